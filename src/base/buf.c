@@ -1,0 +1,201 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static bool room(struct buf *b, size_t n)
+{
+    if (b->failed)
+        return false;
+    if (n < b->cap - b->len && b->data) /* one byte more, for the zero */
+        return true;
+    size_t cap = b->cap ? b->cap : 64;
+    while (cap - b->len <= n) {
+        if (cap > SIZE_MAX / 2) {
+            b->failed = true;
+            return false;
+        }
+        cap *= 2;
+    }
+    char *data = mem_resize(b->data, cap, 1);
+    if (!data) {
+        b->failed = true;
+        return false;
+    }
+    b->data = data;
+    b->cap = cap;
+    return true;
+}
+
+void buf_put(struct buf *b, const void *p, size_t n)
+{
+    if (!room(b, n))
+        return;
+    if (n)
+        memcpy(b->data + b->len, p, n);
+    b->len += n;
+    b->data[b->len] = 0;
+}
+
+void buf_str(struct buf *b, const char *s)
+{
+    buf_put(b, s, strlen(s));
+}
+
+void buf_fmt(struct buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0 || !room(b, (size_t)n))
+        return;
+    va_start(ap, fmt);
+    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    b->len += (size_t)n;
+}
+
+void buf_clear(struct buf *b)
+{
+    b->len = 0;
+    b->failed = false;
+    if (b->data)
+        b->data[0] = 0;
+}
+
+void buf_free(struct buf *b)
+{
+    mem_free(b->data);
+    *b = (struct buf){ 0 };
+}
+
+const char *buf_text(const struct buf *b)
+{
+    return b->data ? b->data : "";
+}
+
+static void little_endian(struct buf *b, uint64_t v, int bytes)
+{
+    unsigned char le[8];
+    for (int i = 0; i < bytes; i++)
+        le[i] = (unsigned char)(v >> 8 * i);
+    buf_put(b, le, (size_t)bytes);
+}
+
+void buf_u8(struct buf *b, uint8_t v)
+{
+    buf_put(b, &v, 1);
+}
+
+void buf_u32(struct buf *b, uint32_t v)
+{
+    little_endian(b, v, 4);
+}
+
+void buf_i64(struct buf *b, int64_t v)
+{
+    little_endian(b, (uint64_t)v, 8);
+}
+
+void buf_f64(struct buf *b, double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, 8);
+    little_endian(b, bits, 8);
+}
+
+void buf_bytes(struct buf *b, const void *p, size_t n)
+{
+    if (n >= UINT32_MAX) {
+        b->failed = true;
+        return;
+    }
+    buf_u32(b, (uint32_t)n);
+    buf_put(b, p, n);
+}
+
+void buf_lstr(struct buf *b, const char *s)
+{
+    if (s)
+        buf_bytes(b, s, strlen(s));
+    else
+        buf_u32(b, UINT32_MAX); /* no length that buf_bytes writes */
+}
+
+struct cursor cursor_on(const void *p, size_t n)
+{
+    const char *at = p ? p : "";
+    return (struct cursor){ .at = at, .end = at + (p ? n : 0) };
+}
+
+static const unsigned char *take(struct cursor *c, size_t n)
+{
+    if (c->bad || (size_t)(c->end - c->at) < n) {
+        c->bad = true;
+        return NULL;
+    }
+    const char *p = c->at;
+    c->at += n;
+    return (const unsigned char *)p;
+}
+
+static uint64_t get_le(struct cursor *c, int bytes)
+{
+    const unsigned char *p = take(c, (size_t)bytes);
+    uint64_t v = 0;
+    for (int i = 0; p && i < bytes; i++)
+        v |= (uint64_t)p[i] << 8 * i;
+    return v;
+}
+
+uint8_t get_u8(struct cursor *c)
+{
+    return (uint8_t)get_le(c, 1);
+}
+
+uint32_t get_u32(struct cursor *c)
+{
+    return (uint32_t)get_le(c, 4);
+}
+
+int64_t get_i64(struct cursor *c)
+{
+    return (int64_t)get_le(c, 8);
+}
+
+double get_f64(struct cursor *c)
+{
+    uint64_t bits = get_le(c, 8);
+    double v;
+    memcpy(&v, &bits, 8);
+    return v;
+}
+
+const void *get_bytes(struct cursor *c, size_t *n)
+{
+    uint32_t len = get_u32(c);
+    const void *p = c->bad ? NULL : take(c, len);
+    *n = p ? len : 0;
+    return p;
+}
+
+const char *get_lstr(struct cursor *c, size_t *n)
+{
+    struct cursor ahead = *c;
+    *n = 0;
+    if (get_u32(&ahead) == UINT32_MAX && !ahead.bad) {
+        *c = ahead;
+        return NULL;
+    }
+    const char *p = get_bytes(c, n);
+    if (p && memchr(p, 0, *n)) {
+        c->bad = true;
+        *n = 0;
+        return NULL;
+    }
+    return p;
+}

@@ -1,0 +1,134 @@
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long fail_at = -1;
+
+void mem_fail_at(long nth)
+{
+    fail_at = nth;
+}
+
+static int must_fail(void)
+{
+    if (fail_at < 0)
+        return 0;
+    if (fail_at == 0)
+        return 1;
+    fail_at--;
+    return 0;
+}
+
+void *mem_alloc(size_t bytes)
+{
+    return must_fail() ? NULL : malloc(bytes ? bytes : 1);
+}
+
+void *mem_zalloc(size_t bytes)
+{
+    return must_fail() ? NULL : calloc(1, bytes ? bytes : 1);
+}
+
+void *mem_array(size_t n, size_t bytes)
+{
+    size_t total;
+    return __builtin_mul_overflow(n, bytes, &total) ? NULL : mem_zalloc(total);
+}
+
+void *mem_resize(void *p, size_t n, size_t bytes)
+{
+    size_t total;
+    if (__builtin_mul_overflow(n, bytes, &total) || must_fail())
+        return NULL;
+    return realloc(p, total ? total : 1);
+}
+
+void mem_free(void *p)
+{
+    free(p);
+}
+
+char *mem_strndup(const char *s, size_t n)
+{
+    char *copy = mem_alloc(n + 1);
+    if (copy) {
+        memcpy(copy, s, n);
+        copy[n] = 0;
+    }
+    return copy;
+}
+
+char *mem_strdup(const char *s)
+{
+    return mem_strndup(s, strlen(s));
+}
+
+struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    max_align_t data[];
+};
+
+struct arena {
+    struct chunk *chunks;
+};
+
+enum { CHUNK = 16 << 10 };
+
+struct arena *arena_new(void)
+{
+    return mem_zalloc(sizeof(struct arena));
+}
+
+void arena_free(struct arena *a)
+{
+    if (!a)
+        return;
+    for (struct chunk *c = a->chunks, *next; c; c = next) {
+        next = c->next;
+        mem_free(c);
+    }
+    mem_free(a);
+}
+
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    const size_t unit = sizeof(max_align_t);
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    size_t need = bytes ? (bytes + unit - 1) / unit * unit : unit;
+    struct chunk *c = a->chunks;
+    if (!c || c->size - c->used < need) {
+        size_t size = need > CHUNK ? need : CHUNK;
+        c = mem_zalloc(sizeof *c + size);
+        if (!c)
+            return NULL;
+        c->size = size;
+        c->next = a->chunks;
+        a->chunks = c;
+    }
+    void *p = (char *)c->data + c->used;
+    c->used += need;
+    return p;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t bytes)
+{
+    size_t total;
+    return __builtin_mul_overflow(n, bytes, &total) ? NULL : arena_alloc(a, total);
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+    char *copy = arena_alloc(a, n + 1);
+    if (copy)
+        memcpy(copy, s, n);
+    return copy;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+    return arena_strndup(a, s, strlen(s));
+}

@@ -1,0 +1,72 @@
+#include "base/util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+void hash_hex(const void *p, size_t n, char out[HASH_HEX])
+{
+    XXH128_hash_t h = XXH3_128bits(p, n);
+    static const char digit[] = "0123456789abcdef";
+    for (int i = 0; i < 32; i++) {
+        uint64_t half = i < 16 ? h.high64 : h.low64;
+        out[i] = digit[half >> (60 - 4 * (i % 16)) & 15];
+    }
+    out[32] = 0;
+}
+
+uint64_t rand_at(uint64_t seed, uint64_t place)
+{
+    uint64_t z = seed + (place + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+int64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int file_read(const char *path, size_t max, struct buf *out, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not stop us */
+    if (fd < 0)
+        return err_set(err, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, "%s: %s", path, strerror(errno));
+    struct stat st;
+    int rc = 0;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        rc = err_set(err, ERR_IO, "%s: not a regular file", path);
+        goto out;
+    }
+    size_t start = out->len;
+    char part[16 << 10];
+    ssize_t n;
+    while ((n = read(fd, part, sizeof part)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+            goto out;
+        }
+        if (out->len - start + (size_t)n > max) {
+            rc = err_set(err, ERR_INVALID, "%s: larger than the limit of %zu bytes", path, max);
+            goto out;
+        }
+        buf_put(out, part, (size_t)n);
+    }
+    buf_put(out, "", 0);
+    if (out->failed)
+        rc = err_nomem(err);
+out:
+    close(fd);
+    return rc;
+}

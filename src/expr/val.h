@@ -1,0 +1,32 @@
+/* A value of the expression language. Strings are borrowed: whoever fills a slot keeps them alive. */
+#ifndef EXPR_VAL_H
+#define EXPR_VAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum val_type { VAL_NIL, VAL_BOOL, VAL_INT, VAL_FLOAT, VAL_STR };
+
+struct val {
+    enum val_type type;
+    union {
+        bool b;
+        int64_t i;
+        double f;
+        const char *s;
+    };
+};
+
+static inline struct val val_bool(bool b) { return (struct val){ .type = VAL_BOOL, .b = b }; }
+static inline struct val val_int(int64_t i) { return (struct val){ .type = VAL_INT, .i = i }; }
+static inline struct val val_float(double f) { return (struct val){ .type = VAL_FLOAT, .f = f }; }
+static inline struct val val_str(const char *s) { return (struct val){ .type = VAL_STR, .s = s }; }
+
+/* As Lua's ==: 1 == 1.0; values of other types differ. */
+bool val_eq(struct val a, struct val b);
+/* As a person writes it: 32, 0.5, true, xy. Floats round-trip. */
+void val_print(struct buf *out, struct val v);
+
+#endif

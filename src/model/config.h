@@ -1,0 +1,22 @@
+/* A configuration: a variant and a value for each of its parameters, by index. */
+#ifndef MODEL_CONFIG_H
+#define MODEL_CONFIG_H
+
+#include "model/op.h"
+
+struct config {
+    int variant;
+    uint16_t at[MAX_PARAMS]; /* index into params[i].values; entries past nparams are 0 */
+};
+
+/* "TILE=32,ROWS=8,PAD=1,GRID=x" in the variant's order; "" for a variant without parameters. */
+void config_print(struct buf *out, const struct op *op, const struct config *c);
+/* Reads that, in any order; parameters left out take their defaults. `variant` may be null where the op has one, or where the names
+ * given fit one variant only. "variant=tile,TILE=32" names it inside. */
+int config_parse(const struct op *op, const char *variant, const char *text, struct config *out, struct err *err);
+bool config_eq(const struct config *a, const struct config *b);
+
+void config_put(struct buf *out, const struct op *op, const struct config *c);
+int config_get(struct cursor *in, const struct op *op, struct config *c, struct err *err); /* checked against op */
+
+#endif

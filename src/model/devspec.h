@@ -1,0 +1,50 @@
+/* What a device is known by, and the limits that bound a launch. Plain data: filled by a backend, stored, shipped to workers. */
+#ifndef MODEL_DEVSPEC_H
+#define MODEL_DEVSPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "expr/val.h"
+
+struct devspec {
+    /* identity: two devices with equal identity share their records */
+    char backend[16];       /* "cuda", "opencl", "null" */
+    char name[128];         /* "NVIDIA H200" */
+    char arch[64];          /* "sm_90"; OpenCL: the platform's name, made a word: "nvidia-cuda", "pocl" */
+    char mig[64];           /* MIG slice, "" where there is none */
+    int multiprocessors;    /* or OpenCL compute units */
+    int64_t memory;         /* bytes */
+    /* provenance only */
+    int index;              /* the N of backend:N */
+    char uuid[64];
+    char driver[64];
+    /* limits and facts, also seen by expressions as device.NAME */
+    int cc;                 /* CUDA compute capability * 10: 90; 0 elsewhere */
+    int warp;               /* threads that run together; 1 on a CPU */
+    int64_t l2;             /* bytes of the last-level cache */
+    int max_threads;        /* a block */
+    int max_block[3];
+    int64_t max_grid[3];    /* blocks */
+    int64_t max_shared;     /* bytes a block, dynamic ones after opting in */
+    int64_t max_static_shared; /* bytes a block without opting in */
+    int64_t max_alloc;      /* bytes of one buffer */
+    bool fp64;
+    bool shares_cores;      /* a CPU: timing must not overlap compilation */
+    bool shared_driver;     /* compiling needs the device's own driver in the process (OpenCL) */
+};
+
+/* The names that expressions know: device.backend device.cc device.warp device.l2 device.multiprocessors device.memory
+ * device.max_threads device.max_shared. The i-th name and value; null past the last. */
+const char *devspec_name(int i);
+struct val devspec_val(const struct devspec *d, int i);
+
+/* "cuda:0" */
+void devspec_id(const struct devspec *d, char out[32]);
+bool devspec_same(const struct devspec *a, const struct devspec *b); /* equal identity */
+
+void devspec_put(struct buf *out, const struct devspec *d);
+void devspec_get(struct cursor *in, struct devspec *d);
+
+#endif

@@ -1,0 +1,184 @@
+/* The op: what an op script says, as plain structs. Built by op/ from Lua, or read back from its serial form; immutable from then
+ * on, and read from any thread. Everything hangs on the op's arena. Expressions are kept as text and compiled by model/plan.h. */
+#ifndef MODEL_OP_H
+#define MODEL_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "expr/val.h"
+#include "model/dtype.h"
+
+enum {
+    MAX_AXES = 16,   /* of a problem */
+    MAX_TYPES = 8,   /* type names of an op */
+    MAX_ARGS = 32,   /* arguments of an op, and again workspaces of a variant */
+    MAX_PARAMS = 64, /* of a variant */
+    MAX_VALUES = 65535, /* of a parameter */
+    MAX_RANK = 8,
+    MAX_LAUNCHES = 8,
+    MAX_NAME = 63,   /* bytes of any name: a letter or _, then letters, digits, _ */
+};
+
+enum axis_kind {
+    AXIS_SIZE,   /* elements, at least 1; the nearest-problem look-up measures distance over these */
+    AXIS_STRIDE, /* elements between neighbours */
+    AXIS_BATCH,  /* a count of like problems, at least 1 */
+    AXIS_FLAG,   /* 0 or 1 */
+};
+
+struct axis {
+    const char *name;
+    enum axis_kind kind;
+};
+
+enum arg_kind { ARG_INPUT, ARG_OUTPUT, ARG_INOUT, ARG_VALUE };
+
+/* What verification fills an input with. Where nothing is said: bits for an exact check, numbers otherwise. */
+enum fill { FILL_AUTO, FILL_BITS, FILL_NUMBERS };
+
+struct arg {
+    const char *name;
+    enum arg_kind kind;
+    const char *type;       /* an entry of op->types, or a dtype's name; ARG_VALUE: a dtype's name, i64 where nothing is said */
+    int rank;               /* buffers */
+    const char *extent[MAX_RANK]; /* expressions over axes and types, elements, row-major, outermost first */
+    const char *value;      /* ARG_VALUE: an expression over axes and types */
+    enum fill fill;
+};
+
+/* A buffer of the variant's own, passed to its kernels after the op's arguments. */
+struct workspace {
+    const char *name;
+    const char *type;
+    const char *count;      /* elements: an expression over parameters, axes, types, device.* */
+    bool clear;             /* zeroed before each run; paid for, so timed */
+};
+
+struct param {
+    const char *name;
+    int n;
+    struct val *values;     /* integers, floats, booleans or strings, all of one type; the first is the default */
+};
+
+struct constraint {
+    const char *text;       /* over parameters, axes, types, device.*; must be a boolean */
+};
+
+struct launch {
+    const char *kernel;     /* the entry's name */
+    const char *grid[3], *block[3]; /* blocks, threads: expressions; null: 1 */
+    const char *shared;     /* dynamic shared memory, bytes; null: none */
+    int nargs;              /* indices into the op's args, then (+ op->nargs) the variant's workspaces */
+    int *args;
+};
+
+enum need_kind {
+    NEED_ALIGN,   /* the address of `arg` is a multiple of `bytes` */
+    NEED_NOALIAS, /* `arg` overlaps no other buffer argument */
+};
+
+/* What must hold of the pointers at launch, over what types promise. */
+struct need {
+    enum need_kind kind;
+    int arg;
+    const char *bytes;      /* NEED_ALIGN: an expression over parameters and types */
+};
+
+/* What a variant requires of the device; empty members ask nothing. */
+struct requires {
+    const char *backend;    /* "cuda" or "opencl" */
+    int cc;                 /* CUDA compute capability * 10, at least */
+    bool arch_specific;     /* needs sm_NNa, not sm_NN (wgmma, setmaxnreg) */
+    bool grid_order;        /* blocks start in the order of their index */
+    bool grid_progress;     /* all blocks of the grid run at once */
+};
+
+struct variant {
+    const char *name;
+    const char *template_name; /* "transpose_tile.cu" */
+    const char *template_text;
+    int nparams;
+    struct param *params;
+    int nwhere;
+    struct constraint *where;
+    int nlaunches;
+    struct launch *launches;
+    int nworkspaces;
+    struct workspace *workspaces;
+    int nneeds;
+    struct need *needs;
+    int nclear;
+    int *clear;             /* outputs that must be zero at launch: cleared by the caller's look-up, so timed */
+    struct requires requires;
+};
+
+enum check_kind {
+    CHECK_EXACT,
+    CHECK_SUM, /* sums of `length` products: exact over whole numbers that cannot round, and over uniform [-1,1) numbers within
+                  4 * eps(result type) * length, the bound of a sequential sum of random signs with a factor to spare */
+};
+
+/* A complete configuration by name: params in the variant's order. */
+struct default_config {
+    int variant;
+    struct val *values;
+};
+
+struct shape {
+    const int64_t *size;    /* naxes of them */
+    const char *when;       /* null: always; else an expression over device.* */
+};
+
+struct op {
+    struct arena *arena;
+    const char *name;
+    const char *file;       /* the script, for messages */
+    int naxes;
+    struct axis *axes;
+    int ntypes;             /* type names: T, or T ACC OUT */
+    const char **types;
+    int nrows;              /* bindings: rows[r * ntypes + t]; the first type names the row in short ("f32") */
+    const struct dtype **rows;
+    int nargs;
+    struct arg *args;
+    const char *work_bytes; /* bytes and floating-point operations that must be done: expressions over axes and types; null: unknown */
+    const char *work_flops;
+    int nshapes;
+    struct shape *shapes;
+    const char *reference_name, *reference_text; /* a template with no parameters; same kernel arguments as the op's */
+    struct launch reference;
+    enum check_kind check;
+    const char *check_length; /* CHECK_SUM */
+    int nvariants;
+    struct variant *variants;
+    int ndefaults;
+    struct default_config *defaults; /* ordered; the first whose constraints hold; the last always does */
+    /* the dialects' preludes, by backend name: carried so that whoever renders needs no files */
+    const char *prelude_cuda, *prelude_opencl;
+};
+
+struct op *op_new(void);          /* an empty op on an arena of its own; null without memory */
+void op_free(struct op *op);      /* null is fine */
+
+int op_variant(const struct op *op, const char *name);             /* -1 where there is none */
+int op_axis(const struct op *op, const char *name);
+int op_type(const struct op *op, const char *name);
+int param_value(const struct param *p, struct val v);              /* the value's index, -1 */
+
+/* A binding by the user's words: "f32" (the first row whose first type that is) or "T=f16,ACC=f32". -1 and a message otherwise. */
+int op_row(const struct op *op, const char *text, struct err *err);
+void op_row_print(struct buf *out, const struct op *op, int row);  /* "f32"; "T=f16,ACC=f32" where there are several types */
+const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row); /* resolves arg.type / workspace.type */
+
+/* The whole op as bytes and back. op_get checks every index and count, so bytes from a broken or hostile child are refused. */
+void op_put(struct buf *out, const struct op *op);
+int op_get(struct cursor *in, struct op **out, struct err *err);
+
+/* True for a name cutune accepts: a letter or _, then letters, digits, _; at most MAX_NAME bytes. */
+bool name_ok(const char *s);
+
+#endif

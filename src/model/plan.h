@@ -1,0 +1,53 @@
+/* A plan: a variant's expressions, compiled. It turns (problem, types, configuration, device) into geometry and sizes.
+ * Immutable once built: evaluated from any thread, each with slots of its own. */
+#ifndef MODEL_PLAN_H
+#define MODEL_PLAN_H
+
+#include "expr/expr.h"
+#include "model/config.h"
+#include "model/devspec.h"
+#include "model/problem.h"
+
+/* Slots, in this order: the variant's parameters, the op's axes, the op's types (their dtype's name), device.*. */
+enum { MAX_SLOTS = MAX_PARAMS + MAX_AXES + MAX_TYPES + 16 };
+
+struct geometry {
+    int64_t grid[3], block[3];
+    int64_t shared; /* dynamic, bytes */
+};
+
+struct plan;
+
+/* variant -1: the op's own expressions and its reference only (there are then no parameter slots). The op must outlive the plan. */
+int plan_new(const struct op *op, int variant, struct plan **out, struct err *err);
+void plan_free(struct plan *p);
+const struct scope *plan_scope(const struct plan *p);
+
+/* Fills the slots; config may be null with variant -1. */
+void plan_slots(const struct plan *p, const struct problem *prob, int row, const struct devspec *dev, const struct config *config,
+                struct val slots[MAX_SLOTS]);
+
+/* The i-th constraint of the script; true where it holds. Evaluation errors are failures, with the constraint's text. */
+int plan_where(const struct plan *p, int i, const struct val *slots, bool *holds, struct err *err);
+/* Launch i (variant -1: the reference, i = 0). Every extent must be at least 1; 0 blocks are an error. */
+int plan_geometry(const struct plan *p, int i, const struct val *slots, struct geometry *out, struct err *err);
+/* Bytes of the op's i-th argument (0 for values), of the variant's i-th workspace; overflow is an error. */
+int plan_arg_bytes(const struct plan *p, int i, const struct val *slots, int row, int64_t *out, struct err *err);
+int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, int row, int64_t *out, struct err *err);
+/* An ARG_VALUE as the bytes of its dtype (at most 16), ready for a launch. */
+int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);
+/* NEED_ALIGN's bytes. */
+int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err);
+/* work.bytes, work.flops; 0 where the script does not say. check.length: 1 where it does not. */
+int plan_work(const struct plan *p, const struct val *slots, double *bytes, double *flops, struct err *err);
+int plan_length(const struct plan *p, const struct val *slots, int64_t *length, struct err *err);
+
+/* Whether a configuration may run: the script's constraints, requires, and the launch limits of the device. Null: valid; otherwise a
+ * static or plan-owned text of the first that fails ("TILE % ROWS == 0", "limit: threads a block"). Errors count as failing. */
+const char *plan_refuses(const struct plan *p, const struct val *slots, const struct devspec *dev);
+
+/* The default for a problem: the first of the op's defaults whose constraints hold on this device. */
+int op_default(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct config *out,
+               struct err *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* A problem: a size for each axis of an op. */
+#ifndef MODEL_PROBLEM_H
+#define MODEL_PROBLEM_H
+
+#include "model/op.h"
+
+struct problem {
+    int64_t size[MAX_AXES];
+};
+
+/* "m=1111,n=113", every axis once, in any order; each error is a line that says what would be right. */
+int problem_parse(const struct op *op, const char *text, struct problem *out, struct err *err);
+void problem_print(struct buf *out, const struct op *op, const struct problem *p); /* in the op's order */
+
+#endif

@@ -1,0 +1,27 @@
+/* Which configuration next: a strategy (one Lua file of tuner/search) that runs in a child of its own.
+ *
+ * The child is forked, so that it has the space for free. The strategy file returns a function(space, seed) giving a table with
+ *   ask(k)      -> up to k indices of configurations (0-based integers), never the same twice; an empty table: nothing more now
+ *   tell(list)  -> outcomes, each { index =, outcome = "ok", time_ns = }, in any order, with others still pending   (optional)
+ * and may read space:count(), space:config(index) -> { variant =, NAME = value }, space:find(config) -> index or nil,
+ * space:variants() -> { { name =, first =, count = }, ... }, and random(n) -> an integer 0..n-1 from the seed.
+ * The same outcomes told in the same order give the same proposals for the same seed. */
+#ifndef SEARCH_SEARCH_H
+#define SEARCH_SEARCH_H
+
+#include "model/record.h"
+#include "space/space.h"
+
+struct search;
+
+/* strategy: a name ("random": HOME/tuner/search/random.lua) or a file. Fork before other threads start. */
+int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, struct search **out, struct err *err);
+void search_close(struct search *s); /* kills the child */
+
+int search_ask(struct search *s, int k, struct err *err);   /* sends the question; one at a time */
+int search_fd(const struct search *s);                      /* readable when there is an answer, or the child is gone */
+/* Reads the answer: n indices (at most the k asked for), already checked against the space; 0: nothing more. */
+int search_answer(struct search *s, int64_t *index, int *n, struct err *err);
+int search_tell(struct search *s, int64_t index, enum outcome outcome, double time_ns, struct err *err);
+
+#endif

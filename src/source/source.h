@@ -1,0 +1,22 @@
+/* From a configuration to kernel source: the prelude of the dialect, types and parameters as #define lines, then the template, with
+ * its Lua lines (//@) run and its $(expr) replaced. */
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
+
+#include "base/buf.h"
+#include "base/util.h"
+#include "model/config.h"
+#include "model/devspec.h"
+#include "model/problem.h"
+
+/* config null: the op's reference. The text goes to out. ERR_INVALID for an error of the template, as "FILE:LINE: ...".
+ * Runs the template's Lua under memory and instruction limits, which do not stop every hostile script: call it in a child with a
+ * deadline, or on templates you trust. */
+int source_render(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
+                  struct err *err);
+
+/* The key of a measurement: a hash of the source, the launches as they evaluate for this problem, and the arguments. */
+int source_key(const struct op *op, const struct config *config, const struct problem *prob, int row, const struct devspec *dev,
+               const char *source, char key[HASH_HEX], struct err *err);
+
+#endif

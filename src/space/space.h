@@ -1,0 +1,36 @@
+/* The space of an op on a device for a problem: parameters x constraints x device limits, as an indexable set of configurations.
+ *
+ * Never the cartesian product: a constraint is checked as soon as its last parameter is bound, and parameters that share no
+ * constraint are separate groups, whose valid parts multiply. The limits a script need not write are derived here: threads a
+ * block, block and grid extents in each dimension, dynamic shared memory, `requires`. */
+#ifndef SPACE_SPACE_H
+#define SPACE_SPACE_H
+
+#include "model/plan.h"
+
+struct space;
+
+/* What removed points: a constraint of the script, or "limit: threads a block", "requires: cuda", ... A point that several would
+ * remove counts once, for the first that was checked: so the counts and the valid points sum to the cartesian product. */
+struct removal {
+    const char *variant; /* its name */
+    const char *text;
+    double count;        /* exact below 2^53 */
+};
+
+/* The op must outlive the space. A constraint that cannot be evaluated is an error, not an invalid point. */
+int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct space **out,
+              struct err *err);
+void space_free(struct space *s);
+
+int64_t space_count(const struct space *s);     /* valid configurations; ERR at building where past 2^62 */
+double space_cartesian(const struct space *s);  /* exact below 2^53 */
+int64_t space_variant_count(const struct space *s, int variant);
+const struct removal *space_removals(const struct space *s, int *n); /* those with a count > 0 first */
+
+/* The i-th valid configuration, 0 <= i < space_count: variants in the op's order, parameters odometer-like, last fastest, within
+ * groups. O(parameters), no allocation. */
+void space_at(const struct space *s, int64_t i, struct config *out);
+int64_t space_find(const struct space *s, const struct config *c); /* its index, -1 where it is not valid */
+
+#endif

@@ -1,0 +1,68 @@
+/* The loop that joins everything: space -> search -> compile workers -> measuring worker -> store, and the winner at its end. */
+#ifndef TUNE_TUNE_H
+#define TUNE_TUNE_H
+
+#include <signal.h>
+
+#include "model/config.h"
+#include "model/devspec.h"
+#include "model/problem.h"
+#include "model/record.h"
+#include "store/store.h"
+
+/* What a run looks like from outside, a few times a second. */
+struct tune_progress {
+    const char *phase;      /* "start", "tune", "play-off" */
+    int64_t done, total;    /* configurations; total: what the budget and the space allow, 0 where unknown */
+    double rate;            /* configurations a second so far */
+    double seconds, left;   /* since the start; until the end, < 0 unknown */
+    double best_ns;         /* 0: none yet */
+    const char *best;       /* "tile TILE=32,..." or "" */
+    double best_gbs;        /* 0: unknown work */
+};
+
+struct tune_options {
+    const char *home;       /* home_find's */
+    const char *program;    /* the executable to start as workers; null: /proc/self/exe */
+    const char *strategy;   /* "exhaustive", "random"; null: exhaustive up to 10,000 configurations, else random */
+    int64_t budget_count;   /* configurations; 0: no limit */
+    double budget_seconds;  /* 0: no limit */
+    uint64_t seed;
+    int jobs;               /* compile workers; 0: as many as cores */
+    bool retune;            /* forget what is stored for this target first */
+    bool warm;              /* time with a warm cache; cold otherwise */
+    volatile sig_atomic_t *stop; /* non-zero: end soon, keep what is measured; may be null */
+    void (*progress)(void *arg, const struct tune_progress *p); /* may be null */
+    void *arg;
+};
+
+/* One configuration in the report. config.variant < 0: there is none. */
+struct tune_entry {
+    struct config config;
+    double time_ns;
+    double gb_per_s, gflop_per_s; /* 0 where the op does not say its work */
+    enum outcome outcome;
+    char reason[256];
+};
+
+struct tune_report {
+    int64_t valid;          /* configurations of the space */
+    int64_t tried;          /* measured, now or in earlier runs */
+    int64_t measured;       /* measured by this run */
+    int64_t outcomes[OUT_COUNT]; /* over all tried */
+    struct tune_entry best, deflt, worst; /* worst: the slowest that is right */
+    int ties;               /* other configurations whose interval overlaps the best's, in the play-off */
+    double copy_ns, copy_gb_per_s; /* a device copy of the bytes of the op's work, in the same run; 0 where unknown */
+    double seconds, rate;   /* of this run; configurations compiled, verified, timed and recorded a second */
+    bool interrupted;
+};
+
+/* Tunes one problem on one device into the store. Not for use from two threads of a process at once. Failure of a candidate is an
+ * outcome in the report; failure of the run is an error, with what was measured kept. */
+int tune_run(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct store *store,
+             const struct tune_options *opt, struct tune_report *out, struct err *err);
+
+/* The entry of a worker process, `cutune worker KIND`: speaks on file descriptor 3 until it is closed. */
+int tune_worker_main(const char *kind);
+
+#endif
