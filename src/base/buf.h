@@ -16,8 +16,8 @@ struct buf {
 void buf_put(struct buf *b, const void *p, size_t n);
 void buf_str(struct buf *b, const char *s);
 void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void buf_clear(struct buf *b);           /* length 0, memory kept */
-void buf_free(struct buf *b);            /* and ready for use again */
+void buf_clear(struct buf *b);             /* length 0, memory kept */
+void buf_free(struct buf *b);              /* and ready for use again */
 const char *buf_text(const struct buf *b); /* never null: "" where empty */
 
 /* The wire form of values: little-endian, fixed width; text and bytes with a 32-bit length in front. */

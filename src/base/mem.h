@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-void *mem_alloc(size_t bytes);                          /* null when there is none; 0 bytes give a pointer */
-void *mem_zalloc(size_t bytes);                         /* the same, cleared */
-void *mem_array(size_t n, size_t bytes);                /* n * bytes cleared; null where the product overflows */
-void *mem_resize(void *p, size_t n, size_t bytes);      /* null where it overflows or fails: p is then untouched */
-void mem_free(void *p);                                 /* null is fine */
+void *mem_alloc(size_t bytes);                     /* null when there is none; 0 bytes give a pointer */
+void *mem_zalloc(size_t bytes);                    /* the same, cleared */
+void *mem_array(size_t n, size_t bytes);           /* n * bytes cleared; null where the product overflows */
+void *mem_resize(void *p, size_t n, size_t bytes); /* null where it overflows or fails: p is then untouched */
+void mem_free(void *p);                            /* null is fine */
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t n);
 
@@ -18,8 +18,8 @@ void mem_fail_at(long nth);
 /* An arena: things that live and die together. Not for use from two threads at once. */
 struct arena;
 struct arena *arena_new(void);
-void arena_free(struct arena *a);                       /* null is fine */
-void *arena_alloc(struct arena *a, size_t bytes);       /* cleared, aligned for any type; null when there is none */
+void arena_free(struct arena *a);                 /* null is fine */
+void *arena_alloc(struct arena *a, size_t bytes); /* cleared, aligned for any type; null when there is none */
 void *arena_array(struct arena *a, size_t n, size_t bytes);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);

@@ -7,7 +7,9 @@
  * It means what Lua 5.4 means wherever both are defined, with these differences, all errors with a position instead of values:
  * integer overflow, division or modulo by zero, comparison or arithmetic on mixed or wrong types, and / or / not over what is not a
  * boolean -- except Lua's `c and a or b`, which works where c is a boolean (a may be any value that is not false or nil).
- * `/` and `^` give floats. A float result that is not finite is an error. Shift counts are 0 to 63, else an error. */
+ * `/` and `^` give floats. A float result that is not finite is an error. Shift counts are 0 to 63, else an error. Integers and
+ * floats mix as in Lua. log2 is rounded down, an integer; alignup gives the first multiple of b from a on; sizeof takes a name of
+ * the scope whose value is an element type, or an element type itself: sizeof(T), sizeof(f32). */
 #ifndef EXPR_EXPR_H
 #define EXPR_EXPR_H
 

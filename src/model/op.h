@@ -92,7 +92,7 @@ struct need {
 struct requires {
     const char *backend;    /* "cuda" or "opencl" */
     int cc;                 /* CUDA compute capability * 10, at least */
-    bool arch_specific;     /* needs sm_NNa, not sm_NN (wgmma, setmaxnreg) */
+    bool arch_specific;     /* needs sm_NNa, not sm_NN (wgmma, setmaxnreg): then exactly that cc, for no later one runs it */
     bool grid_order;        /* blocks start in the order of their index */
     bool grid_progress;     /* all blocks of the grid run at once */
 };
@@ -166,6 +166,7 @@ void op_free(struct op *op);      /* null is fine */
 
 int op_variant(const struct op *op, const char *name);             /* -1 where there is none */
 int op_axis(const struct op *op, const char *name);
+bool axis_takes(const struct axis *a, int64_t size);               /* flags 0 or 1, the others at least 1 */
 int op_type(const struct op *op, const char *name);
 int param_value(const struct param *p, struct val v);              /* the value's index, -1 */
 
@@ -174,7 +175,12 @@ int op_row(const struct op *op, const char *text, struct err *err);
 void op_row_print(struct buf *out, const struct op *op, int row);  /* "f32"; "T=f16,ACC=f32" where there are several types */
 const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row); /* resolves arg.type / workspace.type */
 
-/* The whole op as bytes and back. op_get checks every index and count, so bytes from a broken or hostile child are refused. */
+/* Whether everything in the op that is no expression fits together: counts, indices, names and their clashes, types, values. What
+ * hangs on the pointers must be there; an op may still lack variants or a reference. Expressions are plan_new's. */
+int op_check(const struct op *op, struct err *err);
+
+/* The whole op as bytes and back. op_get bounds every count and ends with op_check, so bytes from a broken or hostile child are
+ * refused. */
 void op_put(struct buf *out, const struct op *op);
 int op_get(struct cursor *in, struct op **out, struct err *err);
 

@@ -42,8 +42,20 @@ int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *byt
 int plan_work(const struct plan *p, const struct val *slots, double *bytes, double *flops, struct err *err);
 int plan_length(const struct plan *p, const struct val *slots, int64_t *length, struct err *err);
 
-/* Whether a configuration may run: the script's constraints, requires, and the launch limits of the device. Null: valid; otherwise a
- * static or plan-owned text of the first that fails ("TILE % ROWS == 0", "limit: threads a block"). Errors count as failing. */
+/* What decides whether a configuration may run, as a list of checks: the script's constraints, in its order; then what the variant
+ * requires of the device; then the limits that follow from its launches, workspaces and arguments. A space tests each as soon as
+ * the slots that it reads are bound. */
+int plan_checks(const struct plan *p);
+/* "TILE % ROWS == 0", "requires: cc 90", "limit: threads a block". Several launches may share a text. Lives as long as p. */
+const char *plan_check_text(const struct plan *p, int i);
+/* The slots that check i reads, ascending, each once; the device is not among them unless an expression names it. */
+const int *plan_check_slots(const struct plan *p, int i, int *n);
+/* Allocates nothing. Failures are the script's own: a constraint or an extent that cannot be evaluated, a grid of no blocks. A
+ * limit may fail so where an earlier constraint does not hold: ask the constraints first. */
+int plan_check(const struct plan *p, int i, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err);
+
+/* Whether a configuration may run. Null: it may; otherwise the text of the first check that it fails: requires first, then
+ * constraints, then limits. An error counts as failing. */
 const char *plan_refuses(const struct plan *p, const struct val *slots, const struct devspec *dev);
 
 /* The default for a problem: the first of the op's defaults whose constraints hold on this device. */

@@ -19,4 +19,9 @@ int source_render(const struct op *op, const struct config *config, int row, con
 int source_key(const struct op *op, const struct config *config, const struct problem *prob, int row, const struct devspec *dev,
                const char *source, char key[HASH_HEX], struct err *err);
 
+/* Its pieces, for kernels that are no op's: the prelude of the device's dialect, and the lines that define a type name
+ * (NAME, NAME_bytes, NAME_bits, NAME_is_float, and NAME_is_<dtype> as 1 for its own). */
+int source_prelude(const struct op *op, const struct devspec *dev, struct buf *out, struct err *err);
+void source_define_type(struct buf *out, const char *name, const struct dtype *type);
+
 #endif

@@ -12,26 +12,26 @@
 
 /* What a run looks like from outside, a few times a second. */
 struct tune_progress {
-    const char *phase;      /* "start", "tune", "play-off" */
-    int64_t done, total;    /* configurations; total: what the budget and the space allow, 0 where unknown */
-    double rate;            /* configurations a second so far */
-    double seconds, left;   /* since the start; until the end, < 0 unknown */
-    double best_ns;         /* 0: none yet */
-    const char *best;       /* "tile TILE=32,..." or "" */
-    double best_gbs;        /* 0: unknown work */
+    const char *phase;    /* "start", "tune", "play-off" */
+    int64_t done, total;  /* configurations; total: what the budget and the space allow, 0 where unknown */
+    double rate;          /* configurations a second so far */
+    double seconds, left; /* since the start; until the end, < 0 unknown */
+    double best_ns;       /* 0: none yet */
+    const char *best;     /* "tile TILE=32,..." or "" */
+    double best_gbs;      /* 0: unknown work */
 };
 
 struct tune_options {
-    const char *home;       /* home_find's */
-    const char *program;    /* the executable to start as workers; null: /proc/self/exe */
-    const char *strategy;   /* "exhaustive", "random"; null: exhaustive up to 10,000 configurations, else random */
-    int64_t budget_count;   /* configurations; 0: no limit */
-    double budget_seconds;  /* 0: no limit */
+    const char *home;      /* home_find's */
+    const char *program;   /* the executable to start as workers; null: /proc/self/exe */
+    const char *strategy;  /* "exhaustive", "random"; null: exhaustive up to 10,000 configurations, else random */
+    int64_t budget_count;  /* configurations; 0: no limit */
+    double budget_seconds; /* 0: no limit */
     uint64_t seed;
-    int jobs;               /* compile workers; 0: as many as cores */
-    bool retune;            /* forget what is stored for this target first */
-    bool warm;              /* time with a warm cache; cold otherwise */
-    volatile sig_atomic_t *stop; /* non-zero: end soon, keep what is measured; may be null */
+    int jobs;                                                   /* compile workers; 0: as many as cores */
+    bool retune;                                                /* forget what is stored for this target first */
+    bool warm;                                                  /* time with a warm cache; cold otherwise */
+    volatile sig_atomic_t *stop;                                /* non-zero: end soon, keep what is measured; may be null */
     void (*progress)(void *arg, const struct tune_progress *p); /* may be null */
     void *arg;
 };
@@ -46,14 +46,14 @@ struct tune_entry {
 };
 
 struct tune_report {
-    int64_t valid;          /* configurations of the space */
-    int64_t tried;          /* measured, now or in earlier runs */
-    int64_t measured;       /* measured by this run */
-    int64_t outcomes[OUT_COUNT]; /* over all tried */
+    int64_t valid;                        /* configurations of the space */
+    int64_t tried;                        /* measured, now or in earlier runs */
+    int64_t measured;                     /* measured by this run */
+    int64_t outcomes[OUT_COUNT];          /* over all tried */
     struct tune_entry best, deflt, worst; /* worst: the slowest that is right */
-    int ties;               /* other configurations whose interval overlaps the best's, in the play-off */
-    double copy_ns, copy_gb_per_s; /* a device copy of the bytes of the op's work, in the same run; 0 where unknown */
-    double seconds, rate;   /* of this run; configurations compiled, verified, timed and recorded a second */
+    int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
+    double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0 where unknown */
+    double seconds, rate;                 /* of this run; configurations compiled, verified, timed and recorded a second */
     bool interrupted;
 };
 

@@ -1,0 +1,107 @@
+/* cutune: the command table. What an exit code means stands in cli.h. */
+#include <argp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct command commands[] = {
+    { "run", "tune an op on a device and store every measurement", cmd_run },
+    { "lookup", "the fastest known configuration for a problem", cmd_lookup },
+    { "list", "what is tuned so far", cmd_list },
+    { "space", "an op's configurations: how many, and what removed the others", cmd_space },
+    { "show", "the source, PTX or resources of one configuration", cmd_show },
+    { "export", "the tuned results as JSON or CSV", cmd_export },
+    { "devices", "the devices that are present", cmd_devices },
+    { "ops", "the ops that are known", cmd_ops },
+    { "doctor", "what is present, what is missing, and what would mend it", cmd_doctor },
+    { "worker", NULL, cmd_worker },
+};
+
+/* "cutune", or "cutune run" while a command runs. */
+static char program[80] = "cutune";
+
+int complain(int exit_code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fprintf(stderr, "%s: ", program);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return exit_code;
+}
+
+static const struct command *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static void usage(FILE *out)
+{
+    fputs("Usage: cutune COMMAND [OPTION...]\n"
+          "Tunes compute kernels for the devices at hand and remembers what was fastest.\n\n",
+          out);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (commands[i].summary)
+            fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fputs("\nExamples:\n"
+          "  cutune run --op NAME\n"
+          "  cutune lookup --op NAME --shape m=4096,n=4096 --dtype f32\n"
+          "  cutune help run\n\n"
+          "Exit status: 0 done, 1 failed, 2 the command line was wrong.\n",
+          out);
+}
+
+static int start(const struct command *c, int argc, char **argv)
+{
+    snprintf(program, sizeof program, "cutune %s", c->name);
+    argv[0] = program;
+    return c->run(argc, argv);
+}
+
+static int help(const char *name)
+{
+    const struct command *c = name ? find(name) : NULL;
+    if (name && !c)
+        return complain(USAGE, "no help for '%s': there is no such command; `cutune help` lists them", name);
+    if (c && c->summary)
+        return start(c, 2, (char *[]) { NULL, "--help", NULL });
+    usage(stdout);
+    return DONE;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : NULL;
+    if (!word) {
+        usage(stderr);
+        return USAGE;
+    }
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        puts(argp_program_version);
+        return DONE;
+    }
+    if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "-h") == 0)
+        return help(argc > 2 ? argv[2] : NULL);
+    const struct command *c = find(word);
+    if (!c)
+        return complain(USAGE, "unknown %s '%s': `cutune help` lists the commands", word[0] == '-' ? "option" : "command", word);
+    return start(c, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    argp_program_version = "cutune " CUTUNE_VERSION;
+    argp_err_exit_status = USAGE;
+    setenv("ARGP_HELP_FMT", "rmargin=99", 0); /* so that no example is broken into lines; the user's own wish goes first */
+    int code = dispatch(argc, argv);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == DONE)
+        return complain(FAILED, "could not write the output: %m");
+    return code;
+}

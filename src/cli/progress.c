@@ -1,0 +1,70 @@
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/text.h"
+
+struct progress progress_start(bool quiet)
+{
+    return (struct progress) { .quiet = quiet, .terminal = isatty(STDERR_FILENO) };
+}
+
+static int terminal_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+/* 75 -> "1:15" */
+static void clock_text(double seconds, char out[32])
+{
+    int64_t s = seconds < 1e6 ? (int64_t)(seconds + 0.5) : 1000000;
+    snprintf(out, 32, "%" PRId64 ":%02d", s / 60, (int)(s % 60));
+}
+
+void progress_show(void *arg, const struct tune_progress *p)
+{
+    const struct progress *progress = arg;
+    if (progress->quiet || !progress->terminal)
+        return;
+    struct buf line = { 0 };
+    char left[32];
+    buf_fmt(&line, "%s  %s %" PRId64, progress->title, p->phase, p->done);
+    if (p->total > 0)
+        buf_fmt(&line, " of %" PRId64, p->total);
+    if (p->rate > 0)
+        buf_fmt(&line, "  %.1f/s", p->rate);
+    if (p->left >= 0) {
+        clock_text(p->left, left);
+        buf_fmt(&line, "  %s left", left);
+    }
+    if (p->best_ns > 0)
+        buf_fmt(&line, "  best %s", text_time(p->best_ns));
+    if (p->best_ns > 0 && p->best_gbs > 0)
+        buf_fmt(&line, " %.4g GB/s", p->best_gbs);
+    if (p->best_ns > 0)
+        buf_fmt(&line, " %s", p->best);
+    fprintf(stderr, "\r%.*s\033[K", terminal_columns() - 1, buf_text(&line));
+    fflush(stderr);
+    buf_free(&line);
+}
+
+void progress_end(struct progress *progress, const struct tune_report *report)
+{
+    if (progress->quiet)
+        return;
+    if (progress->terminal) {
+        fputs("\r\033[K", stderr);
+        return;
+    }
+    if (!report)
+        return;
+    fprintf(stderr, "%s: %" PRId64 " of %" PRId64 " tried, %" PRId64 " of them now", progress->title, report->tried, report->valid,
+            report->measured);
+    if (report->best.config.variant >= 0)
+        fprintf(stderr, ", best %s", text_time(report->best.time_ns));
+    fputc('\n', stderr);
+}

@@ -1,0 +1,170 @@
+#include "cli/report.h"
+
+#include <inttypes.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/text.h"
+
+/* GB/s where the op says its bytes, else GFLOP/s, else nothing. */
+static void rate_cell(struct table *table, double gb_per_s, double gflop_per_s)
+{
+    if (gb_per_s > 0)
+        table_cell(table, "%.4g GB/s", gb_per_s);
+    else if (gflop_per_s > 0)
+        table_cell(table, "%.4g GFLOP/s", gflop_per_s);
+    else
+        table_cell(table, "%s", "");
+}
+
+static void entry_row(struct table *table, const char *label, const struct op *op, const struct tune_entry *e,
+                      const struct tune_report *r)
+{
+    struct buf config = { 0 };
+    if (e->config.variant < 0)
+        return;
+    config_print(&config, op, &e->config);
+    bool timed = e->time_ns > 0;
+    table_cell(table, "%s", label);
+    table_cell(table, "%s", timed ? text_time(e->time_ns) : outcome_name(e->outcome));
+    rate_cell(table, e->gb_per_s, e->gflop_per_s);
+    if (timed && e->gb_per_s > 0 && r->copy_gb_per_s > 0)
+        table_cell(table, "%.0f%%", 100 * e->gb_per_s / r->copy_gb_per_s);
+    else
+        table_cell(table, "%s", "");
+    table_cell(table, "%s %s", op->variants[e->config.variant].name, buf_text(&config));
+    buf_free(&config);
+}
+
+static int timing_table(const struct op *op, const struct tune_report *r)
+{
+    struct table table = { .align = "lrrrl" };
+    const char *const heads[] = { "", "time", "speed", "of copy", "configuration" };
+    for (int i = 0; i < 5; i++)
+        table_cell(&table, "%s", heads[i]);
+    entry_row(&table, "best", op, &r->best, r);
+    entry_row(&table, "default", op, &r->deflt, r);
+    entry_row(&table, "worst", op, &r->worst, r);
+    if (r->copy_gb_per_s > 0) {
+        table_cell(&table, "copy");
+        table_cell(&table, "%s", text_time(r->copy_ns));
+        rate_cell(&table, r->copy_gb_per_s, 0);
+        table_cell(&table, "100%%");
+        table_cell(&table, "the device's own copy of the same bytes");
+    }
+    return table_print(&table, 2, stdout);
+}
+
+static void print_counts(const struct tune_report *r)
+{
+    printf("  %" PRId64 " of %" PRId64 " configurations tried: ok %" PRId64 ", wrong %" PRId64, r->tried, r->valid,
+           r->outcomes[OUT_OK], r->outcomes[OUT_WRONG]);
+    for (int i = 0; i < OUT_COUNT; i++)
+        if (r->outcomes[i] && i != OUT_OK && i != OUT_WRONG)
+            printf(", %s %" PRId64, outcome_name(i), r->outcomes[i]);
+    if (r->ties)
+        printf("; %d more as fast as the best", r->ties);
+    putchar('\n');
+    if (r->measured)
+        printf("  %" PRId64 " measured now in %.1f s, %.1f a second\n", r->measured, r->seconds, r->rate);
+    else if (!r->interrupted)
+        puts("  nothing to measure: all of these are in the database (--retune measures them again)");
+    if (r->deflt.config.variant >= 0 && r->deflt.reason[0])
+        printf("  the default: %s: %s\n", outcome_name(r->deflt.outcome), r->deflt.reason);
+    if (r->best.config.variant < 0)
+        puts("  no configuration was right, so there is no winner");
+}
+
+/* Where the results are, and the command that asks for the last of them. */
+static void print_next(const struct targets *t, const struct args *args, const struct store *store, const struct finding *last)
+{
+    struct buf line = { 0 };
+    char id[32];
+    buf_fmt(&line, "cutune lookup --op %s --shape ", args->op);
+    problem_print(&line, t->op, last->problem);
+    buf_str(&line, " --dtype ");
+    op_row_print(&line, t->op, last->row);
+    if (args->device) {
+        devspec_id(&t->dev, id);
+        buf_fmt(&line, " --device %s", id);
+    }
+    if (args->db)
+        buf_fmt(&line, " --db %s", args->db);
+    printf("\ndatabase  %s\nlook up   %s\n", store_path(store), buf_text(&line));
+    buf_free(&line);
+}
+
+int report_print(const struct targets *t, const struct args *args, const struct store *store, const struct finding *found, int n)
+{
+    char id[32];
+    devspec_id(&t->dev, id);
+    printf("%s on %s: %s (%s)\n", t->op->name, id, t->dev.name, t->dev.arch);
+    for (int i = 0; i < n; i++) {
+        struct buf title = { 0 };
+        target_print(&title, t, found[i].problem, found[i].row);
+        printf("\n%s\n", buf_text(&title));
+        buf_free(&title);
+        if (timing_table(t->op, &found[i].report) != DONE)
+            return FAILED;
+        print_counts(&found[i].report);
+    }
+    if (n)
+        print_next(t, args, store, &found[n - 1]);
+    return DONE;
+}
+
+static json_t *entry_json(const struct op *op, const struct tune_entry *e)
+{
+    if (e->config.variant < 0)
+        return json_null();
+    json_t *o = json_object();
+    o = json_with(o, "variant", json_text(op->variants[e->config.variant].name));
+    o = json_with(o, "config", json_config(op, &e->config));
+    o = json_with(o, "time_ns", json_positive(e->time_ns));
+    o = json_with(o, "gb_per_s", json_positive(e->gb_per_s));
+    o = json_with(o, "gflop_per_s", json_positive(e->gflop_per_s));
+    return json_with(o, "outcome", json_text(outcome_name(e->outcome)));
+}
+
+static json_t *outcomes_json(const struct tune_report *r)
+{
+    json_t *o = json_object();
+    for (int i = 0; i < OUT_COUNT; i++)
+        o = json_with(o, outcome_name(i), json_integer(r->outcomes[i]));
+    return o;
+}
+
+static json_t *finding_json(const struct op *op, const struct finding *f)
+{
+    const struct tune_report *r = &f->report;
+    struct buf types = { 0 };
+    op_row_print(&types, op, f->row);
+    json_t *o = json_object();
+    o = json_with(o, "op", json_text(op->name));
+    o = json_with(o, "dtype", json_text(buf_text(&types)));
+    o = json_with(o, "problem", json_problem(op, f->problem));
+    o = json_with(o, "valid", json_integer(r->valid));
+    o = json_with(o, "tried", json_integer(r->tried));
+    o = json_with(o, "outcomes", outcomes_json(r));
+    o = json_with(o, "best", entry_json(op, &r->best));
+    o = json_with(o, "default", entry_json(op, &r->deflt));
+    o = json_with(o, "copy_gb_per_s", json_positive(r->copy_gb_per_s));
+    o = json_with(o, "worst", entry_json(op, &r->worst));
+    o = json_with(o, "ties", json_integer(r->ties));
+    o = json_with(o, "measured", json_integer(r->measured));
+    o = json_with(o, "seconds", json_real(r->seconds));
+    o = json_with(o, "configurations_per_s", json_real(r->rate));
+    o = json_with(o, "interrupted", json_boolean(r->interrupted));
+    buf_free(&types);
+    return o;
+}
+
+int report_json(const struct targets *t, const struct store *store, const struct finding *found, int n)
+{
+    json_t *results = json_array(), *o = json_object();
+    for (int i = 0; i < n; i++)
+        results = json_append(results, finding_json(t->op, &found[i]));
+    o = json_with(o, "device", json_device(&t->dev));
+    o = json_with(o, "results", results);
+    return json_print(json_with(o, "database", json_text(store_path(store))));
+}

@@ -1,0 +1,239 @@
+/* `cutune run`: tunes an op, one problem after another. */
+#include <ctype.h>
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/targets.h"
+
+struct run_args {
+    struct args args;
+    struct tune_options tune;
+    bool quiet;
+};
+
+enum { KEY_STRATEGY = KEY_OWN, KEY_BUDGET, KEY_SEED, KEY_JOBS, KEY_RETUNE, KEY_WARM, KEY_QUIET };
+enum { MAX_JOBS = 1024 };
+static const double MAX_SECONDS = 30 * 86400.0;
+
+static const struct argp_option options[] = {
+    OPT_OP,
+    OPT_SHAPE("A problem's sizes, once for each problem; without it the op's own shapes for this device"),
+    OPT_DTYPE("Element types, once for each; without it f32, or the op's first"),
+    OPT_DEVICE,
+    OPT_DB,
+    { "strategy", KEY_STRATEGY, "NAME|FILE.lua", 0,
+      "Which configurations next: random, exhaustive; without it all, or random ones of more than 10,000", 0 },
+    { "budget", KEY_BUDGET, "200|60s", 0, "Stop after that many configurations or seconds, for each problem", 0 },
+    { "seed", KEY_SEED, "N", 0, "Of the strategy's choices and the inputs; 0 without it", 0 },
+    { "jobs", KEY_JOBS, "N", 0, "Compile workers; without it one a processor core", 0 },
+    { "retune", KEY_RETUNE, NULL, 0, "Forget what is stored for these problems and measure again", 0 },
+    { "warm", KEY_WARM, NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
+    OPT_JSON,
+    { "quiet", KEY_QUIET, NULL, 0, "Show no progress", 0 },
+    { 0 },
+};
+
+/* "200": configurations; "60s", "0.5s": seconds. */
+static void read_budget(const char *text, struct tune_options *tune, struct argp_state *state)
+{
+    size_t n = strlen(text);
+    if (n && text[n - 1] != 's') {
+        tune->budget_seconds = 0;
+        tune->budget_count = (int64_t)args_number(state, "--budget", text, 1, 1000000000000);
+        return;
+    }
+    char *end = NULL;
+    double seconds = strspn(text, "0123456789.") == n - 1 && n > 1 ? strtod(text, &end) : 0;
+    if (!end || end != text + n - 1 || !(seconds > 0) || seconds > MAX_SECONDS)
+        args_error(state, "--budget '%s': a number of configurations (200) or of seconds (60s), above 0, is wanted", text);
+    tune->budget_count = 0;
+    tune->budget_seconds = seconds;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct run_args *run = state->input;
+    switch (key) {
+    case KEY_STRATEGY:
+        run->tune.strategy = arg;
+        return 0;
+    case KEY_BUDGET:
+        read_budget(arg, &run->tune, state);
+        return 0;
+    case KEY_SEED:
+        run->tune.seed = args_number(state, "--seed", arg, 0, UINT64_MAX);
+        return 0;
+    case KEY_JOBS:
+        run->tune.jobs = (int)args_number(state, "--jobs", arg, 1, MAX_JOBS);
+        return 0;
+    case KEY_RETUNE:
+        run->tune.retune = true;
+        return 0;
+    case KEY_WARM:
+        run->tune.warm = true;
+        return 0;
+    case KEY_QUIET:
+        run->quiet = true;
+        return 0;
+    default:
+        return args_key(key, arg, &run->args, state);
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement.\n"
+           "The same command goes on where an earlier one was stopped, and measures nothing twice."
+           "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute.\n\n"
+           "Examples:\n"
+           "  cutune run --op NAME\n"
+           "  cutune run --op NAME --shape m=1111,n=113 --dtype i32 --device opencl:0\n"
+           "  cutune run --op NAME --shape m=512,n=512,k=512 --strategy random --budget 60s\n"
+           "  cutune run --op ./my_op.lua --shape n=1000000 --json > result.json",
+};
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+/* The first signal asks for an orderly end, the second is left to its default action. */
+static void catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static int strategy_unknown(const char *home, const char *name)
+{
+    struct buf pattern = { 0 }, names = { 0 };
+    glob_t found = { 0 };
+    buf_fmt(&pattern, "%s/tuner/search/*.lua", home);
+    glob(buf_text(&pattern), 0, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *file = strrchr(found.gl_pathv[i], '/') + 1;
+        buf_fmt(&names, "%s%.*s", names.len ? ", " : "", (int)(strlen(file) - strlen(".lua")), file);
+    }
+    complain(USAGE, "--strategy %s: there is no such strategy; there are: %s; or a FILE.lua", name, buf_text(&names));
+    globfree(&found);
+    buf_free(&pattern);
+    buf_free(&names);
+    return USAGE;
+}
+
+/* Asked before anything is tuned, so that a slip of the finger is a wrong command line and not a failed run. */
+static int check_strategy(const char *home, const char *name)
+{
+    struct buf path = { 0 };
+    if (!name)
+        return DONE;
+    size_t n = strlen(name);
+    bool file = strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".lua") == 0);
+    if (file)
+        buf_str(&path, name);
+    else
+        buf_fmt(&path, "%s/tuner/search/%s.lua", home, name);
+    bool there = n && access(buf_text(&path), R_OK) == 0;
+    buf_free(&path);
+    return there ? DONE : strategy_unknown(home, name);
+}
+
+/* One problem. A failure is told, and leaves the others to go on; *reported is false where there is nothing to report. */
+static int tune_one(const struct targets *t, struct store *store, struct run_args *run, struct finding *f, bool *reported)
+{
+    struct err err = { 0 };
+    struct buf title = { 0 };
+    struct progress progress = progress_start(run->quiet);
+    target_print(&title, t, f->problem, f->row);
+    progress.title = buf_text(&title);
+    run->tune.progress = progress_show;
+    run->tune.arg = &progress;
+    int code = DONE;
+    int rc = tune_run(t->op, f->problem, f->row, &t->dev, store, &run->tune, &f->report, &err);
+    progress_end(&progress, rc ? NULL : &f->report);
+    *reported = rc == 0;
+    if (rc)
+        code = complain(FAILED, "%s: %s", progress.title, err.msg);
+    else if (f->report.best.config.variant < 0 && !f->report.interrupted)
+        code = complain(FAILED, "%s: no configuration was right", progress.title);
+    buf_free(&title);
+    return code;
+}
+
+static int tune_all(const struct targets *t, struct store *store, struct run_args *run, struct finding *found, int *n)
+{
+    int code = DONE;
+    int64_t kept = 0;
+    for (int i = 0; i < t->nproblems * t->nrows && !stop; i++) {
+        struct finding *f = &found[*n];
+        bool reported;
+        f->problem = &t->problems[i / t->nrows];
+        f->row = t->rows[i % t->nrows];
+        if (tune_one(t, store, run, f, &reported) != DONE)
+            code = FAILED;
+        if (!reported)
+            continue;
+        kept += f->report.measured;
+        ++*n;
+    }
+    if (stop)
+        return complain(FAILED, "interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
+    return code;
+}
+
+static int run_targets(const struct targets *t, struct run_args *run)
+{
+    struct err err = { 0 };
+    struct store *store = NULL;
+    struct finding *found = mem_array((size_t)t->nproblems * t->nrows, sizeof *found);
+    int n = 0, code;
+    if (!found) {
+        code = complain(FAILED, "out of memory");
+        goto out;
+    }
+    if (database_open(&run->args, STORE_WRITE, &store, &err) != 0) {
+        code = complain(FAILED, "%s", err.msg);
+        goto out;
+    }
+    code = tune_all(t, store, run, found, &n);
+    int printed = run->args.json ? report_json(t, store, found, n) : n ? report_print(t, &run->args, store, found, n) : DONE;
+    if (code == DONE)
+        code = printed;
+out:
+    store_close(store);
+    mem_free(found);
+    return code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct run_args run = { .args = { .op_needed = true, .several = true }, .tune = { .stop = &stop } };
+    struct targets t = { 0 };
+    argp_parse(&argp, argc, argv, 0, NULL, &run);
+    int code = targets_all(&run.args, &t);
+    if (code == DONE)
+        code = check_strategy(t.home, run.tune.strategy);
+    if (code == DONE) {
+        run.tune.home = t.home;
+        catch_signals();
+        code = run_targets(&t, &run);
+    }
+    targets_free(&t);
+    return code;
+}

@@ -1,0 +1,213 @@
+/* `cutune show`: what one configuration becomes: its source, its PTX, the resources that it takes. */
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+#include "cli/show.h"
+#include "model/plan.h"
+#include "source/source.h"
+
+enum { KEY_CONFIG = KEY_OWN, KEY_VARIANT, KEY_ARCH, KEY_SOURCE, KEY_PTX, KEY_RESOURCES };
+enum { DEADLINE_S = 120 }; /* for the template's own code and the compiler */
+
+static const struct argp_option options[] = {
+    OPT_OP,
+    { "config", KEY_CONFIG, "TILE=32,...", 0,
+      "The configuration; parameters left out take their default. Without it the op's default", 0 },
+    { "variant", KEY_VARIANT, "NAME", 0, "Its variant, where the names do not say it", 0 },
+    { "source", KEY_SOURCE, NULL, 0, "Print the text that is compiled (this is what is done without any of the three)", 0 },
+    { "ptx", KEY_PTX, NULL, 0, "Print PTX: on a CUDA device, or with --arch", 0 },
+    { "resources", KEY_RESOURCES, NULL, 0, "Print registers, shared and local memory of each kernel, from the device", 0 },
+    OPT_SHAPE("The problem's sizes; without it the first of the op's own shapes for this device"),
+    OPT_DTYPE("Its element types; without it f32, or the op's first"),
+    OPT_DEVICE,
+    { "arch", KEY_ARCH, "sm_90", 0, "The CUDA architecture to write and compile for; needs no device", 0 },
+    OPT_JSON,
+    { 0 },
+};
+
+static bool is_arch(const char *s)
+{
+    size_t digits = strncmp(s, "sm_", 3) == 0 ? strspn(s + 3, "0123456789") : 0;
+    return (digits == 2 || digits == 3) && (!s[3 + digits] || (strchr("af", s[3 + digits]) && !s[4 + digits]));
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct show_args *show = state->input;
+    switch (key) {
+    case KEY_CONFIG:
+        show->config = arg;
+        return 0;
+    case KEY_VARIANT:
+        show->variant = arg;
+        return 0;
+    case KEY_ARCH:
+        if (!is_arch(arg))
+            args_error(state, "--arch '%s': an architecture such as sm_90 or sm_90a is wanted", arg);
+        show->arch = arg;
+        return 0;
+    case KEY_SOURCE:
+    case KEY_PTX:
+    case KEY_RESOURCES:
+        if (show->what && show->what != key)
+            args_error(state, "--source, --ptx and --resources: one of them at a time");
+        show->what = key;
+        return 0;
+    default:
+        return args_key(key, arg, &show->args, state);
+    }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .doc = "Shows what one configuration of an op becomes."
+           "\vExamples:\n"
+           "  cutune show --op NAME --config TILE=32,ROWS=8 --source\n"
+           "  cutune show --op NAME --variant tile --dtype f64 --arch sm_90 --ptx\n"
+           "  cutune show --op NAME --shape m=512,n=512,k=512 --device cuda:0 --resources",
+};
+
+/* A CUDA device that need not be there, with the limits that all of them have. */
+static struct devspec cuda_spec(const char *arch)
+{
+    struct devspec d = { .backend = "cuda", .name = "any", .multiprocessors = 1, .warp = 32, .max_threads = 1024, .fp64 = true };
+    snprintf(d.arch, sizeof d.arch, "%s", arch);
+    d.cc = atoi(arch + 3);
+    d.memory = d.max_alloc = INT64_C(1) << 33;
+    d.max_shared = d.max_static_shared = 48 << 10;
+    d.l2 = 4 << 20;
+    for (int i = 0; i < 3; i++) {
+        d.max_block[i] = i < 2 ? 1024 : 64;
+        d.max_grid[i] = i < 1 ? INT32_MAX : 65535;
+    }
+    return d;
+}
+
+static int find_device(const struct show_args *args, struct targets *t)
+{
+    if (args->arch && !args->args.device) {
+        t->dev = cuda_spec(args->arch);
+        return DONE;
+    }
+    int code = targets_device(&args->args, t);
+    bool cuda = strcmp(t->dev.backend, "cuda") == 0;
+    if (code == DONE && args->arch && !cuda)
+        return complain(USAGE, "--arch %s: only CUDA devices have one: leave --device %s away", args->arch, args->args.device);
+    if (code == DONE && args->what == KEY_PTX && !cuda)
+        return complain(USAGE, "--ptx: the device here is %s, and only CUDA has PTX: add --arch sm_90, say", t->dev.name);
+    return code;
+}
+
+static int find_config(const struct show_args *args, struct subject *s)
+{
+    const struct targets *t = s->t;
+    struct err err = { 0 };
+    struct plan *plan = NULL;
+    struct val slots[MAX_SLOTS];
+    if (!args->config && !args->variant)
+        return op_default(t->op, &t->problems[0], t->rows[0], &t->dev, &s->config, &err) ? complain(FAILED, "%s", err.msg) : DONE;
+    if (config_parse(t->op, args->variant, args->config ? args->config : "", &s->config, &err) != 0)
+        return complain(USAGE, "--config '%s': %s", args->config ? args->config : "", err.msg);
+    if (plan_new(t->op, s->config.variant, &plan, &err) != 0)
+        return complain(FAILED, "%s", err.msg);
+    plan_slots(plan, &t->problems[0], t->rows[0], &t->dev, &s->config, slots);
+    const char *refused = plan_refuses(plan, slots, &t->dev);
+    if (refused) /* it can be looked at all the same */
+        complain(DONE, "note: not a valid configuration for this problem here: %s", refused);
+    plan_free(plan);
+    return DONE;
+}
+
+static void print_text(const char *text)
+{
+    fputs(text, stdout);
+    if (*text && text[strlen(text) - 1] != '\n')
+        putchar('\n');
+}
+
+int subject_compile(const struct subject *s, const char *arch, struct buf *binary)
+{
+    struct err err = { 0 };
+    struct compiler *compiler = NULL;
+    struct buf log = { 0 };
+    struct compile_job job = { .source = buf_text(&s->source), .arch = arch };
+    int rc = s->backend->compiler_open(&s->t->dev, &compiler, &err);
+    if (rc == 0) {
+        rc = s->backend->compile(compiler, &job, binary, &log, &err);
+        s->backend->compiler_close(compiler);
+    }
+    if (log.len)
+        fprintf(stderr, "%s\n", buf_text(&log));
+    buf_free(&log);
+    return rc ? complain(FAILED, "%s", err.msg) : DONE;
+}
+
+static int show_ptx(const struct subject *s)
+{
+    char target[64];
+    struct buf ptx = { 0 };
+    snprintf(target, sizeof target, "compute_%s", (s->arch ? s->arch : s->t->dev.arch) + strlen("sm_"));
+    int code = subject_compile(s, target, &ptx);
+    if (code == DONE)
+        print_text(buf_text(&ptx));
+    buf_free(&ptx);
+    return code;
+}
+
+static int show_source(const struct subject *s, const struct show_args *args)
+{
+    if (args->args.json)
+        return json_print(json_with(json_object(), "source", json_text(buf_text(&s->source))));
+    print_text(buf_text(&s->source));
+    return DONE;
+}
+
+/* A template may hold code of its own, and it is run here, in this process. */
+static void give_up(int number)
+{
+    static const char line[] = "cutune show: the template or the compiler took longer than two minutes\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, line, sizeof line - 1);
+    _exit(FAILED);
+}
+
+static int show(const struct show_args *args, const struct targets *t)
+{
+    struct err err = { 0 };
+    struct subject s = { .t = t, .backend = backend_find(t->dev.backend), .arch = args->arch };
+    int code = find_config(args, &s);
+    signal(SIGALRM, give_up);
+    alarm(DEADLINE_S);
+    if (code == DONE && source_render(t->op, &s.config, t->rows[0], &t->dev, &s.source, &err) != 0)
+        code = complain(FAILED, "%s", err.msg);
+    if (code == DONE)
+        code = args->what == KEY_PTX         ? show_ptx(&s)
+               : args->what == KEY_RESOURCES ? show_resources(&s, args)
+                                             : show_source(&s, args);
+    alarm(0);
+    buf_free(&s.source);
+    return code;
+}
+
+int cmd_show(int argc, char **argv)
+{
+    struct show_args args = { .args.op_needed = true };
+    struct targets t = { 0 };
+    argp_parse(&argp, argc, argv, 0, NULL, &args);
+    int code = targets_op(&args.args, &t);
+    if (code == DONE)
+        code = find_device(&args, &t);
+    if (code == DONE)
+        code = targets_problems(&args.args, &t);
+    if (code == DONE)
+        code = show(&args, &t);
+    targets_free(&t);
+    return code;
+}

@@ -1,0 +1,87 @@
+#include "cli/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum { MAX_COLUMNS = 16, TEXTS = 4, TEXT_BYTES = 32 };
+
+void table_cell(struct table *t, const char *fmt, ...)
+{
+    char cell[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(cell, sizeof cell, fmt, args);
+    va_end(args);
+    buf_put(&t->cells, cell, strlen(cell) + 1);
+    t->n++;
+}
+
+static void print_cell(const char *cell, char align, size_t width, size_t *pending, FILE *out)
+{
+    size_t length = strlen(cell), before = align == 'r' ? width - length : 0;
+    if (length) {
+        fprintf(out, "%*s%s", (int)(*pending + before), "", cell);
+        *pending = width - length - before;
+    } else {
+        *pending += width;
+    }
+    *pending += 2;
+}
+
+int table_print(struct table *t, int indent, FILE *out)
+{
+    size_t width[MAX_COLUMNS] = { 0 }, columns = strlen(t->align), pending = 0;
+    if (t->cells.failed) {
+        buf_free(&t->cells);
+        return complain(FAILED, "out of memory");
+    }
+    const char *cell = buf_text(&t->cells);
+    for (int i = 0; i < t->n; i++, cell += strlen(cell) + 1)
+        if (strlen(cell) > width[i % columns])
+            width[i % columns] = strlen(cell);
+    cell = buf_text(&t->cells);
+    for (int i = 0; i < t->n; i++, cell += strlen(cell) + 1) {
+        size_t column = i % columns;
+        if (column == 0)
+            pending = indent;
+        print_cell(cell, t->align[column], width[column], &pending, out);
+        if (column == columns - 1)
+            fputc('\n', out);
+    }
+    buf_free(&t->cells);
+    t->n = 0;
+    return DONE;
+}
+
+/* One of a few texts in turn, so that a line may have several. */
+static char *next_text(void)
+{
+    static char texts[TEXTS][TEXT_BYTES];
+    static int next;
+    next = (next + 1) % TEXTS;
+    return texts[next];
+}
+
+static const char *scaled(double value, double step, const char *const *units, int n)
+{
+    int i = 0;
+    for (; i < n - 1 && value >= 0.9995 * step; i++)
+        value /= step;
+    char *text = next_text();
+    snprintf(text, TEXT_BYTES, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[i]);
+    return text;
+}
+
+const char *text_time(double ns)
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    return scaled(ns, 1000, units, 4);
+}
+
+const char *text_bytes(double bytes)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    return scaled(bytes, 1024, units, 5);
+}

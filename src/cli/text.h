@@ -1,0 +1,24 @@
+/* Output for people: aligned tables, and numbers with their units. */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+
+#include <stdio.h>
+
+#include "base/buf.h"
+
+/* Rows of cells; columns are as wide as their widest cell, two spaces apart. */
+struct table {
+    const char *align; /* a letter a column: l or r */
+    struct buf cells;  /* texts, each with its zero byte */
+    int n;
+};
+/* The next cell, row by row from the left. */
+void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Each line begins with `indent` spaces and has no blanks at its end. Returns an exit code; the table is then empty. */
+int table_print(struct table *t, int indent, FILE *out);
+
+/* "4.92 ms", three digits that matter. The text is overwritten by the fourth call after. */
+const char *text_time(double ns);
+const char *text_bytes(double bytes); /* "7.8 GiB" */
+
+#endif

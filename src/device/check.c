@@ -1,0 +1,80 @@
+#include "device/check.h"
+
+#include <inttypes.h>
+
+int check_alloc(const struct devspec *spec, int64_t bytes, struct err *err)
+{
+    if (bytes < 1)
+        return err_set(err, ERR_INVALID, "a buffer of %" PRId64 " bytes: at least 1 is needed", bytes);
+    if (bytes > spec->max_alloc)
+        return err_set(err, ERR_NOMEM, "a buffer of %" PRId64 " bytes: %s:%d takes at most %" PRId64, bytes, spec->backend,
+                       spec->index, spec->max_alloc);
+    return 0;
+}
+
+int check_part(const char *what, int64_t offset, int64_t bytes, int64_t size, struct err *err)
+{
+    if (offset >= 0 && bytes >= 0 && offset <= size && bytes <= size - offset)
+        return 0;
+    return err_set(err, ERR_INVALID, "%s of %" PRId64 " bytes at %" PRId64 ": the buffer has %" PRId64, what, bytes, offset, size);
+}
+
+int check_view(int64_t offset, int64_t bytes, int64_t size, struct err *err)
+{
+    if (offset % VIEW_ALIGN)
+        return err_set(err, ERR_INVALID, "a view at byte %" PRId64 ": must be a multiple of %d", offset, VIEW_ALIGN);
+    if (bytes < 1)
+        return err_set(err, ERR_INVALID, "a view of %" PRId64 " bytes: at least 1 is needed", bytes);
+    return check_part("a view", offset, bytes, size, err);
+}
+
+int check_slot(int slot, struct err *err)
+{
+    if (slot >= 0 && slot < MAX_SPANS)
+        return 0;
+    return err_set(err, ERR_INVALID, "span %d: 0 to %d are there", slot, MAX_SPANS - 1);
+}
+
+int check_scalar(int i, const struct karg *arg, struct err *err)
+{
+    if (arg->size >= 1 && (size_t)arg->size <= sizeof arg->bytes)
+        return 0;
+    return err_set(err, ERR_INVALID, "kernel argument %d: a scalar of %d bytes; 1 to %zu are possible", i + 1, arg->size,
+                   sizeof arg->bytes);
+}
+
+static int check_extents(const struct devspec *spec, const struct geometry *g, struct err *err)
+{
+    int64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (g->grid[i] < 1 || g->grid[i] > spec->max_grid[i])
+            return err_set(err, ERR_UNSUPPORTED, "a grid of %" PRId64 " blocks in %c: 1 to %" PRId64 " are possible", g->grid[i],
+                           'x' + i, spec->max_grid[i]);
+        if (g->block[i] < 1 || g->block[i] > spec->max_block[i])
+            return err_set(err, ERR_UNSUPPORTED, "a block of %" PRId64 " threads in %c: 1 to %d are possible", g->block[i], 'x' + i,
+                           spec->max_block[i]);
+        threads *= g->block[i]; /* each is at most max_threads so far, and an int */
+        if (threads > spec->max_threads)
+            return err_set(err, ERR_UNSUPPORTED,
+                           "a block of %" PRId64 " x %" PRId64 " x %" PRId64 " threads: at most %d are possible", g->block[0],
+                           g->block[1], g->block[2], spec->max_threads);
+    }
+    return 0;
+}
+
+int check_launch(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, const struct karg *args, int nargs,
+                 struct err *err)
+{
+    int rc = check_extents(spec, g, err);
+    if (rc)
+        return rc;
+    if (g->shared < 0 || g->shared > dynamic_shared)
+        return err_set(err, ERR_INVALID, "%" PRId64 " bytes of dynamic shared memory: the kernel was made ready for %" PRId64,
+                       g->shared, dynamic_shared);
+    if (nargs < 0 || nargs > MAX_KARGS)
+        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, MAX_KARGS);
+    for (int i = 0; i < nargs && !rc; i++)
+        if (!args[i].memory)
+            rc = check_scalar(i, &args[i], err);
+    return rc;
+}

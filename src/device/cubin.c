@@ -1,0 +1,54 @@
+#include <elf.h>
+#include <string.h>
+
+#include "device/cuda_part.h"
+
+/* Whether count records of `size` bytes at `offset` lie within the file. */
+static bool table_fits(uint64_t offset, uint64_t count, uint64_t size, size_t bytes)
+{
+    return offset <= bytes && count * size <= bytes - offset; /* count and size are 16 bits wide */
+}
+
+static bool elf_fits(const unsigned char *image, size_t bytes)
+{
+    Elf64_Ehdr head;
+    if (bytes < sizeof head)
+        return false;
+    memcpy(&head, image, sizeof head);
+    if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != EM_CUDA)
+        return false;
+    if (!head.e_shnum || head.e_shentsize != sizeof(Elf64_Shdr) ||
+        !table_fits(head.e_shoff, head.e_shnum, sizeof(Elf64_Shdr), bytes))
+        return false;
+    for (int i = 0; i < head.e_shnum; i++) {
+        Elf64_Shdr section;
+        memcpy(&section, image + head.e_shoff + (size_t)i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_NOBITS && (section.sh_offset > bytes || section.sh_size > bytes - section.sh_offset))
+            return false;
+    }
+    if (head.e_phnum &&
+        (head.e_phentsize != sizeof(Elf64_Phdr) || !table_fits(head.e_phoff, head.e_phnum, sizeof(Elf64_Phdr), bytes)))
+        return false;
+    for (int i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr segment;
+        memcpy(&segment, image + head.e_phoff + (size_t)i * sizeof segment, sizeof segment);
+        if (segment.p_offset > bytes || segment.p_filesz > bytes - segment.p_offset)
+            return false;
+    }
+    return true;
+}
+
+int cuda_image_check(const void *image, size_t bytes, bool *ptx, struct err *err)
+{
+    if (bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0) {
+        *ptx = false;
+        return elf_fits(image, bytes) ? 0
+                                      : err_set(err, ERR_INVALID, "a CUDA binary of %zu bytes that is cut short or damaged", bytes);
+    }
+    size_t text = bytes && ((const char *)image)[bytes - 1] == 0 ? bytes - 1 : bytes;
+    if (text && !memchr(image, 0, text) && memmem(image, text, ".version", 8)) {
+        *ptx = true;
+        return 0;
+    }
+    return err_set(err, ERR_INVALID, "%zu bytes that are neither a CUDA binary nor PTX", bytes);
+}

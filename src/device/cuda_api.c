@@ -1,0 +1,183 @@
+#include "device/cuda_api.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A function pointer from dlsym's object pointer, which ISO C does not convert; false where there is none. */
+static bool find(void *library, const char *name, void *function)
+{
+    void *p = dlsym(library, name);
+    memcpy(function, &p, sizeof p);
+    return p;
+}
+
+static struct cuda_api driver;
+static struct nvrtc_api compiler;
+static struct nvml_api management;
+static bool have_management;
+static struct err driver_err, compiler_err; /* code 0: loaded */
+
+static void load_driver(void)
+{
+    struct err *err = &driver_err;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        err_set(err, ERR_UNSUPPORTED, "no NVIDIA driver: %s", dlerror());
+        return;
+    }
+#define X(name, parameters)                                                                                                        \
+    if (!find(library, #name, &driver.name)) {                                                                                     \
+        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver lacks %s: one for CUDA 11.2 or newer is needed", #name);                  \
+        goto out;                                                                                                                  \
+    }
+    CUDA_FUNCTIONS(X)
+#undef X
+#define X(name, parameters) find(library, #name, &driver.name);
+    CUDA_OPTIONAL_FUNCTIONS(X)
+#undef X
+    CUresult rc = driver.cuInit(0);
+    if (rc == CUDA_ERROR_NO_DEVICE) {
+        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver sees no GPU");
+        goto out;
+    }
+    if (rc == CUDA_ERROR_STUB_LIBRARY) {
+        err_set(err, ERR_UNSUPPORTED,
+                "no NVIDIA driver: libcuda.so.1 is the toolkit's stub; take its folder out of LD_LIBRARY_PATH");
+        goto out;
+    }
+    if (rc != CUDA_SUCCESS) {
+        const char *name = NULL;
+        driver.cuGetErrorName(rc, &name);
+        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver does not start: %s", name ? name : "cuInit gives an unknown error");
+        goto out;
+    }
+    driver.cuDriverGetVersion(&driver.version);
+    if (driver.version < 11020)
+        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver is for CUDA %d.%d: 11.2 or newer is needed", driver.version / 1000,
+                driver.version % 1000 / 10);
+out:
+    if (err->code)
+        dlclose(library);
+}
+
+static const char *const nvrtc_names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
+enum { NVRTC_NAMES = sizeof nvrtc_names / sizeof *nvrtc_names };
+
+/* Tries the library's names in a folder, or in the linker's own search path where the folder is null. */
+static void *open_nvrtc_in(const char *folder)
+{
+    for (int i = 0; i < NVRTC_NAMES; i++) {
+        char path[4096];
+        int n = snprintf(path, sizeof path, "%s%s%s", folder ? folder : "", folder ? "/" : "", nvrtc_names[i]);
+        void *library = n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+        if (library)
+            return library;
+    }
+    return NULL;
+}
+
+/* The folders that match $variable/rest (variable null: rest alone), the last name, so the newest version, first. */
+static void *open_nvrtc_matching(const char *variable, const char *rest)
+{
+    const char *root = variable ? getenv(variable) : "";
+    char pattern[4096];
+    if (!root || (variable && !*root) || snprintf(pattern, sizeof pattern, "%s%s", root, rest) >= (int)sizeof pattern)
+        return NULL;
+    glob_t found = { 0 };
+    void *library = NULL;
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = found.gl_pathc; i-- > 0 && !library;)
+            library = open_nvrtc_in(found.gl_pathv[i]);
+    globfree(&found);
+    return library;
+}
+
+static void *open_nvrtc(void)
+{
+    static const struct {
+        const char *variable, *rest;
+    } places[] = {
+        { "CUDA_PATH", "/lib64" },
+        { "CUDA_HOME", "/lib64" },
+        { NULL, "/usr/local/cuda/lib64" },
+        { NULL, "/usr/local/cuda-*/lib64" },
+        /* PyPI's nvidia-cuda-nvrtc, up to 12 and from 13 on */
+        { "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cu*/lib" },
+        { "HOME", "/.local/lib/python3*/site-packages/nvidia/cu*/lib" },
+        { NULL, "/usr/local/lib/python3*/*-packages/nvidia/cu*/lib" },
+    };
+    void *library = open_nvrtc_in(NULL);
+    for (size_t i = 0; i < sizeof places / sizeof *places && !library; i++)
+        library = open_nvrtc_matching(places[i].variable, places[i].rest);
+    return library;
+}
+
+static void load_nvrtc(void)
+{
+    struct err *err = &compiler_err;
+    void *library = open_nvrtc();
+    if (!library) {
+        err_set(err, ERR_UNSUPPORTED,
+                "no NVRTC: tried libnvrtc.so.13, .12 and .11.2 in the linker's path, $CUDA_PATH/lib64, $CUDA_HOME/lib64, "
+                "/usr/local/cuda*/lib64 and Python's nvidia-cuda-nvrtc; install a CUDA toolkit, or pip install nvidia-cuda-nvrtc");
+        return;
+    }
+    const char *missing = NULL;
+#define X(name, parameters)                                                                                                        \
+    if (!find(library, #name, &compiler.name))                                                                                     \
+        missing = #name;
+    NVRTC_FUNCTIONS(X)
+#undef X
+    if (!find(library, "nvrtcGetErrorString", &compiler.nvrtcGetErrorString))
+        missing = "nvrtcGetErrorString";
+    if (missing) {
+        err_set(err, ERR_UNSUPPORTED, "NVRTC lacks %s: 11.2 or newer is needed", missing);
+        dlclose(library);
+        return;
+    }
+    compiler.nvrtcVersion(&compiler.major, &compiler.minor);
+}
+
+static void load_nvml(void)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return;
+    have_management = find(library, "nvmlInit_v2", &management.nvmlInit_v2) &&
+                      find(library, "nvmlDeviceGetHandleByPciBusId_v2", &management.nvmlDeviceGetHandleByPciBusId_v2) &&
+                      find(library, "nvmlDeviceGetClockInfo", &management.nvmlDeviceGetClockInfo) && management.nvmlInit_v2() == 0;
+    if (!have_management)
+        dlclose(library);
+}
+
+const struct cuda_api *cuda_api(struct err *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_driver);
+    if (!driver_err.code)
+        return &driver;
+    err_set(err, driver_err.code, "%s", driver_err.msg);
+    return NULL;
+}
+
+const struct nvrtc_api *nvrtc_api(struct err *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_nvrtc);
+    if (!compiler_err.code)
+        return &compiler;
+    err_set(err, compiler_err.code, "%s", compiler_err.msg);
+    return NULL;
+}
+
+const struct nvml_api *nvml_api(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_nvml);
+    return have_management ? &management : NULL;
+}

@@ -1,0 +1,167 @@
+/* What cutune uses of the CUDA driver, NVRTC and NVML, declared here and loaded with dlopen: the build needs no toolkit, and one
+ * binary starts on every machine. Functions stand under the names that the libraries export: cuda.h's macros move the plain names
+ * to newer versions, which an older driver lacks. Nothing newer than CUDA 11.2 is required.
+ *
+ * tests/unit/test_device_abi.c holds all of it against cuda.h and nvrtc.h; it defines API_LISTS_ONLY to take names that clash with
+ * theirs from there. */
+#ifndef DEVICE_CUDA_API_H
+#define DEVICE_CUDA_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef struct _nvrtcProgram *nvrtcProgram;
+
+#define CUDA_CONSTANTS(X)                                                                                                          \
+    X(CUDA_SUCCESS, 0)                                                                                                             \
+    X(CUDA_ERROR_INVALID_VALUE, 1)                                                                                                 \
+    X(CUDA_ERROR_OUT_OF_MEMORY, 2)                                                                                                 \
+    X(CUDA_ERROR_STUB_LIBRARY, 34)                                                                                                 \
+    X(CUDA_ERROR_NO_DEVICE, 100)                                                                                                   \
+    X(CUDA_ERROR_INVALID_IMAGE, 200)                                                                                               \
+    X(CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                                                                                           \
+    X(CUDA_ERROR_INVALID_PTX, 218)                                                                                                 \
+    X(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, 221)                                                                                      \
+    X(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)                                                                                     \
+    X(CUDA_ERROR_NOT_FOUND, 500)                                                                                                   \
+    X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701)                                                                                     \
+    X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1)                                                                                \
+    X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 2)                                                                                      \
+    X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 3)                                                                                      \
+    X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 4)                                                                                      \
+    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 5)                                                                                       \
+    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 6)                                                                                       \
+    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 7)                                                                                       \
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 8)                                                                          \
+    X(CU_DEVICE_ATTRIBUTE_WARP_SIZE, 10)                                                                                           \
+    X(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                                                \
+    X(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 38)                                                                                       \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                                                            \
+    X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                                            \
+    X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                                                                   \
+    X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                                                                                  \
+    X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                                                                                      \
+    X(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3)                                                                                       \
+    X(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                                               \
+    X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                                                          \
+    X(CU_JIT_ERROR_LOG_BUFFER, 5)                                                                                                  \
+    X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                                                                                       \
+    X(CU_STREAM_NON_BLOCKING, 1)                                                                                                   \
+    X(CU_EVENT_DEFAULT, 0)                                                                                                         \
+    X(NVRTC_SUCCESS, 0)                                                                                                            \
+    X(NVRTC_ERROR_OUT_OF_MEMORY, 1)                                                                                                \
+    X(NVRTC_ERROR_COMPILATION, 6)
+
+#ifndef API_LISTS_ONLY
+typedef unsigned int CUresult; /* enumerations: as wide as an unsigned int */
+typedef unsigned int CUdevice_attribute;
+typedef unsigned int CUfunction_attribute;
+typedef unsigned int CUjit_option;
+typedef unsigned int nvrtcResult;
+typedef struct CUuuid_st {
+    char bytes[16];
+} CUuuid;
+#define X(name, value) name = value,
+enum { CUDA_CONSTANTS(X) };
+#undef X
+#endif
+
+#define CUDA_FUNCTIONS(X)                                                                                                          \
+    X(cuInit, (unsigned int flags))                                                                                                \
+    X(cuDriverGetVersion, (int *version))                                                                                          \
+    X(cuGetErrorName, (CUresult error, const char **text))                                                                         \
+    X(cuGetErrorString, (CUresult error, const char **text))                                                                       \
+    X(cuDeviceGetCount, (int *count))                                                                                              \
+    X(cuDeviceGet, (CUdevice * device, int ordinal))                                                                               \
+    X(cuDeviceGetName, (char *name, int size, CUdevice device))                                                                    \
+    X(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                                                                           \
+    X(cuDeviceGetPCIBusId, (char *id, int size, CUdevice device))                                                                  \
+    X(cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))                                           \
+    X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                                                      \
+    X(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                                                            \
+    X(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                                                             \
+    X(cuCtxSetCurrent, (CUcontext context))                                                                                        \
+    X(cuMemGetInfo_v2, (size_t * free, size_t * total))                                                                            \
+    X(cuMemAlloc_v2, (CUdeviceptr * at, size_t bytes))                                                                             \
+    X(cuMemFree_v2, (CUdeviceptr at))                                                                                              \
+    X(cuMemsetD8Async, (CUdeviceptr at, unsigned char value, size_t count, CUstream stream))                                       \
+    X(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                                     \
+    X(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                                     \
+    X(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                                           \
+    X(cuModuleLoadDataEx, (CUmodule * module, const void *image, unsigned int n, CUjit_option *options, void **values))            \
+    X(cuModuleUnload, (CUmodule module))                                                                                           \
+    X(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))                                             \
+    X(cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function))                                       \
+    X(cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value))                                        \
+    X(cuLaunchKernel,                                                                                                              \
+      (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,                   \
+       unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **params, void **extra))             \
+    X(cuStreamCreate, (CUstream * stream, unsigned int flags))                                                                     \
+    X(cuStreamDestroy_v2, (CUstream stream))                                                                                       \
+    X(cuStreamSynchronize, (CUstream stream))                                                                                      \
+    X(cuEventCreate, (CUevent * event, unsigned int flags))                                                                        \
+    X(cuEventDestroy_v2, (CUevent event))                                                                                          \
+    X(cuEventRecord, (CUevent event, CUstream stream))                                                                             \
+    X(cuEventElapsedTime, (float *ms, CUevent start, CUevent end))
+
+/* Null where the driver is older: cuDeviceGetUuid_v2 (11.4) tells a MIG slice's own UUID, cuFuncGetParamInfo (12.4) counts a
+ * kernel's parameters. */
+#define CUDA_OPTIONAL_FUNCTIONS(X)                                                                                                 \
+    X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                                                        \
+    X(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t * offset, size_t * size))
+
+#define NVRTC_FUNCTIONS(X)                                                                                                         \
+    X(nvrtcVersion, (int *major, int *minor))                                                                                      \
+    X(nvrtcGetNumSupportedArchs, (int *n))                                                                                         \
+    X(nvrtcGetSupportedArchs, (int *archs))                                                                                        \
+    X(nvrtcCreateProgram, (nvrtcProgram * program, const char *source, const char *name, int nheaders, const char *const *headers, \
+                           const char *const *includes))                                                                           \
+    X(nvrtcDestroyProgram, (nvrtcProgram * program))                                                                               \
+    X(nvrtcCompileProgram, (nvrtcProgram program, int n, const char *const *options))                                              \
+    X(nvrtcGetProgramLogSize, (nvrtcProgram program, size_t * bytes))                                                              \
+    X(nvrtcGetProgramLog, (nvrtcProgram program, char *log))                                                                       \
+    X(nvrtcGetPTXSize, (nvrtcProgram program, size_t * bytes))                                                                     \
+    X(nvrtcGetPTX, (nvrtcProgram program, char *ptx))                                                                              \
+    X(nvrtcGetCUBINSize, (nvrtcProgram program, size_t * bytes))                                                                   \
+    X(nvrtcGetCUBIN, (nvrtcProgram program, char *cubin))
+
+struct cuda_api {
+#define X(name, parameters) CUresult(*name) parameters;
+    CUDA_FUNCTIONS(X)
+    CUDA_OPTIONAL_FUNCTIONS(X)
+#undef X
+    int version; /* of the driver's CUDA: 13000 is 13.0 */
+};
+
+struct nvrtc_api {
+#define X(name, parameters) nvrtcResult(*name) parameters;
+    NVRTC_FUNCTIONS(X)
+#undef X
+    const char *(*nvrtcGetErrorString)(nvrtcResult result);
+    int major, minor;
+};
+
+/* The management library, for clocks only: null where it is not there. */
+struct nvml_api {
+    int (*nvmlInit_v2)(void);
+    int (*nvmlDeviceGetHandleByPciBusId_v2)(const char *id, void **device);
+    int (*nvmlDeviceGetClockInfo)(void *device, int type, unsigned int *mhz);
+};
+enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+
+/* Loaded and initialised at the first call, then the same for the life of the process; from any thread. Null with ERR_UNSUPPORTED
+ * and a line that says what is missing and where it was looked for. */
+const struct cuda_api *cuda_api(struct err *err);
+const struct nvrtc_api *nvrtc_api(struct err *err);
+const struct nvml_api *nvml_api(void);
+
+#endif

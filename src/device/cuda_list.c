@@ -1,0 +1,117 @@
+/* Which CUDA devices are there, from attributes alone: no context is made. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/cuda_part.h"
+
+/* The driver's own version, "580.65.06": the API only knows that of its CUDA. */
+static void driver_version(const struct cuda_api *cu, char *out, size_t size)
+{
+    char text[32] = "";
+    int fd = open("/sys/module/nvidia/version", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t n = read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+        text[strcspn(text, " \n")] = 0;
+        close(fd);
+    }
+    snprintf(out, size, "%s%sCUDA %d.%d", text, *text ? ", " : "", cu->version / 1000, cu->version % 1000 / 10);
+}
+
+static void identity(const struct cuda_api *cu, CUdevice device, struct devspec *d)
+{
+    cu->cuDeviceGetName(d->name, sizeof d->name, device);
+    d->name[sizeof d->name - 1] = 0;
+    /* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is a slice of the part. */
+    char *mig = strstr(d->name, " MIG ");
+    if (mig) {
+        snprintf(d->mig, sizeof d->mig, "%s", mig + 5);
+        *mig = 0;
+    }
+    CUuuid id = { { 0 } };
+    if (cu->cuDeviceGetUuid_v2)
+        cu->cuDeviceGetUuid_v2(&id, device);
+    else
+        cu->cuDeviceGetUuid(&id, device);
+    size_t n = (size_t)snprintf(d->uuid, sizeof d->uuid, "%s", mig ? "MIG" : "GPU");
+    for (int i = 0; i < 16; i++)
+        n += (size_t)snprintf(d->uuid + n, sizeof d->uuid - n, "%s%02x", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                              (unsigned char)id.bytes[i]);
+}
+
+static int attribute(const struct cuda_api *cu, CUdevice device, CUdevice_attribute which)
+{
+    int value = 0;
+    cu->cuDeviceGetAttribute(&value, which, device);
+    return value;
+}
+
+static int describe(const struct cuda_api *cu, int index, struct devspec *d, struct err *err)
+{
+    CUdevice device;
+    size_t memory = 0;
+    int rc = cuda_check(cu, cu->cuDeviceGet(&device, index), err, "cuDeviceGet");
+    if (!rc)
+        rc = cuda_check(cu, cu->cuDeviceTotalMem_v2(&memory, device), err, "cuDeviceTotalMem");
+    if (rc)
+        return rc;
+    *d = (struct devspec) { .backend = "cuda", .index = index, .fp64 = true };
+    identity(cu, device, d);
+    driver_version(cu, d->driver, sizeof d->driver);
+    int major = attribute(cu, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    int minor = attribute(cu, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    d->cc = major * 10 + minor;
+    snprintf(d->arch, sizeof d->arch, "sm_%d", d->cc);
+    d->multiprocessors = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    d->memory = d->max_alloc = (int64_t)memory;
+    d->warp = attribute(cu, device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+    d->l2 = attribute(cu, device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    d->max_threads = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    for (unsigned i = 0; i < 3; i++) {
+        d->max_block[i] = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
+        d->max_grid[i] = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
+    }
+    d->max_static_shared = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    d->max_shared = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    if (d->max_shared < d->max_static_shared)
+        d->max_shared = d->max_static_shared;
+    return 0;
+}
+
+int cuda_list(struct devspec *out, int max, struct err *err)
+{
+    if (err)
+        *err = (struct err) { 0 };
+    struct err why = { 0 };
+    const struct cuda_api *cu = cuda_api(&why);
+    if (!cu) {
+        err_set(err, 0, "%s", why.msg);
+        return 0;
+    }
+    int n = 0;
+    int rc = cuda_check(cu, cu->cuDeviceGetCount(&n), err, "cuDeviceGetCount");
+    if (!rc && n == 0)
+        err_set(err, 0, "the NVIDIA driver sees no GPU");
+    for (int i = 0; i < n && i < max && !rc; i++)
+        rc = describe(cu, i, &out[i], err);
+    return rc ? rc : n;
+}
+
+void cuda_doctor(struct buf *out)
+{
+    struct err err = { 0 };
+    struct devspec first;
+    int n = cuda_list(&first, 1, &err);
+    if (n > 0)
+        buf_fmt(out, "cuda: %d device%s, the first %s (%s), driver %s\n", n, n == 1 ? "" : "s", first.name, first.arch,
+                first.driver);
+    else
+        buf_fmt(out, "cuda: %s\n", err.msg);
+    const struct nvrtc_api *rtc = nvrtc_api(&err);
+    if (rtc)
+        buf_fmt(out, "nvrtc: version %d.%d\n", rtc->major, rtc->minor);
+    else
+        buf_fmt(out, "nvrtc: %s\n", err.msg);
+}

@@ -1,0 +1,137 @@
+/* Compiling CUDA C++ through NVRTC. It needs neither a driver nor a device, so compile workers run anywhere. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/check.h"
+#include "device/cuda_part.h"
+
+struct compiler {
+    const struct nvrtc_api *rtc;
+    char arch[64]; /* for jobs that name none */
+};
+
+static int check(const struct nvrtc_api *rtc, nvrtcResult result, struct err *err, const char *what)
+{
+    if (result == NVRTC_SUCCESS)
+        return 0;
+    return err_set(err, result == NVRTC_ERROR_OUT_OF_MEMORY ? ERR_NOMEM : ERR_DEVICE, "%s: %s", what,
+                   rtc->nvrtcGetErrorString(result));
+}
+
+/* The device's own architecture; where this NVRTC is older than it, PTX for the newest below, which the driver compiles on. */
+static int choose_arch(const struct nvrtc_api *rtc, int cc, char arch[64], struct err *err)
+{
+    int n = 0, newest = 0;
+    int rc = check(rtc, rtc->nvrtcGetNumSupportedArchs(&n), err, "nvrtcGetNumSupportedArchs");
+    if (rc)
+        return rc;
+    int *known = mem_array(n > 0 ? (size_t)n : 1, sizeof *known);
+    if (!known)
+        return err_nomem(err);
+    rc = check(rtc, rtc->nvrtcGetSupportedArchs(known), err, "nvrtcGetSupportedArchs");
+    for (int i = 0; !rc && i < n; i++)
+        if (known[i] <= cc && known[i] > newest)
+            newest = known[i];
+    mem_free(known);
+    if (!rc && !newest)
+        rc = err_set(err, ERR_UNSUPPORTED, "NVRTC %d.%d knows no architecture as old as sm_%d: an older one is needed", rtc->major,
+                     rtc->minor, cc);
+    snprintf(arch, 64, "%s_%d", newest == cc ? "sm" : "compute", newest);
+    return rc;
+}
+
+int nvrtc_open(const struct devspec *spec, struct compiler **out, struct err *err)
+{
+    const struct nvrtc_api *rtc = nvrtc_api(err);
+    if (!rtc)
+        return ERR_UNSUPPORTED;
+    struct compiler *c = mem_zalloc(sizeof *c);
+    if (!c)
+        return err_nomem(err);
+    c->rtc = rtc;
+    int rc = choose_arch(rtc, spec->cc, c->arch, err);
+    if (rc) {
+        mem_free(c);
+        return rc;
+    }
+    *out = c;
+    return 0;
+}
+
+void nvrtc_close(struct compiler *c)
+{
+    mem_free(c);
+}
+
+typedef nvrtcResult (*get_size)(nvrtcProgram, size_t *);
+typedef nvrtcResult (*get_bytes_of)(nvrtcProgram, char *);
+
+/* Puts what NVRTC keeps with a program into a buffer, at most `most` bytes of it. */
+static int take(const struct nvrtc_api *rtc, nvrtcProgram program, get_size size_of, get_bytes_of bytes_of, size_t most,
+                struct buf *out, struct err *err)
+{
+    size_t size = 0;
+    int rc = check(rtc, size_of(program, &size), err, "NVRTC's result");
+    if (rc || !size)
+        return rc;
+    char *bytes = mem_alloc(size);
+    if (!bytes)
+        return err_nomem(err);
+    rc = check(rtc, bytes_of(program, bytes), err, "NVRTC's result");
+    if (!rc)
+        buf_put(out, bytes, size < most ? size : most);
+    mem_free(bytes);
+    return !rc && out->failed ? err_nomem(err) : rc;
+}
+
+static int take_log(const struct nvrtc_api *rtc, nvrtcProgram program, struct buf *log, struct err *err)
+{
+    int rc = take(rtc, program, rtc->nvrtcGetProgramLogSize, rtc->nvrtcGetProgramLog, MAX_LOG, log, err);
+    while (!rc && log->len && log->data[log->len - 1] == 0) /* the size counts its closing zero */
+        log->len--;
+    return rc;
+}
+
+/* "sm_90", "sm_90a", "compute_75": an option for NVRTC, so nothing else may stand there. */
+static bool arch_ok(const char *arch, bool *ptx)
+{
+    *ptx = strncmp(arch, "compute_", 8) == 0;
+    if (!*ptx && strncmp(arch, "sm_", 3) != 0)
+        return false;
+    const char *number = arch + (*ptx ? 8 : 3);
+    size_t digits = strspn(number, "0123456789");
+    return digits >= 2 && digits <= 3 && (!number[digits] || (strchr("af", number[digits]) && !number[digits + 1]));
+}
+
+int nvrtc_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *log, struct err *err)
+{
+    const struct nvrtc_api *rtc = c->rtc;
+    const char *arch = job->arch ? job->arch : c->arch;
+    bool ptx;
+    if (!arch_ok(arch, &ptx))
+        return err_set(err, ERR_INVALID, "architecture '%s': write sm_90, sm_90a or, for PTX, compute_75", arch);
+    nvrtcProgram program = NULL;
+    int rc = check(rtc, rtc->nvrtcCreateProgram(&program, job->source, "kernel.cu", 0, NULL, NULL), err, "nvrtcCreateProgram");
+    if (rc)
+        return rc;
+    char target[96];
+    snprintf(target, sizeof target, "--gpu-architecture=%s", arch);
+    const char *options[] = { target, "--std=c++17" };
+    nvrtcResult result = rtc->nvrtcCompileProgram(program, sizeof options / sizeof *options, options);
+    rc = take_log(rtc, program, log, err);
+    if (rc)
+        goto out;
+    if (result == NVRTC_ERROR_COMPILATION) {
+        rc = err_set(err, ERR_INVALID, "NVRTC refuses the source");
+        goto out;
+    }
+    rc = check(rtc, result, err, target);
+    if (!rc)
+        rc = ptx ? take(rtc, program, rtc->nvrtcGetPTXSize, rtc->nvrtcGetPTX, SIZE_MAX, binary, err)
+                 : take(rtc, program, rtc->nvrtcGetCUBINSize, rtc->nvrtcGetCUBIN, SIZE_MAX, binary, err);
+out:
+    rtc->nvrtcDestroyProgram(&program);
+    return rc;
+}

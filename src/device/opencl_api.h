@@ -1,0 +1,153 @@
+/* What cutune uses of OpenCL 1.2, declared here and loaded with dlopen: the build needs no OpenCL headers, and one binary starts on
+ * every machine. tests/unit/test_device_abi.c holds all of it against CL/cl.h; it defines API_LISTS_ONLY to take names that clash
+ * with its own from there. */
+#ifndef DEVICE_OPENCL_API_H
+#define DEVICE_OPENCL_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+typedef struct _cl_platform_id *cl_platform_id;
+typedef struct _cl_device_id *cl_device_id;
+typedef struct _cl_context *cl_context;
+typedef struct _cl_command_queue *cl_command_queue;
+typedef struct _cl_mem *cl_mem;
+typedef struct _cl_program *cl_program;
+typedef struct _cl_kernel *cl_kernel;
+typedef struct _cl_event *cl_event;
+
+#define OPENCL_CONSTANTS(X)                                                                                                        \
+    X(CL_SUCCESS, 0)                                                                                                               \
+    X(CL_MEM_OBJECT_ALLOCATION_FAILURE, -4)                                                                                        \
+    X(CL_OUT_OF_RESOURCES, -5)                                                                                                     \
+    X(CL_OUT_OF_HOST_MEMORY, -6)                                                                                                   \
+    X(CL_BUILD_PROGRAM_FAILURE, -11)                                                                                               \
+    X(CL_INVALID_BINARY, -42)                                                                                                      \
+    X(CL_INVALID_KERNEL_NAME, -46)                                                                                                 \
+    X(CL_INVALID_ARG_INDEX, -49)                                                                                                   \
+    X(CL_INVALID_GLOBAL_WORK_SIZE, -63)                                                                                            \
+    X(CL_FALSE, 0)                                                                                                                 \
+    X(CL_TRUE, 1)                                                                                                                  \
+    X(CL_PLATFORM_NAME, 0x0902)                                                                                                    \
+    X(CL_DEVICE_TYPE_CPU, 2)                                                                                                       \
+    X(CL_DEVICE_TYPE_GPU, 4)                                                                                                       \
+    X(CL_DEVICE_TYPE_ACCELERATOR, 8)                                                                                               \
+    X(CL_DEVICE_TYPE, 0x1000)                                                                                                      \
+    X(CL_DEVICE_MAX_COMPUTE_UNITS, 0x1002)                                                                                         \
+    X(CL_DEVICE_MAX_WORK_GROUP_SIZE, 0x1004)                                                                                       \
+    X(CL_DEVICE_MAX_WORK_ITEM_SIZES, 0x1005)                                                                                       \
+    X(CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0x1010)                                                                                        \
+    X(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, 0x101E)                                                                                     \
+    X(CL_DEVICE_GLOBAL_MEM_SIZE, 0x101F)                                                                                           \
+    X(CL_DEVICE_LOCAL_MEM_SIZE, 0x1023)                                                                                            \
+    X(CL_DEVICE_DOUBLE_FP_CONFIG, 0x1032)                                                                                          \
+    X(CL_DEVICE_NAME, 0x102B)                                                                                                      \
+    X(CL_DRIVER_VERSION, 0x102D)                                                                                                   \
+    X(CL_QUEUE_PROFILING_ENABLE, 2)                                                                                                \
+    X(CL_MEM_READ_WRITE, 1)                                                                                                        \
+    X(CL_MEM_ALLOC_HOST_PTR, 16)                                                                                                   \
+    X(CL_BUFFER_CREATE_TYPE_REGION, 0x1220)                                                                                        \
+    X(CL_PROGRAM_BINARY_SIZES, 0x1165)                                                                                             \
+    X(CL_PROGRAM_BINARIES, 0x1166)                                                                                                 \
+    X(CL_PROGRAM_BUILD_LOG, 0x1183)                                                                                                \
+    X(CL_KERNEL_NUM_ARGS, 0x1191)                                                                                                  \
+    X(CL_KERNEL_WORK_GROUP_SIZE, 0x11B0)                                                                                           \
+    X(CL_KERNEL_LOCAL_MEM_SIZE, 0x11B2)                                                                                            \
+    X(CL_KERNEL_PRIVATE_MEM_SIZE, 0x11B4)                                                                                          \
+    X(CL_PROFILING_COMMAND_START, 0x1282)                                                                                          \
+    X(CL_PROFILING_COMMAND_END, 0x1283)
+
+/* Of extensions, whose headers (cl_ext.h) need not be there. */
+enum { CL_EXT_DEVICE_WARP_SIZE_NV = 0x4003, CL_EXT_DEVICE_WAVEFRONT_WIDTH_AMD = 0x4043, CL_EXT_DEVICE_UUID_KHR = 0x106A };
+
+#ifndef API_LISTS_ONLY
+typedef int32_t cl_int;
+typedef uint32_t cl_uint;
+typedef uint64_t cl_ulong;
+typedef cl_uint cl_bool;
+typedef cl_ulong cl_bitfield;
+typedef cl_bitfield cl_device_type;
+typedef cl_bitfield cl_mem_flags;
+typedef cl_bitfield cl_command_queue_properties;
+typedef cl_uint cl_platform_info;
+typedef cl_uint cl_device_info;
+typedef cl_uint cl_program_info;
+typedef cl_uint cl_program_build_info;
+typedef cl_uint cl_kernel_info;
+typedef cl_uint cl_kernel_work_group_info;
+typedef cl_uint cl_buffer_create_type;
+typedef cl_uint cl_profiling_info;
+typedef intptr_t cl_context_properties;
+typedef struct _cl_buffer_region {
+    size_t origin, size;
+} cl_buffer_region;
+#define X(name, value) name = value,
+enum { OPENCL_CONSTANTS(X) };
+#undef X
+#endif
+
+#define OPENCL_FUNCTIONS(X)                                                                                                        \
+    X(cl_int, clGetPlatformIDs, (cl_uint room, cl_platform_id * out, cl_uint * n))                                                 \
+    X(cl_int, clGetPlatformInfo, (cl_platform_id platform, cl_platform_info what, size_t room, void *out, size_t *size))           \
+    X(cl_int, clGetDeviceIDs, (cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id * out, cl_uint * n))       \
+    X(cl_int, clGetDeviceInfo, (cl_device_id device, cl_device_info what, size_t room, void *out, size_t *size))                   \
+    X(cl_context, clCreateContext,                                                                                                 \
+      (const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,                                            \
+       void (*notify)(const char *, const void *, size_t, void *), void *arg, cl_int *error))                                      \
+    X(cl_int, clReleaseContext, (cl_context context))                                                                              \
+    X(cl_command_queue, clCreateCommandQueue,                                                                                      \
+      (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int * error))                           \
+    X(cl_int, clReleaseCommandQueue, (cl_command_queue queue))                                                                     \
+    X(cl_int, clFinish, (cl_command_queue queue))                                                                                  \
+    X(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *error))                   \
+    X(cl_mem, clCreateSubBuffer, (cl_mem of, cl_mem_flags flags, cl_buffer_create_type type, const void *region, cl_int *error))   \
+    X(cl_int, clReleaseMemObject, (cl_mem memory))                                                                                 \
+    X(cl_int, clEnqueueFillBuffer,                                                                                                 \
+      (cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes, size_t offset, size_t bytes, cl_uint n,   \
+       const cl_event *after, cl_event *event))                                                                                    \
+    X(cl_int, clEnqueueCopyBuffer,                                                                                                 \
+      (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t bytes, cl_uint n,              \
+       const cl_event *after, cl_event *event))                                                                                    \
+    X(cl_int, clEnqueueWriteBuffer,                                                                                                \
+      (cl_command_queue queue, cl_mem to, cl_bool blocks, size_t offset, size_t bytes, const void *from, cl_uint n,                \
+       const cl_event *after, cl_event *event))                                                                                    \
+    X(cl_int, clEnqueueReadBuffer,                                                                                                 \
+      (cl_command_queue queue, cl_mem from, cl_bool blocks, size_t offset, size_t bytes, void *to, cl_uint n,                      \
+       const cl_event *after, cl_event *event))                                                                                    \
+    X(cl_program, clCreateProgramWithSource,                                                                                       \
+      (cl_context context, cl_uint n, const char **texts, const size_t *lengths, cl_int *error))                                   \
+    X(cl_program, clCreateProgramWithBinary,                                                                                       \
+      (cl_context context, cl_uint n, const cl_device_id *devices, const size_t *lengths, const unsigned char **binaries,          \
+       cl_int *status, cl_int *error))                                                                                             \
+    X(cl_int, clBuildProgram,                                                                                                      \
+      (cl_program program, cl_uint n, const cl_device_id *devices, const char *options, void (*notify)(cl_program, void *),        \
+       void *arg))                                                                                                                 \
+    X(cl_int, clGetProgramInfo, (cl_program program, cl_program_info what, size_t room, void *out, size_t *size))                  \
+    X(cl_int, clGetProgramBuildInfo,                                                                                               \
+      (cl_program program, cl_device_id device, cl_program_build_info what, size_t room, void *out, size_t *size))                 \
+    X(cl_int, clReleaseProgram, (cl_program program))                                                                              \
+    X(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *error))                                            \
+    X(cl_int, clReleaseKernel, (cl_kernel kernel))                                                                                 \
+    X(cl_int, clSetKernelArg, (cl_kernel kernel, cl_uint i, size_t bytes, const void *value))                                      \
+    X(cl_int, clGetKernelInfo, (cl_kernel kernel, cl_kernel_info what, size_t room, void *out, size_t *size))                      \
+    X(cl_int, clGetKernelWorkGroupInfo,                                                                                            \
+      (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t room, void *out, size_t *size))               \
+    X(cl_int, clEnqueueNDRangeKernel,                                                                                              \
+      (cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global, const size_t *local,    \
+       cl_uint n, const cl_event *after, cl_event *event))                                                                         \
+    X(cl_int, clGetEventProfilingInfo, (cl_event event, cl_profiling_info what, size_t room, void *out, size_t *size))             \
+    X(cl_int, clReleaseEvent, (cl_event event))
+
+struct opencl_api {
+#define X(type, name, parameters) type(*name) parameters;
+    OPENCL_FUNCTIONS(X)
+#undef X
+};
+
+/* Loaded at the first call, then the same for the life of the process; from any thread. Null with ERR_UNSUPPORTED and a line that
+ * says what is missing. */
+const struct opencl_api *opencl_api(struct err *err);
+
+#endif

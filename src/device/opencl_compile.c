@@ -1,0 +1,225 @@
+/* Compiling OpenCL C through the device's own driver. A program travels as a small header and the driver's program binary. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/util.h"
+#include "device/check.h"
+#include "device/opencl_part.h"
+
+static const char magic[8] = "cutuneCL";
+static const char build_options[] = "-cl-std=CL1.2 -w";
+
+/* PoCL compiles a kernel once more for each block shape when it is first enqueued. A trial launch makes it do so here, and the
+ * program binary carries the result. Buffers for it are kept between jobs; on a CPU, pages that no kernel touches cost nothing. */
+struct compiler {
+    struct opencl_session s;
+    struct {
+        cl_mem handle;
+        int64_t bytes;
+    } scratch[MAX_KARGS]; /* by the argument's place */
+};
+
+int opencl_compiler_open(const struct devspec *spec, struct compiler **out, struct err *err)
+{
+    struct compiler *c = mem_zalloc(sizeof *c);
+    if (!c)
+        return err_nomem(err);
+    int rc = opencl_session_open(spec, 0, &c->s, err);
+    if (rc)
+        mem_free(c);
+    else
+        *out = c;
+    return rc;
+}
+
+void opencl_compiler_close(struct compiler *c)
+{
+    if (!c)
+        return;
+    for (int i = 0; i < MAX_KARGS; i++)
+        if (c->scratch[i].handle)
+            c->s.cl->clReleaseMemObject(c->scratch[i].handle);
+    opencl_session_close(&c->s);
+    mem_free(c);
+}
+
+/* A driver's binary is only for the very driver and device that made it. */
+static void put_identity(struct buf *out, const struct devspec *spec)
+{
+    buf_fmt(out, "%s, %s, %s", spec->arch, spec->name, spec->driver);
+}
+
+static int take_log(const struct opencl_session *s, cl_program program, struct buf *log, struct err *err)
+{
+    size_t size = 0;
+    if (s->cl->clGetProgramBuildInfo(program, s->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS || size < 2)
+        return 0; /* no log, or an empty one */
+    char *text = mem_zalloc(size + 1);
+    if (!text)
+        return err_nomem(err);
+    if (s->cl->clGetProgramBuildInfo(program, s->device, CL_PROGRAM_BUILD_LOG, size, text, NULL) == CL_SUCCESS)
+        buf_put(log, text, strnlen(text, size < MAX_LOG ? size : MAX_LOG));
+    mem_free(text);
+    return log->failed ? err_nomem(err) : 0;
+}
+
+static int build(const struct opencl_session *s, const char *source, cl_program *out, struct buf *log, struct err *err)
+{
+    cl_int result = CL_SUCCESS;
+    cl_program program = s->cl->clCreateProgramWithSource(s->context, 1, &source, NULL, &result);
+    int rc = opencl_check(result, err, "clCreateProgramWithSource");
+    if (rc)
+        return rc;
+    result = s->cl->clBuildProgram(program, 1, &s->device, build_options, NULL, NULL);
+    rc = take_log(s, program, log, err);
+    if (!rc && result == CL_BUILD_PROGRAM_FAILURE)
+        rc = err_set(err, ERR_INVALID, "the OpenCL compiler refuses the source");
+    else if (!rc)
+        rc = opencl_check(result, err, "clBuildProgram");
+    if (rc)
+        s->cl->clReleaseProgram(program);
+    else
+        *out = program;
+    return rc;
+}
+
+static int scratch(struct compiler *c, int i, int64_t bytes, cl_mem *out, struct err *err)
+{
+    if (c->scratch[i].bytes < bytes) {
+        if (c->scratch[i].handle)
+            c->s.cl->clReleaseMemObject(c->scratch[i].handle);
+        c->scratch[i].handle = NULL;
+        c->scratch[i].bytes = 0;
+        int rc = opencl_buffer(&c->s, bytes, &c->scratch[i].handle, err);
+        if (rc)
+            return rc;
+        c->scratch[i].bytes = bytes;
+    }
+    *out = c->scratch[i].handle;
+    return 0;
+}
+
+/* One block of the launch, on scratch buffers. */
+static int try_launch(struct compiler *c, cl_program program, const struct warm_launch *w, struct err *err)
+{
+    int rc = check_launch(&c->s.spec, &w->geometry, c->s.spec.max_shared, NULL, 0, err);
+    if (!rc && (w->nargs < 0 || w->nargs > MAX_KARGS))
+        rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", w->nargs, MAX_KARGS);
+    cl_mem buffers[MAX_KARGS] = { 0 };
+    for (int i = 0; i < w->nargs && !rc; i++)
+        rc = w->buffer_bytes[i] > 0 ? scratch(c, i, w->buffer_bytes[i], &buffers[i], err) : check_scalar(i, &w->args[i], err);
+    if (rc)
+        return rc;
+    cl_int result = CL_SUCCESS;
+    cl_kernel kernel = c->s.cl->clCreateKernel(program, w->kernel, &result);
+    rc = opencl_check(result, err, "clCreateKernel");
+    if (rc)
+        return rc;
+    static const int64_t one[3] = { 1, 1, 1 };
+    rc = opencl_set_args(&c->s, kernel, buffers, w->args, w->nargs, w->geometry.shared, err);
+    if (!rc)
+        rc = opencl_enqueue(&c->s, kernel, one, w->geometry.block, NULL, err);
+    if (!rc)
+        rc = opencl_check(c->s.cl->clFinish(c->s.queue), err, "clFinish");
+    c->s.cl->clReleaseKernel(kernel);
+    return rc;
+}
+
+static int put_binary(const struct opencl_session *s, cl_program program, struct buf *out, struct err *err)
+{
+    size_t size = 0;
+    int rc =
+        opencl_check(s->cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL), err, "clGetProgramInfo");
+    if (rc)
+        return rc;
+    if (!size)
+        return err_set(err, ERR_UNSUPPORTED, "this OpenCL driver gives no program binary");
+    unsigned char *bytes = mem_alloc(size);
+    if (!bytes)
+        return err_nomem(err);
+    rc = opencl_check(s->cl->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL), err, "clGetProgramInfo");
+    if (!rc) {
+        struct buf identity = { 0 };
+        char hash[HASH_HEX];
+        put_identity(&identity, &s->spec);
+        hash_hex(bytes, size, hash);
+        buf_put(out, magic, sizeof magic);
+        buf_bytes(out, identity.data, identity.len);
+        buf_lstr(out, hash);
+        buf_bytes(out, bytes, size);
+        if (out->failed || identity.failed)
+            rc = err_nomem(err);
+        buf_free(&identity);
+    }
+    mem_free(bytes);
+    return rc;
+}
+
+int opencl_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *log, struct err *err)
+{
+    cl_program program;
+    int rc = build(&c->s, job->source, &program, log, err);
+    if (rc)
+        return rc;
+    bool warms = c->s.spec.shares_cores && job->nlaunches > 0;
+    if (warms && job->warming)
+        job->warming(job->warming_arg);
+    for (int i = 0; i < job->nlaunches && warms; i++) {
+        /* What is refused here is refused again where it counts; the binary is as good without. */
+        struct err why = { 0 };
+        if (try_launch(c, program, &job->launches[i], &why))
+            buf_fmt(log, "trial launch of %s: %s\n", job->launches[i].kernel, why.msg);
+    }
+    rc = put_binary(&c->s, program, binary, err);
+    c->s.cl->clReleaseProgram(program);
+    return rc;
+}
+
+/* Takes the header apart; the program's bytes are borrowed. */
+static int open_container(const struct opencl_session *s, const void *binary, size_t bytes, const void **program, size_t *size,
+                          struct err *err)
+{
+    if (bytes < sizeof magic || memcmp(binary, magic, sizeof magic) != 0)
+        return err_set(err, ERR_INVALID, "%zu bytes that are no OpenCL program of cutune's", bytes);
+    struct cursor in = cursor_on((const char *)binary + sizeof magic, bytes - sizeof magic);
+    size_t identity_bytes, hash_bytes;
+    const char *identity = get_bytes(&in, &identity_bytes);
+    const char *hash = get_lstr(&in, &hash_bytes);
+    *program = get_bytes(&in, size);
+    char actual[HASH_HEX];
+    if (!in.bad)
+        hash_hex(*program, *size, actual);
+    if (in.bad || in.at != in.end || hash_bytes != HASH_HEX - 1 || memcmp(hash, actual, hash_bytes) != 0)
+        return err_set(err, ERR_INVALID, "an OpenCL program of %zu bytes that is cut short or damaged", bytes);
+    struct buf own = { 0 };
+    put_identity(&own, &s->spec);
+    int rc = 0;
+    if (own.failed)
+        rc = err_nomem(err);
+    else if (own.len != identity_bytes || memcmp(own.data, identity, identity_bytes) != 0)
+        rc = err_set(err, ERR_INVALID, "an OpenCL program for %.*s; this device is %s",
+                     identity_bytes < 300 ? (int)identity_bytes : 300, identity, own.data);
+    buf_free(&own);
+    return rc;
+}
+
+int opencl_program_load(const struct opencl_session *s, const void *binary, size_t bytes, cl_program *out, struct err *err)
+{
+    const void *program_bytes = NULL;
+    size_t size = 0;
+    int rc = open_container(s, binary, bytes, &program_bytes, &size, err);
+    if (rc)
+        return rc;
+    const unsigned char *image = program_bytes;
+    cl_int status = CL_SUCCESS, result = CL_SUCCESS;
+    cl_program program = s->cl->clCreateProgramWithBinary(s->context, 1, &s->device, &size, &image, &status, &result);
+    rc = opencl_check(result, err, "clCreateProgramWithBinary");
+    if (rc)
+        return rc;
+    rc = opencl_check(s->cl->clBuildProgram(program, 1, &s->device, build_options, NULL, NULL), err, "clBuildProgram");
+    if (rc)
+        s->cl->clReleaseProgram(program);
+    else
+        *out = program;
+    return rc;
+}

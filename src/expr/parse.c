@@ -1,0 +1,252 @@
+/* Lua's expression syntax onto the compiled form: precedence climbing that emits code as it reads, so that a chain of a thousand
+ * `and` takes no stack. `dst` is always the first temporary that is free. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "expr/code.h"
+#include "expr/lex.h"
+
+struct parser {
+    struct lexer lex;
+    const struct scope *scope;
+    struct builder b;
+    int depth;
+};
+
+/* Reads an expression of operators that bind tighter than `limit`. */
+static struct operand subexpression(struct parser *p, int limit, int dst);
+
+static struct operand nothing(void)
+{
+    return (struct operand){ .in = IN_CONST, .check = -1 };
+}
+
+static struct operand fail(struct parser *p, size_t at, const char *what)
+{
+    build_fail(&p->b, at, what);
+    return nothing();
+}
+
+/* What stands here is not what was wanted. */
+static struct operand fail_here(struct parser *p, const char *what)
+{
+    return fail(p, p->lex.at, p->lex.token == TOK_BAD ? p->lex.what : what);
+}
+
+static void expect(struct parser *p, enum token token, const char *what)
+{
+    if (p->lex.token == token)
+        lex_next(&p->lex);
+    else
+        fail_here(p, what);
+}
+
+static bool is_word(const struct lexer *l, const char *word)
+{
+    return strlen(word) == l->len && memcmp(word, l->text + l->at, l->len) == 0;
+}
+
+static struct operand unknown_name(struct parser *p)
+{
+    const struct lexer *l = &p->lex;
+    struct buf known = { 0 };
+    for (int i = 0; i < p->scope->n; i++)
+        buf_fmt(&known, "%s%s", i ? ", " : "", p->scope->names[i]);
+    if (!p->b.failed)
+        p->b.failed = err_set(p->b.err, ERR_INVALID, "column %zu: unknown name '%.*s'%s%s", l->at + 1, (int)(l->len < 64 ? l->len : 64),
+                              l->text + l->at, known.len ? "; known are " : "; no names are known here", buf_text(&known));
+    buf_free(&known);
+    return nothing();
+}
+
+static struct operand name(struct parser *p)
+{
+    for (int i = 0; i < p->scope->n && i <= UINT16_MAX; i++) {
+        if (is_word(&p->lex, p->scope->names[i])) {
+            lex_next(&p->lex);
+            return build_slot(&p->b, i);
+        }
+    }
+    return unknown_name(p);
+}
+
+static struct operand string(struct parser *p)
+{
+    struct expr *e = p->b.e;
+    char *s = e->strings + p->b.nstrings;
+    p->b.nstrings += lex_string(&p->lex, s) + 1;
+    lex_next(&p->lex);
+    return build_const(&p->b, val_str(s));
+}
+
+/* The second operand's temporary, after the first. */
+static int after(struct operand x, int dst)
+{
+    return x.in == IN_TEMP ? dst + 1 : dst;
+}
+
+/* sizeof's argument may also be an element type itself: sizeof(f32). */
+static struct operand type_argument(struct parser *p, int dst)
+{
+    struct lexer *l = &p->lex;
+    if (l->token == TOK_NAME && type_bytes(l->text + l->at, l->len)) {
+        char *s = p->b.e->strings + p->b.nstrings;
+        memcpy(s, l->text + l->at, l->len);
+        s[l->len] = 0;
+        p->b.nstrings += l->len + 1; /* fewer than the characters of `(f32)` */
+        lex_next(l);
+        return build_const(&p->b, val_str(s));
+    }
+    return subexpression(p, 0, dst);
+}
+
+struct function {
+    const char *name;
+    enum opcode op;
+    int min, max; /* arguments; more than two are folded from the left */
+    const char *usage;
+};
+
+static const struct function functions[] = {
+    { "ceildiv", OP_CEILDIV, 2, 2, "ceildiv(a, b) takes two arguments" },
+    { "alignup", OP_ALIGNUP, 2, 2, "alignup(a, b) takes two arguments" },
+    { "min", OP_MIN, 1, MAX_TEXT, "min(a, ...) takes one argument or more" },
+    { "max", OP_MAX, 1, MAX_TEXT, "max(a, ...) takes one argument or more" },
+    { "abs", OP_ABS, 1, 1, "abs(a) takes one argument" },
+    { "floor", OP_FLOOR, 1, 1, "floor(a) takes one argument" },
+    { "sizeof", OP_SIZEOF, 1, 1, "sizeof(type) takes one argument" },
+    { "log2", OP_LOG2, 1, 1, "log2(a) takes one argument" },
+    { "ispow2", OP_ISPOW2, 1, 1, "ispow2(a) takes one argument" },
+};
+
+/* From behind the opening parenthesis to behind the closing one. */
+static struct operand arguments(struct parser *p, const struct function *f, size_t at, int dst)
+{
+    if (p->lex.token == TOK_CLOSE)
+        return fail(p, p->lex.at, f->usage);
+    struct operand x = f->op == OP_SIZEOF ? type_argument(p, dst) : subexpression(p, 0, dst);
+    int n = 1;
+    for (; p->lex.token == TOK_COMMA && n < f->max && !p->b.failed; n++) {
+        lex_next(&p->lex);
+        struct operand y = subexpression(p, 0, after(x, dst));
+        x = build_op(&p->b, f->op, x, y, dst, at);
+    }
+    if (n < f->min || p->lex.token == TOK_COMMA)
+        return fail_here(p, f->usage);
+    expect(p, TOK_CLOSE, "a closing parenthesis is missing");
+    return n == 1 ? build_op(&p->b, f->op, x, x, dst, at) : x; /* min(a, a): it has to be a number */
+}
+
+/* A name, which a parenthesis after it makes a call. */
+static struct operand name_or_call(struct parser *p, int dst)
+{
+    struct lexer ahead = p->lex;
+    lex_next(&ahead);
+    if (ahead.token != TOK_OPEN)
+        return name(p);
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        if (is_word(&p->lex, functions[i].name)) {
+            size_t at = p->lex.at;
+            p->lex = ahead;
+            lex_next(&p->lex);
+            return arguments(p, &functions[i], at, dst);
+        }
+    }
+    return fail_here(p, "unknown function (there are ceildiv, min, max, abs, floor, sizeof, log2, ispow2, alignup)");
+}
+
+static struct operand simple(struct parser *p, int dst)
+{
+    struct operand x;
+    switch (p->lex.token) {
+    case TOK_NUMBER:
+        x = build_const(&p->b, p->lex.number);
+        break;
+    case TOK_TRUE:
+    case TOK_FALSE:
+        x = build_const(&p->b, val_bool(p->lex.token == TOK_TRUE));
+        break;
+    case TOK_STRING:
+        return string(p);
+    case TOK_NAME:
+        return name_or_call(p, dst);
+    case TOK_OPEN:
+        lex_next(&p->lex);
+        x = subexpression(p, 0, dst);
+        expect(p, TOK_CLOSE, "a closing parenthesis is missing");
+        return x;
+    default:
+        return fail_here(p, "a value is missing");
+    }
+    lex_next(&p->lex);
+    return x;
+}
+
+struct binding {
+    enum opcode op;
+    int left, right; /* how tightly it binds on each side; 0: no operator */
+};
+
+enum { UNARY = 12 };
+
+static struct binding binary_operator(enum token token)
+{
+    static const struct binding table[TOK_COMMA + 1] = {
+        [TOK_OR] = { OP_OR, 1, 1 },         [TOK_AND] = { OP_AND, 2, 2 },      [TOK_LT] = { OP_LT, 3, 3 },
+        [TOK_GT] = { OP_GT, 3, 3 },         [TOK_LE] = { OP_LE, 3, 3 },        [TOK_GE] = { OP_GE, 3, 3 },
+        [TOK_EQ] = { OP_EQ, 3, 3 },         [TOK_NE] = { OP_NE, 3, 3 },        [TOK_PIPE] = { OP_BOR, 4, 4 },
+        [TOK_TILDE] = { OP_BXOR, 5, 5 },    [TOK_AMP] = { OP_BAND, 6, 6 },     [TOK_SHL] = { OP_SHL, 7, 7 },
+        [TOK_SHR] = { OP_SHR, 7, 7 },       [TOK_PLUS] = { OP_ADD, 10, 10 },   [TOK_MINUS] = { OP_SUB, 10, 10 },
+        [TOK_STAR] = { OP_MUL, 11, 11 },    [TOK_SLASH] = { OP_DIV, 11, 11 },  [TOK_IDIV] = { OP_IDIV, 11, 11 },
+        [TOK_PERCENT] = { OP_MOD, 11, 11 }, [TOK_CARET] = { OP_POW, 14, 13 }, /* to the right */
+    };
+    return table[token];
+}
+
+static struct operand unary_or_simple(struct parser *p, int dst)
+{
+    enum token token = p->lex.token;
+    if (token != TOK_NOT && token != TOK_MINUS && token != TOK_TILDE)
+        return simple(p, dst);
+    size_t at = p->lex.at;
+    lex_next(&p->lex);
+    struct operand x = subexpression(p, UNARY, dst);
+    return build_op(&p->b, token == TOK_NOT ? OP_NOT : token == TOK_MINUS ? OP_NEG : OP_BNOT, x, x, dst, at);
+}
+
+static struct operand subexpression(struct parser *p, int limit, int dst)
+{
+    if (++p->depth > MAX_DEPTH)
+        fail(p, p->lex.at, "nested deeper than 200");
+    if (p->b.failed)
+        return nothing();
+    struct operand x = unary_or_simple(p, dst);
+    struct binding o;
+    while (!p->b.failed && (o = binary_operator(p->lex.token)).left > limit) {
+        size_t at = p->lex.at;
+        lex_next(&p->lex);
+        if (o.op == OP_AND || o.op == OP_OR) {
+            struct operand jump = build_jump(&p->b, o.op, x, dst, at);
+            x = build_join(&p->b, jump, subexpression(p, o.right, dst), dst, at);
+        } else {
+            struct operand y = subexpression(p, o.right, after(x, dst));
+            x = build_op(&p->b, o.op, x, y, dst, at);
+        }
+    }
+    p->depth--;
+    return x;
+}
+
+int expr_compile(const char *text, const struct scope *scope, struct expr **out, struct err *err)
+{
+    struct parser p = { .lex = { .text = text }, .scope = scope };
+    int rc = build_start(&p.b, text, err);
+    if (rc)
+        return rc;
+    lex_next(&p.lex);
+    struct operand x = subexpression(&p, 0, 0);
+    if (!p.b.failed && p.lex.token != TOK_END)
+        fail_here(&p, "an operator is missing");
+    return build_end(&p.b, x, out);
+}

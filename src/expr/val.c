@@ -1,0 +1,78 @@
+#include "expr/val.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a float has exactly the value of an integer. */
+static bool same_number(int64_t i, double f)
+{
+    return f >= -0x1p63 && f < 0x1p63 && (int64_t)f == i && (double)(int64_t)f == f;
+}
+
+bool val_eq(struct val a, struct val b)
+{
+    if (a.type == VAL_INT && b.type == VAL_FLOAT)
+        return same_number(a.i, b.f);
+    if (a.type == VAL_FLOAT && b.type == VAL_INT)
+        return same_number(b.i, a.f);
+    if (a.type != b.type)
+        return false;
+    switch (a.type) {
+    case VAL_NIL:
+        return true;
+    case VAL_BOOL:
+        return a.b == b.b;
+    case VAL_INT:
+        return a.i == b.i;
+    case VAL_FLOAT:
+        return a.f == b.f;
+    case VAL_STR:
+        return strcmp(a.s, b.s) == 0;
+    }
+    return false;
+}
+
+/* The shortest of 15 to 17 digits that reads back as the same number, with a point or exponent so that it reads as a float. */
+static void print_float(struct buf *out, double f)
+{
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, f);
+        if (strtod(text, NULL) == f)
+            break;
+    }
+    buf_str(out, text);
+    if (!text[strcspn(text, ".eni")]) /* no point, exponent, nan or inf */
+        buf_str(out, ".0");
+}
+
+void val_print(struct buf *out, struct val v)
+{
+    switch (v.type) {
+    case VAL_NIL:
+        buf_str(out, "nil");
+        break;
+    case VAL_BOOL:
+        buf_str(out, v.b ? "true" : "false");
+        break;
+    case VAL_INT:
+        buf_fmt(out, "%lld", (long long)v.i);
+        break;
+    case VAL_FLOAT: {
+        /* libcutune lives in programs that may have set a locale with a decimal comma. */
+        locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+        locale_t old = c ? uselocale(c) : (locale_t)0;
+        print_float(out, v.f);
+        if (c) {
+            uselocale(old);
+            freelocale(c);
+        }
+        break;
+    }
+    case VAL_STR:
+        buf_str(out, v.s);
+        break;
+    }
+}

@@ -1,0 +1,50 @@
+/* Measuring on one open device: inputs, the reference's output, then each candidate verified and timed.
+ *
+ * Lives in the measuring worker: a candidate may take the process down, and the coordinator bears that. A bench belongs to one
+ * thread. Everything is one op, problem, types and device. */
+#ifndef MEASURE_BENCH_H
+#define MEASURE_BENCH_H
+
+#include "device/device.h"
+#include "model/config.h"
+#include "model/record.h"
+
+struct bench_setup {
+    const char *home; /* for templates/service.cu */
+    const struct op *op;
+    struct problem problem;
+    int row;
+    struct devspec dev;
+    bool warm; /* time with what the cache holds from the run before; cold: flushed by reading */
+    /* Called before each piece of work that a candidate could hang in, so that a deadline can begin anew; may be null. */
+    void (*alive)(void *arg);
+    void *arg;
+};
+
+struct bench_facts {
+    double reference_ns; /* one launch of the reference */
+    double copy_ns;      /* a device copy that moves work.bytes in all, cold; 0 where the op does not say */
+};
+
+struct bench;
+
+/* Opens the device, makes the inputs, runs the reference. ERR_INVALID where the problem does not fit into the device's memory. */
+int bench_open(const struct bench_setup *setup, struct bench **out, struct bench_facts *facts, struct err *err);
+void bench_close(struct bench *b);
+
+/* What a candidate is: its configuration and what the compiler made of it. */
+struct bench_candidate {
+    struct config config;
+    const void *binary;
+    size_t binary_bytes;
+};
+
+/* Verifies and times one. What is wrong with the candidate is in the result (0 is returned); a non-zero return says that this bench is
+ * of no more use -- its context is lost, for one -- and the result then says what came of the candidate all the same.
+ * cut_ns > 0: a first sample slower than that ends the timing, outcome slower. */
+int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err);
+
+/* Times n candidates that are known to be right, interleaved over `rounds` rounds; out[i].outcome ok, or what went wrong. */
+int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err);
+
+#endif

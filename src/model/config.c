@@ -1,0 +1,188 @@
+#include "model/config.h"
+
+#include <string.h>
+
+#include "model/pairs.h"
+
+void config_print(struct buf *out, const struct op *op, const struct config *c)
+{
+    const struct variant *v = &op->variants[c->variant];
+    for (int i = 0; i < v->nparams; i++) {
+        buf_fmt(out, "%s%s=", i ? "," : "", v->params[i].name);
+        val_print(out, v->params[i].values[c->at[i]]);
+    }
+}
+
+static int param_of(const struct variant *v, const struct pair *p)
+{
+    for (int i = 0; i < v->nparams; i++)
+        if (pair_named(p, v->params[i].name))
+            return i;
+    return -1;
+}
+
+static int no_value(const struct param *param, const struct pair *p, struct err *err)
+{
+    struct listing known = { 0 };
+    for (int i = 0; i < param->n; i++) {
+        struct buf text = { 0 };
+        val_print(&text, param->values[i]);
+        listing_add(&known, "%s", buf_text(&text));
+        buf_free(&text);
+    }
+    return err_set(err, ERR_INVALID, "configuration: %s=%.*s is not among its values: %s", param->name, p->value_len, p->value,
+                   known.text);
+}
+
+/* The value that is written like the word: as config_print would. Its index, or negative. */
+static int value_of(const struct param *param, const struct pair *p, struct err *err)
+{
+    struct buf text = { 0 };
+    int at = 0;
+    for (; at < param->n; at++) {
+        buf_clear(&text);
+        val_print(&text, param->values[at]);
+        if (text.failed || pair_valued(p, buf_text(&text)))
+            break;
+    }
+    bool failed = text.failed;
+    buf_free(&text);
+    if (failed)
+        return err_nomem(err);
+    return at < param->n ? at : no_value(param, p, err);
+}
+
+static int no_param(const struct variant *v, const struct pair *p, struct err *err)
+{
+    struct listing known = { 0 };
+    for (int i = 0; i < v->nparams; i++)
+        listing_add(&known, "%s", v->params[i].name);
+    return err_set(err, ERR_INVALID, "configuration: variant %s has no parameter %.*s: it has %s", v->name, p->name_len, p->name,
+                   v->nparams ? known.text : "none");
+}
+
+static int no_variant(const struct op *op, const char *name, int len, struct err *err)
+{
+    struct listing known = { 0 };
+    for (int i = 0; i < op->nvariants; i++)
+        listing_add(&known, "%s", op->variants[i].name);
+    return err_set(err, ERR_NOTFOUND, "configuration: %s has no variant %.*s: its variants are %s", op->name, len, name,
+                   op->nvariants ? known.text : "none");
+}
+
+/* The variant that is named, by the caller or as variant=NAME in the text; *out stays -1 where neither does. */
+static int named_variant(const struct op *op, const char *variant, const char *text, int *out, struct err *err)
+{
+    struct pair p;
+    int rc;
+    *out = -1;
+    if (variant && (*out = op_variant(op, variant)) < 0)
+        return no_variant(op, variant, (int)strnlen(variant, 80), err);
+    while ((rc = pair_next(&text, &p, "configuration", err)) > 0) {
+        if (!pair_named(&p, "variant"))
+            continue;
+        int i = 0;
+        while (i < op->nvariants && !pair_valued(&p, op->variants[i].name))
+            i++;
+        if (i == op->nvariants)
+            return no_variant(op, p.value, p.value_len, err);
+        if (*out >= 0 && *out != i)
+            return err_set(err, ERR_INVALID, "configuration: both variant %s and variant %s are asked for: one can be",
+                           op->variants[*out].name, op->variants[i].name);
+        *out = i;
+    }
+    return rc;
+}
+
+/* Whether every name of a well-formed text is a parameter of v. */
+static bool fits(const struct variant *v, const char *text)
+{
+    struct pair p;
+    while (pair_next(&text, &p, "configuration", NULL) > 0)
+        if (param_of(v, &p) < 0)
+            return false;
+    return true;
+}
+
+/* Nobody named the variant: the only one that there is, or the only one that has all the parameters. */
+static int implied_variant(const struct op *op, const char *text, int *out, struct err *err)
+{
+    struct listing fitting = { 0 }, all = { 0 };
+    int n = 0;
+    for (int i = 0; i < op->nvariants; i++) {
+        listing_add(&all, "%s", op->variants[i].name);
+        if (op->nvariants > 1 && !fits(&op->variants[i], text))
+            continue;
+        listing_add(&fitting, "%s", op->variants[i].name);
+        *out = i;
+        n++;
+    }
+    if (n == 1)
+        return 0;
+    if (n > 1)
+        return err_set(err, ERR_INVALID, "configuration: `%.80s` could be of several variants: add variant=NAME, one of %s", text,
+                       fitting.text);
+    return err_set(err, ERR_INVALID, "configuration: no variant of %s has all parameters of `%.80s`: its variants are %s", op->name,
+                   text, op->nvariants ? all.text : "none");
+}
+
+int config_parse(const struct op *op, const char *variant, const char *text, struct config *out, struct err *err)
+{
+    struct config c = { 0 };
+    int rc = named_variant(op, variant, text, &c.variant, err);
+    if (rc == 0 && c.variant < 0)
+        rc = implied_variant(op, text, &c.variant, err);
+    if (rc < 0)
+        return rc;
+    const struct variant *v = &op->variants[c.variant];
+    bool given[MAX_PARAMS] = { false };
+    struct pair p;
+    while ((rc = pair_next(&text, &p, "configuration", err)) > 0) {
+        if (pair_named(&p, "variant"))
+            continue;
+        int i = param_of(v, &p);
+        if (i < 0)
+            return no_param(v, &p, err);
+        if (given[i])
+            return err_set(err, ERR_INVALID, "configuration: %s is given twice", v->params[i].name);
+        int at = value_of(&v->params[i], &p, err);
+        if (at < 0)
+            return at;
+        c.at[i] = (uint16_t)at;
+        given[i] = true;
+    }
+    if (rc == 0)
+        *out = c;
+    return rc;
+}
+
+bool config_eq(const struct config *a, const struct config *b)
+{
+    return a->variant == b->variant && !memcmp(a->at, b->at, sizeof a->at);
+}
+
+void config_put(struct buf *out, const struct op *op, const struct config *c)
+{
+    buf_u32(out, (uint32_t)c->variant);
+    for (int i = 0; i < op->variants[c->variant].nparams; i++)
+        buf_u32(out, c->at[i]);
+}
+
+int config_get(struct cursor *in, const struct op *op, struct config *c, struct err *err)
+{
+    struct config read = { 0 };
+    uint32_t variant = get_u32(in);
+    if (in->bad || variant >= (uint32_t)op->nvariants)
+        return err_set(err, ERR_CORRUPT, "configuration: names a variant that %s does not have", op->name);
+    read.variant = (int)variant;
+    const struct variant *v = &op->variants[variant];
+    for (int i = 0; i < v->nparams; i++) {
+        uint32_t at = get_u32(in);
+        if (in->bad || at >= (uint32_t)v->params[i].n)
+            return err_set(err, ERR_CORRUPT, "configuration: holds a value that %s of variant %s does not have", v->params[i].name,
+                           v->name);
+        read.at[i] = (uint16_t)at;
+    }
+    *c = read;
+    return 0;
+}

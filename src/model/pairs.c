@@ -1,0 +1,80 @@
+#include "model/pairs.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST = 200 }; /* bytes of a pair: no name or value that is right comes near, and messages stay readable */
+
+static void trim(const char **s, int *n)
+{
+    while (*n && **s == ' ') {
+        ++*s;
+        --*n;
+    }
+    while (*n && (*s)[*n - 1] == ' ')
+        --*n;
+}
+
+int pair_next(const char **text, struct pair *out, const char *what, struct err *err)
+{
+    const char *item = *text + strspn(*text, " ");
+    if (!*item)
+        return 0;
+    size_t n = strcspn(item, ",");
+    if (n > LONGEST)
+        return err_set(err, ERR_INVALID, "%s: `%.40s...` is too long for a NAME=VALUE", what, item);
+    const char *equals = memchr(item, '=', n);
+    if (!equals)
+        return err_set(err, ERR_INVALID, "%s: `%.*s` should be NAME=VALUE", what, (int)n, item);
+    *out = (struct pair){ .name = item, .value = equals + 1, .name_len = (int)(equals - item) };
+    out->value_len = (int)n - out->name_len - 1;
+    trim(&out->name, &out->name_len);
+    trim(&out->value, &out->value_len);
+    if (!out->name_len || !out->value_len)
+        return err_set(err, ERR_INVALID, "%s: `%.*s` lacks its %s: it should be NAME=VALUE", what, (int)n, item,
+                       out->name_len ? "value" : "name");
+    *text = item + n;
+    if (**text == ',') {
+        ++*text;
+        if (!(*text)[strspn(*text, " ")])
+            return err_set(err, ERR_INVALID, "%s: ends with a comma: a NAME=VALUE should follow it", what);
+    }
+    return 1;
+}
+
+static bool is(const char *s, int n, const char *word)
+{
+    return strlen(word) == (size_t)n && !memcmp(s, word, (size_t)n);
+}
+
+bool pair_named(const struct pair *p, const char *name)
+{
+    return is(p->name, p->name_len, name);
+}
+
+bool pair_valued(const struct pair *p, const char *value)
+{
+    return is(p->value, p->value_len, value);
+}
+
+void listing_add(struct listing *l, const char *fmt, ...)
+{
+    const size_t room = sizeof l->text - sizeof ", ...";
+    if (l->len > room) /* cut already */
+        return;
+    char item[128];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(item, sizeof item, fmt, ap);
+    va_end(ap);
+    const char *comma = l->len ? ", " : "";
+    size_t n = strlen(comma) + strlen(item);
+    if (l->len + n > room) {
+        snprintf(l->text + l->len, sizeof l->text - l->len, "%s...", comma);
+        l->len = sizeof l->text;
+        return;
+    }
+    snprintf(l->text + l->len, n + 1, "%s%s", comma, item);
+    l->len += n;
+}

@@ -1,0 +1,202 @@
+/* What an op's expressions do, tried on a few problems and devices: a slip shows when the script is read, not in the middle of a
+ * run. A try proves nothing for other problems, so what depends on them stays an outcome of its configuration later. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/plan.h"
+#include "op/read.h"
+
+/* A GPU and a processor, as small as they come, but with room for every buffer. */
+static const struct devspec samples[] = {
+    { .backend = "cuda", .name = "sample", .arch = "sm_50", .multiprocessors = 4, .memory = INT64_MAX, .cc = 50, .warp = 32,
+      .l2 = 1 << 20, .max_threads = 1024, .max_block = { 1024, 1024, 64 }, .max_grid = { 2147483647, 65535, 65535 },
+      .max_shared = 48 << 10, .max_static_shared = 48 << 10, .max_alloc = INT64_MAX, .fp64 = true },
+    { .backend = "opencl", .name = "sample", .arch = "sample", .multiprocessors = 1, .memory = INT64_MAX, .warp = 1,
+      .l2 = 1 << 20, .max_threads = 1024, .max_block = { 1024, 1024, 1024 }, .max_grid = { 2147483647, 65535, 65535 },
+      .max_shared = 32 << 10, .max_static_shared = 32 << 10, .max_alloc = INT64_MAX, .fp64 = true },
+};
+enum { NSAMPLES = sizeof samples / sizeof *samples };
+
+/* Problem i: all axes 1; all 37; all 1021, which six axes can have without overflow. */
+enum { NPROBLEMS = 3 };
+static struct problem sample_problem(const struct op *op, int i)
+{
+    static const int64_t sizes[NPROBLEMS] = { 1, 37, 1021 };
+    struct problem p = { 0 };
+    for (int a = 0; a < op->naxes; a++)
+        p.size[a] = op->axes[a].kind == AXIS_FLAG ? i % 2 : sizes[i];
+    return p;
+}
+
+/* Axis a alone is past 2^33, all others are 1: grid limits show here. */
+static struct problem long_problem(const struct op *op, int a)
+{
+    struct problem p = sample_problem(op, 0);
+    if (op->axes[a].kind != AXIS_FLAG)
+        p.size[a] = ((int64_t)1 << 33) + 3;
+    return p;
+}
+
+struct trial {
+    const struct op *op;
+    const struct plan *plan;
+    const struct devspec *dev;
+    int row;
+    struct val slots[MAX_SLOTS];
+};
+
+/* "for T=f32 and m=1,n=1 on cuda: " in front of the message. */
+static int blame(const struct trial *t, const struct problem *prob, struct err *err)
+{
+    struct buf what = { 0 };
+    buf_str(&what, "for ");
+    op_row_print(&what, t->op, t->row);
+    buf_str(&what, " and ");
+    problem_print(&what, t->op, prob);
+    buf_fmt(&what, " on %s: ", t->dev->backend);
+    int rc = err_prefix(err, "%s", buf_text(&what));
+    buf_free(&what);
+    return rc;
+}
+
+static int try_op(const struct trial *t, struct err *err)
+{
+    unsigned char value[16];
+    double bytes, flops;
+    int64_t n;
+    int rc = 0, size;
+    struct geometry geometry;
+    for (int i = 0; i < t->op->nargs && !rc; i++)
+        rc = t->op->args[i].kind == ARG_VALUE ? plan_arg_value(t->plan, i, t->slots, value, &size, err)
+                                              : plan_arg_bytes(t->plan, i, t->slots, t->row, &n, err);
+    if (!rc)
+        rc = plan_work(t->plan, t->slots, &bytes, &flops, err);
+    if (!rc)
+        rc = plan_length(t->plan, t->slots, &n, err);
+    return rc ? rc : plan_geometry(t->plan, 0, t->slots, &geometry, err);
+}
+
+/* A configuration of variant v: its launches are tried only where its constraints hold. */
+static int try_variant(const struct trial *t, const struct variant *v, struct err *err)
+{
+    struct geometry geometry;
+    int64_t bytes;
+    int rc;
+    for (int i = 0; i < v->nwhere; i++) {
+        bool holds = true;
+        if ((rc = plan_where(t->plan, i, t->slots, &holds, err)) || !holds)
+            return rc;
+    }
+    for (int i = 0; i < v->nlaunches; i++)
+        if ((rc = plan_geometry(t->plan, i, t->slots, &geometry, err)))
+            return rc;
+    for (int i = 0; i < v->nworkspaces; i++)
+        if ((rc = plan_workspace_bytes(t->plan, i, t->slots, t->row, &bytes, err)))
+            return rc;
+    for (int i = 0; i < v->nneeds; i++)
+        if (v->needs[i].kind == NEED_ALIGN && (rc = plan_need(t->plan, i, t->slots, &bytes, err)))
+            return rc;
+    return 0;
+}
+
+/* Every type binding on every sample; variant -1: the op's own expressions. */
+static int try_all(const struct op *op, const struct plan *plan, int variant, struct err *err)
+{
+    struct config config = { .variant = variant };
+    for (int row = 0; row < op->nrows; row++)
+        for (int d = 0; d < NSAMPLES; d++)
+            for (int p = 0; p < NPROBLEMS; p++) {
+                struct problem prob = sample_problem(op, p);
+                struct trial t = { .op = op, .plan = plan, .dev = &samples[d], .row = row };
+                plan_slots(plan, &prob, row, t.dev, variant < 0 ? NULL : &config, t.slots);
+                if (variant < 0 ? try_op(&t, err) : try_variant(&t, &op->variants[variant], err))
+                    return blame(&t, &prob, err);
+            }
+    return 0;
+}
+
+static int check_plan(const struct op *op, int variant, struct err *err)
+{
+    struct plan *plan = NULL;
+    int rc = plan_new(op, variant, &plan, err);
+    if (!rc)
+        rc = try_all(op, plan, variant, err);
+    plan_free(plan);
+    if (rc && variant >= 0)
+        err_prefix(err, "variant %s: ", op->variants[variant].name);
+    return rc;
+}
+
+static int check_shapes(const struct op *op, struct err *err)
+{
+    const char *names[MAX_SLOTS];
+    struct val slots[MAX_SLOTS];
+    struct scope scope = { .names = names };
+    while (devspec_name(scope.n)) {
+        names[scope.n] = devspec_name(scope.n);
+        slots[scope.n] = devspec_val(&samples[0], scope.n);
+        scope.n++;
+    }
+    int rc = 0;
+    for (int i = 0; i < op->nshapes && !rc; i++) {
+        struct expr *when = NULL;
+        bool holds;
+        if (!op->shapes[i].when)
+            continue;
+        rc = expr_compile(op->shapes[i].when, &scope, &when, err);
+        if (!rc)
+            rc = expr_bool(when, slots, &holds, err);
+        expr_free(when);
+        if (rc)
+            err_prefix(err, "shapes: shape %d: when: ", i + 1);
+    }
+    return rc;
+}
+
+static int default_config(const struct op *op, const struct default_config *d, struct config *out)
+{
+    *out = (struct config){ .variant = d->variant };
+    const struct variant *v = &op->variants[d->variant];
+    for (int i = 0; i < v->nparams; i++)
+        out->at[i] = (uint16_t)param_value(&v->params[i], d->values[i]);
+    return d->variant;
+}
+
+/* As far as tries can tell, the last default holds for every problem on every device. */
+static int check_last_default(const struct op *op, struct err *err)
+{
+    struct config config;
+    struct plan *plan = NULL;
+    const struct variant *v = &op->variants[default_config(op, &op->defaults[op->ndefaults - 1], &config)];
+    const struct requires *q = &v->requires;
+    if (v->nneeds || q->backend || q->cc || q->arch_specific || q->grid_order || q->grid_progress)
+        return err_set(err, ERR_INVALID, "defaults: the last must always hold, but variant %s has needs or requires", v->name);
+    int rc = plan_new(op, config.variant, &plan, err);
+    for (int row = 0; row < op->nrows && !rc; row++)
+        for (int i = 0; i < NSAMPLES * (NPROBLEMS + op->naxes) && !rc; i++) {
+            int p = i / NSAMPLES;
+            struct trial t = { .op = op, .plan = plan, .dev = &samples[i % NSAMPLES], .row = row };
+            struct problem prob = p < NPROBLEMS ? sample_problem(op, p) : long_problem(op, p - NPROBLEMS);
+            plan_slots(plan, &prob, row, t.dev, &config, t.slots);
+            const char *fails = plan_refuses(plan, t.slots, t.dev);
+            if (!fails)
+                continue;
+            err_set(err, ERR_INVALID, "it fails '%s'", fails);
+            rc = blame(&t, &prob, err);
+            err_prefix(err, "defaults: the last must always hold; ");
+        }
+    plan_free(plan);
+    return rc;
+}
+
+int script_check(const struct op *op, struct err *err)
+{
+    int rc = op_check(op, err);
+    if (!rc)
+        rc = script_check_names(op, err);
+    for (int v = -1; v < op->nvariants && !rc; v++)
+        rc = check_plan(op, v, err);
+    if (!rc)
+        rc = check_shapes(op, err);
+    return rc ? rc : check_last_default(op, err);
+}

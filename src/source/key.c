@@ -1,0 +1,85 @@
+/* The key of a measurement: what was compiled, how it was launched and what it was given. Names of arguments, comments of the script
+ * and other variants have no part in it, so a change of them makes nothing stale. */
+#include "source/source.h"
+
+#include "model/plan.h"
+
+static int key_args(const struct op *op, const struct plan *plan, const struct val *slots, int row, struct buf *text, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; i < op->nargs && !rc; i++) {
+        const struct arg *arg = &op->args[i];
+        unsigned char value[16];
+        int64_t bytes = 0;
+        int size = 0;
+        buf_u8(text, (uint8_t)arg->kind);
+        buf_lstr(text, op_arg_dtype(op, arg->type, row)->name);
+        rc = arg->kind == ARG_VALUE ? plan_arg_value(plan, i, slots, value, &size, err)
+                                    : plan_arg_bytes(plan, i, slots, row, &bytes, err);
+        if (rc == 0 && arg->kind == ARG_VALUE)
+            buf_bytes(text, value, (size_t)size);
+        buf_i64(text, bytes);
+    }
+    return rc;
+}
+
+static int key_launch(const struct plan *plan, const struct launch *l, int i, const struct val *slots, struct buf *text,
+                      struct err *err)
+{
+    struct geometry g;
+    int rc = plan_geometry(plan, i, slots, &g, err);
+    if (rc)
+        return rc;
+    buf_lstr(text, l->kernel);
+    for (int d = 0; d < 3; d++) {
+        buf_i64(text, g.grid[d]);
+        buf_i64(text, g.block[d]);
+    }
+    buf_i64(text, g.shared);
+    buf_u32(text, (uint32_t)l->nargs);
+    for (int a = 0; a < l->nargs; a++)
+        buf_u32(text, (uint32_t)l->args[a]);
+    return 0;
+}
+
+static int key_variant(const struct variant *v, const struct plan *plan, const struct val *slots, int row, struct buf *text,
+                       struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; i < v->nlaunches && !rc; i++)
+        rc = key_launch(plan, &v->launches[i], i, slots, text, err);
+    for (int i = 0; i < v->nworkspaces && !rc; i++) {
+        int64_t bytes = 0;
+        rc = plan_workspace_bytes(plan, i, slots, row, &bytes, err);
+        buf_i64(text, bytes);
+        buf_u8(text, v->workspaces[i].clear);
+    }
+    for (int i = 0; i < v->nclear && !rc; i++)
+        buf_u32(text, (uint32_t)v->clear[i]);
+    return rc;
+}
+
+int source_key(const struct op *op, const struct config *config, const struct problem *prob, int row, const struct devspec *dev,
+               const char *source, char key[HASH_HEX], struct err *err)
+{
+    struct val slots[MAX_SLOTS];
+    struct buf text = { 0 };
+    struct plan *plan = NULL;
+    int rc = plan_new(op, config ? config->variant : -1, &plan, err);
+    if (rc)
+        return rc;
+    plan_slots(plan, prob, row, dev, config, slots);
+    buf_lstr(&text, source);
+    rc = key_args(op, plan, slots, row, &text, err);
+    if (!rc && config)
+        rc = key_variant(&op->variants[config->variant], plan, slots, row, &text, err);
+    else if (!rc)
+        rc = key_launch(plan, &op->reference, 0, slots, &text, err);
+    if (!rc && text.failed)
+        rc = err_nomem(err);
+    if (!rc)
+        hash_hex(text.data, text.len, key);
+    buf_free(&text);
+    plan_free(plan);
+    return rc;
+}

@@ -1,0 +1,251 @@
+#include "space/group.h"
+
+#include "base/mem.h"
+
+/* What came of a check. */
+enum answer { NOT_ASKED, HOLDS, FAILS, UNDECIDED };
+
+/* A check, asked at one depth of the walk. Where it skips parameters above it, the same question comes back for each of their
+ * values: its answers are then kept, if they are few enough. */
+struct question {
+    int check;
+    int nreads, reads[MAX_PARAMS]; /* depths of the parameters that it reads, ascending */
+    uint8_t *answers;              /* enum answer, by the values' indices, last fastest; null: not kept */
+};
+
+enum { MAX_ANSWERS = 4 << 20 };
+
+/* The depth-first walk over a group's parameters: a check is asked as soon as the last parameter that it reads has a value. */
+struct walk {
+    struct group *g;
+    const struct checker *with;
+    double *removed;
+    struct err *err;
+    struct question *questions; /* by depth: from first[d] up to first[d + 1] */
+    int first[MAX_PARAMS + 1];
+    int values[MAX_PARAMS];     /* of the parameter at each depth */
+    double below[MAX_PARAMS];   /* points under a node of each depth */
+    uint16_t at[MAX_PARAMS];
+    int64_t room, asked;
+};
+
+int group_depth(const struct group *g, const struct plan *plan, int check)
+{
+    int n, depth = -1;
+    const int *slots = plan_check_slots(plan, check, &n);
+    for (int d = 0; d < g->n; d++)
+        for (int i = 0; i < n; i++)
+            if (slots[i] == g->param[d])
+                depth = d;
+    return depth;
+}
+
+static void print_group(const struct group *g, const struct variant *v, struct buf *out)
+{
+    for (int d = 0; d < g->n; d++)
+        buf_fmt(out, "%s%s", d ? ", " : "", v->params[g->param[d]].name);
+}
+
+static int too_large(const struct walk *w, const char *than, int64_t limit)
+{
+    struct buf names = { 0 };
+    print_group(w->g, w->with->variant, &names);
+    int rc = err_set(w->err, ERR_INVALID,
+                     "variant %s: the parameters %s depend on each other and take more than %lld %s; fewer values, or constraints over "
+                     "fewer parameters, would help",
+                     w->with->variant->name, buf_text(&names), (long long)limit, than);
+    buf_free(&names);
+    return rc;
+}
+
+static int keep(struct walk *w)
+{
+    struct group *g = w->g;
+    if (g->count == w->room) {
+        int64_t room = w->room ? 2 * w->room : 64, most = w->with->max_bytes / (int64_t)sizeof *g->tuples / g->n;
+        if (w->room >= most)
+            return too_large(w, "bytes to list", w->with->max_bytes);
+        w->room = room < most ? room : most;
+        uint16_t *tuples = mem_resize(g->tuples, (size_t)w->room * (size_t)g->n, sizeof *tuples);
+        if (!tuples)
+            return err_nomem(w->err);
+        g->tuples = tuples;
+    }
+    uint16_t *tuple = g->tuples + g->count++ * g->n;
+    for (int d = 0; d < g->n; d++)
+        tuple[d] = w->at[d];
+    return 0;
+}
+
+/* The point passes every check but one that cannot be evaluated: says why, and where. */
+static int undecidable(const struct walk *w, int check)
+{
+    const struct variant *v = w->with->variant;
+    bool holds;
+    int rc = plan_check(w->with->plan, check, w->with->slots, w->with->dev, &holds, w->err), n;
+    const int *slots = plan_check_slots(w->with->plan, check, &n);
+    struct buf at = { 0 };
+    for (int i = 0; i < n && slots[i] < v->nparams; i++) {
+        buf_fmt(&at, "%s%s=", i ? "," : "", v->params[slots[i]].name);
+        val_print(&at, w->with->slots[slots[i]]);
+    }
+    if (at.len)
+        err_prefix(w->err, "with %s: ", buf_text(&at));
+    buf_free(&at);
+    return rc;
+}
+
+static enum answer evaluate(const struct walk *w, int check)
+{
+    bool holds = false;
+    if (plan_check(w->with->plan, check, w->with->slots, w->with->dev, &holds, NULL) < 0)
+        return UNDECIDED;
+    return holds ? HOLDS : FAILS;
+}
+
+static enum answer ask(struct walk *w, const struct question *q)
+{
+    w->asked++;
+    if (!q->answers)
+        return evaluate(w, q->check);
+    size_t i = 0;
+    for (int r = 0; r < q->nreads; r++)
+        i = i * (size_t)w->values[q->reads[r]] + w->at[q->reads[r]];
+    if (q->answers[i] == NOT_ASKED)
+        q->answers[i] = (uint8_t)evaluate(w, q->check);
+    return (enum answer)q->answers[i];
+}
+
+/* Asks the checks of this depth; *undecided takes the first that cannot be evaluated. */
+static bool passes(struct walk *w, int depth, int *undecided)
+{
+    for (int i = w->first[depth]; i < w->first[depth + 1]; i++) {
+        const struct question *q = &w->questions[i];
+        enum answer answer = ask(w, q);
+        if (answer == FAILS) {
+            w->removed[q->check] += w->below[depth];
+            return false;
+        }
+        if (answer == UNDECIDED && *undecided < 0)
+            *undecided = q->check;
+    }
+    return true;
+}
+
+static int descend(struct walk *w, int depth, int undecided)
+{
+    if (depth == w->g->n)
+        return undecided < 0 ? keep(w) : undecidable(w, undecided);
+    int param = w->g->param[depth];
+    const struct param *p = &w->with->variant->params[param];
+    for (int i = 0; i < p->n; i++) {
+        int still_undecided = undecided;
+        w->at[depth] = (uint16_t)i;
+        w->with->slots[param] = p->values[i];
+        int rc = passes(w, depth, &still_undecided) ? descend(w, depth + 1, still_undecided) : 0;
+        if (rc)
+            return rc;
+        if (w->asked > w->with->max_checks)
+            return too_large(w, "checks of constraints", w->with->max_checks);
+    }
+    return 0;
+}
+
+static int add_question(struct walk *w, struct question *q, int check, int depth)
+{
+    const struct plan *plan = w->with->plan;
+    int n;
+    const int *slots = plan_check_slots(plan, check, &n);
+    double answers = 1;
+    q->check = check;
+    for (int d = 0; d <= depth; d++) {
+        for (int i = 0; i < n; i++) {
+            if (slots[i] == w->g->param[d]) {
+                q->reads[q->nreads++] = d;
+                answers *= w->values[d];
+            }
+        }
+    }
+    if (q->nreads == depth + 1 || answers > MAX_ANSWERS)
+        return 0;
+    q->answers = mem_array((size_t)answers, sizeof *q->answers);
+    return q->answers ? 0 : err_nomem(w->err);
+}
+
+/* Puts the checks of the group where they are asked. */
+static int add_questions(struct walk *w)
+{
+    const struct plan *plan = w->with->plan;
+    int n = 0;
+    for (int d = 0; d < w->g->n; d++) {
+        w->first[d] = n;
+        for (int c = 0; c < plan_checks(plan); c++) {
+            if (group_depth(w->g, plan, c) != d)
+                continue;
+            int rc = add_question(w, &w->questions[n++], c, d);
+            if (rc)
+                return rc;
+        }
+    }
+    w->first[w->g->n] = n;
+    return 0;
+}
+
+int group_list(struct group *g, const struct checker *with, double *removed, struct err *err)
+{
+    struct walk w = { .g = g, .with = with, .removed = removed, .err = err };
+    double below = 1;
+    for (int d = g->n - 1; d >= 0; d--) {
+        w.below[d] = below;
+        w.values[d] = with->variant->params[g->param[d]].n;
+        below *= w.values[d];
+    }
+    int nchecks = plan_checks(with->plan);
+    w.questions = mem_array((size_t)nchecks, sizeof *w.questions);
+    if (!w.questions)
+        return err_nomem(err);
+    int rc = add_questions(&w);
+    if (rc == 0)
+        rc = descend(&w, 0, -1);
+    for (int i = 0; i < nchecks; i++)
+        mem_free(w.questions[i].answers);
+    mem_free(w.questions);
+    if (rc == 0 && g->count) { /* give back what doubling took too much */
+        uint16_t *tuples = mem_resize(g->tuples, (size_t)g->count * (size_t)g->n, sizeof *tuples);
+        g->tuples = tuples ? tuples : g->tuples;
+    }
+    return rc;
+}
+
+void group_at(const struct group *g, int64_t i, uint16_t at[MAX_PARAMS])
+{
+    const uint16_t *tuple = g->tuples + i * g->n;
+    for (int d = 0; d < g->n; d++)
+        at[g->param[d]] = tuple[d];
+}
+
+/* The order of the i-th tuple and a configuration. */
+static int order(const struct group *g, int64_t i, const uint16_t at[MAX_PARAMS])
+{
+    const uint16_t *tuple = g->tuples + i * g->n;
+    for (int d = 0; d < g->n; d++)
+        if (tuple[d] != at[g->param[d]])
+            return tuple[d] < at[g->param[d]] ? -1 : 1;
+    return 0;
+}
+
+int64_t group_find(const struct group *g, const uint16_t at[MAX_PARAMS])
+{
+    int64_t low = 0, high = g->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        int o = order(g, middle, at);
+        if (o == 0)
+            return middle;
+        if (o < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}

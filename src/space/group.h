@@ -1,0 +1,35 @@
+/* A group: parameters that checks tie together, with the list of their valid values. Private to this folder. */
+#ifndef SPACE_GROUP_H
+#define SPACE_GROUP_H
+
+#include "model/plan.h"
+
+struct group {
+    int n;                 /* parameters */
+    int param[MAX_PARAMS]; /* ascending */
+    double cartesian;      /* points before any check */
+    int64_t count;         /* valid tuples */
+    uint16_t *tuples;      /* count * n indices of values, in ascending order; mem_free */
+};
+
+/* What a variant is checked with. The slots of its parameters are written to. */
+struct checker {
+    const struct variant *variant;
+    const struct plan *plan;
+    const struct devspec *dev;
+    struct val *slots;
+    int64_t max_bytes;  /* of a group's tuples */
+    int64_t max_checks; /* evaluated for a group */
+};
+
+/* The deepest of the group's parameters that a check reads, as an index into g->param; -1: it reads none of them. */
+int group_depth(const struct group *g, const struct plan *plan, int check);
+
+/* Fills in count and tuples, and adds to removed[check] the points of the group that each check removes. A check that cannot be
+ * evaluated is an error only where no other check of the group removes the point: `TILE % ROWS == 0` may stand beside `ROWS > 0`. */
+int group_list(struct group *g, const struct checker *with, double *removed, struct err *err);
+
+void group_at(const struct group *g, int64_t i, uint16_t at[MAX_PARAMS]);
+int64_t group_find(const struct group *g, const uint16_t at[MAX_PARAMS]); /* -1 where it is not valid */
+
+#endif

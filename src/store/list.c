@@ -1,0 +1,70 @@
+/* Listing the winners. */
+#include "base/mem.h"
+#include "store/sql.h"
+
+static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
+{
+    static const char *const caches[] = { "cold", "warm", NULL };
+    struct listed l = { 0 };
+    struct tuned_param *params;
+    int64_t id = col_int(q, 1, INT64_MAX);
+    l.device = col_text(q, MAX_TEXT, 0);
+    l.backend = col_text(q, MAX_NAME, 0);
+    l.arch = col_text(q, MAX_NAME, 0);
+    l.op = col_name(q);
+    l.types = col_text(q, MAX_TEXT, 0);
+    l.problem = col_text(q, MAX_TEXT, 0);
+    l.variant = col_name(q);
+    l.config = col_text(q, MAX_TEXT, 0);
+    l.cache = caches[col_word(q, caches)];
+    l.time_ns = col_real(q, 0, 1e18);
+    l.bytes = col_real(q, 0, 1e30);
+    l.flops = col_real(q, 0, 1e30);
+    l.copy_ns = col_real(q, 0, 1e18);
+    l.samples = (int)col_int(q, 0, INT32_MAX);
+    l.measured = (int)col_int(q, 0, INT32_MAX);
+    l.ok = (int)col_int(q, 0, INT32_MAX);
+    l.stale = !col_bool(q);
+    l.when = col_text(q, MAX_NAME, 0);
+    l.driver = col_text(q, MAX_TEXT, 0);
+    int rc = query_check(q, err);
+    if (!rc)
+        rc = params_load(q->store, id, a, &l.nparams, &params, err);
+    if (rc)
+        return rc;
+    l.params = params;
+    return each(arg, &l);
+}
+
+int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(
+        &q, s,
+        "SELECT tuned.id, device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, tuned.variant, tuned.config, "
+        "tuned.cache, tuned.time_ns, problem.bytes, problem.flops, tuned.copy_ns, "
+        "coalesce((SELECT n FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = tuned.cache "
+        "AND m.key = tuned.key AND m.protocol = ?), 0) AS samples, "
+        "(SELECT count(*) FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = tuned.cache "
+        "AND m.protocol = ?) AS measured, "
+        "(SELECT count(*) FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = tuned.cache "
+        "AND m.protocol = ? AND m.outcome IN ('ok', 'slower')) AS passed, "
+        "op.current, tuned.created, provenance.driver "
+        "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem JOIN op ON op.id = problem.op "
+        "JOIN provenance ON provenance.id = tuned.provenance "
+        "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, tuned.cache, op.current DESC",
+        err);
+    if (rc)
+        return rc;
+    for (int i = 0; i < 3; i++)
+        put_int(&q, PROTOCOL);
+    while ((rc = query_step(&q, err)) > 0) {
+        struct arena *a = arena_new();
+        rc = a ? take_row(&q, a, each, arg, err) : err_nomem(err);
+        arena_free(a);
+        if (rc)
+            break;
+    }
+    query_end(&q);
+    return rc;
+}

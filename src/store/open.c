@@ -1,0 +1,292 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "schema_sql.h"
+#include "store/sql.h"
+
+enum {
+    APPLICATION_ID = 1668641902, /* as in db/schema.sql */
+    SCHEMA_VERSION = 1,
+    BUSY_MS = 10000,
+    MAX_CELL = 160 << 20, /* bytes of a row */
+};
+
+/* How a file of a version gets on. A new file goes straight to the newest; db/migrations/README.md says how to add a step. */
+static const struct step {
+    int from, to;
+    const char *sql;
+} steps[] = {
+    { 0, 1, schema_sql },
+};
+
+/* The folder that the path's last name is in. */
+static int folder_of(const char *path, struct buf *out, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        buf_str(out, ".");
+    else
+        buf_put(out, path, slash == path ? 1 : (size_t)(slash - path));
+    return out->failed ? err_nomem(err) : 0;
+}
+
+static int check_folder(const char *path, struct err *err)
+{
+    struct buf folder = { 0 };
+    int rc = folder_of(path, &folder, err);
+    struct stat st;
+    if (rc)
+        goto out;
+    if (stat(folder.data, &st))
+        rc = err_set(err, ERR_NOTFOUND, "%s: the folder %s: %s", path, folder.data, strerror(errno));
+    else if (!S_ISDIR(st.st_mode))
+        rc = err_set(err, ERR_IO, "%s: %s is not a folder", path, folder.data);
+    else if (faccessat(AT_FDCWD, folder.data, W_OK | X_OK, AT_EACCESS)) /* SQLite's log lies beside the file */
+        rc = err_set(err, ERR_IO, "%s: cannot write in the folder %s: %s", path, folder.data, strerror(errno));
+out:
+    buf_free(&folder);
+    return rc;
+}
+
+/* What SQLite would only call "unable to open database file". */
+static int check_path(const char *path, enum store_mode mode, struct err *err)
+{
+    struct stat st;
+    if (!*path)
+        return err_set(err, ERR_INVALID, "the database's path is empty");
+    if (stat(path, &st)) {
+        if (errno != ENOENT)
+            return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+        if (mode == STORE_READ)
+            return err_set(err, ERR_NOTFOUND, "%s: no such database; `cutune run` makes one", path);
+        return check_folder(path, err);
+    }
+    if (S_ISDIR(st.st_mode))
+        return err_set(err, ERR_INVALID, "%s: a folder, not a database", path);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, ERR_INVALID, "%s: not a regular file", path);
+    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS))
+        return err_set(err, ERR_IO, "%s: cannot read it: %s", path, strerror(errno));
+    if (mode == STORE_READ)
+        return 0;
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
+        return err_set(err, ERR_IO, "%s: cannot write it: %s", path, strerror(errno));
+    return check_folder(path, err);
+}
+
+/* As a URI, so that ":memory:" and the like are plain names and `immutable` can be asked for. */
+static int uri_of(const char *path, const char *parameters, struct buf *out, struct err *err)
+{
+    buf_str(out, *path == '/' ? "file://" : "file:./");
+    for (const char *p = path; *p; p++) {
+        if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("/._-", *p))
+            buf_put(out, p, 1);
+        else
+            buf_fmt(out, "%%%02X", (unsigned char)*p);
+    }
+    buf_str(out, parameters);
+    return out->failed ? err_nomem(err) : 0;
+}
+
+/* A file may come from anywhere: nothing that its schema says is run beyond its tables. */
+static void restrain(sqlite3 *db)
+{
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, BUSY_MS);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_CELL);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+}
+
+static int connect(struct store *s, int flags, const char *parameters, struct err *err)
+{
+    struct buf uri = { 0 };
+    int rc = uri_of(s->path, parameters, &uri, err);
+    if (rc)
+        goto out;
+    sqlite3_close(s->db);
+    s->db = NULL;
+    int code = sqlite3_open_v2(uri.data, &s->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code)
+        rc = store_failed(s, code, err);
+    else
+        restrain(s->db);
+out:
+    buf_free(&uri);
+    return rc;
+}
+
+/* A number that a one-line statement gives. Returns SQLite's code: callers act on some of them. */
+static int number(struct store *s, const char *sql, int64_t *out)
+{
+    sqlite3_stmt *stmt = NULL;
+    int code = sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL);
+    if (!code)
+        code = sqlite3_step(stmt);
+    if (code == SQLITE_ROW) {
+        *out = sqlite3_column_int64(stmt, 0);
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(stmt);
+    return code == SQLITE_DONE ? SQLITE_ERROR : code;
+}
+
+/* The log of a writer that has not ended, or was killed. */
+static bool has_log(const char *path)
+{
+    struct buf log = { 0 };
+    struct stat st;
+    buf_fmt(&log, "%s-wal", path);
+    bool has = log.failed || (!stat(log.data, &st) && st.st_size > 0);
+    buf_free(&log);
+    return has;
+}
+
+static int connect_read(struct store *s, struct err *err)
+{
+    int64_t id;
+    int rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err);
+    if (rc)
+        return rc;
+    int code = number(s, "PRAGMA application_id", &id);
+    if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
+        return code ? store_failed(s, code, err) : 0;
+    /* A file in WAL mode wants to make its index beside it. Where that cannot be, and no log waits, nobody writes: as it stands. */
+    if (has_log(s->path))
+        return err_set(err, ERR_IO, "%s: its last writer did not end and this folder is read-only: open it once where it can be written",
+                       s->path);
+    return connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
+}
+
+/* Whose file it is. *version: 0 for an empty one. */
+static int identify(struct store *s, enum store_mode mode, int *version, struct err *err)
+{
+    int64_t id = 0, v = 0, things = 0;
+    int code = number(s, "PRAGMA application_id", &id);
+    code = code ? code : number(s, "PRAGMA user_version", &v);
+    code = code ? code : number(s, "SELECT count(*) FROM sqlite_master", &things);
+    if (code)
+        return store_failed(s, code, err);
+    if (id == 0 && v == 0 && things == 0) {
+        *version = 0;
+        return mode == STORE_WRITE ? 0 : err_set(err, ERR_INVALID, "%s: empty: nothing was ever tuned into it", s->path);
+    }
+    if (id != APPLICATION_ID)
+        return err_set(err, ERR_INVALID, "%s: another program's database, not cutune's", s->path);
+    if (v > SCHEMA_VERSION)
+        return err_set(err, ERR_INVALID, "%s: of a newer cutune: its version is %lld, this one knows up to %d", s->path, (long long)v,
+                       SCHEMA_VERSION);
+    if (v < 1)
+        return store_damaged(s, err, "it has no version");
+    if (v < SCHEMA_VERSION && mode == STORE_READ)
+        return err_set(err, ERR_INVALID, "%s: of an older cutune: open it once for writing, as `cutune run` does", s->path);
+    *version = (int)v;
+    return 0;
+}
+
+static int take_step(struct store *s, int *version, struct err *err)
+{
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (steps[i].from != *version)
+            continue;
+        int code = sqlite3_exec(s->db, steps[i].sql, NULL, NULL, NULL);
+        *version = steps[i].to;
+        return code ? store_failed(s, code, err) : 0;
+    }
+    return store_damaged(s, err, "no way from its version %d to %d", *version, SCHEMA_VERSION);
+}
+
+static int migrate(struct store *s, struct err *err)
+{
+    int version, rc = write_begin(s, err);
+    if (rc)
+        return rc;
+    rc = identify(s, STORE_WRITE, &version, err); /* again: another process may have been quicker */
+    while (!rc && version != SCHEMA_VERSION)
+        rc = take_step(s, &version, err);
+    return write_end(s, rc, err);
+}
+
+/* WAL shares memory between processes, which file systems over a network cannot do. */
+static bool on_local_files(const char *path)
+{
+    static const uint32_t remote[] = {
+        0x6969,     0x517b,     0xff534d42, 0xfe534d42, 0x65735546, /* NFS, SMB, CIFS, SMB2, FUSE */
+        0x5346414f, 0x6b414653, 0x73757245, 0x00c36400, 0x01021997, /* AFS twice, Coda, Ceph, 9P */
+        0x0bd00bd0, 0x47504653, 0x19830326, 0x7461636f, 0x01161970, /* Lustre, GPFS, BeeGFS, OCFS2, GFS2 */
+    };
+    struct statfs fs;
+    if (statfs(path, &fs))
+        return false;
+    for (size_t i = 0; i < sizeof remote / sizeof *remote; i++)
+        if ((uint32_t)fs.f_type == remote[i])
+            return false;
+    return true;
+}
+
+/* A mode that cannot be changed now, because another process has the file open, is that process's choice and works as well. */
+static void choose_journal(struct store *s)
+{
+    if (on_local_files(s->path))
+        sqlite3_exec(s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
+    else
+        sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+}
+
+static int connect_write(struct store *s, struct err *err)
+{
+    int version = 0, rc = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
+    if (!rc)
+        rc = identify(s, STORE_WRITE, &version, err); /* before anything is written: it may be somebody else's */
+    if (rc)
+        return rc;
+    choose_journal(s);
+    return version == SCHEMA_VERSION ? 0 : migrate(s, err);
+}
+
+int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err)
+{
+    int version, rc = check_path(path, mode, err);
+    if (rc)
+        return rc;
+    struct store *s = mem_zalloc(sizeof *s);
+    if (!s || !(s->path = mem_strdup(path))) {
+        rc = err_nomem(err);
+        goto out;
+    }
+    rc = mode == STORE_READ ? connect_read(s, err) : connect_write(s, err);
+    if (!rc && mode == STORE_READ)
+        rc = identify(s, mode, &version, err);
+out:
+    if (rc)
+        store_close(s);
+    else
+        *out = s;
+    return rc;
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < s->ncached; i++)
+        sqlite3_finalize(s->cached[i].stmt);
+    sqlite3_close(s->db);
+    mem_free(s->path);
+    mem_free(s);
+}
+
+const char *store_path(const struct store *s)
+{
+    return s->path;
+}

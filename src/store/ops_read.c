@@ -1,0 +1,162 @@
+/* Ops read back: everything is checked, for the file may come from anywhere. */
+#include "model/plan.h"
+#include "store/sql.h"
+
+static int load_head(struct store *s, const char *name, struct op *op, int64_t *id, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s, "SELECT id, work_bytes, work_flops FROM op WHERE name = ? AND current = 1", err);
+    if (rc)
+        return rc;
+    put_text(&q, name);
+    rc = query_step(&q, err);
+    if (!rc)
+        rc = err_set(err, ERR_NOTFOUND, "%s: op %s is not known to this database: nothing was tuned for it", s->path, name);
+    if (rc < 0)
+        goto out;
+    *id = col_int(&q, 1, INT64_MAX);
+    op->work_bytes = copy_text(&q, op->arena, MAX_TEXT, NULLABLE);
+    op->work_flops = copy_text(&q, op->arena, MAX_TEXT, NULLABLE);
+    op->name = arena_strdup(op->arena, name);
+    rc = op->name ? query_check(&q, err) : err_nomem(err);
+out:
+    query_end(&q);
+    return rc;
+}
+
+static int load_axes(struct store *s, struct op *op, int64_t id, struct err *err)
+{
+    struct query q;
+    int rc = query_by_id(&q, s, "SELECT place, name, kind FROM op_axis WHERE op = ? ORDER BY place", id, MAX_AXES, &op->naxes, err);
+    if (!rc && !(op->axes = arena_array(op->arena, (size_t)op->naxes, sizeof *op->axes)))
+        rc = err_nomem(err);
+    for (int i = 0; !rc && i < op->naxes && (rc = query_step(&q, err)) > 0; i++) {
+        col_place(&q, i);
+        op->axes[i].name = copy_name(&q, op->arena);
+        op->axes[i].kind = (enum axis_kind)col_word(&q, axis_words);
+        rc = query_check(&q, err);
+    }
+    query_end(&q);
+    return rc;
+}
+
+static int load_types(struct store *s, struct op *op, int64_t id, struct err *err)
+{
+    struct query q;
+    int rc = query_by_id(&q, s, "SELECT place, name FROM op_type WHERE op = ? ORDER BY place", id, MAX_TYPES, &op->ntypes, err);
+    if (!rc && !(op->types = arena_array(op->arena, (size_t)op->ntypes, sizeof *op->types)))
+        rc = err_nomem(err);
+    for (int i = 0; !rc && i < op->ntypes && (rc = query_step(&q, err)) > 0; i++) {
+        col_place(&q, i);
+        op->types[i] = copy_name(&q, op->arena);
+        rc = query_check(&q, err);
+    }
+    query_end(&q);
+    return rc;
+}
+
+static int load_bindings(struct store *s, struct op *op, int64_t id, struct err *err)
+{
+    enum { MAX_CELLS = 65536 };
+    struct query q;
+    int n, rc = query_by_id(&q, s, "SELECT line, type, dtype FROM op_binding WHERE op = ? ORDER BY line, type", id, MAX_CELLS, &n, err);
+    if (rc)
+        goto out;
+    if (!op->ntypes || n % op->ntypes) {
+        rc = store_damaged(s, err, "op %s has %d types bound to %d names", op->name, n, op->ntypes);
+        goto out;
+    }
+    op->nrows = n / op->ntypes;
+    op->rows = arena_array(op->arena, (size_t)n, sizeof *op->rows);
+    if (!op->rows)
+        rc = err_nomem(err);
+    for (int i = 0; !rc && i < n && (rc = query_step(&q, err)) > 0; i++) {
+        col_place(&q, i / op->ntypes);
+        col_place(&q, i % op->ntypes);
+        const char *name = col_name(&q);
+        op->rows[i] = dtype_find(name);
+        rc = query_check(&q, err);
+        if (!rc && !op->rows[i])
+            rc = store_damaged(s, err, "op %s is bound to %s, which is no element type", op->name, name);
+    }
+out:
+    query_end(&q);
+    return rc;
+}
+
+static int load_args(struct store *s, struct op *op, int64_t id, struct err *err)
+{
+    struct query q;
+    int rc = query_by_id(&q, s, "SELECT place, name, kind, type, value FROM op_arg WHERE op = ? ORDER BY place", id, MAX_ARGS, &op->nargs, err);
+    if (!rc && !(op->args = arena_array(op->arena, (size_t)op->nargs, sizeof *op->args)))
+        rc = err_nomem(err);
+    for (int i = 0; !rc && i < op->nargs && (rc = query_step(&q, err)) > 0; i++) {
+        struct arg *a = &op->args[i];
+        col_place(&q, i);
+        a->name = copy_name(&q, op->arena);
+        a->kind = (enum arg_kind)col_word(&q, arg_words);
+        a->type = copy_name(&q, op->arena);
+        a->value = copy_text(&q, op->arena, MAX_TEXT, NULLABLE);
+        rc = query_check(&q, err);
+    }
+    query_end(&q);
+    return rc;
+}
+
+static int load_extents(struct store *s, struct op *op, int64_t id, struct err *err)
+{
+    struct query q;
+    int n, rc = query_by_id(&q, s, "SELECT arg, place, extent FROM op_extent WHERE op = ? ORDER BY arg, place", id, MAX_ARGS * MAX_RANK, &n, err);
+    while (!rc && (rc = query_step(&q, err)) > 0) {
+        int place = (int)col_int(&q, 0, op->nargs - 1);
+        rc = query_check(&q, err);
+        if (rc)
+            break;
+        struct arg *a = &op->args[place];
+        if (a->rank == MAX_RANK) {
+            rc = store_damaged(s, err, "argument %s of op %s has too many extents", a->name, op->name);
+            break;
+        }
+        col_place(&q, a->rank);
+        a->extent[a->rank++] = copy_text(&q, op->arena, MAX_TEXT, 0);
+        rc = query_check(&q, err);
+    }
+    query_end(&q);
+    return rc;
+}
+
+/* Names that clash, types that are none, expressions that do not compile: the model knows. */
+static int check(struct store *s, const struct op *op, struct err *err)
+{
+    struct plan *plan = NULL;
+    struct err why = { 0 };
+    int rc = op_check(op, &why);
+    if (!rc)
+        rc = plan_new(op, -1, &plan, &why);
+    plan_free(plan);
+    if (!rc)
+        return 0;
+    return rc == ERR_NOMEM ? err_nomem(err) : store_damaged(s, err, "op %s: %s", op->name, why.msg);
+}
+
+int store_op(struct store *s, const char *name, struct op **out, struct err *err)
+{
+    int64_t id = 0;
+    bool mine;
+    struct op *op = op_new();
+    if (!op)
+        return err_nomem(err);
+    int rc = read_begin(s, &mine, err);
+    if (rc)
+        goto out;
+    if (!(rc = load_head(s, name, op, &id, err)) && !(rc = load_axes(s, op, id, err)) && !(rc = load_types(s, op, id, err)) &&
+        !(rc = load_bindings(s, op, id, err)) && !(rc = load_args(s, op, id, err)) && !(rc = load_extents(s, op, id, err)))
+        rc = check(s, op, err);
+    read_end(s, mine);
+out:
+    if (rc)
+        op_free(op);
+    else
+        *out = op;
+    return rc;
+}

@@ -1,0 +1,44 @@
+/* Where the database lies when nobody says. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "store/store.h"
+
+/* Makes every folder that leads to the path's last name. */
+static int make_folders(char *path, struct err *err)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        int failed = mkdir(path, 0700) && errno != EEXIST;
+        if (failed)
+            return err_set(err, ERR_IO, "%s: cannot make this folder for the database: %s", path, strerror(errno));
+        *slash = '/';
+    }
+    return 0;
+}
+
+int store_default_path(bool create, char **out, struct err *err)
+{
+    const char *given = getenv("CUTUNE_DB"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    struct buf path = { 0 };
+    bool ours = !given || !*given;
+    if (!ours)
+        buf_str(&path, given);
+    else if (data && *data == '/') /* a relative one is to be ignored, says its specification */
+        buf_fmt(&path, "%s/cutune/tuned.db", data);
+    else if (home && *home == '/')
+        buf_fmt(&path, "%s/.local/share/cutune/tuned.db", home);
+    else
+        return err_set(err, ERR_NOTFOUND, "no place for the database: set CUTUNE_DB to its path, or HOME");
+    int rc = path.failed ? err_nomem(err) : 0;
+    if (!rc && create && ours)
+        rc = make_folders(path.data, err);
+    if (rc)
+        buf_free(&path);
+    else
+        *out = path.data;
+    return rc;
+}

@@ -1,0 +1,341 @@
+#include "store/sql.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+int store_damaged(struct store *s, struct err *err, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return err_set(err, ERR_CORRUPT, "%s: damaged: %s", s->path, text);
+}
+
+int store_failed(struct store *s, int rc, struct err *err)
+{
+    const char *said = s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc);
+    switch (rc & 0xff) {
+    case SQLITE_NOMEM:
+        return err_nomem(err);
+    case SQLITE_NOTADB:
+        return err_set(err, ERR_INVALID, "%s: not a database", s->path);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return err_set(err, ERR_BUSY, "%s: another process has held it for too long", s->path);
+    case SQLITE_READONLY:
+        return err_set(err, ERR_IO, "%s: read-only: no permission to write it or its folder", s->path);
+    case SQLITE_FULL:
+        return err_set(err, ERR_IO, "%s: the disk is full", s->path);
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+    case SQLITE_PERM:
+        return err_set(err, ERR_IO, "%s: %s", s->path, said);
+    case SQLITE_CONSTRAINT:
+        return err_set(err, ERR_INVALID, "%s: not stored: %s", s->path, said);
+    default: /* no such table, a page that is none, a value past every limit */
+        return store_damaged(s, err, "%s", said);
+    }
+}
+
+/* The compiled statement for a literal, unless it is on its way already: then another one. */
+static sqlite3_stmt *cached(struct store *s, const char *sql, bool *own)
+{
+    *own = true;
+    for (int i = 0; i < s->ncached; i++) {
+        if (s->cached[i].sql != sql)
+            continue;
+        *own = sqlite3_stmt_busy(s->cached[i].stmt);
+        return *own ? NULL : s->cached[i].stmt;
+    }
+    return NULL;
+}
+
+int query_begin(struct query *q, struct store *s, const char *sql, struct err *err)
+{
+    *q = (struct query){ .store = s };
+    q->stmt = cached(s, sql, &q->own);
+    if (q->stmt)
+        return 0;
+    int rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
+    if (rc)
+        return store_failed(s, rc, err);
+    bool known = false;
+    for (int i = 0; i < s->ncached; i++)
+        known = known || s->cached[i].sql == sql;
+    if (!known && s->ncached < MAX_CACHED) {
+        s->cached[s->ncached].sql = sql;
+        s->cached[s->ncached++].stmt = q->stmt;
+        q->own = false;
+    }
+    return 0;
+}
+
+void query_end(struct query *q)
+{
+    if (q->stmt && q->own) {
+        sqlite3_finalize(q->stmt);
+    } else if (q->stmt) {
+        sqlite3_reset(q->stmt);
+        sqlite3_clear_bindings(q->stmt);
+    }
+    q->stmt = NULL;
+}
+
+static void put(struct query *q, int rc)
+{
+    if (!q->rc)
+        q->rc = rc;
+}
+
+void put_int(struct query *q, int64_t v)
+{
+    put(q, sqlite3_bind_int64(q->stmt, ++q->at, v));
+}
+
+void put_id(struct query *q, int64_t v)
+{
+    put(q, v ? sqlite3_bind_int64(q->stmt, q->at + 1, v) : sqlite3_bind_null(q->stmt, q->at + 1));
+    q->at++;
+}
+
+void put_real(struct query *q, double v)
+{
+    put(q, sqlite3_bind_double(q->stmt, ++q->at, v));
+}
+
+void put_text(struct query *q, const char *v)
+{
+    put(q, sqlite3_bind_text(q->stmt, ++q->at, v, -1, SQLITE_STATIC));
+}
+
+void put_line(struct query *q, const char *v)
+{
+    char *copy = v ? mem_strdup(v) : NULL;
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+    put(q, v && !copy ? SQLITE_NOMEM : sqlite3_bind_text(q->stmt, ++q->at, copy, -1, mem_free));
+}
+
+void put_blob(struct query *q, const void *p, size_t n)
+{
+    put(q, sqlite3_bind_blob64(q->stmt, ++q->at, p, n, SQLITE_STATIC));
+}
+
+int query_step(struct query *q, struct err *err)
+{
+    int rc = q->rc ? q->rc : sqlite3_step(q->stmt);
+    q->at = 0;
+    if (rc == SQLITE_ROW)
+        return 1;
+    return rc == SQLITE_DONE ? 0 : store_failed(q->store, rc, err);
+}
+
+int query_run(struct query *q, struct err *err)
+{
+    int rc = query_step(q, err);
+    query_end(q);
+    return rc < 0 ? rc : 0;
+}
+
+int query_rows(struct query *q, int max, struct err *err)
+{
+    int n = 0, rc;
+    while ((rc = query_step(q, err)) > 0)
+        if (n++ == max)
+            return store_damaged(q->store, err, "more than %d rows with a column %s", max, sqlite3_column_name(q->stmt, 0));
+    sqlite3_reset(q->stmt);
+    return rc < 0 ? rc : n;
+}
+
+void query_bad(struct query *q, const char *column)
+{
+    if (!q->bad)
+        q->bad = column ? column : "of a record"; /* SQLite had no memory for the name */
+}
+
+static void *bad(struct query *q, int column)
+{
+    query_bad(q, sqlite3_column_name(q->stmt, column));
+    return NULL;
+}
+
+int64_t col_int(struct query *q, int64_t low, int64_t high)
+{
+    int column = q->at++;
+    int64_t v = sqlite3_column_int64(q->stmt, column);
+    if (sqlite3_column_type(q->stmt, column) == SQLITE_INTEGER && v >= low && v <= high)
+        return v;
+    bad(q, column);
+    return low;
+}
+
+bool col_bool(struct query *q)
+{
+    return col_int(q, 0, 1);
+}
+
+double col_real(struct query *q, double low, double high)
+{
+    int column = q->at++;
+    double v = sqlite3_column_double(q->stmt, column);
+    if (sqlite3_column_type(q->stmt, column) == SQLITE_FLOAT && v >= low && v <= high)
+        return v;
+    bad(q, column);
+    return low;
+}
+
+static bool text_ok(const char *s, size_t n, int flags)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!s[i] || (!(flags & MANY_LINES) && ((unsigned char)s[i] < ' ' || s[i] == 0x7f)))
+            return false;
+    return true;
+}
+
+const char *col_text(struct query *q, size_t max, int flags)
+{
+    int column = q->at++, type = sqlite3_column_type(q->stmt, column);
+    if (type == SQLITE_NULL && flags & NULLABLE)
+        return NULL;
+    if (type == SQLITE_TEXT) {
+        const char *s = (const char *)sqlite3_column_text(q->stmt, column);
+        size_t n = (size_t)sqlite3_column_bytes(q->stmt, column);
+        if (s && n <= max && text_ok(s, n, flags))
+            return s;
+    }
+    bad(q, column);
+    return "";
+}
+
+const char *col_name(struct query *q)
+{
+    int column = q->at;
+    const char *name = col_text(q, MAX_NAME, 0);
+    if (name_ok(name))
+        return name;
+    bad(q, column);
+    return "bad";
+}
+
+const char *copy_text(struct query *q, struct arena *a, size_t max, int flags)
+{
+    const char *text = col_text(q, max, flags);
+    char *copy = text ? arena_strdup(a, text) : NULL;
+    q->nomem = q->nomem || (text && !copy);
+    return copy;
+}
+
+const char *copy_name(struct query *q, struct arena *a)
+{
+    char *copy = arena_strdup(a, col_name(q));
+    q->nomem = q->nomem || !copy;
+    return copy;
+}
+
+const void *col_blob(struct query *q, size_t max, size_t *n)
+{
+    int column = q->at++, type = sqlite3_column_type(q->stmt, column);
+    *n = 0;
+    if (type == SQLITE_NULL)
+        return NULL;
+    const void *p = type == SQLITE_BLOB ? sqlite3_column_blob(q->stmt, column) : NULL;
+    size_t bytes = (size_t)sqlite3_column_bytes(q->stmt, column);
+    if (type != SQLITE_BLOB || bytes > max || (bytes && !p))
+        return bad(q, column);
+    *n = bytes;
+    return p;
+}
+
+int col_word(struct query *q, const char *const *words)
+{
+    int column = q->at;
+    const char *text = col_text(q, MAX_NAME, 0);
+    for (int i = 0; words[i]; i++)
+        if (!strcmp(words[i], text))
+            return i;
+    bad(q, column);
+    return 0;
+}
+
+void col_key(struct query *q, char key[HASH_HEX])
+{
+    int column = q->at;
+    const char *text = col_text(q, HASH_HEX - 1, 0);
+    if (strspn(text, "0123456789abcdef") != HASH_HEX - 1)
+        bad(q, column);
+    snprintf(key, HASH_HEX, "%s", text);
+}
+
+int col_place(struct query *q, int expected)
+{
+    return (int)col_int(q, expected, expected);
+}
+
+int query_check(struct query *q, struct err *err)
+{
+    if (q->nomem)
+        return err_nomem(err);
+    return q->bad ? store_damaged(q->store, err, "column %s holds what cutune would not have written", q->bad) : 0;
+}
+
+int query_by_id(struct query *q, struct store *s, const char *sql, int64_t id, int max, int *n, struct err *err)
+{
+    int rc = query_begin(q, s, sql, err);
+    if (rc)
+        return rc;
+    put_int(q, id);
+    rc = query_rows(q, max, err);
+    *n = rc < 0 ? 0 : rc;
+    return rc < 0 ? rc : 0;
+}
+
+int query_id(struct query *q, int64_t *id, struct err *err)
+{
+    int rc = query_step(q, err);
+    *id = 0;
+    if (rc > 0) {
+        *id = col_int(q, 1, INT64_MAX);
+        rc = query_check(q, err);
+    }
+    query_end(q);
+    return rc;
+}
+
+static int run(struct store *s, const char *sql, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s, sql, err);
+    return rc ? rc : query_run(&q, err);
+}
+
+int write_begin(struct store *s, struct err *err)
+{
+    return run(s, "BEGIN IMMEDIATE", err); /* waits for another writer here, not halfway */
+}
+
+int write_end(struct store *s, int rc, struct err *err)
+{
+    if (!rc)
+        rc = run(s, "COMMIT", err);
+    if (rc && !sqlite3_get_autocommit(s->db))
+        run(s, "ROLLBACK", NULL);
+    return rc;
+}
+
+int read_begin(struct store *s, bool *mine, struct err *err)
+{
+    *mine = sqlite3_get_autocommit(s->db);
+    return *mine ? run(s, "BEGIN", err) : 0;
+}
+
+void read_end(struct store *s, bool mine)
+{
+    if (mine && !sqlite3_get_autocommit(s->db))
+        run(s, "COMMIT", NULL);
+}

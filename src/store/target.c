@@ -1,0 +1,149 @@
+/* What measurements belong to: devices, where they came from, and problems. */
+#include "model/plan.h"
+#include "store/sql.h"
+
+void put_device(struct query *q, const struct devspec *d)
+{
+    put_text(q, d->backend);
+    put_line(q, d->name);
+    put_line(q, d->arch);
+    put_line(q, d->mig);
+    put_int(q, d->multiprocessors);
+    put_int(q, d->memory);
+}
+
+static int save_device(struct store *s, const struct devspec *d, int64_t *id, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s,
+                         "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) VALUES (?, ?, ?, ?, ?, ?) "
+                         "ON CONFLICT DO NOTHING",
+                         err);
+    if (rc)
+        return rc;
+    put_device(&q, d);
+    if ((rc = query_run(&q, err)))
+        return rc;
+    rc = query_begin(&q, s,
+                     "SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? AND multiprocessors = ? AND memory = ?",
+                     err);
+    if (rc)
+        return rc;
+    put_device(&q, d);
+    return query_id(&q, id, err);
+}
+
+static void put_provenance(struct query *q, const struct devspec *d, int64_t device)
+{
+    put_int(q, device);
+    put_line(q, d->uuid);
+    put_line(q, d->driver);
+    put_text(q, CUTUNE_VERSION);
+}
+
+static int save_provenance(struct store *s, const struct devspec *d, int64_t device, int64_t *id, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", err);
+    if (rc)
+        return rc;
+    put_provenance(&q, d, device);
+    if ((rc = query_run(&q, err)))
+        return rc;
+    rc = query_begin(&q, s, "SELECT id FROM provenance WHERE device = ? AND uuid = ? AND driver = ? AND cutune = ?", err);
+    if (rc)
+        return rc;
+    put_provenance(&q, d, device);
+    return query_id(&q, id, err);
+}
+
+/* A problem as its row has it. */
+struct described {
+    struct buf types, sizes;
+    double bytes, flops;
+};
+
+static int describe(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct described *d,
+                    struct err *err)
+{
+    struct plan *plan;
+    struct val slots[MAX_SLOTS];
+    int rc = plan_new(op, -1, &plan, err);
+    if (rc)
+        return rc;
+    plan_slots(plan, prob, row, dev, NULL, slots);
+    rc = plan_work(plan, slots, &d->bytes, &d->flops, err);
+    plan_free(plan);
+    op_row_print(&d->types, op, row);
+    problem_print(&d->sizes, op, prob);
+    if (!rc && (d->types.failed || d->sizes.failed))
+        rc = err_nomem(err);
+    return rc;
+}
+
+static int save_problem(struct store *s, int64_t op, const struct described *d, int64_t *id, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s,
+                         "INSERT INTO problem (op, types, sizes, bytes, flops) VALUES (?, ?, ?, ?, ?) "
+                         "ON CONFLICT (op, types, sizes) DO UPDATE SET bytes = excluded.bytes, flops = excluded.flops",
+                         err);
+    if (rc)
+        return rc;
+    put_int(&q, op);
+    put_text(&q, buf_text(&d->types));
+    put_text(&q, buf_text(&d->sizes));
+    put_real(&q, d->bytes);
+    put_real(&q, d->flops);
+    if ((rc = query_run(&q, err)))
+        return rc;
+    rc = query_begin(&q, s, "SELECT id FROM problem WHERE op = ? AND types = ? AND sizes = ?", err);
+    if (rc)
+        return rc;
+    put_int(&q, op);
+    put_text(&q, buf_text(&d->types));
+    put_text(&q, buf_text(&d->sizes));
+    return query_id(&q, id, err);
+}
+
+int store_target(struct store *s, const struct devspec *dev, const struct op *op, const struct problem *prob, int row, bool cold,
+                 struct target *out, struct err *err)
+{
+    struct described d = { 0 };
+    struct target t = { .cold = cold };
+    int64_t op_id;
+    int rc = describe(op, prob, row, dev, &d, err);
+    if (rc || (rc = write_begin(s, err)))
+        goto out;
+    if (!(rc = op_save(s, op, &op_id, err)) && !(rc = save_device(s, dev, &t.device, err)) &&
+        !(rc = save_provenance(s, dev, t.device, &t.provenance, err)))
+        rc = save_problem(s, op_id, &d, &t.problem, err);
+    rc = write_end(s, rc, err);
+    if (!rc)
+        *out = t;
+out:
+    buf_free(&d.types);
+    buf_free(&d.sizes);
+    return rc;
+}
+
+int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ?", err);
+    if (rc)
+        return rc;
+    put_int(&q, t->device);
+    put_int(&q, t->problem);
+    put_text(&q, t->cold ? "cold" : "warm");
+    rc = query_step(&q, err);
+    if (rc > 0) {
+        col_key(&q, key);
+        *copy_ns = col_real(&q, 0, 1e18);
+        rc = query_check(&q, err);
+    } else if (!rc) {
+        rc = err_set(err, ERR_NOTFOUND, "%s: no winner yet", s->path);
+    }
+    query_end(&q);
+    return rc;
+}

@@ -1,0 +1,322 @@
+/* The end of a run: the best few against each other, the winner and the defaults into the tables, the report. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tune/run.h"
+
+/* Keeps the binaries of those that the play-off may want. */
+void top_offer(struct run *r, struct job *job)
+{
+    struct job *out = job;
+    for (int i = 0; i < PLAYOFF; i++)
+        if (!r->top[i] || out->median_ns < r->top[i]->median_ns) {
+            struct job *next = r->top[i];
+            r->top[i] = out;
+            out = next;
+            if (!out)
+                return;
+        }
+    if (out->index == r->default_index && !r->top[PLAYOFF])
+        r->top[PLAYOFF] = out;
+    else
+        job_free(out);
+}
+
+static struct job *top_take(struct run *r, int64_t index)
+{
+    for (int i = 0; i <= PLAYOFF; i++)
+        if (r->top[i] && r->top[i]->index == index) {
+            struct job *j = r->top[i];
+            r->top[i] = NULL;
+            return j;
+        }
+    return NULL;
+}
+
+static struct done *done_of(struct run *r, int64_t index)
+{
+    for (int64_t i = 0; i < r->ndone; i++)
+        if (r->done[i].index == index)
+            return &r->done[i];
+    return NULL;
+}
+
+/* The `n` fastest of those that are right, ascending. */
+static int fastest(struct run *r, struct done **out, int n)
+{
+    int have = 0;
+    for (int64_t i = 0; i < r->ndone; i++) {
+        struct done *d = &r->done[i];
+        if (d->outcome != OUT_OK)
+            continue;
+        int at = have;
+        while (at > 0 && out[at - 1]->stats.median > d->stats.median)
+            at--;
+        if (at == n)
+            continue;
+        have += have < n;
+        for (int k = have - 1; k > at; k--)
+            out[k] = out[k - 1];
+        out[at] = d;
+    }
+    return have;
+}
+
+static void enter(struct run *r, struct done *d)
+{
+    struct job *job = top_take(r, d->index);
+    if (!job) { /* measured by an earlier run: its binary is gone */
+        job = job_new(r, &d->config, d->index);
+        if (!job)
+            return;
+        r->missing++;
+        job->median_ns = d->stats.median;
+        queue_put(&r->queued, job);
+        return;
+    }
+    r->played[r->nplayed++] = job;
+}
+
+void playoff_begin(struct run *r)
+{
+    struct done *best[PLAYOFF] = { 0 };
+    r->quiet_turn = false;
+    int n = fastest(r, best, PLAYOFF);
+    if (!n || (!r->report->measured && r->had_winner)) {
+        r->phase = PHASE_TABLES; /* nothing new: nothing to write either */
+        return;
+    }
+    r->phase = PHASE_PLAYOFF;
+    struct done *deflt = r->default_index >= 0 ? done_of(r, r->default_index) : NULL;
+    for (int i = 0; i < n; i++) {
+        enter(r, best[i]);
+        if (best[i] == deflt)
+            deflt = NULL;
+    }
+    if (deflt && deflt->outcome == OUT_OK)
+        enter(r, deflt);
+    if (!r->meter && !r->failed)
+        meter_start(r);
+}
+
+void playoff_compiled(struct run *r, struct job *job)
+{
+    r->missing--;
+    if (job->binary.len)
+        r->played[r->nplayed++] = job;
+    else
+        job_free(job);
+    if (!r->missing && !r->nplayed)
+        tables_begin(r);
+}
+
+static int store_again(struct run *r, struct done *d, const struct result *result)
+{
+    struct buf text = { 0 };
+    config_print(&text, r->op, &d->config);
+    struct measured m = { .variant = r->op->variants[d->config.variant].name, .config = buf_text(&text), .result = *result };
+    memcpy(m.key, d->key, HASH_HEX);
+    int rc = text.failed ? err_nomem(&r->why) : store_measured(r->store, &r->target, &m, &r->why);
+    buf_free(&text);
+    return rc;
+}
+
+void playoff_played(struct run *r, struct cursor *body)
+{
+    uint32_t n = body ? get_u32(body) : 0;
+    r->playing = false;
+    if (body && (body->bad || n != (uint32_t)r->nplayed)) {
+        worker_garbage(r->meter);
+        n = 0;
+    }
+    for (uint32_t i = 0; i < n && !r->failed; i++) {
+        struct result result;
+        struct done *d = done_of(r, r->played[i]->index);
+        if (result_get(body, &result, NULL)) {
+            worker_garbage(r->meter);
+            break;
+        }
+        if (d && result.outcome == OUT_OK && result.stats.n > 0) {
+            d->stats = result.stats;
+            d->round = 1;
+            result.compile_ms = r->played[i]->compile_ms;
+            if (store_again(r, d, &result))
+                run_fail(r, r->why.code, "%s", r->why.msg);
+        }
+        result_free(&result);
+    }
+    tables_begin(r);
+}
+
+/* One time cannot be told from another where each lies within the other's interval. */
+static bool tied(const struct done *a, const struct done *b)
+{
+    return a->stats.median <= b->stats.ci_high && b->stats.median <= a->stats.ci_high && a->stats.median >= b->stats.ci_low &&
+           b->stats.median >= a->stats.ci_low;
+}
+
+/* The fastest of the play-off, or of all where there was none; among ties the first of the space. */
+static struct done *choose(struct run *r, int *ties)
+{
+    struct done *best = NULL, *first;
+    int round = 0;
+    for (int64_t i = 0; i < r->ndone; i++)
+        if (r->done[i].outcome == OUT_OK && r->done[i].round > round)
+            round = r->done[i].round;
+    for (int64_t i = 0; i < r->ndone; i++) {
+        struct done *d = &r->done[i];
+        if (d->outcome == OUT_OK && d->round == round && (!best || d->stats.median < best->stats.median))
+            best = d;
+    }
+    *ties = 0;
+    first = best;
+    for (int64_t i = 0; best && i < r->ndone; i++) {
+        struct done *d = &r->done[i];
+        if (d == best || d->outcome != OUT_OK || d->round != round || !tied(d, best))
+            continue;
+        ++*ties;
+        if (d->index < first->index)
+            first = d;
+    }
+    return first;
+}
+
+static void fill_tuned(struct run *r, const struct job *job, struct tuned *t)
+{
+    memcpy(t->key, job->key, HASH_HEX);
+    t->source = job->source.data;
+    if (job->binary.len) {
+        t->binary = job->binary.data;
+        t->binary_bytes = job->binary.len;
+        t->format = !strcmp(r->dev->backend, "cuda") ? "cubin" : !strcmp(r->dev->backend, "opencl") ? "clbin" : "null";
+        t->arch = r->dev->arch;
+        t->compiler = r->dev->driver;
+    }
+    t->copy_ns = r->copy_ns;
+}
+
+static struct job *job_of(struct run *r, int64_t index)
+{
+    for (int i = 0; i < r->nplayed; i++)
+        if (r->played[i]->index == index)
+            return r->played[i];
+    for (int i = 0; i <= PLAYOFF; i++)
+        if (r->top[i] && r->top[i]->index == index)
+            return r->top[i];
+    return NULL;
+}
+
+static int keep_winner(struct run *r, struct err *err)
+{
+    const struct done *d = choose(r, &r->report->ties);
+    const struct job *job = d ? job_of(r, d->index) : NULL;
+    if (!job) /* nothing right, or nothing new */
+        return 0;
+    struct tuned *t = NULL;
+    int rc = tuned_of(r->op, &d->config, &t, err);
+    if (!rc) {
+        fill_tuned(r, job, t);
+        t->role = TUNED_WINNER;
+        t->time_ns = d->stats.median;
+        rc = store_winner(r->store, &r->target, t, err);
+        memcpy(r->winner_key, d->key, HASH_HEX);
+        r->had_winner = true;
+    }
+    tuned_free(t);
+    return rc;
+}
+
+/* The op's defaults, each compiled: what a look-up gives where nothing is tuned. */
+void tables_begin(struct run *r)
+{
+    r->phase = PHASE_TABLES;
+    for (int i = 0; i < r->op->ndefaults; i++) {
+        const struct default_config *d = &r->op->defaults[i];
+        const struct variant *v = &r->op->variants[d->variant];
+        struct config c = { .variant = d->variant };
+        for (int p = 0; p < v->nparams; p++)
+            c.at[p] = (uint16_t)param_value(&v->params[p], d->values[p]);
+        struct job *job = job_new(r, &c, -1);
+        if (!job)
+            return;
+        job->rank = i;
+        r->defaults_left++;
+        queue_put(&r->queued, job);
+    }
+}
+
+void tables_compiled(struct run *r, struct job *job)
+{
+    struct tuned *t = NULL;
+    r->defaults_left--;
+    if (job->source.len && !r->failed) {
+        int rc = tuned_of(r->op, &job->config, &t, &r->why);
+        if (!rc) {
+            fill_tuned(r, job, t);
+            t->role = TUNED_DEFAULT;
+            t->rank = job->rank;
+            t->copy_ns = 0;
+            rc = store_default(r->store, r->dev, r->op, r->row, t, &r->why);
+        }
+        if (rc)
+            run_fail(r, r->why.code, "%s", r->why.msg);
+    }
+    tuned_free(t);
+    job_free(job);
+}
+
+static void fill_entry(const struct run *r, const struct done *d, struct tune_entry *out)
+{
+    if (!d)
+        return;
+    out->config = d->config;
+    out->outcome = d->outcome;
+    snprintf(out->reason, sizeof out->reason, "%s", d->reason);
+    out->time_ns = d->stats.median;
+    if (d->stats.median > 0) {
+        out->gb_per_s = r->work_bytes / d->stats.median;
+        out->gflop_per_s = r->work_flops / d->stats.median;
+    }
+}
+
+static const struct done *by_key(const struct run *r, const char *key)
+{
+    for (int64_t i = 0; i < r->ndone; i++)
+        if (!strcmp(r->done[i].key, key) && r->done[i].outcome == OUT_OK)
+            return &r->done[i];
+    return NULL;
+}
+
+int report_finish(struct run *r, struct err *err)
+{
+    struct tune_report *out = r->report;
+    int rc = 0;
+    if (out->measured)
+        rc = keep_winner(r, err);
+    const struct done *best = r->had_winner ? by_key(r, r->winner_key) : NULL, *worst = NULL;
+    int ties;
+    if (!best)
+        best = choose(r, &ties);
+    for (int64_t i = 0; i < r->ndone; i++) {
+        const struct done *d = &r->done[i];
+        bool right = d->outcome == OUT_OK || d->outcome == OUT_SLOWER;
+        if (right && (!worst || d->stats.median > worst->stats.median))
+            worst = d;
+    }
+    fill_entry(r, best, &out->best);
+    fill_entry(r, worst, &out->worst);
+    fill_entry(r, r->default_index >= 0 ? done_of(r, r->default_index) : NULL, &out->deflt);
+    out->copy_ns = r->copy_ns > 0 ? r->copy_ns : r->winner_copy_ns;
+    if (out->copy_ns > 0)
+        out->copy_gb_per_s = r->work_bytes / out->copy_ns;
+    out->seconds = (double)(clock_ns() - r->start_ns) / 1e9;
+    double working = r->first_ns ? (double)(clock_ns() - r->first_ns) / 1e9 : 0;
+    if (working > 0)
+        out->rate = (double)out->measured / working;
+    if (r->failed) {
+        err_set(err, r->failed, "%s", r->why.msg);
+        return r->failed;
+    }
+    return rc;
+}

@@ -1,0 +1,22 @@
+/* What is measured already, by key: a hash table that only grows. */
+#ifndef TUNE_KNOWN_H
+#define TUNE_KNOWN_H
+
+#include "model/record.h"
+
+struct known_entry {
+    char key[HASH_HEX];
+    enum outcome outcome;
+    struct stats stats;
+};
+
+struct known {
+    struct known_entry *slots; /* an empty key: free; always a power of two, at most half full */
+    size_t cap, n;
+};
+
+const struct known_entry *known_find(const struct known *k, const char *key);                                      /* null */
+int known_add(struct known *k, const char *key, enum outcome outcome, const struct stats *stats, struct err *err); /* or replaces */
+void known_free(struct known *k);
+
+#endif

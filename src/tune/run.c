@@ -1,0 +1,438 @@
+/* The loop. Nothing here waits: every event -- a frame, a death, an answer of the strategy, a tick -- ends in run_pump, which gives
+ * work to whoever is idle and moves the run from phase to phase. */
+#include "tune/run.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "worker/child.h"
+
+enum { TICK_MS = 100, ASK_MAX = 64 };
+
+void run_fail(struct run *r, int code, const char *fmt, ...)
+{
+    if (r->failed)
+        return;
+    char text[sizeof r->why.msg];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    r->failed = err_set(&r->why, code, "%s", text);
+    r->stopping = true;
+}
+
+struct job *job_new(struct run *r, const struct config *c, int64_t index)
+{
+    struct job *j = mem_zalloc(sizeof *j);
+    if (!j) {
+        run_fail(r, ERR_NOMEM, "out of memory");
+        return NULL;
+    }
+    j->config = *c;
+    j->index = index;
+    j->rank = -1;
+    return j;
+}
+
+void job_free(struct job *j)
+{
+    if (!j)
+        return;
+    buf_free(&j->source);
+    buf_free(&j->binary);
+    mem_free(j);
+}
+
+void queue_put(struct queue *q, struct job *j)
+{
+    j->next = NULL;
+    *(q->first ? q->last : &q->first) = j;
+    q->last = &j->next;
+    q->n++;
+}
+
+void queue_put_back(struct queue *q, struct job *j)
+{
+    if (!q->first)
+        q->last = &j->next;
+    j->next = q->first;
+    q->first = j;
+    q->n++;
+}
+
+struct job *queue_take(struct queue *q)
+{
+    struct job *j = q->first;
+    if (j) {
+        q->first = j->next;
+        q->n--;
+    }
+    return j;
+}
+
+static void queue_free(struct queue *q)
+{
+    for (struct job *j; (j = queue_take(q));)
+        job_free(j);
+}
+
+int run_busy_compilers(const struct run *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->nslots; i++)
+        n += r->slots[i].job != NULL;
+    return n;
+}
+
+static struct done *append_done(struct run *r, const struct job *job)
+{
+    if (r->ndone == r->done_cap) {
+        int64_t cap = r->done_cap ? 2 * r->done_cap : 256;
+        struct done *more = mem_resize(r->done, (size_t)cap, sizeof *more);
+        if (!more) {
+            run_fail(r, ERR_NOMEM, "out of memory");
+            return NULL;
+        }
+        r->done = more;
+        r->done_cap = cap;
+    }
+    struct done *d = &r->done[r->ndone++];
+    *d = (struct done){ .index = job->index, .config = job->config };
+    memcpy(d->key, job->key, HASH_HEX);
+    return d;
+}
+
+static void note(struct run *r, struct done *d)
+{
+    r->report->tried++;
+    r->report->outcomes[d->outcome]++;
+    if (d->outcome == OUT_OK && (r->best_ns <= 0 || d->stats.median < r->best_ns))
+        r->best_ns = d->stats.median;
+    if (search_tell(r->search, d->index, d->outcome, d->stats.median, &r->why))
+        run_fail(r, ERR_INVALID, "%s", r->why.msg);
+}
+
+void run_done(struct run *r, const struct job *job, const struct result *result)
+{
+    struct done *d = append_done(r, job);
+    if (!d)
+        return;
+    d->outcome = result->outcome;
+    d->stats = result->stats;
+    snprintf(d->reason, sizeof d->reason, "%s", result->reason);
+    struct buf text = { 0 };
+    config_print(&text, r->op, &job->config);
+    struct measured m = { .variant = r->op->variants[job->config.variant].name, .config = buf_text(&text), .result = *result };
+    memcpy(m.key, job->key, HASH_HEX);
+    if (text.failed)
+        run_fail(r, ERR_NOMEM, "out of memory");
+    else if (store_measured(r->store, &r->target, &m, &r->why) ||
+             known_add(&r->known, job->key, result->outcome, &result->stats, &r->why))
+        run_fail(r, r->why.code, "%s", r->why.msg);
+    buf_free(&text);
+    r->report->measured++;
+    note(r, d);
+}
+
+void run_known(struct run *r, const struct job *job, const struct known_entry *e)
+{
+    struct done *d = append_done(r, job);
+    if (!d)
+        return;
+    d->outcome = e->outcome;
+    d->stats = e->stats;
+    note(r, d);
+}
+
+static bool over_time(const struct run *r)
+{
+    return r->opt->budget_seconds > 0 && (double)(clock_ns() - r->start_ns) / 1e9 > r->opt->budget_seconds;
+}
+
+/* Whether the strategy has no more to give to this run. */
+static bool search_over(const struct run *r)
+{
+    return r->exhausted || r->accepted >= r->limit || over_time(r);
+}
+
+static void enlist(struct run *r, int64_t index)
+{
+    struct config c;
+    space_at(r->space, index, &c);
+    struct job *job = job_new(r, &c, index);
+    if (!job)
+        return;
+    r->accepted++;
+    queue_put(&r->queued, job);
+}
+
+static void ask(struct run *r)
+{
+    int64_t want = 2 * r->nslots - r->queued.n;
+    if (want > r->limit - r->accepted)
+        want = r->limit - r->accepted;
+    if (want < 1 || r->asked || search_over(r))
+        return;
+    if (search_ask(r->search, want > ASK_MAX ? ASK_MAX : (int)want, &r->why))
+        run_fail(r, ERR_INVALID, "%s", r->why.msg);
+    r->asked = true;
+}
+
+static void on_answer(uv_poll_t *p, int status, int events)
+{
+    struct run *r = p->data;
+    int64_t index[ASK_MAX];
+    int n = 0;
+    (void)events;
+    if (status < 0 || search_answer(r->search, index, &n, &r->why)) {
+        run_fail(r, ERR_INVALID, "%s", status < 0 ? "the strategy is gone" : r->why.msg);
+        uv_poll_stop(p);
+    }
+    r->asked = false;
+    r->exhausted = r->exhausted || n == 0;
+    for (int i = 0; i < n; i++)
+        if (index[i] != r->default_index) /* the first of all, already */
+            enlist(r, index[i]);
+    run_pump(r);
+}
+
+/* On a device that shares its cores with the compilers, compiling and measuring take turns. */
+static void take_turns(struct run *r)
+{
+    if (!r->dev->shares_cores)
+        return;
+    bool busy = run_busy_compilers(r) > 0;
+    if (r->quiet_turn)
+        r->quiet_turn = r->ready.n || r->measuring;
+    else if (!busy && r->ready.n && (r->ready.n >= 4 * r->nslots || (!r->queued.n && !r->asked)))
+        r->quiet_turn = true;
+}
+
+static void search_phase(struct run *r)
+{
+    if (search_over(r) && over_time(r)) {
+        queue_free(&r->queued);
+        queue_free(&r->ready);
+    }
+    ask(r);
+    take_turns(r);
+    compilers_feed(r);
+    take_turns(r);
+    if (!r->dev->shares_cores || r->quiet_turn)
+        meter_feed(r);
+    if (!r->failed && !r->asked && search_over(r) && !r->queued.n && !r->ready.n && !r->measuring && !run_busy_compilers(r))
+        playoff_begin(r);
+}
+
+static void end_loop(struct run *r)
+{
+    r->phase = PHASE_END;
+    for (int i = 0; i < r->nslots; i++)
+        if (r->slots[i].worker)
+            worker_kill(r->slots[i].worker);
+    if (r->meter)
+        worker_kill(r->meter);
+    uv_close((uv_handle_t *)&r->tick, NULL);
+    if (r->polling)
+        uv_close((uv_handle_t *)&r->answers, NULL);
+    r->polling = false;
+}
+
+void run_pump(struct run *r)
+{
+    if (r->phase == PHASE_END)
+        return;
+    if (r->opt->stop && *r->opt->stop)
+        r->stopping = r->report->interrupted = true;
+    if (r->stopping) {
+        end_loop(r);
+        return;
+    }
+    if (r->phase == PHASE_SEARCH)
+        search_phase(r);
+    if (r->phase == PHASE_PLAYOFF || r->phase == PHASE_TABLES)
+        compilers_feed(r);
+    if (r->phase == PHASE_PLAYOFF && !r->missing && !r->playing && r->nplayed && r->meter_ready && !run_busy_compilers(r)) {
+        double each = 0;
+        for (int i = 0; i < r->nplayed; i++)
+            each += r->played[i]->median_ns;
+        double rounds = 2e9 / (each + 1); /* about two seconds, */
+        meter_play(r, rounds < 7 ? 7 : rounds > 31 ? 31 : (int)rounds);
+    }
+    if (r->phase == PHASE_TABLES && !r->defaults_left)
+        end_loop(r);
+    else if (r->stopping)
+        end_loop(r);
+}
+
+static void tell_progress(struct run *r)
+{
+    if (!r->opt->progress)
+        return;
+    struct buf best = { 0 };
+    double seconds = (double)(clock_ns() - r->start_ns) / 1e9, working = r->first_ns ? (double)(clock_ns() - r->first_ns) / 1e9 : 0;
+    struct tune_progress p = { .phase =
+                                   r->phase == PHASE_SEARCH ? (r->first_ns || r->report->tried ? "tune" : "start") : "play-off",
+                               .done = r->report->tried,
+                               .total = r->limit,
+                               .seconds = seconds,
+                               .left = -1,
+                               .best_ns = r->best_ns };
+    if (working > 0)
+        p.rate = (double)r->report->measured / working;
+    if (p.rate > 0)
+        p.left = (double)(p.total - p.done) / p.rate;
+    if (r->opt->budget_seconds > 0 && (p.left < 0 || p.left > r->opt->budget_seconds - seconds))
+        p.left = r->opt->budget_seconds > seconds ? r->opt->budget_seconds - seconds : 0;
+    if (r->top[0] && r->top[0]->median_ns <= r->best_ns) {
+        buf_fmt(&best, "%s ", r->op->variants[r->top[0]->config.variant].name);
+        config_print(&best, r->op, &r->top[0]->config);
+    }
+    p.best = buf_text(&best);
+    if (r->best_ns > 0)
+        p.best_gbs = r->work_bytes / r->best_ns;
+    r->opt->progress(r->opt->arg, &p);
+    buf_free(&best);
+}
+
+static void on_tick(uv_timer_t *t)
+{
+    struct run *r = t->data;
+    tell_progress(r);
+    run_pump(r);
+}
+
+static int load_known(void *arg, const struct measured *m)
+{
+    struct run *r = arg;
+    return known_add(&r->known, m->key, m->result.outcome, &m->result.stats, &r->why);
+}
+
+static int work_of(struct run *r, struct err *err)
+{
+    struct plan *plan = NULL;
+    struct val vals[MAX_SLOTS];
+    int rc = plan_new(r->op, -1, &plan, err);
+    if (!rc) {
+        plan_slots(plan, r->prob, r->row, r->dev, NULL, vals);
+        rc = plan_work(plan, vals, &r->work_bytes, &r->work_flops, err);
+    }
+    plan_free(plan);
+    return rc;
+}
+
+static int set_up(struct run *r, struct err *err)
+{
+    const struct tune_options *opt = r->opt;
+    int rc = space_new(r->op, r->prob, r->row, r->dev, &r->space, err);
+    if (rc)
+        return rc;
+    r->report->valid = space_count(r->space);
+    if (!r->report->valid)
+        return err_set(err, ERR_INVALID, "no configuration of %s is valid for this problem on %s: see cutune space", r->op->name,
+                       r->dev->name);
+    r->limit = opt->budget_count > 0 && opt->budget_count < r->report->valid ? opt->budget_count : r->report->valid;
+    rc = work_of(r, err);
+    /* Forked before anything that a fork should not share: threads, the database. */
+    if (!rc)
+        rc = search_open(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &r->search, err);
+    if (!rc)
+        rc = store_target(r->store, r->dev, r->op, r->prob, r->row, !opt->warm, &r->target, err);
+    if (!rc && opt->retune)
+        rc = store_forget(r->store, &r->target, err);
+    if (!rc)
+        rc = store_each_measured(r->store, &r->target, load_known, r, err);
+    if (rc)
+        return rc;
+    r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
+    size_t f = frame_begin(&r->task, F_SETUP);
+    task_put(
+        &r->task,
+        &(struct task){
+            .home = opt->home, .op = (struct op *)r->op, .problem = *r->prob, .row = r->row, .dev = *r->dev, .warm = opt->warm });
+    frame_end(&r->task, f);
+    return r->task.failed ? err_nomem(err) : 0;
+}
+
+static int jobs_for(const struct run *r)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int n = r->opt->jobs > 0 ? r->opt->jobs : cores > 0 ? (int)cores : 1;
+    /* Each of these holds a context on the device: more than a few only crowd it. */
+    if (!r->opt->jobs && r->dev->shared_driver && !r->dev->shares_cores && n > 4)
+        n = 4;
+    return n > MAX_JOBS ? MAX_JOBS : n;
+}
+
+static int loop_open(struct run *r, struct err *err)
+{
+    if (uv_loop_init(&r->loop))
+        return err_set(err, ERR_IO, "cannot make an event loop");
+    r->loop_open = true;
+    uv_timer_init(&r->loop, &r->tick);
+    r->tick.data = r;
+    uv_timer_start(&r->tick, on_tick, 0, TICK_MS);
+    if (uv_poll_init(&r->loop, &r->answers, search_fd(r->search)))
+        return err_set(err, ERR_IO, "cannot watch the strategy");
+    r->answers.data = r;
+    r->polling = true;
+    uv_poll_start(&r->answers, UV_READABLE, on_answer);
+    return 0;
+}
+
+int tune_run(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct store *store,
+             const struct tune_options *opt, struct tune_report *out, struct err *err)
+{
+    struct run *r = mem_zalloc(sizeof *r);
+    *out = (struct tune_report){ .best.config.variant = -1, .deflt.config.variant = -1, .worst.config.variant = -1 };
+    if (!r)
+        return err_nomem(err);
+    r->op = op, r->prob = prob, r->row = row, r->dev = dev, r->store = store, r->opt = opt, r->report = out;
+    r->program = opt->program ? opt->program : "/proc/self/exe";
+    r->start_ns = clock_ns();
+    r->default_index = -1;
+    r->nslots = jobs_for(r);
+    int rc = set_up(r, err);
+    struct config deflt;
+    if (!rc && !op_default(op, prob, row, dev, &deflt, NULL)) {
+        r->default_index = space_find(r->space, &deflt);
+        if (r->default_index >= 0)
+            enlist(r, r->default_index);
+    }
+    if (!rc)
+        rc = loop_open(r, err);
+    if (!rc) {
+        uv_run(&r->loop, UV_RUN_DEFAULT);
+        rc = report_finish(r, err);
+    }
+    if (r->loop_open) {
+        if (r->phase != PHASE_END)
+            end_loop(r);
+        uv_run(&r->loop, UV_RUN_DEFAULT); /* lets the handles close */
+        uv_loop_close(&r->loop);
+    }
+    for (int i = 0; i < r->nslots; i++)
+        job_free(r->slots[i].job);
+    for (int i = 0; i < r->nplayed; i++)
+        job_free(r->played[i]);
+    for (int i = 0; i <= PLAYOFF; i++)
+        job_free(r->top[i]);
+    queue_free(&r->queued);
+    queue_free(&r->ready);
+    search_close(r->search);
+    space_free(r->space);
+    known_free(&r->known);
+    buf_free(&r->task);
+    mem_free(r->done);
+    mem_free(r);
+    return rc;
+}
+
+int tune_worker_main(const char *kind)
+{
+    return worker_main(kind);
+}

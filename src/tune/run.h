@@ -1,0 +1,152 @@
+/* One run of the tuner, shared by the files of tune/: run.c has the loop, compile.c and measure.c the two kinds of worker, finish.c the
+ * play-off, the winner and the report. */
+#ifndef TUNE_RUN_H
+#define TUNE_RUN_H
+
+#include "search/search.h"
+#include "space/space.h"
+#include "tune/known.h"
+#include "tune/tune.h"
+#include "worker/worker.h"
+
+enum {
+    MAX_JOBS = 256,          /* compile workers */
+    PLAYOFF = 5,             /* the best so many, and the default, are timed against each other at the end */
+    DEATHS = 10,             /* workers of a kind that die in a row end the run */
+    SETUP_DEADLINE = 120000, /* ms without a sign of life, here and below */
+    COMPILE_DEADLINE = 60000,
+    TRIAL_DEADLINE = 20000, /* a compile worker's trial launch, which on PoCL compiles once more */
+    RUN_DEADLINE_MIN = 2000,
+    RUN_DEADLINE_FACTOR = 50, /* times the reference */
+};
+
+/* A configuration on its way. */
+struct job {
+    struct job *next;
+    int64_t index; /* in the space; -1: a default outside of it, compiled for the tables only */
+    int rank;      /* of a default compiled for the tables; -1: none */
+    struct config config;
+    char key[HASH_HEX];
+    struct buf source, binary;
+    double compile_ms;
+    double median_ns; /* once measured */
+};
+
+struct queue {
+    struct job *first, **last;
+    int n;
+};
+
+/* One that is done. */
+struct done {
+    int64_t index;
+    struct config config;
+    char key[HASH_HEX];
+    enum outcome outcome;
+    struct stats stats;
+    char reason[256];
+    int round; /* 1: its stats are from the play-off */
+};
+
+struct slot_c { /* a compile worker's place */
+    struct run *run;
+    struct worker *worker;
+    struct job *job;
+    bool greeted;
+    bool compiling; /* past rendering */
+};
+
+enum phase {
+    PHASE_SEARCH,
+    PHASE_PLAYOFF, /* compiling what the play-off lacks, then playing it */
+    PHASE_TABLES,  /* compiling the defaults for the tables */
+    PHASE_END,
+};
+
+struct run {
+    const struct op *op;
+    const struct problem *prob;
+    int row;
+    const struct devspec *dev;
+    struct store *store;
+    const struct tune_options *opt;
+    struct tune_report *report;
+
+    struct space *space;
+    struct search *search;
+    bool asked, exhausted;
+    struct target target;
+    struct known known;
+    int64_t default_index; /* -1: none */
+
+    uv_loop_t loop;
+    bool loop_open;
+    uv_timer_t tick;
+    uv_poll_t answers;
+    bool polling;
+
+    struct buf task; /* the F_SETUP frame */
+    const char *program;
+    int nslots;
+    struct slot_c slots[MAX_JOBS];
+    int compile_deaths, measure_deaths;
+
+    struct worker *meter; /* the measuring worker */
+    bool meter_greeted, meter_ready;
+    struct job *measuring;
+    bool playing;
+    double reference_ns, copy_ns;
+    double work_bytes, work_flops;
+    double best_ns; /* of those right so far; 0: none */
+
+    enum phase phase;
+    bool quiet_turn;            /* devices that share their cores: this is the turn to measure, not to compile */
+    struct queue queued, ready; /* to be compiled; compiled */
+    int64_t accepted;           /* configurations taken from the strategy, the default among them */
+    int64_t limit;              /* that many at most */
+    int64_t start_ns, first_ns;
+
+    struct done *done;
+    int64_t ndone, done_cap;
+    struct job *top[PLAYOFF + 1]; /* the best so far with their binaries, ascending; behind them the default, where it fell out */
+    struct job *played[PLAYOFF + 1];
+    int nplayed, missing; /* in the play-off; of them still to be compiled */
+    int defaults_left;
+    bool had_winner;           /* of an earlier run, */
+    char winner_key[HASH_HEX]; /* and which; in the end this run's */
+    double winner_copy_ns;     /* the copy measured beside it */
+
+    int failed; /* what ends the run, with its message in why */
+    struct err why;
+    bool stopping; /* interrupted, failed or over budget: nothing new is begun */
+};
+
+/* run.c */
+void run_fail(struct run *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void run_pump(struct run *r);
+/* Records an outcome: store, report, strategy. Takes nothing over. result may be null: an outcome without a measurement. */
+void run_done(struct run *r, const struct job *job, const struct result *result);
+void run_known(struct run *r, const struct job *job, const struct known_entry *e);
+struct job *job_new(struct run *r, const struct config *c, int64_t index);
+void job_free(struct job *j);
+void queue_put(struct queue *q, struct job *j);
+struct job *queue_take(struct queue *q);
+int run_busy_compilers(const struct run *r);
+void queue_put_back(struct queue *q, struct job *j); /* to the front */
+
+/* compile.c */
+void compilers_feed(struct run *r);
+/* measure.c */
+void meter_feed(struct run *r);
+int meter_start(struct run *r);
+void meter_play(struct run *r, int rounds);
+/* finish.c */
+void top_offer(struct run *r, struct job *job); /* takes the job over */
+void playoff_begin(struct run *r);
+void playoff_compiled(struct run *r, struct job *job); /* takes the job over */
+void playoff_played(struct run *r, struct cursor *body);
+void tables_begin(struct run *r);
+void tables_compiled(struct run *r, struct job *job); /* takes the job over */
+int report_finish(struct run *r, struct err *err);
+
+#endif

@@ -1,0 +1,166 @@
+/* Compile worker: a configuration to source, its key, and on demand to a binary. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/device.h"
+#include "source/source.h"
+#include "worker/child.h"
+
+struct compiling {
+    struct child *c;
+    const struct backend *be;
+    struct compiler *compiler;
+    struct config config;
+    struct buf source;
+    struct plan **plans; /* by variant, made when first asked for */
+};
+
+static int plan_of(struct compiling *w, int variant, struct plan **out, struct err *err)
+{
+    int rc = w->plans[variant] ? 0 : plan_new(w->c->task.op, variant, &w->plans[variant], err);
+    *out = w->plans[variant];
+    return rc;
+}
+
+static int render(struct compiling *w, struct cursor *body, struct err *err)
+{
+    const struct task *t = &w->c->task;
+    struct err why = { 0 };
+    char key[HASH_HEX] = "";
+    int rc = config_get(body, t->op, &w->config, err);
+    if (rc)
+        return rc;
+    buf_clear(&w->source);
+    rc = source_render(t->op, &w->config, t->row, &t->dev, &w->source, &why);
+    if (!rc)
+        rc = source_key(t->op, &w->config, &t->problem, t->row, &t->dev, w->source.data, key, &why);
+    size_t f = frame_begin(&w->c->out, F_RENDERED);
+    buf_u8(&w->c->out, rc ? OUT_COMPILE_ERROR : OUT_OK);
+    buf_lstr(&w->c->out, rc ? why.msg : "");
+    buf_lstr(&w->c->out, key);
+    frame_end(&w->c->out, f);
+    return child_send(w->c, err);
+}
+
+/* For backends that compile at the first launch: the launches, with buffers by size and values by value. */
+struct trial {
+    struct warm_launch launches[MAX_LAUNCHES];
+    struct karg args[MAX_LAUNCHES][2 * MAX_ARGS];
+    int64_t bytes[MAX_LAUNCHES][2 * MAX_ARGS];
+};
+
+static int make_trial(struct compiling *w, struct trial *t, int *n, struct err *err)
+{
+    const struct task *task = &w->c->task;
+    const struct variant *v = &task->op->variants[w->config.variant];
+    struct plan *plan;
+    struct val vals[MAX_SLOTS];
+    int rc = plan_of(w, w->config.variant, &plan, err);
+    if (rc)
+        return rc;
+    plan_slots(plan, &task->problem, task->row, &task->dev, &w->config, vals);
+    for (int i = 0; !rc && i < v->nlaunches; i++) {
+        const struct launch *l = &v->launches[i];
+        t->launches[i] =
+            (struct warm_launch){ .kernel = l->kernel, .nargs = l->nargs, .args = t->args[i], .buffer_bytes = t->bytes[i] };
+        rc = plan_geometry(plan, i, vals, &t->launches[i].geometry, err);
+        for (int a = 0; !rc && a < l->nargs; a++) {
+            int arg = l->args[a], nop = task->op->nargs;
+            t->bytes[i][a] = 0;
+            if (arg >= nop)
+                rc = plan_workspace_bytes(plan, arg - nop, vals, task->row, &t->bytes[i][a], err);
+            else if (task->op->args[arg].kind == ARG_VALUE)
+                rc = plan_arg_value(plan, arg, vals, t->args[i][a].bytes, &t->args[i][a].size, err);
+            else
+                rc = plan_arg_bytes(plan, arg, vals, task->row, &t->bytes[i][a], err);
+        }
+    }
+    *n = v->nlaunches;
+    return rc;
+}
+
+/* The first line of a log that says "error", else its first line. */
+static void log_line(const struct buf *log, char reason[256])
+{
+    const char *text = buf_text(log), *at = strstr(text, "error");
+    while (at && at > text && at[-1] != '\n')
+        at--;
+    if (!at)
+        at = text;
+    snprintf(reason, 256, "%.*s", (int)strcspn(at, "\n") < 255 ? (int)strcspn(at, "\n") : 255, at);
+}
+
+static int compile(struct compiling *w, struct err *err)
+{
+    const struct task *t = &w->c->task;
+    struct trial *trial = mem_zalloc(sizeof *trial);
+    struct buf binary = { 0 }, log = { 0 };
+    struct err why = { 0 };
+    char reason[256] = "", arch[sizeof t->dev.arch + 2];
+    enum outcome outcome = OUT_OK;
+    int n = 0, rc = trial ? make_trial(w, trial, &n, &why) : err_nomem(&why);
+    struct compile_job job = { .source = w->source.data, .nlaunches = n, .warming = child_alive, .warming_arg = w->c };
+    if (trial)
+        job.launches = trial->launches;
+    if (t->op->variants[w->config.variant].requires.arch_specific) {
+        snprintf(arch, sizeof arch, "%sa", t->dev.arch);
+        job.arch = arch;
+    }
+    int64_t start = clock_ns();
+    if (!rc)
+        rc = w->be->compile(w->compiler, &job, &binary, &log, &why);
+    double ms = (double)(clock_ns() - start) / 1e6;
+    if (rc) {
+        outcome = rc == ERR_INVALID ? OUT_COMPILE_ERROR : OUT_LAUNCH_ERROR;
+        if (rc == ERR_INVALID && log.len)
+            log_line(&log, reason);
+        else
+            snprintf(reason, sizeof reason, "%.255s", why.msg);
+    }
+    struct buf *out = &w->c->out;
+    size_t f = frame_begin(out, F_COMPILED);
+    buf_u8(out, (uint8_t)outcome);
+    buf_lstr(out, reason);
+    buf_f64(out, ms);
+    buf_bytes(out, w->source.data, w->source.len);
+    buf_bytes(out, binary.data, binary.len);
+    frame_end(out, f);
+    rc = child_send(w->c, err);
+    buf_free(&binary);
+    buf_free(&log);
+    mem_free(trial);
+    return rc;
+}
+
+int compile_worker(struct child *c)
+{
+    struct compiling w = { .c = c, .be = backend_find(c->task.dev.backend) };
+    struct err err = { 0 };
+    w.plans = mem_array((size_t)c->task.op->nvariants, sizeof *w.plans);
+    int rc = !w.plans ? err_nomem(&err) : w.be ? 0 : err_set(&err, ERR_NOTFOUND, "no backend %s", c->task.dev.backend);
+    if (!rc)
+        rc = w.be->compiler_open(&c->task.dev, &w.compiler, &err);
+    while (!rc) {
+        enum frame_kind kind;
+        struct cursor body;
+        rc = child_next(c, &kind, &body, &err);
+        if (rc == ERR_IO)
+            break; /* the end of the run */
+        if (!rc && kind == F_RENDER)
+            rc = render(&w, &body, &err);
+        else if (!rc && kind == F_COMPILE && w.source.len)
+            rc = compile(&w, &err);
+        else if (!rc)
+            rc = err_set(&err, ERR_CORRUPT, "a compile worker got frame %d", kind);
+    }
+    if (rc != ERR_IO)
+        child_failed(c, &err);
+    if (w.compiler)
+        w.be->compiler_close(w.compiler);
+    for (int i = 0; w.plans && i < c->task.op->nvariants; i++)
+        plan_free(w.plans[i]);
+    mem_free(w.plans);
+    buf_free(&w.source);
+    return rc != ERR_IO;
+}

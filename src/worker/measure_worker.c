@@ -1,0 +1,154 @@
+/* Measuring worker: one device, one problem; candidates verified and timed one after the other, under the device's lock. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "measure/bench.h"
+#include "worker/child.h"
+
+enum { MAX_PLAYOFF = 32, MAX_ROUNDS = 1000 };
+
+/* One lock a device, for whoever measures on it: two runs take turns, candidate by candidate. -1: no lock can be had here, and
+ * measuring goes on without. */
+static int lock_open(const struct devspec *dev)
+{
+    char path[256], word[32];
+    devspec_id(dev, word);
+    snprintf(path, sizeof path, "/tmp/cutune-%s-%s.lock", word, dev->uuid);
+    for (char *p = path + 5; *p; p++)
+        if (*p == '/' || *p == ' ')
+            *p = '_';
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW); /* another user's will do: flock asks no more */
+}
+
+/* Waits for its turn, with a sign of life now and then: the wait is no candidate's fault. */
+static void lock(struct child *c, int fd)
+{
+    int64_t said = clock_ns();
+    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR)) {
+        usleep(500);
+        if (clock_ns() - said > 500000000) {
+            child_alive(c);
+            said = clock_ns();
+        }
+    }
+}
+
+static void unlock(int fd)
+{
+    if (fd >= 0)
+        flock(fd, LOCK_UN);
+}
+
+static int candidate_get(struct cursor *in, const struct op *op, struct bench_candidate *c, struct err *err)
+{
+    int rc = config_get(in, op, &c->config, err);
+    c->binary = get_bytes(in, &c->binary_bytes);
+    return rc ? rc : in->bad ? err_set(err, ERR_CORRUPT, "a candidate is cut short") : 0;
+}
+
+static int run(struct child *c, struct bench *b, struct cursor *body, int lock_fd, struct err *err)
+{
+    struct bench_candidate candidate;
+    struct result result = { 0 };
+    double cut = get_f64(body);
+    int rc = candidate_get(body, c->task.op, &candidate, err);
+    if (rc)
+        return rc;
+    lock(c, lock_fd);
+    rc = bench_run(b, &candidate, cut, &result, err);
+    unlock(lock_fd);
+    size_t f = frame_begin(&c->out, F_RESULT);
+    result_put(&c->out, &result);
+    buf_u8(&c->out, rc != 0);
+    frame_end(&c->out, f);
+    result_free(&result);
+    int sent = child_send(c, rc ? NULL : err);
+    return rc ? rc : sent;
+}
+
+static int playoff(struct child *c, struct bench *b, struct cursor *body, int lock_fd, struct err *err)
+{
+    struct bench_candidate candidates[MAX_PLAYOFF];
+    struct result results[MAX_PLAYOFF] = { 0 };
+    uint32_t rounds = get_u32(body), n = get_u32(body);
+    if (body->bad || n > MAX_PLAYOFF || rounds > MAX_ROUNDS)
+        return err_set(err, ERR_CORRUPT, "a play-off of %u over %u rounds", n, rounds);
+    for (uint32_t i = 0; i < n; i++) {
+        int rc = candidate_get(body, c->task.op, &candidates[i], err);
+        if (rc)
+            return rc;
+    }
+    lock(c, lock_fd);
+    int rc = bench_playoff(b, candidates, (int)n, (int)rounds, results, err);
+    unlock(lock_fd);
+    if (!rc) {
+        size_t f = frame_begin(&c->out, F_PLAYED);
+        buf_u32(&c->out, n);
+        for (uint32_t i = 0; i < n; i++)
+            result_put(&c->out, &results[i]);
+        frame_end(&c->out, f);
+        rc = child_send(c, err);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        result_free(&results[i]);
+    return rc;
+}
+
+static int say_ready(struct child *c, const struct bench_facts *facts, struct err *err)
+{
+    size_t f = frame_begin(&c->out, F_READY);
+    buf_f64(&c->out, facts->reference_ns);
+    buf_f64(&c->out, facts->copy_ns);
+    frame_end(&c->out, f);
+    return child_send(c, err);
+}
+
+int measure_worker(struct child *c)
+{
+    struct bench *b = NULL;
+    struct bench_facts facts;
+    struct err err = { 0 };
+    const struct task *t = &c->task;
+    struct bench_setup setup = { .home = t->home,
+                                 .op = t->op,
+                                 .problem = t->problem,
+                                 .row = t->row,
+                                 .dev = t->dev,
+                                 .warm = t->warm,
+                                 .alive = child_alive,
+                                 .arg = c };
+    int lock_fd = lock_open(&t->dev);
+    lock(c, lock_fd);
+    int rc = bench_open(&setup, &b, &facts, &err);
+    unlock(lock_fd);
+    if (!rc)
+        rc = say_ready(c, &facts, &err);
+    while (!rc) {
+        enum frame_kind kind;
+        struct cursor body;
+        rc = child_next(c, &kind, &body, &err);
+        if (rc == ERR_IO)
+            break; /* the end of the run */
+        if (!rc && kind == F_RUN)
+            rc = run(c, b, &body, lock_fd, &err);
+        else if (!rc && kind == F_PLAYOFF)
+            rc = playoff(c, b, &body, lock_fd, &err);
+        else if (!rc)
+            rc = err_set(&err, ERR_CORRUPT, "a measuring worker got frame %d", kind);
+    }
+    if (rc != ERR_IO)
+        child_failed(c, &err);
+    /* A lost context is not worth closing, and may hang. */
+    if (rc != ERR_IO)
+        _exit(1);
+    bench_close(b);
+    if (lock_fd >= 0)
+        close(lock_fd);
+    return 0;
+}

@@ -1,0 +1,56 @@
+/* The protocol between the coordinator and its workers, over one stream socket each.
+ *
+ * A frame is a length (u32, of what follows), a kind (u8) and a body in base/buf.h's wire form. Each side checks all it reads: a worker
+ * that speaks garbage is a dead worker. Raised when anything here changes: both ends are the same binary, unless someone mixes them. */
+#ifndef WORKER_WIRE_H
+#define WORKER_WIRE_H
+
+#include "model/config.h"
+#include "model/devspec.h"
+#include "model/problem.h"
+#include "model/record.h"
+
+enum { WIRE_VERSION = 1, FRAME_MAX = 256 << 20 };
+
+enum frame_kind {
+    /* both: worker -> coordinator */
+    F_HELLO = 1, /* u32 WIRE_VERSION, text cutune's version */
+    F_FAILED,    /* text: set-up failed, or this worker cannot go on; it exits */
+    F_ALIVE,     /* nothing: a deadline begins anew */
+    /* both: coordinator -> worker */
+    F_SETUP, /* struct task */
+    /* compile worker */
+    F_RENDER,   /* -> configuration */
+    F_RENDERED, /* <- u8 outcome, text reason, text key */
+    F_COMPILE,  /* -> nothing: the configuration last rendered */
+    F_COMPILED, /* <- u8 outcome, text reason, f64 ms, bytes source, bytes binary */
+    /* measuring worker */
+    F_READY,   /* <- f64 reference_ns, copy_ns */
+    F_RUN,     /* -> f64 cut_ns, configuration, bytes binary */
+    F_RESULT,  /* <- result, u8 whether this worker ends with it */
+    F_PLAYOFF, /* -> u32 rounds, u32 n, n times (configuration, bytes binary) */
+    F_PLAYED,  /* <- u32 n, n results */
+};
+
+/* What all workers of a run are told. */
+struct task {
+    const char *home;
+    struct op *op;
+    struct problem problem;
+    int row;
+    struct devspec dev;
+    bool warm;
+};
+
+void task_put(struct buf *out, const struct task *t);
+/* What it points to is owned by the caller: op_free, mem_free(home). */
+int task_get(struct cursor *in, struct task *t, struct err *err);
+
+/* Frames are written by filling a buf between these two. */
+size_t frame_begin(struct buf *out, enum frame_kind kind);
+void frame_end(struct buf *out, size_t begin);
+
+/* The first whole frame of len bytes: its kind, its body, and how many bytes it took. 0: not whole yet; ERR_CORRUPT: no frame. */
+int frame_take(const char *data, size_t len, enum frame_kind *kind, struct cursor *body, size_t *taken, struct err *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* Workers, the coordinator's side: a child process of the same binary under libuv, as frames that come and frames that go.
+ *
+ * Because a worker is only a byte stream, nothing here knows what a kernel is. All calls are made from the loop's thread. */
+#ifndef WORKER_WORKER_H
+#define WORKER_WORKER_H
+
+#include <uv.h>
+
+#include "worker/wire.h"
+
+struct worker;
+
+struct worker_events {
+    void (*frame)(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body);
+    /* Once, last: the process is gone and has been waited for; the worker is freed after the call. `why` says how, for a person. */
+    void (*gone)(void *arg, struct worker *w, bool deadline, const char *why);
+};
+
+/* Starts `program worker KIND`. A child that never says a whole frame is the deadline's business. */
+int worker_start(uv_loop_t *loop, const char *program, const char *kind, const struct worker_events *events, void *arg,
+                 struct worker **out, struct err *err);
+
+/* What is to be sent: fill between frame_begin and frame_end, then send. A child that no longer reads shows as `gone`. */
+struct buf *worker_buf(struct worker *w);
+void worker_send(struct worker *w);
+
+/* From now on the worker has so long to speak; past it, it is killed. 0: as long as it likes. Each frame that comes ends it. */
+void worker_deadline(struct worker *w, int64_t ms);
+void worker_kill(struct worker *w);
+/* What it said makes no sense: it is killed, and `gone` says so. */
+void worker_garbage(struct worker *w);
+
+#endif

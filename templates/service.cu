@@ -1,0 +1,142 @@
+/* What the measuring worker runs beside the candidates: fills inputs, checks outputs, flushes caches.
+ *
+ * Compiled once for each element type T of an op. A complex type is handled as twice as many of its parts.
+ * Every check reports through result[0], a count of what is wrong, and result[1], the lowest wrong place in units of 64 elements;
+ * the host clears them to 0 and to all ones. Grids are sized by the host and strided, so any length is right. */
+
+/* splitmix64's finaliser over a counter, as base/util.h has it: any element can be made again at any time, in any order. */
+DEVICE uint64 mix(uint64 seed, uint64 place)
+{
+    uint64 z = seed + (place + 1) * 0x9e3779b97f4a7c15ul;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ul;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebul;
+    return z ^ z >> 31;
+}
+
+#define MODE_BITS    0 /* any bits */
+#define MODE_WHOLE   1 /* whole numbers -2..2: sums of their products do not round, in any order */
+#define MODE_UNIFORM 2 /* floats: uniform in [-1, 1), with no more digits than the type has; integers: -100..100 */
+
+#if T_is_f16 || T_is_bf16
+/* Of a float that the narrow type holds exactly: zero, or normal in both. */
+DEVICE uint16 narrow(float v)
+{
+    union { float f; uint32 u; } x;
+    x.f = v;
+#if T_is_bf16
+    return (uint16)(x.u >> 16);
+#else
+    return (uint16)(v == 0.0f ? 0 : (x.u >> 16 & 0x8000u) | (((x.u >> 23 & 255u) - 112u) << 10) | (x.u >> 13 & 0x3ffu));
+#endif
+}
+
+DEVICE float widen(uint16 bits)
+{
+    union { float f; uint32 u; } x;
+#if T_is_bf16
+    x.u = (uint32)bits << 16;
+    return x.f;
+#else
+    uint32 e = bits >> 10 & 31u, f = bits & 0x3ffu;
+    if (e == 0) { /* zero or subnormal: f * 2^-24 */
+        x.f = (float)f * 5.9604644775390625e-8f;
+        return bits & 0x8000u ? -x.f : x.f;
+    }
+    x.u = (uint32)(bits & 0x8000u) << 16 | (e == 31 ? 255u : e + 112u) << 23 | f << 13;
+    return x.f;
+#endif
+}
+#endif
+
+DEVICE T_bits source(uint64 seed, int64 place, int32 mode)
+{
+    uint64 h = mix(seed, (uint64)place), high = h >> 32;
+    if (mode == MODE_BITS)
+        return (T_bits)h;
+    union { T value; T_bits bits; } x;
+#if T_is_f16 || T_is_bf16
+    int32 k = mode == MODE_WHOLE ? ((int32)(high * 5 >> 32) - 2) * 128 : (int32)(high & 255u) - 128;
+    x.bits = narrow((float)k / 128.0f);
+#elif T_is_float
+    x.value = mode == MODE_WHOLE ? (T)((int32)(high * 5 >> 32) - 2) : (T)((int32)(high >> 8) - 8388608) / (T)8388608;
+#else
+    x.value = (T)(mode == MODE_WHOLE ? (int32)(high * 5 >> 32) - 2 : (int32)(high * 201 >> 32) - 100);
+#endif
+    return x.bits;
+}
+
+DEVICE void report(GLOBAL uint32 *result, int64 place)
+{
+    atomicAdd(&result[0], 1u);
+    atomicMin(&result[1], (uint32)(place >> 6));
+}
+
+#define EACH(i, n) \
+    for (int64 i = (int64)blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += (int64)gridDim.x * blockDim.x)
+
+KERNEL void fill_source(GLOBAL T_bits *out, int64 n, uint64 seed, int32 mode)
+{
+    EACH(i, n)
+        out[i] = source(seed, i, mode);
+}
+
+KERNEL void check_source(GLOBAL uint32 *result, GLOBAL const T_bits *in, int64 n, uint64 seed, int32 mode)
+{
+    EACH(i, n)
+        if (in[i] != source(seed, i, mode))
+            report(result, i);
+}
+
+KERNEL void check_equal(GLOBAL uint32 *result, GLOBAL const T_bits *got, GLOBAL const T_bits *want, int64 n)
+{
+    EACH(i, n)
+        if (got[i] != want[i])
+            report(result, i);
+}
+
+/* Within an absolute tolerance; NaN and infinity never are. */
+KERNEL void check_close(GLOBAL uint32 *result, GLOBAL const T *got, GLOBAL const T *want, int64 n, float tolerance)
+{
+    EACH(i, n) {
+#if T_is_f16 || T_is_bf16
+        float d = widen(got[i]) - widen(want[i]), limit = tolerance;
+#else
+        T d = got[i] > want[i] ? got[i] - want[i] : want[i] - got[i], limit = (T)tolerance;
+#endif
+        if (!(d <= limit && -d <= limit))
+            report(result, i);
+    }
+}
+
+/* Bytes from..to, so that a guard zone may begin anywhere. */
+KERNEL void check_fill(GLOBAL uint32 *result, GLOBAL const uint8 *p, int64 from, int64 to, int32 value)
+{
+    EACH(i, to - from)
+        if (p[from + i] != (uint8)value)
+            report(result, i);
+}
+
+/* Any change of any element changes it; the order of the additions does not. */
+KERNEL void checksum(GLOBAL uint32 *result, GLOBAL const T_bits *p, int64 n)
+{
+    uint32 a = 0, b = 0;
+    EACH(i, n) {
+        uint64 h = mix((uint64)p[i], (uint64)i);
+        a += (uint32)h;
+        b += (uint32)(h >> 32);
+    }
+    atomicAdd(&result[0], a);
+    atomicAdd(&result[1], b);
+}
+
+/* Reads a buffer larger than the cache: a flush that leaves no dirty lines to be paid for by whoever comes next. */
+KERNEL void flush(GLOBAL uint32 *result, GLOBAL const uint4 *p, int64 n)
+{
+    uint32 sum = 0;
+    EACH(i, n) {
+        uint4 v = p[i];
+        sum ^= v.x ^ v.y ^ v.z ^ v.w;
+    }
+    if (sum == 0x9e3779b9u) /* the buffer is zeros: never, but the compiler cannot know */
+        result[0] = sum;
+}

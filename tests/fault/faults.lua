@@ -1,0 +1,27 @@
+-- out[i] = in[i], done right by FAULT none and wrong in a way of its own by every other value: what a tuner has to survive.
+return op {
+    name = "faults",
+    problem = { size "n" },
+    types = { T = { "i32" } },
+    args = { output("out", "T", { "n" }), input("in", "T", { "n" }), value "n" },
+    work = { bytes = "2*n*sizeof(T)" },
+    shapes = { { n = 100003 } },
+    reference = { template = "faults_ref.cu", launch = { kernel = "copy_ref", block = 64, grid = "ceildiv(n, 64)" } },
+    check = "exact",
+    variants = {
+        {
+            name = "copy",
+            template = "faults.cu",
+            params = {
+                { "FAULT", "none", "syntax", "before", "after", "far_write", "far_read", "hang", "one", "poison", "later", "input", "trap", "threads", "shared" },
+                { "BLOCK", 64, 128 },
+            },
+            where = {
+                "FAULT == 'none' or BLOCK == 64", -- one of each, and two that are right
+                "device.backend == 'cuda' or (FAULT ~= 'later' and FAULT ~= 'trap' and FAULT ~= 'threads')", -- OpenCL C has none of these
+            },
+            launch = { kernel = "copy", block = "BLOCK", grid = "ceildiv(n, BLOCK)" },
+        },
+    },
+    defaults = { { variant = "copy", FAULT = "none", BLOCK = 64 } },
+}

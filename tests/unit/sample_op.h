@@ -1,0 +1,183 @@
+/* An op with something of everything in it, as plain data: for the tests of the model. */
+#ifndef SAMPLE_OP_H
+#define SAMPLE_OP_H
+
+#include "model/op.h"
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+/* `static` data is copied by sample_op, so that a test may bend what it got. */
+struct sample {
+    struct axis axes[3];
+    const char *types[2];
+    const struct dtype *rows[6];
+    struct arg args[5];
+    int64_t sizes[2][3];
+    struct shape shapes[2];
+    int reference_args[5], tile_args[6], walk_args[6], clear[1];
+    struct val tile[4], rows_[4], pad[3], layout[2], scale[2], unroll[2];
+    struct param tile_params[4], walk_params[2];
+    struct constraint where[2];
+    struct launch tile_launch[1], walk_launch[2];
+    struct workspace partial[1];
+    struct need needs[2];
+    struct variant variants[2];
+    struct val tile_default[4], walk_default[2], tile_default_x[4];
+    struct default_config defaults[3];
+    struct op op;
+};
+
+static inline void sample_problem(struct sample *s)
+{
+    s->axes[0] = (struct axis){ "m", AXIS_SIZE };
+    s->axes[1] = (struct axis){ "n", AXIS_SIZE };
+    s->axes[2] = (struct axis){ "add", AXIS_FLAG };
+    s->types[0] = "T";
+    s->types[1] = "ACC";
+    const char *const rows[] = { "f32", "f32", "f16", "f32", "i32", "i64" };
+    for (int i = 0; i < COUNT(rows); i++)
+        s->rows[i] = dtype_find(rows[i]);
+    s->args[0] = (struct arg){ .name = "out", .kind = ARG_OUTPUT, .type = "T", .rank = 2, .extent = { "n", "m" } };
+    s->args[1] =
+        (struct arg){ .name = "in", .kind = ARG_INPUT, .type = "T", .rank = 2, .extent = { "m", "n" }, .fill = FILL_BITS };
+    s->args[2] = (struct arg){ .name = "sum", .kind = ARG_INOUT, .type = "ACC" };
+    s->args[3] = (struct arg){ .name = "m", .kind = ARG_VALUE, .value = "m" };
+    s->args[4] = (struct arg){ .name = "half", .kind = ARG_VALUE, .type = "T", .value = "m * n // 2" };
+    s->sizes[0][0] = 1111, s->sizes[0][1] = 113;
+    s->sizes[1][0] = s->sizes[1][1] = 4096, s->sizes[1][2] = 1;
+    s->shapes[0] = (struct shape){ .size = s->sizes[0] };
+    s->shapes[1] = (struct shape){ .size = s->sizes[1], .when = "device.memory > 1 << 30" };
+}
+
+static inline void sample_tile(struct sample *s)
+{
+    const int64_t tile[] = { 32, 8, 16, 64 }, rows[] = { 8, 1, 32, 5 }, pad[] = { 1, 0, 2 };
+    for (int i = 0; i < 4; i++) {
+        s->tile[i] = val_int(tile[i]);
+        s->rows_[i] = val_int(rows[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        s->pad[i] = val_int(pad[i]);
+    s->layout[0] = val_str("xy");
+    s->layout[1] = val_str("x");
+    s->tile_params[0] = (struct param){ "TILE", 4, s->tile };
+    s->tile_params[1] = (struct param){ "ROWS", 4, s->rows_ };
+    s->tile_params[2] = (struct param){ "PAD", 3, s->pad };
+    s->tile_params[3] = (struct param){ "GRID", 2, s->layout };
+    s->where[0] = (struct constraint){ "TILE % ROWS == 0" };
+    s->where[1] = (struct constraint){ "device.warp == 1 or TILE * ROWS >= device.warp" };
+    for (int i = 0; i < 5; i++)
+        s->tile_args[i] = i;
+    s->tile_launch[0] = (struct launch){
+        .kernel = "transpose",
+        .grid = { "GRID == 'xy' and ceildiv(n, TILE) or ceildiv(n, TILE) * ceildiv(m, TILE)",
+                  "GRID == 'xy' and ceildiv(m, TILE) or 1" },
+        .block = { "TILE", "ROWS" },
+        .shared = "TILE * (TILE + PAD) * sizeof(T)",
+        .nargs = 5,
+        .args = s->tile_args,
+    };
+    s->needs[0] = (struct need){ NEED_ALIGN, 1, "TILE // 2 * sizeof(T)" };
+    s->needs[1] = (struct need){ NEED_NOALIAS, 0, NULL };
+    s->variants[0] = (struct variant){
+        .name = "tile",
+        .template_name = "tile.cu",
+        .template_text = "KERNEL void transpose()",
+        .nparams = 4,
+        .params = s->tile_params,
+        .nwhere = 2,
+        .where = s->where,
+        .nlaunches = 1,
+        .launches = s->tile_launch,
+        .nneeds = 2,
+        .needs = s->needs,
+        .nclear = 1,
+        .clear = s->clear,
+    };
+}
+
+static inline void sample_walk(struct sample *s)
+{
+    s->scale[0] = val_float(0.5);
+    s->scale[1] = val_float(2);
+    s->unroll[0] = val_bool(true);
+    s->unroll[1] = val_bool(false);
+    s->walk_params[0] = (struct param){ "SCALE", 2, s->scale };
+    s->walk_params[1] = (struct param){ "UNROLL", 2, s->unroll };
+    s->partial[0] = (struct workspace){ "partial", "ACC", "ceildiv(m * n, 256)", true };
+    for (int i = 0; i < 6; i++)
+        s->walk_args[i] = i;
+    s->walk_launch[0] = (struct launch){
+        .kernel = "walk", .grid = { "ceildiv(m * n, 256)" }, .block = { "256" }, .nargs = 6, .args = s->walk_args
+    };
+    s->walk_launch[1] =
+        (struct launch){ .kernel = "gather", .block = { "device.max_threads" }, .nargs = 2, .args = s->walk_args + 4 };
+    s->variants[1] = (struct variant){
+        .name = "walk",
+        .template_name = "walk.cu",
+        .template_text = "//@ generated",
+        .nparams = 2,
+        .params = s->walk_params,
+        .nlaunches = 2,
+        .launches = s->walk_launch,
+        .nworkspaces = 1,
+        .workspaces = s->partial,
+        .requires = { .backend = "cuda", .cc = 70, .grid_order = true, .grid_progress = true },
+    };
+}
+
+static inline void sample_defaults(struct sample *s)
+{
+    for (int i = 0; i < 4; i++)
+        s->tile_default[i] = s->tile_default_x[i] = s->tile_params[i].values[0];
+    s->tile_default_x[3] = s->layout[1];
+    s->walk_default[0] = s->scale[0];
+    s->walk_default[1] = s->unroll[0];
+    s->defaults[0] = (struct default_config){ 1, s->walk_default };
+    s->defaults[1] = (struct default_config){ 0, s->tile_default };
+    s->defaults[2] = (struct default_config){ 0, s->tile_default_x };
+}
+
+/* The op points into *s, which must stay where it is. */
+static inline struct op *sample_op(struct sample *s)
+{
+    *s = (struct sample){ 0 };
+    sample_problem(s);
+    sample_tile(s);
+    sample_walk(s);
+    sample_defaults(s);
+    for (int i = 0; i < 5; i++)
+        s->reference_args[i] = i;
+    s->op = (struct op){
+        .name = "sample",
+        .file = "sample.lua",
+        .naxes = 3,
+        .axes = s->axes,
+        .ntypes = 2,
+        .types = s->types,
+        .nrows = 3,
+        .rows = s->rows,
+        .nargs = 5,
+        .args = s->args,
+        .work_bytes = "2 * m * n * sizeof(T)",
+        .nshapes = 2,
+        .shapes = s->shapes,
+        .reference_name = "ref.cu",
+        .reference_text = "KERNEL void ref()",
+        .reference = { .kernel = "ref",
+                       .grid = { "ceildiv(m * n, 64)" },
+                       .block = { "64" },
+                       .nargs = 5,
+                       .args = s->reference_args },
+        .check = CHECK_SUM,
+        .check_length = "m",
+        .nvariants = 2,
+        .variants = s->variants,
+        .ndefaults = 3,
+        .defaults = s->defaults,
+        .prelude_cuda = "#define BACKEND_CUDA 1\n",
+    };
+    return &s->op;
+}
+
+#endif

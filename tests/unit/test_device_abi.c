@@ -1,0 +1,112 @@
+/* Holds what src/device declares of CUDA, NVRTC and OpenCL against their own headers, wherever those are: nearly all of it is said
+ * to the compiler, so that a difference fails the build of this test. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
+#define HAVE_CUDA 1
+#define __CUDA_API_VERSION_INTERNAL /* no macros: each name is that of the ABI */
+#include <cuda.h>
+#include <nvrtc.h>
+#endif
+
+#if __has_include(<CL/cl.h>)
+#define HAVE_OPENCL              1
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#endif
+
+#define API_LISTS_ONLY
+
+#if HAVE_CUDA
+#include "device/cuda_api.h" /* its typedefs of handles repeat cuda.h's: C11 refuses them where they differ */
+
+/* Their enumerations, our unsigned int; their struct, ours. */
+_Static_assert(sizeof(CUresult) == sizeof(unsigned) && sizeof(CUdevice_attribute) == sizeof(unsigned), "width of enumerations");
+_Static_assert(sizeof(CUfunction_attribute) == sizeof(unsigned) && sizeof(CUjit_option) == sizeof(unsigned), "width of enumerations");
+_Static_assert(sizeof(nvrtcResult) == sizeof(unsigned), "width of enumerations");
+_Static_assert(sizeof(CUuuid) == 16 && _Alignof(CUuuid) == 1 && sizeof((CUuuid){ { 0 } }.bytes) == 16, "CUuuid");
+
+#define X(name, value) _Static_assert((long long)(name) == (value), #name);
+CUDA_CONSTANTS(X)
+#undef X
+
+#define X(name, parameters) _Static_assert(__builtin_types_compatible_p(__typeof__(&name), CUresult(*) parameters), #name);
+CUDA_FUNCTIONS(X)
+#if CUDA_VERSION >= 12040
+CUDA_OPTIONAL_FUNCTIONS(X)
+#endif
+#undef X
+
+#define X(name, parameters) _Static_assert(__builtin_types_compatible_p(__typeof__(&name), nvrtcResult(*) parameters), #name);
+NVRTC_FUNCTIONS(X)
+#undef X
+_Static_assert(__builtin_types_compatible_p(__typeof__(&nvrtcGetErrorString), const char *(*)(nvrtcResult)), "nvrtcGetErrorString");
+#endif
+
+#if HAVE_OPENCL
+#include "device/opencl_api.h"
+
+_Static_assert(sizeof(cl_int) == 4 && (cl_int)-1 < 0, "cl_int");
+_Static_assert(sizeof(cl_uint) == 4 && (cl_uint)-1 > 0, "cl_uint");
+_Static_assert(sizeof(cl_ulong) == 8 && (cl_ulong)-1 > 0, "cl_ulong");
+_Static_assert(sizeof(cl_bool) == 4 && sizeof(cl_bitfield) == 8, "cl_bool, cl_bitfield");
+_Static_assert(sizeof(cl_device_type) == 8 && sizeof(cl_mem_flags) == 8 && sizeof(cl_command_queue_properties) == 8, "bit fields");
+_Static_assert(sizeof(cl_device_info) == 4 && sizeof(cl_program_info) == 4 && sizeof(cl_kernel_info) == 4, "names of facts");
+_Static_assert(sizeof(cl_context_properties) == sizeof(intptr_t), "cl_context_properties");
+_Static_assert(sizeof(cl_buffer_region) == 2 * sizeof(size_t) && offsetof(cl_buffer_region, size) == sizeof(size_t),
+               "cl_buffer_region");
+
+#define X(name, value) _Static_assert((long long)(name) == (value), #name);
+OPENCL_CONSTANTS(X)
+#undef X
+
+#define X(type, name, parameters) _Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) parameters), #name);
+OPENCL_FUNCTIONS(X)
+#undef X
+
+#ifdef CL_DEVICE_WARP_SIZE_NV
+_Static_assert((int)CL_EXT_DEVICE_WARP_SIZE_NV == CL_DEVICE_WARP_SIZE_NV, "CL_DEVICE_WARP_SIZE_NV");
+#endif
+#ifdef CL_DEVICE_WAVEFRONT_WIDTH_AMD
+_Static_assert((int)CL_EXT_DEVICE_WAVEFRONT_WIDTH_AMD == CL_DEVICE_WAVEFRONT_WIDTH_AMD, "CL_DEVICE_WAVEFRONT_WIDTH_AMD");
+#endif
+#ifdef CL_DEVICE_UUID_KHR
+_Static_assert((int)CL_EXT_DEVICE_UUID_KHR == CL_DEVICE_UUID_KHR, "CL_DEVICE_UUID_KHR");
+#endif
+#endif
+
+/* These only show which headers the compiler saw. */
+static void cuda_matches(void **state)
+{
+    (void)state;
+#if HAVE_CUDA
+    print_message("held against cuda.h of CUDA %d.%d\n", CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);
+#else
+    print_message("cuda.h or nvrtc.h not found: nothing to hold the declarations against\n");
+    skip();
+#endif
+}
+
+static void opencl_matches(void **state)
+{
+    (void)state;
+#if !HAVE_OPENCL
+    print_message("CL/cl.h not found: nothing to hold the declarations against\n");
+    skip();
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cuda_matches),
+        cmocka_unit_test(opencl_matches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

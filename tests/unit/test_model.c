@@ -1,0 +1,513 @@
+/* The model's plain data: types, devices, ops and their bytes, problems, configurations. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/config.h"
+#include "model/devspec.h"
+#include "model/problem.h"
+#include "sample_op.h"
+
+static void dtypes(void **state)
+{
+    (void)state;
+    int n = 0;
+    for (; dtype_at(n); n++)
+        assert_ptr_equal(dtype_find(dtype_at(n)->name), dtype_at(n));
+    assert_int_equal(n, 14);
+    assert_null(dtype_at(-1));
+    assert_null(dtype_find("f33"));
+    assert_int_equal(dtype_find("c128")->bytes, 16);
+    assert_int_equal(dtype_find("u16")->kind, DT_UINT);
+    assert_true(dtype_find("f16")->eps == 0x1p-11 && dtype_find("i8")->eps == 0);
+}
+
+static const struct devspec gpu = {
+    .backend = "cuda",
+    .name = "Some GPU",
+    .arch = "sm_90",
+    .multiprocessors = 132,
+    .memory = (int64_t)80 << 30,
+    .index = 1,
+    .uuid = "GPU-1",
+    .driver = "1.2",
+    .cc = 90,
+    .warp = 32,
+    .l2 = 50 << 20,
+    .max_threads = 1024,
+    .max_block = { 1024, 1024, 64 },
+    .max_grid = { INT32_MAX, 65535, 65535 },
+    .max_shared = 232448,
+    .max_static_shared = 49152,
+    .max_alloc = (int64_t)80 << 30,
+    .fp64 = true,
+};
+
+static void devices(void **state)
+{
+    (void)state;
+    char id[32];
+    devspec_id(&gpu, id);
+    assert_string_equal(id, "cuda:1");
+    int n = 0;
+    for (; devspec_name(n); n++)
+        assert_int_not_equal(devspec_val(&gpu, n).type, VAL_NIL);
+    assert_int_equal(n, 8);
+    assert_string_equal(devspec_name(1), "device.cc");
+    assert_int_equal(devspec_val(&gpu, 1).i, 90);
+    assert_string_equal(devspec_val(&gpu, 0).s, "cuda");
+
+    struct devspec other = gpu;
+    strcpy(other.uuid, "GPU-2");
+    other.index = 0;
+    assert_true(devspec_same(&gpu, &other));
+    strcpy(other.mig, "1g.10gb");
+    assert_false(devspec_same(&gpu, &other));
+}
+
+static void device_bytes(void **state)
+{
+    (void)state;
+    struct buf b = { 0 };
+    devspec_put(&b, &gpu);
+    struct devspec back;
+    struct cursor c = cursor_on(b.data, b.len);
+    devspec_get(&c, &back);
+    assert_false(c.bad);
+    assert_ptr_equal(c.at, c.end);
+    assert_memory_equal(&back, &gpu, sizeof gpu);
+    for (size_t n = 0; n < b.len; n++) {
+        c = cursor_on(b.data, n);
+        devspec_get(&c, &back);
+        assert_true(c.bad);
+    }
+    buf_clear(&b);
+    buf_lstr(&b, "a backend's name that is too long");
+    c = cursor_on(b.data, b.len);
+    devspec_get(&c, &back);
+    assert_true(c.bad);
+    buf_free(&b);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    assert_true(name_ok("_") && name_ok("TILE_2"));
+    assert_false(name_ok("") || name_ok("2D") || name_ok("a-b") || name_ok("\xc3\xa4"));
+    char name[MAX_NAME + 2];
+    memset(name, 'a', sizeof name);
+    name[MAX_NAME + 1] = 0;
+    assert_false(name_ok(name));
+    name[MAX_NAME] = 0;
+    assert_true(name_ok(name));
+}
+
+static void finds(void **state)
+{
+    (void)state;
+    struct sample s;
+    const struct op *op = sample_op(&s);
+    assert_int_equal(op_variant(op, "walk"), 1);
+    assert_int_equal(op_variant(op, "run"), -1);
+    assert_int_equal(op_axis(op, "add"), 2);
+    assert_int_equal(op_axis(op, "T"), -1);
+    assert_int_equal(op_type(op, "ACC"), 1);
+    assert_int_equal(param_value(&s.tile_params[3], val_str("x")), 1);
+    assert_int_equal(param_value(&s.tile_params[0], val_int(7)), -1);
+    assert_string_equal(op_arg_dtype(op, "ACC", 2)->name, "i64");
+    assert_string_equal(op_arg_dtype(op, "u8", 0)->name, "u8");
+    assert_string_equal(op_arg_dtype(op, NULL, 0)->name, "i64");
+    assert_true(axis_takes(&op->axes[0], 1) && axis_takes(&op->axes[2], 0));
+    assert_false(axis_takes(&op->axes[0], 0) || axis_takes(&op->axes[2], 2));
+}
+
+static void fails_with(int rc, const struct err *err, const char *part)
+{
+    if (rc >= 0 || !strstr(err->msg, part))
+        fail_msg("got %d, `%s`; expected `%s`", rc, err->msg, part);
+}
+
+static void rows(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct op *op = sample_op(&s);
+    struct err err = { 0 };
+    assert_int_equal(op_row(op, "f32", &err), 0);
+    assert_int_equal(op_row(op, "f16", &err), 1);
+    assert_int_equal(op_row(op, "ACC=i64, T=i32", &err), 2);
+    assert_int_equal(op_row(op, "ACC=i64", &err), 2);
+    fails_with(op_row(op, "f64", &err), &err, "sample does not take f64: it takes T=f32,ACC=f32, T=f16,ACC=f32, T=i32,ACC=i64");
+    fails_with(op_row(op, "", &err), &err, "does not take nothing");
+    fails_with(op_row(op, "T=f16,ACC=i64", &err), &err, "does not take T=f16,ACC=i64");
+    fails_with(op_row(op, "S=f16", &err), &err, "no type S: its types are T, ACC");
+    fails_with(op_row(op, "T=f15", &err), &err, "T=f15 is no element type");
+    fails_with(op_row(op, "T=f16,T=f16", &err), &err, "T is given twice");
+    struct buf b = { 0 };
+    op_row_print(&b, op, 1);
+    assert_string_equal(buf_text(&b), "T=f16,ACC=f32");
+    op->ntypes = 1;
+    buf_clear(&b);
+    op_row_print(&b, op, 2);
+    assert_string_equal(buf_text(&b), "f16");
+    buf_free(&b);
+}
+
+static void problems(void **state)
+{
+    (void)state;
+    struct sample s;
+    const struct op *op = sample_op(&s);
+    struct err err = { 0 };
+    struct problem p;
+    assert_int_equal(problem_parse(op, " n = 113,add=1,m=9223372036854775807", &p, &err), 0);
+    assert_true(p.size[0] == INT64_MAX && p.size[1] == 113 && p.size[2] == 1);
+    struct buf b = { 0 };
+    problem_print(&b, op, &p);
+    assert_string_equal(buf_text(&b), "m=9223372036854775807,n=113,add=1");
+    buf_free(&b);
+
+    static const char *const wrong[][2] = {
+        { "q=1", "sample has no axis q: its axes are m, n, add" },
+        { "m=1,add=0", "shape: n missing: give every axis of sample: m=N, n=N, add=N" },
+        { "", "m, n, add missing" },
+        { "m=1,m=1", "m is given twice" },
+        { "m", "`m` should be NAME=VALUE" },
+        { "m=", "`m=` lacks its value" },
+        { "=1", "`=1` lacks its name" },
+        { "m=1,,n=1", "should be NAME=VALUE" },
+        { "m=1,", "ends with a comma" },
+        { "m=12x", "m=12x is not a number: m is a size is a whole number from 1" },
+        { "m=1.5", "m=1.5 is not a number" },
+        { "m=-", "m=- is not a number" },
+        { "m=+1", "m=+1 is not a number" },
+        { "m=0x10", "m=0x10 is not a number" },
+        { "m=0", "m=0 is zero: a size is a whole number from 1" },
+        { "m=-3", "m=-3 is negative: a size is a whole number from 1" },
+        { "m=-99999999999999999999", "is negative" },
+        { "m=9223372036854775808", "is too large: the largest is 9223372036854775807" },
+        { "add=2", "add=2 is neither: a flag is 0 or 1" },
+        { "add=-1", "add=-1 is negative: a flag is 0 or 1" },
+    };
+    for (int i = 0; i < COUNT(wrong); i++) {
+        p.size[0] = 42;
+        fails_with(problem_parse(op, wrong[i][0], &p, &err), &err, wrong[i][1]);
+        assert_int_equal(p.size[0], 42);
+        assert_int_equal(problem_parse(op, wrong[i][0], &p, NULL), ERR_INVALID);
+    }
+    char endless[5000];
+    memset(endless, 'm', sizeof endless);
+    endless[sizeof endless - 1] = 0;
+    fails_with(problem_parse(op, endless, &p, &err), &err, "is too long");
+}
+
+static void configs(void **state)
+{
+    (void)state;
+    struct sample s;
+    const struct op *op = sample_op(&s);
+    struct err err = { 0 };
+    struct config c, d;
+    assert_int_equal(config_parse(op, NULL, "GRID=x, TILE=64", &c, &err), 0); /* only tile has these */
+    assert_int_equal(c.variant, 0);
+    struct buf b = { 0 };
+    config_print(&b, op, &c);
+    assert_string_equal(buf_text(&b), "TILE=64,ROWS=8,PAD=1,GRID=x");
+    assert_int_equal(config_parse(op, "tile", buf_text(&b), &d, &err), 0);
+    assert_true(config_eq(&c, &d));
+    d.at[1] = 1;
+    assert_false(config_eq(&c, &d));
+
+    assert_int_equal(config_parse(op, NULL, "UNROLL=false,variant=walk,SCALE=2.0", &c, &err), 0);
+    assert_int_equal(c.variant, 1);
+    buf_clear(&b);
+    config_print(&b, op, &c);
+    assert_string_equal(buf_text(&b), "SCALE=2.0,UNROLL=false");
+    assert_int_equal(config_parse(op, "walk", "", &c, &err), 0);
+    assert_true(c.at[0] == 0 && c.at[1] == 0);
+    buf_free(&b);
+}
+
+static void wrong_configs(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct op *op = sample_op(&s);
+    struct err err = { 0 };
+    struct config c;
+    static const struct {
+        const char *variant, *text, *part;
+    } wrong[] = {
+        { NULL, "", "could be of several variants: add variant=NAME, one of tile, walk" },
+        { NULL, "TILE=32,SCALE=2.0",
+          "no variant of sample has all parameters of `TILE=32,SCALE=2.0`: its variants are tile, walk" },
+        { "run", "TILE=32", "sample has no variant run: its variants are tile, walk" },
+        { NULL, "variant=run", "no variant run" },
+        { "tile", "variant=walk", "both variant tile and variant walk" },
+        { "tile", "TIL=32", "variant tile has no parameter TIL: it has TILE, ROWS, PAD, GRID" },
+        { NULL, "TILE=33", "TILE=33 is not among its values: 32, 8, 16, 64" },
+        { NULL, "TILE=032", "TILE=032 is not among" },
+        { NULL, "GRID=y", "GRID=y is not among its values: xy, x" },
+        { NULL, "TILE=32,TILE=32", "TILE is given twice" },
+        { NULL, "TILE", "should be NAME=VALUE" },
+        { "tile", "TILE=32,", "ends with a comma" },
+    };
+    for (int i = 0; i < COUNT(wrong); i++)
+        fails_with(config_parse(op, wrong[i].variant, wrong[i].text, &c, &err), &err, wrong[i].part);
+    op->nvariants = 1; /* now it needs no name, and says what the one has */
+    assert_int_equal(config_parse(op, NULL, "", &c, &err), 0);
+    fails_with(config_parse(op, NULL, "SCALE=2.0", &c, &err), &err, "variant tile has no parameter SCALE");
+}
+
+static void config_bytes(void **state)
+{
+    (void)state;
+    struct sample s;
+    const struct op *op = sample_op(&s);
+    struct err err = { 0 };
+    struct config c, d;
+    assert_int_equal(config_parse(op, NULL, "TILE=16,GRID=x", &c, &err), 0);
+    struct buf b = { 0 };
+    config_put(&b, op, &c);
+    struct cursor in = cursor_on(b.data, b.len);
+    assert_int_equal(config_get(&in, op, &d, &err), 0);
+    assert_true(config_eq(&c, &d));
+    for (size_t n = 0; n < b.len; n++) {
+        in = cursor_on(b.data, n);
+        assert_int_equal(config_get(&in, op, &d, &err), ERR_CORRUPT);
+    }
+    b.data[0] = 2;
+    in = cursor_on(b.data, b.len);
+    fails_with(config_get(&in, op, &d, &err), &err, "a variant that sample does not have");
+    b.data[0] = 0, b.data[4] = 4;
+    in = cursor_on(b.data, b.len);
+    fails_with(config_get(&in, op, &d, &err), &err, "a value that TILE of variant tile does not have");
+    buf_free(&b);
+}
+
+static void op_bytes(void **state)
+{
+    (void)state;
+    struct sample s;
+    const struct op *op = sample_op(&s);
+    struct err err = { 0 };
+    struct buf b = { 0 }, again = { 0 };
+    op_put(&b, op);
+    struct cursor in = cursor_on(b.data, b.len);
+    struct op *back = NULL;
+    assert_int_equal(op_get(&in, &back, &err), 0);
+    assert_ptr_equal(in.at, in.end);
+    op_put(&again, back); /* everything is in the bytes: so equal bytes are equal ops */
+    assert_int_equal(b.len, again.len);
+    assert_memory_equal(b.data, again.data, b.len);
+    assert_string_equal(back->variants[0].params[3].values[1].s, "x");
+    assert_ptr_equal(back->rows[5], dtype_find("i64"));
+    assert_null(back->prelude_opencl);
+    assert_int_equal(back->shapes[1].size[2], 1);
+    assert_true(back->variants[1].requires.grid_progress && !back->variants[1].requires.arch_specific);
+    op_free(back);
+    op_free(NULL);
+    buf_free(&b);
+    buf_free(&again);
+}
+
+/* Bytes of a broken or hostile child: refused or read, never a crash, and never an op that op_check would not pass. */
+static void hostile_op_bytes(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct err err = { 0 };
+    struct buf b = { 0 };
+    op_put(&b, sample_op(&s));
+    struct op *back;
+    for (size_t n = 0; n < b.len; n++) {
+        struct cursor in = cursor_on(b.data, n);
+        assert_int_equal(op_get(&in, &back, &err), ERR_CORRUPT);
+    }
+    static const unsigned char bend[] = { 0x00, 0x01, 0x02, 0x7f, 0x80, 0xff };
+    for (size_t at = 0; at < b.len; at++)
+        for (int k = 0; k < COUNT(bend); k++) {
+            char was = b.data[at];
+            b.data[at] = (char)bend[k];
+            struct cursor in = cursor_on(b.data, b.len);
+            if (op_get(&in, &back, &err) == 0) {
+                assert_int_equal(op_check(back, &err), 0);
+                op_free(back);
+            }
+            b.data[at] = was;
+        }
+    buf_free(&b);
+}
+
+static void op_without_memory(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct err err = { 0 };
+    struct buf b = { 0 };
+    op_put(&b, sample_op(&s));
+    int rc = ERR_NOMEM;
+    long nth = 0;
+    for (; rc == ERR_NOMEM; nth++) {
+        struct op *back = NULL;
+        struct cursor in = cursor_on(b.data, b.len);
+        mem_fail_at(nth);
+        rc = op_get(&in, &back, &err);
+        mem_fail_at(-1);
+        if (rc == 0)
+            op_free(back);
+    }
+    assert_int_equal(rc, 0);
+    assert_true(nth > 3);
+    buf_free(&b);
+}
+
+/* Each way to bend a right op, and what op_check says to it. */
+/* clang-format off */
+static void bend(struct sample *s, int way)
+{
+    static struct val many[2];
+    struct op *op = &s->op;
+    switch (way) {
+    case 0: op->name = "2d"; break;
+    case 1: s->axes[1].name = "m"; break;
+    case 2: s->types[0] = "m"; break;
+    case 3: s->tile_params[0].name = "n"; break;
+    case 4: s->tile_params[0].name = "ACC"; break;
+    case 5: s->axes[0].name = "sizeof"; break;
+    case 6: s->types[0] = "f32"; break;
+    case 7: s->tile_params[1].name = "variant"; break;
+    case 8: s->variants[1].name = "tile"; break;
+    case 9: s->partial[0].name = "in"; break;
+    case 10: s->args[1].name = "out"; break;
+    case 11: s->args[0].type = "f31"; break;
+    case 12: s->args[0].value = "1"; break;
+    case 13: s->args[0].rank = 9; break;
+    case 14: s->tile[1] = val_float(8); break;
+    case 15: s->tile[1] = val_int(64); break;
+    case 16: s->scale[0].f = 1.0 / 0.0; break;
+    case 17: s->layout[0].s = "x y"; break;
+    case 18: s->tile_params[2].n = 0; break;
+    case 19: s->tile_args[0] = 5; break;
+    case 20: s->walk_args[0] = 6; break;
+    case 21: s->reference_args[0] = -1; break;
+    case 22: s->needs[0].arg = 3; break;
+    case 23: s->needs[1].bytes = "16"; break;
+    case 24: s->clear[0] = 1; break;
+    case 25: s->variants[1].requires.backend = "null"; break;
+    case 26: s->variants[0].requires.arch_specific = true; break;
+    case 27: s->tile_default[0] = val_int(7); break;
+    case 28: s->defaults[0].variant = 2; break;
+    case 29: s->sizes[0][0] = 0; break;
+    case 30: s->sizes[0][2] = 2; break;
+    case 31: op->naxes = 17; break;
+    case 32: op->nrows = 0; break;
+    case 33: s->rows[3] = NULL; break;
+    case 34: s->tile_launch[0].kernel = "a b"; break;
+    case 35: s->variants[0].nlaunches = 9; break;
+    case 36: s->partial[0].count = NULL; break;
+    case 37: s->where[1].text = NULL; break;
+    case 38: s->variants[0].template_text = NULL; break;
+    case 39: s->variants[1].requires.backend = "opencl"; break;
+    case 40: many[0] = many[1] = val_bool(true); s->walk_params[1].values = many; break;
+    }
+}
+/* clang-format on */
+
+static void bent_ops(void **state)
+{
+    (void)state;
+    static const char *const says[] = {
+        "op `2d` is no name",
+        "axis m: the name is taken",
+        "type m: the name is taken",
+        "parameter n: the name is taken",
+        "variant tile: parameter ACC: the name is taken",
+        "axis sizeof: a word of the expression",
+        "type f32: a word",
+        "parameter variant: a word",
+        "variant tile is there twice",
+        "workspace in: the name is taken",
+        "argument out: the name",
+        "argument out: `f31` is no type",
+        "argument out: a scalar has a value",
+        "argument out: 9 dimensions",
+        "parameter TILE: value 2 is of another type",
+        "parameter TILE: the value 64 is there twice",
+        "parameter SCALE: value 1 is not finite",
+        "`x y` should be a word",
+        "parameter PAD: 0 values",
+        "kernel transpose: its argument 1 is none",
+        "kernel walk: its argument 1",
+        "reference: kernel ref: its argument 1",
+        "precondition 1: must be of a buffer",
+        "precondition 2: an alignment has bytes",
+        "cleared argument 1: must be an output",
+        "backend `null` is not known",
+        "must say its cc",
+        "default 2: its TILE is not among",
+        "default 1: has no variant",
+        "shape 1: m cannot be 0",
+        "shape 1: add cannot be 2",
+        "17 axes: there can be 1 to 16",
+        "0 bindings of types",
+        "binding 2 of the types lacks",
+        "kernel `a b` is no name",
+        "9 launches: there can be 1 to 8",
+        "partial: has no count",
+        "constraint 2 is empty",
+        "has no template",
+        "with backend cuda or none",
+        "parameter UNROLL: the value true is there twice",
+    };
+    struct sample s;
+    struct err err = { 0 };
+    assert_int_equal(op_check(sample_op(&s), &err), 0);
+    for (int way = 0; way < COUNT(says); way++) {
+        sample_op(&s);
+        bend(&s, way);
+        fails_with(op_check(&s.op, &err), &err, says[way]);
+        assert_true(op_check(&s.op, NULL) < 0);
+    }
+}
+
+static void distinct_of_many_values(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct op *op = sample_op(&s);
+    struct val *values = mem_array(MAX_VALUES, sizeof *values);
+    assert_non_null(values);
+    for (int i = 0; i < MAX_VALUES; i++)
+        values[i] = val_int(i);
+    values[MAX_VALUES - 1] = val_int(32);
+    op->variants[0].params[0] = (struct param){ "TILE", MAX_VALUES, values };
+    struct err err = { 0 };
+    fails_with(op_check(op, &err), &err, "the value 32 is there twice");
+    mem_free(values);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dtypes),
+        cmocka_unit_test(devices),
+        cmocka_unit_test(device_bytes),
+        cmocka_unit_test(names),
+        cmocka_unit_test(finds),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(problems),
+        cmocka_unit_test(configs),
+        cmocka_unit_test(wrong_configs),
+        cmocka_unit_test(config_bytes),
+        cmocka_unit_test(op_bytes),
+        cmocka_unit_test(hostile_op_bytes),
+        cmocka_unit_test(op_without_memory),
+        cmocka_unit_test(bent_ops),
+        cmocka_unit_test(distinct_of_many_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

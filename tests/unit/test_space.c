@@ -1,0 +1,463 @@
+/* The space against brute force over the cartesian product, and against published counts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/util.h"
+#include "expr/expr.h"
+#include "space/group.h"
+#include "space/space.h"
+
+/* -- ops made by hand -- */
+
+static struct op *new_op(int nvariants)
+{
+    static const struct axis axis = { .name = "m", .kind = AXIS_SIZE };
+    struct op *op = op_new();
+    assert_non_null(op);
+    op->name = "test";
+    op->file = "test.lua";
+    op->naxes = 1;
+    op->axes = arena_alloc(op->arena, sizeof axis);
+    op->axes[0] = axis;
+    op->ntypes = 1;
+    op->types = arena_alloc(op->arena, sizeof *op->types);
+    op->types[0] = "T";
+    op->nrows = 1;
+    op->rows = arena_alloc(op->arena, sizeof *op->rows);
+    op->rows[0] = dtype_find("f32");
+    op->nvariants = nvariants;
+    op->variants = arena_array(op->arena, (size_t)nvariants, sizeof *op->variants);
+    for (int v = 0; v < nvariants; v++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%d", v);
+        op->variants[v].name = arena_strdup(op->arena, name);
+        op->variants[v].params = arena_array(op->arena, MAX_PARAMS, sizeof(struct param));
+        op->variants[v].where = arena_array(op->arena, 64, sizeof(struct constraint));
+    }
+    return op;
+}
+
+static struct param *add_param(struct op *op, int v, const char *name)
+{
+    struct variant *variant = &op->variants[v];
+    struct param *p = &variant->params[variant->nparams++];
+    p->name = arena_strdup(op->arena, name);
+    p->values = arena_array(op->arena, 200, sizeof *p->values);
+    return p;
+}
+
+static void add_values(struct param *p, int64_t from, int64_t to, int64_t step)
+{
+    for (int64_t i = from; i <= to; i += step)
+        p->values[p->n++] = val_int(i);
+}
+
+static void add_where(struct op *op, int v, const char *text)
+{
+    struct variant *variant = &op->variants[v];
+    variant->where[variant->nwhere++].text = arena_strdup(op->arena, text);
+}
+
+static void add_block(struct op *op, int v, const char *x, const char *y)
+{
+    struct variant *variant = &op->variants[v];
+    variant->nlaunches = 1;
+    variant->launches = arena_alloc(op->arena, sizeof *variant->launches);
+    variant->launches[0].kernel = "k";
+    variant->launches[0].block[0] = x;
+    variant->launches[0].block[1] = y;
+}
+
+static const struct devspec device = {
+    .backend = "null", .name = "test", .multiprocessors = 1, .memory = 1 << 30, .max_threads = 12, .max_block = { 12, 12, 12 },
+    .max_grid = { 65535, 65535, 65535 }, .max_shared = 49152, .max_alloc = 1 << 30, .warp = 1,
+};
+static const struct problem problem = { .size = { 7 } };
+
+static struct space *build(const struct op *op)
+{
+    struct err err = { 0 };
+    struct space *s = NULL;
+    if (space_new(op, &problem, 0, &device, &s, &err))
+        fail_msg("%s", err.msg);
+    return s;
+}
+
+static double removed(const struct space *s)
+{
+    int n;
+    double sum = 0;
+    const struct removal *r = space_removals(s, &n);
+    for (int i = 0; i < n; i++) {
+        sum += r[i].count;
+        assert_true(i == 0 || r[i].count <= 0 || r[i - 1].count > 0); /* those that removed come first */
+    }
+    return sum;
+}
+
+/* -- brute force -- */
+
+static uint64_t place;
+static int64_t below(int64_t n)
+{
+    return (int64_t)(rand_at(20240601, place++) % (uint64_t)n);
+}
+
+static bool holds(const struct variant *v, const struct config *c, const char *text)
+{
+    const char *names[MAX_PARAMS + 1];
+    struct val slots[MAX_PARAMS + 1];
+    for (int p = 0; p < v->nparams; p++) {
+        names[p] = v->params[p].name;
+        slots[p] = v->params[p].values[c->at[p]];
+    }
+    names[v->nparams] = "m";
+    slots[v->nparams] = val_int(problem.size[0]);
+    struct scope scope = { .names = names, .n = v->nparams + 1 };
+    struct err err;
+    struct expr *e;
+    bool b = false;
+    if (expr_compile(text, &scope, &e, &err) || expr_bool(e, slots, &b, &err))
+        fail_msg("%s: %s", text, err.msg);
+    expr_free(e);
+    return b;
+}
+
+static bool valid(const struct variant *v, const struct config *c)
+{
+    for (int i = 0; i < v->nwhere; i++)
+        if (!holds(v, c, v->where[i].text))
+            return false;
+    if (!v->nlaunches)
+        return true;
+    char threads[64]; /* what the device's limits come to, by hand */
+    snprintf(threads, sizeof threads, "(%s) * (%s) <= 12", v->launches[0].block[0], v->launches[0].block[1]);
+    return holds(v, c, threads);
+}
+
+static bool next_point(const struct variant *v, struct config *c)
+{
+    for (int p = v->nparams - 1; p >= 0; p--) {
+        if (++c->at[p] < v->params[p].n)
+            return true;
+        c->at[p] = 0;
+    }
+    return false;
+}
+
+/* A constraint over two random parameters, written x and y in these shapes. */
+static void add_random_where(struct op *op, int v, int nparams)
+{
+    static const char *const shapes[] = { "x * y <= 9",    "x % y == 0", "x + y ~= 5", "y == 1 or x > 2",
+                                          "x + m > y * 2", "y - 1 < x",  "m > 3",      "x ~= 3" };
+    char text[32];
+    snprintf(text, sizeof text, "%s", shapes[below(sizeof shapes / sizeof shapes[0])]);
+    for (char *c = text; *c; c++)
+        if (*c == 'x' || *c == 'y')
+            *c = (char)('A' + below(nparams));
+    add_where(op, v, text);
+}
+
+static struct op *random_op(void)
+{
+    struct op *op = new_op(1 + (int)below(3));
+    for (int v = 0; v < op->nvariants; v++) {
+        int nparams = 1 + (int)below(6);
+        for (int p = 0; p < nparams; p++) {
+            int64_t first = 1 + below(3);
+            add_values(add_param(op, v, (char[]){ (char)('A' + p), 0 }), first, first + below(4), 1);
+        }
+        for (int64_t i = below(5); i > 0; i--)
+            add_random_where(op, v, nparams);
+        if (below(2))
+            add_block(op, v, "A", nparams > 1 ? "B + 1" : "3");
+    }
+    return op;
+}
+
+static void compare_with_brute_force(const struct op *op)
+{
+    struct space *s = build(op);
+    int64_t total = 0;
+    double points = 0;
+    for (int v = 0; v < op->nvariants; v++) {
+        struct config c = { .variant = v };
+        int64_t count = 0;
+        do {
+            bool ok = valid(&op->variants[v], &c);
+            int64_t at = space_find(s, &c);
+            assert_int_equal(at >= 0, ok);
+            points++;
+            if (!ok)
+                continue;
+            struct config back;
+            memset(&back, 0xff, sizeof back);
+            space_at(s, at, &back);
+            assert_memory_equal(&back, &c, sizeof c);
+            assert_true(at >= total && at < space_count(s));
+            count++;
+        } while (next_point(&op->variants[v], &c));
+        assert_int_equal(space_variant_count(s, v), count);
+        total += count;
+    }
+    assert_int_equal(space_count(s), total);
+    assert_true(space_cartesian(s) == points);
+    assert_true(removed(s) + (double)total == points);
+    for (int64_t i = 0; i < total; i++) {
+        struct config c;
+        space_at(s, i, &c);
+        assert_int_equal(space_find(s, &c), i);
+    }
+    space_free(s);
+}
+
+static void test_random_spaces(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        struct op *op = random_op();
+        compare_with_brute_force(op);
+        op_free(op);
+    }
+}
+
+/* -- published spaces -- */
+
+/* "4", "1..10", "32..256/8" */
+static void read_values(struct param *p, char *words)
+{
+    for (char *w = strtok(words, " "); w; w = strtok(NULL, " ")) {
+        long long from, to, step = 1;
+        int n = sscanf(w, "%lld..%lld/%lld", &from, &to, &step);
+        assert_true(n >= 1);
+        add_values(p, from, n > 1 ? to : from, step);
+    }
+}
+
+/* Reads one space of the file from *text on, up to the next or the end. */
+static struct op *read_space(char **text, char name[64], long long *valid_points, double *points)
+{
+    struct op *op = NULL;
+    for (char *line; (line = strsep(text, "\n"));) {
+        char param[64];
+        int at = 0;
+        if (!op && sscanf(line, "space %63s %lld %lf", name, valid_points, points) == 3)
+            op = new_op(1);
+        else if (op && strncmp(line, "where ", 6) == 0)
+            add_where(op, 0, line + 6);
+        else if (op && sscanf(line, "%63s = %n", param, &at) == 1 && at > 0)
+            read_values(add_param(op, 0, param), line + at);
+        else if (op && !*line)
+            break;
+    }
+    return op;
+}
+
+static void test_published_spaces(void **state)
+{
+    (void)state;
+    struct buf file = { 0 };
+    struct err err = { 0 };
+    if (file_read(TESTS_DIR "/data/spaces.txt", 1 << 20, &file, &err))
+        fail_msg("%s", err.msg);
+    char *text = file.data, name[64];
+    long long valid_points;
+    double points;
+    int n = 0;
+    for (struct op *op; (op = read_space(&text, name, &valid_points, &points)); n++) {
+        int64_t start = clock_ns();
+        struct space *s = build(op);
+        print_message("%s: %.1f ms\n", name, (double)(clock_ns() - start) / 1e6); /* to be seen, not judged */
+        assert_int_equal(space_count(s), valid_points);
+        assert_true(space_cartesian(s) == points);
+        assert_true(removed(s) + (double)valid_points == points);
+        for (int64_t i = 0; i < space_count(s); i += 97) {
+            struct config c;
+            space_at(s, i, &c);
+            assert_int_equal(space_find(s, &c), i);
+        }
+        space_free(s);
+        op_free(op);
+    }
+    assert_int_equal(n, 3);
+    buf_free(&file);
+}
+
+/* -- the corners -- */
+
+/* 24 parameters, 2^24 * 144 points: twelve pairs that depend on each other, and nothing else. */
+static void test_large_product(void **state)
+{
+    (void)state;
+    struct op *op = new_op(1);
+    for (int p = 0; p < 24; p++)
+        add_values(add_param(op, 0, (char[]){ (char)('a' + p / 2), p % 2 ? 'y' : 'x', 0 }), 1, p < 4 ? 8 : 2, 1);
+    for (int p = 0; p < 12; p++) {
+        char text[32];
+        snprintf(text, sizeof text, "%cx <= %cy", 'a' + p, 'a' + p);
+        add_where(op, 0, text);
+    }
+    struct space *s = build(op);
+    assert_int_equal(space_count(s), 36 * 36 * 59049); /* pairs x <= y: of 8 values 36, of 2 values 3 */
+    assert_true(space_cartesian(s) == 4096.0 * 1048576.0);
+    assert_true(removed(s) + (double)space_count(s) == space_cartesian(s));
+    for (int64_t i = 0; i < space_count(s); i += 1000003) {
+        struct config c;
+        space_at(s, i, &c);
+        assert_int_equal(space_find(s, &c), i);
+    }
+    space_free(s);
+    op_free(op);
+}
+
+static void expect_error(const struct op *op, const char *part)
+{
+    struct err err = { 0 };
+    struct space *s = NULL;
+    assert_int_equal(space_new(op, &problem, 0, &device, &s, &err), ERR_INVALID);
+    assert_null(s);
+    if (!strstr(err.msg, part))
+        fail_msg("'%s' lacks '%s'", err.msg, part);
+    assert_int_equal(space_new(op, &problem, 0, &device, &s, NULL), ERR_INVALID);
+}
+
+static void test_too_many(void **state)
+{
+    (void)state;
+    struct op *op = new_op(1);
+    for (int p = 0; p < 10; p++)
+        add_values(add_param(op, 0, (char[]){ (char)('a' + p), 0 }), 1, 100, 1);
+    expect_error(op, "2^62");
+    op_free(op);
+}
+
+/* What cannot be evaluated is an error, but not where another constraint removes the point, whatever their order. */
+static void test_undecidable(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 3; order++) {
+        struct op *op = new_op(1);
+        add_values(add_param(op, 0, "ROWS"), 0, 4, 1);
+        add_values(add_param(op, 0, "TILE"), 8, 8, 1);
+        add_values(add_param(op, 0, "DEEP"), 1, 2, 1);
+        if (order == 1)
+            add_where(op, 0, "ROWS > 0");
+        add_where(op, 0, "TILE % ROWS == 0");
+        if (order == 2)
+            add_where(op, 0, "ROWS >= DEEP");
+        if (order == 0) {
+            expect_error(op, "division by zero");
+            expect_error(op, "ROWS=0,TILE=8");
+        } else {
+            struct space *s = build(op);
+            assert_int_equal(space_count(s), order == 1 ? 6 : 5);
+            assert_true(removed(s) + (double)space_count(s) == 10);
+            space_free(s);
+        }
+        op_free(op);
+    }
+}
+
+static void test_whole_variant(void **state)
+{
+    (void)state;
+    struct op *op = new_op(3);
+    add_values(add_param(op, 0, "A"), 1, 5, 1);
+    op->variants[0].requires.backend = "cuda";
+    add_where(op, 0, "m % (m - 7) == 0"); /* never asked: there is no such device */
+    add_where(op, 2, "m == 7");
+    add_values(add_param(op, 1, "A"), 1, 3, 1);
+    add_where(op, 1, "m == 8");
+    struct space *s = build(op);
+    assert_int_equal(space_variant_count(s, 0), 0);
+    assert_int_equal(space_variant_count(s, 1), 0);
+    assert_int_equal(space_count(s), 1); /* a variant without parameters is one configuration */
+    int n;
+    const struct removal *r = space_removals(s, &n);
+    assert_true(n >= 2);
+    assert_string_equal(r[0].text, "requires: backend cuda");
+    assert_true(r[0].count == 5);
+    assert_string_equal(r[1].text, "m == 8");
+    assert_string_equal(r[1].variant, "v1");
+    struct config c = { .variant = 0 };
+    assert_int_equal(space_find(s, &c), -1);
+    c.variant = 3;
+    assert_int_equal(space_find(s, &c), -1);
+    c.variant = 2;
+    assert_int_equal(space_find(s, &c), 0);
+    space_free(s);
+    op->variants[0].requires.backend = "null";
+    expect_error(op, "division by zero");
+    op_free(op);
+}
+
+/* A group that cannot be listed within its bounds says so, and names its parameters. */
+static void test_group_bounds(void **state)
+{
+    (void)state;
+    struct op *op = new_op(1);
+    add_values(add_param(op, 0, "A"), 1, 100, 1);
+    add_values(add_param(op, 0, "B"), 1, 100, 1);
+    add_where(op, 0, "A + B > 0");
+    struct err err = { 0 };
+    struct plan *plan;
+    assert_int_equal(plan_new(op, 0, &plan, &err), 0);
+    struct val slots[MAX_SLOTS];
+    plan_slots(plan, &problem, 0, &device, &(struct config){ 0 }, slots);
+    double gone[8] = { 0 };
+    const struct {
+        int64_t bytes, checks;
+        const char *part;
+    } cases[] = { { 4 * 9999, 1 << 20, "A, B depend on each other and take more than 39996 bytes" },
+                  { 1 << 20, 9999, "9999 checks" },
+                  { 4 * 10000, 10000, NULL } };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct group g = { .n = 2, .param = { 0, 1 } };
+        struct checker with = { &op->variants[0], plan, &device, slots, cases[i].bytes, cases[i].checks };
+        assert_int_equal(group_list(&g, &with, gone, &err), cases[i].part ? ERR_INVALID : 0);
+        if (cases[i].part && !strstr(err.msg, cases[i].part))
+            fail_msg("'%s' lacks '%s'", err.msg, cases[i].part);
+        mem_free(g.tuples);
+    }
+    plan_free(plan);
+    op_free(op);
+}
+
+static void test_without_memory(void **state)
+{
+    (void)state;
+    struct op *op = new_op(2);
+    for (int v = 0; v < 2; v++) {
+        add_values(add_param(op, v, "A"), 1, 20, 1);
+        add_values(add_param(op, v, "B"), 1, 20, 1);
+        add_where(op, v, "A % B == 0");
+    }
+    int rc = ERR_NOMEM, n = 0;
+    for (; rc == ERR_NOMEM; n++) {
+        struct space *s = NULL;
+        mem_fail_at(n);
+        rc = space_new(op, &problem, 0, &device, &s, NULL);
+        mem_fail_at(-1);
+        assert_int_equal(s != NULL, rc == 0);
+        space_free(s);
+    }
+    assert_int_equal(rc, 0);
+    assert_true(n > 20);
+    op_free(op);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_spaces), cmocka_unit_test(test_published_spaces), cmocka_unit_test(test_large_product),
+        cmocka_unit_test(test_too_many),      cmocka_unit_test(test_undecidable),      cmocka_unit_test(test_whole_variant),
+        cmocka_unit_test(test_group_bounds),  cmocka_unit_test(test_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
