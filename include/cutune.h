@@ -43,9 +43,9 @@ extern "C" {
 #endif
 
 /* The version of this header. */
-#define CUTUNE_VERSION_MAJOR 0
-#define CUTUNE_VERSION_MINOR 1
-#define CUTUNE_VERSION_PATCH 0
+#define CUTUNE_VERSION_MAJOR  0
+#define CUTUNE_VERSION_MINOR  1
+#define CUTUNE_VERSION_PATCH  0
 #define CUTUNE_VERSION_NUMBER (CUTUNE_VERSION_MAJOR * 10000 + CUTUNE_VERSION_MINOR * 100 + CUTUNE_VERSION_PATCH)
 
 /* The version of the library in use: a number like CUTUNE_VERSION_NUMBER, and text such as "0.1.0". */
@@ -80,23 +80,23 @@ CUTUNE_API const char *cutune_error(const cutune *c);
 /* A device. The first members are what it is known by: records are of devices with all of these equal. The others are what kernels'
  * constraints ask for; a kernel is not given where a limit of 0 forbids it, so fill in all of them, or let cutune_device_find do it. */
 typedef struct cutune_device {
-    size_t size;                /* sizeof(cutune_device) */
-    char backend[16];           /* "cuda", "opencl" */
-    char name[128];             /* as the driver gives it: "NVIDIA H200" */
-    char arch[64];              /* CUDA: "sm_90"; OpenCL: its platform, "pocl" */
-    char mig[64];               /* MIG slice, "" where there is none */
-    int multiprocessors;        /* or OpenCL compute units */
-    int64_t memory;             /* bytes */
-    int cc;                     /* CUDA compute capability * 10, such as 90; 0 elsewhere */
-    int warp;                   /* threads that run together; 1 on a CPU */
-    int64_t l2;                 /* bytes of the last-level cache */
-    int max_threads;            /* threads of a block */
-    int max_block[3];           /* threads of a block along x, y, z */
-    int64_t max_grid[3];        /* blocks of a grid along x, y, z */
-    int64_t max_shared;         /* bytes of shared memory a block can have, dynamic ones included */
-    int64_t max_static_shared;  /* bytes of it without opting in */
-    int64_t max_alloc;          /* bytes of one buffer */
-    int fp64;                   /* 1 where it computes in double precision */
+    size_t size;               /* sizeof(cutune_device) */
+    char backend[16];          /* "cuda", "opencl" */
+    char name[128];            /* as the driver gives it: "NVIDIA H200" */
+    char arch[64];             /* CUDA: "sm_90"; OpenCL: its platform, "pocl" */
+    char mig[64];              /* MIG slice, "" where there is none */
+    int multiprocessors;       /* or OpenCL compute units */
+    int64_t memory;            /* bytes */
+    int cc;                    /* CUDA compute capability * 10, such as 90; 0 elsewhere */
+    int warp;                  /* threads that run together; 1 on a CPU */
+    int64_t l2;                /* bytes of the last-level cache */
+    int max_threads;           /* threads of a block */
+    int max_block[3];          /* threads of a block along x, y, z */
+    int64_t max_grid[3];       /* blocks of a grid along x, y, z */
+    int64_t max_shared;        /* bytes of shared memory a block can have, dynamic ones included */
+    int64_t max_static_shared; /* bytes of it without opting in */
+    int64_t max_alloc;         /* bytes of one buffer */
+    int fp64;                  /* 1 where it computes in double precision */
 } cutune_device;
 
 /* Describes a present device: "cuda:0", "opencl:1", "cuda", or null for the best there is. Sets all of *out but its size, which
@@ -128,9 +128,9 @@ CUTUNE_API double cutune_kernel_time_ns(const cutune_kernel *k);
 
 /* One launch: entry point, blocks, threads of a block, and bytes of dynamic shared memory. */
 typedef struct cutune_geometry {
-    size_t size;        /* sizeof(cutune_geometry) */
-    const char *entry;  /* the kernel's name in its module */
-    int64_t grid[3];    /* x, y, z */
+    size_t size;       /* sizeof(cutune_geometry) */
+    const char *entry; /* the kernel's name in its module */
+    int64_t grid[3];   /* x, y, z */
     int64_t block[3];
     int64_t shared;
 } cutune_geometry;

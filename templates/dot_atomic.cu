@@ -1,7 +1,7 @@
 // out[0] += the sum of x[i] * y[i], over an output that was cleared: each block walks the vectors in steps of the whole grid, sums
 // its threads in a tree and adds one number.
 KERNEL void __launch_bounds__(BLOCK)
-dot(GLOBAL T *__restrict__ out, GLOBAL const T *__restrict__ x, GLOBAL const T *__restrict__ y, int64 n)
+dot_atomic(GLOBAL T *__restrict__ out, GLOBAL const T *__restrict__ x, GLOBAL const T *__restrict__ y, int64 n)
 {
     __shared__ T sums[BLOCK];
     int t = threadIdx.x;

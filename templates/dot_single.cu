@@ -1,6 +1,6 @@
 // out[0] = the sum of x[i] * y[i]: one block, which takes BLOCK * ITEMS elements at a time, and a tree over its threads.
 KERNEL void __launch_bounds__(BLOCK)
-dot(GLOBAL T *__restrict__ out, GLOBAL const T *__restrict__ x, GLOBAL const T *__restrict__ y, int64 n)
+dot_single(GLOBAL T *__restrict__ out, GLOBAL const T *__restrict__ x, GLOBAL const T *__restrict__ y, int64 n)
 {
     __shared__ T sums[BLOCK];
     int t = threadIdx.x;

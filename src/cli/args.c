@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +19,15 @@ void args_error(struct argp_state *state, const char *fmt, ...)
     exit(USAGE); /* argp_failure ends the process; the compiler does not know */
 }
 
-uint64_t args_number(struct argp_state *state, const char *option, const char *text, uint64_t min, uint64_t max)
+bool number_read(const char *text, uint64_t max, uint64_t *out)
 {
     char *end = NULL;
     errno = 0;
     uint64_t value = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
-    if (!end || *end || errno || value < min || value > max)
-        args_error(state, "%s '%s': a whole number of %" PRIu64 " to %" PRIu64 " is wanted", option, text, min, max);
-    return value;
+    if (!end || *end || errno || value > max)
+        return false;
+    *out = value;
+    return true;
 }
 
 static void add_word(struct argp_state *state, const char *option, const char *word, bool several, const char **words, int *n)

@@ -51,7 +51,7 @@ error_t args_key(int key, char *arg, struct args *args, struct argp_state *state
 /* A message about the command line, one line, and exit code 2. */
 void args_error(struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
 
-/* An option's value as a whole number of min to max; anything else is an args_error that names the option. */
-uint64_t args_number(struct argp_state *state, const char *option, const char *text, uint64_t min, uint64_t max);
+/* Reads a whole number in decimal digits, without a sign; false where it is none or too large. */
+bool number_read(const char *text, uint64_t max, uint64_t *out);
 
 #endif

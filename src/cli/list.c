@@ -32,12 +32,7 @@ static double gb_per_s(const struct listed *l)
 
 static void speed_cells(struct table *table, const struct listed *l)
 {
-    if (gb_per_s(l) > 0)
-        table_cell(table, "%.4g GB/s", gb_per_s(l));
-    else if (l->time_ns > 0 && l->flops > 0)
-        table_cell(table, "%.4g GFLOP/s", l->flops / l->time_ns);
-    else
-        table_cell(table, "%s", "");
+    table_cell(table, "%s", text_speed(gb_per_s(l), l->time_ns > 0 ? l->flops / l->time_ns : 0));
     if (l->time_ns > 0 && l->copy_ns > 0 && l->bytes > 0)
         table_cell(table, "%.0f%%", 100 * l->copy_ns / l->time_ns);
     else
@@ -70,7 +65,7 @@ static struct table *table_for(struct tables *all, const struct listed *l)
         all->device = device ? device : all->device;
         char *copy = mem_strdup(buf_text(&name));
         if (table && device && copy) {
-            all->table[i] = (struct table) { .align = "lllrrrrll" };
+            all->table[i] = (struct table){ .align = "lllrrrrll" };
             all->device[i] = copy;
             all->n++;
         } else {

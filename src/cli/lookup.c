@@ -6,6 +6,7 @@
 #include "cli/targets.h"
 #include "cli/text.h"
 #include "model/plan.h"
+#include "runtime/runtime.h"
 
 static const struct argp_option options[] = {
     OPT_OP,
@@ -28,47 +29,57 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .doc = "Says which configuration to use for a problem: the one tuned for exactly it on this device, else the op's default."
+    .doc = "Says which configuration an application gets for a problem, and why: the one tuned for it, else the op's default."
            "\vExamples:\n"
            "  cutune lookup --op NAME --shape m=1111,n=113 --dtype i32\n"
            "  cutune lookup --op NAME --shape n=1000003 --device opencl:0 --json",
 };
 
+/* What an application would get from libcutune; where that has no answer, the op script's default. */
 struct answer {
-    const char *match;    /* "exact", "default" */
-    struct tuned *tuned;  /* exact */
-    struct config config; /* default */
+    cutune *lib;
+    const cutune_kernel *kernel; /* null: the default, */
+    struct config config;        /* which is this */
     struct buf why;
 };
 
-/* Asks the store. Nothing there is no failure: then why says so and tuned stays null. */
-static int ask_store(const struct args *args, const struct targets *t, struct answer *a, struct err *err)
+/* Nothing known is no failure: then why says so, and kernel stays null. Nor is an op that the database knows in another form. */
+static int ask_library(const struct args *args, const struct targets *t, struct answer *a)
 {
-    struct store *store = NULL;
-    struct buf types = { 0 }, problem = { 0 };
+    cutune_device device = { .size = sizeof device };
+    struct buf types = { 0 };
     op_row_print(&types, t->op, t->rows[0]);
-    problem_print(&problem, t->op, &t->problems[0]);
-    int rc = database_open(args, STORE_READ, &store, err);
+    bool asked = false;
+    int rc = cutune_open(args->db, &a->lib);
     if (rc == 0)
-        rc = store_find_winner(store, &t->dev, t->op->name, buf_text(&types), buf_text(&problem), &a->tuned, err);
-    if (rc == 0)
-        buf_fmt(&a->why, "tuned on %s for exactly this problem, %s", t->dev.name, a->tuned->when ? a->tuned->when : "");
-    else if (rc == ERR_NOTFOUND)
-        buf_fmt(&a->why, "nothing is tuned for this problem on %s (%s): the op's default for it", t->dev.name, err->msg);
-    store_close(store);
+        rc = cutune_device_find(a->lib, args->device, &device);
+    if (rc == 0) {
+        asked = true;
+        rc = cutune_lookup(a->lib, &device, t->op->name, buf_text(&types), t->problems[0].size, t->op->naxes, &a->kernel);
+    }
     buf_free(&types);
-    buf_free(&problem);
-    return rc == ERR_NOTFOUND ? 0 : rc;
+    if (rc == 0)
+        buf_str(&a->why, cutune_kernel_why(a->kernel));
+    else if (rc == CUTUNE_ERR_NOTFOUND || (rc == CUTUNE_ERR_INVALID && asked))
+        buf_fmt(&a->why, "default: the first of the op script's that holds here; %s", cutune_error(a->lib));
+    else
+        return complain(FAILED, "%s", cutune_error(a->lib));
+    return DONE;
 }
 
 static int find(const struct args *args, const struct targets *t, struct answer *a)
 {
     struct err err = { 0 };
-    int rc = ask_store(args, t, a, &err);
-    a->match = a->tuned ? "exact" : "default";
-    if (rc == 0 && !a->tuned)
-        rc = op_default(t->op, &t->problems[0], t->rows[0], &t->dev, &a->config, &err);
-    return rc ? complain(FAILED, "%s", err.msg) : DONE;
+    int code = ask_library(args, t, a);
+    if (code == DONE && !a->kernel && op_default(t->op, &t->problems[0], t->rows[0], &t->dev, &a->config, &err) != 0)
+        code = complain(FAILED, "%s", err.msg);
+    return code;
+}
+
+static const char *match_name(const struct answer *a)
+{
+    static const char *const names[] = { "exact", "near", "device", "default" };
+    return names[a->kernel ? cutune_kernel_match(a->kernel) : CUTUNE_MATCH_DEFAULT];
 }
 
 static json_t *tuned_config_json(const struct tuned *k)
@@ -81,9 +92,9 @@ static json_t *tuned_config_json(const struct tuned *k)
 
 static int answer_json(const struct op *op, const struct answer *a)
 {
-    const struct tuned *k = a->tuned;
+    const struct tuned *k = a->kernel ? a->kernel->tuned : NULL;
     json_t *o = json_object();
-    o = json_with(o, "match", json_text(a->match));
+    o = json_with(o, "match", json_text(match_name(a)));
     o = json_with(o, "variant", json_text(k ? k->variant : op->variants[a->config.variant].name));
     o = json_with(o, "config", k ? tuned_config_json(k) : json_config(op, &a->config));
     o = json_with(o, "time_ns", json_positive(k ? k->time_ns : 0));
@@ -92,11 +103,11 @@ static int answer_json(const struct op *op, const struct answer *a)
 
 static void answer_print(const struct op *op, const struct answer *a)
 {
-    const struct tuned *k = a->tuned;
+    const struct tuned *k = a->kernel ? a->kernel->tuned : NULL;
     struct buf config = { 0 };
     if (!k)
         config_print(&config, op, &a->config);
-    printf("match    %s\n", a->match);
+    printf("match    %s\n", match_name(a));
     printf("variant  %s\n", k ? k->variant : op->variants[a->config.variant].name);
     printf("config   %s\n", k ? k->config : buf_text(&config));
     printf("time     %s\n", k && k->time_ns > 0 ? text_time(k->time_ns) : "not measured");
@@ -117,7 +128,7 @@ int cmd_lookup(int argc, char **argv)
         code = answer_json(t.op, &answer);
     else if (code == DONE)
         answer_print(t.op, &answer);
-    tuned_free(answer.tuned);
+    cutune_close(answer.lib);
     buf_free(&answer.why);
     targets_free(&t);
     return code;

@@ -71,7 +71,7 @@ static int help(const char *name)
     if (name && !c)
         return complain(USAGE, "no help for '%s': there is no such command; `cutune help` lists them", name);
     if (c && c->summary)
-        return start(c, 2, (char *[]) { NULL, "--help", NULL });
+        return start(c, 2, (char *[]){ NULL, "--help", NULL });
     usage(stdout);
     return DONE;
 }

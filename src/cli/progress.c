@@ -9,7 +9,7 @@
 
 struct progress progress_start(bool quiet)
 {
-    return (struct progress) { .quiet = quiet, .terminal = isatty(STDERR_FILENO) };
+    return (struct progress){ .quiet = quiet, .terminal = isatty(STDERR_FILENO) };
 }
 
 static int terminal_columns(void)
@@ -42,11 +42,7 @@ void progress_show(void *arg, const struct tune_progress *p)
         buf_fmt(&line, "  %s left", left);
     }
     if (p->best_ns > 0)
-        buf_fmt(&line, "  best %s", text_time(p->best_ns));
-    if (p->best_ns > 0 && p->best_gbs > 0)
-        buf_fmt(&line, " %.4g GB/s", p->best_gbs);
-    if (p->best_ns > 0)
-        buf_fmt(&line, " %s", p->best);
+        buf_fmt(&line, "  best %s  %s  %s", text_time(p->best_ns), text_speed(p->best_gbs, 0), p->best);
     fprintf(stderr, "\r%.*s\033[K", terminal_columns() - 1, buf_text(&line));
     fflush(stderr);
     buf_free(&line);

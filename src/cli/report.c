@@ -6,17 +6,6 @@
 #include "cli/json.h"
 #include "cli/text.h"
 
-/* GB/s where the op says its bytes, else GFLOP/s, else nothing. */
-static void rate_cell(struct table *table, double gb_per_s, double gflop_per_s)
-{
-    if (gb_per_s > 0)
-        table_cell(table, "%.4g GB/s", gb_per_s);
-    else if (gflop_per_s > 0)
-        table_cell(table, "%.4g GFLOP/s", gflop_per_s);
-    else
-        table_cell(table, "%s", "");
-}
-
 static void entry_row(struct table *table, const char *label, const struct op *op, const struct tune_entry *e,
                       const struct tune_report *r)
 {
@@ -27,7 +16,7 @@ static void entry_row(struct table *table, const char *label, const struct op *o
     bool timed = e->time_ns > 0;
     table_cell(table, "%s", label);
     table_cell(table, "%s", timed ? text_time(e->time_ns) : outcome_name(e->outcome));
-    rate_cell(table, e->gb_per_s, e->gflop_per_s);
+    table_cell(table, "%s", text_speed(e->gb_per_s, e->gflop_per_s));
     if (timed && e->gb_per_s > 0 && r->copy_gb_per_s > 0)
         table_cell(table, "%.0f%%", 100 * e->gb_per_s / r->copy_gb_per_s);
     else
@@ -48,7 +37,7 @@ static int timing_table(const struct op *op, const struct tune_report *r)
     if (r->copy_gb_per_s > 0) {
         table_cell(&table, "copy");
         table_cell(&table, "%s", text_time(r->copy_ns));
-        rate_cell(&table, r->copy_gb_per_s, 0);
+        table_cell(&table, "%s", text_speed(r->copy_gb_per_s, 0));
         table_cell(&table, "100%%");
         table_cell(&table, "the device's own copy of the same bytes");
     }

@@ -1,12 +1,10 @@
 /* `cutune run`: tunes an op, one problem after another. */
-#include <ctype.h>
-#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -24,6 +22,7 @@ struct run_args {
 enum { KEY_STRATEGY = KEY_OWN, KEY_BUDGET, KEY_SEED, KEY_JOBS, KEY_RETUNE, KEY_WARM, KEY_QUIET };
 enum { MAX_JOBS = 1024 };
 static const double MAX_SECONDS = 30 * 86400.0;
+static const uint64_t MAX_CONFIGURATIONS = 1000000000000;
 
 static const struct argp_option options[] = {
     OPT_OP,
@@ -34,7 +33,7 @@ static const struct argp_option options[] = {
     { "strategy", KEY_STRATEGY, "NAME|FILE.lua", 0,
       "Which configurations next: random, exhaustive; without it all, or random ones of more than 10,000", 0 },
     { "budget", KEY_BUDGET, "200|60s", 0, "Stop after that many configurations or seconds, for each problem", 0 },
-    { "seed", KEY_SEED, "N", 0, "Of the strategy's choices and the inputs; 0 without it", 0 },
+    { "seed", KEY_SEED, "N", 0, "Of the choices of the random strategy; 0 without it", 0 },
     { "jobs", KEY_JOBS, "N", 0, "Compile workers; without it one a processor core", 0 },
     { "retune", KEY_RETUNE, NULL, 0, "Forget what is stored for these problems and measure again", 0 },
     { "warm", KEY_WARM, NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
@@ -43,21 +42,33 @@ static const struct argp_option options[] = {
     { 0 },
 };
 
-/* "200": configurations; "60s", "0.5s": seconds. */
+/* "200": configurations; "60s", "0.5s": seconds. The last one given counts. */
 static void read_budget(const char *text, struct tune_options *tune, struct argp_state *state)
 {
     size_t n = strlen(text);
-    if (n && text[n - 1] != 's') {
-        tune->budget_seconds = 0;
-        tune->budget_count = (int64_t)args_number(state, "--budget", text, 1, 1000000000000);
-        return;
-    }
+    uint64_t count = 0;
     char *end = NULL;
-    double seconds = strspn(text, "0123456789.") == n - 1 && n > 1 ? strtod(text, &end) : 0;
-    if (!end || end != text + n - 1 || !(seconds > 0) || seconds > MAX_SECONDS)
+    double seconds = n && strspn(text, "0123456789.") == n - 1 ? strtod(text, &end) : 0;
+    if (!end || strcmp(end, "s") != 0 || !(seconds <= MAX_SECONDS))
+        seconds = 0;
+    if (seconds == 0 && (!number_read(text, MAX_CONFIGURATIONS, &count) || count == 0))
         args_error(state, "--budget '%s': a number of configurations (200) or of seconds (60s), above 0, is wanted", text);
-    tune->budget_count = 0;
+    tune->budget_count = (int64_t)count;
     tune->budget_seconds = seconds;
+}
+
+static void read_seed(const char *text, struct tune_options *tune, struct argp_state *state)
+{
+    if (!number_read(text, UINT64_MAX, &tune->seed))
+        args_error(state, "--seed '%s': a whole number of 0 to %" PRIu64 " is wanted", text, UINT64_MAX);
+}
+
+static void read_jobs(const char *text, struct tune_options *tune, struct argp_state *state)
+{
+    uint64_t jobs = 0;
+    if (!number_read(text, MAX_JOBS, &jobs) || jobs == 0)
+        args_error(state, "--jobs '%s': a whole number of 1 to %d is wanted", text, MAX_JOBS);
+    tune->jobs = (int)jobs;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -71,10 +82,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         read_budget(arg, &run->tune, state);
         return 0;
     case KEY_SEED:
-        run->tune.seed = args_number(state, "--seed", arg, 0, UINT64_MAX);
+        read_seed(arg, &run->tune, state);
         return 0;
     case KEY_JOBS:
-        run->tune.jobs = (int)args_number(state, "--jobs", arg, 1, MAX_JOBS);
+        read_jobs(arg, &run->tune, state);
         return 0;
     case KEY_RETUNE:
         run->tune.retune = true;
@@ -104,17 +115,25 @@ static const struct argp argp = {
 };
 
 static volatile sig_atomic_t stop;
+static time_t stopped_at;
 
+/* The first signal asks for an orderly end. A later one ends the process, unless it comes with the first: shells and `timeout` send
+ * theirs to the process and again to its group. */
 static void on_signal(int number)
 {
-    (void)number;
-    stop = 1;
+    time_t now = time(NULL);
+    if (!stop) {
+        stopped_at = now;
+        stop = 1;
+    } else if (now > stopped_at + 1) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
 }
 
-/* The first signal asks for an orderly end, the second is left to its default action. */
 static void catch_signals(void)
 {
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+    struct sigaction action = { .sa_handler = on_signal };
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

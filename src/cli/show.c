@@ -114,7 +114,7 @@ static int find_config(const struct show_args *args, struct subject *s)
     if (!args->config && !args->variant)
         return op_default(t->op, &t->problems[0], t->rows[0], &t->dev, &s->config, &err) ? complain(FAILED, "%s", err.msg) : DONE;
     if (config_parse(t->op, args->variant, args->config ? args->config : "", &s->config, &err) != 0)
-        return complain(USAGE, "--config '%s': %s", args->config ? args->config : "", err.msg);
+        return complain(USAGE, "%s", err.msg);
     if (plan_new(t->op, s->config.variant, &plan, &err) != 0)
         return complain(FAILED, "%s", err.msg);
     plan_slots(plan, &t->problems[0], t->rows[0], &t->dev, &s->config, slots);

@@ -1,6 +1,5 @@
 /* `cutune space`: how many configurations an op has for a problem, which they are, and what removed the others. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,9 +70,12 @@ struct view {
 
 static bool in_view(const struct view *v, const struct removal *r)
 {
+    if (r->count == 0)
+        return false;
     return v->end - v->first == v->op->nvariants || strcmp(r->variant, v->op->variants[v->first].name) == 0;
 }
 
+/* Points before any constraint. */
 static double cartesian(const struct view *v)
 {
     double points = 0;
@@ -136,8 +138,8 @@ static int print_table(const struct view *v, const char *title, const struct dev
         table_cell(&table, "valid");
     }
     table_cell(&table, "%" PRId64, valid(v));
-    table_cell(&table, "valid");
-    table_cell(&table, "built in %.3g ms", v->build_ms);
+    table_cell(&table, "in all");
+    table_cell(&table, "valid, found in %.3g ms", v->build_ms);
     return table_print(&table, 2, stdout);
 }
 

@@ -12,18 +12,14 @@ int targets_op(const struct args *args, struct targets *t)
     if (home_find(&t->home, &err) != 0)
         return complain(FAILED, "%s", err.msg);
     int rc = op_load(args->op, &t->op, &err);
-    if (rc == ERR_NOTFOUND)
-        return complain(USAGE, "--op %s: %s", args->op, err.msg);
-    return rc ? complain(FAILED, "%s", err.msg) : DONE;
+    return rc ? complain(rc == ERR_NOTFOUND ? USAGE : FAILED, "%s", err.msg) : DONE;
 }
 
 int targets_device(const struct args *args, struct targets *t)
 {
     struct err err = { 0 };
     int rc = device_find(args->device, &t->dev, &err);
-    if (rc && args->device)
-        return complain(rc == ERR_INVALID ? USAGE : FAILED, "--device %s: %s", args->device, err.msg);
-    return rc ? complain(FAILED, "%s", err.msg) : DONE;
+    return rc ? complain(rc == ERR_INVALID ? USAGE : FAILED, "%s", err.msg) : DONE;
 }
 
 static int read_rows(const struct args *args, struct targets *t)
@@ -35,7 +31,7 @@ static int read_rows(const struct args *args, struct targets *t)
     for (; t->nrows < args->ndtypes; t->nrows++) {
         t->rows[t->nrows] = op_row(t->op, args->dtypes[t->nrows], &err);
         if (t->rows[t->nrows] < 0)
-            return complain(USAGE, "--dtype %s: %s", args->dtypes[t->nrows], err.msg);
+            return complain(USAGE, "%s", err.msg);
     }
     if (!args->ndtypes) {
         int f32 = op_row(t->op, "f32", NULL);
@@ -49,7 +45,7 @@ static int read_shapes(const struct args *args, struct targets *t)
     struct err err = { 0 };
     for (; t->nproblems < args->nshapes; t->nproblems++)
         if (problem_parse(t->op, args->shapes[t->nproblems], &t->problems[t->nproblems], &err) != 0)
-            return complain(USAGE, "--shape '%s': %s", args->shapes[t->nproblems], err.msg);
+            return complain(USAGE, "%s", err.msg);
     return DONE;
 }
 

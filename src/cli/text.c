@@ -85,3 +85,10 @@ const char *text_bytes(double bytes)
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
     return scaled(bytes, 1024, units, 5);
 }
+
+const char *text_speed(double gb_per_s, double gflop_per_s)
+{
+    if (gb_per_s > 0)
+        return scaled(gb_per_s, 0, (const char *const[]){ "GB/s" }, 1);
+    return gflop_per_s > 0 ? scaled(gflop_per_s, 0, (const char *const[]){ "GFLOP/s" }, 1) : "";
+}

@@ -20,5 +20,7 @@ int table_print(struct table *t, int indent, FILE *out);
 /* "4.92 ms", three digits that matter. The text is overwritten by the fourth call after. */
 const char *text_time(double ns);
 const char *text_bytes(double bytes); /* "7.8 GiB" */
+/* "42.9 GB/s"; where the bytes are not known "1234 GFLOP/s"; "" where neither is. */
+const char *text_speed(double gb_per_s, double gflop_per_s);
 
 #endif

@@ -158,7 +158,7 @@ static int cuda_view(struct device *d, struct memory *m, int64_t offset, int64_t
     struct memory *v = mem_zalloc(sizeof *v);
     if (!v)
         return err_nomem(err);
-    *v = (struct memory) { .at = m->at + (uint64_t)offset, .bytes = bytes, .is_view = true };
+    *v = (struct memory){ .at = m->at + (uint64_t)offset, .bytes = bytes, .is_view = true };
     *out = v;
     return 0;
 }
@@ -293,7 +293,7 @@ static int read_resources(struct device *d, struct kernel *k, struct resources *
         if (rc)
             return rc;
     }
-    *r = (struct resources) { .registers = value[0], .shared = value[1], .local = value[2], .max_threads = value[3] };
+    *r = (struct resources){ .registers = value[0], .shared = value[1], .local = value[2], .max_threads = value[3] };
     return 0;
 }
 

@@ -59,6 +59,7 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     X(CU_EVENT_DEFAULT, 0)                                                                                                         \
     X(NVRTC_SUCCESS, 0)                                                                                                            \
     X(NVRTC_ERROR_OUT_OF_MEMORY, 1)                                                                                                \
+    X(NVRTC_ERROR_INVALID_OPTION, 5)                                                                                               \
     X(NVRTC_ERROR_COMPILATION, 6)
 
 #ifndef API_LISTS_ONLY

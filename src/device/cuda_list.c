@@ -57,7 +57,7 @@ static int describe(const struct cuda_api *cu, int index, struct devspec *d, str
         rc = cuda_check(cu, cu->cuDeviceTotalMem_v2(&memory, device), err, "cuDeviceTotalMem");
     if (rc)
         return rc;
-    *d = (struct devspec) { .backend = "cuda", .index = index, .fp64 = true };
+    *d = (struct devspec){ .backend = "cuda", .index = index, .fp64 = true };
     identity(cu, device, d);
     driver_version(cu, d->driver, sizeof d->driver);
     int major = attribute(cu, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
@@ -83,7 +83,7 @@ static int describe(const struct cuda_api *cu, int index, struct devspec *d, str
 int cuda_list(struct devspec *out, int max, struct err *err)
 {
     if (err)
-        *err = (struct err) { 0 };
+        *err = (struct err){ 0 };
     struct err why = { 0 };
     const struct cuda_api *cu = cuda_api(&why);
     if (!cu) {

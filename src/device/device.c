@@ -30,7 +30,7 @@ struct wish {
 
 static int parse_word(const char *word, struct wish *wish, struct err *err)
 {
-    *wish = (struct wish) { .index = -1 };
+    *wish = (struct wish){ .index = -1 };
     if (!word)
         return 0;
     size_t n = strcspn(word, ":");
@@ -60,11 +60,7 @@ static int search(const struct backend *backend, const struct wish *wish, struct
         return err_nomem(err);
     struct err why = { 0 };
     int n = backend->list(list, MAX_DEVICES, &why);
-    if (n < 0) {
-        mem_free(list);
-        return err_set(err, n, "%s", why.msg);
-    }
-    if (n == 0)
+    if (n <= 0) /* a backend that fails does not stand in the way of the next */
         buf_fmt(there, "%s%s: %s", there->len ? "; " : "", backend->name, why.msg);
     for (int i = 0; i < n && i < MAX_DEVICES; i++) {
         buf_fmt(there, "%s%s:%d is %s", there->len ? "; " : "", backend->name, list[i].index, list[i].name);

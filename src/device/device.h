@@ -2,7 +2,8 @@
  * table in device.c.
  *
  * A device belongs to one thread. Its work runs in order on one queue; calls return as soon as the work is queued unless they say
- * otherwise. A kernel's fault shows in the return of a later call, at the latest of sync. */
+ * otherwise. A kernel's fault shows in the return of a later call, at the latest of sync: as ERR_DEVICE, after which the device has
+ * to be taken for lost. What is only refused is another code (ERR_UNSUPPORTED, ERR_INVALID, ERR_NOMEM), and leaves it as it was. */
 #ifndef DEVICE_DEVICE_H
 #define DEVICE_DEVICE_H
 

@@ -97,9 +97,9 @@ static void hang(void)
 static int null_list(struct devspec *out, int max, struct err *err)
 {
     if (err)
-        *err = (struct err) { 0 };
+        *err = (struct err){ 0 };
     for (int i = 0; i < 2 && i < max; i++)
-        out[i] = (struct devspec) {
+        out[i] = (struct devspec){
             .backend = "null",
             .name = "Pretend device",
             .arch = "null",
@@ -183,7 +183,7 @@ static int null_alloc(struct device *d, int64_t bytes, struct memory **out, stru
         mem_free(at);
         return err_nomem(err);
     }
-    *m = (struct memory) { .at = at, .bytes = bytes };
+    *m = (struct memory){ .at = at, .bytes = bytes };
     *out = m;
     return 0;
 }
@@ -197,7 +197,7 @@ static int null_view(struct device *d, struct memory *m, int64_t offset, int64_t
     struct memory *v = mem_zalloc(sizeof *v);
     if (!v)
         return err_nomem(err);
-    *v = (struct memory) { .at = m->at + offset, .bytes = bytes, .is_view = true };
+    *v = (struct memory){ .at = m->at + offset, .bytes = bytes, .is_view = true };
     *out = v;
     return 0;
 }
@@ -243,9 +243,9 @@ static int null_copy(struct device *d, struct memory *to, const struct memory *f
 static int null_sync(struct device *d, struct err *err)
 {
     struct pending p = d->pending;
-    d->pending = (struct pending) { 0 };
+    d->pending = (struct pending){ 0 };
     if (p.delay_ms > 0)
-        nanosleep(&(struct timespec) { .tv_sec = p.delay_ms / 1000, .tv_nsec = p.delay_ms % 1000 * 1000000 }, NULL);
+        nanosleep(&(struct timespec){ .tv_sec = p.delay_ms / 1000, .tv_nsec = p.delay_ms % 1000 * 1000000 }, NULL);
     if (p.hang)
         hang();
     if (p.crash)
@@ -326,7 +326,7 @@ static int null_kernel(struct device *d, struct module *m, const char *name, int
     k->next = m->kernels;
     m->kernels = k;
     if (resources)
-        *resources = (struct resources) { .registers = 32, .max_threads = d->spec.max_threads };
+        *resources = (struct resources){ .registers = 32, .max_threads = d->spec.max_threads };
     *out = k;
     return 0;
 }

@@ -127,7 +127,10 @@ int nvrtc_compile(struct compiler *c, const struct compile_job *job, struct buf 
         rc = err_set(err, ERR_INVALID, "NVRTC refuses the source");
         goto out;
     }
-    rc = check(rtc, result, err, target);
+    if (result == NVRTC_ERROR_INVALID_OPTION)
+        rc = err_set(err, ERR_UNSUPPORTED, "NVRTC %d.%d does not know the architecture %s", rtc->major, rtc->minor, arch);
+    else
+        rc = check(rtc, result, err, "nvrtcCompileProgram");
     if (!rc)
         rc = ptx ? take(rtc, program, rtc->nvrtcGetPTXSize, rtc->nvrtcGetPTX, SIZE_MAX, binary, err)
                  : take(rtc, program, rtc->nvrtcGetCUBINSize, rtc->nvrtcGetCUBIN, SIZE_MAX, binary, err);

@@ -53,7 +53,7 @@ static void forget_span(struct device *d, struct span *span)
         d->s.cl->clReleaseEvent(span->last);
     if (span->first)
         d->s.cl->clReleaseEvent(span->first);
-    *span = (struct span) { 0 };
+    *span = (struct span){ 0 };
 }
 
 static void ocl_close(struct device *d)
@@ -109,7 +109,7 @@ static int ocl_view(struct device *d, struct memory *m, int64_t offset, int64_t 
     struct memory *v = mem_zalloc(sizeof *v);
     if (!v)
         return err_nomem(err);
-    *v = (struct memory) { .root = m->root, .bytes = bytes, .offset = m->offset + offset };
+    *v = (struct memory){ .root = m->root, .bytes = bytes, .offset = m->offset + offset };
     cl_buffer_region region = { .origin = (size_t)v->offset, .size = (size_t)bytes };
     cl_int result = CL_SUCCESS;
     v->handle = d->s.cl->clCreateSubBuffer(m->root, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result);
@@ -219,7 +219,7 @@ static void read_resources(const struct opencl_session *s, cl_kernel kernel, str
     cl_ulong local = 0, private = 0;
     size_t threads = 0;
     s->cl->clGetKernelWorkGroupInfo(kernel, s->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof threads, &threads, NULL);
-    *r = (struct resources) { .registers = -1, .shared = -1, .local = -1, .max_threads = s->spec.max_threads };
+    *r = (struct resources){ .registers = -1, .shared = -1, .local = -1, .max_threads = s->spec.max_threads };
     if (threads > 0 && threads < INT32_MAX)
         r->max_threads = (int)threads;
     if (s->cl->clGetKernelWorkGroupInfo(kernel, s->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL) == CL_SUCCESS)

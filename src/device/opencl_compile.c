@@ -8,8 +8,9 @@
 
 static const char magic[8] = "cutuneCL";
 static const char build_options[] = "-cl-std=CL1.2 -w";
+enum { LARGE_GRID = 65535 }; /* blocks in one dimension, from which on PoCL has other code */
 
-/* PoCL compiles a kernel once more for each block shape when it is first enqueued. A trial launch makes it do so here, and the
+/* PoCL compiles a kernel once more for each block shape, when it is first enqueued. A trial launch makes it do so here, and the
  * program binary carries the result. Buffers for it are kept between jobs; on a CPU, pages that no kernel touches cost nothing. */
 struct compiler {
     struct opencl_session s;
@@ -99,7 +100,7 @@ static int scratch(struct compiler *c, int i, int64_t bytes, cl_mem *out, struct
     return 0;
 }
 
-/* One block of the launch, on scratch buffers. */
+/* One block of the launch, on scratch buffers; of a grid that PoCL compiles as a large one, as many as make it large. */
 static int try_launch(struct compiler *c, cl_program program, const struct warm_launch *w, struct err *err)
 {
     int rc = check_launch(&c->s.spec, &w->geometry, c->s.spec.max_shared, NULL, 0, err);
@@ -115,10 +116,12 @@ static int try_launch(struct compiler *c, cl_program program, const struct warm_
     rc = opencl_check(result, err, "clCreateKernel");
     if (rc)
         return rc;
-    static const int64_t one[3] = { 1, 1, 1 };
+    int64_t blocks[3];
+    for (int i = 0; i < 3; i++)
+        blocks[i] = w->geometry.grid[i] >= LARGE_GRID ? LARGE_GRID : 1;
     rc = opencl_set_args(&c->s, kernel, buffers, w->args, w->nargs, w->geometry.shared, err);
     if (!rc)
-        rc = opencl_enqueue(&c->s, kernel, one, w->geometry.block, NULL, err);
+        rc = opencl_enqueue(&c->s, kernel, blocks, w->geometry.block, NULL, err);
     if (!rc)
         rc = opencl_check(c->s.cl->clFinish(c->s.queue), err, "clFinish");
     c->s.cl->clReleaseKernel(kernel);

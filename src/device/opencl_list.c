@@ -25,7 +25,7 @@ static int enumerate(const struct opencl_api *cl, struct found *out)
         if (cl->clGetDeviceIDs(platforms[p], kinds, MAX_DEVICES, devices, &ndevices) != CL_SUCCESS)
             continue;
         for (cl_uint d = 0; d < ndevices && d < MAX_DEVICES && n < MAX_DEVICES; d++)
-            out[n++] = (struct found) { platforms[p], devices[d] };
+            out[n++] = (struct found){ platforms[p], devices[d] };
     }
     return n;
 }
@@ -106,7 +106,7 @@ static void grid_limits(struct devspec *d, bool nvidia)
 static void describe(const struct opencl_api *cl, const struct found *f, int index, struct devspec *d)
 {
     cl_device_id device = f->device;
-    *d = (struct devspec) { .backend = "opencl", .index = index, .shared_driver = true };
+    *d = (struct devspec){ .backend = "opencl", .index = index, .shared_driver = true };
     text(cl, device, CL_DEVICE_NAME, d->name, sizeof d->name);
     text(cl, device, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
     platform_word(cl, f->platform, d->arch);
@@ -133,7 +133,7 @@ static void describe(const struct opencl_api *cl, const struct found *f, int ind
 int opencl_list(struct devspec *out, int max, struct err *err)
 {
     if (err)
-        *err = (struct err) { 0 };
+        *err = (struct err){ 0 };
     struct err why = { 0 };
     const struct opencl_api *cl = opencl_api(&why);
     if (!cl) {

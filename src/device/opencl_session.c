@@ -56,7 +56,7 @@ int opencl_check(cl_int rc, struct err *err, const char *what)
 int opencl_session_open(const struct devspec *spec, cl_command_queue_properties properties, struct opencl_session *out,
                         struct err *err)
 {
-    *out = (struct opencl_session) { .spec = *spec };
+    *out = (struct opencl_session){ .spec = *spec };
     int rc = opencl_device(spec, &out->cl, &out->device, err);
     if (rc)
         return rc;
@@ -137,7 +137,7 @@ int opencl_enqueue(const struct opencl_session *s, cl_kernel kernel, const int64
     }
     cl_int result = s->cl->clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, local, 0, NULL, event);
     int rc = opencl_check(result, err, "clEnqueueNDRangeKernel");
-    /* Too many registers or too much local memory has the code of a lost device: only then is the queue dead as well. */
+    /* A lost device and a block too large for its registers have one code: here the queue tells which it is. */
     if (result == CL_OUT_OF_RESOURCES && s->cl->clFinish(s->queue) == CL_SUCCESS)
         rc = err_set(err, ERR_UNSUPPORTED, "clEnqueueNDRangeKernel: the block takes more registers or local memory than there is");
     return rc;

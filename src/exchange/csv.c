@@ -29,7 +29,8 @@ static void put_known(FILE *out, double v)
 static int write_row(void *arg, const struct listed *l)
 {
     FILE *out = arg;
-    const char *const texts[] = { l->device, l->backend, l->arch, l->driver, l->op, l->types, l->problem, l->cache, l->variant, l->config };
+    const char *const texts[] = { l->device, l->backend, l->arch,  l->driver,  l->op,
+                                  l->types,  l->problem, l->cache, l->variant, l->config };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         put_text(out, texts[i]);
     put_known(out, l->time_ns);
@@ -42,7 +43,8 @@ static int write_row(void *arg, const struct listed *l)
 
 int export_csv(struct store *s, FILE *out, struct err *err)
 {
-    fputs("device,backend,arch,driver,op,dtype,problem,cache,variant,config,time_ns,gb_per_s,gflop_per_s,copy_share,samples,measured,ok,"
+    fputs("device,backend,arch,driver,op,dtype,problem,cache,variant,config,time_ns,gb_per_s,gflop_per_s,copy_share,samples,"
+          "measured,ok,"
           "stale,date\n",
           out);
     return store_each_winner(s, write_row, out, err);

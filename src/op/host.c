@@ -49,8 +49,12 @@ static void count_hook(lua_State *L, lua_Debug *ar)
     struct host *h = host_of(L);
     if (h->left > 0)
         h->left -= STRIDE;
-    if (h->left <= 0)
-        luaL_error(L, "ran for more than %d million instructions", (int)(h->limits.instructions / 1000000));
+    if (h->left > 0)
+        return;
+    luaL_where(L, 0); /* inside a hook that is the script's own line */
+    lua_pushfstring(L, "ran for more than %d million instructions", (int)(h->limits.instructions / 1000000));
+    lua_concat(L, 2);
+    lua_error(L);
 }
 
 /* What each removed name could do: reach files, run binary chunks, escape or delay the limits, print into the caller's output. */

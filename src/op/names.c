@@ -55,7 +55,10 @@ static void add_macro(struct symbols *s, const char *what, const char *name, con
 
 static size_t count(const struct op *op, const struct variant *v)
 {
-    size_t n = (size_t)(op->naxes + 4 * op->ntypes + op->nargs + v->nworkspaces + v->nparams + v->nlaunches);
+    int dtypes = 0;
+    while (dtype_at(dtypes))
+        dtypes++;
+    size_t n = (size_t)(op->naxes + (4 + dtypes) * op->ntypes + op->nargs + v->nworkspaces + v->nparams + v->nlaunches);
     for (int i = 0; i < v->nparams; i++)
         n += v->params[i].values[0].type == VAL_STR ? (size_t)v->params[i].n : 0;
     return n;
@@ -70,6 +73,11 @@ static void collect(const struct op *op, const struct variant *v, struct symbols
         add_macro(s, "what templates get of a type", op->types[i], "bytes");
         add_macro(s, "what templates get of a type", op->types[i], "bits");
         add_macro(s, "what templates get of a type", op->types[i], "is_float");
+        for (int d = 0; dtype_at(d); d++) {
+            char rest[MAX_NAME];
+            snprintf(rest, sizeof rest, "is_%s", dtype_at(d)->name);
+            add_macro(s, "what templates get of a type", op->types[i], rest);
+        }
     }
     for (int i = 0; i < op->nargs; i++)
         add(s, "an argument", op->args[i].name);

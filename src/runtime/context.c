@@ -6,9 +6,11 @@
 #include "runtime/runtime.h"
 
 /* The public codes are the internal ones. */
-_Static_assert(CUTUNE_ERR_NOMEM == (int)ERR_NOMEM && CUTUNE_ERR_INVALID == (int)ERR_INVALID && CUTUNE_ERR_NOTFOUND == (int)ERR_NOTFOUND &&
-                   CUTUNE_ERR_IO == (int)ERR_IO && CUTUNE_ERR_DEVICE == (int)ERR_DEVICE && CUTUNE_ERR_UNSUPPORTED == (int)ERR_UNSUPPORTED &&
-                   CUTUNE_ERR_BUSY == (int)ERR_BUSY && CUTUNE_ERR_TIMEOUT == (int)ERR_TIMEOUT && CUTUNE_ERR_CORRUPT == (int)ERR_CORRUPT,
+_Static_assert(CUTUNE_ERR_NOMEM == (int)ERR_NOMEM && CUTUNE_ERR_INVALID == (int)ERR_INVALID &&
+                   CUTUNE_ERR_NOTFOUND == (int)ERR_NOTFOUND && CUTUNE_ERR_IO == (int)ERR_IO &&
+                   CUTUNE_ERR_DEVICE == (int)ERR_DEVICE && CUTUNE_ERR_UNSUPPORTED == (int)ERR_UNSUPPORTED &&
+                   CUTUNE_ERR_BUSY == (int)ERR_BUSY && CUTUNE_ERR_TIMEOUT == (int)ERR_TIMEOUT &&
+                   CUTUNE_ERR_CORRUPT == (int)ERR_CORRUPT,
                "cutune.h and base/err.h name the same codes");
 
 int cutune_version(void)

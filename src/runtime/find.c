@@ -24,8 +24,8 @@ static int exact(const struct question *q, struct tuned *t, struct cutune_kernel
     if (rc == ERR_UNSUPPORTED) { /* it was tuned for this: whatever changed, the record is not to be trusted */
         char why[256];
         snprintf(why, sizeof why, "%.255s", err ? err->msg : "");
-        return err_set(err, ERR_CORRUPT, "the record of %s %s does not hold for its own problem: %s", q->op->name, buf_text(&q->sizes),
-                       why);
+        return err_set(err, ERR_CORRUPT, "the record of %s %s does not hold for its own problem: %s", q->op->name,
+                       buf_text(&q->sizes), why);
     }
     if (rc)
         return rc;
@@ -49,8 +49,9 @@ static int first_that_holds(const struct question *q, struct tuned **records, in
     while (i < n)
         tuned_free(records[i++]);
     if (rc == ERR_UNSUPPORTED && n)
-        return err_set(err, ERR_NOTFOUND, "no tuned record of %s %s %s on %s, and none of the %d defaults may run: the last fails `%s`",
-                       q->op->name, buf_text(&q->types), buf_text(&q->sizes), q->dev.name, n, why.msg);
+        return err_set(err, ERR_NOTFOUND,
+                       "no tuned record of %s %s %s on %s, and none of the %d defaults may run: the last fails `%s`", q->op->name,
+                       buf_text(&q->types), buf_text(&q->sizes), q->dev.name, n, why.msg);
     if (rc == ERR_UNSUPPORTED)
         return err_set(err, ERR_NOTFOUND, "no tuned record of %s %s %s on %s, and no default for %s: `cutune run` there makes both",
                        q->op->name, buf_text(&q->types), buf_text(&q->sizes), q->dev.name, q->dev.backend);

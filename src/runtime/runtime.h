@@ -10,7 +10,7 @@ struct cutune_kernel {
     cutune_match match;
     const char *why;
     struct tuned *tuned;
-    struct op *op;              /* rebuilt from tuned: one variant, each parameter with its one value */
+    struct op *op; /* rebuilt from tuned: one variant, each parameter with its one value */
     struct plan *plan;
     struct geometry *geometry;  /* of each launch */
     const char *question;       /* device, op, types and sizes as text */

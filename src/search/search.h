@@ -5,7 +5,8 @@
  *   tell(list)  -> outcomes, each { index =, outcome = "ok", time_ns = }, in any order, with others still pending   (optional)
  * and may read space:count(), space:config(index) -> { variant =, NAME = value }, space:find(config) -> index or nil,
  * space:variants() -> { { name =, first =, count = }, ... }, and random(n) -> an integer 0..n-1 from the seed.
- * The same outcomes told in the same order give the same proposals for the same seed. */
+ * The same outcomes told in the same order give the same proposals for the same seed (so a strategy does not rely on the order of
+ * pairs() over strings, which Lua changes from run to run). Outcomes are passed on before the next question. */
 #ifndef SEARCH_SEARCH_H
 #define SEARCH_SEARCH_H
 

@@ -225,6 +225,11 @@ void space_free(struct space *s)
     mem_free(s);
 }
 
+const struct op *space_op(const struct space *s)
+{
+    return s->op;
+}
+
 int64_t space_count(const struct space *s)
 {
     return s->count;

@@ -22,6 +22,7 @@ struct removal {
 int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct space **out,
               struct err *err);
 void space_free(struct space *s);
+const struct op *space_op(const struct space *s);
 
 int64_t space_count(const struct space *s);     /* valid configurations; ERR at building where past 2^62 */
 double space_cartesian(const struct space *s);  /* exact below 2^53 */

@@ -2,16 +2,17 @@
 #include "base/mem.h"
 #include "store/sql.h"
 
-static int winner_id(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem, int64_t *id,
-                     struct err *err)
+static int winner_id(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                     int64_t *id, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s,
-                         "SELECT tuned.id FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem "
-                         "JOIN op ON op.id = problem.op WHERE backend = ? AND device.name = ? AND arch = ? AND mig = ? "
-                         "AND multiprocessors = ? AND memory = ? AND op.name = ? AND op.current = 1 AND problem.types = ? "
-                         "AND problem.sizes = ? ORDER BY cache = 'warm' LIMIT 1",
-                         err);
+    int rc =
+        query_begin(&q, s,
+                    "SELECT tuned.id FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem "
+                    "JOIN op ON op.id = problem.op WHERE device.backend = ? AND device.name = ? AND arch = ? AND mig = ? "
+                    "AND multiprocessors = ? AND memory = ? AND op.name = ? AND op.current = 1 AND problem.types = ? "
+                    "AND problem.sizes = ? ORDER BY tuned.cache = 'warm' LIMIT 1",
+                    err);
     if (rc)
         return rc;
     put_device(&q, dev);

@@ -39,21 +39,25 @@ static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, con
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct query q;
-    int rc = query_begin(
-        &q, s,
-        "SELECT tuned.id, device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, tuned.variant, tuned.config, "
-        "tuned.cache, tuned.time_ns, problem.bytes, problem.flops, tuned.copy_ns, "
-        "coalesce((SELECT n FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = tuned.cache "
-        "AND m.key = tuned.key AND m.protocol = ?), 0) AS samples, "
-        "(SELECT count(*) FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = tuned.cache "
-        "AND m.protocol = ?) AS measured, "
-        "(SELECT count(*) FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = tuned.cache "
-        "AND m.protocol = ? AND m.outcome IN ('ok', 'slower')) AS passed, "
-        "op.current, tuned.created, provenance.driver "
-        "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem JOIN op ON op.id = problem.op "
-        "JOIN provenance ON provenance.id = tuned.provenance "
-        "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, tuned.cache, op.current DESC",
-        err);
+    int rc = query_begin(&q, s,
+                         "SELECT tuned.id, device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, "
+                         "tuned.variant, tuned.config, "
+                         "tuned.cache, tuned.time_ns, problem.bytes, problem.flops, tuned.copy_ns, "
+                         "coalesce((SELECT n FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND "
+                         "m.cache = tuned.cache "
+                         "AND m.key = tuned.key AND m.protocol = ?), 0) AS samples, "
+                         "(SELECT count(*) FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND "
+                         "m.cache = tuned.cache "
+                         "AND m.protocol = ?) AS measured, "
+                         "(SELECT count(*) FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND "
+                         "m.cache = tuned.cache "
+                         "AND m.protocol = ? AND m.outcome IN ('ok', 'slower')) AS passed, "
+                         "op.current, tuned.created, provenance.driver "
+                         "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem JOIN op ON "
+                         "op.id = problem.op "
+                         "JOIN provenance ON provenance.id = tuned.provenance "
+                         "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, tuned.cache, op.current DESC",
+                         err);
     if (rc)
         return rc;
     for (int i = 0; i < 3; i++)

@@ -33,19 +33,20 @@ static void put_result(struct query *q, const struct result *r, const struct buf
 static int save(struct store *s, const struct target *t, const struct measured *m, const struct buf *samples, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s,
-                         "INSERT INTO measurement (device, problem, cache, key, protocol, provenance, variant, config, outcome, reason, n, "
-                         "median, min, max, mean, stddev, ci_low, ci_high, samples, compile_ms, registers, shared, local, max_threads, "
-                         "sm_mhz, mem_mhz, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                         "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')) "
-                         "ON CONFLICT (device, problem, cache, key, protocol) DO UPDATE SET provenance = excluded.provenance, "
-                         "variant = excluded.variant, config = excluded.config, outcome = excluded.outcome, reason = excluded.reason, "
-                         "n = excluded.n, median = excluded.median, min = excluded.min, max = excluded.max, mean = excluded.mean, "
-                         "stddev = excluded.stddev, ci_low = excluded.ci_low, ci_high = excluded.ci_high, samples = excluded.samples, "
-                         "compile_ms = excluded.compile_ms, registers = excluded.registers, shared = excluded.shared, "
-                         "local = excluded.local, max_threads = excluded.max_threads, sm_mhz = excluded.sm_mhz, "
-                         "mem_mhz = excluded.mem_mhz, created = excluded.created",
-                         err);
+    int rc = query_begin(
+        &q, s,
+        "INSERT INTO measurement (device, problem, cache, key, protocol, provenance, variant, config, outcome, reason, n, "
+        "median, min, max, mean, stddev, ci_low, ci_high, samples, compile_ms, registers, shared, local, max_threads, "
+        "sm_mhz, mem_mhz, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')) "
+        "ON CONFLICT (device, problem, cache, key, protocol) DO UPDATE SET provenance = excluded.provenance, "
+        "variant = excluded.variant, config = excluded.config, outcome = excluded.outcome, reason = excluded.reason, "
+        "n = excluded.n, median = excluded.median, min = excluded.min, max = excluded.max, mean = excluded.mean, "
+        "stddev = excluded.stddev, ci_low = excluded.ci_low, ci_high = excluded.ci_high, samples = excluded.samples, "
+        "compile_ms = excluded.compile_ms, registers = excluded.registers, shared = excluded.shared, "
+        "local = excluded.local, max_threads = excluded.max_threads, sm_mhz = excluded.sm_mhz, "
+        "mem_mhz = excluded.mem_mhz, created = excluded.created",
+        err);
     if (rc)
         return rc;
     put_target(&q, t);
@@ -142,11 +143,12 @@ int store_each_measured(struct store *s, const struct target *t, int (*each)(voi
                         struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s,
-                         "SELECT key, variant, config, outcome, reason, n, median, min, max, mean, stddev, ci_low, ci_high, samples, "
-                         "compile_ms, registers, shared, local, max_threads, sm_mhz, mem_mhz FROM measurement "
-                         "WHERE device = ? AND problem = ? AND cache = ? AND protocol = ? ORDER BY id",
-                         err);
+    int rc =
+        query_begin(&q, s,
+                    "SELECT key, variant, config, outcome, reason, n, median, min, max, mean, stddev, ci_low, ci_high, samples, "
+                    "compile_ms, registers, shared, local, max_threads, sm_mhz, mem_mhz FROM measurement "
+                    "WHERE device = ? AND problem = ? AND cache = ? AND protocol = ? ORDER BY id",
+                    err);
     if (rc)
         return rc;
     put_target(&q, t);

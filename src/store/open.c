@@ -163,7 +163,8 @@ static int connect_read(struct store *s, struct err *err)
         return code ? store_failed(s, code, err) : 0;
     /* A file in WAL mode wants to make its index beside it. Where that cannot be, and no log waits, nobody writes: as it stands. */
     if (has_log(s->path))
-        return err_set(err, ERR_IO, "%s: its last writer did not end and this folder is read-only: open it once where it can be written",
+        return err_set(err, ERR_IO,
+                       "%s: its last writer did not end and this folder is read-only: open it once where it can be written",
                        s->path);
     return connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
 }
@@ -184,8 +185,8 @@ static int identify(struct store *s, enum store_mode mode, int *version, struct 
     if (id != APPLICATION_ID)
         return err_set(err, ERR_INVALID, "%s: another program's database, not cutune's", s->path);
     if (v > SCHEMA_VERSION)
-        return err_set(err, ERR_INVALID, "%s: of a newer cutune: its version is %lld, this one knows up to %d", s->path, (long long)v,
-                       SCHEMA_VERSION);
+        return err_set(err, ERR_INVALID, "%s: of a newer cutune: its version is %lld, this one knows up to %d", s->path,
+                       (long long)v, SCHEMA_VERSION);
     if (v < 1)
         return store_damaged(s, err, "it has no version");
     if (v < SCHEMA_VERSION && mode == STORE_READ)

@@ -59,7 +59,8 @@ static int load_bindings(struct store *s, struct op *op, int64_t id, struct err 
 {
     enum { MAX_CELLS = 65536 };
     struct query q;
-    int n, rc = query_by_id(&q, s, "SELECT line, type, dtype FROM op_binding WHERE op = ? ORDER BY line, type", id, MAX_CELLS, &n, err);
+    int n, rc = query_by_id(&q, s, "SELECT line, type, dtype FROM op_binding WHERE op = ? ORDER BY line, type", id, MAX_CELLS, &n,
+                            err);
     if (rc)
         goto out;
     if (!op->ntypes || n % op->ntypes) {
@@ -87,7 +88,8 @@ out:
 static int load_args(struct store *s, struct op *op, int64_t id, struct err *err)
 {
     struct query q;
-    int rc = query_by_id(&q, s, "SELECT place, name, kind, type, value FROM op_arg WHERE op = ? ORDER BY place", id, MAX_ARGS, &op->nargs, err);
+    int rc = query_by_id(&q, s, "SELECT place, name, kind, type, value FROM op_arg WHERE op = ? ORDER BY place", id, MAX_ARGS,
+                         &op->nargs, err);
     if (!rc && !(op->args = arena_array(op->arena, (size_t)op->nargs, sizeof *op->args)))
         rc = err_nomem(err);
     for (int i = 0; !rc && i < op->nargs && (rc = query_step(&q, err)) > 0; i++) {
@@ -106,7 +108,8 @@ static int load_args(struct store *s, struct op *op, int64_t id, struct err *err
 static int load_extents(struct store *s, struct op *op, int64_t id, struct err *err)
 {
     struct query q;
-    int n, rc = query_by_id(&q, s, "SELECT arg, place, extent FROM op_extent WHERE op = ? ORDER BY arg, place", id, MAX_ARGS * MAX_RANK, &n, err);
+    int n, rc = query_by_id(&q, s, "SELECT arg, place, extent FROM op_extent WHERE op = ? ORDER BY arg, place", id,
+                            MAX_ARGS * MAX_RANK, &n, err);
     while (!rc && (rc = query_step(&q, err)) > 0) {
         int place = (int)col_int(&q, 0, op->nargs - 1);
         rc = query_check(&q, err);

@@ -25,11 +25,11 @@ struct store {
 struct query {
     struct store *store;
     sqlite3_stmt *stmt;
-    bool own;            /* not one of the cached */
-    int at;              /* the next question mark or column */
-    int rc;              /* SQLite's, of the first put that failed */
-    const char *bad;     /* the first column that held what cutune would not have written */
-    bool nomem;          /* a column could not be copied */
+    bool own;        /* not one of the cached */
+    int at;          /* the next question mark or column */
+    int rc;          /* SQLite's, of the first put that failed */
+    const char *bad; /* the first column that held what cutune would not have written */
+    bool nomem;      /* a column could not be copied */
 };
 
 /* `sql` is a literal, compiled once a store. End each query, also one that failed. */
@@ -37,7 +37,7 @@ int query_begin(struct query *q, struct store *s, const char *sql, struct err *e
 void query_end(struct query *q);
 
 void put_int(struct query *q, int64_t v);
-void put_id(struct query *q, int64_t v);       /* 0: NULL */
+void put_id(struct query *q, int64_t v); /* 0: NULL */
 void put_real(struct query *q, double v);
 void put_text(struct query *q, const char *v); /* null: NULL. Borrowed until the query's end, as a blob is */
 void put_line(struct query *q, const char *v); /* words of a driver or compiler: control characters become spaces; copied */
@@ -59,10 +59,10 @@ const void *col_blob(struct query *q, size_t max, size_t *n); /* null and 0 wher
 /* The same two, copied; where there is no memory, query_check tells. */
 const char *copy_text(struct query *q, struct arena *a, size_t max, int flags);
 const char *copy_name(struct query *q, struct arena *a);
-int col_word(struct query *q, const char *const *words);      /* the place of the text in a null-ended list */
-void col_key(struct query *q, char key[HASH_HEX]);            /* 32 hexadecimal digits */
-int col_place(struct query *q, int expected);                 /* a `place`: exactly that */
-void query_bad(struct query *q, const char *column);          /* marks the row bad for a reason of the caller's */
+int col_word(struct query *q, const char *const *words); /* the place of the text in a null-ended list */
+void col_key(struct query *q, char key[HASH_HEX]);       /* 32 hexadecimal digits */
+int col_place(struct query *q, int expected);            /* a `place`: exactly that */
+void query_bad(struct query *q, const char *column);     /* marks the row bad for a reason of the caller's */
 /* ERR_CORRUPT where a column of the row was bad, ERR_NOMEM where one could not be copied. */
 int query_check(struct query *q, struct err *err);
 
@@ -80,11 +80,11 @@ void read_end(struct store *s, bool mine);
 
 /* Bounds of what is read back, beyond those of the model. */
 enum {
-    MAX_TEXT = 65535,        /* bytes of an expression or a configuration's text */
+    MAX_TEXT = 65535, /* bytes of an expression or a configuration's text */
     MAX_SOURCE = 16 << 20,
     MAX_BINARY = 64 << 20,
-    MAX_CONDITIONS = 65536,  /* constraints or preconditions of a kernel */
-    MAX_DEFAULTS = 256,      /* of an op, for its types, on a backend */
+    MAX_CONDITIONS = 65536, /* constraints or preconditions of a kernel */
+    MAX_DEFAULTS = 256,     /* of an op, for its types, on a backend */
     MAX_SAMPLES = 1 << 20,
 };
 

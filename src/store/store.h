@@ -16,8 +16,8 @@
 struct store;
 
 enum store_mode {
-    STORE_READ,   /* the file must exist; nothing is written */
-    STORE_WRITE,  /* made where it does not exist, migrated where it is older */
+    STORE_READ,  /* the file must exist; nothing is written */
+    STORE_WRITE, /* made where it does not exist, migrated where it is older */
 };
 /* Messages name the path, and say what is wrong: not a database, of a newer cutune, not cutune's, damaged, no permission. */
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err);
@@ -41,7 +41,7 @@ int store_target(struct store *s, const struct devspec *dev, const struct op *op
 struct measured {
     char key[HASH_HEX];
     const char *variant;
-    const char *config;   /* config_print's text */
+    const char *config; /* config_print's text */
     struct result result;
 };
 
@@ -71,7 +71,7 @@ struct tuned_workspace {
 };
 
 struct tuned_need {
-    int kind, arg;        /* enum need_kind; an argument of the op */
+    int kind, arg; /* enum need_kind; an argument of the op */
     const char *bytes;
 };
 
@@ -82,15 +82,15 @@ enum tuned_role { TUNED_WINNER, TUNED_DEFAULT };
 struct tuned {
     struct arena *arena;
     enum tuned_role role;
-    int rank;             /* defaults: their place in the op's list; winners: 0 */
-    char key[HASH_HEX];   /* of its measurement; a default never measured: of its source */
+    int rank;           /* defaults: their place in the op's list; winners: 0 */
+    char key[HASH_HEX]; /* of its measurement; a default never measured: of its source */
     const char *variant, *config;
-    int nparams;          /* the configuration again, typed */
+    int nparams; /* the configuration again, typed */
     struct tuned_param *params;
-    double time_ns;       /* 0: not measured */
-    double copy_ns;       /* a device copy of the same bytes in the same run; 0: not measured */
+    double time_ns; /* 0: not measured */
+    double copy_ns; /* a device copy of the same bytes in the same run; 0: not measured */
     const char *source;
-    const void *binary;   /* cubin, or OpenCL program binary; null: only the source is kept */
+    const void *binary; /* cubin, or OpenCL program binary; null: only the source is kept */
     size_t binary_bytes;
     const char *format;   /* "cubin", "ptx", "clbin"; null without a binary, as the next two may be */
     const char *arch;     /* that the binary is for */
@@ -99,13 +99,13 @@ struct tuned {
     int nlaunches;
     struct tuned_launch *launches;
     int nwhere;
-    const char **where;   /* constraints over params, axes, types, device.* */
+    const char **where; /* constraints over params, axes, types, device.* */
     int nworkspaces;
     struct tuned_workspace *workspaces;
     int nneeds;
     struct tuned_need *needs;
     int nclear, *clear;
-    const char *when;     /* read back only: UTC, ISO 8601 */
+    const char *when; /* read back only: UTC, ISO 8601 */
 };
 /* A tuned record for a configuration, everything but key, times, source and binary filled in from the op; a copy, with no tie to it. */
 int tuned_of(const struct op *op, const struct config *c, struct tuned **out, struct err *err);
@@ -121,13 +121,13 @@ int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX]
 /* A row of `cutune list` and of export: the winner of one (device, op, types, problem). */
 struct listed {
     const char *device, *backend, *arch, *op, *types, *problem, *variant, *config, *cache; /* cache: "cold" or "warm" */
-    double time_ns, bytes, flops, copy_ns; /* 0: unknown */
-    int nparams;          /* the configuration again, typed */
+    double time_ns, bytes, flops, copy_ns;                                                 /* 0: unknown */
+    int nparams;                                                                           /* the configuration again, typed */
     const struct tuned_param *params;
-    int samples;          /* that the winner's time is the median of; 0 where its measurement is gone */
-    int measured, ok;     /* configurations stored, and of those right */
-    bool stale;           /* the op's axes, types or arguments have changed since: not served */
-    const char *when;     /* UTC, ISO 8601 */
+    int samples;      /* that the winner's time is the median of; 0 where its measurement is gone */
+    int measured, ok; /* configurations stored, and of those right */
+    bool stale;       /* the op's axes, types or arguments have changed since: not served */
+    const char *when; /* UTC, ISO 8601 */
     const char *driver;
 };
 /* By op, types, problem, device; pointers are valid inside the call only. Stops at a non-zero return and returns it. */

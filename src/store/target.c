@@ -24,9 +24,10 @@ static int save_device(struct store *s, const struct devspec *d, int64_t *id, st
     put_device(&q, d);
     if ((rc = query_run(&q, err)))
         return rc;
-    rc = query_begin(&q, s,
-                     "SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? AND multiprocessors = ? AND memory = ?",
-                     err);
+    rc = query_begin(
+        &q, s,
+        "SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? AND multiprocessors = ? AND memory = ?",
+        err);
     if (rc)
         return rc;
     put_device(&q, d);
@@ -44,7 +45,8 @@ static void put_provenance(struct query *q, const struct devspec *d, int64_t dev
 static int save_provenance(struct store *s, const struct devspec *d, int64_t device, int64_t *id, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", err);
+    int rc =
+        query_begin(&q, s, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", err);
     if (rc)
         return rc;
     put_provenance(&q, d, device);

@@ -6,8 +6,8 @@
 #include "store/sql.h"
 
 /* Begins a query for a kernel's rows and makes an array for them on its arena. */
-static int begin(struct query *q, struct store *s, const char *sql, int64_t id, int max, struct arena *a, size_t bytes, int *n, void *out,
-                 struct err *err)
+static int begin(struct query *q, struct store *s, const char *sql, int64_t id, int max, struct arena *a, size_t bytes, int *n,
+                 void *out, struct err *err)
 {
     int rc = query_by_id(q, s, sql, id, max, n, err);
     if (rc)
@@ -72,10 +72,11 @@ static int load_launch_args(struct store *s, struct tuned *t, int64_t id, int na
 static int load_launches(struct store *s, struct tuned *t, int64_t id, int nargs, struct err *err)
 {
     struct query q;
-    int rc = begin(&q, s,
-                   "SELECT place, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared FROM tuned_launch WHERE tuned = ? "
-                   "ORDER BY place",
-                   id, MAX_LAUNCHES, t->arena, sizeof *t->launches, &t->nlaunches, &t->launches, err);
+    int rc =
+        begin(&q, s,
+              "SELECT place, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared FROM tuned_launch WHERE tuned = ? "
+              "ORDER BY place",
+              id, MAX_LAUNCHES, t->arena, sizeof *t->launches, &t->nlaunches, &t->launches, err);
     for (int i = 0; !rc && i < t->nlaunches && (rc = query_step(&q, err)) > 0; i++) {
         struct tuned_launch *l = &t->launches[i];
         col_place(&q, i);
@@ -110,8 +111,8 @@ static int load_where(struct store *s, struct tuned *t, int64_t id, struct err *
 static int load_workspaces(struct store *s, struct tuned *t, int64_t id, struct err *err)
 {
     struct query q;
-    int rc = begin(&q, s, "SELECT place, name, type, count, clear FROM tuned_workspace WHERE tuned = ? ORDER BY place", id, MAX_ARGS,
-                   t->arena, sizeof *t->workspaces, &t->nworkspaces, &t->workspaces, err);
+    int rc = begin(&q, s, "SELECT place, name, type, count, clear FROM tuned_workspace WHERE tuned = ? ORDER BY place", id,
+                   MAX_ARGS, t->arena, sizeof *t->workspaces, &t->nworkspaces, &t->workspaces, err);
     for (int i = 0; !rc && i < t->nworkspaces && (rc = query_step(&q, err)) > 0; i++) {
         struct tuned_workspace *w = &t->workspaces[i];
         col_place(&q, i);
@@ -128,8 +129,8 @@ static int load_workspaces(struct store *s, struct tuned *t, int64_t id, struct 
 static int load_needs(struct store *s, struct tuned *t, int64_t id, int nargs, struct err *err)
 {
     struct query q;
-    int rc = begin(&q, s, "SELECT place, kind, arg, bytes FROM tuned_need WHERE tuned = ? ORDER BY place", id, MAX_CONDITIONS, t->arena,
-                   sizeof *t->needs, &t->nneeds, &t->needs, err);
+    int rc = begin(&q, s, "SELECT place, kind, arg, bytes FROM tuned_need WHERE tuned = ? ORDER BY place", id, MAX_CONDITIONS,
+                   t->arena, sizeof *t->needs, &t->nneeds, &t->needs, err);
     for (int i = 0; !rc && i < t->nneeds && (rc = query_step(&q, err)) > 0; i++) {
         struct tuned_need *n = &t->needs[i];
         col_place(&q, i);
@@ -145,8 +146,8 @@ static int load_needs(struct store *s, struct tuned *t, int64_t id, int nargs, s
 static int load_clear(struct store *s, struct tuned *t, int64_t id, int nargs, struct err *err)
 {
     struct query q;
-    int rc = begin(&q, s, "SELECT place, arg FROM tuned_clear WHERE tuned = ? ORDER BY place", id, MAX_ARGS, t->arena, sizeof *t->clear,
-                   &t->nclear, &t->clear, err);
+    int rc = begin(&q, s, "SELECT place, arg FROM tuned_clear WHERE tuned = ? ORDER BY place", id, MAX_ARGS, t->arena,
+                   sizeof *t->clear, &t->nclear, &t->clear, err);
     for (int i = 0; !rc && i < t->nclear && (rc = query_step(&q, err)) > 0; i++) {
         col_place(&q, i);
         t->clear[i] = (int)col_int(&q, 0, nargs - 1);
@@ -170,18 +171,26 @@ static void take_binary(struct query *q, struct tuned *t)
     t->binary_bytes = n;
 }
 
+static bool among(const char *const *words, const char *text)
+{
+    while (*words && strcmp(*words, text))
+        words++;
+    return *words;
+}
+
 /* Its own row and its code; *nargs: how many arguments the op has, which others are places of. */
 static int load_head(struct store *s, struct tuned *t, int64_t id, int *nargs, struct err *err)
 {
-    static const char *const roles[] = { "winner", "default", NULL };
+    static const char *const roles[] = { "winner", "default", NULL }, *const formats[] = { "cubin", "ptx", "clbin", "null", NULL };
     struct query q;
-    int rc = query_begin(&q, s,
-                         "SELECT role, coalesce(rank, 0), key, variant, config, time_ns, copy_ns, requires_backend, requires_cc, "
-                         "requires_arch_specific, requires_grid_order, requires_grid_progress, created, source, binary, format, arch, "
-                         "compiler, (SELECT count(*) FROM op_arg WHERE op_arg.op = coalesce(tuned.op, problem.op)) AS arguments "
-                         "FROM tuned JOIN code ON code.id = tuned.code LEFT JOIN problem ON problem.id = tuned.problem "
-                         "WHERE tuned.id = ?",
-                         err);
+    int rc =
+        query_begin(&q, s,
+                    "SELECT role, coalesce(rank, 0), key, variant, config, time_ns, copy_ns, requires_backend, requires_cc, "
+                    "requires_arch_specific, requires_grid_order, requires_grid_progress, created, source, binary, format, arch, "
+                    "compiler, (SELECT count(*) FROM op_arg WHERE op_arg.op = coalesce(tuned.op, problem.op)) AS arguments "
+                    "FROM tuned JOIN code ON code.id = tuned.code LEFT JOIN problem ON problem.id = tuned.problem "
+                    "WHERE tuned.id = ?",
+                    err);
     if (rc)
         return rc;
     put_int(&q, id);
@@ -209,6 +218,10 @@ static int load_head(struct store *s, struct tuned *t, int64_t id, int *nargs, s
     t->arch = copy_text(&q, t->arena, MAX_NAME, NULLABLE);
     t->compiler = copy_text(&q, t->arena, MAX_TEXT, NULLABLE);
     *nargs = (int)col_int(&q, 0, MAX_ARGS);
+    if (t->format && !among(formats, t->format))
+        query_bad(&q, "format");
+    if (t->when && strlen(t->when) != strlen("2026-01-01T00:00:00Z"))
+        query_bad(&q, "created");
     rc = query_check(&q, err);
 out:
     query_end(&q);
@@ -222,7 +235,8 @@ int tuned_load(struct store *s, int64_t id, struct tuned **out, struct err *err)
         return err_nomem(err);
     int nargs = 0, rc = load_head(s, t, id, &nargs, err);
     if (!rc && !(rc = params_load(s, id, t->arena, &t->nparams, &t->params, err)) && !(rc = load_workspaces(s, t, id, err)) &&
-        !(rc = load_launches(s, t, id, nargs, err)) && !(rc = load_where(s, t, id, err)) && !(rc = load_needs(s, t, id, nargs, err)))
+        !(rc = load_launches(s, t, id, nargs, err)) && !(rc = load_where(s, t, id, err)) &&
+        !(rc = load_needs(s, t, id, nargs, err)))
         rc = load_clear(s, t, id, nargs, err);
     if (rc)
         tuned_free(t);

@@ -30,9 +30,9 @@ static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct
     int rc = code_hash(t, hash, err);
     if (rc)
         return rc;
-    rc = query_begin(&q, s,
-                     "INSERT INTO code (hash, source, binary, format, arch, compiler) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                     err);
+    rc = query_begin(
+        &q, s, "INSERT INTO code (hash, source, binary, format, arch, compiler) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        err);
     if (rc)
         return rc;
     put_text(&q, hash);
@@ -57,12 +57,13 @@ int code_prune(struct store *s, struct err *err)
 static int save_head(struct store *s, const struct owner *o, const struct tuned *t, int64_t code, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s,
-                         "INSERT INTO tuned (role, device, problem, cache, op, types, backend, rank, key, variant, config, time_ns, "
-                         "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
-                         "requires_grid_progress, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                         "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
-                         err);
+    int rc =
+        query_begin(&q, s,
+                    "INSERT INTO tuned (role, device, problem, cache, op, types, backend, rank, key, variant, config, time_ns, "
+                    "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
+                    "requires_grid_progress, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                    "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
+                    err);
     if (rc)
         return rc;
     put_text(&q, o->op ? "default" : "winner");
@@ -152,10 +153,11 @@ static int save_launches(struct store *s, int64_t id, const struct tuned *t, str
     int rc = 0;
     for (int i = 0; !rc && i < t->nlaunches; i++) {
         const struct tuned_launch *l = &t->launches[i];
-        if ((rc = query_begin(&q, s,
-                              "INSERT INTO tuned_launch (tuned, place, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared) "
-                              "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                              err)))
+        if ((rc = query_begin(
+                 &q, s,
+                 "INSERT INTO tuned_launch (tuned, place, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared) "
+                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                 err)))
             break;
         put_int(&q, id);
         put_int(&q, i);
@@ -193,8 +195,8 @@ static int save_workspaces(struct store *s, int64_t id, const struct tuned *t, s
     int rc = 0;
     for (int i = 0; !rc && i < t->nworkspaces; i++) {
         const struct tuned_workspace *w = &t->workspaces[i];
-        if ((rc = query_begin(&q, s, "INSERT INTO tuned_workspace (tuned, place, name, type, count, clear) VALUES (?, ?, ?, ?, ?, ?)",
-                              err)))
+        if ((rc = query_begin(
+                 &q, s, "INSERT INTO tuned_workspace (tuned, place, name, type, count, clear) VALUES (?, ?, ?, ?, ?, ?)", err)))
             break;
         put_int(&q, id);
         put_int(&q, i);
@@ -267,7 +269,9 @@ static int drop_winner(struct store *s, const struct owner *o, struct err *err)
 
 int store_winner(struct store *s, const struct target *t, const struct tuned *k, struct err *err)
 {
-    const struct owner o = { .device = t->device, .problem = t->problem, .provenance = t->provenance, .cache = t->cold ? "cold" : "warm" };
+    const struct owner o = {
+        .device = t->device, .problem = t->problem, .provenance = t->provenance, .cache = t->cold ? "cold" : "warm"
+    };
     int rc = write_begin(s, err);
     if (rc)
         return rc;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
-#define HAVE_CUDA 1
+#define HAVE_CUDA                   1
 #define __CUDA_API_VERSION_INTERNAL /* no macros: each name is that of the ABI */
 #include <cuda.h>
 #include <nvrtc.h>
@@ -28,7 +28,8 @@
 
 /* Their enumerations, our unsigned int; their struct, ours. */
 _Static_assert(sizeof(CUresult) == sizeof(unsigned) && sizeof(CUdevice_attribute) == sizeof(unsigned), "width of enumerations");
-_Static_assert(sizeof(CUfunction_attribute) == sizeof(unsigned) && sizeof(CUjit_option) == sizeof(unsigned), "width of enumerations");
+_Static_assert(sizeof(CUfunction_attribute) == sizeof(unsigned) && sizeof(CUjit_option) == sizeof(unsigned),
+               "width of enumerations");
 _Static_assert(sizeof(nvrtcResult) == sizeof(unsigned), "width of enumerations");
 _Static_assert(sizeof(CUuuid) == 16 && _Alignof(CUuuid) == 1 && sizeof((CUuuid){ { 0 } }.bytes) == 16, "CUuuid");
 

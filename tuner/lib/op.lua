@@ -23,7 +23,7 @@
 --                           A word is an enumeration in the template: #if GRID == GRID_xy
 --                where      constraints of the algorithm. Limits of the device need not be written: cutune derives them
 --                launch     a list of launches (or the only one), run in order:
---                             kernel  the entry's name
+--                             kernel  the entry's name; not that of a function that OpenCL C has (dot, cross, length, ...)
 --                             grid    blocks, block: threads; one expression, or a list of up to three
 --                             shared  bytes of dynamic shared memory
 --                             args    names of arguments and workspaces; all arguments, then all workspaces, where it is left out

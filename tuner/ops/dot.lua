@@ -34,13 +34,13 @@ return op {
             template = "dot_atomic.cu",
             params = { block, items, blocks },
             clear = { "out" },
-            launch = { kernel = "dot", block = "BLOCK", grid = grid },
+            launch = { kernel = "dot_atomic", block = "BLOCK", grid = grid },
         },
         {
             name = "single", -- one block
             template = "dot_single.cu",
             params = { block, items },
-            launch = { kernel = "dot", block = "BLOCK" },
+            launch = { kernel = "dot_single", block = "BLOCK" },
         },
     },
     defaults = { { variant = "two_pass", BLOCK = 256, ITEMS = 4, BLOCKS = 4 } },

@@ -1,0 +1,160 @@
+/* A small op, a device and records of it, for the tests of store, runtime and exchange. */
+#ifndef UNIT_STORE_SAMPLE_H
+#define UNIT_STORE_SAMPLE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "store/store.h"
+
+/* Everything is static storage: an op that is never freed. */
+static inline const struct op *sample_op(void)
+{
+    static struct axis axes[] = { { "m", AXIS_SIZE }, { "n", AXIS_SIZE } };
+    static const char *types[] = { "T" };
+    static const struct dtype *rows[2];
+    static struct arg args[] = {
+        { .name = "out", .kind = ARG_OUTPUT, .type = "T", .rank = 2, .extent = { "n", "m" } },
+        { .name = "in", .kind = ARG_INPUT, .type = "T", .rank = 2, .extent = { "m", "n" } },
+        { .name = "m", .kind = ARG_VALUE, .value = "m" },
+        { .name = "n", .kind = ARG_VALUE, .value = "n", .type = "i64" },
+    };
+    static struct val tiles[] = { { VAL_INT, { .i = 32 } }, { VAL_INT, { .i = 8 } }, { VAL_INT, { .i = 64 } } };
+    static struct val grids[] = { { VAL_STR, { .s = "xy" } }, { VAL_STR, { .s = "x" } } };
+    static struct val flags[] = { { VAL_BOOL, { .b = true } }, { VAL_BOOL, { .b = false } } };
+    static struct val scales[] = { { VAL_FLOAT, { .f = 0.5 } }, { VAL_FLOAT, { .f = 1.5 } } };
+    static struct param params[] = { { "TILE", 3, tiles }, { "GRID", 2, grids }, { "PAD", 2, flags }, { "SCALE", 2, scales } };
+    static struct constraint where[] = { { "TILE <= 64" }, { "GRID == 'x' or ceildiv(m,TILE) <= 65535" } };
+    static int all[] = { 0, 1, 2, 3, 4 };
+    static struct launch launches[] = {
+        { .kernel = "transpose",
+          .grid = { "GRID == 'xy' and ceildiv(n,TILE) or ceildiv(n,TILE)*ceildiv(m,TILE)", "GRID == 'xy' and ceildiv(m,TILE) or 1" },
+          .block = { "TILE", "8" },
+          .shared = "TILE*(TILE+1)*sizeof(T)",
+          .nargs = 5,
+          .args = all },
+        { .kernel = "finish", .nargs = 1, .args = all },
+    };
+    static struct workspace workspaces[] = { { "partial", "T", "ceildiv(n,TILE)", true } };
+    static struct need needs[] = { { NEED_ALIGN, 1, "sizeof(T)*2" }, { NEED_NOALIAS, 0, NULL } };
+    static int clear[] = { 0 };
+    static struct variant variants[] = {
+        { .name = "tile", .template_name = "t.cu", .template_text = "...", .nparams = 4, .params = params, .nwhere = 2, .where = where,
+          .nlaunches = 2, .launches = launches, .nworkspaces = 1, .workspaces = workspaces, .nneeds = 2, .needs = needs, .nclear = 1,
+          .clear = clear },
+    };
+    static struct default_config defaults[2];
+    static const struct op op = {
+        .name = "transpose", .file = "transpose.lua", .naxes = 2, .axes = axes, .ntypes = 1, .types = types, .nrows = 2, .rows = rows,
+        .nargs = 4, .args = args, .work_bytes = "2*m*n*sizeof(T)", .nvariants = 1, .variants = variants, .ndefaults = 2,
+        .defaults = defaults,
+    };
+    rows[0] = dtype_find("f32");
+    rows[1] = dtype_find("i32");
+    return &op;
+}
+
+static inline struct devspec sample_device(void)
+{
+    return (struct devspec){
+        .backend = "cuda", .name = "NVIDIA H200", .arch = "sm_90", .multiprocessors = 132, .memory = 150754820096, .uuid = "GPU-1",
+        .driver = "580.1", .cc = 90, .warp = 32, .l2 = 60 << 20, .max_threads = 1024, .max_block = { 1024, 1024, 64 },
+        .max_grid = { 2147483647, 65535, 65535 }, .max_shared = 232448, .max_static_shared = 49152, .max_alloc = 150754820096,
+        .fp64 = true,
+    };
+}
+
+/* at[0]: TILE, at[1]: GRID */
+static inline struct config sample_config(int tile, int grid)
+{
+    return (struct config){ .at = { (uint16_t)tile, (uint16_t)grid } };
+}
+
+static inline struct tuned *sample_tuned(const struct config *c, double time_ns)
+{
+    struct tuned *t;
+    assert_int_equal(tuned_of(sample_op(), c, &t, NULL), 0);
+    hash_hex(c, sizeof *c, t->key);
+    t->time_ns = time_ns;
+    t->copy_ns = time_ns / 2;
+    t->source = "void transpose() {\n}\n";
+    t->binary = "\x7f" "ELF\0rest";
+    t->binary_bytes = 9;
+    t->format = "cubin";
+    t->arch = "sm_90";
+    t->compiler = "NVRTC 13.0";
+    return t;
+}
+
+/* A target for (m, n) in f32, with a measurement and a winner of TILE=8. */
+static inline struct target sample_winner(struct store *s, int64_t m, int64_t n)
+{
+    struct devspec dev = sample_device();
+    struct problem p = { { m, n } };
+    struct config c = sample_config(1, 0);
+    struct target t;
+    struct err err = { 0 };
+    if (store_target(s, &dev, sample_op(), &p, 0, true, &t, &err))
+        fail_msg("%s", err.msg);
+    struct tuned *k = sample_tuned(&c, 1000);
+    double samples[] = { 999, 1000, 1001 };
+    struct measured done = { .variant = "tile", .config = k->config };
+    done.result = (struct result){ .outcome = OUT_OK, .nsamples = 3, .samples = samples, .resources = { -1, -1, -1, -1 } };
+    memcpy(done.key, k->key, HASH_HEX);
+    assert_int_equal(stats_of(samples, 3, &done.result.stats, &err), 0);
+    if (store_measured(s, &t, &done, &err) || store_winner(s, &t, k, &err))
+        fail_msg("%s", err.msg);
+    tuned_free(k);
+    return t;
+}
+
+/* Two defaults: GRID=xy, which needs m <= 65535*32, and GRID=x. */
+static inline void sample_defaults(struct store *s)
+{
+    struct devspec dev = sample_device();
+    struct err err = { 0 };
+    for (int rank = 0; rank < 2; rank++) {
+        struct config c = sample_config(0, rank);
+        struct tuned *k = sample_tuned(&c, 0);
+        k->role = TUNED_DEFAULT;
+        k->rank = rank;
+        if (store_default(s, &dev, sample_op(), 0, k, &err))
+            fail_msg("%s", err.msg);
+        tuned_free(k);
+    }
+}
+
+/* A folder of the test's own, with room for paths in it. */
+static char sample_dir[64], sample_path[256];
+
+static inline const char *in_dir(const char *name)
+{
+    snprintf(sample_path, sizeof sample_path, "%s/%s", sample_dir, name);
+    return sample_path;
+}
+
+static inline int make_dir(void **state)
+{
+    (void)state;
+    strcpy(sample_dir, "/tmp/cutune-test-XXXXXX");
+    return mkdtemp(sample_dir) ? 0 : -1;
+}
+
+static inline int remove_dir(void **state)
+{
+    (void)state;
+    char command[192];
+    snprintf(command, sizeof command, "chmod -R u+w %s && rm -r %s", sample_dir, sample_dir);
+    return system(command);
+}
+
+#endif

@@ -1,0 +1,377 @@
+/* Reading op scripts: the ops that ship, a message for each kind of slip, and scripts that try to do harm. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "op/load.h"
+
+static char folder[] = "/tmp/cutune-test-op-XXXXXX";
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int load(const char *script, struct op **op, struct err *err)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/t.lua", folder);
+    write_file("t.lua", script);
+    *err = (struct err){ 0 };
+    return op_load(path, op, err);
+}
+
+/* The smallest op, with each field in a place where a test can put another. */
+struct field {
+    const char *name, *text;
+};
+static const struct field good[] = {
+    { "name", "'t'" },
+    { "problem", "{ size 'n' }" },
+    { "types", "{ T = { 'f32', 'i8' } }" },
+    { "args", "{ output('out', 'T', { 'n' }), value 'n' }" },
+    { "shapes", "{ { n = 5 } }" },
+    { "reference", "{ template = 't.cu', launch = { kernel = 'ref' } }" },
+    { "check", "'exact'" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 1, 2 }, { 'G', 'a', 'b' } },"
+                  " launch = { kernel = 'k', grid = 'ceildiv(n, 64*P)', block = '64*P' } } }" },
+    { "defaults", "{ { variant = 'v' } }" },
+};
+
+static int load_with(const char *name, const char *text, struct op **op, struct err *err)
+{
+    char script[4096] = "return op {\n";
+    bool known = false;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        bool here = strcmp(good[i].name, name) == 0;
+        const char *value = here ? text : good[i].text;
+        known = known || here;
+        if (*value)
+            snprintf(script + strlen(script), sizeof script - strlen(script), "%s = %s,\n", good[i].name, value);
+    }
+    if (!known && *name)
+        snprintf(script + strlen(script), sizeof script - strlen(script), "%s = %s,\n", name, text);
+    strcat(script, "}\n");
+    return load(script, op, err);
+}
+
+/* Everything that can be wrong with a field, and what the message must say. */
+static const struct {
+    const char *field, *text, *says;
+} slips[] = {
+    { "name", "", "name is missing" },
+    { "name", "5", "name: must be a text, not number" },
+    { "name", "'a b'", "is no name" },
+    { "name", "('x'):rep(64)", "is no name" },
+    { "colour", "1", "unknown field 'colour'" },
+    { "problem", "", "problem is missing" },
+    { "problem", "3", "problem: must be a table, not number" },
+    { "problem", "{}", "problem: has 0 entries" },
+    { "problem", "{ 'n' }", "problem: axis 1: must be a table" },
+    { "problem", "{ { kind = 'length', name = 'n' } }", "none of size, stride, batch, flag" },
+    { "problem", "{ size 'when' }", "word of shapes" },
+    { "problem", "{ size 'n', size 'n' }", "axis n" },
+    { "problem", "{ [2] = size 'n' }", "without names or holes" },
+    { "types", "{}", "types: must be" },
+    { "types", "{ T = { 'f31' } }", "'f31' is no element type" },
+    { "types", "{ T = { 'f32' }, U = { 'f32' } }", "for several type names" },
+    { "types", "{ names = { 'T', 'U' }, { 'f32' } }", "row 1: has 1 entries" },
+    { "types", "{ T = { 32 } }", "must be a text, not number" },
+    { "args", "{ value 'n' }", "no output" },
+    { "args", "{ output('out', 'U', { 'n' }), value 'n' }", "neither a type name" },
+    { "args", "{ output('out', 'T', 'n'), value 'n' }", "extent: must be a table" },
+    { "args", "{ output('out', 'T', { 'q' }), value 'n' }", "q" },
+    { "args", "{ output('out', 'T', { 'n' }, { fill = 'zero' }), value 'n' }", "neither bits nor numbers" },
+    { "args", "{ output('out', 'T', { 'n' }), output('out', 'T', { 'n' }) }", "argument out" },
+    { "args", "{ output('T', 'T', { 'n' }) }", "'T' is both" },
+    { "args", "{ output('out', 'T', { 'n' }), value('n', 'n', 'x') }", "'x' is no element type" },
+    { "args", "{ output('out', 'T', { 'n // 0' }) }", "zero" },
+    { "work", "{ byte = 'n' }", "work: unknown field 'byte'" },
+    { "work", "{ bytes = 'n +' }", "column" },
+    { "shapes", "{ { m = 5 } }", "unknown field 'm'; known here: n when" },
+    { "shapes", "{ { n = 0 } }", "shape 1: n: must be there, and at least 1" },
+    { "shapes", "{ { n = 1.5 } }", "must be an integer, not a float" },
+    { "shapes", "{ { n = 5, when = 'device.nothing' } }", "shape 1: when:" },
+    { "shapes", "{ { n = 5, when = 'device.cc' } }", "shape 1: when:" },
+    { "reference", "", "reference is missing" },
+    { "reference", "{ template = 'none.cu', launch = { kernel = 'r' } }", "there is no 'none.cu'" },
+    { "reference", "{ template = '../t.cu', launch = { kernel = 'r' } }", "without folders" },
+    { "reference", "{ template = 'empty.cu', launch = { kernel = 'r' } }", "empty" },
+    { "reference", "{ template = 'huge.cu', launch = { kernel = 'r' } }", "larger than" },
+    { "reference", "{ template = 't.cu', launch = { kernel = 'r', grid = 0 } }", "for f32 and n=1 on cuda" },
+    { "check", "'roughly'", "check: must be" },
+    { "check", "{ sum = true }", "check: sum: must be a text or a number" },
+    { "variants", "{}", "variants: has 0 entries" },
+    { "variants", "{ v = {} }", "without names or holes" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P' } }, launch = { kernel = 'k' } } }",
+      "variant v: params[1]: has 1 entries" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', {} } }, launch = { kernel = 'k' } } }",
+      "variant v: params[1]: P: value 1: must be a number, a boolean or a word" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 1, 'a' } }, launch = { kernel = 'k' } } }", "another type" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 1, 1 } }, launch = { kernel = 'k' } } }", "twice" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 'a-b' } }, launch = { kernel = 'k' } } }", "must be a word" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 0/0 } }, launch = { kernel = 'k' } } }", "finite" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'T_bytes', 1 } }, launch = { kernel = 'k' } } }", "'T_bytes' is both" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'T_is_i8', 1 } }, launch = { kernel = 'k' } } }", "'T_is_i8' is both" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'float', 1 } }, launch = { kernel = 'k' } } }", "is a word that" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'end', 1 } }, launch = { kernel = 'k' } } }", "is a word that" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'device', 1 } }, launch = { kernel = 'k' } } }", "device" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'k', 1 } }, launch = { kernel = 'k' } } }", "'k' is both" },
+    { "variants", "{ { name = 'v', template = 't.cu', where = { 'n' }, launch = { kernel = 'k' } } }", "variant v: " },
+    { "variants", "{ { name = 'v', template = 't.cu', where = { true }, launch = { kernel = 'k' } } }", "where: must be a text" },
+    { "variants", "{ { name = 'v', template = 't.cu', launch = {} } }", "launch: has 0 entries" },
+    { "variants", "{ { name = 'v', template = 't.cu', launch = { { kernel = 'k', grid = { 1, 1, 1, 1 } } } } }", "grid: has 4 entries" },
+    { "variants", "{ { name = 'v', template = 't.cu', launch = { kernel = 'k', args = { 'x' } } } }", "no argument 'x'" },
+    { "variants", "{ { name = 'v', template = 't.cu', launch = { kernel = 'k', grid = 'n - n' } } }", "variant v: for f32" },
+    { "variants", "{ { name = 'v', template = 't.cu', clear = { 'n' }, launch = { kernel = 'k' } } }", "'n' is not an output" },
+    { "variants", "{ { name = 'v', template = 't.cu', needs = { aligned('n', 16) }, launch = { kernel = 'k' } } }", "no buffer 'n'" },
+    { "variants", "{ { name = 'v', template = 't.cu', requires = { backend = 'metal' }, launch = { kernel = 'k' } } }", "neither cuda" },
+    { "variants", "{ { name = 'v', template = 't.cu', requires = { cc = '9' }, launch = { kernel = 'k' } } }", "must be an integer" },
+    { "variants", "{ { name = 'v', template = 't.cu', workspaces = { workspace('w', 'Q', 1) }, launch = { kernel = 'k' } } }",
+      "workspaces[1]: type: 'Q'" },
+    { "defaults", "{}", "defaults: has 0 entries" },
+    { "defaults", "{ { variant = 'w' } }", "default 1: there is no variant 'w'" },
+    { "defaults", "{ { variant = 'v', P = 3 } }", "default 1: P: this is none of the parameter's values" },
+    { "defaults", "{ { variant = 'v', Q = 3 } }", "unknown field 'Q'; known here: variant P G" },
+    { "variants", "{ { name = 'v', template = 't.cu', where = { 'n % 4 == 0' }, launch = { kernel = 'k' } } }", "must always hold" },
+    { "variants", "{ { name = 'v', template = 't.cu', launch = { kernel = 'k', grid = { 1, 'n' } } } }", "must always hold" },
+    { "variants", "{ { name = 'v', template = 't.cu', needs = { noalias 'out' }, launch = { kernel = 'k' } } }", "must always hold" },
+};
+
+static void test_slips(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        struct op *op;
+        struct err err;
+        int rc = load_with(slips[i].field, slips[i].text, &op, &err);
+        if (rc >= 0 || !strstr(err.msg, slips[i].says) || !strstr(err.msg, "/t.lua:"))
+            fail_msg("%s = %s: should say '%s', says '%s'", slips[i].field, slips[i].text, slips[i].says, rc ? err.msg : "nothing");
+        assert_null(op);
+    }
+}
+
+static void test_smallest(void **state)
+{
+    (void)state;
+    struct op *op;
+    struct err err;
+    if (load_with("", "", &op, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(op->name, "t");
+    assert_int_equal(op->nrows, 2);
+    assert_string_equal(op->rows[1]->name, "i8");
+    assert_int_equal(op->nargs, 2);
+    assert_string_equal(op->args[1].value, "n");
+    assert_int_equal(op->variants[0].nparams, 2);
+    assert_int_equal(op->variants[0].params[0].values[1].i, 2);
+    assert_int_equal(op->variants[0].launches[0].nargs, 2);
+    assert_string_equal(op->variants[0].template_text, "// nothing\n");
+    assert_string_equal(op->defaults[0].values[1].s, "a");
+    op_free(op);
+}
+
+/* Each member of the structures that the ops which ship do not use. */
+static void test_everything(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "return op { name = 'all', problem = { size 'n', stride 'ld', batch 'b', flag 'up' },\n"
+        "types = { names = { 'T', 'ACC' }, { 'f16', 'f32' }, { 'f32', 'f64' } },\n"
+        "args = { inout('a', 'T', { 'b', 'n', 'ld' }, { fill = 'bits' }), output('s', 'ACC', { 1 }), value('up', '1 - up', 'i32') },\n"
+        "work = { bytes = 1, flops = 'n' }, shapes = { { n = 2, ld = 3, b = 1, up = 1, when = 'device.cc >= 80' } },\n"
+        "reference = { template = 't.cu', launch = { kernel = 'r', args = { 's', 'a' } } }, check = { sum = 'n' },\n"
+        "variants = { { name = 'x', template = 't.cu', params = { param('P', 4, powers(1, 8)), param('F', true, false),\n"
+        "param('S', 0.5, 2.5) }, workspaces = { workspace('w', 'ACC', 'P', { clear = true }) }, clear = { 's' },\n"
+        "needs = { aligned('a', 'P * 4'), noalias('s') },\n"
+        "requires = { backend = 'cuda', cc = 90, arch_specific = true, grid_order = true, grid_progress = true },\n"
+        "launch = { { kernel = 'k', grid = { 'n', 2, 3 }, block = 32, shared = '4 * P' }, { kernel = 'l', args = { 'w' } } } },\n"
+        "{ name = 'y', template = 't.cu', launch = { kernel = 'k' } } },\n"
+        "defaults = { { variant = 'x', P = 1, F = false }, { variant = 'y' } } }";
+    struct op *op;
+    struct err err;
+    if (load(script, &op, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(op->axes[3].kind, AXIS_FLAG);
+    assert_string_equal(op->rows[3]->name, "f64");
+    assert_int_equal(op->args[0].kind, ARG_INOUT);
+    assert_int_equal(op->args[0].rank, 3);
+    assert_int_equal(op->args[0].fill, FILL_BITS);
+    assert_string_equal(op->args[2].type, "i32");
+    assert_int_equal(op->shapes[0].size[3], 1);
+    assert_string_equal(op->shapes[0].when, "device.cc >= 80");
+    assert_int_equal(op->reference.args[0], 1);
+    assert_int_equal(op->check, CHECK_SUM);
+    const struct variant *v = &op->variants[0];
+    assert_int_equal(v->params[0].n, 4);
+    assert_int_equal(v->params[0].values[3].i, 8);
+    assert_int_equal(v->params[1].values[0].type, VAL_BOOL);
+    assert_true(v->params[2].values[1].f == 2.5);
+    assert_true(v->workspaces[0].clear);
+    assert_int_equal(v->clear[0], 1);
+    assert_int_equal(v->needs[0].kind, NEED_ALIGN);
+    assert_int_equal(v->needs[1].arg, 1);
+    assert_int_equal(v->requires.cc, 90);
+    assert_true(v->requires.arch_specific && v->requires.grid_order && v->requires.grid_progress);
+    assert_string_equal(v->launches[0].grid[2], "3");
+    assert_int_equal(v->launches[0].nargs, 4);
+    assert_int_equal(v->launches[1].args[0], 3);
+    assert_false(op->defaults[0].values[1].b);
+    op_free(op);
+}
+
+static void test_ops_that_ship(void **state)
+{
+    (void)state;
+    char **names;
+    int n;
+    struct err err = { 0 };
+    assert_int_equal(op_names(&names, &n, &err), 0);
+    assert_true(n >= 3);
+    for (int i = 0; i < n; i++) {
+        struct op *op;
+        if (op_load(names[i], &op, &err))
+            fail_msg("%s", err.msg);
+        assert_string_equal(op->name, names[i]);
+        op_free(op);
+        if (i)
+            assert_true(strcmp(names[i - 1], names[i]) < 0);
+    }
+    while (n)
+        mem_free(names[--n]);
+    mem_free(names);
+}
+
+/* Scripts that end in an error of their own: with the line, where Lua knows it. */
+static const struct {
+    const char *script, *says;
+} wrong_scripts[] = {
+    { "", "must end with: return op" },
+    { "return 5", "must end with: return op" },
+    { "\n\nreturn op {", "t.lua:3:" },
+    { "\nerror('so')", "t.lua:2: so" },
+    { "error({})", "without a text" },
+    { "return op(5)", "op { ... } wants a table" },
+    { "return io.open('/etc/passwd')", "'io'" },
+    { "return os.exit(0)", "'os'" },
+    { "return debug.getregistry()", "'debug'" },
+    { "return require('os')", "'require'" },
+    { "return dofile('/etc/passwd')", "'dofile'" },
+    { "return load('return 1')", "'load'" },
+    { "return setmetatable({}, {})", "'setmetatable'" },
+    { "return string.dump(op)", "'dump'" },
+    { "print('x')", "'print'" },
+    { "\x1bLuaT\n", "binary chunk" },
+    { "local t = {} for i = 1, 1e9 do t[i] = i end", "memory" },
+    { "local s = 'x' while true do s = s .. s end", "memory" },
+    { "return ('x'):rep(1 << 29)", "memory" },
+    { "local function f() return f() + 1 end f()", "stack overflow" },
+    { "while true do end", "t.lua:1: ran for more than" },
+};
+
+static void test_wrong_scripts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong_scripts / sizeof *wrong_scripts; i++) {
+        struct op *op;
+        struct err err;
+        int rc = load(wrong_scripts[i].script, &op, &err);
+        if (rc >= 0 || !strstr(err.msg, wrong_scripts[i].says) || !strstr(err.msg, "/t.lua:"))
+            fail_msg("%s: should say '%s', says '%s'", wrong_scripts[i].script, wrong_scripts[i].says, rc ? err.msg : "nothing");
+    }
+}
+
+/* What no hook stops: the child is killed, and op_load comes back. */
+static const char *const endless[] = {
+    "while true do pcall(function() while true do end end) end",
+    "string.find(('a'):rep(1e6), ('a*'):rep(40) .. 'b')",
+    "return string.rep('', 1 << 62)",
+    "table.move({}, 1, 1e15, 2)",
+};
+
+static void test_endless(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+        struct op *op;
+        struct err err;
+        int rc = load(endless[i], &op, &err);
+        if (rc >= 0 || !strstr(err.msg, "t.lua: "))
+            fail_msg("%s: %s", endless[i], rc ? err.msg : "no error");
+        if (rc == ERR_TIMEOUT)
+            assert_non_null(strstr(err.msg, "did not finish within"));
+    }
+}
+
+static void test_not_found(void **state)
+{
+    (void)state;
+    struct op *op;
+    struct err err = { 0 };
+    assert_int_equal(op_load("nosuchop", &op, &err), ERR_NOTFOUND);
+    assert_non_null(strstr(err.msg, "nosuchop"));
+    assert_int_equal(op_load("no such", &op, &err), ERR_NOTFOUND);
+    assert_int_equal(op_load("/nowhere/x.lua", &op, &err), ERR_NOTFOUND);
+    assert_int_equal(op_load("", &op, &err), ERR_NOTFOUND);
+    assert_int_equal(setenv("CUTUNE_HOME", folder, 1), 0);
+    const char *home;
+    assert_int_equal(home_find(&home, &err), ERR_NOTFOUND);
+    assert_non_null(strstr(err.msg, folder));
+    assert_int_equal(setenv("CUTUNE_HOME", SOURCE_DIR, 1), 0);
+    assert_int_equal(home_find(&home, &err), 0);
+    assert_string_equal(home, SOURCE_DIR);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder) || setenv("CUTUNE_HOME", SOURCE_DIR, 1))
+        return -1;
+    write_file("t.cu", "// nothing\n");
+    write_file("empty.cu", "");
+    char path[256];
+    snprintf(path, sizeof path, "%s/huge.cu", folder);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return -1;
+    for (int i = 0; i <= 1 << 16; i++)
+        fputs("// 16 bytes....\n", f);
+    return fclose(f);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    static const char *const files[] = { "t.lua", "t.cu", "empty.cu", "huge.cu" };
+    char path[256];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_smallest),      cmocka_unit_test(test_everything), cmocka_unit_test(test_slips),
+        cmocka_unit_test(test_ops_that_ship), cmocka_unit_test(test_wrong_scripts), cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_not_found),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
