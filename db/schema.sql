@@ -15,7 +15,7 @@ CREATE TABLE device (
     arch TEXT NOT NULL CHECK (length(arch) <= 63),                     -- "sm_90"; OpenCL: the platform, "pocl"
     mig TEXT NOT NULL CHECK (length(mig) <= 63),                       -- MIG slice; '' where there is none
     multiprocessors INTEGER NOT NULL CHECK (multiprocessors >= 0),     -- or OpenCL compute units
-    memory INTEGER NOT NULL CHECK (memory >= 0),                       -- bytes
+    memory INTEGER NOT NULL CHECK (memory >= 0),                       -- bytes; 0 for a CPU, where it varies
     UNIQUE (backend, name, arch, mig, multiprocessors, memory)
 );
 

@@ -97,6 +97,7 @@ typedef struct cutune_device {
     int64_t max_static_shared; /* bytes of it without opting in */
     int64_t max_alloc;         /* bytes of one buffer */
     int fp64;                  /* 1 where it computes in double precision */
+    int cpu;                   /* 1 for a CPU, whose memory then is no part of what it is known by */
 } cutune_device;
 
 /* Describes a present device: "cuda:0", "opencl:1", "cuda", or null for the best there is. Sets all of *out but its size, which

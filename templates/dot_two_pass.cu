@@ -1,5 +1,5 @@
-// The sum of x[i] * y[i] in two launches. dot_partial: each block walks the vectors in steps of the whole grid, sums its threads in a
-// tree and stores one number, and the first tells how many there are. dot_total: one block sums those.
+// The sum of x[i] * y[i] in two launches. dot_partial: each block walks the vectors in steps of the whole grid, sums its threads in
+// a tree and stores one number, and the first tells how many there are. dot_total: one block sums those.
 DEVICE void block_sum(SHARED T *sums, int t)
 {
     __syncthreads();

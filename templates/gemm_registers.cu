@@ -1,5 +1,5 @@
-// C = A B: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep, each thread ITEMS_M x ITEMS_N of
-// them in registers. A thread's elements lie THREADS_Y rows and THREADS_X columns apart, so that neighbours touch neighbours.
+// C = A B: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep, each thread ITEMS_M x ITEMS_N
+// of them in registers. A thread's elements lie THREADS_Y rows and THREADS_X columns apart, so that neighbours touch neighbours.
 // What a tile lacks at the edges is filled with zeros.
 #define THREADS_X (TILE_N / ITEMS_N)
 #define THREADS_Y (TILE_M / ITEMS_M)

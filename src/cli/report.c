@@ -60,7 +60,7 @@ static void print_counts(const struct tune_report *r)
         puts("  nothing to measure: all of these are in the database (--retune measures them again)");
     if (r->deflt.config.variant >= 0 && r->deflt.reason[0])
         printf("  the default: %s: %s\n", outcome_name(r->deflt.outcome), r->deflt.reason);
-    if (r->best.config.variant < 0)
+    if (r->best.config.variant < 0 && r->tried)
         puts("  no configuration was right, so there is no winner");
 }
 

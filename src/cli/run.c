@@ -198,7 +198,6 @@ static int tune_one(const struct targets *t, struct store *store, struct run_arg
 static int tune_all(const struct targets *t, struct store *store, struct run_args *run, struct finding *found, int *n)
 {
     int code = DONE;
-    int64_t kept = 0;
     for (int i = 0; i < t->nproblems * t->nrows && !stop; i++) {
         struct finding *f = &found[*n];
         bool reported;
@@ -206,14 +205,18 @@ static int tune_all(const struct targets *t, struct store *store, struct run_arg
         f->row = t->rows[i % t->nrows];
         if (tune_one(t, store, run, f, &reported) != DONE)
             code = FAILED;
-        if (!reported)
-            continue;
-        kept += f->report.measured;
-        ++*n;
+        *n += reported;
     }
-    if (stop)
-        return complain(FAILED, "interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
     return code;
+}
+
+static int say_interrupted(const struct finding *found, int n)
+{
+    int64_t kept = 0;
+    for (int i = 0; i < n; i++)
+        kept += found[i].report.measured;
+    fflush(stdout);
+    return complain(FAILED, "interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
 }
 
 static int run_targets(const struct targets *t, struct run_args *run)
@@ -221,19 +224,22 @@ static int run_targets(const struct targets *t, struct run_args *run)
     struct err err = { 0 };
     struct store *store = NULL;
     struct finding *found = mem_array((size_t)t->nproblems * t->nrows, sizeof *found);
-    int n = 0, code;
+    int n = 0, code = FAILED;
     if (!found) {
-        code = complain(FAILED, "out of memory");
+        complain(FAILED, "out of memory");
         goto out;
     }
     if (database_open(&run->args, STORE_WRITE, &store, &err) != 0) {
-        code = complain(FAILED, "%s", err.msg);
+        complain(FAILED, "%s", err.msg);
         goto out;
     }
     code = tune_all(t, store, run, found, &n);
-    int printed = run->args.json ? report_json(t, store, found, n) : n ? report_print(t, &run->args, store, found, n) : DONE;
-    if (code == DONE)
-        code = printed;
+    if (run->args.json && report_json(t, store, found, n) != DONE)
+        code = FAILED;
+    if (!run->args.json && n && report_print(t, &run->args, store, found, n) != DONE)
+        code = FAILED;
+    if (stop)
+        code = say_interrupted(found, n);
 out:
     store_close(store);
     mem_free(found);

@@ -70,7 +70,8 @@ static const char *scaled(double value, double step, const char *const *units, i
     for (; i < n - 1 && value >= 0.9995 * step; i++)
         value /= step;
     char *text = next_text();
-    snprintf(text, TEXT_BYTES, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[i]);
+    int decimals = value < 0.9995 ? 3 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    snprintf(text, TEXT_BYTES, "%.*f %s", decimals, value, units[i]);
     return text;
 }
 

@@ -24,7 +24,8 @@ struct scope {
 
 struct expr; /* immutable: evaluated from any thread */
 
-/* Compiles; the message names the place ("column 7: ...") and quotes what stands there. Nesting deeper than 200 is an error. */
+/* Compiles; the message names the place ("column 7: ...") and quotes what stands there. Nesting deeper than 200 is an error, where
+ * the right side of an operator counts as much as a parenthesis; a chain such as `a and b and c` is not nested. */
 int expr_compile(const char *text, const struct scope *scope, struct expr **out, struct err *err);
 void expr_free(struct expr *e); /* null is fine */
 

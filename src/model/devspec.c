@@ -29,10 +29,15 @@ void devspec_id(const struct devspec *d, char out[32])
     snprintf(out, 32, "%.15s:%d", d->backend, d->index);
 }
 
+int64_t devspec_memory(const struct devspec *d)
+{
+    return d->shares_cores ? 0 : d->memory;
+}
+
 bool devspec_same(const struct devspec *a, const struct devspec *b)
 {
     return !strcmp(a->backend, b->backend) && !strcmp(a->name, b->name) && !strcmp(a->arch, b->arch) && !strcmp(a->mig, b->mig) &&
-           a->multiprocessors == b->multiprocessors && a->memory == b->memory;
+           a->multiprocessors == b->multiprocessors && devspec_memory(a) == devspec_memory(b);
 }
 
 void devspec_put(struct buf *out, const struct devspec *d)

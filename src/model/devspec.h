@@ -42,6 +42,8 @@ struct val devspec_val(const struct devspec *d, int i);
 
 /* "cuda:0" */
 void devspec_id(const struct devspec *d, char out[32]);
+/* The memory that identity counts: 0 for a CPU, whose drivers report what happens to be free. */
+int64_t devspec_memory(const struct devspec *d);
 bool devspec_same(const struct devspec *a, const struct devspec *b); /* equal identity */
 
 void devspec_put(struct buf *out, const struct devspec *d);

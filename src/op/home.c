@@ -52,8 +52,8 @@ int home_find(const char **out, struct err *err)
     if (!found && beside_program(1, "/share/cutune", installed))
         found = is_home(installed);
     if (!found)
-        return err_set(err, ERR_NOTFOUND, "cutune's files (tuner/lib/op.lua) are neither in '%s' nor in '%s': set CUTUNE_HOME", tree,
-                       installed);
+        return err_set(err, ERR_NOTFOUND, "cutune's files (tuner/lib/op.lua) are neither in '%s' nor in '%s': set CUTUNE_HOME",
+                       tree, installed);
     snprintf(home, sizeof home, "%s", *installed ? installed : tree);
     *out = home;
     return 0;

@@ -61,15 +61,15 @@ static void count_hook(lua_State *L, lua_Debug *ar)
 static void open_libraries(lua_State *L)
 {
     static const luaL_Reg libraries[] = {
-        { LUA_GNAME, luaopen_base },          { LUA_STRLIBNAME, luaopen_string }, { LUA_TABLIBNAME, luaopen_table },
-        { LUA_MATHLIBNAME, luaopen_math },    { LUA_UTF8LIBNAME, luaopen_utf8 },
+        { LUA_GNAME, luaopen_base },       { LUA_STRLIBNAME, luaopen_string }, { LUA_TABLIBNAME, luaopen_table },
+        { LUA_MATHLIBNAME, luaopen_math }, { LUA_UTF8LIBNAME, luaopen_utf8 },
     };
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
         lua_pop(L, 1);
     }
-    static const char *const removed[] = { "dofile", "loadfile",     "load",         "collectgarbage", "print",
-                                           "xpcall", "setmetatable", "getmetatable", "warn" };
+    static const char *const removed[] = { "dofile",       "loadfile",     "load", "collectgarbage", "print", "xpcall",
+                                           "setmetatable", "getmetatable", "warn" };
     for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
         lua_pushnil(L);
         lua_setglobal(L, removed[i]);

@@ -19,21 +19,19 @@ struct symbols {
     size_t n;
 };
 
-static const char *const reserved[] = {
+static const char reserved[] =
     /* Lua, and what a template's Lua lines see */
-    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not", "or",
-    "repeat", "return", "then", "true", "until", "while", "string", "table", "math", "utf8", "backend",
+    "and break do else elseif end false for function goto if in local nil not or repeat return then true until while string table "
+    "math utf8 backend "
     /* C, CUDA C++ and OpenCL C */
-    "auto", "case", "char", "const", "continue", "default", "double", "enum", "extern", "float", "inline", "int", "long", "register",
-    "restrict", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "bool",
-    "class", "template", "typename", "this", "new", "delete", "operator", "namespace", "kernel", "global", "private", "constant",
-    "half", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "size_t",
+    "auto case char const continue default double enum extern float inline int long register restrict short signed sizeof static "
+    "struct switch typedef union unsigned void volatile bool class template typename this new delete operator namespace kernel "
+    "global private constant half int8 int16 int32 int64 uint8 uint16 uint32 uint64 size_t "
     /* the dialect of the preludes */
-    "KERNEL", "GLOBAL", "SHARED", "DEVICE", "DYNAMIC_SHARED", "DYNAMIC_SHARED_PARAM", "BACKEND_CUDA", "BACKEND_OPENCL", "threadIdx",
-    "blockIdx", "blockDim", "gridDim", "atomicAdd",
+    "KERNEL GLOBAL SHARED DEVICE DYNAMIC_SHARED DYNAMIC_SHARED_PARAM BACKEND_CUDA BACKEND_OPENCL threadIdx blockIdx blockDim "
+    "gridDim atomicAdd "
     /* texts of the command line and of scripts */
-    "variant", "names",
-};
+    "variant names";
 
 static int by_text(const void *a, const void *b)
 {
@@ -95,9 +93,7 @@ static void collect(const struct op *op, const struct variant *v, struct symbols
 
 static int check_macro(const struct symbol *s, struct err *err)
 {
-    bool taken = strncmp(s->text, "__", 2) == 0;
-    for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
-        taken = taken || strcmp(s->text, reserved[k]) == 0;
+    bool taken = strncmp(s->text, "__", 2) == 0 || word_among(reserved, s->text);
     return taken ? err_set(err, ERR_INVALID, "'%s', %s, is a word that templates or scripts need", s->text, s->what) : 0;
 }
 

@@ -10,13 +10,16 @@ enum { MAX_ROWS = 256, MAX_SHAPES = 1024, MAX_VARIANTS = 256, MAX_DEFAULTS = 256
 
 static int read_axes(struct op_reader *o, int t)
 {
-    static const char *const kinds[] = { [AXIS_SIZE] = "size", [AXIS_STRIDE] = "stride", [AXIS_BATCH] = "batch", [AXIS_FLAG] = "flag" };
+    static const char *const kinds[] = {
+        [AXIS_SIZE] = "size", [AXIS_STRIDE] = "stride", [AXIS_BATCH] = "batch", [AXIS_FLAG] = "flag"
+    };
     struct reader *r = o->r;
     int sub = 0, item = 0, rc;
     if ((rc = table_sub(r, t, "problem", true, &sub)))
         return rc;
     size_t mark = reader_enter(r, "problem");
-    if ((rc = table_length(r, sub, 1, MAX_AXES, &o->op->naxes)) || (rc = reader_array(r, o->op->naxes, sizeof *o->op->axes, &o->op->axes)))
+    if ((rc = table_length(r, sub, 1, MAX_AXES, &o->op->naxes)) ||
+        (rc = reader_array(r, o->op->naxes, sizeof *o->op->axes, &o->op->axes)))
         return rc;
     for (int i = 0; i < o->op->naxes; i++) {
         struct axis *axis = &o->op->axes[i];
@@ -47,7 +50,8 @@ static int read_rows(struct op_reader *o, int t, int names)
     struct reader *r = o->r;
     struct op *op = o->op;
     int item = 0, rc, width;
-    if ((rc = table_length(r, names, 1, MAX_TYPES, &op->ntypes)) || (rc = reader_array(r, op->ntypes, sizeof *op->types, &op->types)))
+    if ((rc = table_length(r, names, 1, MAX_TYPES, &op->ntypes)) ||
+        (rc = reader_array(r, op->ntypes, sizeof *op->types, &op->types)))
         return rc;
     for (int i = 0; i < op->ntypes; i++)
         if ((rc = table_text_at(r, names, i + 1, &op->types[i])))
@@ -172,7 +176,9 @@ static int read_value(struct op_reader *o, int t, struct arg *arg)
 
 static int read_args(struct op_reader *o, int t)
 {
-    static const char *const kinds[] = { [ARG_INPUT] = "input", [ARG_OUTPUT] = "output", [ARG_INOUT] = "inout", [ARG_VALUE] = "value" };
+    static const char *const kinds[] = {
+        [ARG_INPUT] = "input", [ARG_OUTPUT] = "output", [ARG_INOUT] = "inout", [ARG_VALUE] = "value"
+    };
     struct reader *r = o->r;
     struct op *op = o->op;
     int sub = 0, item = 0, outputs = 0, rc;
@@ -254,7 +260,8 @@ static int read_shapes(struct op_reader *o, int t)
     for (int i = 0; i < op->naxes; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s ", op->axes[i].name);
     snprintf(known + used, sizeof known - used, "when");
-    if ((rc = table_length(r, sub, 1, MAX_SHAPES, &op->nshapes)) || (rc = reader_array(r, op->nshapes, sizeof *op->shapes, &op->shapes)))
+    if ((rc = table_length(r, sub, 1, MAX_SHAPES, &op->nshapes)) ||
+        (rc = reader_array(r, op->nshapes, sizeof *op->shapes, &op->shapes)))
         return rc;
     for (int i = 0; i < op->nshapes; i++) {
         size_t inner = reader_enter(r, "shape %d", i + 1);
@@ -318,81 +325,9 @@ static int read_preludes(struct op_reader *o)
     if (!rc)
         rc = read_file(o->r, folder, "prelude_opencl.h", &op->prelude_opencl);
     if (!rc && (!op->prelude_cuda || !op->prelude_opencl))
-        rc = reader_fail(o->r, "the preludes of the kernels are missing: %s/prelude_%s.h", folder, op->prelude_cuda ? "opencl" : "cuda");
+        rc = reader_fail(o->r, "the preludes of the kernels are missing: %s/prelude_%s.h", folder,
+                         op->prelude_cuda ? "opencl" : "cuda");
     return rc;
-}
-
-static int arg_index(const struct op *op, const struct variant *v, const char *name)
-{
-    for (int i = 0; i < op->nargs; i++)
-        if (strcmp(op->args[i].name, name) == 0)
-            return i;
-    for (int i = 0; v && i < v->nworkspaces; i++)
-        if (strcmp(v->workspaces[i].name, name) == 0)
-            return op->nargs + i;
-    return -1;
-}
-
-int read_arg_names(struct op_reader *o, int t, const char *key, const struct variant *v, int *n, int **out)
-{
-    struct reader *r = o->r;
-    int sub = 0, rc = table_sub(r, t, key, false, &sub);
-    *n = -1;
-    if (rc || !sub)
-        return rc;
-    size_t mark = reader_enter(r, "%s", key);
-    if ((rc = table_length(r, sub, 0, MAX_ARGS, n)) || (rc = reader_array(r, *n, sizeof **out, out)))
-        return rc;
-    for (int i = 0; i < *n; i++) {
-        const char *name = NULL;
-        if ((rc = table_text_at(r, sub, i + 1, &name)))
-            return rc;
-        if (((*out)[i] = arg_index(o->op, v, name)) < 0)
-            return reader_fail(r, "there is no argument%s '%.80s'", v && v->nworkspaces ? " and no workspace" : "", name);
-    }
-    reader_leave(r, mark);
-    lua_pop(r->L, 1);
-    return 0;
-}
-
-/* One expression, or a list of up to three. */
-static int read_extents(struct reader *r, int t, const char *key, const char *out[3])
-{
-    int n = 0, rc = 0;
-    lua_pushstring(r->L, key);
-    bool list = lua_rawget(r->L, t) == LUA_TTABLE;
-    int sub = lua_gettop(r->L);
-    size_t mark = reader_enter(r, "%s", list ? key : "");
-    if (!list) {
-        reader_leave(r, mark);
-        rc = table_expr(r, t, key, false, &out[0]);
-    } else if (!(rc = table_length(r, sub, 1, 3, &n))) {
-        for (int i = 0; i < n && !rc; i++)
-            rc = table_expr_at(r, sub, i + 1, &out[i]);
-    }
-    if (!rc) {
-        reader_leave(r, mark);
-        lua_pop(r->L, 1);
-    }
-    return rc;
-}
-
-int read_launch(struct op_reader *o, int t, const struct variant *v, struct launch *out)
-{
-    struct reader *r = o->r;
-    int rc;
-    if ((rc = table_keys(r, t, "kernel grid block shared args", false)) || (rc = table_name(r, t, "kernel", &out->kernel)) ||
-        (rc = read_extents(r, t, "grid", out->grid)) || (rc = read_extents(r, t, "block", out->block)) ||
-        (rc = table_expr(r, t, "shared", false, &out->shared)) || (rc = read_arg_names(o, t, "args", v, &out->nargs, &out->args)))
-        return rc;
-    if (out->nargs >= 0)
-        return 0;
-    out->nargs = o->op->nargs + (v ? v->nworkspaces : 0);
-    if ((rc = reader_array(r, out->nargs, sizeof *out->args, &out->args)))
-        return rc;
-    for (int i = 0; i < out->nargs; i++)
-        out->args[i] = i;
-    return 0;
 }
 
 static int read_reference(struct op_reader *o, int t)
@@ -498,9 +433,9 @@ int op_read(struct reader *r, int t, const char *folder, const char *home, struc
     if (!lua_checkstack(r->L, 100))
         return err_nomem(r->err);
     if ((rc = table_keys(r, t, "name problem types args work shapes reference check variants defaults", false)) ||
-        (rc = table_name(r, t, "name", &op->name)) || (rc = read_axes(&o, t)) || (rc = read_types(&o, t)) || (rc = read_args(&o, t)) ||
-        (rc = read_work(&o, t)) || (rc = read_shapes(&o, t)) || (rc = read_reference(&o, t)) || (rc = read_check(&o, t)) ||
-        (rc = read_variants(&o, t)) || (rc = read_defaults(&o, t)) || (rc = read_preludes(&o)))
+        (rc = table_name(r, t, "name", &op->name)) || (rc = read_axes(&o, t)) || (rc = read_types(&o, t)) ||
+        (rc = read_args(&o, t)) || (rc = read_work(&o, t)) || (rc = read_shapes(&o, t)) || (rc = read_reference(&o, t)) ||
+        (rc = read_check(&o, t)) || (rc = read_variants(&o, t)) || (rc = read_defaults(&o, t)) || (rc = read_preludes(&o)))
         return rc;
     return 0;
 }

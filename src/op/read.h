@@ -8,7 +8,7 @@
 /* Reads the table at index t into op, an empty one. Templates are read from the folder of the script, then HOME/templates. */
 int op_read(struct reader *r, int t, const char *folder, const char *home, struct op *op);
 
-/* What the parts share (read.c); for read_variant.c. */
+/* What the parts share: read.c, read_launch.c, read_variant.c. */
 struct op_reader {
     struct reader *r;
     struct op *op;

@@ -60,7 +60,8 @@ static int read_params(struct op_reader *o, int t, struct variant *v)
     if (rc || !sub)
         return rc;
     size_t mark = reader_enter(r, "params");
-    if ((rc = table_length(r, sub, 0, MAX_PARAMS, &v->nparams)) || (rc = reader_array(r, v->nparams, sizeof *v->params, &v->params)))
+    if ((rc = table_length(r, sub, 0, MAX_PARAMS, &v->nparams)) ||
+        (rc = reader_array(r, v->nparams, sizeof *v->params, &v->params)))
         return rc;
     reader_leave(r, mark);
     for (int i = 0; i < v->nparams; i++) {
@@ -226,8 +227,8 @@ int read_variant(struct op_reader *o, int t, struct variant *v)
     int rc;
     if ((rc = table_keys(o->r, t, "name template params where launch workspaces clear needs requires", false)) ||
         (rc = read_template(o, t, &v->template_name, &v->template_text)) || (rc = read_params(o, t, v)) ||
-        (rc = read_where(o, t, v)) || (rc = read_workspaces(o, t, v)) || (rc = read_launches(o, t, v)) || (rc = read_clear(o, t, v)) ||
-        (rc = read_needs(o, t, v)) || (rc = read_requires(o, t, &v->requires)))
+        (rc = read_where(o, t, v)) || (rc = read_workspaces(o, t, v)) || (rc = read_launches(o, t, v)) ||
+        (rc = read_clear(o, t, v)) || (rc = read_needs(o, t, v)) || (rc = read_requires(o, t, &v->requires)))
         return rc;
     return 0;
 }

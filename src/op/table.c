@@ -44,7 +44,7 @@ int reader_array(struct reader *r, int n, size_t bytes, void *out)
     return 0;
 }
 
-static bool is_word(const char *words, const char *word)
+bool word_among(const char *words, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = words; n && (at = strstr(at, word)); at += n)
@@ -58,7 +58,7 @@ int table_keys(struct reader *r, int t, const char *known, bool list)
     lua_State *L = r->L;
     for (lua_pushnil(L); lua_next(L, t); lua_pop(L, 1)) {
         bool text = lua_type(L, -2) == LUA_TSTRING;
-        if (text ? is_word(known, lua_tostring(L, -2)) : list && lua_isinteger(L, -2))
+        if (text ? word_among(known, lua_tostring(L, -2)) : list && lua_isinteger(L, -2))
             continue;
         int rc = text ? reader_fail(r, "unknown field '%.80s'; known here: %s", lua_tostring(L, -2), known)
                       : reader_fail(r, "an entry without a name; known here: %s", known);

@@ -14,9 +14,9 @@
 
 struct reader {
     lua_State *L;
-    struct arena *arena;  /* of the texts read */
+    struct arena *arena; /* of the texts read */
     struct err *err;
-    char where[256];      /* "variant tile: params[2]: ", or "" */
+    char where[256]; /* "variant tile: params[2]: ", or "" */
 };
 
 /* ERR_INVALID with the place in front. */
@@ -24,6 +24,9 @@ int reader_fail(struct reader *r, const char *fmt, ...) __attribute__((format(pr
 /* Adds to the place until it is left again with the mark that was returned. */
 size_t reader_enter(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void reader_leave(struct reader *r, size_t mark);
+
+/* Whether `word` is one of `words`, which have single spaces between them. */
+bool word_among(const char *words, const char *word);
 
 /* Fails where the table has a text key that is not in `known`, words with a space between, or an integer key unless `list`. */
 int table_keys(struct reader *r, int t, const char *known, bool list);
@@ -43,8 +46,8 @@ int table_name(struct reader *r, int t, const char *key, const char **out); /* n
 /* An expression: a text, or a number, which becomes one. */
 int table_expr(struct reader *r, int t, const char *key, bool needed, const char **out);
 int table_expr_at(struct reader *r, int t, int i, const char **out);
-int table_bool(struct reader *r, int t, const char *key, bool *out);    /* false where absent */
-int table_int(struct reader *r, int t, const char *key, int64_t *out);  /* 0 where absent */
+int table_bool(struct reader *r, int t, const char *key, bool *out);   /* false where absent */
+int table_int(struct reader *r, int t, const char *key, int64_t *out); /* 0 where absent */
 
 /* A zeroed array on the arena. */
 int reader_array(struct reader *r, int n, size_t bytes, void *out);

@@ -85,6 +85,7 @@ int cutune_device_find(cutune *c, const char *id, cutune_device *out)
         .max_static_shared = d.max_static_shared,
         .max_alloc = d.max_alloc,
         .fp64 = d.fp64,
+        .cpu = d.shares_cores,
     };
     memcpy(found.backend, d.backend, sizeof found.backend);
     memcpy(found.name, d.name, sizeof found.name);

@@ -32,6 +32,7 @@ static int take_device(const cutune_device *d, struct devspec *out, struct err *
         .max_static_shared = d->max_static_shared,
         .max_alloc = d->max_alloc,
         .fp64 = d->fp64,
+        .shares_cores = d->cpu,
     };
     int rc;
     if ((rc = take_text(out->backend, sizeof out->backend, d->backend, "backend", err)) ||

@@ -13,7 +13,7 @@ struct cutune_kernel {
     struct op *op; /* rebuilt from tuned: one variant, each parameter with its one value */
     struct plan *plan;
     struct geometry *geometry;  /* of each launch */
-    const char *question;       /* device, op, types and sizes as text */
+    const char *question;       /* a hash of device, op, types and sizes */
     struct cutune_kernel *next; /* in its bucket */
 };
 

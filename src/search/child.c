@@ -41,7 +41,7 @@ static void send_error(int socket, const char *text)
     struct buf b = { 0 };
     size_t n = strnlen(text, 2000);
     buf_u32(&b, (uint32_t)n + 5);
-    buf_u8(&b, MSG_ERROR);
+    buf_u8(&b, WIRE_ERROR);
     buf_bytes(&b, text, n);
     send_or_end(socket, &b);
     buf_free(&b);
@@ -160,7 +160,7 @@ static void answer(lua_State *L, lua_Integer k)
     }
     struct buf b = { 0 };
     buf_u32(&b, (uint32_t)(5 + 8 * n));
-    buf_u8(&b, MSG_INDICES);
+    buf_u8(&b, WIRE_INDICES);
     buf_u32(&b, (uint32_t)n);
     for (lua_Unsigned i = 0; i < n; i++)
         buf_i64(&b, index[i]);
@@ -208,7 +208,7 @@ static void serve_message(lua_State *L)
         luaL_error(L, "%s: a broken message came in", the_strategy(L)->file);
     receive_or_end(the_socket(L), body, n);
     c = cursor_on(body, n);
-    if (get_u8(&c) == MSG_TELL) {
+    if (get_u8(&c) == WIRE_TELL) {
         add_outcome(L, &c);
     } else {
         tell(L);
@@ -219,7 +219,7 @@ static void serve_message(lua_State *L)
 /* Called with a strategy and a socket; ends by an error only. */
 static int serve(lua_State *L)
 {
-    static const unsigned char ready[] = { 1, 0, 0, 0, MSG_READY };
+    static const unsigned char ready[] = { 1, 0, 0, 0, WIRE_READY };
     open_libraries(L, the_strategy(L)->seed);
     load_strategy(L);
     struct buf b = { 0 };

@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "search/search.h"
 
-enum message { MSG_TELL = 1, MSG_ASK, MSG_READY, MSG_INDICES, MSG_ERROR };
+enum message { WIRE_TELL = 1, WIRE_ASK, WIRE_READY, WIRE_INDICES, WIRE_ERROR };
 
 enum { MAX_ASK = 1 << 16, MAX_MESSAGE = 16 + 8 * MAX_ASK };
 

@@ -189,7 +189,7 @@ static int receive_message(struct search *s, enum message kind, struct cursor *b
         return rc;
     *body = cursor_on(s->answer.data + 4, len);
     uint8_t got = get_u8(body);
-    if (got == MSG_ERROR) {
+    if (got == WIRE_ERROR) {
         size_t n;
         const char *text = get_lstr(body, &n);
         if (!text || body->bad)
@@ -227,7 +227,7 @@ int search_adopt(const char *file, pid_t pid, int fd, int64_t count, struct sear
         return err_nomem(err);
     }
     *s = (struct search){ .pid = pid, .fd = fd, .file = name, .count = count };
-    int rc = receive_message(s, MSG_READY, &body, err);
+    int rc = receive_message(s, WIRE_READY, &body, err);
     if (rc) {
         search_close(s);
         return rc;
@@ -291,7 +291,7 @@ int search_ask(struct search *s, int k, struct err *err)
     if (s->ended)
         return gone(s, err);
     buf_u32(&s->told, 5);
-    buf_u8(&s->told, MSG_ASK);
+    buf_u8(&s->told, WIRE_ASK);
     buf_u32(&s->told, (uint32_t)k);
     if (s->told.failed)
         return err_nomem(err);
@@ -310,7 +310,7 @@ int search_answer(struct search *s, int64_t *index, int *n, struct err *err)
     if (!k)
         return err_set(err, ERR_INVALID, "strategy %s: an answer without a question", s->file);
     s->asked = 0;
-    int rc = receive_message(s, MSG_INDICES, &body, err);
+    int rc = receive_message(s, WIRE_INDICES, &body, err);
     if (rc)
         return rc;
     uint32_t count = get_u32(&body);
@@ -328,7 +328,7 @@ int search_answer(struct search *s, int64_t *index, int *n, struct err *err)
 int search_tell(struct search *s, int64_t index, enum outcome outcome, double time_ns, struct err *err)
 {
     buf_u32(&s->told, 18);
-    buf_u8(&s->told, MSG_TELL);
+    buf_u8(&s->told, WIRE_TELL);
     buf_i64(&s->told, index);
     buf_u8(&s->told, (uint8_t)outcome);
     buf_f64(&s->told, time_ns);

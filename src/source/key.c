@@ -1,10 +1,11 @@
-/* The key of a measurement: what was compiled, how it was launched and what it was given. Names of arguments, comments of the script
- * and other variants have no part in it, so a change of them makes nothing stale. */
+/* The key of a measurement: what was compiled, how it was launched and what it was given. Names of arguments, comments of the
+ * script and other variants have no part in it, so a change of them makes nothing stale. */
 #include "source/source.h"
 
 #include "model/plan.h"
 
-static int key_args(const struct op *op, const struct plan *plan, const struct val *slots, int row, struct buf *text, struct err *err)
+static int key_args(const struct op *op, const struct plan *plan, const struct val *slots, int row, struct buf *text,
+                    struct err *err)
 {
     int rc = 0;
     for (int i = 0; i < op->nargs && !rc; i++) {

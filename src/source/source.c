@@ -12,9 +12,9 @@ static const char *c_type(const struct dtype *d)
     static const struct {
         const char *dtype, *c;
     } names[] = {
-        { "i8", "int8" },   { "i16", "int16" },   { "i32", "int32" },   { "i64", "int64" },   { "u8", "uint8" },
-        { "u16", "uint16" }, { "u32", "uint32" }, { "u64", "uint64" },  { "f16", "uint16" },  { "bf16", "uint16" },
-        { "f32", "float" }, { "f64", "double" },  { "c64", "float2" },  { "c128", "double2" },
+        { "i8", "int8" },    { "i16", "int16" },  { "i32", "int32" },  { "i64", "int64" },    { "u8", "uint8" },
+        { "u16", "uint16" }, { "u32", "uint32" }, { "u64", "uint64" }, { "f16", "uint16" },   { "bf16", "uint16" },
+        { "f32", "float" },  { "f64", "double" }, { "c64", "float2" }, { "c128", "double2" },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i].dtype, d->name) == 0)
@@ -41,8 +41,8 @@ static const char *bits_type(const struct dtype *d)
 
 void source_define_type(struct buf *out, const char *t, const struct dtype *d)
 {
-    buf_fmt(out, "#define %s %s\n#define %s_bytes %d\n#define %s_bits %s\n#define %s_is_float %d\n#define %s_is_%s 1\n", t, c_type(d), t,
-            d->bytes, t, bits_type(d), t, d->kind == DT_FLOAT, t, d->name);
+    buf_fmt(out, "#define %s %s\n#define %s_bytes %d\n#define %s_bits %s\n#define %s_is_float %d\n#define %s_is_%s 1\n", t,
+            c_type(d), t, d->bytes, t, bits_type(d), t, d->kind == DT_FLOAT, t, d->name);
 }
 
 /* In parentheses where a sign stands in front; the smallest integer has no literal of its own. */
@@ -78,7 +78,8 @@ static void define_param(const struct param *p, struct val v, struct buf *out)
 
 int source_prelude(const struct op *op, const struct devspec *dev, struct buf *out, struct err *err)
 {
-    const char *prelude = strcmp(dev->backend, "opencl") == 0 ? op->prelude_opencl : op->prelude_cuda; /* null pretends to be CUDA */
+    const char *prelude =
+        strcmp(dev->backend, "opencl") == 0 ? op->prelude_opencl : op->prelude_cuda; /* null pretends to be CUDA */
     if (!prelude)
         return err_set(err, ERR_INVALID, "op %s carries no prelude", op->name);
     buf_str(out, prelude);

@@ -1,5 +1,5 @@
-/* A template becomes a Lua chunk of as many lines, so that Lua's messages name the template's own: lines of text turn into calls that
- * put them out, lines of Lua stay as they are. */
+/* A template becomes a Lua chunk of as many lines, so that Lua's messages name the template's own: lines of text turn into calls
+ * that put them out, lines of Lua stay as they are. */
 #include "source/template.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@ void put_device(struct query *q, const struct devspec *d)
     put_line(q, d->arch);
     put_line(q, d->mig);
     put_int(q, d->multiprocessors);
-    put_int(q, d->memory);
+    put_int(q, devspec_memory(d));
 }
 
 static int save_device(struct store *s, const struct devspec *d, int64_t *id, struct err *err)

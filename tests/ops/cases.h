@@ -10,6 +10,9 @@
 struct known_op {
     const char *name;
     const char *const *shapes; /* ends with null */
+    /* One whose grid passes a limit of 65535 in y with small blocks; null: none. Only for devices that have such a limit: PoCL would
+     * compile everything once more for a grid so large. */
+    const char *limit_shape;
     /* Writes the outputs; buffers[i] is the op's i-th argument, null for a value. False where there is nothing for the type. */
     bool (*expect)(const struct dtype *type, const int64_t *size, void *const *buffers);
 };

@@ -140,7 +140,8 @@ static int pick(const struct run *r, int variant, struct config *list, int n, in
                 to_front(list, j, picked);
     }
     uint64_t place = (uint64_t)(r->row * r->op->nvariants + variant) << 32;
-    while (*picked < n && (r->o.all || *picked < r->o.each))
+    int defaults = *picked;
+    while (*picked < n && (r->o.all || *picked - defaults < r->o.each))
         to_front(list, *picked + (int)(rand_at((uint64_t)r->o.seed, place++) % (uint64_t)(n - *picked)), picked);
     return 0;
 }
@@ -170,19 +171,28 @@ static int begin_case(struct run *r, const char *shape, struct err *err)
     return rc ? rc : space_new(r->op, &p, r->row, &r->session.spec, &c->space, err);
 }
 
-static int check_row(struct run *r, struct err *err)
+static int begin_cases(struct run *r, struct err *err)
 {
-    int rc = 0, most = 1;
-    while (r->known->shapes[most])
+    size_t most = 2; /* the limit's, or the user's */
+    for (int i = 0; r->known->shapes[i]; i++)
         most++;
     r->ncases = 0;
-    r->cases = mem_array((size_t)most, sizeof *r->cases);
+    r->cases = mem_array(most, sizeof *r->cases);
     if (!r->cases)
         return err_nomem(err);
     if (r->o.shape)
-        rc = begin_case(r, r->o.shape, err);
-    for (int i = 0; !rc && !r->o.shape && r->known->shapes[i]; i++)
+        return begin_case(r, r->o.shape, err);
+    int rc = 0;
+    for (int i = 0; !rc && r->known->shapes[i]; i++)
         rc = begin_case(r, r->known->shapes[i], err);
+    if (!rc && r->known->limit_shape && r->session.spec.max_grid[1] <= UINT16_MAX)
+        rc = begin_case(r, r->known->limit_shape, err);
+    return rc;
+}
+
+static int check_row(struct run *r, struct err *err)
+{
+    int rc = begin_cases(r, err);
     if (!rc)
         rc = check_config(r, NULL, err);
     for (int v = 0; !rc && v < r->op->nvariants; v++)
@@ -278,7 +288,7 @@ static void session_end(struct session *s)
 static int usage(void)
 {
     fputs("usage: check_ops [--device WORD] [--op NAME] [--dtype D] [--shape m=..,n=..] [--each N] [--all] [--seed S]\n"
-          "--each: configurations of each variant (2); --all: every one; --shape needs --op\n",
+          "--each: configurations of each variant, beside the defaults (2); --all: every one; --shape needs --op\n",
           stderr);
     return USAGE;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "base/mem.h"
 #include "store/store.h"
@@ -37,7 +38,8 @@ static inline const struct op *sample_op(void)
     static int all[] = { 0, 1, 2, 3, 4 };
     static struct launch launches[] = {
         { .kernel = "transpose",
-          .grid = { "GRID == 'xy' and ceildiv(n,TILE) or ceildiv(n,TILE)*ceildiv(m,TILE)", "GRID == 'xy' and ceildiv(m,TILE) or 1" },
+          .grid = { "GRID == 'xy' and ceildiv(n,TILE) or ceildiv(n,TILE)*ceildiv(m,TILE)",
+                    "GRID == 'xy' and ceildiv(m,TILE) or 1" },
           .block = { "TILE", "8" },
           .shared = "TILE*(TILE+1)*sizeof(T)",
           .nargs = 5,
@@ -48,14 +50,38 @@ static inline const struct op *sample_op(void)
     static struct need needs[] = { { NEED_ALIGN, 1, "sizeof(T)*2" }, { NEED_NOALIAS, 0, NULL } };
     static int clear[] = { 0 };
     static struct variant variants[] = {
-        { .name = "tile", .template_name = "t.cu", .template_text = "...", .nparams = 4, .params = params, .nwhere = 2, .where = where,
-          .nlaunches = 2, .launches = launches, .nworkspaces = 1, .workspaces = workspaces, .nneeds = 2, .needs = needs, .nclear = 1,
+        { .name = "tile",
+          .template_name = "t.cu",
+          .template_text = "...",
+          .nparams = 4,
+          .params = params,
+          .nwhere = 2,
+          .where = where,
+          .nlaunches = 2,
+          .launches = launches,
+          .nworkspaces = 1,
+          .workspaces = workspaces,
+          .nneeds = 2,
+          .needs = needs,
+          .nclear = 1,
           .clear = clear },
     };
     static struct default_config defaults[2];
     static const struct op op = {
-        .name = "transpose", .file = "transpose.lua", .naxes = 2, .axes = axes, .ntypes = 1, .types = types, .nrows = 2, .rows = rows,
-        .nargs = 4, .args = args, .work_bytes = "2*m*n*sizeof(T)", .nvariants = 1, .variants = variants, .ndefaults = 2,
+        .name = "transpose",
+        .file = "transpose.lua",
+        .naxes = 2,
+        .axes = axes,
+        .ntypes = 1,
+        .types = types,
+        .nrows = 2,
+        .rows = rows,
+        .nargs = 4,
+        .args = args,
+        .work_bytes = "2*m*n*sizeof(T)",
+        .nvariants = 1,
+        .variants = variants,
+        .ndefaults = 2,
         .defaults = defaults,
     };
     rows[0] = dtype_find("f32");
@@ -66,9 +92,22 @@ static inline const struct op *sample_op(void)
 static inline struct devspec sample_device(void)
 {
     return (struct devspec){
-        .backend = "cuda", .name = "NVIDIA H200", .arch = "sm_90", .multiprocessors = 132, .memory = 150754820096, .uuid = "GPU-1",
-        .driver = "580.1", .cc = 90, .warp = 32, .l2 = 60 << 20, .max_threads = 1024, .max_block = { 1024, 1024, 64 },
-        .max_grid = { 2147483647, 65535, 65535 }, .max_shared = 232448, .max_static_shared = 49152, .max_alloc = 150754820096,
+        .backend = "cuda",
+        .name = "NVIDIA H200",
+        .arch = "sm_90",
+        .multiprocessors = 132,
+        .memory = 150754820096,
+        .uuid = "GPU-1",
+        .driver = "580.1",
+        .cc = 90,
+        .warp = 32,
+        .l2 = 60 << 20,
+        .max_threads = 1024,
+        .max_block = { 1024, 1024, 64 },
+        .max_grid = { 2147483647, 65535, 65535 },
+        .max_shared = 232448,
+        .max_static_shared = 49152,
+        .max_alloc = 150754820096,
         .fp64 = true,
     };
 }
@@ -87,7 +126,8 @@ static inline struct tuned *sample_tuned(const struct config *c, double time_ns)
     t->time_ns = time_ns;
     t->copy_ns = time_ns / 2;
     t->source = "void transpose() {\n}\n";
-    t->binary = "\x7f" "ELF\0rest";
+    t->binary = "\x7f"
+                "ELF\0rest";
     t->binary_bytes = 9;
     t->format = "cubin";
     t->arch = "sm_90";
@@ -155,6 +195,64 @@ static inline int remove_dir(void **state)
     char command[192];
     snprintf(command, sizeof command, "chmod -R u+w %s && rm -r %s", sample_dir, sample_dir);
     return system(command);
+}
+
+#define in_folder(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
+
+static inline struct store *open_at(const char *name, enum store_mode mode)
+{
+    struct store *s;
+    struct err err = { 0 };
+    if (store_open(in_dir(name), mode, &s, &err))
+        fail_msg("%s", err.msg);
+    return s;
+}
+
+/* Runs SQL on the file as another program would: no constraints hold it back. */
+static inline void meddle(const char *name, const char *sql)
+{
+    sqlite3 *db;
+    char *said = NULL;
+    assert_int_equal(sqlite3_open(in_dir(name), &db), SQLITE_OK);
+    sqlite3_exec(db, "PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0", NULL, NULL, NULL);
+    if (sqlite3_exec(db, sql, NULL, NULL, &said))
+        fail_msg("%s: %s", sql, said);
+    sqlite3_close(db);
+}
+
+static inline int64_t ask_number(const char *name, const char *sql)
+{
+    sqlite3 *db;
+    sqlite3_stmt *stmt;
+    assert_int_equal(sqlite3_open(in_dir(name), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    int64_t v = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return v;
+}
+
+static inline void put_file(const char *name, const void *bytes, size_t n)
+{
+    FILE *f = fopen(in_dir(name), "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+static inline int find_winner(struct store *s, const char *problem, struct tuned **out, struct err *err)
+{
+    struct devspec dev = sample_device();
+    return store_find_winner(s, &dev, "transpose", "f32", problem, out, err);
+}
+
+static inline struct measured measurement(char digit, const char *config)
+{
+    struct measured m = { .variant = "tile", .config = config };
+    memset(m.key, digit, HASH_HEX - 1);
+    m.result.resources = (struct resources){ -1, -1, -1, -1 };
+    return m;
 }
 
 #endif

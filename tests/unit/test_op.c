@@ -1,8 +1,8 @@
 /* Reading op scripts: the ops that ship, a message for each kind of slip, and scripts that try to do harm. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
 
 #include <cmocka.h>
 
@@ -122,35 +122,46 @@ static const struct {
       "variant v: params[1]: has 1 entries" },
     { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', {} } }, launch = { kernel = 'k' } } }",
       "variant v: params[1]: P: value 1: must be a number, a boolean or a word" },
-    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 1, 'a' } }, launch = { kernel = 'k' } } }", "another type" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 1, 'a' } }, launch = { kernel = 'k' } } }",
+      "another type" },
     { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 1, 1 } }, launch = { kernel = 'k' } } }", "twice" },
-    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 'a-b' } }, launch = { kernel = 'k' } } }", "must be a word" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 'a-b' } }, launch = { kernel = 'k' } } }",
+      "must be a word" },
     { "variants", "{ { name = 'v', template = 't.cu', params = { { 'P', 0/0 } }, launch = { kernel = 'k' } } }", "finite" },
-    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'T_bytes', 1 } }, launch = { kernel = 'k' } } }", "'T_bytes' is both" },
-    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'T_is_i8', 1 } }, launch = { kernel = 'k' } } }", "'T_is_i8' is both" },
-    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'float', 1 } }, launch = { kernel = 'k' } } }", "is a word that" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'T_bytes', 1 } }, launch = { kernel = 'k' } } }",
+      "'T_bytes' is both" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'T_is_i8', 1 } }, launch = { kernel = 'k' } } }",
+      "'T_is_i8' is both" },
+    { "variants", "{ { name = 'v', template = 't.cu', params = { { 'float', 1 } }, launch = { kernel = 'k' } } }",
+      "is a word that" },
     { "variants", "{ { name = 'v', template = 't.cu', params = { { 'end', 1 } }, launch = { kernel = 'k' } } }", "is a word that" },
     { "variants", "{ { name = 'v', template = 't.cu', params = { { 'device', 1 } }, launch = { kernel = 'k' } } }", "device" },
     { "variants", "{ { name = 'v', template = 't.cu', params = { { 'k', 1 } }, launch = { kernel = 'k' } } }", "'k' is both" },
     { "variants", "{ { name = 'v', template = 't.cu', where = { 'n' }, launch = { kernel = 'k' } } }", "variant v: " },
     { "variants", "{ { name = 'v', template = 't.cu', where = { true }, launch = { kernel = 'k' } } }", "where: must be a text" },
     { "variants", "{ { name = 'v', template = 't.cu', launch = {} } }", "launch: has 0 entries" },
-    { "variants", "{ { name = 'v', template = 't.cu', launch = { { kernel = 'k', grid = { 1, 1, 1, 1 } } } } }", "grid: has 4 entries" },
+    { "variants", "{ { name = 'v', template = 't.cu', launch = { { kernel = 'k', grid = { 1, 1, 1, 1 } } } } }",
+      "grid: has 4 entries" },
     { "variants", "{ { name = 'v', template = 't.cu', launch = { kernel = 'k', args = { 'x' } } } }", "no argument 'x'" },
     { "variants", "{ { name = 'v', template = 't.cu', launch = { kernel = 'k', grid = 'n - n' } } }", "variant v: for f32" },
     { "variants", "{ { name = 'v', template = 't.cu', clear = { 'n' }, launch = { kernel = 'k' } } }", "'n' is not an output" },
-    { "variants", "{ { name = 'v', template = 't.cu', needs = { aligned('n', 16) }, launch = { kernel = 'k' } } }", "no buffer 'n'" },
-    { "variants", "{ { name = 'v', template = 't.cu', requires = { backend = 'metal' }, launch = { kernel = 'k' } } }", "neither cuda" },
-    { "variants", "{ { name = 'v', template = 't.cu', requires = { cc = '9' }, launch = { kernel = 'k' } } }", "must be an integer" },
+    { "variants", "{ { name = 'v', template = 't.cu', needs = { aligned('n', 16) }, launch = { kernel = 'k' } } }",
+      "no buffer 'n'" },
+    { "variants", "{ { name = 'v', template = 't.cu', requires = { backend = 'metal' }, launch = { kernel = 'k' } } }",
+      "neither cuda" },
+    { "variants", "{ { name = 'v', template = 't.cu', requires = { cc = '9' }, launch = { kernel = 'k' } } }",
+      "must be an integer" },
     { "variants", "{ { name = 'v', template = 't.cu', workspaces = { workspace('w', 'Q', 1) }, launch = { kernel = 'k' } } }",
       "workspaces[1]: type: 'Q'" },
     { "defaults", "{}", "defaults: has 0 entries" },
     { "defaults", "{ { variant = 'w' } }", "default 1: there is no variant 'w'" },
     { "defaults", "{ { variant = 'v', P = 3 } }", "default 1: P: this is none of the parameter's values" },
     { "defaults", "{ { variant = 'v', Q = 3 } }", "unknown field 'Q'; known here: variant P G" },
-    { "variants", "{ { name = 'v', template = 't.cu', where = { 'n % 4 == 0' }, launch = { kernel = 'k' } } }", "must always hold" },
+    { "variants", "{ { name = 'v', template = 't.cu', where = { 'n % 4 == 0' }, launch = { kernel = 'k' } } }",
+      "must always hold" },
     { "variants", "{ { name = 'v', template = 't.cu', launch = { kernel = 'k', grid = { 1, 'n' } } } }", "must always hold" },
-    { "variants", "{ { name = 'v', template = 't.cu', needs = { noalias 'out' }, launch = { kernel = 'k' } } }", "must always hold" },
+    { "variants", "{ { name = 'v', template = 't.cu', needs = { noalias 'out' }, launch = { kernel = 'k' } } }",
+      "must always hold" },
 };
 
 static void test_slips(void **state)
@@ -193,7 +204,8 @@ static void test_everything(void **state)
     static const char script[] =
         "return op { name = 'all', problem = { size 'n', stride 'ld', batch 'b', flag 'up' },\n"
         "types = { names = { 'T', 'ACC' }, { 'f16', 'f32' }, { 'f32', 'f64' } },\n"
-        "args = { inout('a', 'T', { 'b', 'n', 'ld' }, { fill = 'bits' }), output('s', 'ACC', { 1 }), value('up', '1 - up', 'i32') },\n"
+        "args = { inout('a', 'T', { 'b', 'n', 'ld' }, { fill = 'bits' }), output('s', 'ACC', { 1 }), value('up', '1 - up', 'i32') "
+        "},\n"
         "work = { bytes = 1, flops = 'n' }, shapes = { { n = 2, ld = 3, b = 1, up = 1, when = 'device.cc >= 80' } },\n"
         "reference = { template = 't.cu', launch = { kernel = 'r', args = { 's', 'a' } } }, check = { sum = 'n' },\n"
         "variants = { { name = 'x', template = 't.cu', params = { param('P', 4, powers(1, 8)), param('F', true, false),\n"
@@ -369,7 +381,7 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_smallest),      cmocka_unit_test(test_everything), cmocka_unit_test(test_slips),
+        cmocka_unit_test(test_smallest),      cmocka_unit_test(test_everything),    cmocka_unit_test(test_slips),
         cmocka_unit_test(test_ops_that_ship), cmocka_unit_test(test_wrong_scripts), cmocka_unit_test(test_endless),
         cmocka_unit_test(test_not_found),
     };

@@ -303,7 +303,7 @@ static void test_files_that_do_not_load(void **state)
         { "return function() return {} end", "no function ask(k)" },
         { "return function() return { ask = print, tell = 1 } end", "tell has to be a function" },
         { "error({})", "an error that is no text" },
-        { "return ('x'):rep(1 << 31)", "not enough memory" },
+        { "return ('x'):rep(1 << 30)", "not enough memory" },
         { "\x1bLua", "attempt to load a binary chunk" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -373,7 +373,7 @@ static void test_misuse(void **state)
 
 /* -- children that are no good: the test answers itself -- */
 
-static const unsigned char ready[] = { 1, 0, 0, 0, MSG_READY };
+static const unsigned char ready[] = { 1, 0, 0, 0, WIRE_READY };
 
 /* A search over 100 configurations whose child has said these bytes; *other is the child's end. */
 static int adopt(const void *said, size_t n, int *other, struct search **s, struct err *err)
@@ -413,13 +413,13 @@ static void test_garbage(void **state)
         { { 13, 0 }, 2, ERR_IO },                                                /* cut */
         { { 0, 0, 0, 0 }, 4, ERR_CORRUPT },                                      /* empty */
         { { 255, 255, 255, 255 }, 4, ERR_CORRUPT },                              /* huge */
-        { { 1, 0, 0, 0, MSG_INDICES }, 5, ERR_CORRUPT },                         /* no count */
-        { { 1, 0, 0, 0, MSG_READY }, 5, ERR_CORRUPT },                           /* another kind */
-        { { 1, 0, 0, 0, MSG_ERROR }, 5, ERR_CORRUPT },                           /* no text */
-        { { 5, 0, 0, 0, MSG_INDICES, 1, 0, 0, 0 }, 9, ERR_CORRUPT },             /* fewer than it says */
-        { { 13, 0, 0, 0, MSG_INDICES, 1, 0, 0, 0, 100 }, 17, ERR_CORRUPT },      /* not of the space */
-        { { 13, 0, 0, 0, MSG_INDICES, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 128 }, 17, ERR_CORRUPT }, /* negative */
-        { { 13, 0, 0, 0, MSG_INDICES, 1, 0, 0, 0, 99 }, 17, 0 },
+        { { 1, 0, 0, 0, WIRE_INDICES }, 5, ERR_CORRUPT },                         /* no count */
+        { { 1, 0, 0, 0, WIRE_READY }, 5, ERR_CORRUPT },                           /* another kind */
+        { { 1, 0, 0, 0, WIRE_ERROR }, 5, ERR_CORRUPT },                           /* no text */
+        { { 5, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0 }, 9, ERR_CORRUPT },             /* fewer than it says */
+        { { 13, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0, 100 }, 17, ERR_CORRUPT },      /* not of the space */
+        { { 13, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 128 }, 17, ERR_CORRUPT }, /* negative */
+        { { 13, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0, 99 }, 17, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int64_t index[4];

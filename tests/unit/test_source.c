@@ -1,8 +1,8 @@
 /* From a configuration to source: define lines, the template language, keys. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
 
 #include <cmocka.h>
 
@@ -14,11 +14,14 @@
 #include "source/source.h"
 #include "source/template.h"
 
-static const struct devspec gpu = { .backend = "cuda", .multiprocessors = 132, .cc = 90, .warp = 32, .max_threads = 1024,
-                                    .max_shared = 232448, .fp64 = true };
+static const struct devspec gpu = {
+    .backend = "cuda", .multiprocessors = 132, .cc = 90, .warp = 32, .max_threads = 1024, .max_shared = 232448, .fp64 = true
+};
 
 static const struct template_var vars[] = {
-    { "N", { .type = VAL_INT, .i = 3 } },   { "F", { .type = VAL_FLOAT, .f = 0.5 } }, { "B", { .type = VAL_BOOL, .b = true } },
+    { "N", { .type = VAL_INT, .i = 3 } },
+    { "F", { .type = VAL_FLOAT, .f = 0.5 } },
+    { "B", { .type = VAL_BOOL, .b = true } },
     { "S", { .type = VAL_STR, .s = "xy" } },
 };
 
@@ -103,7 +106,8 @@ static struct op *hand_made(const char *text)
     op->variants = arena_array(op->arena, 1, sizeof *op->variants);
     op->types[0] = "T";
     op->rows[0] = dtype_find("bf16");
-    op->variants[0] = (struct variant){ .name = "v", .template_name = "v.cu", .template_text = text, .nparams = 4, .params = params };
+    op->variants[0] =
+        (struct variant){ .name = "v", .template_name = "v.cu", .template_text = text, .nparams = 4, .params = params };
     return op;
 }
 
@@ -114,10 +118,11 @@ static void test_defines(void **state)
     struct buf out = { 0 };
     struct config c = { .at = { 1, 1, 1, 1 } };
     assert_int_equal(source_render(op, &c, 0, &gpu, &out, NULL), 0);
-    assert_string_equal(buf_text(&out), "// cuda\n#define T uint16\n#define T_bytes 2\n#define T_bits uint16\n#define T_is_float 1\n"
-                                        "#define T_is_bf16 1\n"
-                                        "#define N (-9223372036854775807 - 1)\n#define F (-0.10000000000000001)\n#define B 1\n"
-                                        "#define GRID_xy 0\n#define GRID_x 1\n#define GRID GRID_x\n#line 1 \"v.cu\"\nbody\n");
+    assert_string_equal(buf_text(&out),
+                        "// cuda\n#define T uint16\n#define T_bytes 2\n#define T_bits uint16\n#define T_is_float 1\n"
+                        "#define T_is_bf16 1\n"
+                        "#define N (-9223372036854775807 - 1)\n#define F (-0.10000000000000001)\n#define B 1\n"
+                        "#define GRID_xy 0\n#define GRID_x 1\n#define GRID GRID_x\n#line 1 \"v.cu\"\nbody\n");
     buf_clear(&out);
     op->variants[0].template_text = "$(T) $(T_bytes) $(N) $(GRID) $(backend)\n";
     op->rows[0] = dtype_find("c128");
@@ -125,10 +130,11 @@ static void test_defines(void **state)
     struct devspec cl = gpu;
     snprintf(cl.backend, sizeof cl.backend, "opencl");
     assert_int_equal(source_render(op, &c, 0, &cl, &out, NULL), 0);
-    assert_string_equal(buf_text(&out), "// opencl\n#define T double2\n#define T_bytes 16\n#define T_bits uint4\n#define T_is_float 0\n"
-                                        "#define T_is_c128 1\n"
-                                        "#define N (-1)\n#define F 2.0\n#define B 0\n"
-                                        "#define GRID_xy 0\n#define GRID_x 1\n#define GRID GRID_xy\nc128 16 -1 xy opencl\n");
+    assert_string_equal(buf_text(&out),
+                        "// opencl\n#define T double2\n#define T_bytes 16\n#define T_bits uint4\n#define T_is_float 0\n"
+                        "#define T_is_c128 1\n"
+                        "#define N (-1)\n#define F 2.0\n#define B 0\n"
+                        "#define GRID_xy 0\n#define GRID_x 1\n#define GRID GRID_xy\nc128 16 -1 xy opencl\n");
     buf_free(&out);
     op_free(op);
 }
@@ -163,7 +169,8 @@ static void test_key(void **state)
     struct err err = { 0 };
     if (op_load("dot", &op, &err))
         fail_msg("%s", err.msg);
-    struct config c = { .variant = 0 }, more = { .variant = 0, .at = { 0, 0, 1 } }, atomic = { .variant = op_variant(op, "atomic") };
+    struct config c = { .variant = 0 }, more = { .variant = 0, .at = { 0, 0, 1 } },
+                  atomic = { .variant = op_variant(op, "atomic") };
     char first[HASH_HEX], other[HASH_HEX];
     key_of(op, &c, "n=1000000", "source", first);
     key_of(op, &c, "n=1000000", "source", other);

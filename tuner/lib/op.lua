@@ -1,5 +1,5 @@
 -- The library that op scripts are written in. A script is ordinary Lua that returns one table, made by op { ... }; the functions
--- here only build parts of it. cutune reads the table once, in a child process, checks every field, and never runs the script again.
+-- here only build parts of it. cutune reads the table in a child process and checks every field; nothing of the script runs later.
 --
 -- A script sees Lua's basic functions, string, table, math and utf8, and what stands here. It has no files, no clock, no modules
 -- and no metatables, and it must end within seconds and a few hundred megabytes.
@@ -34,9 +34,10 @@
 --   defaults   a list of complete configurations { variant = "tile", TILE = 32 }; a parameter left out has its own default. An
 --              untuned look-up takes the first whose constraints hold, so the last must hold for every problem on every device
 --
--- EXPRESSIONS are texts in Lua's syntax: and or not, comparisons, + - * / // % ^ and the bit operators; ceildiv(a,b) min max abs floor
--- sizeof(T) log2 ispow2 alignup(a,b); parameters, axes, types (as words: T == 'f32') and device.backend .cc .warp .l2
--- .multiprocessors .memory .max_threads .max_shared. Overflow, a division by zero or mixed types are errors. A plain number will do too.
+-- EXPRESSIONS are texts in Lua's syntax: and or not, comparisons, + - * / // % ^ and the bit operators; ceildiv(a,b) min max abs
+-- floor sizeof(T) log2 ispow2 alignup(a,b); parameters, axes, types (as words: T == 'f32') and device.backend .cc .warp .l2
+-- .multiprocessors .memory .max_threads .max_shared. Overflow, a division by zero or mixed types are errors. A plain number will do
+-- too.
 
 -- The op itself. Everything else is checked when cutune reads the table.
 function op(t)
@@ -52,8 +53,8 @@ function stride(name) return { kind = "stride", name = name } end -- elements fr
 function batch(name) return { kind = "batch", name = name } end   -- a count of like problems, at least 1
 function flag(name) return { kind = "flag", name = name } end     -- 0 or 1
 
--- Buffers: a type name of the op, or a fixed type; the extents in elements, outermost first, row-major. `fill` says what an input is
--- tried with: "bits" (any pattern) or "numbers"; left out, bits where the check is exact and numbers elsewhere.
+-- Buffers: a type name of the op, or a fixed type; the extents in elements, outermost first, row-major. `fill` says what an input
+-- is tried with: "bits" (any pattern) or "numbers"; left out, bits where the check is exact and numbers elsewhere.
 local function buffer(kind)
     return function(name, element, extent, options)
         local fill

@@ -1,0 +1,153 @@
+/* Export: what is written is read back by jansson, and by a CSV reader of the test's own. */
+#include "store_sample.h"
+
+#include <jansson.h>
+
+#include "exchange/exchange.h"
+
+/* Two winners. */
+static struct store *make_store(void)
+{
+    struct store *s;
+    assert_int_equal(store_open(in_dir("a.db"), STORE_WRITE, &s, NULL), 0);
+    sample_winner(s, 1111, 113);
+    sample_winner(s, 4096, 4096);
+    sample_defaults(s); /* are not winners */
+    return s;
+}
+
+/* The export as text; null where it failed, with the line in err. */
+static char *export_text(struct store *s, const char *format, struct err *err)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    int rc = exchange_export(s, format, f, err);
+    fclose(f);
+    if (!rc)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static double number(const json_t *row, const char *name)
+{
+    return json_number_value(json_object_get(row, name));
+}
+
+static const char *text_of(const json_t *row, const char *name)
+{
+    return json_string_value(json_object_get(row, name));
+}
+
+static void writes_json(void **state)
+{
+    (void)state;
+    struct store *s = make_store();
+    char *text = export_text(s, "json", NULL);
+    json_error_t error;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        fail_msg("%s: %s", error.text, text);
+    const json_t *rows = json_object_get(root, "winners"), *row = json_array_get(rows, 0), *config, *problem;
+    assert_int_equal(json_array_size(rows), 2);
+    assert_string_equal(text_of(row, "device"), "NVIDIA H200");
+    assert_string_equal(text_of(row, "driver"), "580.1");
+    assert_string_equal(text_of(row, "op"), "transpose");
+    assert_string_equal(text_of(row, "dtype"), "f32");
+    problem = json_object_get(row, "problem");
+    assert_int_equal(json_object_size(problem), 2);
+    assert_true(number(problem, "m") == 1111 && number(problem, "n") == 113);
+    assert_string_equal(text_of(row, "variant"), "tile");
+    config = json_object_get(row, "config");
+    assert_int_equal(json_object_size(config), 4);
+    assert_true(json_is_integer(json_object_get(config, "TILE")) && number(config, "TILE") == 8);
+    assert_string_equal(text_of(config, "GRID"), "xy");
+    assert_true(json_is_true(json_object_get(config, "PAD")));
+    assert_true(number(config, "SCALE") == 0.5);
+    assert_true(number(row, "time_ns") == 1000);
+    assert_true(number(row, "gb_per_s") > 1004.34 && number(row, "gb_per_s") < 1004.35); /* 2*1111*113*4 bytes in 1 us */
+    assert_true(json_is_null(json_object_get(row, "gflop_per_s")));
+    assert_true(number(row, "copy_share") == 0.5);
+    assert_true(number(row, "samples") == 3);
+    assert_true(json_is_false(json_object_get(row, "stale")));
+    assert_int_equal(strlen(text_of(row, "date")), 20);
+    json_decref(root);
+    free(text);
+    store_close(s);
+}
+
+static void writes_csv(void **state)
+{
+    (void)state;
+    store_close(make_store());
+    meddle("a.db", "UPDATE device SET name = 'a \"quoted\" name'; UPDATE op SET current = 0; UPDATE tuned SET copy_ns = 0");
+    struct store *s;
+    assert_int_equal(store_open(in_dir("a.db"), STORE_READ, &s, NULL), 0);
+    char *text = export_text(s, "csv", NULL), *lines[4], *rest = text;
+    for (int i = 0; i < 4; i++)
+        lines[i] = strsep(&rest, "\n");
+    assert_string_equal(lines[0],
+                        "device,backend,arch,driver,op,dtype,problem,cache,variant,config,time_ns,gb_per_s,gflop_per_s,copy_share,"
+                        "samples,measured,ok,stale,date");
+    const char *expect = "\"a \"\"quoted\"\" name\",cuda,sm_90,580.1,transpose,f32,\"m=1111,n=113\",cold,tile,"
+                         "\"TILE=8,GRID=xy,PAD=true,SCALE=0.5\",1000,1004.344,,,3,1,1,true,20";
+    assert_int_equal(strncmp(lines[1], expect, strlen(expect)), 0);
+    assert_string_equal(lines[3], "");
+    assert_null(rest);
+    free(text);
+    store_close(s);
+}
+
+static void writes_nothing_well(void **state)
+{
+    (void)state;
+    struct store *s;
+    assert_int_equal(store_open(in_dir("a.db"), STORE_WRITE, &s, NULL), 0);
+    char *text = export_text(s, "json", NULL);
+    json_t *root = json_loads(text, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(root, "winners")), 0);
+    json_decref(root);
+    free(text);
+    text = export_text(s, "csv", NULL);
+    assert_int_equal(strlen(strchr(text, '\n')), 1);
+    free(text);
+    store_close(s);
+}
+
+static void says_what_went_wrong(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    struct store *s = make_store();
+    assert_null(export_text(s, "xml", &err));
+    assert_int_equal(err.code, ERR_INVALID);
+    assert_non_null(strstr(err.msg, "json or csv"));
+    FILE *full = fopen("/dev/full", "w");
+    if (full) {
+        assert_int_equal(exchange_export(s, "csv", full, &err), ERR_IO);
+        fclose(full);
+    }
+    static const char *const attacks[] = { "UPDATE problem SET sizes = 'm' || id", "UPDATE problem SET sizes = 'm=1111,n=x' || id",
+                                           "UPDATE problem SET sizes = 'm=1;' || id",
+                                           "UPDATE device SET name = CAST(x'ff' AS TEXT)",
+                                           "UPDATE problem SET sizes = printf('%.*c=1', 100, 'm') || id" };
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+        meddle("a.db", attacks[i]);
+        assert_null(export_text(s, "json", &err));
+        assert_int_equal(err.code, ERR_CORRUPT);
+        meddle("a.db", "UPDATE problem SET sizes = 'm=1,n=' || id; UPDATE device SET name = 'plain'");
+    }
+    store_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        in_folder(writes_json),
+        in_folder(writes_csv),
+        in_folder(writes_nothing_well),
+        in_folder(says_what_went_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

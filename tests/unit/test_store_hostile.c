@@ -1,0 +1,255 @@
+/* A file from anywhere, or no memory: a code and a line, never a crash. */
+#include "store_sample.h"
+
+#include <fcntl.h>
+
+static void survives_damage(void **state)
+{
+    (void)state;
+    struct store *s = open_at("whole.db", STORE_WRITE);
+    sample_winner(s, 1111, 113);
+    sample_defaults(s);
+    store_close(s);
+    struct buf whole = { 0 };
+    assert_int_equal(file_read(in_dir("whole.db"), 1 << 24, &whole, NULL), 0);
+
+    put_file("cut.db", whole.data, whole.len / 2);
+    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+        struct err err = { 0 };
+        assert_int_equal(store_open(in_dir("cut.db"), (enum store_mode)mode, &s, &err), ERR_CORRUPT);
+        assert_non_null(strstr(err.msg, "cut.db: damaged"));
+    }
+
+    /* Bytes turned over all along it: an answer or a line, each time. */
+    int lines = 0;
+    for (uint64_t round = 0; round < 400; round++) {
+        struct err err = { 0 };
+        struct tuned *t = NULL, **all = NULL;
+        int n = 0, rc;
+        size_t at = rand_at(round, 0) % whole.len, bytes = 1 + rand_at(round, 1) % 64;
+        put_file("bad.db", whole.data, whole.len);
+        int fd = open(in_dir("bad.db"), O_WRONLY);
+        for (size_t i = 0; i < bytes && at + i < whole.len; i++) {
+            unsigned char byte = (unsigned char)rand_at(round, 2 + i);
+            assert_int_equal(pwrite(fd, &byte, 1, (off_t)(at + i)), 1);
+        }
+        close(fd);
+        rc = store_open(in_dir("bad.db"), STORE_READ, &s, &err);
+        if (!rc) {
+            rc = find_winner(s, "m=1111,n=113", &t, &err);
+            tuned_free(t);
+            if (!rc)
+                rc = store_find_defaults(s, "cuda", "transpose", "f32", &all, &n, &err);
+            for (int i = 0; all && i < n; i++)
+                tuned_free(all[i]);
+            mem_free(all);
+            store_close(s);
+        }
+        lines += rc != 0;
+        if (rc)
+            assert_true(*err.msg);
+    }
+    assert_true(lines > 10); /* the rounds did hit something */
+    buf_free(&whole);
+}
+
+/* ---- a file from anywhere ---- */
+
+static int ignore_measured(void *arg, const struct measured *m)
+{
+    (void)arg;
+    (void)m;
+    return 0;
+}
+
+static int ignore_listed(void *arg, const struct listed *l)
+{
+    (void)arg;
+    (void)l;
+    return 0;
+}
+
+/* What reading everything gives: 0, or the first code with its line in err. */
+static int read_all(struct store *s, const struct target *t, struct err *err)
+{
+    struct tuned *winner = NULL, **defaults = NULL;
+    struct op *op = NULL;
+    int n = 0, rc = find_winner(s, "m=1111,n=113", &winner, err);
+    tuned_free(winner);
+    if (!rc)
+        rc = store_find_defaults(s, "cuda", "transpose", "f32", &defaults, &n, err);
+    for (int i = 0; defaults && i < n; i++)
+        tuned_free(defaults[i]);
+    mem_free(defaults);
+    if (!rc)
+        rc = store_op(s, "transpose", &op, err);
+    if (!rc)
+        op_free(op);
+    if (!rc)
+        rc = store_each_measured(s, t, ignore_measured, NULL, err);
+    return rc ? rc : store_each_winner(s, ignore_listed, NULL, err);
+}
+
+static void reads_hostile_values(void **state)
+{
+    (void)state;
+    static const char *const attacks[] = {
+        "UPDATE tuned SET variant = x'00ff'",
+        "UPDATE tuned SET variant = 'a b'",
+        "UPDATE tuned SET variant = CAST(x'7469006c65' AS TEXT)",
+        "UPDATE tuned SET config = x'37'",
+        "UPDATE tuned SET config = CAST(zeroblob(70000) AS TEXT)",
+        "UPDATE tuned SET config = char(27) || '[2J'",
+        "UPDATE tuned SET key = 'short'",
+        "UPDATE tuned SET key = replace(hex(zeroblob(16)), '0', 'z')",
+        "UPDATE tuned SET time_ns = 'fast'",
+        "UPDATE tuned SET time_ns = -1.0",
+        "UPDATE tuned SET time_ns = 9e999",
+        "UPDATE tuned SET role = 'boss'",
+        "UPDATE tuned SET rank = rank + 1000000",
+        "UPDATE tuned SET requires_cc = 99999999999",
+        "UPDATE tuned SET requires_grid_order = 2",
+        "UPDATE tuned SET requires_backend = x'00'",
+        "UPDATE tuned SET created = 5",
+        "UPDATE tuned SET code = 99",
+        "UPDATE code SET source = zeroblob(8)",
+        "UPDATE code SET source = printf('%.*c', 17000000, 'a')",
+        "UPDATE code SET binary = 'text'",
+        "UPDATE code SET format = 'exe'",
+        "DELETE FROM tuned_launch",
+        "UPDATE tuned_launch SET place = place + 1 WHERE place = 1",
+        "UPDATE tuned_launch SET kernel = '9lives'",
+        "UPDATE tuned_launch SET grid_x = x'31'",
+        "UPDATE tuned_launch SET shared = x'33'",
+        "UPDATE tuned_launch_arg SET arg = 5 WHERE place = 0",
+        "UPDATE tuned_launch_arg SET arg = -1 WHERE place = 0",
+        "UPDATE tuned_launch_arg SET launch = 4 WHERE launch = 1",
+        "UPDATE tuned_launch_arg SET place = 7 WHERE place = 4",
+        "DELETE FROM tuned_launch_arg WHERE place = 0",
+        "UPDATE tuned_param SET type = 'quaternion'",
+        "UPDATE tuned_param SET value = 'x' WHERE type = 'int'",
+        "UPDATE tuned_param SET value = 2 WHERE type = 'bool'",
+        "UPDATE tuned_param SET value = x'00' WHERE type = 'string'",
+        "UPDATE tuned_param SET name = ''",
+        "WITH RECURSIVE c(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM c WHERE i < 99) "
+        "INSERT INTO tuned_param SELECT tuned.id, i, 'p', 'int', 1 FROM c, tuned",
+        "UPDATE tuned_where SET text = x'37'",
+        "UPDATE tuned_workspace SET clear = 9",
+        "UPDATE tuned_workspace SET count = x'00'",
+        "UPDATE tuned_need SET kind = 'luck'",
+        "UPDATE tuned_need SET arg = 4",
+        "UPDATE tuned_need SET bytes = x'00' WHERE kind = 'align'",
+        "UPDATE tuned_clear SET arg = -1",
+        "UPDATE op_axis SET kind = 'soup'",
+        "UPDATE op_axis SET name = 'm'",
+        "UPDATE op_axis SET place = 9 WHERE place = 1",
+        "DELETE FROM op_axis",
+        "DELETE FROM op_type",
+        "UPDATE op_binding SET dtype = 'f33'",
+        "DELETE FROM op_binding WHERE line = 0",
+        "DELETE FROM op_binding",
+        "UPDATE op_arg SET type = 'U'",
+        "UPDATE op_arg SET value = 'm +' WHERE kind = 'value'",
+        "UPDATE op_arg SET value = 'secret' WHERE kind = 'value'",
+        "UPDATE op_arg SET kind = 'value'",
+        "DELETE FROM op_arg",
+        "UPDATE op_extent SET arg = 77 WHERE arg = 1",
+        "UPDATE op_extent SET extent = x'6d'",
+        "UPDATE op SET work_bytes = '('",
+        "UPDATE measurement SET samples = x'010203'",
+        "UPDATE measurement SET samples = x'ffffffffffffffff'",
+        "UPDATE measurement SET samples = 'text'",
+        "UPDATE measurement SET outcome = 'great'",
+        "UPDATE measurement SET reason = printf('%.*c', 300, 'r')",
+        "UPDATE measurement SET median = 'x'",
+        "UPDATE measurement SET registers = 5000000000",
+        "UPDATE measurement SET n = -1",
+        "UPDATE problem SET bytes = 'x'",
+        "UPDATE device SET arch = 'a' || char(10) || 'b'; UPDATE tuned SET device = device",
+        "UPDATE provenance SET driver = x'00'",
+        "DROP TABLE code",
+        "DROP TABLE tuned_launch; CREATE VIEW tuned_launch AS SELECT 1 AS tuned",
+        "DROP TABLE measurement",
+        "ALTER TABLE op_arg RENAME COLUMN kind TO sort",
+    };
+    struct store *s = open_at("good.db", STORE_WRITE);
+    struct target t = sample_winner(s, 1111, 113);
+    struct buf good = { 0 };
+    struct err err = { 0 };
+    sample_defaults(s);
+    if (read_all(s, &t, &err))
+        fail_msg("%s", err.msg);
+    store_close(s);
+    assert_int_equal(file_read(in_dir("good.db"), 1 << 24, &good, NULL), 0);
+    int failed = 0;
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+        put_file("hostile.db", good.data, good.len);
+        meddle("hostile.db", attacks[i]);
+        s = open_at("hostile.db", STORE_READ);
+        memset(&err, 0, sizeof err);
+        int rc = read_all(s, &t, &err);
+        bool away = strstr(attacks[i], "device SET arch"); /* then the winner is another device's */
+        if (rc != (away ? ERR_NOTFOUND : ERR_CORRUPT) || strncmp(err.msg, in_dir("hostile.db"), strlen(sample_path)) != 0)
+            print_error("%s: %d %s\n", attacks[i], rc, err.msg), failed++;
+        store_close(s);
+    }
+    buf_free(&good);
+    assert_int_equal(failed, 0);
+}
+
+/* ---- no memory ---- */
+
+static int write_all(const char *path, struct err *err)
+{
+    struct store *s;
+    struct devspec dev = sample_device();
+    struct problem p = { { 1111, 113 } };
+    struct config c = sample_config(0, 0);
+    struct target t;
+    struct tuned *k = NULL;
+    double samples[] = { 1, 2, 3 };
+    struct measured m = measurement('a', "TILE=8");
+    m.result.nsamples = 3;
+    m.result.samples = samples;
+    int rc = store_open(path, STORE_WRITE, &s, err);
+    if (rc)
+        return rc;
+    if (!(rc = store_target(s, &dev, sample_op(), &p, 0, true, &t, err)) && !(rc = store_measured(s, &t, &m, err)) &&
+        !(rc = tuned_of(sample_op(), &c, &k, err))) {
+        hash_hex("", 0, k->key);
+        k->source = "source";
+        if (!(rc = store_winner(s, &t, k, err)) && !(rc = store_default(s, &dev, sample_op(), 0, k, err)))
+            rc = read_all(s, &t, err);
+    }
+    tuned_free(k);
+    store_close(s);
+    return rc;
+}
+
+static void survives_failed_allocations(void **state)
+{
+    (void)state;
+    char path[256];
+    strcpy(path, in_dir("memory.db"));
+    int rc = ERR_NOMEM;
+    long n = 0;
+    while (rc) {
+        struct err err = { 0 };
+        mem_fail_at(n++);
+        rc = write_all(path, &err);
+        mem_fail_at(-1);
+        if (rc && rc != ERR_NOMEM)
+            fail_msg("allocation %ld: %d %s", n, rc, err.msg);
+    }
+    assert_true(n > 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        in_folder(survives_damage),
+        in_folder(reads_hostile_values),
+        in_folder(survives_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* Every kernel template, as NVRTC sees it: each op, each row of its types and configurations of each variant, compiled for a device
+ * that is made up. No GPU is needed; where there is no NVRTC this test is skipped. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/util.h"
+#include "device/device.h"
+#include "op/load.h"
+#include "source/source.h"
+#include "space/space.h"
+
+/* An H200, but for its memory. */
+static const struct devspec sm_90 = {
+    .backend = "cuda",
+    .name = "made up",
+    .arch = "sm_90",
+    .driver = "none",
+    .multiprocessors = 132,
+    .memory = (int64_t)1 << 36,
+    .cc = 90,
+    .warp = 32,
+    .l2 = 50 << 20,
+    .max_threads = 1024,
+    .max_block = { 1024, 1024, 64 },
+    .max_grid = { INT32_MAX, 65535, 65535 },
+    .max_shared = 227 << 10,
+    .max_static_shared = 48 << 10,
+    .max_alloc = (int64_t)1 << 36,
+    .fp64 = true,
+};
+
+/* How many configurations of a variant: for the first types, and for each of the others. */
+enum { FIRST = 24, OTHERS = 3 };
+
+static struct compiler *compiler;
+
+static int open_compiler(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    setenv("CUTUNE_HOME", SOURCE_DIR, 1);
+    int rc = cuda_backend.compiler_open(&sm_90, &compiler, &err);
+    if (rc == ERR_UNSUPPORTED)
+        print_message("no NVRTC, so no template is compiled: %s\n", err.msg);
+    else if (rc)
+        print_error("%s\n", err.msg);
+    return rc == ERR_UNSUPPORTED ? 0 : rc;
+}
+
+static int close_compiler(void **state)
+{
+    (void)state;
+    if (compiler)
+        cuda_backend.compiler_close(compiler);
+    return 0;
+}
+
+/* Compiles without a word, and every kernel of the launches is there. */
+static void compile(const char *what, const char *source, const struct launch *launches, int n)
+{
+    struct buf binary = { 0 }, log = { 0 };
+    struct err err = { 0 };
+    int rc = cuda_backend.compile(compiler, &(struct compile_job){ .source = source }, &binary, &log, &err);
+    if (rc || log.len)
+        fail_msg("%s: %s %s", what, err.msg, buf_text(&log));
+    for (int i = 0; i < n; i++) {
+        char section[MAX_NAME + 16];
+        snprintf(section, sizeof section, ".text.%s", launches[i].kernel);
+        if (!memmem(binary.data, binary.len, section, strlen(section) + 1))
+            fail_msg("%s: there is no kernel %s", what, launches[i].kernel);
+    }
+    buf_free(&binary);
+    buf_free(&log);
+}
+
+static void compile_config(const struct op *op, int row, const struct config *c)
+{
+    struct buf source = { 0 }, what = { 0 };
+    struct err err = { 0 };
+    buf_fmt(&what, "%s ", op->name);
+    op_row_print(&what, op, row);
+    buf_fmt(&what, " %s ", c ? op->variants[c->variant].name : "reference");
+    if (c)
+        config_print(&what, op, c);
+    if (source_render(op, c, row, &sm_90, &source, &err))
+        fail_msg("%s: %s", buf_text(&what), err.msg);
+    if (c)
+        compile(buf_text(&what), buf_text(&source), op->variants[c->variant].launches, op->variants[c->variant].nlaunches);
+    else
+        compile(buf_text(&what), buf_text(&source), &op->reference, 1);
+    buf_free(&source);
+    buf_free(&what);
+}
+
+/* Evenly over the variant's part of the space. */
+static int compile_variant(const struct op *op, int row, const struct space *space, int variant)
+{
+    int64_t first = 0, count = space_variant_count(space, variant), most = row ? OTHERS : FIRST;
+    for (int v = 0; v < variant; v++)
+        first += space_variant_count(space, v);
+    int64_t n = count < most ? count : most;
+    for (int64_t i = 0; i < n; i++) {
+        struct config c;
+        space_at(space, first + (row + i * count / n) % count, &c);
+        assert_int_equal(c.variant, variant);
+        compile_config(op, row, &c);
+    }
+    return (int)n;
+}
+
+/* A problem that every variant allows in some configuration, or the test is worth less than it seems. */
+static int compile_row(const struct op *op, int row)
+{
+    struct problem p;
+    struct space *space;
+    struct err err = { 0 };
+    for (int i = 0; i < op->naxes; i++)
+        p.size[i] = op->axes[i].kind == AXIS_SIZE ? 4096 : 1;
+    if (space_new(op, &p, row, &sm_90, &space, &err))
+        fail_msg("%s: %s", op->name, err.msg);
+    compile_config(op, row, NULL);
+    int n = 1;
+    for (int v = 0; v < op->nvariants; v++)
+        n += compile_variant(op, row, space, v);
+    space_free(space);
+    return n;
+}
+
+static void compiles_ops(void **state)
+{
+    (void)state;
+    if (!compiler)
+        skip();
+    char **names;
+    int n;
+    struct err err = { 0 };
+    assert_int_equal(op_names(&names, &n, &err), 0);
+    assert_true(n >= 3);
+    for (int i = 0; i < n; i++) {
+        struct op *op;
+        if (op_load(names[i], &op, &err))
+            fail_msg("%s", err.msg);
+        int kernels = 0;
+        for (int row = 0; row < op->nrows; row++)
+            kernels += compile_row(op, row);
+        print_message("%s: %d rows of types, %d sources compiled\n", op->name, op->nrows, kernels);
+        op_free(op);
+        mem_free(names[i]);
+    }
+    mem_free(names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compiles_ops),
+    };
+    return cmocka_run_group_tests(tests, open_compiler, close_compiler);
+}
