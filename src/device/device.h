@@ -35,7 +35,8 @@ struct warm_launch {
     struct geometry geometry;
     int nargs;
     const struct karg *args;     /* memory is null for buffers here: */
-    const int64_t *buffer_bytes; /* > 0: a buffer of that size is made; 0: a scalar */
+    const int64_t *buffer_bytes; /* > 0: a buffer of that size is made, zeroed; 0: a scalar */
+    const int *buffer;           /* its number, 0..MAX_KARGS-1: launches share buffers by it, as one may read what another wrote */
 };
 
 struct compile_job {

@@ -11,13 +11,10 @@ static const char build_options[] = "-cl-std=CL1.2 -w";
 enum { LARGE_GRID = 65535 }; /* blocks in one dimension, from which on PoCL has other code */
 
 /* PoCL compiles a kernel once more for each block shape, when it is first enqueued. A trial launch makes it do so here, and the
- * program binary carries the result. Buffers for it are kept between jobs; on a CPU, pages that no kernel touches cost nothing. */
+ * program binary carries the result. Its buffers are new for each job, so that no candidate meets what another left; on a CPU,
+ * pages that no kernel touches cost nothing. */
 struct compiler {
     struct opencl_session s;
-    struct {
-        cl_mem handle;
-        int64_t bytes;
-    } scratch[MAX_KARGS]; /* by the argument's place */
 };
 
 int opencl_compiler_open(const struct devspec *spec, struct compiler **out, struct err *err)
@@ -37,9 +34,6 @@ void opencl_compiler_close(struct compiler *c)
 {
     if (!c)
         return;
-    for (int i = 0; i < MAX_KARGS; i++)
-        if (c->scratch[i].handle)
-            c->s.cl->clReleaseMemObject(c->scratch[i].handle);
     opencl_session_close(&c->s);
     mem_free(c);
 }
@@ -84,31 +78,59 @@ static int build(const struct opencl_session *s, const char *source, cl_program 
     return rc;
 }
 
-static int scratch(struct compiler *c, int i, int64_t bytes, cl_mem *out, struct err *err)
+enum {
+    SURELY_MAPPED = 64 << 20, /* bytes from which on an allocation is fresh pages, which are zero */
+    ZONE = 64 << 10,          /* before and behind a buffer: what a candidate writes there hurts nobody */
+};
+
+struct scratch {
+    cl_mem whole, inside;
+};
+
+static int scratch_make(struct compiler *c, int64_t bytes, struct scratch *out, struct err *err)
 {
-    if (c->scratch[i].bytes < bytes) {
-        if (c->scratch[i].handle)
-            c->s.cl->clReleaseMemObject(c->scratch[i].handle);
-        c->scratch[i].handle = NULL;
-        c->scratch[i].bytes = 0;
-        int rc = opencl_buffer(&c->s, bytes, &c->scratch[i].handle, err);
-        if (rc)
-            return rc;
-        c->scratch[i].bytes = bytes;
-    }
-    *out = c->scratch[i].handle;
-    return 0;
+    const unsigned char zero = 0;
+    if (out->inside)
+        return 0;
+    int rc = opencl_buffer(&c->s, bytes + 2 * ZONE, &out->whole, err);
+    if (!rc && bytes < SURELY_MAPPED)
+        rc =
+            opencl_check(c->s.cl->clEnqueueFillBuffer(c->s.queue, out->whole, &zero, 1, 0, (size_t)bytes + 2 * ZONE, 0, NULL, NULL),
+                         err, "clEnqueueFillBuffer");
+    if (rc)
+        return rc;
+    cl_buffer_region region = { .origin = ZONE, .size = (size_t)bytes };
+    cl_int result = CL_SUCCESS;
+    out->inside = c->s.cl->clCreateSubBuffer(out->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result);
+    return opencl_check(result, err, "clCreateSubBuffer");
+}
+
+static void scratch_free(struct compiler *c, struct scratch *s)
+{
+    if (s->inside)
+        c->s.cl->clReleaseMemObject(s->inside);
+    if (s->whole)
+        c->s.cl->clReleaseMemObject(s->whole);
 }
 
 /* One block of the launch, on scratch buffers; of a grid that PoCL compiles as a large one, as many as make it large. */
-static int try_launch(struct compiler *c, cl_program program, const struct warm_launch *w, struct err *err)
+static int try_launch(struct compiler *c, cl_program program, const struct warm_launch *w, struct scratch scratch[MAX_KARGS],
+                      struct err *err)
 {
     int rc = check_launch(&c->s.spec, &w->geometry, c->s.spec.max_shared, NULL, 0, err);
     if (!rc && (w->nargs < 0 || w->nargs > MAX_KARGS))
         rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", w->nargs, MAX_KARGS);
     cl_mem buffers[MAX_KARGS] = { 0 };
-    for (int i = 0; i < w->nargs && !rc; i++)
-        rc = w->buffer_bytes[i] > 0 ? scratch(c, i, w->buffer_bytes[i], &buffers[i], err) : check_scalar(i, &w->args[i], err);
+    for (int i = 0; i < w->nargs && !rc; i++) {
+        if (w->buffer_bytes[i] <= 0) {
+            rc = check_scalar(i, &w->args[i], err);
+        } else if (w->buffer[i] < 0 || w->buffer[i] >= MAX_KARGS) {
+            rc = err_set(err, ERR_INVALID, "buffer number %d", w->buffer[i]);
+        } else {
+            rc = scratch_make(c, w->buffer_bytes[i], &scratch[w->buffer[i]], err);
+            buffers[i] = scratch[w->buffer[i]].inside;
+        }
+    }
     if (rc)
         return rc;
     cl_int result = CL_SUCCESS;
@@ -116,10 +138,15 @@ static int try_launch(struct compiler *c, cl_program program, const struct warm_
     rc = opencl_check(result, err, "clCreateKernel");
     if (rc)
         return rc;
+    cl_ulong local = 0; /* PoCL would abort */
+    c->s.cl->clGetKernelWorkGroupInfo(kernel, c->s.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    if (local > (cl_ulong)(c->s.spec.max_shared - w->geometry.shared))
+        rc = err_set(err, ERR_UNSUPPORTED, "%s: %llu bytes of shared memory", w->kernel, (unsigned long long)local);
     int64_t blocks[3];
     for (int i = 0; i < 3; i++)
         blocks[i] = w->geometry.grid[i] >= LARGE_GRID ? LARGE_GRID : 1;
-    rc = opencl_set_args(&c->s, kernel, buffers, w->args, w->nargs, w->geometry.shared, err);
+    if (!rc)
+        rc = opencl_set_args(&c->s, kernel, buffers, w->args, w->nargs, w->geometry.shared, err);
     if (!rc)
         rc = opencl_enqueue(&c->s, kernel, blocks, w->geometry.block, NULL, err);
     if (!rc)
@@ -167,12 +194,15 @@ int opencl_compile(struct compiler *c, const struct compile_job *job, struct buf
     bool warms = c->s.spec.shares_cores && job->nlaunches > 0;
     if (warms && job->warming)
         job->warming(job->warming_arg);
+    struct scratch scratch[MAX_KARGS] = { 0 };
     for (int i = 0; i < job->nlaunches && warms; i++) {
         /* What is refused here is refused again where it counts; the binary is as good without. */
         struct err why = { 0 };
-        if (try_launch(c, program, &job->launches[i], &why))
+        if (try_launch(c, program, &job->launches[i], scratch, &why))
             buf_fmt(log, "trial launch of %s: %s\n", job->launches[i].kernel, why.msg);
     }
+    for (int i = 0; i < MAX_KARGS; i++)
+        scratch_free(c, &scratch[i]);
     rc = put_binary(&c->s, program, binary, err);
     c->s.cl->clReleaseProgram(program);
     return rc;

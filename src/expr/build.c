@@ -132,8 +132,8 @@ struct operand build_op(struct builder *b, enum opcode op, struct operand x, str
     return (struct operand){ .in = IN_TEMP, .at = dst, .boolean = gives_boolean(op), .check = -1 };
 }
 
-/* A jump whose target build_join fills in. In `c and a or b` only c has to be a boolean: the check of a, made when its `and` was, is
- * taken back when the `or` comes. */
+/* A jump whose target build_join fills in. In `c and a or b` only c has to be a boolean: the check of a, made when its `and` was,
+ * is taken back when the `or` comes. */
 struct operand build_jump(struct builder *b, enum opcode op, struct operand x, int dst, size_t at)
 {
     bool choice = op == OP_OR && x.choice;

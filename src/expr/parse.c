@@ -53,9 +53,10 @@ static struct operand unknown_name(struct parser *p)
     struct buf known = { 0 };
     for (int i = 0; i < p->scope->n; i++)
         buf_fmt(&known, "%s%s", i ? ", " : "", p->scope->names[i]);
+    int len = l->len < 64 ? (int)l->len : 64;
     if (!p->b.failed)
-        p->b.failed = err_set(p->b.err, ERR_INVALID, "column %zu: unknown name '%.*s'%s%s", l->at + 1, (int)(l->len < 64 ? l->len : 64),
-                              l->text + l->at, known.len ? "; known are " : "; no names are known here", buf_text(&known));
+        p->b.failed = err_set(p->b.err, ERR_INVALID, "column %zu: unknown name '%.*s'%s%s", l->at + 1, len, l->text + l->at,
+                              known.len ? "; known are " : "; no names are known here", buf_text(&known));
     buf_free(&known);
     return nothing();
 }

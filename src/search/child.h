@@ -31,8 +31,8 @@ struct strategy {
 /* The whole life of the child: loads the strategy, then answers until the socket is closed. */
 _Noreturn void child_main(int socket, const struct strategy *s);
 
-/* A search on a socket at whose other end a child is, whoever made them: the search owns both from now on, also where this fails. For
- * search_open, and for tests that answer themselves (pid 0: there is no process to end). */
+/* A search on a socket at whose other end a child is. It owns both from now on, also where this fails. For search_open, and for
+ * tests that answer themselves (pid 0: there is no process to end). */
 int search_adopt(const char *file, pid_t pid, int fd, int64_t count, struct search **out, struct err *err);
 
 /* lua_space.c: pushes the object `space` of search.h, and sets the global random(n). */

@@ -236,7 +236,8 @@ int search_adopt(const char *file, pid_t pid, int fd, int64_t count, struct sear
     return 0;
 }
 
-int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, struct search **out, struct err *err)
+int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, struct search **out,
+                struct err *err)
 {
     struct buf file = { 0 }, script = { 0 };
     pid_t pid = 0;
@@ -286,8 +287,8 @@ int search_fd(const struct search *s)
 int search_ask(struct search *s, int k, struct err *err)
 {
     if (k < 1 || k > MAX_ASK || s->asked)
-        return err_set(err, ERR_INVALID, "strategy %s: a question for %d configurations: 1 to %d, one question at a time", s->file, k,
-                       MAX_ASK);
+        return err_set(err, ERR_INVALID, "strategy %s: a question for %d configurations: 1 to %d, one question at a time", s->file,
+                       k, MAX_ASK);
     if (s->ended)
         return gone(s, err);
     buf_u32(&s->told, 5);

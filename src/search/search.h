@@ -16,7 +16,8 @@
 struct search;
 
 /* strategy: a name ("random": HOME/tuner/search/random.lua) or a file. Fork before other threads start. */
-int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, struct search **out, struct err *err);
+int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, struct search **out,
+                struct err *err);
 void search_close(struct search *s); /* kills the child */
 
 int search_ask(struct search *s, int k, struct err *err);   /* sends the question; one at a time */

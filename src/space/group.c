@@ -51,8 +51,8 @@ static int too_large(const struct walk *w, const char *than, int64_t limit)
     struct buf names = { 0 };
     print_group(w->g, w->with->variant, &names);
     int rc = err_set(w->err, ERR_INVALID,
-                     "variant %s: the parameters %s depend on each other and take more than %lld %s; fewer values, or constraints over "
-                     "fewer parameters, would help",
+                     "variant %s: the parameters %s depend on each other and take more than %lld %s; fewer values, or constraints "
+                     "over fewer parameters, would help",
                      w->with->variant->name, buf_text(&names), (long long)limit, than);
     buf_free(&names);
     return rc;

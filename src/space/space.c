@@ -103,7 +103,7 @@ static int list_groups(struct part *part, const struct checker *with, double *re
                 removed[c] *= before * after;
         before *= (double)g->count;
         if (__builtin_mul_overflow(part->count, g->count, &part->count) || part->count > MAX_COUNT)
-            return err_set(err, ERR_INVALID, "variant %s: more than 2^62 valid configurations; constraints or fewer values would help",
+            return err_set(err, ERR_INVALID, "variant %s: more than 2^62 valid configurations; fewer values would help",
                            with->variant->name);
     }
     return 0;
@@ -133,7 +133,8 @@ static int note_removals(struct space *s, const struct variant *v, const struct 
     return 0;
 }
 
-static int add_variant(struct space *s, int variant, const struct problem *prob, int row, const struct devspec *dev, struct err *err)
+static int add_variant(struct space *s, int variant, const struct problem *prob, int row, const struct devspec *dev,
+                       struct err *err)
 {
     const struct variant *v = &s->op->variants[variant];
     struct part *part = &s->parts[variant];
@@ -144,7 +145,7 @@ static int add_variant(struct space *s, int variant, const struct problem *prob,
     struct val slots[MAX_SLOTS];
     struct config first = { .variant = variant };
     plan_slots(plan, prob, row, dev, &first, slots);
-    struct checker with = { .variant = v, .plan = plan, .dev = dev, .slots = slots, .max_bytes = MAX_BYTES, .max_checks = MAX_CHECKS };
+    struct checker with = { v, plan, dev, slots, MAX_BYTES, MAX_CHECKS };
     bool holds;
     double *removed = mem_array((size_t)plan_checks(plan), sizeof *removed);
     if (!removed) {
@@ -164,7 +165,7 @@ static int add_variant(struct space *s, int variant, const struct problem *prob,
     part->first = s->count;
     s->cartesian += part->cartesian;
     if (rc == 0 && (__builtin_add_overflow(s->count, part->count, &s->count) || s->count > MAX_COUNT))
-        rc = err_set(err, ERR_INVALID, "%s: more than 2^62 valid configurations; constraints or fewer values would help", s->op->name);
+        rc = err_set(err, ERR_INVALID, "%s: more than 2^62 valid configurations; fewer values would help", s->op->name);
 out:
     mem_free(removed);
     plan_free(plan);

@@ -133,18 +133,27 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     run_pump(r);
 }
 
+static bool start(struct run *r, struct slot_c *s);
+static void render(struct slot_c *s, struct job *job);
+
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 {
     struct slot_c *s = arg;
     struct run *r = s->run;
+    struct job *job = s->job;
     (void)w;
     s->worker = NULL;
     s->greeted = s->compiling = false;
     if (r->phase == PHASE_END)
         return;
+    if (job && !deadline && !job->retried && start(r, s)) {
+        job->retried = true;
+        render(s, job);
+        return;
+    }
     if (++r->compile_deaths >= DEATHS)
         run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);
-    if (s->job)
+    if (job)
         fail_job(r, s, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
     run_pump(r);
 }

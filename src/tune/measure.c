@@ -89,6 +89,12 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
         job_free(job);
         return;
     }
+    if (job && !deadline && !job->retried) {
+        job->retried = true;
+        queue_put_back(&r->ready, job);
+        meter_start(r);
+        return;
+    }
     if (++r->measure_deaths >= DEATHS)
         run_fail(r, ERR_DEVICE, "%d measuring workers died in a row; the last: %s", DEATHS, why);
     if (job) {

@@ -30,6 +30,7 @@ struct job {
     struct buf source, binary;
     double compile_ms;
     double median_ns; /* once measured */
+    bool retried;     /* its worker died once: that may have been another's fault, so it gets a fresh one */
 };
 
 struct queue {

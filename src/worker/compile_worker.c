@@ -62,8 +62,9 @@ static int make_trial(struct compiling *w, struct trial *t, int *n, struct err *
     plan_slots(plan, &task->problem, task->row, &task->dev, &w->config, vals);
     for (int i = 0; !rc && i < v->nlaunches; i++) {
         const struct launch *l = &v->launches[i];
-        t->launches[i] =
-            (struct warm_launch){ .kernel = l->kernel, .nargs = l->nargs, .args = t->args[i], .buffer_bytes = t->bytes[i] };
+        t->launches[i] = (struct warm_launch){
+            .kernel = l->kernel, .nargs = l->nargs, .args = t->args[i], .buffer_bytes = t->bytes[i], .buffer = l->args
+        };
         rc = plan_geometry(plan, i, vals, &t->launches[i].geometry, err);
         for (int a = 0; !rc && a < l->nargs; a++) {
             int arg = l->args[a], nop = task->op->nargs;

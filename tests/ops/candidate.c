@@ -21,7 +21,9 @@ static int make_trial(const struct candidate *c, const struct problem *problem, 
     for (int i = 0; !rc && i < c->nlaunches; i++) {
         const struct launch *l = &c->launches[i];
         struct warm_launch *w = &t->launches[i];
-        *w = (struct warm_launch){ .kernel = l->kernel, .nargs = l->nargs, .args = t->args[i], .buffer_bytes = t->bytes[i] };
+        *w = (struct warm_launch){
+            .kernel = l->kernel, .nargs = l->nargs, .args = t->args[i], .buffer_bytes = t->bytes[i], .buffer = l->args
+        };
         rc = plan_geometry(c->plan, i, slots, &w->geometry, err);
         for (int a = 0; !rc && a < l->nargs; a++) {
             int arg = l->args[a], work = arg - c->op->nargs;

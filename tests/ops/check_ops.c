@@ -48,7 +48,7 @@ static void report(const struct run *r, const char *what, const struct problem *
     buf_str(&line, " ");
     if (p)
         problem_print(&line, r->op, p);
-    buf_fmt(&line, "%s%s ", p ? " " : "", c ? r->op->variants[c->variant].name : "reference");
+    buf_fmt(&line, "%s%s%s", p ? " " : "", c ? r->op->variants[c->variant].name : "reference", c ? " " : "");
     if (c)
         config_print(&line, r->op, c);
     printf("%s: %s\n", buf_text(&line), why);
@@ -236,7 +236,6 @@ static int check_op(struct run *r, struct err *err)
         printf("%s: %lld kernels, %lld checks right, %lld wrong, %lld skipped, in %.1f s\n", r->known->name,
                (long long)r->configurations, (long long)r->passed, (long long)r->failed, (long long)r->skipped,
                (double)(clock_ns() - start) / 1e9);
-    fflush(stdout);
     op_free(r->op);
     r->op = NULL;
     return rc;
@@ -334,6 +333,7 @@ int main(int argc, char **argv)
 {
     struct run r = { 0 };
     struct err err = { 0 };
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what was found is told before a wrong kernel takes this process down */
     if (!read_options(argc, argv, &r.o))
         return usage();
     int rc = session_begin(&r.session, r.o.device, &err), code;

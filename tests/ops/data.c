@@ -180,9 +180,8 @@ static void compare_guards(const struct guarded *g, int pass, const unsigned cha
         if (i == GUARD)
             i += g->bytes;
         if (got[i] != poison(pass)) {
-            bool before = i < GUARD;
-            snprintf(wrong, WRONG, "wrote %lld bytes %s %s", (long long)(before ? GUARD - i : i - GUARD - g->bytes),
-                     before ? "before" : "behind", name);
+            snprintf(wrong, WRONG, "wrote outside %s, at byte %lld; it has %lld", name, (long long)(i - GUARD),
+                     (long long)g->bytes);
             return;
         }
     }

@@ -439,14 +439,15 @@ static void trial_launches(void **state)
     dialect(f->spec.backend, f->spec.fp64, &source);
     int64_t bytes[] = { 4096, 4096, 0 };
     struct karg args[] = { { 0 }, { 0 }, number(1024) };
+    const int numbers[] = { 0, 1, 2 };
     struct geometry g = { .grid = { 16, 1, 1 }, .block = { 64, 1, 1 }, .shared = 256 }, large = g, bad = g;
     large.grid[0] = 100000;
     bad.block[0] = f->spec.max_threads + 1;
     const struct warm_launch launches[] = {
-        { .kernel = "halves", .geometry = g, .nargs = 3, .args = args, .buffer_bytes = bytes },
-        { .kernel = "halves", .geometry = large, .nargs = 3, .args = args, .buffer_bytes = bytes },
-        { .kernel = "halves", .geometry = bad, .nargs = 3, .args = args, .buffer_bytes = bytes },
-        { .kernel = "absent", .geometry = g, .nargs = 3, .args = args, .buffer_bytes = bytes },
+        { .kernel = "halves", .geometry = g, .nargs = 3, .args = args, .buffer_bytes = bytes, .buffer = numbers },
+        { .kernel = "halves", .geometry = large, .nargs = 3, .args = args, .buffer_bytes = bytes, .buffer = numbers },
+        { .kernel = "halves", .geometry = bad, .nargs = 3, .args = args, .buffer_bytes = bytes, .buffer = numbers },
+        { .kernel = "absent", .geometry = g, .nargs = 3, .args = args, .buffer_bytes = bytes, .buffer = numbers },
     };
     int calls = 0;
     struct compile_job job = {

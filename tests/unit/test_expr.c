@@ -332,10 +332,11 @@ static void test_depth(void **state)
 static void test_random_texts(void **state)
 {
     (void)state;
-    static const char *const pieces[] = { "TILE", "ROWS",   "GRID", "FAST", "HALF", "EMPTY", "1",     "0",      "2.5",  "'xy'",    "(",
-                                          ")",    " and ",  " or ", "not ", "+",    "-",     "*",     "//",     "%",    "^",       "<",
-                                          "==",   "~=",     "~",    "<<",   ",",    "max(",  "log2(", "sizeof", "f32",  "ceildiv", ".",
-                                          "\"",   "0x7fff", "1e9",  " ",    "\\",   "~",     ">>",    "/",      "true", "&",       "|" };
+    static const char *const pieces[] = {
+        "TILE", "ROWS", "GRID", "FAST", "HALF", "EMPTY", "1",    "0",    "2.5", "'xy'", "true",  "0x7fff",  "1e9",  "f32", "\"",
+        "(",    ")",    ",",    ".",    "\\",   " ",     "+",    "-",    "*",   "/",    "//",    "%",       "^",    "<",   "<<",
+        ">>",   "==",   "~=",   "~",    "&",    "|",     " and ", " or ", "not ", "max(", "log2(", "ceildiv", "sizeof",
+    };
     uint64_t place = 0;
     int fine = 0;
     struct buf text = { 0 }, out = { 0 };

@@ -34,7 +34,8 @@ static struct val slots[NSLOTS];
 
 static int64_t random_int(void)
 {
-    static const int64_t edges[] = { 0, 1, -1, 2, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_C(1) << 32, INT64_C(1) << 53, 3037000500 };
+    static const int64_t edges[] = { 0, 1, -1, 2, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_C(1) << 32, INT64_C(1) << 53,
+                                     3037000500 /* its square is past 64 bits */ };
     if (below(8) == 0)
         return edges[below(sizeof edges / sizeof edges[0])];
     int shift = below(2) ? 56 : 20 + below(40);
@@ -166,7 +167,8 @@ static void call(struct buf *b, const char *f, int arguments, int depth)
 
 static void number(struct buf *b, int depth)
 {
-    static const char *const leaves[] = { "i", "j", "k", "big", "f", "g", "0", "1", "2", "3", "7", "64", "0xff", "1.5", "0.25", "2e3" };
+    static const char *const leaves[] = { "i", "j", "k", "big", "f",  "g",    "0",   "1",
+                                          "2", "3", "7", "64",  "0xff", "1.5", "0.25", "2e3" };
     static const char *const signs[] = { "+", "-", "*", "//", "%", "/", "^", "&", "|", "~", "<<", ">>", "+", "*", "%", "//" };
     if (depth == 0) {
         buf_str(b, leaves[below(16)]);

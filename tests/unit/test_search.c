@@ -119,7 +119,7 @@ static struct search *start(const char *strategy, const struct space *s, uint64_
 static int ask(struct search *s, int k, int64_t *index)
 {
     struct err err;
-    int n;
+    int n = 0;
     if (search_ask(s, k, &err) || search_answer(s, index, &n, &err))
         fail_msg("%s", err.msg);
     assert_in_range(n, 0, k);

@@ -38,7 +38,7 @@ static const struct devspec sm_90 = {
 };
 
 /* How many configurations of a variant: for the first types, and for each of the others. */
-enum { FIRST = 24, OTHERS = 3 };
+enum { FIRST = 16, OTHERS = 2 };
 
 static struct compiler *compiler;
 
@@ -87,7 +87,7 @@ static void compile_config(const struct op *op, int row, const struct config *c)
     struct err err = { 0 };
     buf_fmt(&what, "%s ", op->name);
     op_row_print(&what, op, row);
-    buf_fmt(&what, " %s ", c ? op->variants[c->variant].name : "reference");
+    buf_fmt(&what, " %s%s", c ? op->variants[c->variant].name : "reference", c ? " " : "");
     if (c)
         config_print(&what, op, c);
     if (source_render(op, c, row, &sm_90, &source, &err))
@@ -106,6 +106,8 @@ static int compile_variant(const struct op *op, int row, const struct space *spa
     int64_t first = 0, count = space_variant_count(space, variant), most = row ? OTHERS : FIRST;
     for (int v = 0; v < variant; v++)
         first += space_variant_count(space, v);
+    if (row == 0 && count == 0) /* for the first types each has something */
+        fail_msg("%s has no valid configuration", op->variants[variant].name);
     int64_t n = count < most ? count : most;
     for (int64_t i = 0; i < n; i++) {
         struct config c;
@@ -116,7 +118,7 @@ static int compile_variant(const struct op *op, int row, const struct space *spa
     return (int)n;
 }
 
-/* A problem that every variant allows in some configuration, or the test is worth less than it seems. */
+/* For a problem that most configurations allow. */
 static int compile_row(const struct op *op, int row)
 {
     struct problem p;
@@ -158,10 +160,42 @@ static void compiles_ops(void **state)
     mem_free(names);
 }
 
+/* What checks and fills beside the candidates: for every type but the complex ones, which are handled as their parts. */
+static void compiles_service(void **state)
+{
+    (void)state;
+    if (!compiler)
+        skip();
+    static const struct launch launches[] = { { .kernel = "fill_source" }, { .kernel = "check_source" },
+                                              { .kernel = "check_equal" }, { .kernel = "check_close" },
+                                              { .kernel = "check_fill" },  { .kernel = "checksum" },
+                                              { .kernel = "flush" } };
+    struct buf text = { 0 };
+    struct op *op;
+    struct err err = { 0 };
+    if (file_read(SOURCE_DIR "/templates/service.cu", 1 << 20, &text, &err) || op_load("transpose", &op, &err))
+        fail_msg("%s", err.msg);
+    for (int i = 0; dtype_at(i); i++) {
+        struct buf source = { 0 };
+        char what[64];
+        if (dtype_at(i)->kind == DT_COMPLEX)
+            continue;
+        snprintf(what, sizeof what, "service.cu %s", dtype_at(i)->name);
+        assert_int_equal(source_prelude(op, &sm_90, &source, &err), 0);
+        source_define_type(&source, "T", dtype_at(i));
+        buf_put(&source, text.data, text.len);
+        compile(what, buf_text(&source), launches, sizeof launches / sizeof *launches);
+        buf_free(&source);
+    }
+    op_free(op);
+    buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiles_ops),
+        cmocka_unit_test(compiles_service),
     };
     return cmocka_run_group_tests(tests, open_compiler, close_compiler);
 }

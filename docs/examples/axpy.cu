@@ -1,0 +1,11 @@
+// out[i] = a * x[i] + y[i]: a block takes a strip of BLOCK * ITEMS elements, a thread every BLOCK-th of them.
+KERNEL void __launch_bounds__(BLOCK)
+axpy(GLOBAL T *__restrict__ out, GLOBAL const T *__restrict__ a, GLOBAL const T *__restrict__ x, GLOBAL const T *__restrict__ y,
+     int64 n)
+{
+    int64 i = (int64)blockIdx.x * (BLOCK * ITEMS) + threadIdx.x;
+#pragma unroll
+    for (int k = 0; k < ITEMS; k++, i += BLOCK)
+        if (i < n)
+            out[i] = *a * x[i] + y[i];
+}
