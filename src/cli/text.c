@@ -89,7 +89,8 @@ const char *text_bytes(double bytes)
 
 const char *text_speed(double gb_per_s, double gflop_per_s)
 {
-    if (gb_per_s > 0)
+    const double balance = 16; /* operations a byte, from which on arithmetic says more than memory does */
+    if (gb_per_s > 0 && gflop_per_s < balance * gb_per_s)
         return scaled(gb_per_s, 0, (const char *const[]){ "GB/s" }, 1);
     return gflop_per_s > 0 ? scaled(gflop_per_s, 0, (const char *const[]){ "GFLOP/s" }, 1) : "";
 }

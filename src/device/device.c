@@ -1,6 +1,7 @@
 #include "device/device.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -89,4 +90,15 @@ int device_find(const char *word, struct devspec *out, struct err *err)
         rc = err_set(err, ERR_NOTFOUND, "no device%s%s (%s)", word ? " " : "", word ? word : "", buf_text(&there));
     buf_free(&there);
     return rc;
+}
+
+void compile_log_line(const struct buf *log, char out[256])
+{
+    const char *text = buf_text(log), *at = strstr(text, "error");
+    while (at && at > text && at[-1] != '\n')
+        at--;
+    if (!at)
+        at = text;
+    size_t n = strcspn(at, "\n");
+    snprintf(out, 256, "%.*s", (int)(n < 255 ? n : 255), at);
 }

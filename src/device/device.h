@@ -97,6 +97,9 @@ enum { MAX_SPANS = 64, MAX_DEVICES = 64, VIEW_ALIGN = 4096 };
 const struct backend *backend_find(const char *name); /* null */
 const struct backend *backend_at(int i);              /* null past the last */
 
+/* Of a compiler's log the line that says most: the first with "error" in it, else the first. */
+void compile_log_line(const struct buf *log, char out[256]);
+
 /* A device by the user's word: "cuda:0", "opencl:1", "cuda"; null: the best present one -- CUDA, then an OpenCL GPU, then any OpenCL.
  * "null" is never chosen by itself. The message says what was looked for and what is there. */
 int device_find(const char *word, struct devspec *out, struct err *err);

@@ -52,6 +52,9 @@ static int make_slots(struct bench *b, struct err *err)
 static int keep_expected(struct bench *b, int pass, struct err *err)
 {
     bool same_inputs = b->set.op->check == CHECK_EXACT;
+    for (int i = 0; i < b->nslots; i++)
+        if (b->slots[i].buf.inside && b->slots[i].arg->kind != ARG_OUTPUT && !is_bits(b, &b->slots[i]))
+            same_inputs = false;
     for (int i = 0; i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
         if (!s->buf.inside || s->arg->kind == ARG_INPUT)
@@ -89,11 +92,16 @@ static int compile_reference(struct bench *b, struct buf *binary, struct err *er
 {
     struct buf src = { 0 }, log = { 0 };
     struct compiler *c = NULL;
+    char line[256];
     int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &src, err);
     if (!rc)
         rc = b->be->compiler_open(&b->set.dev, &c, err);
     if (!rc)
         rc = b->be->compile(c, &(struct compile_job){ .source = src.data }, binary, &log, err);
+    if (rc == ERR_INVALID && log.len) {
+        compile_log_line(&log, line);
+        err_set(err, rc, "%s", line);
+    }
     if (c)
         b->be->compiler_close(c);
     buf_free(&log);

@@ -99,6 +99,9 @@ int candidate_launch(struct bench *b, struct loaded *l, struct err *err); /* cle
 
 /* measure/verify.c */
 uint8_t poison(int pass);
+bool is_bits(const struct bench *b, const struct slot *s); /* the slot's input is any bits, the same in each pass */
+/* What a run has changed of its inouts: put back. */
+int inouts_fill(struct bench *b, int pass, struct err *err);
 int inputs_fill(struct bench *b, int pass, struct err *err);
 int verify_pass(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err);
 /* After timing: the output must still be what the last pass wanted. */

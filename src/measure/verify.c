@@ -16,9 +16,20 @@ static uint64_t seed_of(const struct bench *b, const struct slot *s)
     return 0x63757475ul + (uint64_t)(s - b->slots);
 }
 
-static bool is_bits(const struct bench *b, const struct slot *s)
+bool is_bits(const struct bench *b, const struct slot *s)
 {
     return s->arg->fill == FILL_AUTO ? b->set.op->check == CHECK_EXACT : s->arg->fill == FILL_BITS;
+}
+
+int inouts_fill(struct bench *b, int pass, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < b->nslots; i++) {
+        struct slot *s = &b->slots[i];
+        if (s->arg->kind == ARG_INOUT)
+            rc = service_fill(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s), is_bits(b, s), err);
+    }
+    return rc;
 }
 
 /* Fresh contents for everything that a kernel reads or writes. Inputs that still hold this pass's data are left. */

@@ -40,7 +40,8 @@ static void become_child(int socket, pid_t parent)
     static const int reset[] = { SIGHUP, SIGTERM, SIGPIPE, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2 };
     for (size_t i = 0; i < sizeof reset / sizeof reset[0]; i++)
         signal(reset[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* Ctrl-C is the parent's to answer */
+    signal(SIGINT, SIG_IGN); /* a signal to the group is the parent's to act on */
+    signal(SIGTERM, SIG_IGN);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -188,6 +188,10 @@ static void on_answer(uv_poll_t *p, int status, int events)
     int64_t index[ASK_MAX];
     int n = 0;
     (void)events;
+    if (r->opt->stop && *r->opt->stop) { /* the signal may have met the strategy too */
+        run_pump(r);
+        return;
+    }
     if (status < 0 || search_answer(r->search, index, &n, &r->why)) {
         run_fail(r, ERR_INVALID, "%s", status < 0 ? "the strategy is gone" : r->why.msg);
         uv_poll_stop(p);
@@ -335,7 +339,11 @@ static int set_up(struct run *r, struct err *err)
     if (!r->report->valid)
         return err_set(err, ERR_INVALID, "no configuration of %s is valid for this problem on %s: see cutune space", r->op->name,
                        r->dev->name);
-    r->limit = opt->budget_count > 0 && opt->budget_count < r->report->valid ? opt->budget_count : r->report->valid;
+    /* Where a sample takes long, or the space is large, a run without a budget still ends. */
+    int64_t usual = opt->budget_seconds > 0 ? INT64_MAX : r->dev->shares_cores ? LIMIT_CPU : LIMIT_GPU;
+    r->limit = opt->budget_count > 0 ? opt->budget_count : usual;
+    if (r->limit > r->report->valid)
+        r->limit = r->report->valid;
     rc = work_of(r, err);
     /* Forked before anything that a fork should not share: threads, the database. */
     if (!rc)

@@ -10,6 +10,10 @@
 #include "model/record.h"
 #include "store/store.h"
 
+/* Configurations that a run without a budget tries at most, so that it ends within minutes: each costs about half a second where the
+ * compiler and the device share their cores. */
+enum { LIMIT_CPU = 32, LIMIT_GPU = 5000 };
+
 /* What a run looks like from outside, a few times a second. */
 struct tune_progress {
     const char *phase;    /* "start", "tune", "play-off" */
@@ -24,8 +28,8 @@ struct tune_progress {
 struct tune_options {
     const char *home;      /* home_find's */
     const char *program;   /* the executable to start as workers; null: /proc/self/exe */
-    const char *strategy;  /* "exhaustive", "random"; null: exhaustive up to 10,000 configurations, else random */
-    int64_t budget_count;  /* configurations; 0: no limit */
+    const char *strategy;  /* "exhaustive", "random", a file; null: random */
+    int64_t budget_count;  /* configurations; 0: LIMIT_CPU or LIMIT_GPU, unless there is a budget of seconds */
     double budget_seconds; /* 0: no limit */
     uint64_t seed;
     int jobs;                                                   /* compile workers; 0: as many as cores */

@@ -104,7 +104,8 @@ int worker_main(const char *kind)
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a hung kernel must not outlive a killed coordinator */
     if (getppid() == 1)
         return 1;
-    signal(SIGINT, SIG_IGN); /* Ctrl-C is the coordinator's to act on */
+    signal(SIGINT, SIG_IGN); /* a signal to the group is the coordinator's to act on */
+    signal(SIGTERM, SIG_IGN);
     int code = 1;
     if (child_start(&c, &err))
         child_failed(&c, &err);

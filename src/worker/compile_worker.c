@@ -81,17 +81,6 @@ static int make_trial(struct compiling *w, struct trial *t, int *n, struct err *
     return rc;
 }
 
-/* The first line of a log that says "error", else its first line. */
-static void log_line(const struct buf *log, char reason[256])
-{
-    const char *text = buf_text(log), *at = strstr(text, "error");
-    while (at && at > text && at[-1] != '\n')
-        at--;
-    if (!at)
-        at = text;
-    snprintf(reason, 256, "%.*s", (int)strcspn(at, "\n") < 255 ? (int)strcspn(at, "\n") : 255, at);
-}
-
 static int compile(struct compiling *w, struct err *err)
 {
     const struct task *t = &w->c->task;
@@ -115,7 +104,7 @@ static int compile(struct compiling *w, struct err *err)
     if (rc) {
         outcome = rc == ERR_INVALID ? OUT_COMPILE_ERROR : OUT_LAUNCH_ERROR;
         if (rc == ERR_INVALID && log.len)
-            log_line(&log, reason);
+            compile_log_line(&log, reason);
         else
             snprintf(reason, sizeof reason, "%.255s", why.msg);
     }

@@ -66,7 +66,7 @@ local function buffer(kind)
 end
 input = buffer("input")
 output = buffer("output") -- written in full by the kernel, or cleared before it (see `clear`)
-inout = buffer("inout")   -- read and written: set back before each run, which is timed
+inout = buffer("inout")   -- read and written: set back before each run, which is not timed
 
 -- A scalar: value("n") passes the axis n as 64 bits; value("scale", "2*n", "f32") any expression over axes and types.
 function value(name, expression, dtype)
