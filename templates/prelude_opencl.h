@@ -25,7 +25,7 @@ typedef ulong uint64;
 #define SHARED __local // a pointer into shared memory
 #define __shared__ __local
 #define __restrict__ restrict
-#define __launch_bounds__(...)
+#define __launch_bounds__(threads) // one number: variadic macros are not OpenCL C
 #define __ldg(p) (*(p))
 
 // Dynamic shared memory: the first stands after a kernel's last parameter, the second in its body.

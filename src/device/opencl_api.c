@@ -3,7 +3,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 static struct opencl_api loader;
 static struct err loader_err; /* code 0: loaded */
@@ -34,10 +37,31 @@ static void load(void)
 #undef X
 }
 
+/* The first question for platforms makes ocl-icd load its drivers, and cut its own variable apart with strtok, in the environment
+ * itself: children would find the first name only. */
+static void load_drivers(void)
+{
+    static const char name[] = "OCL_ICD_FILENAMES";
+    const char *value = getenv(name);
+    char *copy = value ? mem_strdup(value) : NULL;
+    cl_uint n;
+    loader.clGetPlatformIDs(0, NULL, &n);
+    if (copy)
+        setenv(name, copy, 1);
+    mem_free(copy);
+}
+
+static void load_all(void)
+{
+    load();
+    if (!loader_err.code)
+        load_drivers();
+}
+
 const struct opencl_api *opencl_api(struct err *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load);
+    pthread_once(&once, load_all);
     if (!loader_err.code)
         return &loader;
     err_set(err, loader_err.code, "%s", loader_err.msg);

@@ -150,6 +150,7 @@ int opencl_list(struct devspec *out, int max, struct err *err)
     return n;
 }
 
+/* By place; or, since loaders promise no order, wherever it is now: of like ones the first. */
 int opencl_device(const struct devspec *spec, const struct opencl_api **cl, cl_device_id *out, struct err *err)
 {
     *cl = opencl_api(err);
@@ -157,15 +158,24 @@ int opencl_device(const struct devspec *spec, const struct opencl_api **cl, cl_d
         return ERR_UNSUPPORTED;
     struct found found[MAX_DEVICES];
     int n = enumerate(*cl, found);
-    struct devspec now;
-    if (spec->index >= 0 && spec->index < n) {
-        describe(*cl, &found[spec->index], spec->index, &now);
-        if (strcmp(now.name, spec->name) == 0 && strcmp(now.arch, spec->arch) == 0) {
-            *out = found[spec->index].device;
-            return 0;
-        }
+    struct buf here = { 0 };
+    cl_device_id other = NULL;
+    for (int i = 0; i < n; i++) {
+        struct devspec now;
+        describe(*cl, &found[i], i, &now);
+        bool same = strcmp(now.name, spec->name) == 0 && strcmp(now.arch, spec->arch) == 0;
+        if (same && (i == spec->index || !other))
+            other = found[i].device;
+        buf_fmt(&here, "%s%s (%s)", i ? ", " : "", now.name, now.arch);
     }
-    return err_set(err, ERR_NOTFOUND, "opencl:%d is no longer %s: list the devices again", spec->index, spec->name);
+    int rc = 0;
+    if (other)
+        *out = other;
+    else
+        rc = err_set(err, ERR_NOTFOUND, "opencl:%d was %s (%s); now there is only: %s", spec->index, spec->name, spec->arch,
+                     buf_text(&here));
+    buf_free(&here);
+    return rc;
 }
 
 void opencl_doctor(struct buf *out)
