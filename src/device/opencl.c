@@ -16,6 +16,7 @@ struct device {
     struct opencl_session s;
     struct span spans[MAX_SPANS];
     struct span *open; /* the one begun and not yet ended; null */
+    struct opencl_filler filler;
 };
 
 struct memory {
@@ -62,6 +63,7 @@ static void ocl_close(struct device *d)
         return;
     for (int i = 0; i < MAX_SPANS; i++)
         forget_span(d, &d->spans[i]);
+    opencl_filler_free(&d->s, &d->filler);
     opencl_session_close(&d->s);
     mem_free(d);
 }
@@ -129,35 +131,27 @@ static void ocl_free(struct device *d, struct memory *m)
     mem_free(m);
 }
 
-static int fill_part(struct device *d, struct memory *m, int64_t offset, int64_t bytes, size_t length, uint8_t value,
-                     struct err *err)
-{
-    unsigned char pattern[128];
-    memset(pattern, value, sizeof pattern);
-    cl_event event;
-    int rc = opencl_check(d->s.cl->clEnqueueFillBuffer(d->s.queue, m->handle, pattern, length, (size_t)offset, (size_t)bytes, 0,
-                                                       NULL, event_for(d, &event)),
-                          err, "clEnqueueFillBuffer");
-    keep(d, event);
-    return rc;
-}
-
-/* Drivers fill pattern by pattern, and NVIDIA's hangs over more than 2^31 of them: long patterns where they fit, bytes at the ends. */
 static int ocl_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
 {
-    const int64_t unit = 128, most = 1 << 30;
     int rc = check_part("a fill", offset, bytes, m->bytes, err);
-    int64_t end = offset + bytes;
-    while (!rc && offset < end) {
-        bool whole = offset % unit == 0 && end - offset >= unit;
-        int64_t part = whole ? (end - offset) / unit * unit : unit - offset % unit;
-        if (part > end - offset)
-            part = end - offset;
-        if (part > most)
-            part = most;
-        rc = fill_part(d, m, offset, part, whole ? (size_t)unit : 1, value, err);
-        offset += part;
+    if (rc || !bytes)
+        return rc;
+    cl_event event;
+    if (m->offset + offset + bytes >= INT32_MAX && !d->s.spec.shares_cores) {
+        rc = opencl_fill(&d->s, &d->filler, m->handle, offset, bytes, value, event_for(d, &event), err);
+        keep(d, rc ? NULL : event);
+        return rc;
     }
+    /* The longest pattern that divides the part: drivers fill pattern by pattern. */
+    unsigned char pattern[128];
+    memset(pattern, value, sizeof pattern);
+    size_t length = sizeof pattern;
+    while (offset % (int64_t)length || bytes % (int64_t)length)
+        length /= 2;
+    rc = opencl_check(d->s.cl->clEnqueueFillBuffer(d->s.queue, m->handle, pattern, length, (size_t)offset, (size_t)bytes, 0, NULL,
+                                                   event_for(d, &event)),
+                      err, "clEnqueueFillBuffer");
+    keep(d, event);
     return rc;
 }
 

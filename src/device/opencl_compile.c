@@ -58,7 +58,7 @@ static int take_log(const struct opencl_session *s, cl_program program, struct b
     return log->failed ? err_nomem(err) : 0;
 }
 
-static int build(const struct opencl_session *s, const char *source, cl_program *out, struct buf *log, struct err *err)
+int opencl_build(const struct opencl_session *s, const char *source, cl_program *out, struct buf *log, struct err *err)
 {
     cl_int result = CL_SUCCESS;
     cl_program program = s->cl->clCreateProgramWithSource(s->context, 1, &source, NULL, &result);
@@ -188,7 +188,7 @@ static int put_binary(const struct opencl_session *s, cl_program program, struct
 int opencl_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *log, struct err *err)
 {
     cl_program program;
-    int rc = build(&c->s, job->source, &program, log, err);
+    int rc = opencl_build(&c->s, job->source, &program, log, err);
     if (rc)
         return rc;
     bool warms = c->s.spec.shares_cores && job->nlaunches > 0;

@@ -38,7 +38,18 @@ int opencl_set_args(const struct opencl_session *s, cl_kernel kernel, const cl_m
 int opencl_enqueue(const struct opencl_session *s, cl_kernel kernel, const int64_t blocks[3], const int64_t block[3],
                    cl_event *event, struct err *err);
 
+/* opencl_fill.c: fills of any size, by a kernel that is built when it is first needed. */
+struct opencl_filler {
+    cl_program program;
+    cl_kernel kernel;
+};
+int opencl_fill(const struct opencl_session *s, struct opencl_filler *f, cl_mem to, int64_t offset, int64_t bytes, uint8_t value,
+                cl_event *event, struct err *err);
+void opencl_filler_free(const struct opencl_session *s, struct opencl_filler *f);
+
 /* opencl_compile.c */
+/* Builds source; ERR_INVALID where it is refused. */
+int opencl_build(const struct opencl_session *s, const char *source, cl_program *out, struct buf *log, struct err *err);
 int opencl_compiler_open(const struct devspec *spec, struct compiler **out, struct err *err);
 void opencl_compiler_close(struct compiler *c);
 int opencl_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *log, struct err *err);

@@ -21,7 +21,7 @@ return op {
         { m = 2048, n = 2048, k = 2048, when = "device.backend == 'cuda'" },
         { m = 4096, n = 4096, k = 4096, when = "device.backend == 'cuda'" },
     },
-    reference = { template = "gemm_ref.cu", launch = { kernel = "gemm_ref", block = 256, grid = "ceildiv(m*n, 256)" } },
+    reference = { template = "gemm_ref.cu", launch = { kernel = "gemm_ref", block = 256, grid = "min(ceildiv(m*n, 256), 65535)" } },
     check = { sum = "k" },
     variants = {
         {

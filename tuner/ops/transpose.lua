@@ -26,7 +26,7 @@ return op {
     },
     reference = {
         template = "transpose_ref.cu",
-        launch = { kernel = "transpose_ref", block = 256, grid = "ceildiv(m*n, 256)" },
+        launch = { kernel = "transpose_ref", block = 256, grid = "min(ceildiv(m*n, 256), 65535)" },
     },
     check = "exact",
     variants = {

@@ -1,0 +1,52 @@
+/* Fills by a kernel. NVIDIA's clEnqueueFillBuffer (driver 580) writes astray or never returns past 2^31 bytes of a buffer; its kernels
+ * are right there. */
+#include "device/opencl_part.h"
+
+static const char source[] =
+    "__kernel void fill(__global uint4 *p, long from, long to, uint word)\n"
+    "{\n"
+    "    long step = (long)get_num_groups(0) * get_local_size(0);\n"
+    "    for (long i = from / 16 + (long)get_group_id(0) * get_local_size(0) + get_local_id(0); i * 16 < to; i += step) {\n"
+    "        if (i * 16 >= from && i * 16 + 16 <= to)\n"
+    "            p[i] = (uint4)(word);\n"
+    "        else\n"
+    "            for (long b = max(i * 16, from); b < min(i * 16 + 16, to); b++)\n"
+    "                ((__global uchar *)p)[b] = (uchar)word;\n"
+    "    }\n"
+    "}\n";
+
+static int make(const struct opencl_session *s, struct opencl_filler *f, struct err *err)
+{
+    struct buf log = { 0 };
+    cl_int result = CL_SUCCESS;
+    int rc = opencl_build(s, source, &f->program, &log, err);
+    buf_free(&log);
+    if (rc)
+        return rc;
+    f->kernel = s->cl->clCreateKernel(f->program, "fill", &result);
+    return opencl_check(result, err, "clCreateKernel");
+}
+
+int opencl_fill(const struct opencl_session *s, struct opencl_filler *f, cl_mem to, int64_t offset, int64_t bytes, uint8_t value,
+                cl_event *event, struct err *err)
+{
+    int64_t end = offset + bytes;
+    uint32_t word = value * 0x01010101u;
+    int rc = f->kernel ? 0 : make(s, f, err);
+    const struct {
+        size_t size;
+        const void *value;
+    } args[] = { { sizeof to, &to }, { sizeof offset, &offset }, { sizeof end, &end }, { sizeof word, &word } };
+    for (cl_uint i = 0; !rc && i < 4; i++)
+        rc = opencl_check(s->cl->clSetKernelArg(f->kernel, i, args[i].size, args[i].value), err, "clSetKernelArg");
+    const int64_t blocks[3] = { 2048, 1, 1 }, block[3] = { 256, 1, 1 };
+    return rc ? rc : opencl_enqueue(s, f->kernel, blocks, block, event, err);
+}
+
+void opencl_filler_free(const struct opencl_session *s, struct opencl_filler *f)
+{
+    if (f->kernel)
+        s->cl->clReleaseKernel(f->kernel);
+    if (f->program)
+        s->cl->clReleaseProgram(f->program);
+}
