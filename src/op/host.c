@@ -174,3 +174,24 @@ int host_protect(struct host *h, int values, int (*f)(lua_State *L, void *arg), 
     int status = lua_pcall(h->L, values + 1, 0, 0);
     return status == LUA_OK ? call.rc : caught(h->L, status, err);
 }
+
+void host_push(lua_State *L, struct val v)
+{
+    switch (v.type) {
+    case VAL_NIL:
+        lua_pushnil(L);
+        break;
+    case VAL_BOOL:
+        lua_pushboolean(L, v.b);
+        break;
+    case VAL_INT:
+        lua_pushinteger(L, v.i);
+        break;
+    case VAL_FLOAT:
+        lua_pushnumber(L, v.f);
+        break;
+    case VAL_STR:
+        lua_pushstring(L, v.s);
+        break;
+    }
+}

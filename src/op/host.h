@@ -10,6 +10,7 @@
 #include <lua.h>
 
 #include "base/err.h"
+#include "expr/val.h"
 
 struct host;
 
@@ -29,5 +30,8 @@ int host_run(struct host *h, const char *name, const char *text, size_t bytes, i
  * sees, and are gone afterwards. What f returns is returned, and it sets err itself; an error that Lua raised is ERR_INVALID with its
  * message, ERR_NOMEM where memory ended. */
 int host_protect(struct host *h, int values, int (*f)(lua_State *L, void *arg), void *arg, struct err *err);
+
+/* Pushes a value of the expression language. May raise a memory error, as every push of a string. */
+void host_push(lua_State *L, struct val v);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "op/host.h"
 #include "search/child.h"
 
 /* Every function here has its C object as the first upvalue. */
@@ -15,27 +16,6 @@ static int space_count_method(lua_State *L)
 {
     lua_pushinteger(L, space_count(the_space(L)));
     return 1;
-}
-
-static void push_val(lua_State *L, struct val v)
-{
-    switch (v.type) {
-    case VAL_NIL:
-        lua_pushnil(L);
-        break;
-    case VAL_BOOL:
-        lua_pushboolean(L, v.b);
-        break;
-    case VAL_INT:
-        lua_pushinteger(L, v.i);
-        break;
-    case VAL_FLOAT:
-        lua_pushnumber(L, v.f);
-        break;
-    case VAL_STR:
-        lua_pushstring(L, v.s);
-        break;
-    }
 }
 
 /* The string of a result lives as long as the Lua value. */
@@ -64,7 +44,7 @@ static int space_config_method(lua_State *L)
     lua_pushstring(L, v->name);
     lua_setfield(L, -2, "variant");
     for (int p = 0; p < v->nparams; p++) {
-        push_val(L, v->params[p].values[c.at[p]]);
+        host_push(L, v->params[p].values[c.at[p]]);
         lua_setfield(L, -2, v->params[p].name);
     }
     return 1;

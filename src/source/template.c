@@ -143,24 +143,7 @@ static int set_globals(lua_State *L, void *arg)
 {
     struct setting *set = arg;
     for (int i = 0; i < set->n; i++) {
-        struct val v = set->vars[i].value;
-        switch (v.type) {
-        case VAL_NIL:
-            lua_pushnil(L);
-            break;
-        case VAL_BOOL:
-            lua_pushboolean(L, v.b);
-            break;
-        case VAL_INT:
-            lua_pushinteger(L, v.i);
-            break;
-        case VAL_FLOAT:
-            lua_pushnumber(L, v.f);
-            break;
-        case VAL_STR:
-            lua_pushstring(L, v.s);
-            break;
-        }
+        host_push(L, set->vars[i].value);
         lua_setglobal(L, set->vars[i].name);
     }
     lua_pushlightuserdata(L, set->out);

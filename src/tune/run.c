@@ -336,9 +336,15 @@ static int set_up(struct run *r, struct err *err)
     if (rc)
         return rc;
     r->report->valid = space_count(r->space);
-    if (!r->report->valid)
-        return err_set(err, ERR_INVALID, "no configuration of %s is valid for this problem on %s: see cutune space", r->op->name,
-                       r->dev->name);
+    if (!r->report->valid) {
+        int n;
+        const struct removal *all = space_removals(r->space, &n), *most = all;
+        for (int i = 1; i < n; i++)
+            if (all[i].count > most->count)
+                most = &all[i];
+        return err_set(err, ERR_INVALID, "no configuration of %s is valid for this problem on %s; what removes most: %s", r->op->name,
+                       r->dev->name, n ? most->text : "nothing, there are none");
+    }
     /* Where a sample takes long, or the space is large, a run without a budget still ends. */
     int64_t usual = opt->budget_seconds > 0 ? INT64_MAX : r->dev->shares_cores ? LIMIT_CPU : LIMIT_GPU;
     r->limit = opt->budget_count > 0 ? opt->budget_count : usual;
