@@ -75,7 +75,11 @@ struct arena {
     struct chunk *chunks;
 };
 
-enum { CHUNK = 16 << 10 };
+/* Sanitizer builds set it to 0: what is read past its end is then past the end of its chunk. */
+#ifndef ARENA_CHUNK
+#define ARENA_CHUNK (16 << 10)
+#endif
+enum { CHUNK = ARENA_CHUNK };
 
 struct arena *arena_new(void)
 {
@@ -101,7 +105,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
     size_t need = bytes ? (bytes + unit - 1) / unit * unit : unit;
     struct chunk *c = a->chunks;
     if (!c || c->size - c->used < need) {
-        size_t size = need > CHUNK ? need : CHUNK;
+        size_t size = need > (size_t)CHUNK ? need : (size_t)CHUNK;
         c = mem_zalloc(sizeof *c + size);
         if (!c)
             return NULL;

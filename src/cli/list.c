@@ -1,28 +1,52 @@
-/* `cutune list`: the winners that are stored, by device. */
+/* `cutune list`: the winners that are stored, by device; or all that was measured. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/measurements.h"
 #include "cli/targets.h"
 #include "cli/text.h"
 
-static const struct argp_option options[] = { OPT_DB, OPT_JSON, { 0 } };
+struct list_args {
+    struct args args;
+    bool measurements;
+};
+
+enum { KEY_MEASUREMENTS = KEY_OWN };
+
+static const struct argp_option options[] = {
+    { "measurements", KEY_MEASUREMENTS, NULL, 0, "Every configuration that was tried, with its outcome and the reason", 0 },
+    OPT_OP,
+    OPT_SHAPE("Only of this problem of --op"),
+    OPT_DTYPE("Only for these element types of --op"),
+    OPT_DB,
+    OPT_JSON,
+    { 0 },
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    return args_key(key, arg, state->input, state);
+    struct list_args *list = state->input;
+    if (key == KEY_MEASUREMENTS) {
+        list->measurements = true;
+        return 0;
+    }
+    if (key == ARGP_KEY_END && !list->args.op && (list->args.nshapes || list->args.ndtypes))
+        args_error(state, "%s needs --op: sizes and types are those of an op", list->args.nshapes ? "--shape" : "--dtype");
+    return args_key(key, arg, &list->args, state);
 }
 
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .doc = "Lists what is tuned: the winner of each problem."
+    .doc = "Lists what is tuned: the winner of each problem; with --measurements all that was tried, and why it failed."
            "\vThe last column says 'warm' where the data was in the cache when it was timed,\n"
            "and 'stale' where the op has changed since and the result is not used any more.\n\n"
            "Examples:\n"
            "  cutune list\n"
-           "  cutune list --db tuned.db --json",
+           "  cutune list --db tuned.db --json\n"
+           "  cutune list --measurements --op ./my_op.lua --shape n=1000000",
 };
 
 static double gb_per_s(const struct listed *l)
@@ -46,6 +70,7 @@ static void device_text(struct buf *out, const struct listed *l)
 
 /* The listing so far: a table for each device, in the order in which they come up. */
 struct tables {
+    const struct wanted *wanted;
     struct table *table;
     char **device;
     int n;
@@ -78,6 +103,9 @@ static struct table *table_for(struct tables *all, const struct listed *l)
 
 static int add_row(void *arg, const struct listed *l)
 {
+    const struct tables *all = arg;
+    if (!wanted_is(all->wanted, l->op, l->types, l->problem))
+        return 0;
     struct table *t = table_for(arg, l);
     if (!t)
         return ERR_NOMEM;
@@ -97,9 +125,9 @@ static int add_row(void *arg, const struct listed *l)
     return 0;
 }
 
-static int list_print(struct store *store, struct err *err)
+static int winners_print(struct store *store, const struct wanted *wanted, struct err *err)
 {
-    struct tables all = { 0 };
+    struct tables all = { .wanted = wanted };
     int rc = store_each_winner(store, add_row, &all, err);
     for (int i = 0; i < all.n; i++) {
         if (rc == 0) {
@@ -110,15 +138,23 @@ static int list_print(struct store *store, struct err *err)
         mem_free(all.device[i]);
     }
     if (rc == 0 && !all.n)
-        printf("nothing is tuned yet in %s: cutune run --op NAME\n", store_path(store));
+        printf("%s in %s: cutune run --op NAME\n", wanted->op.len ? "no such result" : "nothing is tuned yet", store_path(store));
     mem_free(all.table);
     mem_free(all.device);
     return rc;
 }
 
+struct gathering {
+    const struct wanted *wanted;
+    json_t **array;
+};
+
 static int add_object(void *arg, const struct listed *l)
 {
-    json_t **array = arg, *o = json_object(), *config = json_object();
+    struct gathering *g = arg;
+    if (!wanted_is(g->wanted, l->op, l->types, l->problem))
+        return 0;
+    json_t *o = json_object(), *config = json_object();
     for (int i = 0; i < l->nparams; i++)
         config = json_with(config, l->params[i].name, json_val(l->params[i].value));
     o = json_with(o, "backend", json_text(l->backend));
@@ -136,27 +172,43 @@ static int add_object(void *arg, const struct listed *l)
     o = json_with(o, "measured", json_integer(l->measured));
     o = json_with(o, "ok", json_integer(l->ok));
     o = json_with(o, "stale", json_boolean(l->stale));
-    *array = json_append(*array, json_with(o, "when", json_text(l->when)));
-    return *array ? 0 : ERR_NOMEM;
+    *g->array = json_append(*g->array, json_with(o, "when", json_text(l->when)));
+    return *g->array ? 0 : ERR_NOMEM;
+}
+
+static int winners_json(struct store *store, const struct wanted *wanted, json_t **array, struct err *err)
+{
+    return store_each_winner(store, add_object, &(struct gathering){ .wanted = wanted, .array = array }, err);
 }
 
 int cmd_list(int argc, char **argv)
 {
-    struct args args = { 0 };
+    struct list_args list = { 0 };
     struct err err = { 0 };
     struct store *store = NULL;
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
-    json_t *array = args.json ? json_array() : NULL;
-    int code = database_read(&args, &store);
-    if (code == DONE && !store && !args.json)
+    struct wanted wanted = { 0 };
+    json_t *array = NULL;
+    int rc = 0;
+    argp_parse(&argp, argc, argv, 0, NULL, &list);
+    bool json = list.args.json;
+    int code = wanted_read(&list.args, &wanted);
+    if (code == DONE)
+        code = database_read(&list.args, &store);
+    if (code == DONE && json)
+        array = json_array();
+    else if (code == DONE && !store)
         puts("nothing is tuned yet: cutune run --op NAME");
-    int rc = !store ? 0 : args.json ? store_each_winner(store, add_object, &array, &err) : list_print(store, &err);
+    if (store && json)
+        rc = (list.measurements ? measurements_json : winners_json)(store, &wanted, &array, &err);
+    else if (store)
+        rc = (list.measurements ? measurements_print : winners_print)(store, &wanted, &err);
     if (rc)
         code = complain(FAILED, "%s", rc == ERR_NOMEM ? "out of memory" : err.msg);
-    if (code == DONE && args.json)
+    if (code == DONE && json)
         code = json_print(array);
     else
         json_decref(array);
     store_close(store);
+    wanted_free(&wanted);
     return code;
 }

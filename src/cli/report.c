@@ -1,5 +1,6 @@
 #include "cli/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "cli/cli.h"
@@ -69,7 +70,7 @@ static void print_next(const struct targets *t, const struct args *args, const s
 {
     struct buf line = { 0 };
     char id[32];
-    buf_fmt(&line, "cutune lookup --op %s --shape ", args->op);
+    buf_fmt(&line, "%s lookup --op %s --shape ", program_invocation_name, args->op);
     problem_print(&line, t->op, last->problem);
     buf_str(&line, " --dtype ");
     op_row_print(&line, t->op, last->row);
@@ -97,7 +98,7 @@ int report_print(const struct targets *t, const struct args *args, const struct 
             return FAILED;
         print_counts(&found[i].report);
     }
-    if (n)
+    if (n && found[n - 1].report.best.config.variant >= 0)
         print_next(t, args, store, &found[n - 1]);
     return DONE;
 }

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -115,17 +114,17 @@ static const struct argp argp = {
 };
 
 static volatile sig_atomic_t stop;
-static time_t stopped_at;
+static int64_t stopped_at;
 
 /* The first signal asks for an orderly end. A later one ends the process, unless it comes with the first: shells and `timeout` send
  * theirs to the process and again to its group. */
 static void on_signal(int number)
 {
-    time_t now = time(NULL);
+    int64_t now = clock_ns();
     if (!stop) {
         stopped_at = now;
         stop = 1;
-    } else if (now > stopped_at + 1) {
+    } else if (now > stopped_at + 1000000000) {
         signal(number, SIG_DFL);
         raise(number);
     }
@@ -173,8 +172,13 @@ static int check_strategy(const char *home, const char *name)
     return there ? DONE : strategy_unknown(home, name);
 }
 
-/* One problem. A failure is told, and leaves the others to go on; *reported is false where there is nothing to report. */
-static int tune_one(const struct targets *t, struct store *store, struct run_args *run, struct finding *f, bool *reported)
+static bool found_nothing(const struct tune_report *report)
+{
+    return report->best.config.variant < 0 && !report->interrupted;
+}
+
+/* One problem. Returns what tune_run does; a failure is told here. */
+static int tune_one(const struct targets *t, struct store *store, struct run_args *run, struct finding *f)
 {
     struct err err = { 0 };
     struct buf title = { 0 };
@@ -183,29 +187,28 @@ static int tune_one(const struct targets *t, struct store *store, struct run_arg
     progress.title = buf_text(&title);
     run->tune.progress = progress_show;
     run->tune.arg = &progress;
-    int code = DONE;
     int rc = tune_run(t->op, f->problem, f->row, &t->dev, store, &run->tune, &f->report, &err);
     progress_end(&progress, rc ? NULL : &f->report);
-    *reported = rc == 0;
     if (rc)
-        code = complain(FAILED, "%s: %s", progress.title, err.msg);
-    else if (f->report.best.config.variant < 0 && !f->report.interrupted)
-        code = complain(FAILED, "%s: no configuration was right", progress.title);
+        complain(FAILED, "%s: %s", progress.title, err.msg);
+    else if (found_nothing(&f->report))
+        complain(FAILED, "%s: no configuration was right", progress.title);
     buf_free(&title);
-    return code;
+    return rc;
 }
 
+/* A problem that fails leaves the others to go on, unless it was the database or the machine, which fail them all. */
 static int tune_all(const struct targets *t, struct store *store, struct run_args *run, struct finding *found, int *n)
 {
-    int code = DONE;
-    for (int i = 0; i < t->nproblems * t->nrows && !stop; i++) {
+    int code = DONE, rc = 0;
+    for (int i = 0; i < t->nproblems * t->nrows && !stop && rc != ERR_IO; i++) {
         struct finding *f = &found[*n];
-        bool reported;
         f->problem = &t->problems[i / t->nrows];
         f->row = t->rows[i % t->nrows];
-        if (tune_one(t, store, run, f, &reported) != DONE)
+        rc = tune_one(t, store, run, f);
+        if (rc || found_nothing(&f->report))
             code = FAILED;
-        *n += reported;
+        *n += rc == 0;
     }
     return code;
 }

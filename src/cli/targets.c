@@ -88,16 +88,20 @@ static int own_shapes(struct targets *t)
     return DONE;
 }
 
-int targets_problems(const struct args *args, struct targets *t)
+int targets_words(const struct args *args, struct targets *t)
 {
     int most = args->nshapes ? args->nshapes : t->op->nshapes;
     t->problems = mem_array(most + 1, sizeof *t->problems);
     if (!t->problems)
         return complain(FAILED, "out of memory");
     int code = read_rows(args, t);
-    if (code == DONE)
-        code = args->nshapes ? read_shapes(args, t) : own_shapes(t);
-    return code;
+    return code == DONE ? read_shapes(args, t) : code;
+}
+
+int targets_problems(const struct args *args, struct targets *t)
+{
+    int code = targets_words(args, t);
+    return code == DONE && !args->nshapes ? own_shapes(t) : code;
 }
 
 int targets_all(const struct args *args, struct targets *t)

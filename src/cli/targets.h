@@ -21,7 +21,9 @@ struct targets {
 /* Each returns an exit code, having complained where it is not DONE. targets_free is right after any of them. */
 int targets_op(const struct args *args, struct targets *t);
 int targets_device(const struct args *args, struct targets *t);
-/* Needs both. Without --shape: the op's own shapes for this device; without --dtype: f32, or the op's first types. */
+/* Needs the op. Without --dtype: f32, or the op's first types. Without --shape no problem. */
+int targets_words(const struct args *args, struct targets *t);
+/* Needs both. The same, but without --shape: the op's own shapes for this device. */
 int targets_problems(const struct args *args, struct targets *t);
 /* The three in order. */
 int targets_all(const struct args *args, struct targets *t);

@@ -66,8 +66,12 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
     for (size_t i = 0; !rc && i < sizeof entries / sizeof *entries; i++)
         rc = b->be->kernel(b->dev, s->module, entries[i].name, 0, entries[i].kernel, NULL, err);
     buf_free(&binary);
-    if (rc)
+    if (rc) {
+        if (s->module)
+            b->be->unload(b->dev, s->module);
+        *s = (struct service){ 0 };
         return rc;
+    }
     s->type = t;
     b->nservices++;
     *out = s;

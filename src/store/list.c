@@ -1,10 +1,11 @@
-/* Listing the winners. */
+/* Listing: the winners, and all that was tried. */
 #include "base/mem.h"
 #include "store/sql.h"
 
+static const char *const caches[] = { "cold", "warm", NULL };
+
 static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
-    static const char *const caches[] = { "cold", "warm", NULL };
     struct listed l = { 0 };
     struct tuned_param *params;
     int64_t id = col_int(q, 1, INT64_MAX);
@@ -69,6 +70,51 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
         if (rc)
             break;
     }
+    query_end(&q);
+    return rc;
+}
+
+static int take_tried(struct query *q, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err)
+{
+    struct tried t = { 0 };
+    t.device = col_text(q, MAX_TEXT, 0);
+    t.backend = col_text(q, MAX_NAME, 0);
+    t.arch = col_text(q, MAX_NAME, 0);
+    t.op = col_name(q);
+    t.types = col_text(q, MAX_TEXT, 0);
+    t.problem = col_text(q, MAX_TEXT, 0);
+    t.cache = caches[col_word(q, caches)];
+    t.variant = col_name(q);
+    t.config = col_text(q, MAX_TEXT, 0);
+    int outcome = outcome_find(col_text(q, MAX_NAME, 0));
+    if (outcome < 0)
+        query_bad(q, "outcome");
+    t.outcome = outcome < 0 ? OUT_INVALID : (enum outcome)outcome;
+    t.reason = col_text(q, MAX_REASON, 0);
+    t.time_ns = col_real(q, 0, 1e18);
+    t.stale = !col_bool(q);
+    int rc = query_check(q, err);
+    return rc ? rc : each(arg, &t);
+}
+
+int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s,
+                         "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, m.cache, m.variant, "
+                         "m.config, m.outcome, m.reason, m.median, op.current "
+                         "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
+                         "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
+                         "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, "
+                         "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
+                         "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id",
+                         err);
+    if (rc)
+        return rc;
+    put_int(&q, PROTOCOL);
+    while ((rc = query_step(&q, err)) > 0)
+        if ((rc = take_tried(&q, each, arg, err)))
+            break;
     query_end(&q);
     return rc;
 }

@@ -16,8 +16,18 @@ int store_damaged(struct store *s, struct err *err, const char *fmt, ...)
     return err_set(err, ERR_CORRUPT, "%s: damaged: %s", s->path, text);
 }
 
+/* SQLite goes on writing into a file that nobody can find any more. */
+static int store_moved(struct store *s, struct err *err)
+{
+    return err_set(err, ERR_IO, "%s: removed or replaced while it was written", s->path);
+}
+
 int store_failed(struct store *s, int rc, struct err *err)
 {
+    if (rc == SQLITE_READONLY_DBMOVED)
+        return store_moved(s, err);
+    if (rc == SQLITE_IOERR_WRITE)
+        return err_set(err, ERR_IO, "%s: cannot be written any further: past `ulimit -f`, or the disk fails", s->path);
     const char *said = s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc);
     switch (rc & 0xff) {
     case SQLITE_NOMEM:
@@ -319,13 +329,24 @@ int write_begin(struct store *s, struct err *err)
     return run(s, "BEGIN IMMEDIATE", err); /* waits for another writer here, not halfway */
 }
 
+/* Whether the file is no longer where it was. Then what is in the log goes into it, wherever it is now: a file that was only renamed
+ * has lost nothing, and one that took its place is not taken for the one that the log belongs to. */
+static bool moved(struct store *s)
+{
+    int is = 0;
+    sqlite3_file_control(s->db, NULL, SQLITE_FCNTL_HAS_MOVED, &is);
+    if (is)
+        sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return is;
+}
+
 int write_end(struct store *s, int rc, struct err *err)
 {
     if (!rc)
         rc = run(s, "COMMIT", err);
     if (rc && !sqlite3_get_autocommit(s->db))
         run(s, "ROLLBACK", NULL);
-    return rc;
+    return !rc && moved(s) ? store_moved(s, err) : rc;
 }
 
 int read_begin(struct store *s, bool *mine, struct err *err)

@@ -81,6 +81,7 @@ void read_end(struct store *s, bool mine);
 /* Bounds of what is read back, beyond those of the model. */
 enum {
     MAX_TEXT = 65535, /* bytes of an expression or a configuration's text */
+    MAX_REASON = 255, /* of an outcome */
     MAX_SOURCE = 16 << 20,
     MAX_BINARY = 64 << 20,
     MAX_CONDITIONS = 65536, /* constraints or preconditions of a kernel */

@@ -133,6 +133,17 @@ struct listed {
 /* By op, types, problem, device; pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err);
 
+/* A row of `cutune list --measurements`: what came of one configuration. */
+struct tried {
+    const char *device, *backend, *arch, *op, *types, *problem, *cache, *variant, *config; /* as in struct listed */
+    enum outcome outcome;
+    const char *reason; /* "" for ok */
+    double time_ns;     /* 0: not timed */
+    bool stale;
+};
+/* The same way, of this PROTOCOL: of each problem first those that are right, the fastest first, then the others by outcome. */
+int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err);
+
 /* Look-up. The op is known to the store by name: axes and arguments come from there, no script is read. */
 int store_op(struct store *s, const char *name, struct op **out, struct err *err); /* ERR_NOTFOUND with a line */
 /* The winner for exactly this (device identity, op, types, problem), of a cold cache where there are both; ERR_NOTFOUND where there

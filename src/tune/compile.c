@@ -75,7 +75,7 @@ static void rendered(struct run *r, struct slot_c *s, struct cursor *body)
     struct buf *out = worker_buf(s->worker);
     frame_end(out, frame_begin(out, F_COMPILE));
     worker_send(s->worker);
-    worker_deadline(s->worker, COMPILE_DEADLINE);
+    worker_deadline(s->worker, run_patience(r, COMPILE_DEADLINE));
 }
 
 static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
@@ -122,7 +122,7 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     } else if (kind == F_FAILED && take_text(body, text, sizeof text)) {
         run_fail(r, ERR_DEVICE, "compile worker: %s", text);
     } else if (kind == F_ALIVE && s->compiling) {
-        worker_deadline(w, TRIAL_DEADLINE);
+        worker_deadline(w, run_patience(r, TRIAL_DEADLINE));
     } else if (kind == F_RENDERED && s->job && !s->compiling) {
         rendered(r, s, body);
     } else if (kind == F_COMPILED && s->job && s->compiling) {
@@ -141,20 +141,22 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     struct slot_c *s = arg;
     struct run *r = s->run;
     struct job *job = s->job;
+    bool greeted = s->greeted; /* one that never did died of something else than its configuration */
     (void)w;
     s->worker = NULL;
     s->greeted = s->compiling = false;
     if (r->phase == PHASE_END)
         return;
-    if (job && !deadline && !job->retried && start(r, s)) {
-        job->retried = true;
-        render(s, job);
-        return;
-    }
-    if (++r->compile_deaths >= DEATHS)
+    bool first = job && greeted && !deadline && !job->retried;
+    if (!first && ++r->compile_deaths >= DEATHS)
         run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);
-    if (job)
+    if (job && (first || !greeted)) {
+        job->retried = job->retried || greeted;
+        if (!r->failed && start(r, s))
+            render(s, job);
+    } else if (job) {
         fail_job(r, s, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
+    }
     run_pump(r);
 }
 
@@ -181,7 +183,7 @@ static void render(struct slot_c *s, struct job *job)
     config_put(out, s->run->op, &job->config);
     frame_end(out, f);
     worker_send(s->worker);
-    worker_deadline(s->worker, COMPILE_DEADLINE);
+    worker_deadline(s->worker, run_patience(s->run, COMPILE_DEADLINE));
 }
 
 /* Gives work to whoever is idle; workers start when there is first something for them. */

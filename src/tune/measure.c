@@ -8,7 +8,8 @@
 static int64_t deadline_ms(const struct run *r)
 {
     double ms = r->reference_ns * RUN_DEADLINE_FACTOR / 1e6;
-    return ms > RUN_DEADLINE_MIN ? (int64_t)ms : RUN_DEADLINE_MIN;
+    int64_t least = r->dev->shares_cores ? RUN_DEADLINE_CPU : RUN_DEADLINE_MIN;
+    return ms > (double)least ? (int64_t)ms : least;
 }
 
 static void ready(struct run *r, struct cursor *body)
@@ -58,13 +59,13 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     size_t n;
     if (kind == F_HELLO && !r->meter_greeted && get_u32(body) == WIRE_VERSION) {
         r->meter_greeted = true;
-        worker_deadline(w, SETUP_DEADLINE);
+        worker_deadline(w, run_patience(r, SETUP_DEADLINE));
     } else if (kind == F_FAILED) {
         const char *text = get_lstr(body, &n);
         if (!r->first_ns) /* none ever was ready: the next would fail the same way */
             run_fail(r, ERR_DEVICE, "%.*s", text ? (int)n : 0, text ? text : "");
     } else if (kind == F_ALIVE) {
-        worker_deadline(w, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE);
+        worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
     } else if (kind == F_READY && !r->meter_ready) {
         ready(r, body);
     } else if (kind == F_RESULT && r->measuring) {
@@ -121,7 +122,7 @@ int meter_start(struct run *r)
     }
     buf_put(worker_buf(r->meter), r->task.data, r->task.len);
     worker_send(r->meter);
-    worker_deadline(r->meter, SETUP_DEADLINE);
+    worker_deadline(r->meter, run_patience(r, SETUP_DEADLINE));
     return 0;
 }
 
@@ -139,7 +140,7 @@ void meter_feed(struct run *r)
     buf_bytes(out, r->measuring->binary.data, r->measuring->binary.len);
     frame_end(out, f);
     worker_send(r->meter);
-    worker_deadline(r->meter, deadline_ms(r));
+    worker_deadline(r->meter, run_patience(r, deadline_ms(r)));
 }
 
 void meter_play(struct run *r, int rounds)
@@ -155,5 +156,5 @@ void meter_play(struct run *r, int rounds)
     }
     frame_end(out, f);
     worker_send(r->meter);
-    worker_deadline(r->meter, deadline_ms(r));
+    worker_deadline(r->meter, run_patience(r, deadline_ms(r)));
 }

@@ -25,6 +25,12 @@ void run_fail(struct run *r, int code, const char *fmt, ...)
     r->stopping = true;
 }
 
+int64_t run_patience(const struct run *r, int64_t ms)
+{
+    int64_t most = r->opt->deadline_ms;
+    return most > 0 && ms > most ? most : ms;
+}
+
 struct job *job_new(struct run *r, const struct config *c, int64_t index)
 {
     struct job *j = mem_zalloc(sizeof *j);
@@ -180,6 +186,7 @@ static void ask(struct run *r)
     if (search_ask(r->search, want > ASK_MAX ? ASK_MAX : (int)want, &r->why))
         run_fail(r, ERR_INVALID, "%s", r->why.msg);
     r->asked = true;
+    r->asked_ns = clock_ns();
 }
 
 static void on_answer(uv_poll_t *p, int status, int events)
@@ -303,9 +310,18 @@ static void tell_progress(struct run *r)
     buf_free(&best);
 }
 
+/* A child that thinks for ever is not seen otherwise: its socket stays silent. */
+static void check_strategy(struct run *r)
+{
+    int64_t ms = run_patience(r, ANSWER_DEADLINE);
+    if (r->asked && clock_ns() - r->asked_ns > ms * 1000000)
+        run_fail(r, ERR_TIMEOUT, "the strategy gave no answer within %.3g s", (double)ms / 1e3);
+}
+
 static void on_tick(uv_timer_t *t)
 {
     struct run *r = t->data;
+    check_strategy(r);
     tell_progress(r);
     run_pump(r);
 }
@@ -410,6 +426,8 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     r->start_ns = clock_ns();
     r->default_index = -1;
     r->nslots = jobs_for(r);
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
+    sigaction(SIGPIPE, &ignore, &before); /* what is sent to a worker may meet its end */
     int rc = set_up(r, err);
     struct config deflt;
     if (!rc && !op_default(op, prob, row, dev, &deflt, NULL)) {
@@ -443,6 +461,7 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     buf_free(&r->task);
     mem_free(r->done);
     mem_free(r);
+    sigaction(SIGPIPE, &before, NULL);
     return rc;
 }
 

@@ -17,7 +17,9 @@ enum {
     COMPILE_DEADLINE = 60000,
     TRIAL_DEADLINE = 20000, /* a compile worker's trial launch, which on PoCL compiles once more */
     RUN_DEADLINE_MIN = 2000,
+    RUN_DEADLINE_CPU = 10000, /* where whatever else runs can slow a candidate */
     RUN_DEADLINE_FACTOR = 50, /* times the reference */
+    ANSWER_DEADLINE = 60000,  /* of the strategy */
 };
 
 /* A configuration on its way. */
@@ -76,6 +78,7 @@ struct run {
     struct space *space;
     struct search *search;
     bool asked, exhausted;
+    int64_t asked_ns;
     struct target target;
     struct known known;
     int64_t default_index; /* -1: none */
@@ -125,6 +128,7 @@ struct run {
 /* run.c */
 void run_fail(struct run *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void run_pump(struct run *r);
+int64_t run_patience(const struct run *r, int64_t ms); /* a deadline, where the options ask for no shorter one */
 /* Records an outcome: store, report, strategy. Takes nothing over. result may be null: an outcome without a measurement. */
 void run_done(struct run *r, const struct job *job, const struct result *result);
 void run_known(struct run *r, const struct job *job, const struct known_entry *e);

@@ -36,6 +36,7 @@ struct tune_options {
     bool retune;                                                /* forget what is stored for this target first */
     bool warm;                                                  /* time with a warm cache; cold otherwise */
     volatile sig_atomic_t *stop;                                /* non-zero: end soon, keep what is measured; may be null */
+    int64_t deadline_ms;                                        /* a bound on all deadlines, for tests; 0: none */
     void (*progress)(void *arg, const struct tune_progress *p); /* may be null */
     void *arg;
 };

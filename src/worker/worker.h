@@ -1,6 +1,7 @@
 /* Workers, the coordinator's side: a child process of the same binary under libuv, as frames that come and frames that go.
  *
- * Because a worker is only a byte stream, nothing here knows what a kernel is. All calls are made from the loop's thread. */
+ * Because a worker is only a byte stream, nothing here knows what a kernel is. All calls are made from the loop's thread, with SIGPIPE
+ * ignored: a worker may end while it is written to. */
 #ifndef WORKER_WORKER_H
 #define WORKER_WORKER_H
 

@@ -2,6 +2,41 @@
 #if FAULT == FAULT_syntax
 this is no C at all;
 #endif
+#if FAULT == FAULT_loud // some 50 MB of messages
+#ifdef BACKEND_CUDA
+#define _Static_assert static_assert
+#endif
+#define LETTERS16 "sixteen letters "
+#define LETTERS256                                                                                                                    \
+    LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16                                                   \
+    LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16
+#define KB4                                                                                                                           \
+    LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256                                           \
+    LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256
+#define KB64 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4
+#define MB1 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64
+_Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
+_Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
+_Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
+_Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
+_Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
+#endif
+#if FAULT == FAULT_endless // a condition of 2^35 terms
+#define T1 +0+0+0+0
+#define T2 T1 T1 T1 T1 T1 T1 T1 T1
+#define T5 T2 T2 T2 T2 T2 T2 T2 T2
+#define T8 T5 T5 T5 T5 T5 T5 T5 T5
+#define T11 T8 T8 T8 T8 T8 T8 T8 T8
+#define T14 T11 T11 T11 T11 T11 T11 T11 T11
+#define T17 T14 T14 T14 T14 T14 T14 T14 T14
+#define T20 T17 T17 T17 T17 T17 T17 T17 T17
+#define T23 T20 T20 T20 T20 T20 T20 T20 T20
+#define T26 T23 T23 T23 T23 T23 T23 T23 T23
+#define T29 T26 T26 T26 T26 T26 T26 T26 T26
+#define T32 T29 T29 T29 T29 T29 T29 T29 T29
+#if 1 T32
+#endif
+#endif
 #if FAULT == FAULT_later
 __device__ int launches; // kept from launch to launch
 #endif
@@ -29,7 +64,23 @@ copy(GLOBAL T *out, GLOBAL const T *in, int64 n)
     if (i >= n)
         return;
     T v = in[i];
-#if FAULT == FAULT_one
+#if FAULT == FAULT_slow
+    volatile GLOBAL const T *again = in;
+    for (int k = 0; k < 3000; k++)
+        v = again[i];
+#elif FAULT == FAULT_registers
+    T held[128]; // all live at once
+#pragma unroll
+    for (int k = 0; k < 128; k++)
+        held[k] = in[(i + k) % n];
+    for (int64 round = 0; round < n % 5; round++)
+#pragma unroll
+        for (int k = 0; k < 128; k++)
+            held[k] = held[k] * held[(k + 1) % 128] + held[(k + 77) % 128];
+#pragma unroll
+    for (int k = 0; k < 128; k++)
+        v |= held[k] & (T)(n >> 40); // nothing
+#elif FAULT == FAULT_one
     if (i == 77777)
         v ^= 1;
 #elif FAULT == FAULT_poison

@@ -13,12 +13,16 @@ return op {
             name = "copy",
             template = "faults.cu",
             params = {
-                { "FAULT", "none", "syntax", "before", "after", "far_write", "far_read", "hang", "one", "poison", "later", "input", "trap", "threads", "shared" },
-                { "BLOCK", 64, 128 },
+                {
+                    "FAULT", "none", "syntax", "before", "after", "far_write", "far_read", "hang", "endless", "loud", "one", "poison", "later", "input",
+                    "trap", "threads", "shared", "registers", "slow",
+                },
+                { "BLOCK", 64, 128, 1024 },
             },
             where = {
-                "FAULT == 'none' or BLOCK == 64", -- one of each, and two that are right
-                "device.backend == 'cuda' or (FAULT ~= 'later' and FAULT ~= 'trap' and FAULT ~= 'threads')", -- OpenCL C has none of these
+                "FAULT == 'none' and BLOCK <= 128 or FAULT ~= 'none' and BLOCK == (FAULT == 'registers' and 1024 or 64)", -- two that are right
+                -- OpenCL C has none of these
+                "device.backend == 'cuda' or (FAULT ~= 'later' and FAULT ~= 'trap' and FAULT ~= 'threads' and FAULT ~= 'registers')",
             },
             launch = { kernel = "copy", block = "BLOCK", grid = "ceildiv(n, BLOCK)" },
         },

@@ -52,6 +52,10 @@ static const struct {
     { "FAULT=trap,", OUT_CRASH, OUT_CRASH },
     { "FAULT=threads,", OUT_RESOURCES, OUT_LAUNCH_ERROR },
     { "FAULT=shared,", OUT_COMPILE_ERROR, OUT_RESOURCES },
+    { "FAULT=registers,", OUT_RESOURCES, OUT_LAUNCH_ERROR },
+    { "FAULT=slow,", OUT_SLOWER, OUT_TIMEOUT },
+    { "FAULT=loud,", OUT_COMPILE_ERROR, OUT_TIMEOUT }, /* the latter where the machine has much else to do */
+    { "FAULT=endless,", OUT_TIMEOUT, OUT_TIMEOUT },
 };
 
 static void each_fault_costs_itself(void **state)
@@ -76,7 +80,7 @@ static void each_fault_costs_itself(void **state)
         fail_msg("%s", err.msg);
 
     struct problem problem = { { 100003 } };
-    struct tune_options opt = { .home = home, .program = CUTUNE_PROGRAM, .strategy = "exhaustive" };
+    struct tune_options opt = { .home = home, .program = CUTUNE_PROGRAM, .strategy = "exhaustive", .deadline_ms = 10000 };
     struct tune_report report;
     if (tune_run(op, &problem, 0, &dev, store, &opt, &report, &err))
         fail_msg("%s", err.msg);

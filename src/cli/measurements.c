@@ -1,0 +1,165 @@
+#include "cli/measurements.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/targets.h"
+#include "cli/text.h"
+
+int wanted_read(const struct args *args, struct wanted *out)
+{
+    struct targets t = { 0 };
+    bool is_name = args->op && !strchr(args->op, '/') && !strchr(args->op, '.');
+    if (is_name && !args->nshapes && !args->ndtypes) { /* stored, perhaps from a script that is elsewhere */
+        buf_str(&out->op, args->op);
+        return DONE;
+    }
+    int code = args->op ? targets_op(args, &t) : DONE;
+    if (code == DONE && args->op) {
+        buf_str(&out->op, t.op->name);
+        code = targets_words(args, &t);
+    }
+    if (code == DONE && args->ndtypes)
+        op_row_print(&out->types, t.op, t.rows[0]);
+    if (code == DONE && args->nshapes)
+        problem_print(&out->problem, t.op, &t.problems[0]);
+    targets_free(&t);
+    return code;
+}
+
+static bool fits(const struct buf *wanted, const char *text)
+{
+    return !wanted->len || strcmp(buf_text(wanted), text) == 0;
+}
+
+bool wanted_is(const struct wanted *w, const char *op, const char *types, const char *problem)
+{
+    return fits(&w->op, op) && fits(&w->types, types) && fits(&w->problem, problem);
+}
+
+void wanted_free(struct wanted *w)
+{
+    buf_free(&w->op);
+    buf_free(&w->types);
+    buf_free(&w->problem);
+}
+
+/* The listing so far: a table for each problem on each device, printed when the next begins. */
+struct printing {
+    const struct wanted *wanted;
+    struct buf head;
+    struct table table;
+    bool any;
+};
+
+static void flush_table(struct printing *p)
+{
+    if (!p->table.n)
+        return;
+    printf("%s%s\n", p->any ? "\n" : "", buf_text(&p->head));
+    table_print(&p->table, 2, stdout);
+    p->any = true;
+}
+
+static int add_row(void *arg, const struct tried *t)
+{
+    struct printing *p = arg;
+    struct buf head = { 0 };
+    if (!wanted_is(p->wanted, t->op, t->types, t->problem))
+        return 0;
+    buf_fmt(&head, "%s %s %s on %s: %s (%s)%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
+            strcmp(t->cache, "warm") == 0 ? ", warm" : "", t->stale ? ", stale" : "");
+    if (strcmp(buf_text(&head), buf_text(&p->head)) != 0) {
+        flush_table(p);
+        buf_free(&p->head);
+        p->head = head;
+        const char *const names[] = { "outcome", "time", "configuration", "reason" };
+        for (int i = 0; i < 4; i++)
+            table_cell(&p->table, "%s", names[i]);
+    } else {
+        buf_free(&head);
+    }
+    table_cell(&p->table, "%s", outcome_name(t->outcome));
+    table_cell(&p->table, "%s", t->time_ns > 0 ? text_time(t->time_ns) : "");
+    table_cell(&p->table, "%s %s", t->variant, t->config);
+    table_cell(&p->table, "%s", t->reason);
+    return 0;
+}
+
+int measurements_print(struct store *store, const struct wanted *wanted, struct err *err)
+{
+    struct printing p = { .wanted = wanted, .table.align = "lrll" };
+    int rc = store_each_tried(store, add_row, &p, err);
+    if (rc == 0)
+        flush_table(&p);
+    if (rc == 0 && !p.any)
+        printf("no such measurement in %s: cutune run --op NAME\n", store_path(store));
+    buf_free(&p.table.cells);
+    buf_free(&p.head);
+    return rc;
+}
+
+/* A value as config_print wrote it: words are names, so that nothing else reads like one. */
+static json_t *value_json(const char *text)
+{
+    char *end;
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+        return json_boolean(*text == 't');
+    long long whole = strtoll(text, &end, 10);
+    if (*text && !*end)
+        return json_integer(whole);
+    double real = strtod(text, &end);
+    return *text && !*end ? json_real(real) : json_text(text);
+}
+
+/* "TILE=32,GRID=xy" */
+static json_t *config_json(const char *config)
+{
+    json_t *o = json_object();
+    struct buf part = { 0 };
+    for (size_t n; *config; config += n + (config[n] == ',')) {
+        n = strcspn(config, ",");
+        buf_clear(&part);
+        buf_put(&part, config, n);
+        char *value = part.failed ? NULL : strchr(part.data, '=');
+        if (!value)
+            continue;
+        *value++ = 0;
+        o = json_with(o, part.data, value_json(value));
+    }
+    buf_free(&part);
+    return o;
+}
+
+struct gathering {
+    const struct wanted *wanted;
+    json_t **array;
+};
+
+static int add_object(void *arg, const struct tried *t)
+{
+    struct gathering *g = arg;
+    if (!wanted_is(g->wanted, t->op, t->types, t->problem))
+        return 0;
+    json_t *o = json_object();
+    o = json_with(o, "backend", json_text(t->backend));
+    o = json_with(o, "device", json_text(t->device));
+    o = json_with(o, "arch", json_text(t->arch));
+    o = json_with(o, "op", json_text(t->op));
+    o = json_with(o, "dtype", json_text(t->types));
+    o = json_with(o, "problem", json_text(t->problem));
+    o = json_with(o, "cache", json_text(t->cache));
+    o = json_with(o, "variant", json_text(t->variant));
+    o = json_with(o, "config", config_json(t->config));
+    o = json_with(o, "outcome", json_text(outcome_name(t->outcome)));
+    o = json_with(o, "reason", json_text(t->reason));
+    o = json_with(o, "time_ns", json_positive(t->time_ns));
+    *g->array = json_append(*g->array, json_with(o, "stale", json_boolean(t->stale)));
+    return *g->array ? 0 : ERR_NOMEM;
+}
+
+int measurements_json(struct store *store, const struct wanted *wanted, json_t **array, struct err *err)
+{
+    return store_each_tried(store, add_object, &(struct gathering){ .wanted = wanted, .array = array }, err);
+}

@@ -1,0 +1,105 @@
+/* The op's serial form: 'r' and the bytes themselves, or anything else and edits to the bytes of a good op. What is accepted is
+ * then used for all that an op is used for. */
+#include "fuzz.h"
+#include "model/plan.h"
+#include "source/source.h"
+#include "unit/sample_op.h"
+
+static void use_plan(const struct op *op, int variant, const struct problem *prob, int row, const struct devspec *dev)
+{
+    struct plan *plan = NULL;
+    struct err err = { 0 };
+    struct val slots[MAX_SLOTS];
+    struct config config = { .variant = variant };
+    const struct variant *v = variant < 0 ? NULL : &op->variants[variant];
+    int rc = plan_new(op, variant, &plan, &err);
+    must_say(rc, &err);
+    if (rc)
+        return;
+    plan_slots(plan, prob, row, dev, v ? &config : NULL, slots);
+    struct geometry g;
+    int64_t n;
+    unsigned char value[16];
+    double bytes, flops;
+    bool holds;
+    for (int i = 0; i < op->nargs; i++)
+        op->args[i].kind == ARG_VALUE ? plan_arg_value(plan, i, slots, value, &rc, &err)
+                                      : plan_arg_bytes(plan, i, slots, row, &n, &err);
+    plan_work(plan, slots, &bytes, &flops, &err);
+    plan_length(plan, slots, &n, &err);
+    for (int i = 0; i < (v ? v->nlaunches : 1); i++)
+        plan_geometry(plan, i, slots, &g, &err);
+    for (int i = 0; v && i < v->nworkspaces; i++)
+        plan_workspace_bytes(plan, i, slots, row, &n, &err);
+    for (int i = 0; v && i < v->nneeds; i++)
+        if (v->needs[i].kind == NEED_ALIGN)
+            plan_need(plan, i, slots, &n, &err);
+    for (int i = 0; i < plan_checks(plan); i++)
+        plan_check(plan, i, slots, dev, &holds, &err);
+    if (v)
+        plan_refuses(plan, slots, dev);
+    plan_free(plan);
+}
+
+static void use(const struct op *op)
+{
+    struct devspec dev = fuzz_device();
+    struct problem prob = { 0 };
+    struct config config;
+    struct err err = { 0 };
+    struct buf text = { 0 };
+    for (int i = 0; i < op->naxes; i++)
+        prob.size[i] = op->axes[i].kind == AXIS_FLAG ? 1 : op->nshapes ? op->shapes[0].size[i] : 37;
+    int row = op->nrows - 1;
+    for (int v = -1; v < op->nvariants; v++)
+        use_plan(op, v, &prob, row, &dev);
+    if (!op_default(op, &prob, row, &dev, &config, &err)) {
+        source_render(op, &config, row, &dev, &text, &err);
+        buf_clear(&text);
+        config_print(&text, op, &config);
+        must(config_parse(op, op->variants[config.variant].name, buf_text(&text), &config, &err) == 0);
+    }
+    buf_free(&text);
+}
+
+/* What op_get accepts is what op_put writes. */
+static void round_trip(const struct op *op)
+{
+    struct buf once = { 0 }, twice = { 0 };
+    struct op *again = NULL;
+    struct err err = { 0 };
+    op_put(&once, op);
+    struct cursor in = cursor_on(once.data, once.len);
+    must(op_get(&in, &again, &err) == 0);
+    op_put(&twice, again);
+    must(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
+    op_free(again);
+    buf_free(&once);
+    buf_free(&twice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct sample sample;
+    struct input in = { data, size };
+    struct buf good = { 0 };
+    struct op *op = NULL;
+    struct err err = { 0 };
+    size_t n = 0;
+    char *edited = NULL;
+    if (input_byte(&in) != 'r') {
+        op_put(&good, sample_op(&sample));
+        edited = input_edits(&in, good.data, good.len, &n);
+        buf_free(&good);
+    }
+    struct cursor cursor = edited ? cursor_on(edited, n) : cursor_on(in.at, in.left);
+    int rc = op_get(&cursor, &op, &err);
+    must_say(rc, &err);
+    if (!rc) {
+        round_trip(op);
+        use(op);
+        op_free(op);
+    }
+    free(edited);
+    return 0;
+}

@@ -1,0 +1,476 @@
+/* A bench on OpenCL, where there is any (PoCL will do): right candidates are timed, and wrong ones are told from them, whatever it is
+ * that they do wrong. What needs no kernel to run is tried on the pretend device. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "measure/bench.h"
+#include "op/load.h"
+#include "source/source.h"
+
+static char folder[] = "/tmp/cutune-test-measure-XXXXXX";
+static struct devspec opencl, pretend;
+static bool have_opencl;
+
+static const char *path_of(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(path_of(name), "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* -- ops of one kernel, with a fault that its one parameter chooses -- */
+
+struct plan_of_test {
+    const char *types, *buffers, *check; /* of the script; the kernel gets out, in, n */
+    const char *faults;                  /* the values of FAULT */
+    const char *body;                    /* of reference and candidate, for an element i < n */
+};
+
+/* out[i] = in[i], of any bits. */
+static const struct plan_of_test copy = {
+    .types = "'i8', 'f32', 'c64'",
+    .buffers = "output('out', 'T', { 'n' }), input('inp', 'T', { 'n' })",
+    .check = "'exact'",
+    .faults = "'none', 'after', 'before', 'last', 'input', 'poison'",
+    .body = "    T_bits v = in[i];\n"
+            "#if FAULT == FAULT_after\n    if (i == n - 1) out[n] = v;\n"
+            "#elif FAULT == FAULT_before\n    if (i == 0) out[-1] = v;\n"
+            "#elif FAULT == FAULT_input\n    if (i == n - 1) ((GLOBAL T_bits *)in)[i] = in[0];\n"
+            "#endif\n"
+            "#if FAULT == FAULT_last\n    if (i == n - 1) return;\n"
+            "#elif FAULT == FAULT_poison\n    if (i == n / 2) return;\n"
+            "#endif\n"
+            "    out[i] = v;\n",
+};
+
+/* out[i] += in[i]. */
+static const struct plan_of_test add = {
+    .types = "'i32'",
+    .buffers = "inout('out', 'T', { 'n' }), input('inp', 'T', { 'n' })",
+    .check = "'exact'",
+    .faults = "'none', 'twice', 'sets'",
+    .body = "#if FAULT == FAULT_twice\n    out[i] += 2 * in[i];\n"
+            "#elif FAULT == FAULT_sets\n    out[i] = in[i];\n"
+            "#else\n    out[i] += in[i];\n"
+            "#endif\n",
+};
+
+/* A copy of numbers, the second time none that are whole. */
+static const struct plan_of_test numbers = {
+    .types = "'f32'",
+    .buffers = "output('out', 'T', { 'n' }), input('inp', 'T', { 'n' }, { fill = 'numbers' })",
+    .check = "'exact'",
+    .faults = "'none', 'rounds'",
+    .body = "#if FAULT == FAULT_rounds\n    out[i] = (T)(int32)in[i];\n"
+            "#else\n    out[i] = in[i];\n"
+            "#endif\n",
+};
+
+/* The same as a sum of 8 products, of which f32 allows an error of 1.9e-6. */
+static const struct plan_of_test sum = {
+    .types = "'f32'",
+    .buffers = "output('out', 'T', { 'n' }), input('inp', 'T', { 'n' })",
+    .check = "{ sum = 8 }",
+    .faults = "'none', 'near', 'off', 'whole'",
+    .body = "    T v = in[i];\n"
+            "    if (v != (T)(int32)v)\n"
+            "#if FAULT == FAULT_near\n        v += 1e-6f;\n"
+            "#elif FAULT == FAULT_off\n        v += 4e-6f;\n"
+            "#else\n        v += 0.0f;\n"
+            "#endif\n"
+            "#if FAULT == FAULT_whole\n    else v += v * 1e-6f;\n"
+            "#endif\n"
+            "    out[i] = v;\n",
+};
+
+static const char head[] = "KERNEL void %s(GLOBAL %s *out, GLOBAL const %s *in, int64 n)\n"
+                           "{\n"
+                           "    int64 i = (int64)blockIdx.x * 64 + threadIdx.x;\n"
+                           "    if (i >= n) return;\n%s}\n";
+
+/* In front of the reference, which has no parameters: where nothing is defined, all is 0 and equal. */
+static const char no_fault[] = "#define FAULT (-1)\n";
+
+static const char script[] =
+    "return op {\n"
+    "  name = 't', problem = { size 'n' }, types = { T = { %s } }, args = { %s, value 'n' },\n"
+    "  work = { bytes = '2*n*sizeof(T)' }, shapes = { { n = 5 } }, check = %s,\n"
+    "  reference = { template = 'ref.cu', launch = { kernel = 'ref', block = 64, grid = 'ceildiv(n,64)' } },\n"
+    "  variants = { { name = 'v', template = 'try.cu', params = { { 'FAULT', %s } },\n"
+    "    launch = { kernel = 'try', block = 64, grid = 'ceildiv(n,64)' } } },\n"
+    "  defaults = { { variant = 'v' } },\n"
+    "}\n";
+
+struct trial {
+    struct op *op;
+    struct bench_setup set;
+    struct bench *bench;
+    struct bench_facts facts;
+    struct buf binary;
+    struct result result;
+    struct err err;
+    int alive;
+};
+
+static void count(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void make_op(struct trial *t, const struct plan_of_test *p, const struct devspec *dev, int row, int64_t n)
+{
+    struct buf text = { 0 };
+    struct err err = { 0 };
+    const char *type = strstr(p->body, "T_bits") ? "T_bits" : "T";
+    *t = (struct trial){ 0 };
+    buf_fmt(&text, script, p->types, p->buffers, p->check, p->faults);
+    write_file("t.lua", buf_text(&text));
+    buf_clear(&text);
+    buf_fmt(&text, head, "try", type, type, p->body);
+    write_file("try.cu", buf_text(&text));
+    buf_clear(&text);
+    buf_str(&text, no_fault);
+    buf_fmt(&text, head, "ref", type, type, p->body);
+    write_file("ref.cu", buf_text(&text));
+    buf_free(&text);
+    if (home_find(&t->set.home, &err) || op_load(path_of("t.lua"), &t->op, &err))
+        fail_msg("%s", err.msg);
+    t->set.op = t->op;
+    t->set.problem.size[0] = n;
+    t->set.row = row;
+    t->set.dev = *dev;
+    t->set.alive = count;
+    t->set.arg = &t->alive;
+}
+
+static void open_bench(struct trial *t, const struct plan_of_test *p, int row, int64_t n)
+{
+    make_op(t, p, &opencl, row, n);
+    if (bench_open(&t->set, &t->bench, &t->facts, &t->err))
+        fail_msg("%s", t->err.msg);
+}
+
+static void close_bench(struct trial *t)
+{
+    bench_close(t->bench);
+    op_free(t->op);
+    buf_free(&t->binary);
+    result_free(&t->result);
+}
+
+static struct bench_candidate candidate(struct trial *t, const char *config, struct buf *binary)
+{
+    struct bench_candidate c = { 0 };
+    struct buf source = { 0 }, log = { 0 };
+    struct compiler *compiler = NULL;
+    const struct backend *be = backend_find(t->set.dev.backend);
+    buf_clear(binary);
+    if (config_parse(t->op, NULL, config, &c.config, &t->err) ||
+        source_render(t->op, &c.config, t->set.row, &t->set.dev, &source, &t->err) ||
+        be->compiler_open(&t->set.dev, &compiler, &t->err) ||
+        be->compile(compiler, &(struct compile_job){ .source = source.data }, binary, &log, &t->err))
+        fail_msg("%s: %s %s", config, t->err.msg, buf_text(&log));
+    be->compiler_close(compiler);
+    buf_free(&source);
+    buf_free(&log);
+    c.binary = binary->data;
+    c.binary_bytes = binary->len;
+    return c;
+}
+
+static int try(struct trial *t, const char *config, double cut_ns)
+{
+    struct bench_candidate c = candidate(t, config, &t->binary);
+    result_free(&t->result);
+    t->err = (struct err){ 0 };
+    return bench_run(t->bench, &c, cut_ns, &t->result, &t->err);
+}
+
+static void is(struct trial *t, const char *config, enum outcome outcome, const char *says)
+{
+    int rc = try(t, config, 0);
+    if (rc || t->result.outcome != outcome || !strstr(t->result.reason, says))
+        fail_msg("%s: %s '%s' (%d %s)", config, outcome_name(t->result.outcome), t->result.reason, rc, t->err.msg);
+}
+
+static void need_opencl(void)
+{
+    if (!have_opencl)
+        skip();
+}
+
+/* -- */
+
+static void a_right_candidate_has_its_statistics(void **state)
+{
+    (void)state;
+    need_opencl();
+    struct trial t;
+    open_bench(&t, &copy, 1, 100003);
+    assert_true(t.facts.reference_ns > 0 && t.facts.copy_ns > 0);
+    assert_true(t.alive > 0);
+    int before = t.alive;
+    is(&t, "FAULT=none", OUT_OK, "");
+    assert_true(t.alive >= before + 6); /* load, each pass twice, the samples */
+    const struct result *r = &t.result;
+    assert_int_equal(r->nsamples, 10);
+    double most = 0, least = 1e18;
+    for (int i = 0; i < r->nsamples; i++) {
+        assert_true(r->samples[i] > 0);
+        most = r->samples[i] > most ? r->samples[i] : most;
+        least = r->samples[i] < least ? r->samples[i] : least;
+    }
+    assert_int_equal(r->stats.n, 10);
+    assert_true(r->stats.min == least && r->stats.max == most);
+    assert_true(least <= r->stats.ci_low && r->stats.ci_low <= r->stats.median);
+    assert_true(r->stats.median <= r->stats.ci_high && r->stats.ci_high <= most);
+    assert_true(least <= r->stats.mean && r->stats.mean <= most);
+    close_bench(&t);
+}
+
+static void a_slow_one_is_cut(void **state)
+{
+    (void)state;
+    need_opencl();
+    struct trial t;
+    open_bench(&t, &copy, 1, 1001);
+    assert_int_equal(try(&t, "FAULT=none", 1), 0);
+    assert_int_equal(t.result.outcome, OUT_SLOWER);
+    assert_int_equal(t.result.nsamples, 1);
+    assert_true(t.result.stats.median == t.result.samples[0]);
+    assert_int_equal(try(&t, "FAULT=none", 1e12), 0); /* and one that is not so slow is not */
+    assert_int_equal(t.result.outcome, OUT_OK);
+    assert_int_equal(try(&t, "FAULT=last", 1), 0); /* wrong comes before slow */
+    assert_int_equal(t.result.outcome, OUT_WRONG);
+    close_bench(&t);
+}
+
+/* A wrong one harms none behind it. */
+static void wrong_elements_are_found(void **state)
+{
+    (void)state;
+    need_opencl();
+    static const struct {
+        int row;
+        int64_t n, elements; /* c64 is told in its parts */
+    } sizes[] = { { 0, 1001, 1001 }, { 2, 77, 154 } };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct trial t;
+        char says[64];
+        open_bench(&t, &copy, sizes[i].row, sizes[i].n);
+        is(&t, "FAULT=none", OUT_OK, "");
+        snprintf(says, sizeof says, "element %lld of out", (long long)(sizes[i].elements - (sizes[i].row == 2 ? 2 : 1)));
+        is(&t, "FAULT=last", OUT_WRONG, says);
+        is(&t, "FAULT=input", OUT_WRONG, "changed its input inp"); /* in[n - 1] = in[0] */
+        is(&t, "FAULT=none", OUT_OK, "");
+        is(&t, "FAULT=poison", OUT_WRONG, sizes[i].row == 2 ? "element 76 of out" : "of out is");
+        is(&t, "FAULT=none", OUT_OK, "");
+        close_bench(&t);
+    }
+}
+
+/* One element before or behind, where the buffer ends on any byte. A CPU's worker is given up after it. */
+static void a_step_outside_is_found(void **state)
+{
+    (void)state;
+    need_opencl();
+    static const char *const faults[] = { "FAULT=after", "FAULT=before" };
+    for (int i = 0; i < 4; i++) {
+        struct trial t;
+        open_bench(&t, &copy, i / 2 * 2, 1001 + i); /* i8, c64 */
+        assert_int_equal(try(&t, faults[i % 2], 0), opencl.shares_cores ? ERR_DEVICE : 0);
+        assert_int_equal(t.result.outcome, OUT_WRONG);
+        assert_string_equal(t.result.reason, "wrote outside out");
+        close_bench(&t);
+    }
+}
+
+/* Set back before each run, the timed ones too: the output is looked at once more after them. */
+static void an_inout_begins_anew_each_time(void **state)
+{
+    (void)state;
+    need_opencl();
+    struct trial t;
+    open_bench(&t, &add, 0, 1001);
+    is(&t, "FAULT=none", OUT_OK, "");
+    is(&t, "FAULT=twice", OUT_WRONG, "of out is");
+    is(&t, "FAULT=sets", OUT_WRONG, "of out is");
+    is(&t, "FAULT=none", OUT_OK, "");
+    close_bench(&t);
+}
+
+static void an_exact_check_may_use_numbers(void **state)
+{
+    (void)state;
+    need_opencl();
+    struct trial t;
+    open_bench(&t, &numbers, 0, 1001);
+    is(&t, "FAULT=none", OUT_OK, "");
+    is(&t, "FAULT=rounds", OUT_WRONG, "of out is 0, the reference gives"); /* whole numbers it copies well */
+    is(&t, "FAULT=none", OUT_OK, "");
+    close_bench(&t);
+}
+
+/* Whole numbers must come out exact, the others within the bound. */
+static void a_sum_may_round_where_it_must(void **state)
+{
+    (void)state;
+    need_opencl();
+    struct trial t;
+    open_bench(&t, &sum, 0, 1001);
+    is(&t, "FAULT=none", OUT_OK, "");
+    is(&t, "FAULT=near", OUT_OK, "");
+    is(&t, "FAULT=off", OUT_WRONG, "of out is");
+    is(&t, "FAULT=whole", OUT_WRONG, "of out is");
+    close_bench(&t);
+}
+
+static void a_playoff_times_each_in_each_round(void **state)
+{
+    (void)state;
+    need_opencl();
+    enum { N = 3, ROUNDS = 8 };
+    struct trial t;
+    struct buf binary[2] = { 0 };
+    struct result out[N] = { 0 };
+    open_bench(&t, &copy, 1, 1001);
+    struct bench_candidate c[N];
+    c[0] = candidate(&t, "FAULT=none", &binary[0]);
+    c[1] = c[0];
+    c[2] = candidate(&t, "FAULT=none", &binary[1]);
+    c[1].binary = "no program";
+    c[1].binary_bytes = 10;
+    if (bench_playoff(t.bench, c, N, ROUNDS, out, &t.err))
+        fail_msg("%s", t.err.msg);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(out[i].outcome, i == 1 ? OUT_LAUNCH_ERROR : OUT_OK);
+        assert_int_equal(out[i].nsamples, i == 1 ? 0 : ROUNDS);
+        assert_int_equal(out[i].stats.n, i == 1 ? 0 : ROUNDS);
+        result_free(&out[i]);
+    }
+    buf_free(&binary[0]);
+    buf_free(&binary[1]);
+    close_bench(&t);
+}
+
+/* -- without a kernel that runs -- */
+
+static void refused(const struct trial *t, int code, const char *says)
+{
+    struct bench *b = NULL;
+    struct bench_facts facts;
+    struct err err = { 0 };
+    assert_int_equal(bench_open(&t->set, &b, &facts, &err), code);
+    if (!strstr(err.msg, says))
+        fail_msg("'%s' does not say '%s'", err.msg, says);
+    assert_null(b);
+}
+
+static void what_does_not_fit_is_told(void **state)
+{
+    (void)state;
+    struct trial t;
+    make_op(&t, &copy, &pretend, 1, 1 << 20);
+    t.set.dev.max_alloc = 1 << 22; /* the buffer alone would fit */
+    refused(&t, ERR_INVALID, "argument out takes 4194304 bytes");
+    t.set.dev.max_alloc = 1 << 30;
+    t.set.dev.memory = 3 * (1 << 22) - 1; /* out, what it should be, in */
+    refused(&t, ERR_INVALID, "the problem takes 12582912 bytes");
+    t.set.dev.memory = INT64_MAX - 1;
+    t.set.dev.max_alloc = INT64_MAX;
+    t.set.problem.size[0] = INT64_MAX / 8;
+    refused(&t, ERR_INVALID, "the problem takes 9223372036854775807 bytes");
+    t.set.problem.size[0] = INT64_MAX / 2;
+    refused(&t, ERR_INVALID, "out");
+    close_bench(&t);
+}
+
+static void what_is_missing_is_told(void **state)
+{
+    (void)state;
+    struct trial t;
+    make_op(&t, &copy, &pretend, 0, 1001);
+    snprintf(t.set.dev.backend, sizeof t.set.dev.backend, "none");
+    refused(&t, ERR_NOTFOUND, "no backend none");
+    t.set.dev = pretend;
+    t.set.home = folder; /* no templates/service.cu */
+    refused(&t, ERR_NOTFOUND, "templates/service.cu");
+    t.set.dev.index = 7;
+    refused(&t, ERR_NOTFOUND, "null:7");
+    close_bench(&t);
+}
+
+static void a_bench_may_run_out_of_memory_anywhere(void **state)
+{
+    (void)state;
+    struct trial t;
+    make_op(&t, &copy, &pretend, 0, 1001);
+    t.set.dev.l2 = 0; /* a small flush */
+    int rc = ERR_NOMEM;
+    for (long nth = 0; rc; nth++) {
+        struct err err = { 0 };
+        t.bench = NULL;
+        mem_fail_at(nth);
+        rc = bench_open(&t.set, &t.bench, &t.facts, &err);
+        mem_fail_at(-1);
+        assert_true(rc == 0 || t.bench == NULL);
+        assert_true(rc == 0 || err.msg[0]);
+        assert_true(nth > 0 || rc);
+    }
+    close_bench(&t);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    setenv("CUTUNE_HOME", SOURCE_DIR, 1);
+    have_opencl = !device_find("opencl", &opencl, &err);
+    if (!have_opencl)
+        print_message("no OpenCL, so no candidate is run: %s\n", err.msg);
+    return mkdtemp(folder) == NULL || device_find("null:0", &pretend, &err);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    unlink(path_of("t.lua"));
+    unlink(path_of("try.cu"));
+    unlink(path_of("ref.cu"));
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_right_candidate_has_its_statistics),
+        cmocka_unit_test(a_slow_one_is_cut),
+        cmocka_unit_test(wrong_elements_are_found),
+        cmocka_unit_test(a_step_outside_is_found),
+        cmocka_unit_test(an_inout_begins_anew_each_time),
+        cmocka_unit_test(an_exact_check_may_use_numbers),
+        cmocka_unit_test(a_sum_may_round_where_it_must),
+        cmocka_unit_test(a_playoff_times_each_in_each_round),
+        cmocka_unit_test(what_does_not_fit_is_told),
+        cmocka_unit_test(what_is_missing_is_told),
+        cmocka_unit_test(a_bench_may_run_out_of_memory_anywhere),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,682 @@
+/* The loop on the pretend device: what comes of candidates that fail in every way, who wins, what a second run still does, and what
+ * ends a run. The workers are this program itself, started again as `test_tune worker KIND`. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "device/device.h"
+#include "op/load.h"
+#include "tune/tune.h"
+#include "worker/child.h"
+
+enum { DEADLINE = 2000 }; /* ms, instead of up to two minutes: a hang costs as long */
+
+static char folder[] = "/tmp/cutune-test-tune-XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[4][256];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(path_of(name), "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* -- an op of which each configuration behaves as it is told -- */
+
+/* P = 1 .. n; with P the template says the P-th of `acts`, a Lua list of texts: directives of src/device/null.c. P's default is its
+ * first value. */
+static const char script[] = "return op {\n"
+                             "  name = 'acts', problem = { size 'n' }, types = { T = { 'f32', 'i8' } },\n"
+                             "  args = { output('out', 'T', { 'n' }), input('inp', 'T', { 'n' }), value 'n' },\n"
+                             "  work = { bytes = '2*n*sizeof(T)' }, shapes = { { n = 1000 } }, check = 'exact',\n"
+                             "  reference = { template = 'ref.cu', launch = { kernel = 'ref' } },\n"
+                             "  variants = { { name = 'v', template = 'acts.cu',\n"
+                             "    params = { { 'P', %s } }, launch = { kernel = 'acts' } } },\n"
+                             "  defaults = { { variant = 'v' } },\n"
+                             "}\n";
+
+struct stage {
+    struct op *op;
+    struct devspec dev;
+    struct problem problem;
+    struct store *store;
+    struct tune_options opt;
+    struct tune_report report;
+    struct err err;
+    const char *home;
+};
+
+static void raise_stage(struct stage *s, const char *values, const char *acts)
+{
+    char text[sizeof script + 200];
+    struct buf template = { 0 };
+    struct err err = { 0 };
+    *s = (struct stage){ .problem = { .size = { 1000 } } };
+    snprintf(text, sizeof text, script, values);
+    write_file("acts.lua", text);
+    write_file("ref.cu", "KERNEL void ref(GLOBAL T *out, GLOBAL const T *in, int64 n) { }\n");
+    buf_fmt(&template, "//@ local acts = { %s }\n//null: $(acts[P] or 'nothing')\nKERNEL void acts() { }\n", acts);
+    write_file("acts.cu", buf_text(&template));
+    buf_free(&template);
+    unlink(path_of("t.db"));
+    if (home_find(&s->home, &err) || op_load(path_of("acts.lua"), &s->op, &err) || device_find("null:0", &s->dev, &err) ||
+        store_open(path_of("t.db"), STORE_WRITE, &s->store, &err))
+        fail_msg("%s", err.msg);
+    s->dev.l2 = 1 << 20; /* a smaller flush */
+    s->opt = (struct tune_options){ .home = s->home, .strategy = "exhaustive", .jobs = 1, .deadline_ms = DEADLINE };
+}
+
+/* Reads the op again, after one of its files was written anew. */
+static void change(struct stage *s, const char *name, const char *text)
+{
+    struct err err = { 0 };
+    write_file(name, text);
+    op_free(s->op);
+    if (op_load(path_of("acts.lua"), &s->op, &err))
+        fail_msg("%s", err.msg);
+}
+
+static void strike_stage(struct stage *s)
+{
+    store_close(s->store);
+    op_free(s->op);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* every child was waited for */
+}
+
+static int tune(struct stage *s)
+{
+    s->err = (struct err){ 0 };
+    return tune_run(s->op, &s->problem, 0, &s->dev, s->store, &s->opt, &s->report, &s->err);
+}
+
+static void tune_well(struct stage *s)
+{
+    if (tune(s))
+        fail_msg("%s", s->err.msg);
+}
+
+/* What is stored, by P. */
+struct stored {
+    int n;
+    bool there[64];
+    struct measured_of {
+        enum outcome outcome;
+        char reason[256];
+        double median;
+        int samples;
+    } by[64];
+};
+
+static int note(void *arg, const struct measured *m)
+{
+    struct stored *all = arg;
+    int p = atoi(m->config + strlen("P="));
+    assert_true(p > 0 && p < 64 && !all->there[p]);
+    all->n++;
+    all->there[p] = true;
+    all->by[p].outcome = m->result.outcome;
+    all->by[p].median = m->result.stats.median;
+    all->by[p].samples = m->result.stats.n;
+    snprintf(all->by[p].reason, sizeof all->by[p].reason, "%s", m->result.reason);
+    return 0;
+}
+
+static struct target target_of(const struct stage *s, int row)
+{
+    struct target t;
+    assert_int_equal(store_target(s->store, &s->dev, s->op, &s->problem, row, true, &t, NULL), 0);
+    return t;
+}
+
+static struct stored stored_of(const struct stage *s, int row)
+{
+    struct stored all = { 0 };
+    struct target t = target_of(s, row);
+    assert_int_equal(store_each_measured(s->store, &t, note, &all, NULL), 0);
+    return all;
+}
+
+/* P of the stored winner; 0 where there is none. */
+static int winner_of(const struct stage *s, int row)
+{
+    struct tuned *t = NULL;
+    struct buf types = { 0 };
+    op_row_print(&types, s->op, row);
+    int p = 0, rc = store_find_winner(s->store, &s->dev, "acts", buf_text(&types), "n=1000", &t, NULL);
+    assert_true(rc == 0 || rc == ERR_NOTFOUND);
+    if (!rc) {
+        p = atoi(t->config + strlen("P="));
+        assert_non_null(t->source);
+        assert_true(t->binary_bytes > 0);
+    }
+    tuned_free(t);
+    buf_free(&types);
+    return p;
+}
+
+static int p_of(const struct stage *s, const struct tune_entry *e)
+{
+    return e->config.variant < 0 ? 0 : (int)s->op->variants[0].params[0].values[e->config.at[0]].i;
+}
+
+/* -- outcomes -- */
+
+static void every_act_has_its_outcome(void **state)
+{
+    (void)state;
+    static const struct {
+        enum outcome outcome;
+        const char *says;
+    } want[] = {
+        { OUT_OK, "" },
+        { OUT_COMPILE_ERROR, "the source asks for it" },
+        { OUT_CRASH, "signal 6" },
+        { OUT_TIMEOUT, "past its deadline" },
+        { OUT_TIMEOUT, "past its deadline" },
+        { OUT_CRASH, "signal 6" },
+        { OUT_LAUNCH_ERROR, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES" },
+        { OUT_CRASH, "the context is lost" },
+        { OUT_WRONG, " of out is " },
+        { OUT_SLOWER, "first sample over" },
+        { OUT_OK, "" },
+        { OUT_COMPILE_ERROR, "acts.cu:2: " },
+    };
+    enum { N = sizeof want / sizeof *want };
+    struct stage s;
+    raise_stage(
+        &s, "table.unpack(range(1, 12))",
+        "'time=5000', 'compile-error', 'crash-compile', 'hang-compile', 'hang', 'crash', 'launch-error', 'sticky', 'wrong', "
+        "'time=900000', 'time=4000', {}");
+    tune_well(&s);
+    struct stored all = stored_of(&s, 0);
+    int64_t outcomes[OUT_COUNT] = { 0 };
+    assert_int_equal(all.n, N);
+    for (int i = 0; i < N; i++) {
+        if (all.by[i + 1].outcome != want[i].outcome || !strstr(all.by[i + 1].reason, want[i].says))
+            fail_msg("P=%d: %s, '%s'", i + 1, outcome_name(all.by[i + 1].outcome), all.by[i + 1].reason);
+        outcomes[want[i].outcome]++;
+    }
+    for (int o = 0; o < OUT_COUNT; o++)
+        assert_int_equal(s.report.outcomes[o], outcomes[o]);
+    assert_int_equal(s.report.valid, N);
+    assert_int_equal(s.report.tried, N);
+    assert_int_equal(s.report.measured, N);
+    assert_int_equal(winner_of(&s, 0), 11);
+    assert_int_equal(p_of(&s, &s.report.best), 11);
+    assert_int_equal(p_of(&s, &s.report.deflt), 1);
+    assert_int_equal(p_of(&s, &s.report.worst), 10);
+    strike_stage(&s);
+}
+
+static void the_fastest_wins(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "3, 1, 2, 4, 5, 6, 7, 8",
+                "'time=4000', 'time=7000', 'time=5000', 'time=3000', 'time=3001', 'time=2900\\n//null: "
+                "wrong', 'time=6000', 'time=2999'");
+    s.opt.jobs = 3;
+    s.opt.strategy = "random";
+    tune_well(&s);
+    assert_int_equal(s.report.tried, 8);
+    assert_int_equal(s.report.outcomes[OUT_WRONG], 1);
+    assert_int_equal(winner_of(&s, 0), 8);
+    assert_int_equal(p_of(&s, &s.report.best), 8);
+    assert_true(s.report.best.time_ns == 2999);
+    assert_true(s.report.best.gb_per_s == 8000 / s.report.best.time_ns);
+    assert_true(s.report.deflt.time_ns == 5000); /* its first value is 3 */
+    assert_true(s.report.worst.time_ns == 7000);
+    assert_int_equal(s.report.ties, 0);
+    assert_true(s.report.copy_ns > 0);
+    struct stored all = stored_of(&s, 0);
+    assert_true(all.by[8].samples > 10); /* of the play-off */
+    assert_int_equal(all.by[2].samples, 10);
+    strike_stage(&s);
+}
+
+/* By the order of the space, whatever the order of measuring: the default is measured first. */
+static void a_tie_goes_to_the_first(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "5, 1, 2, 3, 4", "'time=9000', 'time=3000', 'time=8000', 'time=3000', 'time=3000'");
+    write_file("last.lua", "return function(space)\n"
+                           "  local i = space:count()\n"
+                           "  return { ask = function() i = i - 1; return i >= 0 and { i } or {} end }\n"
+                           "end\n");
+    char text[sizeof script + 200];
+    snprintf(text, sizeof text, script, "1, 2, 3, 4, 5");
+    change(&s, "acts.lua", text);
+    s.opt.strategy = path_of("last.lua");
+    tune_well(&s);
+    assert_int_equal(s.report.tried, 5);
+    assert_int_equal(s.report.ties, 2);
+    assert_int_equal(winner_of(&s, 0), 2);
+    assert_int_equal(p_of(&s, &s.report.best), 2);
+    strike_stage(&s);
+}
+
+static void nothing_right_is_no_winner(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2, 3", "'wrong', 'compile-error', 'launch-error'");
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 3);
+    assert_int_equal(s.report.best.config.variant, -1);
+    assert_int_equal(winner_of(&s, 0), 0);
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 0);
+    strike_stage(&s);
+}
+
+/* -- again -- */
+
+static const char five[] = "'time=9000', 'time=3000', 'time=8000', 'wrong', 'time=5000'";
+
+static void a_second_run_measures_nothing(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2, 3, 4, 5", five);
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 5);
+    struct tune_report first = s.report;
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 0);
+    assert_int_equal(s.report.tried, 5);
+    assert_memory_equal(s.report.outcomes, first.outcomes, sizeof first.outcomes);
+    assert_int_equal(p_of(&s, &s.report.best), 2);
+    assert_true(s.report.best.time_ns == first.best.time_ns);
+    assert_true(s.report.copy_ns == first.copy_ns);
+    assert_int_equal(winner_of(&s, 0), 2);
+    s.opt.retune = true;
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 5);
+    assert_int_equal(stored_of(&s, 0).n, 5);
+    s.opt.retune = false;
+    s.opt.warm = true; /* another kind of time */
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 5);
+    strike_stage(&s);
+}
+
+static void a_budget_is_kept_and_the_rest_follows(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2, 3, 4, 5", five);
+    s.opt.budget_count = 1;
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 1);
+    assert_int_equal(winner_of(&s, 0), 1); /* the default comes first */
+    s.opt.budget_count = 3;
+    tune_well(&s);
+    assert_int_equal(s.report.tried, 3);
+    assert_int_equal(s.report.measured, 2);
+    assert_int_equal(winner_of(&s, 0), 2);
+    s.opt.budget_count = 0;
+    tune_well(&s);
+    assert_int_equal(s.report.tried, 5);
+    assert_int_equal(s.report.measured, 2);
+    assert_int_equal(winner_of(&s, 0), 2);
+    assert_int_equal(stored_of(&s, 0).n, 5);
+    strike_stage(&s);
+}
+
+/* What an earlier run measured wins again over what is new and slower; its binary is made again for the play-off. */
+static void an_earlier_winner_stays(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2, 3", "'time=3000', 'time=4000', 'time=5000'");
+    s.opt.budget_count = 1;
+    tune_well(&s);
+    assert_int_equal(winner_of(&s, 0), 1);
+    s.opt.budget_count = 0;
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 2);
+    assert_int_equal(winner_of(&s, 0), 1);
+    assert_int_equal(p_of(&s, &s.report.best), 1);
+    strike_stage(&s);
+}
+
+static void a_changed_template_makes_stale_what_it_changes(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2, 3, 4, 5", five);
+    tune_well(&s);
+    change(&s, "acts.cu",
+           "//@ local acts = { 'time=9000', 'time=3000', 'time=8000', 'time=2000', 'time=5000' }\n"
+           "//null: $(acts[P] or 'nothing')\nKERNEL void acts() { }\n");
+    tune_well(&s);
+    assert_int_equal(s.report.tried, 5);
+    assert_int_equal(s.report.measured, 1); /* P=4 */
+    assert_int_equal(winner_of(&s, 0), 4);
+    strike_stage(&s);
+}
+
+static void types_are_tuned_apart(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2, 3", "T == 'i8' and 'time=2000' or 'time=9000', 'time=4000', 'time=5000'");
+    tune_well(&s);
+    assert_int_equal(tune_run(s.op, &s.problem, 1, &s.dev, s.store, &s.opt, &s.report, &s.err), 0);
+    assert_int_equal(s.report.measured, 3);
+    assert_int_equal(winner_of(&s, 0), 2);
+    assert_int_equal(winner_of(&s, 1), 1);
+    assert_int_equal(stored_of(&s, 0).n, 3);
+    assert_int_equal(stored_of(&s, 1).n, 3);
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 0);
+    strike_stage(&s);
+}
+
+/* -- what ends a run -- */
+
+/* Forty configurations that take a while. */
+static void raise_slow_stage(struct stage *s)
+{
+    raise_stage(s, "table.unpack(range(1, 40))", "");
+    change(s, "acts.cu", "//null: delay=50\n//null: time=$(10000 + P)\nKERNEL void acts() { }\n");
+}
+
+static void seconds_are_a_budget_too(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_slow_stage(&s);
+    s.opt.budget_seconds = 1;
+    tune_well(&s);
+    assert_true(s.report.measured <= 7); /* each waits for 0.2 s at least; one was on its way at the end */
+    assert_false(s.report.interrupted);
+    assert_int_equal(stored_of(&s, 0).n, s.report.measured);
+    strike_stage(&s);
+}
+
+static volatile sig_atomic_t stop;
+
+static void stop_after_two(void *arg, const struct tune_progress *p)
+{
+    (void)arg;
+    assert_int_equal(p->total, 40);
+    stop = stop || p->done >= 2;
+}
+
+static void a_stop_keeps_what_is_measured(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_slow_stage(&s);
+    stop = 0;
+    s.opt.stop = &stop;
+    s.opt.progress = stop_after_two;
+    tune_well(&s);
+    int64_t first = s.report.measured;
+    assert_true(s.report.interrupted);
+    assert_true(first >= 2 && first < 40);
+    assert_int_equal(stored_of(&s, 0).n, first);
+    assert_int_equal(winner_of(&s, 0), 1); /* of those measured */
+    s.opt.progress = NULL;
+    stop = 0;
+    write_file("acts.cu", "nothing of this is read"); /* the op has it already */
+    s.opt.budget_count = first + 3;
+    tune_well(&s);
+    assert_false(s.report.interrupted);
+    assert_int_equal(s.report.measured, 3);
+    assert_int_equal(s.report.tried, first + 3);
+    strike_stage(&s);
+}
+
+static void ten_deaths_in_a_row_end_a_run(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(
+        &s, "table.unpack(range(1, 14))",
+        "'time=3000', 'crash', 'time=4000', 'crash', 'crash', 'crash', 'crash', 'crash', 'crash', 'crash', 'crash', 'crash', "
+        "'crash', 'crash'");
+    assert_int_equal(tune(&s), ERR_DEVICE);
+    assert_non_null(strstr(s.err.msg, "10 measuring workers died in a row; the last: "));
+    struct stored all = stored_of(&s, 0);
+    assert_int_equal(all.n, 13); /* all but the last */
+    assert_false(all.there[14]);
+    assert_int_equal(all.by[3].outcome, OUT_OK);
+    assert_int_equal(all.by[13].outcome, OUT_CRASH);
+    assert_int_equal(winner_of(&s, 0), 1);
+    tune_well(&s); /* they are not tried again */
+    assert_int_equal(s.report.measured, 1);
+    assert_int_equal(s.report.outcomes[OUT_CRASH], 12);
+    strike_stage(&s);
+}
+
+static void a_compiler_that_always_dies_ends_a_run(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "table.unpack(range(1, 12))",
+                "'time=3000', 'crash-compile', 'crash-compile', 'crash-compile', 'crash-compile', 'crash-compile', "
+                "'crash-compile', 'crash-compile', 'crash-compile', 'crash-compile', 'crash-compile', 'crash-compile'");
+    assert_int_equal(tune(&s), ERR_DEVICE);
+    assert_non_null(strstr(s.err.msg, "10 compile workers died in a row; the last: "));
+    struct stored all = stored_of(&s, 0);
+    assert_int_equal(all.by[11].outcome, OUT_CRASH);
+    assert_false(all.there[12]);
+    strike_stage(&s);
+}
+
+/* Deadlines of a reference are the set-up's. */
+static void a_reference_that_fails_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *act, *says;
+    } refs[] = {
+        { "compile-error", "the source asks for it" },
+        { "launch-error", "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES" },
+        { "sticky", "the context is lost" },
+        { "crash", "10 measuring workers died in a row" },
+    };
+    for (size_t i = 0; i < sizeof refs / sizeof *refs; i++) {
+        struct stage s;
+        char text[100];
+        raise_stage(&s, "1, 2", "'time=1000'");
+        snprintf(text, sizeof text, "//null: %s\nKERNEL void ref() { }\n", refs[i].act);
+        change(&s, "ref.cu", text);
+        assert_int_equal(tune(&s), ERR_DEVICE);
+        if (!strstr(s.err.msg, refs[i].says))
+            fail_msg("%s: '%s'", refs[i].act, s.err.msg);
+        assert_int_equal(s.report.measured, 0);
+        strike_stage(&s);
+    }
+}
+
+static void a_program_that_is_no_worker_ends_a_run(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2, 3", five);
+    s.opt.program = "/no/such/program";
+    assert_int_equal(tune(&s), ERR_IO);
+    assert_non_null(strstr(s.err.msg, "cannot start /no/such/program worker compile"));
+    s.opt.program = NULL;
+    setenv("CUTUNE_TEST_WORKER", "newer", 1);
+    assert_int_equal(tune(&s), ERR_DEVICE);
+    assert_string_equal(s.err.msg, "10 compile workers died in a row; the last: its worker spoke garbage");
+    setenv("CUTUNE_TEST_WORKER", "silent", 1);
+    s.opt.deadline_ms = 100;
+    assert_int_equal(tune(&s), ERR_DEVICE);
+    assert_string_equal(s.err.msg, "10 compile workers died in a row; the last: past its deadline of 0.1 s");
+    unsetenv("CUTUNE_TEST_WORKER");
+    s.opt.deadline_ms = DEADLINE;
+    s.opt.retune = true;
+    tune_well(&s);
+    strike_stage(&s);
+}
+
+/* Its task is larger than what a socket holds, so there is more to send when it has gone: no SIGPIPE. */
+static void a_worker_that_reads_nothing_ends_a_run(void **state)
+{
+    (void)state;
+    struct stage s;
+    struct buf text = { 0 };
+    raise_stage(&s, "1, 2, 3", five);
+    for (int i = 0; i < 20000; i++)
+        buf_str(&text, "// a long template, of which nobody reads a word\n");
+    buf_str(&text, "KERNEL void acts() { }\n");
+    change(&s, "acts.cu", buf_text(&text));
+    buf_free(&text);
+    setenv("CUTUNE_TEST_WORKER", "gone", 1);
+    assert_int_equal(tune(&s), ERR_DEVICE);
+    unsetenv("CUTUNE_TEST_WORKER");
+    assert_string_equal(s.err.msg, "10 compile workers died in a row; the last: its worker exited with 5");
+    strike_stage(&s);
+}
+
+static void a_strategy_may_fail(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+        int measured;
+    } files[] = {
+        { "return 5", "has to return a function", 0 },
+        { "return function() return { ask = function() error('no idea') end } end", "no idea", -1 },
+        { "return function() local n = 0\nreturn { ask = function() n = n + 1; return n < 3 and { n } or { 99 } end } end",
+          "99, which is no index", -1 },
+        { "return function() return { ask = function() while true do end end } end", "gave no answer within", -1 },
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct stage s;
+        raise_stage(&s, "1, 2, 3, 4, 5", five);
+        write_file("bad.lua", files[i].text);
+        s.opt.strategy = path_of("bad.lua");
+        s.opt.deadline_ms = 1000;
+        assert_true(tune(&s) < 0);
+        if (!strstr(s.err.msg, files[i].says))
+            fail_msg("'%s' does not say '%s'", s.err.msg, files[i].says);
+        assert_int_equal(stored_of(&s, 0).n, s.report.measured);
+        strike_stage(&s);
+    }
+    struct stage s;
+    raise_stage(&s, "1, 2", five);
+    s.opt.strategy = "no_such_strategy";
+    assert_true(tune(&s) < 0);
+    assert_non_null(strstr(s.err.msg, "no_such_strategy"));
+    strike_stage(&s);
+}
+
+static void a_strategy_may_end_early(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2, 3, 4, 5", five);
+    write_file("one.lua", "return function(space) local n = 0\n"
+                          "return { ask = function() n = n + 1; return ({ { 4 }, { 0 }, {} })[n] end } end");
+    s.opt.strategy = path_of("one.lua");
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 2); /* the default, which it names again, and the last */
+    assert_int_equal(winner_of(&s, 0), 5);
+    strike_stage(&s);
+}
+
+static void a_space_without_a_point_is_an_error(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2", five);
+    s.dev.max_threads = 0;
+    assert_int_equal(tune(&s), ERR_INVALID);
+    assert_non_null(strstr(s.err.msg, "no configuration of acts is valid"));
+    strike_stage(&s);
+}
+
+/* -- */
+
+static int be_worker(const char *kind)
+{
+    const char *how = getenv("CUTUNE_TEST_WORKER");
+    const struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (!how)
+        return tune_worker_main(kind);
+    if (!strcmp(how, "gone"))
+        return 5;
+    if (!strcmp(how, "silent"))
+        pause();
+    struct child c = { 0 };
+    size_t f = frame_begin(&c.out, F_HELLO);
+    buf_u32(&c.out, WIRE_VERSION + 1);
+    buf_lstr(&c.out, "99.0");
+    frame_end(&c.out, f);
+    child_send(&c, NULL);
+    pause();
+    return 0;
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    setenv("CUTUNE_HOME", SOURCE_DIR, 1);
+    return mkdtemp(folder) == NULL;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "acts.lua", "acts.cu", "ref.cu",   "last.lua", "bad.lua",
+                                         "one.lua",  "t.db",    "t.db-wal", "t.db-shm" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(path_of(names[i]));
+    return rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && !strcmp(argv[1], "worker"))
+        return be_worker(argv[2]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_act_has_its_outcome),
+        cmocka_unit_test(the_fastest_wins),
+        cmocka_unit_test(a_tie_goes_to_the_first),
+        cmocka_unit_test(nothing_right_is_no_winner),
+        cmocka_unit_test(a_second_run_measures_nothing),
+        cmocka_unit_test(a_budget_is_kept_and_the_rest_follows),
+        cmocka_unit_test(an_earlier_winner_stays),
+        cmocka_unit_test(a_changed_template_makes_stale_what_it_changes),
+        cmocka_unit_test(types_are_tuned_apart),
+        cmocka_unit_test(seconds_are_a_budget_too),
+        cmocka_unit_test(a_stop_keeps_what_is_measured),
+        cmocka_unit_test(ten_deaths_in_a_row_end_a_run),
+        cmocka_unit_test(a_compiler_that_always_dies_ends_a_run),
+        cmocka_unit_test(a_reference_that_fails_is_told),
+        cmocka_unit_test(a_program_that_is_no_worker_ends_a_run),
+        cmocka_unit_test(a_worker_that_reads_nothing_ends_a_run),
+        cmocka_unit_test(a_strategy_may_fail),
+        cmocka_unit_test(a_strategy_may_end_early),
+        cmocka_unit_test(a_space_without_a_point_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
