@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     argp_program_version = "cutune " CUTUNE_VERSION;
     argp_err_exit_status = USAGE;
     setenv("ARGP_HELP_FMT", "rmargin=99", 0); /* so that no example is broken into lines; the user's own wish goes first */
-    signal(SIGXFSZ, SIG_IGN); /* past `ulimit -f` a write then fails, and whoever wrote says so */
+    signal(SIGXFSZ, SIG_IGN);                 /* past `ulimit -f` a write then fails, and whoever wrote says so */
     int code = dispatch(argc, argv);
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == DONE)
         return complain(FAILED, "could not write the output: %m");

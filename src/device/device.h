@@ -41,10 +41,10 @@ struct warm_launch {
 
 struct compile_job {
     const char *source;
-    const char *arch;            /* CUDA: "sm_90", "sm_90a"; a PTX target "compute_75" gives PTX; null: the device's own */
-    int nlaunches;               /* may be 0 */
+    const char *arch; /* CUDA: "sm_90", "sm_90a"; a PTX target "compute_75" gives PTX; null: the device's own */
+    int nlaunches;    /* may be 0 */
     const struct warm_launch *launches;
-    void (*warming)(void *);     /* called when compiling is over and the trial launch begins; may be null */
+    void (*warming)(void *); /* called when compiling is over and the trial launch begins; may be null */
     void *warming_arg;
 };
 
@@ -70,15 +70,17 @@ struct backend {
     void (*free)(struct device *d, struct memory *m);
     int (*fill)(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err);
     int (*copy)(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err);
-    int (*write)(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err); /* blocks */
-    int (*read)(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err);  /* blocks */
+    int (*write)(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes,
+                 struct err *err);                                                                                      /* blocks */
+    int (*read)(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err); /* blocks */
 
     int (*load)(struct device *d, const void *binary, size_t bytes, struct module **out, struct err *err);
     void (*unload)(struct device *d, struct module *m);
     /* dynamic_shared: the most that it will be launched with. resources may be null. */
     int (*kernel)(struct device *d, struct module *m, const char *name, int64_t dynamic_shared, struct kernel **out,
                   struct resources *resources, struct err *err);
-    int (*launch)(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs, struct err *err);
+    int (*launch)(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
+                  struct err *err);
 
     /* Time of the work queued between begin and end, for slots 0..MAX_SPANS-1, read after sync. Spans do not nest. */
     int (*span_begin)(struct device *d, int slot, struct err *err);

@@ -12,13 +12,37 @@
 
 enum opcode {
     /* two operands */
-    OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_IDIV, OP_MOD, OP_POW,
-    OP_BAND, OP_BOR, OP_BXOR, OP_SHL, OP_SHR,
-    OP_LT, OP_LE, OP_GT, OP_GE, OP_EQ, OP_NE,
-    OP_CEILDIV, OP_ALIGNUP, OP_MIN, OP_MAX,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_IDIV,
+    OP_MOD,
+    OP_POW,
+    OP_BAND,
+    OP_BOR,
+    OP_BXOR,
+    OP_SHL,
+    OP_SHR,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_EQ,
+    OP_NE,
+    OP_CEILDIV,
+    OP_ALIGNUP,
+    OP_MIN,
+    OP_MAX,
     /* one operand, x */
-    OP_NEG, OP_NOT, OP_BNOT,
-    OP_ABS, OP_FLOOR, OP_SIZEOF, OP_LOG2, OP_ISPOW2,
+    OP_NEG,
+    OP_NOT,
+    OP_BNOT,
+    OP_ABS,
+    OP_FLOOR,
+    OP_SIZEOF,
+    OP_LOG2,
+    OP_ISPOW2,
     /* the flow */
     OP_AND,    /* x must be a boolean; false: dst = false, and jump */
     OP_OR,     /* x must be a boolean; true: dst = true, and jump */
@@ -34,7 +58,7 @@ struct instr {
     uint8_t op, dst;
     uint8_t x_in, y_in; /* enum place */
     uint16_t x, y;
-    uint16_t to;        /* where a jump goes on */
+    uint16_t to; /* where a jump goes on */
 };
 
 enum {
@@ -46,9 +70,9 @@ enum {
 struct expr {
     char *text;
     struct instr *code;
-    uint16_t *at;       /* each instruction's place in the text */
+    uint16_t *at; /* each instruction's place in the text */
     struct val *consts;
-    char *strings;      /* what string constants point into */
+    char *strings; /* what string constants point into */
     int *slots;
     int nslots;
 };
@@ -56,8 +80,16 @@ struct expr {
 /* Why an evaluation fails. */
 enum fault {
     FAULT_NONE,
-    FAULT_OVERFLOW, FAULT_ZERO, FAULT_INFINITE, FAULT_SHIFT, FAULT_DOMAIN,
-    FAULT_ARITHMETIC, FAULT_COMPARISON, FAULT_BOOLEAN, FAULT_WHOLE, FAULT_TYPE_NAME,
+    FAULT_OVERFLOW,
+    FAULT_ZERO,
+    FAULT_INFINITE,
+    FAULT_SHIFT,
+    FAULT_DOMAIN,
+    FAULT_ARITHMETIC,
+    FAULT_COMPARISON,
+    FAULT_BOOLEAN,
+    FAULT_WHOLE,
+    FAULT_TYPE_NAME,
 };
 
 /* Any operation of one or two operands but the flow; y is ignored where there is one. */
@@ -87,7 +119,7 @@ struct builder {
     struct expr *e;
     int ncode, code_cap, nconsts, const_cap;
     size_t nstrings;
-    int failed;   /* the first error, 0 */
+    int failed; /* the first error, 0 */
     struct err *err;
 };
 

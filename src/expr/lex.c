@@ -5,10 +5,22 @@
 #include <string.h>
 
 /* <ctype.h> would ask the locale. */
-static bool digit(char c) { return c >= '0' && c <= '9'; }
-static bool hex_digit(char c) { return digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool word_char(char c) { return letter(c) || digit(c); }
+static bool digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+static bool hex_digit(char c)
+{
+    return digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+static bool letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static bool word_char(char c)
+{
+    return letter(c) || digit(c);
+}
 
 static void bad(struct lexer *l, const char *what)
 {
@@ -160,10 +172,10 @@ static void lex_sign(struct lexer *l)
         char text[3];
         enum token token;
     } signs[] = {
-        { "<<", TOK_SHL },  { ">>", TOK_SHR },  { "<=", TOK_LE },     { ">=", TOK_GE },   { "==", TOK_EQ },   { "~=", TOK_NE },
-        { "//", TOK_IDIV }, { "<", TOK_LT },    { ">", TOK_GT },      { "|", TOK_PIPE },  { "~", TOK_TILDE }, { "&", TOK_AMP },
-        { "+", TOK_PLUS },  { "-", TOK_MINUS }, { "*", TOK_STAR },    { "/", TOK_SLASH }, { "%", TOK_PERCENT },
-        { "^", TOK_CARET }, { "(", TOK_OPEN },  { ")", TOK_CLOSE },   { ",", TOK_COMMA },
+        { "<<", TOK_SHL },  { ">>", TOK_SHR },  { "<=", TOK_LE },   { ">=", TOK_GE },   { "==", TOK_EQ },     { "~=", TOK_NE },
+        { "//", TOK_IDIV }, { "<", TOK_LT },    { ">", TOK_GT },    { "|", TOK_PIPE },  { "~", TOK_TILDE },   { "&", TOK_AMP },
+        { "+", TOK_PLUS },  { "-", TOK_MINUS }, { "*", TOK_STAR },  { "/", TOK_SLASH }, { "%", TOK_PERCENT }, { "^", TOK_CARET },
+        { "(", TOK_OPEN },  { ")", TOK_CLOSE }, { ",", TOK_COMMA },
     };
     const char *p = l->text + l->at;
     if (p[0] == '-' && p[1] == '-') { /* Lua would take the rest for a comment */

@@ -31,8 +31,14 @@ bool val_whole(const struct val *v, int64_t *out)
     return true;
 }
 
-static bool number(const struct val *v) { return v->type == VAL_INT || v->type == VAL_FLOAT; }
-static double as_float(const struct val *v) { return v->type == VAL_INT ? (double)v->i : v->f; }
+static bool number(const struct val *v)
+{
+    return v->type == VAL_INT || v->type == VAL_FLOAT;
+}
+static double as_float(const struct val *v)
+{
+    return v->type == VAL_INT ? (double)v->i : v->f;
+}
 
 static enum fault give_float(double f, struct val *out)
 {

@@ -194,12 +194,12 @@ enum { UNARY = 12 };
 static struct binding binary_operator(enum token token)
 {
     static const struct binding table[TOK_COMMA + 1] = {
-        [TOK_OR] = { OP_OR, 1, 1 },         [TOK_AND] = { OP_AND, 2, 2 },      [TOK_LT] = { OP_LT, 3, 3 },
-        [TOK_GT] = { OP_GT, 3, 3 },         [TOK_LE] = { OP_LE, 3, 3 },        [TOK_GE] = { OP_GE, 3, 3 },
-        [TOK_EQ] = { OP_EQ, 3, 3 },         [TOK_NE] = { OP_NE, 3, 3 },        [TOK_PIPE] = { OP_BOR, 4, 4 },
-        [TOK_TILDE] = { OP_BXOR, 5, 5 },    [TOK_AMP] = { OP_BAND, 6, 6 },     [TOK_SHL] = { OP_SHL, 7, 7 },
-        [TOK_SHR] = { OP_SHR, 7, 7 },       [TOK_PLUS] = { OP_ADD, 10, 10 },   [TOK_MINUS] = { OP_SUB, 10, 10 },
-        [TOK_STAR] = { OP_MUL, 11, 11 },    [TOK_SLASH] = { OP_DIV, 11, 11 },  [TOK_IDIV] = { OP_IDIV, 11, 11 },
+        [TOK_OR] = { OP_OR, 1, 1 },         [TOK_AND] = { OP_AND, 2, 2 },     [TOK_LT] = { OP_LT, 3, 3 },
+        [TOK_GT] = { OP_GT, 3, 3 },         [TOK_LE] = { OP_LE, 3, 3 },       [TOK_GE] = { OP_GE, 3, 3 },
+        [TOK_EQ] = { OP_EQ, 3, 3 },         [TOK_NE] = { OP_NE, 3, 3 },       [TOK_PIPE] = { OP_BOR, 4, 4 },
+        [TOK_TILDE] = { OP_BXOR, 5, 5 },    [TOK_AMP] = { OP_BAND, 6, 6 },    [TOK_SHL] = { OP_SHL, 7, 7 },
+        [TOK_SHR] = { OP_SHR, 7, 7 },       [TOK_PLUS] = { OP_ADD, 10, 10 },  [TOK_MINUS] = { OP_SUB, 10, 10 },
+        [TOK_STAR] = { OP_MUL, 11, 11 },    [TOK_SLASH] = { OP_DIV, 11, 11 }, [TOK_IDIV] = { OP_IDIV, 11, 11 },
         [TOK_PERCENT] = { OP_MOD, 11, 11 }, [TOK_CARET] = { OP_POW, 14, 13 }, /* to the right */
     };
     return table[token];

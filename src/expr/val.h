@@ -19,10 +19,22 @@ struct val {
     };
 };
 
-static inline struct val val_bool(bool b) { return (struct val){ .type = VAL_BOOL, .b = b }; }
-static inline struct val val_int(int64_t i) { return (struct val){ .type = VAL_INT, .i = i }; }
-static inline struct val val_float(double f) { return (struct val){ .type = VAL_FLOAT, .f = f }; }
-static inline struct val val_str(const char *s) { return (struct val){ .type = VAL_STR, .s = s }; }
+static inline struct val val_bool(bool b)
+{
+    return (struct val){ .type = VAL_BOOL, .b = b };
+}
+static inline struct val val_int(int64_t i)
+{
+    return (struct val){ .type = VAL_INT, .i = i };
+}
+static inline struct val val_float(double f)
+{
+    return (struct val){ .type = VAL_FLOAT, .f = f };
+}
+static inline struct val val_str(const char *s)
+{
+    return (struct val){ .type = VAL_STR, .s = s };
+}
 
 /* As Lua's ==: 1 == 1.0; values of other types differ. */
 bool val_eq(struct val a, struct val b);

@@ -10,29 +10,29 @@
 
 struct devspec {
     /* identity: two devices with equal identity share their records */
-    char backend[16];       /* "cuda", "opencl", "null" */
-    char name[128];         /* "NVIDIA H200" */
-    char arch[64];          /* "sm_90"; OpenCL: the platform's name, made a word: "nvidia-cuda", "pocl" */
-    char mig[64];           /* MIG slice, "" where there is none */
-    int multiprocessors;    /* or OpenCL compute units */
-    int64_t memory;         /* bytes */
+    char backend[16];    /* "cuda", "opencl", "null" */
+    char name[128];      /* "NVIDIA H200" */
+    char arch[64];       /* "sm_90"; OpenCL: the platform's name, made a word: "nvidia-cuda", "pocl" */
+    char mig[64];        /* MIG slice, "" where there is none */
+    int multiprocessors; /* or OpenCL compute units */
+    int64_t memory;      /* bytes */
     /* provenance only */
-    int index;              /* the N of backend:N */
+    int index; /* the N of backend:N */
     char uuid[64];
     char driver[64];
     /* limits and facts, also seen by expressions as device.NAME */
-    int cc;                 /* CUDA compute capability * 10: 90; 0 elsewhere */
-    int warp;               /* threads that run together; 1 on a CPU */
-    int64_t l2;             /* bytes of the last-level cache */
-    int max_threads;        /* a block */
+    int cc;          /* CUDA compute capability * 10: 90; 0 elsewhere */
+    int warp;        /* threads that run together; 1 on a CPU */
+    int64_t l2;      /* bytes of the last-level cache */
+    int max_threads; /* a block */
     int max_block[3];
-    int64_t max_grid[3];    /* blocks */
-    int64_t max_shared;     /* bytes a block, dynamic ones after opting in */
+    int64_t max_grid[3];       /* blocks */
+    int64_t max_shared;        /* bytes a block, dynamic ones after opting in */
     int64_t max_static_shared; /* bytes a block without opting in */
-    int64_t max_alloc;      /* bytes of one buffer */
+    int64_t max_alloc;         /* bytes of one buffer */
     bool fp64;
-    bool shares_cores;      /* a CPU: timing must not overlap compilation */
-    bool shared_driver;     /* compiling needs the device's own driver in the process (OpenCL) */
+    bool shares_cores;  /* a CPU: timing must not overlap compilation */
+    bool shared_driver; /* compiling needs the device's own driver in the process (OpenCL) */
 };
 
 /* The names that expressions know: device.backend device.cc device.warp device.l2 device.multiprocessors device.memory

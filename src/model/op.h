@@ -13,14 +13,14 @@
 #include "model/dtype.h"
 
 enum {
-    MAX_AXES = 16,   /* of a problem */
-    MAX_TYPES = 8,   /* type names of an op */
-    MAX_ARGS = 32,   /* arguments of an op, and again workspaces of a variant */
-    MAX_PARAMS = 64, /* of a variant */
+    MAX_AXES = 16,      /* of a problem */
+    MAX_TYPES = 8,      /* type names of an op */
+    MAX_ARGS = 32,      /* arguments of an op, and again workspaces of a variant */
+    MAX_PARAMS = 64,    /* of a variant */
     MAX_VALUES = 65535, /* of a parameter */
     MAX_RANK = 8,
     MAX_LAUNCHES = 8,
-    MAX_NAME = 63,   /* bytes of any name: a letter or _, then letters, digits, _ */
+    MAX_NAME = 63, /* bytes of any name: a letter or _, then letters, digits, _ */
 };
 
 enum axis_kind {
@@ -43,10 +43,10 @@ enum fill { FILL_AUTO, FILL_BITS, FILL_NUMBERS };
 struct arg {
     const char *name;
     enum arg_kind kind;
-    const char *type;       /* an entry of op->types, or a dtype's name; ARG_VALUE: a dtype's name, i64 where nothing is said */
-    int rank;               /* buffers */
+    const char *type; /* an entry of op->types, or a dtype's name; ARG_VALUE: a dtype's name, i64 where nothing is said */
+    int rank;         /* buffers */
     const char *extent[MAX_RANK]; /* expressions over axes and types, elements, row-major, outermost first */
-    const char *value;      /* ARG_VALUE: an expression over axes and types */
+    const char *value;            /* ARG_VALUE: an expression over axes and types */
     enum fill fill;
 };
 
@@ -54,25 +54,25 @@ struct arg {
 struct workspace {
     const char *name;
     const char *type;
-    const char *count;      /* elements: an expression over parameters, axes, types, device.* */
-    bool clear;             /* zeroed before each run; paid for, so timed */
+    const char *count; /* elements: an expression over parameters, axes, types, device.* */
+    bool clear;        /* zeroed before each run; paid for, so timed */
 };
 
 struct param {
     const char *name;
     int n;
-    struct val *values;     /* integers, floats, booleans or strings, all of one type; the first is the default */
+    struct val *values; /* integers, floats, booleans or strings, all of one type; the first is the default */
 };
 
 struct constraint {
-    const char *text;       /* over parameters, axes, types, device.*; must be a boolean */
+    const char *text; /* over parameters, axes, types, device.*; must be a boolean */
 };
 
 struct launch {
-    const char *kernel;     /* the entry's name */
+    const char *kernel;             /* the entry's name */
     const char *grid[3], *block[3]; /* blocks, threads: expressions; null: 1 */
-    const char *shared;     /* dynamic shared memory, bytes; null: none */
-    int nargs;              /* indices into the op's args, then (+ op->nargs) the variant's workspaces */
+    const char *shared;             /* dynamic shared memory, bytes; null: none */
+    int nargs;                      /* indices into the op's args, then (+ op->nargs) the variant's workspaces */
     int *args;
 };
 
@@ -85,16 +85,16 @@ enum need_kind {
 struct need {
     enum need_kind kind;
     int arg;
-    const char *bytes;      /* NEED_ALIGN: an expression over parameters and types */
+    const char *bytes; /* NEED_ALIGN: an expression over parameters and types */
 };
 
 /* What a variant requires of the device; empty members ask nothing. */
 struct requires {
-    const char *backend;    /* "cuda" or "opencl" */
-    int cc;                 /* CUDA compute capability * 10, at least */
-    bool arch_specific;     /* needs sm_NNa, not sm_NN (wgmma, setmaxnreg): then exactly that cc, for no later one runs it */
-    bool grid_order;        /* blocks start in the order of their index */
-    bool grid_progress;     /* all blocks of the grid run at once */
+    const char *backend; /* "cuda" or "opencl" */
+    int cc;              /* CUDA compute capability * 10, at least */
+    bool arch_specific;  /* needs sm_NNa, not sm_NN (wgmma, setmaxnreg): then exactly that cc, for no later one runs it */
+    bool grid_order;     /* blocks start in the order of their index */
+    bool grid_progress;  /* all blocks of the grid run at once */
 };
 
 struct variant {
@@ -112,7 +112,7 @@ struct variant {
     int nneeds;
     struct need *needs;
     int nclear;
-    int *clear;             /* outputs that must be zero at launch: cleared by the caller's look-up, so timed */
+    int *clear; /* outputs that must be zero at launch: cleared by the caller's look-up, so timed */
     struct requires requires;
 };
 
@@ -129,23 +129,24 @@ struct default_config {
 };
 
 struct shape {
-    const int64_t *size;    /* naxes of them */
-    const char *when;       /* null: always; else an expression over device.* */
+    const int64_t *size; /* naxes of them */
+    const char *when;    /* null: always; else an expression over device.* */
 };
 
 struct op {
     struct arena *arena;
     const char *name;
-    const char *file;       /* the script, for messages */
+    const char *file; /* the script, for messages */
     int naxes;
     struct axis *axes;
-    int ntypes;             /* type names: T, or T ACC OUT */
+    int ntypes; /* type names: T, or T ACC OUT */
     const char **types;
-    int nrows;              /* bindings: rows[r * ntypes + t]; the first type names the row in short ("f32") */
+    int nrows; /* bindings: rows[r * ntypes + t]; the first type names the row in short ("f32") */
     const struct dtype **rows;
     int nargs;
     struct arg *args;
-    const char *work_bytes; /* bytes and floating-point operations that must be done: expressions over axes and types; null: unknown */
+    const char
+        *work_bytes; /* bytes and floating-point operations that must be done: expressions over axes and types; null: unknown */
     const char *work_flops;
     int nshapes;
     struct shape *shapes;
@@ -161,18 +162,18 @@ struct op {
     const char *prelude_cuda, *prelude_opencl;
 };
 
-struct op *op_new(void);          /* an empty op on an arena of its own; null without memory */
-void op_free(struct op *op);      /* null is fine */
+struct op *op_new(void);     /* an empty op on an arena of its own; null without memory */
+void op_free(struct op *op); /* null is fine */
 
-int op_variant(const struct op *op, const char *name);             /* -1 where there is none */
+int op_variant(const struct op *op, const char *name); /* -1 where there is none */
 int op_axis(const struct op *op, const char *name);
-bool axis_takes(const struct axis *a, int64_t size);               /* flags 0 or 1, the others at least 1 */
+bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
 int op_type(const struct op *op, const char *name);
-int param_value(const struct param *p, struct val v);              /* the value's index, -1 */
+int param_value(const struct param *p, struct val v); /* the value's index, -1 */
 
 /* A binding by the user's words: "f32" (the first row whose first type that is) or "T=f16,ACC=f32". -1 and a message otherwise. */
 int op_row(const struct op *op, const char *text, struct err *err);
-void op_row_print(struct buf *out, const struct op *op, int row);  /* "f32"; "T=f16,ACC=f32" where there are several types */
+void op_row_print(struct buf *out, const struct op *op, int row); /* "f32"; "T=f16,ACC=f32" where there are several types */
 const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row); /* resolves arg.type / workspace.type */
 
 /* Whether everything in the op that is no expression fits together: counts, indices, names and their clashes, types, values. What

@@ -22,30 +22,30 @@ const char *outcome_name(enum outcome o); /* "ok", "compile-error", ... */
 int outcome_find(const char *name);       /* -1 */
 
 struct resources {
-    int registers;      /* a thread; -1 unknown, here and below */
-    int64_t shared;     /* static, bytes a block */
-    int64_t local;      /* bytes a thread: spills and arrays */
-    int max_threads;    /* a block of this kernel may have */
+    int registers;   /* a thread; -1 unknown, here and below */
+    int64_t shared;  /* static, bytes a block */
+    int64_t local;   /* bytes a thread: spills and arrays */
+    int max_threads; /* a block of this kernel may have */
 };
 
 /* Times in nanoseconds, of all launches of a configuration together with what it has to clear. */
 struct stats {
-    int n;              /* samples */
+    int n; /* samples */
     double median, min, max, mean, stddev;
     double ci_low, ci_high; /* 95% interval of the median, from order statistics */
 };
 
-enum { PROTOCOL = 1 };  /* of measuring; raised when timing changes what a number means */
+enum { PROTOCOL = 1 }; /* of measuring; raised when timing changes what a number means */
 
 struct result {
     enum outcome outcome;
     char reason[256];   /* "" for ok */
     struct stats stats; /* of the record; after a play-off, of that */
     int nsamples;
-    double *samples;    /* ns, in order of time; owned, mem_free */
+    double *samples; /* ns, in order of time; owned, mem_free */
     double compile_ms;
     struct resources resources; /* the worst of its kernels */
-    int sm_mhz, mem_mhz; /* clocks right after timing; 0 unknown */
+    int sm_mhz, mem_mhz;        /* clocks right after timing; 0 unknown */
 };
 
 void result_put(struct buf *out, const struct result *r);

@@ -143,10 +143,8 @@ static int check_plan(const struct op *op, int variant, struct err *err)
     struct plan *plan = NULL;
     int rc = plan_new(op, variant, &plan, err);
     if (!rc)
-        rc = try_all(op, plan, variant, err);
+        rc = try_all(op, plan, variant, err); /* a plan's messages name the variant */
     plan_free(plan);
-    if (rc && variant >= 0)
-        err_prefix(err, "variant %s: ", op->variants[variant].name);
     return rc;
 }
 

@@ -76,8 +76,8 @@ static int print_function(lua_State *L)
 static void open_libraries(lua_State *L, uint64_t seed)
 {
     static const luaL_Reg libraries[] = {
-        { LUA_GNAME, luaopen_base },         { LUA_TABLIBNAME, luaopen_table }, { LUA_STRLIBNAME, luaopen_string },
-        { LUA_MATHLIBNAME, luaopen_math },   { LUA_UTF8LIBNAME, luaopen_utf8 }, { LUA_COLIBNAME, luaopen_coroutine },
+        { LUA_GNAME, luaopen_base },       { LUA_TABLIBNAME, luaopen_table }, { LUA_STRLIBNAME, luaopen_string },
+        { LUA_MATHLIBNAME, luaopen_math }, { LUA_UTF8LIBNAME, luaopen_utf8 }, { LUA_COLIBNAME, luaopen_coroutine },
     };
     static const char *const gone[] = { "dofile", "loadfile", "load" };
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++) {

@@ -108,8 +108,11 @@ static int space_variants_method(lua_State *L)
 void lua_push_space(lua_State *L, const struct space *space)
 {
     static const luaL_Reg methods[] = {
-        { "count", space_count_method }, { "config", space_config_method },     { "find", space_find_method },
-        { "variants", space_variants_method }, { NULL, NULL },
+        { "count", space_count_method },
+        { "config", space_config_method },
+        { "find", space_find_method },
+        { "variants", space_variants_method },
+        { NULL, NULL },
     };
     luaL_newlibtable(L, methods);
     lua_pushlightuserdata(L, (void *)(uintptr_t)space); /* Lua knows no const */

@@ -19,7 +19,7 @@
 enum { DEADLINE_S = 10, MAX_SCRIPT = 1 << 20, CPU_SECONDS = 3600 };
 
 struct search {
-    pid_t pid;         /* 0: ended, or never ours */
+    pid_t pid; /* 0: ended, or never ours */
     bool ended;
     int fd;
     char *file;

@@ -20,8 +20,8 @@ int search_open(const char *home, const char *strategy, const struct space *spac
                 struct err *err);
 void search_close(struct search *s); /* kills the child */
 
-int search_ask(struct search *s, int k, struct err *err);   /* sends the question; one at a time */
-int search_fd(const struct search *s);                      /* readable when there is an answer, or the child is gone */
+int search_ask(struct search *s, int k, struct err *err); /* sends the question; one at a time */
+int search_fd(const struct search *s);                    /* readable when there is an answer, or the child is gone */
 /* Reads the answer: n indices (at most the k asked for), already checked against the space; 0: nothing more. */
 int search_answer(struct search *s, int64_t *index, int *n, struct err *err);
 int search_tell(struct search *s, int64_t index, enum outcome outcome, double time_ns, struct err *err);

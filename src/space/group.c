@@ -23,8 +23,8 @@ struct walk {
     struct err *err;
     struct question *questions; /* by depth: from first[d] up to first[d + 1] */
     int first[MAX_PARAMS + 1];
-    int values[MAX_PARAMS];     /* of the parameter at each depth */
-    double below[MAX_PARAMS];   /* points under a node of each depth */
+    int values[MAX_PARAMS];   /* of the parameter at each depth */
+    double below[MAX_PARAMS]; /* points under a node of each depth */
     uint16_t at[MAX_PARAMS];
     int64_t room, asked;
 };

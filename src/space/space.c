@@ -16,7 +16,7 @@ struct part {
 struct space {
     struct arena *arena;
     const struct op *op;
-    struct part *parts;   /* one a variant */
+    struct part *parts; /* one a variant */
     int64_t count;
     double cartesian;
     int nremovals;

@@ -15,7 +15,7 @@ struct space;
 struct removal {
     const char *variant; /* its name */
     const char *text;
-    double count;        /* exact below 2^53 */
+    double count; /* exact below 2^53 */
 };
 
 /* The op must outlive the space. A constraint that cannot be evaluated is an error, not an invalid point. */
@@ -24,8 +24,8 @@ int space_new(const struct op *op, const struct problem *prob, int row, const st
 void space_free(struct space *s);
 const struct op *space_op(const struct space *s);
 
-int64_t space_count(const struct space *s);     /* valid configurations; ERR at building where past 2^62 */
-double space_cartesian(const struct space *s);  /* exact below 2^53 */
+int64_t space_count(const struct space *s);    /* valid configurations; ERR at building where past 2^62 */
+double space_cartesian(const struct space *s); /* exact below 2^53 */
 int64_t space_variant_count(const struct space *s, int variant);
 const struct removal *space_removals(const struct space *s, int *n); /* those with a count > 0 first */
 

@@ -100,15 +100,16 @@ static int take_tried(struct query *q, int (*each)(void *arg, const struct tried
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s,
-                         "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, m.cache, m.variant, "
-                         "m.config, m.outcome, m.reason, m.median, op.current "
-                         "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
-                         "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
-                         "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, "
-                         "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
-                         "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id",
-                         err);
+    int rc =
+        query_begin(&q, s,
+                    "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, m.cache, m.variant, "
+                    "m.config, m.outcome, m.reason, m.median, op.current "
+                    "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
+                    "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
+                    "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, "
+                    "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
+                    "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id",
+                    err);
     if (rc)
         return rc;
     put_int(&q, PROTOCOL);

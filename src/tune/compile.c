@@ -19,10 +19,11 @@ static void fail_job(struct run *r, struct slot_c *s, enum outcome outcome, cons
     }
     struct result result = { .outcome = outcome, .compile_ms = job->compile_ms, .resources = { -1, -1, -1, -1 } };
     snprintf(result.reason, sizeof result.reason, "%.255s", reason);
-    if (!job->key[0]) { /* it has no source: known by its name */
+    if (!job->key[0]) { /* it has no source: known by its name and what was wrong */
         struct buf name = { 0 };
         buf_fmt(&name, "no source: %s ", r->op->variants[job->config.variant].name);
         config_print(&name, r->op, &job->config);
+        buf_fmt(&name, ": %s", reason);
         hash_hex(buf_text(&name), name.len, job->key);
         buf_free(&name);
     }

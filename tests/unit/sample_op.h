@@ -38,8 +38,7 @@ static inline void sample_problem(struct sample *s)
     for (int i = 0; i < COUNT(rows); i++)
         s->rows[i] = dtype_find(rows[i]);
     s->args[0] = (struct arg){ .name = "out", .kind = ARG_OUTPUT, .type = "T", .rank = 2, .extent = { "n", "m" } };
-    s->args[1] =
-        (struct arg){ .name = "in", .kind = ARG_INPUT, .type = "T", .rank = 2, .extent = { "m", "n" }, .fill = FILL_BITS };
+    s->args[1] = (struct arg){ .name = "in", .kind = ARG_INPUT, .type = "T", .rank = 2, .extent = { "m", "n" }, .fill = FILL_BITS };
     s->args[2] = (struct arg){ .name = "sum", .kind = ARG_INOUT, .type = "ACC" };
     s->args[3] = (struct arg){ .name = "m", .kind = ARG_VALUE, .value = "m" };
     s->args[4] = (struct arg){ .name = "half", .kind = ARG_VALUE, .type = "T", .value = "m * n // 2" };

@@ -307,10 +307,10 @@ static void test_depth(void **state)
         int n;
         bool compiles;
     } cases[] = {
-        { "(", ")", 150, true },        { "(", ")", 20000, false },     { "- ", "", 150, true },   { "- ", "", 20000, false },
-        { "1 + (", ")", 95, true },    { "1 + (", ")", 5000, false },  { "1 ^ ", "", 150, true }, { "1 ^ ", "", 9000, false },
-        { "max(1, ", ")", 150, true },  { "max(1,", ")", 5000, false }, { "1 + ", "", 9000, true },
-        { "true and ", "", 5000, true }, { "true or ", "", 5000, true }, { "1 + ", "", 30000, false },
+        { "(", ")", 150, true },        { "(", ")", 20000, false },     { "- ", "", 150, true },    { "- ", "", 20000, false },
+        { "1 + (", ")", 95, true },     { "1 + (", ")", 5000, false },  { "1 ^ ", "", 150, true },  { "1 ^ ", "", 9000, false },
+        { "max(1, ", ")", 150, true },  { "max(1,", ")", 5000, false }, { "1 + ", "", 9000, true }, { "true and ", "", 5000, true },
+        { "true or ", "", 5000, true }, { "1 + ", "", 30000, false },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *x = strstr(cases[i].before, "true") ? "FAST" : "1";
@@ -333,8 +333,8 @@ static void test_random_texts(void **state)
 {
     (void)state;
     static const char *const pieces[] = {
-        "TILE", "ROWS", "GRID", "FAST", "HALF", "EMPTY", "1",    "0",    "2.5", "'xy'", "true",  "0x7fff",  "1e9",  "f32", "\"",
-        "(",    ")",    ",",    ".",    "\\",   " ",     "+",    "-",    "*",   "/",    "//",    "%",       "^",    "<",   "<<",
+        "TILE", "ROWS", "GRID", "FAST", "HALF", "EMPTY", "1",     "0",    "2.5",  "'xy'", "true",  "0x7fff",  "1e9",    "f32", "\"",
+        "(",    ")",    ",",    ".",    "\\",   " ",     "+",     "-",    "*",    "/",    "//",    "%",       "^",      "<",   "<<",
         ">>",   "==",   "~=",   "~",    "&",    "|",     " and ", " or ", "not ", "max(", "log2(", "ceildiv", "sizeof",
     };
     uint64_t place = 0;
@@ -397,8 +397,9 @@ static void test_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),       cmocka_unit_test(test_results_of_a_type), cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_sizes_of_types), cmocka_unit_test(test_depth),             cmocka_unit_test(test_random_texts),
+        cmocka_unit_test(test_examples),       cmocka_unit_test(test_results_of_a_type),
+        cmocka_unit_test(test_slots),          cmocka_unit_test(test_sizes_of_types),
+        cmocka_unit_test(test_depth),          cmocka_unit_test(test_random_texts),
         cmocka_unit_test(test_without_memory), cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -34,7 +34,7 @@ static struct val slots[NSLOTS];
 
 static int64_t random_int(void)
 {
-    static const int64_t edges[] = { 0, 1, -1, 2, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_C(1) << 32, INT64_C(1) << 53,
+    static const int64_t edges[] = { 0,         1, -1, 2, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_C(1) << 32, INT64_C(1) << 53,
                                      3037000500 /* its square is past 64 bits */ };
     if (below(8) == 0)
         return edges[below(sizeof edges / sizeof edges[0])];
@@ -167,7 +167,7 @@ static void call(struct buf *b, const char *f, int arguments, int depth)
 
 static void number(struct buf *b, int depth)
 {
-    static const char *const leaves[] = { "i", "j", "k", "big", "f",  "g",    "0",   "1",
+    static const char *const leaves[] = { "i", "j", "k", "big", "f",    "g",   "0",    "1",
                                           "2", "3", "7", "64",  "0xff", "1.5", "0.25", "2e3" };
     static const char *const signs[] = { "+", "-", "*", "//", "%", "/", "^", "&", "|", "~", "<<", ">>", "+", "*", "%", "//" };
     if (depth == 0) {
@@ -243,9 +243,10 @@ static void string(struct buf *b, int depth)
 /* The differences to Lua that expr.h names, by the words of the messages. */
 static bool stated_difference(const char *msg)
 {
-    static const char *const words[] = { "integer overflow",       "division by zero",   "not a finite number", "shift count",
-                                         "cannot be compared",     "a boolean is needed", "arithmetic takes numbers",
-                                         "an integer is needed" };
+    static const char *const words[] = { "integer overflow",         "division by zero",
+                                         "not a finite number",      "shift count",
+                                         "cannot be compared",       "a boolean is needed",
+                                         "arithmetic takes numbers", "an integer is needed" };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strstr(msg, words[i]))
             return true;
@@ -348,8 +349,8 @@ static struct exact apply(int op, wide a, wide b)
 static struct exact integer(struct buf *text, int depth)
 {
     static const char *const shapes[][3] = {
-        { "(", " + ", ")" },  { "(", " - ", ")" },      { "(", " * ", ")" },        { "(", " // ", ")" },   { "(", " % ", ")" },
-        { "(", " & ", ")" },  { "(", " | ", ")" },      { "(", " ~ ", ")" },        { "(", " << ", ")" },   { "(", " >> ", ")" },
+        { "(", " + ", ")" },       { "(", " - ", ")" },       { "(", " * ", ")" },   { "(", " // ", ")" },  { "(", " % ", ")" },
+        { "(", " & ", ")" },       { "(", " | ", ")" },       { "(", " ~ ", ")" },   { "(", " << ", ")" },  { "(", " >> ", ")" },
         { "ceildiv(", ", ", ")" }, { "alignup(", ", ", ")" }, { "min(", ", ", ")" }, { "max(", ", ", ")" },
     };
     if (depth == 0) {

@@ -221,33 +221,33 @@ static void test_what_a_strategy_sees(void **state)
 {
     (void)state;
     struct err err;
-    struct search *s = open_script(
-        "return function(space, seed)\n"
-        "  assert(seed == 11 and space:count() == 15)\n"
-        "  for _, name in ipairs { 'io', 'os', 'debug', 'package', 'require', 'load', 'loadfile', 'dofile' } do\n"
-        "    assert(_G[name] == nil, name)\n"
-        "  end\n"
-        "  assert(math.random == nil and math.randomseed == nil)\n"
-        "  local v = space:variants()\n"
-        "  assert(#v == 2 and v[1].name == 'tile' and v[1].first == 0 and v[1].count == 12)\n"
-        "  assert(v[2].name == 'plain' and v[2].first == 12 and v[2].count == 3)\n"
-        "  for i = 0, 14 do\n"
-        "    local c = space:config(i)\n"
-        "    assert(space:find(c) == i)\n"
-        "    if c.variant == 'tile' then assert(c.ROWS <= c.TILE // 8 and (c.GRID == 'x' or c.GRID == 'xy')) end\n"
-        "  end\n"
-        "  assert(space:config(13).SCALE == 1.0)\n"
-        "  assert(space:find { variant = 'tile', TILE = 8, ROWS = 4, GRID = 'x' } == nil)\n"  /* removed */
-        "  assert(space:find { variant = 'tile', TILE = 9, ROWS = 1, GRID = 'x' } == nil)\n"  /* no such value */
-        "  assert(space:find { variant = 'tile', TILE = 8 } == nil and space:find {} == nil)\n"
-        "  assert(space:find { variant = 'plain', SCALE = 1 } == 13)\n"
-        "  assert(not pcall(space.config, space, 15) and not pcall(space.config, space, -1))\n"
-        "  assert(not pcall(random, 0))\n"
-        "  for i = 1, 100 do local r = random(3) assert(r == 0 or r == 1 or r == 2) end\n"
-        "  assert(random(math.maxinteger) >= 0)\n"
-        "  return { ask = function() return {} end }\n"
-        "end\n",
-        &err);
+    struct search *s =
+        open_script("return function(space, seed)\n"
+                    "  assert(seed == 11 and space:count() == 15)\n"
+                    "  for _, name in ipairs { 'io', 'os', 'debug', 'package', 'require', 'load', 'loadfile', 'dofile' } do\n"
+                    "    assert(_G[name] == nil, name)\n"
+                    "  end\n"
+                    "  assert(math.random == nil and math.randomseed == nil)\n"
+                    "  local v = space:variants()\n"
+                    "  assert(#v == 2 and v[1].name == 'tile' and v[1].first == 0 and v[1].count == 12)\n"
+                    "  assert(v[2].name == 'plain' and v[2].first == 12 and v[2].count == 3)\n"
+                    "  for i = 0, 14 do\n"
+                    "    local c = space:config(i)\n"
+                    "    assert(space:find(c) == i)\n"
+                    "    if c.variant == 'tile' then assert(c.ROWS <= c.TILE // 8 and (c.GRID == 'x' or c.GRID == 'xy')) end\n"
+                    "  end\n"
+                    "  assert(space:config(13).SCALE == 1.0)\n"
+                    "  assert(space:find { variant = 'tile', TILE = 8, ROWS = 4, GRID = 'x' } == nil)\n" /* removed */
+                    "  assert(space:find { variant = 'tile', TILE = 9, ROWS = 1, GRID = 'x' } == nil)\n" /* no such value */
+                    "  assert(space:find { variant = 'tile', TILE = 8 } == nil and space:find {} == nil)\n"
+                    "  assert(space:find { variant = 'plain', SCALE = 1 } == 13)\n"
+                    "  assert(not pcall(space.config, space, 15) and not pcall(space.config, space, -1))\n"
+                    "  assert(not pcall(random, 0))\n"
+                    "  for i = 1, 100 do local r = random(3) assert(r == 0 or r == 1 or r == 2) end\n"
+                    "  assert(random(math.maxinteger) >= 0)\n"
+                    "  return { ask = function() return {} end }\n"
+                    "end\n",
+                    &err);
     if (!s)
         fail_msg("%s", err.msg);
     search_close(s);
@@ -409,15 +409,15 @@ static void test_garbage(void **state)
         size_t n;
         int rc;
     } cases[] = {
-        { { 0 }, 0, ERR_IO },                                                    /* nothing */
-        { { 13, 0 }, 2, ERR_IO },                                                /* cut */
-        { { 0, 0, 0, 0 }, 4, ERR_CORRUPT },                                      /* empty */
-        { { 255, 255, 255, 255 }, 4, ERR_CORRUPT },                              /* huge */
-        { { 1, 0, 0, 0, WIRE_INDICES }, 5, ERR_CORRUPT },                         /* no count */
-        { { 1, 0, 0, 0, WIRE_READY }, 5, ERR_CORRUPT },                           /* another kind */
-        { { 1, 0, 0, 0, WIRE_ERROR }, 5, ERR_CORRUPT },                           /* no text */
-        { { 5, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0 }, 9, ERR_CORRUPT },             /* fewer than it says */
-        { { 13, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0, 100 }, 17, ERR_CORRUPT },      /* not of the space */
+        { { 0 }, 0, ERR_IO },                                                                     /* nothing */
+        { { 13, 0 }, 2, ERR_IO },                                                                 /* cut */
+        { { 0, 0, 0, 0 }, 4, ERR_CORRUPT },                                                       /* empty */
+        { { 255, 255, 255, 255 }, 4, ERR_CORRUPT },                                               /* huge */
+        { { 1, 0, 0, 0, WIRE_INDICES }, 5, ERR_CORRUPT },                                         /* no count */
+        { { 1, 0, 0, 0, WIRE_READY }, 5, ERR_CORRUPT },                                           /* another kind */
+        { { 1, 0, 0, 0, WIRE_ERROR }, 5, ERR_CORRUPT },                                           /* no text */
+        { { 5, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0 }, 9, ERR_CORRUPT },                             /* fewer than it says */
+        { { 13, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0, 100 }, 17, ERR_CORRUPT },                      /* not of the space */
         { { 13, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 128 }, 17, ERR_CORRUPT }, /* negative */
         { { 13, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0, 99 }, 17, 0 },
     };

@@ -75,8 +75,16 @@ static void add_block(struct op *op, int v, const char *x, const char *y)
 }
 
 static const struct devspec device = {
-    .backend = "null", .name = "test", .multiprocessors = 1, .memory = 1 << 30, .max_threads = 12, .max_block = { 12, 12, 12 },
-    .max_grid = { 65535, 65535, 65535 }, .max_shared = 49152, .max_alloc = 1 << 30, .warp = 1,
+    .backend = "null",
+    .name = "test",
+    .multiprocessors = 1,
+    .memory = 1 << 30,
+    .max_threads = 12,
+    .max_block = { 12, 12, 12 },
+    .max_grid = { 65535, 65535, 65535 },
+    .max_shared = 49152,
+    .max_alloc = 1 << 30,
+    .warp = 1,
 };
 static const struct problem problem = { .size = { 7 } };
 
