@@ -67,13 +67,21 @@ static int first_that_holds(const struct question *q, struct tuned **records, in
     return rc;
 }
 
+/* What a record gives: the store names its file itself, what is made of it does not. */
+static int in_file(const struct store *s, int rc, struct err *err)
+{
+    if (rc == ERR_CORRUPT)
+        err_prefix(err, "%s: ", store_path(s));
+    return rc;
+}
+
 int find_kernel(struct store *s, const struct question *q, struct cutune_kernel **out, struct err *err)
 {
     struct tuned *winner, **defaults;
     int n;
     int rc = store_find_winner(s, &q->dev, q->op->name, buf_text(&q->types), buf_text(&q->sizes), &winner, err);
     if (!rc)
-        return exact(q, winner, out, err);
+        return in_file(s, exact(q, winner, out, err), err);
     if (rc != ERR_NOTFOUND)
         return rc;
     rc = store_find_defaults(s, q->dev.backend, q->op->name, buf_text(&q->types), &defaults, &n, err);
@@ -81,5 +89,5 @@ int find_kernel(struct store *s, const struct question *q, struct cutune_kernel 
         return rc;
     rc = first_that_holds(q, defaults, n, out, err);
     mem_free(defaults);
-    return rc;
+    return in_file(s, rc, err);
 }

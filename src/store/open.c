@@ -173,11 +173,18 @@ static int connect_read(struct store *s, struct err *err)
 static int identify(struct store *s, enum store_mode mode, int *version, struct err *err)
 {
     int64_t id = 0, v = 0, things = 0;
+    bool mine;
+    int rc = read_begin(s, &mine, err); /* one snapshot: another process may be making the file just now */
+    if (rc)
+        return rc;
     int code = number(s, "PRAGMA application_id", &id);
     code = code ? code : number(s, "PRAGMA user_version", &v);
     code = code ? code : number(s, "SELECT count(*) FROM sqlite_master", &things);
     if (code)
-        return store_failed(s, code, err);
+        rc = store_failed(s, code, err);
+    read_end(s, mine);
+    if (rc)
+        return rc;
     if (id == 0 && v == 0 && things == 0) {
         *version = 0;
         return mode == STORE_WRITE ? 0 : err_set(err, ERR_INVALID, "%s: empty: nothing was ever tuned into it", s->path);

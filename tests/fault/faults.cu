@@ -7,14 +7,14 @@ this is no C at all;
 #define _Static_assert static_assert
 #endif
 #define LETTERS16 "sixteen letters "
-#define LETTERS256                                                                                                                    \
-    LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16                                                   \
-    LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16
-#define KB4                                                                                                                           \
-    LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256                                           \
-    LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256
+#define LETTERS256                                                                                                                 \
+    LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16 LETTERS16        \
+        LETTERS16 LETTERS16 LETTERS16 LETTERS16
+#define KB4                                                                                                                        \
+    LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256       \
+        LETTERS256 LETTERS256 LETTERS256 LETTERS256 LETTERS256
 #define KB64 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4 KB4
-#define MB1 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64
+#define MB1  KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64 KB64
 _Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
 _Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
 _Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
@@ -22,10 +22,10 @@ _Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
 _Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
 #endif
 #if FAULT == FAULT_endless // a condition of 2^35 terms
-#define T1 +0+0+0+0
-#define T2 T1 T1 T1 T1 T1 T1 T1 T1
-#define T5 T2 T2 T2 T2 T2 T2 T2 T2
-#define T8 T5 T5 T5 T5 T5 T5 T5 T5
+#define T1  +0 + 0 + 0 + 0
+#define T2  T1 T1 T1 T1 T1 T1 T1 T1
+#define T5  T2 T2 T2 T2 T2 T2 T2 T2
+#define T8  T5 T5 T5 T5 T5 T5 T5 T5
 #define T11 T8 T8 T8 T8 T8 T8 T8 T8
 #define T14 T11 T11 T11 T11 T11 T11 T11 T11
 #define T17 T14 T14 T14 T14 T14 T14 T14 T14
@@ -45,7 +45,7 @@ KERNEL void
 #if FAULT == FAULT_threads
 __launch_bounds__(BLOCK / 2) // fewer than it is launched with
 #endif
-copy(GLOBAL T *out, GLOBAL const T *in, int64 n)
+    copy(GLOBAL T *out, GLOBAL const T *in, int64 n)
 {
     int64 i = (int64)blockIdx.x * blockDim.x + threadIdx.x;
 #if FAULT == FAULT_shared

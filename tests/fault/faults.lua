@@ -14,13 +14,14 @@ return op {
             template = "faults.cu",
             params = {
                 {
-                    "FAULT", "none", "syntax", "before", "after", "far_write", "far_read", "hang", "endless", "loud", "one", "poison", "later", "input",
-                    "trap", "threads", "shared", "registers", "slow",
+                    "FAULT", "none", "syntax", "before", "after", "far_write", "far_read", "hang", "endless", "loud", "one", "poison",
+                    "later", "input", "trap", "threads", "shared", "registers", "slow",
                 },
                 { "BLOCK", 64, 128, 1024 },
             },
             where = {
-                "FAULT == 'none' and BLOCK <= 128 or FAULT ~= 'none' and BLOCK == (FAULT == 'registers' and 1024 or 64)", -- two that are right
+                -- one of each, and two that are right
+                "FAULT == 'none' and BLOCK <= 128 or FAULT ~= 'none' and BLOCK == (FAULT == 'registers' and 1024 or 64)",
                 -- OpenCL C has none of these
                 "device.backend == 'cuda' or (FAULT ~= 'later' and FAULT ~= 'trap' and FAULT ~= 'threads' and FAULT ~= 'registers')",
             },
