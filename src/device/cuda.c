@@ -443,6 +443,7 @@ static void cuda_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
 
 const struct backend cuda_backend = {
     .name = "cuda",
+    .format = "cubin",
     .list = cuda_list,
     .compiler_open = nvrtc_open,
     .compiler_close = nvrtc_close,

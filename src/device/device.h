@@ -50,6 +50,7 @@ struct compile_job {
 
 struct backend {
     const char *name;
+    const char *format; /* of what `compile` gives, as the store names it */
     /* Lists what is present: fills up to max, returns how many there are (more than max: cut). No driver or no device is 0 with the
      * reason in err->msg (err->code 0). Must not leave a CUDA context behind. */
     int (*list)(struct devspec *out, int max, struct err *err);

@@ -414,6 +414,7 @@ static void null_doctor(struct buf *out)
 
 const struct backend null_backend = {
     .name = "null",
+    .format = "null",
     .list = null_list,
     .compiler_open = null_compiler_open,
     .compiler_close = null_compiler_close,

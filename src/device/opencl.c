@@ -330,6 +330,7 @@ static int ocl_sync(struct device *d, struct err *err)
 
 const struct backend opencl_backend = {
     .name = "opencl",
+    .format = "clbin",
     .list = opencl_list,
     .compiler_open = opencl_compiler_open,
     .compiler_close = opencl_compiler_close,

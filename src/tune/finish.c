@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "device/device.h"
 #include "tune/run.h"
 
 /* Keeps the binaries of those that the play-off may want. */
@@ -111,17 +112,6 @@ void playoff_compiled(struct run *r, struct job *job)
         tables_begin(r);
 }
 
-static int store_again(struct run *r, struct done *d, const struct result *result)
-{
-    struct buf text = { 0 };
-    config_print(&text, r->op, &d->config);
-    struct measured m = { .variant = r->op->variants[d->config.variant].name, .config = buf_text(&text), .result = *result };
-    memcpy(m.key, d->key, HASH_HEX);
-    int rc = text.failed ? err_nomem(&r->why) : store_measured(r->store, &r->target, &m, &r->why);
-    buf_free(&text);
-    return rc;
-}
-
 void playoff_played(struct run *r, struct cursor *body)
 {
     uint32_t n = body ? get_u32(body) : 0;
@@ -141,8 +131,7 @@ void playoff_played(struct run *r, struct cursor *body)
             d->stats = result.stats;
             d->round = 1;
             result.compile_ms = r->played[i]->compile_ms;
-            if (store_again(r, d, &result))
-                run_fail(r, r->why.code, "%s", r->why.msg);
+            run_store(r, d, &result);
         }
         result_free(&result);
     }
@@ -189,7 +178,7 @@ static void fill_tuned(struct run *r, const struct job *job, struct tuned *t)
     if (job->binary.len) {
         t->binary = job->binary.data;
         t->binary_bytes = job->binary.len;
-        t->format = !strcmp(r->dev->backend, "cuda") ? "cubin" : !strcmp(r->dev->backend, "opencl") ? "clbin" : "null";
+        t->format = backend_find(r->dev->backend)->format;
         t->arch = r->dev->arch;
         t->compiler = r->dev->driver;
     }

@@ -122,6 +122,19 @@ static void note(struct run *r, struct done *d)
         run_fail(r, ERR_INVALID, "%s", r->why.msg);
 }
 
+void run_store(struct run *r, const struct done *d, const struct result *result)
+{
+    struct buf text = { 0 };
+    config_print(&text, r->op, &d->config);
+    struct measured m = { .variant = r->op->variants[d->config.variant].name, .config = buf_text(&text), .result = *result };
+    memcpy(m.key, d->key, HASH_HEX);
+    if (text.failed)
+        run_fail(r, ERR_NOMEM, "out of memory");
+    else if (store_measured(r->store, &r->target, &m, &r->why))
+        run_fail(r, r->why.code, "%s", r->why.msg);
+    buf_free(&text);
+}
+
 void run_done(struct run *r, const struct job *job, const struct result *result)
 {
     struct done *d = append_done(r, job);
@@ -130,16 +143,9 @@ void run_done(struct run *r, const struct job *job, const struct result *result)
     d->outcome = result->outcome;
     d->stats = result->stats;
     snprintf(d->reason, sizeof d->reason, "%s", result->reason);
-    struct buf text = { 0 };
-    config_print(&text, r->op, &job->config);
-    struct measured m = { .variant = r->op->variants[job->config.variant].name, .config = buf_text(&text), .result = *result };
-    memcpy(m.key, job->key, HASH_HEX);
-    if (text.failed)
-        run_fail(r, ERR_NOMEM, "out of memory");
-    else if (store_measured(r->store, &r->target, &m, &r->why) ||
-             known_add(&r->known, job->key, result->outcome, &result->stats, &r->why))
+    run_store(r, d, result);
+    if (!r->failed && known_add(&r->known, d->key, d->outcome, &d->stats, &r->why))
         run_fail(r, r->why.code, "%s", r->why.msg);
-    buf_free(&text);
     r->report->measured++;
     note(r, d);
 }

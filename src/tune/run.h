@@ -131,6 +131,8 @@ void run_pump(struct run *r);
 int64_t run_patience(const struct run *r, int64_t ms); /* a deadline, where the options ask for no shorter one */
 /* Records an outcome: store, report, strategy. Takes nothing over. result may be null: an outcome without a measurement. */
 void run_done(struct run *r, const struct job *job, const struct result *result);
+/* The result into the database, over an earlier one of the same key; a failure ends the run. */
+void run_store(struct run *r, const struct done *d, const struct result *result);
 void run_known(struct run *r, const struct job *job, const struct known_entry *e);
 struct job *job_new(struct run *r, const struct config *c, int64_t index);
 void job_free(struct job *j);
