@@ -1,11 +1,11 @@
--- cutune's database: what was measured, and the kernels that came out of it. Version 1.
+-- cutune's database: what was measured, and the kernels that came out of it. Version 2.
 --
 -- This file makes a new database of the newest version; db/migrations/README.md says how an older one gets there. It runs inside one
 -- transaction. Times are in nanoseconds, sizes in bytes, unless a column says otherwise. A `place` counts from 0 and leaves no gap.
 -- Expressions are text in the language of src/expr, over the names said beside them.
 
 PRAGMA application_id = 1668641902; -- "cutn": marks the file as cutune's
-PRAGMA user_version = 1;            -- the schema's version
+PRAGMA user_version = 2;            -- the schema's version
 
 -- A device, by what makes two of them alike: equal devices share their records.
 CREATE TABLE device (
@@ -31,6 +31,8 @@ CREATE TABLE provenance (
 
 -- An op's interface: what a caller of its kernels has to know. When it changes, a new row becomes the current one and everything that
 -- hangs on the earlier row is stale: kept, listed, not served. Changed back, it is current again.
+-- packed, here and in tuned: what the tables that hang on the row say, once more in one piece, as look-ups read it (src/store/packed.c);
+-- null: they read the tables. Who changes those by hand sets it to null.
 CREATE TABLE op (
     id INTEGER PRIMARY KEY,                                            -- row
     name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 63),          -- "transpose"
@@ -38,6 +40,7 @@ CREATE TABLE op (
     current INTEGER NOT NULL CHECK (current IN (0, 1)),                -- 1: what the script said last
     work_bytes TEXT CHECK (length(work_bytes) BETWEEN 1 AND 65535),    -- bytes that must be moved: over axes and types; null: unknown
     work_flops TEXT CHECK (length(work_flops) BETWEEN 1 AND 65535),    -- floating-point operations: likewise
+    packed BLOB,                                                       -- see above the table
     UNIQUE (name, hash)
 );
 CREATE UNIQUE INDEX op_current ON op (name) WHERE current = 1;
@@ -147,6 +150,7 @@ CREATE TABLE code (
     format TEXT CHECK (format IN ('cubin', 'ptx', 'clbin', 'null')),   -- of the binary
     arch TEXT CHECK (length(arch) <= 63),                              -- that the binary is for: "sm_90"
     compiler TEXT CHECK (length(compiler) <= 255),                     -- "NVRTC 13.0"
+    portable TEXT CHECK (length(portable) > 0),                        -- PTX of the source, for the binary's compute capability or below
     CHECK (binary IS NULL OR format IS NOT NULL)
 );
 
@@ -175,6 +179,8 @@ CREATE TABLE tuned (
     requires_grid_order INTEGER NOT NULL CHECK (requires_grid_order IN (0, 1)),       -- 1: blocks start in the order of their index
     requires_grid_progress INTEGER NOT NULL CHECK (requires_grid_progress IN (0, 1)), -- 1: all blocks of the grid run at once
     created TEXT NOT NULL CHECK (length(created) = 20 AND created GLOB '*-*-*T*:*:*Z'), -- UTC
+    verified INTEGER NOT NULL DEFAULT 1 CHECK (verified IN (0, 1)),    -- 0: brought from elsewhere, not yet found right here: not served
+    packed BLOB,                                                       -- as in op: what the tables tuned_* say of it
     UNIQUE (device, problem, cache),
     UNIQUE (op, types, backend, rank),
     CHECK ((role = 'winner') = (device IS NOT NULL)),
@@ -259,4 +265,16 @@ CREATE TABLE tuned_clear (
     place INTEGER NOT NULL CHECK (place BETWEEN 0 AND 31),             -- in the order of clearing
     arg INTEGER NOT NULL CHECK (arg BETWEEN 0 AND 31),                 -- place of an argument of the op
     PRIMARY KEY (tuned, place)
+) WITHOUT ROWID;
+
+-- What applications asked for without an exact answer: `cutune run --wanted` tunes it and deletes the row. The op need not be known.
+CREATE TABLE wanted (
+    device INTEGER NOT NULL REFERENCES device ON DELETE CASCADE,       -- where it was to run
+    op TEXT NOT NULL CHECK (length(op) BETWEEN 1 AND 63),              -- "transpose"
+    types TEXT NOT NULL CHECK (length(types) BETWEEN 1 AND 1023),      -- as in problem
+    sizes TEXT NOT NULL CHECK (length(sizes) <= 2047),                 -- as in problem
+    count INTEGER NOT NULL CHECK (count BETWEEN 1 AND 1000000000000000000), -- times asked for; stays at the most
+    time_ns REAL NOT NULL CHECK (time_ns BETWEEN 0 AND 1e18),          -- what a call is expected to take, ns; 0: unknown
+    last TEXT NOT NULL CHECK (length(last) = 20 AND last GLOB '*-*-*T*:*:*Z'), -- UTC
+    PRIMARY KEY (device, op, types, sizes)
 ) WITHOUT ROWID;

@@ -8,11 +8,11 @@
 static void one_line(char *s)
 {
     size_t n = strlen(s);
-    while (n && (s[n - 1] == '\n' || s[n - 1] == ' '))
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
+            s[i] = ' ';
+    while (n && s[n - 1] == ' ')
         s[--n] = 0;
-    for (; *s; s++)
-        if ((unsigned char)*s < ' ' || *s == 0x7f)
-            *s = ' ';
 }
 
 int err_set(struct err *err, int code, const char *fmt, ...)

@@ -21,14 +21,36 @@ static int must_fail(void)
     return 0;
 }
 
+/* Another's functions in place of malloc's; null: malloc's. */
+static struct {
+    void *(*alloc)(void *arg, size_t bytes);
+    void *(*resize)(void *arg, void *p, size_t bytes);
+    void (*free)(void *arg, void *p);
+    void *arg;
+} other;
+
+void mem_use(void *(*alloc)(void *, size_t), void *(*resize)(void *, void *, size_t), void (*release)(void *, void *), void *arg)
+{
+    other.alloc = alloc;
+    other.resize = resize;
+    other.free = release;
+    other.arg = arg;
+}
+
 void *mem_alloc(size_t bytes)
 {
-    return must_fail() ? NULL : malloc(bytes ? bytes : 1);
+    if (must_fail())
+        return NULL;
+    size_t n = bytes ? bytes : 1;
+    return other.alloc ? other.alloc(other.arg, n) : malloc(n);
 }
 
 void *mem_zalloc(size_t bytes)
 {
-    return must_fail() ? NULL : calloc(1, bytes ? bytes : 1);
+    if (!other.alloc)
+        return must_fail() ? NULL : calloc(1, bytes ? bytes : 1);
+    void *p = mem_alloc(bytes);
+    return p ? memset(p, 0, bytes ? bytes : 1) : NULL;
 }
 
 void *mem_array(size_t n, size_t bytes)
@@ -42,12 +64,16 @@ void *mem_resize(void *p, size_t n, size_t bytes)
     size_t total;
     if (__builtin_mul_overflow(n, bytes, &total) || must_fail())
         return NULL;
-    return realloc(p, total ? total : 1);
+    total = total ? total : 1;
+    return other.resize ? other.resize(other.arg, p, total) : realloc(p, total);
 }
 
 void mem_free(void *p)
 {
-    free(p);
+    if (p && other.free)
+        other.free(other.arg, p);
+    else
+        free(p);
 }
 
 char *mem_strndup(const char *s, size_t n)
@@ -79,7 +105,7 @@ struct arena {
 #ifndef ARENA_CHUNK
 #define ARENA_CHUNK (16 << 10)
 #endif
-enum { CHUNK = ARENA_CHUNK };
+static const size_t CHUNK = ARENA_CHUNK;
 
 struct arena *arena_new(void)
 {
@@ -105,7 +131,9 @@ void *arena_alloc(struct arena *a, size_t bytes)
     size_t need = bytes ? (bytes + unit - 1) / unit * unit : unit;
     struct chunk *c = a->chunks;
     if (!c || c->size - c->used < need) {
-        size_t size = need > (size_t)CHUNK ? need : (size_t)CHUNK;
+        size_t size = c ? 2 * c->size : CHUNK / 16; /* small arenas are many */
+        size = size > CHUNK ? CHUNK : size;
+        size = need > size ? need : size;
         c = mem_zalloc(sizeof *c + size);
         if (!c)
             return NULL;

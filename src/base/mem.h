@@ -12,6 +12,10 @@ void mem_free(void *p);                            /* null is fine */
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t n);
 
+/* Another's functions in place of malloc's from now on, while nothing is allocated; nulls: malloc's again. */
+void mem_use(void *(*alloc)(void *arg, size_t bytes), void *(*resize)(void *arg, void *p, size_t bytes),
+             void (*release)(void *arg, void *p), void *arg);
+
 /* For tests: the nth allocation from now on fails, and every later one; negative: none. Not for use with threads. */
 void mem_fail_at(long nth);
 

@@ -62,6 +62,9 @@ error_t args_key(int key, char *arg, struct args *args, struct argp_state *state
     case KEY_JSON:
         args->json = true;
         return 0;
+    case 'h':
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        return 0;
     case ARGP_KEY_ARG:
         args_error(state, "unexpected '%s': every argument of this command is an option, see --help", arg);
     case ARGP_KEY_END:

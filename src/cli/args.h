@@ -45,6 +45,13 @@ enum { KEY_OP = 0x200, KEY_SHAPE, KEY_DTYPE, KEY_DEVICE, KEY_DB, KEY_JSON, KEY_O
         "json", KEY_JSON, NULL, 0, "Print JSON", 0                                                                                 \
     }
 
+/* Ends a command's table, with the short form of --help that people try. */
+#define OPT_END                                                                                                                    \
+    { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },                                                                                   \
+    {                                                                                                                              \
+        0                                                                                                                          \
+    }
+
 /* The default case of a command's parser: takes the options above, refuses other words. */
 error_t args_key(int key, char *arg, struct args *args, struct argp_state *state);
 

@@ -23,6 +23,8 @@ int cmd_list(int argc, char **argv);
 int cmd_space(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_header(int argc, char **argv);
+int cmd_tables(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
 int cmd_ops(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -7,7 +7,7 @@
 #include "cli/text.h"
 #include "device/device.h"
 
-static const struct argp_option options[] = { OPT_JSON, { 0 } };
+static const struct argp_option options[] = { OPT_JSON, OPT_END };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {

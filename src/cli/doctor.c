@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "op/load.h"
 
-static const struct argp_option options[] = { OPT_DB, OPT_JSON, { 0 } };
+static const struct argp_option options[] = { OPT_DB, OPT_JSON, OPT_END };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -26,12 +26,13 @@ static const struct argp argp = {
            "  cutune doctor --json",
 };
 
-/* One thing looked at, and the lines that say what was seen. */
+/* One thing looked at, how it is, and the lines that say what was seen. */
 struct finding {
     const char *what;
-    bool good;
+    enum state { MISSING, GOOD, NONE_YET, BAD } state;
     struct buf says;
 };
+static const char *const states[] = { "missing", "good", "none", "bad" };
 
 /* Whether a device of this backend can be tuned: there is one, and its compiler opens. */
 static struct finding look_at_backend(const struct backend *b)
@@ -47,11 +48,12 @@ static struct finding look_at_backend(const struct backend *b)
         buf_fmt(&f.says, "%s: %s\n", b->name, n > 0 ? first.name : err.msg);
     if (n <= 0)
         return f;
-    f.good = b->compiler_open(&first, &compiler, &err) == 0;
-    if (f.good)
+    if (b->compiler_open(&first, &compiler, &err) == 0) {
+        f.state = GOOD;
         b->compiler_close(compiler);
-    else
+    } else {
         buf_fmt(&f.says, "%s: %s\n", b->name, err.msg);
+    }
     return f;
 }
 
@@ -60,19 +62,18 @@ static struct finding look_at_home(void)
     struct finding f = { .what = "files" };
     struct err err = { 0 };
     const char *home;
-    f.good = home_find(&home, &err) == 0;
-    buf_fmt(&f.says, "files: %s\n", f.good ? home : err.msg);
+    f.state = home_find(&home, &err) == 0 ? GOOD : MISSING;
+    buf_fmt(&f.says, "files: %s\n", f.state == GOOD ? home : err.msg);
     return f;
 }
 
-/* None yet is as it should be. */
 static struct finding look_at_database(const struct args *args)
 {
     struct finding f = { .what = "database" };
     struct err err = { 0 };
     struct store *store = NULL;
     int rc = database_open(args, STORE_READ, &store, &err);
-    f.good = rc == 0 || rc == ERR_NOTFOUND;
+    f.state = rc == 0 ? GOOD : rc == ERR_NOTFOUND ? NONE_YET : BAD;
     buf_fmt(&f.says, "database: %s\n", store ? store_path(store) : err.msg);
     store_close(store);
     return f;
@@ -80,7 +81,7 @@ static struct finding look_at_database(const struct args *args)
 
 static void print_finding(const struct finding *f)
 {
-    const char *mark = f->good ? "good" : "missing";
+    const char *mark = states[f->state];
     for (const char *line = buf_text(&f->says); *line; mark = "") {
         size_t n = strcspn(line, "\n");
         printf("%-7s  %.*s\n", mark, (int)n, line);
@@ -91,7 +92,7 @@ static void print_finding(const struct finding *f)
 static json_t *finding_json(const struct finding *f)
 {
     json_t *o = json_with(json_object(), "what", json_text(f->what));
-    o = json_with(o, "good", json_boolean(f->good));
+    o = json_with(o, "state", json_text(states[f->state]));
     return json_with(o, "says", json_text(buf_text(&f->says)));
 }
 
@@ -104,12 +105,12 @@ int cmd_doctor(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &args);
     found[n++] = look_at_home();
     found[n++] = look_at_database(&args);
-    bool files = found[0].good;
+    bool files = found[0].state == GOOD;
     for (int i = 0; backend_at(i) && n < MAX_FINDINGS; i++) {
         if (backend_at(i) == &null_backend)
             continue; /* a pretend device mends nothing */
         found[n] = look_at_backend(backend_at(i));
-        tunable += found[n++].good;
+        tunable += found[n++].state == GOOD;
     }
     json_t *array = json_array();
     for (int i = 0; i < n; i++) {

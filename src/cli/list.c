@@ -7,22 +7,24 @@
 #include "cli/measurements.h"
 #include "cli/targets.h"
 #include "cli/text.h"
+#include "cli/wanted.h"
 
 struct list_args {
     struct args args;
-    bool measurements;
+    bool measurements, wanted;
 };
 
-enum { KEY_MEASUREMENTS = KEY_OWN };
+enum { KEY_MEASUREMENTS = KEY_OWN, KEY_WANTED };
 
 static const struct argp_option options[] = {
     { "measurements", KEY_MEASUREMENTS, NULL, 0, "Every configuration that was tried, with its outcome and the reason", 0 },
+    { "wanted", KEY_WANTED, NULL, 0, "What applications asked for and got no exact answer to: `cutune run --wanted` tunes it", 0 },
     OPT_OP,
     OPT_SHAPE("Only of this problem of --op"),
     OPT_DTYPE("Only for these element types of --op"),
     OPT_DB,
     OPT_JSON,
-    { 0 },
+    OPT_END,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -32,6 +34,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         list->measurements = true;
         return 0;
     }
+    if (key == KEY_WANTED) {
+        list->wanted = true;
+        return 0;
+    }
+    if (key == ARGP_KEY_END && list->measurements && list->wanted)
+        args_error(state, "--measurements and --wanted: one of them at a time");
     if (key == ARGP_KEY_END && !list->args.op && (list->args.nshapes || list->args.ndtypes))
         args_error(state, "%s needs --op: sizes and types are those of an op", list->args.nshapes ? "--shape" : "--dtype");
     return args_key(key, arg, &list->args, state);
@@ -40,7 +48,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .doc = "Lists what is tuned: the winner of each problem; with --measurements all that was tried, and why it failed."
+    .doc = "Lists what is tuned: the winner of each problem; with --measurements all that was tried, and why it failed;\n"
+           "with --wanted what applications asked for, how often, and what that costs them."
            "\vThe last column says 'warm' where the data was in the cache when it was timed,\n"
            "and 'stale' where the op has changed since and the result is not used any more.\n\n"
            "Examples:\n"
@@ -70,7 +79,7 @@ static void device_text(struct buf *out, const struct listed *l)
 
 /* The listing so far: a table for each device, in the order in which they come up. */
 struct tables {
-    const struct wanted *wanted;
+    const struct filter *filter;
     struct table *table;
     char **device;
     int n;
@@ -104,7 +113,7 @@ static struct table *table_for(struct tables *all, const struct listed *l)
 static int add_row(void *arg, const struct listed *l)
 {
     const struct tables *all = arg;
-    if (!wanted_is(all->wanted, l->op, l->types, l->problem))
+    if (!filter_is(all->filter, l->op, l->types, l->problem))
         return 0;
     struct table *t = table_for(arg, l);
     if (!t)
@@ -125,9 +134,9 @@ static int add_row(void *arg, const struct listed *l)
     return 0;
 }
 
-static int winners_print(struct store *store, const struct wanted *wanted, struct err *err)
+static int winners_print(struct store *store, const struct filter *filter, struct err *err)
 {
-    struct tables all = { .wanted = wanted };
+    struct tables all = { .filter = filter };
     int rc = store_each_winner(store, add_row, &all, err);
     for (int i = 0; i < all.n; i++) {
         if (rc == 0) {
@@ -138,21 +147,21 @@ static int winners_print(struct store *store, const struct wanted *wanted, struc
         mem_free(all.device[i]);
     }
     if (rc == 0 && !all.n)
-        printf("%s in %s: cutune run --op NAME\n", wanted->op.len ? "no such result" : "nothing is tuned yet", store_path(store));
+        printf("%s in %s: cutune run --op NAME\n", filter->op.len ? "no such result" : "nothing is tuned yet", store_path(store));
     mem_free(all.table);
     mem_free(all.device);
     return rc;
 }
 
 struct gathering {
-    const struct wanted *wanted;
+    const struct filter *filter;
     json_t **array;
 };
 
 static int add_object(void *arg, const struct listed *l)
 {
     struct gathering *g = arg;
-    if (!wanted_is(g->wanted, l->op, l->types, l->problem))
+    if (!filter_is(g->filter, l->op, l->types, l->problem))
         return 0;
     json_t *o = json_object(), *config = json_object();
     for (int i = 0; i < l->nparams; i++)
@@ -176,9 +185,9 @@ static int add_object(void *arg, const struct listed *l)
     return *g->array ? 0 : ERR_NOMEM;
 }
 
-static int winners_json(struct store *store, const struct wanted *wanted, json_t **array, struct err *err)
+static int winners_json(struct store *store, const struct filter *filter, json_t **array, struct err *err)
 {
-    return store_each_winner(store, add_object, &(struct gathering){ .wanted = wanted, .array = array }, err);
+    return store_each_winner(store, add_object, &(struct gathering){ .filter = filter, .array = array }, err);
 }
 
 int cmd_list(int argc, char **argv)
@@ -186,22 +195,22 @@ int cmd_list(int argc, char **argv)
     struct list_args list = { 0 };
     struct err err = { 0 };
     struct store *store = NULL;
-    struct wanted wanted = { 0 };
+    struct filter filter = { 0 };
     json_t *array = NULL;
     int rc = 0;
     argp_parse(&argp, argc, argv, 0, NULL, &list);
     bool json = list.args.json;
-    int code = wanted_read(&list.args, &wanted);
+    int code = filter_read(&list.args, &filter);
     if (code == DONE)
         code = database_read(&list.args, &store);
     if (code == DONE && json)
         array = json_array();
     else if (code == DONE && !store)
-        puts("nothing is tuned yet: cutune run --op NAME");
+        puts(list.wanted ? "nothing is wanted" : "nothing is tuned yet: cutune run --op NAME");
     if (store && json)
-        rc = (list.measurements ? measurements_json : winners_json)(store, &wanted, &array, &err);
+        rc = (list.measurements ? measurements_json : list.wanted ? wanted_json : winners_json)(store, &filter, &array, &err);
     else if (store)
-        rc = (list.measurements ? measurements_print : winners_print)(store, &wanted, &err);
+        rc = (list.measurements ? measurements_print : list.wanted ? wanted_print : winners_print)(store, &filter, &err);
     if (rc)
         code = complain(FAILED, "%s", rc == ERR_NOMEM ? "out of memory" : err.msg);
     if (code == DONE && json)
@@ -209,6 +218,6 @@ int cmd_list(int argc, char **argv)
     else
         json_decref(array);
     store_close(store);
-    wanted_free(&wanted);
+    filter_free(&filter);
     return code;
 }

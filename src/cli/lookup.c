@@ -5,8 +5,8 @@
 #include "cli/json.h"
 #include "cli/targets.h"
 #include "cli/text.h"
+#include "cutune.h"
 #include "model/plan.h"
-#include "runtime/runtime.h"
 
 static const struct argp_option options[] = {
     OPT_OP,
@@ -15,7 +15,7 @@ static const struct argp_option options[] = {
     OPT_DEVICE,
     OPT_DB,
     OPT_JSON,
-    { 0 },
+    OPT_END,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -47,23 +47,26 @@ struct answer {
 static int ask_library(const struct args *args, const struct targets *t, struct answer *a)
 {
     cutune_device device = { .size = sizeof device };
+    cutune_handle *handle;
     struct buf types = { 0 };
     op_row_print(&types, t->op, t->rows[0]);
     bool asked = false;
     int rc = cutune_open(args->db, &a->lib);
     if (rc == 0)
-        rc = cutune_device_find(a->lib, args->device, &device);
+        rc = cutune_device_find(args->device, &device);
+    if (rc == 0)
+        rc = cutune_attach(a->lib, &device, &handle);
     if (rc == 0) {
         asked = true;
-        rc = cutune_lookup(a->lib, &device, t->op->name, buf_text(&types), t->problems[0].size, t->op->naxes, &a->kernel);
+        rc = cutune_lookup(handle, t->op->name, buf_text(&types), t->problems[0].size, t->op->naxes, &a->kernel);
     }
     buf_free(&types);
     if (rc == 0)
         buf_str(&a->why, cutune_kernel_why(a->kernel));
     else if (rc == CUTUNE_ERR_NOTFOUND || (rc == CUTUNE_ERR_INVALID && asked))
-        buf_fmt(&a->why, "default: the first of the op script's that holds here; %s", cutune_error(a->lib));
+        buf_fmt(&a->why, "default: the first of the op script's that holds here; %s", cutune_error());
     else
-        return complain(FAILED, "%s", cutune_error(a->lib));
+        return complain(FAILED, "%s", cutune_error());
     return DONE;
 }
 
@@ -82,35 +85,37 @@ static const char *match_name(const struct answer *a)
     return names[a->kernel ? cutune_kernel_match(a->kernel) : CUTUNE_MATCH_DEFAULT];
 }
 
-static json_t *tuned_config_json(const struct tuned *k)
+/* The configuration by its names, where the script still has them all; else as text. */
+static json_t *kernel_config_json(const struct op *op, const cutune_kernel *k)
 {
-    json_t *o = json_object();
-    for (int i = 0; i < k->nparams; i++)
-        o = json_with(o, k->params[i].name, json_val(k->params[i].value));
-    return o;
+    struct config c;
+    if (config_parse(op, cutune_kernel_variant(k), cutune_kernel_config(k), &c, NULL))
+        return json_text(cutune_kernel_config(k));
+    return json_config(op, &c);
 }
 
 static int answer_json(const struct op *op, const struct answer *a)
 {
-    const struct tuned *k = a->kernel ? a->kernel->tuned : NULL;
+    const cutune_kernel *k = a->kernel;
     json_t *o = json_object();
     o = json_with(o, "match", json_text(match_name(a)));
-    o = json_with(o, "variant", json_text(k ? k->variant : op->variants[a->config.variant].name));
-    o = json_with(o, "config", k ? tuned_config_json(k) : json_config(op, &a->config));
-    o = json_with(o, "time_ns", json_positive(k ? k->time_ns : 0));
+    o = json_with(o, "variant", json_text(k ? cutune_kernel_variant(k) : op->variants[a->config.variant].name));
+    o = json_with(o, "config", k ? kernel_config_json(op, k) : json_config(op, &a->config));
+    o = json_with(o, "time_ns", json_positive(k ? cutune_kernel_time_ns(k) : 0));
     return json_print(json_with(o, "why", json_text(buf_text(&a->why))));
 }
 
 static void answer_print(const struct op *op, const struct answer *a)
 {
-    const struct tuned *k = a->kernel ? a->kernel->tuned : NULL;
+    const cutune_kernel *k = a->kernel;
+    double time_ns = k ? cutune_kernel_time_ns(k) : 0;
     struct buf config = { 0 };
     if (!k)
         config_print(&config, op, &a->config);
     printf("match    %s\n", match_name(a));
-    printf("variant  %s\n", k ? k->variant : op->variants[a->config.variant].name);
-    printf("config   %s\n", k ? k->config : buf_text(&config));
-    printf("time     %s\n", k && k->time_ns > 0 ? text_time(k->time_ns) : "not measured");
+    printf("variant  %s\n", k ? cutune_kernel_variant(k) : op->variants[a->config.variant].name);
+    printf("config   %s\n", k ? cutune_kernel_config(k) : buf_text(&config));
+    printf("time     %s\n", time_ns > 0 ? text_time(time_ns) : "not measured");
     printf("why      %s\n", buf_text(&a->why));
     buf_free(&config);
 }

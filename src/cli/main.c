@@ -1,10 +1,13 @@
 /* cutune: the command table. What an exit code means stands in cli.h. */
 #include <argp.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -15,6 +18,8 @@ static const struct command commands[] = {
     { "space", "an op's configurations: how many, and what removed the others", cmd_space },
     { "show", "the source, PTX or resources of one configuration", cmd_show },
     { "export", "the tuned results as JSON or CSV", cmd_export },
+    { "header", "a C header with a typed call for each op", cmd_header },
+    { "tables", "the database of default configurations that is installed", cmd_tables },
     { "devices", "the devices that are present", cmd_devices },
     { "ops", "the ops that are known", cmd_ops },
     { "doctor", "what is present, what is missing, and what would mend it", cmd_doctor },
@@ -89,21 +94,50 @@ static int dispatch(int argc, char **argv)
         return DONE;
     }
     if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "-h") == 0)
-        return help(argc > 2 ? argv[2] : NULL);
+        return argc > 3 ? complain(USAGE, "unexpected '%s': help takes the name of one command", argv[3])
+                        : help(argc > 2 ? argv[2] : NULL);
     const struct command *c = find(word);
     if (!c)
         return complain(USAGE, "unknown %s '%s': `cutune help` lists the commands", word[0] == '-' ? "option" : "command", word);
     return start(c, argc - 1, argv + 1);
 }
 
+/* A standard file that is closed would become the next one that is opened, and what is printed would be written into that. */
+static void keep_standard_files(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY); /* so that a write fails, as it would have */
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+static bool output_checked;
+
+static bool output_failed(void)
+{
+    output_checked = true;
+    return fflush(stdout) != 0 || ferror(stdout);
+}
+
+/* argp ends the process itself, with 0, after --help and --version. */
+static void check_at_exit(void)
+{
+    if (!output_checked && output_failed()) {
+        complain(FAILED, "could not write the output: %m");
+        _exit(FAILED);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    keep_standard_files();
+    atexit(check_at_exit);
     argp_program_version = "cutune " CUTUNE_VERSION;
     argp_err_exit_status = USAGE;
     setenv("ARGP_HELP_FMT", "rmargin=99", 0); /* so that no example is broken into lines; the user's own wish goes first */
     signal(SIGXFSZ, SIG_IGN);                 /* past `ulimit -f` a write then fails, and whoever wrote says so */
     int code = dispatch(argc, argv);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == DONE)
-        return complain(FAILED, "could not write the output: %m");
-    return code;
+    return output_failed() && code == DONE ? complain(FAILED, "could not write the output: %m") : code;
 }

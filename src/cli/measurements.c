@@ -7,7 +7,7 @@
 #include "cli/targets.h"
 #include "cli/text.h"
 
-int wanted_read(const struct args *args, struct wanted *out)
+int filter_read(const struct args *args, struct filter *out)
 {
     struct targets t = { 0 };
     bool is_name = args->op && !strchr(args->op, '/') && !strchr(args->op, '.');
@@ -28,17 +28,17 @@ int wanted_read(const struct args *args, struct wanted *out)
     return code;
 }
 
-static bool fits(const struct buf *wanted, const char *text)
+static bool fits(const struct buf *filter, const char *text)
 {
-    return !wanted->len || strcmp(buf_text(wanted), text) == 0;
+    return !filter->len || strcmp(buf_text(filter), text) == 0;
 }
 
-bool wanted_is(const struct wanted *w, const char *op, const char *types, const char *problem)
+bool filter_is(const struct filter *w, const char *op, const char *types, const char *problem)
 {
     return fits(&w->op, op) && fits(&w->types, types) && fits(&w->problem, problem);
 }
 
-void wanted_free(struct wanted *w)
+void filter_free(struct filter *w)
 {
     buf_free(&w->op);
     buf_free(&w->types);
@@ -47,7 +47,7 @@ void wanted_free(struct wanted *w)
 
 /* The listing so far: a table for each problem on each device, printed when the next begins. */
 struct printing {
-    const struct wanted *wanted;
+    const struct filter *filter;
     struct buf head;
     struct table table;
     bool any;
@@ -66,7 +66,7 @@ static int add_row(void *arg, const struct tried *t)
 {
     struct printing *p = arg;
     struct buf head = { 0 };
-    if (!wanted_is(p->wanted, t->op, t->types, t->problem))
+    if (!filter_is(p->filter, t->op, t->types, t->problem))
         return 0;
     buf_fmt(&head, "%s %s %s on %s: %s (%s)%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
             strcmp(t->cache, "warm") == 0 ? ", warm" : "", t->stale ? ", stale" : "");
@@ -87,9 +87,9 @@ static int add_row(void *arg, const struct tried *t)
     return 0;
 }
 
-int measurements_print(struct store *store, const struct wanted *wanted, struct err *err)
+int measurements_print(struct store *store, const struct filter *filter, struct err *err)
 {
-    struct printing p = { .wanted = wanted, .table.align = "lrll" };
+    struct printing p = { .filter = filter, .table.align = "lrll" };
     int rc = store_each_tried(store, add_row, &p, err);
     if (rc == 0)
         flush_table(&p);
@@ -133,14 +133,14 @@ static json_t *config_json(const char *config)
 }
 
 struct gathering {
-    const struct wanted *wanted;
+    const struct filter *filter;
     json_t **array;
 };
 
 static int add_object(void *arg, const struct tried *t)
 {
     struct gathering *g = arg;
-    if (!wanted_is(g->wanted, t->op, t->types, t->problem))
+    if (!filter_is(g->filter, t->op, t->types, t->problem))
         return 0;
     json_t *o = json_object();
     o = json_with(o, "backend", json_text(t->backend));
@@ -159,7 +159,7 @@ static int add_object(void *arg, const struct tried *t)
     return *g->array ? 0 : ERR_NOMEM;
 }
 
-int measurements_json(struct store *store, const struct wanted *wanted, json_t **array, struct err *err)
+int measurements_json(struct store *store, const struct filter *filter, json_t **array, struct err *err)
 {
-    return store_each_tried(store, add_object, &(struct gathering){ .wanted = wanted, .array = array }, err);
+    return store_each_tried(store, add_object, &(struct gathering){ .filter = filter, .array = array }, err);
 }

@@ -66,16 +66,16 @@ static void print_counts(const struct tune_report *r)
 }
 
 /* Where the results are, and the command that asks for the last of them. */
-static void print_next(const struct targets *t, const struct args *args, const struct store *store, const struct finding *last)
+static void print_next(const struct devspec *dev, const struct args *args, const struct store *store, const struct finding *last)
 {
     struct buf line = { 0 };
     char id[32];
-    buf_fmt(&line, "%s lookup --op %s --shape ", program_invocation_name, args->op);
-    problem_print(&line, t->op, last->problem);
+    buf_fmt(&line, "%s lookup --op %s --shape ", program_invocation_name, args->op ? args->op : last->op->name);
+    problem_print(&line, last->op, last->problem);
     buf_str(&line, " --dtype ");
-    op_row_print(&line, t->op, last->row);
+    op_row_print(&line, last->op, last->row);
     if (args->device) {
-        devspec_id(&t->dev, id);
+        devspec_id(dev, id);
         buf_fmt(&line, " --device %s", id);
     }
     if (args->db)
@@ -84,22 +84,23 @@ static void print_next(const struct targets *t, const struct args *args, const s
     buf_free(&line);
 }
 
-int report_print(const struct targets *t, const struct args *args, const struct store *store, const struct finding *found, int n)
+int report_print(const struct devspec *dev, const struct args *args, const struct store *store, const struct finding *found, int n)
 {
     char id[32];
-    devspec_id(&t->dev, id);
-    printf("%s on %s: %s (%s)\n", t->op->name, id, t->dev.name, t->dev.arch);
+    devspec_id(dev, id);
     for (int i = 0; i < n; i++) {
         struct buf title = { 0 };
-        target_print(&title, t, found[i].problem, found[i].row);
+        if (!i || found[i].op != found[i - 1].op)
+            printf("%s%s on %s: %s (%s)\n", i ? "\n" : "", found[i].op->name, id, dev->name, dev->arch);
+        target_print(&title, found[i].op, found[i].problem, found[i].row);
         printf("\n%s\n", buf_text(&title));
         buf_free(&title);
-        if (timing_table(t->op, &found[i].report) != DONE)
+        if (timing_table(found[i].op, &found[i].report) != DONE)
             return FAILED;
         print_counts(&found[i].report);
     }
     if (n && found[n - 1].report.best.config.variant >= 0)
-        print_next(t, args, store, &found[n - 1]);
+        print_next(dev, args, store, &found[n - 1]);
     return DONE;
 }
 
@@ -124,8 +125,9 @@ static json_t *outcomes_json(const struct tune_report *r)
     return o;
 }
 
-static json_t *finding_json(const struct op *op, const struct finding *f)
+static json_t *finding_json(const struct finding *f)
 {
+    const struct op *op = f->op;
     const struct tune_report *r = &f->report;
     struct buf types = { 0 };
     op_row_print(&types, op, f->row);
@@ -149,12 +151,12 @@ static json_t *finding_json(const struct op *op, const struct finding *f)
     return o;
 }
 
-int report_json(const struct targets *t, const struct store *store, const struct finding *found, int n)
+int report_json(const struct devspec *dev, const struct store *store, const struct finding *found, int n)
 {
     json_t *results = json_array(), *o = json_object();
     for (int i = 0; i < n; i++)
-        results = json_append(results, finding_json(t->op, &found[i]));
-    o = json_with(o, "device", json_device(&t->dev));
+        results = json_append(results, finding_json(&found[i]));
+    o = json_with(o, "device", json_device(dev));
     o = json_with(o, "results", results);
-    return json_print(json_with(o, "database", json_text(store_path(store))));
+    return json_print(json_with(o, "database", store ? json_text(store_path(store)) : json_null()));
 }

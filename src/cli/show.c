@@ -13,7 +13,7 @@
 #include "source/source.h"
 
 enum { KEY_CONFIG = KEY_OWN, KEY_VARIANT, KEY_ARCH, KEY_SOURCE, KEY_PTX, KEY_RESOURCES };
-enum { DEADLINE_S = 120 }; /* for the template's own code and the compiler */
+enum { TEMPLATE_S = 10, COMPILER_S = 120 }; /* deadlines; a template that loops plainly is stopped sooner, with its line */
 
 static const struct argp_option options[] = {
     OPT_OP,
@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
     OPT_DEVICE,
     { "arch", KEY_ARCH, "sm_90", 0, "The CUDA architecture to write and compile for; needs no device", 0 },
     OPT_JSON,
-    { 0 },
+    OPT_END,
 };
 
 static bool is_arch(const char *s)
@@ -59,6 +59,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             args_error(state, "--source, --ptx and --resources: one of them at a time");
         show->what = key;
         return 0;
+    case ARGP_KEY_END:
+        if (show->args.json && show->what == KEY_PTX)
+            args_error(state, "--json goes with --source or --resources: PTX is printed as it is");
+        return args_key(key, arg, &show->args, state);
     default:
         return args_key(key, arg, &show->args, state);
     }
@@ -140,11 +144,13 @@ int subject_compile(const struct subject *s, const char *arch, struct buf *binar
     struct compile_job job = { .source = buf_text(&s->source), .arch = arch };
     int rc = s->backend->compiler_open(&s->t->dev, &compiler, &err);
     if (rc == 0) {
-        rc = s->backend->compile(compiler, &job, binary, &log, &err);
+        rc = s->backend->compile(compiler, &job, binary, NULL, &log, &err);
         s->backend->compiler_close(compiler);
     }
-    if (log.len)
-        fprintf(stderr, "%s\n", buf_text(&log));
+    while (log.len && log.data[log.len - 1] == '\n')
+        log.len--;
+    if (log.len && rc != ERR_UNSUPPORTED) /* then the message says it all */
+        fprintf(stderr, "%.*s\n", (int)log.len, log.data);
     buf_free(&log);
     return rc ? complain(FAILED, "%s", err.msg) : DONE;
 }
@@ -170,9 +176,17 @@ static int show_source(const struct subject *s, const struct show_args *args)
 }
 
 /* A template may hold code of its own, and it is run here, in this process. */
-static void give_up(int number)
+static void template_late(int number)
 {
-    static const char line[] = "cutune show: the template or the compiler took longer than two minutes\n";
+    static const char line[] = "cutune show: the template's own code did not finish within 10 s\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, line, sizeof line - 1);
+    _exit(FAILED);
+}
+
+static void compiler_late(int number)
+{
+    static const char line[] = "cutune show: the compiler did not finish within two minutes\n";
     (void)number;
     (void)!write(STDERR_FILENO, line, sizeof line - 1);
     _exit(FAILED);
@@ -183,10 +197,12 @@ static int show(const struct show_args *args, const struct targets *t)
     struct err err = { 0 };
     struct subject s = { .t = t, .backend = backend_find(t->dev.backend), .arch = args->arch };
     int code = find_config(args, &s);
-    signal(SIGALRM, give_up);
-    alarm(DEADLINE_S);
+    signal(SIGALRM, template_late);
+    alarm(TEMPLATE_S);
     if (code == DONE && source_render(t->op, &s.config, t->rows[0], &t->dev, &s.source, &err) != 0)
         code = complain(FAILED, "%s", err.msg);
+    signal(SIGALRM, compiler_late);
+    alarm(COMPILER_S);
     if (code == DONE)
         code = args->what == KEY_PTX         ? show_ptx(&s)
                : args->what == KEY_RESOURCES ? show_resources(&s, args)

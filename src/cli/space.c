@@ -26,7 +26,7 @@ static const struct argp_option options[] = {
     { "variant", KEY_VARIANT, "NAME", 0, "This variant only", 0 },
     { "list", KEY_LIST, NULL, 0, "A line of names, then a line for each valid configuration, comma-joined", 0 },
     OPT_JSON,
-    { 0 },
+    OPT_END,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -214,7 +214,7 @@ static int show_space(const struct space_args *args, const struct targets *t)
         view.first = op_variant(t->op, args->variant);
         view.end = view.first + 1;
         if (view.first < 0)
-            return complain(USAGE, "--variant %s: %s has no such variant; `cutune ops` lists them", args->variant, t->op->name);
+            return complain(USAGE, "--variant '%s': %s has no such variant; `cutune ops` lists them", args->variant, t->op->name);
     }
     int64_t start = clock_ns();
     if (space_new(t->op, &t->problems[0], t->rows[0], &t->dev, &space, &err) != 0)
@@ -222,7 +222,7 @@ static int show_space(const struct space_args *args, const struct targets *t)
     view.space = space;
     view.build_ms = (clock_ns() - start) / 1e6;
     struct buf title = { 0 };
-    target_print(&title, t, &t->problems[0], t->rows[0]);
+    target_print(&title, t->op, &t->problems[0], t->rows[0]);
     int code = args->list ? print_list(&view) : args->args.json ? print_json(&view) : print_table(&view, buf_text(&title), &t->dev);
     buf_free(&title);
     space_free(space);

@@ -121,12 +121,12 @@ void targets_free(struct targets *t)
     mem_free(t->rows);
 }
 
-void target_print(struct buf *out, const struct targets *t, const struct problem *p, int row)
+void target_print(struct buf *out, const struct op *op, const struct problem *p, int row)
 {
-    buf_fmt(out, "%s ", t->op->name);
-    op_row_print(out, t->op, row);
+    buf_fmt(out, "%s ", op->name);
+    op_row_print(out, op, row);
     buf_str(out, " ");
-    problem_print(out, t->op, p);
+    problem_print(out, op, p);
 }
 
 int database_open(const struct args *args, enum store_mode mode, struct store **out, struct err *err)

@@ -30,7 +30,7 @@ int targets_all(const struct args *args, struct targets *t);
 void targets_free(struct targets *t);
 
 /* "OP f32 m=1111,n=113" */
-void target_print(struct buf *out, const struct targets *t, const struct problem *p, int row);
+void target_print(struct buf *out, const struct op *op, const struct problem *p, int row);
 
 /* Opens --db, or the default database. */
 int database_open(const struct args *args, enum store_mode mode, struct store **out, struct err *err);

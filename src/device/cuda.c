@@ -34,8 +34,7 @@ struct module {
 struct kernel {
     CUfunction handle;
     int64_t dynamic_shared;
-    int nparams; /* -1: the driver does not tell */
-    size_t sizes[MAX_KARGS];
+    struct cuda_params params;
     struct kernel *next;
 };
 
@@ -266,20 +265,32 @@ static void cuda_unload(struct device *d, struct module *m)
     mem_free(m);
 }
 
-/* The kernel's parameters, so that a launch with too few does not make the driver read past the end of our list. */
-static int count_params(struct device *d, struct kernel *k, struct err *err)
+int cuda_params_get(const struct cuda_api *cu, CUfunction function, struct cuda_params *out, struct err *err)
 {
-    k->nparams = -1;
-    if (!d->cu->cuFuncGetParamInfo)
+    out->n = -1;
+    if (!cu->cuFuncGetParamInfo)
         return 0;
     size_t offset, size;
     int n = 0;
-    while (d->cu->cuFuncGetParamInfo(k->handle, (size_t)n, &offset, &size) == CUDA_SUCCESS) {
+    while (cu->cuFuncGetParamInfo(function, (size_t)n, &offset, &size) == CUDA_SUCCESS) {
         if (n == MAX_KARGS)
             return err_set(err, ERR_UNSUPPORTED, "more than %d parameters", MAX_KARGS);
-        k->sizes[n++] = size;
+        out->sizes[n++] = size;
     }
-    k->nparams = n;
+    out->n = n;
+    return 0;
+}
+
+int cuda_params_check(const struct cuda_params *p, const size_t *sizes, int n, struct err *err)
+{
+    if (p->n < 0)
+        return 0;
+    if (p->n != n)
+        return err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", p->n, n);
+    for (int i = 0; i < n; i++)
+        if (p->sizes[i] != sizes[i])
+            return err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %zu bytes, the launch gives %zu", i + 1,
+                           p->sizes[i], sizes[i]);
     return 0;
 }
 
@@ -297,18 +308,24 @@ static int read_resources(struct device *d, struct kernel *k, struct resources *
     return 0;
 }
 
-/* Static and dynamic shared memory together; more than a block has without asking must be asked for. */
-static int make_room(struct device *d, struct kernel *k, int64_t static_shared, struct err *err)
+/* More than a block has without asking must be asked for; what others asked for is not taken back. */
+int cuda_make_room(const struct cuda_api *cu, const struct devspec *spec, CUfunction function, int64_t dynamic_shared,
+                   struct err *err)
 {
-    int64_t all = static_shared + k->dynamic_shared;
-    if (k->dynamic_shared < 0 || k->dynamic_shared > d->spec.max_shared || all > d->spec.max_shared)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "%" PRId64 " bytes of dynamic and %" PRId64 " of static shared memory: a block has %" PRId64,
-                       k->dynamic_shared, static_shared, d->spec.max_shared);
-    if (all <= d->spec.max_static_shared)
+    int fixed = 0, now = 0;
+    int rc =
+        cuda_check(cu, cu->cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function), err, "cuFuncGetAttribute");
+    if (!rc)
+        rc = cuda_check(cu, cu->cuFuncGetAttribute(&now, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function), err,
+                        "cuFuncGetAttribute");
+    if (rc)
+        return rc;
+    if (dynamic_shared < 0 || dynamic_shared > spec->max_shared - fixed)
+        return err_set(err, ERR_UNSUPPORTED, "%" PRId64 " bytes of dynamic and %d of static shared memory: a block has %" PRId64,
+                       dynamic_shared, fixed, spec->max_shared);
+    if (dynamic_shared + fixed <= spec->max_static_shared || dynamic_shared <= now)
         return 0;
-    return cuda_check(d->cu,
-                      d->cu->cuFuncSetAttribute(k->handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)k->dynamic_shared),
+    return cuda_check(cu, cu->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)dynamic_shared),
                       err, "cuFuncSetAttribute");
 }
 
@@ -331,9 +348,9 @@ static int cuda_kernel(struct device *d, struct module *m, const char *name, int
     if (!rc)
         rc = read_resources(d, k, &r, err);
     if (!rc)
-        rc = make_room(d, k, r.shared, err);
+        rc = cuda_make_room(d->cu, &d->spec, k->handle, dynamic_shared, err);
     if (!rc)
-        rc = count_params(d, k, err);
+        rc = cuda_params_get(d->cu, k->handle, &k->params, err);
     if (rc) {
         if (rc != ERR_NOTFOUND)
             err_prefix(err, "kernel '%s': ", name);
@@ -352,18 +369,14 @@ static int cuda_kernel(struct device *d, struct module *m, const char *name, int
 static int fill_params(const struct kernel *k, const struct karg *args, int nargs, const void *params[MAX_KARGS], struct err *err)
 {
     static const unsigned char zeros[4096];
-    if (k->nparams >= 0 && k->nparams != nargs)
-        return err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", k->nparams, nargs);
+    size_t sizes[MAX_KARGS];
     for (int i = 0; i < nargs; i++) {
         params[i] = args[i].memory ? (const void *)&args[i].memory->at : args[i].bytes;
-        size_t size = args[i].memory ? sizeof args[i].memory->at : (size_t)args[i].size;
-        if (k->nparams >= 0 && k->sizes[i] != size)
-            return err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %zu bytes, the launch gives %zu", i + 1,
-                           k->sizes[i], size);
+        sizes[i] = args[i].memory ? sizeof args[i].memory->at : (size_t)args[i].size;
     }
     for (int i = nargs; i < MAX_KARGS; i++)
         params[i] = zeros;
-    return 0;
+    return cuda_params_check(&k->params, sizes, nargs, err);
 }
 
 static int cuda_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
@@ -448,6 +461,7 @@ const struct backend cuda_backend = {
     .compiler_open = nvrtc_open,
     .compiler_close = nvrtc_close,
     .compile = nvrtc_compile,
+    .compiler_name = nvrtc_name,
     .open = cuda_open,
     .close = cuda_close,
     .alloc = cuda_alloc,

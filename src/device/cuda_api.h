@@ -19,6 +19,8 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel;
 typedef struct _nvrtcProgram *nvrtcProgram;
 
 #define CUDA_CONSTANTS(X)                                                                                                          \
@@ -48,6 +50,7 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                                                            \
     X(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                                            \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                                                                   \
+    X(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 115)                                                                             \
     X(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                                                                                  \
     X(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                                                                                      \
     X(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3)                                                                                       \
@@ -67,6 +70,7 @@ typedef unsigned int CUresult; /* enumerations: as wide as an unsigned int */
 typedef unsigned int CUdevice_attribute;
 typedef unsigned int CUfunction_attribute;
 typedef unsigned int CUjit_option;
+typedef unsigned int CUlibraryOption;
 typedef unsigned int nvrtcResult;
 typedef struct CUuuid_st {
     char bytes[16];
@@ -89,11 +93,19 @@ enum { CUDA_CONSTANTS(X) };
     X(cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))                                           \
     X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                                                      \
     X(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                                                            \
+    X(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned int *flags, int *active))                                             \
     X(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                                                             \
     X(cuCtxSetCurrent, (CUcontext context))                                                                                        \
+    X(cuCtxGetCurrent, (CUcontext * context))                                                                                      \
+    X(cuCtxPushCurrent_v2, (CUcontext context))                                                                                    \
+    X(cuCtxPopCurrent_v2, (CUcontext * context))                                                                                   \
+    X(cuCtxGetDevice, (CUdevice * device))                                                                                         \
+    X(cuCtxSynchronize, (void))                                                                                                    \
     X(cuMemGetInfo_v2, (size_t * free, size_t * total))                                                                            \
     X(cuMemAlloc_v2, (CUdeviceptr * at, size_t bytes))                                                                             \
     X(cuMemFree_v2, (CUdeviceptr at))                                                                                              \
+    X(cuMemAllocAsync, (CUdeviceptr * at, size_t bytes, CUstream stream))                                                          \
+    X(cuMemFreeAsync, (CUdeviceptr at, CUstream stream))                                                                           \
     X(cuMemsetD8Async, (CUdeviceptr at, unsigned char value, size_t count, CUstream stream))                                       \
     X(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                                     \
     X(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                                     \
@@ -114,10 +126,19 @@ enum { CUDA_CONSTANTS(X) };
     X(cuEventRecord, (CUevent event, CUstream stream))                                                                             \
     X(cuEventElapsedTime, (float *ms, CUevent start, CUevent end))
 
-/* Null where the driver is older: cuDeviceGetUuid_v2 (11.4) tells a MIG slice's own UUID, cuFuncGetParamInfo (12.4) counts a
- * kernel's parameters. */
+/* Null where the driver is older: cuDeviceGetUuid_v2 (11.4) tells a MIG slice's own UUID, cuCtxGetId (12.0) tells a context from
+ * another at the same address, libraries (12.0) outlive contexts, cuFuncGetParamInfo (12.4) counts a kernel's parameters, cuFuncLoad
+ * (12.4) loads it before its first launch. */
 #define CUDA_OPTIONAL_FUNCTIONS(X)                                                                                                 \
     X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                                                        \
+    X(cuCtxGetId, (CUcontext context, unsigned long long *id))                                                                     \
+    X(cuLibraryLoadData, (CUlibrary * library, const void *image, CUjit_option *jit_options, void **jit_values, unsigned int njit, \
+                          CUlibraryOption *options, void **values, unsigned int n))                                                \
+    X(cuLibraryUnload, (CUlibrary library))                                                                                        \
+    X(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const char *name))                                                \
+    X(cuKernelGetFunction, (CUfunction * function, CUkernel kernel))                                                               \
+    X(cuKernelSetAttribute, (CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device))                         \
+    X(cuFuncLoad, (CUfunction function))                                                                                           \
     X(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t * offset, size_t * size))
 
 #define NVRTC_FUNCTIONS(X)                                                                                                         \

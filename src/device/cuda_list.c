@@ -48,16 +48,24 @@ static int attribute(const struct cuda_api *cu, CUdevice device, CUdevice_attrib
     return value;
 }
 
-static int describe(const struct cuda_api *cu, int index, struct devspec *d, struct err *err)
+/* Its place in the driver's list. */
+static int index_of(const struct cuda_api *cu, CUdevice device)
 {
-    CUdevice device;
+    int n = 0, i = 0;
+    CUdevice at;
+    cu->cuDeviceGetCount(&n);
+    while (i < n && (cu->cuDeviceGet(&at, i) != CUDA_SUCCESS || at != device))
+        i++;
+    return i;
+}
+
+int cuda_describe(const struct cuda_api *cu, CUdevice device, struct devspec *d, struct err *err)
+{
     size_t memory = 0;
-    int rc = cuda_check(cu, cu->cuDeviceGet(&device, index), err, "cuDeviceGet");
-    if (!rc)
-        rc = cuda_check(cu, cu->cuDeviceTotalMem_v2(&memory, device), err, "cuDeviceTotalMem");
+    int rc = cuda_check(cu, cu->cuDeviceTotalMem_v2(&memory, device), err, "cuDeviceTotalMem");
     if (rc)
         return rc;
-    *d = (struct devspec){ .backend = "cuda", .index = index, .fp64 = true };
+    *d = (struct devspec){ .backend = "cuda", .index = index_of(cu, device), .fp64 = true };
     identity(cu, device, d);
     driver_version(cu, d->driver, sizeof d->driver);
     int major = attribute(cu, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
@@ -94,8 +102,12 @@ int cuda_list(struct devspec *out, int max, struct err *err)
     int rc = cuda_check(cu, cu->cuDeviceGetCount(&n), err, "cuDeviceGetCount");
     if (!rc && n == 0)
         err_set(err, 0, "the NVIDIA driver sees no GPU");
-    for (int i = 0; i < n && i < max && !rc; i++)
-        rc = describe(cu, i, &out[i], err);
+    for (int i = 0; i < n && i < max && !rc; i++) {
+        CUdevice device;
+        rc = cuda_check(cu, cu->cuDeviceGet(&device, i), err, "cuDeviceGet");
+        if (!rc)
+            rc = cuda_describe(cu, device, &out[i], err);
+    }
     return rc ? rc : n;
 }
 

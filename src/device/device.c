@@ -48,7 +48,8 @@ static int parse_word(const char *word, struct wish *wish, struct err *err)
             wish->index = atoi(digits);
     }
     if (!wish->backend)
-        return err_set(err, ERR_INVALID, "device '%s': write cuda, cuda:0, opencl, opencl:1 and so on", word);
+        return err_set(err, ERR_INVALID,
+                       "device '%.80s': write cuda, cuda:0, opencl, opencl:1 and so on; `cutune devices` lists them", word);
     return 0;
 }
 

@@ -17,6 +17,8 @@
 #include "model/plan.h"
 #include "model/record.h"
 
+enum { COMPILER_NAME = 64 };
+
 struct device;   /* an open device */
 struct module;   /* loaded code */
 struct kernel;   /* an entry of a module; lives as long as it */
@@ -57,10 +59,14 @@ struct backend {
 
     int (*compiler_open)(const struct devspec *spec, struct compiler **out, struct err *err);
     void (*compiler_close)(struct compiler *c);
-    /* Compiles to what `load` takes. Returns 0, ERR_INVALID where the source is refused (the log says why), or another code. The log
-     * is cut at 1 MB. A backend that compiles per launch shape (PoCL) runs one block of each launch on scratch buffers before it
-     * ships the binary. */
-    int (*compile)(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *log, struct err *err);
+    /* Compiles to what `load` takes. `portable` may be null; where the backend has such a thing (CUDA) it gets the same code as PTX,
+     * which drivers compile for this architecture and later ones; elsewhere it stays empty. Returns 0, ERR_INVALID where the source
+     * is refused (the log says why), or another code. The log is cut at 1 MB. A backend that compiles per launch shape (PoCL) runs
+     * one block of each launch on scratch buffers before it ships the binary. */
+    int (*compile)(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *portable, struct buf *log,
+                   struct err *err);
+    /* What compiles, as the store names it: "NVRTC 13.0"; where that is the device's driver, the driver's version. */
+    void (*compiler_name)(const struct compiler *c, char out[COMPILER_NAME]);
 
     int (*open)(const struct devspec *spec, struct device **out, struct err *err);
     void (*close)(struct device *d);

@@ -5,6 +5,8 @@
  *   compile-error   the compiler refuses the source        time=NS       the time of a launch of it
  *   crash-compile   the compiler's process dies            delay=MS      a wait for it sleeps as long
  *   hang-compile    the compiler never returns             launch-error  its launch is refused
+ *   hoard-compile   the compiler dies for want of 64 GB, or hangs on them where it gets so much
+ *   large-compile   the compiler finds that it takes more than the device has
  *   crash           a wait for it takes the process down   hang          a wait for it never returns
  *   sticky          a wait for it, and every call after, fails as on a lost context
  *   wrong           the next launch of a kernel check_equal or check_close writes 1 to the uint64 that its first argument points to */
@@ -12,12 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/util.h"
 #include "device/check.h"
+#include "device/null_part.h"
 
 static const char magic[8] = "cutuneN\n";
 
@@ -76,7 +80,7 @@ static const char *directive(const char *source, const char *word)
     return NULL;
 }
 
-static bool says(const char *source, const char *word)
+bool null_says(const char *source, const char *word)
 {
     return directive(source, word) != NULL;
 }
@@ -94,30 +98,44 @@ static void hang(void)
         pause();
 }
 
+/* Whether a process may have so much; it is not used. */
+static bool may_have(int64_t bytes)
+{
+    void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p != MAP_FAILED)
+        munmap(p, (size_t)bytes);
+    return p != MAP_FAILED;
+}
+
+void null_describe(int index, struct devspec *out)
+{
+    *out = (struct devspec){
+        .backend = "null",
+        .name = "Pretend device",
+        .arch = "null",
+        .multiprocessors = 132,
+        .memory = INT64_C(141) << 30,
+        .index = index,
+        .driver = "1",
+        .warp = 32,
+        .l2 = 50 << 20,
+        .max_threads = 1024,
+        .max_block = { 1024, 1024, 64 },
+        .max_grid = { INT32_MAX, 65535, 65535 },
+        .max_shared = 227 << 10,
+        .max_static_shared = 48 << 10,
+        .max_alloc = INT64_C(141) << 30,
+        .fp64 = true,
+    };
+}
+
 static int null_list(struct devspec *out, int max, struct err *err)
 {
     if (err)
         *err = (struct err){ 0 };
-    for (int i = 0; i < 2 && i < max; i++)
-        out[i] = (struct devspec){
-            .backend = "null",
-            .name = "Pretend device",
-            .arch = "null",
-            .multiprocessors = 132,
-            .memory = INT64_C(141) << 30,
-            .index = i,
-            .driver = "1",
-            .warp = 32,
-            .l2 = 50 << 20,
-            .max_threads = 1024,
-            .max_block = { 1024, 1024, 64 },
-            .max_grid = { INT32_MAX, 65535, 65535 },
-            .max_shared = 227 << 10,
-            .max_static_shared = 48 << 10,
-            .max_alloc = INT64_C(141) << 30,
-            .fp64 = true,
-        };
-    return 2;
+    for (int i = 0; i < NULL_DEVICES && i < max; i++)
+        null_describe(i, &out[i]);
+    return NULL_DEVICES;
 }
 
 static int null_compiler_open(const struct devspec *spec, struct compiler **out, struct err *err)
@@ -132,25 +150,38 @@ static void null_compiler_close(struct compiler *c)
     mem_free(c);
 }
 
-static int null_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *log, struct err *err)
+static void null_compiler_name(const struct compiler *c, char out[COMPILER_NAME])
 {
     (void)c;
-    if (says(job->source, "crash-compile"))
+    snprintf(out, COMPILER_NAME, "1"); /* the driver's version, as with OpenCL */
+}
+
+/* The portable form is the bare source. */
+static int null_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *portable,
+                        struct buf *log, struct err *err)
+{
+    (void)c;
+    bool hoards = null_says(job->source, "hoard-compile");
+    if (null_says(job->source, "crash-compile") || (hoards && !may_have(INT64_C(64) << 30)))
         abort();
-    if (says(job->source, "hang-compile"))
+    if (null_says(job->source, "hang-compile") || hoards)
         hang();
-    if (says(job->source, "compile-error")) {
+    if (null_says(job->source, "compile-error")) {
         buf_str(log, "kernel(1): error: the source asks for it\n");
         return log->failed ? err_nomem(err) : err_set(err, ERR_INVALID, "the pretend compiler refuses the source");
     }
+    if (null_says(job->source, "large-compile"))
+        return err_set(err, ERR_UNSUPPORTED, "the source asks for too much");
     buf_put(binary, magic, sizeof magic);
     buf_str(binary, job->source);
-    return binary->failed ? err_nomem(err) : 0;
+    if (portable)
+        buf_str(portable, job->source);
+    return binary->failed || (portable && portable->failed) ? err_nomem(err) : 0;
 }
 
 static int null_open(const struct devspec *spec, struct device **out, struct err *err)
 {
-    if (spec->index < 0 || spec->index > 1)
+    if (spec->index < 0 || spec->index >= NULL_DEVICES)
         return err_set(err, ERR_NOTFOUND, "there is no null:%d", spec->index);
     *out = mem_zalloc(sizeof **out);
     if (!*out)
@@ -274,23 +305,45 @@ static int null_read(struct device *d, void *to, const struct memory *from, int6
     return rc;
 }
 
+int null_source(const void *binary, size_t bytes, char **out, struct err *err)
+{
+    if (bytes < sizeof magic || memcmp(binary, magic, sizeof magic) != 0)
+        return err_set(err, ERR_INVALID, "%zu bytes that are no program of the null device", bytes);
+    *out = mem_strndup((const char *)binary + sizeof magic, bytes - sizeof magic);
+    return *out ? 0 : err_nomem(err);
+}
+
+int null_entry_check(const struct devspec *spec, const char *source, const char *name, int64_t dynamic_shared, struct err *err)
+{
+    if (!name_ok(name) || !strstr(source, name))
+        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
+    if (dynamic_shared < 0 || dynamic_shared > spec->max_shared)
+        return err_set(err, ERR_UNSUPPORTED, "%" PRId64 " bytes of dynamic shared memory: a block has %" PRId64, dynamic_shared,
+                       spec->max_shared);
+    return 0;
+}
+
+int null_launch_check(const char *source, struct err *err)
+{
+    if (!null_says(source, "launch-error"))
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES (the source asks for it)");
+}
+
 static int null_load(struct device *d, const void *binary, size_t bytes, struct module **out, struct err *err)
 {
     int rc = lost(d, err);
     if (rc)
         return rc;
-    if (bytes < sizeof magic || memcmp(binary, magic, sizeof magic) != 0)
-        return err_set(err, ERR_INVALID, "%zu bytes that are no program of the null device", bytes);
     struct module *m = mem_zalloc(sizeof *m);
-    char *source = mem_strndup((const char *)binary + sizeof magic, bytes - sizeof magic);
-    if (!m || !source) {
-        mem_free(m);
-        mem_free(source);
+    if (!m)
         return err_nomem(err);
-    }
-    m->source = source;
-    *out = m;
-    return 0;
+    rc = null_source(binary, bytes, &m->source, err);
+    if (rc)
+        mem_free(m);
+    else
+        *out = m;
+    return rc;
 }
 
 static void null_unload(struct device *d, struct module *m)
@@ -310,13 +363,10 @@ static int null_kernel(struct device *d, struct module *m, const char *name, int
                        struct resources *resources, struct err *err)
 {
     int rc = lost(d, err);
+    if (!rc)
+        rc = null_entry_check(&d->spec, m->source, name, dynamic_shared, err);
     if (rc)
         return rc;
-    if (!name_ok(name) || !strstr(m->source, name))
-        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
-    if (dynamic_shared < 0 || dynamic_shared > d->spec.max_shared)
-        return err_set(err, ERR_UNSUPPORTED, "%" PRId64 " bytes of dynamic shared memory: a block has %" PRId64, dynamic_shared,
-                       d->spec.max_shared);
     struct kernel *k = mem_zalloc(sizeof *k);
     if (!k)
         return err_nomem(err);
@@ -361,19 +411,19 @@ static int null_launch(struct device *d, struct kernel *k, const struct geometry
                        struct err *err)
 {
     int rc = check_launch(&d->spec, g, k->dynamic_shared, args, nargs, err);
+    const char *source = k->module->source;
     if (!rc)
         rc = lost(d, err);
+    if (!rc)
+        rc = null_launch_check(source, err);
     if (rc)
         return rc;
-    const char *source = k->module->source;
-    if (says(source, "launch-error"))
-        return err_set(err, ERR_UNSUPPORTED, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES (the source asks for it)");
     if (strcmp(k->name, "check_equal") == 0 || strcmp(k->name, "check_close") == 0)
         check_output(d, args, nargs);
-    d->wrong |= says(source, "wrong");
-    d->pending.hang |= says(source, "hang");
-    d->pending.crash |= says(source, "crash");
-    d->pending.sticky |= says(source, "sticky");
+    d->wrong |= null_says(source, "wrong");
+    d->pending.hang |= null_says(source, "hang");
+    d->pending.crash |= null_says(source, "crash");
+    d->pending.sticky |= null_says(source, "sticky");
     int64_t delay = value_of(source, "delay=");
     if (delay > d->pending.delay_ms)
         d->pending.delay_ms = delay;
@@ -419,6 +469,7 @@ const struct backend null_backend = {
     .compiler_open = null_compiler_open,
     .compiler_close = null_compiler_close,
     .compile = null_compile,
+    .compiler_name = null_compiler_name,
     .open = null_open,
     .close = null_close,
     .alloc = null_alloc,

@@ -86,11 +86,17 @@ static int take(const struct nvrtc_api *rtc, nvrtcProgram program, get_size size
     return !rc && out->failed ? err_nomem(err) : rc;
 }
 
+/* The size of a text counts its closing zero. */
+static void drop_zeros(struct buf *text)
+{
+    while (text->len && text->data[text->len - 1] == 0)
+        text->len--;
+}
+
 static int take_log(const struct nvrtc_api *rtc, nvrtcProgram program, struct buf *log, struct err *err)
 {
     int rc = take(rtc, program, rtc->nvrtcGetProgramLogSize, rtc->nvrtcGetProgramLog, MAX_LOG, log, err);
-    while (!rc && log->len && log->data[log->len - 1] == 0) /* the size counts its closing zero */
-        log->len--;
+    drop_zeros(log);
     return rc;
 }
 
@@ -105,7 +111,25 @@ static bool arch_ok(const char *arch, bool *ptx)
     return digits >= 2 && digits <= 3 && (!number[digits] || (strchr("af", number[digits]) && !number[digits + 1]));
 }
 
-int nvrtc_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *log, struct err *err)
+/* The source is right, but too large for any device of this architecture: ptxas says so in these words. */
+static bool exceeds_resources(const struct buf *log, char line[256])
+{
+    compile_log_line(log, line);
+    return strncmp(line, "ptxas error", strlen("ptxas error")) == 0 && strstr(line, " uses too much ");
+}
+
+void nvrtc_name(const struct compiler *c, char out[COMPILER_NAME])
+{
+    snprintf(out, COMPILER_NAME, "NVRTC %d.%d", c->rtc->major, c->rtc->minor);
+}
+
+static int take_ptx(const struct nvrtc_api *rtc, nvrtcProgram program, struct buf *out, struct err *err)
+{
+    return take(rtc, program, rtc->nvrtcGetPTXSize, rtc->nvrtcGetPTX, SIZE_MAX, out, err);
+}
+
+int nvrtc_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *portable, struct buf *log,
+                  struct err *err)
 {
     const struct nvrtc_api *rtc = c->rtc;
     const char *arch = job->arch ? job->arch : c->arch;
@@ -124,16 +148,21 @@ int nvrtc_compile(struct compiler *c, const struct compile_job *job, struct buf 
     if (rc)
         goto out;
     if (result == NVRTC_ERROR_COMPILATION) {
-        rc = err_set(err, ERR_INVALID, "NVRTC refuses the source");
+        char line[256];
+        rc = exceeds_resources(log, line) ? err_set(err, ERR_UNSUPPORTED, "%s", line)
+                                          : err_set(err, ERR_INVALID, "NVRTC refuses the source");
         goto out;
     }
     if (result == NVRTC_ERROR_INVALID_OPTION)
-        rc = err_set(err, ERR_UNSUPPORTED, "NVRTC %d.%d does not know the architecture %s", rtc->major, rtc->minor, arch);
+        rc = err_set(err, ERR_UNSUPPORTED, "NVRTC %d.%d does not know the architecture %s: name another, or install a newer one",
+                     rtc->major, rtc->minor, arch);
     else
         rc = check(rtc, result, err, "nvrtcCompileProgram");
     if (!rc)
-        rc = ptx ? take(rtc, program, rtc->nvrtcGetPTXSize, rtc->nvrtcGetPTX, SIZE_MAX, binary, err)
+        rc = ptx ? take_ptx(rtc, program, binary, err)
                  : take(rtc, program, rtc->nvrtcGetCUBINSize, rtc->nvrtcGetCUBIN, SIZE_MAX, binary, err);
+    if (!rc && portable && !(rc = take_ptx(rtc, program, portable, err)))
+        drop_zeros(portable);
 out:
     rtc->nvrtcDestroyProgram(&program);
     return rc;

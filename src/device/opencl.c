@@ -137,21 +137,8 @@ static int ocl_fill(struct device *d, struct memory *m, int64_t offset, int64_t 
     if (rc || !bytes)
         return rc;
     cl_event event;
-    if (m->offset + offset + bytes >= INT32_MAX && !d->s.spec.shares_cores) {
-        rc = opencl_fill(&d->s, &d->filler, m->handle, offset, bytes, value, event_for(d, &event), err);
-        keep(d, rc ? NULL : event);
-        return rc;
-    }
-    /* The longest pattern that divides the part: drivers fill pattern by pattern. */
-    unsigned char pattern[128];
-    memset(pattern, value, sizeof pattern);
-    size_t length = sizeof pattern;
-    while (offset % (int64_t)length || bytes % (int64_t)length)
-        length /= 2;
-    rc = opencl_check(d->s.cl->clEnqueueFillBuffer(d->s.queue, m->handle, pattern, length, (size_t)offset, (size_t)bytes, 0, NULL,
-                                                   event_for(d, &event)),
-                      err, "clEnqueueFillBuffer");
-    keep(d, event);
+    rc = opencl_fill(&d->s, &d->filler, m->handle, m->offset, offset, bytes, value, event_for(d, &event), err);
+    keep(d, rc ? NULL : event);
     return rc;
 }
 
@@ -335,6 +322,7 @@ const struct backend opencl_backend = {
     .compiler_open = opencl_compiler_open,
     .compiler_close = opencl_compiler_close,
     .compile = opencl_compile,
+    .compiler_name = opencl_compiler_name,
     .open = ocl_open,
     .close = ocl_close,
     .alloc = ocl_alloc,

@@ -44,15 +44,26 @@ typedef struct _cl_event *cl_event;
     X(CL_DEVICE_LOCAL_MEM_SIZE, 0x1023)                                                                                            \
     X(CL_DEVICE_DOUBLE_FP_CONFIG, 0x1032)                                                                                          \
     X(CL_DEVICE_NAME, 0x102B)                                                                                                      \
+    X(CL_DEVICE_PLATFORM, 0x1031)                                                                                                  \
     X(CL_DRIVER_VERSION, 0x102D)                                                                                                   \
+    X(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 1)                                                                                   \
     X(CL_QUEUE_PROFILING_ENABLE, 2)                                                                                                \
+    X(CL_QUEUE_CONTEXT, 0x1090)                                                                                                    \
+    X(CL_QUEUE_DEVICE, 0x1091)                                                                                                     \
+    X(CL_QUEUE_PROPERTIES, 0x1093)                                                                                                 \
     X(CL_MEM_READ_WRITE, 1)                                                                                                        \
     X(CL_MEM_ALLOC_HOST_PTR, 16)                                                                                                   \
+    X(CL_MEM_OFFSET, 0x1108)                                                                                                       \
     X(CL_BUFFER_CREATE_TYPE_REGION, 0x1220)                                                                                        \
     X(CL_PROGRAM_BINARY_SIZES, 0x1165)                                                                                             \
     X(CL_PROGRAM_BINARIES, 0x1166)                                                                                                 \
     X(CL_PROGRAM_BUILD_LOG, 0x1183)                                                                                                \
     X(CL_KERNEL_NUM_ARGS, 0x1191)                                                                                                  \
+    X(CL_KERNEL_ARG_ADDRESS_QUALIFIER, 0x1196)                                                                                     \
+    X(CL_KERNEL_ARG_ADDRESS_GLOBAL, 0x119B)                                                                                        \
+    X(CL_KERNEL_ARG_ADDRESS_LOCAL, 0x119C)                                                                                         \
+    X(CL_KERNEL_ARG_ADDRESS_CONSTANT, 0x119D)                                                                                      \
+    X(CL_KERNEL_ARG_ADDRESS_PRIVATE, 0x119E)                                                                                       \
     X(CL_KERNEL_WORK_GROUP_SIZE, 0x11B0)                                                                                           \
     X(CL_KERNEL_LOCAL_MEM_SIZE, 0x11B2)                                                                                            \
     X(CL_KERNEL_PRIVATE_MEM_SIZE, 0x11B4)                                                                                          \
@@ -73,9 +84,12 @@ typedef cl_bitfield cl_mem_flags;
 typedef cl_bitfield cl_command_queue_properties;
 typedef cl_uint cl_platform_info;
 typedef cl_uint cl_device_info;
+typedef cl_uint cl_command_queue_info;
+typedef cl_uint cl_mem_info;
 typedef cl_uint cl_program_info;
 typedef cl_uint cl_program_build_info;
 typedef cl_uint cl_kernel_info;
+typedef cl_uint cl_kernel_arg_info;
 typedef cl_uint cl_kernel_work_group_info;
 typedef cl_uint cl_buffer_create_type;
 typedef cl_uint cl_profiling_info;
@@ -96,14 +110,18 @@ enum { OPENCL_CONSTANTS(X) };
     X(cl_context, clCreateContext,                                                                                                 \
       (const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,                                            \
        void (*notify)(const char *, const void *, size_t, void *), void *arg, cl_int *error))                                      \
+    X(cl_int, clRetainContext, (cl_context context))                                                                               \
     X(cl_int, clReleaseContext, (cl_context context))                                                                              \
     X(cl_command_queue, clCreateCommandQueue,                                                                                      \
       (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int * error))                           \
+    X(cl_int, clRetainCommandQueue, (cl_command_queue queue))                                                                      \
     X(cl_int, clReleaseCommandQueue, (cl_command_queue queue))                                                                     \
+    X(cl_int, clGetCommandQueueInfo, (cl_command_queue queue, cl_command_queue_info what, size_t room, void *out, size_t *size))   \
     X(cl_int, clFinish, (cl_command_queue queue))                                                                                  \
     X(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *error))                   \
     X(cl_mem, clCreateSubBuffer, (cl_mem of, cl_mem_flags flags, cl_buffer_create_type type, const void *region, cl_int *error))   \
     X(cl_int, clReleaseMemObject, (cl_mem memory))                                                                                 \
+    X(cl_int, clGetMemObjectInfo, (cl_mem memory, cl_mem_info what, size_t room, void *out, size_t *size))                         \
     X(cl_int, clEnqueueFillBuffer,                                                                                                 \
       (cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes, size_t offset, size_t bytes, cl_uint n,   \
        const cl_event *after, cl_event *event))                                                                                    \
@@ -132,6 +150,7 @@ enum { OPENCL_CONSTANTS(X) };
     X(cl_int, clReleaseKernel, (cl_kernel kernel))                                                                                 \
     X(cl_int, clSetKernelArg, (cl_kernel kernel, cl_uint i, size_t bytes, const void *value))                                      \
     X(cl_int, clGetKernelInfo, (cl_kernel kernel, cl_kernel_info what, size_t room, void *out, size_t *size))                      \
+    X(cl_int, clGetKernelArgInfo, (cl_kernel kernel, cl_uint i, cl_kernel_arg_info what, size_t room, void *out, size_t *size))    \
     X(cl_int, clGetKernelWorkGroupInfo,                                                                                            \
       (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t room, void *out, size_t *size))               \
     X(cl_int, clEnqueueNDRangeKernel,                                                                                              \

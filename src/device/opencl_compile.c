@@ -1,4 +1,5 @@
 /* Compiling OpenCL C through the device's own driver. A program travels as a small header and the driver's program binary. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,7 +8,7 @@
 #include "device/opencl_part.h"
 
 static const char magic[8] = "cutuneCL";
-static const char build_options[] = "-cl-std=CL1.2 -w";
+static const char build_options[] = "-cl-std=CL1.2 -w -cl-kernel-arg-info";
 enum { LARGE_GRID = 65535 }; /* blocks in one dimension, from which on PoCL has other code */
 
 /* PoCL compiles a kernel once more for each block shape, when it is first enqueued. A trial launch makes it do so here, and the
@@ -36,6 +37,11 @@ void opencl_compiler_close(struct compiler *c)
         return;
     opencl_session_close(&c->s);
     mem_free(c);
+}
+
+void opencl_compiler_name(const struct compiler *c, char out[COMPILER_NAME])
+{
+    snprintf(out, COMPILER_NAME, "%s", c->s.spec.driver);
 }
 
 /* A driver's binary is only for the very driver and device that made it. */
@@ -185,8 +191,10 @@ static int put_binary(const struct opencl_session *s, cl_program program, struct
     return rc;
 }
 
-int opencl_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *log, struct err *err)
+int opencl_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *portable, struct buf *log,
+                   struct err *err)
 {
+    (void)portable; /* drivers that take an intermediate form are too few */
     cl_program program;
     int rc = opencl_build(&c->s, job->source, &program, log, err);
     if (rc)

@@ -1,5 +1,7 @@
-/* Fills by a kernel. NVIDIA's clEnqueueFillBuffer (driver 580) writes astray or never returns past 2^31 bytes of a buffer; its kernels
- * are right there. */
+/* Fills. NVIDIA's clEnqueueFillBuffer (driver 580) writes astray or never returns past 2^31 bytes of a buffer; its kernels are right
+ * there. */
+#include <string.h>
+
 #include "device/opencl_part.h"
 
 static const char source[] =
@@ -27,8 +29,8 @@ static int make(const struct opencl_session *s, struct opencl_filler *f, struct 
     return opencl_check(result, err, "clCreateKernel");
 }
 
-int opencl_fill(const struct opencl_session *s, struct opencl_filler *f, cl_mem to, int64_t offset, int64_t bytes, uint8_t value,
-                cl_event *event, struct err *err)
+static int by_kernel(const struct opencl_session *s, struct opencl_filler *f, cl_mem to, int64_t offset, int64_t bytes,
+                     uint8_t value, cl_event *event, struct err *err)
 {
     int64_t end = offset + bytes;
     uint32_t word = value * 0x01010101u;
@@ -41,6 +43,21 @@ int opencl_fill(const struct opencl_session *s, struct opencl_filler *f, cl_mem 
         rc = opencl_check(s->cl->clSetKernelArg(f->kernel, i, args[i].size, args[i].value), err, "clSetKernelArg");
     const int64_t blocks[3] = { 2048, 1, 1 }, block[3] = { 256, 1, 1 };
     return rc ? rc : opencl_enqueue(s, f->kernel, blocks, block, event, err);
+}
+
+int opencl_fill(const struct opencl_session *s, struct opencl_filler *f, cl_mem to, int64_t before, int64_t offset, int64_t bytes,
+                uint8_t value, cl_event *event, struct err *err)
+{
+    if (before + offset + bytes >= INT32_MAX && !s->spec.shares_cores)
+        return by_kernel(s, f, to, offset, bytes, value, event, err);
+    /* The longest pattern that divides the part: drivers fill pattern by pattern. */
+    unsigned char pattern[128];
+    memset(pattern, value, sizeof pattern);
+    size_t length = sizeof pattern;
+    while (offset % (int64_t)length || bytes % (int64_t)length)
+        length /= 2;
+    cl_int result = s->cl->clEnqueueFillBuffer(s->queue, to, pattern, length, (size_t)offset, (size_t)bytes, 0, NULL, event);
+    return opencl_check(result, err, "clEnqueueFillBuffer");
 }
 
 void opencl_filler_free(const struct opencl_session *s, struct opencl_filler *f)

@@ -130,6 +130,16 @@ static void describe(const struct opencl_api *cl, const struct found *f, int ind
         d->max_block[i] = clamp_int(extent[i]);
 }
 
+void opencl_describe(const struct opencl_api *cl, cl_device_id device, struct devspec *d)
+{
+    struct found all[MAX_DEVICES], this = { .device = device };
+    int n = enumerate(cl, all), index = 0;
+    cl->clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof this.platform, &this.platform, NULL);
+    while (index < n && all[index].device != device)
+        index++;
+    describe(cl, &this, index, d);
+}
+
 int opencl_list(struct devspec *out, int max, struct err *err)
 {
     if (err)

@@ -100,17 +100,26 @@ int opencl_buffer(const struct opencl_session *s, int64_t bytes, cl_mem *out, st
     return rc;
 }
 
-int opencl_set_args(const struct opencl_session *s, cl_kernel kernel, const cl_mem *buffers, const struct karg *args, int nargs,
-                    int64_t shared, struct err *err)
+int opencl_check_args(const struct opencl_session *s, cl_kernel kernel, int nargs, int64_t shared, bool *dynamic, struct err *err)
 {
     cl_uint takes = 0;
     int rc = opencl_check(s->cl->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof takes, &takes, NULL), err, "clGetKernelInfo");
     if (rc)
         return rc;
-    bool dynamic = takes == (cl_uint)nargs + 1; /* the kernel declares DYNAMIC_SHARED_PARAM */
-    if (takes != (cl_uint)nargs + dynamic || (shared > 0 && !dynamic))
-        return err_set(err, ERR_INVALID, "the kernel takes %u arguments, the launch gives %d%s", (unsigned)takes, nargs,
-                       shared > 0 ? " and dynamic shared memory (DYNAMIC_SHARED_PARAM)" : "");
+    *dynamic = takes == (cl_uint)nargs + 1;
+    if (takes == (cl_uint)nargs + *dynamic && (shared == 0 || *dynamic))
+        return 0;
+    return err_set(err, ERR_INVALID, "the kernel takes %u arguments, the launch gives %d%s", (unsigned)takes, nargs,
+                   shared > 0 ? " and dynamic shared memory (DYNAMIC_SHARED_PARAM)" : "");
+}
+
+int opencl_set_args(const struct opencl_session *s, cl_kernel kernel, const cl_mem *buffers, const struct karg *args, int nargs,
+                    int64_t shared, struct err *err)
+{
+    bool dynamic;
+    int rc = opencl_check_args(s, kernel, nargs, shared, &dynamic, err);
+    if (rc)
+        return rc;
     for (int i = 0; i < nargs; i++) {
         size_t size = buffers[i] ? sizeof buffers[i] : (size_t)args[i].size;
         const void *value = buffers[i] ? (const void *)&buffers[i] : args[i].bytes;

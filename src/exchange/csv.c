@@ -3,32 +3,32 @@
 
 #include "exchange/row.h"
 
-static void put_text(FILE *out, const char *text)
+static void put_text(struct buf *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
+        buf_str(out, text);
     } else {
-        putc('"', out);
+        buf_str(out, "\"");
         for (const char *c = text; *c; c++) {
             if (*c == '"')
-                putc('"', out);
-            putc(*c, out);
+                buf_str(out, "\"");
+            buf_put(out, c, 1);
         }
-        putc('"', out);
+        buf_str(out, "\"");
     }
-    putc(',', out);
+    buf_str(out, ",");
 }
 
-static void put_known(FILE *out, double v)
+static void put_known(struct buf *out, double v)
 {
     if (v > 0)
-        fprintf(out, "%.9g", v);
-    putc(',', out);
+        buf_fmt(out, "%.9g", v);
+    buf_str(out, ",");
 }
 
 static int write_row(void *arg, const struct listed *l)
 {
-    FILE *out = arg;
+    struct buf *out = arg;
     const char *const texts[] = { l->device, l->backend, l->arch,  l->driver,  l->op,
                                   l->types,  l->problem, l->cache, l->variant, l->config };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -37,15 +37,13 @@ static int write_row(void *arg, const struct listed *l)
     put_known(out, gb_per_s(l));
     put_known(out, gflop_per_s(l));
     put_known(out, copy_share(l));
-    fprintf(out, "%d,%d,%d,%s,%s\n", l->samples, l->measured, l->ok, l->stale ? "true" : "false", l->when);
+    buf_fmt(out, "%d,%d,%d,%s,%s\n", l->samples, l->measured, l->ok, l->stale ? "true" : "false", l->when);
     return 0;
 }
 
-int export_csv(struct store *s, FILE *out, struct err *err)
+int export_csv(struct store *s, struct buf *out, struct err *err)
 {
-    fputs("device,backend,arch,driver,op,dtype,problem,cache,variant,config,time_ns,gb_per_s,gflop_per_s,copy_share,samples,"
-          "measured,ok,"
-          "stale,date\n",
-          out);
+    buf_str(out, "device,backend,arch,driver,op,dtype,problem,cache,variant,config,time_ns,gb_per_s,gflop_per_s,copy_share,samples,"
+                 "measured,ok,stale,date\n");
     return store_each_winner(s, write_row, out, err);
 }

@@ -6,7 +6,7 @@
 #include "exchange/row.h"
 
 struct writer {
-    FILE *out;
+    struct buf *out;
     int n;
     struct err *err;
 };
@@ -99,18 +99,20 @@ static int write_row(void *arg, const struct listed *l)
     char *text = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(row);
     if (!text)
-        return err_set(w->err, ERR_CORRUPT, "the record of %s %s %s cannot be written as JSON", l->op, l->types, l->problem);
-    fprintf(w->out, "%s\n%s", w->n++ ? "," : "", text);
+        return err_set(w->err, ERR_CORRUPT,
+                       "the record of %s %s %s cannot be written as JSON: a text that is not UTF-8, or a number without end", l->op,
+                       l->types, l->problem);
+    buf_fmt(w->out, "%s\n%s", w->n++ ? "," : "", text);
     free(text); /* jansson's own */
     return 0;
 }
 
-int export_json(struct store *s, FILE *out, struct err *err)
+int export_json(struct store *s, struct buf *out, struct err *err)
 {
     struct writer w = { .out = out, .err = err };
-    fprintf(out, "{\"cutune\":\"%s\",\"winners\":[", CUTUNE_VERSION);
+    buf_fmt(out, "{\"cutune\":\"%s\",\"winners\":[", CUTUNE_VERSION);
     int rc = store_each_winner(s, write_row, &w, err);
     if (!rc)
-        fprintf(out, "\n]}\n");
+        buf_str(out, "\n]}\n");
     return rc;
 }

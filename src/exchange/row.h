@@ -2,6 +2,7 @@
 #ifndef EXCHANGE_ROW_H
 #define EXCHANGE_ROW_H
 
+#include "base/buf.h"
 #include "exchange/exchange.h"
 
 /* 0 where it is unknown. */
@@ -20,7 +21,7 @@ static inline double copy_share(const struct listed *l) /* 1: as fast as a devic
     return l->time_ns > 0 ? l->copy_ns / l->time_ns : 0;
 }
 
-int export_json(struct store *s, FILE *out, struct err *err);
-int export_csv(struct store *s, FILE *out, struct err *err);
+int export_json(struct store *s, struct buf *out, struct err *err);
+int export_csv(struct store *s, struct buf *out, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* The compiled form of an expression, private to this folder. A front end (parse.c) makes it through struct builder (build.c);
- * eval.c runs it.
+/* The compiled form of an expression, private to this folder and to exchange/c_expr.c, which writes it as C. A front end (parse.c)
+ * makes it through struct builder (build.c); run.c runs it.
  *
  * It is code for a small register machine: an instruction reads up to two operands, each a temporary, a slot or a constant, and
  * writes one temporary. So `TILE % ROWS == 0` is two instructions and copies nothing. */
@@ -91,6 +91,16 @@ enum fault {
     FAULT_WHOLE,
     FAULT_TYPE_NAME,
 };
+
+/* What a failed evaluation leaves behind, to make a message of where one is wanted. */
+struct failure {
+    enum fault fault;
+    size_t at;
+    struct val x, y;
+};
+
+/* Runs e. The result is a temporary, a slot or a constant; null with *f filled where it fails. */
+const struct val *expr_run(const struct expr *e, const struct val *slots, struct val temps[MAX_TEMPS], struct failure *f);
 
 /* Any operation of one or two operands but the flow; y is ignored where there is one. */
 enum fault operate(enum opcode op, const struct val *x, const struct val *y, struct val *out);

@@ -189,7 +189,7 @@ static void lex_sign(struct lexer *l)
             return;
         }
     }
-    bad(l, p[0] == '!' ? "unknown sign: Lua writes ~= and not" : "unknown sign");
+    bad(l, p[0] == '!' ? "unknown sign (Lua's are ~= and not)" : "unknown sign");
 }
 
 void lex_next(struct lexer *l)

@@ -31,6 +31,7 @@ static int make_slots(struct bench *b, struct err *err)
         s->arg = &op->args[i];
         int64_t bytes;
         int rc;
+        bench_alive(b); /* it may have to compile */
         if (s->arg->kind == ARG_VALUE) {
             rc = plan_arg_value(b->plan, i, b->vals, s->value, &s->value_bytes, err);
         } else {
@@ -97,7 +98,7 @@ static int compile_reference(struct bench *b, struct buf *binary, struct err *er
     if (!rc)
         rc = b->be->compiler_open(&b->set.dev, &c, err);
     if (!rc)
-        rc = b->be->compile(c, &(struct compile_job){ .source = src.data }, binary, &log, err);
+        rc = b->be->compile(c, &(struct compile_job){ .source = src.data }, binary, NULL, &log, err);
     if (rc == ERR_INVALID && log.len) {
         compile_log_line(&log, line);
         err_set(err, rc, "%s", line);
@@ -116,6 +117,7 @@ static int run_reference(struct bench *b, double *ns, struct err *err)
     struct loaded l = { 0 };
     enum outcome outcome = OUT_OK;
     char reason[256] = "";
+    bench_alive(b);
     int rc = compile_reference(b, &binary, err);
     if (!rc)
         rc = candidate_load(b, NULL, binary.data, binary.len, &l, &outcome, reason, err);
@@ -152,29 +154,42 @@ static int make_flush(struct bench *b, struct err *err)
     return rc ? rc : b->be->fill(b->dev, b->flush_buf, 0, b->flush_bytes, 0, err);
 }
 
-/* What the problem takes, said before the device says it less clearly. */
-static int check_fits(struct bench *b, struct err *err)
+static int check_fits(const struct op *op, const struct plan *plan, const struct val *vals, int row, const struct devspec *dev,
+                      struct err *err)
 {
     int64_t total = 0;
-    for (int i = 0; i < b->set.op->nargs; i++) {
+    for (int i = 0; i < op->nargs; i++) {
         int64_t bytes;
-        int rc = plan_arg_bytes(b->plan, i, b->vals, b->set.row, &bytes, err);
+        int rc = plan_arg_bytes(plan, i, vals, row, &bytes, err);
         if (rc)
             return rc;
-        int copies = b->set.op->args[i].kind >= ARG_OUTPUT && b->set.op->args[i].kind <= ARG_INOUT
-                         ? (b->set.op->check == CHECK_EXACT ? 2 : 3) /* and what it should hold */
+        int copies = op->args[i].kind >= ARG_OUTPUT && op->args[i].kind <= ARG_INOUT
+                         ? (op->check == CHECK_EXACT ? 2 : 3) /* and what it should hold */
                          : 1;
-        if (bytes > b->set.dev.max_alloc - 3 * GUARD)
-            return err_set(err, ERR_INVALID, "argument %s takes %lld bytes, one buffer of %s may have %lld",
-                           b->set.op->args[i].name, (long long)bytes, b->set.dev.name, (long long)b->set.dev.max_alloc);
+        if (bytes > dev->max_alloc - 3 * GUARD)
+            return err_set(err, ERR_INVALID, "argument %s takes %lld bytes, one buffer of %s may have %lld: choose smaller sizes",
+                           op->args[i].name, (long long)bytes, dev->name, (long long)dev->max_alloc);
         if (__builtin_mul_overflow(bytes, copies, &bytes) || __builtin_add_overflow(total, bytes, &total))
             total = INT64_MAX;
     }
-    if (total > b->set.dev.memory)
+    if (total > dev->memory)
         return err_set(err, ERR_INVALID,
                        "the problem takes %lld bytes with what its check needs, %s has %lld: choose smaller sizes",
-                       (long long)total, b->set.dev.name, (long long)b->set.dev.memory);
+                       (long long)total, dev->name, (long long)dev->memory);
     return 0;
+}
+
+int bench_fits(const struct op *op, const struct problem *problem, int row, const struct devspec *dev, struct err *err)
+{
+    struct plan *plan = NULL;
+    struct val vals[MAX_SLOTS];
+    int rc = plan_new(op, -1, &plan, err);
+    if (rc)
+        return rc;
+    plan_slots(plan, problem, row, dev, NULL, vals);
+    rc = check_fits(op, plan, vals, row, dev, err);
+    plan_free(plan);
+    return rc;
 }
 
 int bench_open(const struct bench_setup *setup, struct bench **out, struct bench_facts *facts, struct err *err)
@@ -193,7 +208,7 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
     if (rc)
         goto out;
     plan_slots(b->plan, &b->set.problem, b->set.row, &b->set.dev, NULL, b->vals);
-    rc = check_fits(b, err);
+    rc = check_fits(b->set.op, b->plan, b->vals, b->set.row, &b->set.dev, err);
     if (!rc)
         rc = b->be->open(&b->set.dev, &b->dev, err);
     if (!rc)
@@ -209,6 +224,7 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
         rc = set_tolerances(b, err);
     if (!rc)
         rc = run_reference(b, &facts->reference_ns, err);
+    bench_alive(b);
     if (!rc)
         rc = time_copy(b, bytes, &facts->copy_ns, err);
 out:

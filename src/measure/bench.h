@@ -16,7 +16,7 @@ struct bench_setup {
     int row;
     struct devspec dev;
     bool warm; /* time with what the cache holds from the run before; cold: flushed by reading */
-    /* Called before each piece of work that a candidate could hang in, so that a deadline can begin anew; may be null. */
+    /* Called before each piece of work that a candidate or the set-up could hang in, so that a deadline can begin anew; may be null. */
     void (*alive)(void *arg);
     void *arg;
 };
@@ -27,6 +27,9 @@ struct bench_facts {
 };
 
 struct bench;
+
+/* Whether the device's memory takes the problem: ERR_INVALID, with what it lacks, where it does not. Opens no device. */
+int bench_fits(const struct op *op, const struct problem *problem, int row, const struct devspec *dev, struct err *err);
 
 /* Opens the device, makes the inputs, runs the reference. ERR_INVALID where the problem does not fit into the device's memory. */
 int bench_open(const struct bench_setup *setup, struct bench **out, struct bench_facts *facts, struct err *err);

@@ -28,7 +28,7 @@ static int compile_service(struct bench *b, const struct dtype *t, struct buf *b
     rc = b->be->compiler_open(&b->set.dev, &c, err);
     if (rc)
         goto out;
-    rc = b->be->compile(c, &(struct compile_job){ .source = src.data }, binary, &log, err);
+    rc = b->be->compile(c, &(struct compile_job){ .source = src.data }, binary, NULL, &log, err);
     if (rc)
         err_prefix(err, "%s for %s: ", path, t->name);
     b->be->compiler_close(c);

@@ -21,7 +21,7 @@ static int param_of(const struct variant *v, const struct pair *p)
     return -1;
 }
 
-static int no_value(const struct param *param, const struct pair *p, struct err *err)
+static struct listing values_of(const struct param *param)
 {
     struct listing known = { 0 };
     for (int i = 0; i < param->n; i++) {
@@ -30,6 +30,12 @@ static int no_value(const struct param *param, const struct pair *p, struct err 
         listing_add(&known, "%s", buf_text(&text));
         buf_free(&text);
     }
+    return known;
+}
+
+static int no_value(const struct param *param, const struct pair *p, struct err *err)
+{
+    struct listing known = values_of(param);
     return err_set(err, ERR_INVALID, "configuration: %s=%.*s is not among its values: %s", param->name, p->value_len, p->value,
                    known.text);
 }
@@ -66,7 +72,7 @@ static int no_variant(const struct op *op, const char *name, int len, struct err
     struct listing known = { 0 };
     for (int i = 0; i < op->nvariants; i++)
         listing_add(&known, "%s", op->variants[i].name);
-    return err_set(err, ERR_NOTFOUND, "configuration: %s has no variant %.*s: its variants are %s", op->name, len, name,
+    return err_set(err, ERR_NOTFOUND, "configuration: %s has no variant '%.*s': its variants are %s", op->name, len, name,
                    op->nvariants ? known.text : "none");
 }
 
@@ -104,14 +110,45 @@ static bool fits(const struct variant *v, const char *text)
     return true;
 }
 
-/* Nobody named the variant: the only one that there is, or the only one that has all the parameters. */
+/* The first parameter of a text that fits v whose value v does not have; null where it has them all. */
+static const struct param *lacks_value(const struct variant *v, const char *text)
+{
+    struct pair p;
+    while (pair_next(&text, &p, "configuration", NULL) > 0) {
+        const struct param *param = &v->params[param_of(v, &p)];
+        if (value_of(param, &p, NULL) < 0)
+            return param;
+    }
+    return NULL;
+}
+
+/* Several variants have the parameters, and none the values. */
+static int no_values(const struct op *op, const char *text, struct err *err)
+{
+    struct buf known = { 0 };
+    for (int i = 0; i < op->nvariants; i++) {
+        const struct param *param = fits(&op->variants[i], text) ? lacks_value(&op->variants[i], text) : NULL;
+        if (param)
+            buf_fmt(&known, "%s%s of %s is one of %s", known.len ? "; " : "", param->name, op->variants[i].name,
+                    values_of(param).text);
+    }
+    int rc = err_set(err, ERR_INVALID, "configuration: no variant has `%.80s`: %s", text, buf_text(&known));
+    buf_free(&known);
+    return rc;
+}
+
+/* Nobody named the variant: the only one that there is, or the only one that has all the parameters and the values. */
 static int implied_variant(const struct op *op, const char *text, int *out, struct err *err)
 {
     struct listing fitting = { 0 }, all = { 0 };
-    int n = 0;
+    int n = 0, named = 0, last = -1;
     for (int i = 0; i < op->nvariants; i++) {
         listing_add(&all, "%s", op->variants[i].name);
         if (op->nvariants > 1 && !fits(&op->variants[i], text))
+            continue;
+        named++;
+        last = i;
+        if (op->nvariants > 1 && lacks_value(&op->variants[i], text))
             continue;
         listing_add(&fitting, "%s", op->variants[i].name);
         *out = i;
@@ -119,6 +156,12 @@ static int implied_variant(const struct op *op, const char *text, int *out, stru
     }
     if (n == 1)
         return 0;
+    if (named == 1) { /* whose value is wrong is said where the values are read */
+        *out = last;
+        return 0;
+    }
+    if (n == 0 && named > 1)
+        return no_values(op, text, err);
     if (n > 1)
         return err_set(err, ERR_INVALID, "configuration: `%.80s` could be of several variants: add variant=NAME, one of %s", text,
                        fitting.text);
@@ -154,6 +197,15 @@ int config_parse(const struct op *op, const char *variant, const char *text, str
     if (rc == 0)
         *out = c;
     return rc;
+}
+
+void config_of_default(const struct op *op, int i, struct config *out)
+{
+    const struct default_config *d = &op->defaults[i];
+    const struct variant *v = &op->variants[d->variant];
+    *out = (struct config){ .variant = d->variant };
+    for (int p = 0; p < v->nparams; p++)
+        out->at[p] = (uint16_t)param_value(&v->params[p], d->values[p]); /* op_check has seen that it is one */
 }
 
 bool config_eq(const struct config *a, const struct config *b)

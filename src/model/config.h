@@ -14,6 +14,7 @@ void config_print(struct buf *out, const struct op *op, const struct config *c);
 /* Reads that, in any order; parameters left out take their defaults. `variant` may be null where the op has one, or where the names
  * given fit one variant only. "variant=tile,TILE=32" names it inside. */
 int config_parse(const struct op *op, const char *variant, const char *text, struct config *out, struct err *err);
+void config_of_default(const struct op *op, int i, struct config *out); /* the i-th of the op's defaults */
 bool config_eq(const struct config *a, const struct config *b);
 
 void config_put(struct buf *out, const struct op *op, const struct config *c);

@@ -3,41 +3,9 @@
 #include <string.h>
 
 #include "model/op.h"
+#include "model/serial.h"
 
 enum { MAGIC = 0x316f7563 }; /* "cuo1": of this form; another form gets another number */
-
-static void put_count(struct buf *out, int n)
-{
-    buf_u32(out, (uint32_t)n);
-}
-
-static void put_ints(struct buf *out, const int *v, int n)
-{
-    put_count(out, n);
-    for (int i = 0; i < n; i++)
-        put_count(out, v[i]);
-}
-
-static void put_val(struct buf *out, struct val v)
-{
-    buf_u8(out, (uint8_t)v.type);
-    switch (v.type) {
-    case VAL_BOOL:
-        buf_u8(out, v.b);
-        break;
-    case VAL_INT:
-        buf_i64(out, v.i);
-        break;
-    case VAL_FLOAT:
-        buf_f64(out, v.f);
-        break;
-    case VAL_STR:
-        buf_lstr(out, v.s);
-        break;
-    case VAL_NIL:
-        break;
-    }
-}
 
 static void put_vals(struct buf *out, const struct val *v, int n)
 {
@@ -160,103 +128,16 @@ void op_put(struct buf *out, const struct op *op)
     buf_lstr(out, op->prelude_opencl);
 }
 
-/* Reading goes on with zeros after the first failure, as the cursor's does, and is asked once at its end. */
-struct reader {
-    struct cursor *in;
-    struct arena *arena;
-    bool nomem;
-};
-
-static bool failed(const struct reader *r)
-{
-    return r->in->bad || r->nomem;
-}
-
-/* How many things follow: each takes a byte at least, so no more than bytes are left. */
-static int read_count(struct reader *r)
-{
-    uint32_t n = get_u32(r->in);
-    if (n > (size_t)(r->in->end - r->in->at) || n > INT32_MAX)
-        r->in->bad = true;
-    return failed(r) ? 0 : (int)n;
-}
-
-/* The array for *n things; with a failure there are none of them. */
-static void *make(struct reader *r, int *n, size_t bytes)
-{
-    void *p = failed(r) ? NULL : arena_array(r->arena, (size_t)*n, bytes);
-    if (!p) {
-        r->nomem = r->nomem || !r->in->bad;
-        *n = 0;
-    }
-    return p;
-}
-
-static const char *read_str(struct reader *r)
-{
-    size_t n;
-    const char *s = failed(r) ? NULL : get_lstr(r->in, &n);
-    if (!s)
-        return NULL;
-    const char *copy = arena_strndup(r->arena, s, n);
-    r->nomem = r->nomem || !copy;
-    return copy;
-}
-
-/* 32 bits as they were written: an index or a small number, for op_check to judge. */
-static int read_int(struct reader *r)
-{
-    return (int)(int32_t)get_u32(r->in);
-}
-
-static bool read_bool(struct reader *r)
-{
-    uint8_t v = get_u8(r->in);
-    if (v > 1)
-        r->in->bad = true;
-    return v == 1;
-}
-
-static int *read_ints(struct reader *r, int *n)
+static struct val *read_vals(struct serial *r, int *n)
 {
     *n = read_count(r);
-    int *v = make(r, n, sizeof *v);
-    for (int i = 0; i < *n; i++)
-        v[i] = read_int(r);
-    return v;
-}
-
-static struct val read_val(struct reader *r)
-{
-    struct val v = { .type = VAL_NIL };
-    switch (get_u8(r->in)) {
-    case VAL_BOOL:
-        return val_bool(read_bool(r));
-    case VAL_INT:
-        return val_int(get_i64(r->in));
-    case VAL_FLOAT:
-        return val_float(get_f64(r->in));
-    case VAL_STR:
-        v = val_str(read_str(r));
-        if (!v.s)
-            r->in->bad = true;
-        return v;
-    default:
-        r->in->bad = true;
-        return v;
-    }
-}
-
-static struct val *read_vals(struct reader *r, int *n)
-{
-    *n = read_count(r);
-    struct val *v = make(r, n, sizeof *v);
-    for (int i = 0; i < *n && !failed(r); i++)
+    struct val *v = serial_array(r, n, sizeof *v);
+    for (int i = 0; i < *n && !serial_failed(r); i++)
         v[i] = read_val(r);
     return v;
 }
 
-static void read_launch(struct reader *r, struct launch *l)
+static void read_launch(struct serial *r, struct launch *l)
 {
     l->kernel = read_str(r);
     for (int d = 0; d < 3; d++) {
@@ -267,7 +148,7 @@ static void read_launch(struct reader *r, struct launch *l)
     l->args = read_ints(r, &l->nargs);
 }
 
-static void read_arg(struct reader *r, struct arg *a)
+static void read_arg(struct serial *r, struct arg *a)
 {
     a->name = read_str(r);
     a->kind = get_u8(r->in);
@@ -283,10 +164,10 @@ static void read_arg(struct reader *r, struct arg *a)
     a->fill = get_u8(r->in);
 }
 
-static void read_conditions(struct reader *r, struct variant *v)
+static void read_conditions(struct serial *r, struct variant *v)
 {
     v->nneeds = read_count(r);
-    v->needs = make(r, &v->nneeds, sizeof *v->needs);
+    v->needs = serial_array(r, &v->nneeds, sizeof *v->needs);
     for (int i = 0; i < v->nneeds; i++) {
         v->needs[i].kind = get_u8(r->in);
         v->needs[i].arg = read_int(r);
@@ -300,27 +181,27 @@ static void read_conditions(struct reader *r, struct variant *v)
     v->requires.grid_progress = read_bool(r);
 }
 
-static void read_variant(struct reader *r, struct variant *v)
+static void read_variant(struct serial *r, struct variant *v)
 {
     v->name = read_str(r);
     v->template_name = read_str(r);
     v->template_text = read_str(r);
     v->nparams = read_count(r);
-    v->params = make(r, &v->nparams, sizeof *v->params);
-    for (int i = 0; i < v->nparams && !failed(r); i++) {
+    v->params = serial_array(r, &v->nparams, sizeof *v->params);
+    for (int i = 0; i < v->nparams && !serial_failed(r); i++) {
         v->params[i].name = read_str(r);
         v->params[i].values = read_vals(r, &v->params[i].n);
     }
     v->nwhere = read_count(r);
-    v->where = make(r, &v->nwhere, sizeof *v->where);
+    v->where = serial_array(r, &v->nwhere, sizeof *v->where);
     for (int i = 0; i < v->nwhere; i++)
         v->where[i].text = read_str(r);
     v->nlaunches = read_count(r);
-    v->launches = make(r, &v->nlaunches, sizeof *v->launches);
-    for (int i = 0; i < v->nlaunches && !failed(r); i++)
+    v->launches = serial_array(r, &v->nlaunches, sizeof *v->launches);
+    for (int i = 0; i < v->nlaunches && !serial_failed(r); i++)
         read_launch(r, &v->launches[i]);
     v->nworkspaces = read_count(r);
-    v->workspaces = make(r, &v->nworkspaces, sizeof *v->workspaces);
+    v->workspaces = serial_array(r, &v->nworkspaces, sizeof *v->workspaces);
     for (int i = 0; i < v->nworkspaces; i++) {
         v->workspaces[i].name = read_str(r);
         v->workspaces[i].type = read_str(r);
@@ -330,7 +211,7 @@ static void read_variant(struct reader *r, struct variant *v)
     read_conditions(r, v);
 }
 
-static void read_rows(struct reader *r, struct op *op)
+static void read_rows(struct serial *r, struct op *op)
 {
     op->nrows = read_count(r);
     if (op->ntypes > MAX_TYPES || op->nrows > INT32_MAX / MAX_TYPES) {
@@ -338,51 +219,51 @@ static void read_rows(struct reader *r, struct op *op)
         op->nrows = 0;
     }
     int n = op->nrows * op->ntypes;
-    op->rows = make(r, &n, sizeof *op->rows);
+    op->rows = serial_array(r, &n, sizeof *op->rows);
     for (int i = 0; i < n; i++) {
         const char *name = read_str(r);
         op->rows[i] = name ? dtype_find(name) : NULL;
     }
 }
 
-static void read_shapes(struct reader *r, struct op *op)
+static void read_shapes(struct serial *r, struct op *op)
 {
     op->nshapes = read_count(r);
-    op->shapes = make(r, &op->nshapes, sizeof *op->shapes);
-    for (int i = 0; i < op->nshapes && !failed(r); i++) {
+    op->shapes = serial_array(r, &op->nshapes, sizeof *op->shapes);
+    for (int i = 0; i < op->nshapes && !serial_failed(r); i++) {
         int n = op->naxes;
-        int64_t *size = make(r, &n, sizeof *size);
+        int64_t *size = serial_array(r, &n, sizeof *size);
         for (int a = 0; a < n; a++)
             size[a] = get_i64(r->in);
         op->shapes[i] = (struct shape){ .size = size, .when = read_str(r) };
     }
 }
 
-static void read_problem(struct reader *r, struct op *op)
+static void read_problem(struct serial *r, struct op *op)
 {
     op->naxes = read_count(r);
-    op->axes = make(r, &op->naxes, sizeof *op->axes);
+    op->axes = serial_array(r, &op->naxes, sizeof *op->axes);
     for (int i = 0; i < op->naxes; i++) {
         op->axes[i].name = read_str(r);
         op->axes[i].kind = get_u8(r->in);
     }
     op->ntypes = read_count(r);
-    op->types = make(r, &op->ntypes, sizeof *op->types);
+    op->types = serial_array(r, &op->ntypes, sizeof *op->types);
     for (int i = 0; i < op->ntypes; i++)
         op->types[i] = read_str(r);
     read_rows(r, op);
     op->nargs = read_count(r);
-    op->args = make(r, &op->nargs, sizeof *op->args);
+    op->args = serial_array(r, &op->nargs, sizeof *op->args);
     for (int i = 0; i < op->nargs; i++)
         read_arg(r, &op->args[i]);
     read_shapes(r, op);
 }
 
-static void read_defaults(struct reader *r, struct op *op)
+static void read_defaults(struct serial *r, struct op *op)
 {
     op->ndefaults = read_count(r);
-    op->defaults = make(r, &op->ndefaults, sizeof *op->defaults);
-    for (int i = 0; i < op->ndefaults && !failed(r); i++) {
+    op->defaults = serial_array(r, &op->ndefaults, sizeof *op->defaults);
+    for (int i = 0; i < op->ndefaults && !serial_failed(r); i++) {
         struct default_config *d = &op->defaults[i];
         int nvalues;
         d->variant = read_int(r);
@@ -392,7 +273,7 @@ static void read_defaults(struct reader *r, struct op *op)
     }
 }
 
-static void read_op(struct reader *r, struct op *op)
+static void read_op(struct serial *r, struct op *op)
 {
     if (get_u32(r->in) != MAGIC)
         r->in->bad = true;
@@ -407,8 +288,8 @@ static void read_op(struct reader *r, struct op *op)
     op->check = get_u8(r->in);
     op->check_length = read_str(r);
     op->nvariants = read_count(r);
-    op->variants = make(r, &op->nvariants, sizeof *op->variants);
-    for (int i = 0; i < op->nvariants && !failed(r); i++)
+    op->variants = serial_array(r, &op->nvariants, sizeof *op->variants);
+    for (int i = 0; i < op->nvariants && !serial_failed(r); i++)
         read_variant(r, &op->variants[i]);
     read_defaults(r, op);
     op->prelude_cuda = read_str(r);
@@ -420,7 +301,7 @@ int op_get(struct cursor *in, struct op **out, struct err *err)
     struct op *op = op_new();
     if (!op)
         return err_nomem(err);
-    struct reader r = { .in = in, .arena = op->arena };
+    struct serial r = { .in = in, .arena = op->arena };
     read_op(&r, op);
     int rc;
     if (r.nomem)

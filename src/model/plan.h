@@ -22,6 +22,8 @@ struct plan;
 int plan_new(const struct op *op, int variant, struct plan **out, struct err *err);
 void plan_free(struct plan *p);
 const struct scope *plan_scope(const struct plan *p);
+/* Its expressions, in no order: for exports. Null past the last. */
+const struct expr *plan_expr(const struct plan *p, int i);
 
 /* Fills the slots; config may be null with variant -1. */
 void plan_slots(const struct plan *p, const struct problem *prob, int row, const struct devspec *dev, const struct config *config,

@@ -35,8 +35,8 @@ static int read_size(const struct axis *axis, const struct pair *p, int64_t *out
     const char *what = axis_word(axis->kind);
     switch (read_integer(p, out)) {
     case DIGITS_NOT_A_NUMBER:
-        return err_set(err, ERR_INVALID, "shape: %s=%.*s is not a number: %s is %s is %s", axis->name, p->value_len, p->value,
-                       axis->name, what, right);
+        return err_set(err, ERR_INVALID, "shape: %s=%.*s is not a number: %s is %s", axis->name, p->value_len, p->value, what,
+                       right);
     case DIGITS_TOO_LARGE:
         return err_set(err, ERR_INVALID, "shape: %s=%.*s is too large: the largest is %lld", axis->name, p->value_len, p->value,
                        (long long)INT64_MAX);

@@ -210,11 +210,49 @@ static int check_last_default(const struct op *op, struct err *err)
     return rc;
 }
 
+/* Whether the template declares the kernel with DYNAMIC_SHARED_PARAM: between its name with a parenthesis and its body. */
+static bool declares_shared(const char *text, const char *kernel)
+{
+    size_t n = strlen(kernel);
+    for (const char *at = text; (at = strstr(at, kernel)); at += n) {
+        const char *open = at + n + strspn(at + n, " \t\n"), *word = strstr(open, "DYNAMIC_SHARED_PARAM");
+        bool starts = at > text && strchr(" \t\n*", at[-1]);
+        if (starts && *open == '(' && word && word < open + strcspn(open, "{;"))
+            return true;
+    }
+    return false;
+}
+
+static int check_shared(const struct launch *l, const char *text, struct err *err)
+{
+    if (l->shared || !declares_shared(text, l->kernel))
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "kernel %s declares DYNAMIC_SHARED_PARAM: its launch must say how many bytes, shared = EXPRESSION", l->kernel);
+}
+
+static int check_dynamic_shared(const struct op *op, struct err *err)
+{
+    int rc = check_shared(&op->reference, op->reference_text, err);
+    if (rc)
+        err_prefix(err, "reference: ");
+    for (int i = 0; i < op->nvariants && !rc; i++) {
+        const struct variant *v = &op->variants[i];
+        for (int j = 0; j < v->nlaunches && !rc; j++)
+            rc = check_shared(&v->launches[j], v->template_text, err);
+        if (rc)
+            err_prefix(err, "variant %s: ", v->name);
+    }
+    return rc;
+}
+
 int script_check(const struct op *op, struct err *err)
 {
     int rc = op_check(op, err);
     if (!rc)
         rc = script_check_names(op, err);
+    if (!rc)
+        rc = check_dynamic_shared(op, err);
     for (int v = -1; v < op->nvariants && !rc; v++)
         rc = check_plan(op, v, err);
     if (!rc)

@@ -42,7 +42,9 @@ int home_find(const char **out, struct err *err)
     const char *set = getenv("CUTUNE_HOME");
     if (set && *set) {
         if (strlen(set) >= sizeof home || !is_home(set))
-            return err_set(err, ERR_NOTFOUND, "CUTUNE_HOME is '%s', but there is no tuner/lib/op.lua in it", set);
+            return err_set(err, ERR_NOTFOUND,
+                           "CUTUNE_HOME is '%s', but there is no tuner/lib/op.lua in it: unset it, or set it to cutune's folder",
+                           set);
         memmove(home, set, strlen(set) + 1);
         *out = home;
         return 0;
@@ -52,8 +54,9 @@ int home_find(const char **out, struct err *err)
     if (!found && beside_program(1, "/share/cutune", installed))
         found = is_home(installed);
     if (!found)
-        return err_set(err, ERR_NOTFOUND, "cutune's files (tuner/lib/op.lua) are neither in '%s' nor in '%s': set CUTUNE_HOME",
-                       tree, installed);
+        return err_set(err, ERR_NOTFOUND,
+                       "cutune's files (tuner/lib/op.lua) are not in '%s'%s%s%s: set CUTUNE_HOME to their folder", installed,
+                       *tree ? " nor in '" : "", tree, *tree ? "'" : "");
     snprintf(home, sizeof home, "%s", *installed ? installed : tree);
     *out = home;
     return 0;

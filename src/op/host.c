@@ -1,6 +1,7 @@
 #include "op/host.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <lauxlib.h>
 #include <lualib.h>
@@ -91,6 +92,21 @@ static int open_protected(lua_State *L)
     return 0;
 }
 
+/* Whether Lua's message is about what stands in every book on Lua, but not here. */
+static bool names_absent(const char *text)
+{
+    static const char *const absent[] = { "io",      "os",           "debug",        "package",        "coroutine",
+                                          "require", "load",         "loadfile",     "dofile",         "print",
+                                          "xpcall",  "setmetatable", "getmetatable", "collectgarbage", "warn" };
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        char phrase[48];
+        snprintf(phrase, sizeof phrase, "a nil value (global '%s')", absent[i]);
+        if (strstr(text, phrase))
+            return true;
+    }
+    return false;
+}
+
 /* Takes the error value off the stack into err. */
 static int caught(lua_State *L, int status, struct err *err)
 {
@@ -98,8 +114,10 @@ static int caught(lua_State *L, int status, struct err *err)
     int rc;
     if (status == LUA_ERRMEM)
         rc = err_set(err, ERR_NOMEM, "the script needs more than its %zu MB of memory", host_of(L)->limits.memory >> 20);
+    else if (!text || !*text)
+        rc = err_set(err, ERR_INVALID, "error() was called without a text");
     else
-        rc = err_set(err, ERR_INVALID, "%s", text ? text : "error() was called without a text");
+        rc = err_set(err, ERR_INVALID, "%s%s", text, names_absent(text) ? ": it does not exist for scripts and templates" : "");
     lua_pop(L, 1);
     return rc;
 }
@@ -145,6 +163,8 @@ int host_run(struct host *h, const char *name, const char *text, size_t bytes, i
 {
     char chunk[LUA_IDSIZE + 1];
     snprintf(chunk, sizeof chunk, "=%s", name);
+    if (bytes && *text == LUA_SIGNATURE[0])
+        return err_set(err, ERR_INVALID, "%s: compiled Lua: a script is wanted as text", name);
     int status = luaL_loadbufferx(h->L, text, bytes, chunk, "t");
     if (status == LUA_OK)
         status = lua_pcall(h->L, 0, results, 0);

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "base/util.h"
 #include "op/host.h"
 #include "op/read.h"
@@ -41,7 +42,10 @@ static int find_script(const char *word, struct script *s, struct err *err)
     int len = is_file ? snprintf(s->path, sizeof s->path, "%s", word)
                       : snprintf(s->path, sizeof s->path, "%s/tuner/ops/%s.lua", s->home, word);
     if (len >= (int)sizeof s->path)
-        return err_set(err, ERR_INVALID, "the path of op '%.80s...' is too long", word);
+        return err_set(err, ERR_NOTFOUND, "the path of op '%.80s...' is too long", word);
+    for (const char *c = word; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f) /* messages begin with the path, in one line */
+            return err_set(err, ERR_NOTFOUND, "the path of op '%.80s' holds a control character: rename the file", word);
     if (!is_file && access(s->path, R_OK))
         return err_set(err, ERR_NOTFOUND, "there is no op '%s': %s: %s", word, s->path, strerror(errno));
     const char *slash = strrchr(s->path, '/');
@@ -139,6 +143,7 @@ static _Noreturn void child(const struct script *s, pid_t parent, int fd)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
+    process_expendable();
     setrlimit(RLIMIT_CPU, &(struct rlimit){ CPU_S, CPU_S + 1 });
     setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 });

@@ -1,9 +1,11 @@
 /* Names that become macros of a template: types with what is derived from them, parameters and the words of enumerations. None may
- * have the name of something else, or be a word that the kernel or its Lua lines need. */
+ * have the name of something else, or be a word that the kernel or its Lua lines need. And names of kernels: OpenCL C has functions
+ * that a kernel cannot be called after. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "op/opencl_names.h"
 #include "op/read.h"
 
 enum { SYMBOL = 2 * MAX_NAME + 2 };
@@ -111,9 +113,27 @@ static int check_symbols(const struct symbols *s, struct err *err)
     return rc;
 }
 
+static int check_kernel(const char *name, struct err *err)
+{
+    bool taken = word_among(opencl_functions, name);
+    return taken ? err_set(err, ERR_INVALID, "kernel '%s': OpenCL C has a function of this name: choose another", name) : 0;
+}
+
+/* A variant that is for CUDA alone may use any name. */
+static int check_kernels(const struct variant *v, struct err *err)
+{
+    bool cuda = v->requires.backend && strcmp(v->requires.backend, "cuda") == 0;
+    int rc = 0;
+    for (int i = 0; i < v->nlaunches && !rc && !cuda; i++)
+        rc = check_kernel(v->launches[i].kernel, err);
+    return rc;
+}
+
 int script_check_names(const struct op *op, struct err *err)
 {
-    int rc = 0;
+    int rc = check_kernel(op->reference.kernel, err);
+    if (rc)
+        err_prefix(err, "reference: ");
     for (int i = 0; i < op->nvariants && !rc; i++) {
         const struct variant *v = &op->variants[i];
         struct symbols s = { .at = mem_array(count(op, v), sizeof *s.at) };
@@ -122,6 +142,8 @@ int script_check_names(const struct op *op, struct err *err)
         collect(op, v, &s);
         qsort(s.at, s.n, sizeof *s.at, by_text);
         rc = check_symbols(&s, err);
+        if (!rc)
+            rc = check_kernels(v, err);
         mem_free(s.at);
         if (rc)
             err_prefix(err, "variant %s: ", v->name);

@@ -50,12 +50,14 @@ static int read_rows(struct op_reader *o, int t, int names)
     struct reader *r = o->r;
     struct op *op = o->op;
     int item = 0, rc, width;
+    size_t inner = reader_enter(r, "names");
     if ((rc = table_length(r, names, 1, MAX_TYPES, &op->ntypes)) ||
         (rc = reader_array(r, op->ntypes, sizeof *op->types, &op->types)))
         return rc;
     for (int i = 0; i < op->ntypes; i++)
         if ((rc = table_text_at(r, names, i + 1, &op->types[i])))
             return rc;
+    reader_leave(r, inner);
     lua_pushnil(r->L); /* so that only the rows are left */
     lua_setfield(r->L, t, "names");
     if ((rc = table_length(r, t, 1, MAX_ROWS, &op->nrows)) ||

@@ -115,27 +115,28 @@ int table_length(struct reader *r, int t, int min, int max, int *n)
     }
     if (keys != length)
         return reader_fail(r, "must be a list { ... } without names or holes");
+    if (min == max && length != (lua_Unsigned)min)
+        return reader_fail(r, "must have %d entries, and has %llu", min, (unsigned long long)length);
     if (length < (lua_Unsigned)min || length > (lua_Unsigned)max)
         return reader_fail(r, "has %llu entries; from %d to %d are possible", (unsigned long long)length, min, max);
     *n = (int)length;
     return 0;
 }
 
-/* Takes the value off the stack: a text, or with `number` also a number. `key` is "" for an entry of a list. */
+/* Takes the value off the stack: a text, or with `number` also a number. */
 static int take_text(struct reader *r, const char *key, bool number, const char **out)
 {
     lua_State *L = r->L;
-    const char *colon = *key ? ": " : "";
     int type = lua_type(L, -1);
     int rc = 0;
     size_t n = 0;
     if (type != LUA_TSTRING && !(number && type == LUA_TNUMBER)) {
-        rc = reader_fail(r, "%s%smust be a text%s, not %s", key, colon, number ? " or a number" : "", lua_typename(L, type));
+        rc = reader_fail(r, "%s: must be a text%s, not %s", key, number ? " or a number" : "", lua_typename(L, type));
         goto out;
     }
     const char *text = lua_tolstring(L, -1, &n);
     if (n == 0 || n > MAX_TEXT || memchr(text, 0, n))
-        rc = reader_fail(r, "%s%smust have 1 to %d bytes, none of them zero", key, colon, MAX_TEXT);
+        rc = reader_fail(r, "%s: must have 1 to %d bytes, none of them zero", key, MAX_TEXT);
     else if (!(*out = arena_strndup(r->arena, text, n)))
         rc = err_nomem(r->err);
 out:
@@ -162,16 +163,22 @@ int table_expr(struct reader *r, int t, const char *key, bool needed, const char
     return field_text(r, t, key, needed, true, out);
 }
 
+static int text_at(struct reader *r, int t, int i, bool number, const char **out)
+{
+    char key[32];
+    snprintf(key, sizeof key, "entry %d", i);
+    lua_rawgeti(r->L, t, i);
+    return take_text(r, key, number, out);
+}
+
 int table_text_at(struct reader *r, int t, int i, const char **out)
 {
-    lua_rawgeti(r->L, t, i);
-    return take_text(r, "", false, out);
+    return text_at(r, t, i, false, out);
 }
 
 int table_expr_at(struct reader *r, int t, int i, const char **out)
 {
-    lua_rawgeti(r->L, t, i);
-    return take_text(r, "", true, out);
+    return text_at(r, t, i, true, out);
 }
 
 int table_name(struct reader *r, int t, const char *key, const char **out)

@@ -1,9 +1,17 @@
-/* Open, close, errors, versions, devices. */
+/* Open and close; errors, versions, memory; forks. */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
-#include "device/device.h"
 #include "runtime/runtime.h"
+
+#ifndef CUTUNE_TABLES_PATH
+#define CUTUNE_TABLES_PATH "" /* not installed */
+#endif
 
 /* The public codes are the internal ones. */
 _Static_assert(CUTUNE_ERR_NOMEM == (int)ERR_NOMEM && CUTUNE_ERR_INVALID == (int)ERR_INVALID &&
@@ -12,6 +20,53 @@ _Static_assert(CUTUNE_ERR_NOMEM == (int)ERR_NOMEM && CUTUNE_ERR_INVALID == (int)
                    CUTUNE_ERR_BUSY == (int)ERR_BUSY && CUTUNE_ERR_TIMEOUT == (int)ERR_TIMEOUT &&
                    CUTUNE_ERR_CORRUPT == (int)ERR_CORRUPT,
                "cutune.h and base/err.h name the same codes");
+
+/* ---- errors */
+
+static _Thread_local struct err last;
+
+const char *cutune_error(void)
+{
+    return last.msg;
+}
+
+struct err *thread_err(void)
+{
+    return &last;
+}
+
+int outcome(int rc, const struct err *why)
+{
+    if (rc)
+        last = *why;
+    return rc;
+}
+
+int refuse(int code, const char *fmt, ...)
+{
+    char text[sizeof last.msg]; /* the words may quote the last failure */
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return err_set(&last, code, "%s", text);
+}
+
+void say(struct cutune *c, const char *fmt, ...)
+{
+    char text[sizeof last.msg];
+    va_list ap;
+    if (!c->log)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    pthread_mutex_lock(&c->logging);
+    c->log(c->log_arg, text);
+    pthread_mutex_unlock(&c->logging);
+}
+
+/* ---- versions, memory, forks */
 
 int cutune_version(void)
 {
@@ -23,74 +78,298 @@ const char *cutune_version_text(void)
     return CUTUNE_VERSION;
 }
 
+static atomic_int open_ones; /* what an allocator may not change under */
+
+int cutune_set_allocator(const cutune_allocator *a)
+{
+    if (a && a->size < sizeof *a)
+        return refuse(CUTUNE_ERR_INVALID, "the allocator's size is not set to sizeof(cutune_allocator)");
+    if (atomic_load(&open_ones))
+        return refuse(CUTUNE_ERR_INVALID, "a database is open: set the allocator before");
+    if (!a || (!a->alloc && !a->resize && !a->free)) {
+        mem_use(NULL, NULL, NULL, NULL);
+        return CUTUNE_OK;
+    }
+    if (!a->alloc || !a->resize || !a->free)
+        return refuse(CUTUNE_ERR_INVALID, "an allocator has all of alloc, resize and free, or none");
+    mem_use(a->alloc, a->resize, a->free, a->arg);
+    return CUTUNE_OK;
+}
+
+atomic_int fork_generation;
+
+int check_forks(int generation)
+{
+    if (generation == atomic_load(&fork_generation))
+        return 0;
+    return refuse(CUTUNE_ERR_INVALID, "opened before a fork: open the database again in the child");
+}
+
+static void in_parent(void)
+{
+    watch_forked(false);
+}
+
+static void in_child(void)
+{
+    atomic_fetch_add(&fork_generation, 1);
+    watch_forked(true);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(watch_fork, in_parent, in_child);
+}
+
+/* ---- open and close */
+
+/* $XDG_CACHE_HOME/cutune, else ~/.cache/cutune; none where neither is set. */
+static int take_cache(const char *given, char **out, struct err *err)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    struct buf path = { 0 };
+    if (given)
+        buf_str(&path, given);
+    else if (cache && *cache == '/')
+        buf_fmt(&path, "%s/cutune", cache);
+    else if (home && *home == '/')
+        buf_fmt(&path, "%s/.cache/cutune", home);
+    if (path.failed) {
+        buf_free(&path);
+        return err_nomem(err);
+    }
+    if (path.len)
+        *out = path.data;
+    else
+        buf_free(&path);
+    return 0;
+}
+
+static bool is_there(const struct buf *path)
+{
+    struct stat st;
+    return !path->failed && !stat(buf_text(path), &st);
+}
+
+/* Beside the library, wherever the prefix was moved to: PREFIX/lib or PREFIX/lib/TRIPLET, and PREFIX/share; else where it was to be
+ * installed. */
+static bool find_installed(struct buf *out)
+{
+    static const char *const ways[] = { "/../share/cutune/tables.db", "/../../share/cutune/tables.db" };
+    Dl_info here;
+    const char *slash = dladdr((void *)(uintptr_t)cutune_version, &here) ? strrchr(here.dli_fname, '/') : NULL;
+    for (int i = 0; slash && i < 2; i++) {
+        buf_clear(out);
+        buf_put(out, here.dli_fname, (size_t)(slash - here.dli_fname));
+        buf_str(out, ways[i]);
+        if (is_there(out))
+            return true;
+    }
+    buf_clear(out);
+    buf_str(out, CUTUNE_TABLES_PATH);
+    return *CUTUNE_TABLES_PATH && is_there(out);
+}
+
+/* Where they are. They are opened when they are first needed: an application whose problems are tuned never waits for them. */
+static int open_tables(struct cutune *c, const char *given, struct err *err)
+{
+    const char *named = getenv("CUTUNE_TABLES");
+    const char *asked = given ? given : named && *named ? named : NULL;
+    struct buf path = { 0 };
+    bool there;
+    if (asked) {
+        buf_str(&path, asked);
+        there = *asked && is_there(&path);
+    } else {
+        there = find_installed(&path);
+    }
+    int rc = path.failed ? err_nomem(err) : 0;
+    if (!rc && asked && *asked && !there)
+        rc = err_set(err, ERR_NOTFOUND, "%s: no such tables", asked);
+    if (!rc && there)
+        c->tables_path = path.data;
+    else
+        buf_free(&path);
+    if (!rc && given && there) { /* whoever names them wants to know */
+        c->tables_tried = true;
+        rc = store_open(given, STORE_TABLES, &c->tables, err);
+    }
+    return rc;
+}
+
+struct store *tables_of(struct cutune *c)
+{
+    struct err why = { 0 };
+    if (c->tables_path && !c->tables_tried && store_open(c->tables_path, STORE_TABLES, &c->tables, &why))
+        say(c, "the shipped tables are done without: %s", why.msg);
+    c->tables_tried = true;
+    return c->tables;
+}
+
+static int open_database(struct cutune *c, const char *given, struct err *err)
+{
+    const char *named = getenv("CUTUNE_DB");
+    struct err why = { 0 };
+    c->may_appear = c->capture || (!given && (!named || !*named));
+    int rc = given ? 0 : store_default_path(c->capture, &c->path, &why);
+    if (rc == ERR_IO) /* the folder cannot be made: misses will not be written */
+        rc = store_default_path(false, &c->path, &why);
+    if (rc == ERR_NOTFOUND && !given && c->tables_path)
+        return 0; /* no place for one */
+    if (!rc && given && !(c->path = mem_strdup(given)))
+        rc = err_nomem(&why);
+    if (!rc)
+        rc = store_open(c->path, STORE_READ, &c->store, &why);
+    if (rc == ERR_NOTFOUND && c->may_appear && (c->tables_path || c->capture))
+        return 0; /* the tables answer until it is there */
+    if (!rc)
+        rc = store_generation(c->store, &c->seen, &why);
+    return rc ? err_set(err, rc, "%s", why.msg) : 0;
+}
+
+int cutune_open_with(const cutune_options *options, cutune **out)
+{
+    static const cutune_options none = { .size = sizeof none };
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const cutune_options *o = options ? options : &none;
+    struct err *err = thread_err();
+    if (!out)
+        return refuse(CUTUNE_ERR_INVALID, "no place for the cutune");
+    if (o->size < sizeof *o)
+        return refuse(CUTUNE_ERR_INVALID, "the options' size is %zu: set it to sizeof(cutune_options), %zu", o->size, sizeof *o);
+    if (o->refresh_ms < 0)
+        return refuse(CUTUNE_ERR_INVALID, "refresh_ms is %d: it is 0 for never, or milliseconds", o->refresh_ms);
+    pthread_once(&once, watch_forks);
+    struct cutune *c = mem_zalloc(sizeof *c);
+    if (!c)
+        return err_nomem(err);
+    atomic_fetch_add(&open_ones, 1);
+    c->generation = atomic_load(&fork_generation);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_mutex_init(&c->logging, NULL);
+    c->capture = o->capture != 0;
+    c->refresh_ms = o->refresh_ms;
+    c->log = o->log;
+    c->log_arg = o->log_arg;
+    int rc = take_cache(o->cache, &c->cache, err);
+    if (!rc)
+        rc = open_tables(c, o->tables, err);
+    if (!rc)
+        rc = open_database(c, o->path, err);
+    if (!rc && (c->capture || c->refresh_ms))
+        rc = watch_start(c, err);
+    if (rc) {
+        cutune_close(c);
+        return rc;
+    }
+    *out = c;
+    return CUTUNE_OK;
+}
+
 int cutune_open(const char *path, cutune **out)
 {
-    if (!out)
-        return CUTUNE_ERR_INVALID;
-    struct cutune *c = *out = mem_zalloc(sizeof *c);
-    if (!c)
-        return CUTUNE_ERR_NOMEM;
-    char *place = NULL;
-    int rc = path ? 0 : store_default_path(false, &place, &c->err);
-    if (!rc)
-        rc = store_open(path ? path : place, STORE_READ, &c->store, &c->err);
-    mem_free(place);
-    return rc;
+    const cutune_options options = { .size = sizeof options, .path = path };
+    return cutune_open_with(&options, out);
 }
 
 void cutune_close(cutune *c)
 {
     if (!c)
         return;
-    for (int i = 0; i < BUCKETS; i++)
-        for (struct cutune_kernel *k = c->kernels[i], *next; k; k = next) {
-            next = k->next;
-            kernel_free(k);
-        }
+    bool here = c->generation == atomic_load(&fork_generation);
+    if (here)
+        watch_stop(c);
+    else
+        watch_forget(c);
+    while (c->handles)
+        cutune_detach(c->handles);
     for (struct known_op *k = c->ops, *next; k; k = next) {
         next = k->next;
-        op_free(k->op);
-        mem_free(k);
+        known_op_free(k);
     }
-    store_close(c->store);
+    /* In a child too, which else could not open the file in its own right: SQLite would go on with what it knows of the parent's
+     * locks. That is safe for what was opened for reading and is at rest; what another thread was at is left as it is. */
+    if (pthread_mutex_trylock(&c->lock) == 0) {
+        store_close(c->store);
+        store_close(c->tables);
+        pthread_mutex_unlock(&c->lock);
+    }
+    mem_free(c->path);
+    mem_free(c->cache);
+    mem_free(c->tables_path);
+    pthread_mutex_destroy(&c->lock);
+    pthread_mutex_destroy(&c->logging);
     mem_free(c);
+    atomic_fetch_sub(&open_ones, 1);
 }
 
-const char *cutune_error(const cutune *c)
-{
-    return c ? c->err.msg : "out of memory, or no cutune given";
-}
+/* ---- what is there */
 
-int cutune_device_find(cutune *c, const char *id, cutune_device *out)
+int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err)
 {
-    if (!c)
-        return CUTUNE_ERR_INVALID;
-    if (!out || out->size < sizeof *out)
-        return err_set(&c->err, ERR_INVALID, "no place for the device, or its size is not set to sizeof(cutune_device)");
-    struct devspec d;
-    int rc = device_find(id, &d, &c->err);
+    struct known_op *k = c->ops;
+    uint64_t now = 0;
+    bool form_holds = true;
+    int rc = c->store ? store_generation(c->store, &now, err) : 0;
+    while (k && (!k->current || strcmp(k->op->name, name)))
+        k = k->next;
+    if (!rc && k && k->checked != now)
+        rc = known_op_check(c->store, k, &form_holds, err);
     if (rc)
         return rc;
-    cutune_device found = {
-        .size = out->size,
-        .multiprocessors = d.multiprocessors,
-        .memory = d.memory,
-        .cc = d.cc,
-        .warp = d.warp,
-        .l2 = d.l2,
-        .max_threads = d.max_threads,
-        .max_block = { d.max_block[0], d.max_block[1], d.max_block[2] },
-        .max_grid = { d.max_grid[0], d.max_grid[1], d.max_grid[2] },
-        .max_shared = d.max_shared,
-        .max_static_shared = d.max_static_shared,
-        .max_alloc = d.max_alloc,
-        .fp64 = d.fp64,
-        .cpu = d.shares_cores,
+    if (k && form_holds) {
+        k->checked = now;
+        *out = k;
+        return 0;
+    }
+    struct known_op *old = k;
+    if ((rc = known_op_new(c, name, &k, err)))
+        return rc;
+    if (old)
+        old->current = false;
+    k->current = true;
+    k->checked = now;
+    k->next = c->ops;
+    *out = c->ops = k;
+    return 0;
+}
+
+struct each {
+    int (*call)(void *arg, const cutune_record *r);
+    void *arg;
+};
+
+static int each_listed(void *arg, const struct listed *l)
+{
+    const struct each *e = arg;
+    if (l->unverified)
+        return 0;
+    const cutune_record r = {
+        .size = sizeof r,
+        .op = l->op,
+        .types = l->types,
+        .sizes = l->problem,
+        .backend = l->backend,
+        .device = l->device,
+        .arch = l->arch,
+        .variant = l->variant,
+        .config = l->config,
+        .time_ns = l->time_ns,
+        .stale = l->stale,
     };
-    memcpy(found.backend, d.backend, sizeof found.backend);
-    memcpy(found.name, d.name, sizeof found.name);
-    memcpy(found.arch, d.arch, sizeof found.arch);
-    memcpy(found.mig, d.mig, sizeof found.mig);
-    *out = found;
-    return CUTUNE_OK;
+    return e->call(e->arg, &r);
+}
+
+int cutune_each(cutune *c, int (*each)(void *arg, const cutune_record *r), void *arg)
+{
+    struct each e = { each, arg };
+    struct err why = { 0 };
+    if (!c || !each)
+        return refuse(CUTUNE_ERR_INVALID, !c ? "no cutune given" : "no function given");
+    if (check_forks(c->generation))
+        return CUTUNE_ERR_INVALID;
+    pthread_mutex_lock(&c->lock);
+    int rc = c->store ? store_each_winner(c->store, each_listed, &e, &why) : 0;
+    pthread_mutex_unlock(&c->lock);
+    return why.code ? outcome(rc, &why) : rc; /* what the function returned is no failure */
 }

@@ -1,93 +1,391 @@
-/* The order of the look-up. */
-#include <stdarg.h>
+/* The order of the look-up: exact, near, from another device, default. */
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "runtime/near.h"
 #include "runtime/runtime.h"
 
-/* Sets the kernel's reason, on its record's arena. */
-__attribute__((format(printf, 3, 4))) static int explain(struct cutune_kernel *k, struct err *err, const char *fmt, ...)
+/* One search: for the kernel itself, or for what stands in for it where a buffer is less aligned than it needs. */
+struct search {
+    cutune_handle *h;
+    const struct question *q;
+    bool plain; /* only what needs nothing of its buffers */
+    struct cutune_kernel *now, *found;
+    struct err damage; /* the first that was passed over */
+};
+
+static bool refused(int rc) /* by the record, its constraints or the device: the next may do */
 {
-    char text[512];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    k->why = arena_strdup(k->tuned->arena, text);
+    return rc == ERR_UNSUPPORTED || rc == ERR_CORRUPT || rc == ERR_NOTFOUND || rc == ERR_INVALID;
+}
+
+/* The kernel in use is still the one: the same record, found the same way. */
+static bool still(const struct search *s, const struct cutune_kernel *k, bool tables, int64_t record, double record_ns,
+                  cutune_match match, const char *variant, const char *config)
+{
+    return k && k->handle == s->h && k->known == s->q->known && k->from_tables == tables && k->record == record &&
+           k->record_ns == record_ns && k->match == match && !strcmp(k->variant, variant) && !strcmp(k->config, config);
+}
+
+static int explain(struct search *s, cutune_match match, const char *why, struct err *err)
+{
+    struct cutune_kernel *k = s->found;
+    k->known = s->q->known;
+    k->row = s->q->row;
+    k->problem = s->q->problem;
+    k->match = match;
+    k->why = arena_strdup(k->arena, why);
     return k->why ? 0 : err_nomem(err);
 }
 
-static int exact(const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err)
+/* Makes the kernel of a winner's record, which it takes over. */
+static int use(struct search *s, struct tuned *t, cutune_match match, double time_ns, const char *why, struct err *err)
 {
-    struct cutune_kernel *k;
-    int rc = kernel_new(q, t, &k, err);
-    if (rc == ERR_UNSUPPORTED) { /* it was tuned for this: whatever changed, the record is not to be trusted */
-        char why[256];
-        snprintf(why, sizeof why, "%.255s", err ? err->msg : "");
-        return err_set(err, ERR_CORRUPT, "the record of %s %s does not hold for its own problem: %s", q->op->name,
-                       buf_text(&q->sizes), why);
+    int rc = s->plain && t->nneeds ? err_set(err, ERR_UNSUPPORTED, "it needs aligned buffers") : 0;
+    if (!rc)
+        rc = kernel_new(s->h, s->q, t, &s->found, err);
+    if (!rc) {
+        s->found->record_ns = t->time_ns;
+        s->found->time_ns = time_ns;
+        rc = explain(s, match, why, err);
     }
-    if (rc)
-        return rc;
-    k->match = CUTUNE_MATCH_EXACT;
-    rc = explain(k, err, "exact: tuned on %s for %s, %.10s", q->dev.name, buf_text(&q->sizes), k->tuned->when);
-    if (rc)
-        kernel_free(k);
-    else
-        *out = k;
+    tuned_free(t);
     return rc;
 }
 
-/* The first of the records that may run here; takes them all. */
-static int first_that_holds(const struct question *q, struct tuned **records, int n, struct cutune_kernel **out, struct err *err)
+/* Makes the kernel of a problem's winner, or keeps the one in use. */
+static int make(struct search *s, const struct known_device *d, const struct tuned_problem *p, cutune_match match, double time_ns,
+                const char *why, struct err *err)
 {
-    struct cutune_kernel *k = NULL;
+    if (still(s, s->now, false, 0, p->time_ns, match, p->variant, p->config)) {
+        s->found = s->now;
+        return 0;
+    }
+    struct tuned *t = NULL;
+    int rc = winner_load(s->h->owner->store, s->q->op, d, p, &t, err);
+    return rc ? rc : use(s, t, match, time_ns, why, err);
+}
+
+/* What is known of the handle's device; null for nothing. */
+static struct known_device *own_device(const struct search *s)
+{
+    const struct knowledge *all = s->q->known->all;
+    for (int i = 0; all && i < all->ndevices; i++)
+        if (devspec_same(&all->devices[i].dev, &s->h->dev))
+            return &all->devices[i];
+    return NULL;
+}
+
+static const struct tuned_problem *exact_of(const struct known_device *d, const struct question *q)
+{
+    for (int i = 0; i < d->nproblems; i++)
+        if (d->problems[i].row == q->row && !memcmp(&d->problems[i].problem, &q->problem, sizeof q->problem))
+            return &d->problems[i];
+    return NULL;
+}
+
+/* Straight from the store, so that an application's first launch waits for no more than its own record. */
+static int read_exact(struct search *s, const char *why, struct err *err)
+{
+    const struct question *q = s->q;
+    struct tuned *t = NULL;
+    int rc = store_find_winner(s->h->owner->store, &s->h->dev, q->op->name, buf_text(&q->types), buf_text(&q->sizes), &t, err);
+    if (rc)
+        return rc;
+    if (still(s, s->now, false, 0, t->time_ns, CUTUNE_MATCH_EXACT, t->variant, t->config)) {
+        s->found = s->now;
+        tuned_free(t);
+        return 0;
+    }
+    return use(s, t, CUTUNE_MATCH_EXACT, t->time_ns, why, err);
+}
+
+static int find_exact(struct search *s, struct err *err)
+{
+    char why[512];
+    const struct question *q = s->q;
+    const struct known_device *d = own_device(s);
+    const struct tuned_problem *p = d ? exact_of(d, q) : NULL;
+    snprintf(why, sizeof why, "exact: tuned on %s for %s %s", s->h->dev.name, buf_text(&q->types), buf_text(&q->sizes));
+    int rc = ERR_NOTFOUND;
+    if (!q->known->all)
+        rc = read_exact(s, why, err);
+    else if (p)
+        rc = make(s, d, p, CUTUNE_MATCH_EXACT, p->time_ns, why, err);
+    if (refused(rc) && rc != ERR_NOTFOUND &&
+        !s->plain) /* it was tuned for this: whatever changed, the record is not to be trusted */
+        say(s->h->owner, "the record of %s %s %s does not hold for its own problem, and is passed over: %s", q->op->name,
+            buf_text(&q->types), buf_text(&q->sizes), err->msg);
+    return rc;
+}
+
+/* The distances from the question to a device's problems; negative where they do not compare. */
+static double *distances(const struct known_device *d, const struct question *q)
+{
+    const struct op *op = q->op;
+    struct near_point here = { 0 };
+    int bytes[MAX_TYPES];
+    for (int t = 0; t < op->ntypes; t++)
+        bytes[t] = op->rows[q->row * op->ntypes + t]->bytes;
+    near_point_set(&here, q->problem.size, op->naxes, bytes, op->ntypes);
+    double *out = mem_array((size_t)d->nproblems, sizeof *out);
+    for (int i = 0; out && i < d->nproblems; i++)
+        out[i] = d->problems[i].flags == q->flags ? near_distance(&here, d->problems[i].point, op->naxes, op->ntypes) : -1;
+    return out;
+}
+
+/* What the question's work should take on the device: the nearest tuned problem's time for its own, of the same types where there are. */
+static double expected_ns(const struct known_device *d, const double *distance, const struct question *q, double loss)
+{
+    struct val slots[MAX_SLOTS];
+    struct devspec dev = d->dev;
+    double bytes = 0, flops = 0;
+    plan_slots(q->known->work, &q->problem, q->row, &dev, NULL, slots);
+    if (plan_work(q->known->work, slots, &bytes, &flops, NULL))
+        return 0;
+    const struct tuned_problem *nearest = NULL;
+    double least = INFINITY, work = bytes > 0 ? bytes : flops;
+    for (int i = 0; i < d->nproblems; i++)
+        if (distance[i] >= 0 && distance[i] + (d->problems[i].row == q->row ? 0 : 100) < least) {
+            least = distance[i] + (d->problems[i].row == q->row ? 0 : 100);
+            nearest = &d->problems[i];
+        }
+    if (!nearest || nearest->work <= 0 || work <= 0)
+        return 0;
+    return nearest->time_ns * work / nearest->work * exp(loss);
+}
+
+static bool may_run(struct search *s, const struct known_device *d, struct candidate *c)
+{
+    static const struct config only = { 0 }; /* each parameter has one value */
     struct err why = { 0 };
-    int i = 0, rc = ERR_UNSUPPORTED;
-    while (i < n && rc == ERR_UNSUPPORTED)
-        rc = kernel_new(q, records[i++], &k, &why);
-    while (i < n)
-        tuned_free(records[i++]);
-    if (rc == ERR_UNSUPPORTED && n)
-        return err_set(err, ERR_NOTFOUND,
-                       "no tuned record of %s %s %s on %s, and none of the %d defaults may run: the last fails `%s`", q->op->name,
-                       buf_text(&q->types), buf_text(&q->sizes), q->dev.name, n, why.msg);
-    if (rc == ERR_UNSUPPORTED)
-        return err_set(err, ERR_NOTFOUND, "no tuned record of %s %s %s on %s, and no default for %s: `cutune run` there makes both",
-                       q->op->name, buf_text(&q->types), buf_text(&q->sizes), q->dev.name, q->dev.backend);
+    struct val slots[MAX_SLOTS];
+    int rc = candidate_plan(s->h->owner->store, s->q->op, d, c, &why);
+    if (rc && why.msg[0])
+        say(s->h->owner, "a record of %s is passed over: %s", s->q->op->name, why.msg);
+    if (rc || (s->plain && c->tuned->nneeds))
+        return false;
+    plan_slots(c->plan, &s->q->problem, s->q->row, &s->h->dev, &only, slots);
+    return !plan_refuses(c->plan, slots, &s->h->dev);
+}
+
+static void explain_near(char *out, size_t size, const struct search *s, const struct known_device *d,
+                         const struct tuned_problem *p, cutune_match match, double loss)
+{
+    const struct question *q = s->q;
+    struct buf tuned = { 0 };
+    problem_print(&tuned, q->op, &p->problem);
+    snprintf(out, size, "%s: %s %s is not tuned on %s; of the winners %s%s that of %s should be best, within %.0f%% of a tuned one",
+             match == CUTUNE_MATCH_NEAR ? "near" : "device", buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name,
+             match == CUTUNE_MATCH_NEAR ? "there" : "on ", match == CUTUNE_MATCH_NEAR ? "" : d->dev.name, buf_text(&tuned),
+             100 * expm1(loss));
+    buf_free(&tuned);
+}
+
+/* The best of a device's candidates: asked in the order of what they should lose, so that few records are read. */
+static int find_on(struct search *s, struct known_device *d, cutune_match match, struct err *err)
+{
+    const struct question *q = s->q;
+    double *distance = distances(d, q), *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
+    int rc = distance && loss ? ERR_NOTFOUND : err_nomem(err);
+    for (int i = 0; rc == ERR_NOTFOUND && i < d->ncandidates; i++) {
+        const struct candidate *c = &d->candidates[i];
+        bool fits = c->row == q->row && c->flags == q->flags;
+        loss[i] = fits ? near_loss(distance, &d->slowdown[c->column], d->nproblems, d->ncolumns) : INFINITY;
+    }
+    while (refused(rc)) {
+        int best = -1;
+        for (int i = 0; i < d->ncandidates; i++)
+            if (loss[i] < INFINITY && (best < 0 || loss[i] < loss[best]))
+                best = i;
+        if (best < 0)
+            break;
+        struct candidate *c = &d->candidates[best];
+        double time_ns = expected_ns(d, distance, q, loss[best]);
+        double expected = loss[best];
+        loss[best] = INFINITY;
+        if (!may_run(s, d, c))
+            continue;
+        char why[512];
+        const struct tuned_problem *p = &d->problems[c->problem];
+        explain_near(why, sizeof why, s, d, p, match, expected);
+        rc = make(s, d, p, match, time_ns, why, err);
+    }
+    mem_free(distance);
+    mem_free(loss);
+    return rc;
+}
+
+/* How far another device is: architecture first, then size. Negative: its kernels do not run here. */
+static double device_distance(const struct devspec *here, const struct devspec *other)
+{
+    if (strcmp(here->backend, other->backend))
+        return -1;
+    double d = strcmp(here->arch, other->arch) ? 1000 : 0;
+    return d + fabs(log((here->multiprocessors + 1.0) / (other->multiprocessors + 1.0)));
+}
+
+static int find_elsewhere(struct search *s, const struct known_device *own, struct err *err)
+{
+    struct knowledge *all = s->q->known->all;
+    int rc = ERR_NOTFOUND;
+    double after = -1; /* devices up to this distance were asked, of those at it up to this place */
+    int last = INT_MAX;
+    while (refused(rc)) {
+        struct known_device *next = NULL;
+        double at = INFINITY;
+        for (int i = 0; i < all->ndevices; i++) {
+            double d = device_distance(&s->h->dev, &all->devices[i].dev);
+            if (&all->devices[i] != own && (d > after || (d == after && i > last)) && d < at) {
+                at = d;
+                next = &all->devices[i];
+            }
+        }
+        if (!next)
+            break;
+        after = at;
+        last = (int)(next - all->devices);
+        rc = find_on(s, next, CUTUNE_MATCH_DEVICE, err);
+    }
+    return rc;
+}
+
+/* The first of a store's defaults that may run here. */
+static int find_default(struct search *s, struct store *from, struct err *err)
+{
+    const struct question *q = s->q;
+    bool tables = from != s->h->owner->store;
+    struct tuned **records;
+    char why[512];
+    int n, rc = store_find_defaults(from, s->h->dev.backend, q->op->name, buf_text(&q->types), &records, &n, err);
+    if (rc)
+        return rc;
+    snprintf(why, sizeof why, "default: no kernel tuned for %s %s may run for %s on %s; the first of the %s defaults that may",
+             q->op->name, buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, tables ? "shipped tables'" : "database's");
+    rc = ERR_NOTFOUND;
+    for (int i = 0; i < n; i++) {
+        const struct tuned *t = records[i];
+        if (!refused(rc) || (s->plain && t->nneeds))
+            continue;
+        if (still(s, s->now, tables, -1 - t->rank, 0, CUTUNE_MATCH_DEFAULT, t->variant, t->config)) {
+            s->found = s->now;
+            rc = 0;
+            continue;
+        }
+        rc = kernel_new(s->h, q, t, &s->found, err);
+        if (!rc) {
+            s->found->record = -1 - t->rank;
+            s->found->from_tables = tables;
+            rc = explain(s, CUTUNE_MATCH_DEFAULT, why, err);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        tuned_free(records[i]);
+    mem_free(records);
+    return rc;
+}
+
+/* Remembers damage: where nothing else is found, that is what its owner has to know. The store names its file itself, what is made of
+ * its records does not. */
+static int noted(struct search *s, const struct store *from, int rc, const struct err *err)
+{
+    if (rc == ERR_CORRUPT && !s->damage.code) {
+        s->damage = *err;
+        if (strncmp(err->msg, store_path(from), strlen(store_path(from))))
+            err_prefix(&s->damage, "%s: ", store_path(from));
+    }
+    return rc;
+}
+
+static int find_one(struct search *s, struct err *err)
+{
+    struct cutune *c = s->h->owner;
+    struct known_op *known = s->q->known;
+    int rc = ERR_NOTFOUND;
+    if (c->store && known->in_store) {
+        rc = noted(s, c->store, find_exact(s, err), err);
+        if (rc == ERR_NOTFOUND)
+            err->msg[0] = 0; /* no refusal */
+        if (refused(rc) && !known->all) {
+            int failed = noted(s, c->store, knowledge_load(c->store, known->op, &known->all, err), err);
+            if (failed && !refused(failed))
+                return failed;
+        }
+        struct known_device *own = own_device(s);
+        if (refused(rc) && own)
+            rc = noted(s, c->store, find_on(s, own, CUTUNE_MATCH_NEAR, err), err);
+        if (refused(rc) && known->all)
+            rc = noted(s, c->store, find_elsewhere(s, own, err), err);
+        if (refused(rc))
+            rc = noted(s, c->store, find_default(s, c->store, err), err);
+    }
+    if (refused(rc) && known_op_shipped(c, known))
+        rc = noted(s, tables_of(c), find_default(s, tables_of(c), err), err);
+    return rc;
+}
+
+/* Whether there are buffers that only this kernel minds. */
+static bool asks(const struct cutune_kernel *k)
+{
+    bool any = k->need;
+    for (int i = 0; i < k->npairs; i++)
+        any |= !k->pairs[i].hard;
+    return any;
+}
+
+int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel *now, struct cutune_kernel **out, struct err *err)
+{
+    struct search s = { .h = h, .q = q, .now = now };
+    struct err why = { 0 };
+    int rc = find_one(&s, &why);
+    if (refused(rc) && s.damage.code)
+        return err_set(err, ERR_CORRUPT, "%s", s.damage.msg);
+    if (refused(rc))
+        return err_set(err, ERR_NOTFOUND, "no kernel for %s %s %s on %s: nothing tuned and no default may run there%s%.200s",
+                       q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, why.msg[0] ? "; the last refusal: " : "",
+                       why.msg);
     if (rc)
         return err_set(err, rc, "%s", why.msg);
-    k->match = CUTUNE_MATCH_DEFAULT;
-    rc = explain(k, err, "default: no tuned record of %s %s %s on %s; %s", q->op->name, buf_text(&q->types), buf_text(&q->sizes),
-                 q->dev.name, n == 1 ? "the only default" : "the first default whose constraints hold");
-    if (rc)
-        kernel_free(k);
-    else
-        *out = k;
-    return rc;
+    *out = s.found;
+    return 0;
 }
 
-/* What a record gives: the store names its file itself, what is made of it does not. */
-static int in_file(const struct store *s, int rc, struct err *err)
+/* The kernel for the same problem that asks nothing of its buffers; null where there is none. Under the lock. */
+static int find_plain(const struct cutune_kernel *k, struct cutune_kernel **out, struct err *err)
 {
-    if (rc == ERR_CORRUPT)
-        err_prefix(err, "%s: ", store_path(s));
-    return rc;
+    struct question q = { .known = k->known, .op = k->known->op, .row = k->row, .problem = k->problem };
+    struct err why = { 0 };
+    q.flags = problem_flags(q.op, &q.problem);
+    op_row_print(&q.types, q.op, q.row);
+    problem_print(&q.sizes, q.op, &q.problem);
+    struct search s = { .h = k->handle, .q = &q, .plain = true };
+    int rc = q.types.failed || q.sizes.failed ? err_nomem(&why) : find_one(&s, &why);
+    question_free(&q);
+    *out = rc ? NULL : s.found;
+    return rc && !refused(rc) ? err_set(err, rc, "%s", why.msg) : 0;
 }
 
-int find_kernel(struct store *s, const struct question *q, struct cutune_kernel **out, struct err *err)
+int kernel_fallback(const struct cutune_kernel *kernel, struct cutune_kernel **out, struct err *err)
 {
-    struct tuned *winner, **defaults;
-    int n;
-    int rc = store_find_winner(s, &q->dev, q->op->name, buf_text(&q->types), buf_text(&q->sizes), &winner, err);
-    if (!rc)
-        return in_file(s, exact(q, winner, out, err), err);
-    if (rc != ERR_NOTFOUND)
-        return rc;
-    rc = store_find_defaults(s, q->dev.backend, q->op->name, buf_text(&q->types), &defaults, &n, err);
-    if (rc)
-        return rc;
-    rc = first_that_holds(q, defaults, n, out, err);
-    mem_free(defaults);
-    return in_file(s, rc, err);
+    struct cutune_kernel *k = (struct cutune_kernel *)kernel; /* this is found when it is first asked for */
+    struct cutune *c = k->handle->owner;
+    int rc = 0;
+    if (asks(k) && !atomic_load_explicit(&k->fallback_found, memory_order_acquire)) {
+        pthread_mutex_lock(&c->lock);
+        if (!atomic_load_explicit(&k->fallback_found, memory_order_relaxed)) {
+            rc = c->store ? store_begin(c->store, false, err) : 0;
+            if (!rc) {
+                rc = find_plain(k, &k->fallback, err);
+                rc = c->store ? store_end(c->store, rc, err) : rc;
+            }
+            if (!rc)
+                atomic_store_explicit(&k->fallback_found, true, memory_order_release);
+        }
+        pthread_mutex_unlock(&c->lock);
+    }
+    *out = rc ? NULL : k->fallback;
+    return rc;
 }

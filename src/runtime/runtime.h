@@ -1,55 +1,267 @@
-/* The parts of libcutune. The contract is include/cutune.h. */
+/* The parts of libcutune. The contract is include/cutune.h.
+ *
+ * Who may touch what: a handle's table and a kernel are read without a lock; all else of a cutune is under its lock, but for the
+ * watcher's own stores. Ops, kernels and code live until their handle or cutune ends, whatever a refresh brings, so that nobody who
+ * reads without a lock ever reads freed memory. */
 #ifndef RUNTIME_RUNTIME_H
 #define RUNTIME_RUNTIME_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "cutune.h"
+#include "device/guest.h"
 #include "model/plan.h"
 #include "store/store.h"
 
-struct cutune_kernel {
-    cutune_match match;
-    const char *why;
-    struct tuned *tuned;
-    struct op *op; /* rebuilt from tuned: one variant, each parameter with its one value */
-    struct plan *plan;
-    struct geometry *geometry;  /* of each launch */
-    const char *question;       /* a hash of device, op, types and sizes */
-    struct cutune_kernel *next; /* in its bucket */
-};
+/* ---- ops and what is known of them: known.c */
 
-/* An op as the store knows it. */
-struct known_op {
+/* A configuration of a winner, for other problems to be given. */
+struct candidate {
+    int problem; /* a winner with it */
+    int row;     /* types */
+    int column;  /* of the times */
+    uint32_t flags;
+    const char *variant, *config;
+    struct plan *plan; /* made when first asked for, with the op and record that it hangs on */
     struct op *op;
+    struct tuned *tuned;
+    bool unusable; /* its record is damaged */
+};
+
+/* A tuned problem. */
+struct tuned_problem {
+    int row;
+    uint32_t flags; /* values of the flag axes, a bit each: neighbours have the same */
+    struct problem problem;
+    struct near_point *point;
+    const char *variant, *config;
+    double time_ns, work; /* bytes or operations, as the op counts; 0: unknown */
+};
+
+/* Everything of one op that was tuned on one device. */
+struct known_device {
+    int64_t id;
+    struct devspec dev; /* identity */
+    int nproblems, ncandidates, ncolumns;
+    struct tuned_problem *problems;
+    struct candidate *candidates;
+    double *slowdown; /* [problem * ncolumns + column]: log(time / the winner's); NaN where it was not measured */
+};
+
+struct knowledge {
+    struct arena *arena;
+    int ndevices;
+    struct known_device *devices;
+};
+
+/* An op as the database or else the tables have it. */
+struct known_op {
     struct known_op *next;
+    struct op *op;
+    struct plan *work;                                           /* its own expressions */
+    bool in_store;                                               /* else in the tables only */
+    enum { SHIPPED_UNKNOWN, SHIPPED_SAME, SHIPPED_NOT } shipped; /* see known_op_shipped */
+    uint64_t checked;                                            /* at this generation of the store its form was still this one */
+    bool current;          /* a form that a refresh found changed stays for its kernels only */
+    struct knowledge *all; /* null until a look-up is not exact */
 };
+/* Reads what is known of an op. */
+int knowledge_load(struct store *s, const struct op *op, struct knowledge **out, struct err *err);
+void knowledge_free(struct knowledge *k);
+int known_op_new(struct cutune *c, const char *name, struct known_op **out, struct err *err);
+/* Whether the tables know it in the same form, so that their defaults fit. */
+bool known_op_shipped(struct cutune *c, struct known_op *k);
+void known_op_free(struct known_op *k);
+bool known_op_same(const struct known_op *a, const struct known_op *b);
+/* Whether the store still has it in this form, without which its records are not to be read. */
+int known_op_check(struct store *s, const struct known_op *k, bool *holds, struct err *err);
+/* The record of a problem's winner; ERR_NOTFOUND where the file has changed since and has another. */
+int winner_load(struct store *s, const struct op *op, const struct known_device *d, const struct tuned_problem *p,
+                struct tuned **out, struct err *err);
+/* A candidate's plan, made of its record when it is first asked for. Fails from then on where that is damaged. */
+int candidate_plan(struct store *s, const struct op *op, const struct known_device *d, struct candidate *c, struct err *err);
 
-enum { BUCKETS = 1024 };
+/* ---- what is asked, checked and in the store's words: question.c */
 
-struct cutune {
-    struct store *store; /* null where opening failed */
-    struct err err;
-    struct known_op *ops;
-    struct cutune_kernel *kernels[BUCKETS];
-};
-
-/* What is asked, checked and in the store's words. */
 struct question {
-    struct devspec dev;
+    struct known_op *known;
     const struct op *op;
     int row;
+    uint32_t flags;
     struct problem problem;
-    struct buf types, sizes, text;
+    struct buf types, sizes; /* as the store writes them */
+};
+int question_ask(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes, struct question *q,
+                 struct err *err);
+void question_free(struct question *q);
+uint32_t problem_flags(const struct op *op, const struct problem *p);
+
+/* ---- code: code.c */
+
+/* The code of a record, shared by all kernels of a handle that have the same. */
+struct code {
+    struct code *next;
+    char key[HASH_HEX];      /* of all that follows */
+    char *source, *portable; /* portable may be null, */
+    void *binary;            /* and this */
+    size_t binary_bytes;
+    char format[16], arch[64], compiler[256];
+    struct guest_code *loaded; /* under the handle's loading lock */
+};
+int code_get(cutune_handle *h, const struct tuned *t, struct code **out, struct err *err); /* under the cutune's lock */
+/* Loads it: as it is stored where that is for this device, else as it was compiled here before, else compiled now. Under the
+ * handle's loading lock. */
+int code_load(cutune_handle *h, struct code *c, struct err *err);
+void code_free(struct code *c); /* what was loaded is the guest's to unload */
+
+/* ---- kernels: kernel.c, launch.c */
+
+enum { MAX_PAIRS = MAX_ARGS * (MAX_ARGS - 1) / 2 };
+
+/* Two buffers that must not overlap. */
+struct apart {
+    uint8_t a, b;
+    bool hard; /* one is written: wrong in any kernel; else only this kernel minds */
 };
 
-/* The op with the record's variant only. It borrows from both, which must outlive it. ERR_CORRUPT where they do not fit together. */
+struct cutune_kernel {
+    const struct guest_backend *backend; /* null: a handle that launches nothing */
+    struct guest *guest;
+    struct guest_work work;
+    atomic_bool ready; /* its functions are loaded */
+    bool checks;       /* buffers are addresses */
+    uint8_t nbuffers;
+    uint16_t npairs;
+    uint64_t *element, *need; /* of each buffer, alignments less one: of its elements, and what this kernel needs */
+    int64_t *bytes;           /* of each buffer */
+    struct apart *pairs;
+
+    struct cutune_handle *handle;
+    struct arena *arena; /* all of it */
+    cutune_match match;
+    const char *why, *variant, *config, *op_name;
+    const char **buffer_names;
+    double time_ns;
+    struct guest_launch *launches;
+    const char **entries;
+    struct geometry *geometry;
+    struct code *code;
+    struct known_op *known; /* the form of the op that it is of, */
+    int row;                /* and the question that it answers */
+    struct problem problem;
+    struct cutune_kernel *fallback; /* see kernel_fallback */
+    atomic_bool fallback_found;
+    int64_t record; /* what it was made of: 0 for a winner, -1 - rank for a default, */
+    bool from_tables;
+    double record_ns;
+    struct cutune_kernel *next; /* of its handle */
+};
+
+/* Makes a kernel of a record for the question, and links it to the handle. ERR_UNSUPPORTED where its constraints or the device
+ * refuse it: the message is the constraint. */
+int kernel_new(cutune_handle *h, const struct question *q, const struct tuned *t, struct cutune_kernel **out, struct err *err);
+void kernel_free(struct cutune_kernel *k);
+int kernel_load(const struct cutune_kernel *k, struct err *err);
+/* What stands in for a kernel that asks something of its buffers; null where it asks nothing, or nothing does. Found when first asked
+ * for: an application whose buffers are aligned never pays for it. Takes the cutune's lock. */
+int kernel_fallback(const struct cutune_kernel *k, struct cutune_kernel **out, struct err *err);
 int rebuild_op(const struct op *op, const struct tuned *t, struct op **out, struct err *err);
 
-/* Makes a kernel of a record, and owns the record from then on, also where it fails. ERR_UNSUPPORTED where its constraints or the
- * device refuse it: the message is the constraint. */
-int kernel_new(const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err);
-void kernel_free(struct cutune_kernel *k); /* null is fine */
+/* ---- the order of the look-up: find.c */
 
-/* The look-up itself: an exact record, else the first default that holds. */
-int find_kernel(struct store *s, const struct question *q, struct cutune_kernel **out, struct err *err);
+/* The kernel for the question; `now`, where it is not null, is given back if it is still the one. */
+int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel *now, struct cutune_kernel **out, struct err *err);
+
+/* ---- the table: table.c */
+
+/* A problem that was asked for. The first line of memory is all that looking it up again reads, for most. */
+enum { ENTRY_ALIGN = 64 };
+struct entry {
+    _Atomic(struct cutune_kernel *) kernel; /* null: there is none (now): asked again each time */
+    uint64_t word[4];                       /* op and types, packed (table.c), */
+    size_t lengths;                         /* and of what lengths */
+    int nsizes;
+    atomic_bool counted;    /* misses are captured, and this is one */
+    const char *op, *types; /* as the caller writes them */
+    uint64_t hash;
+    _Atomic uint64_t count; /* look-ups, while `counted` */
+    int64_t sizes[2];       /* nsizes of them */
+};
+struct table {
+    struct table *older;
+    uint64_t mask;
+    uint64_t n;
+    _Atomic(struct entry *) slots[];
+};
+
+int table_new(uint64_t places, struct table **out, struct err *err);
+/* Finds every entry's kernel again; counts those that got another. Under the lock. */
+int table_refresh(cutune_handle *h, int *changed, struct err *err);
+
+struct cutune_handle {
+    _Atomic(struct table *) table;
+    int generation; /* of forks */
+    struct cutune *owner;
+    struct cutune_handle *next;
+    const struct backend *device_backend;
+    const struct guest_backend *backend; /* null: launches nothing */
+    struct guest *guest;
+    struct devspec dev;
+    struct cutune_kernel *kernels; /* all that were ever handed out */
+    struct code *codes;
+    struct arena *arena; /* of entries */
+    pthread_mutex_t loading;
+};
+
+/* ---- the whole: context.c, watch.c */
+
+struct cutune {
+    int generation;
+    pthread_mutex_t lock;
+    struct store *store;  /* null: there is no database (yet) */
+    char *tables_path;    /* null: none */
+    struct store *tables; /* see tables_of */
+    bool tables_tried;
+    char *path, *cache; /* null: none */
+    bool may_appear;    /* the database need not exist: it is looked for again in a refresh */
+    bool capture;
+    int refresh_ms;
+    cutune_log *log;
+    void *log_arg;
+    pthread_mutex_t logging;
+    struct known_op *ops;
+    struct cutune_handle *handles;
+    uint64_t seen;           /* the store's generation that ops and kernels are of */
+    bool complained;         /* that the database cannot be opened anew: once is enough */
+    struct watcher *watcher; /* null: no thread */
+};
+
+extern atomic_int fork_generation; /* counts how deep in forks this process is */
+
+struct err *thread_err(void); /* the calling thread's last failure: what cutune_error tells */
+/* The end of a call that may come to its answer past failures: `why` is told where rc is one. */
+int outcome(int rc, const struct err *why);
+/* Refuses what is of the parent of a process that forked. */
+int check_forks(int generation);
+int refuse(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void say(struct cutune *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The op by name; made known where it is not yet. Under the lock. */
+int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err);
+
+/* The shipped tables, opened when something first asks for them; null where there are none. Under the lock. */
+struct store *tables_of(struct cutune *c);
+
+int watch_start(struct cutune *c, struct err *err);
+void watch_stop(struct cutune *c);                  /* after a last flush */
+void watch_forget(struct cutune *c);                /* the same in a child: frees memory */
+int watch_flush(struct cutune *c, struct err *err); /* writes the misses; 0 where none are captured */
+/* Around a fork: no thread of the library's own is within SQLite then, whose locks the child would find taken for ever. */
+void watch_fork(void);
+void watch_forked(bool in_child);
+
+/* For tests: a handle to the pretend device null:INDEX. */
+int attach_null(cutune *c, int index, cutune_handle **out);
 
 #endif

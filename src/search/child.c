@@ -104,6 +104,8 @@ static void load_strategy(lua_State *L)
     const struct strategy *s = the_strategy(L);
     char chunk[1024];
     snprintf(chunk, sizeof chunk, "@%s", s->file);
+    if (s->script_len && *s->script == LUA_SIGNATURE[0])
+        luaL_error(L, "%s: compiled Lua: a script is wanted as text", s->file);
     if (luaL_loadbufferx(L, s->script, s->script_len, chunk, "t") != LUA_OK)
         lua_error(L);
     lua_call(L, 0, 1);

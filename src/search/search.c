@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/process.h"
 #include "base/util.h"
 #include "search/child.h"
 
@@ -37,6 +38,7 @@ static void become_child(int socket, pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it died before that */
         _exit(0);
+    process_expendable();
     static const int reset[] = { SIGHUP, SIGTERM, SIGPIPE, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2 };
     for (size_t i = 0; i < sizeof reset / sizeof reset[0]; i++)
         signal(reset[i], SIG_DFL);

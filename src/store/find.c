@@ -2,39 +2,37 @@
 #include "base/mem.h"
 #include "store/sql.h"
 
-static int winner_id(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
-                     int64_t *id, struct err *err)
-{
-    struct query q;
-    int rc =
-        query_begin(&q, s,
-                    "SELECT tuned.id FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem "
-                    "JOIN op ON op.id = problem.op WHERE device.backend = ? AND device.name = ? AND arch = ? AND mig = ? "
-                    "AND multiprocessors = ? AND memory = ? AND op.name = ? AND op.current = 1 AND problem.types = ? "
-                    "AND problem.sizes = ? ORDER BY tuned.cache = 'warm' LIMIT 1",
-                    err);
-    if (rc)
-        return rc;
-    put_device(&q, dev);
-    put_text(&q, op);
-    put_text(&q, types);
-    put_text(&q, problem);
-    return query_id(&q, id, err);
-}
-
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err)
 {
+    struct query q = { 0 };
     bool mine;
     int64_t id;
     int rc = read_begin(s, &mine, err);
     if (rc)
         return rc;
-    rc = winner_id(s, dev, op, types, problem, &id, err);
-    if (!rc && !id)
+    if ((rc = op_id(s, op, &id, err)))
+        goto out;
+    rc = query_begin(&q, s,
+                     "SELECT " TUNED_COLUMNS "?1 FROM tuned LEFT JOIN code ON code.id = tuned.code "
+                     "WHERE tuned.device = (SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? "
+                     "AND multiprocessors = ? AND memory = ?) AND tuned.problem = (SELECT id FROM problem WHERE op = ?1 "
+                     "AND types = ? AND sizes = ?) "
+                     "AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1", /* cold before warm, as the index has them */
+                     err);
+    if (rc)
+        goto out;
+    put_id(&q, id); /* null, where the op is not known, is nobody's */
+    put_device(&q, dev);
+    put_text(&q, types);
+    put_text(&q, problem);
+    rc = query_step(&q, err);
+    if (rc > 0)
+        rc = tuned_take(&q, out, err);
+    else if (!rc)
         rc = err_set(err, ERR_NOTFOUND, "%s: no tuned record of %s %s %s on %s", s->path, op, types, problem, dev->name);
-    if (!rc)
-        rc = tuned_load(s, id, out, err);
+out:
+    query_end(&q);
     read_end(s, mine);
     return rc;
 }
@@ -45,7 +43,7 @@ static int default_ids(struct store *s, const char *backend, const char *op, con
     struct query q;
     int rc = query_begin(&q, s,
                          "SELECT tuned.id FROM tuned JOIN op ON op.id = tuned.op WHERE tuned.backend = ? AND op.name = ? "
-                         "AND op.current = 1 AND tuned.types = ? ORDER BY rank",
+                         "AND op.current = 1 AND tuned.verified <> 0 AND tuned.types = ? ORDER BY rank",
                          err);
     *n = 0;
     if (rc)

@@ -26,6 +26,7 @@ static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, con
     l.measured = (int)col_int(q, 0, INT32_MAX);
     l.ok = (int)col_int(q, 0, INT32_MAX);
     l.stale = !col_bool(q);
+    l.unverified = !col_bool(q);
     l.when = col_text(q, MAX_NAME, 0);
     l.driver = col_text(q, MAX_TEXT, 0);
     int rc = query_check(q, err);
@@ -53,7 +54,7 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
                          "(SELECT count(*) FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND "
                          "m.cache = tuned.cache "
                          "AND m.protocol = ? AND m.outcome IN ('ok', 'slower')) AS passed, "
-                         "op.current, tuned.created, provenance.driver "
+                         "op.current, tuned.verified, tuned.created, provenance.driver "
                          "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem JOIN op ON "
                          "op.id = problem.op "
                          "JOIN provenance ON provenance.id = tuned.provenance "

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -8,11 +9,13 @@
 
 #include "base/mem.h"
 #include "schema_sql.h"
+#include "store/locks.h"
 #include "store/sql.h"
+#include "to_version_2_sql.h"
 
 enum {
     APPLICATION_ID = 1668641902, /* as in db/schema.sql */
-    SCHEMA_VERSION = 1,
+    SCHEMA_VERSION = 2,
     BUSY_MS = 10000,
     MAX_CELL = 160 << 20, /* bytes of a row */
 };
@@ -22,7 +25,8 @@ static const struct step {
     int from, to;
     const char *sql;
 } steps[] = {
-    { 0, 1, schema_sql },
+    { 0, SCHEMA_VERSION, schema_sql },
+    { 1, 2, to_version_2_sql },
 };
 
 /* The folder that the path's last name is in. */
@@ -63,7 +67,7 @@ static int check_path(const char *path, enum store_mode mode, struct err *err)
     if (stat(path, &st)) {
         if (errno != ENOENT)
             return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-        if (mode == STORE_READ)
+        if (mode != STORE_WRITE)
             return err_set(err, ERR_NOTFOUND, "%s: no such database; `cutune run` makes one", path);
         return check_folder(path, err);
     }
@@ -73,11 +77,25 @@ static int check_path(const char *path, enum store_mode mode, struct err *err)
         return err_set(err, ERR_INVALID, "%s: not a regular file", path);
     if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS))
         return err_set(err, ERR_IO, "%s: cannot read it: %s", path, strerror(errno));
-    if (mode == STORE_READ)
+    if (mode != STORE_WRITE)
         return 0;
     if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
         return err_set(err, ERR_IO, "%s: cannot write it: %s", path, strerror(errno));
     return check_folder(path, err);
+}
+
+static int absolute_path(const char *path, char **out, struct err *err)
+{
+    struct buf absolute = { 0 };
+    char *here = *path == '/' ? NULL : getcwd(NULL, 0);
+    if (*path != '/' && !here)
+        return errno == ENOMEM ? err_nomem(err) : err_set(err, ERR_IO, "%s: the current folder: %s", path, strerror(errno));
+    buf_fmt(&absolute, "%s%s%s", here ? here : "", here ? "/" : "", path);
+    free(here); /* the C library's */
+    if (absolute.failed)
+        return err_nomem(err);
+    *out = absolute.data;
+    return 0;
 }
 
 /* As a URI, so that ":memory:" and the like are plain names and `immutable` can be asked for. */
@@ -141,15 +159,23 @@ static int number(struct store *s, const char *sql, int64_t *out)
     return code == SQLITE_DONE ? SQLITE_ERROR : code;
 }
 
-/* The log of a writer that has not ended, or was killed. */
-static bool has_log(const char *path)
+/* ERR_IO with a line where the log or journal of a writer that has not ended, or was killed, lies beside the file. */
+static int check_log(const char *path, const char *advice, struct err *err)
 {
+    static const char *const ends[] = { "-wal", "-journal" };
     struct buf log = { 0 };
     struct stat st;
-    buf_fmt(&log, "%s-wal", path);
-    bool has = log.failed || (!stat(log.data, &st) && st.st_size > 0);
+    int rc = 0;
+    for (int i = 0; !rc && i < 2; i++) {
+        buf_clear(&log);
+        buf_fmt(&log, "%s%s", path, ends[i]);
+        if (log.failed)
+            rc = err_nomem(err);
+        else if (!stat(log.data, &st) && st.st_size > 0)
+            rc = err_set(err, ERR_IO, "%s: its last writer did not end %s", path, advice);
+    }
     buf_free(&log);
-    return has;
+    return rc;
 }
 
 static int connect_read(struct store *s, struct err *err)
@@ -159,14 +185,25 @@ static int connect_read(struct store *s, struct err *err)
     if (rc)
         return rc;
     int code = number(s, "PRAGMA application_id", &id);
+    if (code == SQLITE_READONLY_ROLLBACK && !connect(s, SQLITE_OPEN_READWRITE, "", NULL)) {
+        number(s, "PRAGMA application_id", &id); /* undoes what a killed writer left half done */
+        if ((rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err)))
+            return rc;
+        code = number(s, "PRAGMA application_id", &id);
+    }
+    if ((code & 0xff) == SQLITE_BUSY && !check_folder(s->path, NULL) && check_locks(s->path, err) == ERR_UNSUPPORTED)
+        return ERR_UNSUPPORTED; /* what SQLite takes for another's lock */
     if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
         return code ? store_failed(s, code, err) : 0;
     /* A file in WAL mode wants to make its index beside it. Where that cannot be, and no log waits, nobody writes: as it stands. */
-    if (has_log(s->path))
-        return err_set(err, ERR_IO,
-                       "%s: its last writer did not end and this folder is read-only: open it once where it can be written",
-                       s->path);
-    return connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
+    rc = check_log(s->path, "and this folder is read-only: open it once where it can be written", err);
+    return rc ? rc : connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
+}
+
+static int connect_tables(struct store *s, struct err *err)
+{
+    int rc = check_log(s->path, "and it was to be read only: open it once for writing", err);
+    return rc ? rc : connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
 }
 
 /* Whose file it is. *version: 0 for an empty one. */
@@ -196,8 +233,6 @@ static int identify(struct store *s, enum store_mode mode, int *version, struct 
                        (long long)v, SCHEMA_VERSION);
     if (v < 1)
         return store_damaged(s, err, "it has no version");
-    if (v < SCHEMA_VERSION && mode == STORE_READ)
-        return err_set(err, ERR_INVALID, "%s: of an older cutune: open it once for writing, as `cutune run` does", s->path);
     *version = (int)v;
     return 0;
 }
@@ -245,7 +280,8 @@ static bool on_local_files(const char *path)
 /* A mode that cannot be changed now, because another process has the file open, is that process's choice and works as well. */
 static void choose_journal(struct store *s)
 {
-    if (on_local_files(s->path))
+    s->logs = on_local_files(s->path);
+    if (s->logs)
         sqlite3_exec(s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
     else
         sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
@@ -253,7 +289,9 @@ static void choose_journal(struct store *s)
 
 static int connect_write(struct store *s, struct err *err)
 {
-    int version = 0, rc = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
+    int version = 0, rc = check_locks(s->path, err);
+    if (!rc)
+        rc = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
     if (!rc)
         rc = identify(s, STORE_WRITE, &version, err); /* before anything is written: it may be somebody else's */
     if (rc)
@@ -262,9 +300,38 @@ static int connect_write(struct store *s, struct err *err)
     return version == SCHEMA_VERSION ? 0 : migrate(s, err);
 }
 
+/* Views of this connection's own in the place of older tables, with what those lack: so that no query asks for the version. A file
+ * that is migrated meanwhile has the columns itself; they come first. */
+static int read_as_newest(struct store *s, struct err *err)
+{
+    static const char views[] =
+        "PRAGMA temp_store = MEMORY;"
+        "CREATE TEMP VIEW code AS SELECT *, NULL AS portable FROM main.code;"
+        "CREATE TEMP VIEW op AS SELECT *, NULL AS packed FROM main.op;"
+        "CREATE TEMP VIEW tuned AS SELECT *, 1 AS verified, NULL AS packed FROM main.tuned;"
+        "CREATE TEMP VIEW wanted AS SELECT 0 AS device, '' AS op, '' AS types, '' AS sizes, 1 AS count, 0.0 AS time_ns, '' AS last "
+        "WHERE 0;";
+    int code = sqlite3_exec(s->db, views, NULL, NULL, NULL);
+    return code ? store_failed(s, code, err) : 0;
+}
+
+static int open_as(struct store *s, enum store_mode mode, struct err *err)
+{
+    int version, rc;
+    bool there = watch_file(s); /* before: a file that takes its place from here on is noticed */
+    if (mode == STORE_WRITE)
+        rc = connect_write(s, err);
+    else if (!(rc = mode == STORE_READ ? connect_read(s, err) : connect_tables(s, err)) &&
+             !(rc = identify(s, mode, &version, err)) && version < SCHEMA_VERSION)
+        rc = read_as_newest(s, err);
+    if (!there)
+        watch_file(s);
+    return rc;
+}
+
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err)
 {
-    int version, rc = check_path(path, mode, err);
+    int rc = check_path(path, mode, err);
     if (rc)
         return rc;
     struct store *s = mem_zalloc(sizeof *s);
@@ -272,9 +339,9 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
         rc = err_nomem(err);
         goto out;
     }
-    rc = mode == STORE_READ ? connect_read(s, err) : connect_write(s, err);
-    if (!rc && mode == STORE_READ)
-        rc = identify(s, mode, &version, err);
+    rc = absolute_path(path, &s->absolute, err);
+    if (!rc)
+        rc = open_as(s, mode, err);
 out:
     if (rc)
         store_close(s);
@@ -283,15 +350,32 @@ out:
     return rc;
 }
 
+/* A file that nobody writes is one file, quicker to open and readable in a folder where nothing can be made. Where others have it
+ * open it stays as it is, at once. */
+static void leave_at_rest(sqlite3 *db)
+{
+    sqlite3_busy_timeout(db, 0);
+    sqlite3_exec(db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+}
+
 void store_close(struct store *s)
 {
     if (!s)
         return;
     for (int i = 0; i < s->ncached; i++)
         sqlite3_finalize(s->cached[i].stmt);
+    if (s->logs)
+        leave_at_rest(s->db);
     sqlite3_close(s->db);
     mem_free(s->path);
+    mem_free(s->absolute);
     mem_free(s);
+}
+
+int store_seal(struct store *s, struct err *err)
+{
+    int rc = sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    return rc ? store_failed(s, rc, err) : 0;
 }
 
 const char *store_path(const struct store *s)

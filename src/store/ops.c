@@ -4,13 +4,12 @@
 const char *const axis_words[] = { "size", "stride", "batch", "flag", NULL };
 const char *const arg_words[] = { "input", "output", "inout", "value", NULL };
 
-static const char *arg_type(const struct arg *a)
+const char *arg_type(const struct arg *a)
 {
     return a->type ? a->type : "i64";
 }
 
-/* What makes earlier records stale when it changes. */
-static int interface_hash(const struct op *op, char hash[HASH_HEX], struct err *err)
+int interface_hash(const struct op *op, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
     for (int i = 0; i < op->naxes; i++) {
@@ -154,14 +153,15 @@ static int make_op(struct store *s, const struct op *op, const char *hash, int64
 }
 
 /* What may change without making a record stale: how work is counted, and which types there are. */
-static int save_work(struct store *s, const struct op *op, int64_t id, struct err *err)
+static int save_work(struct store *s, const struct op *op, int64_t id, const struct buf *packed, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s, "UPDATE op SET work_bytes = ?, work_flops = ? WHERE id = ?", err);
+    int rc = query_begin(&q, s, "UPDATE op SET work_bytes = ?, work_flops = ?, packed = ? WHERE id = ?", err);
     if (rc)
         return rc;
     put_text(&q, op->work_bytes);
     put_text(&q, op->work_flops);
+    put_packed(&q, packed);
     put_int(&q, id);
     return query_run(&q, err);
 }
@@ -190,12 +190,16 @@ static int save_bindings(struct store *s, const struct op *op, int64_t id, struc
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
 {
     char hash[HASH_HEX];
+    struct buf packed = { 0 };
     int rc = interface_hash(op, hash, err);
     if (rc || (rc = find_op(s, op->name, hash, id, err)))
         return rc;
     if (!*id && (rc = make_op(s, op, hash, id, err)))
         return rc;
-    if ((rc = make_current(s, op->name, *id, err)) || (rc = save_work(s, op, *id, err)))
-        return rc;
-    return save_bindings(s, op, *id, err);
+    interface_put(&packed, op);
+    rc = packed.failed ? err_nomem(err) : make_current(s, op->name, *id, err);
+    if (!rc && !(rc = save_work(s, op, *id, &packed, err)))
+        rc = save_bindings(s, op, *id, err);
+    buf_free(&packed);
+    return rc;
 }

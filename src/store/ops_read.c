@@ -2,26 +2,77 @@
 #include "model/plan.h"
 #include "store/sql.h"
 
-static int load_head(struct store *s, const char *name, struct op *op, int64_t *id, struct err *err)
+/* At the op's row, or at none. */
+static int find_row(struct query *q, struct store *s, const char *name, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s, "SELECT id, work_bytes, work_flops FROM op WHERE name = ? AND current = 1", err);
+    int rc = query_begin(q, s, "SELECT id, hash, packed, work_bytes, work_flops FROM op WHERE name = ? AND current = 1", err);
     if (rc)
         return rc;
-    put_text(&q, name);
-    rc = query_step(&q, err);
-    if (!rc)
-        rc = err_set(err, ERR_NOTFOUND, "%s: op %s is not known to this database: nothing was tuned for it", s->path, name);
-    if (rc < 0)
-        goto out;
-    *id = col_int(&q, 1, INT64_MAX);
-    op->work_bytes = copy_text(&q, op->arena, MAX_TEXT, NULLABLE);
-    op->work_flops = copy_text(&q, op->arena, MAX_TEXT, NULLABLE);
-    op->name = arena_strdup(op->arena, name);
-    rc = op->name ? query_check(&q, err) : err_nomem(err);
-out:
+    put_text(q, name);
+    return query_step(q, err);
+}
+
+int op_id(struct store *s, const char *name, int64_t *id, struct err *err)
+{
+    struct query q;
+    int rc = find_row(&q, s, name, err);
+    *id = rc > 0 ? col_int(&q, 1, INT64_MAX) : 0;
+    if (rc > 0)
+        rc = query_check(&q, err);
     query_end(&q);
     return rc;
+}
+
+int op_nargs(struct store *s, int64_t id, int *n, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s, "SELECT count(*) AS arguments FROM op_arg WHERE op = ?", err);
+    if (rc)
+        return rc;
+    put_int(&q, id);
+    *n = 0;
+    if ((rc = query_step(&q, err)) > 0) {
+        *n = (int)col_int(&q, 0, MAX_ARGS);
+        rc = query_check(&q, err);
+    }
+    query_end(&q);
+    return rc;
+}
+
+/* What the op is in one piece, or an empty one. */
+static int take_packed(struct query *q, const char hash[HASH_HEX], struct op **out, bool *whole, struct err *err)
+{
+    size_t n;
+    const void *packed = col_blob(q, MAX_PACKED, &n);
+    *whole = packed != NULL;
+    struct cursor in = cursor_on(packed, n);
+    int rc = packed ? interface_get(&in, hash, out) : 0;
+    if (rc == ERR_CORRUPT)
+        query_bad(q, "packed");
+    else if (!packed)
+        rc = (*out = op_new()) ? 0 : ERR_NOMEM;
+    return rc == ERR_NOMEM ? err_nomem(err) : query_check(q, err);
+}
+
+/* An op of what its own row says. *whole: there is nothing to add. */
+static int take_row(struct query *q, const char *name, struct op **out, int64_t *id, bool *whole, struct err *err)
+{
+    char hash[HASH_HEX];
+    int nargs = 0;
+    *id = col_int(q, 1, INT64_MAX);
+    col_key(q, hash);
+    int rc = take_packed(q, hash, out, whole, err);
+    if (rc)
+        return rc;
+    struct op *op = *out;
+    op->work_bytes = copy_text(q, op->arena, MAX_TEXT, NULLABLE);
+    op->work_flops = copy_text(q, op->arena, MAX_TEXT, NULLABLE);
+    op->name = arena_strdup(op->arena, name);
+    rc = op->name ? query_check(q, err) : err_nomem(err);
+    if (rc || !*whole)
+        return rc;
+    rc = op_nargs(q->store, *id, &nargs, err); /* kernels' places are checked against these */
+    return !rc && nargs != op->nargs ? store_damaged(q->store, err, "op %s has %d arguments, not %d", name, nargs, op->nargs) : rc;
 }
 
 static int load_axes(struct store *s, struct op *op, int64_t id, struct err *err)
@@ -128,6 +179,14 @@ static int load_extents(struct store *s, struct op *op, int64_t id, struct err *
     return rc;
 }
 
+static int load_tables(struct store *s, struct op *op, int64_t id, struct err *err)
+{
+    int rc = load_axes(s, op, id, err);
+    if (rc || (rc = load_types(s, op, id, err)) || (rc = load_bindings(s, op, id, err)) || (rc = load_args(s, op, id, err)))
+        return rc;
+    return load_extents(s, op, id, err);
+}
+
 /* Names that clash, types that are none, expressions that do not compile: the model knows. */
 static int check(struct store *s, const struct op *op, struct err *err)
 {
@@ -142,21 +201,31 @@ static int check(struct store *s, const struct op *op, struct err *err)
     return rc == ERR_NOMEM ? err_nomem(err) : store_damaged(s, err, "op %s: %s", op->name, why.msg);
 }
 
+static int load(struct store *s, const char *name, struct op **out, struct err *err)
+{
+    struct query q;
+    int64_t id = 0;
+    bool whole = false;
+    int rc = find_row(&q, s, name, err);
+    if (!rc)
+        rc = err_set(err, ERR_NOTFOUND, "%s: op %s is not known to this database: nothing was tuned for it", s->path, name);
+    else if (rc > 0)
+        rc = take_row(&q, name, out, &id, &whole, err);
+    query_end(&q);
+    if (!rc && !whole)
+        rc = load_tables(s, *out, id, err);
+    return rc ? rc : check(s, *out, err);
+}
+
 int store_op(struct store *s, const char *name, struct op **out, struct err *err)
 {
-    int64_t id = 0;
+    struct op *op = NULL;
     bool mine;
-    struct op *op = op_new();
-    if (!op)
-        return err_nomem(err);
     int rc = read_begin(s, &mine, err);
     if (rc)
-        goto out;
-    if (!(rc = load_head(s, name, op, &id, err)) && !(rc = load_axes(s, op, id, err)) && !(rc = load_types(s, op, id, err)) &&
-        !(rc = load_bindings(s, op, id, err)) && !(rc = load_args(s, op, id, err)) && !(rc = load_extents(s, op, id, err)))
-        rc = check(s, op, err);
+        return rc;
+    rc = load(s, name, &op, err);
     read_end(s, mine);
-out:
     if (rc)
         op_free(op);
     else

@@ -38,6 +38,8 @@ int store_failed(struct store *s, int rc, struct err *err)
     case SQLITE_LOCKED:
         return err_set(err, ERR_BUSY, "%s: another process has held it for too long", s->path);
     case SQLITE_READONLY:
+        if (rc == SQLITE_READONLY_ROLLBACK)
+            return err_set(err, ERR_IO, "%s: its last writer did not end: open it once where it can be written", s->path);
         return err_set(err, ERR_IO, "%s: read-only: no permission to write it or its folder", s->path);
     case SQLITE_FULL:
         return err_set(err, ERR_IO, "%s: the disk is full", s->path);
@@ -137,6 +139,11 @@ void put_blob(struct query *q, const void *p, size_t n)
     put(q, sqlite3_bind_blob64(q->stmt, ++q->at, p, n, SQLITE_STATIC));
 }
 
+void put_packed(struct query *q, const struct buf *packed)
+{
+    put_blob(q, packed->len > MAX_PACKED ? NULL : packed->data, packed->len);
+}
+
 int query_step(struct query *q, struct err *err)
 {
     int rc = q->rc ? q->rc : sqlite3_step(q->stmt);
@@ -200,12 +207,13 @@ double col_real(struct query *q, double low, double high)
     return low;
 }
 
-static bool text_ok(const char *s, size_t n, int flags)
+bool text_ok(const char *s, size_t max, int flags)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!s[i] || (!(flags & MANY_LINES) && ((unsigned char)s[i] < ' ' || s[i] == 0x7f)))
+    size_t n = 0;
+    for (; s[n]; n++)
+        if (!(flags & MANY_LINES) && ((unsigned char)s[n] < ' ' || s[n] == 0x7f))
             return false;
-    return true;
+    return n <= max;
 }
 
 const char *col_text(struct query *q, size_t max, int flags)
@@ -216,7 +224,7 @@ const char *col_text(struct query *q, size_t max, int flags)
     if (type == SQLITE_TEXT) {
         const char *s = (const char *)sqlite3_column_text(q->stmt, column);
         size_t n = (size_t)sqlite3_column_bytes(q->stmt, column);
-        if (s && n <= max && text_ok(s, n, flags))
+        if (s && strlen(s) == n && text_ok(s, max, flags))
             return s;
     }
     bad(q, column);
@@ -326,6 +334,8 @@ static int run(struct store *s, const char *sql, struct err *err)
 
 int write_begin(struct store *s, struct err *err)
 {
+    if (s->joined == WRITES_JOINED)
+        return 0;
     return run(s, "BEGIN IMMEDIATE", err); /* waits for another writer here, not halfway */
 }
 
@@ -342,6 +352,8 @@ static bool moved(struct store *s)
 
 int write_end(struct store *s, int rc, struct err *err)
 {
+    if (s->joined == WRITES_JOINED)
+        return rc;
     if (!rc)
         rc = run(s, "COMMIT", err);
     if (rc && !sqlite3_get_autocommit(s->db))
@@ -359,4 +371,23 @@ void read_end(struct store *s, bool mine)
 {
     if (mine && !sqlite3_get_autocommit(s->db))
         run(s, "COMMIT", NULL);
+}
+
+int store_begin(struct store *s, bool write, struct err *err)
+{
+    bool mine;
+    int rc = write ? write_begin(s, err) : read_begin(s, &mine, err);
+    if (!rc)
+        s->joined = write ? WRITES_JOINED : READS_JOINED;
+    return rc;
+}
+
+int store_end(struct store *s, int rc, struct err *err)
+{
+    bool wrote = s->joined == WRITES_JOINED;
+    s->joined = ALONE;
+    if (wrote)
+        return write_end(s, rc, err);
+    read_end(s, true);
+    return rc;
 }

@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "store/store.h"
 
@@ -13,6 +14,11 @@ enum { MAX_CACHED = 64 };
 struct store {
     sqlite3 *db;
     char *path;
+    char *absolute; /* the same after a change of folder */
+    dev_t dev;      /* of the file when it was opened, as ino */
+    ino_t ino;
+    bool logs;                                          /* opened for writing, with a log beside the file */
+    enum { ALONE, READS_JOINED, WRITES_JOINED } joined; /* by store_begin */
     int ncached;
     struct {
         const char *sql; /* a literal, told apart by its address */
@@ -59,6 +65,7 @@ const void *col_blob(struct query *q, size_t max, size_t *n); /* null and 0 wher
 /* The same two, copied; where there is no memory, query_check tells. */
 const char *copy_text(struct query *q, struct arena *a, size_t max, int flags);
 const char *copy_name(struct query *q, struct arena *a);
+bool text_ok(const char *s, size_t max, int flags);      /* what col_text takes */
 int col_word(struct query *q, const char *const *words); /* the place of the text in a null-ended list */
 void col_key(struct query *q, char key[HASH_HEX]);       /* 32 hexadecimal digits */
 int col_place(struct query *q, int expected);            /* a `place`: exactly that */
@@ -71,7 +78,8 @@ int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attr
 /* What SQLite said last, as a code and a line with the path. */
 int store_failed(struct store *s, int rc, struct err *err);
 
-/* A writing transaction: end it with the outcome, which it returns; a negative one undoes everything. */
+/* A writing transaction: end it with the outcome, which it returns; a negative one undoes everything. Part of the caller's where
+ * store_begin has begun one. */
 int write_begin(struct store *s, struct err *err);
 int write_end(struct store *s, int rc, struct err *err);
 /* One snapshot for several queries; inside a transaction of the caller's, that one. *mine says whether read_end has to end it. */
@@ -85,21 +93,51 @@ enum {
     MAX_SOURCE = 16 << 20,
     MAX_BINARY = 64 << 20,
     MAX_CONDITIONS = 65536, /* constraints or preconditions of a kernel */
+    MAX_PACKED = 1 << 20,   /* of a record in one piece; what is larger has none */
     MAX_DEFAULTS = 256,     /* of an op, for its types, on a backend */
     MAX_SAMPLES = 1 << 20,
+    MAX_TYPES_TEXT = 1023, /* a problem's types and sizes */
+    MAX_SIZES_TEXT = 2047,
 };
 
 /* Words of enumerations, in the order of the enumerations, null-ended. */
 extern const char *const axis_words[], *const arg_words[], *const need_words[], *const val_words[];
 
+const char *arg_type(const struct arg *a); /* where nothing is said: i64 */
+/* Of what makes earlier records stale when it changes. */
+int interface_hash(const struct op *op, char hash[HASH_HEX], struct err *err);
+
+/* The columns `packed`, src/store/packed.c. tuned_put writes what a kernel's own tables say of it, and tuned_get reads that into t, of
+ * an op with so many arguments; interface_put what the op's say. interface_get gives an op without what its own row says: the caller
+ * adds that. Both give ERR_CORRUPT for what cutune would not have written, and the latter where it is not of this hash; or ERR_NOMEM. */
+void tuned_put(struct buf *out, const struct tuned *t);
+int tuned_get(struct cursor *in, struct tuned *t, int nargs);
+void interface_put(struct buf *out, const struct op *op);
+int interface_get(struct cursor *in, const char *hash, struct op **out);
+/* Puts one, or NULL where it is too long. */
+void put_packed(struct query *q, const struct buf *packed);
+
 /* Makes or updates the op's rows, inside a writing transaction; its id goes to *id. */
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err);
+/* The current op of a name, 0 where there is none; and how many arguments an op has. Both quick once store_op was asked. */
+int op_id(struct store *s, const char *name, int64_t *id, struct err *err);
+int op_nargs(struct store *s, int64_t id, int *n, struct err *err);
 /* The six columns of a device's identity. */
 void put_device(struct query *q, const struct devspec *d);
+/* Makes the device's row where it is missing, inside a writing transaction; its id goes to *id. */
+int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err);
 struct tuned *tuned_new(void); /* an empty one on an arena of its own; null without memory */
-/* A stored kernel, and its parameters alone. */
+/* What tuned_take wants to find in a row of tuned, left-joined to its code; behind it the row id of the kernel's op. */
+#define TUNED_COLUMNS                                                                                                              \
+    "tuned.id, role, coalesce(rank, 0), key, variant, config, time_ns, copy_ns, requires_backend, requires_cc, "                   \
+    "requires_arch_specific, requires_grid_order, requires_grid_progress, verified, created, source, binary, format, arch, "       \
+    "compiler, portable, packed, "
+/* A stored kernel: of the row that a query is at, of an id, and its parameters alone. */
+int tuned_take(struct query *q, struct tuned **out, struct err *err);
 int tuned_load(struct store *s, int64_t id, struct tuned **out, struct err *err);
 int params_load(struct store *s, int64_t id, struct arena *arena, int *n, struct tuned_param **out, struct err *err);
+/* Remembers which file the path leads to, for store_replaced; false where it leads to none. */
+bool watch_file(struct store *s);
 /* Forgets code that no kernel has any more; inside a writing transaction. */
 int code_prune(struct store *s, struct err *err);
 

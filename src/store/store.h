@@ -1,7 +1,7 @@
 /* The store: SQLite, and the only code that sees sqlite3.h. db/schema.sql is the schema, with every column's meaning.
  *
- * A handle belongs to one thread. Each saved result is committed when the call returns. Text and blobs read back are copies. A file
- * is not trusted: values that cutune would never have written are ERR_CORRUPT. */
+ * A handle belongs to one thread. Each saved result is committed when the call returns, unless store_begin joined several. Text and
+ * blobs read back are copies. A file is not trusted: values that cutune would never have written are ERR_CORRUPT. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -16,13 +16,27 @@
 struct store;
 
 enum store_mode {
-    STORE_READ,  /* the file must exist; nothing is written */
-    STORE_WRITE, /* made where it does not exist, migrated where it is older */
+    STORE_READ,   /* the file must exist; nothing is written. One of an older version is read as it is */
+    STORE_WRITE,  /* made where it does not exist, migrated where it is older */
+    STORE_TABLES, /* read, of a file that nobody writes: no locks, and nothing is made beside it */
 };
 /* Messages name the path, and say what is wrong: not a database, of a newer cutune, not cutune's, damaged, no permission. */
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err);
 void store_close(struct store *s); /* null is fine */
 const char *store_path(const struct store *s);
+/* The file can lie where nothing may be made beside it from now on; for tables that are written once. */
+int store_seal(struct store *s, struct err *err);
+
+/* Several calls as one: what they read is of one moment, and what they write is committed together by store_end; or not at all,
+ * where `rc`, which it returns, is negative. Begin with `write` before anything is written. */
+int store_begin(struct store *s, bool write, struct err *err);
+int store_end(struct store *s, int rc, struct err *err);
+
+/* A number, never 0, that is another one after a change of what is in the file, by whomever. Quick; numbers of different handles do
+ * not compare. */
+int store_generation(struct store *s, uint64_t *out, struct err *err);
+/* Whether the path no longer leads to the file that was opened: it was removed, or another one is there. Open that anew. */
+bool store_replaced(const struct store *s);
 
 /* The place used where none is given: $CUTUNE_DB, else $XDG_DATA_HOME/cutune/tuned.db, else ~/.local/share/cutune/tuned.db. The
  * folder is made where `create`. Owned by the caller. */
@@ -95,6 +109,7 @@ struct tuned {
     const char *format;   /* "cubin", "ptx", "clbin"; null without a binary, as the next two may be */
     const char *arch;     /* that the binary is for */
     const char *compiler; /* "NVRTC 13.0", "PoCL 3.1" */
+    const char *portable; /* PTX of the source, for the binary's compute capability or a lower one; null: none */
     struct requires requires;
     int nlaunches;
     struct tuned_launch *launches;
@@ -105,6 +120,7 @@ struct tuned {
     int nneeds;
     struct tuned_need *needs;
     int nclear, *clear;
+    bool unverified;  /* brought from elsewhere, not yet found right on this machine: no look-up serves it */
     const char *when; /* read back only: UTC, ISO 8601 */
 };
 /* A tuned record for a configuration, everything but key, times, source and binary filled in from the op; a copy, with no tie to it. */
@@ -115,7 +131,7 @@ void tuned_free(struct tuned *t); /* t and its arena; null is fine */
 int store_winner(struct store *s, const struct target *t, const struct tuned *k, struct err *err);
 int store_default(struct store *s, const struct devspec *dev, const struct op *op, int row, const struct tuned *k, struct err *err);
 
-/* The key of the target's winner and the copy time kept with it; ERR_NOTFOUND where there is none. */
+/* The key of the target's verified winner and the copy time kept with it; ERR_NOTFOUND where there is none. */
 int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err);
 
 /* A row of `cutune list` and of export: the winner of one (device, op, types, problem). */
@@ -127,6 +143,7 @@ struct listed {
     int samples;      /* that the winner's time is the median of; 0 where its measurement is gone */
     int measured, ok; /* configurations stored, and of those right */
     bool stale;       /* the op's axes, types or arguments have changed since: not served */
+    bool unverified;  /* as in struct tuned */
     const char *when; /* UTC, ISO 8601 */
     const char *driver;
 };
@@ -146,12 +163,59 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried 
 
 /* Look-up. The op is known to the store by name: axes and arguments come from there, no script is read. */
 int store_op(struct store *s, const char *name, struct op **out, struct err *err); /* ERR_NOTFOUND with a line */
-/* The winner for exactly this (device identity, op, types, problem), of a cold cache where there are both; ERR_NOTFOUND where there
- * is none. types and problem as op_row_print and problem_print write them. */
+/* Calls back with the name of each op that the file knows, in the order of names; stops at a non-zero return and returns it. */
+int store_each_op(struct store *s, int (*each)(void *arg, const char *name), void *arg, struct err *err);
+/* The verified winner for exactly this (device identity, op, types, problem), of a cold cache where there are both; ERR_NOTFOUND where
+ * there is none. types and problem as op_row_print and problem_print write them. */
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err);
 /* Defaults for (backend, op, types), by rank; none is 0 of them and no error. Free each, then the array with mem_free. */
 int store_find_defaults(struct store *s, const char *backend, const char *op, const char *types, struct tuned ***out, int *n,
                         struct err *err);
+
+/* What a look-up chooses from where nothing fits exactly: a winner that may be served. */
+struct winner {
+    int64_t id;     /* for store_tuned, under the same store_begin: after a change of the file it may be another record's */
+    int64_t device; /* row id, as in struct timed */
+    const char *types, *sizes, *variant, *config;
+    double time_ns, bytes, flops; /* bytes and flops of its problem; 0: unknown */
+    struct devspec dev;           /* identity only */
+};
+/* Calls back for each verified winner of the op's current interface, whatever its device and types, by device and problem; of one for
+ * a cold and one for a warm cache the cold one. Pointers are valid inside the call only. Stops at a non-zero return and returns it. */
+int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
+                         struct err *err);
+/* The kernel of a row; ERR_NOTFOUND where there is none. */
+int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err);
+
+/* What a winner's configuration took on a problem, its own or another. */
+struct timed {
+    int64_t device; /* row id */
+    const char *types, *sizes, *variant, *config;
+    double median; /* ns */
+};
+/* The same way, each right measurement (ok or slower, of this PROTOCOL) of the op's current interface of a (variant, config) that is a
+ * verified winner's somewhere on the same device; for a cold cache, but of a problem whose only winner is for a warm one, those. In
+ * the order of storing: where a configuration of a problem comes twice, because its source has changed, the later one counts. */
+int store_each_time(struct store *s, const char *op, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err);
+
+/* What applications asked for and got no exact answer to. Adds to the count that is there, makes the device's row, and replaces the
+ * time where it is known (not 0). The op may be one that the file does not know. Many are quick under one store_begin. */
+int store_wanted_add(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
+                     int64_t count, double time_ns, struct err *err);
+struct wanted_problem {
+    struct devspec dev; /* identity only */
+    const char *op, *types, *sizes;
+    int64_t count;    /* times asked for */
+    double time_ns;   /* what one call is expected to take; 0: unknown */
+    const char *last; /* UTC, ISO 8601 */
+};
+/* Calls back for each of the device's, what costs the most first, those of unknown times by count after the others; with dev null for
+ * those of all devices, one device after another. As above; the callback writes nothing. */
+int store_each_wanted(struct store *s, const struct devspec *dev, int (*each)(void *arg, const struct wanted_problem *w), void *arg,
+                      struct err *err);
+/* Forgets one; one that is not there is fine. */
+int store_wanted_done(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
+                      struct err *err);
 
 #endif

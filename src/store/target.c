@@ -12,7 +12,7 @@ void put_device(struct query *q, const struct devspec *d)
     put_int(q, devspec_memory(d));
 }
 
-static int save_device(struct store *s, const struct devspec *d, int64_t *id, struct err *err)
+int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err)
 {
     struct query q;
     int rc = query_begin(&q, s,
@@ -117,7 +117,7 @@ int store_target(struct store *s, const struct devspec *dev, const struct op *op
     int rc = describe(op, prob, row, dev, &d, err);
     if (rc || (rc = write_begin(s, err)))
         goto out;
-    if (!(rc = op_save(s, op, &op_id, err)) && !(rc = save_device(s, dev, &t.device, err)) &&
+    if (!(rc = op_save(s, op, &op_id, err)) && !(rc = device_save(s, dev, &t.device, err)) &&
         !(rc = save_provenance(s, dev, t.device, &t.provenance, err)))
         rc = save_problem(s, op_id, &d, &t.problem, err);
     rc = write_end(s, rc, err);
@@ -132,7 +132,8 @@ out:
 int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ?", err);
+    int rc =
+        query_begin(&q, s, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND verified = 1", err);
     if (rc)
         return rc;
     put_int(&q, t->device);

@@ -178,69 +178,89 @@ static bool among(const char *const *words, const char *text)
     return *words;
 }
 
-/* Its own row and its code; *nargs: how many arguments the op has, which others are places of. */
-static int load_head(struct store *s, struct tuned *t, int64_t id, int *nargs, struct err *err)
+/* What the record says in one piece; false where it does not. */
+static bool take_packed(struct query *q, struct tuned *t, const void *packed, size_t n, int nargs)
 {
-    static const char *const roles[] = { "winner", "default", NULL }, *const formats[] = { "cubin", "ptx", "clbin", "null", NULL };
-    struct query q;
-    int rc =
-        query_begin(&q, s,
-                    "SELECT role, coalesce(rank, 0), key, variant, config, time_ns, copy_ns, requires_backend, requires_cc, "
-                    "requires_arch_specific, requires_grid_order, requires_grid_progress, created, source, binary, format, arch, "
-                    "compiler, (SELECT count(*) FROM op_arg WHERE op_arg.op = coalesce(tuned.op, problem.op)) AS arguments "
-                    "FROM tuned JOIN code ON code.id = tuned.code LEFT JOIN problem ON problem.id = tuned.problem "
-                    "WHERE tuned.id = ?",
-                    err);
-    if (rc)
-        return rc;
-    put_int(&q, id);
-    rc = query_step(&q, err);
-    if (!rc)
-        rc = store_damaged(s, err, "a kernel without code");
-    if (rc < 0)
-        goto out;
-    t->role = (enum tuned_role)col_word(&q, roles);
-    t->rank = (int)col_int(&q, 0, MAX_DEFAULTS - 1);
-    col_key(&q, t->key);
-    t->variant = copy_name(&q, t->arena);
-    t->config = copy_text(&q, t->arena, MAX_TEXT, 0);
-    t->time_ns = col_real(&q, 0, 1e18);
-    t->copy_ns = col_real(&q, 0, 1e18);
-    t->requires.backend = copy_text(&q, t->arena, MAX_NAME, NULLABLE);
-    t->requires.cc = (int)col_int(&q, 0, INT32_MAX);
-    t->requires.arch_specific = col_bool(&q);
-    t->requires.grid_order = col_bool(&q);
-    t->requires.grid_progress = col_bool(&q);
-    t->when = copy_text(&q, t->arena, MAX_NAME, 0);
-    t->source = copy_text(&q, t->arena, MAX_SOURCE, MANY_LINES);
-    take_binary(&q, t);
-    t->format = copy_text(&q, t->arena, MAX_NAME, t->binary ? 0 : NULLABLE);
-    t->arch = copy_text(&q, t->arena, MAX_NAME, NULLABLE);
-    t->compiler = copy_text(&q, t->arena, MAX_TEXT, NULLABLE);
-    *nargs = (int)col_int(&q, 0, MAX_ARGS);
-    if (t->format && !among(formats, t->format))
-        query_bad(&q, "format");
-    if (t->when && strlen(t->when) != strlen("2026-01-01T00:00:00Z"))
-        query_bad(&q, "created");
-    rc = query_check(&q, err);
-out:
-    query_end(&q);
-    return rc;
+    struct cursor in = cursor_on(packed, n);
+    int rc = packed ? tuned_get(&in, t, nargs) : 0;
+    q->nomem = q->nomem || rc == ERR_NOMEM;
+    if (rc == ERR_CORRUPT)
+        query_bad(q, "packed");
+    return packed;
 }
 
-int tuned_load(struct store *s, int64_t id, struct tuned **out, struct err *err)
+/* Its own row and its code; *nargs: how many arguments the op has, which others are places of. *whole: there is nothing to add. */
+static int take_head(struct query *q, struct tuned *t, int64_t *id, int *nargs, bool *whole, struct err *err)
 {
+    static const char *const roles[] = { "winner", "default", NULL }, *const formats[] = { "cubin", "ptx", "clbin", "null", NULL };
+    size_t n;
+    *id = col_int(q, 1, INT64_MAX);
+    t->role = (enum tuned_role)col_word(q, roles);
+    t->rank = (int)col_int(q, 0, MAX_DEFAULTS - 1);
+    col_key(q, t->key);
+    t->variant = copy_name(q, t->arena);
+    t->config = copy_text(q, t->arena, MAX_TEXT, 0);
+    t->time_ns = col_real(q, 0, 1e18);
+    t->copy_ns = col_real(q, 0, 1e18);
+    t->requires.backend = copy_text(q, t->arena, MAX_NAME, NULLABLE);
+    t->requires.cc = (int)col_int(q, 0, INT32_MAX);
+    t->requires.arch_specific = col_bool(q);
+    t->requires.grid_order = col_bool(q);
+    t->requires.grid_progress = col_bool(q);
+    t->unverified = !col_bool(q);
+    t->when = copy_text(q, t->arena, MAX_NAME, 0);
+    t->source = copy_text(q, t->arena, MAX_SOURCE, MANY_LINES);
+    take_binary(q, t);
+    t->format = copy_text(q, t->arena, MAX_NAME, t->binary ? 0 : NULLABLE);
+    t->arch = copy_text(q, t->arena, MAX_NAME, NULLABLE);
+    t->compiler = copy_text(q, t->arena, MAX_TEXT, NULLABLE);
+    t->portable = copy_text(q, t->arena, MAX_SOURCE, NULLABLE | MANY_LINES);
+    const void *packed = col_blob(q, MAX_PACKED, &n);
+    int64_t op = col_int(q, 1, INT64_MAX);
+    int rc = query_check(q, err);
+    if (rc || (rc = op_nargs(q->store, op, nargs, err)))
+        return rc;
+    *whole = take_packed(q, t, packed, n, *nargs);
+    if (t->format && !among(formats, t->format))
+        query_bad(q, "format");
+    if (t->when && strlen(t->when) != strlen("2026-01-01T00:00:00Z"))
+        query_bad(q, "created");
+    return query_check(q, err);
+}
+
+int tuned_take(struct query *q, struct tuned **out, struct err *err)
+{
+    struct store *s = q->store;
     struct tuned *t = tuned_new();
+    bool whole = false;
+    int64_t id = 0;
     if (!t)
         return err_nomem(err);
-    int nargs = 0, rc = load_head(s, t, id, &nargs, err);
-    if (!rc && !(rc = params_load(s, id, t->arena, &t->nparams, &t->params, err)) && !(rc = load_workspaces(s, t, id, err)) &&
-        !(rc = load_launches(s, t, id, nargs, err)) && !(rc = load_where(s, t, id, err)) &&
-        !(rc = load_needs(s, t, id, nargs, err)))
+    int nargs = 0, rc = take_head(q, t, &id, &nargs, &whole, err);
+    if (!rc && !whole && !(rc = params_load(s, id, t->arena, &t->nparams, &t->params, err)) &&
+        !(rc = load_workspaces(s, t, id, err)) && !(rc = load_launches(s, t, id, nargs, err)) &&
+        !(rc = load_where(s, t, id, err)) && !(rc = load_needs(s, t, id, nargs, err)))
         rc = load_clear(s, t, id, nargs, err);
     if (rc)
         tuned_free(t);
     else
         *out = t;
+    return rc;
+}
+
+int tuned_load(struct store *s, int64_t id, struct tuned **out, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s,
+                         "SELECT " TUNED_COLUMNS "coalesce(op, (SELECT problem.op FROM problem WHERE problem.id = tuned.problem)) "
+                         "AS op FROM tuned LEFT JOIN code ON code.id = tuned.code WHERE tuned.id = ?",
+                         err);
+    if (rc)
+        return rc;
+    put_int(&q, id);
+    rc = query_step(&q, err);
+    if (rc >= 0)
+        rc = rc ? tuned_take(&q, out, err) : store_damaged(s, err, "a kernel is gone that was there");
+    query_end(&q);
     return rc;
 }

@@ -16,6 +16,8 @@ static int code_hash(const struct tuned *t, char hash[HASH_HEX], struct err *err
     buf_lstr(&b, t->format);
     buf_lstr(&b, t->arch);
     buf_lstr(&b, t->compiler);
+    if (t->portable) /* without it, as version 1 had it */
+        buf_lstr(&b, t->portable);
     int rc = b.failed ? err_nomem(err) : 0;
     if (!rc)
         hash_hex(b.data, b.len, hash);
@@ -30,9 +32,10 @@ static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct
     int rc = code_hash(t, hash, err);
     if (rc)
         return rc;
-    rc = query_begin(
-        &q, s, "INSERT INTO code (hash, source, binary, format, arch, compiler) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        err);
+    rc = query_begin(&q, s,
+                     "INSERT INTO code (hash, source, binary, format, arch, compiler, portable) VALUES (?, ?, ?, ?, ?, ?, ?) ON "
+                     "CONFLICT DO NOTHING",
+                     err);
     if (rc)
         return rc;
     put_text(&q, hash);
@@ -41,6 +44,7 @@ static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct
     put_text(&q, t->format);
     put_text(&q, t->arch);
     put_line(&q, t->compiler);
+    put_text(&q, t->portable);
     if ((rc = query_run(&q, err)) || (rc = query_begin(&q, s, "SELECT id FROM code WHERE hash = ?", err)))
         return rc;
     put_text(&q, hash);
@@ -54,14 +58,16 @@ int code_prune(struct store *s, struct err *err)
     return rc ? rc : query_run(&q, err);
 }
 
-static int save_head(struct store *s, const struct owner *o, const struct tuned *t, int64_t code, struct err *err)
+static int save_head(struct store *s, const struct owner *o, const struct tuned *t, int64_t code, const struct buf *packed,
+                     struct err *err)
 {
     struct query q;
     int rc =
         query_begin(&q, s,
                     "INSERT INTO tuned (role, device, problem, cache, op, types, backend, rank, key, variant, config, time_ns, "
                     "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
-                    "requires_grid_progress, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                    "requires_grid_progress, verified, packed, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                    "?, ?, ?, ?, ?, "
                     "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
                     err);
     if (rc)
@@ -89,6 +95,8 @@ static int save_head(struct store *s, const struct owner *o, const struct tuned 
     put_int(&q, t->requires.arch_specific);
     put_int(&q, t->requires.grid_order);
     put_int(&q, t->requires.grid_progress);
+    put_int(&q, !t->unverified);
+    put_packed(&q, packed);
     return query_run(&q, err);
 }
 
@@ -244,9 +252,14 @@ static int save_clear(struct store *s, int64_t id, const struct tuned *t, struct
 
 static int save_all(struct store *s, const struct owner *o, const struct tuned *t, struct err *err)
 {
+    struct buf packed = { 0 };
     int64_t code, id;
-    int rc;
-    if ((rc = save_code(s, t, &code, err)) || (rc = save_head(s, o, t, code, err)))
+    tuned_put(&packed, t);
+    int rc = packed.failed ? err_nomem(err) : save_code(s, t, &code, err);
+    if (!rc)
+        rc = save_head(s, o, t, code, &packed, err);
+    buf_free(&packed);
+    if (rc)
         return rc;
     id = sqlite3_last_insert_rowid(s->db);
     if ((rc = save_params(s, id, t, err)) || (rc = save_launches(s, id, t, err)) || (rc = save_where(s, id, t, err)) ||

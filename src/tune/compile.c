@@ -55,11 +55,13 @@ static void rendered(struct run *r, struct slot_c *s, struct cursor *body)
         return;
     }
     if (outcome != OUT_OK) {
+        r->compile_deaths = 0;
         fail_job(r, s, outcome, reason);
         return;
     }
     const struct known_entry *e = known_find(&r->known, s->job->key);
     if (e && r->phase == PHASE_SEARCH) {
+        r->compile_deaths = 0;
         run_known(r, s->job, e);
         job_free(s->job);
         s->job = NULL;
@@ -83,11 +85,12 @@ static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
 {
     struct job *job = s->job;
     char reason[1024];
-    size_t nsource, nbinary;
+    size_t nsource, nbinary, nportable;
     enum outcome outcome = get_u8(body);
     bool good = take_text(body, reason, sizeof reason);
     job->compile_ms = get_f64(body);
-    const void *source = get_bytes(body, &nsource), *binary = get_bytes(body, &nbinary);
+    const void *source = get_bytes(body, &nsource), *binary = get_bytes(body, &nbinary), *portable = get_bytes(body, &nportable);
+    good = good && take_text(body, job->compiler, sizeof job->compiler);
     if (!good || body->bad || outcome >= OUT_COUNT) {
         worker_garbage(s->worker);
         return;
@@ -100,7 +103,8 @@ static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
         return;
     }
     buf_put(&job->binary, binary, nbinary);
-    if (job->source.failed || job->binary.failed) {
+    buf_put(&job->portable, portable, nportable);
+    if (job->source.failed || job->binary.failed || job->portable.failed) {
         run_fail(r, ERR_NOMEM, "out of memory");
         return;
     }
@@ -122,6 +126,10 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         s->greeted = true;
     } else if (kind == F_FAILED && take_text(body, text, sizeof text)) {
         run_fail(r, ERR_DEVICE, "compile worker: %s", text);
+    } else if (kind == F_ALIVE && !s->open) {
+        s->open = true;
+        if (s->job)
+            worker_deadline(w, run_patience(r, RENDER_DEADLINE));
     } else if (kind == F_ALIVE && s->compiling) {
         worker_deadline(w, run_patience(r, TRIAL_DEADLINE));
     } else if (kind == F_RENDERED && s->job && !s->compiling) {
@@ -143,9 +151,15 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     struct run *r = s->run;
     struct job *job = s->job;
     bool greeted = s->greeted; /* one that never did died of something else than its configuration */
+    char endless[200];
     (void)w;
+    if (job && deadline && s->open && !s->compiling) {
+        snprintf(endless, sizeof endless, "rendering %.100s did not end within %.3g s",
+                 r->op->variants[job->config.variant].template_name, (double)run_patience(r, RENDER_DEADLINE) / 1e3);
+        why = endless;
+    }
     s->worker = NULL;
-    s->greeted = s->compiling = false;
+    s->greeted = s->open = s->compiling = false;
     if (r->phase == PHASE_END)
         return;
     bool first = job && greeted && !deadline && !job->retried;
@@ -184,7 +198,7 @@ static void render(struct slot_c *s, struct job *job)
     config_put(out, s->run->op, &job->config);
     frame_end(out, f);
     worker_send(s->worker);
-    worker_deadline(s->worker, run_patience(s->run, COMPILE_DEADLINE));
+    worker_deadline(s->worker, run_patience(s->run, s->open ? RENDER_DEADLINE : COMPILE_DEADLINE));
 }
 
 /* Gives work to whoever is idle; workers start when there is first something for them. */

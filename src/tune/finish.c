@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/device.h"
 #include "tune/run.h"
 
 /* Keeps the binaries of those that the play-off may want. */
@@ -171,17 +170,27 @@ static struct done *choose(struct run *r, int *ties)
     return first;
 }
 
+/* A compiler older than the device gives PTX for a binary: that is kept as what it is, and once. */
+static bool binary_is_portable(const struct job *job)
+{
+    size_t n = job->portable.len;
+    return n && job->binary.len >= n && memcmp(job->binary.data, job->portable.data, n) == 0;
+}
+
 static void fill_tuned(struct run *r, const struct job *job, struct tuned *t)
 {
     memcpy(t->key, job->key, HASH_HEX);
     t->source = job->source.data;
-    if (job->binary.len) {
+    if (job->binary.len && !binary_is_portable(job)) {
         t->binary = job->binary.data;
         t->binary_bytes = job->binary.len;
         t->format = backend_find(r->dev->backend)->format;
         t->arch = r->dev->arch;
-        t->compiler = r->dev->driver;
     }
+    if (job->portable.len)
+        t->portable = job->portable.data;
+    if (job->binary.len)
+        t->compiler = job->compiler;
     t->copy_ns = r->copy_ns;
 }
 
@@ -221,11 +230,8 @@ void tables_begin(struct run *r)
 {
     r->phase = PHASE_TABLES;
     for (int i = 0; i < r->op->ndefaults; i++) {
-        const struct default_config *d = &r->op->defaults[i];
-        const struct variant *v = &r->op->variants[d->variant];
-        struct config c = { .variant = d->variant };
-        for (int p = 0; p < v->nparams; p++)
-            c.at[p] = (uint16_t)param_value(&v->params[p], d->values[p]);
+        struct config c;
+        config_of_default(r->op, i, &c);
         struct job *job = job_new(r, &c, -1);
         if (!job)
             return;

@@ -78,6 +78,18 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     run_pump(r);
 }
 
+/* Before any was ready, all that ran was the reference and what it needs: a hang there, or a second death, is no candidate's. */
+static void setup_failed(struct run *r, bool deadline, const char *why)
+{
+    const char *reference = r->op->reference_name;
+    if (deadline)
+        run_fail(r, ERR_TIMEOUT, "the reference %s, or setting up for it, did not end within %.3g s", reference,
+                 (double)run_patience(r, SETUP_DEADLINE) / 1e3);
+    else if (r->setup_died)
+        run_fail(r, ERR_DEVICE, "the reference %s, or setting up for it, took down two workers; the last: %s", reference, why);
+    r->setup_died = true;
+}
+
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 {
     struct run *r = arg;
@@ -96,6 +108,8 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
         meter_start(r);
         return;
     }
+    if (!r->first_ns)
+        setup_failed(r, deadline, why);
     if (++r->measure_deaths >= DEATHS)
         run_fail(r, ERR_DEVICE, "%d measuring workers died in a row; the last: %s", DEATHS, why);
     if (job) {

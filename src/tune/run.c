@@ -50,6 +50,7 @@ void job_free(struct job *j)
         return;
     buf_free(&j->source);
     buf_free(&j->binary);
+    buf_free(&j->portable);
     mem_free(j);
 }
 

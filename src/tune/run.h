@@ -3,6 +3,7 @@
 #ifndef TUNE_RUN_H
 #define TUNE_RUN_H
 
+#include "device/device.h"
 #include "search/search.h"
 #include "space/space.h"
 #include "tune/known.h"
@@ -14,6 +15,7 @@ enum {
     PLAYOFF = 5,             /* the best so many, and the default, are timed against each other at the end */
     DEATHS = 10,             /* workers of a kind that die in a row end the run */
     SETUP_DEADLINE = 120000, /* ms without a sign of life, here and below */
+    RENDER_DEADLINE = 10000, /* a template is filled in microseconds, or its Lua has no end */
     COMPILE_DEADLINE = 60000,
     TRIAL_DEADLINE = 20000, /* a compile worker's trial launch, which on PoCL compiles once more */
     RUN_DEADLINE_MIN = 2000,
@@ -29,7 +31,8 @@ struct job {
     int rank;      /* of a default compiled for the tables; -1: none */
     struct config config;
     char key[HASH_HEX];
-    struct buf source, binary;
+    struct buf source, binary, portable; /* portable: PTX, where the backend has such a thing */
+    char compiler[COMPILER_NAME];
     double compile_ms;
     double median_ns; /* once measured */
     bool retried;     /* its worker died once: that may have been another's fault, so it gets a fresh one */
@@ -56,6 +59,7 @@ struct slot_c { /* a compile worker's place */
     struct worker *worker;
     struct job *job;
     bool greeted;
+    bool open;      /* its compiler is loaded */
     bool compiling; /* past rendering */
 };
 
@@ -97,6 +101,7 @@ struct run {
 
     struct worker *meter; /* the measuring worker */
     bool meter_greeted, meter_ready;
+    bool setup_died; /* of the measuring workers, none was ready yet, and one has died */
     struct job *measuring;
     bool playing;
     double reference_ns, copy_ns;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/process.h"
 
 int child_send(struct child *c, struct err *err)
 {
@@ -104,6 +105,7 @@ int worker_main(const char *kind)
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a hung kernel must not outlive a killed coordinator */
     if (getppid() == 1)
         return 1;
+    process_expendable();
     signal(SIGINT, SIG_IGN); /* a signal to the group is the coordinator's to act on */
     signal(SIGTERM, SIG_IGN);
     int code = 1;

@@ -3,9 +3,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/process.h"
 #include "device/device.h"
 #include "source/source.h"
 #include "worker/child.h"
+
+static const int64_t MAX_MEMORY = INT64_C(4) << 30; /* more than it has when its compiler is loaded */
 
 struct compiling {
     struct child *c;
@@ -85,9 +88,9 @@ static int compile(struct compiling *w, struct err *err)
 {
     const struct task *t = &w->c->task;
     struct trial *trial = mem_zalloc(sizeof *trial);
-    struct buf binary = { 0 }, log = { 0 };
+    struct buf binary = { 0 }, portable = { 0 }, log = { 0 };
     struct err why = { 0 };
-    char reason[256] = "", arch[sizeof t->dev.arch + 2];
+    char reason[256] = "", compiler[COMPILER_NAME], arch[sizeof t->dev.arch + 2];
     enum outcome outcome = OUT_OK;
     int n = 0, rc = trial ? make_trial(w, trial, &n, &why) : err_nomem(&why);
     struct compile_job job = { .source = w->source.data, .nlaunches = n, .warming = child_alive, .warming_arg = w->c };
@@ -99,15 +102,16 @@ static int compile(struct compiling *w, struct err *err)
     }
     int64_t start = clock_ns();
     if (!rc)
-        rc = w->be->compile(w->compiler, &job, &binary, &log, &why);
+        rc = w->be->compile(w->compiler, &job, &binary, &portable, &log, &why);
     double ms = (double)(clock_ns() - start) / 1e6;
     if (rc) {
-        outcome = rc == ERR_INVALID ? OUT_COMPILE_ERROR : OUT_LAUNCH_ERROR;
+        outcome = rc == ERR_INVALID ? OUT_COMPILE_ERROR : rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR;
         if (rc == ERR_INVALID && log.len)
             compile_log_line(&log, reason);
         else
             snprintf(reason, sizeof reason, "%.255s", why.msg);
     }
+    w->be->compiler_name(w->compiler, compiler);
     struct buf *out = &w->c->out;
     size_t f = frame_begin(out, F_COMPILED);
     buf_u8(out, (uint8_t)outcome);
@@ -115,9 +119,12 @@ static int compile(struct compiling *w, struct err *err)
     buf_f64(out, ms);
     buf_bytes(out, w->source.data, w->source.len);
     buf_bytes(out, binary.data, binary.len);
+    buf_bytes(out, portable.data, portable.len);
+    buf_lstr(out, compiler);
     frame_end(out, f);
     rc = child_send(w->c, err);
     buf_free(&binary);
+    buf_free(&portable);
     buf_free(&log);
     mem_free(trial);
     return rc;
@@ -131,6 +138,10 @@ int compile_worker(struct child *c)
     int rc = !w.plans ? err_nomem(&err) : w.be ? 0 : err_set(&err, ERR_NOTFOUND, "no backend %s", c->task.dev.backend);
     if (!rc)
         rc = w.be->compiler_open(&c->task.dev, &w.compiler, &err);
+    if (!rc && !c->task.dev.shared_driver)
+        process_bound_growth(MAX_MEMORY);
+    if (!rc)
+        child_alive(c);
     while (!rc) {
         enum frame_kind kind;
         struct cursor body;

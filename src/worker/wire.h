@@ -10,20 +10,20 @@
 #include "model/problem.h"
 #include "model/record.h"
 
-enum { WIRE_VERSION = 1, FRAME_MAX = 256 << 20 };
+enum { WIRE_VERSION = 2, FRAME_MAX = 256 << 20 };
 
 enum frame_kind {
     /* both: worker -> coordinator */
     F_HELLO = 1, /* u32 WIRE_VERSION, text cutune's version */
     F_FAILED,    /* text: set-up failed, or this worker cannot go on; it exits */
-    F_ALIVE,     /* nothing: a deadline begins anew */
+    F_ALIVE,     /* nothing: a deadline begins anew. A compile worker's first: its compiler is open */
     /* both: coordinator -> worker */
     F_SETUP, /* struct task */
     /* compile worker */
     F_RENDER,   /* -> configuration */
     F_RENDERED, /* <- u8 outcome, text reason, text key */
     F_COMPILE,  /* -> nothing: the configuration last rendered */
-    F_COMPILED, /* <- u8 outcome, text reason, f64 ms, bytes source, bytes binary */
+    F_COMPILED, /* <- u8 outcome, text reason, f64 ms, bytes source, bytes binary, bytes portable, text compiler */
     /* measuring worker */
     F_READY,   /* <- f64 reference_ns, copy_ns */
     F_RUN,     /* -> f64 cut_ns, configuration, bytes binary */

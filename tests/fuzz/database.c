@@ -1,5 +1,7 @@
-/* A database from a stranger, into libcutune and the store. 'b' and edits to the bytes of a good file; or anything else and columns
- * to overwrite: table, column, row, type of the value, and the value, text and blobs with a length in front. */
+/* A database from a stranger, into libcutune and the store. 'b' and edits to the bytes of a good file; 'k' or 'o' and edits to
+ * what it says of its kernels or its op in one piece; or anything else, odd for a file that says nothing in one piece, and changes to
+ * its rows: which column of all, which row, what happens and the type of the value, and the value, text and blobs with a length in
+ * front. The columns are those of the schema as it is. */
 #include "fuzz.h"
 #include "unit/store_sample.h"
 
@@ -14,8 +16,9 @@ static char folder[64], path[80];
 
 struct column {
     char table[64], name[64];
+    char copied[1024]; /* all columns of the table, this one as ?1: the SELECT of a copied row */
 };
-static struct column columns[256];
+static struct column columns[256]; /* a byte of input says which */
 static int ncolumns;
 
 static void clean_up(void)
@@ -44,12 +47,43 @@ static void make_scratch(void)
     must(!sqlite3_exec(scratch, "PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0", NULL, NULL, NULL));
 }
 
-/* Small pages and no log: a file to write and open a thousand times a second. */
+/* A stranger's tables may hold null anywhere, and numbers for texts. REAL stays: the file holds some of its values as integers. */
+static void drop_constraints(sqlite3 *db)
+{
+    must(!sqlite3_exec(db,
+                       "PRAGMA writable_schema = 1;"
+                       "UPDATE sqlite_master SET sql = replace(sql, ' IS NOT NULL', ' NOTNULL') WHERE type = 'table';"
+                       "UPDATE sqlite_master SET sql = replace(replace(replace(sql, ' NOT NULL', ''), ' TEXT', ''), "
+                       "' INTEGER CHECK', ' CHECK') WHERE type = 'table';"
+                       "PRAGMA writable_schema = 0",
+                       NULL, NULL, NULL));
+}
+
+static void find_columns(sqlite3 *db)
+{
+    sqlite3_stmt *stmt;
+    must(
+        !sqlite3_prepare_v2(db,
+                            "SELECT m.name, c.name, (SELECT group_concat(iif(d.cid = c.cid, '?1', d.name)) FROM "
+                            "pragma_table_info(m.name) d) FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' "
+                            "ORDER BY m.name, c.cid",
+                            -1, &stmt, NULL));
+    for (; sqlite3_step(stmt) == SQLITE_ROW; ncolumns++) {
+        must(ncolumns < (int)(sizeof columns / sizeof *columns));
+        struct column *c = &columns[ncolumns];
+        snprintf(c->table, sizeof c->table, "%s", sqlite3_column_text(stmt, 0));
+        snprintf(c->name, sizeof c->name, "%s", sqlite3_column_text(stmt, 1));
+        must(snprintf(c->copied, sizeof c->copied, "%s", sqlite3_column_text(stmt, 2)) < (int)sizeof c->copied);
+    }
+    sqlite3_finalize(stmt);
+    must(ncolumns > 50);
+}
+
+/* Small pages and no log: a file that is quick to write and open. */
 static void make_good(void)
 {
     struct store *s;
     sqlite3 *db;
-    sqlite3_stmt *stmt;
     strcpy(folder, "/tmp/cutune-fuzz-XXXXXX");
     must(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/a.db", folder);
@@ -57,66 +91,101 @@ static void make_good(void)
     must(store_open(path, STORE_WRITE, &s, NULL) == 0);
     sample_winner(s, 1111, 113);
     sample_defaults(s);
+    const struct devspec dev = fuzz_device();
+    must(store_wanted_add(s, &dev, "transpose", "f32", "m=3,n=4", 2, 5, NULL) == 0);
     store_close(s);
     must(sqlite3_open(path, &db) == SQLITE_OK);
     must(!sqlite3_exec(db, "PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM", NULL, NULL, NULL));
-    must(!sqlite3_prepare_v2(db,
-                             "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' "
-                             "ORDER BY m.name, c.cid",
-                             -1, &stmt, NULL));
-    for (; sqlite3_step(stmt) == SQLITE_ROW && ncolumns < (int)(sizeof columns / sizeof *columns); ncolumns++) {
-        snprintf(columns[ncolumns].table, sizeof columns->table, "%s", sqlite3_column_text(stmt, 0));
-        snprintf(columns[ncolumns].name, sizeof columns->name, "%s", sqlite3_column_text(stmt, 1));
-    }
-    sqlite3_finalize(stmt);
+    find_columns(db);
+    drop_constraints(db);
     sqlite3_close(db);
-    must(ncolumns > 50 && file_read(path, 1 << 24, &good, NULL) == 0);
+    must(file_read(path, 1 << 24, &good, NULL) == 0);
     make_scratch();
 }
 
-static void bind_value(sqlite3_stmt *stmt, struct input *in)
+/* A text's or blob's bytes: as many as the first says, or, where that is 255, a few over and over, to more than any column takes. */
+static size_t take_bytes(struct input *in, const char **bytes)
 {
-    uint8_t type = input_byte(in) % 5;
+    static char many[70000];
+    size_t n = input_byte(in), taken = n == 255 ? 7 : n;
+    taken = taken < in->left ? taken : in->left;
+    *bytes = (const char *)in->at;
+    for (size_t i = 0; n == 255 && taken && i < sizeof many; i++)
+        many[i] = (char)in->at[i % taken];
+    if (n == 255 && taken)
+        *bytes = many;
+    in->at += taken;
+    in->left -= taken;
+    return *bytes == many ? sizeof many : taken;
+}
+
+static void bind_value(sqlite3_stmt *stmt, int type, struct input *in)
+{
     uint64_t bits = type < 3 ? input_number(in, 8) : 0;
-    size_t n = type == 3 || type == 4 ? input_byte(in) : 0;
+    const char *bytes = NULL;
+    size_t n = type < 3 ? 0 : take_bytes(in, &bytes);
     double f;
     memcpy(&f, &bits, sizeof f);
-    n = n < in->left ? n : in->left;
     if (type == 0)
         sqlite3_bind_int64(stmt, 1, (int64_t)bits);
     else if (type == 1)
         sqlite3_bind_double(stmt, 1, f);
     else if (type == 3)
-        sqlite3_bind_text(stmt, 1, (const char *)in->at, (int)n, SQLITE_TRANSIENT);
+        sqlite3_bind_text(stmt, 1, bytes, (int)n, SQLITE_TRANSIENT);
     else if (type == 4)
-        sqlite3_bind_blob(stmt, 1, in->at, (int)n, SQLITE_TRANSIENT);
-    in->at += n;
-    in->left -= n;
+        sqlite3_bind_blob(stmt, 1, bytes, (int)n, SQLITE_TRANSIENT);
 }
 
-static void overwrite(sqlite3 *db, struct input *in)
+/* A value overwritten, in all rows that have the same; the row copied with another value; or those rows deleted. */
+static void change(sqlite3 *db, struct input *in)
 {
     sqlite3_stmt *stmt;
     const struct column *c = &columns[input_byte(in) % ncolumns];
-    int row = input_byte(in) % 8;
-    char *sql = sqlite3_mprintf("UPDATE OR IGNORE %s SET \"%s\" = ?1 WHERE \"%s\" IS (SELECT \"%s\" FROM %s LIMIT 1 OFFSET %d)",
-                                c->table, c->name, c->name, c->name, c->table, row);
-    must(sql);
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK) {
-        bind_value(stmt, in);
-        sqlite3_step(stmt);
-    }
+    int row = input_byte(in), what = input_byte(in);
+    char *where = sqlite3_mprintf("WHERE \"%w\" IS (SELECT \"%w\" FROM %s LIMIT 1 OFFSET %d %% (SELECT max(1, count(*)) FROM %s))",
+                                  c->name, c->name, c->table, row, c->table);
+    char *sql = NULL;
+    must(where);
+    if (what / 5 % 4 < 2)
+        sql = sqlite3_mprintf("UPDATE OR IGNORE %s SET \"%w\" = ?1 %s", c->table, c->name, where);
+    else if (what / 5 % 4 == 2)
+        sql = sqlite3_mprintf("INSERT OR IGNORE INTO %s SELECT %s FROM %s %s", c->table, c->copied, c->table, where);
+    else
+        sql = sqlite3_mprintf("DELETE FROM %s %s", c->table, where);
+    must(sql && sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK);
+    bind_value(stmt, what % 5, in);
+    sqlite3_step(stmt);
     sqlite3_finalize(stmt);
     sqlite3_free(sql);
+    sqlite3_free(where);
+}
+
+static void change_packed(sqlite3 *db, const char *select, const char *update, struct input *in)
+{
+    sqlite3_stmt *stmt;
+    size_t n;
+    must(!sqlite3_prepare_v2(db, select, -1, &stmt, NULL) && sqlite3_step(stmt) == SQLITE_ROW);
+    char *bytes = input_edits(in, sqlite3_column_blob(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0), &n);
+    sqlite3_finalize(stmt);
+    must(!sqlite3_prepare_v2(db, update, -1, &stmt, NULL) && !sqlite3_bind_blob(stmt, 1, bytes, (int)n, SQLITE_TRANSIENT));
+    must(sqlite3_step(stmt) == SQLITE_DONE);
+    sqlite3_finalize(stmt);
+    free(bytes);
 }
 
 /* In memory, in a transaction that is never committed: the file gets what it sees. */
-static void overwrite_columns(struct input *in)
+static void change_rows(int how, struct input *in)
 {
     sqlite3_int64 n;
     must(!sqlite3_exec(scratch, "BEGIN", NULL, NULL, NULL));
-    while (in->left > 3)
-        overwrite(scratch, in);
+    if (how == 'k')
+        change_packed(scratch, "SELECT packed FROM tuned", "UPDATE tuned SET packed = ?", in);
+    else if (how == 'o')
+        change_packed(scratch, "SELECT packed FROM op", "UPDATE op SET packed = ?", in);
+    else if (how % 2)
+        must(!sqlite3_exec(scratch, "UPDATE tuned SET packed = NULL; UPDATE op SET packed = NULL", NULL, NULL, NULL));
+    while (how != 'k' && how != 'o' && in->left > 3)
+        change(scratch, in);
     unsigned char *bytes = sqlite3_serialize(scratch, "main", &n, 0);
     must(bytes);
     save(bytes, (size_t)n);
@@ -149,14 +218,14 @@ static cutune_device device(void)
 }
 
 /* What a caller launches must be within what the device takes, wherever it came from. */
-static void look_up(cutune *c, int64_t m, int64_t n)
+static bool look_up(cutune_handle *h, int64_t m, int64_t n)
 {
     const cutune_device dev = device();
     const cutune_kernel *k;
     const int64_t sizes[] = { m, n };
-    if (cutune_lookup(c, &dev, "transpose", "f32", sizes, 2, &k)) {
-        must(*cutune_error(c));
-        return;
+    if (cutune_lookup(h, "transpose", "f32", sizes, 2, &k)) {
+        must(*cutune_error());
+        return false;
     }
     must(*cutune_kernel_why(k) && *cutune_kernel_variant(k) && cutune_kernel_config(k) && cutune_kernel_time_ns(k) >= 0);
     must(cutune_kernel_launches(k) >= 1);
@@ -167,6 +236,7 @@ static void look_up(cutune *c, int64_t m, int64_t n)
         for (int x = 0; x < 3; x++)
             must(g.grid[x] >= 1 && g.grid[x] <= dev.max_grid[x] && g.block[x] >= 1 && g.block[x] <= dev.max_block[x]);
     }
+    return true;
 }
 
 static int each_measured(void *arg, const struct measured *m)
@@ -176,14 +246,65 @@ static int each_measured(void *arg, const struct measured *m)
     return 0;
 }
 
+static int each_tried(void *arg, const struct tried *t)
+{
+    (void)arg;
+    must(t->device && t->op && t->variant && t->config && t->reason && t->outcome < OUT_COUNT);
+    return 0;
+}
+
+static int each_winner(void *arg, const struct winner *w)
+{
+    must(w->types && w->sizes && w->variant && w->config && strlen(w->dev.name) < sizeof w->dev.name);
+    *(int64_t *)arg = w->id;
+    return 0;
+}
+
+static int each_time(void *arg, const struct timed *t)
+{
+    (void)arg;
+    must(t->types && t->sizes && t->variant && t->config && t->median >= 0);
+    return 0;
+}
+
+static int each_wanted(void *arg, const struct wanted_problem *w)
+{
+    (void)arg;
+    must(w->op && w->types && w->sizes && w->count > 0 && w->time_ns >= 0 && w->last);
+    return 0;
+}
+
+/* What the look-up asks the store, whether or not a look-up above came to ask it. */
+static void read_served(struct store *s)
+{
+    const struct devspec dev = fuzz_device();
+    struct err err = { 0 };
+    struct tuned *t = NULL;
+    int64_t id = 0;
+    int rc = store_each_winner_of(s, "transpose", each_winner, &id, &err);
+    must_say(rc, &err);
+    rc = store_each_time(s, "transpose", each_time, NULL, &err);
+    must_say(rc, &err);
+    rc = store_each_wanted(s, &dev, each_wanted, NULL, &err);
+    must_say(rc, &err);
+    rc = store_tuned(s, id, &t, &err);
+    must_say(rc, &err);
+    tuned_free(t);
+}
+
 /* The store's other readers. */
 static void read_store(struct store *s)
 {
     const struct target t = { .device = 1, .problem = 1, .provenance = 1, .cold = true };
     struct err err = { 0 };
-    char *text = NULL;
+    char *text = NULL, key[HASH_HEX];
+    double copy_ns;
     size_t bytes;
     int rc = store_each_measured(s, &t, each_measured, NULL, &err);
+    must_say(rc, &err);
+    rc = store_each_tried(s, each_tried, NULL, &err);
+    must_say(rc, &err);
+    rc = store_winner_key(s, &t, key, &copy_ns, &err);
     must_say(rc, &err);
     FILE *out = open_memstream(&text, &bytes);
     must(out);
@@ -195,28 +316,47 @@ static void read_store(struct store *s)
     free(text);
 }
 
+/* Where even the good file gives nothing, no change to it shows anything. */
+static void try_good(void)
+{
+    cutune *c;
+    save(good.data, good.len);
+    const cutune_device dev = device();
+    cutune_handle *h;
+    must(cutune_open(path, &c) == CUTUNE_OK && cutune_attach(c, &dev, &h) == CUTUNE_OK);
+    must(look_up(h, 1111, 113) && look_up(h, 4096, 4096) && look_up(h, 2097152, 32));
+    cutune_close(c);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input in = { data, size };
     cutune *c;
-    if (!good.data)
+    if (!good.data) {
         make_good();
-    if (input_byte(&in) == 'b') {
+        try_good();
+    }
+    int how = input_byte(&in);
+    if (how == 'b') {
         size_t n;
         char *bytes = input_edits(&in, good.data, good.len, &n);
         save(bytes, n);
         free(bytes);
     } else {
-        overwrite_columns(&in);
+        change_rows(how, &in);
     }
     if (cutune_open(path, &c) == CUTUNE_OK) {
-        look_up(c, 1111, 113);
-        look_up(c, 4096, 4096);
-        look_up(c, 2097152, 32);
+        const cutune_device dev = device();
+        cutune_handle *h;
+        must(cutune_attach(c, &dev, &h) == CUTUNE_OK);
+        look_up(h, 1111, 113);
+        look_up(h, 4096, 4096);
+        look_up(h, 2097152, 32);
+        read_served(c->store);
         read_store(c->store);
+        cutune_close(c);
     } else {
-        must(c && *cutune_error(c));
+        must(*cutune_error());
     }
-    cutune_close(c);
     return 0;
 }

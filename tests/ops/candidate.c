@@ -52,7 +52,7 @@ static int compile(const struct candidate *c, const struct problem *first, struc
             snprintf(arch, sizeof arch, "%sa", c->session->spec.arch);
             job.arch = arch;
         }
-        rc = c->session->be->compile(c->session->compiler, &job, binary, &log, err);
+        rc = c->session->be->compile(c->session->compiler, &job, binary, NULL, &log, err);
     }
     if (rc && log.len) /* one line of it */
         err_prefix(err, "%.*s: ", (int)strcspn(log.data, "\n"), log.data);

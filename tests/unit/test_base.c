@@ -27,6 +27,8 @@ static void an_error_is_a_code_and_one_line(void **state)
     assert_string_equal(err.msg, "a.db: no such file");
     err_set(&err, ERR_INVALID, "first\n\tsecond\x7f\x01third \n \n");
     assert_string_equal(err.msg, "first  second  third");
+    err_set(&err, ERR_INVALID, "a bell at the end \a\t");
+    assert_string_equal(err.msg, "a bell at the end");
     err_set(&err, ERR_INVALID, "\n \n");
     assert_string_equal(err.msg, "");
     err_set(&err, ERR_INVALID,

@@ -96,7 +96,7 @@ static struct module *load(struct fixture *f, const char *source)
     struct buf binary = { 0 }, log = { 0 };
     struct module *m;
     OK(f->be->compiler_open(&f->spec, &c, &err));
-    int rc = f->be->compile(c, &(struct compile_job){ .source = source }, &binary, &log, &err);
+    int rc = f->be->compile(c, &(struct compile_job){ .source = source }, &binary, NULL, &log, &err);
     if (rc)
         fail_msg("compile: %s\n%s", err.msg, buf_text(&log));
     OK(f->be->load(f->dev, binary.data, binary.len, &m, &err));
@@ -406,13 +406,13 @@ static void refuses_bad_source(void **state)
     struct compiler *c;
     struct buf binary = { 0 }, log = { 0 }, source = { 0 };
     OK(f->be->compiler_open(&f->spec, &c, &err));
-    FAILS(ERR_INVALID, f->be->compile(c, &(struct compile_job){ .source = "int f( { nonsense; }\n" }, &binary, &log, &err));
+    FAILS(ERR_INVALID, f->be->compile(c, &(struct compile_job){ .source = "int f( { nonsense; }\n" }, &binary, NULL, &log, &err));
     assert_true(log.len > 0 && strstr(log.data, "error"));
     assert_int_equal(binary.len, 0);
     /* and goes on with the next */
     dialect(f->spec.backend, f->spec.fp64, &source);
     buf_clear(&log);
-    OK(f->be->compile(c, &(struct compile_job){ .source = source.data }, &binary, &log, &err));
+    OK(f->be->compile(c, &(struct compile_job){ .source = source.data }, &binary, NULL, &log, &err));
     assert_true(binary.len > 0);
 
     struct module *m = NULL;
@@ -457,7 +457,7 @@ static void trial_launches(void **state)
     OK(f->be->compiler_open(&f->spec, &c, &err));
     for (int i = 0; i < 2; i++) { /* the second time on the same buffers */
         buf_clear(&binary);
-        OK(f->be->compile(c, &job, &binary, &log, &err));
+        OK(f->be->compile(c, &job, &binary, NULL, &log, &err));
     }
     f->be->compiler_close(c);
     assert_int_equal(calls, f->spec.shares_cores ? 2 : 0);

@@ -35,7 +35,7 @@ static void dialect(struct buf *out)
 static void compile(const char *source, const char *arch, struct buf *binary)
 {
     struct buf log = { 0 };
-    int rc = cuda_backend.compile(nvrtc(), &(struct compile_job){ .source = source, .arch = arch }, binary, &log, &err);
+    int rc = cuda_backend.compile(nvrtc(), &(struct compile_job){ .source = source, .arch = arch }, binary, NULL, &log, &err);
     if (rc)
         fail_msg("%s\n%s", err.msg, buf_text(&log));
     buf_free(&log);
@@ -65,13 +65,65 @@ static void the_dialect_compiles(void **state)
     buf_free(&binary);
 }
 
+/* The same compilation gives PTX for the architecture, whatever else was asked for: a text. */
+static void ptx_comes_beside_the_binary(void **state)
+{
+    (void)state;
+    static const char *const archs[] = { "sm_75", "sm_90", "sm_90a", "compute_75" };
+    static const char *const targets[] = { ".target sm_75\n", ".target sm_90\n", ".target sm_90a\n", ".target sm_75\n" };
+    struct compiler *c = nvrtc();
+    for (int i = 0; i < 4; i++) {
+        struct buf binary = { 0 }, ptx = { 0 }, log = { 0 };
+        const struct compile_job job = { .source = "extern \"C\" __global__ void f(int *p) { *p = 1; }\n", .arch = archs[i] };
+        assert_int_equal(cuda_backend.compile(c, &job, &binary, &ptx, &log, &err), 0);
+        assert_true(binary.len > 0 && ptx.len > 0);
+        assert_int_equal(strlen(ptx.data), ptx.len);
+        assert_non_null(strstr(ptx.data, targets[i]));
+        assert_non_null(strstr(ptx.data, ".entry f("));
+        if (i == 3) /* the binary is PTX itself: who stores both can tell */
+            assert_memory_equal(binary.data, ptx.data, ptx.len);
+        buf_free(&binary);
+        buf_free(&ptx);
+        buf_free(&log);
+    }
+}
+
+static void a_compiler_has_a_name(void **state)
+{
+    (void)state;
+    char name[COMPILER_NAME];
+    cuda_backend.compiler_name(nvrtc(), name);
+    assert_memory_equal(name, "NVRTC ", 6);
+    assert_non_null(strchr(name, '.'));
+}
+
+/* More than any block may have: the source is right, and the message is ptxas's line. */
+static void too_much_shared_memory_is_told_from_a_wrong_source(void **state)
+{
+    (void)state;
+    struct compiler *c = nvrtc();
+    struct buf binary = { 0 }, log = { 0 };
+    const struct compile_job large = { .source = "extern \"C\" __global__ void k(float *p)\n"
+                                                 "{\n"
+                                                 "    __shared__ float all[50 << 10];\n"
+                                                 "    all[threadIdx.x] = p[0];\n"
+                                                 "    __syncthreads();\n"
+                                                 "    p[threadIdx.x] = all[threadIdx.x * 7 % (50 << 10)];\n"
+                                                 "}\n",
+                                       .arch = "sm_90" };
+    assert_int_equal(cuda_backend.compile(c, &large, &binary, NULL, &log, &err), ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "uses too much shared data"));
+    assert_int_equal(binary.len, 0);
+    buf_free(&log);
+}
+
 static void errors_come_with_a_log(void **state)
 {
     (void)state;
     struct compiler *c = nvrtc();
     struct buf binary = { 0 }, log = { 0 };
     const struct compile_job bad = { .source = "\n\nint f() { return nothing; }\n" };
-    assert_int_equal(cuda_backend.compile(c, &bad, &binary, &log, &err), ERR_INVALID);
+    assert_int_equal(cuda_backend.compile(c, &bad, &binary, NULL, &log, &err), ERR_INVALID);
     assert_non_null(strstr(log.data, "kernel.cu(3): error"));
     assert_int_equal(strlen(log.data), log.len);
     assert_int_equal(binary.len, 0);
@@ -79,11 +131,11 @@ static void errors_come_with_a_log(void **state)
     static const char *const archs[] = { "", "90", "sm_", "sm_9", "sm_9000", "sm_90 --x", "sm_90aa", "compute_x" };
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         const struct compile_job job = { .source = "", .arch = archs[i] };
-        assert_int_equal(cuda_backend.compile(c, &job, &binary, &log, &err), ERR_INVALID);
+        assert_int_equal(cuda_backend.compile(c, &job, &binary, NULL, &log, &err), ERR_INVALID);
         assert_non_null(strstr(err.msg, archs[i]));
     }
     const struct compile_job unknown = { .source = "", .arch = "sm_999" };
-    assert_int_equal(cuda_backend.compile(c, &unknown, &binary, &log, &err), ERR_UNSUPPORTED);
+    assert_int_equal(cuda_backend.compile(c, &unknown, &binary, NULL, &log, &err), ERR_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "sm_999"));
     buf_free(&log);
     buf_free(&binary);
@@ -97,7 +149,7 @@ static void an_older_compiler_gives_ptx(void **state)
     struct buf binary = { 0 }, log = { 0 };
     assert_int_equal(cuda_backend.compiler_open(&(struct devspec){ .cc = 999 }, &c, &err), 0);
     const struct compile_job job = { .source = "extern \"C\" __global__ void f() {}\n" };
-    assert_int_equal(cuda_backend.compile(c, &job, &binary, &log, &err), 0);
+    assert_int_equal(cuda_backend.compile(c, &job, &binary, NULL, &log, &err), 0);
     assert_non_null(strstr(binary.data, ".entry f"));
     cuda_backend.compiler_close(c);
     assert_int_equal(cuda_backend.compiler_open(&(struct devspec){ .cc = 10 }, &c, &err), ERR_UNSUPPORTED);
@@ -118,7 +170,7 @@ static void memory_runs_out(void **state)
         mem_fail_at(nth);
         rc = cuda_backend.compiler_open(&(struct devspec){ .cc = 90 }, &c, &err);
         if (!rc)
-            rc = cuda_backend.compile(c, &job, &binary, &log, &err);
+            rc = cuda_backend.compile(c, &job, &binary, NULL, &log, &err);
         mem_fail_at(-1);
         assert_true(rc == 0 || rc == ERR_NOMEM);
         cuda_backend.compiler_close(c);
@@ -176,8 +228,13 @@ static int close_nvrtc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_dialect_compiles),        cmocka_unit_test(errors_come_with_a_log),
-        cmocka_unit_test(an_older_compiler_gives_ptx), cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(the_dialect_compiles),
+        cmocka_unit_test(errors_come_with_a_log),
+        cmocka_unit_test(too_much_shared_memory_is_told_from_a_wrong_source),
+        cmocka_unit_test(ptx_comes_beside_the_binary),
+        cmocka_unit_test(a_compiler_has_a_name),
+        cmocka_unit_test(an_older_compiler_gives_ptx),
+        cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(images_are_checked),
     };
     return cmocka_run_group_tests(tests, open_nvrtc, close_nvrtc);

@@ -33,7 +33,7 @@ static int rig_up(struct rig *r, const char *source)
     if (!rc)
         rc = be->compiler_open(&r->spec, &r->compiler, &err);
     if (!rc)
-        rc = be->compile(r->compiler, &(struct compile_job){ .source = source }, &r->binary, &r->log, &err);
+        rc = be->compile(r->compiler, &(struct compile_job){ .source = source }, &r->binary, NULL, &r->log, &err);
     if (!rc)
         rc = be->open(&r->spec, &r->dev, &err);
     if (!rc)

@@ -203,7 +203,7 @@ static void test_examples(void **state)
         { "(1", "! column 3: a closing parenthesis is missing at the end" },
         { "1)", "! column 2: an operator is missing at ')'" },
         { "TILE ROWS", "! column 6: an operator is missing at 'ROWS'" },
-        { "TILE != 3", "! column 6: unknown sign: Lua writes ~= and not at '!= 3'" },
+        { "TILE != 3", "! column 6: unknown sign (Lua's are ~= and not) at '!= 3'" },
         { "TILE = 3", "! column 6: unknown sign at '= 3'" },
         { "3 --2", "! column 3: there are no comments here; a minus of a minus is written - - at '--2'" },
         { "WIDTH", "! column 1: unknown name 'WIDTH'; known are TILE, ROWS, GRID, FAST, HALF, T, device.cc, EMPTY" },

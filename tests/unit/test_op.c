@@ -90,8 +90,10 @@ static const struct {
     { "types", "{}", "types: must be" },
     { "types", "{ T = { 'f31' } }", "'f31' is no element type" },
     { "types", "{ T = { 'f32' }, U = { 'f32' } }", "for several type names" },
-    { "types", "{ names = { 'T', 'U' }, { 'f32' } }", "row 1: has 1 entries" },
+    { "types", "{ names = { 'T', 'U' }, { 'f32' } }", "row 1: must have 2 entries, and has 1" },
     { "types", "{ T = { 32 } }", "must be a text, not number" },
+    { "types", "{ names = {}, { 'f32' } }", "types: names: has 0 entries" },
+    { "types", "{ names = { 5 }, { 'f32' } }", "types: names: entry 1: must be a text, not number" },
     { "args", "{ value 'n' }", "no output" },
     { "args", "{ output('out', 'U', { 'n' }), value 'n' }", "neither a type name" },
     { "args", "{ output('out', 'T', 'n'), value 'n' }", "extent: must be a table" },
@@ -139,8 +141,15 @@ static const struct {
     { "variants", "{ { name = 'v', template = 't.cu', params = { { 'k', 1 } }, launch = { kernel = 'k' } } }", "'k' is both" },
     { "variants", "{ { name = 'v', template = 't.cu', where = { 'n' }, launch = { kernel = 'k' } } }",
       "variant v, constraint `n`: " },
-    { "variants", "{ { name = 'v', template = 't.cu', where = { true }, launch = { kernel = 'k' } } }", "where: must be a text" },
+    { "variants", "{ { name = 'v', template = 't.cu', where = { true }, launch = { kernel = 'k' } } }",
+      "where: entry 1: must be a text" },
     { "variants", "{ { name = 'v', template = 't.cu', launch = {} } }", "launch: has 0 entries" },
+    { "variants", "{ { name = 'v', template = 't.cu', launch = { kernel = 'length' } } }",
+      "variant v: kernel 'length': OpenCL C has a function of this name" },
+    { "reference", "{ template = 't.cu', launch = { kernel = 'cross' } }", "reference: kernel 'cross': OpenCL C has" },
+    { "variants", "{ { name = 'v', template = 'shared.cu', launch = { kernel = 'k' } } }",
+      "variant v: kernel k declares DYNAMIC_SHARED_PARAM" },
+    { "reference", "{ template = 'shared.cu', launch = { kernel = 'k' } }", "reference: kernel k declares DYNAMIC_SHARED_PARAM" },
     { "variants", "{ { name = 'v', template = 't.cu', launch = { { kernel = 'k', grid = { 1, 1, 1, 1 } } } } }",
       "grid: has 4 entries" },
     { "variants", "{ { name = 'v', template = 't.cu', launch = { kernel = 'k', args = { 'x' } } } }", "no argument 'x'" },
@@ -291,7 +300,7 @@ static const struct {
     { "return setmetatable({}, {})", "'setmetatable'", false },
     { "return string.dump(op)", "'dump'", false },
     { "print('x')", "'print'", false },
-    { "\x1bLuaT\n", "binary chunk", false },
+    { "\x1bLuaT\n", "compiled Lua", false },
     { "local t = {} for i = 1, 1e9 do t[i] = i end", "memory", true },
     { "local s = 'x' while true do s = s .. s end", "memory", true },
     { "return ('x'):rep(1 << 29)", "memory", true },
@@ -361,6 +370,7 @@ static int setup(void **state)
         return -1;
     write_file("t.cu", "// nothing\n");
     write_file("empty.cu", "");
+    write_file("shared.cu", "/* k() is small */\nKERNEL void k (GLOBAL T *out, int64 n DYNAMIC_SHARED_PARAM)\n{\n}\n");
     char path[256];
     snprintf(path, sizeof path, "%s/huge.cu", folder);
     FILE *f = fopen(path, "w");
@@ -374,7 +384,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    static const char *const files[] = { "t.lua", "t.cu", "empty.cu", "huge.cu" };
+    static const char *const files[] = { "t.lua", "t.cu", "empty.cu", "shared.cu", "huge.cu" };
     char path[256];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);

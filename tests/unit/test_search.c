@@ -304,7 +304,7 @@ static void test_files_that_do_not_load(void **state)
         { "return function() return { ask = print, tell = 1 } end", "tell has to be a function" },
         { "error({})", "an error that is no text" },
         { "return ('x'):rep(1 << 30)", "not enough memory" },
-        { "\x1bLua", "attempt to load a binary chunk" },
+        { "\x1bLua", "compiled Lua: a script is wanted as text" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct err err = { 0 };

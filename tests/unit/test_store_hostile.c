@@ -3,6 +3,43 @@
 
 #include <fcntl.h>
 
+static int keep_id(void *arg, const struct winner *w)
+{
+    *(int64_t *)arg = w->id;
+    return 0;
+}
+
+static int ignore_time(void *arg, const struct timed *t)
+{
+    (void)arg;
+    (void)t;
+    return 0;
+}
+
+static int ignore_wanted(void *arg, const struct wanted_problem *w)
+{
+    (void)arg;
+    (void)w;
+    return 0;
+}
+
+/* What libcutune reads besides. */
+static int read_served(struct store *s, struct err *err)
+{
+    struct devspec dev = sample_device();
+    struct tuned *t = NULL;
+    uint64_t generation;
+    int64_t id = 0;
+    int rc = store_begin(s, false, err);
+    if (rc)
+        return rc;
+    if (!(rc = store_generation(s, &generation, err)) && !(rc = store_each_winner_of(s, "transpose", keep_id, &id, err)) &&
+        !(rc = store_each_time(s, "transpose", ignore_time, NULL, err)) && !(rc = store_tuned(s, id, &t, err)))
+        rc = store_each_wanted(s, &dev, ignore_wanted, NULL, err);
+    tuned_free(t);
+    return store_end(s, rc, err);
+}
+
 static void survives_damage(void **state)
 {
     (void)state;
@@ -14,7 +51,7 @@ static void survives_damage(void **state)
     assert_int_equal(file_read(in_dir("whole.db"), 1 << 24, &whole, NULL), 0);
 
     put_file("cut.db", whole.data, whole.len / 2);
-    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+    for (int mode = STORE_READ; mode <= STORE_TABLES; mode++) {
         struct err err = { 0 };
         assert_int_equal(store_open(in_dir("cut.db"), (enum store_mode)mode, &s, &err), ERR_CORRUPT);
         assert_non_null(strstr(err.msg, "cut.db: damaged"));
@@ -43,6 +80,8 @@ static void survives_damage(void **state)
             for (int i = 0; all && i < n; i++)
                 tuned_free(all[i]);
             mem_free(all);
+            if (!rc)
+                rc = read_served(s, &err);
             store_close(s);
         }
         lines += rc != 0;
@@ -87,7 +126,9 @@ static int read_all(struct store *s, const struct target *t, struct err *err)
         op_free(op);
     if (!rc)
         rc = store_each_measured(s, t, ignore_measured, NULL, err);
-    return rc ? rc : store_each_winner(s, ignore_listed, NULL, err);
+    if (!rc)
+        rc = store_each_winner(s, ignore_listed, NULL, err);
+    return rc ? rc : read_served(s, err);
 }
 
 static void reads_hostile_values(void **state)
@@ -116,6 +157,37 @@ static void reads_hostile_values(void **state)
         "UPDATE code SET source = printf('%.*c', 17000000, 'a')",
         "UPDATE code SET binary = 'text'",
         "UPDATE code SET format = 'exe'",
+        "UPDATE code SET portable = x'00'",
+        "UPDATE code SET portable = CAST(x'610062' AS TEXT)",
+        "UPDATE code SET portable = printf('%.*c', 17000000, 'a')",
+        "UPDATE tuned SET verified = 2 WHERE role = 'default'",
+        "UPDATE tuned SET verified = 'yes' WHERE role = 'default'",
+        "UPDATE problem SET types = printf('%.*c', 1100, 'a'); INSERT INTO problem SELECT 99, op, 'f32', sizes, bytes, flops FROM "
+        "problem; INSERT INTO tuned SELECT 99, role, device, 99, cache, op, types, backend, rank, key, variant, config, time_ns, "
+        "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
+        "requires_grid_progress, created, verified, NULL FROM tuned WHERE role = 'winner'",
+        "UPDATE wanted SET op = 'a b'",
+        "UPDATE wanted SET op = x'6f70'",
+        "UPDATE wanted SET types = char(27) || '[2J'",
+        "UPDATE wanted SET types = printf('%.*c', 1100, 'a')",
+        "UPDATE wanted SET sizes = printf('%.*c', 2100, 'a')",
+        "UPDATE wanted SET sizes = x'37'",
+        "UPDATE wanted SET count = 0",
+        "UPDATE wanted SET count = -9223372036854775807 - 1",
+        "UPDATE wanted SET count = 'many'",
+        "UPDATE wanted SET time_ns = -1.0",
+        "UPDATE wanted SET time_ns = 9e999",
+        "UPDATE wanted SET time_ns = 'long'",
+        "UPDATE wanted SET last = 'yesterday'",
+        "UPDATE wanted SET last = 5",
+        "INSERT INTO device SELECT 2, backend, name || 'x', arch, mig, multiprocessors, 'much' FROM device; "
+        "INSERT INTO tuned SELECT 99, role, 2, problem, cache, op, types, backend, rank, key, variant, config, time_ns, "
+        "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
+        "requires_grid_progress, created, verified, NULL FROM tuned WHERE role = 'winner'",
+        "INSERT INTO device SELECT 2, backend, printf('%.*c', 128, 'n'), arch, mig, multiprocessors, memory FROM device; "
+        "INSERT INTO tuned SELECT 99, role, 2, problem, cache, op, types, backend, rank, key, variant, config, time_ns, "
+        "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
+        "requires_grid_progress, created, verified, NULL FROM tuned WHERE role = 'winner'",
         "DELETE FROM tuned_launch",
         "UPDATE tuned_launch SET place = place + 1 WHERE place = 1",
         "UPDATE tuned_launch SET kernel = '9lives'",
@@ -170,13 +242,17 @@ static void reads_hostile_values(void **state)
         "DROP TABLE code",
         "DROP TABLE tuned_launch; CREATE VIEW tuned_launch AS SELECT 1 AS tuned",
         "DROP TABLE measurement",
+        "DROP TABLE wanted",
+        "ALTER TABLE tuned RENAME COLUMN verified TO proved",
         "ALTER TABLE op_arg RENAME COLUMN kind TO sort",
     };
     struct store *s = open_at("good.db", STORE_WRITE);
     struct target t = sample_winner(s, 1111, 113);
     struct buf good = { 0 };
+    struct devspec dev = sample_device();
     struct err err = { 0 };
     sample_defaults(s);
+    assert_int_equal(store_wanted_add(s, &dev, "transpose", "f32", "m=3,n=4", 2, 5, NULL), 0);
     if (read_all(s, &t, &err))
         fail_msg("%s", err.msg);
     store_close(s);
@@ -199,6 +275,18 @@ static void reads_hostile_values(void **state)
 
 /* ---- no memory ---- */
 
+static int want_all(struct store *s, const struct devspec *dev, struct err *err)
+{
+    int rc = store_begin(s, true, err);
+    if (rc)
+        return rc;
+    for (int i = 0; !rc && i < 2; i++)
+        rc = store_wanted_add(s, dev, "dot", "f32", "n=5", 1, 10, err);
+    if (!(rc = store_end(s, rc, err)) && !(rc = store_wanted_add(s, dev, "dot", "f32", "n=6", 1, 10, err)))
+        rc = store_wanted_done(s, dev, "dot", "f32", "n=5", err);
+    return rc;
+}
+
 static int write_all(const char *path, struct err *err)
 {
     struct store *s;
@@ -218,10 +306,16 @@ static int write_all(const char *path, struct err *err)
         !(rc = tuned_of(sample_op(), &c, &k, err))) {
         hash_hex("", 0, k->key);
         k->source = "source";
-        if (!(rc = store_winner(s, &t, k, err)) && !(rc = store_default(s, &dev, sample_op(), 0, k, err)))
+        k->portable = "portable";
+        if (!(rc = store_winner(s, &t, k, err)) && !(rc = store_default(s, &dev, sample_op(), 0, k, err)) &&
+            !(rc = want_all(s, &dev, err)))
             rc = read_all(s, &t, err);
     }
     tuned_free(k);
+    store_close(s);
+    if (rc || (rc = store_open(path, STORE_TABLES, &s, err)))
+        return rc;
+    rc = read_served(s, err);
     store_close(s);
     return rc;
 }

@@ -20,7 +20,7 @@ static void opens(void **state)
 {
     (void)state;
     store_close(open_at("new.db", STORE_WRITE));
-    assert_int_equal(ask_number("new.db", "PRAGMA user_version"), 1);
+    assert_int_equal(ask_number("new.db", "PRAGMA user_version"), 2);
     assert_int_equal(ask_number("new.db", "PRAGMA application_id"), 0x6375746e);
     store_close(open_at("new.db", STORE_WRITE));
     struct store *s = open_at("new.db", STORE_READ);
@@ -83,7 +83,7 @@ static void refuses_versions_it_does_not_know(void **state)
     char path[256];
     strcpy(path, in_dir("new.db"));
     store_close(open_at("new.db", STORE_WRITE));
-    meddle("new.db", "PRAGMA user_version = 2");
+    meddle("new.db", "PRAGMA user_version = 3");
     refuse(path, STORE_READ, ERR_INVALID, "newer");
     refuse(path, STORE_WRITE, ERR_INVALID, "newer");
     meddle("new.db", "PRAGMA user_version = 0");
@@ -156,6 +156,83 @@ static void keeps_to_permissions(void **state)
     assert_int_equal(access(in_dir("kept/a.db-wal"), F_OK), -1); /* nothing was left there */
 }
 
+/* ---- between writers ---- */
+
+/* 1: a file that keeps a journal while it is written; 2: one that keeps a log beside it. */
+static int kind_of(const char *name)
+{
+    struct buf header = { 0 };
+    assert_int_equal(file_read(in_dir(name), 1 << 24, &header, NULL), 0);
+    int kind = header.data[18];
+    buf_free(&header);
+    return kind;
+}
+
+static void rests_as_one_file(void **state)
+{
+    (void)state;
+    struct tuned *t;
+    struct store *first = open_at("a.db", STORE_WRITE), *second = open_at("a.db", STORE_WRITE);
+    sample_winner(first, 5, 6);
+    assert_int_equal(kind_of("a.db"), 2);
+    store_close(first); /* others have it open: left as it is */
+    assert_int_equal(access(in_dir("a.db-wal"), F_OK), 0);
+    sample_winner(second, 6, 7);
+    store_close(second);
+    assert_int_equal(kind_of("a.db"), 1);
+    assert_int_equal(access(in_dir("a.db-wal"), F_OK) & access(in_dir("a.db-journal"), F_OK), -1);
+
+    struct store *reader = open_at("a.db", STORE_READ);
+    assert_int_equal(find_winner(reader, "m=6,n=7", &t, NULL), 0);
+    tuned_free(t);
+    first = open_at("a.db", STORE_WRITE); /* and the next writer logs again */
+    sample_winner(first, 7, 8);
+    assert_int_equal(access(in_dir("a.db-wal"), F_OK), 0);
+    assert_int_equal(find_winner(reader, "m=7,n=8", &t, NULL), 0);
+    tuned_free(t);
+    store_close(first);
+    assert_int_equal(find_winner(reader, "m=7,n=8", &t, NULL), 0);
+    tuned_free(t);
+    store_close(reader);
+    store_close(open_at("a.db", STORE_WRITE));
+    assert_int_equal(kind_of("a.db"), 1);
+}
+
+/* A writer killed while its changes go into the file: who reads next undoes them. */
+static void undoes_a_half_done_change(void **state)
+{
+    (void)state;
+    char path[256];
+    struct tuned *t;
+    struct store *s = open_at("a.db", STORE_WRITE);
+    sample_winner(s, 5, 6);
+    store_close(s);
+    strcpy(path, in_dir("a.db"));
+    pid_t child = fork();
+    if (!child) {
+        sqlite3 *db;
+        int rc = sqlite3_open(path, &db);
+        rc = rc ? rc
+                : sqlite3_exec(db,
+                               "PRAGMA cache_size = 1; BEGIN; UPDATE tuned SET verified = 0; "
+                               "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 5000) "
+                               "INSERT INTO wanted SELECT 1, 'op', 'f32', 'n=' || i, 1, 0.0, '2026-01-01T00:00:00Z' FROM c",
+                               NULL, NULL, NULL);
+        _exit(rc);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(in_dir("a.db-journal"), F_OK), 0);
+    refuse(path, STORE_TABLES, ERR_IO, "did not end");
+    s = open_at("a.db", STORE_READ);
+    assert_int_equal(find_winner(s, "m=5,n=6", &t, NULL), 0);
+    tuned_free(t);
+    store_close(s);
+    assert_int_equal(ask_number("a.db", "SELECT count(*) FROM wanted"), 0);
+    assert_int_equal(access(in_dir("a.db-journal"), F_OK), -1);
+}
+
 /* ---- places ---- */
 
 static void knows_its_place(void **state)
@@ -197,6 +274,8 @@ int main(void)
         in_folder(refuses_what_is_not_its_own),
         in_folder(refuses_versions_it_does_not_know),
         in_folder(keeps_to_permissions),
+        in_folder(rests_as_one_file),
+        in_folder(undoes_a_half_done_change),
         in_folder(knows_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

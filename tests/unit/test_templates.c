@@ -68,7 +68,7 @@ static void compile(const char *what, const char *source, const struct launch *l
 {
     struct buf binary = { 0 }, log = { 0 };
     struct err err = { 0 };
-    int rc = cuda_backend.compile(compiler, &(struct compile_job){ .source = source }, &binary, &log, &err);
+    int rc = cuda_backend.compile(compiler, &(struct compile_job){ .source = source }, &binary, NULL, &log, &err);
     if (rc || log.len)
         fail_msg("%s: %s %s", what, err.msg, buf_text(&log));
     for (int i = 0; i < n; i++) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,12 +16,13 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/util.h"
 #include "device/device.h"
 #include "op/load.h"
 #include "tune/tune.h"
 #include "worker/child.h"
 
-enum { DEADLINE = 2000 }; /* ms, instead of up to two minutes: a hang costs as long */
+enum { DEADLINE = 3000 }; /* ms, instead of up to two minutes: a hang costs as long */
 
 static char folder[] = "/tmp/cutune-test-tune-XXXXXX";
 
@@ -168,10 +170,26 @@ static int winner_of(const struct stage *s, int row)
         p = atoi(t->config + strlen("P="));
         assert_non_null(t->source);
         assert_true(t->binary_bytes > 0);
+        assert_string_equal(t->portable, t->source); /* as the pretend compiler has it */
+        assert_string_equal(t->compiler, "1");
     }
     tuned_free(t);
     buf_free(&types);
     return p;
+}
+
+/* The stored default has all that a winner has. */
+static void default_is_whole(const struct stage *s)
+{
+    struct tuned **t = NULL;
+    int n = 0;
+    assert_int_equal(store_find_defaults(s->store, "null", "acts", "f32", &t, &n, NULL), 0);
+    assert_int_equal(n, 1);
+    assert_true(t[0]->binary_bytes > 0);
+    assert_string_equal(t[0]->portable, t[0]->source);
+    assert_string_equal(t[0]->compiler, "1");
+    tuned_free(t[0]);
+    mem_free(t);
 }
 
 static int p_of(const struct stage *s, const struct tune_entry *e)
@@ -200,13 +218,14 @@ static void every_act_has_its_outcome(void **state)
         { OUT_SLOWER, "first sample over" },
         { OUT_OK, "" },
         { OUT_COMPILE_ERROR, "acts.cu:2: " },
+        { OUT_CRASH, "signal 6" },
     };
     enum { N = sizeof want / sizeof *want };
     struct stage s;
     raise_stage(
-        &s, "table.unpack(range(1, 12))",
+        &s, "table.unpack(range(1, 13))",
         "'time=5000', 'compile-error', 'crash-compile', 'hang-compile', 'hang', 'crash', 'launch-error', 'sticky', 'wrong', "
-        "'time=900000', 'time=4000', {}");
+        "'time=900000', 'time=4000', {}, 'hoard-compile'");
     tune_well(&s);
     struct stored all = stored_of(&s, 0);
     int64_t outcomes[OUT_COUNT] = { 0 };
@@ -241,6 +260,7 @@ static void the_fastest_wins(void **state)
     assert_int_equal(s.report.tried, 8);
     assert_int_equal(s.report.outcomes[OUT_WRONG], 1);
     assert_int_equal(winner_of(&s, 0), 8);
+    default_is_whole(&s);
     assert_int_equal(p_of(&s, &s.report.best), 8);
     assert_true(s.report.best.time_ns == 2999);
     assert_true(s.report.best.gb_per_s == 8000 / s.report.best.time_ns);
@@ -487,6 +507,163 @@ static void a_compiler_that_always_dies_ends_a_run(void **state)
     strike_stage(&s);
 }
 
+/* Lua that no instruction count ends, in the template of P > 1. */
+static const char bomb[] = "//@ if P > %d then string.find(string.rep('a', 60), string.rep('a*', 60) .. 'b') end\n"
+                           "//null: time=$(5000 + P)\nKERNEL void acts() { }\n";
+
+static void a_template_without_end_costs_itself(void **state)
+{
+    (void)state;
+    struct stage s;
+    char text[sizeof bomb + 20];
+    raise_stage(&s, "table.unpack(range(1, 3))", "");
+    snprintf(text, sizeof text, bomb, 2);
+    change(&s, "acts.cu", text);
+    tune_well(&s);
+    struct stored all = stored_of(&s, 0);
+    assert_int_equal(all.n, 3);
+    assert_int_equal(all.by[3].outcome, OUT_TIMEOUT);
+    assert_string_equal(all.by[3].reason, "rendering acts.cu did not end within 3 s");
+    assert_int_equal(winner_of(&s, 0), 1);
+    strike_stage(&s);
+
+    raise_stage(&s, "table.unpack(range(1, 20))", "");
+    snprintf(text, sizeof text, bomb, 1);
+    change(&s, "acts.cu", text);
+    s.opt.jobs = 5;
+    assert_int_equal(tune(&s), ERR_DEVICE);
+    assert_string_equal(s.err.msg, "10 compile workers died in a row; the last: rendering acts.cu did not end within 3 s");
+    assert_int_equal(stored_of(&s, 0).by[1].outcome, OUT_OK);
+    strike_stage(&s);
+}
+
+/* -- what happens to a worker from outside -- */
+
+/* The children of a process: those that are `kind` of worker, or all where it is null. */
+static int children_of(pid_t parent, const char *kind, pid_t pids[8])
+{
+    char path[64], args[64];
+    int n = 0, pid;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent, (int)parent);
+    FILE *list = fopen(path, "r");
+    assert_non_null(list);
+    while (n < 8 && fscanf(list, "%d", &pid) == 1) {
+        struct buf line = { 0 };
+        snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+        bool there = file_read(path, 1 << 16, &line, NULL) == 0;
+        snprintf(args, sizeof args, "worker%c%s", 0, kind ? kind : "");
+        if (there && (!kind || memmem(line.data, line.len, args, strlen("worker") + 1 + strlen(kind))))
+            pids[n++] = pid;
+        buf_free(&line);
+    }
+    fclose(list);
+    return n;
+}
+
+struct attack {
+    const char *kind;
+    int signal; /* SIGUSR1 makes a worker of be_worker speak garbage */
+    int timeouts;
+    pid_t victim;
+};
+
+static void attack(void *arg, const struct tune_progress *p)
+{
+    struct attack *a = arg;
+    pid_t pids[8];
+    if (a->victim || p->done < 1)
+        return;
+    assert_int_equal(children_of(getpid(), a->kind, pids), 1);
+    a->victim = pids[0];
+    assert_int_equal(kill(a->victim, a->signal), 0);
+}
+
+/* The compile worker is at most ten configurations ahead, so there is something left for it to be attacked in. */
+static void raise_long_stage(struct stage *s)
+{
+    raise_stage(s, "table.unpack(range(1, 24))", "");
+    change(s, "acts.cu", "//null: delay=10\n//null: time=$(10000 + P)\nKERNEL void acts() { }\n");
+}
+
+static void a_worker_that_is_attacked_costs_one_configuration_at_most(void **state)
+{
+    (void)state;
+    struct attack attacks[] = {
+        { "measure", SIGKILL, 0, 0 }, { "measure", SIGSTOP, 1, 0 }, { "measure", SIGUSR1, 0, 0 },
+        { "compile", SIGKILL, 0, 0 }, { "compile", SIGSTOP, 1, 0 }, { "compile", SIGUSR1, 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+        struct stage s;
+        raise_long_stage(&s);
+        s.opt.progress = attack;
+        s.opt.arg = &attacks[i];
+        tune_well(&s);
+        assert_true(attacks[i].victim > 0);
+        struct stored all = stored_of(&s, 0);
+        assert_int_equal(all.n, 24);
+        if (s.report.outcomes[OUT_TIMEOUT] != attacks[i].timeouts || s.report.outcomes[OUT_OK] != 24 - attacks[i].timeouts)
+            fail_msg("%s worker, signal %d: %lld timeouts, %lld right", attacks[i].kind, attacks[i].signal,
+                     (long long)s.report.outcomes[OUT_TIMEOUT], (long long)s.report.outcomes[OUT_OK]);
+        assert_int_equal(winner_of(&s, 0), 1);
+        strike_stage(&s);
+    }
+}
+
+static int oom_score(pid_t pid)
+{
+    char path[64];
+    int score = -9999;
+    snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)pid);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%d", &score), 1);
+    fclose(f);
+    return score;
+}
+
+static int raised(int score)
+{
+    return score < 500 ? score + 500 : 1000;
+}
+
+static void compare_scores(void *arg, const struct tune_progress *p)
+{
+    int *looks = arg;
+    pid_t pids[8];
+    if (p->done < 1 || *looks)
+        return;
+    assert_int_equal(children_of(getpid(), NULL, pids), 3); /* the strategy, two workers */
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(oom_score(pids[i]), raised(oom_score(getpid())));
+    ++*looks;
+}
+
+static void memory_is_taken_from_the_children_first(void **state)
+{
+    (void)state;
+    struct stage s;
+    int looks = 0;
+    raise_long_stage(&s);
+    s.opt.progress = compare_scores;
+    s.opt.arg = &looks;
+    s.opt.budget_count = 6;
+    tune_well(&s);
+    assert_int_equal(looks, 1);
+    strike_stage(&s);
+
+    write_file("loop.lua", "string.find(string.rep('a', 60), string.rep('a*', 60) .. 'b')");
+    pid_t caller = fork(), reader[8];
+    if (caller == 0)
+        _exit(op_load(path_of("loop.lua"), &s.op, NULL) == ERR_TIMEOUT ? 0 : 1);
+    while (children_of(caller, NULL, reader) == 0)
+        usleep(1000);
+    while (oom_score(reader[0]) != raised(oom_score(getpid()))) /* or the reader has ended */
+        usleep(1000);
+    int status;
+    assert_int_equal(waitpid(caller, &status, 0), caller);
+    assert_int_equal(status, 0);
+}
+
 /* Deadlines of a reference are the set-up's. */
 static void a_reference_that_fails_is_told(void **state)
 {
@@ -497,7 +674,9 @@ static void a_reference_that_fails_is_told(void **state)
         { "compile-error", "the source asks for it" },
         { "launch-error", "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES" },
         { "sticky", "the context is lost" },
-        { "crash", "10 measuring workers died in a row" },
+        { "crash",
+          "the reference ref.cu, or setting up for it, took down two workers; the last: its worker was killed by signal 6" },
+        { "hang", "the reference ref.cu, or setting up for it, did not end within 3 s" },
     };
     for (size_t i = 0; i < sizeof refs / sizeof *refs; i++) {
         struct stage s;
@@ -505,7 +684,7 @@ static void a_reference_that_fails_is_told(void **state)
         raise_stage(&s, "1, 2", "'time=1000'");
         snprintf(text, sizeof text, "//null: %s\nKERNEL void ref() { }\n", refs[i].act);
         change(&s, "ref.cu", text);
-        assert_int_equal(tune(&s), ERR_DEVICE);
+        assert_int_equal(tune(&s), strcmp(refs[i].act, "hang") ? ERR_DEVICE : ERR_TIMEOUT);
         if (!strstr(s.err.msg, refs[i].says))
             fail_msg("%s: '%s'", refs[i].act, s.err.msg);
         assert_int_equal(s.report.measured, 0);
@@ -573,7 +752,6 @@ static void a_strategy_may_fail(void **state)
         raise_stage(&s, "1, 2, 3, 4, 5", five);
         write_file("bad.lua", files[i].text);
         s.opt.strategy = path_of("bad.lua");
-        s.opt.deadline_ms = 1000;
         assert_true(tune(&s) < 0);
         if (!strstr(s.err.msg, files[i].says))
             fail_msg("'%s' does not say '%s'", s.err.msg, files[i].says);
@@ -615,11 +793,20 @@ static void a_space_without_a_point_is_an_error(void **state)
 
 /* -- */
 
+static void speak_garbage(int number)
+{
+    static const char length_of_no_frame[4] = "\xff\xff\xff\xff";
+    (void)number;
+    if (send(CHILD_FD, length_of_no_frame, sizeof length_of_no_frame, MSG_NOSIGNAL) < 0)
+        _exit(9);
+}
+
 static int be_worker(const char *kind)
 {
     const char *how = getenv("CUTUNE_TEST_WORKER");
     const struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
+    signal(SIGUSR1, speak_garbage);
     if (!how)
         return tune_worker_main(kind);
     if (!strcmp(how, "gone"))
@@ -646,8 +833,8 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    static const char *const names[] = { "acts.lua", "acts.cu", "ref.cu",   "last.lua", "bad.lua",
-                                         "one.lua",  "t.db",    "t.db-wal", "t.db-shm" };
+    static const char *const names[] = { "acts.lua", "acts.cu",  "ref.cu", "last.lua", "bad.lua",
+                                         "one.lua",  "loop.lua", "t.db",   "t.db-wal", "t.db-shm" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(path_of(names[i]));
     return rmdir(folder);
@@ -671,6 +858,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_stop_keeps_what_is_measured),
         cmocka_unit_test(ten_deaths_in_a_row_end_a_run),
         cmocka_unit_test(a_compiler_that_always_dies_ends_a_run),
+        cmocka_unit_test(a_template_without_end_costs_itself),
+        cmocka_unit_test(a_worker_that_is_attacked_costs_one_configuration_at_most),
+        cmocka_unit_test(memory_is_taken_from_the_children_first),
         cmocka_unit_test(a_reference_that_fails_is_told),
         cmocka_unit_test(a_program_that_is_no_worker_ends_a_run),
         cmocka_unit_test(a_worker_that_reads_nothing_ends_a_run),

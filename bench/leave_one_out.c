@@ -1,0 +1,129 @@
+/* leave_one_out DATABASE OP: how much an application loses where a problem was never tuned.
+ *
+ * Each tuned problem of the op is left out in turn, and the rule of src/runtime/near.h chooses among the winners of the others what
+ * the library would give. What that configuration took on the problem was measured when the problem was tuned, so it is read, not
+ * timed again: the figure is the winner's time over that. Beside it: the winner of the nearest problem by size alone, and each op's
+ * best among all that could have been given. A configuration that was cut short as clearly slower counts with its cut-short time. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "runtime/near.h"
+#include "runtime/runtime.h"
+
+enum { RULES = 3 };
+static const char *const rules[RULES] = { "near.h", "nearest by size", "best possible" };
+
+struct totals {
+    double sum[RULES], worst[RULES];
+    char where[RULES][128];
+    int n, none;
+};
+
+static double loss_at(const struct known_device *d, int problem, int column)
+{
+    return d->slowdown[(size_t)problem * (size_t)d->ncolumns + (size_t)column];
+}
+
+/* What the rule makes of a candidate; the least is chosen. */
+static double score(int rule, const struct known_device *d, const struct op *op, int out, const struct candidate *c,
+                    const double *distance)
+{
+    if (rule == 0)
+        return near_loss(distance, &d->slowdown[c->column], d->nproblems, d->ncolumns);
+    if (rule == 2)
+        return loss_at(d, out, c->column);
+    double least = INFINITY;
+    for (int i = 0; i < d->nproblems; i++) {
+        const struct tuned_problem *p = &d->problems[i];
+        double sum = 0;
+        for (int a = 0; a < op->naxes; a++)
+            sum += pow(p->point->size[a] - d->problems[out].point->size[a], 2);
+        if (i != out && p->row == c->row && !strcmp(p->variant, c->variant) && !strcmp(p->config, c->config) && sum < least)
+            least = sum;
+    }
+    return least;
+}
+
+/* Somebody else's winner too: else leaving the problem out leaves the candidate out. */
+static int is_left(const struct known_device *d, int out, const struct candidate *c)
+{
+    for (int i = 0; i < d->nproblems; i++) {
+        const struct tuned_problem *p = &d->problems[i];
+        if (i != out && p->row == c->row && p->flags == c->flags && !strcmp(p->variant, c->variant) &&
+            !strcmp(p->config, c->config))
+            return 1;
+    }
+    return 0;
+}
+
+static void leave_out(const struct known_device *d, const struct op *op, int out, struct totals *t)
+{
+    const struct tuned_problem *q = &d->problems[out];
+    double *distance = mem_array((size_t)d->nproblems, sizeof *distance);
+    for (int i = 0; distance && i < d->nproblems; i++)
+        distance[i] = i != out && d->problems[i].flags == q->flags
+                          ? near_distance(q->point, d->problems[i].point, op->naxes, op->ntypes)
+                          : -1;
+    struct buf name = { 0 };
+    op_row_print(&name, op, q->row);
+    buf_str(&name, " ");
+    problem_print(&name, op, &q->problem);
+    t->n++;
+    for (int rule = 0; distance && rule < RULES; rule++) {
+        const struct candidate *best = NULL;
+        double least = INFINITY;
+        for (int i = 0; i < d->ncandidates; i++) {
+            const struct candidate *c = &d->candidates[i];
+            /* measured there: its constraints hold */
+            if (c->row != q->row || c->flags != q->flags || isnan(loss_at(d, out, c->column)) || !is_left(d, out, c))
+                continue;
+            double s = score(rule, d, op, out, c, distance);
+            if (s < least) {
+                least = s;
+                best = c;
+            }
+        }
+        double loss = best ? loss_at(d, out, best->column) : 0;
+        t->none += !best && rule == 0;
+        t->sum[rule] += loss;
+        if (loss > t->worst[rule]) {
+            t->worst[rule] = loss;
+            snprintf(t->where[rule], sizeof t->where[rule], "%s: %s %s instead of %s %s", buf_text(&name), best->variant,
+                     best->config, q->variant, q->config);
+        }
+    }
+    buf_free(&name);
+    mem_free(distance);
+}
+
+int main(int argc, char **argv)
+{
+    struct cutune c = { 0 }; /* no more of it than its store is needed */
+    struct known_op *known;
+    struct err err = { 0 };
+    if (argc != 3) {
+        fprintf(stderr, "leave_one_out DATABASE OP\n");
+        return 2;
+    }
+    if (store_open(argv[1], STORE_READ, &c.store, &err) || known_op_new(&c, argv[2], &known, &err) ||
+        knowledge_load(c.store, known->op, &known->all, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        return 1;
+    }
+    for (int i = 0; i < known->all->ndevices; i++) {
+        const struct known_device *d = &known->all->devices[i];
+        struct totals t = { 0 };
+        for (int out = 0; out < d->nproblems; out++)
+            leave_out(d, known->op, out, &t);
+        printf("%s on %s: %d problems, %d of them with nothing else to give\n", argv[2], d->dev.name, t.n, t.none);
+        for (int rule = 0; rule < RULES; rule++)
+            printf("  %-16s geometric mean %.4f, worst %.3f  %s\n", rules[rule], exp(-t.sum[rule] / t.n), exp(-t.worst[rule]),
+                   t.where[rule]);
+    }
+    known_op_free(known);
+    store_close(c.store);
+    return 0;
+}

@@ -1,0 +1,16 @@
+# Writes cutune.h and the files of a list as { "path", "text" }, for a table in C.
+# Usage: cmake -DOUT=FILE -DSOURCE=PROJECT -DLIST=FILE -P embed_text.cmake
+function(embed path name)
+    file(READ ${path} text)
+    string(REPLACE "\\" "\\\\" text "${text}")
+    string(REPLACE "\"" "\\\"" text "${text}")
+    string(REPLACE "?" "\\?" text "${text}")
+    string(REPLACE "\n" "\\n\"\n\"" text "${text}")
+    file(APPEND ${OUT} "{ \"${name}\",\n\"${text}\" },\n")
+endfunction()
+file(WRITE ${OUT} "")
+file(STRINGS ${LIST} files)
+embed(${SOURCE}/include/cutune.h cutune.h)
+foreach(file IN LISTS files)
+    embed(${SOURCE}/src/${file} ${file})
+endforeach()

@@ -1,0 +1,96 @@
+#include "cli/wanted.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/text.h"
+
+/* The listing so far: a table for each device, printed when the next begins. */
+struct printing {
+    const struct filter *filter;
+    struct buf head;
+    struct table table;
+    bool any;
+};
+
+static void flush_table(struct printing *p)
+{
+    if (!p->table.n)
+        return;
+    printf("%s%s\n", p->any ? "\n" : "", buf_text(&p->head));
+    table_print(&p->table, 2, stdout);
+    p->any = true;
+}
+
+static void begin_table(struct printing *p, const struct devspec *dev)
+{
+    struct buf head = { 0 };
+    buf_fmt(&head, "%s: %s (%s%s%s)", dev->backend, dev->name, dev->arch, *dev->mig ? ", " : "", dev->mig);
+    if (strcmp(buf_text(&head), buf_text(&p->head)) == 0) {
+        buf_free(&head);
+        return;
+    }
+    flush_table(p);
+    buf_free(&p->head);
+    p->head = head;
+    const char *const names[] = { "op", "types", "problem", "count", "time", "in all" };
+    for (int i = 0; i < 6; i++)
+        table_cell(&p->table, "%s", names[i]);
+}
+
+static int add_row(void *arg, const struct wanted_problem *w)
+{
+    struct printing *p = arg;
+    if (!filter_is(p->filter, w->op, w->types, w->sizes))
+        return 0;
+    begin_table(p, &w->dev);
+    table_cell(&p->table, "%s", w->op);
+    table_cell(&p->table, "%s", w->types);
+    table_cell(&p->table, "%s", w->sizes);
+    table_cell(&p->table, "%" PRId64, w->count);
+    table_cell(&p->table, "%s", w->time_ns > 0 ? text_time(w->time_ns) : "");
+    table_cell(&p->table, "%s", w->time_ns > 0 ? text_time(w->time_ns * (double)w->count) : "");
+    return 0;
+}
+
+int wanted_print(struct store *store, const struct filter *filter, struct err *err)
+{
+    struct printing p = { .filter = filter, .table.align = "lllrrr" };
+    int rc = store_each_wanted(store, NULL, add_row, &p, err);
+    if (rc == 0)
+        flush_table(&p);
+    if (rc == 0 && !p.any)
+        printf("nothing%s is wanted in %s\n", filter->op.len ? " of that" : "", store_path(store));
+    buf_free(&p.table.cells);
+    buf_free(&p.head);
+    return rc;
+}
+
+struct gathering {
+    const struct filter *filter;
+    json_t **array;
+};
+
+static int add_object(void *arg, const struct wanted_problem *w)
+{
+    struct gathering *g = arg;
+    if (!filter_is(g->filter, w->op, w->types, w->sizes))
+        return 0;
+    json_t *o = json_object();
+    o = json_with(o, "backend", json_text(w->dev.backend));
+    o = json_with(o, "device", json_text(w->dev.name));
+    o = json_with(o, "arch", json_text(w->dev.arch));
+    o = json_with(o, "op", json_text(w->op));
+    o = json_with(o, "dtype", json_text(w->types));
+    o = json_with(o, "problem", json_text(w->sizes));
+    o = json_with(o, "count", json_integer(w->count));
+    o = json_with(o, "time_ns", json_positive(w->time_ns));
+    o = json_with(o, "total_ns", json_positive(w->time_ns * (double)w->count));
+    *g->array = json_append(*g->array, json_with(o, "last", json_text(w->last)));
+    return *g->array ? 0 : ERR_NOMEM;
+}
+
+int wanted_json(struct store *store, const struct filter *filter, json_t **array, struct err *err)
+{
+    return store_each_wanted(store, NULL, add_object, &(struct gathering){ .filter = filter, .array = array }, err);
+}

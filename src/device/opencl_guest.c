@@ -1,0 +1,379 @@
+/* Launching in an application's OpenCL context. What is queued keeps alive what it uses: kernels, programs and memory may be let go
+ * of at any time. */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/check.h"
+#include "device/guest.h"
+#include "device/opencl_part.h"
+
+_Static_assert((int)GUEST_PARAMS <= (int)MAX_KARGS, "opencl_set_args takes a guest's arguments");
+
+struct opencl_context {
+    struct opencl_session s; /* the application's context and queue, retained */
+    struct opencl_filler filler;
+    pthread_mutex_t lock; /* of the filler, of loading, of the lists */
+    struct opencl_code *codes;
+};
+
+struct opencl_code {
+    cl_program program;
+    struct function *functions;
+    struct opencl_code *next;
+};
+
+/* A kernel object keeps its arguments from one call to the next, so one thread at a time sets and enqueues it. */
+struct function {
+    cl_kernel kernel;
+    pthread_mutex_t lock;
+    struct function *next;
+};
+
+/* Context and device of a queue whose work runs in order. */
+static int read_queue(const struct opencl_api *cl, cl_command_queue queue, cl_context *context, cl_device_id *device,
+                      struct err *err)
+{
+    cl_command_queue_properties properties = 0;
+    cl_int result = cl->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof *context, context, NULL);
+    if (result == CL_SUCCESS)
+        result = cl->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof *device, device, NULL);
+    if (result == CL_SUCCESS)
+        result = cl->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    int rc = opencl_check(result, err, "clGetCommandQueueInfo");
+    if (!rc && (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+        rc = err_set(err, ERR_INVALID,
+                     "the command queue runs its work out of order: make one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
+    return rc;
+}
+
+static int ocl_open(void *handle, struct devspec *spec, struct guest **out, struct err *err)
+{
+    if (!handle)
+        return err_set(err, ERR_INVALID, "the command queue is null");
+    const struct opencl_api *cl = opencl_api(err);
+    if (!cl)
+        return ERR_UNSUPPORTED;
+    struct opencl_context *g = mem_zalloc(sizeof *g);
+    if (!g)
+        return err_nomem(err);
+    struct opencl_session *s = &g->s;
+    s->cl = cl;
+    int rc = read_queue(cl, handle, &s->context, &s->device, err);
+    if (!rc)
+        rc = opencl_check(cl->clRetainContext(s->context), err, "clRetainContext");
+    if (rc)
+        s->context = NULL;
+    else
+        rc = opencl_check(cl->clRetainCommandQueue(handle), err, "clRetainCommandQueue");
+    if (rc) {
+        opencl_session_close(s);
+        mem_free(g);
+        return rc;
+    }
+    s->queue = handle;
+    opencl_describe(cl, s->device, &s->spec);
+    pthread_mutex_init(&g->lock, NULL);
+    *spec = s->spec;
+    *out = (struct guest *)g;
+    return 0;
+}
+
+/* forked: the driver is not called. */
+static void code_free(const struct opencl_context *g, struct opencl_code *code, bool forked)
+{
+    for (struct function *f = code->functions, *next; f; f = next) {
+        next = f->next;
+        if (!forked)
+            g->s.cl->clReleaseKernel(f->kernel);
+        pthread_mutex_destroy(&f->lock);
+        mem_free(f);
+    }
+    if (!forked)
+        g->s.cl->clReleaseProgram(code->program);
+    mem_free(code);
+}
+
+static void guest_free(struct opencl_context *g, bool forked)
+{
+    for (struct opencl_code *code = g->codes, *next; code; code = next) {
+        next = code->next;
+        code_free(g, code, forked);
+    }
+    pthread_mutex_destroy(&g->lock);
+    mem_free(g);
+}
+
+static void ocl_forget(struct guest *guest)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    if (g)
+        guest_free(g, true);
+}
+
+static void ocl_close(struct guest *guest)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    if (!g)
+        return;
+    struct opencl_session s = g->s;
+    s.cl->clFinish(s.queue);
+    opencl_filler_free(&s, &g->filler);
+    guest_free(g, false);
+    opencl_session_close(&s);
+}
+
+static int ocl_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code **out,
+                    struct err *err)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    if (strcmp(format, "clbin") != 0)
+        return err_set(err, ERR_INVALID, "a kernel in the format '%s': OpenCL takes clbin", format);
+    struct opencl_code *code = mem_zalloc(sizeof *code);
+    if (!code)
+        return err_nomem(err);
+    pthread_mutex_lock(&g->lock);
+    int rc = opencl_program_load(&g->s, image, bytes, &code->program, err);
+    if (!rc) {
+        code->next = g->codes;
+        g->codes = code;
+    }
+    pthread_mutex_unlock(&g->lock);
+    if (rc)
+        mem_free(code);
+    else
+        *out = (struct guest_code *)code;
+    return rc;
+}
+
+static void ocl_unload(struct guest *guest, struct guest_code *loaded)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    struct opencl_code *code = (struct opencl_code *)loaded;
+    if (!code)
+        return;
+    pthread_mutex_lock(&g->lock);
+    struct opencl_code **at = &g->codes;
+    while (*at != code)
+        at = &(*at)->next;
+    *at = code->next;
+    pthread_mutex_unlock(&g->lock);
+    code_free(g, code, false);
+}
+
+/* A value in the place of a buffer would be taken for one. Drivers need not tell. */
+static int check_place(const struct opencl_session *s, cl_kernel kernel, const struct guest_param *p, int i, struct err *err)
+{
+    cl_uint space;
+    if (p->kind == GUEST_VALUE) {
+        int rc = check_scalar(i, &(struct karg){ .size = p->bytes }, err);
+        if (rc)
+            return rc;
+    }
+    if (s->cl->clGetKernelArgInfo(kernel, (cl_uint)i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL) != CL_SUCCESS)
+        return 0;
+    bool buffer = space == CL_KERNEL_ARG_ADDRESS_GLOBAL || space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
+    if (p->kind == GUEST_VALUE ? space == CL_KERNEL_ARG_ADDRESS_PRIVATE : buffer)
+        return 0;
+    return err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %s, the launch gives %s", i + 1,
+                   buffer                                 ? "a buffer"
+                   : space == CL_KERNEL_ARG_ADDRESS_LOCAL ? "local memory"
+                                                          : "a value",
+                   p->kind == GUEST_VALUE ? "a value" : "a buffer");
+}
+
+/* Drivers abort where a block has less. */
+static int check_local(const struct opencl_session *s, cl_kernel kernel, int64_t dynamic_shared, struct err *err)
+{
+    cl_ulong fixed = 0;
+    s->cl->clGetKernelWorkGroupInfo(kernel, s->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof fixed, &fixed, NULL);
+    int64_t most = s->spec.max_shared;
+    if (dynamic_shared >= 0 && dynamic_shared <= most && fixed <= (cl_ulong)(most - dynamic_shared))
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, "%lld bytes of dynamic and %llu of static local memory: a block has %lld",
+                   (long long)dynamic_shared, (unsigned long long)fixed, (long long)most);
+}
+
+static int check_kernel(const struct opencl_session *s, cl_kernel kernel, int64_t dynamic_shared, const struct guest_param *params,
+                        int nparams, struct err *err)
+{
+    bool dynamic;
+    int rc = check_local(s, kernel, dynamic_shared, err);
+    if (!rc)
+        rc = opencl_check_args(s, kernel, nparams, dynamic_shared, &dynamic, err);
+    for (int i = 0; i < nparams && !rc; i++)
+        rc = check_place(s, kernel, &params[i], i, err);
+    return rc;
+}
+
+static int ocl_function(struct guest *guest, struct guest_code *loaded, const char *name, int64_t dynamic_shared,
+                        const struct guest_param *params, int nparams, void **out, struct err *err)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    struct opencl_code *code = (struct opencl_code *)loaded;
+    if (nparams < 0 || nparams > GUEST_PARAMS)
+        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nparams, GUEST_PARAMS);
+    const struct opencl_api *cl = g->s.cl;
+    cl_int result = CL_SUCCESS;
+    cl_kernel kernel = cl->clCreateKernel(code->program, name, &result);
+    if (result == CL_INVALID_KERNEL_NAME)
+        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
+    int rc = opencl_check(result, err, "clCreateKernel");
+    if (rc)
+        return rc;
+    rc = check_kernel(&g->s, kernel, dynamic_shared, params, nparams, err);
+    if (rc)
+        err_prefix(err, "kernel '%s': ", name);
+    struct function *f = rc ? NULL : mem_zalloc(sizeof *f);
+    if (!f) {
+        cl->clReleaseKernel(kernel);
+        return rc ? rc : err_nomem(err);
+    }
+    f->kernel = kernel;
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_mutex_lock(&g->lock);
+    f->next = code->functions;
+    code->functions = f;
+    pthread_mutex_unlock(&g->lock);
+    *out = f;
+    return 0;
+}
+
+static void *ocl_raw(void *function)
+{
+    return ((struct function *)function)->kernel;
+}
+
+/* The work's workspace in the session's context, and what it is made of while the work is queued. */
+struct room {
+    const struct opencl_session *s;
+    cl_mem whole;
+    bool own;
+};
+
+static int take_room(const struct opencl_session *s, int64_t bytes, void *workspace, struct room *out, struct err *err)
+{
+    *out = (struct room){ .s = s, .whole = workspace, .own = bytes > 0 && !workspace };
+    int rc = out->own ? opencl_buffer(s, bytes, &out->whole, err) : 0;
+    return rc ? err_prefix(err, "workspace: ") : 0;
+}
+
+static void give_back(const struct room *r)
+{
+    if (r->own)
+        r->s->cl->clReleaseMemObject(r->whole);
+}
+
+/* Bytes of the buffer that m is a part of, in front of it. */
+static int64_t before(const struct opencl_session *s, cl_mem m)
+{
+    size_t offset = 0;
+    s->cl->clGetMemObjectInfo(m, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
+    return (int64_t)offset;
+}
+
+static int clear(struct opencl_context *g, const struct room *r, const struct guest_clear *c, void *const *buffers, struct err *err)
+{
+    if (c->bytes == 0)
+        return 0;
+    cl_mem to = c->workspace ? r->whole : buffers[c->index];
+    pthread_mutex_lock(&g->lock);
+    int rc = opencl_fill(r->s, &g->filler, to, before(r->s, to), c->offset, c->bytes, 0, NULL, err);
+    pthread_mutex_unlock(&g->lock);
+    return rc;
+}
+
+/* A launch's arguments as opencl_set_args takes them; parts of the workspace are made, and to be released. */
+struct bound {
+    cl_mem buffers[GUEST_PARAMS];
+    struct karg args[GUEST_PARAMS];
+    cl_mem parts[GUEST_PARAMS];
+    int nparts;
+};
+
+static int bind(const struct room *r, const struct guest_launch *l, void *const *buffers, struct bound *b, struct err *err)
+{
+    b->nparts = 0;
+    for (int i = 0; i < l->nparams; i++) {
+        const struct guest_param *p = &l->params[i];
+        b->buffers[i] = NULL;
+        if (p->kind == GUEST_BUFFER) {
+            b->buffers[i] = buffers[p->index];
+        } else if (p->kind == GUEST_VALUE) {
+            b->args[i].size = p->bytes;
+            memcpy(b->args[i].bytes, p->value, sizeof p->value);
+        } else {
+            cl_buffer_region region = { .origin = (size_t)p->offset, .size = (size_t)p->room };
+            cl_int result = CL_SUCCESS;
+            cl_mem part = r->s->cl->clCreateSubBuffer(r->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result);
+            if (result != CL_SUCCESS)
+                return opencl_check(result, err, "clCreateSubBuffer of the workspace");
+            b->buffers[i] = b->parts[b->nparts++] = part;
+        }
+    }
+    return 0;
+}
+
+static int launch_one(const struct room *r, const struct guest_launch *l, void *const *buffers, struct err *err)
+{
+    const struct opencl_session *s = r->s;
+    struct function *f = l->function;
+    struct bound b;
+    int rc = bind(r, l, buffers, &b, err);
+    const int64_t blocks[3] = { l->grid[0], l->grid[1], l->grid[2] }, block[3] = { l->block[0], l->block[1], l->block[2] };
+    pthread_mutex_lock(&f->lock);
+    if (!rc)
+        rc = opencl_set_args(s, f->kernel, b.buffers, b.args, l->nparams, l->shared, err);
+    if (!rc)
+        rc = opencl_enqueue(s, f->kernel, blocks, block, NULL, err);
+    pthread_mutex_unlock(&f->lock);
+    for (int i = 0; i < b.nparts; i++)
+        s->cl->clReleaseMemObject(b.parts[i]);
+    return rc;
+}
+
+static int queue_all(struct opencl_context *g, const struct opencl_session *s, const struct guest_work *work, void *const *buffers,
+                     void *workspace, struct err *err)
+{
+    for (int i = 0; i < work->nbuffers; i++)
+        if (!buffers[i]) /* opencl_set_args would take it for a value */
+            return err_set(err, ERR_INVALID, "buffer %d is null", i);
+    struct room room;
+    int rc = take_room(s, work->workspace, workspace, &room, err);
+    if (rc)
+        return rc;
+    for (int i = 0; i < work->nclears && !rc; i++)
+        rc = clear(g, &room, &work->clears[i], buffers, err);
+    for (int i = 0; i < work->nlaunches && !rc; i++)
+        rc = launch_one(&room, &work->launches[i], buffers, err);
+    give_back(&room);
+    return rc;
+}
+
+static int ocl_launch(struct guest *guest, void *stream, const struct guest_work *work, void *const *buffers, void *workspace,
+                      struct err *err)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    if (!stream || stream == g->s.queue)
+        return queue_all(g, &g->s, work, buffers, workspace, err);
+    struct opencl_session other = g->s;
+    cl_context context;
+    cl_device_id device;
+    other.queue = stream;
+    int rc = read_queue(other.cl, stream, &context, &device, err);
+    if (!rc && (context != g->s.context || device != g->s.device))
+        rc = err_set(err, ERR_INVALID, "the command queue is of another context or device than the handle");
+    return rc ? rc : queue_all(g, &other, work, buffers, workspace, err);
+}
+
+const struct guest_backend opencl_guest = {
+    .name = "opencl",
+    .open = ocl_open,
+    .close = ocl_close,
+    .forget = ocl_forget,
+    .load = ocl_load,
+    .unload = ocl_unload,
+    .function = ocl_function,
+    .raw = ocl_raw,
+    .launch = ocl_launch,
+};

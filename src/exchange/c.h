@@ -1,0 +1,17 @@
+/* Tuned kernels as one C file: the look-up of libcutune, with tables in place of a database. */
+#ifndef EXCHANGE_C_H
+#define EXCHANGE_C_H
+
+#include "base/buf.h"
+#include "store/store.h"
+
+struct c_choice {
+    const char *const *ops; /* null: all that the file knows */
+    int nops;
+    const char *device; /* a device's name, architecture or backend, as `cutune list` has them; null: all */
+};
+
+/* ERR_NOTFOUND, with a line, where a chosen op or the chosen device has nothing in the file. */
+int c_export(struct store *s, const struct c_choice *choice, struct buf *out, struct err *err);
+
+#endif

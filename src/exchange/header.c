@@ -1,0 +1,233 @@
+#include "exchange/header.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "header_names.h"
+
+/* A comma between the items of a list; where its line is full, the next one follows. */
+static void comma(struct buf *out, const char *indent)
+{
+    const char *newline = out->len ? memrchr(out->data, '\n', out->len) : NULL;
+    bool full = newline && out->data + out->len - newline > 90;
+    buf_fmt(out, ",%s%s", full ? "\n" : " ", full ? indent : "");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- names */
+
+/* What an op may call a size or a buffer, but C or C++ or the function itself has for something else: keywords, what their headers
+ * define as macros, and what the function uses. */
+static const char taken[] =
+    /* C and C++ */
+    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await "
+    "co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do "
+    "double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace "
+    "new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict "
+    "return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try "
+    "typedef typeid typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq "
+    /* macros of compilers, and of headers that are often there */
+    "EOF I NULL assert complex errno i386 imaginary linux max min noreturn offsetof stderr stdin stdout unix "
+    /* the function's own */
+    "buffers h int64_t kernel rc sizes stream types uintptr_t ";
+
+/* The names of a function's parameters: buffers, then sizes. */
+struct params {
+    char name[MAX_ARGS + MAX_AXES][MAX_NAME + 4 * (MAX_ARGS + MAX_AXES) + 1]; /* room for an "arg_" for each name in the way */
+    int n;
+};
+
+static bool is_taken(const struct params *p, const char *name)
+{
+    if (name[0] == '_' || strncmp(name, "cutune_", 7) == 0)
+        return true;
+    char word[sizeof *p->name + 2];
+    snprintf(word, sizeof word, " %s ", name);
+    if (strstr(taken, word))
+        return true;
+    for (int i = 0; i < p->n; i++)
+        if (!strcmp(p->name[i], name))
+            return true;
+    return false;
+}
+
+/* Its own name, with "arg_" before it as often as it takes. */
+static void add_param(struct params *p, const char *name)
+{
+    char *own = p->name[p->n];
+    strcpy(own, name);
+    while (is_taken(p, own)) {
+        memmove(own + 4, own, strlen(own) + 1);
+        memcpy(own, "arg_", 4);
+    }
+    p->n++;
+}
+
+static bool is_buffer(const struct arg *a)
+{
+    return a->kind != ARG_VALUE;
+}
+
+static void name_params(const struct op *op, struct params *p)
+{
+    p->n = 0;
+    for (int i = 0; i < op->nargs; i++)
+        if (is_buffer(&op->args[i]))
+            add_param(p, op->args[i].name);
+    for (int i = 0; i < op->naxes; i++)
+        add_param(p, op->axes[i].name);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- the comment */
+
+/* Text of the op's for a comment: nothing in it may end that, or look like the start of another. */
+static void comment_text(struct buf *out, const char *s)
+{
+    for (char before = 0; *s; before = *s++) {
+        if ((before == '*' && *s == '/') || (before == '/' && *s == '*'))
+            buf_str(out, " ");
+        buf_fmt(out, "%c", isprint((unsigned char)*s) ? *s : isspace((unsigned char)*s) ? ' ' : '?');
+    }
+}
+
+static void extents(struct buf *out, const struct arg *a)
+{
+    for (int i = 0; i < a->rank; i++) {
+        buf_str(out, "[");
+        comment_text(out, a->extent[i]);
+        buf_str(out, "]");
+    }
+}
+
+static void comment_buffer(struct buf *out, const struct arg *a, const char *name)
+{
+    static const char *const uses[] = { [ARG_INPUT] = "read", [ARG_OUTPUT] = "written", [ARG_INOUT] = "read and written" };
+    buf_fmt(out, " *   %-8s %s, ", name, a->type);
+    if (a->rank == 0)
+        buf_str(out, "one element");
+    extents(out, a);
+    buf_fmt(out, ": %s\n", uses[a->kind]);
+}
+
+static void comment_axis(struct buf *out, const struct axis *a, const char *name)
+{
+    static const char *const takes[] = {
+        [AXIS_SIZE] = "elements, at least 1",
+        [AXIS_STRIDE] = "elements between neighbours, at least 1",
+        [AXIS_BATCH] = "how many, at least 1",
+        [AXIS_FLAG] = "0 or 1",
+    };
+    buf_fmt(out, " *   %-8s %s", name, takes[a->kind]);
+    if (strcmp(name, a->name))
+        buf_fmt(out, "; the op calls it %s", a->name);
+    buf_str(out, "\n");
+}
+
+/* All bindings; `types` may be any of them. */
+static void comment_types(struct buf *out, const struct op *op)
+{
+    buf_fmt(out, " *   %-8s ", "types");
+    for (int row = 0; row < op->nrows; row++) {
+        if (row)
+            comma(out, " *            ");
+        buf_str(out, "\"");
+        op_row_print(out, op, row);
+        buf_str(out, "\"");
+    }
+    buf_str(out, "\n");
+}
+
+static void comment(struct buf *out, const struct op *op, const struct params *p)
+{
+    int at = 0;
+    buf_fmt(out, "/* %s: looks it up and launches it on the stream. Buffers are packed, the last extent the innermost.\n",
+            op->name);
+    comment_types(out, op);
+    for (int i = 0; i < op->nargs; i++)
+        if (is_buffer(&op->args[i]))
+            comment_buffer(out, &op->args[i], p->name[at++]);
+    for (int i = 0; i < op->naxes; i++)
+        comment_axis(out, &op->axes[i], p->name[at++]);
+    buf_str(out, " * CUTUNE_OK, or what cutune_lookup or cutune_launch failed with. */\n");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- the function */
+
+/* Parameters from..to, each after `before`. */
+static void list(struct buf *out, const struct params *p, int from, int to, const char *before)
+{
+    for (int i = from; i < to; i++) {
+        if (i > from)
+            comma(out, "        ");
+        buf_fmt(out, "%s%s", before, p->name[i]);
+    }
+}
+
+/* "void *out, const void *in, "; returns how many. */
+static int declare_buffers(struct buf *out, const struct op *op, const struct params *p)
+{
+    int n = 0;
+    for (int i = 0; i < op->nargs; i++) {
+        if (!is_buffer(&op->args[i]))
+            continue;
+        buf_fmt(out, "%svoid *%s", op->args[i].kind == ARG_INPUT ? "const " : "", p->name[n++]);
+        comma(out, "        ");
+    }
+    return n;
+}
+
+static void function(struct buf *out, const struct op *op, const struct params *p)
+{
+    buf_fmt(out, "static inline int cutune_%s(cutune_handle *h, void *stream, const char *types,\n        ", op->name);
+    int n = declare_buffers(out, op, p);
+    list(out, p, n, p->n, "int64_t ");
+    buf_str(out, ")\n{\n    const int64_t sizes[] = { ");
+    list(out, p, n, p->n, "");
+    buf_str(out, " };\n    void *const buffers[] = { ");
+    list(out, p, 0, n, "(void *)(uintptr_t)"); /* quiet under -Wcast-qual: inputs are const here, in cutune_launch they cannot be */
+    buf_fmt(out,
+            " };\n    const cutune_kernel *kernel;\n"
+            "    int rc = cutune_lookup(h, \"%s\", types, sizes, %d, &kernel);\n"
+            "    return rc ? rc : cutune_launch(kernel, stream, buffers, %d);\n}\n",
+            op->name, op->naxes, n);
+}
+
+/* Each op has a guard of its own, so that headers of different ops can be used together. */
+static void write_op(struct buf *out, const struct op *op)
+{
+    struct params p;
+    name_params(op, &p);
+    buf_fmt(out, "\n#ifndef CUTUNE_OPS_%s\n#define CUTUNE_OPS_%s\n", op->name, op->name);
+    comment(out, op, &p);
+    function(out, op, &p);
+    buf_str(out, "#endif\n");
+}
+
+static int check_name(struct op *const *ops, int i, struct err *err)
+{
+    const char *name = ops[i]->name;
+    for (size_t k = 0; k < sizeof header_names / sizeof *header_names; k++)
+        if (!strcmp(header_names[k] + strlen("cutune_"), name))
+            return err_set(err, ERR_INVALID,
+                           "%s: an op called %s has no typed call: cutune_%s is libcutune's own name; rename the op", ops[i]->file,
+                           name, name);
+    for (int k = 0; k < i; k++)
+        if (!strcmp(ops[k]->name, name))
+            return err_set(err, ERR_INVALID, "%s: the op %s is there already, from %s: give one of them", ops[i]->file, name,
+                           ops[k]->file);
+    return 0;
+}
+
+int header_write(struct buf *out, struct op *const *ops, int n, struct err *err)
+{
+    buf_str(out, "/* Typed calls for libcutune, generated by `cutune header`, version " CUTUNE_VERSION ": C11 or C++11.\n"
+                 " * Buffers are device pointers or cl_mem; stream as in cutune_launch. Link libcutune. */\n"
+                 "#include \"cutune.h\"\n");
+    for (int i = 0; i < n; i++) {
+        int rc = check_name(ops, i, err);
+        if (rc)
+            return rc;
+        write_op(out, ops[i]);
+    }
+    return out->failed ? err_nomem(err) : 0;
+}

@@ -1,0 +1,141 @@
+/* Launching: what is checked of the buffers each time, and what is loaded the first time. */
+#include "runtime/runtime.h"
+
+/* Under the loading lock. */
+static int load_functions(struct cutune_kernel *k, struct err *err)
+{
+    int rc = code_load(k->handle, k->code, err);
+    for (int i = 0; !rc && i < k->work.nlaunches; i++) {
+        struct guest_launch *l = &k->launches[i];
+        rc = k->backend->function(k->guest, k->code->loaded, k->entries[i], l->shared, l->params, l->nparams, &l->function, err);
+    }
+    if (rc)
+        err_prefix(err, "%s %s %s: ", k->op_name, k->variant, k->config);
+    else
+        atomic_store_explicit(&k->ready, true, memory_order_release);
+    return rc;
+}
+
+int kernel_load(const struct cutune_kernel *kernel, struct err *err)
+{
+    struct cutune_kernel *k = (struct cutune_kernel *)kernel; /* its functions are the only part that comes late */
+    if (!k->backend)
+        return err_set(err, ERR_INVALID, "this handle looks up and launches nothing: cutune_attach_cuda, cutune_attach_opencl");
+    pthread_mutex_lock(&k->handle->loading);
+    int rc = atomic_load_explicit(&k->ready, memory_order_relaxed) ? 0 : load_functions(k, err);
+    pthread_mutex_unlock(&k->handle->loading);
+    return rc;
+}
+
+static int loaded(const struct cutune_kernel *k, struct err *err)
+{
+    return atomic_load_explicit(&k->ready, memory_order_acquire) ? 0 : kernel_load(k, err);
+}
+
+enum fit { FITS, NEEDS_OTHER, IMPOSSIBLE };
+
+/* Addresses without a branch each: what is wrong is only looked for where something is. */
+static enum fit fit_of(const struct cutune_kernel *k, void *const *buffers)
+{
+    uint64_t missing = 0, askew = 0, below = 0;
+    for (int i = 0; i < k->nbuffers; i++) {
+        uint64_t at = (uint64_t)(uintptr_t)buffers[i];
+        missing |= at == 0;
+        askew |= at & k->element[i];
+        below |= k->need ? at & k->need[i] : 0;
+    }
+    if (missing | askew)
+        return IMPOSSIBLE;
+    for (int i = 0; i < k->npairs; i++) {
+        const struct apart *p = &k->pairs[i];
+        uint64_t a = (uint64_t)(uintptr_t)buffers[p->a], b = (uint64_t)(uintptr_t)buffers[p->b];
+        if (a < b + (uint64_t)k->bytes[p->b] && b < a + (uint64_t)k->bytes[p->a]) {
+            if (p->hard)
+                return IMPOSSIBLE;
+            below = 1;
+        }
+    }
+    return below ? NEEDS_OTHER : FITS;
+}
+
+/* cl_mem: only whether there is one, and whether two are the same. */
+static enum fit fit_of_objects(const struct cutune_kernel *k, void *const *buffers)
+{
+    for (int i = 0; i < k->nbuffers; i++)
+        if (!buffers[i])
+            return IMPOSSIBLE;
+    bool below = false;
+    for (int i = 0; i < k->npairs; i++)
+        if (buffers[k->pairs[i].a] == buffers[k->pairs[i].b]) {
+            if (k->pairs[i].hard)
+                return IMPOSSIBLE;
+            below = true;
+        }
+    return below ? NEEDS_OTHER : FITS;
+}
+
+static int complain_of(const struct cutune_kernel *k, void *const *buffers)
+{
+    for (int i = 0; i < k->nbuffers; i++) {
+        if (!buffers[i])
+            return refuse(CUTUNE_ERR_INVALID, "%s: buffer %s is null", k->op_name, k->buffer_names[i]);
+        if (k->checks && (uint64_t)(uintptr_t)buffers[i] & k->element[i])
+            return refuse(CUTUNE_ERR_INVALID, "%s: buffer %s at %p is not aligned to its elements of %d bytes", k->op_name,
+                          k->buffer_names[i], buffers[i], (int)k->element[i] + 1);
+    }
+    return refuse(CUTUNE_ERR_INVALID, "%s: an output overlaps another buffer", k->op_name);
+}
+
+static int launch(const struct cutune_kernel *k, void *stream, void *const *buffers, int nbuffers, void *workspace, size_t bytes)
+{
+    if (!k || k->handle->generation != atomic_load_explicit(&fork_generation, memory_order_relaxed))
+        return refuse(CUTUNE_ERR_INVALID, k ? "opened before a fork: open the database again in the child" : "no kernel given");
+    if (nbuffers != k->nbuffers || !buffers)
+        return refuse(CUTUNE_ERR_INVALID, "%s takes %d buffers, not %d", k->op_name, k->nbuffers, buffers ? nbuffers : 0);
+    enum fit fit = k->checks ? fit_of(k, buffers) : fit_of_objects(k, buffers);
+    if (fit == IMPOSSIBLE)
+        return complain_of(k, buffers);
+    if (fit == NEEDS_OTHER) {
+        struct cutune_kernel *other;
+        int rc = kernel_fallback(k, &other, thread_err());
+        if (rc)
+            return rc;
+        if (!other)
+            return refuse(CUTUNE_ERR_UNSUPPORTED,
+                          "%s %s %s needs better aligned or separate buffers, and no other kernel may run here", k->op_name,
+                          k->variant, k->config);
+        k = other;
+    }
+    if (workspace && bytes < (size_t)k->work.workspace)
+        return refuse(CUTUNE_ERR_INVALID, "%s needs %lld bytes of workspace (cutune_kernel_workspace), not %zu", k->op_name,
+                      (long long)k->work.workspace, bytes);
+    if (workspace && k->checks && (uintptr_t)workspace % GUEST_ALIGN)
+        return refuse(CUTUNE_ERR_INVALID, "the workspace at %p is not aligned to %d bytes", workspace, GUEST_ALIGN);
+    struct err *err = thread_err();
+    int rc = loaded(k, err);
+    return rc ? rc : k->backend->launch(k->guest, stream, &k->work, buffers, workspace, err);
+}
+
+int cutune_launch(const cutune_kernel *k, void *stream, void *const *buffers, int nbuffers)
+{
+    return launch(k, stream, buffers, nbuffers, NULL, 0);
+}
+
+int cutune_launch_in(const cutune_kernel *k, void *stream, void *const *buffers, int nbuffers, void *workspace, size_t bytes)
+{
+    if (k && !workspace && k->work.workspace)
+        return refuse(CUTUNE_ERR_INVALID, "%s: the workspace is null; cutune_launch takes one itself", k->op_name);
+    return launch(k, stream, buffers, nbuffers, workspace, bytes);
+}
+
+int cutune_kernel_function(const cutune_kernel *k, int i, void **out)
+{
+    if (!k || !out || i < 0 || i >= k->work.nlaunches)
+        return refuse(CUTUNE_ERR_INVALID, "no launch %d, or no place for its function", i);
+    int rc = check_forks(k->handle->generation);
+    if (!rc)
+        rc = loaded(k, thread_err());
+    if (!rc)
+        *out = k->backend->raw(k->launches[i].function);
+    return rc;
+}

@@ -1,0 +1,88 @@
+/* Which of the configurations that won elsewhere loses least on a problem that was never tuned: nearest neighbours.
+ *
+ * Evidence is every measurement, not only the winners: the expected loss of a configuration is the mean of log(its time / the best
+ * time) over the tuned problems nearest to this one where it was measured, near ones counting more. Distance is squared: logarithms
+ * of the sizes; how often two divides each, up to four times, because vector accesses and tiles that fit turn on it; logarithms of
+ * the element sizes, so that what another type taught about the same shape counts. A neighbour counts for 1 / (distance + 1/4);
+ * losses end at e, where they say no more than "bad".
+ *
+ * Chosen on 204 transposes of one H200 (68 shapes of bench/shapes.txt x i8, f32, f64), each left out in turn, by the geometric mean
+ * of (winner's time / time of what was given): the nearest winner by log distance 0.912, with divisibility 0.940, the mean over
+ * neighbours 0.955, with the other types' evidence 0.968. The constants lie on a plateau: halving or doubling any one of them changes
+ * the mean by less than 0.01. bench/leave-one-out measures it.
+ *
+ * This file is also part of what `cutune export --format c` writes, so it includes nothing of cutune's. */
+#ifndef NEAR_H
+#define NEAR_H
+
+#include <math.h>
+#include <stdint.h>
+
+enum { NEAR_AXES = 16, NEAR_TYPES = 8, NEIGHBOURS = 8, NEAR_TWOS = 4 };
+
+struct near_point {
+    double size[NEAR_AXES];   /* natural logarithms, */
+    double twos[NEAR_AXES];   /* and how often two divides them */
+    double bytes[NEAR_TYPES]; /* binary logarithms of the element sizes */
+};
+
+static inline void near_point_set(struct near_point *p, const int64_t *sizes, int nsizes, const int *element_bytes, int ntypes)
+{
+    for (int i = 0; i < nsizes; i++) {
+        int twos = 0;
+        while (twos < NEAR_TWOS && sizes[i] % ((int64_t)2 << twos) == 0)
+            twos++;
+        p->size[i] = log((double)(sizes[i] > 0 ? sizes[i] : 1));
+        p->twos[i] = twos;
+    }
+    for (int t = 0; t < ntypes; t++)
+        p->bytes[t] = log2((double)element_bytes[t]);
+}
+
+static inline double near_distance(const struct near_point *a, const struct near_point *b, int nsizes, int ntypes)
+{
+    double d = 0;
+    for (int i = 0; i < nsizes; i++) {
+        double size = a->size[i] - b->size[i], twos = a->twos[i] - b->twos[i];
+        d += size * size + twos * twos / 4;
+    }
+    for (int t = 0; t < ntypes; t++)
+        d += 2 * (a->bytes[t] - b->bytes[t]) * (a->bytes[t] - b->bytes[t]);
+    return d;
+}
+
+/* The expected log(time / best time) of one configuration: distance[i] of problem i, loss[i * stride] there; NaN: not measured, a
+ * negative distance: not comparable. Infinite where it was measured nowhere. */
+static inline double near_loss(const double *distance, const double *loss, int n, int stride)
+{
+    double best[NEIGHBOURS], at[NEIGHBOURS], all = 0;
+    int found = 0, measured = 0;
+    for (int i = 0; i < n; i++) {
+        double l = loss[(int64_t)i * stride];
+        if (isnan(l) || distance[i] < 0)
+            continue;
+        l = l < 1 ? l : 1;
+        all += l;
+        measured++;
+        if (found == NEIGHBOURS && distance[i] >= best[found - 1])
+            continue;
+        int place = found < NEIGHBOURS ? found++ : found - 1;
+        while (place > 0 && best[place - 1] > distance[i]) {
+            best[place] = best[place - 1];
+            at[place] = at[place - 1];
+            place--;
+        }
+        best[place] = distance[i];
+        at[place] = l;
+    }
+    if (!measured)
+        return INFINITY;
+    double sum = 0.1 * all / measured, weight = 0.1; /* a little of what it does everywhere */
+    for (int i = 0; i < found; i++) {
+        sum += at[i] / (best[i] + 0.25);
+        weight += 1 / (best[i] + 0.25);
+    }
+    return sum / weight;
+}
+
+#endif

@@ -1,0 +1,302 @@
+/* Looking up: a hash table of the problems asked for so far, read without a lock.
+ *
+ * Entries are never removed and never move, only their kernel changes; a table that is full is replaced by one twice its size, and
+ * the old one stays for those who still read it. So a reader needs two acquiring loads and no more. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "runtime/runtime.h"
+
+/* A question as it is asked. Names of up to 16 bytes, which are all but a few, are compared as words. */
+struct key {
+    uint64_t word[4];
+    size_t lengths; /* of both names: what a word holds depends on it */
+    uint64_t hash;
+    bool whole; /* the words say it all */
+    int nsizes;
+    const char *op, *types;
+    const int64_t *sizes;
+};
+
+static inline uint64_t load(const char *s, size_t bytes)
+{
+    uint64_t v = 0;
+    memcpy(&v, s, bytes);
+    return v;
+}
+
+/* The name's first and last bytes, up to eight each, which may overlap: with the length, all of a name of up to 16. */
+static inline size_t pack(const char *s, uint64_t word[2])
+{
+    size_t n = strlen(s);
+    if (n >= 8) {
+        word[0] = load(s, 8);
+        word[1] = load(s + n - 8, 8);
+    } else if (n >= 4) {
+        word[0] = load(s, 4);
+        word[1] = load(s + n - 4, 4);
+    } else {
+        word[0] = n > 0 ? (unsigned char)s[0] : 0;
+        word[1] = n > 1 ? (uint64_t)(unsigned char)s[n - 1] << 8 | (unsigned char)s[n / 2] : 0;
+    }
+    return n;
+}
+
+/* Sums of products do not wait for each other; what follows spreads them over all bits. */
+static inline void key_set(struct key *k, const char *op, const char *types, const int64_t *sizes, int nsizes)
+{
+    static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    size_t a = pack(op, k->word), b = pack(types, k->word + 2);
+    k->lengths = a << 32 ^ b;
+    k->whole = (a <= 16) & (b <= 16);
+    k->op = op;
+    k->types = types;
+    k->sizes = sizes;
+    k->nsizes = nsizes;
+    uint64_t h = k->lengths;
+    for (uint64_t i = 0; i < 4; i++)
+        h += k->word[i] * (golden * (2 * i + 1));
+    for (int i = 0; i < nsizes; i++)
+        h += (uint64_t)sizes[i] * (golden * (2 * (uint64_t)i + 9));
+    h = (h ^ h >> 32) * golden;
+    k->hash = h ^ h >> 29;
+}
+
+static inline bool is(const struct entry *e, const struct key *k)
+{
+    uint64_t differs = (uint64_t)(e->nsizes ^ k->nsizes) | (e->lengths ^ k->lengths);
+    for (int i = 0; i < 4; i++)
+        differs |= e->word[i] ^ k->word[i];
+    if (differs)
+        return false;
+    for (int i = 0; i < k->nsizes; i++)
+        if (e->sizes[i] != k->sizes[i])
+            return false;
+    return k->whole || (!strcmp(e->op, k->op) && !strcmp(e->types, k->types));
+}
+
+static inline struct entry *find(struct table *t, const struct key *k)
+{
+    for (uint64_t i = k->hash & t->mask;; i = (i + 1) & t->mask) {
+        struct entry *e = atomic_load_explicit(&t->slots[i], memory_order_acquire);
+        if (!e || is(e, k))
+            return e;
+    }
+}
+
+static void put(struct table *t, struct entry *e)
+{
+    uint64_t i = e->hash & t->mask;
+    while (atomic_load_explicit(&t->slots[i], memory_order_relaxed))
+        i = (i + 1) & t->mask;
+    atomic_store_explicit(&t->slots[i], e, memory_order_release);
+    t->n++;
+}
+
+int table_new(uint64_t places, struct table **out, struct err *err)
+{
+    struct table *t = mem_zalloc(sizeof *t + places * sizeof t->slots[0]);
+    if (!t)
+        return err_nomem(err);
+    t->mask = places - 1;
+    *out = t;
+    return 0;
+}
+
+/* At most half full: a reader always comes to an empty place, mostly at once. */
+static int make_room(cutune_handle *h, struct err *err)
+{
+    struct table *old = atomic_load_explicit(&h->table, memory_order_relaxed), *t = NULL;
+    if (2 * (old->n + 1) <= old->mask)
+        return 0;
+    int rc = table_new(2 * (old->mask + 1), &t, err);
+    if (rc)
+        return rc;
+    for (uint64_t i = 0; i <= old->mask; i++) {
+        struct entry *e = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
+        if (e)
+            put(t, e);
+    }
+    t->older = old;
+    atomic_store_explicit(&h->table, t, memory_order_release);
+    return 0;
+}
+
+/* Null: no kernel. */
+static void settle(cutune_handle *h, struct entry *e, struct cutune_kernel *k)
+{
+    bool miss = !k || k->match != CUTUNE_MATCH_EXACT;
+    atomic_store_explicit(&e->counted, h->owner->capture && miss, memory_order_relaxed);
+    atomic_store_explicit(&e->kernel, k, memory_order_release);
+}
+
+/* Begins with a line of memory. */
+static struct entry *entry_alloc(cutune_handle *h, int nsizes)
+{
+    size_t extra = nsizes > 2 ? (size_t)(nsizes - 2) * sizeof(int64_t) : 0;
+    char *at = arena_alloc(h->arena, sizeof(struct entry) + extra + ENTRY_ALIGN);
+    return at ? (struct entry *)(at + (ENTRY_ALIGN - (uintptr_t)at % ENTRY_ALIGN) % ENTRY_ALIGN) : NULL;
+}
+
+static int add(cutune_handle *h, const struct key *key, struct cutune_kernel *k, struct entry **out, struct err *err)
+{
+    int rc = make_room(h, err);
+    if (rc)
+        return rc;
+    struct entry *e = entry_alloc(h, key->nsizes);
+    if (!e || !(e->op = arena_strdup(h->arena, key->op)) || !(e->types = arena_strdup(h->arena, key->types)))
+        return err_nomem(err);
+    e->hash = key->hash;
+    memcpy(e->word, key->word, sizeof e->word);
+    e->lengths = key->lengths;
+    e->nsizes = key->nsizes;
+    memcpy(e->sizes, key->sizes, (size_t)key->nsizes * sizeof *key->sizes);
+    settle(h, e, k);
+    put(atomic_load_explicit(&h->table, memory_order_relaxed), e);
+    *out = e;
+    return 0;
+}
+
+/* Finds the entry's kernel, or finds out that it is still the one. Under the lock. */
+static int resolve(cutune_handle *h, struct entry *e, struct err *err)
+{
+    struct question q;
+    struct cutune_kernel *now = atomic_load_explicit(&e->kernel, memory_order_relaxed), *k = NULL;
+    int rc = question_ask(h, e->op, e->types, e->sizes, e->nsizes, &q, err);
+    bool other_form = rc || !now || now->known != q.known;
+    if (!rc)
+        rc = find_kernel(h, &q, now, &k, err);
+    question_free(&q);
+    bool none = rc == ERR_INVALID || rc == ERR_NOTFOUND;
+    if (!rc || (none && other_form)) /* a kernel of an earlier form of the op is not served on */
+        settle(h, e, k);
+    return none ? 0 : rc;
+}
+
+static struct cutune_kernel *take(struct entry *e)
+{
+    struct cutune_kernel *k = atomic_load_explicit(&e->kernel, memory_order_acquire);
+    if (k && atomic_load_explicit(&e->counted, memory_order_relaxed))
+        atomic_fetch_add_explicit(&e->count, 1, memory_order_relaxed);
+    return k;
+}
+
+static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **out, struct err *err)
+{
+    struct table *t = atomic_load_explicit(&h->table, memory_order_relaxed);
+    struct entry *e = find(t, key);
+    struct cutune_kernel *k = NULL;
+    struct question q;
+    if (e && (*out = take(e))) /* another thread was quicker */
+        return 0;
+    int rc = question_ask(h, key->op, key->types, key->sizes, key->nsizes, &q, err);
+    bool proper = !rc; /* what can never be right leaves nothing */
+    if (!rc)
+        rc = find_kernel(h, &q, NULL, &k, err);
+    question_free(&q);
+    bool wanted = proper && rc == ERR_NOTFOUND && h->owner->capture;
+    if (rc && !wanted)
+        return rc;
+    int failed = 0;
+    if (e)
+        settle(h, e, k);
+    else
+        failed = add(h, key, k, &e, err);
+    if (failed)
+        return failed;
+    if (wanted)
+        atomic_fetch_add_explicit(&e->count, 1, memory_order_relaxed);
+    else
+        *out = take(e);
+    return rc;
+}
+
+static int lookup(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes, struct cutune_kernel **out,
+                  struct err *err)
+{
+    if (nsizes < 0 || nsizes > MAX_AXES || (nsizes && !sizes))
+        return err_set(err, ERR_INVALID, "%d sizes given: an op has up to %d", nsizes, MAX_AXES);
+    struct key key;
+    key_set(&key, op, types, sizes, nsizes);
+    pthread_mutex_lock(&h->owner->lock);
+    struct store *s = h->owner->store;
+    int rc = s ? store_begin(s, false, err) : 0; /* all that it reads is of one moment */
+    if (!rc) {
+        rc = ask(h, &key, out, err);
+        rc = s ? store_end(s, rc, err) : rc;
+    }
+    pthread_mutex_unlock(&h->owner->lock);
+    return rc;
+}
+
+int cutune_lookup(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes, const cutune_kernel **out)
+{
+    if (!h)
+        return refuse(CUTUNE_ERR_INVALID, "no handle given");
+    if (h->generation != atomic_load_explicit(&fork_generation, memory_order_relaxed))
+        return check_forks(h->generation);
+    if (!op || !types || !out)
+        return refuse(CUTUNE_ERR_INVALID, "no %s given", !op ? "op" : !types ? "types" : "place for the kernel");
+    if (sizes && nsizes > 0 && nsizes <= MAX_AXES) {
+        struct key key;
+        key_set(&key, op, types, sizes, nsizes);
+        struct entry *e = find(atomic_load_explicit(&h->table, memory_order_acquire), &key);
+        struct cutune_kernel *k = e ? take(e) : NULL;
+        if (k) {
+            *out = k;
+            return CUTUNE_OK;
+        }
+    }
+    struct cutune_kernel *k = NULL;
+    struct err why = { 0 };
+    int rc = lookup(h, op, types, sizes, nsizes, &k, &why);
+    if (!rc)
+        *out = k;
+    return outcome(rc, &why);
+}
+
+int cutune_prefetch(cutune_handle *h, const cutune_problem *problems, int n)
+{
+    if (!h || n < 0 || (n && !problems))
+        return refuse(CUTUNE_ERR_INVALID, "no handle, or no problems given");
+    if (check_forks(h->generation))
+        return CUTUNE_ERR_INVALID;
+    int first = CUTUNE_OK;
+    struct err why = { 0 };
+    for (int i = 0; i < n; i++) {
+        const cutune_problem *p = &problems[i];
+        const cutune_kernel *k = NULL;
+        int rc = p->size < sizeof *p ? refuse(CUTUNE_ERR_INVALID, "problem %d: its size is not set to sizeof(cutune_problem)", i)
+                                     : cutune_lookup(h, p->op, p->types, p->sizes, p->nsizes, &k);
+        if (!rc)
+            rc = kernel_load(k, thread_err());
+        struct cutune_kernel *other = NULL;
+        if (!rc)
+            rc = kernel_fallback(k, &other, thread_err());
+        if (!rc && other)
+            rc = kernel_load(other, thread_err());
+        if (rc && !first) {
+            first = rc;
+            why = *thread_err();
+        }
+    }
+    return first ? refuse(first, "%s", why.msg) : CUTUNE_OK;
+}
+
+int table_refresh(cutune_handle *h, int *changed, struct err *err)
+{
+    struct table *t = atomic_load_explicit(&h->table, memory_order_relaxed);
+    int first = 0;
+    for (uint64_t i = 0; i <= t->mask; i++) {
+        struct entry *e = atomic_load_explicit(&t->slots[i], memory_order_relaxed);
+        if (!e)
+            continue;
+        struct err why = { 0 };
+        struct cutune_kernel *before = atomic_load_explicit(&e->kernel, memory_order_relaxed);
+        int rc = resolve(h, e, &why); /* where it fails, what was found before stays */
+        *changed += before != atomic_load_explicit(&e->kernel, memory_order_relaxed);
+        if (rc && !first)
+            first = err_set(err, rc, "%s", why.msg);
+    }
+    return first;
+}

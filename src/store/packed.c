@@ -1,0 +1,226 @@
+/* Records in one piece, the columns `packed`: what a look-up would else gather from many tables. As little trusted as those. */
+#include <math.h>
+#include <string.h>
+
+#include "model/serial.h"
+#include "store/sql.h"
+
+enum { MAGIC = 0x31747563 }; /* "cut1": of this form; another form gets another number */
+
+static void put_launch(struct buf *out, const struct tuned_launch *l)
+{
+    buf_lstr(out, l->kernel);
+    for (int d = 0; d < 3; d++) {
+        buf_lstr(out, l->grid[d]);
+        buf_lstr(out, l->block[d]);
+    }
+    buf_lstr(out, l->shared);
+    put_ints(out, l->args, l->nargs);
+}
+
+static void put_conditions(struct buf *out, const struct tuned *t)
+{
+    put_count(out, t->nwhere);
+    for (int i = 0; i < t->nwhere; i++)
+        buf_lstr(out, t->where[i]);
+    put_count(out, t->nneeds);
+    for (int i = 0; i < t->nneeds; i++) {
+        buf_u8(out, (uint8_t)t->needs[i].kind);
+        put_count(out, t->needs[i].arg);
+        buf_lstr(out, t->needs[i].bytes);
+    }
+}
+
+void tuned_put(struct buf *out, const struct tuned *t)
+{
+    buf_u32(out, MAGIC);
+    put_count(out, t->nparams);
+    for (int i = 0; i < t->nparams; i++) {
+        buf_lstr(out, t->params[i].name);
+        put_val(out, t->params[i].value);
+    }
+    put_count(out, t->nworkspaces);
+    for (int i = 0; i < t->nworkspaces; i++) {
+        buf_lstr(out, t->workspaces[i].name);
+        buf_lstr(out, t->workspaces[i].type);
+        buf_lstr(out, t->workspaces[i].count);
+        buf_u8(out, t->workspaces[i].clear);
+    }
+    put_count(out, t->nlaunches);
+    for (int i = 0; i < t->nlaunches; i++)
+        put_launch(out, &t->launches[i]);
+    put_conditions(out, t);
+    put_ints(out, t->clear, t->nclear);
+}
+
+/* Each of these is what the column of the same value may be. */
+static int read_counted(struct serial *r, int least, int most)
+{
+    int n = read_count(r);
+    if (n < least || n > most)
+        r->in->bad = true;
+    return serial_failed(r) ? 0 : n;
+}
+
+static int read_below(struct serial *r, int end)
+{
+    int v = read_int(r);
+    if (v >= 0 && v < end)
+        return v;
+    r->in->bad = true;
+    return 0;
+}
+
+static const char *read_text(struct serial *r, size_t max, bool nullable)
+{
+    const char *s = read_str(r);
+    if (s ? !text_ok(s, max, 0) : !nullable && !r->nomem)
+        r->in->bad = true;
+    return s;
+}
+
+static const char *read_name(struct serial *r)
+{
+    const char *s = read_text(r, MAX_NAME, false);
+    if (s && !name_ok(s))
+        r->in->bad = true;
+    return s;
+}
+
+static void read_params(struct serial *r, struct tuned *t)
+{
+    t->nparams = read_counted(r, 0, MAX_PARAMS);
+    t->params = serial_array(r, &t->nparams, sizeof *t->params);
+    for (int i = 0; i < t->nparams && !serial_failed(r); i++) {
+        t->params[i].name = read_name(r);
+        struct val v = t->params[i].value = read_val(r);
+        if ((v.type == VAL_FLOAT && isnan(v.f)) || (v.type == VAL_STR && v.s && !text_ok(v.s, MAX_NAME, 0)))
+            r->in->bad = true;
+    }
+}
+
+static void read_workspaces(struct serial *r, struct tuned *t)
+{
+    t->nworkspaces = read_counted(r, 0, MAX_ARGS);
+    t->workspaces = serial_array(r, &t->nworkspaces, sizeof *t->workspaces);
+    for (int i = 0; i < t->nworkspaces; i++) {
+        struct tuned_workspace *w = &t->workspaces[i];
+        w->name = read_name(r);
+        w->type = read_name(r);
+        w->count = read_text(r, MAX_TEXT, false);
+        w->clear = read_bool(r);
+    }
+}
+
+static void read_launch(struct serial *r, struct tuned_launch *l, int nargs)
+{
+    l->kernel = read_name(r);
+    for (int d = 0; d < 3; d++) {
+        l->grid[d] = read_text(r, MAX_TEXT, true);
+        l->block[d] = read_text(r, MAX_TEXT, true);
+    }
+    l->shared = read_text(r, MAX_TEXT, true);
+    l->nargs = read_counted(r, 0, 2 * MAX_ARGS);
+    l->args = serial_array(r, &l->nargs, sizeof *l->args);
+    for (int i = 0; i < l->nargs; i++)
+        l->args[i] = read_below(r, nargs);
+}
+
+static void read_conditions(struct serial *r, struct tuned *t, int nargs)
+{
+    t->nwhere = read_counted(r, 0, MAX_CONDITIONS);
+    t->where = serial_array(r, &t->nwhere, sizeof *t->where);
+    for (int i = 0; i < t->nwhere; i++)
+        t->where[i] = read_text(r, MAX_TEXT, false);
+    t->nneeds = read_counted(r, 0, MAX_CONDITIONS);
+    t->needs = serial_array(r, &t->nneeds, sizeof *t->needs);
+    for (int i = 0; i < t->nneeds; i++) {
+        struct tuned_need *n = &t->needs[i];
+        n->kind = get_u8(r->in);
+        n->arg = read_below(r, nargs);
+        n->bytes = read_text(r, MAX_TEXT, n->kind != NEED_ALIGN);
+        if (n->kind > NEED_NOALIAS)
+            r->in->bad = true;
+    }
+}
+
+int tuned_get(struct cursor *in, struct tuned *t, int nargs)
+{
+    struct serial r = { .in = in, .arena = t->arena };
+    if (get_u32(in) != MAGIC)
+        in->bad = true;
+    read_params(&r, t);
+    read_workspaces(&r, t);
+    t->nlaunches = read_counted(&r, 1, MAX_LAUNCHES);
+    t->launches = serial_array(&r, &t->nlaunches, sizeof *t->launches);
+    for (int i = 0; i < t->nlaunches && !serial_failed(&r); i++)
+        read_launch(&r, &t->launches[i], nargs + t->nworkspaces);
+    read_conditions(&r, t, nargs);
+    t->nclear = read_counted(&r, 0, MAX_ARGS);
+    t->clear = serial_array(&r, &t->nclear, sizeof *t->clear);
+    for (int i = 0; i < t->nclear; i++)
+        t->clear[i] = read_below(&r, nargs);
+    if (r.nomem)
+        return ERR_NOMEM;
+    return in->bad || in->at != in->end ? ERR_CORRUPT : 0;
+}
+
+/* Of an op what its tables keep; what they do not, a caller of its kernels has no use for. */
+static struct op interface_of(const struct op *op)
+{
+    return (struct op){ .arena = op->arena,
+                        .name = op->name,
+                        .naxes = op->naxes,
+                        .axes = op->axes,
+                        .ntypes = op->ntypes,
+                        .types = op->types,
+                        .nrows = op->nrows,
+                        .rows = op->rows,
+                        .nargs = op->nargs,
+                        .args = op->args };
+}
+
+void interface_put(struct buf *out, const struct op *op)
+{
+    struct arg args[MAX_ARGS];
+    struct op face = interface_of(op);
+    for (int i = 0; i < op->nargs; i++) {
+        args[i] = op->args[i];
+        args[i].type = arg_type(&op->args[i]);
+        args[i].fill = FILL_AUTO;
+    }
+    face.args = args;
+    op_put(out, &face);
+}
+
+static bool texts_ok(const struct arg *a)
+{
+    bool ok = !a->value || text_ok(a->value, MAX_TEXT, 0);
+    for (int d = 0; d < a->rank; d++)
+        ok = ok && text_ok(a->extent[d], MAX_TEXT, 0);
+    return ok;
+}
+
+int interface_get(struct cursor *in, const char *hash, struct op **out)
+{
+    struct op *op;
+    char is[HASH_HEX];
+    int rc = op_get(in, &op, NULL);
+    if (rc)
+        return rc == ERR_NOMEM ? rc : ERR_CORRUPT;
+    *op = interface_of(op);
+    bool ok = in->at == in->end;
+    for (int i = 0; i < op->nargs; i++) {
+        op->args[i].type = arg_type(&op->args[i]);
+        op->args[i].fill = FILL_AUTO;
+        ok = ok && texts_ok(&op->args[i]);
+    }
+    rc = ok ? interface_hash(op, is, NULL) : ERR_CORRUPT;
+    if (!rc && strcmp(is, hash) != 0)
+        rc = ERR_CORRUPT;
+    if (rc)
+        op_free(op);
+    else
+        *out = op;
+    return rc;
+}

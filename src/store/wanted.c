@@ -1,0 +1,122 @@
+/* What applications asked for and got no exact answer to. */
+#include <string.h>
+
+#include "model/op.h"
+#include "store/sql.h"
+
+/* Canonical texts of types and sizes are made of printable characters, with no spaces. */
+static bool plain(const char *s)
+{
+    while (*s > ' ' && *s < 0x7f)
+        s++;
+    return !*s;
+}
+
+static int check(struct store *s, const char *op, const char *types, const char *sizes, struct err *err)
+{
+    if (name_ok(op) && plain(types) && plain(sizes))
+        return 0;
+    return err_set(err, ERR_INVALID, "%s: not stored as wanted: op, types or sizes are no names and numbers", s->path);
+}
+
+static int add(struct store *s, int64_t device, const char *op, const char *types, const char *sizes, int64_t count, double time_ns,
+               struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s,
+                         "INSERT INTO wanted (device, op, types, sizes, count, time_ns, last) "
+                         "VALUES (?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')) "
+                         "ON CONFLICT (device, op, types, sizes) DO UPDATE SET "
+                         "count = min(wanted.count + excluded.count, 1000000000000000000), "
+                         "time_ns = iif(excluded.time_ns > 0, excluded.time_ns, wanted.time_ns), last = excluded.last",
+                         err);
+    if (rc)
+        return rc;
+    put_int(&q, device);
+    put_text(&q, op);
+    put_text(&q, types);
+    put_text(&q, sizes);
+    put_int(&q, count);
+    put_real(&q, time_ns);
+    return query_run(&q, err);
+}
+
+int store_wanted_add(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
+                     int64_t count, double time_ns, struct err *err)
+{
+    int64_t device;
+    int rc = check(s, op, types, sizes, err);
+    if (rc || (rc = write_begin(s, err)))
+        return rc;
+    if (!(rc = device_save(s, dev, &device, err)))
+        rc = add(s, device, op, types, sizes, count, time_ns, err);
+    return write_end(s, rc, err);
+}
+
+static void take_word(struct query *q, char *to, size_t size)
+{
+    strcpy(to, col_text(q, size - 1, 0));
+}
+
+static int take(struct query *q, int (*each)(void *arg, const struct wanted_problem *w), void *arg, struct err *err)
+{
+    struct wanted_problem w = { 0 };
+    w.op = col_name(q);
+    w.types = col_text(q, MAX_TYPES_TEXT, 0);
+    w.sizes = col_text(q, MAX_SIZES_TEXT, 0);
+    w.count = col_int(q, 1, INT64_MAX);
+    w.time_ns = col_real(q, 0, 1e18);
+    w.last = col_text(q, MAX_NAME, 0);
+    take_word(q, w.dev.backend, sizeof w.dev.backend);
+    take_word(q, w.dev.name, sizeof w.dev.name);
+    take_word(q, w.dev.arch, sizeof w.dev.arch);
+    take_word(q, w.dev.mig, sizeof w.dev.mig);
+    w.dev.multiprocessors = (int)col_int(q, 0, INT32_MAX);
+    w.dev.memory = col_int(q, 0, INT64_MAX);
+    if (strlen(w.last) != strlen("2026-01-01T00:00:00Z"))
+        query_bad(q, "last");
+    int rc = query_check(q, err);
+    return rc ? rc : each(arg, &w);
+}
+
+int store_each_wanted(struct store *s, const struct devspec *dev, int (*each)(void *arg, const struct wanted_problem *w), void *arg,
+                      struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s,
+                         "SELECT op, types, sizes, count, time_ns, last, backend, name, arch, mig, multiprocessors, memory "
+                         "FROM wanted JOIN device ON device.id = wanted.device WHERE ?1 IS NULL OR (backend = ?1 AND name = ?2 "
+                         "AND arch = ?3 AND mig = ?4 AND multiprocessors = ?5 AND memory = ?6) "
+                         "ORDER BY device.id, count * time_ns DESC, count DESC, op, types, sizes",
+                         err);
+    if (rc)
+        return rc;
+    if (dev)
+        put_device(&q, dev);
+    while ((rc = query_step(&q, err)) > 0)
+        if ((rc = take(&q, each, arg, err)))
+            break;
+    query_end(&q);
+    return rc;
+}
+
+int store_wanted_done(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
+                      struct err *err)
+{
+    struct query q;
+    int rc = write_begin(s, err);
+    if (rc)
+        return rc;
+    rc = query_begin(&q, s,
+                     "DELETE FROM wanted WHERE device = (SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? "
+                     "AND mig = ? AND multiprocessors = ? AND memory = ?) AND op = ? AND types = ? AND sizes = ?",
+                     err);
+    if (!rc) {
+        put_device(&q, dev);
+        put_text(&q, op);
+        put_text(&q, types);
+        put_text(&q, sizes);
+        rc = query_run(&q, err);
+    }
+    return write_end(s, rc, err);
+}

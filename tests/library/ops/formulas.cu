@@ -1,0 +1,4 @@
+//null: time=1000
+KERNEL void formulas(void)
+{
+}

@@ -1,0 +1,4 @@
+/* Never run. */
+KERNEL void odd(GLOBAL T *klass, int64 n)
+{
+}

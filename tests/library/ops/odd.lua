@@ -1,0 +1,17 @@
+-- Names that C or C++ will not have, extents that would end a comment, and every kind of size and buffer. Nothing of it is run.
+return op {
+    name = "odd",
+    problem = { size "n", size "new", stride "h", batch "int64_t", flag "unix", size "arg_int" },
+    types = { names = { "T", "ACC" }, { "f16", "f32" }, { "f32", "f32" } },
+    args = {
+        output("class", "T", { "'*/' ~= '/*' and n or n", "new" }), input("int", "T", { "n" }), inout("stream", "ACC", { 1 }),
+        input("_under", "i32", { 1 }), value "n", value "new",
+    },
+    shapes = { { n = 1, new = 1, h = 1, int64_t = 1, unix = 0, arg_int = 1 } },
+    reference = { template = "none.cu", launch = { kernel = "odd", args = { "class", "n" } } },
+    check = "exact",
+    variants = {
+        { name = "only", template = "none.cu", params = {}, launch = { kernel = "odd", args = { "class", "n" } } },
+    },
+    defaults = { { variant = "only" } },
+}

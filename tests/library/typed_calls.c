@@ -1,0 +1,59 @@
+/* The typed call of ops/odd.lua, with a libcutune of its own that writes down what arrives. C and C++. */
+#include "cutune_ops.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *op, *types;
+static int64_t size[16];
+static void *stream, *buffer[16];
+static int nsizes, nbuffers, lookup_fails;
+static char at[5];
+
+int cutune_lookup(cutune_handle *h, const char *op_, const char *types_, const int64_t *sizes, int n, const cutune_kernel **out)
+{
+    if (h != (cutune_handle *)(void *)&at[4] || lookup_fails)
+        return CUTUNE_ERR_NOTFOUND;
+    op = op_;
+    types = types_;
+    nsizes = n;
+    memcpy(size, sizes, (size_t)n * sizeof *sizes);
+    *out = (const cutune_kernel *)(const void *)&at[0];
+    return CUTUNE_OK;
+}
+
+int cutune_launch(const cutune_kernel *k, void *stream_, void *const *buffers, int n)
+{
+    if (k != (const cutune_kernel *)(const void *)&at[0])
+        return CUTUNE_ERR_INVALID;
+    stream = stream_;
+    nbuffers = n;
+    memcpy(buffer, buffers, (size_t)n * sizeof *buffers);
+    return CUTUNE_ERR_DEVICE;
+}
+
+static int expect(int right, const char *what)
+{
+    if (!right)
+        printf("not right: %s\n", what);
+    return !right;
+}
+
+int main(void)
+{
+    cutune_handle *h = (cutune_handle *)(void *)&at[4];
+    const char *input = &at[1];
+    int rc = cutune_odd(h, &at[3], "T=f16,ACC=f32", &at[0], input, &at[2], input, 1, 2, 3, 4, 0, 6), bad = 0;
+    bad += expect(rc == CUTUNE_ERR_DEVICE, "what the launch returned");
+    bad += expect(strcmp(op, "odd") == 0 && strcmp(types, "T=f16,ACC=f32") == 0, "op and types");
+    bad += expect(nsizes == 6 && size[0] == 1 && size[1] == 2 && size[2] == 3 && size[3] == 4 && size[4] == 0 && size[5] == 6,
+                  "sizes");
+    bad += expect(nbuffers == 4 && buffer[0] == &at[0] && buffer[1] == &at[1] && buffer[2] == &at[2] && buffer[3] == &at[1],
+                  "buffers");
+    bad += expect(stream == &at[3], "the stream");
+    lookup_fails = 1;
+    stream = NULL;
+    rc = cutune_odd(h, &at[3], "f16", &at[0], input, &at[2], input, 1, 2, 3, 4, 0, 6);
+    bad += expect(rc == CUTUNE_ERR_NOTFOUND && !stream, "a look-up that fails");
+    return bad != 0;
+}

@@ -1,0 +1,629 @@
+/* Kernels launched in contexts that are not ours, on OpenCL and on CUDA, each skipped visibly where there is none. Contexts and queues
+ * are made as an application would. */
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest_app.h"
+#include "guest_kernels.h"
+
+static struct app *take(void **state)
+{
+    struct app *a = *state;
+    if (!a->backend)
+        skip();
+    return a;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the application's side */
+
+static void *ocl_make(struct app *a, size_t bytes)
+{
+    cl_int result = CL_SUCCESS;
+    cl_mem m = a->cl->clCreateBuffer(a->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
+    assert_int_equal(result, CL_SUCCESS);
+    return m;
+}
+
+static void ocl_drop(struct app *a, void *buffer)
+{
+    a->cl->clReleaseMemObject(buffer);
+}
+
+static void ocl_put(struct app *a, void *stream, void *to, const void *from, size_t bytes)
+{
+    assert_int_equal(a->cl->clEnqueueWriteBuffer(stream, to, CL_TRUE, 0, bytes, from, 0, NULL, NULL), CL_SUCCESS);
+}
+
+static void ocl_get(struct app *a, void *stream, void *to, void *from, size_t bytes)
+{
+    assert_int_equal(a->cl->clEnqueueReadBuffer(stream, from, CL_TRUE, 0, bytes, to, 0, NULL, NULL), CL_SUCCESS);
+}
+
+static cl_command_queue queue_of(struct app *a, cl_context context, cl_command_queue_properties properties)
+{
+    cl_int result = CL_SUCCESS;
+    cl_device_id device;
+    assert_int_equal(a->cl->clGetCommandQueueInfo(a->streams[0], CL_QUEUE_DEVICE, sizeof device, &device, NULL), CL_SUCCESS);
+    cl_command_queue queue = a->cl->clCreateCommandQueue(context, device, properties, &result);
+    assert_int_equal(result, CL_SUCCESS);
+    return queue;
+}
+
+static int open_opencl(void **state)
+{
+    static struct app app;
+    struct app *a = &app;
+    err = (struct err){ 0 };
+    struct devspec spec;
+    cl_device_id device;
+    cl_int result = CL_SUCCESS;
+    *state = a;
+    if (device_find("opencl", &spec, &err) || opencl_device(&spec, &a->cl, &device, &err)) {
+        print_message("no OpenCL device here: %s\n", err.msg);
+        return 0;
+    }
+    a->context = a->cl->clCreateContext(NULL, 1, &device, NULL, NULL, &result);
+    assert_int_equal(result, CL_SUCCESS);
+    a->handle = a->streams[0] = a->cl->clCreateCommandQueue(a->context, device, 0, &result);
+    assert_int_equal(result, CL_SUCCESS);
+    a->streams[1] = queue_of(a, a->context, 0);
+    a->format = "clbin";
+    a->make = ocl_make;
+    a->drop = ocl_drop;
+    a->put = ocl_put;
+    a->get = ocl_get;
+    struct compiler *c;
+    struct buf log = { 0 };
+    OK(opencl_backend.compiler_open(&spec, &c, &err));
+    OK(opencl_backend.compile(c, &(struct compile_job){ .source = guest_opencl }, &a->image, NULL, &log, &err));
+    opencl_backend.compiler_close(c);
+    buf_free(&log);
+    a->backend = guest_backend_find("opencl");
+    OK(a->backend->open(a->handle, &a->spec, &a->guest, &err));
+    OK(a->backend->load(a->guest, a->image.data, a->image.len, a->format, &a->code, &err));
+    return 0;
+}
+
+static int close_opencl(void **state)
+{
+    struct app *a = *state;
+    if (!a->backend)
+        return 0;
+    a->backend->close(a->guest);
+    for (int i = 0; i < 2; i++)
+        a->cl->clReleaseCommandQueue(a->streams[i]);
+    a->cl->clReleaseContext(a->context);
+    buf_free(&a->image);
+    return 0;
+}
+
+static void *cuda_make(struct app *a, size_t bytes)
+{
+    CUdeviceptr at;
+    assert_int_equal(a->cu->cuMemAlloc_v2(&at, bytes), CUDA_SUCCESS);
+    return (void *)(uintptr_t)at;
+}
+
+static void cuda_drop(struct app *a, void *buffer)
+{
+    a->cu->cuMemFree_v2((uintptr_t)buffer);
+}
+
+static void cuda_put(struct app *a, void *stream, void *to, const void *from, size_t bytes)
+{
+    assert_int_equal(a->cu->cuMemcpyHtoDAsync_v2((uintptr_t)to, from, bytes, stream), CUDA_SUCCESS);
+    assert_int_equal(a->cu->cuStreamSynchronize(stream), CUDA_SUCCESS);
+}
+
+static void cuda_get(struct app *a, void *stream, void *to, void *from, size_t bytes)
+{
+    assert_int_equal(a->cu->cuMemcpyDtoHAsync_v2(to, (uintptr_t)from, bytes, stream), CUDA_SUCCESS);
+    assert_int_equal(a->cu->cuStreamSynchronize(stream), CUDA_SUCCESS);
+}
+
+static int open_cuda(void **state)
+{
+    static struct app app;
+    struct app *a = &app;
+    err = (struct err){ 0 };
+    CUdevice device;
+    CUcontext context;
+    *state = a;
+    a->cu = cuda_api(&err);
+    if (!a->cu) {
+        print_message("no CUDA device here: %s\n", err.msg);
+        return 0;
+    }
+    a->backend = guest_backend_find("cuda");
+    FAILS(ERR_INVALID, "cudaFree(0)", a->backend->open(NULL, &a->spec, &a->guest, &err));
+    assert_int_equal(a->cu->cuDeviceGet(&device, 0), CUDA_SUCCESS);
+    assert_int_equal(a->cu->cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
+    assert_int_equal(a->cu->cuCtxSetCurrent(context), CUDA_SUCCESS);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(a->cu->cuStreamCreate((CUstream *)&a->streams[i], CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    a->handle = context;
+    a->format = "ptx";
+    a->make = cuda_make;
+    a->drop = cuda_drop;
+    a->put = cuda_put;
+    a->get = cuda_get;
+    buf_put(&a->image, guest_ptx, sizeof guest_ptx);
+    OK(a->backend->open(NULL, &a->spec, &a->guest, &err));
+    OK(a->backend->load(a->guest, a->image.data, a->image.len, a->format, &a->code, &err));
+    return 0;
+}
+
+static int close_cuda(void **state)
+{
+    struct app *a = *state;
+    CUdevice device;
+    if (!a->backend)
+        return 0;
+    a->backend->close(a->guest);
+    for (int i = 0; i < 2; i++)
+        a->cu->cuStreamDestroy_v2(a->streams[i]);
+    if (a->cu->cuCtxGetDevice(&device) == CUDA_SUCCESS)
+        a->cu->cuDevicePrimaryCtxRelease_v2(device);
+    buf_free(&a->image);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ kernels */
+
+/* An output full of ones and an input that counts from `from`. */
+static void make_buffers(struct app *a, void *stream, uint32_t from, void *buffers[2])
+{
+    uint32_t *host = malloc(BYTES);
+    for (int i = 0; i < 2; i++)
+        buffers[i] = a->make(a, BYTES);
+    for (uint32_t i = 0; i < N; i++)
+        host[i] = from + i;
+    a->put(a, stream, buffers[1], host, BYTES);
+    memset(host, 0xff, BYTES);
+    a->put(a, stream, buffers[0], host, BYTES);
+    free(host);
+}
+
+static void drop_buffers(struct app *a, void *buffers[2])
+{
+    for (int i = 0; i < 2; i++)
+        a->drop(a, buffers[i]);
+}
+
+static uint32_t sum_of(uint32_t from, uint32_t i)
+{
+    return 2 * (from + i) + (uint32_t)((uint64_t)N * from + (uint64_t)N * (N - 1) / 2);
+}
+
+/* How many elements of out are not what make_sum's work gives. */
+static int count_wrong(struct app *a, void *stream, uint32_t from, void *out)
+{
+    uint32_t *host = malloc(BYTES);
+    int wrong = 0;
+    a->get(a, stream, host, out, BYTES);
+    for (uint32_t i = 0; i < N; i++)
+        wrong += host[i] != sum_of(from, i);
+    free(host);
+    return wrong;
+}
+
+/* --------------------------------------------------------------------------------------------------- tests on OpenCL and CUDA */
+
+static void the_device_is_described(void **state)
+{
+    struct app *a = take(state);
+    struct devspec listed;
+    OK(device_find(a->backend->name, &listed, &err));
+    assert_true(devspec_same(&a->spec, &listed));
+    assert_int_equal(a->spec.index, listed.index);
+    assert_string_equal(a->spec.uuid, listed.uuid);
+    assert_string_equal(a->spec.driver, listed.driver);
+    assert_int_equal(a->spec.max_shared, listed.max_shared);
+    assert_int_equal(a->spec.max_threads, listed.max_threads);
+}
+
+static void launches_on_any_stream(void **state)
+{
+    struct app *a = take(state);
+    uint32_t host[N];
+    for (int s = 0; s < 3; s++) {
+        void *stream = s < 2 ? a->streams[s] : NULL, *buffers[2];
+        void *same = stream ? stream : a->cl ? a->streams[0] : NULL; /* null: the handle's queue, or CUDA's default */
+        uint32_t n = N - 100;
+        struct job j;
+        make_add(a, 5, n, BYTES - 60, &j);
+        make_buffers(a, same, 7, buffers);
+        OK(a->backend->launch(a->guest, stream, &j.work, buffers, NULL, &err));
+        a->get(a, same, host, buffers[0], BYTES);
+        for (uint32_t i = 0; i < N; i++)
+            assert_int_equal(host[i], i < n ? 12 + i : i >= N - 15 && i < N - 10 ? 0 : UINT32_MAX);
+        drop_buffers(a, buffers);
+    }
+}
+
+static void a_workspace_is_taken(void **state)
+{
+    struct app *a = take(state);
+    struct job j;
+    void *buffers[2];
+    make_sum(a, &j);
+    make_buffers(a, a->streams[1], 3, buffers);
+    for (int again = 0; again < 3; again++)
+        OK(a->backend->launch(a->guest, a->streams[1], &j.work, buffers, NULL, &err));
+    assert_int_equal(count_wrong(a, a->streams[1], 3, buffers[0]), 0);
+    drop_buffers(a, buffers);
+}
+
+static void a_workspace_is_given(void **state)
+{
+    struct app *a = take(state);
+    struct job j;
+    uint32_t host[WORKSPACE / 4] = { 0 };
+    void *buffers[2], *room = a->make(a, WORKSPACE);
+    make_sum(a, &j);
+    make_buffers(a, a->streams[1], 3, buffers);
+    a->put(a, a->streams[1], room, host, WORKSPACE);
+    OK(a->backend->launch(a->guest, a->streams[1], &j.work, buffers, room, &err));
+    assert_int_equal(count_wrong(a, a->streams[1], 3, buffers[0]), 0);
+    a->get(a, a->streams[1], host, room, WORKSPACE);
+    assert_int_equal(host[TOTAL_AT / 4], sum_of(3, 0) - 2 * 3);
+    drop_buffers(a, buffers);
+    a->drop(a, room);
+}
+
+static void shared_memory_of_any_size(void **state)
+{
+    struct app *a = take(state);
+    struct guest_param params[] = { buffer(0), buffer(1) };
+    uint32_t host[N];
+    void *buffers[2];
+    int64_t less = (a->spec.max_shared + a->spec.max_static_shared) / 2;
+    /* The larger first: what it asked for must not be taken back. */
+    void *large = function_of(a, "turn", a->spec.max_shared, params, 2), *small = function_of(a, "turn", less, params, 2);
+    for (int i = 0; i < 2; i++) {
+        struct guest_launch l = launch_of(i ? small : large, params, 2);
+        struct guest_work work = { .nlaunches = 1, .nbuffers = 2, .launches = &l };
+        l.grid[0] = N / BLOCK;
+        l.shared = (unsigned)(i ? less : a->spec.max_shared);
+        make_buffers(a, a->streams[0], 0, buffers);
+        OK(a->backend->launch(a->guest, a->streams[0], &work, buffers, NULL, &err));
+        a->get(a, a->streams[0], host, buffers[0], BYTES);
+        for (uint32_t e = 0; e < N / BLOCK * BLOCK; e++)
+            assert_int_equal(host[e], e / BLOCK * BLOCK + BLOCK - 1 - e % BLOCK);
+        drop_buffers(a, buffers);
+    }
+    void *f = NULL;
+    FAILS(ERR_UNSUPPORTED, "turn", a->backend->function(a->guest, a->code, "turn", a->spec.max_shared + 1, params, 2, &f, &err));
+    FAILS(ERR_UNSUPPORTED, "turn", a->backend->function(a->guest, a->code, "turn", -1, params, 2, &f, &err));
+    assert_null(f);
+}
+
+static void wrong_images_are_refused(void **state)
+{
+    struct app *a = take(state);
+    const struct guest_backend *b = a->backend;
+    struct guest_code *code = NULL;
+    bool cuda = a->cu;
+    const void *image = a->image.data;
+    size_t bytes = a->image.len;
+    FAILS(ERR_INVALID, "'null'", b->load(a->guest, image, bytes, "null", &code, &err));
+    FAILS(ERR_INVALID, cuda ? "clbin" : "cubin", b->load(a->guest, image, bytes, cuda ? "clbin" : "cubin", &code, &err));
+    FAILS(ERR_INVALID, "0 bytes", b->load(a->guest, image, 0, a->format, &code, &err));
+    FAILS(ERR_INVALID, "bytes", b->load(a->guest, "nothing that anybody knows", 26, a->format, &code, &err));
+    for (size_t cut = 1; cut < bytes && !cuda; cut += 1 + bytes / 50)
+        FAILS(ERR_INVALID, "bytes", b->load(a->guest, image, cut, a->format, &code, &err));
+    for (size_t at = 0; at < bytes && !cuda; at += 1 + bytes / 50) {
+        err = (struct err){ 0 };
+        char *copy = malloc(bytes);
+        memcpy(copy, image, bytes);
+        copy[at] ^= 0x10;
+        assert_true(b->load(a->guest, copy, bytes, a->format, &code, &err) < 0 && *err.msg);
+        free(copy);
+    }
+    if (cuda) {
+        FAILS(ERR_INVALID, "stored as cubin", b->load(a->guest, image, bytes, "cubin", &code, &err));
+        FAILS(ERR_INVALID, "damaged", b->load(a->guest, "\177ELF and no more", 15, "cubin", &code, &err));
+        /* Text that only the driver can judge: refused here, or where a function is asked for. */
+        static const char bad[] = ".version 6.4\n.target sm_52\n.address_size 64\nnothing\n";
+        void *f;
+        int rc = b->load(a->guest, bad, sizeof bad, "ptx", &code, &err);
+        if (!rc)
+            rc = b->function(a->guest, code, "add", 0, NULL, 0, &f, &err);
+        assert_true(rc < 0 && *err.msg);
+        return;
+    }
+    assert_null(code);
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    struct app *a = take(state);
+    const struct guest_backend *b = a->backend;
+    struct guest_param params[] = { buffer(0), buffer(1), number(1), number(N), number(0) };
+    void *f = NULL;
+    FAILS(ERR_NOTFOUND, "'absent'", b->function(a->guest, a->code, "absent", 0, params, 4, &f, &err));
+    FAILS(ERR_INVALID, "65", b->function(a->guest, a->code, "add", 0, params, GUEST_PARAMS + 1, &f, &err));
+    FAILS(ERR_INVALID, "-1", b->function(a->guest, a->code, "add", 0, params, -1, &f, &err));
+    if (a->cu && !a->cu->cuFuncGetParamInfo)
+        return; /* the driver does not tell */
+    FAILS(ERR_INVALID, "takes 4", b->function(a->guest, a->code, "add", 0, params, 5, &f, &err));
+    FAILS(ERR_INVALID, "takes 4", b->function(a->guest, a->code, "add", 0, params, 2, &f, &err));
+    struct guest_param swapped[] = { number(1), buffer(0), buffer(1), number(N) };
+    FAILS(ERR_INVALID, "argument 1", b->function(a->guest, a->code, "add", 0, swapped, 4, &f, &err));
+    assert_null(f);
+}
+
+static void code_comes_and_goes(void **state)
+{
+    struct app *a = take(state);
+    struct guest_code *other = NULL, *old = a->code;
+    struct job j;
+    void *buffers[2];
+    OK(a->backend->load(a->guest, a->image.data, a->image.len, a->format, &other, &err));
+    assert_ptr_not_equal(other, old);
+    a->code = other;
+    make_sum(a, &j);
+    make_buffers(a, a->streams[0], 1, buffers);
+    OK(a->backend->launch(a->guest, a->streams[0], &j.work, buffers, NULL, &err));
+    assert_int_equal(count_wrong(a, a->streams[0], 1, buffers[0]), 0);
+    a->code = old;
+    a->backend->unload(a->guest, other);
+    a->backend->unload(a->guest, NULL);
+    make_sum(a, &j);
+    OK(a->backend->launch(a->guest, a->streams[0], &j.work, buffers, NULL, &err));
+    assert_int_equal(count_wrong(a, a->streams[0], 1, buffers[0]), 0);
+    drop_buffers(a, buffers);
+}
+
+/* The work adds the same to the output each time, so that what another thread's launch mixed in stays. */
+static void *launch_often(void *arg)
+{
+    enum { TIMES = 500 };
+    struct thread *t = arg;
+    struct app *a = t->a;
+    void *stream = a->streams[t->number % 2], *buffers[2];
+    uint32_t from = (uint32_t)t->number * 1000, host[N];
+    if (a->cu)
+        a->cu->cuCtxSetCurrent(a->handle);
+    make_buffers(a, stream, from, buffers);
+    for (int i = 0; i < TIMES; i++)
+        t->failed += a->backend->launch(a->guest, stream, &t->job->work, buffers, NULL, NULL) != 0;
+    a->get(a, stream, host, buffers[0], BYTES);
+    for (uint32_t i = 0; i < N; i++)
+        t->wrong += host[i] != UINT32_MAX + TIMES * sum_of(from, i);
+    drop_buffers(a, buffers);
+    return NULL;
+}
+
+static void threads_share_a_kernel(void **state)
+{
+    struct app *a = take(state);
+    struct thread threads[4];
+    struct job j;
+    make_sum(a, &j);
+    j.work.nclears = 1; /* the workspace's alone */
+    for (int i = 0; i < 4; i++) {
+        threads[i] = (struct thread){ .a = a, .job = &j, .number = i };
+        pthread_create(&threads[i].id, NULL, launch_often, &threads[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i].id, NULL);
+        assert_int_equal(threads[i].failed, 0);
+        assert_int_equal(threads[i].wrong, 0);
+    }
+}
+
+static void a_child_only_forgets(void **state)
+{
+    struct app *a = take(state);
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        a->backend->forget(a->guest);
+        a->backend->forget(NULL);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+/* Work in flight is waited for, or goes on by itself. */
+static void closing_with_work_in_flight(void **state)
+{
+    struct app other = *take(state);
+    struct job j;
+    void *buffers[2];
+    OK(other.backend->open(other.handle, &other.spec, &other.guest, &err));
+    OK(other.backend->load(other.guest, other.image.data, other.image.len, other.format, &other.code, &err));
+    make_sum(&other, &j);
+    make_buffers(&other, other.streams[1], 9, buffers);
+    for (int i = 0; i < 20; i++)
+        OK(other.backend->launch(other.guest, other.streams[1], &j.work, buffers, NULL, &err));
+    other.backend->close(other.guest);
+    other.backend->close(NULL);
+    assert_int_equal(count_wrong(&other, other.streams[1], 9, buffers[0]), 0);
+    drop_buffers(&other, buffers);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ OpenCL only */
+
+static void queues_are_looked_at(void **state)
+{
+    struct app *a = take(state);
+    struct devspec spec;
+    struct guest *g = NULL;
+    struct job j;
+    cl_device_id device;
+    cl_int result = CL_SUCCESS;
+    void *buffers[2];
+    assert_int_equal(a->cl->clGetCommandQueueInfo(a->streams[0], CL_QUEUE_DEVICE, sizeof device, &device, NULL), CL_SUCCESS);
+    cl_context context = a->cl->clCreateContext(NULL, 1, &device, NULL, NULL, &result);
+    cl_command_queue foreign = queue_of(a, context, 0), mixed = queue_of(a, a->context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    FAILS(ERR_INVALID, "null", a->backend->open(NULL, &spec, &g, &err));
+    FAILS(ERR_INVALID, "out of order", a->backend->open(mixed, &spec, &g, &err));
+    assert_null(g);
+    make_add(a, 1, N, 0, &j);
+    make_buffers(a, a->streams[0], 0, buffers);
+    FAILS(ERR_INVALID, "out of order", a->backend->launch(a->guest, mixed, &j.work, buffers, NULL, &err));
+    FAILS(ERR_INVALID, "another context", a->backend->launch(a->guest, foreign, &j.work, buffers, NULL, &err));
+    void *none[2] = { buffers[0], NULL };
+    FAILS(ERR_INVALID, "buffer 1", a->backend->launch(a->guest, NULL, &j.work, none, NULL, &err));
+    uint32_t host[N];
+    a->get(a, a->streams[0], host, buffers[0], BYTES);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(host[i], UINT32_MAX);
+    drop_buffers(a, buffers);
+    a->cl->clReleaseCommandQueue(mixed);
+    a->cl->clReleaseCommandQueue(foreign);
+    a->cl->clReleaseContext(context);
+}
+
+/* The guest keeps queue and context alive by itself. */
+static void the_queue_is_retained(void **state)
+{
+    struct app *a = take(state);
+    struct devspec spec;
+    struct guest *g;
+    cl_command_queue queue = queue_of(a, a->context, 0);
+    OK(a->backend->open(queue, &spec, &g, &err));
+    a->cl->clReleaseCommandQueue(queue);
+    struct app other = *a;
+    struct job j;
+    void *buffers[2];
+    other.guest = g;
+    OK(other.backend->load(g, a->image.data, a->image.len, a->format, &other.code, &err));
+    make_sum(&other, &j);
+    make_buffers(a, a->streams[0], 2, buffers);
+    OK(other.backend->launch(g, NULL, &j.work, buffers, NULL, &err));
+    a->cl->clFinish(queue);
+    assert_int_equal(count_wrong(a, a->streams[0], 2, buffers[0]), 0);
+    drop_buffers(a, buffers);
+    other.backend->close(g);
+}
+
+/* -------------------------------------------------------------------------------------------------------------------- CUDA only */
+
+static void the_current_context_counts(void **state)
+{
+    struct app *a = take(state);
+    struct devspec spec;
+    struct guest *g = NULL;
+    struct job j;
+    void *buffers[2];
+    CUcontext now = a->handle;
+    make_sum(a, &j);
+    make_buffers(a, a->streams[0], 0, buffers);
+    a->cu->cuCtxSetCurrent(NULL);
+    FAILS(ERR_INVALID, "no CUDA context", a->backend->launch(a->guest, a->streams[0], &j.work, buffers, NULL, &err));
+    FAILS(ERR_INVALID, "no CUDA context", a->backend->open(NULL, &spec, &g, &err));
+    OK(a->backend->open(a->handle, &spec, &g, &err)); /* the others need none, and leave none */
+    struct app other = *a;
+    other.guest = g;
+    OK(a->backend->load(g, a->image.data, a->image.len, a->format, &other.code, &err));
+    make_sum(&other, &j);
+    a->backend->close(g);
+    assert_int_equal(a->cu->cuCtxGetCurrent(&now), CUDA_SUCCESS);
+    assert_null(now);
+    a->cu->cuCtxSetCurrent(a->handle);
+    drop_buffers(a, buffers);
+}
+
+/* A function of the driver's that only this test uses. */
+static void *driver(const char *name)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *f = library ? dlsym(library, name) : NULL;
+    if (!f)
+        fail_msg("the driver lacks %s", name);
+    return f;
+}
+
+typedef struct CUgraph_st *graph;
+typedef struct CUgraphExec_st *graph_exec;
+
+static void launches_are_captured(void **state)
+{
+    struct app *a = take(state);
+    CUresult (*begin)(CUstream, unsigned) = (CUresult(*)(CUstream, unsigned))driver("cuStreamBeginCapture_v2");
+    CUresult (*end)(CUstream, graph *) = (CUresult(*)(CUstream, graph *))driver("cuStreamEndCapture");
+    CUresult (*make)(graph_exec *, graph, unsigned long long) =
+        (CUresult(*)(graph_exec *, graph, unsigned long long))driver("cuGraphInstantiateWithFlags");
+    CUresult (*launch)(graph_exec, CUstream) = (CUresult(*)(graph_exec, CUstream))driver("cuGraphLaunch");
+    CUresult (*drop_exec)(graph_exec) = (CUresult(*)(graph_exec))driver("cuGraphExecDestroy");
+    CUresult (*drop)(graph) = (CUresult(*)(graph))driver("cuGraphDestroy");
+    struct job j;
+    void *buffers[2];
+    graph g = NULL;
+    graph_exec exec = NULL;
+    make_sum(a, &j);
+    make_buffers(a, a->streams[0], 4, buffers);
+    assert_int_equal(begin(a->streams[0], 0), CUDA_SUCCESS); /* 0: no thread may do what cannot be captured */
+    OK(a->backend->launch(a->guest, a->streams[0], &j.work, buffers, NULL, &err));
+    assert_int_equal(end(a->streams[0], &g), CUDA_SUCCESS);
+    assert_int_equal(make(&exec, g, 0), CUDA_SUCCESS);
+    assert_true(count_wrong(a, a->streams[0], 4, buffers[0]) == N); /* nothing has run yet */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(launch(exec, a->streams[0]), CUDA_SUCCESS);
+    assert_int_equal(count_wrong(a, a->streams[0], 4, buffers[0]), 0);
+    drop_exec(exec);
+    drop(g);
+    drop_buffers(a, buffers);
+}
+
+static void a_destroyed_context_is_a_code(void **state)
+{
+    struct app *a = take(state);
+    CUresult (*create)(CUcontext *, unsigned, CUdevice) = (CUresult(*)(CUcontext *, unsigned, CUdevice))driver("cuCtxCreate_v2");
+    CUresult (*destroy)(CUcontext) = (CUresult(*)(CUcontext))driver("cuCtxDestroy_v2");
+    struct app other = *a;
+    struct job j;
+    CUdevice device;
+    CUcontext context, again;
+    assert_int_equal(a->cu->cuCtxGetDevice(&device), CUDA_SUCCESS);
+    assert_int_equal(create(&context, 0, device), CUDA_SUCCESS);
+    OK(a->backend->open(context, &other.spec, &other.guest, &err));
+    OK(a->backend->load(other.guest, a->image.data, a->image.len, a->format, &other.code, &err));
+    make_sum(&other, &j);
+    assert_int_equal(destroy(context), CUDA_SUCCESS);
+    void *buffers[2], *f = NULL;
+    struct guest_code *code = NULL;
+    err = (struct err){ 0 };
+    a->cu->cuCtxSetCurrent(a->handle);
+    make_buffers(a, a->streams[0], 0, buffers);
+    FAILS(ERR_INVALID, "another CUDA context", a->backend->launch(other.guest, a->streams[0], &j.work, buffers, NULL, &err));
+    assert_true(a->backend->load(other.guest, a->image.data, a->image.len, a->format, &code, &err) < 0 && *err.msg);
+    assert_true(a->backend->function(other.guest, other.code, "add", 0, j.params[0], 4, &f, &err) < 0 && *err.msg);
+    /* Another may come to lie at the same address. */
+    assert_int_equal(create(&again, 0, device), CUDA_SUCCESS);
+    err = (struct err){ 0 };
+    if (a->cu->cuCtxGetId || again != context) /* an older driver does not tell them apart */
+        assert_true(a->backend->launch(other.guest, NULL, &j.work, buffers, NULL, &err) < 0 && *err.msg);
+    other.backend->close(other.guest);
+    assert_int_equal(destroy(again), CUDA_SUCCESS);
+    a->cu->cuCtxSetCurrent(a->handle);
+    drop_buffers(a, buffers);
+}
+
+int main(void)
+{
+#define ON_BOTH                                                                                                                    \
+    cmocka_unit_test(the_device_is_described), cmocka_unit_test(launches_on_any_stream), cmocka_unit_test(a_workspace_is_taken),   \
+        cmocka_unit_test(a_workspace_is_given), cmocka_unit_test(shared_memory_of_any_size),                                       \
+        cmocka_unit_test(wrong_images_are_refused), cmocka_unit_test(wrong_arguments_are_refused),                                 \
+        cmocka_unit_test(code_comes_and_goes), cmocka_unit_test(threads_share_a_kernel), cmocka_unit_test(a_child_only_forgets),   \
+        cmocka_unit_test(closing_with_work_in_flight)
+    const struct CMUnitTest opencl_tests[] = {
+        ON_BOTH,
+        cmocka_unit_test(queues_are_looked_at),
+        cmocka_unit_test(the_queue_is_retained),
+        cmocka_unit_test(memory_runs_out),
+    };
+    const struct CMUnitTest cuda_tests[] = {
+        ON_BOTH,
+        cmocka_unit_test(the_current_context_counts),
+        cmocka_unit_test(launches_are_captured),
+        cmocka_unit_test(a_destroyed_context_is_a_code),
+    };
+    int failed = cmocka_run_group_tests(opencl_tests, open_opencl, close_opencl);
+    return failed + cmocka_run_group_tests(cuda_tests, open_cuda, close_cuda);
+}

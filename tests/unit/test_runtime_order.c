@@ -1,0 +1,275 @@
+/* The order of the look-up: exact, near, from another device, default, tables. */
+#include <math.h>
+
+#include "runtime_sample.h"
+
+/* Measured too: TILE of the place `tile`, so many ns. */
+static void also(struct store *s, int64_t m, int64_t n, int row, int tile, double ns)
+{
+    put_time_of(s, (struct recipe){ .m = m, .n = n, .row = row, .tile = tile, .ns = ns });
+}
+
+static struct store *afresh(void)
+{
+    unlink(in_dir("a.db"));
+    return open_at("a.db", STORE_WRITE);
+}
+
+enum { TILE32, TILE8, TILE64 };
+
+static void prefers_exact(void **state)
+{
+    (void)state;
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    assert_is(find(h, 1111, 113), CUTUNE_MATCH_EXACT, "TILE=8");
+    const cutune_kernel *k = find(h, 1111, 226);
+    assert_is(k, CUTUNE_MATCH_NEAR, "TILE=8");
+    assert_string_equal(cutune_kernel_why(k), "near: f32 m=1111,n=226 is not tuned on Pretend device; of the winners there that of "
+                                              "m=1111,n=113 should be best, within 0% of a tuned one");
+    assert_true(fabs(cutune_kernel_time_ns(k) - 2000) < 1); /* twice the bytes */
+    cutune_close(c);
+}
+
+/* The nearest problem's winner lost badly on its neighbours, whose winner lost little there. */
+static void takes_the_least_expected_loss(void **state)
+{
+    (void)state;
+    struct store *s = afresh();
+    put_winner_of(s, (struct recipe){ .m = 100, .n = 92, .tile = TILE8 });
+    put_winner_of(s, (struct recipe){ .m = 108, .n = 108, .tile = TILE64 });
+    put_winner_of(s, (struct recipe){ .m = 92, .n = 92, .tile = TILE64 });
+    also(s, 100, 92, 0, TILE64, 1050);
+    also(s, 108, 108, 0, TILE8, 3000);
+    also(s, 92, 92, 0, TILE8, 3000);
+    store_close(s);
+    cutune *c = open_pretend((cutune_options){ 0 });
+    const cutune_kernel *k = find(attached(c), 100, 100);
+    assert_is(k, CUTUNE_MATCH_NEAR, "TILE=64");
+    assert_true(cutune_kernel_time_ns(k) > 1000 && cutune_kernel_time_ns(k) < 1200);
+    cutune_close(c);
+}
+
+static void passes_over_what_may_not_run_here(void **state)
+{
+    (void)state;
+    struct store *s = afresh();
+    put_winner_of(s, (struct recipe){ .m = 4000000, .n = 4, .tile = TILE64 });
+    put_winner_of(s, (struct recipe){ .m = 900, .n = 4, .tile = TILE32, .grid = 1 });
+    store_close(s);
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    assert_is(find(h, 4000004, 4), CUTUNE_MATCH_NEAR, "TILE=64");
+    assert_is(find(h, 5000000, 4), CUTUNE_MATCH_NEAR, "TILE=32,GRID=x,"); /* too many rows for the other's grid */
+    cutune_close(c);
+    meddle("a.db", "UPDATE tuned_launch SET block_x = 'TILE +' WHERE tuned = 1");
+    c = open_pretend((cutune_options){ 0 });
+    assert_is(find(attached(c), 4000004, 4), CUTUNE_MATCH_NEAR, "TILE=32,GRID=x,");
+    cutune_close(c);
+}
+
+/* Two f32 winners far away; what one of the two did here is known of the other type, which is as large. */
+static void learns_from_other_types(void **state)
+{
+    (void)state;
+    for (int best = TILE8; best <= TILE64; best++) {
+        int other = best == TILE8 ? TILE64 : TILE8;
+        struct store *s = afresh();
+        put_winner_of(s, (struct recipe){ .m = 4096, .n = 4096, .tile = TILE8 });
+        put_winner_of(s, (struct recipe){ .m = 4000, .n = 4096, .tile = TILE64 });
+        put_winner_of(s, (struct recipe){ .m = 100, .n = 100, .row = 1, .tile = best });
+        also(s, 100, 100, 1, other, 3000);
+        store_close(s);
+        cutune *c = open_pretend((cutune_options){ 0 });
+        assert_is(find(attached(c), 100, 104), CUTUNE_MATCH_NEAR, best == TILE8 ? "TILE=8" : "TILE=64");
+        cutune_close(c);
+    }
+}
+
+/* The same op with a flag, and a winner with it off: no kernel for problems with it on. */
+static void takes_no_neighbour_of_other_flags(void **state)
+{
+    (void)state;
+    struct axis axes[] = { { "m", AXIS_SIZE }, { "n", AXIS_SIZE }, { "add", AXIS_FLAG } };
+    struct op op = *sample_op();
+    struct devspec dev = pretend();
+    struct problem p = { { 64, 64, 0 } };
+    struct target to;
+    op.name = "flagged";
+    op.naxes = 3;
+    op.axes = axes;
+    struct store *s = afresh();
+    struct tuned *t = tuned_as(&(struct recipe){ 0 });
+    assert_int_equal(store_target(s, &dev, &op, &p, 0, true, &to, NULL), 0);
+    assert_int_equal(store_winner(s, &to, t, NULL), 0);
+    tuned_free(t);
+    store_close(s);
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    const int64_t off[] = { 64, 60, 0 }, on[] = { 64, 64, 1 }, two[] = { 64, 64, 2 };
+    const cutune_kernel *k = NULL;
+    assert_int_equal(cutune_lookup(h, "flagged", "f32", off, 3, &k), CUTUNE_OK);
+    assert_int_equal(cutune_kernel_match(k), CUTUNE_MATCH_NEAR);
+    assert_int_equal(cutune_lookup(h, "flagged", "f32", on, 3, &k), CUTUNE_ERR_NOTFOUND);
+    assert_int_equal(cutune_lookup(h, "flagged", "f32", two, 3, &k), CUTUNE_ERR_INVALID);
+    assert_says("a flag is 0 or 1");
+    cutune_close(c);
+}
+
+static void goes_to_the_nearest_device(void **state)
+{
+    (void)state;
+    struct devspec small = pretend(), like = pretend(), other = pretend();
+    strcpy(small.name, "Small device");
+    small.multiprocessors = 16;
+    strcpy(like.name, "Like device");
+    like.multiprocessors = 114;
+    strcpy(other.name, "Other architecture");
+    strcpy(other.arch, "null2");
+    struct store *s = afresh();
+    put_winner_of(s, (struct recipe){ .m = 64, .n = 64, .tile = TILE32, .dev = &other });
+    put_winner_of(s, (struct recipe){ .m = 64, .n = 64, .tile = TILE64, .dev = &small });
+    put_winner_of(s, (struct recipe){ .m = 64, .n = 64, .tile = TILE8, .dev = &like });
+    store_close(s);
+    static const char *const nearest[] = { "TILE=8", "TILE=64", "TILE=32" };
+    static const char *const names[] = { "Like device", "Small device", "Other architecture" };
+    for (int i = 0; i < 3; i++) {
+        char sql[128];
+        cutune *c = open_pretend((cutune_options){ 0 });
+        const cutune_kernel *k = find(attached(c), 64, 64);
+        assert_is(k, CUTUNE_MATCH_DEVICE, nearest[i]);
+        assert_non_null(strstr(cutune_kernel_why(k), names[i]));
+        assert_true(cutune_kernel_time_ns(k) > 0);
+        cutune_close(c);
+        snprintf(sql, sizeof sql, "DELETE FROM tuned WHERE device = (SELECT id FROM device WHERE name = '%s')", names[i]);
+        meddle("a.db", sql);
+    }
+    struct devspec cuda = sample_device(); /* kernels of another backend do not run */
+    s = afresh();
+    put_winner_of(s, (struct recipe){ .m = 64, .n = 64, .dev = &cuda });
+    store_close(s);
+    cutune *c = open_pretend((cutune_options){ 0 });
+    const cutune_kernel *k = NULL;
+    assert_int_equal(try_find(attached(c), 64, 64, &k), CUTUNE_ERR_NOTFOUND);
+    cutune_close(c);
+}
+
+/* Two devices as near as each other, of which only the second has what may run here. */
+static void asks_every_device(void **state)
+{
+    (void)state;
+    struct devspec one = pretend(), two = pretend();
+    strcpy(one.name, "One");
+    strcpy(two.name, "Two");
+    struct store *s = afresh();
+    put_winner_of(s, (struct recipe){ .m = 64, .n = 64, .tile = TILE64, .dev = &one });
+    put_winner_of(s, (struct recipe){ .m = 64, .n = 64, .tile = TILE8, .grid = 1, .dev = &two });
+    store_close(s);
+    cutune *c = open_pretend((cutune_options){ 0 });
+    assert_is(find(attached(c), 5000000, 4), CUTUNE_MATCH_DEVICE, "TILE=8,GRID=x,");
+    cutune_close(c);
+}
+
+static void does_not_serve_the_unverified(void **state)
+{
+    (void)state;
+    tune("a.db", (struct recipe){ .m = 64, .n = 64, .tile = TILE64, .unverified = true });
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    assert_is(find(h, 64, 64), CUTUNE_MATCH_NEAR, "TILE=8");
+    assert_is(find(h, 64, 65), CUTUNE_MATCH_NEAR, "TILE=8");
+    cutune_close(c);
+}
+
+/* ---- tables */
+
+/* Named apart from the path that in_dir makes next. */
+static const char *tables_path(void)
+{
+    static char path[sizeof sample_path];
+    snprintf(path, sizeof path, "%s", in_dir("tables.db"));
+    return path;
+}
+
+static void make_tables(const char *more)
+{
+    struct store *s = open_at("tables.db", STORE_WRITE);
+    put_default_of(s, (struct recipe){ .tile = TILE64 });
+    store_close(s);
+    if (more)
+        meddle("tables.db", more);
+}
+
+static void comes_to_the_tables_last(void **state)
+{
+    (void)state;
+    make_tables(NULL);
+    cutune *c = open_pretend((cutune_options){ .tables = tables_path() });
+    assert_is(find(attached(c), 64, 64), CUTUNE_MATCH_NEAR, "TILE=8");
+    cutune_close(c);
+    meddle("a.db", "DELETE FROM tuned WHERE role = 'winner'");
+    c = open_pretend((cutune_options){ .tables = tables_path() });
+    assert_is(find(attached(c), 64, 64), CUTUNE_MATCH_DEFAULT, "TILE=32");
+    cutune_close(c);
+    meddle("a.db", "DELETE FROM tuned");
+    c = open_pretend((cutune_options){ .tables = tables_path() });
+    const cutune_kernel *k = find(attached(c), 64, 64);
+    assert_is(k, CUTUNE_MATCH_DEFAULT, "TILE=64");
+    assert_non_null(strstr(cutune_kernel_why(k), "shipped tables"));
+    cutune_close(c);
+}
+
+static void knows_ops_of_the_tables_alone(void **state)
+{
+    (void)state;
+    make_tables("UPDATE op SET name = 'shipped'");
+    cutune *c = open_pretend((cutune_options){ .tables = tables_path() });
+    cutune_handle *h = attached(c);
+    const int64_t sizes[] = { 64, 64 };
+    const cutune_kernel *k = NULL;
+    assert_int_equal(cutune_lookup(h, "shipped", "f32", sizes, 2, &k), CUTUNE_OK);
+    assert_is(k, CUTUNE_MATCH_DEFAULT, "TILE=64");
+    assert_int_equal(cutune_lookup(h, "neither", "f32", sizes, 2, &k), CUTUNE_ERR_NOTFOUND);
+    assert_says("neither");
+    assert_is(find(h, 64, 64), CUTUNE_MATCH_NEAR, "TILE=8");
+    cutune_close(c);
+}
+
+/* The tables' kernels take other arguments than the database's op says: what fits nobody's call is not given. */
+static void leaves_out_tables_of_another_form(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {
+        "UPDATE op_arg SET value = 'm + 1' WHERE name = 'm'",    "UPDATE op_arg SET name = 'rows' WHERE name = 'm'",
+        "UPDATE op_extent SET extent = 'm + 1' WHERE place = 0", "UPDATE op_axis SET kind = 'batch' WHERE place = 0",
+        "UPDATE op_arg SET kind = 'inout' WHERE place = 0",
+    };
+    meddle("a.db", "DELETE FROM tuned");
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const cutune_kernel *k = NULL;
+        unlink(tables_path());
+        make_tables(forms[i]);
+        cutune *c = open_pretend((cutune_options){ .tables = tables_path() });
+        if (try_find(attached(c), 64, 64, &k) != CUTUNE_ERR_NOTFOUND)
+            fail_msg("%s: served", forms[i]);
+        cutune_close(c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        with_pretend(prefers_exact),
+        with_pretend(takes_the_least_expected_loss),
+        with_pretend(passes_over_what_may_not_run_here),
+        with_pretend(learns_from_other_types),
+        with_pretend(takes_no_neighbour_of_other_flags),
+        with_pretend(goes_to_the_nearest_device),
+        with_pretend(asks_every_device),
+        with_pretend(does_not_serve_the_unverified),
+        with_pretend(comes_to_the_tables_last),
+        with_pretend(knows_ops_of_the_tables_alone),
+        with_pretend(leaves_out_tables_of_another_form),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/* Files of earlier versions: read as they are, and migrated. tests/data/version-N.sql makes one of version N. */
+#include "store_sample.h"
+
+static void make_version_1(const char *name)
+{
+    struct buf sql = { 0 };
+    buf_str(&sql, "BEGIN;");
+    assert_int_equal(file_read(SOURCE_DIR "/tests/data/version-1.sql", 1 << 20, &sql, NULL), 0);
+    buf_str(&sql, "COMMIT");
+    unlink(in_dir(name));
+    meddle(name, buf_text(&sql));
+    buf_free(&sql);
+    assert_int_equal(ask_number(name, "PRAGMA user_version"), 1);
+}
+
+static int count_listed(void *arg, const struct listed *l)
+{
+    assert_false(l->unverified);
+    assert_int_equal(l->samples, 3);
+    ++*(int *)arg;
+    return 0;
+}
+
+static int count_winners(void *arg, const struct winner *w)
+{
+    assert_true(w->time_ns == 1000);
+    ++*(int *)arg;
+    return 0;
+}
+
+static int count_times(void *arg, const struct timed *t)
+{
+    assert_true(t->median == 1000);
+    ++*(int *)arg;
+    return 0;
+}
+
+static int count_wanted(void *arg, const struct wanted_problem *w)
+{
+    (void)w;
+    ++*(int *)arg;
+    return 0;
+}
+
+/* The rows of version-1.sql, whatever the file's version is by now. */
+static void finds_the_rows(struct store *s)
+{
+    static const char *const problems[] = { "m=1111,n=113", "m=5,n=6" };
+    struct devspec dev = sample_device();
+    struct err err = { 0 };
+    struct config c = sample_config(1, 0);
+    struct tuned *was = sample_tuned(&c, 1000), *t, **all;
+    for (int i = 0; i < 2; i++) {
+        if (find_winner(s, problems[i], &t, &err))
+            fail_msg("%s", err.msg);
+        assert_string_equal(t->key, was->key);
+        assert_string_equal(t->config, was->config);
+        assert_string_equal(t->source, was->source);
+        assert_int_equal(t->binary_bytes, was->binary_bytes);
+        assert_memory_equal(t->binary, was->binary, was->binary_bytes);
+        assert_int_equal(t->nlaunches, 2);
+        assert_null(t->portable);
+        assert_false(t->unverified);
+        tuned_free(t);
+    }
+    tuned_free(was);
+    int n = 0, times = 0, listed = 0, winners = 0, wanted = 0;
+    if (store_find_defaults(s, "cuda", "transpose", "f32", &all, &n, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(n, 2);
+    while (n)
+        tuned_free(all[--n]);
+    mem_free(all);
+    if (store_each_winner(s, count_listed, &listed, &err) || store_each_winner_of(s, "transpose", count_winners, &winners, &err) ||
+        store_each_time(s, "transpose", count_times, &times, &err) || store_each_wanted(s, &dev, count_wanted, &wanted, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(listed, 2);
+    assert_int_equal(winners, 2);
+    assert_int_equal(times, 2);
+    assert_int_equal(wanted, 0);
+}
+
+static void reads_version_1(void **state)
+{
+    (void)state;
+    make_version_1("old.db");
+    struct store *s = open_at("old.db", STORE_READ);
+    finds_the_rows(s);
+    store_close(s);
+    s = open_at("old.db", STORE_TABLES);
+    finds_the_rows(s);
+    store_close(s);
+    assert_int_equal(ask_number("old.db", "PRAGMA user_version"), 1); /* left as it was */
+    assert_int_equal(ask_number("old.db", "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 0);
+}
+
+static void migrates_version_1(void **state)
+{
+    (void)state;
+    make_version_1("old.db");
+    struct store *reader = open_at("old.db", STORE_READ); /* of before */
+    finds_the_rows(reader);
+    struct store *s = open_at("old.db", STORE_WRITE);
+    assert_int_equal(ask_number("old.db", "PRAGMA user_version"), 2);
+    finds_the_rows(s);
+    sample_winner(s, 7, 8);
+    store_close(s);
+    assert_int_equal(ask_number("old.db", "SELECT count(*) FROM code WHERE binary NOT NULL"), 1); /* one kernel, then and now */
+    assert_int_equal(ask_number("old.db", "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    assert_int_equal(ask_number("old.db", "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check != 'ok'"), 0);
+
+    /* Who had it open goes on, and sees what the columns of now say. */
+    struct tuned *t;
+    assert_int_equal(find_winner(reader, "m=7,n=8", &t, NULL), 0);
+    tuned_free(t);
+    meddle("old.db", "UPDATE tuned SET verified = 0; UPDATE code SET portable = 'ptx'");
+    assert_int_equal(find_winner(reader, "m=7,n=8", &t, NULL), ERR_NOTFOUND);
+    assert_int_equal(store_tuned(reader, 1, &t, NULL), 0);
+    assert_true(t->unverified);
+    assert_string_equal(t->portable, "ptx");
+    tuned_free(t);
+    store_close(reader);
+}
+
+/* What the file says of its tables, without comments and spaces. */
+static void schema_of(const char *name, struct buf *out)
+{
+    sqlite3 *db;
+    sqlite3_stmt *stmt;
+    assert_int_equal(sqlite3_open(in_dir(name), &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_master WHERE sql NOT NULL ORDER BY type, name", -1, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        for (const char *c = (const char *)sqlite3_column_text(stmt, 0); *c; c++) {
+            if (!strncmp(c, "--", 2))
+                c += strcspn(c, "\n");
+            if (*c != ' ' && *c != '\n')
+                buf_put(out, c, 1);
+        }
+        buf_str(out, "\n");
+    }
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+}
+
+static void migration_and_schema_agree(void **state)
+{
+    (void)state;
+    struct buf fresh = { 0 }, migrated = { 0 };
+    make_version_1("old.db");
+    store_close(open_at("old.db", STORE_WRITE));
+    store_close(open_at("new.db", STORE_WRITE));
+    schema_of("new.db", &fresh);
+    schema_of("old.db", &migrated);
+    assert_string_equal(buf_text(&migrated), buf_text(&fresh));
+    buf_free(&fresh);
+    buf_free(&migrated);
+}
+
+/* No memory at any point leaves the file what it was, or migrated. */
+static void migrates_without_memory(void **state)
+{
+    (void)state;
+    char path[256];
+    strcpy(path, in_dir("old.db"));
+    int rc = ERR_NOMEM;
+    for (long n = 0; rc; n++) {
+        struct store *s = NULL;
+        struct err err = { 0 };
+        make_version_1("old.db");
+        mem_fail_at(n);
+        rc = store_open(path, STORE_WRITE, &s, &err);
+        store_close(s);
+        mem_fail_at(-1);
+        if (rc && rc != ERR_NOMEM)
+            fail_msg("allocation %ld: %d %s", n, rc, err.msg);
+        s = open_at("old.db", STORE_READ);
+        finds_the_rows(s);
+        store_close(s);
+    }
+    for (long n = 0, read = ERR_NOMEM; read; n++) {
+        struct store *s = NULL;
+        make_version_1("old.db");
+        mem_fail_at(n);
+        read = store_open(path, STORE_READ, &s, NULL);
+        store_close(s);
+        mem_fail_at(-1);
+        assert_true(!read || read == ERR_NOMEM);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        in_folder(reads_version_1),
+        in_folder(migrates_version_1),
+        in_folder(migration_and_schema_agree),
+        in_folder(migrates_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* The tables that ship: made by `cutune tables` from what is in the tree, so a default whose PTX was forgotten shows here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "base/mem.h"
+#include "base/util.h"
+#include "model/plan.h"
+#include "op/load.h"
+#include "source/source.h"
+#include "store/store.h"
+
+#define MAKE "; on a machine with NVRTC: cutune tables --ptx db/tables/ptx tables.db"
+enum { MAX_BYTES = 2 << 20 };
+
+static char folder[] = "/tmp/cutune-test-tables-XXXXXX";
+static char path[64];
+static struct store *store;
+static char **names;
+static int nnames;
+static struct err err;
+
+static int set_up(void **state)
+{
+    (void)state;
+    char command[600];
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/tables.db", folder);
+    snprintf(command, sizeof command, "'%s' tables '%s' >'%s/out'", CUTUNE_PROGRAM, path, folder);
+    if (system(command) != 0 || store_open(path, STORE_TABLES, &store, &err) || op_names(&names, &nnames, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        return -1;
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[100];
+    for (int i = 0; i < nnames; i++)
+        mem_free(names[i]);
+    mem_free(names);
+    store_close(store);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static struct op *load(const char *name)
+{
+    struct op *op = NULL;
+    if (op_load(name, &op, &err))
+        fail_msg("%s", err.msg);
+    return op;
+}
+
+/* PTX for the oldest architecture, with the entries that are launched. */
+static void check_portable(const char *what, const struct tuned *t)
+{
+    if (!t->portable)
+        fail_msg("%s has no PTX in db/tables" MAKE, what);
+    assert_non_null(strstr(t->portable, "\n.version 6.3\n.target sm_75\n"));
+    for (int i = 0; i < t->nlaunches; i++) {
+        char entry[MAX_NAME + 16];
+        snprintf(entry, sizeof entry, ".entry %s(", t->launches[i].kernel);
+        if (!strstr(t->portable, entry))
+            fail_msg("%s: its PTX has no %s" MAKE, what, entry);
+    }
+}
+
+static void check_default(const struct op *op, int row, const struct devspec *dev, int rank, const struct tuned *t)
+{
+    struct buf source = { 0 }, config = { 0 }, what = { 0 };
+    struct config c;
+    config_of_default(op, rank, &c);
+    config_print(&config, op, &c);
+    buf_fmt(&what, "%s ", op->name);
+    op_row_print(&what, op, row);
+    buf_fmt(&what, ", default %d for %s", rank + 1, dev->backend);
+    if (source_render(op, &c, row, dev, &source, &err))
+        fail_msg("%s: %s", what.data, err.msg);
+    assert_int_equal(t->role, TUNED_DEFAULT);
+    assert_int_equal(t->rank, rank);
+    assert_string_equal(t->variant, op->variants[c.variant].name);
+    assert_string_equal(t->config, buf_text(&config));
+    assert_string_equal(t->source, source.data);
+    assert_null(t->binary);
+    assert_false(t->unverified);
+    if (strcmp(dev->backend, "cuda") == 0)
+        check_portable(what.data, t);
+    else
+        assert_null(t->portable);
+    buf_free(&source);
+    buf_free(&config);
+    buf_free(&what);
+}
+
+static void each_default_of_each_op_is_there(void **state)
+{
+    (void)state;
+    static const struct devspec devices[] = { { .backend = "cuda" }, { .backend = "opencl" } };
+    assert_true(nnames >= 3);
+    for (int i = 0; i < nnames; i++) {
+        struct op *op = load(names[i]);
+        for (int row = 0; row < op->nrows; row++)
+            for (int d = 0; d < 2; d++) {
+                struct buf types = { 0 };
+                struct tuned **t = NULL;
+                int n = 0;
+                op_row_print(&types, op, row);
+                assert_int_equal(store_find_defaults(store, devices[d].backend, op->name, buf_text(&types), &t, &n, &err), 0);
+                assert_int_equal(n, op->ndefaults);
+                for (int rank = 0; rank < n; rank++) {
+                    check_default(op, row, &devices[d], rank, t[rank]);
+                    tuned_free(t[rank]);
+                }
+                mem_free(t);
+                buf_free(&types);
+            }
+        op_free(op);
+    }
+}
+
+/* What every device has at least: OpenCL's smallest that cutune is used with, and CUDA's. */
+static const struct devspec weak[] = {
+    { .backend = "cuda",
+      .arch = "sm_75",
+      .multiprocessors = 1,
+      .warp = 32,
+      .cc = 75,
+      .l2 = 1 << 20,
+      .max_threads = 1024,
+      .max_block = { 1024, 1024, 64 },
+      .max_grid = { INT32_MAX, 65535, 65535 },
+      .max_shared = 48 << 10,
+      .max_static_shared = 48 << 10,
+      .memory = INT64_C(1) << 50,
+      .max_alloc = INT64_C(1) << 50,
+      .fp64 = true },
+    { .backend = "opencl",
+      .arch = "any",
+      .multiprocessors = 1,
+      .warp = 1,
+      .l2 = 1 << 20,
+      .max_threads = 256,
+      .max_block = { 256, 256, 256 },
+      .max_grid = { INT32_MAX, INT32_MAX, INT32_MAX },
+      .max_shared = 32 << 10,
+      .max_static_shared = 32 << 10,
+      .memory = INT64_C(1) << 50,
+      .max_alloc = INT64_C(1) << 50,
+      .fp64 = true },
+};
+
+/* Each axis is 1 or large, as the bits of `which` say; several are not as large as one alone may be. */
+static struct problem large_problem(const struct op *op, int which, int64_t size)
+{
+    struct problem p = { { 0 } };
+    bool several = which & (which - 1);
+    for (int a = 0; a < op->naxes; a++)
+        p.size[a] = which >> a & 1 && op->axes[a].kind == AXIS_SIZE ? several && size > 1 << 20 ? 1 << 20 : size : 1;
+    return p;
+}
+
+/* A look-up that finds nothing better always has the last one. */
+static void the_last_default_holds_for_any_problem(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = { 2, 1000, 1 << 20, INT64_C(1) << 30 };
+    for (int i = 0; i < nnames; i++) {
+        struct op *op = load(names[i]);
+        for (int n = 0; n < op->nrows * (4 << op->naxes); n++) {
+            struct problem p = large_problem(op, n / op->nrows / 4, sizes[n / op->nrows % 4]);
+            struct config c;
+            for (int d = 0; d < 2; d++)
+                if (op_default(op, &p, n % op->nrows, &weak[d], &c, &err))
+                    fail_msg("%s", err.msg);
+        }
+        op_free(op);
+    }
+}
+
+static int is_delete(void *arg, int n, char **text, char **column)
+{
+    (void)column;
+    *(bool *)arg = n == 1 && strcmp(text[0], "delete") == 0;
+    return 0;
+}
+
+static int count_errors(void *arg, int n, char **text, char **column)
+{
+    (void)column;
+    *(int *)arg += n != 1 || strcmp(text[0], "ok") != 0;
+    return 0;
+}
+
+/* Sound, small, and with nothing beside it: it lies where nobody may write. */
+static void the_file_is_fit_to_ship(void **state)
+{
+    (void)state;
+    sqlite3 *db = NULL;
+    struct stat st;
+    int errors = 0;
+    bool sealed = false;
+    char beside[80];
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA integrity_check; PRAGMA foreign_key_check", count_errors, &errors, NULL), SQLITE_OK);
+    assert_int_equal(errors, 0);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode", is_delete, &sealed, NULL), SQLITE_OK);
+    assert_true(sealed);
+    sqlite3_close(db);
+    assert_int_equal(stat(path, &st), 0);
+    print_message("tables.db: %lld bytes\n", (long long)st.st_size);
+    assert_true(st.st_size > 0 && st.st_size < MAX_BYTES);
+    snprintf(beside, sizeof beside, "%s-wal", path);
+    assert_int_equal(access(beside, F_OK), -1);
+    snprintf(beside, sizeof beside, "%s.part", path);
+    assert_int_equal(access(beside, F_OK), -1);
+}
+
+/* Where an assembler is: what NVRTC wrote is within the older version of the language that its text says. */
+static void the_ptx_assembles(void **state)
+{
+    (void)state;
+    if (!*PTXAS)
+        skip();
+    char command[600];
+    snprintf(command, sizeof command,
+             "for f in '%s'/db/tables/ptx/*.ptx; do '%s' --gpu-name sm_75 \"$f\" --output-file '%s/out' || exit 1; done",
+             SOURCE_DIR, PTXAS, folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_default_of_each_op_is_there),
+        cmocka_unit_test(the_last_default_holds_for_any_problem),
+        cmocka_unit_test(the_file_is_fit_to_ship),
+        cmocka_unit_test(the_ptx_assembles),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
