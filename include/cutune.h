@@ -85,7 +85,7 @@ typedef void cutune_log(void *arg, const char *line);
 typedef struct cutune_options {
     size_t size;      /* sizeof(cutune_options) */
     const char *path; /* the database; null: the first of $CUTUNE_DB, $XDG_DATA_HOME/cutune/tuned.db, ~/.local/share/cutune/tuned.db
-                           that is set. The last two need not exist: then the tables alone answer */
+                           that is set. The last two need not exist, nor one with capture: then the tables alone answer */
     const char *tables; /* the shipped tables of defaults, asked where the database has no answer; null: $CUTUNE_TABLES, else those
                            installed with the library; "": none */
     const char *cache;  /* a folder for what had to be compiled here; null: $XDG_CACHE_HOME/cutune, else ~/.cache/cutune; "": none.
@@ -156,7 +156,7 @@ CUTUNE_API int cutune_device_find(const char *id, cutune_device *out);
  * context must also be current for cutune_prefetch and cutune_kernel_function. */
 CUTUNE_API int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out);
 /* A handle to launch in the context and on the device of an OpenCL command queue (cl_command_queue, in order), which is retained.
- * A launch may name any in-order queue of the same context and device. */
+ * A launch may name any in-order queue of the same context and device; one that was released already is, as in OpenCL, undefined. */
 CUTUNE_API int cutune_attach_opencl(cutune *c, void *queue, cutune_handle **out);
 /* A handle that looks up for a device and launches nothing: it needs no driver. */
 CUTUNE_API int cutune_attach(cutune *c, const cutune_device *device, cutune_handle **out);
@@ -177,7 +177,7 @@ typedef enum cutune_match {
 
 /* Looks up the kernel for a problem. op: its name, "transpose". types: its element types, "f32", or "T=f16,ACC=f32" for an op with
  * several. sizes: one for each axis of the op, in its order (elements; counts; flags 0 or 1). The first look-up of a problem reads
- * the database; each later one is a few dozen nanoseconds and gives the same kernel until a refresh finds a better one.
+ * the database; each later one is a few dozen nanoseconds and gives the same kernel until a refresh finds a better one. A problem is remembered, in a few KB, until the handle ends.
  * CUTUNE_ERR_NOTFOUND: neither database nor tables know the op or the types, or have a kernel that may run here. */
 CUTUNE_API int cutune_lookup(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes,
                              const cutune_kernel **out);
@@ -207,7 +207,7 @@ CUTUNE_API double cutune_kernel_time_ns(const cutune_kernel *k);
 
 /* Launches a kernel: queues all its work on the stream and returns. stream: a CUstream (null: the default stream) or a
  * cl_command_queue (null: the handle's). buffers: the op's inputs and outputs in its order, device pointers or cl_mem; sizes are
- * those that were looked up. Buffers are packed and hold what the op says; the library checks what it can in a few instructions:
+ * those that were looked up. Buffers are packed (an op with strides has them among its sizes) and hold what the op says; the library checks what it can in a few instructions:
  * - one that is null, less aligned than its elements, or an output that overlaps another buffer: CUTUNE_ERR_INVALID;
  * - one less aligned than the kernel needs: another kernel without that need is launched instead (cutune_kernel_fallback);
  *   CUTUNE_ERR_UNSUPPORTED where there is none.

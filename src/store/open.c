@@ -216,7 +216,8 @@ static int identify(struct store *s, enum store_mode mode, int *version, struct 
         return rc;
     int code = number(s, "PRAGMA application_id", &id);
     code = code ? code : number(s, "PRAGMA user_version", &v);
-    code = code ? code : number(s, "SELECT count(*) FROM sqlite_master", &things);
+    if (!code && id == 0 && v == 0)
+        code = number(s, "SELECT count(*) FROM sqlite_master", &things);
     if (code)
         rc = store_failed(s, code, err);
     read_end(s, mine);
