@@ -101,8 +101,8 @@ CUTUNE_API int cutune_open(const char *path, cutune **out);
 /* options null: all zero. With capture or refresh_ms a thread is started, which blocks all signals and ends in cutune_close. */
 CUTUNE_API int cutune_open_with(const cutune_options *options, cutune **out);
 /* Ends everything that came from c: waits for the kernels that are in flight in its contexts, unloads them, frees all. In a CUDA
- * context that is neither its device's primary one nor the calling thread's current one, or is gone already, nothing is waited for, and
- * what was loaded stays until it ends. Null is fine. */
+ * context that is gone already, or is neither its device's primary one nor the calling thread's current one, nothing is waited for,
+ * and what was loaded stays until it ends. Null is fine. */
 CUTUNE_API void cutune_close(cutune *c);
 
 /* Takes up what was tuned since: from now on look-ups give the new winners. Kernels handed out before stay what they are.
@@ -156,7 +156,7 @@ CUTUNE_API int cutune_device_find(const char *id, cutune_device *out);
  * context must also be current for cutune_prefetch and cutune_kernel_function. */
 CUTUNE_API int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out);
 /* A handle to launch in the context and on the device of an OpenCL command queue (cl_command_queue, in order), which is retained.
- * A launch may name any in-order queue of the same context and device; one that was released already is, as in OpenCL, undefined. */
+ * A launch may name any in-order queue of the same context and device that was not released. */
 CUTUNE_API int cutune_attach_opencl(cutune *c, void *queue, cutune_handle **out);
 /* A handle that looks up for a device and launches nothing: it needs no driver. */
 CUTUNE_API int cutune_attach(cutune *c, const cutune_device *device, cutune_handle **out);
@@ -177,7 +177,8 @@ typedef enum cutune_match {
 
 /* Looks up the kernel for a problem. op: its name, "transpose". types: its element types, "f32", or "T=f16,ACC=f32" for an op with
  * several. sizes: one for each axis of the op, in its order (elements; counts; flags 0 or 1). The first look-up of a problem reads
- * the database; each later one is a few dozen nanoseconds and gives the same kernel until a refresh finds a better one. A problem is remembered, in a few KB, until the handle ends.
+ * the database; each later one is a few dozen nanoseconds and gives the same kernel until a refresh finds a better one. A problem
+ * is remembered, in a few KB, until the handle ends.
  * CUTUNE_ERR_NOTFOUND: neither database nor tables know the op or the types, or have a kernel that may run here. */
 CUTUNE_API int cutune_lookup(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes,
                              const cutune_kernel **out);
@@ -207,7 +208,8 @@ CUTUNE_API double cutune_kernel_time_ns(const cutune_kernel *k);
 
 /* Launches a kernel: queues all its work on the stream and returns. stream: a CUstream (null: the default stream) or a
  * cl_command_queue (null: the handle's). buffers: the op's inputs and outputs in its order, device pointers or cl_mem; sizes are
- * those that were looked up. Buffers are packed (an op with strides has them among its sizes) and hold what the op says; the library checks what it can in a few instructions:
+ * those that were looked up. Buffers are packed (an op with strides has them among its sizes) and hold what the op says; the
+ * library checks what it can in a few instructions:
  * - one that is null, less aligned than its elements, or an output that overlaps another buffer: CUTUNE_ERR_INVALID;
  * - one less aligned than the kernel needs: another kernel without that need is launched instead (cutune_kernel_fallback);
  *   CUTUNE_ERR_UNSUPPORTED where there is none.
@@ -238,8 +240,8 @@ typedef struct cutune_geometry {
 CUTUNE_API int cutune_kernel_launches(const cutune_kernel *k); /* how many, at least 1; they run in order */
 /* Launch i from 0. CUTUNE_ERR_INVALID, with *out left alone, for a launch that is not there or a null or unsized out. */
 CUTUNE_API int cutune_kernel_geometry(const cutune_kernel *k, int i, cutune_geometry *out);
-/* Launch i's function, for cuLaunchKernel: a CUkernel where the driver has them (12.0), else a CUfunction for the handle's context. Or
- * a cl_kernel, whose arguments the library sets too. Loads it. */
+/* Launch i's function, for cuLaunchKernel: a CUkernel where the driver has them (12.0), else a CUfunction for the handle's context.
+ * Or a cl_kernel, whose arguments the library sets too. Loads it. */
 CUTUNE_API int cutune_kernel_function(const cutune_kernel *k, int i, void **out);
 
 typedef enum cutune_param_kind {
@@ -283,7 +285,8 @@ typedef struct cutune_record {
     int stale; /* 1: the op's interface has changed since, so it is not served */
 } cutune_record;
 
-/* Calls back for each winner, by op, types, problem and device; the callback must not call the library. Stops at a return that is not 0 and returns it, else CUTUNE_OK. */
+/* Calls back for each winner, by op, types, problem and device; the callback must not call the library. Stops at a return that is
+ * not 0 and returns it, else CUTUNE_OK. */
 CUTUNE_API int cutune_each(cutune *c, int (*each)(void *arg, const cutune_record *r), void *arg);
 
 #ifdef __cplusplus

@@ -178,10 +178,14 @@ static void explain_near(char *out, size_t size, const struct search *s, const s
     const struct question *q = s->q;
     struct buf tuned = { 0 };
     problem_print(&tuned, q->op, &p->problem);
-    snprintf(out, size, "%s: %s %s is not tuned on %s; of the winners %s%s that of %s should be best, within %.0f%% of a tuned one",
-             match == CUTUNE_MATCH_NEAR ? "near" : "device", buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name,
-             match == CUTUNE_MATCH_NEAR ? "there" : "on ", match == CUTUNE_MATCH_NEAR ? "" : d->dev.name, buf_text(&tuned),
-             100 * expm1(loss));
+    const char *what = buf_text(&q->sizes), *other = buf_text(&tuned);
+    if (match == CUTUNE_MATCH_NEAR)
+        snprintf(out, size,
+                 "near: %s %s is not tuned on %s; of the winners there that of %s should be best, within %.0f%% of a tuned one",
+                 buf_text(&q->types), what, s->h->dev.name, other, 100 * expm1(loss));
+    else /* how much is lost between two devices nothing tells */
+        snprintf(out, size, "device: %s %s is not tuned on %s; of the winners on %s that of %s should be best", buf_text(&q->types),
+                 what, s->h->dev.name, d->dev.name, other);
     buf_free(&tuned);
 }
 
