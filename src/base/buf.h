@@ -3,6 +3,7 @@
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,7 @@ struct buf {
 void buf_put(struct buf *b, const void *p, size_t n);
 void buf_str(struct buf *b, const char *s);
 void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vfmt(struct buf *b, const char *fmt, va_list args);
 void buf_clear(struct buf *b);             /* length 0, memory kept */
 void buf_free(struct buf *b);              /* and ready for use again */
 const char *buf_text(const struct buf *b); /* never null: "" where empty */

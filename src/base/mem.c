@@ -68,6 +68,16 @@ void *mem_resize(void *p, size_t n, size_t bytes)
     return other.resize ? other.resize(other.arg, p, total) : realloc(p, total);
 }
 
+bool mem_grow(void **p, int n, size_t bytes)
+{
+    if (n & (n - 1))
+        return true;
+    void *more = mem_resize(*p, n ? 2 * (size_t)n : 1, bytes);
+    if (more)
+        *p = more;
+    return more;
+}
+
 void mem_free(void *p)
 {
     if (p && other.free)

@@ -2,12 +2,14 @@
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void *mem_alloc(size_t bytes);                     /* null when there is none; 0 bytes give a pointer */
 void *mem_zalloc(size_t bytes);                    /* the same, cleared */
 void *mem_array(size_t n, size_t bytes);           /* n * bytes cleared; null where the product overflows */
 void *mem_resize(void *p, size_t n, size_t bytes); /* null where it overflows or fails: p is then untouched */
+bool mem_grow(void **p, int n, size_t bytes);      /* room for one more behind n; doubled at each power of two; false as above */
 void mem_free(void *p);                            /* null is fine */
 char *mem_strdup(const char *s);
 char *mem_strndup(const char *s, size_t n);

@@ -70,3 +70,32 @@ out:
     close(fd);
     return rc;
 }
+
+bool write_all(int fd, const void *p, size_t n)
+{
+    const char *at = p;
+    while (n) {
+        ssize_t done = write(fd, at, n);
+        if (done < 0 && errno != EINTR)
+            return false;
+        if (done > 0) {
+            at += done;
+            n -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+int make_folders(char *path, struct err *err)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        bool failed = mkdir(path, 0700) && errno != EEXIST;
+        if (failed)
+            err_set(err, ERR_IO, "%s: cannot make this folder: %s", path, strerror(errno));
+        *slash = '/';
+        if (failed)
+            return ERR_IO;
+    }
+    return 0;
+}

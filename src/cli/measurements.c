@@ -45,58 +45,37 @@ void filter_free(struct filter *w)
     buf_free(&w->problem);
 }
 
-/* The listing so far: a table for each problem on each device, printed when the next begins. */
+/* A table for each problem on each device. */
 struct printing {
     const struct filter *filter;
-    struct buf head;
-    struct table table;
-    bool any;
+    struct listing listing;
 };
-
-static void flush_table(struct printing *p)
-{
-    if (!p->table.n)
-        return;
-    printf("%s%s\n", p->any ? "\n" : "", buf_text(&p->head));
-    table_print(&p->table, 2, stdout);
-    p->any = true;
-}
 
 static int add_row(void *arg, const struct tried *t)
 {
     struct printing *p = arg;
-    struct buf head = { 0 };
+    struct table *table = &p->listing.table;
     if (!filter_is(p->filter, t->op, t->types, t->problem))
         return 0;
-    buf_fmt(&head, "%s %s %s on %s: %s (%s)%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
-            strcmp(t->cache, "warm") == 0 ? ", warm" : "", t->stale ? ", stale" : "");
-    if (strcmp(buf_text(&head), buf_text(&p->head)) != 0) {
-        flush_table(p);
-        buf_free(&p->head);
-        p->head = head;
+    if (listing_head(&p->listing, "%s %s %s on %s: %s (%s)%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
+                     strcmp(t->cache, "warm") == 0 ? ", warm" : "", t->stale ? ", stale" : "")) {
         const char *const names[] = { "outcome", "time", "configuration", "reason" };
         for (int i = 0; i < 4; i++)
-            table_cell(&p->table, "%s", names[i]);
-    } else {
-        buf_free(&head);
+            table_cell(table, "%s", names[i]);
     }
-    table_cell(&p->table, "%s", outcome_name(t->outcome));
-    table_cell(&p->table, "%s", t->time_ns > 0 ? text_time(t->time_ns) : "");
-    table_cell(&p->table, "%s %s", t->variant, t->config);
-    table_cell(&p->table, "%s", t->reason);
+    table_cell(table, "%s", outcome_name(t->outcome));
+    table_cell(table, "%s", t->time_ns > 0 ? text_time(t->time_ns) : "");
+    table_cell(table, "%s %s", t->variant, t->config);
+    table_cell(table, "%s", t->reason);
     return 0;
 }
 
 int measurements_print(struct store *store, const struct filter *filter, struct err *err)
 {
-    struct printing p = { .filter = filter, .table.align = "lrll" };
+    struct printing p = { .filter = filter, .listing.table.align = "lrll" };
     int rc = store_each_tried(store, add_row, &p, err);
-    if (rc == 0)
-        flush_table(&p);
-    if (rc == 0 && !p.any)
+    if (!listing_end(&p.listing) && rc == 0)
         printf("no such measurement in %s: cutune run --op NAME\n", store_path(store));
-    buf_free(&p.table.cells);
-    buf_free(&p.head);
     return rc;
 }
 

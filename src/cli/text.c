@@ -55,6 +55,41 @@ int table_print(struct table *t, int indent, FILE *out)
     return DONE;
 }
 
+static void print_listed(struct listing *l)
+{
+    if (l->table.n) {
+        printf("%s%s\n", l->any ? "\n" : "", buf_text(&l->head));
+        table_print(&l->table, 2, stdout);
+        l->any = true;
+    }
+}
+
+bool listing_head(struct listing *l, const char *fmt, ...)
+{
+    struct buf head = { 0 };
+    va_list args;
+    va_start(args, fmt);
+    buf_vfmt(&head, fmt, args);
+    va_end(args);
+    bool same = strcmp(buf_text(&head), buf_text(&l->head)) == 0;
+    if (!same) {
+        print_listed(l);
+        buf_free(&l->head);
+        l->head = head;
+    } else {
+        buf_free(&head);
+    }
+    return !same;
+}
+
+bool listing_end(struct listing *l)
+{
+    print_listed(l);
+    buf_free(&l->table.cells);
+    buf_free(&l->head);
+    return l->any;
+}
+
 /* One of a few texts in turn, so that a line may have several. */
 static char *next_text(void)
 {

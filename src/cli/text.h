@@ -17,6 +17,17 @@ void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(pri
 /* Each line begins with `indent` spaces and has no blanks at its end. Returns an exit code; the table is then empty. */
 int table_print(struct table *t, int indent, FILE *out);
 
+/* A listing of tables, each under a line of its own, on the standard output: one is printed when the next begins. */
+struct listing {
+    struct table table;
+    struct buf head;
+    bool any; /* was printed */
+};
+/* True where this line begins a table: its column names are then to be put first. */
+bool listing_head(struct listing *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Prints the last table, and frees what the listing has; false where there was none at all. */
+bool listing_end(struct listing *l);
+
 /* "4.92 ms", three digits that matter. The text is overwritten by the fourth call after. */
 const char *text_time(double ns);
 const char *text_bytes(double bytes); /* "7.8 GiB" */

@@ -5,64 +5,39 @@
 
 #include "cli/text.h"
 
-/* The listing so far: a table for each device, printed when the next begins. */
+/* A table for each device. */
 struct printing {
     const struct filter *filter;
-    struct buf head;
-    struct table table;
-    bool any;
+    struct listing listing;
 };
-
-static void flush_table(struct printing *p)
-{
-    if (!p->table.n)
-        return;
-    printf("%s%s\n", p->any ? "\n" : "", buf_text(&p->head));
-    table_print(&p->table, 2, stdout);
-    p->any = true;
-}
-
-static void begin_table(struct printing *p, const struct devspec *dev)
-{
-    struct buf head = { 0 };
-    buf_fmt(&head, "%s: %s (%s%s%s)", dev->backend, dev->name, dev->arch, *dev->mig ? ", " : "", dev->mig);
-    if (strcmp(buf_text(&head), buf_text(&p->head)) == 0) {
-        buf_free(&head);
-        return;
-    }
-    flush_table(p);
-    buf_free(&p->head);
-    p->head = head;
-    const char *const names[] = { "op", "types", "problem", "count", "time", "in all" };
-    for (int i = 0; i < 6; i++)
-        table_cell(&p->table, "%s", names[i]);
-}
 
 static int add_row(void *arg, const struct wanted_problem *w)
 {
     struct printing *p = arg;
+    struct table *table = &p->listing.table;
+    const struct devspec *dev = &w->dev;
     if (!filter_is(p->filter, w->op, w->types, w->sizes))
         return 0;
-    begin_table(p, &w->dev);
-    table_cell(&p->table, "%s", w->op);
-    table_cell(&p->table, "%s", w->types);
-    table_cell(&p->table, "%s", w->sizes);
-    table_cell(&p->table, "%" PRId64, w->count);
-    table_cell(&p->table, "%s", w->time_ns > 0 ? text_time(w->time_ns) : "");
-    table_cell(&p->table, "%s", w->time_ns > 0 ? text_time(w->time_ns * (double)w->count) : "");
+    if (listing_head(&p->listing, "%s: %s (%s%s%s)", dev->backend, dev->name, dev->arch, *dev->mig ? ", " : "", dev->mig)) {
+        const char *const names[] = { "op", "types", "problem", "count", "time", "in all" };
+        for (int i = 0; i < 6; i++)
+            table_cell(table, "%s", names[i]);
+    }
+    table_cell(table, "%s", w->op);
+    table_cell(table, "%s", w->types);
+    table_cell(table, "%s", w->sizes);
+    table_cell(table, "%" PRId64, w->count);
+    table_cell(table, "%s", w->time_ns > 0 ? text_time(w->time_ns) : "");
+    table_cell(table, "%s", w->time_ns > 0 ? text_time(w->time_ns * (double)w->count) : "");
     return 0;
 }
 
 int wanted_print(struct store *store, const struct filter *filter, struct err *err)
 {
-    struct printing p = { .filter = filter, .table.align = "lllrrr" };
+    struct printing p = { .filter = filter, .listing.table.align = "lllrrr" };
     int rc = store_each_wanted(store, NULL, add_row, &p, err);
-    if (rc == 0)
-        flush_table(&p);
-    if (rc == 0 && !p.any)
+    if (!listing_end(&p.listing) && rc == 0)
         printf("nothing%s is wanted in %s\n", filter->op.len ? " of that" : "", store_path(store));
-    buf_free(&p.table.cells);
-    buf_free(&p.head);
     return rc;
 }
 

@@ -61,20 +61,9 @@ bool c_is(struct c_word w, const char *text)
 
 /* ---- what an item defines */
 
-/* Room for n + 1 of them; doubled at each power of two. False without memory. */
-static bool grow(void **all, int n, size_t bytes)
-{
-    if (n & (n - 1))
-        return true;
-    void *more = mem_resize(*all, n ? 2 * (size_t)n : 1, bytes);
-    if (more)
-        *all = more;
-    return more;
-}
-
 static int add_name(struct c_items *c, struct c_word w, bool tag, struct err *err)
 {
-    if (!grow((void **)&c->names, c->nnames, sizeof *c->names))
+    if (!mem_grow((void **)&c->names, c->nnames, sizeof *c->names))
         return err_nomem(err);
     c->names[c->nnames++] = (struct c_name){ w, tag, false, c->nitems };
     return 0;
@@ -235,7 +224,7 @@ static const char *item_end(const char *p, const char *end)
 static int add_item(struct c_items *c, int file, enum c_what what, bool local, const char *at, const char *code, const char *end,
                     struct err *err)
 {
-    if (!grow((void **)&c->items, c->nitems, sizeof *c->items))
+    if (!mem_grow((void **)&c->items, c->nitems, sizeof *c->items))
         return err_nomem(err);
     c->items[c->nitems++] = (struct c_item){ file, what, at, code, end, local, false };
     return 0;

@@ -6,17 +6,6 @@
 #include "device/device.h"
 #include "runtime/runtime.h"
 
-/* Room for one more; doubled at each power of two. False without memory. */
-static bool grow(void **all, int n, size_t bytes)
-{
-    if (n & (n - 1))
-        return true;
-    void *more = mem_resize(*all, n ? 2 * (size_t)n : 1, bytes);
-    if (more)
-        *all = more;
-    return more;
-}
-
 static bool chosen(const struct c_choice *c, const char *op, const char *backend, const char *name, const char *arch)
 {
     bool device =
@@ -42,7 +31,7 @@ static int device_of(struct c_tables *t, const struct devspec *dev)
     for (int i = 0; i < t->ndevices; i++)
         if (devspec_same(&t->devices[i], dev))
             return i;
-    if (!grow((void **)&t->devices, t->ndevices, sizeof *t->devices))
+    if (!mem_grow((void **)&t->devices, t->ndevices, sizeof *t->devices))
         return -1;
     t->devices[t->ndevices] = *dev;
     return t->ndevices++;
@@ -55,7 +44,7 @@ static int take_winner(void *arg, const struct winner *w)
     if (!chosen(r->t->choice, op->op->name, w->dev.backend, w->dev.name, w->dev.arch))
         return 0;
     struct c_winner new = { device_of(r->t, &w->dev), w->device, w->id, NULL, NULL, w->time_ns, w->bytes, w->flops, NULL };
-    if (new.device < 0 || !grow((void **)&op->winners, op->nwinners, sizeof *op->winners))
+    if (new.device < 0 || !mem_grow((void **)&op->winners, op->nwinners, sizeof *op->winners))
         return err_nomem(r->err);
     new.types = mem_strdup(w->types);
     new.sizes = mem_strdup(w->sizes);
@@ -105,7 +94,7 @@ static int take_time(void *arg, const struct timed *m)
     }
     if (new.problem < 0 || new.kernel < 0)
         return 0;
-    if (!grow((void **)&op->times, op->ntimes, sizeof *op->times))
+    if (!mem_grow((void **)&op->times, op->ntimes, sizeof *op->times))
         return err_nomem(r->err);
     op->times[op->ntimes++] = new;
     return 0;
@@ -121,7 +110,7 @@ static int take_defaults(struct c_tables *t, struct c_op *op, const char *backen
     op_row_print(&types, op->op, row);
     int rc = types.failed ? err_nomem(err) : store_find_defaults(t->store, backend, op->op->name, buf_text(&types), &all, &n, err);
     for (; !rc && taken < n; taken++) {
-        if (!grow((void **)&op->defaults, op->ndefaults, sizeof *op->defaults)) {
+        if (!mem_grow((void **)&op->defaults, op->ndefaults, sizeof *op->defaults)) {
             rc = err_nomem(err);
             break;
         }
@@ -162,7 +151,7 @@ static int take_op(void *arg, const char *name)
         named = named || !strcmp(t->choice->ops[i], name);
     if (!named)
         return 0;
-    if (!grow((void **)&t->ops, t->nops, sizeof *t->ops))
+    if (!mem_grow((void **)&t->ops, t->nops, sizeof *t->ops))
         return err_nomem(r->err);
     struct c_op *op = &t->ops[t->nops++];
     *op = (struct c_op){ 0 };

@@ -92,9 +92,9 @@ static void put_integers(struct buf *out, const char *name, const int *all, int 
 
 static void put_launches(struct buf *out, const struct tuned *k)
 {
-    buf_fmt(out, "    .nlaunches = %d,\n    .launches = (struct tuned_launch[]){\n", k->nlaunches);
+    buf_fmt(out, "    .nlaunches = %d,\n    .launches = (struct launch[]){\n", k->nlaunches);
     for (int i = 0; i < k->nlaunches; i++) {
-        const struct tuned_launch *l = &k->launches[i];
+        const struct launch *l = &k->launches[i];
         buf_str(out, "        { .kernel = ");
         c_text(out, l->kernel);
         put_texts(out, ", .grid = ", l->grid, 3);
@@ -132,7 +132,7 @@ static void put_conditions(struct buf *out, const struct tuned *k)
         buf_str(out, ",\n");
     }
     if (k->nneeds) {
-        buf_fmt(out, "    .nneeds = %d,\n    .needs = (struct tuned_need[]){ ", k->nneeds);
+        buf_fmt(out, "    .nneeds = %d,\n    .needs = (struct need[]){ ", k->nneeds);
         for (int i = 0; i < k->nneeds; i++) {
             buf_fmt(out, "{ %s, %d, ", k->needs[i].kind == NEED_ALIGN ? "NEED_ALIGN" : "NEED_NOALIAS", k->needs[i].arg);
             c_text(out, k->needs[i].bytes);
@@ -150,9 +150,9 @@ static void put_conditions(struct buf *out, const struct tuned *k)
 static void put_memory(struct buf *out, const struct tuned *k)
 {
     if (k->nworkspaces) {
-        buf_fmt(out, "    .nworkspaces = %d,\n    .workspaces = (struct tuned_workspace[]){ ", k->nworkspaces);
+        buf_fmt(out, "    .nworkspaces = %d,\n    .workspaces = (struct workspace[]){ ", k->nworkspaces);
         for (int i = 0; i < k->nworkspaces; i++) {
-            const struct tuned_workspace *w = &k->workspaces[i];
+            const struct workspace *w = &k->workspaces[i];
             const char *const texts[] = { w->name, w->type, w->count };
             buf_str(out, "{ ");
             for (int j = 0; j < 3; j++) {

@@ -14,17 +14,6 @@ static void put_vals(struct buf *out, const struct val *v, int n)
         put_val(out, v[i]);
 }
 
-static void put_launch(struct buf *out, const struct launch *l)
-{
-    buf_lstr(out, l->kernel);
-    for (int d = 0; d < 3; d++) {
-        buf_lstr(out, l->grid[d]);
-        buf_lstr(out, l->block[d]);
-    }
-    buf_lstr(out, l->shared);
-    put_ints(out, l->args, l->nargs);
-}
-
 static void put_arg(struct buf *out, const struct arg *a)
 {
     buf_lstr(out, a->name);
@@ -39,12 +28,7 @@ static void put_arg(struct buf *out, const struct arg *a)
 
 static void put_conditions(struct buf *out, const struct variant *v)
 {
-    put_count(out, v->nneeds);
-    for (int i = 0; i < v->nneeds; i++) {
-        buf_u8(out, (uint8_t)v->needs[i].kind);
-        put_count(out, v->needs[i].arg);
-        buf_lstr(out, v->needs[i].bytes);
-    }
+    put_needs(out, v->needs, v->nneeds);
     put_ints(out, v->clear, v->nclear);
     buf_lstr(out, v->requires.backend);
     put_count(out, v->requires.cc);
@@ -69,13 +53,7 @@ static void put_variant(struct buf *out, const struct variant *v)
     put_count(out, v->nlaunches);
     for (int i = 0; i < v->nlaunches; i++)
         put_launch(out, &v->launches[i]);
-    put_count(out, v->nworkspaces);
-    for (int i = 0; i < v->nworkspaces; i++) {
-        buf_lstr(out, v->workspaces[i].name);
-        buf_lstr(out, v->workspaces[i].type);
-        buf_lstr(out, v->workspaces[i].count);
-        buf_u8(out, v->workspaces[i].clear);
-    }
+    put_workspaces(out, v->workspaces, v->nworkspaces);
     put_conditions(out, v);
 }
 

@@ -33,6 +33,38 @@ void put_val(struct buf *out, struct val v)
     }
 }
 
+void put_launch(struct buf *out, const struct launch *l)
+{
+    buf_lstr(out, l->kernel);
+    for (int d = 0; d < 3; d++) {
+        buf_lstr(out, l->grid[d]);
+        buf_lstr(out, l->block[d]);
+    }
+    buf_lstr(out, l->shared);
+    put_ints(out, l->args, l->nargs);
+}
+
+void put_workspaces(struct buf *out, const struct workspace *w, int n)
+{
+    put_count(out, n);
+    for (int i = 0; i < n; i++) {
+        buf_lstr(out, w[i].name);
+        buf_lstr(out, w[i].type);
+        buf_lstr(out, w[i].count);
+        buf_u8(out, w[i].clear);
+    }
+}
+
+void put_needs(struct buf *out, const struct need *v, int n)
+{
+    put_count(out, n);
+    for (int i = 0; i < n; i++) {
+        buf_u8(out, (uint8_t)v[i].kind);
+        put_count(out, v[i].arg);
+        buf_lstr(out, v[i].bytes);
+    }
+}
+
 bool serial_failed(const struct serial *r)
 {
     return r->in->bad || r->nomem;

@@ -4,11 +4,14 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "expr/val.h"
+#include "model/op.h"
 
 void put_count(struct buf *out, int n);
 void put_ints(struct buf *out, const int *v, int n);
 void put_val(struct buf *out, struct val v);
+void put_launch(struct buf *out, const struct launch *l);
+void put_workspaces(struct buf *out, const struct workspace *w, int n);
+void put_needs(struct buf *out, const struct need *v, int n);
 
 /* Reading goes on with zeros after the first failure, as the cursor's does, and is asked once at its end. What is read is copied to
  * the arena, and what is allocated is bounded by the bytes that are left. */

@@ -119,19 +119,6 @@ out:
     return rc;
 }
 
-static void write_all(int fd, const char *p, size_t n)
-{
-    while (n) {
-        ssize_t done = write(fd, p, n);
-        if (done < 0 && errno != EINTR)
-            return;
-        if (done > 0) {
-            p += done;
-            n -= (size_t)done;
-        }
-    }
-}
-
 /* The answer: the code, then the message or the op. */
 static _Noreturn void child(const struct script *s, pid_t parent, int fd)
 {

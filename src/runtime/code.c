@@ -107,34 +107,13 @@ static bool cache_load(cutune_handle *h, struct code *c, const char *format)
     return found;
 }
 
-static void make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-}
-
-static bool write_all(int fd, const char *p, size_t n)
-{
-    while (n > 0) {
-        ssize_t got = write(fd, p, n);
-        if (got < 0 && errno != EINTR)
-            return false;
-        p += got > 0 ? got : 0;
-        n -= got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
 /* Written under another name first, so that nobody ever reads half of it. That it cannot be written costs the next process time only. */
 static void cache_save(cutune_handle *h, const struct code *c, const struct buf *binary)
 {
     struct buf path = { 0 }, mine = { 0 };
     char hash[HASH_HEX];
     if (cache_path(h, c, &path)) {
-        make_folders(path.data);
+        make_folders(path.data, NULL);
         buf_fmt(&mine, "%s.%ld", path.data, (long)getpid());
         int fd = mine.failed ? -1 : open(mine.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         hash_hex(binary->data, binary->len, hash);

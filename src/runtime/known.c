@@ -58,12 +58,8 @@ static int take_winner(void *arg, const struct winner *w)
     struct known_device *d = device_of(r, w);
     if (!d)
         return err_nomem(r->err);
-    if ((d->nproblems & (d->nproblems - 1)) == 0) { /* full at each power of two */
-        struct tuned_problem *more = mem_resize(d->problems, d->nproblems ? 2 * (size_t)d->nproblems : 1, sizeof *more);
-        if (!more)
-            return err_nomem(r->err);
-        d->problems = more;
-    }
+    if (!mem_grow((void **)&d->problems, d->nproblems, sizeof *d->problems))
+        return err_nomem(r->err);
     p.flags = problem_flags(r->op, &p.problem);
     p.point = arena_alloc(r->k->arena, sizeof *p.point);
     p.variant = arena_strdup(r->k->arena, w->variant);

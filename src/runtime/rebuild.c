@@ -2,58 +2,33 @@
 #include "base/mem.h"
 #include "runtime/runtime.h"
 
-static int rebuild_params(struct arena *a, const struct tuned *t, struct variant *v)
+static int rebuild_variant(struct arena *a, const struct tuned *t, struct variant *v)
 {
-    v->nparams = t->nparams;
-    v->params = arena_array(a, (size_t)t->nparams, sizeof *v->params);
-    for (int i = 0; v->params && i < t->nparams; i++)
+    *v = (struct variant){
+        .name = t->variant,
+        .template_name = "", /* its source is made already */
+        .template_text = "",
+        .nparams = t->nparams,
+        .params = arena_array(a, (size_t)t->nparams, sizeof *v->params),
+        .nwhere = t->nwhere,
+        .where = arena_array(a, (size_t)t->nwhere, sizeof *v->where),
+        .nlaunches = t->nlaunches,
+        .launches = t->launches,
+        .nworkspaces = t->nworkspaces,
+        .workspaces = t->workspaces,
+        .nneeds = t->nneeds,
+        .needs = t->needs,
+        .nclear = t->nclear,
+        .clear = t->clear,
+        .requires = t->requires,
+    };
+    if (!v->params || !v->where)
+        return ERR_NOMEM;
+    for (int i = 0; i < t->nparams; i++)
         v->params[i] = (struct param){ t->params[i].name, 1, &t->params[i].value };
-    return v->params ? 0 : ERR_NOMEM;
-}
-
-static int rebuild_launches(struct arena *a, const struct tuned *t, struct variant *v)
-{
-    v->nlaunches = t->nlaunches;
-    v->launches = arena_array(a, (size_t)t->nlaunches, sizeof *v->launches);
-    for (int i = 0; v->launches && i < t->nlaunches; i++) {
-        const struct tuned_launch *l = &t->launches[i];
-        v->launches[i] = (struct launch){
-            .kernel = l->kernel,
-            .grid = { l->grid[0], l->grid[1], l->grid[2] },
-            .block = { l->block[0], l->block[1], l->block[2] },
-            .shared = l->shared,
-            .nargs = l->nargs,
-            .args = l->args,
-        };
-    }
-    return v->launches ? 0 : ERR_NOMEM;
-}
-
-static int rebuild_conditions(struct arena *a, const struct tuned *t, struct variant *v)
-{
-    v->nwhere = t->nwhere;
-    v->where = arena_array(a, (size_t)t->nwhere, sizeof *v->where);
-    for (int i = 0; v->where && i < t->nwhere; i++)
+    for (int i = 0; i < t->nwhere; i++)
         v->where[i].text = t->where[i];
-    v->nneeds = t->nneeds;
-    v->needs = arena_array(a, (size_t)t->nneeds, sizeof *v->needs);
-    for (int i = 0; v->needs && i < t->nneeds; i++)
-        v->needs[i] = (struct need){ (enum need_kind)t->needs[i].kind, t->needs[i].arg, t->needs[i].bytes };
-    v->requires = t->requires;
-    return v->where && v->needs ? 0 : ERR_NOMEM;
-}
-
-static int rebuild_memory(struct arena *a, const struct tuned *t, struct variant *v)
-{
-    v->nworkspaces = t->nworkspaces;
-    v->workspaces = arena_array(a, (size_t)t->nworkspaces, sizeof *v->workspaces);
-    for (int i = 0; v->workspaces && i < t->nworkspaces; i++) {
-        const struct tuned_workspace *w = &t->workspaces[i];
-        v->workspaces[i] = (struct workspace){ w->name, w->type, w->count, w->clear };
-    }
-    v->nclear = t->nclear;
-    v->clear = t->clear;
-    return v->workspaces ? 0 : ERR_NOMEM;
+    return 0;
 }
 
 int rebuild_op(const struct op *op, const struct tuned *t, struct op **out, struct err *err)
@@ -67,17 +42,9 @@ int rebuild_op(const struct op *op, const struct tuned *t, struct op **out, stru
     small->arena = arena;
     small->nvariants = 1;
     small->variants = arena_alloc(arena, sizeof *small->variants);
-    struct variant *v = small->variants;
-    int rc = v ? 0 : ERR_NOMEM;
-    if (v) {
-        v->name = t->variant;
-        v->template_name = v->template_text = ""; /* its source is made already */
-        if ((rc = rebuild_params(arena, t, v)) || (rc = rebuild_launches(arena, t, v)) || (rc = rebuild_conditions(arena, t, v)) ||
-            (rc = rebuild_memory(arena, t, v)))
-            err_nomem(&why);
-        else
-            rc = op_check(small, &why);
-    }
+    int rc = small->variants ? rebuild_variant(arena, t, small->variants) : ERR_NOMEM;
+    if (!rc)
+        rc = op_check(small, &why);
     if (!rc) {
         *out = small;
         return 0;

@@ -7,30 +7,6 @@
 
 enum { MAGIC = 0x31747563 }; /* "cut1": of this form; another form gets another number */
 
-static void put_launch(struct buf *out, const struct tuned_launch *l)
-{
-    buf_lstr(out, l->kernel);
-    for (int d = 0; d < 3; d++) {
-        buf_lstr(out, l->grid[d]);
-        buf_lstr(out, l->block[d]);
-    }
-    buf_lstr(out, l->shared);
-    put_ints(out, l->args, l->nargs);
-}
-
-static void put_conditions(struct buf *out, const struct tuned *t)
-{
-    put_count(out, t->nwhere);
-    for (int i = 0; i < t->nwhere; i++)
-        buf_lstr(out, t->where[i]);
-    put_count(out, t->nneeds);
-    for (int i = 0; i < t->nneeds; i++) {
-        buf_u8(out, (uint8_t)t->needs[i].kind);
-        put_count(out, t->needs[i].arg);
-        buf_lstr(out, t->needs[i].bytes);
-    }
-}
-
 void tuned_put(struct buf *out, const struct tuned *t)
 {
     buf_u32(out, MAGIC);
@@ -39,17 +15,14 @@ void tuned_put(struct buf *out, const struct tuned *t)
         buf_lstr(out, t->params[i].name);
         put_val(out, t->params[i].value);
     }
-    put_count(out, t->nworkspaces);
-    for (int i = 0; i < t->nworkspaces; i++) {
-        buf_lstr(out, t->workspaces[i].name);
-        buf_lstr(out, t->workspaces[i].type);
-        buf_lstr(out, t->workspaces[i].count);
-        buf_u8(out, t->workspaces[i].clear);
-    }
+    put_workspaces(out, t->workspaces, t->nworkspaces);
     put_count(out, t->nlaunches);
     for (int i = 0; i < t->nlaunches; i++)
         put_launch(out, &t->launches[i]);
-    put_conditions(out, t);
+    put_count(out, t->nwhere);
+    for (int i = 0; i < t->nwhere; i++)
+        buf_lstr(out, t->where[i]);
+    put_needs(out, t->needs, t->nneeds);
     put_ints(out, t->clear, t->nclear);
 }
 
@@ -104,7 +77,7 @@ static void read_workspaces(struct serial *r, struct tuned *t)
     t->nworkspaces = read_counted(r, 0, MAX_ARGS);
     t->workspaces = serial_array(r, &t->nworkspaces, sizeof *t->workspaces);
     for (int i = 0; i < t->nworkspaces; i++) {
-        struct tuned_workspace *w = &t->workspaces[i];
+        struct workspace *w = &t->workspaces[i];
         w->name = read_name(r);
         w->type = read_name(r);
         w->count = read_text(r, MAX_TEXT, false);
@@ -112,7 +85,7 @@ static void read_workspaces(struct serial *r, struct tuned *t)
     }
 }
 
-static void read_launch(struct serial *r, struct tuned_launch *l, int nargs)
+static void read_launch(struct serial *r, struct launch *l, int nargs)
 {
     l->kernel = read_name(r);
     for (int d = 0; d < 3; d++) {
@@ -135,7 +108,7 @@ static void read_conditions(struct serial *r, struct tuned *t, int nargs)
     t->nneeds = read_counted(r, 0, MAX_CONDITIONS);
     t->needs = serial_array(r, &t->nneeds, sizeof *t->needs);
     for (int i = 0; i < t->nneeds; i++) {
-        struct tuned_need *n = &t->needs[i];
+        struct need *n = &t->needs[i];
         n->kind = get_u8(r->in);
         n->arg = read_below(r, nargs);
         n->bytes = read_text(r, MAX_TEXT, n->kind != NEED_ALIGN);

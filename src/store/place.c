@@ -1,24 +1,8 @@
 /* Where the database lies when nobody says. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/mem.h"
+#include "base/util.h"
 #include "store/store.h"
-
-/* Makes every folder that leads to the path's last name. */
-static int make_folders(char *path, struct err *err)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        int failed = mkdir(path, 0700) && errno != EEXIST;
-        if (failed)
-            return err_set(err, ERR_IO, "%s: cannot make this folder for the database: %s", path, strerror(errno));
-        *slash = '/';
-    }
-    return 0;
-}
 
 int store_default_path(bool create, char **out, struct err *err)
 {

@@ -1,12 +1,5 @@
 /* What a look-up chooses from where nothing fits exactly: an op's winners, and what their configurations took elsewhere. */
-#include <string.h>
-
 #include "store/sql.h"
-
-static void take_word(struct query *q, char *to, size_t size)
-{
-    strcpy(to, col_text(q, size - 1, 0));
-}
 
 static int take_winner(struct query *q, int (*each)(void *arg, const struct winner *w), void *arg, struct err *err)
 {
@@ -20,12 +13,7 @@ static int take_winner(struct query *q, int (*each)(void *arg, const struct winn
     w.time_ns = col_real(q, 0, 1e18);
     w.bytes = col_real(q, 0, 1e30);
     w.flops = col_real(q, 0, 1e30);
-    take_word(q, w.dev.backend, sizeof w.dev.backend);
-    take_word(q, w.dev.name, sizeof w.dev.name);
-    take_word(q, w.dev.arch, sizeof w.dev.arch);
-    take_word(q, w.dev.mig, sizeof w.dev.mig);
-    w.dev.multiprocessors = (int)col_int(q, 0, INT32_MAX);
-    w.dev.memory = col_int(q, 0, INT64_MAX);
+    col_device(q, &w.dev);
     int rc = query_check(q, err);
     return rc ? rc : each(arg, &w);
 }

@@ -122,8 +122,9 @@ int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err);
 /* The current op of a name, 0 where there is none; and how many arguments an op has. Both quick once store_op was asked. */
 int op_id(struct store *s, const char *name, int64_t *id, struct err *err);
 int op_nargs(struct store *s, int64_t id, int *n, struct err *err);
-/* The six columns of a device's identity. */
+/* The six columns of a device's identity, put and taken. */
 void put_device(struct query *q, const struct devspec *d);
+void col_device(struct query *q, struct devspec *d);
 /* Makes the device's row where it is missing, inside a writing transaction; its id goes to *id. */
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err);
 struct tuned *tuned_new(void); /* an empty one on an arena of its own; null without memory */

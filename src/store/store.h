@@ -68,25 +68,9 @@ int store_each_measured(struct store *s, const struct target *t, int (*each)(voi
 /* Forgets the target's measurements and its winner (--retune). */
 int store_forget(struct store *s, const struct target *t, struct err *err);
 
-/* A launch of a tuned kernel: all as expressions' text, as in model/op.h. */
-struct tuned_launch {
-    const char *kernel, *grid[3], *block[3], *shared; /* null where model/op.h allows it */
-    int nargs, *args;
-};
-
 struct tuned_param {
     const char *name;
     struct val value;
-};
-
-struct tuned_workspace {
-    const char *name, *type, *count;
-    bool clear;
-};
-
-struct tuned_need {
-    int kind, arg; /* enum need_kind; an argument of the op */
-    const char *bytes;
 };
 
 enum tuned_role { TUNED_WINNER, TUNED_DEFAULT };
@@ -112,13 +96,13 @@ struct tuned {
     const char *portable; /* PTX of the source, for the binary's compute capability or a lower one; null: none */
     struct requires requires;
     int nlaunches;
-    struct tuned_launch *launches;
+    struct launch *launches;
     int nwhere;
     const char **where; /* constraints over params, axes, types, device.* */
     int nworkspaces;
-    struct tuned_workspace *workspaces;
+    struct workspace *workspaces;
     int nneeds;
-    struct tuned_need *needs;
+    struct need *needs;
     int nclear, *clear;
     bool unverified;  /* brought from elsewhere, not yet found right on this machine: no look-up serves it */
     const char *when; /* read back only: UTC, ISO 8601 */

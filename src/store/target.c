@@ -1,4 +1,6 @@
 /* What measurements belong to: devices, where they came from, and problems. */
+#include <string.h>
+
 #include "model/plan.h"
 #include "store/sql.h"
 
@@ -10,6 +12,21 @@ void put_device(struct query *q, const struct devspec *d)
     put_line(q, d->mig);
     put_int(q, d->multiprocessors);
     put_int(q, devspec_memory(d));
+}
+
+static void take_word(struct query *q, char *to, size_t size)
+{
+    strcpy(to, col_text(q, size - 1, 0));
+}
+
+void col_device(struct query *q, struct devspec *d)
+{
+    take_word(q, d->backend, sizeof d->backend);
+    take_word(q, d->name, sizeof d->name);
+    take_word(q, d->arch, sizeof d->arch);
+    take_word(q, d->mig, sizeof d->mig);
+    d->multiprocessors = (int)col_int(q, 0, INT32_MAX);
+    d->memory = col_int(q, 0, INT64_MAX);
 }
 
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err)

@@ -38,7 +38,7 @@ static void copy_launches(struct tuned *t, const struct variant *v, bool *failed
     t->launches = room(t, v->nlaunches, sizeof *t->launches, failed);
     for (t->nlaunches = 0; !*failed && t->nlaunches < v->nlaunches; t->nlaunches++) {
         const struct launch *l = &v->launches[t->nlaunches];
-        struct tuned_launch *to = &t->launches[t->nlaunches];
+        struct launch *to = &t->launches[t->nlaunches];
         to->kernel = keep(t, l->kernel, failed);
         for (int d = 0; d < 3; d++) {
             to->grid[d] = keep(t, l->grid[d], failed);
@@ -59,7 +59,7 @@ static void copy_conditions(struct tuned *t, const struct variant *v, bool *fail
     t->needs = room(t, v->nneeds, sizeof *t->needs, failed);
     for (t->nneeds = 0; !*failed && t->nneeds < v->nneeds; t->nneeds++) {
         const struct need *n = &v->needs[t->nneeds];
-        t->needs[t->nneeds] = (struct tuned_need){ (int)n->kind, n->arg, keep(t, n->bytes, failed) };
+        t->needs[t->nneeds] = (struct need){ n->kind, n->arg, keep(t, n->bytes, failed) };
     }
     t->requires = v->requires;
     t->requires.backend = keep(t, v->requires.backend, failed);
@@ -71,7 +71,7 @@ static void copy_memory(struct tuned *t, const struct variant *v, bool *failed)
     for (t->nworkspaces = 0; !*failed && t->nworkspaces < v->nworkspaces; t->nworkspaces++) {
         const struct workspace *w = &v->workspaces[t->nworkspaces];
         t->workspaces[t->nworkspaces] =
-            (struct tuned_workspace){ keep(t, w->name, failed), keep(t, w->type, failed), keep(t, w->count, failed), w->clear };
+            (struct workspace){ keep(t, w->name, failed), keep(t, w->type, failed), keep(t, w->count, failed), w->clear };
     }
     t->clear = room(t, v->nclear, sizeof *t->clear, failed);
     for (t->nclear = 0; !*failed && t->nclear < v->nclear; t->nclear++)

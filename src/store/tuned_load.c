@@ -56,7 +56,7 @@ static int load_launch_args(struct store *s, struct tuned *t, int64_t id, int na
         int launch = (int)col_int(&q, 0, t->nlaunches - 1);
         if ((rc = query_check(&q, err)))
             break;
-        struct tuned_launch *l = &t->launches[launch];
+        struct launch *l = &t->launches[launch];
         if (!l->nargs)
             l->args = &all[at];
         if (l->nargs == 2 * MAX_ARGS)
@@ -78,7 +78,7 @@ static int load_launches(struct store *s, struct tuned *t, int64_t id, int nargs
               "ORDER BY place",
               id, MAX_LAUNCHES, t->arena, sizeof *t->launches, &t->nlaunches, &t->launches, err);
     for (int i = 0; !rc && i < t->nlaunches && (rc = query_step(&q, err)) > 0; i++) {
-        struct tuned_launch *l = &t->launches[i];
+        struct launch *l = &t->launches[i];
         col_place(&q, i);
         l->kernel = copy_name(&q, t->arena);
         for (int d = 0; d < 3; d++)
@@ -114,7 +114,7 @@ static int load_workspaces(struct store *s, struct tuned *t, int64_t id, struct 
     int rc = begin(&q, s, "SELECT place, name, type, count, clear FROM tuned_workspace WHERE tuned = ? ORDER BY place", id,
                    MAX_ARGS, t->arena, sizeof *t->workspaces, &t->nworkspaces, &t->workspaces, err);
     for (int i = 0; !rc && i < t->nworkspaces && (rc = query_step(&q, err)) > 0; i++) {
-        struct tuned_workspace *w = &t->workspaces[i];
+        struct workspace *w = &t->workspaces[i];
         col_place(&q, i);
         w->name = copy_name(&q, t->arena);
         w->type = copy_name(&q, t->arena);
@@ -132,9 +132,9 @@ static int load_needs(struct store *s, struct tuned *t, int64_t id, int nargs, s
     int rc = begin(&q, s, "SELECT place, kind, arg, bytes FROM tuned_need WHERE tuned = ? ORDER BY place", id, MAX_CONDITIONS,
                    t->arena, sizeof *t->needs, &t->nneeds, &t->needs, err);
     for (int i = 0; !rc && i < t->nneeds && (rc = query_step(&q, err)) > 0; i++) {
-        struct tuned_need *n = &t->needs[i];
+        struct need *n = &t->needs[i];
         col_place(&q, i);
-        n->kind = col_word(&q, need_words);
+        n->kind = (enum need_kind)col_word(&q, need_words);
         n->arg = (int)col_int(&q, 0, nargs - 1);
         n->bytes = copy_text(&q, t->arena, MAX_TEXT, n->kind == NEED_ALIGN ? 0 : NULLABLE);
         rc = query_check(&q, err);

@@ -139,7 +139,7 @@ static int save_params(struct store *s, int64_t id, const struct tuned *t, struc
     return rc;
 }
 
-static int save_launch_args(struct store *s, int64_t id, int launch, const struct tuned_launch *l, struct err *err)
+static int save_launch_args(struct store *s, int64_t id, int launch, const struct launch *l, struct err *err)
 {
     struct query q;
     int rc = 0;
@@ -160,7 +160,7 @@ static int save_launches(struct store *s, int64_t id, const struct tuned *t, str
     struct query q;
     int rc = 0;
     for (int i = 0; !rc && i < t->nlaunches; i++) {
-        const struct tuned_launch *l = &t->launches[i];
+        const struct launch *l = &t->launches[i];
         if ((rc = query_begin(
                  &q, s,
                  "INSERT INTO tuned_launch (tuned, place, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared) "
@@ -202,7 +202,7 @@ static int save_workspaces(struct store *s, int64_t id, const struct tuned *t, s
     struct query q;
     int rc = 0;
     for (int i = 0; !rc && i < t->nworkspaces; i++) {
-        const struct tuned_workspace *w = &t->workspaces[i];
+        const struct workspace *w = &t->workspaces[i];
         if ((rc = query_begin(
                  &q, s, "INSERT INTO tuned_workspace (tuned, place, name, type, count, clear) VALUES (?, ?, ?, ?, ?, ?)", err)))
             break;
@@ -222,7 +222,7 @@ static int save_needs(struct store *s, int64_t id, const struct tuned *t, struct
     struct query q;
     int rc = 0;
     for (int i = 0; !rc && i < t->nneeds; i++) {
-        const struct tuned_need *n = &t->needs[i];
+        const struct need *n = &t->needs[i];
         if ((rc = query_begin(&q, s, "INSERT INTO tuned_need (tuned, place, kind, arg, bytes) VALUES (?, ?, ?, ?, ?)", err)))
             break;
         put_int(&q, id);

@@ -53,11 +53,6 @@ int store_wanted_add(struct store *s, const struct devspec *dev, const char *op,
     return write_end(s, rc, err);
 }
 
-static void take_word(struct query *q, char *to, size_t size)
-{
-    strcpy(to, col_text(q, size - 1, 0));
-}
-
 static int take(struct query *q, int (*each)(void *arg, const struct wanted_problem *w), void *arg, struct err *err)
 {
     struct wanted_problem w = { 0 };
@@ -67,12 +62,7 @@ static int take(struct query *q, int (*each)(void *arg, const struct wanted_prob
     w.count = col_int(q, 1, INT64_MAX);
     w.time_ns = col_real(q, 0, 1e18);
     w.last = col_text(q, MAX_NAME, 0);
-    take_word(q, w.dev.backend, sizeof w.dev.backend);
-    take_word(q, w.dev.name, sizeof w.dev.name);
-    take_word(q, w.dev.arch, sizeof w.dev.arch);
-    take_word(q, w.dev.mig, sizeof w.dev.mig);
-    w.dev.multiprocessors = (int)col_int(q, 0, INT32_MAX);
-    w.dev.memory = col_int(q, 0, INT64_MAX);
+    col_device(q, &w.dev);
     if (strlen(w.last) != strlen("2026-01-01T00:00:00Z"))
         query_bad(q, "last");
     int rc = query_check(q, err);

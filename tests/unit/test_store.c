@@ -188,7 +188,7 @@ static void same_tuned(const struct tuned *a, const struct tuned *b)
     assert_int_equal(a->requires.cc, b->requires.cc);
     assert_int_equal(a->nlaunches, b->nlaunches);
     for (int i = 0; i < a->nlaunches; i++) {
-        const struct tuned_launch *x = &a->launches[i], *y = &b->launches[i];
+        const struct launch *x = &a->launches[i], *y = &b->launches[i];
         assert_string_equal(x->kernel, y->kernel);
         for (int d = 0; d < 3; d++) {
             same_text(x->grid[d], y->grid[d]);

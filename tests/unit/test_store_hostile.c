@@ -287,7 +287,7 @@ static int want_all(struct store *s, const struct devspec *dev, struct err *err)
     return rc;
 }
 
-static int write_all(const char *path, struct err *err)
+static int write_each(const char *path, struct err *err)
 {
     struct store *s;
     struct devspec dev = sample_device();
@@ -330,7 +330,7 @@ static void survives_failed_allocations(void **state)
     while (rc) {
         struct err err = { 0 };
         mem_fail_at(n++);
-        rc = write_all(path, &err);
+        rc = write_each(path, &err);
         mem_fail_at(-1);
         if (rc && rc != ERR_NOMEM)
             fail_msg("allocation %ld: %d %s", n, rc, err.msg);
