@@ -216,13 +216,14 @@ static void must_lack_nvrtc(void)
     buf_free(&maps);
 }
 
-static void first_cutune(const char *database, void **buffers)
+/* The times of its steps go to t. */
+static void first_cutune(const char *database, void **buffers, int64_t t[5])
 {
     const cutune_options o = { .size = sizeof o, .path = database, .tables = "", .cache = "" };
     const cutune_kernel *k;
     cutune *c;
     cutune_handle *h;
-    int64_t t[5] = { clock_ns() };
+    t[0] = clock_ns();
     must(cutune_open_with(&o, &c), "cutune_open_with");
     t[1] = clock_ns();
     must(cutune_attach_cuda(c, NULL, &h), "cutune_attach_cuda");
@@ -231,9 +232,6 @@ static void first_cutune(const char *database, void **buffers)
     t[3] = clock_ns();
     must(cutune_launch(k, NULL, buffers, 2), "cutune_launch");
     t[4] = clock_ns();
-    for (int i = 0; i < 4; i++)
-        fprintf(stderr, "%s %.0f%s", ((const char *[]){ "open", "attach", "look-up", "launch" })[i],
-                (double)(t[i + 1] - t[i]) / 1000, i < 3 ? ", " : " us\n");
 }
 
 /* The cubin of the same kernel, all that a launch needs of it at hand before the clock starts. */
@@ -273,6 +271,7 @@ static int first(const char *database, int raw)
     struct tuned *t = NULL;
     cutune_geometry g = { .size = sizeof g };
     void *buffers[2];
+    int64_t steps[5];
     if (raw)
         raw_at_hand(database, &t, &g);
     int64_t begin = clock_ns();
@@ -282,10 +281,13 @@ static int first(const char *database, int raw)
     if (raw)
         first_raw(t, &g, buffers);
     else
-        first_cutune(database, buffers);
+        first_cutune(database, buffers, steps);
     int64_t launched = clock_ns();
     must((int)cu->cuStreamSynchronize(NULL), "cuStreamSynchronize");
     must_lack_nvrtc();
+    for (int i = 0; !raw && i < 4; i++)
+        fprintf(stderr, "%s %.0f%s", ((const char *[]){ "open", "attach", "look-up", "launch" })[i],
+                (double)(steps[i + 1] - steps[i]) / 1000, i < 3 ? ", " : " us\n");
     printf("%.0f %.0f\n", (double)(ready - begin) / 1000, (double)(launched - ready) / 1000);
     return 0;
 }

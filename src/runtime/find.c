@@ -122,6 +122,8 @@ static int find_exact(struct search *s, struct err *err)
     return rc;
 }
 
+static const struct config only = { 0 }; /* of a record: each parameter has one value */
+
 /* The distances from the question to a device's problems; negative where they do not compare. */
 static double *distances(const struct known_device *d, const struct question *q)
 {
@@ -138,13 +140,14 @@ static double *distances(const struct known_device *d, const struct question *q)
 }
 
 /* What the question's work should take on the device: the nearest tuned problem's time for its own, of the same types where there are. */
-static double expected_ns(const struct known_device *d, const double *distance, const struct question *q, double loss)
+static double expected_ns(const struct search *s, const struct known_device *d, const struct candidate *c, const double *distance,
+                          double loss)
 {
+    const struct question *q = s->q;
     struct val slots[MAX_SLOTS];
-    struct devspec dev = d->dev;
     double bytes = 0, flops = 0;
-    plan_slots(q->known->work, &q->problem, q->row, &dev, NULL, slots);
-    if (plan_work(q->known->work, slots, &bytes, &flops, NULL))
+    plan_slots(c->plan, &q->problem, q->row, &s->h->dev, &only, slots);
+    if (plan_work(c->plan, slots, &bytes, &flops, NULL))
         return 0;
     const struct tuned_problem *nearest = NULL;
     double least = INFINITY, work = bytes > 0 ? bytes : flops;
@@ -160,7 +163,6 @@ static double expected_ns(const struct known_device *d, const double *distance, 
 
 static bool may_run(struct search *s, const struct known_device *d, struct candidate *c)
 {
-    static const struct config only = { 0 }; /* each parameter has one value */
     struct err why = { 0 };
     struct val slots[MAX_SLOTS];
     int rc = candidate_plan(s->h->owner->store, s->q->op, d, c, &why);
@@ -208,11 +210,11 @@ static int find_on(struct search *s, struct known_device *d, cutune_match match,
         if (best < 0)
             break;
         struct candidate *c = &d->candidates[best];
-        double time_ns = expected_ns(d, distance, q, loss[best]);
         double expected = loss[best];
         loss[best] = INFINITY;
         if (!may_run(s, d, c))
             continue;
+        double time_ns = expected_ns(s, d, c, distance, expected);
         char why[512];
         const struct tuned_problem *p = &d->problems[c->problem];
         explain_near(why, sizeof why, s, d, p, match, expected);

@@ -300,7 +300,6 @@ void known_op_free(struct known_op *k)
     if (!k)
         return;
     knowledge_free(k->all);
-    plan_free(k->work);
     op_free(k->op);
     mem_free(k);
 }
@@ -333,8 +332,6 @@ int known_op_new(struct cutune *c, const char *name, struct known_op **out, stru
         if (rc && c->store)
             why.code = rc;
     }
-    if (!rc)
-        rc = plan_new(k->op, -1, &k->work, &why);
     if (rc) {
         known_op_free(k);
         return err_set(err, rc, "%s", why.msg);

@@ -59,7 +59,6 @@ struct knowledge {
 struct known_op {
     struct known_op *next;
     struct op *op;
-    struct plan *work;                                           /* its own expressions */
     bool in_store;                                               /* else in the tables only */
     enum { SHIPPED_UNKNOWN, SHIPPED_SAME, SHIPPED_NOT } shipped; /* see known_op_shipped */
     uint64_t checked;                                            /* at this generation of the store its form was still this one */

@@ -604,6 +604,46 @@ static void a_destroyed_context_is_a_code(void **state)
     drop_buffers(a, buffers);
 }
 
+/* Two handles of one process, each on a device of its own: what is one's is not taken by the other. */
+static void another_device_is_another_context(void **state)
+{
+    struct app *a = take(state);
+    struct app other = *a;
+    struct job own, j;
+    void *buffers[2], *foreign[2];
+    CUdevice device;
+    CUcontext context;
+    int n = 0;
+    assert_int_equal(a->cu->cuDeviceGetCount(&n), CUDA_SUCCESS);
+    if (n < 2)
+        skip();
+    make_sum(a, &own);
+    make_buffers(a, a->streams[0], 3, buffers);
+    assert_int_equal(a->cu->cuDeviceGet(&device, 1), CUDA_SUCCESS);
+    assert_int_equal(a->cu->cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
+    OK(a->backend->open(context, &other.spec, &other.guest, &err)); /* while the first device's is current */
+    assert_string_not_equal(a->spec.uuid, other.spec.uuid);
+    OK(a->backend->load(other.guest, a->image.data, a->image.len, a->format, &other.code, &err));
+    make_sum(&other, &j);
+    FAILS(ERR_INVALID, "another CUDA context", a->backend->launch(other.guest, NULL, &j.work, buffers, NULL, &err));
+    assert_int_equal(a->cu->cuCtxSetCurrent(context), CUDA_SUCCESS);
+    assert_int_equal(a->cu->cuStreamCreate((CUstream *)&other.streams[0], CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    make_buffers(&other, other.streams[0], 5, foreign);
+    FAILS(ERR_INVALID, "another CUDA context", a->backend->launch(a->guest, a->streams[0], &own.work, buffers, NULL, &err));
+    OK(a->backend->launch(other.guest, other.streams[0], &j.work, foreign, NULL, &err));
+    assert_int_equal(count_wrong(&other, other.streams[0], 5, foreign[0]), 0);
+    err = (struct err){ 0 }; /* the other's stream in this one's context: the driver says so */
+    assert_true(a->backend->launch(other.guest, a->streams[0], &j.work, foreign, NULL, &err) < 0 && *err.msg);
+    drop_buffers(&other, foreign);
+    a->cu->cuStreamDestroy_v2(other.streams[0]);
+    a->backend->close(other.guest);
+    assert_int_equal(a->cu->cuCtxSetCurrent(a->handle), CUDA_SUCCESS);
+    OK(a->backend->launch(a->guest, a->streams[0], &own.work, buffers, NULL, &err));
+    assert_int_equal(count_wrong(a, a->streams[0], 3, buffers[0]), 0);
+    a->cu->cuDevicePrimaryCtxRelease_v2(device);
+    drop_buffers(a, buffers);
+}
+
 int main(void)
 {
 #define ON_BOTH                                                                                                                    \
@@ -623,6 +663,7 @@ int main(void)
         cmocka_unit_test(the_current_context_counts),
         cmocka_unit_test(launches_are_captured),
         cmocka_unit_test(a_destroyed_context_is_a_code),
+        cmocka_unit_test(another_device_is_another_context),
     };
     int failed = cmocka_run_group_tests(opencl_tests, open_opencl, close_opencl);
     return failed + cmocka_run_group_tests(cuda_tests, open_cuda, close_cuda);
