@@ -4,8 +4,8 @@
  * - a look-up of one of 1,000 problems of three element sizes, tuned or not, all asked for once before, misses captured: each timed
  *   alone by the processor's clock, less what reading that takes;
  * - launches of a 32 x 32 transpose: cuLaunchKernel, cutune_launch, look-up and cutune_launch; batches of 100 in turn, the median;
- * - `launch_cost DATABASE first raw|cutune` is run in processes of its own, in turn: from before cuInit to the end of the first
- *   launch, of a module that is at hand (raw) or through cutune_open, attach, look-up, launch. */
+ * - `launch_cost DATABASE first raw|cutune` is run in processes of its own, in turn: from when there is a context and buffers to the end
+ *   of the first launch, of a module that is at hand (raw) or through cutune_open, attach, look-up, launch. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,10 +274,9 @@ static int first(const char *database, int raw)
     int64_t steps[5];
     if (raw)
         raw_at_hand(database, &t, &g);
-    int64_t begin = clock_ns();
     context();
-    int64_t ready = clock_ns();
     buffers_new(buffers);
+    int64_t ready = clock_ns();
     if (raw)
         first_raw(t, &g, buffers);
     else
@@ -288,19 +287,19 @@ static int first(const char *database, int raw)
     for (int i = 0; !raw && i < 4; i++)
         fprintf(stderr, "%s %.0f%s", ((const char *[]){ "open", "attach", "look-up", "launch" })[i],
                 (double)(steps[i + 1] - steps[i]) / 1000, i < 3 ? ", " : " us\n");
-    printf("%.0f %.0f\n", (double)(ready - begin) / 1000, (double)(launched - ready) / 1000);
+    printf("%.0f\n", (double)(launched - ready) / 1000);
     return 0;
 }
 
 static void time_first(const char *program, const char *database)
 {
-    double us[2][STARTS], of_context;
+    double us[2][STARTS];
     for (int i = 0; i < STARTS; i++)
         for (int raw = 0; raw < 2; raw++) {
             struct buf command = { 0 };
             buf_fmt(&command, "'%s' '%s' first %s", program, database, raw ? "raw" : "cutune");
             FILE *out = popen(buf_text(&command), "r");
-            if (!out || fscanf(out, "%lf %lf", &of_context, &us[raw][i]) != 2)
+            if (!out || fscanf(out, "%lf", &us[raw][i]) != 1)
                 must(-1, buf_text(&command));
             pclose(out);
             buf_free(&command);

@@ -7,7 +7,10 @@
 #include "base/mem.h"
 #include "runtime/runtime.h"
 
-enum { FLUSH_MS = 5000 };
+enum {
+    FLUSH_MS = 5000,
+    MAX_WANTED = 10000, /* problems that a file keeps: an application may never ask for the same one twice */
+};
 
 /* A problem that was asked for and is not tuned, as the store wants it. */
 struct miss {
@@ -223,6 +226,8 @@ static int write_down(cutune *c, const struct misses *m, struct err *err)
         rc = store_wanted_add(s, &miss->dev, miss->op, buf_text(&miss->types), buf_text(&miss->sizes), miss->count, miss->time_ns,
                               err);
     }
+    if (!rc)
+        rc = store_wanted_trim(s, MAX_WANTED, err);
     if (begun)
         rc = store_end(s, rc, err);
     store_close(s);

@@ -187,6 +187,8 @@ int store_each_time(struct store *s, const char *op, int (*each)(void *arg, cons
  * time where it is known (not 0). The op may be one that the file does not know. Many are quick under one store_begin. */
 int store_wanted_add(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
                      int64_t count, double time_ns, struct err *err);
+/* Keeps so many, the most expensive ones. */
+int store_wanted_trim(struct store *s, int most, struct err *err);
 struct wanted_problem {
     struct devspec dev; /* identity only */
     const char *op, *types, *sizes;

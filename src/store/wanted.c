@@ -53,6 +53,23 @@ int store_wanted_add(struct store *s, const struct devspec *dev, const char *op,
     return write_end(s, rc, err);
 }
 
+int store_wanted_trim(struct store *s, int most, struct err *err)
+{
+    struct query q;
+    int rc = write_begin(s, err);
+    if (rc)
+        return rc;
+    rc = query_begin(&q, s,
+                     "DELETE FROM wanted WHERE (device, op, types, sizes) IN (SELECT device, op, types, sizes FROM wanted "
+                     "ORDER BY count * time_ns DESC, count DESC, last DESC LIMIT -1 OFFSET ?)",
+                     err);
+    if (!rc) {
+        put_int(&q, most);
+        rc = query_run(&q, err);
+    }
+    return write_end(s, rc, err);
+}
+
 static int take(struct query *q, int (*each)(void *arg, const struct wanted_problem *w), void *arg, struct err *err)
 {
     struct wanted_problem w = { 0 };

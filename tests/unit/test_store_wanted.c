@@ -98,11 +98,49 @@ static void refuses_what_cannot_be_wanted(void **state)
     store_close(s);
 }
 
+static int note_wanted(void *arg, const struct wanted_problem *w)
+{
+    buf_fmt(arg, "%s %lld; ", w->sizes, (long long)w->count);
+    return 0;
+}
+
+static void keeps_what_is_wanted_most(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sizes;
+        int64_t count;
+        double ns;
+    } all[] = { { "n=1", 1, 5 }, { "n=2", 3, 5 }, { "n=3", 1, 20 }, { "n=4", 9, 0 },
+                { "n=5", 8, 0 }, { "n=3", 2, 0 }, { "n=6", 1, 30 } };
+    struct store *s = open_at("wanted.db", STORE_WRITE);
+    struct devspec dev = sample_device();
+    struct buf seen = { 0 };
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(store_wanted_add(s, &dev, "dot", "f32", all[i].sizes, all[i].count, all[i].ns, NULL), 0);
+    const struct {
+        int most;
+        const char *left;
+    } steps[] = { { 6, "n=3 3; n=6 1; n=2 3; n=1 1; n=4 9; n=5 8; " },
+                  { 5, "n=3 3; n=6 1; n=2 3; n=1 1; n=4 9; " },
+                  { 2, "n=3 3; n=6 1; " },
+                  { 0, "" } };
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(store_wanted_trim(s, steps[i].most, NULL), 0);
+        buf_clear(&seen);
+        assert_int_equal(store_each_wanted(s, &dev, note_wanted, &seen, NULL), 0);
+        assert_string_equal(buf_text(&seen), steps[i].left);
+    }
+    buf_free(&seen);
+    store_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         in_folder(keeps_what_is_wanted),
         in_folder(refuses_what_cannot_be_wanted),
+        in_folder(keeps_what_is_wanted_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
