@@ -25,7 +25,8 @@
  * of their handle). A kernel never changes once it is handed out.
  *
  * Fork. A child process may only close what its parent opened, which writes no file and touches no device; every other call is
- * CUTUNE_ERR_INVALID there. It closes what it inherited, and then opens its own.
+ * CUTUNE_ERR_INVALID there. It closes what it inherited, and then opens its own. A fork waits for calls of other threads that are
+ * reading or writing a database.
  *
  * Structures that begin with `size` are the caller's: set it to sizeof the structure, and the rest to zero where nothing is wanted.
  * Later versions add members at the end. */

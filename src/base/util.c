@@ -99,3 +99,17 @@ int make_folders(char *path, struct err *err)
     }
     return 0;
 }
+
+int path_absolute(const char *path, char **out, struct err *err)
+{
+    struct buf absolute = { 0 };
+    char *here = *path == '/' ? NULL : getcwd(NULL, 0);
+    if (*path != '/' && !here)
+        return errno == ENOMEM ? err_nomem(err) : err_set(err, ERR_IO, "%s: the current folder: %s", path, strerror(errno));
+    buf_fmt(&absolute, "%s%s%s", here ? here : "", here ? "/" : "", path);
+    free(here); /* the C library's */
+    if (absolute.failed)
+        return err_nomem(err);
+    *out = absolute.data;
+    return 0;
+}

@@ -25,6 +25,7 @@ static const char begin[] = " */\n"
                             "#if defined(__GNUC__)\n"
                             "#pragma GCC diagnostic push\n"
                             "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+                            "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n" /* binaries: every compiler takes them */
                             "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
                             "#pragma GCC diagnostic ignored \"-Wunused-const-variable\"\n"
                             "#if !defined(__clang__)\n"

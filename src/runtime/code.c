@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -114,8 +115,8 @@ static void cache_save(cutune_handle *h, const struct code *c, const struct buf 
     char hash[HASH_HEX];
     if (cache_path(h, c, &path)) {
         make_folders(path.data, NULL);
-        buf_fmt(&mine, "%s.%ld", path.data, (long)getpid());
-        int fd = mine.failed ? -1 : open(mine.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        buf_fmt(&mine, "%s.XXXXXX", path.data);
+        int fd = mine.failed ? -1 : mkostemp(mine.data, O_CLOEXEC);
         hash_hex(binary->data, binary->len, hash);
         if (fd >= 0) {
             bool good = write_all(fd, hash, HASH_HEX - 1) && write_all(fd, binary->data, binary->len);

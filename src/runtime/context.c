@@ -1,10 +1,12 @@
-/* Open and close; errors, versions, memory; forks. */
+/* Open and close; errors, versions, memory. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "runtime/runtime.h"
@@ -66,7 +68,7 @@ void say(struct cutune *c, const char *fmt, ...)
     pthread_mutex_unlock(&c->logging);
 }
 
-/* ---- versions, memory, forks */
+/* ---- versions, memory */
 
 int cutune_version(void)
 {
@@ -96,31 +98,6 @@ int cutune_set_allocator(const cutune_allocator *a)
     return CUTUNE_OK;
 }
 
-atomic_int fork_generation;
-
-int check_forks(int generation)
-{
-    if (generation == atomic_load(&fork_generation))
-        return 0;
-    return refuse(CUTUNE_ERR_INVALID, "opened before a fork: open the database again in the child");
-}
-
-static void in_parent(void)
-{
-    watch_forked(false);
-}
-
-static void in_child(void)
-{
-    atomic_fetch_add(&fork_generation, 1);
-    watch_forked(true);
-}
-
-static void watch_forks(void)
-{
-    pthread_atfork(watch_fork, in_parent, in_child);
-}
-
 /* ---- open and close */
 
 /* $XDG_CACHE_HOME/cutune, else ~/.cache/cutune; none where neither is set. */
@@ -138,11 +115,9 @@ static int take_cache(const char *given, char **out, struct err *err)
         buf_free(&path);
         return err_nomem(err);
     }
-    if (path.len)
-        *out = path.data;
-    else
-        buf_free(&path);
-    return 0;
+    int rc = path.len ? path_absolute(path.data, out, err) : 0;
+    buf_free(&path);
+    return rc;
 }
 
 static bool is_there(const struct buf *path)
@@ -151,20 +126,33 @@ static bool is_there(const struct buf *path)
     return !path->failed && !stat(buf_text(path), &st);
 }
 
-/* Beside the library, wherever the prefix was moved to: PREFIX/lib or PREFIX/lib/TRIPLET, and PREFIX/share; else where it was to be
- * installed. */
-static bool find_installed(struct buf *out)
+/* The folder of what is mapped: PREFIX/lib, PREFIX/lib/TRIPLET or PREFIX/bin, and the tables are in PREFIX/share. */
+static bool find_beside(const char *mapped, struct buf *out)
 {
     static const char *const ways[] = { "/../share/cutune/tables.db", "/../../share/cutune/tables.db" };
-    Dl_info here;
-    const char *slash = dladdr((void *)(uintptr_t)cutune_version, &here) ? strrchr(here.dli_fname, '/') : NULL;
+    const char *slash = strrchr(mapped, '/');
     for (int i = 0; slash && i < 2; i++) {
         buf_clear(out);
-        buf_put(out, here.dli_fname, (size_t)(slash - here.dli_fname));
+        buf_put(out, mapped, (size_t)(slash - mapped));
         buf_str(out, ways[i]);
         if (is_there(out))
             return true;
     }
+    return false;
+}
+
+/* Beside the library, wherever the prefix was moved to; beside the program that it is linked into, whose name may be a relative one of
+ * another folder; else where it was to be installed. */
+static bool find_installed(struct buf *out)
+{
+    char program[4096];
+    Dl_info here;
+    if (dladdr((void *)(uintptr_t)cutune_version, &here) && find_beside(here.dli_fname, out))
+        return true;
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = 0;
+    if (find_beside(program, out))
+        return true;
     buf_clear(out);
     buf_str(out, CUTUNE_TABLES_PATH);
     return *CUTUNE_TABLES_PATH && is_there(out);
@@ -187,9 +175,8 @@ static int open_tables(struct cutune *c, const char *given, struct err *err)
     if (!rc && asked && *asked && !there)
         rc = err_set(err, ERR_NOTFOUND, "%s: no such tables", asked);
     if (!rc && there)
-        c->tables_path = path.data;
-    else
-        buf_free(&path);
+        rc = path_absolute(path.data, &c->tables_path, err);
+    buf_free(&path);
     if (!rc && given && there) { /* whoever names them wants to know */
         c->tables_tried = true;
         rc = store_open(given, STORE_TABLES, &c->tables, err);
@@ -206,20 +193,41 @@ struct store *tables_of(struct cutune *c)
     return c->tables;
 }
 
+/* Absolute: the application may change its folder. */
+static int place_of(struct cutune *c, const char *given, struct err *err)
+{
+    char *path = NULL;
+    int rc = given ? 0 : store_default_path(c->capture, &path, err);
+    if (rc == ERR_IO) /* the folder cannot be made: misses will not be written */
+        rc = store_default_path(false, &path, err);
+    if (!rc)
+        rc = path_absolute(given ? given : path, &c->path, err);
+    mem_free(path);
+    return rc;
+}
+
+/* A home that is another user's, or none: as if nothing were there. */
+static bool out_of_reach(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) && (errno == EACCES || errno == ENOTDIR);
+}
+
 static int open_database(struct cutune *c, const char *given, struct err *err)
 {
     const char *named = getenv("CUTUNE_DB");
     struct err why = { 0 };
-    c->may_appear = c->capture || (!given && (!named || !*named));
-    int rc = given ? 0 : store_default_path(c->capture, &c->path, &why);
-    if (rc == ERR_IO) /* the folder cannot be made: misses will not be written */
-        rc = store_default_path(false, &c->path, &why);
+    bool default_place = !given && (!named || !*named);
+    c->may_appear = c->capture || default_place;
+    int rc = place_of(c, given, &why);
     if (rc == ERR_NOTFOUND && !given && c->tables_path)
         return 0; /* no place for one */
-    if (!rc && given && !(c->path = mem_strdup(given)))
-        rc = err_nomem(&why);
     if (!rc)
         rc = store_open(c->path, STORE_READ, &c->store, &why);
+    if (rc == ERR_IO && default_place && out_of_reach(c->path)) {
+        say(c, "the database is done without: %s", why.msg);
+        rc = ERR_NOTFOUND;
+    }
     if (rc == ERR_NOTFOUND && c->may_appear && (c->tables_path || c->capture))
         return 0; /* the tables answer until it is there */
     if (!rc)
@@ -230,7 +238,6 @@ static int open_database(struct cutune *c, const char *given, struct err *err)
 int cutune_open_with(const cutune_options *options, cutune **out)
 {
     static const cutune_options none = { .size = sizeof none };
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const cutune_options *o = options ? options : &none;
     struct err *err = thread_err();
     if (!out)
@@ -239,7 +246,7 @@ int cutune_open_with(const cutune_options *options, cutune **out)
         return refuse(CUTUNE_ERR_INVALID, "the options' size is %zu: set it to sizeof(cutune_options), %zu", o->size, sizeof *o);
     if (o->refresh_ms < 0)
         return refuse(CUTUNE_ERR_INVALID, "refresh_ms is %d: it is 0 for never, or milliseconds", o->refresh_ms);
-    pthread_once(&once, watch_forks);
+    watch_forks();
     struct cutune *c = mem_zalloc(sizeof *c);
     if (!c)
         return err_nomem(err);
@@ -251,11 +258,13 @@ int cutune_open_with(const cutune_options *options, cutune **out)
     c->refresh_ms = o->refresh_ms;
     c->log = o->log;
     c->log_arg = o->log_arg;
+    store_enter();
     int rc = take_cache(o->cache, &c->cache, err);
     if (!rc)
         rc = open_tables(c, o->tables, err);
     if (!rc)
         rc = open_database(c, o->path, err);
+    store_leave();
     if (!rc && (c->capture || c->refresh_ms))
         rc = watch_start(c, err);
     if (rc) {
@@ -289,11 +298,13 @@ void cutune_close(cutune *c)
     }
     /* In a child too, which else could not open the file in its own right: SQLite would go on with what it knows of the parent's
      * locks. That is safe for what was opened for reading and is at rest; what another thread was at is left as it is. */
+    store_enter();
     if (pthread_mutex_trylock(&c->lock) == 0) {
         store_close(c->store);
         store_close(c->tables);
         pthread_mutex_unlock(&c->lock);
     }
+    store_leave();
     mem_free(c->path);
     mem_free(c->cache);
     mem_free(c->tables_path);
@@ -368,8 +379,10 @@ int cutune_each(cutune *c, int (*each)(void *arg, const cutune_record *r), void 
         return refuse(CUTUNE_ERR_INVALID, !c ? "no cutune given" : "no function given");
     if (check_forks(c->generation))
         return CUTUNE_ERR_INVALID;
+    store_enter();
     pthread_mutex_lock(&c->lock);
     int rc = c->store ? store_each_winner(c->store, each_listed, &e, &why) : 0;
     pthread_mutex_unlock(&c->lock);
+    store_leave();
     return why.code ? outcome(rc, &why) : rc; /* what the function returned is no failure */
 }

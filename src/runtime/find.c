@@ -378,8 +378,10 @@ int kernel_fallback(const struct cutune_kernel *kernel, struct cutune_kernel **o
 {
     struct cutune_kernel *k = (struct cutune_kernel *)kernel; /* this is found when it is first asked for */
     struct cutune *c = k->handle->owner;
-    int rc = 0;
-    if (asks(k) && !atomic_load_explicit(&k->fallback_found, memory_order_acquire)) {
+    *out = NULL;
+    int rc = check_forks(k->handle->generation);
+    if (!rc && asks(k) && !atomic_load_explicit(&k->fallback_found, memory_order_acquire)) {
+        store_enter();
         pthread_mutex_lock(&c->lock);
         if (!atomic_load_explicit(&k->fallback_found, memory_order_relaxed)) {
             rc = c->store ? store_begin(c->store, false, err) : 0;
@@ -391,7 +393,9 @@ int kernel_fallback(const struct cutune_kernel *kernel, struct cutune_kernel **o
                 atomic_store_explicit(&k->fallback_found, true, memory_order_release);
         }
         pthread_mutex_unlock(&c->lock);
+        store_leave();
     }
-    *out = rc ? NULL : k->fallback;
+    if (!rc)
+        *out = k->fallback;
     return rc;
 }

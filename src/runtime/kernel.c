@@ -31,6 +31,17 @@ static int as_damage(int rc, const struct making *m, struct err *err)
     return rc;
 }
 
+/* What compiles and has no value, as where a product of sizes is too large, is not for this problem. */
+static int as_refusal(int rc, struct err *err)
+{
+    if (rc && rc != ERR_NOMEM) {
+        if (err)
+            err->code = ERR_UNSUPPORTED;
+        return ERR_UNSUPPORTED;
+    }
+    return rc;
+}
+
 static int check(struct making *m, struct err *err)
 {
     static const struct config only = { 0 }; /* each parameter has one value */
@@ -58,7 +69,7 @@ static int list_buffers(struct making *m, struct err *err)
         if (m->buffer[i] < 0)
             continue;
         int b = k->nbuffers++;
-        int rc = as_damage(plan_arg_bytes(m->plan, i, m->slots, m->q->row, &k->bytes[b], err), m, err);
+        int rc = as_refusal(plan_arg_bytes(m->plan, i, m->slots, m->q->row, &k->bytes[b], err), err);
         if (rc)
             return rc;
         k->element[b] = (uint64_t)op_arg_dtype(op, op->args[i].type, m->q->row)->bytes - 1;
@@ -86,7 +97,7 @@ static int list_needs(struct making *m, struct err *err)
             continue;
         }
         int64_t bytes;
-        int rc = as_damage(plan_need(m->plan, i, m->slots, &bytes, err), m, err);
+        int rc = as_refusal(plan_need(m->plan, i, m->slots, &bytes, err), err);
         if (rc)
             return rc;
         if (bytes < 1 || bytes & (bytes - 1))
@@ -117,7 +128,7 @@ static int list_workspaces(struct making *m, struct err *err)
     int64_t end = 0;
     for (int i = 0; i < v->nworkspaces; i++) {
         int64_t bytes;
-        int rc = as_damage(plan_workspace_bytes(m->plan, i, m->slots, m->q->row, &bytes, err), m, err);
+        int rc = as_refusal(plan_workspace_bytes(m->plan, i, m->slots, m->q->row, &bytes, err), err);
         if (rc)
             return rc;
         m->offset[i] = end;
@@ -162,7 +173,7 @@ static int make_param(struct making *m, int arg, struct guest_param *out, struct
         return 0;
     }
     *out = (struct guest_param){ .kind = GUEST_VALUE };
-    return as_damage(plan_arg_value(m->plan, arg, m->slots, out->value, &out->bytes, err), m, err);
+    return as_refusal(plan_arg_value(m->plan, arg, m->slots, out->value, &out->bytes, err), err);
 }
 
 static int make_launch(struct making *m, int i, struct err *err)
@@ -170,7 +181,7 @@ static int make_launch(struct making *m, int i, struct err *err)
     const struct launch *l = &m->op->variants->launches[i];
     struct guest_launch *out = &m->k->launches[i];
     struct geometry *g = &m->k->geometry[i];
-    int rc = as_damage(plan_geometry(m->plan, i, m->slots, g, err), m, err);
+    int rc = as_refusal(plan_geometry(m->plan, i, m->slots, g, err), err);
     if (rc)
         return rc;
     for (int d = 0; d < 3; d++) {

@@ -88,8 +88,10 @@ static int complain_of(const struct cutune_kernel *k, void *const *buffers)
 
 static int launch(const struct cutune_kernel *k, void *stream, void *const *buffers, int nbuffers, void *workspace, size_t bytes)
 {
-    if (!k || k->handle->generation != atomic_load_explicit(&fork_generation, memory_order_relaxed))
-        return refuse(CUTUNE_ERR_INVALID, k ? "opened before a fork: open the database again in the child" : "no kernel given");
+    if (!k)
+        return refuse(CUTUNE_ERR_INVALID, "no kernel given");
+    if (k->handle->generation != atomic_load_explicit(&fork_generation, memory_order_relaxed))
+        return check_forks(k->handle->generation);
     if (nbuffers != k->nbuffers || !buffers)
         return refuse(CUTUNE_ERR_INVALID, "%s takes %d buffers, not %d", k->op_name, k->nbuffers, buffers ? nbuffers : 0);
     enum fit fit = k->checks ? fit_of(k, buffers) : fit_of_objects(k, buffers);
@@ -130,8 +132,10 @@ int cutune_launch_in(const cutune_kernel *k, void *stream, void *const *buffers,
 
 int cutune_kernel_function(const cutune_kernel *k, int i, void **out)
 {
-    if (!k || !out || i < 0 || i >= k->work.nlaunches)
-        return refuse(CUTUNE_ERR_INVALID, "no launch %d, or no place for its function", i);
+    if (!k || !out)
+        return refuse(CUTUNE_ERR_INVALID, k ? "no place for the function" : "no kernel given");
+    if (i < 0 || i >= k->work.nlaunches)
+        return refuse(CUTUNE_ERR_INVALID, "no launch %d: the kernel has %d, counted from 0", i, k->work.nlaunches);
     int rc = check_forks(k->handle->generation);
     if (!rc)
         rc = loaded(k, thread_err());

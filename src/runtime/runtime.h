@@ -241,8 +241,14 @@ extern atomic_int fork_generation; /* counts how deep in forks this process is *
 struct err *thread_err(void); /* the calling thread's last failure: what cutune_error tells */
 /* The end of a call that may come to its answer past failures: `why` is told where rc is one. */
 int outcome(int rc, const struct err *why);
+/* ---- forks: forks.c */
+void watch_forks(void); /* from the first open on */
 /* Refuses what is of the parent of a process that forked. */
 int check_forks(int generation);
+/* Around whatever may call SQLite; taken before any of the locks here. A thread may be within several times. */
+void store_enter(void);
+void store_leave(void);
+
 int refuse(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void say(struct cutune *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -256,9 +262,6 @@ int watch_start(struct cutune *c, struct err *err);
 void watch_stop(struct cutune *c);                  /* after a last flush */
 void watch_forget(struct cutune *c);                /* the same in a child: frees memory */
 int watch_flush(struct cutune *c, struct err *err); /* writes the misses; 0 where none are captured */
-/* Around a fork: no thread of the library's own is within SQLite then, whose locks the child would find taken for ever. */
-void watch_fork(void);
-void watch_forked(bool in_child);
 
 /* For tests: a handle to the pretend device null:INDEX. */
 int attach_null(cutune *c, int index, cutune_handle **out);

@@ -214,10 +214,13 @@ static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **o
 static int lookup(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes, struct cutune_kernel **out,
                   struct err *err)
 {
-    if (nsizes < 0 || nsizes > MAX_AXES || (nsizes && !sizes))
+    if (nsizes > 0 && !sizes)
+        return err_set(err, ERR_INVALID, "no sizes given: %d were to come", nsizes);
+    if (nsizes < 0 || nsizes > MAX_AXES)
         return err_set(err, ERR_INVALID, "%d sizes given: an op has up to %d", nsizes, MAX_AXES);
     struct key key;
     key_set(&key, op, types, sizes, nsizes);
+    store_enter();
     pthread_mutex_lock(&h->owner->lock);
     struct store *s = h->owner->store;
     int rc = s ? store_begin(s, false, err) : 0; /* all that it reads is of one moment */
@@ -226,6 +229,7 @@ static int lookup(cutune_handle *h, const char *op, const char *types, const int
         rc = s ? store_end(s, rc, err) : rc;
     }
     pthread_mutex_unlock(&h->owner->lock);
+    store_leave();
     return rc;
 }
 

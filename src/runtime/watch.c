@@ -35,22 +35,6 @@ struct watcher {
     struct misses misses;
 };
 
-/* Held by a watcher at work. A fork waits for it. */
-static pthread_mutex_t at_work = PTHREAD_MUTEX_INITIALIZER;
-
-void watch_fork(void)
-{
-    pthread_mutex_lock(&at_work);
-}
-
-void watch_forked(bool in_child)
-{
-    if (in_child) /* its owner is a thread of the parent */
-        pthread_mutex_init(&at_work, NULL);
-    else
-        pthread_mutex_unlock(&at_work);
-}
-
 /* ---- new records */
 
 /* The database may have come, gone or been replaced since it was opened. The one that is gone stays what it was for its readers. */
@@ -100,15 +84,23 @@ static int renew(cutune *c, struct known_op **at, struct err *err)
     return 0;
 }
 
+/* What fails is left as it was, and the others are renewed. */
 static int renew_all(cutune *c, int *changed, struct err *err)
 {
-    int rc = 0;
-    for (struct known_op **k = &c->ops; *k && !rc; k = &(*k)->next)
-        if ((*k)->current)
-            rc = renew(c, k, err);
-    for (cutune_handle *h = c->handles; h && !rc; h = h->next)
-        rc = table_refresh(h, changed, err);
-    return rc;
+    int first = 0;
+    for (struct known_op **k = &c->ops; *k; k = &(*k)->next) {
+        struct err why = { 0 };
+        int rc = (*k)->current ? renew(c, k, &why) : 0;
+        if (rc && !first)
+            first = err_set(err, rc, "%s", why.msg);
+    }
+    for (cutune_handle *h = c->handles; h; h = h->next) {
+        struct err why = { 0 };
+        int rc = table_refresh(h, changed, &why);
+        if (rc && !first)
+            first = err_set(err, rc, "%s", why.msg);
+    }
+    return first;
 }
 
 /* Under the lock. */
@@ -122,7 +114,8 @@ static int refresh(cutune *c, int *changed, struct err *err)
     if (rc || generation == c->seen || (rc = store_begin(c->store, false, err)))
         return rc;
     rc = store_end(c->store, renew_all(c, changed, err), err);
-    if (!rc)
+    bool may_pass = rc == ERR_NOMEM || rc == ERR_IO || rc == ERR_BUSY || rc == ERR_TIMEOUT;
+    if (!may_pass) /* what is damaged stays so until the next commit */
         c->seen = generation;
     return rc;
 }
@@ -135,9 +128,11 @@ int cutune_refresh(cutune *c, int *changed)
         return refuse(CUTUNE_ERR_INVALID, "no cutune given");
     if (check_forks(c->generation))
         return CUTUNE_ERR_INVALID;
+    store_enter();
     pthread_mutex_lock(&c->lock);
     int rc = refresh(c, &n, &why);
     pthread_mutex_unlock(&c->lock);
+    store_leave();
     if (!rc && changed)
         *changed = n;
     return outcome(rc, &why);
@@ -172,21 +167,21 @@ static int add_miss(struct misses *m, struct miss miss)
     return 0;
 }
 
-static int take_miss(struct misses *m, cutune_handle *h, struct entry *e)
+static int take_miss(struct misses *m, cutune_handle *h, struct entry *e, struct err *err)
 {
     uint64_t count = atomic_exchange_explicit(&e->count, 0, memory_order_relaxed);
     struct cutune_kernel *k = atomic_load_explicit(&e->kernel, memory_order_relaxed);
     struct question q;
     if (!count)
         return 0;
-    int rc = question_ask(h, e->op, e->types, e->sizes, e->nsizes, &q, NULL);
+    int rc = question_ask(h, e->op, e->types, e->sizes, e->nsizes, &q, err);
     if (rc) {
         question_free(&q);
     } else {
         struct miss miss = { .dev = h->dev, .op = mem_strdup(e->op), .types = q.types, .sizes = q.sizes };
         miss.count = count < INT64_MAX ? (int64_t)count : INT64_MAX;
         miss.time_ns = k ? k->time_ns : 0;
-        rc = add_miss(m, miss);
+        rc = add_miss(m, miss) ? err_nomem(err) : 0;
     }
     if (rc == ERR_INVALID || rc == ERR_NOTFOUND) /* the op has another form by now: nobody can tune it */
         return 0;
@@ -195,27 +190,29 @@ static int take_miss(struct misses *m, cutune_handle *h, struct entry *e)
     return rc;
 }
 
-/* Takes the counts out of the tables, under the lock; they are written without it. */
-static int collect(cutune *c, struct misses *m)
+/* Takes the counts out of the tables, under the lock; they are written without it. The first failure, past which it goes on. */
+static int collect(cutune *c, struct misses *m, struct err *err)
 {
-    int rc = 0;
+    int first = 0;
     pthread_mutex_lock(&c->lock);
-    for (cutune_handle *h = c->handles; h && !rc; h = h->next) {
+    for (cutune_handle *h = c->handles; h; h = h->next) {
         struct table *t = atomic_load_explicit(&h->table, memory_order_relaxed);
-        for (uint64_t i = 0; i <= t->mask && !rc; i++) {
+        for (uint64_t i = 0; i <= t->mask; i++) {
             struct entry *e = atomic_load_explicit(&t->slots[i], memory_order_relaxed);
-            if (e)
-                rc = take_miss(m, h, e);
+            struct err why = { 0 };
+            int rc = e ? take_miss(m, h, e, &why) : 0;
+            if (rc && !first)
+                first = err_set(err, rc, "%s", why.msg);
         }
     }
     pthread_mutex_unlock(&c->lock);
-    return rc;
+    return first;
 }
 
-static int write_down(cutune *c, const struct misses *m, struct err *err)
+static int write_down(cutune *c, const struct misses *m, enum store_mode mode, struct err *err)
 {
     struct store *s;
-    int rc = c->path ? store_open(c->path, STORE_WRITE, &s, err)
+    int rc = c->path ? store_open(c->path, mode, &s, err)
                      : err_set(err, ERR_NOTFOUND, "there is no place for the database: set CUTUNE_DB to its path, or HOME");
     if (rc)
         return rc;
@@ -235,31 +232,36 @@ static int write_down(cutune *c, const struct misses *m, struct err *err)
 }
 
 /* Under `flushing`. What cannot be written stays for the next time. */
-static int flush(cutune *c, struct misses *m, struct err *err)
+static int flush(cutune *c, struct misses *m, enum store_mode mode, struct err *err)
 {
-    int rc = m->n ? write_down(c, m, err) : 0;
+    struct err why = { 0 };
+    int failed = collect(c, m, &why);
+    int rc = m->n ? write_down(c, m, mode, err) : 0;
     if (rc)
         return rc;
     misses_free(m);
-    int failed = collect(c, m);
-    rc = m->n ? write_down(c, m, err) : 0;
-    if (!rc)
-        misses_free(m);
-    return failed ? err_nomem(err) : rc;
+    return failed ? err_set(err, failed, "%s", why.msg) : 0;
 }
 
-int watch_flush(cutune *c, struct err *err)
+static int write_misses(cutune *c, enum store_mode mode, struct err *err)
 {
     struct watcher *w = c->watcher;
     struct err why = { 0 };
     if (!c->capture || !w)
         return 0;
+    store_enter();
     pthread_mutex_lock(&w->flushing);
-    int rc = flush(c, &w->misses, &why);
+    int rc = flush(c, &w->misses, mode, &why);
     pthread_mutex_unlock(&w->flushing);
+    store_leave();
     if (rc)
         say(c, "misses were not written: %s", why.msg);
     return rc ? err_set(err, rc, "%s", why.msg) : 0;
+}
+
+int watch_flush(cutune *c, struct err *err)
+{
+    return write_misses(c, STORE_WRITE, err);
 }
 
 int cutune_flush(cutune *c)
@@ -292,9 +294,8 @@ static void *watch(void *arg)
             continue;
         }
         pthread_mutex_unlock(&w->lock);
-        pthread_mutex_lock(&at_work);
         if (next_flush <= next) {
-            watch_flush(c, NULL);
+            write_misses(c, STORE_WRITE_SOON, NULL); /* else the next time */
             flushed = clock_ns();
         }
         if (next_refresh <= next) {
@@ -304,7 +305,6 @@ static void *watch(void *arg)
             complained = failed;
             refreshed = clock_ns();
         }
-        pthread_mutex_unlock(&at_work);
         pthread_mutex_lock(&w->lock);
     }
     pthread_mutex_unlock(&w->lock);

@@ -17,6 +17,7 @@ enum {
     APPLICATION_ID = 1668641902, /* as in db/schema.sql */
     SCHEMA_VERSION = 2,
     BUSY_MS = 10000,
+    BUSY_SOON_MS = 100,
     MAX_CELL = 160 << 20, /* bytes of a row */
 };
 
@@ -67,6 +68,8 @@ static int check_path(const char *path, enum store_mode mode, struct err *err)
     if (stat(path, &st)) {
         if (errno != ENOENT)
             return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+        if (lstat(path, &st) == 0)
+            return err_set(err, ERR_NOTFOUND, "%s: a link to what is not there", path);
         if (mode != STORE_WRITE)
             return err_set(err, ERR_NOTFOUND, "%s: no such database; `cutune run` makes one", path);
         return check_folder(path, err);
@@ -84,20 +87,6 @@ static int check_path(const char *path, enum store_mode mode, struct err *err)
     return check_folder(path, err);
 }
 
-static int absolute_path(const char *path, char **out, struct err *err)
-{
-    struct buf absolute = { 0 };
-    char *here = *path == '/' ? NULL : getcwd(NULL, 0);
-    if (*path != '/' && !here)
-        return errno == ENOMEM ? err_nomem(err) : err_set(err, ERR_IO, "%s: the current folder: %s", path, strerror(errno));
-    buf_fmt(&absolute, "%s%s%s", here ? here : "", here ? "/" : "", path);
-    free(here); /* the C library's */
-    if (absolute.failed)
-        return err_nomem(err);
-    *out = absolute.data;
-    return 0;
-}
-
 /* As a URI, so that ":memory:" and the like are plain names and `immutable` can be asked for. */
 static int uri_of(const char *path, const char *parameters, struct buf *out, struct err *err)
 {
@@ -113,10 +102,10 @@ static int uri_of(const char *path, const char *parameters, struct buf *out, str
 }
 
 /* A file may come from anywhere: nothing that its schema says is run beyond its tables. */
-static void restrain(sqlite3 *db)
+static void restrain(sqlite3 *db, int busy_ms)
 {
     sqlite3_extended_result_codes(db, 1);
-    sqlite3_busy_timeout(db, BUSY_MS);
+    sqlite3_busy_timeout(db, busy_ms);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
@@ -138,7 +127,7 @@ static int connect(struct store *s, int flags, const char *parameters, struct er
     if (code)
         rc = store_failed(s, code, err);
     else
-        restrain(s->db);
+        restrain(s->db, s->busy_ms);
 out:
     buf_free(&uri);
     return rc;
@@ -225,7 +214,7 @@ static int identify(struct store *s, enum store_mode mode, int *version, struct 
         return rc;
     if (id == 0 && v == 0 && things == 0) {
         *version = 0;
-        return mode == STORE_WRITE ? 0 : err_set(err, ERR_INVALID, "%s: empty: nothing was ever tuned into it", s->path);
+        return mode == STORE_WRITE ? 0 : err_set(err, ERR_NOTFOUND, "%s: empty: nothing was ever tuned into it", s->path);
     }
     if (id != APPLICATION_ID)
         return err_set(err, ERR_INVALID, "%s: another program's database, not cutune's", s->path);
@@ -332,7 +321,7 @@ static int open_as(struct store *s, enum store_mode mode, struct err *err)
 
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err)
 {
-    int rc = check_path(path, mode, err);
+    int rc = check_path(path, mode == STORE_WRITE_SOON ? STORE_WRITE : mode, err);
     if (rc)
         return rc;
     struct store *s = mem_zalloc(sizeof *s);
@@ -340,9 +329,10 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
         rc = err_nomem(err);
         goto out;
     }
-    rc = absolute_path(path, &s->absolute, err);
+    s->busy_ms = mode == STORE_WRITE_SOON ? BUSY_SOON_MS : BUSY_MS;
+    rc = path_absolute(path, &s->absolute, err);
     if (!rc)
-        rc = open_as(s, mode, err);
+        rc = open_as(s, mode == STORE_WRITE_SOON ? STORE_WRITE : mode, err);
 out:
     if (rc)
         store_close(s);

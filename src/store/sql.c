@@ -128,9 +128,8 @@ void put_text(struct query *q, const char *v)
 void put_line(struct query *q, const char *v)
 {
     char *copy = v ? mem_strdup(v) : NULL;
-    for (char *c = copy; c && *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = ' ';
+    if (copy)
+        err_line(copy);
     put(q, v && !copy ? SQLITE_NOMEM : sqlite3_bind_text(q->stmt, ++q->at, copy, -1, mem_free));
 }
 

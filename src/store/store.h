@@ -16,9 +16,10 @@
 struct store;
 
 enum store_mode {
-    STORE_READ,   /* the file must exist; nothing is written. One of an older version is read as it is */
-    STORE_WRITE,  /* made where it does not exist, migrated where it is older */
-    STORE_TABLES, /* read, of a file that nobody writes: no locks, and nothing is made beside it */
+    STORE_READ,       /* the file must exist; nothing is written. One of an older version is read as it is */
+    STORE_WRITE,      /* made where it does not exist, migrated where it is older */
+    STORE_WRITE_SOON, /* the same; gives up at once where another process writes */
+    STORE_TABLES,     /* read, of a file that nobody writes: no locks, and nothing is made beside it */
 };
 /* Messages name the path, and say what is wrong: not a database, of a newer cutune, not cutune's, damaged, no permission. */
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err);

@@ -110,6 +110,52 @@ static void makes_the_database(void **state)
     assert_int_equal(wanted("cutune/tuned.db", "count", "%"), 2);
 }
 
+/* Also of a handle that is gone by then. */
+static void keeps_what_it_could_not_write(void **state)
+{
+    (void)state;
+    char path[sizeof sample_path], tables[sizeof sample_path];
+    snprintf(tables, sizeof tables, "%s", in_dir("a.db"));
+    snprintf(path, sizeof path, "%s", in_dir("none/b.db"));
+    cutune *c = open_pretend((cutune_options){ .path = path, .tables = tables, .capture = 1 });
+    cutune_handle *h = attached(c);
+    ask(h, 64, 64, 2);
+    assert_true(cutune_flush(c) < 0);
+    ask(h, 64, 65, 3);
+    cutune_detach(h);
+    assert_int_equal(mkdir(in_dir("none"), 0700), 0);
+    cutune_close(c);
+    assert_int_equal(wanted("none/b.db", "count", "m=64,n=64"), 2);
+    assert_int_equal(wanted("none/b.db", "count", "m=64,n=65"), 3);
+}
+
+/* What is wrong with one op is said, and keeps nothing of another's from being written. */
+static void writes_past_a_damaged_op(void **state)
+{
+    (void)state;
+    meddle("a.db", "INSERT INTO op (id, name, hash, current) SELECT 99, 'broken', hash, 1 FROM op;"
+                   "INSERT INTO op_axis SELECT 99, place, name, kind FROM op_axis;"
+                   "INSERT INTO op_type SELECT 99, place, name FROM op_type;"
+                   "INSERT INTO op_binding SELECT 99, line, type, dtype FROM op_binding;"
+                   "INSERT INTO op_arg SELECT 99, place, name, kind, type, value FROM op_arg;"
+                   "INSERT INTO op_extent SELECT 99, arg, place, extent FROM op_extent");
+    cutune *c = open_pretend((cutune_options){ .capture = 1 });
+    cutune_handle *h = attached(c);
+    const cutune_kernel *k = NULL;
+    const int64_t sizes[] = { 64, 64 };
+    assert_int_equal(cutune_lookup(h, "broken", "f32", sizes, 2, &k), CUTUNE_ERR_NOTFOUND);
+    ask(h, 64, 64, 2);
+    meddle("a.db", "UPDATE op_axis SET name = '' WHERE op = 99 AND place = 0");
+    tune("a.db", (struct recipe){ .m = 1111, .n = 113, .tile = 2, .ns = 300 });
+    assert_int_equal(cutune_refresh(c, NULL), CUTUNE_ERR_CORRUPT);
+    assert_says("damaged");
+    assert_is(find(h, 1111, 113), CUTUNE_MATCH_EXACT, "TILE=64"); /* renewed all the same */
+    assert_int_equal(cutune_flush(c), CUTUNE_ERR_CORRUPT);
+    assert_says("damaged");
+    assert_int_equal(wanted("a.db", "count", "m=64,n=64"), 2);
+    cutune_close(c);
+}
+
 /* What could not be written is kept, and written when it can be. */
 static void says_that_it_cannot_write(void **state)
 {
@@ -185,8 +231,14 @@ static void tunes_what_was_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_pretend(counts_what_is_not_exact),  with_pretend(counts_nothing_unasked), with_pretend(counts_what_has_no_kernel),
-        with_pretend(counts_no_more_once_exact), with_pretend(makes_the_database),     with_pretend(tunes_what_was_asked_for),
+        with_pretend(counts_what_is_not_exact),
+        with_pretend(counts_nothing_unasked),
+        with_pretend(counts_what_has_no_kernel),
+        with_pretend(counts_no_more_once_exact),
+        with_pretend(makes_the_database),
+        with_pretend(tunes_what_was_asked_for),
+        with_pretend(keeps_what_it_could_not_write),
+        with_pretend(writes_past_a_damaged_op),
         with_pretend(says_that_it_cannot_write),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,20 @@ static void refuses_sizes_that_cannot_be(void **state)
     cutune_close(c);
 }
 
+/* A value for the kernels that overflows for these sizes: no damage, and no kernel. */
+static void refuses_what_overflows(void **state)
+{
+    (void)state;
+    meddle("a.db", "UPDATE op SET packed = NULL; UPDATE op_arg SET value = 'n * 100000000000' WHERE kind = 'value'");
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    const cutune_kernel *k = NULL;
+    assert_is(find(h, 1, 100), CUTUNE_MATCH_NEAR, "TILE=8");
+    assert_int_equal(try_find(h, 1, 100000000, &k), CUTUNE_ERR_NOTFOUND);
+    assert_says("overflow");
+    cutune_close(c);
+}
+
 static void refuses_structures_without_a_size(void **state)
 {
     (void)state;
@@ -254,6 +268,7 @@ int main(void)
         with_pretend(refuses_null),
         with_pretend(refuses_null_kernels),
         with_pretend(refuses_sizes_that_cannot_be),
+        with_pretend(refuses_what_overflows),
         with_pretend(refuses_structures_without_a_size),
         with_pretend(answers_for_odd_devices),
         with_pretend(survives_failed_allocations),

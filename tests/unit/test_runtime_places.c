@@ -96,6 +96,62 @@ static void looks_for_the_tables(void **state)
     assert_null(c);
 }
 
+/* Relative paths are of the folder that the database was opened in. */
+static void stays_where_it_was_opened(void **state)
+{
+    (void)state;
+    char *before = getcwd(NULL, 0), new_path[sizeof sample_path];
+    int changed = 0;
+    assert_int_equal(mkdir(in_dir("elsewhere"), 0700), 0);
+    assert_int_equal(chdir(sample_dir), 0);
+    tune("w.db", (struct recipe){ .m = 5, .n = 5 });
+    setenv("CUTUNE_TABLES", "a.db", 1);
+    cutune *c = open_pretend((cutune_options){ .path = "w.db", .cache = "cache", .capture = 1 });
+    assert_int_equal(chdir("elsewhere"), 0);
+    cutune_handle *h = attached(c);
+    assert_is(find(h, 6, 6), CUTUNE_MATCH_NEAR, "TILE=32");
+    assert_int_equal(cutune_flush(c), CUTUNE_OK);
+    assert_int_equal(ask_number("w.db", "SELECT count(*) FROM wanted"), 1);
+    tune("new.db", (struct recipe){ .m = 6, .n = 6, .tile = 2 });
+    meddle("new.db", "DELETE FROM tuned WHERE problem NOT IN (SELECT id FROM problem WHERE sizes = 'm=6,n=6')");
+    keep(new_path, "new.db");
+    assert_int_equal(rename(new_path, in_dir("w.db")), 0);
+    assert_int_equal(cutune_refresh(c, &changed), CUTUNE_OK);
+    assert_is(find(h, 6, 6), CUTUNE_MATCH_EXACT, "TILE=64");
+    cutune_close(c);
+    assert_int_equal(chdir(sample_dir), 0);
+    c = open_pretend((cutune_options){ .path = "none.db", .capture = 1 }); /* the tables alone */
+    assert_int_equal(chdir("elsewhere"), 0);
+    assert_is(find(attached(c), 1111, 113), CUTUNE_MATCH_DEFAULT, "TILE=");
+    cutune_close(c);
+    assert_int_equal(chdir(before), 0);
+    assert_int_equal(rmdir(in_dir("elsewhere")), 0); /* nothing was made there */
+    free(before);
+}
+
+/* A home of another user's, or none: the tables answer. */
+static void does_without_a_home(void **state)
+{
+    (void)state;
+    char tables[sizeof sample_path], shut[sizeof sample_path];
+    struct said said = { 0 };
+    const char *const homes[] = { "/dev/null", keep(shut, "shut") };
+    const cutune_options o = { .size = sizeof o, .tables = keep(tables, "a.db"), .log = note, .log_arg = &said };
+    assert_int_equal(mkdir(shut, 0), 0);
+    for (int i = 0; i < (geteuid() ? 2 : 1); i++) { /* nothing is shut for root */
+        cutune *c = NULL;
+        setenv("HOME", homes[i], 1);
+        said.lines = 0;
+        if (cutune_open_with(&o, &c))
+            fail_msg("%s", cutune_error());
+        assert_int_equal(said.lines, 1);
+        assert_non_null(strstr(said.last, "done without"));
+        assert_is(find(attached(c), 1111, 113), CUTUNE_MATCH_DEFAULT, "TILE=");
+        cutune_close(c);
+    }
+    assert_int_equal(rmdir(shut), 0);
+}
+
 static void refuses_what_is_no_database(void **state)
 {
     (void)state;
@@ -104,7 +160,7 @@ static void refuses_what_is_no_database(void **state)
     assert_int_equal(cutune_open(in_dir("text"), &c), CUTUNE_ERR_INVALID);
     assert_true(*cutune_error());
     put_file("empty", "", 0);
-    assert_int_equal(cutune_open(in_dir("empty"), &c), CUTUNE_ERR_INVALID);
+    assert_int_equal(cutune_open(in_dir("empty"), &c), CUTUNE_ERR_NOTFOUND);
     assert_says("empty");
     meddle("foreign.db", "CREATE TABLE t (x)");
     assert_int_equal(cutune_open(in_dir("foreign.db"), &c), CUTUNE_ERR_INVALID);
@@ -248,9 +304,9 @@ static void tells_why_it_does_not_compile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_places(looks_for_the_database),        with_places(looks_for_the_tables),   with_places(refuses_what_is_no_database),
-        with_places(reads_what_it_may_not_write),   with_places(keeps_what_it_compiled), with_places(does_without_a_cache),
-        with_places(tells_why_it_does_not_compile),
+        with_places(looks_for_the_database), with_places(looks_for_the_tables),        with_places(stays_where_it_was_opened),
+        with_places(does_without_a_home),    with_places(refuses_what_is_no_database), with_places(reads_what_it_may_not_write),
+        with_places(keeps_what_it_compiled), with_places(does_without_a_cache),        with_places(tells_why_it_does_not_compile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,7 @@ static int child_steps(cutune *c, cutune_handle *h, const cutune_kernel *k)
         forked(cutune_refresh(c, NULL)),
         forked(cutune_flush(c)),
         forked(cutune_each(c, never, NULL)),
+        !cutune_kernel_fallback(k) && cutune_kernel_workspace(k) > 0,
         !other && !function && !attached_here,
     };
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
@@ -74,6 +75,17 @@ static int child_opens(const char *path, int64_t n)
     tune("a.db", (struct recipe){ .m = 64, .n = n });
     if (cutune_refresh(c, &changed) || changed != 1)
         return 101;
+    cutune_close(c);
+    return 0;
+}
+
+static int child_opens_only(const char *path)
+{
+    cutune *c = NULL;
+    cutune_handle *h = NULL;
+    const cutune_kernel *k = NULL;
+    if (cutune_open(path, &c) || attach_null(c, 0, &h) || try_find(h, 1111, 113, &k) || cutune_launch(k, NULL, buffers, 2))
+        return 1;
     cutune_close(c);
     return 0;
 }
@@ -109,6 +121,77 @@ static void refuses_in_a_child(void **state)
     assert_is(find(h, 64, 65), CUTUNE_MATCH_EXACT, "TILE=32");
     cutune_close(c);
     assert_int_equal(ask_number("a.db", "SELECT sum(count) FROM wanted"), 2); /* the parent's alone */
+}
+
+/* What the parent's other threads do while it forks: each on its own, and all may be within SQLite. */
+struct busy {
+    cutune *c;
+    cutune_handle *h;
+    char path[sizeof sample_path];
+    atomic_bool stop;
+    atomic_int turns, failed;
+};
+
+static void *looks_up(void *arg)
+{
+    struct busy *b = arg;
+    for (int64_t m = 1; !b->stop; m++, b->turns++) {
+        const cutune_kernel *k;
+        b->failed += try_find(b->h, m % 5000 + 1, 77, &k) != 0;
+    }
+    return NULL;
+}
+
+static void *looks_around(void *arg)
+{
+    struct busy *b = arg;
+    for (; !b->stop; b->turns++)
+        b->failed += cutune_refresh(b->c, NULL) || cutune_flush(b->c) || cutune_each(b->c, never, NULL);
+    return NULL;
+}
+
+static void *opens_and_closes(void *arg)
+{
+    struct busy *b = arg;
+    for (; !b->stop; b->turns++) {
+        cutune *c = NULL;
+        cutune_handle *h = NULL;
+        const cutune_kernel *k;
+        b->failed += cutune_open(b->path, &c) || attach_null(c, 0, &h) || try_find(h, 7, 7, &k);
+        cutune_close(c);
+    }
+    return NULL;
+}
+
+static void forks_beside_busy_threads(void **state)
+{
+    (void)state;
+    void *(*const work[])(void *) = { looks_up, looks_around, opens_and_closes };
+    struct busy b = { .c = open_pretend((cutune_options){ .capture = 1 }) };
+    pthread_t threads[3];
+    b.h = attached(b.c);
+    strcpy(b.path, in_dir("a.db"));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work[i], &b), 0);
+    for (int i = 0; i < 60; i++) {
+        for (int at = b.turns; b.turns == at;)
+            sched_yield();
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(120); /* else it would wait for ever */
+            cutune_close(b.c);
+            _exit(child_opens_only(b.path));
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (status)
+            fail_msg("child %d ended with %d, signal %d", i, WEXITSTATUS(status), WTERMSIG(status));
+    }
+    b.stop = true;
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(b.failed, 0);
+    cutune_close(b.c);
 }
 
 static void step(int to, int from)
@@ -370,8 +453,13 @@ static void takes_memory_where_it_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_pretend(refuses_in_a_child),    with_pretend(opens_its_own_in_a_child), with_pretend(keeps_handles_apart),
-        with_pretend(keeps_databases_apart), with_pretend(lives_twice_in_a_process), with_pretend(takes_memory_where_it_is_told),
+        with_pretend(refuses_in_a_child),
+        with_pretend(forks_beside_busy_threads),
+        with_pretend(opens_its_own_in_a_child),
+        with_pretend(keeps_handles_apart),
+        with_pretend(keeps_databases_apart),
+        with_pretend(lives_twice_in_a_process),
+        with_pretend(takes_memory_where_it_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static void refuses_what_is_not_its_own(void **state)
     refuse(sample_dir, STORE_WRITE, ERR_INVALID, "a folder");
     refuse("/dev/null", STORE_READ, ERR_INVALID, "not a regular file");
     put_file("empty.db", "", 0);
-    refuse(strcpy(path, in_dir("empty.db")), STORE_READ, ERR_INVALID, "empty");
+    refuse(strcpy(path, in_dir("empty.db")), STORE_READ, ERR_NOTFOUND, "empty");
     put_file("text.db",
              "this is some text, and no database at all. It is longer than the header of one, which has a hundred bytes.", 105);
     refuse(strcpy(path, in_dir("text.db")), STORE_READ, ERR_INVALID, "not a database");
