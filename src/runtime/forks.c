@@ -1,16 +1,13 @@
 /* Forks. SQLite's locks are its own, and a child made while another thread held one would wait for it for ever: a fork waits until no
- * thread is within SQLite by way of this library. */
+ * other thread is within SQLite by way of this library. */
 #include "runtime/runtime.h"
-
-#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP /* a fork is not kept waiting by those who come after it */
-#define GATE PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
-#else
-#define GATE PTHREAD_RWLOCK_INITIALIZER
-#endif
 
 atomic_int fork_generation;
 
-static pthread_rwlock_t gate = GATE;
+/* Held through a fork. Not a rwlock: what a child inherits of one that is held can be neither released nor made anew. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER, forked = PTHREAD_COND_INITIALIZER;
+static int within, forking;     /* threads */
 static _Thread_local int depth; /* of this thread's store_enter */
 
 int check_forks(int generation)
@@ -22,36 +19,54 @@ int check_forks(int generation)
 
 void store_enter(void)
 {
-    if (!depth++)
-        pthread_rwlock_rdlock(&gate);
+    if (depth++)
+        return;
+    pthread_mutex_lock(&lock);
+    while (forking) /* a fork is not kept waiting by those who come after it */
+        pthread_cond_wait(&forked, &lock);
+    within++;
+    pthread_mutex_unlock(&lock);
 }
 
 void store_leave(void)
 {
-    if (!--depth)
-        pthread_rwlock_unlock(&gate);
+    if (--depth)
+        return;
+    pthread_mutex_lock(&lock);
+    within--;
+    pthread_cond_broadcast(&left);
+    pthread_mutex_unlock(&lock);
 }
 
-/* Who forks within a callback of this library's holds the gate already. */
+/* Who forks in a callback of this library's is within itself. */
+static int own(void)
+{
+    return depth > 0;
+}
+
 static void before(void)
 {
-    if (!depth)
-        pthread_rwlock_wrlock(&gate);
+    pthread_mutex_lock(&lock);
+    forking++;
+    while (within > own())
+        pthread_cond_wait(&left, &lock);
 }
 
 static void in_parent(void)
 {
-    if (!depth)
-        pthread_rwlock_unlock(&gate);
+    forking--;
+    pthread_cond_broadcast(&forked);
+    pthread_mutex_unlock(&lock);
 }
 
-/* The only thread there is. */
+/* Whoever waited is not there. */
 static void in_child(void)
 {
-    gate = (pthread_rwlock_t)GATE;
-    if (depth)
-        pthread_rwlock_rdlock(&gate);
+    forking = 0;
+    pthread_cond_init(&left, NULL);
+    pthread_cond_init(&forked, NULL);
     atomic_fetch_add(&fork_generation, 1);
+    pthread_mutex_unlock(&lock);
 }
 
 static void watch(void)
