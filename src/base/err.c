@@ -1,18 +1,50 @@
 #include "base/err.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A message is one line, whatever a script or driver put into it. */
-static void one_line(char *s)
+/* How many bytes the character at s has; 0 where that is no UTF-8. */
+static size_t character(const unsigned char *s, uint32_t *c)
 {
-    size_t n = strlen(s);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
-            s[i] = ' ';
-    while (n && s[n - 1] == ' ')
-        s[--n] = 0;
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t n = *s < 0x80 ? 1 : *s < 0xc0 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf8 ? 4 : 0;
+    *c = n == 1 ? *s : *s & (0x7f >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *c = *c << 6 | (s[i] & 0x3f);
+    }
+    bool half = *c >= 0xd800 && *c <= 0xdfff;
+    return n && *c >= least[n] && *c <= 0x10ffff && !half ? n : 0;
+}
+
+/* What moves a terminal's cursor, or makes it show the text in another order than it has. */
+static bool is_control(uint32_t c)
+{
+    return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+void err_line(char *s)
+{
+    char *out = s, *end = s;
+    for (uint32_t c; *s;) {
+        size_t n = character((unsigned char *)s, &c);
+        if (n == 0 || is_control(c)) {
+            *out++ = n ? ' ' : '?';
+            s += n ? n : 1;
+        } else {
+            memmove(out, s, n);
+            out += n;
+            s += n;
+        }
+        if (out[-1] != ' ')
+            end = out;
+    }
+    *end = 0;
 }
 
 int err_set(struct err *err, int code, const char *fmt, ...)
@@ -24,7 +56,7 @@ int err_set(struct err *err, int code, const char *fmt, ...)
     char text[sizeof err->msg]; /* fmt's arguments may be err's own text */
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    one_line(text);
+    err_line(text);
     memcpy(err->msg, text, sizeof text);
     return err->code = code;
 }
@@ -40,7 +72,7 @@ int err_prefix(struct err *err, const char *fmt, ...)
     va_end(ap);
     if (n >= 0 && (size_t)n < sizeof text)
         snprintf(text + n, sizeof text - (size_t)n, "%s", err->msg);
-    one_line(text);
+    err_line(text);
     memcpy(err->msg, text, sizeof text);
     return err->code;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/targets.h"
 #include "device/device.h"
 #include "exchange/c.h"
@@ -105,26 +106,11 @@ static int write_out(struct store *s, const struct export_args *args, FILE *out,
     return strcmp(args->format, "c") == 0 ? export_c(s, args, out, err) : exchange_export(s, args->format, out, err);
 }
 
-/* Written beside the file first: one that was there stays whole until the new one is. */
 static int write_file(struct store *s, const struct export_args *args, struct err *err)
 {
-    struct buf beside = { 0 };
-    buf_fmt(&beside, "%s.new", args->file);
-    FILE *f = beside.failed ? NULL : fopen(beside.data, "w");
-    if (!f) {
-        int rc = err_set(err, ERR_IO, "%s: %s", args->file, strerror(errno));
-        buf_free(&beside);
-        return rc;
-    }
-    int rc = write_out(s, args, f, err);
-    if (fclose(f) && !rc)
-        rc = err_set(err, ERR_IO, "%s: %s", args->file, strerror(errno));
-    if (!rc && rename(beside.data, args->file))
-        rc = err_set(err, ERR_IO, "%s: %s", args->file, strerror(errno));
-    if (rc)
-        remove(beside.data);
-    buf_free(&beside);
-    return rc;
+    struct output o;
+    int rc = output_begin(&o, args->file, err);
+    return rc ? rc : output_end(&o, write_out(s, args, o.file, err), err);
 }
 
 int cmd_export(int argc, char **argv)

@@ -1,11 +1,10 @@
 /* `cutune header`: typed calls of ops, as a C header. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "cli/args.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "exchange/header.h"
 #include "op/load.h"
 
@@ -58,26 +57,15 @@ static int load(const char *word, struct op **op)
     return rc ? complain(rc == ERR_NOTFOUND ? USAGE : FAILED, "%s", err.msg) : DONE;
 }
 
-static int put_file(const char *file, const struct buf *text)
-{
-    FILE *f = fopen(file, "w");
-    if (!f)
-        return complain(FAILED, "%s: %s", file, strerror(errno));
-    bool whole = fwrite(text->data, 1, text->len, f) == text->len && fflush(f) == 0;
-    int code = whole ? DONE : complain(FAILED, "%s: %s: the header is not whole", file, strerror(errno));
-    fclose(f);
-    return code;
-}
-
 /* Only a header that is right as a whole replaces what was there. */
 static int write_header(struct op *const *ops, int n, const char *file)
 {
     struct err err = { 0 };
     struct buf text = { 0 };
     int code = header_write(&text, ops, n, &err) != 0 ? complain(FAILED, "%s", err.msg) : DONE;
-    if (code == DONE && file)
-        code = put_file(file, &text);
-    else if (code == DONE)
+    if (code == DONE && file && output_write(file, &text, &err))
+        code = complain(FAILED, "%s", err.msg);
+    else if (code == DONE && !file)
         fputs(buf_text(&text), stdout);
     buf_free(&text);
     return code;

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/text.h"
 
 struct progress progress_start(bool quiet)
@@ -46,6 +47,14 @@ void progress_show(void *arg, const struct tune_progress *p)
     fprintf(stderr, "\r%.*s\033[K", terminal_columns() - 1, buf_text(&line));
     fflush(stderr);
     buf_free(&line);
+}
+
+void progress_note(void *arg, const char *line)
+{
+    const struct progress *progress = arg;
+    if (progress->terminal && !progress->quiet)
+        fputs("\r\033[K", stderr);
+    complain(DONE, "%s: %s", progress->title, line);
 }
 
 void progress_end(struct progress *progress, const struct tune_report *report)

@@ -57,7 +57,7 @@ static void print_counts(const struct tune_report *r)
     putchar('\n');
     if (r->measured)
         printf("  %" PRId64 " measured now in %.1f s, %.1f a second\n", r->measured, r->seconds, r->rate);
-    else if (!r->interrupted)
+    else if (r->tried && !r->interrupted)
         puts("  nothing to measure: all of these are in the database (--retune measures them again)");
     if (r->deflt.config.variant >= 0 && r->deflt.reason[0])
         printf("  the default: %s: %s\n", outcome_name(r->deflt.outcome), r->deflt.reason);

@@ -204,6 +204,14 @@ static int want_no_more(struct store *store, const struct devspec *dev, const st
     return rc;
 }
 
+static const char *why_nothing(const struct tune_report *report, const struct tune_options *tune)
+{
+    if (report->tried)
+        return "no configuration was right";
+    bool over = tune->budget_seconds > 0 && report->seconds >= tune->budget_seconds;
+    return over ? "the budget ended before anything was tried" : "the strategy gave nothing to try";
+}
+
 int run_problem(struct store *store, struct run_args *run, const struct devspec *dev, struct finding *f)
 {
     struct err err = { 0 };
@@ -212,6 +220,7 @@ int run_problem(struct store *store, struct run_args *run, const struct devspec 
     target_print(&title, f->op, f->problem, f->row);
     progress.title = buf_text(&title);
     run->tune.progress = progress_show;
+    run->tune.note = progress_note;
     run->tune.arg = &progress;
     int rc = bench_fits(f->op, f->problem, f->row, dev, &err);
     if (rc == 0)
@@ -222,7 +231,7 @@ int run_problem(struct store *store, struct run_args *run, const struct devspec 
     if (rc)
         complain(FAILED, "%s: %s", progress.title, err.msg);
     else if (found_nothing(&f->report))
-        complain(FAILED, "%s: no configuration was right", progress.title);
+        complain(FAILED, "%s: %s", progress.title, why_nothing(&f->report, &run->tune));
     buf_free(&title);
     return rc;
 }

@@ -1,16 +1,15 @@
 /* `cutune tables`: makes the database that ships, with the default configurations of all installed ops: what a look-up answers on a
  * device that nobody has tuned for. It needs no device, and no compiler unless it is to make PTX. */
-#include <errno.h>
 #include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/targets.h"
 #include "device/device.h"
 #include "op/load.h"
@@ -74,15 +73,6 @@ struct making {
     int records, without;
 };
 
-/* A template may hold code of its own, and the compiler may not end. */
-static void late(int number)
-{
-    static const char line[] = "cutune tables: a template or the compiler did not finish in time\n";
-    (void)number;
-    (void)!write(STDERR_FILENO, line, sizeof line - 1);
-    _exit(FAILED);
-}
-
 /* NVRTC writes its own version of the language into PTX, and a driver older than that refuses it, though nothing newer than the
  * architecture is used. A test holds the result against the assembler, wherever there is one. */
 static int lower_version(const struct buf *ptx, struct buf *out, struct err *err)
@@ -122,22 +112,6 @@ static int compile(struct making *m, const char *source, struct buf *ptx, struct
     return rc;
 }
 
-/* Under another name first, so that nothing half-written stays. */
-static int write_file(const char *path, const struct buf *text, struct err *err)
-{
-    struct buf part = { 0 };
-    buf_fmt(&part, "%s.part", path);
-    FILE *f = part.failed ? NULL : fopen(part.data, "w");
-    bool good = f && fwrite(text->data, 1, text->len, f) == text->len;
-    if (f)
-        good = fclose(f) == 0 && good;
-    int rc = good && rename(part.data, path) == 0 ? 0 : err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-    if (rc && f)
-        unlink(part.data);
-    buf_free(&part);
-    return rc;
-}
-
 /* The PTX of a source, if it is there or can be made; else the buffer stays empty. */
 static int find_ptx(struct making *m, const char *key, const char *source, struct buf *ptx, struct err *err)
 {
@@ -148,7 +122,7 @@ static int find_ptx(struct making *m, const char *key, const char *source, struc
     if (!rc && access(path.data, F_OK) == 0)
         rc = file_read(path.data, MAX_PTX, ptx, err);
     else if (!rc && m->make && !(rc = compile(m, source, ptx, err)))
-        rc = write_file(path.data, ptx, err);
+        rc = output_write(path.data, ptx, err);
     if (!rc && strlen(buf_text(ptx)) != ptx->len)
         rc = err_set(err, ERR_INVALID, "%s: not a text", path.data);
     buf_free(&path);
@@ -239,26 +213,37 @@ static void remove_unused(const struct making *m)
     buf_free(&pattern);
 }
 
+static struct output unfinished; /* the database */
+
+/* A template may hold code of its own, and the compiler may not end. */
+static void late(int number)
+{
+    static const char line[] = "cutune tables: a template or the compiler did not finish in time\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, line, sizeof line - 1);
+    output_abandon(&unfinished);
+    _exit(FAILED);
+}
+
 /* A database of its own that nobody sees before it is whole. */
 static int make_database(struct making *m, const char *out, struct err *err)
 {
-    struct buf part = { 0 };
-    buf_fmt(&part, "%s.part", out);
-    if (part.failed)
-        return err_nomem(err);
-    unlink(part.data);
-    int rc = store_open(part.data, STORE_WRITE, &m->store, err);
+    struct output *o = &unfinished;
+    int rc = output_begin(o, out, err);
+    if (rc)
+        return rc;
+    if (!o->beside.len)
+        rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
+    if (!rc)
+        rc = store_open(o->beside.data, STORE_WRITE, &m->store, err);
     if (!rc)
         rc = add_ops(m, err);
     if (!rc)
         rc = store_seal(m->store, err);
-    store_close(m->store);
-    if (!rc && rename(part.data, out))
-        rc = err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
     if (rc)
-        unlink(part.data);
-    buf_free(&part);
-    return rc;
+        err_prefix(err, "%s: ", out);
+    store_close(m->store); /* before the file, whose end would take SQLite's locks along */
+    return output_end(o, rc, err);
 }
 
 int cmd_tables(int argc, char **argv)

@@ -9,6 +9,7 @@
  *   large-compile   the compiler finds that it takes more than the device has
  *   crash           a wait for it takes the process down   hang          a wait for it never returns
  *   sticky          a wait for it, and every call after, fails as on a lost context
+ *   after=N         what its launches do amiss begins with the N+1st in a process; all sources that say so are counted together
  *   wrong           the next launch of a kernel check_equal or check_close writes 1 to the uint64 that its first argument points to */
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,8 +39,10 @@ struct pending {
 struct device {
     struct devspec spec;
     struct pending pending;
-    bool wrong; /* the next check finds a difference */
+    const struct module *writer; /* whose kernel ran last, the service kernels aside */
+    bool wrong;                  /* what that wrote: the next check finds a difference */
     bool lost;
+    int64_t counted; /* launches of sources that say after= */
     double clock_ns; /* the sum of all work so far */
     struct {
         double begin, end;
@@ -407,6 +410,13 @@ static void check_output(struct device *d, const struct karg *args, int nargs)
     d->wrong = false;
 }
 
+/* Whether a launch does yet what the source says. */
+static bool acts(struct device *d, const char *source)
+{
+    int64_t after = value_of(source, "after=");
+    return after < 0 || d->counted++ >= after;
+}
+
 static int null_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
                        struct err *err)
 {
@@ -414,17 +424,22 @@ static int null_launch(struct device *d, struct kernel *k, const struct geometry
     const char *source = k->module->source;
     if (!rc)
         rc = lost(d, err);
-    if (!rc)
+    bool act = !rc && acts(d, source);
+    if (act)
         rc = null_launch_check(source, err);
     if (rc)
         return rc;
     if (strcmp(k->name, "check_equal") == 0 || strcmp(k->name, "check_close") == 0)
         check_output(d, args, nargs);
-    d->wrong |= null_says(source, "wrong");
-    d->pending.hang |= null_says(source, "hang");
-    d->pending.crash |= null_says(source, "crash");
-    d->pending.sticky |= null_says(source, "sticky");
-    int64_t delay = value_of(source, "delay=");
+    if (d->writer != k->module && !strstr(source, "check_equal")) {
+        d->writer = k->module;
+        d->wrong = false;
+    }
+    d->wrong |= act && null_says(source, "wrong");
+    d->pending.hang |= act && null_says(source, "hang");
+    d->pending.crash |= act && null_says(source, "crash");
+    d->pending.sticky |= act && null_says(source, "sticky");
+    int64_t delay = act ? value_of(source, "delay=") : 0;
     if (delay > d->pending.delay_ms)
         d->pending.delay_ms = delay;
     d->clock_ns += time_of(k, g);

@@ -5,6 +5,10 @@
 
 #include "device/opencl_part.h"
 
+static const char advice[] =
+    "install a driver of the GPU's vendor, or PoCL (apt install pocl-opencl-icd) for the CPU; a PoCL that is "
+    "there shows no device where it cannot write its cache: POCL_CACHE_DIR, or .cache in HOME";
+
 struct found {
     cl_platform_id platform;
     cl_device_id device;
@@ -153,8 +157,7 @@ int opencl_list(struct devspec *out, int max, struct err *err)
     struct found found[MAX_DEVICES];
     int n = enumerate(cl, found);
     if (n == 0)
-        err_set(err, 0,
-                "OpenCL has no device: install a driver of the GPU's vendor, or PoCL (apt install pocl-opencl-icd) for the CPU");
+        err_set(err, 0, "OpenCL has no device: %s", advice);
     for (int i = 0; i < n && i < max; i++)
         describe(cl, &found[i], i, &out[i]);
     return n;
@@ -204,6 +207,5 @@ void opencl_doctor(struct buf *out)
         buf_fmt(out, "opencl: opencl:%d is %s (%s %s)\n", i, d.name, d.arch, d.driver);
     }
     if (n == 0)
-        buf_str(out,
-                "opencl: no device; install a driver of the GPU's vendor, or PoCL (apt install pocl-opencl-icd) for the CPU\n");
+        buf_fmt(out, "opencl: no device; %s\n", advice);
 }

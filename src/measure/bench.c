@@ -14,6 +14,20 @@ void bench_alive(const struct bench *b)
         b->set.alive(b->set.arg);
 }
 
+void bench_playing(const struct bench *b, int i)
+{
+    if (b->set.playing)
+        b->set.playing(b->set.arg, i);
+}
+
+void bench_blame(struct result *out, const struct err *err)
+{
+    if (out->outcome != OUT_OK)
+        return;
+    out->outcome = OUT_CRASH;
+    snprintf(out->reason, sizeof out->reason, "%.255s", err->msg);
+}
+
 /* Complex elements are pairs of their parts to the service kernels. */
 static const struct dtype *part_of(const struct dtype *t)
 {
@@ -261,6 +275,17 @@ void bench_close(struct bench *b)
     mem_free(b);
 }
 
+/* After timing: it may have stopped working meanwhile, and then it has no time. */
+static int verify_again(struct bench *b, struct loaded *l, struct result *out, struct err *err)
+{
+    int rc = verify_pass(b, l, PASSES - 1, &out->outcome, out->reason, err);
+    if (out->outcome != OUT_OK) {
+        out->stats = (struct stats){ 0 };
+        out->nsamples = 0;
+    }
+    return rc;
+}
+
 int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err)
 {
     struct loaded l;
@@ -270,16 +295,26 @@ int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, s
     out->resources = l.resources;
     for (int pass = 0; !rc && out->outcome == OUT_OK && pass < PASSES; pass++)
         rc = verify_pass(b, &l, pass, &out->outcome, out->reason, err);
-    if (!rc && out->outcome == OUT_OK) {
+    if (!rc && out->outcome == OUT_OK)
         rc = time_samples(b, &l, cut_ns, out, err);
-        if (!rc)
-            rc = verify_outputs(b, PASSES - 1, &out->outcome, out->reason, err);
-    }
-    if (rc && out->outcome == OUT_OK) {
-        out->outcome = OUT_CRASH;
-        snprintf(out->reason, sizeof out->reason, "%.255s", err->msg);
-    }
+    if (!rc && out->outcome == OUT_OK)
+        rc = verify_again(b, &l, out, err);
+    if (rc)
+        bench_blame(out, err);
     candidate_unload(b, &l);
+    return rc;
+}
+
+static int load_all(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct result *out, struct err *err)
+{
+    int rc = inputs_fill(b, PASSES - 1, err); /* whatever the last candidate left */
+    for (int i = 0; !rc && i < n; i++) {
+        bench_playing(b, i);
+        rc = candidate_load(b, &c[i].config, c[i].binary, c[i].binary_bytes, &l[i], &out[i].outcome, out[i].reason, err);
+        out[i].resources = l[i].resources;
+        if (rc)
+            bench_blame(&out[i], err);
+    }
     return rc;
 }
 
@@ -289,14 +324,20 @@ int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int r
     int rc = l ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < n; i++) {
         out[i] = (struct result){ .resources = { -1, -1, -1, -1 } };
-        rc = candidate_load(b, &c[i].config, c[i].binary, c[i].binary_bytes, &l[i], &out[i].outcome, out[i].reason, err);
-        out[i].resources = l[i].resources;
         out[i].samples = mem_array((size_t)rounds, sizeof(double));
-        if (!rc && !out[i].samples)
-            rc = err_nomem(err);
+        rc = out[i].samples ? 0 : err_nomem(err);
     }
     if (!rc)
+        rc = load_all(b, c, n, l, out, err);
+    if (!rc)
         rc = playoff_rounds(b, l, n, rounds, out, err);
+    for (int i = 0; !rc && i < n; i++) {
+        bench_playing(b, i);
+        if (out[i].outcome == OUT_OK)
+            rc = verify_again(b, &l[i], &out[i], err);
+        if (rc)
+            bench_blame(&out[i], err);
+    }
     for (int i = 0; l && i < n; i++)
         candidate_unload(b, &l[i]);
     mem_free(l);

@@ -18,6 +18,8 @@ struct bench_setup {
     bool warm; /* time with what the cache holds from the run before; cold: flushed by reading */
     /* Called before each piece of work that a candidate or the set-up could hang in, so that a deadline can begin anew; may be null. */
     void (*alive)(void *arg);
+    /* In a play-off, before whatever the i-th of it could hang in or die of; may be null. */
+    void (*playing)(void *arg, int i);
     void *arg;
 };
 
@@ -47,7 +49,8 @@ struct bench_candidate {
  * cut_ns > 0: a first sample slower than that ends the timing, outcome slower. */
 int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err);
 
-/* Times n candidates that are known to be right, interleaved over `rounds` rounds; out[i].outcome ok, or what went wrong. */
+/* Times n candidates that were right before, interleaved over `rounds` rounds, and verifies each once more; out[i].outcome ok, or what
+ * went wrong. Returns as bench_run: after a failure the times are worth nothing. */
 int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err);
 
 #endif

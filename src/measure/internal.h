@@ -104,8 +104,8 @@ bool is_bits(const struct bench *b, const struct slot *s); /* the slot's input i
 int inouts_fill(struct bench *b, int pass, struct err *err);
 int inputs_fill(struct bench *b, int pass, struct err *err);
 int verify_pass(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err);
-/* After timing: the output must still be what the last pass wanted. */
-int verify_outputs(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err);
+/* No result of an earlier run is left for a candidate to find in its outputs. */
+int outputs_poison(struct bench *b, int pass, struct err *err);
 
 /* measure/timing.c */
 int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err);
@@ -113,5 +113,8 @@ int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct 
 int time_copy(struct bench *b, double bytes, double *ns, struct err *err);
 
 void bench_alive(const struct bench *b);
+void bench_playing(const struct bench *b, int i);
+/* A failure of the bench is that of the candidate it happened with, where that has none of its own. */
+void bench_blame(struct result *out, const struct err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Timing: device spans with the queue kept busy, the cache flushed by reading before each sample unless a warm one is asked for. */
+/* Timing: device spans with the queue kept busy. Before each sample the outputs are poisoned and the cache is flushed by reading, unless
+ * a warm one is asked for. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -6,10 +7,12 @@
 
 enum { SAMPLES = 10, COPY_SAMPLES = 7 };
 
-/* Queues one sample into a span. */
+/* Queues one sample into a span. Before a cold one no output holds the result: nobody is fast for not writing what is there already. */
 static int queue_sample(struct bench *b, struct loaded *l, int span, struct err *err)
 {
     int rc = inouts_fill(b, PASSES - 1, err); /* the application has its own there each time: not its cost, not timed */
+    if (!rc && !b->set.warm)
+        rc = outputs_poison(b, PASSES - 1, err);
     if (!rc && !b->set.warm)
         rc = service_flush(b, err);
     if (!rc)
@@ -62,23 +65,36 @@ int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result
     return stats_of(r->samples, r->nsamples, &r->stats, err);
 }
 
+/* One sample of the i-th, waited for alone, so that what goes wrong is known to be its own. The queue was empty: the flush, or a run
+ * that is not timed, keeps it busy until the span has begun. */
+static int play(struct bench *b, struct loaded *l, int i, double *ns, struct err *err)
+{
+    bench_playing(b, i);
+    int rc = b->set.warm ? candidate_launch(b, l, err) : 0;
+    if (!rc)
+        rc = queue_sample(b, l, 0, err);
+    if (!rc)
+        rc = b->be->sync(b->dev, err);
+    return rc ? rc : b->be->span_ns(b->dev, 0, ns, err);
+}
+
 /* Round by round, so that a drift of the clocks meets all alike; the order turns each round, so that nobody is always behind the same
  * neighbour. The first round warms up. */
 int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, struct err *err)
 {
     int rc = 0;
     for (int round = -1; !rc && round < rounds; round++) {
-        bench_alive(b);
         for (int k = 0; !rc && k < n; k++) {
             int i = (k + round + 1) % n;
-            if (out[i].outcome == OUT_OK)
-                rc = queue_sample(b, &l[i], i, err);
+            if (out[i].outcome != OUT_OK)
+                continue;
+            double ns;
+            rc = play(b, &l[i], i, &ns, err);
+            if (rc)
+                bench_blame(&out[i], err);
+            else if (round >= 0)
+                out[i].samples[out[i].nsamples++] = ns;
         }
-        if (!rc)
-            rc = b->be->sync(b->dev, err);
-        for (int i = 0; !rc && round >= 0 && i < n; i++)
-            if (out[i].outcome == OUT_OK)
-                rc = b->be->span_ns(b->dev, i, &out[i].samples[out[i].nsamples++], err);
     }
     for (int i = 0; !rc && i < n; i++)
         if (out[i].outcome == OUT_OK)

@@ -32,6 +32,17 @@ int inouts_fill(struct bench *b, int pass, struct err *err)
     return rc;
 }
 
+int outputs_poison(struct bench *b, int pass, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < b->nslots; i++) {
+        struct guarded *g = &b->slots[i].buf;
+        if (b->slots[i].arg->kind == ARG_OUTPUT)
+            rc = b->be->fill(b->dev, g->inside, 0, g->bytes, poison(pass), err);
+    }
+    return rc;
+}
+
 /* Fresh contents for everything that a kernel reads or writes. Inputs that still hold this pass's data are left. */
 int inputs_fill(struct bench *b, int pass, struct err *err)
 {
@@ -147,7 +158,7 @@ static int expected_intact(struct bench *b, const struct slot *s, int pass, bool
     return rc;
 }
 
-int verify_outputs(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
+static int verify_outputs(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
 {
     for (int i = 0; i < b->nslots; i++) {
         struct slot *s = &b->slots[i];

@@ -306,13 +306,21 @@ int search_ask(struct search *s, int k, struct err *err)
     return rc;
 }
 
+/* Whether the child is gone, though nothing is waited for from it. */
+static bool at_end(const struct search *s)
+{
+    char byte;
+    ssize_t n = s->ended ? 0 : recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 int search_answer(struct search *s, int64_t *index, int *n, struct err *err)
 {
     struct cursor body;
     int k = s->asked;
     *n = 0;
     if (!k)
-        return err_set(err, ERR_INVALID, "strategy %s: an answer without a question", s->file);
+        return at_end(s) ? gone(s, err) : err_set(err, ERR_INVALID, "strategy %s: an answer without a question", s->file);
     s->asked = 0;
     int rc = receive_message(s, WIRE_INDICES, &body, err);
     if (rc)

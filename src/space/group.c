@@ -1,6 +1,7 @@
 #include "space/group.h"
 
 #include "base/mem.h"
+#include "base/util.h"
 
 /* What came of a check. */
 enum answer { NOT_ASKED, HOLDS, FAILS, UNDECIDED };
@@ -14,6 +15,7 @@ struct question {
 };
 
 enum { MAX_ANSWERS = 4 << 20 };
+enum { CHECKS_UNSEEN = 1 << 16 }; /* a few milliseconds' worth, after which the clock is looked at */
 
 /* The depth-first walk over a group's parameters: a check is asked as soon as the last parameter that it reads has a value. */
 struct walk {
@@ -26,7 +28,7 @@ struct walk {
     int values[MAX_PARAMS];   /* of the parameter at each depth */
     double below[MAX_PARAMS]; /* points under a node of each depth */
     uint16_t at[MAX_PARAMS];
-    int64_t room, asked;
+    int64_t room, asked, look; /* look: at the clock, once so many were asked */
 };
 
 int group_depth(const struct group *g, const struct plan *plan, int check)
@@ -46,16 +48,24 @@ static void print_group(const struct group *g, const struct variant *v, struct b
         buf_fmt(out, "%s%s", d ? ", " : "", v->params[g->param[d]].name);
 }
 
-static int too_large(const struct walk *w, const char *than, int64_t limit)
+static int too_large(const struct walk *w, int code, double limit, const char *unit)
 {
     struct buf names = { 0 };
     print_group(w->g, w->with->variant, &names);
-    int rc = err_set(w->err, ERR_INVALID,
-                     "variant %s: the parameters %s depend on each other and take more than %lld %s; fewer values, or constraints "
-                     "over fewer parameters, would help",
-                     w->with->variant->name, buf_text(&names), (long long)limit, than);
+    int rc = err_set(w->err, code,
+                     "variant %s: the parameters %s depend on each other and take more than %.10g %s to list; fewer values, or "
+                     "constraints over fewer parameters, would help",
+                     w->with->variant->name, buf_text(&names), limit, unit);
     buf_free(&names);
     return rc;
+}
+
+static int look_at_clock(struct walk *w)
+{
+    w->look = w->asked + CHECKS_UNSEEN;
+    if (w->with->stop && *w->with->stop)
+        return err_set(w->err, ERR_TIMEOUT, "interrupted while the configurations were listed");
+    return clock_ns() > w->with->deadline ? too_large(w, ERR_TIMEOUT, w->with->seconds, "seconds") : 0;
 }
 
 static int keep(struct walk *w)
@@ -64,7 +74,7 @@ static int keep(struct walk *w)
     if (g->count == w->room) {
         int64_t room = w->room ? 2 * w->room : 64, most = w->with->max_bytes / (int64_t)sizeof *g->tuples / g->n;
         if (w->room >= most)
-            return too_large(w, "bytes to list", w->with->max_bytes);
+            return too_large(w, ERR_INVALID, (double)w->with->max_bytes, "bytes");
         w->room = room < most ? room : most;
         uint16_t *tuples = mem_resize(g->tuples, (size_t)w->room * (size_t)g->n, sizeof *tuples);
         if (!tuples)
@@ -143,10 +153,10 @@ static int descend(struct walk *w, int depth, int undecided)
         w->at[depth] = (uint16_t)i;
         w->with->slots[param] = p->values[i];
         int rc = passes(w, depth, &still_undecided) ? descend(w, depth + 1, still_undecided) : 0;
+        if (rc == 0 && w->asked >= w->look)
+            rc = look_at_clock(w);
         if (rc)
             return rc;
-        if (w->asked > w->with->max_checks)
-            return too_large(w, "checks of constraints", w->with->max_checks);
     }
     return 0;
 }

@@ -2,6 +2,8 @@
 #ifndef SPACE_GROUP_H
 #define SPACE_GROUP_H
 
+#include <signal.h>
+
 #include "model/plan.h"
 
 struct group {
@@ -18,8 +20,10 @@ struct checker {
     const struct plan *plan;
     const struct devspec *dev;
     struct val *slots;
-    int64_t max_bytes;  /* of a group's tuples */
-    int64_t max_checks; /* evaluated for a group */
+    int64_t max_bytes;                 /* of a group's tuples */
+    double seconds;                    /* that the space may take, */
+    int64_t deadline;                  /* and when they are over, as clock_ns() counts */
+    const volatile sig_atomic_t *stop; /* non-zero: give up; may be null */
 };
 
 /* The deepest of the group's parameters that a check reads, as an index into g->param; -1: it reads none of them. */
@@ -27,7 +31,7 @@ int group_depth(const struct group *g, const struct plan *plan, int check);
 
 /* Fills in count and tuples, and adds to removed[check] the points of the group that each check removes. A check that cannot be
  * evaluated is an error only where no other check of the group removes the point: `TILE % ROWS == 0` may stand beside
- * `ROWS > 0`. */
+ * `ROWS > 0`. ERR_TIMEOUT past the deadline and once stopped. */
 int group_list(struct group *g, const struct checker *with, double *removed, struct err *err);
 
 void group_at(const struct group *g, int64_t i, uint16_t at[MAX_PARAMS]);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/util.h"
 #include "space/group.h"
 
 /* What a variant contributes: the product of its groups. */
@@ -25,7 +26,6 @@ struct space {
 
 static const int64_t MAX_COUNT = (int64_t)1 << 62;
 static const int64_t MAX_BYTES = (int64_t)1 << 30; /* of a group's tuples */
-static const int64_t MAX_CHECKS = 2000000000;      /* evaluated for a group: about a minute */
 
 /* Joins parameters that a check reads together: root[p] is the first parameter of p's group. */
 static void tie_parameters(const struct variant *v, const struct plan *plan, int root[MAX_PARAMS])
@@ -133,8 +133,8 @@ static int note_removals(struct space *s, const struct variant *v, const struct 
     return 0;
 }
 
-static int add_variant(struct space *s, int variant, const struct problem *prob, int row, const struct devspec *dev,
-                       struct err *err)
+/* with: filled in but for what is the variant's own. */
+static int add_variant(struct space *s, int variant, const struct problem *prob, int row, struct checker with, struct err *err)
 {
     const struct variant *v = &s->op->variants[variant];
     struct part *part = &s->parts[variant];
@@ -144,8 +144,10 @@ static int add_variant(struct space *s, int variant, const struct problem *prob,
         return rc;
     struct val slots[MAX_SLOTS];
     struct config first = { .variant = variant };
-    plan_slots(plan, prob, row, dev, &first, slots);
-    struct checker with = { v, plan, dev, slots, MAX_BYTES, MAX_CHECKS };
+    plan_slots(plan, prob, row, with.dev, &first, slots);
+    with.variant = v;
+    with.plan = plan;
+    with.slots = slots;
     bool holds;
     double *removed = mem_array((size_t)plan_checks(plan), sizeof *removed);
     if (!removed) {
@@ -190,20 +192,27 @@ static int sort_removals(struct space *s, struct err *err)
     return 0;
 }
 
-int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct space **out,
-              struct err *err)
+int space_new_within(const struct op *op, const struct problem *prob, int row, const struct devspec *dev,
+                     const struct space_bounds *bounds, struct space **out, struct err *err)
 {
     int rc = 0;
     struct space *s = mem_zalloc(sizeof *s);
     if (!s)
         return err_nomem(err);
+    const struct checker with = {
+        .dev = dev,
+        .max_bytes = MAX_BYTES,
+        .seconds = bounds->seconds,
+        .deadline = clock_ns() + (int64_t)(bounds->seconds * 1e9),
+        .stop = bounds->stop,
+    };
     s->op = op;
     s->arena = arena_new();
     s->parts = s->arena ? arena_array(s->arena, (size_t)op->nvariants, sizeof *s->parts) : NULL;
     if (!s->parts)
         rc = err_nomem(err);
     for (int v = 0; rc == 0 && v < op->nvariants; v++)
-        rc = add_variant(s, v, prob, row, dev, err);
+        rc = add_variant(s, v, prob, row, with, err);
     if (rc == 0)
         rc = sort_removals(s, err);
     if (rc) {
@@ -212,6 +221,12 @@ int space_new(const struct op *op, const struct problem *prob, int row, const st
     }
     *out = s;
     return 0;
+}
+
+int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct space **out,
+              struct err *err)
+{
+    return space_new_within(op, prob, row, dev, &(struct space_bounds){ .seconds = SPACE_SECONDS }, out, err);
 }
 
 void space_free(struct space *s)

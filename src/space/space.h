@@ -6,6 +6,8 @@
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
+#include <signal.h>
+
 #include "model/plan.h"
 
 struct space;
@@ -21,6 +23,14 @@ struct removal {
 /* The op must outlive the space. A constraint that cannot be evaluated is an error, not an invalid point. */
 int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct space **out,
               struct err *err);
+/* The same, with bounds: ERR_TIMEOUT past them. */
+enum { SPACE_SECONDS = 120 }; /* where nothing else is said; a space of many millions takes a few */
+struct space_bounds {
+    double seconds;                    /* that building may take */
+    const volatile sig_atomic_t *stop; /* non-zero: give up; may be null */
+};
+int space_new_within(const struct op *op, const struct problem *prob, int row, const struct devspec *dev,
+                     const struct space_bounds *bounds, struct space **out, struct err *err);
 void space_free(struct space *s);
 const struct op *space_op(const struct space *s);
 

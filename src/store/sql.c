@@ -26,7 +26,7 @@ int store_failed(struct store *s, int rc, struct err *err)
 {
     if (rc == SQLITE_READONLY_DBMOVED)
         return store_moved(s, err);
-    if (rc == SQLITE_IOERR_WRITE)
+    if (rc == SQLITE_IOERR_WRITE || rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_TRUNCATE)
         return err_set(err, ERR_IO, "%s: cannot be written any further: past `ulimit -f`, or the disk fails", s->path);
     const char *said = s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(rc);
     switch (rc & 0xff) {
@@ -36,7 +36,7 @@ int store_failed(struct store *s, int rc, struct err *err)
         return err_set(err, ERR_INVALID, "%s: not a database", s->path);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return err_set(err, ERR_BUSY, "%s: another process has held it for too long", s->path);
+        return err_set(err, ERR_BUSY, "%s: another process has held it for more than %g s", s->path, s->busy_ms / 1000.0);
     case SQLITE_READONLY:
         if (rc == SQLITE_READONLY_ROLLBACK)
             return err_set(err, ERR_IO, "%s: its last writer did not end: open it once where it can be written", s->path);

@@ -81,6 +81,8 @@ static void enter(struct run *r, struct done *d)
 void playoff_begin(struct run *r)
 {
     struct done *best[PLAYOFF] = { 0 };
+    if (!r->playoffs++)
+        r->measure_deaths = 0; /* of those that are out of the game */
     r->quiet_turn = false;
     int n = fastest(r, best, PLAYOFF);
     if (!n || (!r->report->measured && r->had_winner)) {
@@ -111,30 +113,107 @@ void playoff_compiled(struct run *r, struct job *job)
         tables_begin(r);
 }
 
+/* It was right before, and is not: what was measured of it, and of what compiles to the same, is taken back. */
+static void condemn(struct run *r, const struct job *job, struct result *result)
+{
+    result->compile_ms = job->compile_ms;
+    for (int64_t i = 0; i < r->ndone; i++) {
+        struct done *d = &r->done[i];
+        if (d->outcome != OUT_OK || strcmp(d->key, job->key))
+            continue;
+        r->report->outcomes[d->outcome]--;
+        r->report->outcomes[result->outcome]++;
+        d->outcome = result->outcome;
+        d->stats = result->stats;
+        snprintf(d->reason, sizeof d->reason, "%s", result->reason);
+        run_store(r, d, result);
+    }
+}
+
+/* The condemned leave; true where anyone stays. */
+static bool keep_players(struct run *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->nplayed; i++) {
+        const struct done *d = done_of(r, r->played[i]->index);
+        if (d && d->outcome == OUT_OK)
+            r->played[n++] = r->played[i];
+        else
+            job_free(r->played[i]);
+    }
+    r->nplayed = n;
+    return n > 0;
+}
+
+/* Once more among those that stay, by whichever worker is ready next; where there are none, among the next best. */
+static void play_again(struct run *r)
+{
+    struct done *best;
+    if (keep_players(r))
+        return;
+    if (fastest(r, &best, 1) && r->playoffs < PLAYOFFS)
+        playoff_begin(r);
+    else
+        tables_begin(r);
+}
+
+void playoff_died(struct run *r, enum outcome outcome, const char *why)
+{
+    struct result result = { .outcome = outcome, .resources = { -1, -1, -1, -1 } };
+    snprintf(result.reason, sizeof result.reason, "%.230s, in the play-off", why);
+    r->playing = false;
+    if (r->playing_at >= 0)
+        condemn(r, r->played[r->playing_at], &result);
+    else
+        r->unexplained++;
+    if (r->unexplained < PLAYOFFS)
+        play_again(r);
+    else
+        tables_begin(r); /* what was measured before will have to do */
+}
+
+/* The better measurement of one that is right still. */
+static void keep_played(struct run *r, const struct job *job, struct result *result)
+{
+    struct done *d = done_of(r, job->index);
+    if (!d || result->stats.n < 1)
+        return;
+    d->stats = result->stats;
+    d->round = 1;
+    result->compile_ms = job->compile_ms;
+    run_store(r, d, result);
+}
+
+static int take_results(struct run *r, struct cursor *body, struct result *results)
+{
+    int n = 0, rc = get_u32(body) == (uint32_t)r->nplayed ? 0 : ERR_CORRUPT;
+    while (!rc && n < r->nplayed)
+        rc = result_get(body, &results[n++], NULL);
+    return rc;
+}
+
 void playoff_played(struct run *r, struct cursor *body)
 {
-    uint32_t n = body ? get_u32(body) : 0;
-    r->playing = false;
-    if (body && (body->bad || n != (uint32_t)r->nplayed)) {
-        worker_garbage(r->meter);
-        n = 0;
+    struct result results[PLAYOFF + 1] = { 0 };
+    int rc = take_results(r, body, results);
+    bool ends = get_u8(body);
+    if (rc || body->bad) {
+        worker_garbage(r->meter); /* its end is that of this play-off */
+    } else {
+        r->playing = false;
+        r->meter_ready = !ends; /* nothing more for this one: it says why and goes */
+        for (int i = 0; i < r->nplayed && !r->failed; i++)
+            if (results[i].outcome != OUT_OK)
+                condemn(r, r->played[i], &results[i]);
+            else if (!ends)
+                keep_played(r, r->played[i], &results[i]);
+        if (ends || !keep_players(r))
+            play_again(r);
+        else
+            tables_begin(r);
     }
-    for (uint32_t i = 0; i < n && !r->failed; i++) {
-        struct result result;
-        struct done *d = done_of(r, r->played[i]->index);
-        if (result_get(body, &result, NULL)) {
-            worker_garbage(r->meter);
-            break;
-        }
-        if (d && result.outcome == OUT_OK && result.stats.n > 0) {
-            d->stats = result.stats;
-            d->round = 1;
-            result.compile_ms = r->played[i]->compile_ms;
-            run_store(r, d, &result);
-        }
-        result_free(&result);
-    }
-    tables_begin(r);
+    for (int i = 0; i <= PLAYOFF; i++)
+        result_free(&results[i]);
 }
 
 /* One time cannot be told from another where each lies within the other's interval. */

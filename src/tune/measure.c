@@ -53,6 +53,28 @@ static void measured(struct run *r, struct cursor *body)
     result_free(&result);
 }
 
+static void playing(struct run *r, struct cursor *body)
+{
+    uint32_t at = get_u32(body);
+    if (body->bad || at >= (uint32_t)r->nplayed) {
+        worker_garbage(r->meter);
+        return;
+    }
+    r->playing_at = (int)at;
+    worker_deadline(r->meter, run_patience(r, deadline_ms(r)));
+}
+
+/* Once is enough: from then on the two take turns. */
+static void waiting(struct run *r, size_t n, const char *file)
+{
+    char line[300], id[32];
+    devspec_id(r->dev, id);
+    snprintf(line, sizeof line, "waiting for another run on %s: %.*s", id, (int)n, file ? file : "");
+    if (r->opt->note && !r->told_wait)
+        r->opt->note(r->opt->arg, line);
+    r->told_wait = true;
+}
+
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
 {
     struct run *r = arg;
@@ -66,10 +88,16 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
             run_fail(r, ERR_DEVICE, "%.*s", text ? (int)n : 0, text ? text : "");
     } else if (kind == F_ALIVE) {
         worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
+    } else if (kind == F_WAITING) {
+        const char *text = get_lstr(body, &n);
+        worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
+        waiting(r, text ? n : 0, text);
     } else if (kind == F_READY && !r->meter_ready) {
         ready(r, body);
     } else if (kind == F_RESULT && r->measuring) {
         measured(r, body);
+    } else if (kind == F_PLAYING && r->playing) {
+        playing(r, body);
     } else if (kind == F_PLAYED && r->playing) {
         playoff_played(r, body);
     } else {
@@ -120,8 +148,8 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
         job_free(job);
     }
     if (r->playing)
-        playoff_played(r, NULL); /* what was measured before will have to do */
-    if (!r->failed)
+        playoff_died(r, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
+    if (!r->failed && !r->meter)
         meter_start(r);
     run_pump(r);
 }
@@ -160,6 +188,7 @@ void meter_feed(struct run *r)
 void meter_play(struct run *r, int rounds)
 {
     r->playing = true;
+    r->playing_at = -1;
     struct buf *out = worker_buf(r->meter);
     size_t f = frame_begin(out, F_PLAYOFF);
     buf_u32(out, (uint32_t)rounds);

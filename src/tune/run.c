@@ -144,6 +144,7 @@ void run_done(struct run *r, const struct job *job, const struct result *result)
     d->outcome = result->outcome;
     d->stats = result->stats;
     snprintf(d->reason, sizeof d->reason, "%s", result->reason);
+    err_line(d->reason);
     run_store(r, d, result);
     if (!r->failed && known_add(&r->known, d->key, d->outcome, &d->stats, &r->why))
         run_fail(r, r->why.code, "%s", r->why.msg);
@@ -317,11 +318,15 @@ static void tell_progress(struct run *r)
     buf_free(&best);
 }
 
-/* A child that thinks for ever is not seen otherwise: its socket stays silent. */
+/* A child that thinks for ever is not seen otherwise: its socket stays silent. Time in which this process was stopped, or waited for a
+ * disk, is not the child's. */
 static void check_strategy(struct run *r)
 {
-    int64_t ms = run_patience(r, ANSWER_DEADLINE);
-    if (r->asked && clock_ns() - r->asked_ns > ms * 1000000)
+    int64_t ms = run_patience(r, ANSWER_DEADLINE), now = clock_ns(), away = now - r->ticked_ns;
+    if (away > INT64_C(3) * TICK_MS * 1000000)
+        r->asked_ns += away;
+    r->ticked_ns = now;
+    if (r->asked && now - r->asked_ns > ms * 1000000)
         run_fail(r, ERR_TIMEOUT, "the strategy gave no answer within %.3g s", (double)ms / 1e3);
 }
 
@@ -352,10 +357,23 @@ static int work_of(struct run *r, struct err *err)
     return rc;
 }
 
+static int list_space(struct run *r, struct err *err)
+{
+    const double budget = r->opt->budget_seconds;
+    bool bound = budget > 0 && budget < SPACE_SECONDS;
+    const struct space_bounds bounds = { .seconds = bound ? budget : SPACE_SECONDS, .stop = r->opt->stop };
+    int rc = space_new_within(r->op, r->prob, r->row, r->dev, &bounds, &r->space, err);
+    if (rc == ERR_TIMEOUT && bound)
+        err_prefix(err, "the budget ended before anything was tried: ");
+    return rc;
+}
+
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
-    int rc = space_new(r->op, r->prob, r->row, r->dev, &r->space, err);
+    int rc = files_allow(r->nslots, err);
+    if (!rc)
+        rc = list_space(r, err);
     if (rc)
         return rc;
     r->report->valid = space_count(r->space);
@@ -407,18 +425,36 @@ static int jobs_for(const struct run *r)
 
 static int loop_open(struct run *r, struct err *err)
 {
-    if (uv_loop_init(&r->loop))
-        return err_set(err, ERR_IO, "cannot make an event loop");
+    int rc = uv_loop_init(&r->loop);
+    if (rc)
+        return err_set(err, ERR_IO, "cannot make an event loop: %s", uv_strerror(rc));
     r->loop_open = true;
     uv_timer_init(&r->loop, &r->tick);
     r->tick.data = r;
     uv_timer_start(&r->tick, on_tick, 0, TICK_MS);
-    if (uv_poll_init(&r->loop, &r->answers, search_fd(r->search)))
-        return err_set(err, ERR_IO, "cannot watch the strategy");
+    rc = uv_poll_init(&r->loop, &r->answers, search_fd(r->search));
+    if (rc)
+        return err_set(err, ERR_IO, "cannot watch the strategy: %s", uv_strerror(rc));
     r->answers.data = r;
     r->polling = true;
     uv_poll_start(&r->answers, UV_READABLE, on_answer);
     return 0;
+}
+
+/* All that follows once it is set up. */
+static int work(struct run *r, struct err *err)
+{
+    struct config deflt;
+    if (!op_default(r->op, r->prob, r->row, r->dev, &deflt, NULL)) {
+        r->default_index = space_find(r->space, &deflt);
+        if (r->default_index >= 0)
+            enlist(r, r->default_index);
+    }
+    int rc = loop_open(r, err);
+    if (rc)
+        return rc;
+    uv_run(&r->loop, UV_RUN_DEFAULT);
+    return report_finish(r, err);
 }
 
 int tune_run(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct store *store,
@@ -430,23 +466,17 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
         return err_nomem(err);
     r->op = op, r->prob = prob, r->row = row, r->dev = dev, r->store = store, r->opt = opt, r->report = out;
     r->program = opt->program ? opt->program : "/proc/self/exe";
-    r->start_ns = clock_ns();
+    r->start_ns = r->ticked_ns = clock_ns();
     r->default_index = -1;
     r->nslots = jobs_for(r);
     struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
     sigaction(SIGPIPE, &ignore, &before); /* what is sent to a worker may meet its end */
     int rc = set_up(r, err);
-    struct config deflt;
-    if (!rc && !op_default(op, prob, row, dev, &deflt, NULL)) {
-        r->default_index = space_find(r->space, &deflt);
-        if (r->default_index >= 0)
-            enlist(r, r->default_index);
-    }
-    if (!rc)
-        rc = loop_open(r, err);
-    if (!rc) {
-        uv_run(&r->loop, UV_RUN_DEFAULT);
-        rc = report_finish(r, err);
+    if (rc == ERR_TIMEOUT && opt->stop && *opt->stop) {
+        out->interrupted = true;
+        rc = 0;
+    } else if (!rc) {
+        rc = work(r, err);
     }
     if (r->loop_open) {
         if (r->phase != PHASE_END)

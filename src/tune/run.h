@@ -11,9 +11,10 @@
 #include "worker/worker.h"
 
 enum {
-    MAX_JOBS = 256,          /* compile workers */
-    PLAYOFF = 5,             /* the best so many, and the default, are timed against each other at the end */
-    DEATHS = 10,             /* workers of a kind that die in a row end the run */
+    MAX_JOBS = 256, /* compile workers */
+    PLAYOFF = 5,    /* the best so many, and the default, are timed against each other at the end */
+    PLAYOFFS = 3,   /* that many with other players, where nobody was left of the ones before; and with no end that is known */
+    DEATHS = 10,    /* workers of a kind that die in a row end the run */
     SETUP_DEADLINE = 120000, /* ms without a sign of life, here and below */
     RENDER_DEADLINE = 10000, /* a template is filled in microseconds, or its Lua has no end */
     COMPILE_DEADLINE = 60000,
@@ -82,7 +83,7 @@ struct run {
     struct space *space;
     struct search *search;
     bool asked, exhausted;
-    int64_t asked_ns;
+    int64_t asked_ns, ticked_ns; /* when it was last asked; when the clock last ticked */
     struct target target;
     struct known known;
     int64_t default_index; /* -1: none */
@@ -104,6 +105,7 @@ struct run {
     bool setup_died; /* of the measuring workers, none was ready yet, and one has died */
     struct job *measuring;
     bool playing;
+    int playing_at; /* which of the play-off the worker is at; -1: it has not begun */
     double reference_ns, copy_ns;
     double work_bytes, work_flops;
     double best_ns; /* of those right so far; 0: none */
@@ -119,7 +121,8 @@ struct run {
     int64_t ndone, done_cap;
     struct job *top[PLAYOFF + 1]; /* the best so far with their binaries, ascending; behind them the default, where it fell out */
     struct job *played[PLAYOFF + 1];
-    int nplayed, missing; /* in the play-off; of them still to be compiled */
+    int nplayed, missing;      /* in the play-off; of them still to be compiled */
+    int playoffs, unexplained; /* begun; ended by a death that was none of the players' */
     int defaults_left;
     bool had_winner;           /* of an earlier run, */
     char winner_key[HASH_HEX]; /* and which; in the end this run's */
@@ -127,7 +130,8 @@ struct run {
 
     int failed; /* what ends the run, with its message in why */
     struct err why;
-    bool stopping; /* interrupted, failed or over budget: nothing new is begun */
+    bool told_wait; /* that another run has the device */
+    bool stopping;  /* interrupted, failed or over budget: nothing new is begun */
 };
 
 /* run.c */
@@ -146,6 +150,8 @@ struct job *queue_take(struct queue *q);
 int run_busy_compilers(const struct run *r);
 void queue_put_back(struct queue *q, struct job *j); /* to the front */
 
+/* files.c: raises the limit of open files as far as so many compile workers need; a line where it cannot be. */
+int files_allow(int jobs, struct err *err);
 /* compile.c */
 void compilers_feed(struct run *r);
 /* measure.c */
@@ -157,6 +163,7 @@ void top_offer(struct run *r, struct job *job); /* takes the job over */
 void playoff_begin(struct run *r);
 void playoff_compiled(struct run *r, struct job *job); /* takes the job over */
 void playoff_played(struct run *r, struct cursor *body);
+void playoff_died(struct run *r, enum outcome outcome, const char *why); /* its worker is gone, with the one it was at */
 void tables_begin(struct run *r);
 void tables_compiled(struct run *r, struct job *job); /* takes the job over */
 int report_finish(struct run *r, struct err *err);

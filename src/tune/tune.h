@@ -38,6 +38,7 @@ struct tune_options {
     volatile sig_atomic_t *stop;                                /* non-zero: end soon, keep what is measured; may be null */
     int64_t deadline_ms;                                        /* a bound on all deadlines, for tests; 0: none */
     void (*progress)(void *arg, const struct tune_progress *p); /* may be null */
+    void (*note)(void *arg, const char *line);                  /* what a person should know at once; may be null */
     void *arg;
 };
 

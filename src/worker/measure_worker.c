@@ -10,15 +10,17 @@
 #include "measure/bench.h"
 #include "worker/child.h"
 
-enum { MAX_PLAYOFF = 32, MAX_ROUNDS = 1000 };
+enum { MAX_PLAYOFF = 32, MAX_ROUNDS = 1000, TELL_NS = 2000000000 };
+
+static char lock_path[256];
 
 /* One lock a device, for whoever measures on it: two runs take turns, candidate by candidate. -1: no lock can be had here, and
  * measuring goes on without. */
 static int lock_open(const struct devspec *dev)
 {
-    char path[256], word[32];
+    char *path = lock_path, word[32];
     devspec_id(dev, word);
-    snprintf(path, sizeof path, "/tmp/cutune-%s-%s.lock", word, dev->uuid);
+    snprintf(path, sizeof lock_path, "/tmp/cutune-%s-%s.lock", word, dev->uuid);
     for (char *p = path + 5; *p; p++)
         if (*p == '/' || *p == ' ')
             *p = '_';
@@ -26,15 +28,26 @@ static int lock_open(const struct devspec *dev)
     return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW); /* another user's will do: flock asks no more */
 }
 
+static void say_waiting(struct child *c)
+{
+    size_t f = frame_begin(&c->out, F_WAITING);
+    buf_lstr(&c->out, lock_path);
+    frame_end(&c->out, f);
+    child_send(c, NULL); /* a failure shows in the next */
+}
+
 /* Waits for its turn, with a sign of life now and then: the wait is no candidate's fault. */
 static void lock(struct child *c, int fd)
 {
-    int64_t said = clock_ns();
+    int64_t begun = clock_ns(), said = begun;
+    bool told = false;
     while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR)) {
         usleep(500);
         if (clock_ns() - said > 500000000) {
             child_alive(c);
             said = clock_ns();
+            if (!told && (told = said - begun > TELL_NS))
+                say_waiting(c);
         }
     }
 }
@@ -72,6 +85,15 @@ static int run(struct child *c, struct bench *b, struct cursor *body, int lock_f
     return rc ? rc : sent;
 }
 
+static void say_playing(void *child, int i)
+{
+    struct child *c = child;
+    size_t f = frame_begin(&c->out, F_PLAYING);
+    buf_u32(&c->out, (uint32_t)i);
+    frame_end(&c->out, f);
+    child_send(c, NULL); /* a failure shows in the next */
+}
+
 static int playoff(struct child *c, struct bench *b, struct cursor *body, int lock_fd, struct err *err)
 {
     struct bench_candidate candidates[MAX_PLAYOFF];
@@ -87,17 +109,16 @@ static int playoff(struct child *c, struct bench *b, struct cursor *body, int lo
     lock(c, lock_fd);
     int rc = bench_playoff(b, candidates, (int)n, (int)rounds, results, err);
     unlock(lock_fd);
-    if (!rc) {
-        size_t f = frame_begin(&c->out, F_PLAYED);
-        buf_u32(&c->out, n);
-        for (uint32_t i = 0; i < n; i++)
-            result_put(&c->out, &results[i]);
-        frame_end(&c->out, f);
-        rc = child_send(c, err);
-    }
+    size_t f = frame_begin(&c->out, F_PLAYED);
+    buf_u32(&c->out, n);
+    for (uint32_t i = 0; i < n; i++)
+        result_put(&c->out, &results[i]);
+    buf_u8(&c->out, rc != 0);
+    frame_end(&c->out, f);
     for (uint32_t i = 0; i < n; i++)
         result_free(&results[i]);
-    return rc;
+    int sent = child_send(c, rc ? NULL : err);
+    return rc ? rc : sent;
 }
 
 static int say_ready(struct child *c, const struct bench_facts *facts, struct err *err)
@@ -122,6 +143,7 @@ int measure_worker(struct child *c)
                                  .dev = t->dev,
                                  .warm = t->warm,
                                  .alive = child_alive,
+                                 .playing = say_playing,
                                  .arg = c };
     int lock_fd = lock_open(&t->dev);
     lock(c, lock_fd);

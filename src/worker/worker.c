@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-enum { ERR_TAIL = 1024, LINGER_MS = 1000 };
+enum { ERR_TAIL = 1024, LINGER_MS = 1000, SLICES = 16, AWAY_NS = 100000000 };
 
 struct worker {
     const struct worker_events *events;
@@ -20,6 +20,8 @@ struct worker {
     int64_t status;
     int signal;
     int64_t deadline_ms;
+    int64_t left_ns, slice_ns; /* until the timer's end, which comes slice by slice */
+    uint64_t counted_ns;       /* the clock when a slice was last taken off */
     bool exited, ended, late, garbled, told;
     int open_handles;
     char room[64 << 10]; /* one read */
@@ -78,15 +80,35 @@ static void finish(struct worker *w)
     w->events->gone(w->arg, w, w->late, why);
 }
 
+/* Only time in which the loop was awake counts. A slice that ends far too late says that it was not: this process was stopped, maybe
+ * with all its group, or waited for a disk. What has come meanwhile is read before the next slice ends. */
 static void on_timer(uv_timer_t *t)
 {
     struct worker *w = t->data;
+    uint64_t now = uv_hrtime();
+    int64_t passed = (int64_t)(now - w->counted_ns);
+    w->counted_ns = now;
+    if (passed < w->slice_ns + AWAY_NS)
+        w->left_ns -= passed;
+    if (w->left_ns > 0)
+        return;
+    uv_timer_stop(t);
     if (w->exited) {
         finish(w); /* something else holds its stream open */
         return;
     }
     w->late = true;
     uv_process_kill(&w->process, SIGKILL);
+}
+
+static void start_timer(struct worker *w, int64_t ms)
+{
+    uint64_t slice = (uint64_t)ms / SLICES + 1;
+    w->left_ns = ms * 1000000;
+    w->slice_ns = (int64_t)slice * 1000000;
+    w->counted_ns = uv_hrtime();
+    uv_update_time(w->timer.loop); /* its idea of now may be old */
+    uv_timer_start(&w->timer, on_timer, slice, slice);
 }
 
 static void on_exit_of(uv_process_t *p, int64_t status, int signal)
@@ -98,7 +120,7 @@ static void on_exit_of(uv_process_t *p, int64_t status, int signal)
     if (w->ended)
         finish(w);
     else
-        uv_timer_start(&w->timer, on_timer, LINGER_MS, 0);
+        start_timer(w, LINGER_MS);
 }
 
 static void on_alloc(uv_handle_t *h, size_t size, uv_buf_t *out)
@@ -245,7 +267,7 @@ void worker_deadline(struct worker *w, int64_t ms)
         return;
     w->deadline_ms = ms;
     if (ms)
-        uv_timer_start(&w->timer, on_timer, (uint64_t)ms, 0);
+        start_timer(w, ms);
     else
         uv_timer_stop(&w->timer);
 }

@@ -25,7 +25,8 @@ int worker_start(uv_loop_t *loop, const char *program, const char *kind, const s
 struct buf *worker_buf(struct worker *w);
 void worker_send(struct worker *w);
 
-/* From now on the worker has so long to speak; past it, it is killed. 0: as long as it likes. Each frame that comes ends it. */
+/* From now on the worker has so long to speak; past it, it is killed. 0: as long as it likes. Each frame that comes ends it.
+ * Time in which the loop did not run is not counted. */
 void worker_deadline(struct worker *w, int64_t ms);
 void worker_kill(struct worker *w);
 /* What it said makes no sense: it is killed, and `gone` says so. */

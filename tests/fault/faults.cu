@@ -37,7 +37,7 @@ _Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
 #if 1 T32
 #endif
 #endif
-#if FAULT == FAULT_later
+#if FAULT == FAULT_later || FAULT == FAULT_stops
 __device__ int launches; // kept from launch to launch
 #endif
 
@@ -93,6 +93,11 @@ __launch_bounds__(BLOCK / 2) // fewer than it is launched with
         if (launches > 1)
             v ^= 1;
     }
+#elif FAULT == FAULT_stops
+    if (i == 0)
+        launches++;
+    if (launches > 5) // it has been verified by then
+        return;
 #elif FAULT == FAULT_trap
     if (i == 5)
         asm volatile("trap;");

@@ -15,7 +15,7 @@ return op {
             params = {
                 {
                     "FAULT", "none", "syntax", "before", "after", "far_write", "far_read", "hang", "endless", "loud", "one", "poison",
-                    "later", "input", "trap", "threads", "shared", "registers", "slow",
+                    "later", "stops", "input", "trap", "threads", "shared", "registers", "slow",
                 },
                 { "BLOCK", 64, 128, 1024 },
             },
@@ -23,7 +23,8 @@ return op {
                 -- one of each, and two that are right
                 "FAULT == 'none' and BLOCK <= 128 or FAULT ~= 'none' and BLOCK == (FAULT == 'registers' and 1024 or 64)",
                 -- OpenCL C has none of these
-                "device.backend == 'cuda' or (FAULT ~= 'later' and FAULT ~= 'trap' and FAULT ~= 'threads' and FAULT ~= 'registers')",
+                "device.backend == 'cuda' or (FAULT ~= 'later' and FAULT ~= 'stops' and FAULT ~= 'trap' and FAULT ~= 'threads' and "
+                    .. "FAULT ~= 'registers')",
             },
             launch = { kernel = "copy", block = "BLOCK", grid = "ceildiv(n, BLOCK)" },
         },

@@ -100,6 +100,10 @@ static void put_to_coordinator(struct buf *out)
     buf_u32(out, 2);
     put_result(out);
     put_result(out);
+    buf_u8(out, 0);
+    frame_end(out, begin);
+    begin = frame_begin(out, F_PLAYING);
+    buf_u32(out, 1);
     frame_end(out, begin);
 }
 
@@ -217,6 +221,10 @@ static bool take_frame(enum frame_kind kind, struct cursor *body, const struct o
         count = get_u32(body);
         while (count-- && !take_result(body))
             ;
+        get_u8(body);
+        break;
+    case F_PLAYING:
+        get_u32(body);
         break;
     default:
         break;

@@ -40,6 +40,41 @@ static void an_error_is_a_code_and_one_line(void **state)
     assert_string_equal(err.msg, "out of memory");
 }
 
+/* UTF-8 stays but for what controls a terminal; a byte that is none of it shows as such. */
+static void a_line_can_be_shown(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *line;
+    } cases[] = {
+        { "a\xe2\x80\xae"
+          "b\xe2\x81\xa6"
+          "c\xd8\x9c"
+          "d\xe2\x80\x8f"
+          "e\xe2\x80\xa8"
+          "f",
+          "a b c d e f" }, /* bidi, a new line */
+        { "a\xc2\x9b"
+          "2Jb\x1b[0m",
+          "a 2Jb [0m" }, /* C1, C0 */
+        { "\xff"
+          "a\xc3"
+          "b\x80",
+          "?a?b?" }, /* no beginning, no end */
+        { "\xc0\x8a \xe0\x80\x8a \xed\xa0\x80 \xf5\x80\x80\x80 \xf4\x90\x80\x80",
+          "?? ??? ??? ???? ????" }, /* too long, halves, too large */
+        { "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80" },
+        { "cut \xf0\x9f\x98", "cut ???" },
+        { " \xe2\x80\xae ", "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s", cases[i].text);
+        err_line(text);
+        assert_string_equal(text, cases[i].line);
+    }
+}
+
 static void an_error_may_be_made_of_itself(void **state)
 {
     (void)state;
@@ -547,6 +582,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_is_a_code_and_one_line),
+        cmocka_unit_test(a_line_can_be_shown),
         cmocka_unit_test(an_error_may_be_made_of_itself),
         cmocka_unit_test(a_long_error_is_cut),
         cmocka_unit_test(nobody_has_to_listen),

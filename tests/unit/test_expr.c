@@ -210,7 +210,7 @@ static void test_examples(void **state)
         { "device", "! column 1: unknown name 'device'; known are TILE, ROWS, GRID, FAST, HALF, T, device.cc, EMPTY" },
         { "os.exit()", "! column 1: unknown function (there are ceildiv, min, max, abs, floor, sizeof, log2, ispow2, alignup) at "
                        "'os.exit()'" },
-        { "\x80", "! column 1: unknown sign at '\x80'" },
+        { "\x80", "! column 1: unknown sign at '?'" },
     };
     struct buf out = { 0 };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

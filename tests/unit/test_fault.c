@@ -48,6 +48,7 @@ static const struct {
     { "FAULT=one,", OUT_WRONG, OUT_WRONG },
     { "FAULT=poison,", OUT_WRONG, OUT_WRONG },
     { "FAULT=later,", OUT_WRONG, OUT_WRONG },
+    { "FAULT=stops,", OUT_WRONG, OUT_WRONG },
     { "FAULT=input,", OUT_WRONG, OUT_WRONG },
     { "FAULT=trap,", OUT_CRASH, OUT_CRASH },
     { "FAULT=threads,", OUT_RESOURCES, OUT_LAUNCH_ERROR },

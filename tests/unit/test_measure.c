@@ -100,6 +100,18 @@ static const struct plan_of_test sum = {
             "    out[i] = v;\n",
 };
 
+/* A copy that takes long, and one that does so only where it is not done already. */
+static const struct plan_of_test lazy = {
+    .types = "'i32'",
+    .buffers = "output('out', 'T', { 'n' }), input('inp', 'T', { 'n' })",
+    .check = "'exact'",
+    .faults = "'none', 'lazy'",
+    .body = "    T v = in[i];\n"
+            "#if FAULT == FAULT_lazy\n    if (out[i] == v) return;\n#endif\n"
+            "    for (int k = 0; k < 3000; k++) v = ((volatile GLOBAL const T *)in)[i];\n"
+            "    out[i] = v;\n",
+};
+
 static const char head[] = "KERNEL void %s(GLOBAL %s *out, GLOBAL const %s *in, int64 n)\n"
                            "{\n"
                            "    int64 i = (int64)blockIdx.x * 64 + threadIdx.x;\n"
@@ -342,6 +354,21 @@ static void a_sum_may_round_where_it_must(void **state)
     close_bench(&t);
 }
 
+/* Before each timed run the output is poisoned: a result that is there already saves nobody work. */
+static void an_old_result_saves_no_work(void **state)
+{
+    (void)state;
+    need_opencl();
+    struct trial t;
+    open_bench(&t, &lazy, 0, 20001);
+    is(&t, "FAULT=none", OUT_OK, "");
+    double honest = t.result.stats.median;
+    is(&t, "FAULT=lazy", OUT_OK, "");
+    if (t.result.stats.median < honest / 20) /* it would be less than a thousandth of the work */
+        fail_msg("%g ns, an honest one %g", t.result.stats.median, honest);
+    close_bench(&t);
+}
+
 static void a_playoff_times_each_in_each_round(void **state)
 {
     (void)state;
@@ -371,6 +398,78 @@ static void a_playoff_times_each_in_each_round(void **state)
 }
 
 /* -- without a kernel that runs -- */
+
+/* A bench on the pretend device, and what its source says there. */
+static struct bench_candidate pretend_candidate(struct trial *t, const char *says, struct buf *binary)
+{
+    struct buf text = { 0 };
+    make_op(t, &copy, &pretend, 1, 1001);
+    t->set.dev.l2 = 0; /* a small flush */
+    buf_fmt(&text, "//null: time=5000\n%sKERNEL void try() { }\n", says);
+    write_file("try.cu", buf_text(&text));
+    buf_free(&text);
+    op_free(t->op);
+    if (op_load(path_of("t.lua"), &t->op, &t->err))
+        fail_msg("%s", t->err.msg);
+    t->set.op = t->op;
+    if (bench_open(&t->set, &t->bench, &t->facts, &t->err))
+        fail_msg("%s", t->err.msg);
+    return candidate(t, "FAULT=none", binary);
+}
+
+enum { TIMED = 2 + 2 + 10 }; /* launches of a candidate until it is timed: verified, warmed up and looked at, sampled */
+
+/* One launch more, of which everything is checked. */
+static void what_goes_wrong_while_it_is_timed_is_found(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct trial t;
+        char says[100];
+        snprintf(says, sizeof says, "//null: after=%d\n//null: wrong\n", TIMED + more);
+        struct bench_candidate c = pretend_candidate(&t, says, &t.binary);
+        if (bench_run(t.bench, &c, 0, &t.result, &t.err))
+            fail_msg("%s", t.err.msg);
+        assert_int_equal(t.result.outcome, more ? OUT_OK : OUT_WRONG);
+        assert_int_equal(t.result.nsamples, more ? 10 : 0);
+        assert_int_equal(t.result.stats.n, more ? 10 : 0);
+        close_bench(&t);
+    }
+}
+
+static void a_playoff_is_verified_too(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 8 };
+    static const struct {
+        int after;
+        const char *fault;
+        int rc;
+        enum outcome outcome;
+    } late[] = { { ROUNDS + 1, "wrong", 0, OUT_WRONG },
+                 { ROUNDS + 2, "wrong", 0, OUT_OK },
+                 { 3, "sticky", ERR_DEVICE, OUT_CRASH } };
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+        struct trial t;
+        struct buf right = { 0 };
+        struct result out[2] = { 0 };
+        char says[100];
+        snprintf(says, sizeof says, "//null: after=%d\n//null: %s\n", late[i].after, late[i].fault);
+        struct bench_candidate c[2] = { { .config = { 0 } }, pretend_candidate(&t, says, &t.binary) };
+        buf_str(&right, "cutuneN\nKERNEL void try() { }\n");
+        c[0].config = c[1].config;
+        c[0].binary = right.data;
+        c[0].binary_bytes = right.len;
+        assert_int_equal(bench_playoff(t.bench, c, 2, ROUNDS, out, &t.err), late[i].rc);
+        assert_int_equal(out[0].outcome, OUT_OK);
+        assert_int_equal(out[1].outcome, late[i].outcome);
+        assert_true(out[1].outcome == OUT_OK || out[1].reason[0]);
+        for (int k = 0; k < 2; k++)
+            result_free(&out[k]);
+        buf_free(&right);
+        close_bench(&t);
+    }
+}
 
 static void refused(const struct trial *t, int code, const char *says)
 {
@@ -467,7 +566,10 @@ int main(void)
         cmocka_unit_test(an_inout_begins_anew_each_time),
         cmocka_unit_test(an_exact_check_may_use_numbers),
         cmocka_unit_test(a_sum_may_round_where_it_must),
+        cmocka_unit_test(an_old_result_saves_no_work),
         cmocka_unit_test(a_playoff_times_each_in_each_round),
+        cmocka_unit_test(what_goes_wrong_while_it_is_timed_is_found),
+        cmocka_unit_test(a_playoff_is_verified_too),
         cmocka_unit_test(what_does_not_fit_is_told),
         cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(a_bench_may_run_out_of_memory_anywhere),

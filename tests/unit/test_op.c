@@ -290,6 +290,8 @@ static const struct {
     { "\n\nreturn op {", "t.lua:3:", false },
     { "\nerror('so')", "t.lua:2: so", false },
     { "error({})", "without a text", false },
+    { "\nrange(1, 10, 0)", "t.lua:2: range(first, last, step) wants a step that is not 0", false },
+    { "\npowers(0, 8)", "t.lua:2: powers(first, last) wants a first of at least 1", false },
     { "return op(5)", "op { ... } wants a table", false },
     { "return io.open('/etc/passwd')", "'io'", false },
     { "return os.exit(0)", "'os'", false },

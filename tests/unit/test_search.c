@@ -1,4 +1,5 @@
 /* Strategies through the whole way: fork, Lua, socket; and what happens when a child or its file is no good. */
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -487,6 +488,34 @@ static void test_death(void **state)
     search_close(s);
 }
 
+/* Also where nothing was asked of it: its end is what its socket is readable for. */
+static void test_death_unasked(void **state)
+{
+    (void)state;
+    struct err err;
+    int64_t index[4];
+    int n, fds[2];
+    struct search *s = NULL;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (send(fds[1], ready, sizeof ready, 0) > 0)
+            pause();
+        _exit(0);
+    }
+    close(fds[1]);
+    assert_int_equal(search_adopt("fake", pid, fds[0], 100, &s, &err), 0);
+    assert_int_equal(search_answer(s, index, &n, &err), ERR_INVALID);
+    lacks(err.msg, "without a question");
+    kill(pid, SIGKILL);
+    struct pollfd p = { .fd = search_fd(s), .events = POLLIN };
+    assert_int_equal(poll(&p, 1, -1), 1);
+    assert_int_equal(search_answer(s, index, &n, &err), ERR_IO);
+    lacks(err.msg, "signal 9");
+    assert_int_equal(search_answer(s, index, &n, &err), ERR_IO);
+    search_close(s);
+}
+
 /* A child that says nothing costs the deadline, not the run. */
 static void test_silence(void **state)
 {
@@ -517,6 +546,7 @@ int main(void)
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_random_garbage),
         cmocka_unit_test(test_death),
+        cmocka_unit_test(test_death_unasked),
         cmocka_unit_test(test_silence),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -345,6 +345,26 @@ static void test_too_many(void **state)
     op_free(op);
 }
 
+/* More work than anybody has time for ends when its bounds do. */
+static void test_endless(void **state)
+{
+    (void)state;
+    static const volatile sig_atomic_t on = 1;
+    const struct space_bounds brief = { .seconds = 0.05 }, stopped = { .seconds = 1e6, .stop = &on };
+    struct space *s = NULL;
+    struct err err = { 0 };
+    struct op *op = new_op(1);
+    for (int p = 0; p < 10; p++)
+        add_values(add_param(op, 0, (char[]){ (char)('a' + p), 0 }), 1, 200, 1);
+    add_where(op, 0, "a + b + c + d + e + f + g + h + i + j == 10");
+    assert_int_equal(space_new_within(op, &problem, 0, &device, &brief, &s, &err), ERR_TIMEOUT);
+    assert_non_null(strstr(err.msg, "more than 0.05 seconds to list"));
+    assert_int_equal(space_new_within(op, &problem, 0, &device, &stopped, &s, &err), ERR_TIMEOUT);
+    assert_non_null(strstr(err.msg, "interrupted"));
+    assert_null(s);
+    op_free(op);
+}
+
 /* What cannot be evaluated is an error, but not where another constraint removes the point, whatever their order. */
 static void test_undecidable(void **state)
 {
@@ -405,7 +425,7 @@ static void test_whole_variant(void **state)
     op_free(op);
 }
 
-/* A group that cannot be listed within its bounds says so, and names its parameters. */
+/* A group that cannot be listed within its bounds says so, and names its parameters. A deadline long past shows at the first look. */
 static void test_group_bounds(void **state)
 {
     (void)state;
@@ -419,16 +439,21 @@ static void test_group_bounds(void **state)
     struct val slots[MAX_SLOTS];
     plan_slots(plan, &problem, 0, &device, &(struct config){ 0 }, slots);
     double gone[8] = { 0 };
+    static const volatile sig_atomic_t on = 1, off = 0;
     const struct {
-        int64_t bytes, checks;
+        int64_t bytes, deadline;
+        const volatile sig_atomic_t *stop;
+        int code;
         const char *part;
-    } cases[] = { { 4 * 9999, 1 << 20, "A, B depend on each other and take more than 39996 bytes" },
-                  { 1 << 20, 9999, "9999 checks" },
-                  { 4 * 10000, 10000, NULL } };
+    } cases[] = { { 4 * 9999, INT64_MAX, &off, ERR_INVALID, "A, B depend on each other and take more than 39996 bytes to list" },
+                  { 1 << 20, 0, &off, ERR_TIMEOUT, "A, B depend on each other and take more than 2.5 seconds to list" },
+                  { 1 << 20, INT64_MAX, &on, ERR_TIMEOUT, "interrupted" },
+                  { 4 * 10000, INT64_MAX, &off, 0, NULL },
+                  { 4 * 10000, INT64_MAX, NULL, 0, NULL } };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct group g = { .n = 2, .param = { 0, 1 } };
-        struct checker with = { &op->variants[0], plan, &device, slots, cases[i].bytes, cases[i].checks };
-        assert_int_equal(group_list(&g, &with, gone, &err), cases[i].part ? ERR_INVALID : 0);
+        struct checker with = { &op->variants[0], plan, &device, slots, cases[i].bytes, 2.5, cases[i].deadline, cases[i].stop };
+        assert_int_equal(group_list(&g, &with, gone, &err), cases[i].code);
         if (cases[i].part && !strstr(err.msg, cases[i].part))
             fail_msg("'%s' lacks '%s'", err.msg, cases[i].part);
         mem_free(g.tuples);
@@ -464,8 +489,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_spaces), cmocka_unit_test(test_published_spaces), cmocka_unit_test(test_large_product),
-        cmocka_unit_test(test_too_many),      cmocka_unit_test(test_undecidable),      cmocka_unit_test(test_whole_variant),
-        cmocka_unit_test(test_group_bounds),  cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_too_many),      cmocka_unit_test(test_endless),          cmocka_unit_test(test_undecidable),
+        cmocka_unit_test(test_whole_variant), cmocka_unit_test(test_group_bounds),     cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -310,6 +310,81 @@ static void nothing_right_is_no_winner(void **state)
     strike_stage(&s);
 }
 
+/* -- the play-off -- */
+
+enum { LAUNCHES = 2 + 2 + 10 + 1 }; /* of a candidate that is right: verified, warmed up and looked at, sampled, verified */
+
+/* P=2 is the fastest until the play-off; there it does as `act` says. The worker has launched it LAUNCHES times by then. */
+static void raise_late_stage(struct stage *s, int after, const char *act)
+{
+    char acts[200];
+    snprintf(acts, sizeof acts, "'time=9000', 'time=3000\\n//null: after=%d\\n//null: %s', 'time=8000', 'time=5000'", after, act);
+    raise_stage(s, "1, 2, 3, 4", acts);
+}
+
+static void what_fails_in_the_playoff_does_not_win(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *act;
+        int after;
+        enum outcome outcome;
+        const char *says;
+    } late[] = {
+        { "wrong", LAUNCHES - 1, OUT_WRONG, " of out is " }, /* found before it */
+        { "wrong", LAUNCHES, OUT_WRONG, " of out is " },
+        { "wrong", LAUNCHES + 5, OUT_WRONG, " of out is " },
+        { "crash", LAUNCHES, OUT_CRASH, "signal 6 (Aborted), in the play-off" },
+        { "crash", LAUNCHES + 5, OUT_CRASH, "signal 6 (Aborted), in the play-off" },
+        { "hang", LAUNCHES, OUT_TIMEOUT, "past its deadline of 2.0 s, in the play-off" },
+        { "sticky", LAUNCHES + 5, OUT_CRASH, "the context is lost" },
+        { "launch-error", LAUNCHES, OUT_CRASH, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES" },
+    };
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+        struct stage s;
+        raise_late_stage(&s, late[i].after, late[i].act);
+        tune_well(&s);
+        struct stored all = stored_of(&s, 0);
+        if (all.by[2].outcome != late[i].outcome || !strstr(all.by[2].reason, late[i].says))
+            fail_msg("%s after %d: %s, '%s'", late[i].act, late[i].after, outcome_name(all.by[2].outcome), all.by[2].reason);
+        assert_int_equal(all.n, 4);
+        assert_int_equal(winner_of(&s, 0), 4);
+        assert_int_equal(p_of(&s, &s.report.best), 4);
+        assert_true(all.by[4].samples > 10); /* it has been played for */
+        assert_int_equal(s.report.outcomes[OUT_OK], 3);
+        assert_int_equal(s.report.outcomes[late[i].outcome], 1);
+        default_is_whole(&s);
+        tune_well(&s);
+        assert_int_equal(s.report.measured, 0);
+        assert_int_equal(p_of(&s, &s.report.best), 4);
+        assert_int_equal(winner_of(&s, 0), 4);
+        strike_stage(&s);
+    }
+}
+
+/* All that play fail, each in a worker of its own; then the next best play. The ones that fail sooner are there so that no worker gets
+ * through the 30 launches before. */
+static void where_all_of_the_playoff_fail_the_next_best_play(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "table.unpack(range(1, 12))", "");
+    change(&s, "acts.cu",
+           "//null: time=$(5000 + P)\n"
+           "//@ if P < 10 then\n//null: crash\n//@ end\n"
+           "//@ if P < 10 and P % 2 == 1 then\n//null: after=30\n//@ end\n"
+           "KERNEL void acts() { }\n");
+    tune_well(&s);
+    struct stored all = stored_of(&s, 0);
+    for (int p = 1; p <= 12; p++) {
+        assert_int_equal(all.by[p].outcome, p < 10 ? OUT_CRASH : OUT_OK);
+        assert_int_equal(strstr(all.by[p].reason, "in the play-off") != NULL, p < 10 && p % 2);
+    }
+    assert_int_equal(winner_of(&s, 0), 10);
+    assert_int_equal(p_of(&s, &s.report.best), 10);
+    strike_stage(&s);
+}
+
 /* -- again -- */
 
 static const char five[] = "'time=9000', 'time=3000', 'time=8000', 'wrong', 'time=5000'";
@@ -849,6 +924,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_fastest_wins),
         cmocka_unit_test(a_tie_goes_to_the_first),
         cmocka_unit_test(nothing_right_is_no_winner),
+        cmocka_unit_test(what_fails_in_the_playoff_does_not_win),
+        cmocka_unit_test(where_all_of_the_playoff_fail_the_next_best_play),
         cmocka_unit_test(a_second_run_measures_nothing),
         cmocka_unit_test(a_budget_is_kept_and_the_rest_follows),
         cmocka_unit_test(an_earlier_winner_stays),

@@ -297,6 +297,11 @@ static int be_worker(const char *kind)
         wait_for_ever();
     } else if (!strcmp(kind, "stops")) {
         raise(SIGSTOP);
+    } else if (!strcmp(kind, "naps")) {
+        raise(SIGSTOP);
+        usleep(100000);
+        say(&c, F_HELLO, "hello");
+        wait_for_ever();
     } else if (!strcmp(kind, "no-frame")) {
         say(&c, F_HELLO, "hello");
         say_raw("\0\0\0\0", 4);
@@ -517,6 +522,35 @@ static void a_deadline_can_end(void **state)
     assert_false(seen.late);
 }
 
+static void thank(struct seen *seen, struct worker *w)
+{
+    (void)seen;
+    worker_kill(w);
+}
+
+/* It spoke in time, and was not heard; or it was stopped with the rest and had no time. */
+static void a_loop_that_was_away_condemns_nobody(void **state)
+{
+    (void)state;
+    struct seen seen = { .deadline_ms = SHORT, .answer = thank };
+    uv_loop_t loop;
+    start(&loop, "echo", &seen);
+    usleep(4 * SHORT * 1000);
+    end(&loop, &seen);
+    assert_int_equal(seen.frames, 1);
+    assert_false(seen.late);
+
+    siginfo_t info;
+    seen = (struct seen){ .deadline_ms = 2000, .answer = thank };
+    start(&loop, "naps", &seen);
+    assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED | WNOWAIT), 0);
+    usleep(2500000);
+    assert_int_equal(kill(info.si_pid, SIGCONT), 0);
+    end(&loop, &seen);
+    assert_int_equal(seen.frames, 1);
+    assert_false(seen.late);
+}
+
 /* What waits to be sent to a worker that does not read is let go with it. */
 static void a_deaf_worker_costs_nothing(void **state)
 {
@@ -629,6 +663,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_heir_keeps_nobody_waiting),
         cmocka_unit_test(the_coordinator_may_call_it_garbage),
         cmocka_unit_test(a_deadline_can_end),
+        cmocka_unit_test(a_loop_that_was_away_condemns_nobody),
         cmocka_unit_test(a_deaf_worker_costs_nothing),
         cmocka_unit_test(words_to_the_dead_are_lost),
         cmocka_unit_test(a_worker_without_memory_is_let_go),

@@ -84,6 +84,9 @@ function noalias(arg) return { kind = "noalias", arg = arg } end
 
 -- Lists of values: range(8, 32, 8) is 8 16 24 32; powers(8, 64) is 8 16 32 64.
 function range(first, last, step)
+    if step == 0 then
+        error("range(first, last, step) wants a step that is not 0", 2)
+    end
     local list = {}
     for v = first, last, step or 1 do
         list[#list + 1] = v

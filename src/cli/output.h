@@ -1,0 +1,33 @@
+/* A file that a command writes.
+ *
+ * One that is there stays whole until the new one is: the new one is made beside it, under a name that nobody can foresee, and takes
+ * its place, mode and owner at the end. A link is followed. What is no regular file (a FIFO, a device) and what stdout is already are
+ * written straight into. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct output {
+    const char *path;  /* as the user wrote it */
+    FILE *file;        /* to write into */
+    struct buf target; /* the place that a new file takes; empty: written straight into */
+    struct buf beside; /* the new file's name until then */
+    struct stat old;   /* of the file that is replaced; st_mode 0: there was none */
+};
+
+/* The path must outlive the output. Failed, there is nothing to end. */
+int output_begin(struct output *o, const char *path, struct err *err);
+/* rc: what came of the writing; where that failed, what was there stays, and rc is returned. */
+int output_end(struct output *o, int rc, struct err *err);
+/* For a signal's handler that ends the process: leaves no unfinished file. */
+void output_abandon(const struct output *o);
+
+/* All in one. */
+int output_write(const char *path, const struct buf *text, struct err *err);
+
+#endif

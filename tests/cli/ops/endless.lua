@@ -1,0 +1,27 @@
+-- More to check than anybody has time for: one constraint over all parameters.
+local params, where = { { "BLOCK", 64 } }, {}
+for i = 1, 8 do
+    params[#params + 1] = { "P" .. i, table.unpack(range(1, 200)) }
+    where[i] = "P" .. i
+end
+
+return op {
+    name = "endless",
+    problem = { size "n" },
+    types = { T = { "f32" } },
+    args = { output("out", "T", { "n" }), input("inp", "T", { "n" }), value("n") },
+    work = { bytes = "2*n*sizeof(T)" },
+    shapes = { { n = 1000 } },
+    reference = { template = "copy_reference.cu", launch = { kernel = "copy_reference", grid = "ceildiv(n,256)", block = "256" } },
+    check = "exact",
+    variants = {
+        {
+            name = "plain",
+            template = "copy_plain.cu",
+            params = params,
+            where = { table.concat(where, "+") .. " == 8" },
+            launch = { kernel = "copy", grid = "ceildiv(n,BLOCK)", block = "BLOCK" },
+        },
+    },
+    defaults = { { variant = "plain" } },
+}
