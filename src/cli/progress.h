@@ -12,7 +12,7 @@ struct progress {
 };
 struct progress progress_start(bool quiet);
 void progress_show(void *progress, const struct tune_progress *p); /* tune_options' callback */
-void progress_note(void *progress, const char *line);              /* the other: told even where all is to be quiet */
+void progress_note(void *progress, const char *line);              /* the other */
 /* The problem is over: clears the line; not on a terminal, says in a line what came of it. Report null: it failed. */
 void progress_end(struct progress *progress, const struct tune_report *report);
 

@@ -220,7 +220,7 @@ int run_problem(struct store *store, struct run_args *run, const struct devspec 
     target_print(&title, f->op, f->problem, f->row);
     progress.title = buf_text(&title);
     run->tune.progress = progress_show;
-    run->tune.note = progress_note;
+    run->tune.note = run->quiet ? NULL : progress_note;
     run->tune.arg = &progress;
     int rc = bench_fits(f->op, f->problem, f->row, dev, &err);
     if (rc == 0)
