@@ -122,6 +122,8 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     struct slot_c *s = arg;
     struct run *r = s->run;
     char text[1024];
+    if (r->phase == PHASE_END) /* said before it was killed: nothing follows from it any more */
+        return;
     if (kind == F_HELLO && !s->greeted && get_u32(body) == WIRE_VERSION) {
         s->greeted = true;
     } else if (kind == F_FAILED && take_text(body, text, sizeof text)) {

@@ -79,6 +79,8 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
 {
     struct run *r = arg;
     size_t n;
+    if (r->phase == PHASE_END) /* said before it was killed */
+        return;
     if (kind == F_HELLO && !r->meter_greeted && get_u32(body) == WIRE_VERSION) {
         r->meter_greeted = true;
         worker_deadline(w, run_patience(r, SETUP_DEADLINE));
