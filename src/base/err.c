@@ -77,6 +77,11 @@ int err_prefix(struct err *err, const char *fmt, ...)
     return err->code;
 }
 
+int err_first(struct err *err, int first, int rc, const struct err *why)
+{
+    return first || !rc ? first : err_set(err, rc, "%s", why->msg);
+}
+
 int err_nomem(struct err *err)
 {
     return err_set(err, ERR_NOMEM, "out of memory");

@@ -26,6 +26,8 @@ struct err {
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Puts text in front of the message that is there, returns its code. */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* For work that goes on past failures: where `first` is 0 so far, rc with its message becomes the first. Returns the first. */
+int err_first(struct err *err, int first, int rc, const struct err *why);
 /* Makes any text one line that can be shown, whatever a script or driver put into it: a blank for a control character (those that
  * turn the direction of writing among them), '?' for a byte that is no UTF-8, nothing for blanks at the end. In place. */
 void err_line(char *s);

@@ -299,8 +299,7 @@ int table_refresh(cutune_handle *h, int *changed, struct err *err)
         struct cutune_kernel *before = atomic_load_explicit(&e->kernel, memory_order_relaxed);
         int rc = resolve(h, e, &why); /* where it fails, what was found before stays */
         *changed += before != atomic_load_explicit(&e->kernel, memory_order_relaxed);
-        if (rc && !first)
-            first = err_set(err, rc, "%s", why.msg);
+        first = err_first(err, first, rc, &why);
     }
     return first;
 }

@@ -91,14 +91,12 @@ static int renew_all(cutune *c, int *changed, struct err *err)
     for (struct known_op **k = &c->ops; *k; k = &(*k)->next) {
         struct err why = { 0 };
         int rc = (*k)->current ? renew(c, k, &why) : 0;
-        if (rc && !first)
-            first = err_set(err, rc, "%s", why.msg);
+        first = err_first(err, first, rc, &why);
     }
     for (cutune_handle *h = c->handles; h; h = h->next) {
         struct err why = { 0 };
         int rc = table_refresh(h, changed, &why);
-        if (rc && !first)
-            first = err_set(err, rc, "%s", why.msg);
+        first = err_first(err, first, rc, &why);
     }
     return first;
 }
@@ -201,8 +199,7 @@ static int collect(cutune *c, struct misses *m, struct err *err)
             struct entry *e = atomic_load_explicit(&t->slots[i], memory_order_relaxed);
             struct err why = { 0 };
             int rc = e ? take_miss(m, h, e, &why) : 0;
-            if (rc && !first)
-                first = err_set(err, rc, "%s", why.msg);
+            first = err_first(err, first, rc, &why);
         }
     }
     pthread_mutex_unlock(&c->lock);

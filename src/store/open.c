@@ -321,7 +321,9 @@ static int open_as(struct store *s, enum store_mode mode, struct err *err)
 
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err)
 {
-    int rc = check_path(path, mode == STORE_WRITE_SOON ? STORE_WRITE : mode, err);
+    int busy_ms = mode == STORE_WRITE_SOON ? BUSY_SOON_MS : BUSY_MS;
+    mode = mode == STORE_WRITE_SOON ? STORE_WRITE : mode;
+    int rc = check_path(path, mode, err);
     if (rc)
         return rc;
     struct store *s = mem_zalloc(sizeof *s);
@@ -329,10 +331,10 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
         rc = err_nomem(err);
         goto out;
     }
-    s->busy_ms = mode == STORE_WRITE_SOON ? BUSY_SOON_MS : BUSY_MS;
+    s->busy_ms = busy_ms;
     rc = path_absolute(path, &s->absolute, err);
     if (!rc)
-        rc = open_as(s, mode == STORE_WRITE_SOON ? STORE_WRITE : mode, err);
+        rc = open_as(s, mode, err);
 out:
     if (rc)
         store_close(s);
