@@ -48,6 +48,8 @@ struct arg {
     const char *extent[MAX_RANK]; /* expressions over axes and types, elements, row-major, outermost first */
     const char *value;            /* ARG_VALUE: an expression over axes and types */
     enum fill fill;
+    bool
+        partial; /* ARG_OUTPUT: what the reference leaves alone of it, a candidate must leave alone too; else all of it is written */
 };
 
 /* A buffer of the variant's own, passed to its kernels after the op's arguments. */

@@ -93,6 +93,8 @@ static int check_arg(const struct op *op, const struct arg *a, struct err *err)
     bool value = a->kind == ARG_VALUE;
     if (value != (a->value != NULL) || (value && a->rank))
         return err_set(err, ERR_INVALID, "argument %s: a scalar has a value and no extents, a buffer has no value", a->name);
+    if (a->partial && a->kind != ARG_OUTPUT)
+        return err_set(err, ERR_INVALID, "argument %s: only an output can be partial", a->name);
     if (a->rank < 0 || a->rank > MAX_RANK)
         return err_set(err, ERR_INVALID, "argument %s: %d dimensions: there can be 0 to %d", a->name, a->rank, MAX_RANK);
     for (int i = 0; i < a->rank; i++)
@@ -222,6 +224,9 @@ static int check_needs(const struct op *op, const struct variant *v, struct err 
     for (int i = 0; rc == 0 && i < v->nclear; i++)
         if (v->clear[i] < 0 || v->clear[i] >= op->nargs || op->args[v->clear[i]].kind != ARG_OUTPUT)
             rc = err_set(err, ERR_INVALID, "cleared argument %d: must be an output of the op's", i + 1);
+        else if (op->args[v->clear[i]].partial)
+            rc = err_set(err, ERR_INVALID, "cleared argument %s: is partial, so what is left alone of it must stay as it was",
+                         op->args[v->clear[i]].name);
     return rc;
 }
 

@@ -5,7 +5,7 @@
 #include "model/op.h"
 #include "model/serial.h"
 
-enum { MAGIC = 0x316f7563 }; /* "cuo1": of this form; another form gets another number */
+enum { MAGIC = 0x326f7563 }; /* "cuo2": of this form; another form gets another number */
 
 static void put_vals(struct buf *out, const struct val *v, int n)
 {
@@ -24,6 +24,7 @@ static void put_arg(struct buf *out, const struct arg *a)
         buf_lstr(out, a->extent[i]);
     buf_lstr(out, a->value);
     buf_u8(out, (uint8_t)a->fill);
+    buf_u8(out, a->partial);
 }
 
 static void put_conditions(struct buf *out, const struct variant *v)
@@ -140,6 +141,7 @@ static void read_arg(struct serial *r, struct arg *a)
         a->extent[i] = read_str(r);
     a->value = read_str(r);
     a->fill = get_u8(r->in);
+    a->partial = read_bool(r);
 }
 
 static void read_conditions(struct serial *r, struct variant *v)

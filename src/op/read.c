@@ -145,8 +145,9 @@ static int read_buffer(struct op_reader *o, int t, struct arg *arg)
     struct reader *r = o->r;
     int extent = 0, rc;
     const char *fill = NULL;
-    if ((rc = table_keys(r, t, "kind name type extent fill", false)) || (rc = read_element(o, t, &arg->type)) ||
-        (rc = table_text(r, t, "fill", false, &fill)) || (rc = table_sub(r, t, "extent", true, &extent)))
+    if ((rc = table_keys(r, t, "kind name type extent fill partial", false)) || (rc = read_element(o, t, &arg->type)) ||
+        (rc = table_text(r, t, "fill", false, &fill)) || (rc = table_bool(r, t, "partial", &arg->partial)) ||
+        (rc = table_sub(r, t, "extent", true, &extent)))
         return rc;
     if (fill && strcmp(fill, "bits") && strcmp(fill, "numbers"))
         return reader_fail(r, "fill: '%.80s' is neither bits nor numbers", fill);

@@ -161,6 +161,7 @@ void interface_put(struct buf *out, const struct op *op)
         args[i] = op->args[i];
         args[i].type = arg_type(&op->args[i]);
         args[i].fill = FILL_AUTO;
+        args[i].partial = false;
     }
     face.args = args;
     op_put(out, &face);
@@ -186,6 +187,7 @@ int interface_get(struct cursor *in, const char *hash, struct op **out)
     for (int i = 0; i < op->nargs; i++) {
         op->args[i].type = arg_type(&op->args[i]);
         op->args[i].fill = FILL_AUTO;
+        op->args[i].partial = false;
         ok = ok && texts_ok(&op->args[i]);
     }
     rc = ok ? interface_hash(op, is, NULL) : ERR_CORRUPT;

@@ -292,9 +292,11 @@ static void op_bytes(void **state)
 {
     (void)state;
     struct sample s;
-    const struct op *op = sample_op(&s);
+    struct op *op = sample_op(&s);
     struct err err = { 0 };
     struct buf b = { 0 }, again = { 0 };
+    s.args[0].partial = true;
+    s.variants[0].nclear = 0;
     op_put(&b, op);
     struct cursor in = cursor_on(b.data, b.len);
     struct op *back = NULL;
@@ -303,6 +305,7 @@ static void op_bytes(void **state)
     op_put(&again, back); /* everything is in the bytes: so equal bytes are equal ops */
     assert_int_equal(b.len, again.len);
     assert_memory_equal(b.data, again.data, b.len);
+    assert_true(back->args[0].partial && !back->args[1].partial);
     assert_string_equal(back->variants[0].params[3].values[1].s, "x");
     assert_ptr_equal(back->rows[5], dtype_find("i64"));
     assert_null(back->prelude_opencl);
@@ -413,6 +416,8 @@ static void bend(struct sample *s, int way)
     case 38: s->variants[0].template_text = NULL; break;
     case 39: s->variants[1].requires.backend = "opencl"; break;
     case 40: many[0] = many[1] = val_bool(true); s->walk_params[1].values = many; break;
+    case 41: s->args[1].partial = true; break;
+    case 42: s->args[0].partial = true; break;
     }
 }
 /* clang-format on */
@@ -462,6 +467,8 @@ static void bent_ops(void **state)
         "has no template",
         "with backend cuda or none",
         "parameter UNROLL: the value true is there twice",
+        "argument in: only an output can be partial",
+        "cleared argument out: is partial",
     };
     struct sample s;
     struct err err = { 0 };

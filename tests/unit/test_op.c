@@ -99,6 +99,9 @@ static const struct {
     { "args", "{ output('out', 'T', 'n'), value 'n' }", "extent: must be a table" },
     { "args", "{ output('out', 'T', { 'q' }), value 'n' }", "q" },
     { "args", "{ output('out', 'T', { 'n' }, { fill = 'zero' }), value 'n' }", "neither bits nor numbers" },
+    { "args", "{ output('out', 'T', { 'n' }, { partial = 1 }), value 'n' }", "partial: must be true or false, not number" },
+    { "args", "{ output('out', 'T', { 'n' }), inout('q', 'T', { 'n' }, { partial = true }) }",
+      "argument q: only an output can be partial" },
     { "args", "{ output('out', 'T', { 'n' }), output('out', 'T', { 'n' }) }", "argument out" },
     { "args", "{ output('T', 'T', { 'n' }) }", "'T' is both" },
     { "args", "{ output('out', 'T', { 'n' }), value('n', 'n', 'x') }", "'x' is no element type" },
@@ -215,8 +218,8 @@ static void test_everything(void **state)
     static const char script[] =
         "return op { name = 'all', problem = { size 'n', stride 'ld', batch 'b', flag 'up' },\n"
         "types = { names = { 'T', 'ACC' }, { 'f16', 'f32' }, { 'f32', 'f64' } },\n"
-        "args = { inout('a', 'T', { 'b', 'n', 'ld' }, { fill = 'bits' }), output('s', 'ACC', { 1 }), value('up', '1 - up', 'i32') "
-        "},\n"
+        "args = { inout('a', 'T', { 'b', 'n', 'ld' }, { fill = 'bits' }), output('s', 'ACC', { 1 }), value('up', '1 - up', 'i32'), "
+        "output('p', 'T', { 1 }, { partial = true }) },\n"
         "work = { bytes = 1, flops = 'n' }, shapes = { { n = 2, ld = 3, b = 1, up = 1, when = 'device.cc >= 80' } },\n"
         "reference = { template = 't.cu', launch = { kernel = 'r', args = { 's', 'a' } } }, check = { sum = 'n' },\n"
         "variants = { { name = 'x', template = 't.cu', params = { param('P', 4, powers(1, 8)), param('F', true, false),\n"
@@ -236,6 +239,7 @@ static void test_everything(void **state)
     assert_int_equal(op->args[0].rank, 3);
     assert_int_equal(op->args[0].fill, FILL_BITS);
     assert_string_equal(op->args[2].type, "i32");
+    assert_true(op->args[3].partial && !op->args[1].partial);
     assert_int_equal(op->shapes[0].size[3], 1);
     assert_string_equal(op->shapes[0].when, "device.cc >= 80");
     assert_int_equal(op->reference.args[0], 1);
@@ -252,8 +256,8 @@ static void test_everything(void **state)
     assert_int_equal(v->requires.cc, 90);
     assert_true(v->requires.arch_specific && v->requires.grid_order && v->requires.grid_progress);
     assert_string_equal(v->launches[0].grid[2], "3");
-    assert_int_equal(v->launches[0].nargs, 4);
-    assert_int_equal(v->launches[1].args[0], 3);
+    assert_int_equal(v->launches[0].nargs, 5);
+    assert_int_equal(v->launches[1].args[0], 4);
     assert_false(op->defaults[0].values[1].b);
     op_free(op);
 }

@@ -54,18 +54,19 @@ function batch(name) return { kind = "batch", name = name } end   -- a count of 
 function flag(name) return { kind = "flag", name = name } end     -- 0 or 1
 
 -- Buffers: a type name of the op, or a fixed type; the extents in elements, outermost first, row-major. `fill` says what an input
--- is tried with: "bits" (any pattern) or "numbers"; left out, bits where the check is exact and numbers elsewhere.
+-- is tried with: "bits" (any pattern) or "numbers"; left out, bits where the check is exact and numbers elsewhere. `partial` is for
+-- outputs: true if the op means to leave a part of it alone.
 local function buffer(kind)
     return function(name, element, extent, options)
-        local fill
+        local fill, partial
         if options then
-            fill = options.fill
+            fill, partial = options.fill, options.partial
         end
-        return { kind = kind, name = name, type = element, extent = extent, fill = fill }
+        return { kind = kind, name = name, type = element, extent = extent, fill = fill, partial = partial }
     end
 end
 input = buffer("input")
-output = buffer("output") -- written in full by the kernel, or cleared before it (see `clear`)
+output = buffer("output") -- written in full by the kernel, or cleared before it (see `clear`), unless it is partial
 inout = buffer("inout")   -- read and written: set back before each run, which is not timed
 
 -- A scalar: value("n") passes the axis n as 64 bits; value("scale", "2*n", "f32") any expression over axes and types.
