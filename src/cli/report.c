@@ -59,6 +59,8 @@ static void print_counts(const struct tune_report *r)
         printf("  %" PRId64 " measured now in %.1f s, %.1f a second\n", r->measured, r->seconds, r->rate);
     else if (r->tried && !r->interrupted)
         puts("  nothing to measure: all of these are in the database (--retune measures them again)");
+    if (r->unsettled)
+        printf("  %" PRId64 " without a verdict, and not stored: %s\n", r->unsettled, r->unsettled_why);
     if (r->deflt.config.variant >= 0 && r->deflt.reason[0])
         printf("  the default: %s: %s\n", outcome_name(r->deflt.outcome), r->deflt.reason);
     if (r->best.config.variant < 0 && r->tried)
@@ -137,6 +139,7 @@ static json_t *finding_json(const struct finding *f)
     o = json_with(o, "problem", json_problem(op, f->problem));
     o = json_with(o, "valid", json_integer(r->valid));
     o = json_with(o, "tried", json_integer(r->tried));
+    o = json_with(o, "no_verdict", json_integer(r->unsettled));
     o = json_with(o, "outcomes", outcomes_json(r));
     o = json_with(o, "best", entry_json(op, &r->best));
     o = json_with(o, "default", entry_json(op, &r->deflt));

@@ -1,5 +1,6 @@
 /* A pretend device, for tests of the tuning loop: two of them, null:0 and null:1, with the limits of a large GPU. Memory is the
  * host's; kernels are not executed, so their outputs stay as filled; time is a function of the source, the kernel and the geometry.
+ * $CUTUNE_NULL_TAKEN bytes of its memory are taken by others.
  *
  * Lines of the source make it misbehave: `//null: WORD`, with these words.
  *   compile-error   the compiler refuses the source        time=NS       the time of a launch of it
@@ -10,7 +11,9 @@
  *   crash           a wait for it takes the process down   hang          a wait for it never returns
  *   sticky          a wait for it, and every call after, fails as on a lost context
  *   after=N         what its launches do amiss begins with the N+1st in a process; all sources that say so are counted together
- *   wrong           the next launch of a kernel check_equal or check_close writes 1 to the uint64 that its first argument points to */
+ *   if=PATH         all but time and delay only while there is such a file: a machine that breaks, and is mended
+ *   wrong           until another launch, the kernels check_equal, check_close and digest write 1 to the uint64 that their first
+ *                   argument points to */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,10 +42,10 @@ struct pending {
 struct device {
     struct devspec spec;
     struct pending pending;
-    const struct module *writer; /* whose kernel ran last, the service kernels aside */
-    bool wrong;                  /* what that wrote: the next check finds a difference */
+    bool wrong; /* what was written last: checks find a difference */
     bool lost;
     int64_t counted; /* launches of sources that say after= */
+    int64_t taken;   /* bytes of all buffers */
     double clock_ns; /* the sum of all work so far */
     struct {
         double begin, end;
@@ -99,6 +102,17 @@ static void hang(void)
 {
     for (;;)
         pause();
+}
+
+/* Whether what the source says holds now. */
+static bool applies(const char *source)
+{
+    const char *path = directive(source, "if=");
+    char name[256];
+    if (!path)
+        return true;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(path, "\r\n"), path);
+    return access(name, F_OK) == 0;
 }
 
 /* Whether a process may have so much; it is not used. */
@@ -164,16 +178,16 @@ static int null_compile(struct compiler *c, const struct compile_job *job, struc
                         struct buf *log, struct err *err)
 {
     (void)c;
-    bool hoards = null_says(job->source, "hoard-compile");
-    if (null_says(job->source, "crash-compile") || (hoards && !may_have(INT64_C(64) << 30)))
+    bool act = applies(job->source), hoards = act && null_says(job->source, "hoard-compile");
+    if ((act && null_says(job->source, "crash-compile")) || (hoards && !may_have(INT64_C(64) << 30)))
         abort();
-    if (null_says(job->source, "hang-compile") || hoards)
+    if ((act && null_says(job->source, "hang-compile")) || hoards)
         hang();
-    if (null_says(job->source, "compile-error")) {
+    if (act && null_says(job->source, "compile-error")) {
         buf_str(log, "kernel(1): error: the source asks for it\n");
         return log->failed ? err_nomem(err) : err_set(err, ERR_INVALID, "the pretend compiler refuses the source");
     }
-    if (null_says(job->source, "large-compile"))
+    if (act && null_says(job->source, "large-compile"))
         return err_set(err, ERR_UNSUPPORTED, "the source asks for too much");
     buf_put(binary, magic, sizeof magic);
     buf_str(binary, job->source);
@@ -190,6 +204,8 @@ static int null_open(const struct devspec *spec, struct device **out, struct err
     if (!*out)
         return err_nomem(err);
     (*out)->spec = *spec;
+    const char *taken = getenv("CUTUNE_NULL_TAKEN");
+    (*out)->taken = taken ? strtoll(taken, NULL, 10) : 0;
     return 0;
 }
 
@@ -208,6 +224,9 @@ static int null_alloc(struct device *d, int64_t bytes, struct memory **out, stru
     int rc = check_alloc(&d->spec, bytes, err);
     if (!rc)
         rc = lost(d, err);
+    if (!rc && bytes > d->spec.memory - d->taken)
+        rc = err_set(err, ERR_NOMEM, "null:%d: a buffer of %" PRId64 " bytes: %" PRId64 " of %" PRId64 " bytes are free",
+                     d->spec.index, bytes, d->spec.memory - d->taken, d->spec.memory);
     if (rc)
         return rc;
     struct memory *m = mem_zalloc(sizeof *m);
@@ -218,6 +237,7 @@ static int null_alloc(struct device *d, int64_t bytes, struct memory **out, stru
         return err_nomem(err);
     }
     *m = (struct memory){ .at = at, .bytes = bytes };
+    d->taken += bytes;
     *out = m;
     return 0;
 }
@@ -238,9 +258,10 @@ static int null_view(struct device *d, struct memory *m, int64_t offset, int64_t
 
 static void null_free(struct device *d, struct memory *m)
 {
-    (void)d;
-    if (m && !m->is_view)
+    if (m && !m->is_view) {
+        d->taken -= m->bytes;
         mem_free(m->at);
+    }
     mem_free(m);
 }
 
@@ -407,7 +428,6 @@ static void check_output(struct device *d, const struct karg *args, int nargs)
     static const uint64_t one = 1;
     if (d->wrong && nargs > 0 && args[0].memory && args[0].memory->bytes >= (int64_t)sizeof one)
         memcpy(args[0].memory->at, &one, sizeof one);
-    d->wrong = false;
 }
 
 /* Whether a launch does yet what the source says. */
@@ -424,22 +444,19 @@ static int null_launch(struct device *d, struct kernel *k, const struct geometry
     const char *source = k->module->source;
     if (!rc)
         rc = lost(d, err);
-    bool act = !rc && acts(d, source);
+    bool due = !rc && acts(d, source), act = due && applies(source);
     if (act)
         rc = null_launch_check(source, err);
     if (rc)
         return rc;
-    if (strcmp(k->name, "check_equal") == 0 || strcmp(k->name, "check_close") == 0)
+    if (!strstr(source, "check_equal")) /* no service kernel */
+        d->wrong = act && null_says(source, "wrong");
+    else if (!strcmp(k->name, "check_equal") || !strcmp(k->name, "check_close") || !strcmp(k->name, "digest"))
         check_output(d, args, nargs);
-    if (d->writer != k->module && !strstr(source, "check_equal")) {
-        d->writer = k->module;
-        d->wrong = false;
-    }
-    d->wrong |= act && null_says(source, "wrong");
     d->pending.hang |= act && null_says(source, "hang");
     d->pending.crash |= act && null_says(source, "crash");
     d->pending.sticky |= act && null_says(source, "sticky");
-    int64_t delay = act ? value_of(source, "delay=") : 0;
+    int64_t delay = due ? value_of(source, "delay=") : 0;
     if (delay > d->pending.delay_ms)
         d->pending.delay_ms = delay;
     d->clock_ns += time_of(k, g);

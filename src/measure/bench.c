@@ -3,10 +3,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/util.h"
 #include "measure/internal.h"
-#include "source/source.h"
 
 void bench_alive(const struct bench *b)
 {
@@ -61,101 +62,6 @@ static int make_slots(struct bench *b, struct err *err)
             return err_prefix(err, "argument %s: ", s->arg->name);
     }
     return 0;
-}
-
-/* The expected output of one pass: the reference's, copied away from where candidates write. */
-static int keep_expected(struct bench *b, int pass, struct err *err)
-{
-    bool same_inputs = b->set.op->check == CHECK_EXACT;
-    for (int i = 0; i < b->nslots; i++)
-        if (b->slots[i].buf.inside && b->slots[i].arg->kind != ARG_OUTPUT && !is_bits(b, &b->slots[i]))
-            same_inputs = false;
-    for (int i = 0; i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
-        if (!s->buf.inside || s->arg->kind == ARG_INPUT)
-            continue;
-        int rc = 0;
-        if (pass && same_inputs) {
-            s->expected[1] = s->expected[0];
-            s->shared_expected = true;
-        } else {
-            rc = b->be->alloc(b->dev, s->buf.bytes, &s->expected[pass], err);
-            if (!rc)
-                rc = b->be->copy(b->dev, s->expected[pass], s->buf.inside, s->buf.bytes, err);
-        }
-        if (!rc)
-            rc = service_checksum(b, s->service, s->expected[pass], s->n, s->sum[pass], err);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-static int set_tolerances(struct bench *b, struct err *err)
-{
-    int64_t length;
-    int rc = plan_length(b->plan, b->vals, &length, err);
-    for (int i = 0; !rc && i < b->nslots; i++) {
-        const struct slot *s = &b->slots[i];
-        if (s->buf.inside && b->set.op->check == CHECK_SUM)
-            b->tolerance[i] = 4 * s->service->type->eps * (double)length;
-    }
-    return rc;
-}
-
-static int compile_reference(struct bench *b, struct buf *binary, struct err *err)
-{
-    struct buf src = { 0 }, log = { 0 };
-    struct compiler *c = NULL;
-    char line[256];
-    int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &src, err);
-    if (!rc)
-        rc = b->be->compiler_open(&b->set.dev, &c, err);
-    if (!rc)
-        rc = b->be->compile(c, &(struct compile_job){ .source = src.data }, binary, NULL, &log, err);
-    if (rc == ERR_INVALID && log.len) {
-        compile_log_line(&log, line);
-        err_set(err, rc, "%s", line);
-    }
-    if (c)
-        b->be->compiler_close(c);
-    buf_free(&log);
-    buf_free(&src);
-    return rc;
-}
-
-/* Runs the reference on both inputs. Its second launch is the one that is timed: the first may still load code. */
-static int run_reference(struct bench *b, double *ns, struct err *err)
-{
-    struct buf binary = { 0 };
-    struct loaded l = { 0 };
-    enum outcome outcome = OUT_OK;
-    char reason[256] = "";
-    bench_alive(b);
-    int rc = compile_reference(b, &binary, err);
-    if (!rc)
-        rc = candidate_load(b, NULL, binary.data, binary.len, &l, &outcome, reason, err);
-    if (!rc && outcome != OUT_OK)
-        rc = err_set(err, ERR_DEVICE, "%s", reason);
-    for (int pass = 0; !rc && pass < PASSES; pass++) {
-        bench_alive(b);
-        rc = inputs_fill(b, pass, err);
-        if (!rc)
-            rc = b->be->span_begin(b->dev, 0, err);
-        if (!rc)
-            rc = candidate_launch(b, &l, err);
-        if (!rc)
-            rc = b->be->span_end(b->dev, 0, err);
-        if (!rc)
-            rc = b->be->sync(b->dev, err);
-        if (!rc)
-            rc = b->be->span_ns(b->dev, 0, ns, err);
-        if (!rc)
-            rc = keep_expected(b, pass, err);
-    }
-    candidate_unload(b, &l);
-    buf_free(&binary);
-    return rc ? err_prefix(err, "reference %s: ", b->set.op->reference_name) : 0;
 }
 
 /* Twice the cache, so that what was there is gone; bounded, since a CPU may report a very large one. */
@@ -214,6 +120,7 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
         return err_nomem(err);
     b->set = *setup;
     b->inputs_pass = -1;
+    b->digest_key = rand_at((uint64_t)clock_ns(), (uint64_t)getpid());
     b->be = backend_find(setup->dev.backend);
     b->variant_plans = mem_array((size_t)setup->op->nvariants, sizeof(struct plan *));
     int rc = !b->variant_plans ? err_nomem(err) : !b->be ? err_set(err, ERR_NOTFOUND, "no backend %s", setup->dev.backend) : 0;
@@ -226,7 +133,7 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
     if (!rc)
         rc = b->be->open(&b->set.dev, &b->dev, err);
     if (!rc)
-        rc = b->be->alloc(b->dev, 4096, &b->result, err);
+        rc = b->be->alloc(b->dev, RESULT_BYTES, &b->result, err);
     if (!rc)
         rc = make_slots(b, err);
     if (!rc)
@@ -235,9 +142,7 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
     if (!rc)
         rc = plan_work(b->plan, b->vals, &bytes, &flops, err);
     if (!rc)
-        rc = set_tolerances(b, err);
-    if (!rc)
-        rc = run_reference(b, &facts->reference_ns, err);
+        rc = reference_open(b, &facts->reference_ns, err);
     bench_alive(b);
     if (!rc)
         rc = time_copy(b, bytes, &facts->copy_ns, err);
@@ -253,6 +158,11 @@ void bench_close(struct bench *b)
 {
     if (!b)
         return;
+    if (b->dev && b->reference)
+        candidate_unload(b, b->reference);
+    mem_free(b->reference);
+    if (b->dev)
+        pool_free(b);
     for (int i = 0; b->dev && i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
         guarded_free(b, &s->buf);
@@ -275,43 +185,104 @@ void bench_close(struct bench *b)
     mem_free(b);
 }
 
-/* After timing: it may have stopped working meanwhile, and then it has no time. */
-static int verify_again(struct bench *b, struct loaded *l, struct result *out, struct err *err)
+/* How a candidate is verified before it is timed: on other inputs and another poison each time, and where it has a workspace that is not
+ * cleared for it, on what was left there. The last one leaves the inputs that it is timed with. */
+static const struct {
+    struct way way;
+    bool keeps; /* only those that keep a workspace */
+} ways[] = {
+    { { .pass = 0, .poisoned = true }, false },
+    { { .pass = 1, .poisoned = true, .after_other = true }, false },
+    { { .pass = 0 }, true },
+    { { .pass = 1, .after_other = true }, true },
+};
+
+static int verify(struct bench *b, struct loaded *l, struct result *out, struct err *err)
 {
-    int rc = verify_pass(b, l, PASSES - 1, &out->outcome, out->reason, err);
-    if (out->outcome != OUT_OK) {
-        out->stats = (struct stats){ 0 };
-        out->nsamples = 0;
-    }
+    int rc = 0;
+    bool keeps = candidate_keeps(l);
+    for (size_t i = 0; !rc && out->outcome == OUT_OK && i < sizeof ways / sizeof *ways; i++)
+        if (keeps || !ways[i].keeps)
+            rc = verify_pass(b, l, ways[i].way, &out->outcome, out->reason, err);
     return rc;
+}
+
+/* Nothing of a candidate that was not right is left for the next; and only where the reference still passes here, the fault was the
+ * candidate's. A context that is lost needs no proof. */
+static int settle(struct bench *b, const struct result *out, struct err *err)
+{
+    if (out->outcome == OUT_OK)
+        return 0;
+    b->inputs_pass = -1;
+    return out->outcome == OUT_SLOWER ? 0 : bench_control(b, err);
 }
 
 int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err)
 {
-    struct loaded l;
+    struct loaded *l = mem_zalloc(sizeof *l);
     *out = (struct result){ .resources = { -1, -1, -1, -1 } };
+    if (!l)
+        return err_nomem(err);
     bench_alive(b);
-    int rc = candidate_load(b, &c->config, c->binary, c->binary_bytes, &l, &out->outcome, out->reason, err);
-    out->resources = l.resources;
-    for (int pass = 0; !rc && out->outcome == OUT_OK && pass < PASSES; pass++)
-        rc = verify_pass(b, &l, pass, &out->outcome, out->reason, err);
+    int rc = candidate_load(b, &c->config, c->binary, c->binary_bytes, l, &out->outcome, out->reason, err);
+    out->resources = l->resources;
     if (!rc && out->outcome == OUT_OK)
-        rc = time_samples(b, &l, cut_ns, out, err);
+        rc = verify(b, l, out, err);
     if (!rc && out->outcome == OUT_OK)
-        rc = verify_again(b, &l, out, err);
+        rc = time_samples(b, l, cut_ns, out, err);
+    candidate_unload(b, l);
+    mem_free(l);
+    if (!rc)
+        rc = settle(b, out, err);
     if (rc)
+        b->inputs_pass = -1;
+    if (rc && rc != ERR_NOMEM)
         bench_blame(out, err);
-    candidate_unload(b, &l);
     return rc;
 }
 
-static int load_all(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct result *out, struct err *err)
+/* Room in the pool for the workspaces of as many players as can be, the first ones first. Whoever finds none sits out. */
+static int reserve(struct bench *b, const struct bench_candidate *c, int n, bool *sits_out, struct err *err)
 {
-    int rc = inputs_fill(b, PASSES - 1, err); /* whatever the last candidate left */
+    int64_t most[MAX_ARGS] = { 0 };
+    int nmost = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t bytes[MAX_ARGS], with[MAX_ARGS];
+        int k = candidate_workspaces(b, &c[i].config, bytes, err), nwith = k > nmost ? k : nmost;
+        for (int j = 0; j < nwith; j++) {
+            with[j] = j < nmost ? most[j] : 0;
+            if (j < k && bytes[j] > with[j])
+                with[j] = bytes[j];
+        }
+        int rc = k < 0 ? k : pool_reserve(b, with, nwith, err);
+        if (rc == ERR_DEVICE)
+            return rc;
+        sits_out[i] = rc != 0;
+        if (!rc) {
+            memcpy(most, with, sizeof *most * (size_t)nwith);
+            nmost = nwith;
+        }
+    }
+    return pool_reserve(b, most, nmost, err); /* after a failure the pool may be empty */
+}
+
+static int load_all(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct result *out, bool *sits_out,
+                    struct err *err)
+{
+    int rc = inputs_fill(b, TIMED, err);
     for (int i = 0; !rc && i < n; i++) {
+        if (sits_out[i])
+            continue;
         bench_playing(b, i);
         rc = candidate_load(b, &c[i].config, c[i].binary, c[i].binary_bytes, &l[i], &out[i].outcome, out[i].reason, err);
         out[i].resources = l[i].resources;
+        if (rc == ERR_NOMEM) {
+            sits_out[i] = true;
+            candidate_unload(b, &l[i]);
+            rc = 0;
+        } else if (!rc) {
+            rc = settle(b, &out[i], err);
+        }
         if (rc)
             bench_blame(&out[i], err);
     }
@@ -321,25 +292,23 @@ static int load_all(struct bench *b, const struct bench_candidate *c, int n, str
 int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err)
 {
     struct loaded *l = mem_array((size_t)n, sizeof *l);
-    int rc = l ? 0 : err_nomem(err);
+    bool *sits_out = mem_array((size_t)n, sizeof *sits_out);
+    int rc = l && sits_out ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < n; i++) {
         out[i] = (struct result){ .resources = { -1, -1, -1, -1 } };
         out[i].samples = mem_array((size_t)rounds, sizeof(double));
         rc = out[i].samples ? 0 : err_nomem(err);
     }
+    b->inputs_pass = -1;
     if (!rc)
-        rc = load_all(b, c, n, l, out, err);
+        rc = reserve(b, c, n, sits_out, err);
     if (!rc)
-        rc = playoff_rounds(b, l, n, rounds, out, err);
-    for (int i = 0; !rc && i < n; i++) {
-        bench_playing(b, i);
-        if (out[i].outcome == OUT_OK)
-            rc = verify_again(b, &l[i], &out[i], err);
-        if (rc)
-            bench_blame(&out[i], err);
-    }
+        rc = load_all(b, c, n, l, out, sits_out, err);
+    if (!rc)
+        rc = playoff_rounds(b, l, n, rounds, out, sits_out, err);
     for (int i = 0; l && i < n; i++)
         candidate_unload(b, &l[i]);
+    mem_free(sits_out);
     mem_free(l);
     return rc;
 }

@@ -15,7 +15,8 @@ struct bench_setup {
     struct problem problem;
     int row;
     struct devspec dev;
-    bool warm; /* time with what the cache holds from the run before; cold: flushed by reading */
+    bool warm;      /* time with what the cache holds from a run before; cold: flushed by reading */
+    uint64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
     /* Called before each piece of work that a candidate or the set-up could hang in, so that a deadline can begin anew; may be null. */
     void (*alive)(void *arg);
     /* In a play-off, before whatever the i-th of it could hang in or die of; may be null. */
@@ -44,13 +45,17 @@ struct bench_candidate {
     size_t binary_bytes;
 };
 
-/* Verifies and times one. What is wrong with the candidate is in the result (0 is returned); a non-zero return says that this bench is
- * of no more use -- its context is lost, for one -- and the result then says what came of the candidate all the same.
+/* Verifies and times one. 0: the result is a verdict. Whatever was wrong is the candidate's own fault then, as the reference still passes
+ * here, and nothing of it is left for the next one.
+ * ERR_NOMEM: no verdict, since the device lacks memory that others hold; the bench can go on.
+ * Another code: this bench is of no more use -- its context is lost, or the reference no longer passes. The result then says what came
+ * of the candidate, and is worth a verdict only if it comes out so on a new bench, too.
  * cut_ns > 0: a first sample slower than that ends the timing, outcome slower. */
 int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err);
 
-/* Times n candidates that were right before, interleaved over `rounds` rounds, and verifies each once more; out[i].outcome ok, or what
- * went wrong. Returns as bench_run: after a failure the times are worth nothing. */
+/* Times n candidates that were right before, interleaved over `rounds` rounds, each run checked in full; out[i].outcome ok, or what
+ * went wrong. Whoever finds no memory sits out: ok, with no samples. Returns as bench_run; but with any code the times are worth
+ * nothing, and out[i] is not ok for the one that it happened with. */
 int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err);
 
 #endif

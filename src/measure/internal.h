@@ -4,20 +4,22 @@
 
 #include "measure/bench.h"
 
-enum { GUARD = 64 << 10 }; /* bytes of guard zone before and after each buffer */
-enum { PASSES = 2 };       /* verifications of a candidate, each with inputs and a poison of its own */
+enum { GUARD = 64 << 10 };   /* bytes of guard zone before and after each buffer */
+enum { PASSES = 2 };         /* inputs and poisons that a candidate is verified with */
+enum { TIMED = PASSES - 1 }; /* the pass whose inputs and poison timed runs have */
 
 /* The service kernels (templates/service.cu) for one element type. */
 struct service {
     const struct dtype *type; /* never complex */
     struct module *module;
-    struct kernel *fill_source, *check_source, *check_equal, *check_close, *check_fill, *checksum, *flush;
+    struct kernel *fill_source, *check_source, *check_equal, *check_close, *check_fill, *check_unwritten, *digest, *flush;
 };
 
 /* A buffer with GUARD bytes before it and at least as many behind. */
 struct guarded {
     struct memory *whole, *inside;
-    int64_t bytes, total; /* of the buffer; of all */
+    int64_t bytes, total; /* of the buffer; of all that is painted and looked at */
+    uint8_t paint;        /* what the guard zones hold */
 };
 
 /* One argument of the op: a buffer (for an output also what it should hold), or a value. */
@@ -27,10 +29,37 @@ struct slot {
     struct service *service;
     int64_t n; /* elements of service->type */
     struct memory *expected[PASSES];
-    uint32_t sum[PASSES][2]; /* of expected */
-    bool shared_expected;    /* expected[1] is expected[0] */
+    uint32_t digest[PASSES][2]; /* of expected */
+    bool shared_expected;       /* expected[1] is expected[0] */
     unsigned char value[16];
     int value_bytes;
+};
+
+/* How the kernels of a candidate are launched for one problem. */
+struct bound {
+    struct {
+        struct geometry geometry;
+        struct karg args[2 * MAX_ARGS];
+    } launches[MAX_LAUNCHES];
+};
+
+/* A candidate, loaded and ready to launch. */
+struct loaded {
+    struct module *module;
+    int nlaunches;
+    struct {
+        struct kernel *kernel;
+        int nargs;
+    } launches[MAX_LAUNCHES];
+    struct bound own, other; /* for the bench's problem; for another one, on the same buffers */
+    bool has_other;
+    char other_problem[128]; /* which one, for messages */
+    int nwork;
+    struct guarded work[MAX_ARGS]; /* inside is its own; whole belongs to the bench's pool */
+    bool work_clear[MAX_ARGS];
+    int nclear;
+    int clear[MAX_ARGS]; /* slots */
+    struct resources resources;
 };
 
 struct bench {
@@ -44,35 +73,26 @@ struct bench {
     struct plan *plan; /* the op's own */
     struct val vals[MAX_SLOTS];
     struct plan **variant_plans; /* made when first asked for */
-    struct memory *result;       /* two uint32 of the service kernels */
+    struct loaded *reference;    /* known to be right: see bench_control */
+    struct memory *result;       /* RESULT_BYTES of the service kernels */
+    uint64_t digest_key;
+    uint32_t digest[PASSES][2]; /* of all outputs that must be equal to the bit, added up */
     struct memory *flush_buf;
     int64_t flush_bytes;
+    struct {
+        struct memory *memory;
+        int64_t bytes;
+    } pool[MAX_ARGS];           /* workspaces, by their place in the variant: each as large as any candidate needed */
     int inputs_pass;            /* what the inputs hold now; -1: unknown */
     double tolerance[MAX_ARGS]; /* of the second pass, by slot; 0: exact */
 };
 
-/* A candidate, loaded and ready to launch. */
-struct loaded {
-    struct module *module;
-    int nlaunches;
-    struct {
-        struct kernel *kernel;
-        struct geometry geometry;
-        int nargs;
-        struct karg args[2 * MAX_ARGS];
-    } launches[MAX_LAUNCHES];
-    int nwork;
-    struct guarded work[MAX_ARGS];
-    bool work_clear[MAX_ARGS];
-    int nclear;
-    int clear[MAX_ARGS]; /* slots */
-    struct resources resources;
-};
-
 /* measure/service.c. Checks are queued between begin and end; end waits and tells what they found together. */
+enum { RESULT_BYTES = 1024, DIGESTS_AT = 16, MAX_DIGESTS = 32 };
 struct check {
     uint32_t count;
     int64_t place; /* a lower bound of the first wrong element, at most 63 before it */
+    uint32_t digests[MAX_DIGESTS][2];
 };
 int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err);
 int service_fill(struct bench *b, struct service *s, struct memory *m, int64_t n, int pass, uint64_t seed, bool bits,
@@ -83,33 +103,73 @@ int service_check_source(struct bench *b, struct service *s, struct memory *m, i
 int service_check_same(struct bench *b, struct service *s, struct memory *got, struct memory *want, int64_t n, double tolerance,
                        struct err *err);
 int service_check_fill(struct bench *b, struct memory *m, int64_t from, int64_t to, uint8_t value, struct err *err);
-int service_end(struct bench *b, struct check *out, struct err *err);
-int service_checksum(struct bench *b, struct service *s, struct memory *m, int64_t n, uint32_t sum[2], struct err *err);
+/* Elements that hold one poison in m and another in other. */
+int service_check_unwritten(struct bench *b, struct service *s, struct memory *m, uint8_t in_m, struct memory *other,
+                            uint8_t in_other, int64_t n, struct err *err);
+/* Adds the digest of n elements to the which-th. */
+int service_digest(struct bench *b, struct service *s, struct memory *m, int64_t n, int which, struct err *err);
+int service_end(struct bench *b, int digests, struct check *out, struct err *err);
 int service_flush(struct bench *b, struct err *err);
 
-/* measure/candidate.c */
+/* measure/guarded.c */
 int guarded_alloc(struct bench *b, int64_t bytes, struct guarded *out, struct err *err);
 void guarded_free(struct bench *b, struct guarded *g);
+/* The guard zones alone; all of it. */
+int guarded_paint(struct bench *b, struct guarded *g, uint8_t value, struct err *err);
 int guarded_poison(struct bench *b, struct guarded *g, uint8_t value, struct err *err);
-/* config null: the reference. A refusal of the candidate is 0 with *outcome and reason; what it could hold is in *l, for unload. */
+int guarded_check(struct bench *b, const struct guarded *g, struct err *err); /* queues a check of its guard zones */
+/* Makes room for workspaces of so many bytes in the pool. ERR_NOMEM where the device has none left. What was loaded before must have
+ * been loaded anew, or fit already. */
+int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err);
+int pool_take(struct bench *b, int i, int64_t bytes, struct guarded *out, struct err *err);
+void pool_free(struct bench *b);
+
+/* measure/candidate.c */
+/* Bytes of a candidate's workspaces; returns how many there are, or an error. */
+int candidate_workspaces(struct bench *b, const struct config *config, int64_t bytes[MAX_ARGS], struct err *err);
+/* config null: the reference. A refusal of the candidate is 0 with *outcome and reason. ERR_NOMEM: the device lacks memory that it
+ * should have, which is not the candidate's fault. What it holds then is in *l, for unload. */
 int candidate_load(struct bench *b, const struct config *config, const void *binary, size_t bytes, struct loaded *l,
                    enum outcome *outcome, char reason[256], struct err *err);
 void candidate_unload(struct bench *b, struct loaded *l);
-int candidate_launch(struct bench *b, struct loaded *l, struct err *err); /* clears what it must, then every launch; queued */
+/* Clears what it must, then every launch; queued. */
+int candidate_launch(struct bench *b, struct loaded *l, const struct bound *how, struct err *err);
+/* Whether it has a workspace that holds what an earlier run left. */
+bool candidate_keeps(const struct loaded *l);
+
+/* measure/other.c: finds another, smaller problem that the configuration takes, and binds l->other to it; none is no error. */
+void other_bind(struct bench *b, const struct variant *v, const struct plan *plan, const struct config *config, struct loaded *l);
 
 /* measure/verify.c */
+struct way { /* one verification of a candidate */
+    int pass;
+    bool after_other; /* another problem is run first */
+    bool poisoned;    /* workspaces are poisoned before; else they hold what was left there */
+};
 uint8_t poison(int pass);
 bool is_bits(const struct bench *b, const struct slot *s); /* the slot's input is any bits, the same in each pass */
 /* What a run has changed of its inouts: put back. */
 int inouts_fill(struct bench *b, int pass, struct err *err);
 int inputs_fill(struct bench *b, int pass, struct err *err);
-int verify_pass(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err);
-/* No result of an earlier run is left for a candidate to find in its outputs. */
-int outputs_poison(struct bench *b, int pass, struct err *err);
+int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome *outcome, char reason[256], struct err *err);
+/* No result of an earlier run is left for a candidate to find: not in its outputs, not in its workspaces. */
+int results_poison(struct bench *b, struct loaded *l, int pass, struct err *err);
+/* Queues a check of all outputs: what must be equal to the bit into the which-th digest. */
+int outputs_look(struct bench *b, int pass, int which, struct err *err);
+/* Queues a check of all guard zones and inputs. */
+int bounds_look(struct bench *b, struct loaded *l, int pass, struct err *err);
+/* What is wrong with what is there now: guard zones, inputs, outputs, in this order. */
+int diagnose(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err);
+
+/* measure/reference.c */
+int reference_open(struct bench *b, double *ns, struct err *err);
+/* Runs the reference and checks it as a candidate. Fails if it no longer gives what it gave: then a candidate has damaged more than its
+ * own, or the machine is at fault, and this bench is of no more use. Leaves nothing of earlier candidates behind. */
+int bench_control(struct bench *b, struct err *err);
 
 /* measure/timing.c */
 int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err);
-int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, struct err *err);
+int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, const bool *sits_out, struct err *err);
 int time_copy(struct bench *b, double bytes, double *ns, struct err *err);
 
 void bench_alive(const struct bench *b);

@@ -29,6 +29,11 @@ static int compile_service(struct bench *b, const struct dtype *t, struct buf *b
     if (rc)
         goto out;
     rc = b->be->compile(c, &(struct compile_job){ .source = src.data }, binary, NULL, &log, err);
+    if (rc == ERR_INVALID && log.len) {
+        char line[256];
+        compile_log_line(&log, line);
+        err_set(err, rc, "%s", line);
+    }
     if (rc)
         err_prefix(err, "%s for %s: ", path, t->name);
     b->be->compiler_close(c);
@@ -55,13 +60,10 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
         const char *name;
         struct kernel **kernel;
     } const entries[] = {
-        { "fill_source", &s->fill_source },
-        { "check_source", &s->check_source },
-        { "check_equal", &s->check_equal },
-        { "check_close", &s->check_close },
-        { "check_fill", &s->check_fill },
-        { "checksum", &s->checksum },
-        { "flush", &s->flush },
+        { "fill_source", &s->fill_source }, { "check_source", &s->check_source },
+        { "check_equal", &s->check_equal }, { "check_close", &s->check_close },
+        { "check_fill", &s->check_fill },   { "check_unwritten", &s->check_unwritten },
+        { "digest", &s->digest },           { "flush", &s->flush },
     };
     for (size_t i = 0; !rc && i < sizeof entries / sizeof *entries; i++)
         rc = b->be->kernel(b->dev, s->module, entries[i].name, 0, entries[i].kernel, NULL, err);
@@ -99,15 +101,17 @@ static int launch_over(struct bench *b, struct kernel *k, int64_t n, const struc
 
 int service_begin(struct bench *b, struct err *err)
 {
-    int rc = b->be->fill(b->dev, b->result, 0, 4, 0, err);
+    int rc = b->be->fill(b->dev, b->result, 0, RESULT_BYTES, 0, err);
     return rc ? rc : b->be->fill(b->dev, b->result, 4, 4, 0xff, err);
 }
 
-int service_end(struct bench *b, struct check *out, struct err *err)
+int service_end(struct bench *b, int digests, struct check *out, struct err *err)
 {
-    uint32_t r[2];
-    int rc = b->be->read(b->dev, r, b->result, 0, sizeof r, err);
+    uint32_t r[RESULT_BYTES / 4];
+    int rc = b->be->read(b->dev, r, b->result, 0, (DIGESTS_AT + 2 * digests) * (int64_t)sizeof *r, err);
     *out = rc ? (struct check){ 0 } : (struct check){ .count = r[0], .place = (int64_t)r[1] << 6 };
+    if (!rc)
+        memcpy(out->digests, r + DIGESTS_AT, (size_t)digests * sizeof *out->digests);
     return rc;
 }
 
@@ -147,13 +151,20 @@ int service_check_fill(struct bench *b, struct memory *m, int64_t from, int64_t 
     return launch_over(b, b->services[0].check_fill, to - from, args, 5, err);
 }
 
-int service_checksum(struct bench *b, struct service *s, struct memory *m, int64_t n, uint32_t sum[2], struct err *err)
+int service_check_unwritten(struct bench *b, struct service *s, struct memory *m, uint8_t in_m, struct memory *other,
+                            uint8_t in_other, int64_t n, struct err *err)
 {
-    struct karg args[] = { buffer(b->result), buffer(m), scalar(&n, 8) };
-    int rc = b->be->fill(b->dev, b->result, 0, 8, 0, err);
-    if (!rc)
-        rc = launch_over(b, s->checksum, n, args, 3, err);
-    return rc ? rc : b->be->read(b->dev, sum, b->result, 0, 8, err);
+    int32_t v = in_m, w = in_other;
+    struct karg args[] = { buffer(b->result), buffer(m), buffer(other), scalar(&n, 8), scalar(&v, 4), scalar(&w, 4) };
+    return launch_over(b, s->check_unwritten, n, args, 6, err);
+}
+
+int service_digest(struct bench *b, struct service *s, struct memory *m, int64_t n, int which, struct err *err)
+{
+    int32_t at = DIGESTS_AT + 2 * which;
+    int64_t words = n * s->type->bytes / 16;
+    struct karg args[] = { buffer(b->result), buffer(m), scalar(&n, 8), scalar(&b->digest_key, 8), scalar(&at, 4) };
+    return launch_over(b, s->digest, words > 0 ? words : 1, args, 5, err);
 }
 
 int service_flush(struct bench *b, struct err *err)

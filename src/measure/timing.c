@@ -1,103 +1,158 @@
-/* Timing: device spans with the queue kept busy. Before each sample the outputs are poisoned and the cache is flushed by reading, unless
- * a warm one is asked for. */
+/* Timing: device spans with the queue kept busy. Before each sample outputs and workspaces are poisoned, and the cache is flushed by
+ * reading, unless a warm one is asked for. What each timed run has written is checked, all of it. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "measure/internal.h"
 
 enum { SAMPLES = 10, COPY_SAMPLES = 7 };
 
-/* Queues one sample into a span. Before a cold one no output holds the result: nobody is fast for not writing what is there already. */
+/* All that a run may find is as it was before the first. A result that is there already would save it work. */
+static int set_back(struct bench *b, struct loaded *l, struct err *err)
+{
+    int rc = inouts_fill(b, TIMED, err); /* the application has its own there each time: not its cost, not timed */
+    return rc ? rc : results_poison(b, l, TIMED, err);
+}
+
+/* Queues one sample into a span, then a look at its outputs. */
 static int queue_sample(struct bench *b, struct loaded *l, int span, struct err *err)
 {
-    int rc = inouts_fill(b, PASSES - 1, err); /* the application has its own there each time: not its cost, not timed */
-    if (!rc && !b->set.warm)
-        rc = outputs_poison(b, PASSES - 1, err);
-    if (!rc && !b->set.warm)
+    int rc = set_back(b, l, err);
+    if (!rc && b->set.warm) { /* a run that is not timed fills the cache */
+        rc = candidate_launch(b, l, &l->own, err);
+        if (!rc)
+            rc = set_back(b, l, err);
+    } else if (!rc) {
         rc = service_flush(b, err);
+    }
     if (!rc)
         rc = b->be->span_begin(b->dev, span, err);
     if (!rc)
-        rc = candidate_launch(b, l, err);
-    return rc ? rc : b->be->span_end(b->dev, span, err);
+        rc = candidate_launch(b, l, &l->own, err);
+    if (!rc)
+        rc = b->be->span_end(b->dev, span, err);
+    return rc ? rc : outputs_look(b, TIMED, span, err);
 }
 
-static int take_samples(struct bench *b, struct loaded *l, int n, double *ns, struct err *err)
+static void wrong_when_timed(struct result *r)
+{
+    r->outcome = OUT_WRONG;
+    snprintf(r->reason, sizeof r->reason, "right when it was verified, wrong in a timed run");
+}
+
+/* Of n samples: were all their outputs right, and is all else untouched? */
+static int look_back(struct bench *b, struct loaded *l, int n, struct result *r, struct err *err)
+{
+    struct check found;
+    int rc = bounds_look(b, l, TIMED, err);
+    if (!rc)
+        rc = service_end(b, n, &found, err);
+    if (rc)
+        return rc;
+    bool right = !found.count;
+    for (int i = 0; right && i < n; i++)
+        right = !memcmp(found.digests[i], b->digest[TIMED], sizeof found.digests[i]);
+    if (right)
+        return 0;
+    rc = diagnose(b, l, TIMED, &r->outcome, r->reason, err);
+    if (!rc && r->outcome == OUT_OK) /* an earlier one of them, whose output is gone */
+        wrong_when_timed(r);
+    return rc;
+}
+
+/* Times come only with the outcome ok. */
+static int take_samples(struct bench *b, struct loaded *l, int n, double *ns, struct result *r, struct err *err)
 {
     bench_alive(b);
-    int rc = 0;
+    int rc = service_begin(b, err);
     for (int i = 0; !rc && i < n; i++)
         rc = queue_sample(b, l, i, err);
     if (!rc)
-        rc = b->be->sync(b->dev, err);
+        rc = look_back(b, l, n, r, err);
     for (int i = 0; !rc && i < n; i++)
         rc = b->be->span_ns(b->dev, i, &ns[i], err);
     return rc;
 }
 
 /* One sample alone tells whether the rest are worth it, and how many fit between two signs of life. */
-int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err)
+static int sample(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err)
 {
     const double slice_ns = 0.5e9;
-    r->samples = mem_array(SAMPLES, sizeof *r->samples);
-    if (!r->samples)
-        return err_nomem(err);
     double first[2];
-    int rc = take_samples(b, l, 2, first, err); /* the first warms up */
-    if (rc)
+    int rc = take_samples(b, l, 2, first, r, err); /* the first warms up */
+    if (rc || r->outcome != OUT_OK)
         return rc;
     if (cut_ns > 0 && first[1] > cut_ns) {
         r->samples[r->nsamples++] = first[1];
         r->outcome = OUT_SLOWER;
         snprintf(r->reason, sizeof r->reason, "first sample over %.3g us", cut_ns / 1e3);
-        return stats_of(r->samples, r->nsamples, &r->stats, err);
+        return 0;
     }
     int step = first[1] * SAMPLES < slice_ns ? SAMPLES : (int)(slice_ns / first[1]) + 1;
-    while (!rc && r->nsamples < SAMPLES) {
+    while (!rc && r->outcome == OUT_OK && r->nsamples < SAMPLES) {
         int n = SAMPLES - r->nsamples < step ? SAMPLES - r->nsamples : step;
-        rc = take_samples(b, l, n, r->samples + r->nsamples, err);
+        rc = take_samples(b, l, n, r->samples + r->nsamples, r, err);
         r->nsamples += n;
     }
-    if (rc)
+    return rc;
+}
+
+int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err)
+{
+    r->samples = mem_array(SAMPLES, sizeof *r->samples);
+    int rc = r->samples ? sample(b, l, cut_ns, r, err) : err_nomem(err);
+    if (rc || (r->outcome != OUT_OK && r->outcome != OUT_SLOWER)) {
+        r->nsamples = 0;
         return rc;
-    if (b->be->clocks)
+    }
+    if (r->outcome == OUT_OK && b->be->clocks)
         b->be->clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
     return stats_of(r->samples, r->nsamples, &r->stats, err);
 }
 
-/* One sample of the i-th, waited for alone, so that what goes wrong is known to be its own. The queue was empty: the flush, or a run
- * that is not timed, keeps it busy until the span has begun. */
-static int play(struct bench *b, struct loaded *l, int i, double *ns, struct err *err)
+/* One sample of the i-th, waited for and checked alone, so that what goes wrong is known to be its own. The flush, or the run that is
+ * not timed, keeps the queue busy until the span has begun. */
+static int play(struct bench *b, struct loaded *l, int i, double *ns, struct result *out, struct err *err)
 {
     bench_playing(b, i);
-    int rc = b->set.warm ? candidate_launch(b, l, err) : 0;
+    int rc = inputs_fill(b, TIMED, err);      /* poisons; inputs only after somebody who was wrong */
+    for (int k = 0; !rc && k < l->nwork; k++) /* other players have other zones in the pool */
+        rc = guarded_paint(b, &l->work[k], poison(TIMED), err);
     if (!rc)
-        rc = queue_sample(b, l, 0, err);
-    if (!rc)
-        rc = b->be->sync(b->dev, err);
-    return rc ? rc : b->be->span_ns(b->dev, 0, ns, err);
+        rc = take_samples(b, l, 1, ns, out, err);
+    if (!rc && out->outcome != OUT_OK)
+        rc = bench_control(b, err);
+    return rc;
+}
+
+static void play_on(struct result *out, double ns, bool counts)
+{
+    if (out->outcome != OUT_OK)
+        out->nsamples = 0;
+    else if (counts)
+        out->samples[out->nsamples++] = ns;
 }
 
 /* Round by round, so that a drift of the clocks meets all alike; the order turns each round, so that nobody is always behind the same
  * neighbour. The first round warms up. */
-int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, struct err *err)
+int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, const bool *sits_out, struct err *err)
 {
     int rc = 0;
     for (int round = -1; !rc && round < rounds; round++) {
         for (int k = 0; !rc && k < n; k++) {
             int i = (k + round + 1) % n;
-            if (out[i].outcome != OUT_OK)
+            double ns = 0;
+            if (out[i].outcome != OUT_OK || sits_out[i])
                 continue;
-            double ns;
-            rc = play(b, &l[i], i, &ns, err);
+            rc = play(b, &l[i], i, &ns, &out[i], err);
             if (rc)
                 bench_blame(&out[i], err);
-            else if (round >= 0)
-                out[i].samples[out[i].nsamples++] = ns;
+            play_on(&out[i], ns, round >= 0);
         }
     }
     for (int i = 0; !rc && i < n; i++)
-        if (out[i].outcome == OUT_OK)
+        if (out[i].nsamples)
             rc = stats_of(out[i].samples, out[i].nsamples, &out[i].stats, err);
     return rc;
 }

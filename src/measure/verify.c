@@ -1,4 +1,5 @@
-/* Verification: a candidate must give what the reference gives, under two poisons and two inputs, and write nothing else. */
+/* Verification: a candidate must give what the reference gives, under two poisons and two inputs, on workspaces that hold anything, and
+ * write nothing else. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ int inouts_fill(struct bench *b, int pass, struct err *err)
     return rc;
 }
 
-int outputs_poison(struct bench *b, int pass, struct err *err)
+int results_poison(struct bench *b, struct loaded *l, int pass, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < b->nslots; i++) {
@@ -40,59 +41,99 @@ int outputs_poison(struct bench *b, int pass, struct err *err)
         if (b->slots[i].arg->kind == ARG_OUTPUT)
             rc = b->be->fill(b->dev, g->inside, 0, g->bytes, poison(pass), err);
     }
+    for (int i = 0; !rc && i < l->nwork; i++)
+        rc = b->be->fill(b->dev, l->work[i].inside, 0, l->work[i].bytes, poison(pass), err);
     return rc;
 }
 
 /* Fresh contents for everything that a kernel reads or writes. Inputs that still hold this pass's data are left. */
 int inputs_fill(struct bench *b, int pass, struct err *err)
 {
-    int rc = 0;
+    int rc = 0, held = b->inputs_pass;
+    b->inputs_pass = -1;
     for (int i = 0; !rc && i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
-        if (!s->buf.inside)
+        if (!s->buf.inside || (s->arg->kind == ARG_INPUT && held == pass))
             continue;
-        bool read = s->arg->kind != ARG_OUTPUT;
-        if (s->arg->kind == ARG_INPUT && b->inputs_pass == pass)
+        if (s->arg->kind == ARG_OUTPUT) {
+            rc = guarded_poison(b, &s->buf, poison(pass), err);
             continue;
-        rc = guarded_poison(b, &s->buf, poison(pass), err);
-        if (!rc && read)
+        }
+        rc = guarded_paint(b, &s->buf, poison(pass), err);
+        if (!rc)
             rc = service_fill(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s), is_bits(b, s), err);
     }
-    b->inputs_pass = rc ? -1 : pass;
+    if (!rc)
+        b->inputs_pass = pass;
     return rc;
 }
 
-static int check_guards_of(struct bench *b, struct guarded *g, int pass, struct err *err)
+static bool is_exact(const struct bench *b, int i, int pass)
 {
-    int rc = service_check_fill(b, g->whole, 0, GUARD, poison(pass), err);
-    return rc ? rc : service_check_fill(b, g->whole, GUARD + g->bytes, g->total, poison(pass), err);
+    return !pass || !(b->tolerance[i] > 0);
 }
 
-/* All guard zones in one check; only when that fails, which buffer it was. */
-static int check_guards(struct bench *b, struct loaded *l, int pass, const char **where, struct err *err)
+int outputs_look(struct bench *b, int pass, int which, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < b->nslots; i++) {
+        struct slot *s = &b->slots[i];
+        if (!s->expected[pass])
+            continue;
+        if (is_exact(b, i, pass))
+            rc = service_digest(b, s->service, s->buf.inside, s->n, which, err);
+        else
+            rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, b->tolerance[i], err);
+    }
+    return rc;
+}
+
+static int look_at_input(struct bench *b, const struct slot *s, int pass, struct err *err)
+{
+    return service_check_source(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s), is_bits(b, s), err);
+}
+
+static int guards_look(struct bench *b, struct loaded *l, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < b->nslots; i++)
+        if (b->slots[i].buf.inside)
+            rc = guarded_check(b, &b->slots[i].buf, err);
+    for (int i = 0; !rc && i < l->nwork; i++)
+        rc = guarded_check(b, &l->work[i], err);
+    return rc;
+}
+
+int bounds_look(struct bench *b, struct loaded *l, int pass, struct err *err)
+{
+    int rc = guards_look(b, l, err);
+    for (int i = 0; !rc && i < b->nslots; i++)
+        if (b->slots[i].buf.inside && b->slots[i].arg->kind == ARG_INPUT)
+            rc = look_at_input(b, &b->slots[i], pass, err);
+    return rc;
+}
+
+/* Which buffer's zone it was; null: none. */
+static int find_guard(struct bench *b, struct loaded *l, const char **where, struct err *err)
 {
     struct check found;
     *where = NULL;
     int rc = service_begin(b, err);
-    for (int i = 0; !rc && i < b->nslots; i++)
-        if (b->slots[i].buf.inside)
-            rc = check_guards_of(b, &b->slots[i].buf, pass, err);
-    for (int i = 0; !rc && i < l->nwork; i++)
-        rc = check_guards_of(b, &l->work[i], pass, err);
     if (!rc)
-        rc = service_end(b, &found, err);
+        rc = guards_look(b, l, err);
+    if (!rc)
+        rc = service_end(b, 0, &found, err);
     if (rc || !found.count)
         return rc;
     *where = "a workspace";
-    b->inputs_pass = -1;
     for (int i = 0; !rc && i < b->nslots; i++) {
         if (!b->slots[i].buf.inside)
             continue;
         rc = service_begin(b, err);
         if (!rc)
-            rc = check_guards_of(b, &b->slots[i].buf, pass, err);
+            rc = guarded_check(b, &b->slots[i].buf, err);
         if (!rc)
-            rc = service_end(b, &found, err);
+            rc = service_end(b, 0, &found, err);
         if (!rc && found.count) {
             *where = b->slots[i].arg->name;
             break;
@@ -152,13 +193,17 @@ static int wrong(enum outcome *outcome, char reason[256], const char *fmt, const
 /* Before an expected output condemns a candidate: is it still what the reference wrote? */
 static int expected_intact(struct bench *b, const struct slot *s, int pass, bool *intact, struct err *err)
 {
-    uint32_t now[2];
-    int rc = service_checksum(b, s->service, s->expected[pass], s->n, now, err);
-    *intact = !rc && !memcmp(now, s->sum[pass], sizeof now);
+    struct check now;
+    int rc = service_begin(b, err);
+    if (!rc)
+        rc = service_digest(b, s->service, s->expected[pass], s->n, 0, err);
+    if (!rc)
+        rc = service_end(b, 1, &now, err);
+    *intact = !rc && !memcmp(now.digests[0], s->digest[pass], sizeof now.digests[0]);
     return rc;
 }
 
-static int verify_outputs(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
+static int find_output(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
 {
     for (int i = 0; i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
@@ -169,7 +214,7 @@ static int verify_outputs(struct bench *b, int pass, enum outcome *outcome, char
         if (!rc)
             rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, pass ? b->tolerance[i] : 0, err);
         if (!rc)
-            rc = service_end(b, &found, err);
+            rc = service_end(b, 0, &found, err);
         if (rc)
             return rc;
         if (!found.count)
@@ -188,7 +233,7 @@ static int verify_outputs(struct bench *b, int pass, enum outcome *outcome, char
     return 0;
 }
 
-static int check_inputs(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
+static int find_input(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
 {
     for (int i = 0; i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
@@ -197,51 +242,103 @@ static int check_inputs(struct bench *b, int pass, enum outcome *outcome, char r
         struct check found;
         int rc = service_begin(b, err);
         if (!rc)
-            rc = service_check_source(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s), is_bits(b, s), err);
+            rc = look_at_input(b, s, pass, err);
         if (!rc)
-            rc = service_end(b, &found, err);
+            rc = service_end(b, 0, &found, err);
         if (rc)
             return rc;
-        if (found.count) {
-            b->inputs_pass = -1;
+        if (found.count)
             return wrong(outcome, reason, "changed its input %s", s->arg->name);
-        }
     }
     return 0;
 }
 
-int verify_pass(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err)
+int diagnose(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err)
 {
-    bench_alive(b);
-    int rc = inputs_fill(b, pass, err);
-    for (int i = 0; !rc && i < l->nwork; i++)
-        rc = guarded_poison(b, &l->work[i], poison(pass), err);
-    if (!rc)
-        rc = b->be->sync(b->dev, err);
-    if (rc)
-        return rc;
-    bench_alive(b);
-    struct err why = { 0 };
-    if (candidate_launch(b, l, &why) || b->be->sync(b->dev, &why)) {
-        *outcome = OUT_LAUNCH_ERROR;
-        snprintf(reason, 256, "%.255s", why.msg);
-        /* An error that stays takes the context with it; one that does not was a refusal. */
-        rc = b->be->sync(b->dev, err);
-        if (rc)
-            *outcome = OUT_CRASH;
-        return rc;
-    }
-    bench_alive(b);
     const char *where;
-    rc = check_guards(b, l, pass, &where, err);
+    int rc = find_guard(b, l, &where, err);
     if (!rc && where) {
         wrong(outcome, reason, "wrote outside %s", where);
         /* On a CPU it may have hit more than the zone: this process is not to be trusted with the next one. */
         return b->set.dev.shares_cores ? err_set(err, ERR_DEVICE, "a candidate wrote outside its buffers") : 0;
     }
     if (!rc)
-        rc = verify_outputs(b, pass, outcome, reason, err);
+        rc = find_input(b, pass, outcome, reason, err);
     if (!rc && *outcome == OUT_OK)
-        rc = check_inputs(b, pass, outcome, reason, err);
+        rc = find_output(b, pass, outcome, reason, err);
+    return rc;
+}
+
+/* What was there before, in front of a reason that came of it. */
+static void tell_before(const struct loaded *l, struct way way, char reason[256])
+{
+    char text[256];
+    if (way.poisoned)
+        return;
+    snprintf(text, sizeof text, "%s", reason);
+    if (way.after_other)
+        snprintf(reason, 256, "on the workspace that a run of %.80s left: %.130s", l->other_problem, text);
+    else
+        snprintf(reason, 256, "on the workspace that its last run left: %.200s", text);
+}
+
+/* Everything in one check; what was wrong is looked for only if there is something. */
+static int look(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err)
+{
+    struct check found;
+    int rc = service_begin(b, err);
+    if (!rc)
+        rc = outputs_look(b, pass, 0, err);
+    if (!rc)
+        rc = bounds_look(b, l, pass, err);
+    if (!rc)
+        rc = service_end(b, 1, &found, err);
+    if (rc || (!found.count && !memcmp(found.digests[0], b->digest[pass], sizeof found.digests[0])))
+        return rc;
+    rc = diagnose(b, l, pass, outcome, reason, err);
+    if (!rc && *outcome == OUT_OK) /* what was wrong is no longer: something else writes here */
+        return err_set(err, ERR_DEVICE, "a check failed, and what it found was gone when it was looked at");
+    return rc;
+}
+
+static int launch(struct bench *b, struct loaded *l, const struct bound *how, enum outcome *outcome, char reason[256],
+                  struct err *err)
+{
+    struct err why = { 0 };
+    if (!candidate_launch(b, l, how, &why) && !b->be->sync(b->dev, &why))
+        return 0;
+    *outcome = OUT_LAUNCH_ERROR;
+    snprintf(reason, 256, "%.255s", why.msg);
+    /* An error that stays takes the context with it; one that does not was a refusal. */
+    int rc = b->be->sync(b->dev, err);
+    if (rc)
+        *outcome = OUT_CRASH;
+    return rc;
+}
+
+int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome *outcome, char reason[256], struct err *err)
+{
+    int rc = 0;
+    bench_alive(b);
+    if (way.after_other && l->has_other) {
+        rc = launch(b, l, &l->other, outcome, reason, err);
+        if (rc || *outcome != OUT_OK)
+            tell_before(l, way, reason);
+    }
+    if (!rc && *outcome == OUT_OK)
+        rc = inputs_fill(b, way.pass, err);
+    for (int i = 0; !rc && i < l->nwork && way.poisoned; i++)
+        rc = guarded_poison(b, &l->work[i], poison(way.pass), err);
+    if (!rc)
+        rc = b->be->sync(b->dev, err);
+    if (rc || *outcome != OUT_OK)
+        return rc;
+    bench_alive(b);
+    rc = launch(b, l, &l->own, outcome, reason, err);
+    bench_alive(b);
+    if (!rc && *outcome == OUT_OK)
+        rc = look(b, l, way.pass, outcome, reason, err);
+    if (*outcome != OUT_OK)
+        tell_before(l, way, reason);
     return rc;
 }

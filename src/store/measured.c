@@ -170,13 +170,25 @@ static int forget(struct store *s, const char *sql, const struct target *t, stru
     return query_run(&q, err);
 }
 
+static int forget_winner(struct store *s, const struct target *t, struct err *err)
+{
+    int rc = forget(s, "DELETE FROM tuned WHERE device = ? AND problem = ? AND cache = ?", t, err);
+    return rc ? rc : code_prune(s, err);
+}
+
 int store_forget(struct store *s, const struct target *t, struct err *err)
 {
     int rc = write_begin(s, err);
     if (rc)
         return rc;
-    if (!(rc = forget(s, "DELETE FROM measurement WHERE device = ? AND problem = ? AND cache = ?", t, err)) &&
-        !(rc = forget(s, "DELETE FROM tuned WHERE device = ? AND problem = ? AND cache = ?", t, err)))
-        rc = code_prune(s, err);
+    rc = forget(s, "DELETE FROM measurement WHERE device = ? AND problem = ? AND cache = ?", t, err);
+    if (!rc)
+        rc = forget_winner(s, t, err);
     return write_end(s, rc, err);
+}
+
+int store_forget_winner(struct store *s, const struct target *t, struct err *err)
+{
+    int rc = write_begin(s, err);
+    return rc ? rc : write_end(s, forget_winner(s, t, err), err);
 }

@@ -68,6 +68,7 @@ int store_each_measured(struct store *s, const struct target *t, int (*each)(voi
                         struct err *err);
 /* Forgets the target's measurements and its winner (--retune). */
 int store_forget(struct store *s, const struct target *t, struct err *err);
+int store_forget_winner(struct store *s, const struct target *t, struct err *err); /* the winner alone */
 
 struct tuned_param {
     const char *name;

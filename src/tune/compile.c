@@ -5,6 +5,19 @@
 #include "base/mem.h"
 #include "tune/run.h"
 
+/* What has no source has no key of its own: it is known by its template and its configuration. */
+static void sourceless_key(const struct run *r, const struct config *c, char key[HASH_HEX])
+{
+    const struct variant *v = &r->op->variants[c->variant];
+    struct buf text = { 0 };
+    buf_lstr(&text, "no source");
+    buf_lstr(&text, v->template_text);
+    buf_lstr(&text, v->name);
+    config_print(&text, r->op, c);
+    hash_hex(buf_text(&text), text.len, key);
+    buf_free(&text);
+}
+
 static void fail_job(struct run *r, struct slot_c *s, enum outcome outcome, const char *reason)
 {
     struct job *job = s->job;
@@ -19,13 +32,9 @@ static void fail_job(struct run *r, struct slot_c *s, enum outcome outcome, cons
     }
     struct result result = { .outcome = outcome, .compile_ms = job->compile_ms, .resources = { -1, -1, -1, -1 } };
     snprintf(result.reason, sizeof result.reason, "%.255s", reason);
-    if (!job->key[0]) { /* it has no source: known by its name and what was wrong */
-        struct buf name = { 0 };
-        buf_fmt(&name, "no source: %s ", r->op->variants[job->config.variant].name);
-        config_print(&name, r->op, &job->config);
-        buf_fmt(&name, ": %s", reason);
-        hash_hex(buf_text(&name), name.len, job->key);
-        buf_free(&name);
+    if (!job->key[0]) {
+        sourceless_key(r, &job->config, job->key);
+        r->variants[job->config.variant].endless += outcome == OUT_TIMEOUT;
     }
     const struct known_entry *e = known_find(&r->known, job->key);
     if (e)
@@ -33,6 +42,40 @@ static void fail_job(struct run *r, struct slot_c *s, enum outcome outcome, cons
     else
         run_done(r, job, &result);
     job_free(job);
+}
+
+static bool start(struct run *r, struct slot_c *s);
+
+static void ask_control(struct slot_c *s)
+{
+    struct buf *out = worker_buf(s->worker);
+    frame_end(out, frame_begin(out, F_CONTROL));
+    worker_send(s->worker);
+    worker_deadline(s->worker, run_patience(s->run, COMPILE_DEADLINE));
+}
+
+/* A failure that would be stored is the job's own only if the reference compiles in the same surroundings: a full disk or a broken
+ * driver is nobody's fault. */
+static void fail_unless_machine(struct run *r, struct slot_c *s, enum outcome outcome, const char *reason)
+{
+    s->compiling = false;
+    if (s->job->rank >= 0 || r->phase != PHASE_SEARCH) {
+        fail_job(r, s, outcome, reason);
+        return;
+    }
+    s->doubt.on = true;
+    s->doubt.again = false;
+    s->doubt.outcome = outcome;
+    snprintf(s->doubt.reason, sizeof s->doubt.reason, "%.255s", reason);
+    if (s->worker || start(r, s))
+        ask_control(s);
+}
+
+static void reference_failed(struct run *r, const char *why)
+{
+    run_fail(r, ERR_DEVICE,
+             "the reference %s does not compile here any more, so nothing is believed of the configurations that fail: %s",
+             r->op->reference_name, why);
 }
 
 static bool take_text(struct cursor *in, char *out, size_t room)
@@ -55,13 +98,12 @@ static void rendered(struct run *r, struct slot_c *s, struct cursor *body)
         return;
     }
     if (outcome != OUT_OK) {
-        r->compile_deaths = 0;
-        fail_job(r, s, outcome, reason);
+        fail_unless_machine(r, s, outcome, reason);
         return;
     }
+    r->variants[s->job->config.variant].rendered = true;
     const struct known_entry *e = known_find(&r->known, s->job->key);
     if (e && r->phase == PHASE_SEARCH) {
-        r->compile_deaths = 0;
         run_known(r, s->job, e);
         job_free(s->job);
         s->job = NULL;
@@ -96,10 +138,9 @@ static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
         return;
     }
     s->compiling = false;
-    r->compile_deaths = 0;
     buf_put(&job->source, source, nsource);
     if (outcome != OUT_OK) {
-        fail_job(r, s, outcome, reason);
+        fail_unless_machine(r, s, outcome, reason);
         return;
     }
     buf_put(&job->binary, binary, nbinary);
@@ -117,6 +158,20 @@ static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
         queue_put(&r->ready, job);
 }
 
+static void controlled(struct run *r, struct slot_c *s, struct cursor *body)
+{
+    char why[1024];
+    if (!take_text(body, why, sizeof why)) {
+        worker_garbage(s->worker);
+        return;
+    }
+    s->doubt.on = false;
+    if (why[0])
+        reference_failed(r, why);
+    else
+        fail_job(r, s, s->doubt.outcome, s->doubt.reason);
+}
+
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
 {
     struct slot_c *s = arg;
@@ -130,11 +185,14 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         run_fail(r, ERR_DEVICE, "compile worker: %s", text);
     } else if (kind == F_ALIVE && !s->open) {
         s->open = true;
+        r->compile_deaths = 0;
         if (s->job)
-            worker_deadline(w, run_patience(r, RENDER_DEADLINE));
-    } else if (kind == F_ALIVE && s->compiling) {
+            worker_deadline(w, run_patience(r, s->doubt.on ? COMPILE_DEADLINE : RENDER_DEADLINE));
+    } else if (kind == F_ALIVE && (s->compiling || s->doubt.on)) {
         worker_deadline(w, run_patience(r, TRIAL_DEADLINE));
-    } else if (kind == F_RENDERED && s->job && !s->compiling) {
+    } else if (kind == F_CONTROLLED && s->doubt.on) {
+        controlled(r, s, body);
+    } else if (kind == F_RENDERED && s->job && !s->compiling && !s->doubt.on) {
         rendered(r, s, body);
     } else if (kind == F_COMPILED && s->job && s->compiling) {
         compiled(r, s, body);
@@ -144,36 +202,50 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     run_pump(r);
 }
 
-static bool start(struct run *r, struct slot_c *s);
 static void render(struct slot_c *s, struct job *job);
+
+/* With what it had: once more in a fresh worker, for it may have been another's fault; then, if the reference does well in one, it is
+ * the job's own. */
+static void job_died(struct run *r, struct slot_c *s, bool deadline, const char *why)
+{
+    if (s->doubt.on && s->doubt.again) {
+        reference_failed(r, why);
+    } else if (s->doubt.on) {
+        s->doubt.again = true;
+        if (start(r, s))
+            ask_control(s);
+    } else if (!s->job->retried) {
+        s->job->retried = true;
+        if (start(r, s))
+            render(s, s->job);
+    } else {
+        fail_unless_machine(r, s, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
+    }
+}
 
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 {
     struct slot_c *s = arg;
     struct run *r = s->run;
     struct job *job = s->job;
-    bool greeted = s->greeted; /* one that never did died of something else than its configuration */
+    bool open = s->open, compiling = s->compiling; /* one that was never open died of something else than its configuration */
     char endless[200];
     (void)w;
-    if (job && deadline && s->open && !s->compiling) {
-        snprintf(endless, sizeof endless, "rendering %.100s did not end within %.3g s",
-                 r->op->variants[job->config.variant].template_name, (double)run_patience(r, RENDER_DEADLINE) / 1e3);
-        why = endless;
-    }
     s->worker = NULL;
     s->greeted = s->open = s->compiling = false;
     if (r->phase == PHASE_END)
         return;
-    bool first = job && greeted && !deadline && !job->retried;
-    if (!first && ++r->compile_deaths >= DEATHS)
-        run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);
-    if (job && (first || !greeted)) {
-        job->retried = job->retried || greeted;
-        if (!r->failed && start(r, s))
-            render(s, job);
-    } else if (job) {
-        fail_job(r, s, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
+    if (job && deadline && open && !compiling && !s->doubt.on) {
+        snprintf(endless, sizeof endless, "rendering %.100s did not end within %.3g s",
+                 r->op->variants[job->config.variant].template_name, (double)run_patience(r, RENDER_DEADLINE) / 1e3);
+        why = endless;
     }
+    if (!open && ++r->compile_deaths >= DEATHS)
+        run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);
+    if (job && !r->failed && open)
+        job_died(r, s, deadline, why);
+    else if (job && !r->failed && start(r, s))
+        s->doubt.on ? ask_control(s) : render(s, job);
     run_pump(r);
 }
 
@@ -186,7 +258,7 @@ static bool start(struct run *r, struct slot_c *s)
         run_fail(r, ERR_IO, "%s", r->why.msg);
         return false;
     }
-    buf_put(worker_buf(s->worker), r->task.data, r->task.len);
+    run_put_task(r, worker_buf(s->worker), 0);
     worker_send(s->worker);
     return true;
 }
@@ -203,6 +275,30 @@ static void render(struct slot_c *s, struct job *job)
     worker_deadline(s->worker, run_patience(s->run, s->open ? RENDER_DEADLINE : COMPILE_DEADLINE));
 }
 
+/* Whether it is known to have no source, or its template is known to have no end. Takes the job over then. */
+static bool need_not_render(struct run *r, struct job *job)
+{
+    char key[HASH_HEX], why[200];
+    if (r->phase != PHASE_SEARCH || job->rank >= 0)
+        return false;
+    sourceless_key(r, &job->config, key);
+    const struct known_entry *e = known_find(&r->known, key);
+    int variant = job->config.variant;
+    if (e) {
+        r->variants[variant].endless += e->outcome == OUT_TIMEOUT;
+        memcpy(job->key, key, HASH_HEX);
+        run_known(r, job, e);
+    } else if (!r->variants[variant].rendered && r->variants[variant].endless >= ENDLESS) {
+        snprintf(why, sizeof why, "rendering %.100s did not end for the %d configurations tried; its others were left out",
+                 r->op->variants[variant].template_name, r->variants[variant].endless);
+        run_unsettled(r, job, why);
+    } else {
+        return false;
+    }
+    job_free(job);
+    return true;
+}
+
 /* Gives work to whoever is idle; workers start when there is first something for them. */
 void compilers_feed(struct run *r)
 {
@@ -215,8 +311,15 @@ void compilers_feed(struct run *r)
             continue;
         if (r->phase == PHASE_SEARCH && r->ready.n + run_busy_compilers(r) >= room)
             return;
-        if (!s->worker && !start(r, s))
+        struct job *job = queue_take(&r->queued);
+        if (need_not_render(r, job)) {
+            i--;
+            continue;
+        }
+        if (!s->worker && !start(r, s)) {
+            job_free(job);
             return;
-        render(s, queue_take(&r->queued));
+        }
+        render(s, job);
     }
 }

@@ -78,14 +78,22 @@ static void enter(struct run *r, struct done *d)
     r->played[r->nplayed++] = job;
 }
 
+/* False if an earlier run's winner is known to be at fault now. */
+static bool winner_stands(const struct run *r)
+{
+    for (int64_t i = 0; r->had_winner && i < r->ndone; i++)
+        if (!strcmp(r->done[i].key, r->winner_key) && r->done[i].outcome != OUT_OK)
+            return false;
+    return true;
+}
+
 void playoff_begin(struct run *r)
 {
     struct done *best[PLAYOFF] = { 0 };
-    if (!r->playoffs++)
-        r->measure_deaths = 0; /* of those that are out of the game */
+    r->playoffs++;
     r->quiet_turn = false;
     int n = fastest(r, best, PLAYOFF);
-    if (!n || (!r->report->measured && r->had_winner)) {
+    if (!n || (!r->report->measured && r->had_winner && winner_stands(r))) {
         r->phase = PHASE_TABLES; /* nothing new: nothing to write either */
         return;
     }
@@ -157,19 +165,36 @@ static void play_again(struct run *r)
         tables_begin(r);
 }
 
+/* The play-off is over before its end. Whom it ended with plays once more; if it ends with him again, it is his fault as soon as the
+ * next worker has passed the reference. Takes over what the result owns. */
+static void broken_off(struct run *r, int at, struct result *result)
+{
+    r->playing = false;
+    struct job *player = at >= 0 ? r->played[at] : NULL;
+    if (player && player->suspected) {
+        r->doubt = (struct doubt){ .job = player, .result = *result, .playing = true };
+        *result = (struct result){ 0 };
+        return;
+    }
+    if (player)
+        player->suspected = true;
+    else
+        r->unexplained++;
+    if (r->unexplained >= PLAYOFFS)
+        tables_begin(r); /* what was measured before will have to do */
+}
+
 void playoff_died(struct run *r, enum outcome outcome, const char *why)
 {
     struct result result = { .outcome = outcome, .resources = { -1, -1, -1, -1 } };
     snprintf(result.reason, sizeof result.reason, "%.230s, in the play-off", why);
-    r->playing = false;
-    if (r->playing_at >= 0)
-        condemn(r, r->played[r->playing_at], &result);
-    else
-        r->unexplained++;
-    if (r->unexplained < PLAYOFFS)
-        play_again(r);
-    else
-        tables_begin(r); /* what was measured before will have to do */
+    broken_off(r, r->playing_at, &result);
+}
+
+void playoff_settled(struct run *r)
+{
+    condemn(r, r->doubt.job, &r->doubt.result);
+    play_again(r);
 }
 
 /* The better measurement of one that is right still. */
@@ -192,25 +217,35 @@ static int take_results(struct run *r, struct cursor *body, struct result *resul
     return rc;
 }
 
+static void take_times(struct run *r, struct result *results)
+{
+    r->playing = false;
+    for (int i = 0; i < r->nplayed && !r->failed; i++)
+        if (results[i].outcome != OUT_OK)
+            condemn(r, r->played[i], &results[i]);
+        else
+            keep_played(r, r->played[i], &results[i]);
+    if (keep_players(r))
+        tables_begin(r);
+    else
+        play_again(r);
+}
+
 void playoff_played(struct run *r, struct cursor *body)
 {
     struct result results[PLAYOFF + 1] = { 0 };
-    int rc = take_results(r, body, results);
-    bool ends = get_u8(body);
-    if (rc || body->bad) {
+    int rc = take_results(r, body, results), at = r->nplayed - 1;
+    enum standing standing = get_u8(body);
+    while (at >= 0 && results[at].outcome == OUT_OK)
+        at--;
+    if (rc || body->bad || standing > NO_VERDICT) {
         worker_garbage(r->meter); /* its end is that of this play-off */
+    } else if (standing == STANDS) {
+        take_times(r, results);
     } else {
-        r->playing = false;
-        r->meter_ready = !ends; /* nothing more for this one: it says why and goes */
-        for (int i = 0; i < r->nplayed && !r->failed; i++)
-            if (results[i].outcome != OUT_OK)
-                condemn(r, r->played[i], &results[i]);
-            else if (!ends)
-                keep_played(r, r->played[i], &results[i]);
-        if (ends || !keep_players(r))
-            play_again(r);
-        else
-            tables_begin(r);
+        r->meter_leaves = standing == DOUBTFUL;
+        r->meter_ready = !r->meter_leaves;
+        broken_off(r, standing == DOUBTFUL ? at : -1, &results[at < 0 ? 0 : at]);
     }
     for (int i = 0; i <= PLAYOFF; i++)
         result_free(&results[i]);
@@ -284,12 +319,21 @@ static struct job *job_of(struct run *r, int64_t index)
     return NULL;
 }
 
+/* An earlier run's winner that is at fault is served no longer, though nobody takes its place. */
+static int drop_condemned(struct run *r, struct err *err)
+{
+    if (!r->had_winner || winner_stands(r))
+        return 0;
+    r->had_winner = false;
+    return store_forget_winner(r->store, &r->target, err);
+}
+
 static int keep_winner(struct run *r, struct err *err)
 {
     const struct done *d = choose(r, &r->report->ties);
     const struct job *job = d ? job_of(r, d->index) : NULL;
     if (!job) /* nothing right, or nothing new */
-        return 0;
+        return drop_condemned(r, err);
     struct tuned *t = NULL;
     int rc = tuned_of(r->op, &d->config, &t, err);
     if (!rc) {
@@ -365,9 +409,8 @@ static const struct done *by_key(const struct run *r, const char *key)
 int report_finish(struct run *r, struct err *err)
 {
     struct tune_report *out = r->report;
-    int rc = 0;
-    if (out->measured)
-        rc = keep_winner(r, err);
+    int rc;
+    rc = out->measured || !winner_stands(r) ? keep_winner(r, err) : 0;
     const struct done *best = r->had_winner ? by_key(r, r->winner_key) : NULL, *worst = NULL;
     int ties;
     if (!best)

@@ -1,8 +1,10 @@
 /* The measuring worker: one candidate at a time, replaced when a candidate takes it down. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/util.h"
 #include "tune/run.h"
 
 static int64_t deadline_ms(const struct run *r)
@@ -10,6 +12,45 @@ static int64_t deadline_ms(const struct run *r)
     double ms = r->reference_ns * RUN_DEADLINE_FACTOR / 1e6;
     int64_t least = r->dev->shares_cores ? RUN_DEADLINE_CPU : RUN_DEADLINE_MIN;
     return ms > (double)least ? (int64_t)ms : least;
+}
+
+/* A result: into the tables, and to the play-off if it is right. Takes the job over. */
+static void record(struct run *r, struct job *job, struct result *result)
+{
+    result->compile_ms = job->compile_ms;
+    run_done(r, job, result);
+    job->median_ns = result->stats.median;
+    if (result->outcome == OUT_OK)
+        top_offer(r, job);
+    else
+        job_free(job);
+}
+
+/* The reference has just passed, in surroundings that nobody has touched: what failed before it was at fault itself. */
+static void settle(struct run *r)
+{
+    if (!r->doubt.job)
+        return;
+    if (r->doubt.playing)
+        playoff_settled(r);
+    else
+        record(r, r->doubt.job, &r->doubt.result);
+    result_free(&r->doubt.result);
+    r->doubt.job = NULL;
+}
+
+/* Its worker ended with it: once more in another one, and then it is a verdict if the reference passes in a third. Takes over the job
+ * and what the result owns. */
+static void doubt(struct run *r, struct job *job, struct result *result)
+{
+    if (!job->retried) {
+        job->retried = true;
+        result_free(result);
+        queue_put_back(&r->ready, job);
+        return;
+    }
+    r->doubt = (struct doubt){ .job = job, .result = *result };
+    *result = (struct result){ 0 };
 }
 
 static void ready(struct run *r, struct cursor *body)
@@ -20,11 +61,14 @@ static void ready(struct run *r, struct cursor *body)
         return;
     }
     r->meter_ready = true;
+    r->setup_deaths = 0;
+    r->setup_why[0] = 0;
     r->reference_ns = reference;
     if (copy > 0 && (r->copy_ns <= 0 || copy < r->copy_ns))
         r->copy_ns = copy; /* the best of what this run's workers saw */
     if (!r->first_ns)
         r->first_ns = clock_ns();
+    settle(r);
 }
 
 static void measured(struct run *r, struct cursor *body)
@@ -32,24 +76,23 @@ static void measured(struct run *r, struct cursor *body)
     struct result result = { 0 };
     struct job *job = r->measuring;
     int rc = result_get(body, &result, NULL);
-    bool ends = get_u8(body);
-    if (rc || body->bad) {
+    enum standing standing = get_u8(body);
+    if (rc || body->bad || standing > NO_VERDICT) {
         result_free(&result);
         worker_garbage(r->meter);
         return;
     }
     r->measuring = NULL;
-    if (!ends)
-        r->measure_deaths = 0;
-    else
-        r->meter_ready = false; /* nothing more for this one: it says why and goes */
-    result.compile_ms = job->compile_ms;
-    run_done(r, job, &result);
-    job->median_ns = result.stats.median;
-    if (result.outcome == OUT_OK)
-        top_offer(r, job);
-    else
+    if (standing == STANDS) {
+        record(r, job, &result);
+    } else if (standing == DOUBTFUL) {
+        r->meter_ready = false;
+        r->meter_leaves = true;
+        doubt(r, job, &result);
+    } else {
+        run_unsettled(r, job, result.reason);
         job_free(job);
+    }
     result_free(&result);
 }
 
@@ -88,6 +131,8 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         const char *text = get_lstr(body, &n);
         if (!r->first_ns) /* none ever was ready: the next would fail the same way */
             run_fail(r, ERR_DEVICE, "%.*s", text ? (int)n : 0, text ? text : "");
+        else if (!r->meter_leaves)
+            snprintf(r->setup_why, sizeof r->setup_why, "%.*s", text ? (int)n : 0, text ? text : "");
     } else if (kind == F_ALIVE) {
         worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
     } else if (kind == F_WAITING) {
@@ -108,46 +153,41 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     run_pump(r);
 }
 
-/* Before any was ready, all that ran was the reference and what it needs: a hang there, or a second death, is no candidate's. */
+/* A worker that was never ready has run nothing but the reference and what it needs: a hang there, or deaths in a row, are no
+ * candidate's fault. If others were ready before, the machine has changed. */
 static void setup_failed(struct run *r, bool deadline, const char *why)
 {
     const char *reference = r->op->reference_name;
+    int most = r->first_ns ? SETUPS : 2;
+    why = r->setup_why[0] ? r->setup_why : why;
     if (deadline)
         run_fail(r, ERR_TIMEOUT, "the reference %s, or setting up for it, did not end within %.3g s", reference,
                  (double)run_patience(r, SETUP_DEADLINE) / 1e3);
-    else if (r->setup_died)
+    else if (++r->setup_deaths >= most && r->first_ns)
+        run_fail(r, ERR_DEVICE, "the reference %s passed before and does so no longer: %s", reference, why);
+    else if (r->setup_deaths >= most)
         run_fail(r, ERR_DEVICE, "the reference %s, or setting up for it, took down two workers; the last: %s", reference, why);
-    r->setup_died = true;
 }
 
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 {
     struct run *r = arg;
     struct job *job = r->measuring;
+    bool was_ready = r->meter_ready || r->meter_leaves;
     (void)w;
     r->meter = NULL;
-    r->meter_ready = r->meter_greeted = false;
+    r->meter_ready = r->meter_greeted = r->meter_leaves = false;
     r->measuring = NULL;
     if (r->phase == PHASE_END) {
         job_free(job);
         return;
     }
-    if (job && !deadline && !job->retried) {
-        job->retried = true;
-        queue_put_back(&r->ready, job);
-        meter_start(r);
-        return;
-    }
-    if (!r->first_ns)
+    if (!was_ready)
         setup_failed(r, deadline, why);
-    if (++r->measure_deaths >= DEATHS)
-        run_fail(r, ERR_DEVICE, "%d measuring workers died in a row; the last: %s", DEATHS, why);
     if (job) {
         struct result result = { .outcome = deadline ? OUT_TIMEOUT : OUT_CRASH, .resources = { -1, -1, -1, -1 } };
         snprintf(result.reason, sizeof result.reason, "%.255s", why);
-        result.compile_ms = job->compile_ms;
-        run_done(r, job, &result);
-        job_free(job);
+        doubt(r, job, &result);
     }
     if (r->playing)
         playoff_died(r, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
@@ -164,7 +204,9 @@ int meter_start(struct run *r)
         run_fail(r, ERR_IO, "%s", r->why.msg);
         return ERR_IO;
     }
-    buf_put(worker_buf(r->meter), r->task.data, r->task.len);
+    /* After a death the reference stands for all that is right here, so no cache may help it. */
+    bool after_death = r->first_ns || r->setup_deaths;
+    run_put_task(r, worker_buf(r->meter), after_death ? rand_at((uint64_t)clock_ns(), (uint64_t)getpid()) | 1 : 0);
     worker_send(r->meter);
     worker_deadline(r->meter, run_patience(r, SETUP_DEADLINE));
     return 0;

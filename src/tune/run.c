@@ -162,6 +162,15 @@ void run_known(struct run *r, const struct job *job, const struct known_entry *e
     note(r, d);
 }
 
+void run_unsettled(struct run *r, const struct job *job, const char *why)
+{
+    r->report->unsettled++;
+    snprintf(r->report->unsettled_why, sizeof r->report->unsettled_why, "%.255s", why);
+    err_line(r->report->unsettled_why);
+    if (search_tell(r->search, job->index, OUT_RESOURCES, 0, &r->why))
+        run_fail(r, ERR_INVALID, "%s", r->why.msg);
+}
+
 static bool over_time(const struct run *r)
 {
     return r->opt->budget_seconds > 0 && (double)(clock_ns() - r->start_ns) / 1e9 > r->opt->budget_seconds;
@@ -243,7 +252,8 @@ static void search_phase(struct run *r)
     take_turns(r);
     if (!r->dev->shares_cores || r->quiet_turn)
         meter_feed(r);
-    if (!r->failed && !r->asked && search_over(r) && !r->queued.n && !r->ready.n && !r->measuring && !run_busy_compilers(r))
+    if (!r->failed && !r->asked && search_over(r) && !r->queued.n && !r->ready.n && !r->measuring && !r->doubt.job &&
+        !run_busy_compilers(r))
         playoff_begin(r);
 }
 
@@ -404,13 +414,22 @@ static int set_up(struct run *r, struct err *err)
     if (rc)
         return rc;
     r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
-    size_t f = frame_begin(&r->task, F_SETUP);
-    task_put(
-        &r->task,
-        &(struct task){
-            .home = opt->home, .op = (struct op *)r->op, .problem = *r->prob, .row = r->row, .dev = *r->dev, .warm = opt->warm });
-    frame_end(&r->task, f);
-    return r->task.failed ? err_nomem(err) : 0;
+    r->variants = mem_array((size_t)r->op->nvariants, sizeof *r->variants);
+    return r->variants ? 0 : err_nomem(err);
+}
+
+void run_put_task(const struct run *r, struct buf *out, uint64_t fresh)
+{
+    const struct task t = { .home = r->opt->home,
+                            .op = (struct op *)r->op,
+                            .problem = *r->prob,
+                            .row = r->row,
+                            .dev = *r->dev,
+                            .warm = r->opt->warm,
+                            .fresh = fresh };
+    size_t f = frame_begin(out, F_SETUP);
+    task_put(out, &t);
+    frame_end(out, f);
 }
 
 static int jobs_for(const struct run *r)
@@ -495,7 +514,10 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     search_close(r->search);
     space_free(r->space);
     known_free(&r->known);
-    buf_free(&r->task);
+    if (r->doubt.job && !r->doubt.playing)
+        job_free(r->doubt.job);
+    result_free(&r->doubt.result);
+    mem_free(r->variants);
     mem_free(r->done);
     mem_free(r);
     sigaction(SIGPIPE, &before, NULL);

@@ -14,7 +14,9 @@ enum {
     MAX_JOBS = 256, /* compile workers */
     PLAYOFF = 5,    /* the best so many, and the default, are timed against each other at the end */
     PLAYOFFS = 3,   /* that many with other players, where nobody was left of the ones before; and with no end that is known */
-    DEATHS = 10,    /* workers of a kind that die in a row end the run */
+    DEATHS = 10,    /* compile workers that die in a row before they are ready end the run */
+    SETUPS = 3,     /* measuring workers that die so */
+    ENDLESS = 2,    /* configurations whose template did not end: the variant's others are left alone, if none ever did */
     SETUP_DEADLINE = 120000, /* ms without a sign of life, here and below */
     RENDER_DEADLINE = 10000, /* a template is filled in microseconds, or its Lua has no end */
     COMPILE_DEADLINE = 60000,
@@ -37,6 +39,7 @@ struct job {
     double compile_ms;
     double median_ns; /* once measured */
     bool retried;     /* its worker died once: that may have been another's fault, so it gets a fresh one */
+    bool suspected;   /* the same, in a play-off */
 };
 
 struct queue {
@@ -62,6 +65,18 @@ struct slot_c { /* a compile worker's place */
     bool greeted;
     bool open;      /* its compiler is loaded */
     bool compiling; /* past rendering */
+    struct {        /* the job has failed; its worker compiles the reference, to see whether the job is at fault */
+        bool on, again;
+        enum outcome outcome;
+        char reason[256];
+    } doubt;
+};
+
+/* What came of the job that the last measuring worker ended with. A verdict once the next worker's set-up has passed the reference. */
+struct doubt {
+    struct job *job;
+    struct result result;
+    bool playing; /* the job is one of the players */
 };
 
 enum phase {
@@ -94,16 +109,22 @@ struct run {
     uv_poll_t answers;
     bool polling;
 
-    struct buf task; /* the F_SETUP frame */
     const char *program;
     int nslots;
     struct slot_c slots[MAX_JOBS];
-    int compile_deaths, measure_deaths;
+    int compile_deaths; /* in a row, before they were ready */
+    struct {
+        bool rendered; /* a configuration of it was */
+        int endless;   /* configurations whose rendering did not end */
+    } * variants;
 
     struct worker *meter; /* the measuring worker */
     bool meter_greeted, meter_ready;
-    bool setup_died; /* of the measuring workers, none was ready yet, and one has died */
+    bool meter_leaves;   /* it has said its last result, and goes */
+    int setup_deaths;    /* of measuring workers in a row */
+    char setup_why[256]; /* what the last of them said; "" for nothing */
     struct job *measuring;
+    struct doubt doubt;
     bool playing;
     int playing_at; /* which of the play-off the worker is at; -1: it has not begun */
     double reference_ns, copy_ns;
@@ -140,9 +161,12 @@ void run_pump(struct run *r);
 int64_t run_patience(const struct run *r, int64_t ms); /* a deadline, where the options ask for no shorter one */
 /* Records an outcome: store, report, strategy. Takes nothing over. result may be null: an outcome without a measurement. */
 void run_done(struct run *r, const struct job *job, const struct result *result);
+/* Nothing is known of it, and nothing stored. */
+void run_unsettled(struct run *r, const struct job *job, const char *why);
 /* The result into the database, over an earlier one of the same key; a failure ends the run. */
 void run_store(struct run *r, const struct done *d, const struct result *result);
 void run_known(struct run *r, const struct job *job, const struct known_entry *e);
+void run_put_task(const struct run *r, struct buf *out, uint64_t fresh); /* the F_SETUP frame */
 struct job *job_new(struct run *r, const struct config *c, int64_t index);
 void job_free(struct job *j);
 void queue_put(struct queue *q, struct job *j);
@@ -164,6 +188,7 @@ void playoff_begin(struct run *r);
 void playoff_compiled(struct run *r, struct job *job); /* takes the job over */
 void playoff_played(struct run *r, struct cursor *body);
 void playoff_died(struct run *r, enum outcome outcome, const char *why); /* its worker is gone, with the one it was at */
+void playoff_settled(struct run *r);                                     /* the player in doubt is at fault */
 void tables_begin(struct run *r);
 void tables_compiled(struct run *r, struct job *job); /* takes the job over */
 int report_finish(struct run *r, struct err *err);

@@ -56,6 +56,8 @@ struct tune_report {
     int64_t tried;                        /* measured, now or in earlier runs */
     int64_t measured;                     /* measured by this run */
     int64_t outcomes[OUT_COUNT];          /* over all tried */
+    int64_t unsettled;                    /* configurations that this run could not judge; nothing is stored of them */
+    char unsettled_why[256];              /* the last one's reason */
     struct tune_entry best, deflt, worst; /* worst: the slowest that is right */
     int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
     double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0 where unknown */

@@ -1,9 +1,11 @@
 /* Compile worker: a configuration to source, its key, and on demand to a binary. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/process.h"
+#include "base/util.h"
 #include "device/device.h"
 #include "source/source.h"
 #include "worker/child.h"
@@ -16,13 +18,14 @@ struct compiling {
     struct compiler *compiler;
     struct config config;
     struct buf source;
-    struct plan **plans; /* by variant, made when first asked for */
+    struct plan **plans; /* by variant, made when first asked for; behind them that of the reference */
 };
 
 static int plan_of(struct compiling *w, int variant, struct plan **out, struct err *err)
 {
-    int rc = w->plans[variant] ? 0 : plan_new(w->c->task.op, variant, &w->plans[variant], err);
-    *out = w->plans[variant];
+    struct plan **made = &w->plans[variant < 0 ? w->c->task.op->nvariants : variant];
+    int rc = *made ? 0 : plan_new(w->c->task.op, variant, made, err);
+    *out = *made;
     return rc;
 }
 
@@ -46,25 +49,27 @@ static int render(struct compiling *w, struct cursor *body, struct err *err)
     return child_send(w->c, err);
 }
 
-/* For backends that compile at the first launch: the launches, with buffers by size and values by value. */
+/* For backends that compile at the first launch: the launches, with buffers by size and values by value. config null: the reference. */
 struct trial {
     struct warm_launch launches[MAX_LAUNCHES];
     struct karg args[MAX_LAUNCHES][2 * MAX_ARGS];
     int64_t bytes[MAX_LAUNCHES][2 * MAX_ARGS];
 };
 
-static int make_trial(struct compiling *w, struct trial *t, int *n, struct err *err)
+static int make_trial(struct compiling *w, const struct config *config, struct trial *t, int *n, struct err *err)
 {
     const struct task *task = &w->c->task;
-    const struct variant *v = &task->op->variants[w->config.variant];
+    const struct variant *v = config ? &task->op->variants[config->variant] : NULL;
     struct plan *plan;
     struct val vals[MAX_SLOTS];
-    int rc = plan_of(w, w->config.variant, &plan, err);
+    int rc = plan_of(w, config ? config->variant : -1, &plan, err);
+    *n = 0;
     if (rc)
         return rc;
-    plan_slots(plan, &task->problem, task->row, &task->dev, &w->config, vals);
-    for (int i = 0; !rc && i < v->nlaunches; i++) {
-        const struct launch *l = &v->launches[i];
+    plan_slots(plan, &task->problem, task->row, &task->dev, config, vals);
+    *n = v ? v->nlaunches : 1;
+    for (int i = 0; !rc && i < *n; i++) {
+        const struct launch *l = v ? &v->launches[i] : &task->op->reference;
         t->launches[i] = (struct warm_launch){
             .kernel = l->kernel, .nargs = l->nargs, .args = t->args[i], .buffer_bytes = t->bytes[i], .buffer = l->args
         };
@@ -80,7 +85,6 @@ static int make_trial(struct compiling *w, struct trial *t, int *n, struct err *
                 rc = plan_arg_bytes(plan, arg, vals, task->row, &t->bytes[i][a], err);
         }
     }
-    *n = v->nlaunches;
     return rc;
 }
 
@@ -92,7 +96,7 @@ static int compile(struct compiling *w, struct err *err)
     struct err why = { 0 };
     char reason[256] = "", compiler[COMPILER_NAME], arch[sizeof t->dev.arch + 2];
     enum outcome outcome = OUT_OK;
-    int n = 0, rc = trial ? make_trial(w, trial, &n, &why) : err_nomem(&why);
+    int n = 0, rc = trial ? make_trial(w, &w->config, trial, &n, &why) : err_nomem(&why);
     struct compile_job job = { .source = w->source.data, .nlaunches = n, .warming = child_alive, .warming_arg = w->c };
     if (trial)
         job.launches = trial->launches;
@@ -130,11 +134,40 @@ static int compile(struct compiling *w, struct err *err)
     return rc;
 }
 
+/* Whether the reference compiles here and now. Its text ends in a line that no cache has seen. */
+static int control(struct compiling *w, struct err *err)
+{
+    const struct task *t = &w->c->task;
+    struct trial *trial = mem_zalloc(sizeof *trial);
+    struct buf source = { 0 }, binary = { 0 }, log = { 0 };
+    struct err why = { 0 };
+    char line[256] = "";
+    int n = 0, rc = trial ? make_trial(w, NULL, trial, &n, &why) : err_nomem(&why);
+    if (!rc)
+        rc = source_render(t->op, NULL, t->row, &t->dev, &source, &why);
+    buf_fmt(&source, "// %lld %lld\n", (long long)getpid(), (long long)clock_ns());
+    struct compile_job job = { .source = source.data, .nlaunches = n, .warming = child_alive, .warming_arg = w->c };
+    if (trial)
+        job.launches = trial->launches;
+    if (!rc)
+        rc = source.failed ? err_nomem(&why) : w->be->compile(w->compiler, &job, &binary, NULL, &log, &why);
+    if (rc == ERR_INVALID && log.len)
+        compile_log_line(&log, line);
+    size_t f = frame_begin(&w->c->out, F_CONTROLLED);
+    buf_lstr(&w->c->out, !rc ? "" : line[0] ? line : why.msg);
+    frame_end(&w->c->out, f);
+    buf_free(&source);
+    buf_free(&binary);
+    buf_free(&log);
+    mem_free(trial);
+    return child_send(w->c, err);
+}
+
 int compile_worker(struct child *c)
 {
     struct compiling w = { .c = c, .be = backend_find(c->task.dev.backend) };
     struct err err = { 0 };
-    w.plans = mem_array((size_t)c->task.op->nvariants, sizeof *w.plans);
+    w.plans = mem_array((size_t)c->task.op->nvariants + 1, sizeof *w.plans);
     int rc = !w.plans ? err_nomem(&err) : w.be ? 0 : err_set(&err, ERR_NOTFOUND, "no backend %s", c->task.dev.backend);
     if (!rc)
         rc = w.be->compiler_open(&c->task.dev, &w.compiler, &err);
@@ -152,6 +185,8 @@ int compile_worker(struct child *c)
             rc = render(&w, &body, &err);
         else if (!rc && kind == F_COMPILE && w.source.len)
             rc = compile(&w, &err);
+        else if (!rc && kind == F_CONTROL)
+            rc = control(&w, &err);
         else if (!rc)
             rc = err_set(&err, ERR_CORRUPT, "a compile worker got frame %d", kind);
     }
@@ -159,7 +194,7 @@ int compile_worker(struct child *c)
         child_failed(c, &err);
     if (w.compiler)
         w.be->compiler_close(w.compiler);
-    for (int i = 0; w.plans && i < c->task.op->nvariants; i++)
+    for (int i = 0; w.plans && i <= c->task.op->nvariants; i++)
         plan_free(w.plans[i]);
     mem_free(w.plans);
     buf_free(&w.source);

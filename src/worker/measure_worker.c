@@ -65,6 +65,19 @@ static int candidate_get(struct cursor *in, const struct op *op, struct bench_ca
     return rc ? rc : in->bad ? err_set(err, ERR_CORRUPT, "a candidate is cut short") : 0;
 }
 
+static enum standing standing_of(int rc)
+{
+    return rc == ERR_NOMEM ? NO_VERDICT : rc ? DOUBTFUL : STANDS;
+}
+
+/* The bench can go on without memory, not with what else went wrong. */
+static int send_result(struct child *c, int rc, struct err *err)
+{
+    bool ends = rc && rc != ERR_NOMEM;
+    int sent = child_send(c, ends ? NULL : err);
+    return ends ? rc : sent;
+}
+
 static int run(struct child *c, struct bench *b, struct cursor *body, int lock_fd, struct err *err)
 {
     struct bench_candidate candidate;
@@ -77,12 +90,13 @@ static int run(struct child *c, struct bench *b, struct cursor *body, int lock_f
     rc = bench_run(b, &candidate, cut, &result, err);
     unlock(lock_fd);
     size_t f = frame_begin(&c->out, F_RESULT);
+    if (rc == ERR_NOMEM)
+        snprintf(result.reason, sizeof result.reason, "%.255s", err->msg);
     result_put(&c->out, &result);
-    buf_u8(&c->out, rc != 0);
+    buf_u8(&c->out, (uint8_t)standing_of(rc));
     frame_end(&c->out, f);
     result_free(&result);
-    int sent = child_send(c, rc ? NULL : err);
-    return rc ? rc : sent;
+    return send_result(c, rc, err);
 }
 
 static void say_playing(void *child, int i)
@@ -113,12 +127,11 @@ static int playoff(struct child *c, struct bench *b, struct cursor *body, int lo
     buf_u32(&c->out, n);
     for (uint32_t i = 0; i < n; i++)
         result_put(&c->out, &results[i]);
-    buf_u8(&c->out, rc != 0);
+    buf_u8(&c->out, (uint8_t)standing_of(rc));
     frame_end(&c->out, f);
     for (uint32_t i = 0; i < n; i++)
         result_free(&results[i]);
-    int sent = child_send(c, rc ? NULL : err);
-    return rc ? rc : sent;
+    return send_result(c, rc, err);
 }
 
 static int say_ready(struct child *c, const struct bench_facts *facts, struct err *err)
@@ -142,6 +155,7 @@ int measure_worker(struct child *c)
                                  .row = t->row,
                                  .dev = t->dev,
                                  .warm = t->warm,
+                                 .fresh = t->fresh,
                                  .alive = child_alive,
                                  .playing = say_playing,
                                  .arg = c };

@@ -13,6 +13,7 @@ void task_put(struct buf *out, const struct task *t)
     buf_u32(out, (uint32_t)t->row);
     devspec_put(out, &t->dev);
     buf_u8(out, t->warm);
+    buf_i64(out, (int64_t)t->fresh);
 }
 
 int task_get(struct cursor *in, struct task *t, struct err *err)
@@ -31,6 +32,7 @@ int task_get(struct cursor *in, struct task *t, struct err *err)
     uint32_t row = get_u32(in);
     devspec_get(in, &t->dev);
     t->warm = get_u8(in);
+    t->fresh = (uint64_t)get_i64(in);
     if (in->bad || row >= (uint32_t)t->op->nrows) {
         rc = err_set(err, ERR_CORRUPT, "task is cut short or out of range");
         goto fail;

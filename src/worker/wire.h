@@ -10,7 +10,7 @@
 #include "model/problem.h"
 #include "model/record.h"
 
-enum { WIRE_VERSION = 3, FRAME_MAX = 256 << 20 };
+enum { WIRE_VERSION = 4, FRAME_MAX = 256 << 20 };
 
 enum frame_kind {
     /* both: worker -> coordinator */
@@ -20,18 +20,27 @@ enum frame_kind {
     /* both: coordinator -> worker */
     F_SETUP, /* struct task */
     /* compile worker */
-    F_RENDER,   /* -> configuration */
-    F_RENDERED, /* <- u8 outcome, text reason, text key */
-    F_COMPILE,  /* -> nothing: the configuration last rendered */
-    F_COMPILED, /* <- u8 outcome, text reason, f64 ms, bytes source, bytes binary, bytes portable, text compiler */
+    F_RENDER,     /* -> configuration */
+    F_RENDERED,   /* <- u8 outcome, text reason, text key */
+    F_COMPILE,    /* -> nothing: the configuration last rendered */
+    F_COMPILED,   /* <- u8 outcome, text reason, f64 ms, bytes source, bytes binary, bytes portable, text compiler */
+    F_CONTROL,    /* -> nothing: compile the reference, past every cache */
+    F_CONTROLLED, /* <- text: "", or why the reference does not compile here */
     /* measuring worker */
     F_WAITING, /* <- text: the lock's file, which another has had for a while */
     F_READY,   /* <- f64 reference_ns, copy_ns */
     F_RUN,     /* -> f64 cut_ns, configuration, bytes binary */
-    F_RESULT,  /* <- result, u8 whether this worker ends with it */
+    F_RESULT,  /* <- result, u8 enum standing */
     F_PLAYOFF, /* -> u32 rounds, u32 n, n times (configuration, bytes binary) */
     F_PLAYING, /* <- u32 which of the play-off it is at: what comes is that one's doing; a deadline begins anew */
-    F_PLAYED,  /* <- u32 n, n results, u8 whether this worker ends with it: then the times are worth nothing */
+    F_PLAYED,  /* <- u32 n, n results, u8 enum standing: but for STANDS the times are worth nothing */
+};
+
+/* What a result is worth. */
+enum standing {
+    STANDS,     /* it is a verdict */
+    DOUBTFUL,   /* this worker ends with it: a verdict only if it comes out so in another worker, too */
+    NO_VERDICT, /* the device lacked memory that others hold: nothing is known */
 };
 
 /* What all workers of a run are told. */
@@ -42,6 +51,7 @@ struct task {
     int row;
     struct devspec dev;
     bool warm;
+    uint64_t fresh; /* as in struct bench_setup */
 };
 
 void task_put(struct buf *out, const struct task *t);

@@ -168,8 +168,8 @@ static void compiles_service(void **state)
         skip();
     static const struct launch launches[] = { { .kernel = "fill_source" }, { .kernel = "check_source" },
                                               { .kernel = "check_equal" }, { .kernel = "check_close" },
-                                              { .kernel = "check_fill" },  { .kernel = "checksum" },
-                                              { .kernel = "flush" } };
+                                              { .kernel = "check_fill" },  { .kernel = "check_unwritten" },
+                                              { .kernel = "digest" },      { .kernel = "flush" } };
     struct buf text = { 0 };
     struct op *op;
     struct err err = { 0 };

@@ -1,0 +1,89 @@
+/* Buffers between guard zones, and the pool that workspaces are taken from. */
+#include "measure/internal.h"
+
+static int64_t with_guards(int64_t bytes)
+{
+    return GUARD + bytes + GUARD;
+}
+
+int guarded_alloc(struct bench *b, int64_t bytes, struct guarded *out, struct err *err)
+{
+    *out = (struct guarded){ .bytes = bytes, .total = with_guards(bytes) };
+    int rc = b->be->alloc(b->dev, out->total, &out->whole, err);
+    if (!rc)
+        rc = b->be->view(b->dev, out->whole, GUARD, bytes, &out->inside, err);
+    if (rc)
+        guarded_free(b, out);
+    return rc;
+}
+
+void guarded_free(struct bench *b, struct guarded *g)
+{
+    if (g->inside)
+        b->be->free(b->dev, g->inside);
+    if (g->whole)
+        b->be->free(b->dev, g->whole);
+    *g = (struct guarded){ 0 };
+}
+
+int guarded_paint(struct bench *b, struct guarded *g, uint8_t value, struct err *err)
+{
+    g->paint = value;
+    int rc = b->be->fill(b->dev, g->whole, 0, GUARD, value, err);
+    return rc ? rc : b->be->fill(b->dev, g->whole, GUARD + g->bytes, g->total - GUARD - g->bytes, value, err);
+}
+
+int guarded_poison(struct bench *b, struct guarded *g, uint8_t value, struct err *err)
+{
+    g->paint = value;
+    return b->be->fill(b->dev, g->whole, 0, g->total, value, err);
+}
+
+int guarded_check(struct bench *b, const struct guarded *g, struct err *err)
+{
+    int rc = service_check_fill(b, g->whole, 0, GUARD, g->paint, err);
+    return rc ? rc : service_check_fill(b, g->whole, GUARD + g->bytes, g->total, g->paint, err);
+}
+
+static int enlarge(struct bench *b, const int64_t *bytes, int n, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < n; i++) {
+        if (b->pool[i].bytes >= bytes[i])
+            continue;
+        if (b->pool[i].memory)
+            b->be->free(b->dev, b->pool[i].memory);
+        b->pool[i].memory = NULL;
+        b->pool[i].bytes = 0;
+        rc = b->be->alloc(b->dev, with_guards(bytes[i]), &b->pool[i].memory, err);
+        if (!rc)
+            b->pool[i].bytes = bytes[i];
+    }
+    return rc;
+}
+
+/* What other candidates needed is given back only if it is in the way. */
+int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err)
+{
+    int rc = enlarge(b, bytes, n, err);
+    if (rc != ERR_NOMEM)
+        return rc;
+    pool_free(b);
+    return enlarge(b, bytes, n, err);
+}
+
+int pool_take(struct bench *b, int i, int64_t bytes, struct guarded *out, struct err *err)
+{
+    *out = (struct guarded){ .whole = b->pool[i].memory, .bytes = bytes, .total = with_guards(bytes) };
+    return b->be->view(b->dev, out->whole, GUARD, bytes, &out->inside, err);
+}
+
+void pool_free(struct bench *b)
+{
+    for (int i = 0; i < MAX_ARGS; i++) {
+        if (b->pool[i].memory)
+            b->be->free(b->dev, b->pool[i].memory);
+        b->pool[i].memory = NULL;
+        b->pool[i].bytes = 0;
+    }
+}
