@@ -76,7 +76,8 @@ struct bench {
     struct loaded *reference;    /* known to be right: see bench_control */
     struct memory *result;       /* RESULT_BYTES of the service kernels */
     uint64_t digest_key;
-    uint32_t digest[PASSES][2]; /* of all outputs that must be equal to the bit, added up */
+    uint32_t digest[PASSES][2];       /* of all outputs that must be equal to the bit, added up */
+    uint32_t input_digest[PASSES][2]; /* of all inputs */
     struct memory *flush_buf;
     int64_t flush_bytes;
     struct {
@@ -156,9 +157,12 @@ int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome 
 int results_poison(struct bench *b, struct loaded *l, int pass, struct err *err);
 /* Queues a check of all outputs: what must be equal to the bit into the which-th digest. */
 int outputs_look(struct bench *b, int pass, int which, struct err *err);
-/* Queues a check of all guard zones and inputs. */
-int bounds_look(struct bench *b, struct loaded *l, int pass, struct err *err);
+/* Queues a check of all guard zones, and the digest of all inputs as the which-th. */
+int bounds_look(struct bench *b, struct loaded *l, int which, struct err *err);
+int inputs_look(struct bench *b, int which, struct err *err);                                        /* the digest alone */
+int find_input(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err); /* one that has changed */
 /* What is wrong with what is there now: guard zones, inputs, outputs, in this order. */
+bool same(const uint32_t a[2], const uint32_t b[2]); /* of two digests */
 int diagnose(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err);
 
 /* measure/reference.c */
