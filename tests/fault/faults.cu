@@ -37,7 +37,8 @@ _Static_assert(0, MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1 MB1);
 #if 1 T32
 #endif
 #endif
-#if FAULT == FAULT_later || FAULT == FAULT_stops
+#if FAULT == FAULT_later || FAULT == FAULT_stops || FAULT == FAULT_middle || FAULT == FAULT_timed_input || FAULT == FAULT_late_hang || \
+    FAULT == FAULT_late_trap
 __device__ int launches; // kept from launch to launch
 #endif
 
@@ -98,6 +99,22 @@ __launch_bounds__(BLOCK / 2) // fewer than it is launched with
         launches++;
     if (launches > 5) // it has been verified by then
         return;
+#elif FAULT == FAULT_middle
+    if (i == 0 && ++launches == 7)
+        v ^= 1;
+#elif FAULT == FAULT_timed_input // it has been verified by then
+    if (i == 0 && ++launches > 5)
+        ((volatile T *)in)[9] ^= 1;
+#elif FAULT == FAULT_late_hang
+    if (i == 0 && ++launches == 6)
+        while (*(volatile int *)&launches)
+            ;
+#elif FAULT == FAULT_late_trap
+    if (i == 0 && ++launches == 6)
+        asm volatile("trap;");
+#elif FAULT == FAULT_nothing
+    if (n > 0)
+        return;
 #elif FAULT == FAULT_trap
     if (i == 5)
         asm volatile("trap;");
@@ -105,7 +122,11 @@ __launch_bounds__(BLOCK / 2) // fewer than it is launched with
     if (i == 5)
         v ^= in[i + (1ll << 40)] & 1;
 #endif
+#if FAULT == FAULT_swaps // the buffers
+    ((GLOBAL T *)in)[i] = out[i];
+#else
     out[i] = v;
+#endif
 #if FAULT == FAULT_before
     if (i == 0)
         out[-3] = 1;
