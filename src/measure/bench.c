@@ -167,7 +167,7 @@ void bench_close(struct bench *b)
         struct slot *s = &b->slots[i];
         guarded_free(b, &s->buf);
         for (int p = 0; p < PASSES; p++)
-            if (s->expected[p] && !(p && s->shared_expected))
+            if (s->expected[p])
                 b->be->free(b->dev, s->expected[p]);
     }
     for (int i = 0; i < b->nservices; i++)

@@ -50,7 +50,7 @@ static bool could_hold(const struct bench *b, const int64_t *bytes, int n)
         const struct slot *s = &b->slots[i];
         room -= s->buf.total;
         for (int p = 0; p < PASSES; p++)
-            room -= s->expected[p] && !(p && s->shared_expected) ? s->buf.bytes : 0;
+            room -= s->expected[p] ? s->buf.bytes : 0;
     }
     for (int i = 0; i < n; i++)
         room -= bytes[i] <= room ? bytes[i] + 2 * GUARD : room + 1;

@@ -26,17 +26,22 @@ void guarded_free(struct bench *b, struct guarded *g)
     *g = (struct guarded){ 0 };
 }
 
-int guarded_paint(struct bench *b, struct guarded *g, uint8_t value, struct err *err)
+int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err)
 {
-    g->paint = value;
-    int rc = b->be->fill(b->dev, g->whole, 0, GUARD, value, err);
-    return rc ? rc : b->be->fill(b->dev, g->whole, GUARD + g->bytes, g->total - GUARD - g->bytes, value, err);
+    static const uint8_t paints[PASSES] = { 0xff, 0x5a };
+    g->paint = paints[pass];
+    int rc = b->be->fill(b->dev, g->whole, 0, GUARD, g->paint, err);
+    return rc ? rc : b->be->fill(b->dev, g->whole, GUARD + g->bytes, g->total - GUARD - g->bytes, g->paint, err);
 }
 
-int guarded_poison(struct bench *b, struct guarded *g, uint8_t value, struct err *err)
+int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct err *err)
 {
-    g->paint = value;
-    return b->be->fill(b->dev, g->whole, 0, g->total, value, err);
+    if (with != POISON_RANDOM)
+        return b->be->fill(b->dev, g->inside, 0, g->bytes, with == POISON_ONES ? 0xff : 0, err);
+    struct service *s = &b->services[0]; /* of any type */
+    int64_t n = g->bytes / s->type->bytes, left = g->bytes % s->type->bytes;
+    int rc = service_fill(b, s, g->inside, n, 0, b->digest_key, true, err);
+    return rc ? rc : b->be->fill(b->dev, g->inside, g->bytes - left, left, 0x96, err);
 }
 
 int guarded_check(struct bench *b, const struct guarded *g, struct err *err)

@@ -27,10 +27,9 @@ struct slot {
     const struct arg *arg;
     struct guarded buf;
     struct service *service;
-    int64_t n; /* elements of service->type */
-    struct memory *expected[PASSES];
-    uint32_t digest[PASSES][2]; /* of expected */
-    bool shared_expected;       /* expected[1] is expected[0] */
+    int64_t n;                       /* elements of service->type */
+    struct memory *expected[PASSES]; /* null for the second pass of an exact check: the digest will do */
+    uint32_t digest[PASSES][2];      /* of what is expected */
     unsigned char value[16];
     int value_bytes;
 };
@@ -115,10 +114,15 @@ int service_flush(struct bench *b, struct err *err);
 /* measure/guarded.c */
 int guarded_alloc(struct bench *b, int64_t bytes, struct guarded *out, struct err *err);
 void guarded_free(struct bench *b, struct guarded *g);
-/* The guard zones alone; all of it. */
-int guarded_paint(struct bench *b, struct guarded *g, uint8_t value, struct err *err);
-int guarded_poison(struct bench *b, struct guarded *g, uint8_t value, struct err *err);
-int guarded_check(struct bench *b, const struct guarded *g, struct err *err); /* queues a check of its guard zones */
+int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err); /* the guard zones */
+/* What outputs and workspaces hold before a run, so that it shows what a kernel does not write, or reads without having written it. */
+enum poison {
+    POISON_ONES,   /* every bit set: a NaN, -1 */
+    POISON_RANDOM, /* bits that follow no rule */
+    POISON_ZEROS,  /* what fresh memory often holds */
+};
+int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct err *err); /* the inside */
+int guarded_check(struct bench *b, const struct guarded *g, struct err *err);              /* queues a check of its guard zones */
 /* Makes room for workspaces of so many bytes in the pool. ERR_NOMEM where the device has none left. What was loaded before must have
  * been loaded anew, or fit already. */
 int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err);
@@ -147,14 +151,14 @@ struct way { /* one verification of a candidate */
     bool after_other; /* another problem is run first */
     bool poisoned;    /* workspaces are poisoned before; else they hold what was left there */
 };
-uint8_t poison(int pass);
-bool is_bits(const struct bench *b, const struct slot *s); /* the slot's input is any bits, the same in each pass */
+bool is_output(const struct slot *s); /* or inout */
+bool is_exact(const struct bench *b, int slot, int pass);
 /* What a run has changed of its inouts: put back. */
 int inouts_fill(struct bench *b, int pass, struct err *err);
 int inputs_fill(struct bench *b, int pass, struct err *err);
 int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome *outcome, char reason[256], struct err *err);
-/* No result of an earlier run is left for a candidate to find: not in its outputs, not in its workspaces. */
-int results_poison(struct bench *b, struct loaded *l, int pass, struct err *err);
+/* No result of an earlier run is left for a timed one to find: not in its outputs, not in its workspaces. */
+int results_poison(struct bench *b, struct loaded *l, struct err *err);
 /* Queues a check of all outputs: what must be equal to the bit into the which-th digest. */
 int outputs_look(struct bench *b, int pass, int which, struct err *err);
 /* Queues a check of all guard zones, and the digest of all inputs as the which-th. */

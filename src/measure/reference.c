@@ -42,13 +42,13 @@ static int compile(struct bench *b, struct buf *binary, struct err *err)
 }
 
 /* Everything set back, one launch, waited for. */
-static int run(struct bench *b, int pass, uint8_t in_outputs, double *ns, struct err *err)
+static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *err)
 {
     bench_alive(b);
     int rc = inputs_fill(b, pass, err);
-    for (int i = 0; !rc && i < b->nslots; i++)
+    for (int i = 0; !rc && zeros && i < b->nslots; i++)
         if (b->slots[i].arg->kind == ARG_OUTPUT)
-            rc = guarded_poison(b, &b->slots[i].buf, in_outputs, err);
+            rc = guarded_poison(b, &b->slots[i].buf, POISON_ZEROS, err);
     if (!rc)
         rc = b->be->span_begin(b->dev, 0, err);
     if (!rc)
@@ -60,23 +60,16 @@ static int run(struct bench *b, int pass, uint8_t in_outputs, double *ns, struct
     return rc ? rc : b->be->span_ns(b->dev, 0, ns, err);
 }
 
-/* The expected output of one pass: the reference's, copied away from where candidates write. */
+/* What one pass is to give: the reference's output, copied away from where candidates write, and its digest. */
 static int keep_expected(struct bench *b, int pass, struct err *err)
 {
-    bool same_inputs = b->set.op->check == CHECK_EXACT;
-    for (int i = 0; i < b->nslots; i++)
-        if (b->slots[i].buf.inside && b->slots[i].arg->kind != ARG_OUTPUT && !is_bits(b, &b->slots[i]))
-            same_inputs = false;
     for (int i = 0; i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
         struct check sum;
-        if (!s->buf.inside || s->arg->kind == ARG_INPUT)
-            continue;
         int rc = 0;
-        if (pass && same_inputs && !s->arg->partial) {
-            s->expected[1] = s->expected[0];
-            s->shared_expected = true;
-        } else {
+        if (!is_output(s))
+            continue;
+        if (!pass || !is_exact(b, i, pass)) {
             rc = b->be->alloc(b->dev, s->buf.bytes, &s->expected[pass], err);
             if (!rc)
                 rc = b->be->copy(b->dev, s->expected[pass], s->buf.inside, s->buf.bytes, err);
@@ -84,23 +77,23 @@ static int keep_expected(struct bench *b, int pass, struct err *err)
         if (!rc)
             rc = service_begin(b, err);
         if (!rc)
-            rc = service_digest(b, s->service, s->expected[pass], s->n, 0, err);
+            rc = service_digest(b, s->service, s->buf.inside, s->n, 0, err);
         if (!rc)
             rc = service_end(b, 1, &sum, err);
         if (rc)
             return rc;
         memcpy(s->digest[pass], sum.digests[0], sizeof sum.digests[0]);
-        for (int k = 0; k < 2 && !(pass && b->tolerance[i] > 0); k++)
+        for (int k = 0; k < 2 && is_exact(b, i, pass); k++)
             b->digest[pass][k] += sum.digests[0][k];
     }
     return 0;
 }
 
-/* What the reference does not write, a candidate need not write either. Run over another poison, such an element shows. */
+/* What the reference does not write, a candidate need not write either. Run over zeros, after ones, such an element shows. */
 static int check_written(struct bench *b, struct err *err)
 {
     double ns;
-    int rc = run(b, 0, poison(1), &ns, err);
+    int rc = run(b, 0, true, &ns, err);
     for (int i = 0; !rc && i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
         struct check found;
@@ -108,7 +101,7 @@ static int check_written(struct bench *b, struct err *err)
             continue;
         rc = service_begin(b, err);
         if (!rc)
-            rc = service_check_unwritten(b, s->service, s->expected[0], poison(0), s->buf.inside, poison(1), s->n, err);
+            rc = service_check_unwritten(b, s->service, s->expected[0], 0xff, s->buf.inside, 0, s->n, err);
         if (!rc)
             rc = service_end(b, 0, &found, err);
         if (!rc && found.count)
@@ -145,7 +138,7 @@ static int first_runs(struct bench *b, double *ns, struct err *err)
 {
     int rc = 0;
     for (int pass = 0; !rc && pass < PASSES; pass++) {
-        rc = run(b, pass, poison(pass), ns, err);
+        rc = run(b, pass, false, ns, err);
         if (!rc)
             rc = keep_inputs(b, pass, err);
         if (!rc)

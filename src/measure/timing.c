@@ -11,7 +11,7 @@ enum { SAMPLES = 10, COPY_SAMPLES = 7 };
 static int set_back(struct bench *b, struct loaded *l, struct err *err)
 {
     int rc = inouts_fill(b, TIMED, err); /* the application has its own there each time: not its cost, not timed */
-    return rc ? rc : results_poison(b, l, TIMED, err);
+    return rc ? rc : results_poison(b, l, err);
 }
 
 /* Queues one sample into a span, then a look at its outputs. */
@@ -117,7 +117,7 @@ static int play(struct bench *b, struct loaded *l, int i, double *ns, struct res
     bench_playing(b, i);
     int rc = b->inputs_pass == TIMED ? 0 : inputs_fill(b, TIMED, err); /* somebody was wrong */
     for (int k = 0; !rc && k < l->nwork; k++)                          /* other players have other zones in the pool */
-        rc = guarded_paint(b, &l->work[k], poison(TIMED), err);
+        rc = guarded_paint(b, &l->work[k], TIMED, err);
     if (!rc)
         rc = take_samples(b, l, 1, ns, out, err);
     if (!rc && out->outcome != OUT_OK)

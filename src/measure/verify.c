@@ -6,73 +6,73 @@
 #include "base/mem.h"
 #include "measure/internal.h"
 
-/* Two bit patterns, so that a value that happens to stand in memory is right under one of them at most. */
-uint8_t poison(int pass)
+/* Other data in each pass: a result that was kept from an earlier one shows. */
+static uint64_t seed_of(const struct bench *b, const struct slot *s, int pass)
 {
-    return pass ? 0x5a : 0xa5;
+    return 0x63757475ul + (uint64_t)(s - b->slots) + ((uint64_t)pass << 32);
 }
 
-static uint64_t seed_of(const struct bench *b, const struct slot *s)
-{
-    return 0x63757475ul + (uint64_t)(s - b->slots);
-}
-
-bool is_bits(const struct bench *b, const struct slot *s)
+static bool is_bits(const struct bench *b, const struct slot *s)
 {
     return s->arg->fill == FILL_AUTO ? b->set.op->check == CHECK_EXACT : s->arg->fill == FILL_BITS;
+}
+
+bool is_output(const struct slot *s)
+{
+    return s->arg->kind == ARG_OUTPUT || s->arg->kind == ARG_INOUT;
+}
+
+static enum poison poison_of(int pass)
+{
+    return pass ? POISON_RANDOM : POISON_ONES;
+}
+
+static int fill_slot(struct bench *b, struct slot *s, int pass, struct err *err)
+{
+    return service_fill(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s, pass), is_bits(b, s), err);
 }
 
 int inouts_fill(struct bench *b, int pass, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
-        if (s->arg->kind == ARG_INOUT)
-            rc = service_fill(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s), is_bits(b, s), err);
-    }
+    for (int i = 0; !rc && i < b->nslots; i++)
+        if (b->slots[i].arg->kind == ARG_INOUT)
+            rc = fill_slot(b, &b->slots[i], pass, err);
     return rc;
 }
 
-int results_poison(struct bench *b, struct loaded *l, int pass, struct err *err)
+int results_poison(struct bench *b, struct loaded *l, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < b->nslots; i++) {
-        struct guarded *g = &b->slots[i].buf;
-        if (b->slots[i].arg->kind == ARG_OUTPUT)
-            rc = b->be->fill(b->dev, g->inside, 0, g->bytes, poison(pass), err);
-    }
+    for (int i = 0; !rc && i < b->nslots; i++)
+        if (b->slots[i].arg->kind == ARG_OUTPUT) /* of a partial one, what is left alone is compared, too */
+            rc = guarded_poison(b, &b->slots[i].buf, b->slots[i].arg->partial ? poison_of(TIMED) : POISON_ZEROS, err);
     for (int i = 0; !rc && i < l->nwork; i++)
-        rc = b->be->fill(b->dev, l->work[i].inside, 0, l->work[i].bytes, poison(pass), err);
+        rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
     return rc;
 }
 
-/* Fresh contents for everything that a kernel reads or writes. Inputs that still hold this pass's data are left; any bits are the same
- * in each. */
+/* Fresh contents for everything that a kernel reads or writes. Inputs that still hold this pass's data are left. */
 int inputs_fill(struct bench *b, int pass, struct err *err)
 {
     int rc = 0, held = b->inputs_pass;
     b->inputs_pass = -1;
     for (int i = 0; !rc && i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
-        bool holds = held == pass || (held >= 0 && is_bits(b, s));
-        if (!s->buf.inside || (s->arg->kind == ARG_INPUT && holds))
+        if (!s->buf.inside || (s->arg->kind == ARG_INPUT && held == pass))
             continue;
-        if (s->arg->kind == ARG_OUTPUT) {
-            rc = guarded_poison(b, &s->buf, poison(pass), err);
-            continue;
-        }
-        rc = guarded_paint(b, &s->buf, poison(pass), err);
+        rc = guarded_paint(b, &s->buf, pass, err);
         if (!rc)
-            rc = service_fill(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s), is_bits(b, s), err);
+            rc = s->arg->kind == ARG_OUTPUT ? guarded_poison(b, &s->buf, poison_of(pass), err) : fill_slot(b, s, pass, err);
     }
     if (!rc)
         b->inputs_pass = pass;
     return rc;
 }
 
-static bool is_exact(const struct bench *b, int i, int pass)
+bool is_exact(const struct bench *b, int slot, int pass)
 {
-    return !pass || !(b->tolerance[i] > 0);
+    return !pass || !(b->tolerance[slot] > 0);
 }
 
 int outputs_look(struct bench *b, int pass, int which, struct err *err)
@@ -80,7 +80,7 @@ int outputs_look(struct bench *b, int pass, int which, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
-        if (!s->expected[pass])
+        if (!is_output(s))
             continue;
         if (is_exact(b, i, pass))
             rc = service_digest(b, s->service, s->buf.inside, s->n, which, err);
@@ -193,47 +193,65 @@ static int wrong(enum outcome *outcome, char reason[256], const char *fmt, const
     return 0;
 }
 
-/* Before an expected output condemns a candidate: is it still what the reference wrote? */
-static int expected_intact(struct bench *b, const struct slot *s, int pass, bool *intact, struct err *err)
+bool same(const uint32_t a[2], const uint32_t b[2])
+{
+    return a[0] == b[0] && a[1] == b[1];
+}
+
+static int digest_of(struct bench *b, const struct slot *s, struct memory *m, uint32_t digest[2], struct err *err)
 {
     struct check now;
     int rc = service_begin(b, err);
     if (!rc)
-        rc = service_digest(b, s->service, s->expected[pass], s->n, 0, err);
+        rc = service_digest(b, s->service, m, s->n, 0, err);
     if (!rc)
         rc = service_end(b, 1, &now, err);
-    *intact = !rc && same(now.digests[0], s->digest[pass]);
+    if (!rc)
+        memcpy(digest, now.digests[0], sizeof now.digests[0]);
     return rc;
+}
+
+/* An exact check's second pass: what was expected is not kept. */
+static int check_digest(struct bench *b, struct slot *s, int pass, enum outcome *outcome, char reason[256], struct err *err)
+{
+    uint32_t now[2];
+    int rc = digest_of(b, s, s->buf.inside, now, err);
+    if (!rc && !same(now, s->digest[pass]))
+        return wrong(outcome, reason, "%s is not what the reference gives, on the second inputs", s->arg->name);
+    return rc;
+}
+
+static int check_elements(struct bench *b, int slot, int pass, enum outcome *outcome, char reason[256], struct err *err)
+{
+    struct slot *s = &b->slots[slot];
+    struct check found;
+    uint32_t now[2];
+    double tolerance = is_exact(b, slot, pass) ? 0 : b->tolerance[slot];
+    int rc = service_begin(b, err);
+    if (!rc)
+        rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, tolerance, err);
+    if (!rc)
+        rc = service_end(b, 0, &found, err);
+    if (rc || !found.count)
+        return rc;
+    /* Before an expected output condemns a candidate: is it still what the reference wrote? */
+    rc = digest_of(b, s, s->expected[pass], now, err);
+    if (!rc && !same(now, s->digest[pass])) {
+        wrong(outcome, reason, "wrote over memory that is not its own: the expected %s changed", s->arg->name);
+        return err_set(err, ERR_DEVICE, "a candidate wrote over the expected output");
+    }
+    *outcome = OUT_WRONG;
+    return rc ? rc : describe(b, s, pass, &found, reason, err);
 }
 
 static int find_output(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
 {
-    for (int i = 0; i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
-        if (!s->expected[pass])
-            continue;
-        struct check found;
-        int rc = service_begin(b, err);
-        if (!rc)
-            rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, pass ? b->tolerance[i] : 0, err);
-        if (!rc)
-            rc = service_end(b, 0, &found, err);
-        if (rc)
-            return rc;
-        if (!found.count)
-            continue;
-        bool intact;
-        rc = expected_intact(b, s, pass, &intact, err);
-        if (rc)
-            return rc;
-        if (!intact) {
-            wrong(outcome, reason, "wrote over memory that is not its own: the expected %s changed", s->arg->name);
-            return err_set(err, ERR_DEVICE, "a candidate wrote over the expected output");
-        }
-        *outcome = OUT_WRONG;
-        return describe(b, s, pass, &found, reason, err);
-    }
-    return 0;
+    int rc = 0;
+    for (int i = 0; !rc && *outcome == OUT_OK && i < b->nslots; i++)
+        if (is_output(&b->slots[i]))
+            rc = b->slots[i].expected[pass] ? check_elements(b, i, pass, outcome, reason, err)
+                                            : check_digest(b, &b->slots[i], pass, outcome, reason, err);
+    return rc;
 }
 
 int find_input(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
@@ -245,7 +263,7 @@ int find_input(struct bench *b, int pass, enum outcome *outcome, char reason[256
         struct check found;
         int rc = service_begin(b, err);
         if (!rc)
-            rc = service_check_source(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s), is_bits(b, s), err);
+            rc = service_check_source(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s, pass), is_bits(b, s), err);
         if (!rc)
             rc = service_end(b, 0, &found, err);
         if (rc)
@@ -283,11 +301,6 @@ static void tell_before(const struct loaded *l, struct way way, char reason[256]
         snprintf(reason, 256, "on the workspace that a run of %.80s left: %.130s", l->other_problem, text);
     else
         snprintf(reason, 256, "on the workspace that its last run left: %.200s", text);
-}
-
-bool same(const uint32_t a[2], const uint32_t b[2])
-{
-    return a[0] == b[0] && a[1] == b[1];
 }
 
 /* Everything in one check; what was wrong is looked for only if there is something. */
@@ -335,8 +348,11 @@ int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome 
     }
     if (!rc && *outcome == OUT_OK)
         rc = inputs_fill(b, way.pass, err);
-    for (int i = 0; !rc && i < l->nwork && way.poisoned; i++)
-        rc = guarded_poison(b, &l->work[i], poison(way.pass), err);
+    for (int i = 0; !rc && i < l->nwork && way.poisoned; i++) {
+        rc = guarded_paint(b, &l->work[i], way.pass, err);
+        if (!rc)
+            rc = guarded_poison(b, &l->work[i], poison_of(way.pass), err);
+    }
     if (rc || *outcome != OUT_OK)
         return rc;
     bench_alive(b);
