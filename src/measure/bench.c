@@ -57,8 +57,10 @@ static int make_slots(struct bench *b, struct err *err)
             if (!rc)
                 s->n = bytes / s->service->type->bytes;
         }
-        if (rc)
-            return err_prefix(err, "argument %s: ", s->arg->name);
+        if (rc) {
+            err_prefix(err, "argument %s: ", s->arg->name);
+            return rc;
+        }
     }
     return 0;
 }
@@ -155,7 +157,9 @@ static int run_reference(struct bench *b, double *ns, struct err *err)
     }
     candidate_unload(b, &l);
     buf_free(&binary);
-    return rc ? err_prefix(err, "reference %s: ", b->set.op->reference_name) : 0;
+    if (rc)
+        err_prefix(err, "reference %s: ", b->set.op->reference_name);
+    return rc;
 }
 
 /* Twice the cache, so that what was there is gone; bounded, since a CPU may report a very large one. */
