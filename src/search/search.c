@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -33,20 +32,13 @@ struct search {
 /* -- the child -- */
 
 /* Leaves the child nothing of the parent but memory, its socket (as 3), and stderr. */
-static void become_child(int socket, pid_t parent)
+static void become_child(int socket, int parents)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before that */
+    process_reset_signals();
+    close(parents);
+    if (!process_tie(socket))
         _exit(0);
     process_expendable();
-    static const int reset[] = { SIGHUP, SIGTERM, SIGPIPE, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2 };
-    for (size_t i = 0; i < sizeof reset / sizeof reset[0]; i++)
-        signal(reset[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* a signal to the group is the parent's to act on */
-    signal(SIGTERM, SIG_IGN);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     const struct rlimit cpu = { CPU_SECONDS, CPU_SECONDS }, core = { 0, 0 };
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_CORE, &core);
@@ -61,9 +53,9 @@ static int start_child(const struct strategy *strategy, pid_t *child, int *fd, s
     int fds[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
         return err_set(err, ERR_IO, "strategy %s: no socket pair: %s", strategy->file, strerror(errno));
-    pid_t parent = getpid(), pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
-        become_child(fds[1], parent);
+        become_child(fds[1], fds[0]);
         child_main(3, strategy);
     }
     int why = errno;

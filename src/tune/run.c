@@ -457,6 +457,13 @@ static int work(struct run *r, struct err *err)
     return report_finish(r, err);
 }
 
+/* /proc/self/exe is this very file, even if another has taken its name since. */
+static const char *own_program(struct run *r)
+{
+    static const char self[] = "/proc/self/exe";
+    return access(self, X_OK) && program_path(r->own_path, sizeof r->own_path) ? r->own_path : self;
+}
+
 int tune_run(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct store *store,
              const struct tune_options *opt, struct tune_report *out, struct err *err)
 {
@@ -465,7 +472,7 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     if (!r)
         return err_nomem(err);
     r->op = op, r->prob = prob, r->row = row, r->dev = dev, r->store = store, r->opt = opt, r->report = out;
-    r->program = opt->program ? opt->program : "/proc/self/exe";
+    r->program = opt->program ? opt->program : own_program(r);
     r->start_ns = r->ticked_ns = clock_ns();
     r->default_index = -1;
     r->nslots = jobs_for(r);

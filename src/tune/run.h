@@ -96,6 +96,7 @@ struct run {
 
     struct buf task; /* the F_SETUP frame */
     const char *program;
+    char own_path[4096]; /* without /proc */
     int nslots;
     struct slot_c slots[MAX_JOBS];
     int compile_deaths, measure_deaths;
