@@ -131,8 +131,9 @@ struct run {
 
     int failed; /* what ends the run, with its message in why */
     struct err why;
-    bool told_wait; /* that another run has the device */
-    bool stopping;  /* interrupted, failed or over budget: nothing new is begun */
+    bool told_wait;     /* that another run has the device */
+    bool told_unlocked; /* that its lock cannot be had */
+    bool stopping;      /* interrupted, failed or over budget: nothing new is begun */
 };
 
 /* run.c */

@@ -1,14 +1,16 @@
-/* The lock of a device: whoever measures on it holds it, candidate by candidate. */
+/* The lock of a device: whoever measures on it holds it, candidate by candidate, so that two runs take turns.
+ *
+ * It is a file in /tmp that all users share, whatever their umask and TMPDIR. If it cannot be locked, the coordinator is told why, once,
+ * and measuring goes on without. */
 #ifndef WORKER_LOCK_H
 #define WORKER_LOCK_H
 
 #include "worker/child.h"
 
-/* One lock a device: two runs take turns. -1: no lock can be had here, and measuring goes on without. */
-int lock_open(const struct devspec *dev);
+/* Which lock: of a process there is one. Opens nothing yet. */
+void lock_of(const struct devspec *dev);
 /* Waits for its turn, with a sign of life now and then: the wait is no candidate's fault. */
-void lock_take(struct child *c, int fd);
-void lock_give(int fd);
-void lock_close(int fd);
+void lock_take(struct child *c);
+void lock_give(void);
 
 #endif

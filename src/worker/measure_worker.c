@@ -17,7 +17,7 @@ static int candidate_get(struct cursor *in, const struct op *op, struct bench_ca
     return rc ? rc : in->bad ? err_set(err, ERR_CORRUPT, "a candidate is cut short") : 0;
 }
 
-static int run(struct child *c, struct bench *b, struct cursor *body, int lock_fd, struct err *err)
+static int run(struct child *c, struct bench *b, struct cursor *body, struct err *err)
 {
     struct bench_candidate candidate;
     struct result result = { 0 };
@@ -25,9 +25,9 @@ static int run(struct child *c, struct bench *b, struct cursor *body, int lock_f
     int rc = candidate_get(body, c->task.op, &candidate, err);
     if (rc)
         return rc;
-    lock_take(c, lock_fd);
+    lock_take(c);
     rc = bench_run(b, &candidate, cut, &result, err);
-    lock_give(lock_fd);
+    lock_give();
     size_t f = frame_begin(&c->out, F_RESULT);
     result_put(&c->out, &result);
     buf_u8(&c->out, rc != 0);
@@ -46,7 +46,7 @@ static void say_playing(void *child, int i)
     child_send(c, NULL); /* a failure shows in the next */
 }
 
-static int playoff(struct child *c, struct bench *b, struct cursor *body, int lock_fd, struct err *err)
+static int playoff(struct child *c, struct bench *b, struct cursor *body, struct err *err)
 {
     struct bench_candidate candidates[MAX_PLAYOFF];
     struct result results[MAX_PLAYOFF] = { 0 };
@@ -58,9 +58,9 @@ static int playoff(struct child *c, struct bench *b, struct cursor *body, int lo
         if (rc)
             return rc;
     }
-    lock_take(c, lock_fd);
+    lock_take(c);
     int rc = bench_playoff(b, candidates, (int)n, (int)rounds, results, err);
-    lock_give(lock_fd);
+    lock_give();
     size_t f = frame_begin(&c->out, F_PLAYED);
     buf_u32(&c->out, n);
     for (uint32_t i = 0; i < n; i++)
@@ -97,10 +97,10 @@ int measure_worker(struct child *c)
                                  .alive = child_alive,
                                  .playing = say_playing,
                                  .arg = c };
-    int lock_fd = lock_open(&t->dev);
-    lock_take(c, lock_fd);
+    lock_of(&t->dev);
+    lock_take(c);
     int rc = bench_open(&setup, &b, &facts, &err);
-    lock_give(lock_fd);
+    lock_give();
     if (!rc)
         rc = say_ready(c, &facts, &err);
     while (!rc) {
@@ -110,9 +110,9 @@ int measure_worker(struct child *c)
         if (rc == ERR_IO)
             break; /* the end of the run */
         if (!rc && kind == F_RUN)
-            rc = run(c, b, &body, lock_fd, &err);
+            rc = run(c, b, &body, &err);
         else if (!rc && kind == F_PLAYOFF)
-            rc = playoff(c, b, &body, lock_fd, &err);
+            rc = playoff(c, b, &body, &err);
         else if (!rc)
             rc = err_set(&err, ERR_CORRUPT, "a measuring worker got frame %d", kind);
     }
@@ -122,6 +122,5 @@ int measure_worker(struct child *c)
     if (rc != ERR_IO)
         _exit(1);
     bench_close(b);
-    lock_close(lock_fd);
     return 0;
 }

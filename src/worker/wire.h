@@ -10,7 +10,7 @@
 #include "model/problem.h"
 #include "model/record.h"
 
-enum { WIRE_VERSION = 3, FRAME_MAX = 256 << 20 };
+enum { WIRE_VERSION = 4, FRAME_MAX = 256 << 20 };
 
 enum frame_kind {
     /* both: worker -> coordinator */
@@ -25,13 +25,14 @@ enum frame_kind {
     F_COMPILE,  /* -> nothing: the configuration last rendered */
     F_COMPILED, /* <- u8 outcome, text reason, f64 ms, bytes source, bytes binary, bytes portable, text compiler */
     /* measuring worker */
-    F_WAITING, /* <- text: the lock's file, which another has had for a while */
-    F_READY,   /* <- f64 reference_ns, copy_ns */
-    F_RUN,     /* -> f64 cut_ns, configuration, bytes binary */
-    F_RESULT,  /* <- result, u8 whether this worker ends with it */
-    F_PLAYOFF, /* -> u32 rounds, u32 n, n times (configuration, bytes binary) */
-    F_PLAYING, /* <- u32 which of the play-off it is at: what comes is that one's doing; a deadline begins anew */
-    F_PLAYED,  /* <- u32 n, n results, u8 whether this worker ends with it: then the times are worth nothing */
+    F_WAITING,  /* <- text: the lock's file, which another has had for a while */
+    F_UNLOCKED, /* <- text: why the device's lock cannot be had; it measures without */
+    F_READY,    /* <- f64 reference_ns, copy_ns */
+    F_RUN,      /* -> f64 cut_ns, configuration, bytes binary */
+    F_RESULT,   /* <- result, u8 whether this worker ends with it */
+    F_PLAYOFF,  /* -> u32 rounds, u32 n, n times (configuration, bytes binary) */
+    F_PLAYING,  /* <- u32 which of the play-off it is at: what comes is that one's doing; a deadline begins anew */
+    F_PLAYED,   /* <- u32 n, n results, u8 whether this worker ends with it: then the times are worth nothing */
 };
 
 /* What all workers of a run are told. */
