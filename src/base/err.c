@@ -61,10 +61,10 @@ int err_set(struct err *err, int code, const char *fmt, ...)
     return err->code = code;
 }
 
-int err_prefix(struct err *err, const char *fmt, ...)
+void err_prefix(struct err *err, const char *fmt, ...)
 {
     if (!err)
-        return 0;
+        return;
     va_list ap;
     va_start(ap, fmt);
     char text[sizeof err->msg];
@@ -74,7 +74,6 @@ int err_prefix(struct err *err, const char *fmt, ...)
         snprintf(text + n, sizeof text - (size_t)n, "%s", err->msg);
     err_line(text);
     memcpy(err->msg, text, sizeof text);
-    return err->code;
 }
 
 int err_first(struct err *err, int first, int rc, const struct err *why)

@@ -24,8 +24,9 @@ struct err {
 
 /* Sets code and message, returns code. */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Puts text in front of the message that is there, returns its code. */
-int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Puts text in front of the message that is there. Returns nothing: with a null err there is no code to return, so the caller hands
+ * its own on. */
+void err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* For work that goes on past failures: where `first` is 0 so far, rc with its message becomes the first. Returns the first. */
 int err_first(struct err *err, int first, int rc, const struct err *why);
 /* Makes any text one line that can be shown, whatever a script or driver put into it: a blank for a control character (those that

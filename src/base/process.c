@@ -1,11 +1,66 @@
 #include "base/process.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 enum { MORE = 500, MOST = 1000 }; /* thousandths of the machine's memory, on top of what a process holds */
+
+static void unblock_all(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void end_at_once(int number)
+{
+    _exit(128 + number);
+}
+
+void process_begin(void)
+{
+    static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+    signal(SIGCHLD, SIG_DFL);
+    signal(SIGALRM, SIG_DFL);
+    for (size_t i = 0; getpid() == 1 && i < sizeof ends / sizeof *ends; i++)
+        if (signal(ends[i], end_at_once) == SIG_IGN)
+            signal(ends[i], SIG_IGN); /* somebody's wish, as nohup's */
+    unblock_all();
+}
+
+void process_leave_signals(void)
+{
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+}
+
+void process_reset_signals(void)
+{
+    for (int i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL);
+    process_leave_signals();
+    unblock_all();
+}
+
+bool process_tie(int fd)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    struct pollfd p = { .fd = fd };
+    return poll(&p, 1, 0) <= 0 || !(p.revents & (POLLHUP | POLLERR));
+}
+
+int process_null(void)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    return fd >= 0 ? fd : open("/", O_PATH | O_CLOEXEC);
+}
 
 /* Where the file cannot be written the kernel goes by size alone, which mostly finds the hungry child too. */
 void process_expendable(void)

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,6 +100,18 @@ int make_folders(char *path, struct err *err)
             return ERR_IO;
     }
     return 0;
+}
+
+bool program_path(char *out, size_t room)
+{
+    ssize_t n = readlink("/proc/self/exe", out, room - 1);
+    out[n > 0 ? n : 0] = 0;
+    const char *started = n > 0 ? NULL : (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    char *whole = started ? realpath(started, NULL) : NULL;
+    if (whole && strlen(whole) < room)
+        memcpy(out, whole, strlen(whole) + 1);
+    free(whole);
+    return *out;
 }
 
 int path_absolute(const char *path, char **out, struct err *err)

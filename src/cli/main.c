@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "cli/cli.h"
 
 static const struct command commands[] = {
@@ -102,12 +103,13 @@ static int dispatch(int argc, char **argv)
     return start(c, argc - 1, argv + 1);
 }
 
-/* A standard file that is closed would become the next one that is opened, and what is printed would be written into that. */
+/* A standard file that is closed would become the next one that is opened, and what is printed would be written into that. What takes
+ * its place refuses to be read and written, as it would have. */
 static void keep_standard_files(void)
 {
     int fd;
     do
-        fd = open("/dev/null", O_RDONLY); /* so that a write fails, as it would have */
+        fd = open("/", O_PATH);
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
@@ -133,6 +135,7 @@ static void check_at_exit(void)
 int main(int argc, char **argv)
 {
     keep_standard_files();
+    process_begin();
     atexit(check_at_exit);
     argp_program_version = "cutune " CUTUNE_VERSION;
     argp_err_exit_status = USAGE;

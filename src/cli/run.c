@@ -136,8 +136,13 @@ static void on_signal(int number)
         stopped_at = now;
         run_stop = 1;
     } else if (now > stopped_at + 1000000000) {
+        sigset_t this;
+        sigemptyset(&this);
+        sigaddset(&this, number);
         signal(number, SIG_DFL);
         raise(number);
+        sigprocmask(SIG_UNBLOCK, &this, NULL);
+        _exit(128 + number); /* process 1 lives on */
     }
 }
 
@@ -147,6 +152,10 @@ static void catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction hangup;
+    sigaction(SIGHUP, NULL, &hangup);
+    if (hangup.sa_handler != SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &action, NULL);
 }
 
 static int strategy_unknown(const char *home, const char *name)

@@ -64,7 +64,9 @@ static int shape_applies(const struct plan *plan, const struct shape *shape, con
         rc = expr_bool(when, slots, applies, err);
     }
     expr_free(when);
-    return rc ? err_prefix(err, "%s: shapes: when '%s': ", t->op->file, shape->when) : 0;
+    if (rc)
+        err_prefix(err, "%s: shapes: when '%s': ", t->op->file, shape->when);
+    return rc;
 }
 
 static int own_shapes(struct targets *t)

@@ -255,7 +255,9 @@ static int take_room(const struct opencl_session *s, int64_t bytes, void *worksp
 {
     *out = (struct room){ .s = s, .whole = workspace, .own = bytes > 0 && !workspace };
     int rc = out->own ? opencl_buffer(s, bytes, &out->whole, err) : 0;
-    return rc ? err_prefix(err, "workspace: ") : 0;
+    if (rc)
+        err_prefix(err, "workspace: ");
+    return rc;
 }
 
 static void give_back(const struct room *r)

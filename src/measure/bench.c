@@ -58,8 +58,10 @@ static int make_slots(struct bench *b, struct err *err)
             if (!rc)
                 s->n = bytes / s->service->type->bytes;
         }
-        if (rc)
-            return err_prefix(err, "argument %s: ", s->arg->name);
+        if (rc) {
+            err_prefix(err, "argument %s: ", s->arg->name);
+            return rc;
+        }
     }
     return 0;
 }

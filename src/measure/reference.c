@@ -167,7 +167,9 @@ int reference_open(struct bench *b, double *ns, struct err *err)
     if (!rc)
         rc = first_runs(b, ns, err);
     buf_free(&binary);
-    return rc ? err_prefix(err, "reference %s: ", b->set.op->reference_name) : 0;
+    if (rc)
+        err_prefix(err, "reference %s: ", b->set.op->reference_name);
+    return rc;
 }
 
 int bench_control(struct bench *b, struct err *err)

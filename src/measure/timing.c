@@ -188,7 +188,7 @@ int time_copy(struct bench *b, double bytes, double *ns, struct err *err)
     }
     if (!rc)
         rc = stats_of(samples, COPY_SAMPLES, &stats, err);
-    if (!rc)
+    if (!rc && stats.median * scale <= TIME_MAX) /* more than that is no time: unknown */
         *ns = stats.median * scale;
     if (to)
         b->be->free(b->dev, to);

@@ -16,6 +16,8 @@ struct geometry {
     int64_t shared; /* dynamic, bytes */
 };
 
+#define WORK_MAX 1e30
+
 struct plan;
 
 /* variant -1: the op's own expressions and its reference only (there are then no parameter slots). The op must outlive the plan. */
@@ -40,7 +42,7 @@ int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, i
 int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);
 /* NEED_ALIGN's bytes. */
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err);
-/* work.bytes, work.flops; 0 where the script does not say. check.length: 1 where it does not. */
+/* work.bytes, work.flops: 0 to WORK_MAX, as the database holds them; 0 where the script does not say. check.length: 1 where it does not. */
 int plan_work(const struct plan *p, const struct val *slots, double *bytes, double *flops, struct err *err);
 int plan_length(const struct plan *p, const struct val *slots, int64_t *length, struct err *err);
 

@@ -176,8 +176,12 @@ static int amount(const struct field *f, const struct val *slots, double *out, s
         err_prefix(err, "%s: ", f->place);
         return rc;
     }
-    *out = v.type == VAL_INT ? (double)v.i : v.type == VAL_FLOAT ? v.f : -1;
-    return *out >= 0 ? 0 : err_set(err, ERR_INVALID, "%s: `%s` is no number from 0 on", f->place, expr_text(f->expr));
+    if (v.type != VAL_INT && v.type != VAL_FLOAT)
+        return err_set(err, ERR_INVALID, "%s: `%s` is no number", f->place, expr_text(f->expr));
+    *out = v.type == VAL_INT ? (double)v.i : v.f;
+    if (!(*out >= 0 && *out <= WORK_MAX)) /* nor NaN */
+        return err_set(err, ERR_INVALID, "%s: `%s` is %g: it must be from 0 to %g", f->place, expr_text(f->expr), *out, WORK_MAX);
+    return 0;
 }
 
 int plan_work(const struct plan *p, const struct val *slots, double *bytes, double *flops, struct err *err)

@@ -60,7 +60,7 @@ void result_put(struct buf *out, const struct result *r)
 static double get_time(struct cursor *in)
 {
     double v = get_f64(in);
-    if (!isfinite(v) || v < 0)
+    if (!(v >= 0 && v <= TIME_MAX)) /* nor NaN */
         in->bad = true;
     return in->bad ? 0 : v;
 }
@@ -167,8 +167,8 @@ int stats_of(const double *samples, int n, struct stats *out, struct err *err)
     if (n < 1)
         return err_set(err, ERR_INVALID, "statistics: there are no samples");
     for (int i = 0; i < n; i++)
-        if (!isfinite(samples[i]) || samples[i] < 0)
-            return err_set(err, ERR_INVALID, "statistics: sample %d is %g: a time is finite and not negative", i, samples[i]);
+        if (!(samples[i] >= 0 && samples[i] <= TIME_MAX))
+            return err_set(err, ERR_INVALID, "statistics: sample %d is %g ns: a time is from 0 to %g", i, samples[i], TIME_MAX);
     double *sorted = mem_array((size_t)n, sizeof *sorted);
     if (!sorted)
         return err_nomem(err);

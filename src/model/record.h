@@ -28,6 +28,9 @@ struct resources {
     int max_threads; /* a block of this kernel may have */
 };
 
+/* ns, 31 years: the longest time that the database holds. */
+#define TIME_MAX 1e18
+
 /* Times in nanoseconds, of all launches of a configuration together with what it has to clear. */
 struct stats {
     int n; /* samples */

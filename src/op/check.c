@@ -69,7 +69,7 @@ struct trial {
 };
 
 /* "for T=f32 and m=1,n=1 on cuda: " in front of the message. */
-static int blame(const struct trial *t, const struct problem *prob, struct err *err)
+static void blame(const struct trial *t, const struct problem *prob, struct err *err)
 {
     struct buf what = { 0 };
     buf_str(&what, "for ");
@@ -77,9 +77,8 @@ static int blame(const struct trial *t, const struct problem *prob, struct err *
     buf_str(&what, " and ");
     problem_print(&what, t->op, prob);
     buf_fmt(&what, " on %s: ", t->dev->backend);
-    int rc = err_prefix(err, "%s", buf_text(&what));
+    err_prefix(err, "%s", buf_text(&what));
     buf_free(&what);
-    return rc;
 }
 
 static int try_op(const struct trial *t, struct err *err)
@@ -132,8 +131,11 @@ static int try_all(const struct op *op, const struct plan *plan, int variant, st
                 struct problem prob = sample_problem(op, p);
                 struct trial t = { .op = op, .plan = plan, .dev = &samples[d], .row = row };
                 plan_slots(plan, &prob, row, t.dev, variant < 0 ? NULL : &config, t.slots);
-                if (variant < 0 ? try_op(&t, err) : try_variant(&t, &op->variants[variant], err))
-                    return blame(&t, &prob, err);
+                int rc = variant < 0 ? try_op(&t, err) : try_variant(&t, &op->variants[variant], err);
+                if (rc) {
+                    blame(&t, &prob, err);
+                    return rc;
+                }
             }
     return 0;
 }
@@ -202,8 +204,8 @@ static int check_last_default(const struct op *op, struct err *err)
             const char *fails = plan_refuses(plan, t.slots, t.dev);
             if (!fails)
                 continue;
-            err_set(err, ERR_INVALID, "it fails '%s'", fails);
-            rc = blame(&t, &prob, err);
+            rc = err_set(err, ERR_INVALID, "it fails '%s'", fails);
+            blame(&t, &prob, err);
             err_prefix(err, "defaults: the last must always hold; ");
         }
     plan_free(plan);

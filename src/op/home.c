@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/util.h"
+
 static bool is_home(const char *folder)
 {
     char path[PATH_MAX];
@@ -22,10 +24,8 @@ static bool is_home(const char *folder)
 static bool beside_program(int up, const char *below, char out[PATH_MAX])
 {
     char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n < 0)
+    if (!program_path(path, sizeof path))
         return false;
-    path[n] = 0;
     for (int i = 0; i <= up; i++) { /* the first takes the program's own name off */
         char *slash = strrchr(path, '/');
         if (!slash)

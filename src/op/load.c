@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -120,15 +119,12 @@ out:
 }
 
 /* The answer: the code, then the message or the op. */
-static _Noreturn void child(const struct script *s, pid_t parent, int fd)
+static _Noreturn void child(const struct script *s, const int ends[2])
 {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
+    int fd = ends[1];
+    process_reset_signals();
+    close(ends[0]);
+    if (!process_tie(fd))
         _exit(1);
     process_expendable();
     setrlimit(RLIMIT_CPU, &(struct rlimit){ CPU_S, CPU_S + 1 });
@@ -207,9 +203,9 @@ int op_load(const char *word, struct op **out, struct err *err)
     int64_t deadline = clock_ns() + DEADLINE_S * (int64_t)1000000000;
     if (pipe2(ends, O_CLOEXEC))
         return err_set(err, ERR_IO, "pipe: %s", strerror(errno));
-    pid_t parent = getpid(), pid = fork();
+    pid_t pid = fork();
     if (pid == 0)
-        child(&s, parent, ends[1]);
+        child(&s, ends);
     close(ends[1]);
     if (pid < 0) {
         rc = err_set(err, ERR_IO, "fork: %s", strerror(errno));

@@ -149,9 +149,7 @@ static bool find_installed(struct buf *out)
     Dl_info here;
     if (dladdr((void *)(uintptr_t)cutune_version, &here) && find_beside(here.dli_fname, out))
         return true;
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[n > 0 ? n : 0] = 0;
-    if (find_beside(program, out))
+    if (program_path(program, sizeof program) && find_beside(program, out))
         return true;
     buf_clear(out);
     buf_str(out, CUTUNE_TABLES_PATH);

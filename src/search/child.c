@@ -10,7 +10,8 @@
 
 #include "model/record.h"
 
-static const size_t MAX_MEMORY = (size_t)1 << 30; /* of Lua */
+enum { MAX_MEMORY_MB = 1024 }; /* of Lua */
+static const size_t MAX_MEMORY = (size_t)MAX_MEMORY_MB << 20;
 
 /* -- the socket: the child may block on it, and ends when it is closed -- */
 
@@ -36,12 +37,13 @@ static void receive_or_end(int socket, void *p, size_t n)
     }
 }
 
-static void send_error(int socket, const char *text)
+static void send_error(int socket, bool memory, const char *text)
 {
     struct buf b = { 0 };
     size_t n = strnlen(text, 2000);
-    buf_u32(&b, (uint32_t)n + 5);
+    buf_u32(&b, (uint32_t)n + 6);
     buf_u8(&b, WIRE_ERROR);
+    buf_u8(&b, memory);
     buf_bytes(&b, text, n);
     send_or_end(socket, &b);
     buf_free(&b);
@@ -143,14 +145,28 @@ static int64_t checked_index(lua_State *L)
     return i;
 }
 
+static void send_word(lua_State *L, enum message kind)
+{
+    unsigned char bytes[] = { 1, 0, 0, 0, (unsigned char)kind };
+    struct buf b = { 0 };
+    buf_put(&b, bytes, sizeof bytes);
+    send_or_end(the_socket(L), &b);
+    buf_free(&b);
+}
+
 static void answer(lua_State *L, lua_Integer k)
 {
     const struct strategy *s = the_strategy(L);
     lua_pushvalue(L, AT_ASK);
     lua_pushinteger(L, k);
     lua_call(L, 1, 1);
+    if (lua_type(L, -1) == LUA_TSTRING && !strcmp(lua_tostring(L, -1), "done")) {
+        send_word(L, WIRE_DONE);
+        lua_pop(L, 1);
+        return;
+    }
     if (!lua_istable(L, -1))
-        luaL_error(L, "%s: ask has to return a table of indices, not %s", s->file, luaL_typename(L, -1));
+        luaL_error(L, "%s: ask has to return a table of indices, or \"done\", not %s", s->file, luaL_typename(L, -1));
     lua_Unsigned n = lua_rawlen(L, -1);
     if (n > (lua_Unsigned)k)
         luaL_error(L, "%s: ask(%I) gave %I indices", s->file, (LUAI_UACINT)k, (LUAI_UACINT)n);
@@ -221,13 +237,9 @@ static void serve_message(lua_State *L)
 /* Called with a strategy and a socket; ends by an error only. */
 static int serve(lua_State *L)
 {
-    static const unsigned char ready[] = { 1, 0, 0, 0, WIRE_READY };
     open_libraries(L, the_strategy(L)->seed);
     load_strategy(L);
-    struct buf b = { 0 };
-    buf_put(&b, ready, sizeof ready);
-    send_or_end(the_socket(L), &b);
-    buf_free(&b);
+    send_word(L, WIRE_READY);
     lua_newtable(L); /* outcomes to tell */
     while (true)
         serve_message(L);
@@ -255,19 +267,21 @@ _Noreturn void child_main(int socket, const struct strategy *s)
     size_t used = 0;
     lua_State *L = lua_newstate(limited_alloc, &used);
     if (!L) {
-        send_error(socket, "out of memory");
+        send_error(socket, true, "out of memory");
         _exit(1);
     }
     lua_pushcfunction(L, serve);
     lua_pushlightuserdata(L, (void *)(uintptr_t)s); /* Lua knows no const */
     lua_pushinteger(L, socket);
-    lua_pcall(L, 2, 0, 0); /* comes back with an error only */
+    bool memory = lua_pcall(L, 2, 0, 0) == LUA_ERRMEM; /* comes back with an error only */
     const char *text = lua_tostring(L, -1);
     char line[2048];
-    if (lua_type(L, -1) == LUA_TSTRING)
+    if (memory)
+        snprintf(line, sizeof line, "%s: out of memory: a strategy may use %d MB", s->file, MAX_MEMORY_MB);
+    else if (lua_type(L, -1) == LUA_TSTRING)
         snprintf(line, sizeof line, "%s", text);
     else
         snprintf(line, sizeof line, "%s: failed with an error that is no text, but a %s", s->file, luaL_typename(L, -1));
-    send_error(socket, line);
+    send_error(socket, memory, line);
     _exit(1);
 }

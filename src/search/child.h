@@ -3,10 +3,11 @@
  *
  * A message is a 32-bit length and that many bytes, in the wire form of base/buf.h; the first tells its kind:
  *   parent to child   TELL     i64 index, u8 outcome, f64 time_ns    not answered
- *                     ASK      u32 k                                 answered by INDICES or ERROR
+ *                     ASK      u32 k                                 answered by INDICES, DONE or ERROR
  *   child to parent   READY                                          once, when the strategy is loaded; or ERROR
  *                     INDICES  u32 n, then n times i64
- *                     ERROR    a line of text                        and the child ends */
+ *                     DONE
+ *                     ERROR    u8 whether memory ran out, a line     and the child ends */
 #ifndef SEARCH_CHILD_H
 #define SEARCH_CHILD_H
 
@@ -16,7 +17,7 @@
 #include "base/buf.h"
 #include "search/search.h"
 
-enum message { WIRE_TELL = 1, WIRE_ASK, WIRE_READY, WIRE_INDICES, WIRE_ERROR };
+enum message { WIRE_TELL = 1, WIRE_ASK, WIRE_READY, WIRE_INDICES, WIRE_ERROR, WIRE_DONE };
 
 enum { MAX_ASK = 1 << 16, MAX_MESSAGE = 16 + 8 * MAX_ASK };
 
@@ -33,7 +34,8 @@ _Noreturn void child_main(int socket, const struct strategy *s);
 
 /* A search on a socket at whose other end a child is. It owns both from now on, also where this fails. For search_open, and for
  * tests that answer themselves (pid 0: there is no process to end). */
-int search_adopt(const char *file, pid_t pid, int fd, int64_t count, struct search **out, struct err *err);
+int search_adopt(const char *file, pid_t pid, int fd, int64_t count, const struct space_bounds *bounds, struct search **out,
+                 struct err *err);
 
 /* lua_space.c: pushes the object `space` of search.h, and sets the global random(n). */
 void lua_push_space(lua_State *L, const struct space *space);

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,11 +16,12 @@
 #include "base/util.h"
 #include "search/child.h"
 
-enum { DEADLINE_S = 10, MAX_SCRIPT = 1 << 20, CPU_SECONDS = 3600 };
+enum { DEADLINE_S = 10, SLICE_MS = 100, MAX_SCRIPT = 1 << 20, CPU_SECONDS = 3600 };
 
 struct search {
     pid_t pid; /* 0: ended, or never ours */
-    bool ended;
+    bool ended, done;
+    int status; /* how it ended */
     int fd;
     char *file;
     int64_t count;     /* configurations of the space */
@@ -33,20 +33,13 @@ struct search {
 /* -- the child -- */
 
 /* Leaves the child nothing of the parent but memory, its socket (as 3), and stderr. */
-static void become_child(int socket, pid_t parent)
+static void become_child(int socket, int parents)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before that */
+    process_reset_signals();
+    close(parents);
+    if (!process_tie(socket))
         _exit(0);
     process_expendable();
-    static const int reset[] = { SIGHUP, SIGTERM, SIGPIPE, SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2 };
-    for (size_t i = 0; i < sizeof reset / sizeof reset[0]; i++)
-        signal(reset[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* a signal to the group is the parent's to act on */
-    signal(SIGTERM, SIG_IGN);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     const struct rlimit cpu = { CPU_SECONDS, CPU_SECONDS }, core = { 0, 0 };
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_CORE, &core);
@@ -61,9 +54,9 @@ static int start_child(const struct strategy *strategy, pid_t *child, int *fd, s
     int fds[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
         return err_set(err, ERR_IO, "strategy %s: no socket pair: %s", strategy->file, strerror(errno));
-    pid_t parent = getpid(), pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
-        become_child(fds[1], parent);
+        become_child(fds[1], fds[0]);
         child_main(3, strategy);
     }
     int why = errno;
@@ -89,22 +82,25 @@ static int kill_and_wait(pid_t pid)
     return status;
 }
 
-/* Ends the child and says how it ended; 0 where that was told before. */
-static int end_child(struct search *s)
+static void end_child(struct search *s)
 {
-    int status = kill_and_wait(s->pid);
+    if (!s->ended)
+        s->status = kill_and_wait(s->pid);
     s->ended = true;
     s->pid = 0;
-    return status;
 }
 
 static int gone(struct search *s, struct err *err)
 {
-    int status = end_child(s);
-    if (WIFSIGNALED(status))
-        return err_set(err, ERR_IO, "strategy %s: its process ended with signal %d (%s)", s->file, WTERMSIG(status),
-                       strsignal(WTERMSIG(status)));
-    return err_set(err, ERR_IO, "strategy %s: its process has ended", s->file);
+    end_child(s);
+    int number = WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
+    if (number == SIGXCPU)
+        return err_set(err, ERR_TIMEOUT, "strategy %s: its process has used more than %d s of processor time", s->file,
+                       CPU_SECONDS);
+    if (number)
+        return err_set(err, ERR_IO, "strategy %s: its process ended with signal %d (%s)", s->file, number, strsignal(number));
+    return err_set(err, ERR_IO, "strategy %s: its process has ended without a word (exit code %d)", s->file,
+                   WEXITSTATUS(s->status));
 }
 
 static int broken(struct search *s, struct err *err)
@@ -115,38 +111,52 @@ static int broken(struct search *s, struct err *err)
 
 /* -- messages -- */
 
+/* How long to wait for the child. */
+struct patience {
+    double seconds;
+    int64_t deadline;
+    const volatile sig_atomic_t *stop; /* may be null */
+};
+
+static struct patience patience(const struct space_bounds *bounds)
+{
+    struct patience p = { .seconds = DEADLINE_S };
+    if (bounds && bounds->seconds < p.seconds)
+        p.seconds = bounds->seconds;
+    if (bounds)
+        p.stop = bounds->stop;
+    p.deadline = clock_ns() + (int64_t)(p.seconds * 1e9);
+    return p;
+}
+
 /* Waits for the socket; fails at the deadline, which ends the child. */
-static int wait_for(struct search *s, short events, int64_t deadline, struct err *err)
+static int wait_for(struct search *s, short events, const struct patience *patience, struct err *err)
 {
     for (;;) {
-        int64_t left = (deadline - clock_ns()) / 1000000;
+        int64_t left = (patience->deadline - clock_ns()) / 1000000 + 1;
+        bool late = left <= 0 || (patience->stop && *patience->stop);
         struct pollfd p = { .fd = s->fd, .events = events };
-        int n = left > 0 ? poll(&p, 1, (int)left) : 0;
+        int n = late ? 0 : poll(&p, 1, left > SLICE_MS ? SLICE_MS : (int)left);
         if (n > 0)
             return 0;
-        if (n == 0) {
+        if (late) {
             end_child(s);
-            return err_set(err, ERR_TIMEOUT, "strategy %s: no answer within %d s", s->file, DEADLINE_S);
+            return err_set(err, ERR_TIMEOUT, "strategy %s: no answer within %.3g s", s->file, patience->seconds);
         }
-        if (errno != EINTR)
+        if (n < 0 && errno != EINTR)
             return err_set(err, ERR_IO, "strategy %s: %s", s->file, strerror(errno));
     }
 }
 
-static int64_t deadline_from_now(void)
-{
-    return clock_ns() + DEADLINE_S * (int64_t)1000000000;
-}
-
 static int send_all(struct search *s, const struct buf *b, struct err *err)
 {
-    int64_t deadline = deadline_from_now();
+    const struct patience p = patience(NULL);
     for (size_t sent = 0; sent < b->len;) {
         ssize_t n = send(s->fd, b->data + sent, b->len - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n >= 0) {
             sent += (size_t)n;
         } else if (errno == EAGAIN) {
-            int rc = wait_for(s, POLLOUT, deadline, err);
+            int rc = wait_for(s, POLLOUT, &p, err);
             if (rc)
                 return rc;
         } else if (errno != EINTR) {
@@ -157,11 +167,11 @@ static int send_all(struct search *s, const struct buf *b, struct err *err)
 }
 
 /* n bytes more at the end of s->answer. */
-static int receive(struct search *s, size_t n, int64_t deadline, struct err *err)
+static int receive(struct search *s, size_t n, const struct patience *p, struct err *err)
 {
     char part[4096];
     while (n) {
-        int rc = wait_for(s, POLLIN, deadline, err);
+        int rc = wait_for(s, POLLIN, p, err);
         if (rc)
             return rc;
         ssize_t got = recv(s->fd, part, n < sizeof part ? n : sizeof part, MSG_DONTWAIT);
@@ -175,32 +185,32 @@ static int receive(struct search *s, size_t n, int64_t deadline, struct err *err
     return s->answer.failed ? err_nomem(err) : 0;
 }
 
-/* The next message, of this kind; *body is behind the kind. An ERROR fails with its text. */
-static int receive_message(struct search *s, enum message kind, struct cursor *body, struct err *err)
+/* The next message; *body is behind its kind. An ERROR fails with its text. */
+static int receive_message(struct search *s, const struct patience *p, enum message *kind, struct cursor *body, struct err *err)
 {
-    int64_t deadline = deadline_from_now();
     buf_clear(&s->answer);
-    int rc = receive(s, 4, deadline, err);
+    int rc = receive(s, 4, p, err);
     if (rc)
         return rc;
     struct cursor head = cursor_on(s->answer.data, 4);
     uint32_t len = get_u32(&head);
     if (len == 0 || len > MAX_MESSAGE)
         return broken(s, err);
-    rc = receive(s, len, deadline, err);
+    rc = receive(s, len, p, err);
     if (rc)
         return rc;
     *body = cursor_on(s->answer.data + 4, len);
-    uint8_t got = get_u8(body);
-    if (got == WIRE_ERROR) {
+    *kind = get_u8(body);
+    if (*kind == WIRE_ERROR) {
         size_t n;
+        bool memory = get_u8(body);
         const char *text = get_lstr(body, &n);
         if (!text || body->bad)
             return broken(s, err);
         end_child(s);
-        return err_set(err, ERR_INVALID, "%.*s", (int)n, text);
+        return err_set(err, memory ? ERR_NOMEM : ERR_INVALID, "%.*s", (int)n, text);
     }
-    return got == kind ? 0 : broken(s, err);
+    return 0;
 }
 
 /* -- the interface -- */
@@ -217,8 +227,11 @@ static int find_strategy(const char *home, const char *strategy, struct buf *fil
     return file->failed ? err_nomem(err) : 0;
 }
 
-int search_adopt(const char *file, pid_t pid, int fd, int64_t count, struct search **out, struct err *err)
+int search_adopt(const char *file, pid_t pid, int fd, int64_t count, const struct space_bounds *bounds, struct search **out,
+                 struct err *err)
 {
+    const struct patience p = patience(bounds);
+    enum message kind;
     struct cursor body;
     struct search *s = mem_zalloc(sizeof *s);
     char *name = mem_strdup(file);
@@ -230,7 +243,11 @@ int search_adopt(const char *file, pid_t pid, int fd, int64_t count, struct sear
         return err_nomem(err);
     }
     *s = (struct search){ .pid = pid, .fd = fd, .file = name, .count = count };
-    int rc = receive_message(s, WIRE_READY, &body, err);
+    int rc = receive_message(s, &p, &kind, &body, err);
+    if (rc == ERR_TIMEOUT)
+        err_prefix(err, "loading it: ");
+    if (!rc && kind != WIRE_READY)
+        rc = broken(s, err);
     if (rc) {
         search_close(s);
         return rc;
@@ -239,8 +256,8 @@ int search_adopt(const char *file, pid_t pid, int fd, int64_t count, struct sear
     return 0;
 }
 
-int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, struct search **out,
-                struct err *err)
+int search_open_within(const char *home, const char *strategy, const struct space *space, uint64_t seed,
+                       const struct space_bounds *bounds, struct search **out, struct err *err)
 {
     struct buf file = { 0 }, script = { 0 };
     pid_t pid = 0;
@@ -262,11 +279,17 @@ int search_open(const char *home, const char *strategy, const struct space *spac
     };
     rc = start_child(&what, &pid, &fd, err);
     if (rc == 0)
-        rc = search_adopt(what.file, pid, fd, space_count(space), out, err);
+        rc = search_adopt(what.file, pid, fd, space_count(space), bounds, out, err);
 out:
     buf_free(&script);
     buf_free(&file);
     return rc;
+}
+
+int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, struct search **out,
+                struct err *err)
+{
+    return search_open_within(home, strategy, space, seed, NULL, out, err);
 }
 
 void search_close(struct search *s)
@@ -294,6 +317,8 @@ int search_ask(struct search *s, int k, struct err *err)
                        k, MAX_ASK);
     if (s->ended)
         return gone(s, err);
+    if (s->done)
+        return err_set(err, ERR_INVALID, "strategy %s: asked again, though it was done", s->file);
     buf_u32(&s->told, 5);
     buf_u8(&s->told, WIRE_ASK);
     buf_u32(&s->told, (uint32_t)k);
@@ -322,19 +347,35 @@ int search_answer(struct search *s, int64_t *index, int *n, struct err *err)
     if (!k)
         return at_end(s) ? gone(s, err) : err_set(err, ERR_INVALID, "strategy %s: an answer without a question", s->file);
     s->asked = 0;
-    int rc = receive_message(s, WIRE_INDICES, &body, err);
+    const struct patience p = patience(NULL);
+    enum message kind;
+    int rc = receive_message(s, &p, &kind, &body, err);
     if (rc)
         return rc;
+    if (kind == WIRE_DONE && body.at == body.end) {
+        s->done = true;
+        return 0;
+    }
     uint32_t count = get_u32(&body);
-    if (body.bad || count > (uint32_t)k || (size_t)(body.end - body.at) != 8 * (size_t)count)
+    if (kind != WIRE_INDICES || body.bad || count > (uint32_t)k || (size_t)(body.end - body.at) != 8 * (size_t)count)
         return broken(s, err);
     for (uint32_t i = 0; i < count; i++) {
         index[i] = get_i64(&body);
         if (index[i] < 0 || index[i] >= s->count)
-            return broken(s, err);
+            return broken(s, err); /* its own side has checked that already */
     }
     *n = (int)count;
     return 0;
+}
+
+bool search_done(const struct search *s)
+{
+    return s->done;
+}
+
+const char *search_file(const struct search *s)
+{
+    return s->file;
 }
 
 int search_tell(struct search *s, int64_t index, enum outcome outcome, double time_ns, struct err *err)

@@ -118,6 +118,17 @@ static void waiting(struct run *r, size_t n, const char *file)
     r->told_wait = true;
 }
 
+static void unlocked(struct run *r, size_t n, const char *why)
+{
+    char line[700], id[32];
+    devspec_id(r->dev, id);
+    snprintf(line, sizeof line, "measures without the lock of %s, so another run there would disturb the times: %.*s", id, (int)n,
+             why ? why : "");
+    if (r->opt->note && !r->told_unlocked)
+        r->opt->note(r->opt->arg, line);
+    r->told_unlocked = true;
+}
+
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
 {
     struct run *r = arg;
@@ -135,10 +146,10 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
             snprintf(r->setup_why, sizeof r->setup_why, "%.*s", text ? (int)n : 0, text ? text : "");
     } else if (kind == F_ALIVE) {
         worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
-    } else if (kind == F_WAITING) {
+    } else if (kind == F_WAITING || kind == F_UNLOCKED) {
         const char *text = get_lstr(body, &n);
         worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
-        waiting(r, text ? n : 0, text);
+        (kind == F_WAITING ? waiting : unlocked)(r, text ? n : 0, text);
     } else if (kind == F_READY && !r->meter_ready) {
         ready(r, body);
     } else if (kind == F_RESULT && r->measuring) {

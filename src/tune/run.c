@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "worker/child.h"
 
-enum { TICK_MS = 100, ASK_MAX = 64 };
+enum { TICK_MS = 100 };
 
 void run_fail(struct run *r, int code, const char *fmt, ...)
 {
@@ -119,8 +119,7 @@ static void note(struct run *r, struct done *d)
     r->report->outcomes[d->outcome]++;
     if (d->outcome == OUT_OK && (r->best_ns <= 0 || d->stats.median < r->best_ns))
         r->best_ns = d->stats.median;
-    if (search_tell(r->search, d->index, d->outcome, d->stats.median, &r->why))
-        run_fail(r, ERR_INVALID, "%s", r->why.msg);
+    strategy_tell(r, d->index, d->outcome, d->stats.median);
 }
 
 void run_store(struct run *r, const struct done *d, const struct result *result)
@@ -167,22 +166,15 @@ void run_unsettled(struct run *r, const struct job *job, const char *why)
     r->report->unsettled++;
     snprintf(r->report->unsettled_why, sizeof r->report->unsettled_why, "%.255s", why);
     err_line(r->report->unsettled_why);
-    if (search_tell(r->search, job->index, OUT_RESOURCES, 0, &r->why))
-        run_fail(r, ERR_INVALID, "%s", r->why.msg);
+    strategy_tell(r, job->index, OUT_RESOURCES, 0);
 }
 
-static bool over_time(const struct run *r)
+bool run_over_time(const struct run *r)
 {
     return r->opt->budget_seconds > 0 && (double)(clock_ns() - r->start_ns) / 1e9 > r->opt->budget_seconds;
 }
 
-/* Whether the strategy has no more to give to this run. */
-static bool search_over(const struct run *r)
-{
-    return r->exhausted || r->accepted >= r->limit || over_time(r);
-}
-
-static void enlist(struct run *r, int64_t index)
+void run_enlist(struct run *r, int64_t index)
 {
     struct config c;
     space_at(r->space, index, &c);
@@ -193,39 +185,9 @@ static void enlist(struct run *r, int64_t index)
     queue_put(&r->queued, job);
 }
 
-static void ask(struct run *r)
+bool run_in_flight(const struct run *r)
 {
-    int64_t want = 2 * r->nslots - r->queued.n;
-    if (want > r->limit - r->accepted)
-        want = r->limit - r->accepted;
-    if (want < 1 || r->asked || search_over(r))
-        return;
-    if (search_ask(r->search, want > ASK_MAX ? ASK_MAX : (int)want, &r->why))
-        run_fail(r, ERR_INVALID, "%s", r->why.msg);
-    r->asked = true;
-    r->asked_ns = clock_ns();
-}
-
-static void on_answer(uv_poll_t *p, int status, int events)
-{
-    struct run *r = p->data;
-    int64_t index[ASK_MAX];
-    int n = 0;
-    (void)events;
-    if (r->opt->stop && *r->opt->stop) { /* the signal may have met the strategy too */
-        run_pump(r);
-        return;
-    }
-    if (status < 0 || search_answer(r->search, index, &n, &r->why)) {
-        run_fail(r, ERR_INVALID, "%s", status < 0 ? "the strategy is gone" : r->why.msg);
-        uv_poll_stop(p);
-    }
-    r->asked = false;
-    r->exhausted = r->exhausted || n == 0;
-    for (int i = 0; i < n; i++)
-        if (index[i] != r->default_index) /* the first of all, already */
-            enlist(r, index[i]);
-    run_pump(r);
+    return r->queued.n || r->ready.n || r->measuring || r->doubt.job || run_busy_compilers(r);
 }
 
 /* On a device that shares its cores with the compilers, compiling and measuring take turns. */
@@ -242,18 +204,18 @@ static void take_turns(struct run *r)
 
 static void search_phase(struct run *r)
 {
-    if (search_over(r) && over_time(r)) {
+    if (run_over_time(r)) {
         queue_free(&r->queued);
         queue_free(&r->ready);
+        strategy_drop(r);
     }
-    ask(r);
+    strategy_ask(r);
     take_turns(r);
     compilers_feed(r);
     take_turns(r);
     if (!r->dev->shares_cores || r->quiet_turn)
         meter_feed(r);
-    if (!r->failed && !r->asked && search_over(r) && !r->queued.n && !r->ready.n && !r->measuring && !r->doubt.job &&
-        !run_busy_compilers(r))
+    if (!r->failed && !r->asked && strategy_over(r) && !run_in_flight(r))
         playoff_begin(r);
 }
 
@@ -328,22 +290,10 @@ static void tell_progress(struct run *r)
     buf_free(&best);
 }
 
-/* A child that thinks for ever is not seen otherwise: its socket stays silent. Time in which this process was stopped, or waited for a
- * disk, is not the child's. */
-static void check_strategy(struct run *r)
-{
-    int64_t ms = run_patience(r, ANSWER_DEADLINE), now = clock_ns(), away = now - r->ticked_ns;
-    if (away > INT64_C(3) * TICK_MS * 1000000)
-        r->asked_ns += away;
-    r->ticked_ns = now;
-    if (r->asked && now - r->asked_ns > ms * 1000000)
-        run_fail(r, ERR_TIMEOUT, "the strategy gave no answer within %.3g s", (double)ms / 1e3);
-}
-
 static void on_tick(uv_timer_t *t)
 {
     struct run *r = t->data;
-    check_strategy(r);
+    strategy_check(r, TICK_MS);
     tell_progress(r);
     run_pump(r);
 }
@@ -404,7 +354,7 @@ static int set_up(struct run *r, struct err *err)
     rc = work_of(r, err);
     /* Forked before anything that a fork should not share: threads, the database. */
     if (!rc)
-        rc = search_open(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &r->search, err);
+        rc = strategy_open(r, err);
     if (!rc)
         rc = store_target(r->store, r->dev, r->op, r->prob, r->row, !opt->warm, &r->target, err);
     if (!rc && opt->retune)
@@ -456,7 +406,7 @@ static int loop_open(struct run *r, struct err *err)
         return err_set(err, ERR_IO, "cannot watch the strategy: %s", uv_strerror(rc));
     r->answers.data = r;
     r->polling = true;
-    uv_poll_start(&r->answers, UV_READABLE, on_answer);
+    uv_poll_start(&r->answers, UV_READABLE, strategy_answered);
     return 0;
 }
 
@@ -467,13 +417,20 @@ static int work(struct run *r, struct err *err)
     if (!op_default(r->op, r->prob, r->row, r->dev, &deflt, NULL)) {
         r->default_index = space_find(r->space, &deflt);
         if (r->default_index >= 0)
-            enlist(r, r->default_index);
+            run_enlist(r, r->default_index);
     }
     int rc = loop_open(r, err);
     if (rc)
         return rc;
     uv_run(&r->loop, UV_RUN_DEFAULT);
     return report_finish(r, err);
+}
+
+/* /proc/self/exe is this very file, even if another has taken its name since. */
+static const char *own_program(struct run *r)
+{
+    static const char self[] = "/proc/self/exe";
+    return access(self, X_OK) && program_path(r->own_path, sizeof r->own_path) ? r->own_path : self;
 }
 
 int tune_run(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct store *store,
@@ -484,7 +441,7 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     if (!r)
         return err_nomem(err);
     r->op = op, r->prob = prob, r->row = row, r->dev = dev, r->store = store, r->opt = opt, r->report = out;
-    r->program = opt->program ? opt->program : "/proc/self/exe";
+    r->program = opt->program ? opt->program : own_program(r);
     r->start_ns = r->ticked_ns = clock_ns();
     r->default_index = -1;
     r->nslots = jobs_for(r);

@@ -1,4 +1,4 @@
-/* One run of the tuner, shared by the files of tune/: run.c has the loop, compile.c and measure.c the two kinds of worker, finish.c the
+/* One run of the tuner, shared by the files of tune/: run.c has the loop, strategy.c the strategy, compile.c and measure.c the two kinds of worker, finish.c the
  * play-off, the winner and the report. */
 #ifndef TUNE_RUN_H
 #define TUNE_RUN_H
@@ -98,6 +98,8 @@ struct run {
     struct space *space;
     struct search *search;
     bool asked, exhausted;
+    bool nothing_now;            /* its last answer was empty */
+    int64_t told, heard;         /* outcomes told so far; when it was last asked */
     int64_t asked_ns, ticked_ns; /* when it was last asked; when the clock last ticked */
     struct target target;
     struct known known;
@@ -110,6 +112,7 @@ struct run {
     bool polling;
 
     const char *program;
+    char own_path[4096]; /* without /proc */
     int nslots;
     struct slot_c slots[MAX_JOBS];
     int compile_deaths; /* in a row, before they were ready */
@@ -151,13 +154,17 @@ struct run {
 
     int failed; /* what ends the run, with its message in why */
     struct err why;
-    bool told_wait; /* that another run has the device */
-    bool stopping;  /* interrupted, failed or over budget: nothing new is begun */
+    bool told_wait;     /* that another run has the device */
+    bool told_unlocked; /* that its lock cannot be had */
+    bool stopping;      /* interrupted, failed or over budget: nothing new is begun */
 };
 
 /* run.c */
 void run_fail(struct run *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void run_pump(struct run *r);
+bool run_over_time(const struct run *r);
+bool run_in_flight(const struct run *r); /* a configuration that was accepted and has no outcome yet */
+void run_enlist(struct run *r, int64_t index);
 int64_t run_patience(const struct run *r, int64_t ms); /* a deadline, where the options ask for no shorter one */
 /* Records an outcome: store, report, strategy. Takes nothing over. result may be null: an outcome without a measurement. */
 void run_done(struct run *r, const struct job *job, const struct result *result);
@@ -176,6 +183,15 @@ void queue_put_back(struct queue *q, struct job *j); /* to the front */
 
 /* files.c: raises the limit of open files as far as so many compile workers need; a line where it cannot be. */
 int files_allow(int jobs, struct err *err);
+/* strategy.c */
+int strategy_open(struct run *r, struct err *err); /* loading it counts towards the budget */
+bool strategy_over(const struct run *r);           /* it has no more to give to this run */
+void strategy_ask(struct run *r);                  /* if there is room for more */
+void strategy_tell(struct run *r, int64_t index, enum outcome outcome, double time_ns);
+void strategy_answered(uv_poll_t *p, int status, int events);
+void strategy_drop(struct run *r); /* the question, if there is one: the budget's end waits for no strategy */
+/* Each tick: a child that thinks for ever is not seen otherwise, its socket stays silent. */
+void strategy_check(struct run *r, int64_t tick_ms);
 /* compile.c */
 void compilers_feed(struct run *r);
 /* measure.c */

@@ -1,10 +1,8 @@
 #include "worker/child.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -102,12 +100,10 @@ int worker_main(const char *kind)
         fprintf(stderr, "cutune worker: started by cutune itself only\n");
         return 2;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a hung kernel must not outlive a killed coordinator */
-    if (getppid() == 1)
+    process_leave_signals();
+    if (!process_tie(CHILD_FD)) /* a hung kernel must not outlive a killed coordinator */
         return 1;
     process_expendable();
-    signal(SIGINT, SIG_IGN); /* a signal to the group is the coordinator's to act on */
-    signal(SIGTERM, SIG_IGN);
     int code = 1;
     if (child_start(&c, &err))
         child_failed(&c, &err);

@@ -1,62 +1,14 @@
 /* Measuring worker: one device, one problem; candidates verified and timed one after the other, under the device's lock. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "measure/bench.h"
 #include "worker/child.h"
+#include "worker/lock.h"
 
-enum { MAX_PLAYOFF = 32, MAX_ROUNDS = 1000, TELL_NS = 2000000000 };
-
-static char lock_path[256];
-
-/* One lock a device, for whoever measures on it: two runs take turns, candidate by candidate. -1: no lock can be had here, and
- * measuring goes on without. */
-static int lock_open(const struct devspec *dev)
-{
-    char *path = lock_path, word[32];
-    devspec_id(dev, word);
-    snprintf(path, sizeof lock_path, "/tmp/cutune-%s-%s.lock", word, dev->uuid);
-    for (char *p = path + 5; *p; p++)
-        if (*p == '/' || *p == ' ')
-            *p = '_';
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW); /* another user's will do: flock asks no more */
-}
-
-static void say_waiting(struct child *c)
-{
-    size_t f = frame_begin(&c->out, F_WAITING);
-    buf_lstr(&c->out, lock_path);
-    frame_end(&c->out, f);
-    child_send(c, NULL); /* a failure shows in the next */
-}
-
-/* Waits for its turn, with a sign of life now and then: the wait is no candidate's fault. */
-static void lock(struct child *c, int fd)
-{
-    int64_t begun = clock_ns(), said = begun;
-    bool told = false;
-    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR)) {
-        usleep(500);
-        if (clock_ns() - said > 500000000) {
-            child_alive(c);
-            said = clock_ns();
-            if (!told && (told = said - begun > TELL_NS))
-                say_waiting(c);
-        }
-    }
-}
-
-static void unlock(int fd)
-{
-    if (fd >= 0)
-        flock(fd, LOCK_UN);
-}
+enum { MAX_PLAYOFF = 32, MAX_ROUNDS = 1000 };
 
 static int candidate_get(struct cursor *in, const struct op *op, struct bench_candidate *c, struct err *err)
 {
@@ -78,7 +30,7 @@ static int send_result(struct child *c, int rc, struct err *err)
     return ends ? rc : sent;
 }
 
-static int run(struct child *c, struct bench *b, struct cursor *body, int lock_fd, struct err *err)
+static int run(struct child *c, struct bench *b, struct cursor *body, struct err *err)
 {
     struct bench_candidate candidate;
     struct result result = { 0 };
@@ -86,9 +38,9 @@ static int run(struct child *c, struct bench *b, struct cursor *body, int lock_f
     int rc = candidate_get(body, c->task.op, &candidate, err);
     if (rc)
         return rc;
-    lock(c, lock_fd);
+    lock_take(c);
     rc = bench_run(b, &candidate, cut, &result, err);
-    unlock(lock_fd);
+    lock_give();
     size_t f = frame_begin(&c->out, F_RESULT);
     if (rc == ERR_NOMEM)
         snprintf(result.reason, sizeof result.reason, "%.255s", err->msg);
@@ -108,7 +60,7 @@ static void say_playing(void *child, int i)
     child_send(c, NULL); /* a failure shows in the next */
 }
 
-static int playoff(struct child *c, struct bench *b, struct cursor *body, int lock_fd, struct err *err)
+static int playoff(struct child *c, struct bench *b, struct cursor *body, struct err *err)
 {
     struct bench_candidate candidates[MAX_PLAYOFF];
     struct result results[MAX_PLAYOFF] = { 0 };
@@ -120,9 +72,9 @@ static int playoff(struct child *c, struct bench *b, struct cursor *body, int lo
         if (rc)
             return rc;
     }
-    lock(c, lock_fd);
+    lock_take(c);
     int rc = bench_playoff(b, candidates, (int)n, (int)rounds, results, err);
-    unlock(lock_fd);
+    lock_give();
     size_t f = frame_begin(&c->out, F_PLAYED);
     buf_u32(&c->out, n);
     for (uint32_t i = 0; i < n; i++)
@@ -159,10 +111,10 @@ int measure_worker(struct child *c)
                                  .alive = child_alive,
                                  .playing = say_playing,
                                  .arg = c };
-    int lock_fd = lock_open(&t->dev);
-    lock(c, lock_fd);
+    lock_of(&t->dev);
+    lock_take(c);
     int rc = bench_open(&setup, &b, &facts, &err);
-    unlock(lock_fd);
+    lock_give();
     if (!rc)
         rc = say_ready(c, &facts, &err);
     while (!rc) {
@@ -172,9 +124,9 @@ int measure_worker(struct child *c)
         if (rc == ERR_IO)
             break; /* the end of the run */
         if (!rc && kind == F_RUN)
-            rc = run(c, b, &body, lock_fd, &err);
+            rc = run(c, b, &body, &err);
         else if (!rc && kind == F_PLAYOFF)
-            rc = playoff(c, b, &body, lock_fd, &err);
+            rc = playoff(c, b, &body, &err);
         else if (!rc)
             rc = err_set(&err, ERR_CORRUPT, "a measuring worker got frame %d", kind);
     }
@@ -184,7 +136,5 @@ int measure_worker(struct child *c)
     if (rc != ERR_IO)
         _exit(1);
     bench_close(b);
-    if (lock_fd >= 0)
-        close(lock_fd);
     return 0;
 }

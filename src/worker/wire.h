@@ -10,7 +10,7 @@
 #include "model/problem.h"
 #include "model/record.h"
 
-enum { WIRE_VERSION = 4, FRAME_MAX = 256 << 20 };
+enum { WIRE_VERSION = 5, FRAME_MAX = 256 << 20 };
 
 enum frame_kind {
     /* both: worker -> coordinator */
@@ -27,13 +27,14 @@ enum frame_kind {
     F_CONTROL,    /* -> nothing: compile the reference, past every cache */
     F_CONTROLLED, /* <- text: "", or why the reference does not compile here */
     /* measuring worker */
-    F_WAITING, /* <- text: the lock's file, which another has had for a while */
-    F_READY,   /* <- f64 reference_ns, copy_ns */
-    F_RUN,     /* -> f64 cut_ns, configuration, bytes binary */
-    F_RESULT,  /* <- result, u8 enum standing */
-    F_PLAYOFF, /* -> u32 rounds, u32 n, n times (configuration, bytes binary) */
-    F_PLAYING, /* <- u32 which of the play-off it is at: what comes is that one's doing; a deadline begins anew */
-    F_PLAYED,  /* <- u32 n, n results, u8 enum standing: but for STANDS the times are worth nothing */
+    F_WAITING,  /* <- text: the lock's file, which another has had for a while */
+    F_UNLOCKED, /* <- text: why the device's lock cannot be had; it measures without */
+    F_READY,    /* <- f64 reference_ns, copy_ns */
+    F_RUN,      /* -> f64 cut_ns, configuration, bytes binary */
+    F_RESULT,   /* <- result, u8 enum standing */
+    F_PLAYOFF,  /* -> u32 rounds, u32 n, n times (configuration, bytes binary) */
+    F_PLAYING,  /* <- u32 which of the play-off it is at: what comes is that one's doing; a deadline begins anew */
+    F_PLAYED,   /* <- u32 n, n results, u8 enum standing: but for STANDS the times are worth nothing */
 };
 
 /* What a result is worth. */

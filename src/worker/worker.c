@@ -3,8 +3,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/process.h"
 
 enum { ERR_TAIL = 1024, LINGER_MS = 1000, SLICES = 16, AWAY_NS = 100000000 };
 
@@ -206,14 +208,17 @@ int worker_start(uv_loop_t *loop, const char *program, const char *kind, const s
     uv_timer_init(loop, &w->timer);
     w->process.data = w->pipe.data = w->errors.data = w->timer.data = w;
     char *args[] = { (char *)program, "worker", (char *)kind, NULL };
+    int null = process_null(); /* not UV_IGNORE, which needs a /dev */
     uv_stdio_container_t stdio[4] = {
-        { .flags = UV_IGNORE },
-        { .flags = UV_IGNORE },
+        { .flags = UV_INHERIT_FD, .data.fd = null },
+        { .flags = UV_INHERIT_FD, .data.fd = null },
         { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&w->errors },
         { .flags = UV_CREATE_PIPE | UV_READABLE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&w->pipe },
     };
     uv_process_options_t options = { .file = program, .args = args, .stdio = stdio, .stdio_count = 4, .exit_cb = on_exit_of };
-    int rc = uv_spawn(loop, &w->process, &options);
+    int rc = null < 0 ? UV_EMFILE : uv_spawn(loop, &w->process, &options);
+    if (null >= 0)
+        close(null);
     if (rc) {
         err_set(err, ERR_IO, "cannot start %s worker %s: %s", program, kind, uv_strerror(rc));
         close_all(w);

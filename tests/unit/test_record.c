@@ -79,7 +79,7 @@ static void no_statistics(void **state)
     (void)state;
     struct stats s;
     struct err err = { 0 };
-    const double wrong[][2] = { { 1, NAN }, { 1, INFINITY }, { 1, -1 } };
+    const double wrong[][2] = { { 1, NAN }, { 1, INFINITY }, { 1, -1 }, { 1, 2 * TIME_MAX } };
     assert_int_equal(stats_of(wrong[0], 0, &s, &err), ERR_INVALID);
     for (int i = 0; i < COUNT(wrong); i++) {
         assert_int_equal(stats_of(wrong[i], 2, &s, &err), ERR_INVALID);

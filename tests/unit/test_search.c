@@ -106,6 +106,12 @@ static int tear_down(void **state)
     return 0;
 }
 
+static void lacks(const char *msg, const char *part)
+{
+    if (!strstr(msg, part))
+        fail_msg("'%s' lacks '%s'", msg, part);
+}
+
 /* -- the strategies that come with cutune -- */
 
 static struct search *start(const char *strategy, const struct space *s, uint64_t seed)
@@ -136,7 +142,10 @@ static void test_exhaustive(void **state)
         for (int i = 0; i < n; i++)
             assert_int_equal(index[i], expected++);
     assert_int_equal(expected, COUNT);
-    assert_int_equal(ask(s, 8, index), 0);
+    assert_true(search_done(s));
+    struct err err;
+    assert_int_equal(search_ask(s, 8, &err), ERR_INVALID);
+    lacks(err.msg, "exhaustive.lua: asked again, though it was done");
     search_close(s);
 }
 
@@ -285,33 +294,28 @@ static void test_tell(void **state)
     search_close(s);
 }
 
-static void lacks(const char *msg, const char *part)
-{
-    if (!strstr(msg, part))
-        fail_msg("'%s' lacks '%s'", msg, part);
-}
-
 static void test_files_that_do_not_load(void **state)
 {
     (void)state;
     static const struct {
         const char *script, *part;
+        bool memory;
     } cases[] = {
-        { "return function(", ".lua:1:" },
-        { "\n\nlocal x = nil + 1", ".lua:3: attempt to perform arithmetic on a nil value" },
-        { "return 5", "has to return a function(space, seed)" },
-        { "return function() end", "has to return a table" },
-        { "return function() return {} end", "no function ask(k)" },
-        { "return function() return { ask = print, tell = 1 } end", "tell has to be a function" },
-        { "error({})", "an error that is no text" },
-        { "return ('x'):rep(1 << 30)", "not enough memory" },
-        { "\x1bLua", "compiled Lua: a script is wanted as text" },
+        { "return function(", ".lua:1:", false },
+        { "\n\nlocal x = nil + 1", ".lua:3: attempt to perform arithmetic on a nil value", false },
+        { "return 5", "has to return a function(space, seed)", false },
+        { "return function() end", "has to return a table", false },
+        { "return function() return {} end", "no function ask(k)", false },
+        { "return function() return { ask = print, tell = 1 } end", "tell has to be a function", false },
+        { "error({})", "an error that is no text", false },
+        { "return ('x'):rep(1 << 30)", "lua: out of memory: a strategy may use 1024 MB", true },
+        { "\x1bLua", "compiled Lua: a script is wanted as text", false },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct err err = { 0 };
         struct search *s = open_script(cases[i].script, &err);
         assert_null(s);
-        assert_int_equal(err.code, ERR_INVALID);
+        assert_int_equal(err.code, cases[i].memory ? ERR_NOMEM : ERR_INVALID);
         lacks(err.msg, cases[i].part);
     }
 }
@@ -328,7 +332,9 @@ static void test_answers_that_are_wrong(void **state)
         { "return { '1' }", "which is no index" },
         { "return { 3, 3 }", "ask gave index 3 twice" },
         { "return { 0, 1, 2, 3 }", "ask(3) gave 4 indices" },
-        { "return 7", "ask has to return a table of indices, not number" },
+        { "return 7", "ask has to return a table of indices, or \"done\", not number" },
+        { "", "not nil" },
+        { "return 'Done'", "not string" },
         { "return nil .. k", ".lua:1: attempt to concatenate a nil value" },
         { "local function f() return 1 + f() end return { f() }", "stack overflow" },
     };
@@ -347,6 +353,56 @@ static void test_answers_that_are_wrong(void **state)
         assert_true(search_ask(s, 3, &err) < 0); /* it has ended */
         search_close(s);
     }
+}
+
+/* Nothing now is an answer, and no end; done is one. */
+static void test_nothing_now(void **state)
+{
+    (void)state;
+    struct err err;
+    struct search *s = open_script("return function(space)\n"
+                                   "  local heard = 0\n"
+                                   "  return {\n"
+                                   "    tell = function(list) heard = heard + #list end,\n"
+                                   "    ask = function(k) return heard == 0 and {} or heard == 1 and { 3 } or 'done' end }\n"
+                                   "end\n",
+                                   &err);
+    int64_t index[4];
+    assert_non_null(s);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ask(s, 4, index), 0);
+        assert_false(search_done(s));
+    }
+    assert_int_equal(search_tell(s, 0, OUT_OK, 1, &err), 0);
+    assert_int_equal(ask(s, 4, index), 1);
+    assert_int_equal(search_tell(s, 3, OUT_OK, 1, &err), 0);
+    assert_int_equal(ask(s, 4, index), 0);
+    assert_true(search_done(s));
+    search_close(s);
+}
+
+/* Loading one is bounded by the run's budget, and by the user's signal. */
+static void test_loading_has_an_end(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cutune-strategy-XXXXXX.lua";
+    static const char endless[] = "while true do end";
+    int fd = mkstemps(path, 4);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, endless, strlen(endless)), strlen(endless));
+    close(fd);
+    const volatile sig_atomic_t stop = 1;
+    const struct space_bounds bounds[] = { { .seconds = 0.05 }, { .seconds = 1e9, .stop = &stop } };
+    for (int i = 0; i < 2; i++) {
+        struct err err;
+        struct search *s = NULL;
+        int64_t begun = clock_ns();
+        assert_int_equal(search_open_within(SOURCE_DIR, path, space, 1, &bounds[i], &s, &err), ERR_TIMEOUT);
+        assert_int_equal(search_open_within(SOURCE_DIR, path, space, 1, &bounds[i], &s, NULL), ERR_TIMEOUT);
+        lacks(err.msg, path);
+        assert_true(clock_ns() - begun < 9000000000);
+    }
+    unlink(path);
 }
 
 static void test_misuse(void **state)
@@ -385,7 +441,7 @@ static int adopt(const void *said, size_t n, int *other, struct search **s, stru
     *other = fds[1];
     if (!n)
         shutdown(fds[1], SHUT_WR);
-    return search_adopt("fake", 0, fds[0], 100, s, err);
+    return search_adopt("fake", 0, fds[0], 100, NULL, s, err);
 }
 
 /* What comes of one answer of these bytes. */
@@ -417,6 +473,7 @@ static void test_garbage(void **state)
         { { 1, 0, 0, 0, WIRE_INDICES }, 5, ERR_CORRUPT },                                         /* no count */
         { { 1, 0, 0, 0, WIRE_READY }, 5, ERR_CORRUPT },                                           /* another kind */
         { { 1, 0, 0, 0, WIRE_ERROR }, 5, ERR_CORRUPT },                                           /* no text */
+        { { 2, 0, 0, 0, WIRE_DONE, 0 }, 6, ERR_CORRUPT },                                         /* done, and more */
         { { 5, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0 }, 9, ERR_CORRUPT },                             /* fewer than it says */
         { { 13, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0, 100 }, 17, ERR_CORRUPT },                      /* not of the space */
         { { 13, 0, 0, 0, WIRE_INDICES, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 128 }, 17, ERR_CORRUPT }, /* negative */
@@ -476,7 +533,7 @@ static void test_death(void **state)
         _exit(0);
     }
     close(fds[1]);
-    assert_int_equal(search_adopt("fake", pid, fds[0], 100, &s, &err), 0);
+    assert_int_equal(search_adopt("fake", pid, fds[0], 100, NULL, &s, &err), 0);
     int64_t index[4];
     int n;
     assert_int_equal(search_ask(s, 4, &err), 0);
@@ -504,7 +561,7 @@ static void test_death_unasked(void **state)
         _exit(0);
     }
     close(fds[1]);
-    assert_int_equal(search_adopt("fake", pid, fds[0], 100, &s, &err), 0);
+    assert_int_equal(search_adopt("fake", pid, fds[0], 100, NULL, &s, &err), 0);
     assert_int_equal(search_answer(s, index, &n, &err), ERR_INVALID);
     lacks(err.msg, "without a question");
     kill(pid, SIGKILL);
@@ -542,6 +599,8 @@ int main(void)
         cmocka_unit_test(test_tell),
         cmocka_unit_test(test_files_that_do_not_load),
         cmocka_unit_test(test_answers_that_are_wrong),
+        cmocka_unit_test(test_nothing_now),
+        cmocka_unit_test(test_loading_has_an_end),
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_random_garbage),

@@ -1,4 +1,5 @@
--- Every configuration, in the order of the space.
+-- Every configuration, in the order of the space. The smallest strategy there is: ask(k) gives up to k indices, and "done" at the end; one
+-- that waits for outcomes gives {} meanwhile, and has a function tell(list). src/search/search.h has it all.
 return function(space)
   local following, count = 0, space:count()
 
@@ -8,7 +9,7 @@ return function(space)
       list[#list + 1] = following
       following = following + 1
     end
-    return list
+    return #list > 0 and list or "done"
   end
 
   return { ask = ask }

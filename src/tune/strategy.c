@@ -1,0 +1,111 @@
+/* The strategy, asked as the run needs more: what it may take for an answer, and when it has no more to give. */
+#include <math.h>
+#include <stdio.h>
+
+#include "tune/run.h"
+
+enum { ASK_MAX = 64, SLOW_ANSWER = 500 /* ms: the user is told */ };
+
+bool strategy_over(const struct run *r)
+{
+    return r->exhausted || r->accepted >= r->limit || run_over_time(r);
+}
+
+void strategy_ask(struct run *r)
+{
+    int64_t want = 2 * r->nslots - r->queued.n;
+    if (want > r->limit - r->accepted)
+        want = r->limit - r->accepted;
+    if (want < 1 || r->asked || strategy_over(r))
+        return;
+    if (r->nothing_now && r->heard == r->told) { /* what is in flight may tell it more */
+        r->exhausted = !run_in_flight(r);
+        return;
+    }
+    r->asked = !search_ask(r->search, want > ASK_MAX ? ASK_MAX : (int)want, &r->why);
+    if (!r->asked)
+        run_fail(r, r->why.code, "%s", r->why.msg);
+    r->asked_ns = clock_ns();
+    r->heard = r->told;
+}
+
+void strategy_tell(struct run *r, int64_t index, enum outcome outcome, double time_ns)
+{
+    r->told++;
+    if (search_tell(r->search, index, outcome, time_ns, &r->why))
+        run_fail(r, r->why.code, "%s", r->why.msg);
+}
+
+/* The default was the first of all. Whoever gives it may wait for what comes of it, though that was told before. */
+static void tell_default(struct run *r)
+{
+    for (int64_t i = 0; i < r->ndone; i++)
+        if (r->done[i].index == r->default_index)
+            strategy_tell(r, r->done[i].index, r->done[i].outcome, r->done[i].stats.median);
+}
+
+void strategy_answered(uv_poll_t *p, int status, int events)
+{
+    struct run *r = p->data;
+    int64_t index[ASK_MAX];
+    int n = 0;
+    (void)events;
+    if (!r->asked && strategy_over(r)) { /* its process has ended; so has its part */
+        uv_poll_stop(p);
+        return;
+    }
+    if (r->opt->stop && *r->opt->stop) { /* the signal may have met the strategy too */
+        run_pump(r);
+        return;
+    }
+    if (status < 0 || search_answer(r->search, index, &n, &r->why)) {
+        if (status < 0)
+            err_set(&r->why, ERR_IO, "strategy %s: %s", search_file(r->search), uv_strerror(status));
+        run_fail(r, r->why.code, "%s", r->why.msg);
+        uv_poll_stop(p);
+    }
+    r->asked = false;
+    r->nothing_now = n == 0;
+    r->exhausted = r->exhausted || search_done(r->search);
+    for (int i = 0; i < n; i++)
+        if (index[i] != r->default_index)
+            run_enlist(r, index[i]);
+        else
+            tell_default(r);
+    run_pump(r);
+}
+
+void strategy_drop(struct run *r)
+{
+    if (!r->asked)
+        return;
+    char line[300];
+    uv_poll_stop(&r->answers);
+    r->asked = false;
+    r->exhausted = true;
+    snprintf(line, sizeof line, "the budget ended before strategy %.200s had answered", search_file(r->search));
+    if (clock_ns() - r->asked_ns > SLOW_ANSWER * INT64_C(1000000) && r->opt->note)
+        r->opt->note(r->opt->arg, line);
+}
+
+/* Time in which this process was stopped, or waited for a disk, is not the child's. */
+void strategy_check(struct run *r, int64_t tick_ms)
+{
+    int64_t ms = run_patience(r, ANSWER_DEADLINE), now = clock_ns(), away = now - r->ticked_ns;
+    if (away > 3 * tick_ms * 1000000)
+        r->asked_ns += away;
+    r->ticked_ns = now;
+    if (r->asked && now - r->asked_ns > ms * 1000000)
+        run_fail(r, ERR_TIMEOUT, "strategy %s: no answer within %.3g s", search_file(r->search), (double)ms / 1e3);
+}
+
+int strategy_open(struct run *r, struct err *err)
+{
+    const struct tune_options *opt = r->opt;
+    double left = opt->budget_seconds - (double)(clock_ns() - r->start_ns) / 1e9;
+    const struct space_bounds bounds = { .seconds = opt->budget_seconds > 0 ? fmax(left, 0) : INFINITY, .stop = opt->stop };
+    int rc = search_open_within(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &bounds, &r->search, err);
+    if (rc == ERR_TIMEOUT && run_over_time(r))
+        err_prefix(err, "the budget ended before anything was tried: ");
+    return rc;
+}
