@@ -69,7 +69,7 @@ static void extents(struct buf *out, const struct arg *a)
 static void comment_buffer(struct buf *out, const struct arg *a, const char *name)
 {
     static const char *const uses[] = { [ARG_INPUT] = "read", [ARG_OUTPUT] = "written", [ARG_INOUT] = "read and written" };
-    buf_fmt(out, " *   %-8s %s, ", name, a->type);
+    buf_fmt(out, " *   %-12s %s, ", name, a->type);
     if (a->rank == 0)
         buf_str(out, "one element");
     extents(out, a);
@@ -84,16 +84,16 @@ static void comment_axis(struct buf *out, const struct axis *a, const char *name
         [AXIS_BATCH] = "how many, at least 1",
         [AXIS_FLAG] = "0 or 1",
     };
-    buf_fmt(out, " *   %-8s %s\n", name, takes[a->kind]);
+    buf_fmt(out, " *   %-12s %s\n", name, takes[a->kind]);
 }
 
 /* All bindings; `types` may be any of them. */
 static void comment_types(struct buf *out, const struct op *op)
 {
-    buf_fmt(out, " *   %-8s ", "types");
+    buf_fmt(out, " *   %-12s ", "types");
     for (int row = 0; row < op->nrows; row++) {
         if (row)
-            comma(out, " *            ");
+            comma(out, " *                ");
         buf_str(out, "\"");
         op_row_print(out, op, row);
         buf_str(out, "\"");
