@@ -12,6 +12,11 @@ static int64_t deadline_ms(const struct run *r)
     return ms > (double)least ? (int64_t)ms : least;
 }
 
+static int64_t patience(const struct run *r)
+{
+    return r->meter_ready ? run_patience(r, deadline_ms(r)) : run_start_patience(r, SETUP_DEADLINE);
+}
+
 static void ready(struct run *r, struct cursor *body)
 {
     double reference = get_f64(body), copy = get_f64(body);
@@ -83,16 +88,16 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         return;
     if (kind == F_HELLO && !r->meter_greeted && get_u32(body) == WIRE_VERSION) {
         r->meter_greeted = true;
-        worker_deadline(w, run_patience(r, SETUP_DEADLINE));
+        worker_deadline(w, run_start_patience(r, SETUP_DEADLINE));
     } else if (kind == F_FAILED) {
         const char *text = get_lstr(body, &n);
         if (!r->first_ns) /* none ever was ready: the next would fail the same way */
             run_fail(r, ERR_DEVICE, "%.*s", text ? (int)n : 0, text ? text : "");
     } else if (kind == F_ALIVE) {
-        worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
+        worker_deadline(w, patience(r));
     } else if (kind == F_WAITING) {
         const char *text = get_lstr(body, &n);
-        worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
+        worker_deadline(w, patience(r));
         waiting(r, text ? n : 0, text);
     } else if (kind == F_READY && !r->meter_ready) {
         ready(r, body);
@@ -114,7 +119,7 @@ static void setup_failed(struct run *r, bool deadline, const char *why)
     const char *reference = r->op->reference_name;
     if (deadline)
         run_fail(r, ERR_TIMEOUT, "the reference %s, or setting up for it, did not end within %.3g s", reference,
-                 (double)run_patience(r, SETUP_DEADLINE) / 1e3);
+                 (double)run_start_patience(r, SETUP_DEADLINE) / 1e3);
     else if (r->setup_died)
         run_fail(r, ERR_DEVICE, "the reference %s, or setting up for it, took down two workers; the last: %s", reference, why);
     r->setup_died = true;
@@ -166,7 +171,7 @@ int meter_start(struct run *r)
     }
     buf_put(worker_buf(r->meter), r->task.data, r->task.len);
     worker_send(r->meter);
-    worker_deadline(r->meter, run_patience(r, SETUP_DEADLINE));
+    worker_deadline(r->meter, run_start_patience(r, SETUP_DEADLINE));
     return 0;
 }
 

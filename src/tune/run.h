@@ -137,7 +137,9 @@ struct run {
 /* run.c */
 void run_fail(struct run *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void run_pump(struct run *r);
-int64_t run_patience(const struct run *r, int64_t ms); /* a deadline, where the options ask for no shorter one */
+/* A deadline, of a candidate's work or of a worker's start, if the options ask for no shorter one. */
+int64_t run_patience(const struct run *r, int64_t ms);
+int64_t run_start_patience(const struct run *r, int64_t ms);
 /* Records an outcome: store, report, strategy. Takes nothing over. result may be null: an outcome without a measurement. */
 void run_done(struct run *r, const struct job *job, const struct result *result);
 /* The result into the database, over an earlier one of the same key; a failure ends the run. */
