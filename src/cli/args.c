@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "cli/cli.h"
 
 void args_error(struct argp_state *state, const char *fmt, ...)
@@ -15,6 +16,7 @@ void args_error(struct argp_state *state, const char *fmt, ...)
     va_start(list, fmt);
     vsnprintf(line, sizeof line, fmt, list);
     va_end(list);
+    err_line(line);
     argp_failure(state, USAGE, 0, "%s", line);
     exit(USAGE); /* argp_failure ends the process; the compiler does not know */
 }

@@ -30,7 +30,7 @@ int cmd_ops(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 
-/* Prints "cutune NAME: ..." on stderr and returns the exit code it was given. */
+/* Prints "cutune NAME: ..." on stderr, as one line, and returns the exit code it was given. */
 int complain(int exit_code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

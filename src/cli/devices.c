@@ -51,7 +51,7 @@ int cmd_devices(int argc, char **argv)
         struct err err = { 0 };
         int n = backend_at(b)->list(found, MAX_DEVICES, &err);
         if (n <= 0)
-            buf_fmt(&absent, "none of %s: %s\n", backend_at(b)->name, err.msg);
+            buf_fmt(&absent, "none of %s: %s\n", backend_at(b)->name, err.msg); /* messages are harmless */
         for (int i = 0; i < n && i < MAX_DEVICES; i++) {
             add_row(&table, &found[i]);
             array = json_append(array, json_device(&found[i]));

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/targets.h"
+#include "cli/text.h"
 #include "device/device.h"
 #include "op/load.h"
 
@@ -31,6 +32,7 @@ struct finding {
     const char *what;
     enum state { MISSING, GOOD, NONE_YET, BAD } state;
     struct buf says;
+    bool lines; /* several of them; else all of it is one */
 };
 static const char *const states[] = { "missing", "good", "none", "bad" };
 
@@ -38,7 +40,7 @@ static const char *const states[] = { "missing", "good", "none", "bad" };
 static struct finding look_at_backend(const struct backend *b)
 {
     static struct devspec first;
-    struct finding f = { .what = b->name };
+    struct finding f = { .what = b->name, .lines = true };
     struct err err = { 0 };
     struct compiler *compiler = NULL;
     int n = b->list(&first, 1, &err);
@@ -83,8 +85,8 @@ static void print_finding(const struct finding *f)
 {
     const char *mark = states[f->state];
     for (const char *line = buf_text(&f->says); *line; mark = "") {
-        size_t n = strcspn(line, "\n");
-        printf("%-7s  %.*s\n", mark, (int)n, line);
+        size_t n = f->lines ? strcspn(line, "\n") : strlen(line);
+        text_line("%-7s  %.*s", mark, (int)n, line);
         line += n + (line[n] == '\n');
     }
 }

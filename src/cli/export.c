@@ -62,7 +62,9 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .doc = "Prints the winner of each tuned problem as JSON or as CSV; or writes tuned kernels as one C file,\n"
-           "with the calls of cutune.h but no need of the library or the database."
+           "with the calls of cutune.h but no need of the library or the database.\n"
+           "JSON is exact. CSV is harmless for spreadsheets: a text that would be a formula has a ' before it,\n"
+           "as has a text that begins with one; a control character is a blank."
            "\vExamples:\n"
            "  cutune export > tuned.json\n"
            "  cutune export --format csv --db tuned.db > tuned.csv\n"

@@ -96,7 +96,7 @@ int json_print(json_t *root)
 {
     if (!root)
         return complain(FAILED, "out of memory");
-    int rc = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    int rc = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15));
     json_decref(root);
     putchar('\n');
     return rc ? complain(FAILED, "could not write the output: %m") : DONE;

@@ -140,14 +140,16 @@ static int winners_print(struct store *store, const struct filter *filter, struc
     int rc = store_each_winner(store, add_row, &all, err);
     for (int i = 0; i < all.n; i++) {
         if (rc == 0) {
-            printf("%s%s\n", i ? "\n" : "", all.device[i]);
+            if (i)
+                text_line("%s", "");
+            text_line("%s", all.device[i]);
             table_print(&all.table[i], 2, stdout);
         }
         buf_free(&all.table[i].cells);
         mem_free(all.device[i]);
     }
     if (rc == 0 && !all.n)
-        printf("%s in %s: cutune run --op NAME\n", filter->op.len ? "no such result" : "nothing is tuned yet", store_path(store));
+        text_line("%s in %s: cutune run --op NAME", filter->op.len ? "no such result" : "nothing is tuned yet", store_path(store));
     mem_free(all.table);
     mem_free(all.device);
     return rc;
@@ -206,7 +208,7 @@ int cmd_list(int argc, char **argv)
     if (code == DONE && json)
         array = json_array();
     else if (code == DONE && !store)
-        puts(list.wanted ? "nothing is wanted" : "nothing is tuned yet: cutune run --op NAME");
+        text_line("%s", list.wanted ? "nothing is wanted" : "nothing is tuned yet: cutune run --op NAME");
     if (store && json)
         rc = (list.measurements ? measurements_json : list.wanted ? wanted_json : winners_json)(store, &filter, &array, &err);
     else if (store)

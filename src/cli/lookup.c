@@ -112,11 +112,11 @@ static void answer_print(const struct op *op, const struct answer *a)
     struct buf config = { 0 };
     if (!k)
         config_print(&config, op, &a->config);
-    printf("match    %s\n", match_name(a));
-    printf("variant  %s\n", k ? cutune_kernel_variant(k) : op->variants[a->config.variant].name);
-    printf("config   %s\n", k ? cutune_kernel_config(k) : buf_text(&config));
-    printf("time     %s\n", time_ns > 0 ? text_time(time_ns) : "not measured");
-    printf("why      %s\n", buf_text(&a->why));
+    text_line("match    %s", match_name(a));
+    text_line("variant  %s", k ? cutune_kernel_variant(k) : op->variants[a->config.variant].name);
+    text_line("config   %s", k ? cutune_kernel_config(k) : buf_text(&config));
+    text_line("time     %s", time_ns > 0 ? text_time(time_ns) : "not measured");
+    text_line("why      %s", buf_text(&a->why));
     buf_free(&config);
 }
 

@@ -2,7 +2,6 @@
 #include <argp.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "base/process.h"
 #include "cli/cli.h"
+#include "cli/messages.h"
 
 static const struct command commands[] = {
     { "run", "tune an op on a device and store every measurement", cmd_run },
@@ -26,20 +26,6 @@ static const struct command commands[] = {
     { "doctor", "what is present, what is missing, and what would mend it", cmd_doctor },
     { "worker", NULL, cmd_worker },
 };
-
-/* "cutune", or "cutune run" while a command runs. */
-static char program[80] = "cutune";
-
-int complain(int exit_code, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fprintf(stderr, "%s: ", program);
-    vfprintf(stderr, fmt, args);
-    fputc('\n', stderr);
-    va_end(args);
-    return exit_code;
-}
 
 static const struct command *find(const char *name)
 {
@@ -67,8 +53,7 @@ static void usage(FILE *out)
 
 static int start(const struct command *c, int argc, char **argv)
 {
-    snprintf(program, sizeof program, "cutune %s", c->name);
-    argv[0] = program;
+    argv[0] = messages_name(c->name);
     return c->run(argc, argv);
 }
 
@@ -136,6 +121,7 @@ int main(int argc, char **argv)
 {
     keep_standard_files();
     process_begin();
+    messages_start();
     atexit(check_at_exit);
     argp_program_version = "cutune " CUTUNE_VERSION;
     argp_err_exit_status = USAGE;

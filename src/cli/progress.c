@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "cli/cli.h"
 #include "cli/text.h"
 
@@ -44,16 +45,23 @@ void progress_show(void *arg, const struct tune_progress *p)
     }
     if (p->best_ns > 0)
         buf_fmt(&line, "  best %s  %s  %s", text_time(p->best_ns), text_speed(p->best_gbs, 0), p->best);
-    fprintf(stderr, "\r%.*s\033[K", terminal_columns() - 1, buf_text(&line));
-    fflush(stderr);
+    char cut[512];
+    snprintf(cut, sizeof cut, "%.*s", terminal_columns() - 1, buf_text(&line));
+    err_line(cut);
+    dprintf(STDERR_FILENO, "\r%s\033[K", cut); /* which stderr itself would make harmless */
     buf_free(&line);
+}
+
+static void clear_line(void)
+{
+    dprintf(STDERR_FILENO, "\r\033[K");
 }
 
 void progress_note(void *arg, const char *line)
 {
     const struct progress *progress = arg;
     if (progress->terminal && !progress->quiet)
-        fputs("\r\033[K", stderr);
+        clear_line();
     complain(DONE, "%s: %s", progress->title, line);
 }
 
@@ -62,7 +70,7 @@ void progress_end(struct progress *progress, const struct tune_report *report)
     if (progress->quiet)
         return;
     if (progress->terminal) {
-        fputs("\r\033[K", stderr);
+        clear_line();
         return;
     }
     if (!report)

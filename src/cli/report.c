@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/shell.h"
 #include "cli/text.h"
 
 static void entry_row(struct table *table, const char *label, const struct op *op, const struct tune_entry *e,
@@ -47,43 +48,56 @@ static int timing_table(const struct op *op, const struct tune_report *r)
 
 static void print_counts(const struct tune_report *r)
 {
-    printf("  %" PRId64 " of %" PRId64 " configurations tried: ok %" PRId64 ", wrong %" PRId64, r->tried, r->valid,
-           r->outcomes[OUT_OK], r->outcomes[OUT_WRONG]);
+    struct buf line = { 0 };
+    buf_fmt(&line, "  %" PRId64 " of %" PRId64 " configurations tried: ok %" PRId64 ", wrong %" PRId64, r->tried, r->valid,
+            r->outcomes[OUT_OK], r->outcomes[OUT_WRONG]);
     for (int i = 0; i < OUT_COUNT; i++)
         if (r->outcomes[i] && i != OUT_OK && i != OUT_WRONG)
-            printf(", %s %" PRId64, outcome_name(i), r->outcomes[i]);
+            buf_fmt(&line, ", %s %" PRId64, outcome_name(i), r->outcomes[i]);
     if (r->ties)
-        printf("; %d more as fast as the best", r->ties);
-    putchar('\n');
+        buf_fmt(&line, "; %d more as fast as the best", r->ties);
+    text_line("%s", buf_text(&line));
+    buf_free(&line);
     if (r->measured)
-        printf("  %" PRId64 " measured now in %.1f s, %.1f a second\n", r->measured, r->seconds, r->rate);
+        text_line("  %" PRId64 " measured now in %.1f s, %.1f a second", r->measured, r->seconds, r->rate);
     else if (r->tried && !r->interrupted)
-        puts("  nothing to measure: all of these are in the database (--retune measures them again)");
+        text_line("  nothing to measure: all of these are in the database (--retune measures them again)");
     if (r->unsettled)
-        printf("  %" PRId64 " without a verdict, and not stored: %s\n", r->unsettled, r->unsettled_why);
+        text_line("  %" PRId64 " without a verdict, and not stored: %s", r->unsettled, r->unsettled_why);
     if (r->deflt.config.variant >= 0 && r->deflt.reason[0])
-        printf("  the default: %s: %s\n", outcome_name(r->deflt.outcome), r->deflt.reason);
+        text_line("  the default: %s: %s", outcome_name(r->deflt.outcome), r->deflt.reason);
     if (r->best.config.variant < 0 && r->tried)
-        puts("  no configuration was right, so there is no winner");
+        text_line("  no configuration was right, so there is no winner");
 }
 
 /* Where the results are, and the command that asks for the last of them. */
 static void print_next(const struct devspec *dev, const struct args *args, const struct store *store, const struct finding *last)
 {
-    struct buf line = { 0 };
+    struct buf line = { 0 }, shape = { 0 }, types = { 0 };
     char id[32];
-    buf_fmt(&line, "%s lookup --op %s --shape ", program_invocation_name, args->op ? args->op : last->op->name);
-    problem_print(&line, last->op, last->problem);
-    buf_str(&line, " --dtype ");
-    op_row_print(&line, last->op, last->row);
+    problem_print(&shape, last->op, last->problem);
+    op_row_print(&types, last->op, last->row);
+    devspec_id(dev, id);
+    const char *const words[] = {
+        program_invocation_name, "lookup",  "--op",          args->op ? args->op : last->op->name, "--shape",
+        buf_text(&shape),        "--dtype", buf_text(&types)
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        shell_word(&line, words[i]);
     if (args->device) {
-        devspec_id(dev, id);
-        buf_fmt(&line, " --device %s", id);
+        shell_word(&line, "--device");
+        shell_word(&line, id);
     }
-    if (args->db)
-        buf_fmt(&line, " --db %s", args->db);
-    printf("\ndatabase  %s\nlook up   %s\n", store_path(store), buf_text(&line));
+    if (args->db) {
+        shell_word(&line, "--db");
+        shell_word(&line, args->db);
+    }
+    text_line("%s", "");
+    text_line("database  %s", store_path(store));
+    printf("look up   %s\n", buf_text(&line)); /* which is harmless, and to be copied as it is */
     buf_free(&line);
+    buf_free(&shape);
+    buf_free(&types);
 }
 
 int report_print(const struct devspec *dev, const struct args *args, const struct store *store, const struct finding *found, int n)
@@ -92,10 +106,14 @@ int report_print(const struct devspec *dev, const struct args *args, const struc
     devspec_id(dev, id);
     for (int i = 0; i < n; i++) {
         struct buf title = { 0 };
-        if (!i || found[i].op != found[i - 1].op)
-            printf("%s%s on %s: %s (%s)\n", i ? "\n" : "", found[i].op->name, id, dev->name, dev->arch);
+        bool new_op = !i || found[i].op != found[i - 1].op;
+        if (i && new_op)
+            text_line("%s", "");
+        if (new_op)
+            text_line("%s on %s: %s (%s)", found[i].op->name, id, dev->name, dev->arch);
         target_print(&title, found[i].op, found[i].problem, found[i].row);
-        printf("\n%s\n", buf_text(&title));
+        text_line("%s", "");
+        text_line("%s", buf_text(&title));
         buf_free(&title);
         if (timing_table(found[i].op, &found[i].report) != DONE)
             return FAILED;

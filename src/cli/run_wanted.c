@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "cli/text.h"
 #include "measure/bench.h"
 #include "op/load.h"
 
@@ -144,7 +145,7 @@ int run_wanted(const struct targets *t, struct run_args *run)
     }
     code = tune_rows(store, run, &t->dev, &rows, &lib, found, &n);
     if (!n && !run_stop && !run->args.json && code == DONE)
-        printf("nothing%s is wanted on %s\n", t->op || rows.n ? " that can be tuned" : "", t->dev.name);
+        text_line("nothing%s is wanted on %s", t->op || rows.n ? " that can be tuned" : "", t->dev.name);
     code = run_report(&t->dev, run, store, found, n, code);
 out:
     for (int i = 0; lib.known && i < lib.n; i++)

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/show.h"
+#include "cli/text.h"
 #include "model/plan.h"
 #include "source/source.h"
 
@@ -131,6 +132,13 @@ static int find_config(const struct show_args *args, struct subject *s)
 
 static void print_text(const char *text)
 {
+    bool exact = !isatty(STDOUT_FILENO); /* a terminal gets it harmless, and a file as it is */
+    for (size_t n; !exact && *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        text_line("%.*s", (int)n, text);
+    }
+    if (!exact)
+        return;
     fputs(text, stdout);
     if (*text && text[strlen(text) - 1] != '\n')
         putchar('\n');

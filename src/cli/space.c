@@ -121,7 +121,7 @@ static int print_table(const struct view *v, const char *title, const struct dev
     int n;
     const struct removal *r = space_removals(v->space, &n);
     devspec_id(dev, id);
-    printf("%s on %s: %s\n", title, id, dev->name);
+    text_line("%s on %s: %s", title, id, dev->name);
     table_cell(&table, "%.0f", cartesian(v));
     table_cell(&table, "points");
     table_cell(&table, "%s", "");

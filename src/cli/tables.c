@@ -10,7 +10,9 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/shell.h"
 #include "cli/targets.h"
+#include "cli/text.h"
 #include "device/device.h"
 #include "op/load.h"
 #include "source/source.h"
@@ -246,6 +248,17 @@ static int make_database(struct making *m, const char *out, struct err *err)
     return output_end(o, rc, err);
 }
 
+/* And how to get it. */
+static void say_without(const struct making *m, const char *out)
+{
+    const char *const words[] = { "cutune", "tables", "--ptx", m->folder, out };
+    struct buf command = { 0 };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        shell_word(&command, words[i]);
+    complain(DONE, "%d of the kernels for CUDA have no PTX in %s: %s", m->without, m->folder, buf_text(&command));
+    buf_free(&command);
+}
+
 int cmd_tables(int argc, char **argv)
 {
     struct tables_args args = { 0 };
@@ -263,10 +276,9 @@ int cmd_tables(int argc, char **argv)
         remove_unused(&m);
     int code = rc ? complain(FAILED, "%s", err.msg) : DONE;
     if (!rc && m.without)
-        complain(DONE, "%d of the kernels for CUDA have no PTX in %s: cutune tables --ptx %s %s", m.without, m.folder, m.folder,
-                 args.out);
+        say_without(&m, args.out);
     if (!rc)
-        printf("%s: %d default kernels\n", args.out, m.records);
+        text_line("%s: %d default kernels", args.out, m.records);
     if (m.compiler)
         cuda_backend.compiler_close(m.compiler);
     buf_free(&folder);

@@ -3,9 +3,23 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "cli/cli.h"
 
 enum { MAX_COLUMNS = 16, TEXTS = 4, TEXT_BYTES = 32 };
+
+void text_line(const char *fmt, ...)
+{
+    struct buf line = { 0 };
+    va_list args;
+    va_start(args, fmt);
+    buf_vfmt(&line, fmt, args);
+    va_end(args);
+    if (line.data)
+        err_line(line.data);
+    puts(line.failed ? "out of memory" : buf_text(&line));
+    buf_free(&line);
+}
 
 void table_cell(struct table *t, const char *fmt, ...)
 {
@@ -14,6 +28,7 @@ void table_cell(struct table *t, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(cell, sizeof cell, fmt, args);
     va_end(args);
+    err_line(cell);
     buf_put(&t->cells, cell, strlen(cell) + 1);
     t->n++;
 }
@@ -58,7 +73,9 @@ int table_print(struct table *t, int indent, FILE *out)
 static void print_listed(struct listing *l)
 {
     if (l->table.n) {
-        printf("%s%s\n", l->any ? "\n" : "", buf_text(&l->head));
+        if (l->any)
+            text_line("%s", "");
+        text_line("%s", buf_text(&l->head));
         table_print(&l->table, 2, stdout);
         l->any = true;
     }

@@ -6,6 +6,10 @@
 
 #include "base/buf.h"
 
+/* A line on the standard output. All text for people passes through here or table_cell, which make it harmless (err_line): names of
+ * devices, ops and files are strangers'. */
+void text_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* Rows of cells; columns are as wide as their widest cell, two spaces apart. */
 struct table {
     const char *align; /* a letter a column: l or r */

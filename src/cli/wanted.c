@@ -37,7 +37,7 @@ int wanted_print(struct store *store, const struct filter *filter, struct err *e
     struct printing p = { .filter = filter, .listing.table.align = "lllrrr" };
     int rc = store_each_wanted(store, NULL, add_row, &p, err);
     if (!listing_end(&p.listing) && rc == 0)
-        printf("nothing%s is wanted in %s\n", filter->op.len ? " of that" : "", store_path(store));
+        text_line("nothing%s is wanted in %s", filter->op.len ? " of that" : "", store_path(store));
     return rc;
 }
 

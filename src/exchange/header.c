@@ -16,51 +16,18 @@ static void comma(struct buf *out, const char *indent)
 
 /* ---------------------------------------------------------------------------------------------------------------- names */
 
-/* What an op may call a size or a buffer, but C or C++ or the function itself has for something else: keywords, what their headers
- * define as macros, and what the function uses. */
-static const char taken[] =
-    /* C and C++ */
-    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await "
-    "co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default delete do "
-    "double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace "
-    "new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict "
-    "return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try "
-    "typedef typeid typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq "
-    /* macros of compilers, and of headers that are often there */
-    "EOF I NULL assert complex errno i386 imaginary linux max min noreturn offsetof stderr stdin stdout unix "
-    /* the function's own */
-    "buffers h int64_t kernel rc sizes stream types uintptr_t ";
-
 /* The names of a function's parameters: buffers, then sizes. */
 struct params {
-    char name[MAX_ARGS + MAX_AXES][MAX_NAME + 4 * (MAX_ARGS + MAX_AXES) + 1]; /* room for an "arg_" for each name in the way */
+    char name[MAX_ARGS + MAX_AXES][sizeof "axis_" + MAX_NAME];
     int n;
 };
 
-static bool is_taken(const struct params *p, const char *name)
+/* An op may use any word as a name: keywords of C and C++, and what headers and compilers define as macros. No list of them is ever
+ * complete, so every name has a prefix. No macro begins with either prefix, the function's own names do not, and as there is one for
+ * buffers and one for sizes, two names that differ stay different. */
+static void add_param(struct params *p, const char *prefix, const char *name)
 {
-    if (name[0] == '_' || strncmp(name, "cutune_", 7) == 0)
-        return true;
-    char word[sizeof *p->name + 2];
-    snprintf(word, sizeof word, " %s ", name);
-    if (strstr(taken, word))
-        return true;
-    for (int i = 0; i < p->n; i++)
-        if (!strcmp(p->name[i], name))
-            return true;
-    return false;
-}
-
-/* Its own name, with "arg_" before it as often as it takes. */
-static void add_param(struct params *p, const char *name)
-{
-    char *own = p->name[p->n];
-    strcpy(own, name);
-    while (is_taken(p, own)) {
-        memmove(own + 4, own, strlen(own) + 1);
-        memcpy(own, "arg_", 4);
-    }
-    p->n++;
+    snprintf(p->name[p->n++], sizeof *p->name, "%s%s", prefix, name);
 }
 
 static bool is_buffer(const struct arg *a)
@@ -73,9 +40,9 @@ static void name_params(const struct op *op, struct params *p)
     p->n = 0;
     for (int i = 0; i < op->nargs; i++)
         if (is_buffer(&op->args[i]))
-            add_param(p, op->args[i].name);
+            add_param(p, "arg_", op->args[i].name);
     for (int i = 0; i < op->naxes; i++)
-        add_param(p, op->axes[i].name);
+        add_param(p, "axis_", op->axes[i].name);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- the comment */
@@ -102,7 +69,7 @@ static void extents(struct buf *out, const struct arg *a)
 static void comment_buffer(struct buf *out, const struct arg *a, const char *name)
 {
     static const char *const uses[] = { [ARG_INPUT] = "read", [ARG_OUTPUT] = "written", [ARG_INOUT] = "read and written" };
-    buf_fmt(out, " *   %-8s %s, ", name, a->type);
+    buf_fmt(out, " *   %-12s %s, ", name, a->type);
     if (a->rank == 0)
         buf_str(out, "one element");
     extents(out, a);
@@ -117,19 +84,16 @@ static void comment_axis(struct buf *out, const struct axis *a, const char *name
         [AXIS_BATCH] = "how many, at least 1",
         [AXIS_FLAG] = "0 or 1",
     };
-    buf_fmt(out, " *   %-8s %s", name, takes[a->kind]);
-    if (strcmp(name, a->name))
-        buf_fmt(out, "; the op calls it %s", a->name);
-    buf_str(out, "\n");
+    buf_fmt(out, " *   %-12s %s\n", name, takes[a->kind]);
 }
 
 /* All bindings; `types` may be any of them. */
 static void comment_types(struct buf *out, const struct op *op)
 {
-    buf_fmt(out, " *   %-8s ", "types");
+    buf_fmt(out, " *   %-12s ", "types");
     for (int row = 0; row < op->nrows; row++) {
         if (row)
-            comma(out, " *            ");
+            comma(out, " *                ");
         buf_str(out, "\"");
         op_row_print(out, op, row);
         buf_str(out, "\"");

@@ -96,7 +96,7 @@ static int write_row(void *arg, const struct listed *l)
 {
     struct writer *w = arg;
     json_t *row = row_json(l);
-    char *text = row ? json_dumps(row, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    char *text = row ? json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(row);
     if (!text)
         return err_set(w->err, ERR_CORRUPT,

@@ -272,7 +272,7 @@ static void render(struct slot_c *s, struct job *job)
     config_put(out, s->run->op, &job->config);
     frame_end(out, f);
     worker_send(s->worker);
-    worker_deadline(s->worker, run_patience(s->run, s->open ? RENDER_DEADLINE : COMPILE_DEADLINE));
+    worker_deadline(s->worker, s->open ? run_patience(s->run, RENDER_DEADLINE) : run_start_patience(s->run, COMPILE_DEADLINE));
 }
 
 /* Whether it is known to have no source, or its template is known to have no end. Takes the job over then. */

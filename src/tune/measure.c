@@ -53,6 +53,11 @@ static void doubt(struct run *r, struct job *job, struct result *result)
     *result = (struct result){ 0 };
 }
 
+static int64_t patience(const struct run *r)
+{
+    return r->meter_ready ? run_patience(r, deadline_ms(r)) : run_start_patience(r, SETUP_DEADLINE);
+}
+
 static void ready(struct run *r, struct cursor *body)
 {
     double reference = get_f64(body), copy = get_f64(body);
@@ -137,7 +142,7 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         return;
     if (kind == F_HELLO && !r->meter_greeted && get_u32(body) == WIRE_VERSION) {
         r->meter_greeted = true;
-        worker_deadline(w, run_patience(r, SETUP_DEADLINE));
+        worker_deadline(w, run_start_patience(r, SETUP_DEADLINE));
     } else if (kind == F_FAILED) {
         const char *text = get_lstr(body, &n);
         if (!r->first_ns) /* none ever was ready: the next would fail the same way */
@@ -145,10 +150,10 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         else if (!r->meter_leaves)
             snprintf(r->setup_why, sizeof r->setup_why, "%.*s", text ? (int)n : 0, text ? text : "");
     } else if (kind == F_ALIVE) {
-        worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
+        worker_deadline(w, patience(r));
     } else if (kind == F_WAITING || kind == F_UNLOCKED) {
         const char *text = get_lstr(body, &n);
-        worker_deadline(w, run_patience(r, r->meter_ready ? deadline_ms(r) : SETUP_DEADLINE));
+        worker_deadline(w, patience(r));
         (kind == F_WAITING ? waiting : unlocked)(r, text ? n : 0, text);
     } else if (kind == F_READY && !r->meter_ready) {
         ready(r, body);
@@ -173,7 +178,7 @@ static void setup_failed(struct run *r, bool deadline, const char *why)
     why = r->setup_why[0] ? r->setup_why : why;
     if (deadline)
         run_fail(r, ERR_TIMEOUT, "the reference %s, or setting up for it, did not end within %.3g s", reference,
-                 (double)run_patience(r, SETUP_DEADLINE) / 1e3);
+                 (double)run_start_patience(r, SETUP_DEADLINE) / 1e3);
     else if (++r->setup_deaths >= most && r->first_ns)
         run_fail(r, ERR_DEVICE, "the reference %s passed before and does so no longer: %s", reference, why);
     else if (r->setup_deaths >= most)
@@ -219,7 +224,7 @@ int meter_start(struct run *r)
     bool after_death = r->first_ns || r->setup_deaths;
     run_put_task(r, worker_buf(r->meter), after_death ? rand_at((uint64_t)clock_ns(), (uint64_t)getpid()) | 1 : 0);
     worker_send(r->meter);
-    worker_deadline(r->meter, run_patience(r, SETUP_DEADLINE));
+    worker_deadline(r->meter, run_start_patience(r, SETUP_DEADLINE));
     return 0;
 }
 

@@ -25,10 +25,19 @@ void run_fail(struct run *r, int code, const char *fmt, ...)
     r->stopping = true;
 }
 
+static int64_t bounded(int64_t ms, int64_t most)
+{
+    return most > 0 && ms > most ? most : ms;
+}
+
 int64_t run_patience(const struct run *r, int64_t ms)
 {
-    int64_t most = r->opt->deadline_ms;
-    return most > 0 && ms > most ? most : ms;
+    return bounded(ms, r->opt->deadline_ms);
+}
+
+int64_t run_start_patience(const struct run *r, int64_t ms)
+{
+    return bounded(ms, r->opt->start_ms);
 }
 
 struct job *job_new(struct run *r, const struct config *c, int64_t index)

@@ -165,7 +165,9 @@ void run_pump(struct run *r);
 bool run_over_time(const struct run *r);
 bool run_in_flight(const struct run *r); /* a configuration that was accepted and has no outcome yet */
 void run_enlist(struct run *r, int64_t index);
-int64_t run_patience(const struct run *r, int64_t ms); /* a deadline, where the options ask for no shorter one */
+/* A deadline, of a candidate's work or of a worker's start, if the options ask for no shorter one. */
+int64_t run_patience(const struct run *r, int64_t ms);
+int64_t run_start_patience(const struct run *r, int64_t ms);
 /* Records an outcome: store, report, strategy. Takes nothing over. result may be null: an outcome without a measurement. */
 void run_done(struct run *r, const struct job *job, const struct result *result);
 /* Nothing is known of it, and nothing stored. */

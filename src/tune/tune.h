@@ -36,7 +36,8 @@ struct tune_options {
     bool retune;                                                /* forget what is stored for this target first */
     bool warm;                                                  /* time with a warm cache; cold otherwise */
     volatile sig_atomic_t *stop;                                /* non-zero: end soon, keep what is measured; may be null */
-    int64_t deadline_ms;                                        /* a bound on all deadlines, for tests; 0: none */
+    int64_t deadline_ms;                                        /* a bound on deadlines of work, for tests; 0: none */
+    int64_t start_ms;                                           /* likewise on those of a worker's start and set-up */
     void (*progress)(void *arg, const struct tune_progress *p); /* may be null */
     void (*note)(void *arg, const char *line);                  /* what a person should know at once; may be null */
     void *arg;

@@ -1,4 +1,4 @@
-//null: delay=4
+//null: delay=2
 //null: time=$(5000 + K * 7919 % 61 * 100)
 KERNEL void copy(GLOBAL T *out, GLOBAL const T *in, int64 n)
 {

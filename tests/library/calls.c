@@ -352,7 +352,7 @@ static void loop(const char *database, char **command)
         cutune_close(application);
         return;
     }
-    for (int i = 0; i < 6000 && cutune_kernel_match(k) != CUTUNE_MATCH_EXACT; i++) {
+    for (int i = 0; i < 30000 && cutune_kernel_match(k) != CUTUNE_MATCH_EXACT; i++) {
         nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
         expect(cutune_lookup(mine, "transpose", "i32", sizes, 2, &k) == CUTUNE_OK, "the look-up of what is being tuned");
     }

@@ -99,6 +99,56 @@ static void writes_csv(void **state)
     store_close(s);
 }
 
+/* The first cell of the first row if the device has this name. */
+static char *first_cell(const char *name)
+{
+    static char cell[200];
+    char sql[300], *text, *end;
+    snprintf(sql, sizeof sql, "UPDATE device SET name = %s", name);
+    meddle("a.db", sql);
+    struct store *s;
+    assert_int_equal(store_open(in_dir("a.db"), STORE_READ, &s, NULL), 0);
+    text = export_text(s, "csv", NULL);
+    assert_non_null(text);
+    end = strstr(text, ",cuda,");
+    assert_non_null(end);
+    *end = 0;
+    snprintf(cell, sizeof cell, "%s", strchr(text, '\n') + 1);
+    free(text);
+    store_close(s);
+    return cell;
+}
+
+/* What a spreadsheet would take for a formula, or a terminal for a command, is a text and nothing else; numbers stay numbers. */
+static void writes_harmless_csv(void **state)
+{
+    (void)state;
+    static const char *const cells[][2] = {
+        { "'=1+1'", "\"'=1+1\"" },
+        { "'+1+1'", "\"'+1+1\"" },
+        { "'-1+1'", "\"'-1+1\"" },
+        { "'@SUM(A1)'", "\"'@SUM(A1)\"" },
+        { "'=cmd|\"/c x\"!A1'", "\"'=cmd|\"\"/c x\"\"!A1\"" },
+        { "'  =1'", "\"'  =1\"" },
+        { "char(133) || '=1'", "\"' =1\"" },
+        { "char(65309) || '1'", "\"'\uff1d1\"" }, /* the wide sign */
+        { "'''=1'", "\"''=1\"" },
+        { "'a;=1'", "\"a;=1\"" },
+        { "'-'", "\"'-\"" },
+        { "'-1.5e+3'", "-1.5e+3" },
+        { "'-5'", "-5" },
+        { "'+5'", "+5" },
+        { "'-inf'", "\"'-inf\"" },
+        { "'-0x1p3'", "\"'-0x1p3\"" },
+        { "'a=b-c@d'", "a=b-c@d" },
+        { "'a' || char(155) || '31m' || char(8238) || CAST(x'ff' AS TEXT) || 'b'", "a 31m ?b" },
+        { "''", "" },
+    };
+    store_close(make_store());
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        assert_string_equal(first_cell(cells[i][0]), cells[i][1]);
+}
+
 static void writes_nothing_well(void **state)
 {
     (void)state;
@@ -144,10 +194,8 @@ static void says_what_went_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        in_folder(writes_json),
-        in_folder(writes_csv),
-        in_folder(writes_nothing_well),
-        in_folder(says_what_went_wrong),
+        in_folder(writes_json),         in_folder(writes_csv),           in_folder(writes_harmless_csv),
+        in_folder(writes_nothing_well), in_folder(says_what_went_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

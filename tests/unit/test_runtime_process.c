@@ -163,6 +163,13 @@ static void *opens_and_closes(void *arg)
     return NULL;
 }
 
+/* A fork copies what a sanitizer notes of all memory: the plain build does the many. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { FORKS = 15 };
+#else
+enum { FORKS = 60 };
+#endif
+
 static void forks_beside_busy_threads(void **state)
 {
     (void)state;
@@ -173,7 +180,7 @@ static void forks_beside_busy_threads(void **state)
     strcpy(b.path, in_dir("a.db"));
     for (int i = 0; i < 3; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work[i], &b), 0);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < FORKS; i++) {
         for (int at = b.turns; b.turns == at;)
             sched_yield();
         pid_t child = fork();

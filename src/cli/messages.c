@@ -1,0 +1,81 @@
+#include "cli/messages.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "cli/cli.h"
+
+/* "cutune", or "cutune run" while a command runs. */
+static char program[80] = "cutune";
+
+char *messages_name(const char *command)
+{
+    snprintf(program, sizeof program, "cutune %s", command);
+    return program;
+}
+
+int complain(int exit_code, const char *fmt, ...)
+{
+    struct buf line = { 0 };
+    va_list args;
+    va_start(args, fmt);
+    buf_vfmt(&line, fmt, args);
+    va_end(args);
+    if (line.data)
+        err_line(line.data);
+    fprintf(stderr, "%s: %s\n", program, line.failed ? "out of memory" : buf_text(&line));
+    buf_free(&line);
+    return exit_code;
+}
+
+static void write_all(const char *text, size_t n)
+{
+    while (n) {
+        ssize_t done = write(STDERR_FILENO, text, n);
+        if (done < 0 && errno != EINTR)
+            return;
+        text += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+}
+
+/* One line, or a part of one that is longer than the stream's buffer. */
+static void write_line(const char *text, size_t n, bool ends)
+{
+    char line[BUFSIZ + 2];
+    n = n < BUFSIZ ? n : BUFSIZ;
+    for (size_t i = 0; i < n; i++)
+        line[i] = text[i] ? text[i] : ' ';
+    line[n] = 0;
+    err_line(line);
+    n = strlen(line);
+    line[n] = '\n';
+    write_all(line, n + ends);
+}
+
+static ssize_t write_harmless(void *nothing, const char *text, size_t size)
+{
+    (void)nothing;
+    for (const char *end = text + size; text < end;) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        size_t n = (size_t)((newline ? newline : end) - text);
+        bool whole = n <= BUFSIZ;
+        write_line(text, n, whole && newline);
+        text += !whole ? BUFSIZ : n + (newline != NULL);
+    }
+    return (ssize_t)size;
+}
+
+void messages_start(void)
+{
+    FILE *harmless = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_harmless });
+    if (!harmless)
+        return;
+    setvbuf(harmless, NULL, _IOLBF, BUFSIZ);
+    stderr = harmless;
+}
