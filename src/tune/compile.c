@@ -152,7 +152,7 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     struct slot_c *s = arg;
     struct run *r = s->run;
     struct job *job = s->job;
-    bool greeted = s->greeted; /* one that never did died of something else than its configuration */
+    bool greeted = s->greeted, open = s->open; /* one that never did died of something else than its configuration */
     char endless[200];
     (void)w;
     if (job && deadline && s->open && !s->compiling) {
@@ -164,6 +164,9 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     s->greeted = s->open = s->compiling = false;
     if (r->phase == PHASE_END)
         return;
+    if (deadline && greeted && !open) /* until then only the compiler and the reference can be at fault */
+        run_fail(r, ERR_TIMEOUT, "loading the compiler, or filling the reference %s, did not end within %.3g s",
+                 r->op->reference_name, (double)run_patience(r, COMPILE_DEADLINE) / 1e3);
     bool first = job && greeted && !deadline && !job->retried;
     if (!first && ++r->compile_deaths >= DEATHS)
         run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);

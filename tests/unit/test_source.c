@@ -158,7 +158,9 @@ static void key_of(const struct op *op, const struct config *c, const char *shap
 {
     struct problem prob;
     struct err err = { 0 };
-    if (problem_parse(op, shape, &prob, &err) || source_key(op, c, &prob, 0, &gpu, source, key, &err))
+    char basis[HASH_HEX];
+    if (problem_parse(op, shape, &prob, &err) || source_basis(op, &prob, 0, &gpu, "NVRTC 13.0", basis, &err) ||
+        source_key(op, c, &prob, 0, &gpu, source, basis, key, &err))
         fail_msg("%s", err.msg);
 }
 
@@ -188,8 +190,76 @@ static void test_key(void **state)
     op->args[1].name = "renamed";
     key_of(op, &atomic, "n=1000000", "source", first);
     assert_string_equal(first, other);
-    key_of(op, NULL, "n=1000000", "source", first);
+    op->variants[atomic.variant].requires.arch_specific = true; /* compiled for another architecture */
+    key_of(op, &atomic, "n=1000000", "source", other);
     assert_string_not_equal(first, other);
+    op_free(op);
+}
+
+static void basis_of(const struct op *op, const char *shape, const char *compiler, char basis[HASH_HEX])
+{
+    struct problem prob;
+    struct err err = { 0 };
+    if (problem_parse(op, shape, &prob, &err) || source_basis(op, &prob, 0, &gpu, compiler, basis, &err))
+        fail_msg("%s", err.msg);
+}
+
+/* A verdict is worth no more than what it was reached with. */
+static void test_basis(void **state)
+{
+    (void)state;
+    struct op *op;
+    struct err err = { 0 };
+    if (op_load("dot", &op, &err))
+        fail_msg("%s", err.msg);
+    char first[HASH_HEX], other[HASH_HEX], last[HASH_HEX];
+    basis_of(op, "n=1000000", "NVRTC 13.0", first);
+    basis_of(op, "n=1000000", "NVRTC 13.0", other);
+    assert_string_equal(first, other);
+    basis_of(op, "n=1000001", "NVRTC 13.0", other);
+    assert_string_not_equal(first, other);
+    basis_of(op, "n=1000000", "NVRTC 13.1", other);
+    assert_string_not_equal(first, other);
+    const struct op was = *op;
+    for (int way = 0; way < 7; way++) {
+        struct arg arg = op->args[1];
+        switch (way) {
+        case 0:
+            op->check_length = "1000000000";
+            break;
+        case 1:
+            op->check = CHECK_EXACT;
+            break;
+        case 2:
+            op->reference_text = "KERNEL void dot_ref() { }";
+            break;
+        case 3:
+            op->reference.block[0] = "77";
+            break;
+        case 4:
+            op->args[1].fill = op->args[1].fill == FILL_BITS ? FILL_NUMBERS : FILL_BITS;
+            break;
+        case 5:
+            op->args[1].partial = true;
+            break;
+        case 6:
+            op->prelude_cuda = "";
+            break;
+        }
+        basis_of(op, "n=1000000", "NVRTC 13.0", other);
+        assert_string_not_equal(first, other);
+        basis_of(op, "n=1000000", "NVRTC 13.0", last);
+        assert_string_equal(last, other);
+        op->args[1] = arg;
+        *op = was;
+    }
+    op->check_length = "n * 1"; /* as it evaluates */
+    basis_of(op, "n=1000000", "NVRTC 13.0", other);
+    assert_string_equal(first, other);
+    op->reference_text = "//@ error 'no reference'\n";
+    struct problem prob = { .size = { 5 } };
+    assert_int_equal(source_basis(op, &prob, 0, &gpu, "", other, &err), ERR_INVALID);
+    assert_non_null(strstr(err.msg, "no reference"));
     op_free(op);
 }
 
@@ -224,8 +294,9 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fill),  cmocka_unit_test(test_broken), cmocka_unit_test(test_defines),
-        cmocka_unit_test(test_types), cmocka_unit_test(test_key),    cmocka_unit_test(test_ops_that_ship),
+        cmocka_unit_test(test_fill),          cmocka_unit_test(test_broken), cmocka_unit_test(test_defines),
+        cmocka_unit_test(test_types),         cmocka_unit_test(test_key),    cmocka_unit_test(test_basis),
+        cmocka_unit_test(test_ops_that_ship),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -472,6 +472,44 @@ static void a_changed_template_makes_stale_what_it_changes(void **state)
     strike_stage(&s);
 }
 
+/* A verdict is found again only with all that it was reached with. */
+static void what_proves_is_in_the_key(void **state)
+{
+    (void)state;
+    struct stage s;
+    static const struct {
+        const char *name, *from, *to;
+    } changes[] = {
+        { "acts.lua", "check = 'exact'", "check = { sum = 1000000000 }" },
+        { "acts.lua", "check = { sum = 1000000000 }", "check = { sum = 2 }" },
+        { "acts.lua", "input('inp', 'T', { 'n' })", "input('inp', 'T', { 'n' }, { fill = 'bits' })" },
+        { "acts.lua", "fill = 'bits'", "fill = 'numbers'" },
+        { "acts.lua", "output('out', 'T', { 'n' })", "output('out', 'T', { 'n' }, { partial = true })" },
+        { "acts.lua", "kernel = 'ref'", "kernel = 'ref', block = 2" },
+        { "ref.cu", "{ }", "{ int sum; }" },
+    };
+    raise_stage(&s, "1, 2, 3, 4, 5", five);
+    tune_well(&s);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        struct buf text = { 0 };
+        assert_int_equal(file_read(path_of(changes[i].name), 1 << 16, &text, NULL), 0);
+        const char *at = strstr(buf_text(&text), changes[i].from);
+        assert_non_null(at);
+        struct buf changed = { 0 };
+        buf_put(&changed, buf_text(&text), (size_t)(at - buf_text(&text)));
+        buf_fmt(&changed, "%s%s", changes[i].to, at + strlen(changes[i].from));
+        change(&s, changes[i].name, buf_text(&changed));
+        tune_well(&s);
+        if (s.report.tried != 5 || s.report.measured != 5)
+            fail_msg("%s: %d measured anew", changes[i].to, (int)s.report.measured);
+        tune_well(&s);
+        assert_int_equal(s.report.measured, 0);
+        buf_free(&text);
+        buf_free(&changed);
+    }
+    strike_stage(&s);
+}
+
 static void types_are_tuned_apart(void **state)
 {
     (void)state;
@@ -767,6 +805,22 @@ static void a_reference_that_fails_is_told(void **state)
     }
 }
 
+/* No configuration is blamed for a reference whose Lua has no end. */
+static void a_reference_that_cannot_be_filled_ends_a_run(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2", "'time=1000'");
+    change(&s, "ref.cu", "//@ error 'not today'\nKERNEL void ref() { }\n");
+    assert_int_equal(tune(&s), ERR_DEVICE);
+    assert_non_null(strstr(s.err.msg, "reference ref.cu: ref.cu:1: not today"));
+    change(&s, "ref.cu", "//@ string.find(string.rep('a', 60), string.rep('a*', 60) .. 'b')\nKERNEL void ref() { }\n");
+    assert_int_equal(tune(&s), ERR_TIMEOUT);
+    assert_non_null(strstr(s.err.msg, "filling the reference ref.cu, did not end within 3 s"));
+    assert_int_equal(s.report.measured, 0);
+    strike_stage(&s);
+}
+
 static void a_program_that_is_no_worker_ends_a_run(void **state)
 {
     (void)state;
@@ -930,6 +984,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_budget_is_kept_and_the_rest_follows),
         cmocka_unit_test(an_earlier_winner_stays),
         cmocka_unit_test(a_changed_template_makes_stale_what_it_changes),
+        cmocka_unit_test(what_proves_is_in_the_key),
         cmocka_unit_test(types_are_tuned_apart),
         cmocka_unit_test(seconds_are_a_budget_too),
         cmocka_unit_test(a_stop_keeps_what_is_measured),
@@ -939,6 +994,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_worker_that_is_attacked_costs_one_configuration_at_most),
         cmocka_unit_test(memory_is_taken_from_the_children_first),
         cmocka_unit_test(a_reference_that_fails_is_told),
+        cmocka_unit_test(a_reference_that_cannot_be_filled_ends_a_run),
         cmocka_unit_test(a_program_that_is_no_worker_ends_a_run),
         cmocka_unit_test(a_worker_that_reads_nothing_ends_a_run),
         cmocka_unit_test(a_strategy_may_fail),
