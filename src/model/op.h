@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/util.h"
 #include "expr/val.h"
 #include "model/dtype.h"
 
@@ -162,6 +163,7 @@ struct op {
     struct default_config *defaults; /* ordered; the first whose constraints hold; the last always does */
     /* the dialects' preludes, by backend name: carried so that whoever renders needs no files */
     const char *prelude_cuda, *prelude_opencl;
+    const char *contract; /* of an op that a store gave: its op_contract as it was; null: unknown, or see there */
 };
 
 struct op *op_new(void);     /* an empty op on an arena of its own; null without memory */
@@ -181,6 +183,11 @@ const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row)
 /* Whether everything in the op that is no expression fits together: counts, indices, names and their clashes, types, values. What
  * hangs on the pointers must be there; an op may still lack variants or a reference. Expressions are plan_new's. */
 int op_check(const struct op *op, struct err *err);
+
+/* A hash of what its kernels are proved against: check, reference, what arguments are filled with. */
+int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err);
+/* A hash of what the sources and launches of a variant are made from. */
+int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err);
 
 /* The whole op as bytes and back. op_get bounds every count and ends with op_check, so bytes from a broken or hostile child are
  * refused. */

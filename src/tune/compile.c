@@ -126,6 +126,7 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         return;
     if (kind == F_HELLO && !s->greeted && get_u32(body) == WIRE_VERSION) {
         s->greeted = true;
+        worker_deadline(w, run_patience(r, COMPILE_DEADLINE));
     } else if (kind == F_FAILED && take_text(body, text, sizeof text)) {
         run_fail(r, ERR_DEVICE, "compile worker: %s", text);
     } else if (kind == F_ALIVE && !s->open) {
@@ -164,9 +165,12 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     s->greeted = s->open = s->compiling = false;
     if (r->phase == PHASE_END)
         return;
-    if (deadline && greeted && !open) /* until then only the compiler and the reference can be at fault */
+    if (deadline && greeted && !open) { /* until then only the compiler and the reference can be at fault */
         run_fail(r, ERR_TIMEOUT, "loading the compiler, or filling the reference %s, did not end within %.3g s",
                  r->op->reference_name, (double)run_patience(r, COMPILE_DEADLINE) / 1e3);
+        run_pump(r);
+        return;
+    }
     bool first = job && greeted && !deadline && !job->retried;
     if (!first && ++r->compile_deaths >= DEATHS)
         run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);

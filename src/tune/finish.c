@@ -78,6 +78,13 @@ static void enter(struct run *r, struct done *d)
     r->played[r->nplayed++] = job;
 }
 
+/* Not if its variant has changed since: then one of those that are known, but were not played off against it, takes its place. */
+static bool winner_is_of_now(const struct run *r)
+{
+    const struct known_entry *e = known_find(&r->known, r->winner_key);
+    return !e || e->of_now;
+}
+
 void playoff_begin(struct run *r)
 {
     struct done *best[PLAYOFF] = { 0 };
@@ -85,7 +92,7 @@ void playoff_begin(struct run *r)
         r->measure_deaths = 0; /* of those that are out of the game */
     r->quiet_turn = false;
     int n = fastest(r, best, PLAYOFF);
-    if (!n || (!r->report->measured && r->had_winner)) {
+    if (!n || (!r->report->measured && r->had_winner && winner_is_of_now(r))) {
         r->phase = PHASE_TABLES; /* nothing new: nothing to write either */
         return;
     }
@@ -366,8 +373,7 @@ int report_finish(struct run *r, struct err *err)
 {
     struct tune_report *out = r->report;
     int rc = 0;
-    if (out->measured)
-        rc = keep_winner(r, err);
+    rc = keep_winner(r, err);
     const struct done *best = r->had_winner ? by_key(r, r->winner_key) : NULL, *worst = NULL;
     int ties;
     if (!best)
