@@ -1,10 +1,10 @@
 /* What makes a record out of date when it changes: hashes of an op's contract and of its variants. */
-#include "model/op.h"
+#include "model/include.h"
 #include "model/serial.h"
 
-static int finish(struct buf *b, char hash[HASH_HEX], struct err *err)
+static int finish(struct buf *b, int rc, char hash[HASH_HEX], struct err *err)
 {
-    int rc = b->failed ? err_nomem(err) : 0;
+    rc = rc ? rc : b->failed ? err_nomem(err) : 0;
     if (!rc)
         hash_hex(b->data, b->len, hash);
     buf_free(b);
@@ -20,9 +20,8 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
         buf_u8(&b, (uint8_t)op->args[i].fill);
         buf_u8(&b, op->args[i].partial);
     }
-    buf_lstr(&b, op->reference_text);
     put_launch(&b, &op->reference);
-    return finish(&b, hash, err);
+    return finish(&b, put_with_includes(&b, op, op->reference_text, err), hash, err);
 }
 
 /* A template sees all words that a parameter may have, and of others the value that it has. */
@@ -38,7 +37,6 @@ int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HE
     struct buf b = { 0 };
     buf_lstr(&b, op->prelude_cuda);
     buf_lstr(&b, op->prelude_opencl);
-    buf_lstr(&b, v->template_text);
     for (int i = 0; i < v->nparams; i++)
         put_words(&b, &v->params[i]);
     for (int i = 0; i < v->nlaunches; i++)
@@ -46,5 +44,5 @@ int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HE
     put_workspaces(&b, v->workspaces, v->nworkspaces);
     put_ints(&b, v->clear, v->nclear);
     buf_u8(&b, v->requires.arch_specific);
-    return finish(&b, hash, err);
+    return finish(&b, put_with_includes(&b, op, v->template_text, err), hash, err);
 }

@@ -21,7 +21,9 @@ enum {
     MAX_VALUES = 65535, /* of a parameter */
     MAX_RANK = 8,
     MAX_LAUNCHES = 8,
-    MAX_NAME = 63, /* bytes of any name: a letter or _, then letters, digits, _ */
+    MAX_INCLUDES = 256,  /* files that the templates of an op include */
+    MAX_PATH_NAME = 255, /* bytes of the path of one */
+    MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
 };
 
 enum axis_kind {
@@ -136,6 +138,13 @@ struct shape {
     const char *when;    /* null: always; else an expression over device.* */
 };
 
+/* A file that templates include, by its path below the folder of the script, or (shared) that of the templates. */
+struct include {
+    const char *name;
+    const char *text;
+    bool shared;
+};
+
 struct op {
     struct arena *arena;
     const char *name;
@@ -163,6 +172,8 @@ struct op {
     struct default_config *defaults; /* ordered; the first whose constraints hold; the last always does */
     /* the dialects' preludes, by backend name: carried so that whoever renders needs no files */
     const char *prelude_cuda, *prelude_opencl;
+    int nincludes; /* likewise */
+    struct include *includes;
     const char *contract; /* of an op that a store gave: its op_contract as it was; null: unknown, or see there */
 };
 
