@@ -175,6 +175,8 @@ struct winner {
  * a cold and one for a warm cache the cold one. Pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
                          struct err *err);
+/* How many winners of the op are not served because it has another interface or contract by now. */
+int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err *err);
 /* The kernel of a row; ERR_NOTFOUND where there is none. */
 int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err);
 
