@@ -1,11 +1,11 @@
--- cutune's database: what was measured, and the kernels that came out of it. Version 2.
+-- cutune's database: what was measured, and the kernels that came out of it. Version 3.
 --
 -- This file makes a new database of the newest version; db/migrations/README.md says how an older one gets there. It runs inside one
 -- transaction. Times are in nanoseconds, sizes in bytes, unless a column says otherwise. A `place` counts from 0 and leaves no gap.
 -- Expressions are text in the language of src/expr, over the names said beside them.
 
 PRAGMA application_id = 1668641902; -- "cutn": marks the file as cutune's
-PRAGMA user_version = 2;            -- the schema's version
+PRAGMA user_version = 3;            -- the schema's version
 
 -- A device, by what makes two of them alike: equal devices share their records.
 CREATE TABLE device (
@@ -29,18 +29,20 @@ CREATE TABLE provenance (
     UNIQUE (device, uuid, driver, cutune)
 );
 
--- An op's interface: what a caller of its kernels has to know. When it changes, a new row becomes the current one and everything that
--- hangs on the earlier row is stale: kept, listed, not served. Changed back, it is current again.
+-- An op: its interface, which is what a caller of its kernels has to know, and its contract, which is what they were proved against.
+-- When either changes, a new row becomes the current one and everything that hangs on the earlier row is stale: kept, listed, not
+-- served. Changed back, it is current again.
 -- packed, here and in tuned: what the tables that hang on the row say, once more in one piece, as look-ups read it (src/store/packed.c);
 -- null: they read the tables. Who changes those by hand sets it to null.
 CREATE TABLE op (
     id INTEGER PRIMARY KEY,                                            -- row
     name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 63),          -- "transpose"
-    hash TEXT NOT NULL CHECK (length(hash) = 32),                      -- of axes, type names and arguments; hexadecimal
+    hash TEXT NOT NULL CHECK (length(hash) = 32),                      -- of axes, type names, arguments and the contract; hexadecimal
     current INTEGER NOT NULL CHECK (current IN (0, 1)),                -- 1: what the script said last
     work_bytes TEXT CHECK (length(work_bytes) BETWEEN 1 AND 65535),    -- bytes that must be moved: over axes and types; null: unknown
     work_flops TEXT CHECK (length(work_flops) BETWEEN 1 AND 65535),    -- floating-point operations: likewise
     packed BLOB,                                                       -- see above the table
+    contract TEXT CHECK (length(contract) = 32),                       -- of check, reference and fills; null: of before version 3
     UNIQUE (name, hash)
 );
 CREATE UNIQUE INDEX op_current ON op (name) WHERE current = 1;
@@ -70,6 +72,14 @@ CREATE TABLE op_binding (
     dtype TEXT NOT NULL CHECK (dtype IN ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64', -- element type
                                          'f16', 'bf16', 'f32', 'f64', 'c64', 'c128')),
     PRIMARY KEY (op, line, type)
+) WITHOUT ROWID;
+
+-- The op's variants as a script had them last.
+CREATE TABLE op_variant (
+    op INTEGER NOT NULL REFERENCES op ON DELETE CASCADE,               -- whose
+    name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 63),          -- "tile"
+    made TEXT NOT NULL CHECK (length(made) = 32),                      -- of its template, launches and workspaces; hexadecimal
+    PRIMARY KEY (op, name)
 ) WITHOUT ROWID;
 
 -- The arguments of the op's kernels, in their order.
@@ -105,8 +115,9 @@ CREATE TABLE problem (
     UNIQUE (op, types, sizes)
 );
 
--- What came of one configuration. The key is a hash of the generated source, the launches and the arguments: a comment in a script
--- leaves a measurement valid, a changed template does not find it. Statistics are over the samples that decided, in nanoseconds, of
+-- What came of one configuration. The key is a hash of all that its verdict and its time depend on (src/source/key.c): a comment in a
+-- script leaves a measurement valid, a changed template or check does not find it. It is stale if its op is not current, or if its
+-- `made` is no longer its variant's. Statistics are over the samples that decided, in nanoseconds, of
 -- all launches of the configuration together with what it has to clear; 0 where nothing was timed.
 CREATE TABLE measurement (
     id INTEGER PRIMARY KEY,                                            -- grows in the order of first storing
@@ -138,6 +149,7 @@ CREATE TABLE measurement (
     sm_mhz INTEGER NOT NULL CHECK (sm_mhz >= 0),                       -- clocks right after timing, MHz; 0: unknown
     mem_mhz INTEGER NOT NULL CHECK (mem_mhz >= 0),                     -- of the memory, MHz; 0: unknown
     created TEXT NOT NULL CHECK (length(created) = 20 AND created GLOB '*-*-*T*:*:*Z'), -- UTC
+    made TEXT CHECK (length(made) = 32),                               -- op_variant.made when it was last found or stored; null: unknown
     UNIQUE (device, problem, cache, key, protocol)
 );
 

@@ -283,7 +283,7 @@ typedef struct cutune_record {
     const char *backend, *device, *arch; /* as in cutune_device */
     const char *variant, *config;
     double time_ns;
-    int stale; /* 1: the op's interface has changed since, so it is not served */
+    int stale; /* 1: the op's interface, check or reference has changed since, so it is not served */
 } cutune_record;
 
 /* Calls back for each winner, by op, types, problem and device; the callback must not call the library. Stops at a return that is

@@ -51,7 +51,8 @@ static const struct argp argp = {
     .doc = "Lists what is tuned: the winner of each problem; with --measurements all that was tried, and why it failed;\n"
            "with --wanted what applications asked for, how often, and what that costs them."
            "\vThe last column says 'warm' where the data was in the cache when it was timed,\n"
-           "and 'stale' where the op has changed since and the result is not used any more.\n\n"
+           "'stale' where the op has changed since and the result is not used any more, and 'changed'\n"
+           "where the source of its variant has: it is used until the problem is tuned again.\n\n"
            "Examples:\n"
            "  cutune list\n"
            "  cutune list --db tuned.db --json\n"
@@ -130,7 +131,9 @@ static int add_row(void *arg, const struct listed *l)
     speed_cells(t, l);
     table_cell(t, "%d of %d", l->ok, l->measured);
     table_cell(t, "%s %s", l->variant, l->config);
-    table_cell(t, "%s", l->stale ? "stale" : strcmp(l->cache, "warm") == 0 ? "warm" : "");
+    const char *state = l->stale ? "stale" : l->changed ? "changed" : "";
+    bool warm = strcmp(l->cache, "warm") == 0;
+    table_cell(t, "%s%s%s", warm ? "warm" : "", warm && *state ? ", " : "", state);
     return 0;
 }
 
@@ -183,6 +186,7 @@ static int add_object(void *arg, const struct listed *l)
     o = json_with(o, "measured", json_integer(l->measured));
     o = json_with(o, "ok", json_integer(l->ok));
     o = json_with(o, "stale", json_boolean(l->stale));
+    o = json_with(o, "changed", json_boolean(l->changed));
     *g->array = json_append(*g->array, json_with(o, "when", json_text(l->when)));
     return *g->array ? 0 : ERR_NOMEM;
 }

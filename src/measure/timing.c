@@ -34,10 +34,13 @@ static int queue_sample(struct bench *b, struct loaded *l, int span, struct err 
     return rc ? rc : outputs_look(b, TIMED, span, err);
 }
 
+/* What was right when it was verified. An earlier one of several timed runs leaves no output to be looked at. */
 static void wrong_when_timed(struct result *r)
 {
+    char text[256];
+    snprintf(text, sizeof text, "%s", r->outcome == OUT_OK ? "another result than the reference's" : r->reason);
     r->outcome = OUT_WRONG;
-    snprintf(r->reason, sizeof r->reason, "right when it was verified, wrong in a timed run");
+    snprintf(r->reason, sizeof r->reason, "in a timed run: %.230s", text);
 }
 
 /* Of n samples: were all their outputs right, and is all else untouched? */
@@ -55,7 +58,7 @@ static int look_back(struct bench *b, struct loaded *l, int n, struct result *r,
     if (right)
         return 0;
     rc = diagnose(b, l, TIMED, &r->outcome, r->reason, err);
-    if (!rc && r->outcome == OUT_OK) /* an earlier one of them, whose output is gone */
+    if (!rc || r->outcome == OUT_WRONG)
         wrong_when_timed(r);
     return rc;
 }

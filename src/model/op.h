@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/util.h"
 #include "expr/val.h"
 #include "model/dtype.h"
 
@@ -20,7 +21,9 @@ enum {
     MAX_VALUES = 65535, /* of a parameter */
     MAX_RANK = 8,
     MAX_LAUNCHES = 8,
-    MAX_NAME = 63, /* bytes of any name: a letter or _, then letters, digits, _ */
+    MAX_INCLUDES = 256,  /* files that the templates of an op include */
+    MAX_PATH_NAME = 255, /* bytes of the path of one */
+    MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
 };
 
 enum axis_kind {
@@ -135,6 +138,13 @@ struct shape {
     const char *when;    /* null: always; else an expression over device.* */
 };
 
+/* A file that templates include, by its path below the folder of the script, or (shared) that of the templates. */
+struct include {
+    const char *name;
+    const char *text;
+    bool shared;
+};
+
 struct op {
     struct arena *arena;
     const char *name;
@@ -162,6 +172,9 @@ struct op {
     struct default_config *defaults; /* ordered; the first whose constraints hold; the last always does */
     /* the dialects' preludes, by backend name: carried so that whoever renders needs no files */
     const char *prelude_cuda, *prelude_opencl;
+    int nincludes; /* likewise */
+    struct include *includes;
+    const char *contract; /* of an op that a store gave: its op_contract as it was; null: unknown, or see there */
 };
 
 struct op *op_new(void);     /* an empty op on an arena of its own; null without memory */
@@ -181,6 +194,11 @@ const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row)
 /* Whether everything in the op that is no expression fits together: counts, indices, names and their clashes, types, values. What
  * hangs on the pointers must be there; an op may still lack variants or a reference. Expressions are plan_new's. */
 int op_check(const struct op *op, struct err *err);
+
+/* A hash of what its kernels are proved against: check, reference, what arguments are filled with. */
+int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err);
+/* A hash of what the sources and launches of a variant are made from. */
+int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err);
 
 /* The whole op as bytes and back. op_get bounds every count and ends with op_check, so bytes from a broken or hostile child are
  * refused. */

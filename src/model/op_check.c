@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/op.h"
+#include "model/include.h"
 
 enum { MANY = 65535, MOST_VARIANTS = 256 }; /* of what has no limit in op.h */
 
@@ -318,6 +318,23 @@ static int check_reference(const struct op *op, struct err *err)
     return rc;
 }
 
+static int check_includes(const struct op *op, struct err *err)
+{
+    int rc = counted(op->nincludes, 0, MAX_INCLUDES, "included files", err);
+    for (int i = 0; rc == 0 && i < op->nincludes; i++) {
+        const struct include *file = &op->includes[i];
+        if (!file->name || !include_path_ok(file->name))
+            return err_set(err, ERR_INVALID, "included file %d: `%.80s` is no path below a folder", i + 1,
+                           file->name ? file->name : "");
+        if (!file->text)
+            return err_set(err, ERR_INVALID, "included file %s has no text", file->name);
+        for (int k = 0; k < i; k++)
+            if (op->includes[k].shared == file->shared && !strcmp(op->includes[k].name, file->name))
+                return err_set(err, ERR_INVALID, "included file %s is there twice", file->name);
+    }
+    return rc;
+}
+
 int op_check(const struct op *op, struct err *err)
 {
     struct names scope = { .n = 0 }, args = { .n = 0 };
@@ -337,6 +354,8 @@ int op_check(const struct op *op, struct err *err)
         rc = check_defaults(op, err);
     if (rc == 0)
         rc = check_shapes(op, err);
+    if (rc == 0)
+        rc = check_includes(op, err);
     if (rc < 0)
         err_prefix(err, "op %s: ", op->name);
     return rc;

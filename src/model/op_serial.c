@@ -105,6 +105,12 @@ void op_put(struct buf *out, const struct op *op)
     }
     buf_lstr(out, op->prelude_cuda);
     buf_lstr(out, op->prelude_opencl);
+    put_count(out, op->nincludes);
+    for (int i = 0; i < op->nincludes; i++) {
+        buf_lstr(out, op->includes[i].name);
+        buf_lstr(out, op->includes[i].text);
+        buf_u8(out, op->includes[i].shared);
+    }
 }
 
 static struct val *read_vals(struct serial *r, int *n)
@@ -253,6 +259,17 @@ static void read_defaults(struct serial *r, struct op *op)
     }
 }
 
+static void read_includes(struct serial *r, struct op *op)
+{
+    op->nincludes = read_count(r);
+    op->includes = serial_array(r, &op->nincludes, sizeof *op->includes);
+    for (int i = 0; i < op->nincludes; i++) {
+        op->includes[i].name = read_str(r);
+        op->includes[i].text = read_str(r);
+        op->includes[i].shared = read_bool(r);
+    }
+}
+
 static void read_op(struct serial *r, struct op *op)
 {
     if (get_u32(r->in) != MAGIC)
@@ -274,6 +291,7 @@ static void read_op(struct serial *r, struct op *op)
     read_defaults(r, op);
     op->prelude_cuda = read_str(r);
     op->prelude_opencl = read_str(r);
+    read_includes(r, op);
 }
 
 int op_get(struct cursor *in, struct op **out, struct err *err)

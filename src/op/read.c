@@ -314,8 +314,10 @@ int read_template(struct op_reader *o, int t, const char **name, const char **te
     if (!file_name_ok(*name))
         return reader_fail(r, "template: '%.80s' must be a file's name, of letters, digits, _ . and -, without folders", *name);
     snprintf(shared, sizeof shared, "%s/templates", o->home);
-    if ((rc = read_file(r, o->folder, *name, text)) || *text || (rc = read_file(r, shared, *name, text)) || *text)
+    if ((rc = read_file(r, o->folder, *name, text)) || (!*text && (rc = read_file(r, shared, *name, text))))
         return rc;
+    if (*text)
+        return read_includes(o, *name, *text);
     return reader_fail(r, "template: there is no '%s' in %s, and none in %s", *name, o->folder, shared);
 }
 

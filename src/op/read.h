@@ -13,7 +13,10 @@ struct op_reader {
     struct reader *r;
     struct op *op;
     const char *folder, *home;
+    size_t included; /* bytes of included files so far */
 };
+/* Reads what a template includes, and what that includes, into op->includes. */
+int read_includes(struct op_reader *o, const char *name, const char *text);
 int read_template(struct op_reader *o, int t, const char **name, const char **text);
 /* A list of argument names under `key`, as indices. With a variant, workspaces follow the op's arguments. Absent: *n is -1. */
 int read_arg_names(struct op_reader *o, int t, const char *key, const struct variant *v, int *n, int **out);

@@ -15,6 +15,7 @@ struct search {
     bool plain; /* only what needs nothing of its buffers */
     struct cutune_kernel *now, *found;
     struct err damage; /* the first that was passed over */
+    int64_t stale;     /* winners of before the op changed: counted where nothing else is found */
 };
 
 static bool refused(int rc) /* by the record, its constraints or the device: the next may do */
@@ -259,6 +260,11 @@ static int find_elsewhere(struct search *s, const struct known_device *own, stru
     return rc;
 }
 
+static const char *stale_words(const struct search *s)
+{
+    return s->stale ? " (what was proved before the op changed is not used)" : "";
+}
+
 /* The first of a store's defaults that may run here. */
 static int find_default(struct search *s, struct store *from, struct err *err)
 {
@@ -266,11 +272,14 @@ static int find_default(struct search *s, struct store *from, struct err *err)
     bool tables = from != s->h->owner->store;
     struct tuned **records;
     char why[512];
+    if (s->h->owner->store)
+        store_stale_winners(s->h->owner->store, q->op->name, &s->stale, NULL); /* only to be told */
     int n, rc = store_find_defaults(from, s->h->dev.backend, q->op->name, buf_text(&q->types), &records, &n, err);
     if (rc)
         return rc;
-    snprintf(why, sizeof why, "default: no kernel tuned for %s %s may run for %s on %s; the first of the %s defaults that may",
-             q->op->name, buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, tables ? "shipped tables'" : "database's");
+    snprintf(why, sizeof why, "default: no kernel tuned for %s %s may run for %s on %s%s; the first of the %s defaults that may",
+             q->op->name, buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, stale_words(s),
+             tables ? "shipped tables'" : "database's");
     rc = ERR_NOTFOUND;
     for (int i = 0; i < n; i++) {
         const struct tuned *t = records[i];
@@ -350,9 +359,9 @@ int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel
     if (refused(rc) && s.damage.code)
         return err_set(err, ERR_CORRUPT, "%s", s.damage.msg);
     if (refused(rc))
-        return err_set(err, ERR_NOTFOUND, "no kernel for %s %s %s on %s: nothing tuned and no default may run there%s%.200s",
-                       q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, why.msg[0] ? "; the last refusal: " : "",
-                       why.msg);
+        return err_set(err, ERR_NOTFOUND, "no kernel for %s %s %s on %s: nothing tuned%s and no default may run there%s%.200s",
+                       q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, stale_words(&s),
+                       why.msg[0] ? "; the last refusal: " : "", why.msg);
     if (rc)
         return err_set(err, rc, "%s", why.msg);
     *out = s.found;

@@ -304,12 +304,19 @@ void known_op_free(struct known_op *k)
     mem_free(k);
 }
 
+/* Whether the kernels of one were proved against what those of the other were; true if one of them does not know. */
+static bool same_contract(const struct op *a, const struct op *b)
+{
+    return !a->contract || !b->contract || !strcmp(a->contract, b->contract);
+}
+
 bool known_op_shipped(struct cutune *c, struct known_op *k)
 {
     struct op *shipped = NULL;
     struct store *tables = k->shipped == SHIPPED_UNKNOWN ? tables_of(c) : NULL;
     if (k->shipped == SHIPPED_UNKNOWN) {
-        bool same = tables && !store_op(tables, k->op->name, &shipped, NULL) && same_interface(k->op, shipped);
+        bool same = tables && !store_op(tables, k->op->name, &shipped, NULL) && same_interface(k->op, shipped) &&
+                    same_contract(k->op, shipped);
         k->shipped = same ? SHIPPED_SAME : SHIPPED_NOT;
         op_free(shipped);
     }

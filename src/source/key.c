@@ -1,10 +1,11 @@
-/* The key of a measurement: what was compiled, how it was launched and what it was given. Names of arguments, comments of the
- * script and other variants have no part in it, so a change of them makes nothing stale. */
+/* The key of a measurement: all that its verdict and its time depend on. Names of arguments, comments of the script and other variants
+ * have no part in it, so a change of them makes nothing stale. */
 #include "source/source.h"
 
 #include "model/plan.h"
+#include "model/record.h"
 
-static int key_args(const struct op *op, const struct plan *plan, const struct val *slots, int row, struct buf *text,
+static int put_args(const struct op *op, const struct plan *plan, const struct val *slots, int row, struct buf *text,
                     struct err *err)
 {
     int rc = 0;
@@ -14,6 +15,8 @@ static int key_args(const struct op *op, const struct plan *plan, const struct v
         int64_t bytes = 0;
         int size = 0;
         buf_u8(text, (uint8_t)arg->kind);
+        buf_u8(text, (uint8_t)arg->fill);
+        buf_u8(text, arg->partial);
         buf_lstr(text, op_arg_dtype(op, arg->type, row)->name);
         rc = arg->kind == ARG_VALUE ? plan_arg_value(plan, i, slots, value, &size, err)
                                     : plan_arg_bytes(plan, i, slots, row, &bytes, err);
@@ -24,7 +27,7 @@ static int key_args(const struct op *op, const struct plan *plan, const struct v
     return rc;
 }
 
-static int key_launch(const struct plan *plan, const struct launch *l, int i, const struct val *slots, struct buf *text,
+static int put_launch(const struct plan *plan, const struct launch *l, int i, const struct val *slots, struct buf *text,
                       struct err *err)
 {
     struct geometry g;
@@ -43,12 +46,13 @@ static int key_launch(const struct plan *plan, const struct launch *l, int i, co
     return 0;
 }
 
-static int key_variant(const struct variant *v, const struct plan *plan, const struct val *slots, int row, struct buf *text,
+static int put_variant(const struct variant *v, const struct plan *plan, const struct val *slots, int row, struct buf *text,
                        struct err *err)
 {
     int rc = 0;
+    buf_u8(text, v->requires.arch_specific); /* compiled for sm_NNa */
     for (int i = 0; i < v->nlaunches && !rc; i++)
-        rc = key_launch(plan, &v->launches[i], i, slots, text, err);
+        rc = put_launch(plan, &v->launches[i], i, slots, text, err);
     for (int i = 0; i < v->nworkspaces && !rc; i++) {
         int64_t bytes = 0;
         rc = plan_workspace_bytes(plan, i, slots, row, &bytes, err);
@@ -60,27 +64,65 @@ static int key_variant(const struct variant *v, const struct plan *plan, const s
     return rc;
 }
 
-int source_key(const struct op *op, const struct config *config, const struct problem *prob, int row, const struct devspec *dev,
-               const char *source, char key[HASH_HEX], struct err *err)
+/* What the results are compared with, and how. */
+static int put_check(const struct op *op, const struct plan *plan, const struct val *slots, int row, const struct devspec *dev,
+                     struct buf *text, struct err *err)
+{
+    struct buf source = { 0 };
+    int64_t length = 0;
+    int rc = plan_length(plan, slots, &length, err);
+    buf_u8(text, (uint8_t)op->check);
+    buf_i64(text, length);
+    if (!rc && op->reference_text && !(rc = source_render(op, NULL, row, dev, &source, err))) {
+        buf_lstr(text, buf_text(&source));
+        rc = put_launch(plan, &op->reference, 0, slots, text, err);
+    }
+    buf_free(&source);
+    return rc;
+}
+
+static int finish(struct buf *text, int rc, char hash[HASH_HEX], struct err *err)
+{
+    if (!rc && text->failed)
+        rc = err_nomem(err);
+    if (!rc)
+        hash_hex(text->data, text->len, hash);
+    buf_free(text);
+    return rc;
+}
+
+int source_basis(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const char *compiler,
+                 char basis[HASH_HEX], struct err *err)
 {
     struct val slots[MAX_SLOTS];
     struct buf text = { 0 };
     struct plan *plan = NULL;
-    int rc = plan_new(op, config ? config->variant : -1, &plan, err);
+    int rc = plan_new(op, -1, &plan, err);
+    if (rc)
+        return rc;
+    plan_slots(plan, prob, row, dev, NULL, slots);
+    buf_u32(&text, PROTOCOL);
+    buf_lstr(&text, compiler);
+    rc = put_args(op, plan, slots, row, &text, err);
+    if (!rc)
+        rc = put_check(op, plan, slots, row, dev, &text, err);
+    plan_free(plan);
+    return finish(&text, rc, basis, err);
+}
+
+int source_key(const struct op *op, const struct config *config, const struct problem *prob, int row, const struct devspec *dev,
+               const char *source, const char *basis, char key[HASH_HEX], struct err *err)
+{
+    struct val slots[MAX_SLOTS];
+    struct buf text = { 0 };
+    struct plan *plan = NULL;
+    int rc = plan_new(op, config->variant, &plan, err);
     if (rc)
         return rc;
     plan_slots(plan, prob, row, dev, config, slots);
+    buf_lstr(&text, basis);
     buf_lstr(&text, source);
-    rc = key_args(op, plan, slots, row, &text, err);
-    if (!rc && config)
-        rc = key_variant(&op->variants[config->variant], plan, slots, row, &text, err);
-    else if (!rc)
-        rc = key_launch(plan, &op->reference, 0, slots, &text, err);
-    if (!rc && text.failed)
-        rc = err_nomem(err);
-    if (!rc)
-        hash_hex(text.data, text.len, key);
-    buf_free(&text);
+    rc = put_variant(&op->variants[config->variant], plan, slots, row, &text, err);
     plan_free(plan);
-    return rc;
+    return finish(&text, rc, key, err);
 }

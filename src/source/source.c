@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "source/expand.h"
 #include "source/template.h"
 
 /* What the dialect calls an element: f16 and bf16 are moved as bits, complex numbers are pairs. */
@@ -126,6 +127,10 @@ int source_render(const struct op *op, const struct config *config, int row, con
     if (!template_has_lua(text)) /* the compiler's messages can name the template's lines */
         buf_fmt(out, "#line 1 \"%s\"\n", name);
     int nvars = lua_vars(op, config, row, dev, names, vars);
-    rc = template_fill(name, text, vars, nvars, out, err);
+    struct buf filled = { 0 };
+    rc = template_fill(name, text, vars, nvars, &filled, err);
+    if (!rc)
+        rc = include_expand(op, name, buf_text(&filled), template_has_lua(text), out, err);
+    buf_free(&filled);
     return rc ? rc : out->failed ? err_nomem(err) : 0;
 }

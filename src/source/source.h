@@ -15,9 +15,13 @@
 int source_render(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
                   struct err *err);
 
-/* The key of a measurement: a hash of the source, the launches as they evaluate for this problem, and the arguments. */
+/* What all keys of a problem share: a hash of the arguments and what they are filled with, the check, the reference as it is filled and
+ * launched, the compiler (its name and version) and PROTOCOL. It renders the reference, so make it once. */
+int source_basis(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const char *compiler,
+                 char basis[HASH_HEX], struct err *err);
+/* The key of a measurement: a hash of the basis, the source, and the launches as they evaluate for this problem. */
 int source_key(const struct op *op, const struct config *config, const struct problem *prob, int row, const struct devspec *dev,
-               const char *source, char key[HASH_HEX], struct err *err);
+               const char *source, const char *basis, char key[HASH_HEX], struct err *err);
 
 /* Its pieces, for kernels that are no op's: the prelude of the device's dialect, and the lines that define a type name
  * (NAME, NAME_bytes, NAME_bits, NAME_is_float, and NAME_is_<dtype> as 1 for its own). */

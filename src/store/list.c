@@ -2,6 +2,11 @@
 #include "base/mem.h"
 #include "store/sql.h"
 
+/* Whether measurement m is of its variant as op has it now; an op of before version 3 has no lines of its variants. */
+#define IS_OF_NOW                                                                                                                  \
+    "(EXISTS (SELECT 1 FROM op_variant AS v WHERE v.op = op.id AND v.name = m.variant AND v.made = m.made) "                       \
+    "OR NOT EXISTS (SELECT 1 FROM op_variant AS v WHERE v.op = op.id))"
+
 static const char *const caches[] = { "cold", "warm", NULL };
 
 static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
@@ -26,6 +31,7 @@ static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, con
     l.measured = (int)col_int(q, 0, INT32_MAX);
     l.ok = (int)col_int(q, 0, INT32_MAX);
     l.stale = !col_bool(q);
+    l.changed = col_bool(q);
     l.unverified = !col_bool(q);
     l.when = col_text(q, MAX_NAME, 0);
     l.driver = col_text(q, MAX_TEXT, 0);
@@ -50,11 +56,13 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
                          "AND m.key = tuned.key AND m.protocol = ?), 0) AS samples, "
                          "(SELECT count(*) FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND "
                          "m.cache = tuned.cache "
-                         "AND m.protocol = ?) AS measured, "
+                         "AND m.protocol = ? AND " IS_OF_NOW ") AS measured, "
                          "(SELECT count(*) FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND "
                          "m.cache = tuned.cache "
-                         "AND m.protocol = ? AND m.outcome IN ('ok', 'slower')) AS passed, "
-                         "op.current, tuned.verified, tuned.created, provenance.driver "
+                         "AND m.protocol = ? AND m.outcome IN ('ok', 'slower') AND " IS_OF_NOW ") AS passed, "
+                         "op.current, coalesce((SELECT NOT " IS_OF_NOW " FROM measurement AS m WHERE m.device = tuned.device "
+                         "AND m.problem = tuned.problem AND m.cache = tuned.cache AND m.key = tuned.key "
+                         "ORDER BY m.protocol DESC LIMIT 1), 0) AS changed, tuned.verified, tuned.created, provenance.driver "
                          "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem JOIN op ON "
                          "op.id = problem.op "
                          "JOIN provenance ON provenance.id = tuned.provenance "
@@ -101,16 +109,16 @@ static int take_tried(struct query *q, int (*each)(void *arg, const struct tried
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err)
 {
     struct query q;
-    int rc =
-        query_begin(&q, s,
-                    "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, m.cache, m.variant, "
-                    "m.config, m.outcome, m.reason, m.median, op.current "
-                    "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
-                    "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
-                    "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, "
-                    "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
-                    "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id",
-                    err);
+    int rc = query_begin(
+        &q, s,
+        "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, m.cache, m.variant, "
+        "m.config, m.outcome, m.reason, m.median, op.current AND " IS_OF_NOW " AS fresh "
+        "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
+        "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
+        "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, fresh DESC, "
+        "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
+        "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id",
+        err);
     if (rc)
         return rc;
     put_int(&q, PROTOCOL);

@@ -37,7 +37,7 @@ static int save(struct store *s, const struct target *t, const struct measured *
         &q, s,
         "INSERT INTO measurement (device, problem, cache, key, protocol, provenance, variant, config, outcome, reason, n, "
         "median, min, max, mean, stddev, ci_low, ci_high, samples, compile_ms, registers, shared, local, max_threads, "
-        "sm_mhz, mem_mhz, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "sm_mhz, mem_mhz, made, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
         "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')) "
         "ON CONFLICT (device, problem, cache, key, protocol) DO UPDATE SET provenance = excluded.provenance, "
         "variant = excluded.variant, config = excluded.config, outcome = excluded.outcome, reason = excluded.reason, "
@@ -45,7 +45,7 @@ static int save(struct store *s, const struct target *t, const struct measured *
         "stddev = excluded.stddev, ci_low = excluded.ci_low, ci_high = excluded.ci_high, samples = excluded.samples, "
         "compile_ms = excluded.compile_ms, registers = excluded.registers, shared = excluded.shared, "
         "local = excluded.local, max_threads = excluded.max_threads, sm_mhz = excluded.sm_mhz, "
-        "mem_mhz = excluded.mem_mhz, created = excluded.created",
+        "mem_mhz = excluded.mem_mhz, made = excluded.made, created = excluded.created",
         err);
     if (rc)
         return rc;
@@ -56,6 +56,7 @@ static int save(struct store *s, const struct target *t, const struct measured *
     put_text(&q, m->variant);
     put_text(&q, m->config);
     put_result(&q, &m->result, samples);
+    put_text(&q, m->made);
     return query_run(&q, err);
 }
 
@@ -69,6 +70,26 @@ int store_measured(struct store *s, const struct target *t, const struct measure
         rc = write_end(s, save(s, t, m, &samples, err), err);
     buf_free(&samples);
     return rc;
+}
+
+int store_found_again(struct store *s, const struct target *t, const char *key, const char *made, struct err *err)
+{
+    struct query q;
+    int rc = write_begin(s, err);
+    if (rc)
+        return rc;
+    rc = query_begin(&q, s,
+                     "UPDATE measurement SET made = ?1 WHERE device = ?2 AND problem = ?3 AND cache = ?4 AND key = ?5 "
+                     "AND protocol = ?6",
+                     err);
+    if (!rc) {
+        put_text(&q, made);
+        put_target(&q, t);
+        put_text(&q, key);
+        put_int(&q, PROTOCOL);
+        rc = query_run(&q, err);
+    }
+    return write_end(s, rc, err);
 }
 
 static double col_time(struct query *q)
@@ -128,7 +149,10 @@ static void take_result(struct query *q, struct result *r)
 static int take_row(struct query *q, int (*each)(void *arg, const struct measured *m), void *arg, struct err *err)
 {
     struct measured m = { 0 };
+    char made[HASH_HEX];
     col_key(q, m.key);
+    col_key_or_none(q, made);
+    m.made = *made ? made : NULL;
     m.variant = col_name(q);
     m.config = col_text(q, MAX_TEXT, 0);
     take_result(q, &m.result);
@@ -143,12 +167,12 @@ int store_each_measured(struct store *s, const struct target *t, int (*each)(voi
                         struct err *err)
 {
     struct query q;
-    int rc =
-        query_begin(&q, s,
-                    "SELECT key, variant, config, outcome, reason, n, median, min, max, mean, stddev, ci_low, ci_high, samples, "
-                    "compile_ms, registers, shared, local, max_threads, sm_mhz, mem_mhz FROM measurement "
-                    "WHERE device = ? AND problem = ? AND cache = ? AND protocol = ? ORDER BY id",
-                    err);
+    int rc = query_begin(
+        &q, s,
+        "SELECT key, made, variant, config, outcome, reason, n, median, min, max, mean, stddev, ci_low, ci_high, samples, "
+        "compile_ms, registers, shared, local, max_threads, sm_mhz, mem_mhz FROM measurement "
+        "WHERE device = ? AND problem = ? AND cache = ? AND protocol = ? ORDER BY id",
+        err);
     if (rc)
         return rc;
     put_target(&q, t);

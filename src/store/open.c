@@ -12,10 +12,11 @@
 #include "store/locks.h"
 #include "store/sql.h"
 #include "to_version_2_sql.h"
+#include "to_version_3_sql.h"
 
 enum {
     APPLICATION_ID = 1668641902, /* as in db/schema.sql */
-    SCHEMA_VERSION = 2,
+    SCHEMA_VERSION = 3,
     BUSY_MS = 10000,
     BUSY_SOON_MS = 100,
     MAX_CELL = 160 << 20, /* bytes of a row */
@@ -28,6 +29,7 @@ static const struct step {
 } steps[] = {
     { 0, SCHEMA_VERSION, schema_sql },
     { 1, 2, to_version_2_sql },
+    { 2, 3, to_version_3_sql },
 };
 
 /* The folder that the path's last name is in. */
@@ -292,16 +294,24 @@ static int connect_write(struct store *s, struct err *err)
 
 /* Views of this connection's own in the place of older tables, with what those lack: so that no query asks for the version. A file
  * that is migrated meanwhile has the columns itself; they come first. */
-static int read_as_newest(struct store *s, struct err *err)
+static int read_as_newest(struct store *s, int version, struct err *err)
 {
-    static const char views[] =
-        "PRAGMA temp_store = MEMORY;"
+    static const char below_2[] =
         "CREATE TEMP VIEW code AS SELECT *, NULL AS portable FROM main.code;"
-        "CREATE TEMP VIEW op AS SELECT *, NULL AS packed FROM main.op;"
+        "CREATE TEMP VIEW op AS SELECT *, NULL AS packed, NULL AS contract FROM main.op;"
         "CREATE TEMP VIEW tuned AS SELECT *, 1 AS verified, NULL AS packed FROM main.tuned;"
         "CREATE TEMP VIEW wanted AS SELECT 0 AS device, '' AS op, '' AS types, '' AS sizes, 1 AS count, 0.0 AS time_ns, '' AS last "
         "WHERE 0;";
-    int code = sqlite3_exec(s->db, views, NULL, NULL, NULL);
+    static const char at_2[] =
+        "CREATE TEMP VIEW op AS SELECT id, name, hash, current, work_bytes, work_flops, NULL AS packed, " /* of
+                                an earlier form */
+        "NULL AS contract FROM main.op;";
+    static const char below_3[] = "PRAGMA temp_store = MEMORY;"
+                                  "CREATE TEMP VIEW measurement AS SELECT *, NULL AS made FROM main.measurement;"
+                                  "CREATE TEMP VIEW op_variant AS SELECT 0 AS op, '' AS name, '' AS made WHERE 0;";
+    int code = sqlite3_exec(s->db, below_3, NULL, NULL, NULL);
+    if (!code)
+        code = sqlite3_exec(s->db, version < 2 ? below_2 : at_2, NULL, NULL, NULL);
     return code ? store_failed(s, code, err) : 0;
 }
 
@@ -313,7 +323,7 @@ static int open_as(struct store *s, enum store_mode mode, struct err *err)
         rc = connect_write(s, err);
     else if (!(rc = mode == STORE_READ ? connect_read(s, err) : connect_tables(s, err)) &&
              !(rc = identify(s, mode, &version, err)) && version < SCHEMA_VERSION)
-        rc = read_as_newest(s, err);
+        rc = read_as_newest(s, version, err);
     if (!there)
         watch_file(s);
     return rc;

@@ -1,4 +1,6 @@
-/* Ops: their interface, as a caller of their kernels has to know it. */
+/* Ops: their interface, as a caller of their kernels has to know it, and their contract, against which those were proved. */
+#include <string.h>
+
 #include "store/sql.h"
 
 const char *const axis_words[] = { "size", "stride", "batch", "flag", NULL };
@@ -33,6 +35,20 @@ int interface_hash(const struct op *op, char hash[HASH_HEX], struct err *err)
     int rc = b.failed ? err_nomem(err) : 0;
     if (!rc)
         hash_hex(b.data, b.len, hash);
+    buf_free(&b);
+    return rc;
+}
+
+int identity_hash(const char *interface, const char *contract, char hash[HASH_HEX], struct err *err)
+{
+    struct buf b = { 0 };
+    buf_lstr(&b, interface);
+    buf_lstr(&b, contract);
+    int rc = b.failed ? err_nomem(err) : 0;
+    if (!rc && *contract)
+        hash_hex(b.data, b.len, hash);
+    else if (!rc)
+        memcpy(hash, interface, HASH_HEX);
     buf_free(&b);
     return rc;
 }
@@ -135,14 +151,15 @@ static int save_args(struct store *s, const struct op *op, int64_t id, struct er
     return 0;
 }
 
-static int make_op(struct store *s, const struct op *op, const char *hash, int64_t *id, struct err *err)
+static int make_op(struct store *s, const struct op *op, const char *hash, const char *contract, int64_t *id, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s, "INSERT INTO op (name, hash, current) VALUES (?, ?, 0)", err);
+    int rc = query_begin(&q, s, "INSERT INTO op (name, hash, contract, current) VALUES (?, ?, ?, 0)", err);
     if (rc)
         return rc;
     put_text(&q, op->name);
     put_text(&q, hash);
+    put_text(&q, contract);
     rc = query_run(&q, err);
     if (rc)
         return rc;
@@ -187,19 +204,42 @@ static int save_bindings(struct store *s, const struct op *op, int64_t id, struc
     return rc;
 }
 
+/* Variants that the op no longer has leave no line, so what was measured of them is stale. */
+static int save_variants(struct store *s, const struct op *op, int64_t id, struct err *err)
+{
+    char made[HASH_HEX];
+    struct query q;
+    int rc = query_begin(&q, s, "DELETE FROM op_variant WHERE op = ?", err);
+    if (rc)
+        return rc;
+    put_int(&q, id);
+    rc = query_run(&q, err);
+    for (int i = 0; !rc && i < op->nvariants; i++) {
+        if ((rc = variant_made(op, &op->variants[i], made, err)) ||
+            (rc = query_begin(&q, s, "INSERT INTO op_variant (op, name, made) VALUES (?, ?, ?)", err)))
+            return rc;
+        put_int(&q, id);
+        put_text(&q, op->variants[i].name);
+        put_text(&q, made);
+        rc = query_run(&q, err);
+    }
+    return rc;
+}
+
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
 {
-    char hash[HASH_HEX];
+    char interface[HASH_HEX], contract[HASH_HEX], hash[HASH_HEX];
     struct buf packed = { 0 };
-    int rc = interface_hash(op, hash, err);
-    if (rc || (rc = find_op(s, op->name, hash, id, err)))
+    int rc = interface_hash(op, interface, err);
+    if (rc || (rc = op_contract(op, contract, err)) || (rc = identity_hash(interface, contract, hash, err)) ||
+        (rc = find_op(s, op->name, hash, id, err)))
         return rc;
-    if (!*id && (rc = make_op(s, op, hash, id, err)))
+    if (!*id && (rc = make_op(s, op, hash, contract, id, err)))
         return rc;
     interface_put(&packed, op);
     rc = packed.failed ? err_nomem(err) : make_current(s, op->name, *id, err);
-    if (!rc && !(rc = save_work(s, op, *id, &packed, err)))
-        rc = save_bindings(s, op, *id, err);
+    if (!rc && !(rc = save_work(s, op, *id, &packed, err)) && !(rc = save_bindings(s, op, *id, err)))
+        rc = save_variants(s, op, *id, err);
     buf_free(&packed);
     return rc;
 }

@@ -5,7 +5,8 @@
 /* At the op's row, or at none. */
 static int find_row(struct query *q, struct store *s, const char *name, struct err *err)
 {
-    int rc = query_begin(q, s, "SELECT id, hash, packed, work_bytes, work_flops FROM op WHERE name = ? AND current = 1", err);
+    int rc =
+        query_begin(q, s, "SELECT id, hash, contract, packed, work_bytes, work_flops FROM op WHERE name = ? AND current = 1", err);
     if (rc)
         return rc;
     put_text(q, name);
@@ -40,13 +41,13 @@ int op_nargs(struct store *s, int64_t id, int *n, struct err *err)
 }
 
 /* What the op is in one piece, or an empty one. */
-static int take_packed(struct query *q, const char hash[HASH_HEX], struct op **out, bool *whole, struct err *err)
+static int take_packed(struct query *q, const char *hash, const char *contract, struct op **out, bool *whole, struct err *err)
 {
     size_t n;
     const void *packed = col_blob(q, MAX_PACKED, &n);
     *whole = packed != NULL;
     struct cursor in = cursor_on(packed, n);
-    int rc = packed ? interface_get(&in, hash, out) : 0;
+    int rc = packed ? interface_get(&in, hash, contract, out) : 0;
     if (rc == ERR_CORRUPT)
         query_bad(q, "packed");
     else if (!packed)
@@ -57,18 +58,20 @@ static int take_packed(struct query *q, const char hash[HASH_HEX], struct op **o
 /* An op of what its own row says. *whole: there is nothing to add. */
 static int take_row(struct query *q, const char *name, struct op **out, int64_t *id, bool *whole, struct err *err)
 {
-    char hash[HASH_HEX];
+    char hash[HASH_HEX], contract[HASH_HEX];
     int nargs = 0;
     *id = col_int(q, 1, INT64_MAX);
     col_key(q, hash);
-    int rc = take_packed(q, hash, out, whole, err);
+    col_key_or_none(q, contract);
+    int rc = take_packed(q, hash, contract, out, whole, err);
     if (rc)
         return rc;
     struct op *op = *out;
     op->work_bytes = copy_text(q, op->arena, MAX_TEXT, NULLABLE);
     op->work_flops = copy_text(q, op->arena, MAX_TEXT, NULLABLE);
     op->name = arena_strdup(op->arena, name);
-    rc = op->name ? query_check(q, err) : err_nomem(err);
+    op->contract = *contract ? arena_strdup(op->arena, contract) : NULL;
+    rc = op->name && (op->contract || !*contract) ? query_check(q, err) : err_nomem(err);
     if (rc || !*whole)
         return rc;
     rc = op_nargs(q->store, *id, &nargs, err); /* kernels' places are checked against these */

@@ -175,10 +175,10 @@ static bool texts_ok(const struct arg *a)
     return ok;
 }
 
-int interface_get(struct cursor *in, const char *hash, struct op **out)
+int interface_get(struct cursor *in, const char *hash, const char *contract, struct op **out)
 {
     struct op *op;
-    char is[HASH_HEX];
+    char interface[HASH_HEX], is[HASH_HEX];
     int rc = op_get(in, &op, NULL);
     if (rc)
         return rc == ERR_NOMEM ? rc : ERR_CORRUPT;
@@ -190,7 +190,9 @@ int interface_get(struct cursor *in, const char *hash, struct op **out)
         op->args[i].partial = false;
         ok = ok && texts_ok(&op->args[i]);
     }
-    rc = ok ? interface_hash(op, is, NULL) : ERR_CORRUPT;
+    rc = ok ? interface_hash(op, interface, NULL) : ERR_CORRUPT;
+    if (!rc)
+        rc = identity_hash(interface, contract, is, NULL);
     if (!rc && strcmp(is, hash) != 0)
         rc = ERR_CORRUPT;
     if (rc)

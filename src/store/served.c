@@ -41,6 +41,25 @@ int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg,
     return rc;
 }
 
+int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err *err)
+{
+    struct query q;
+    int rc =
+        query_begin(&q, s,
+                    "SELECT count(*) AS stale FROM op JOIN problem ON problem.op = op.id JOIN tuned ON tuned.problem = problem.id "
+                    "WHERE op.name = ? AND op.current = 0 AND tuned.verified = 1",
+                    err);
+    if (rc)
+        return rc;
+    put_text(&q, op);
+    if ((rc = query_step(&q, err)) > 0) {
+        *n = col_int(&q, 0, INT64_MAX);
+        rc = query_check(&q, err);
+    }
+    query_end(&q);
+    return rc;
+}
+
 static int take_time(struct query *q, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err)
 {
     struct timed t = { 0 };

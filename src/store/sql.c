@@ -289,6 +289,15 @@ void col_key(struct query *q, char key[HASH_HEX])
     snprintf(key, HASH_HEX, "%s", text);
 }
 
+void col_key_or_none(struct query *q, char key[HASH_HEX])
+{
+    key[0] = 0;
+    if (sqlite3_column_type(q->stmt, q->at) == SQLITE_NULL)
+        q->at++;
+    else
+        col_key(q, key);
+}
+
 int col_place(struct query *q, int expected)
 {
     return (int)col_int(q, expected, expected);

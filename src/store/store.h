@@ -43,8 +43,9 @@ bool store_replaced(const struct store *s);
  * folder is made where `create`. Owned by the caller. */
 int store_default_path(bool create, char **out, struct err *err);
 
-/* What a measurement belongs to: rows of device, op and problem, made where they are missing. The op's description is kept too;
- * where its axes, types or arguments are no longer those stored, the earlier records stay and are stale from then on. */
+/* What a measurement belongs to: rows of device, op and problem, made where they are missing. The op's description is kept too; if its
+ * interface (axes, types, arguments) or its contract (op_contract) is no longer that stored, the earlier records stay and are stale
+ * from then on. So are measurements of variants that are no longer what they were (variant_made). */
 struct target {
     int64_t device, problem, provenance; /* row ids */
     bool cold;
@@ -57,6 +58,7 @@ struct measured {
     char key[HASH_HEX];
     const char *variant;
     const char *config; /* config_print's text */
+    const char *made;   /* variant_made of the variant as it was; null: unknown */
     struct result result;
 };
 
@@ -66,6 +68,8 @@ int store_measured(struct store *s, const struct target *t, const struct measure
  * returns it. The pointers are valid inside the call only. */
 int store_each_measured(struct store *s, const struct target *t, int (*each)(void *arg, const struct measured *m), void *arg,
                         struct err *err);
+/* One of this key was found again and is what `made` makes now, so it is no longer stale. */
+int store_found_again(struct store *s, const struct target *t, const char *key, const char *made, struct err *err);
 /* Forgets the target's measurements and its winner (--retune). */
 int store_forget(struct store *s, const struct target *t, struct err *err);
 int store_forget_winner(struct store *s, const struct target *t, struct err *err); /* the winner alone */
@@ -127,8 +131,9 @@ struct listed {
     int nparams;                                                                           /* the configuration again, typed */
     const struct tuned_param *params;
     int samples;      /* that the winner's time is the median of; 0 where its measurement is gone */
-    int measured, ok; /* configurations stored, and of those right */
-    bool stale;       /* the op's axes, types or arguments have changed since: not served */
+    int measured, ok; /* configurations stored of the variants as they are now, and of those right */
+    bool stale;       /* the op's interface or contract has changed since: not served */
+    bool changed;     /* the source of its variant has: it is right still, and served until its problem is tuned again */
     bool unverified;  /* as in struct tuned */
     const char *when; /* UTC, ISO 8601 */
     const char *driver;
@@ -142,9 +147,9 @@ struct tried {
     enum outcome outcome;
     const char *reason; /* "" for ok */
     double time_ns;     /* 0: not timed */
-    bool stale;
+    bool stale;         /* of an op or a variant that has changed since */
 };
-/* The same way, of this PROTOCOL: of each problem first those that are right, the fastest first, then the others by outcome. */
+/* The same way, of this PROTOCOL: of each problem the stale ones last; of both first those that are right, the fastest first, then the others by outcome. */
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err);
 
 /* Look-up. The op is known to the store by name: axes and arguments come from there, no script is read. */
@@ -171,6 +176,8 @@ struct winner {
  * a cold and one for a warm cache the cold one. Pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
                          struct err *err);
+/* How many winners of the op are not served because it has another interface or contract by now. */
+int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err *err);
 /* The kernel of a row; ERR_NOTFOUND where there is none. */
 int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err);
 

@@ -5,14 +5,12 @@
 #include "base/mem.h"
 #include "tune/run.h"
 
-/* What has no source has no key of its own: it is known by its template and its configuration. */
+/* What has no source has no key of its own: it is known by what its variant is made of, and its configuration. */
 static void sourceless_key(const struct run *r, const struct config *c, char key[HASH_HEX])
 {
-    const struct variant *v = &r->op->variants[c->variant];
     struct buf text = { 0 };
     buf_lstr(&text, "no source");
-    buf_lstr(&text, v->template_text);
-    buf_lstr(&text, v->name);
+    buf_lstr(&text, r->made[c->variant]);
     config_print(&text, r->op, c);
     hash_hex(buf_text(&text), text.len, key);
     buf_free(&text);
@@ -181,6 +179,7 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         return;
     if (kind == F_HELLO && !s->greeted && get_u32(body) == WIRE_VERSION) {
         s->greeted = true;
+        worker_deadline(w, run_patience(r, COMPILE_DEADLINE));
     } else if (kind == F_FAILED && take_text(body, text, sizeof text)) {
         run_fail(r, ERR_DEVICE, "compile worker: %s", text);
     } else if (kind == F_ALIVE && !s->open) {
@@ -229,12 +228,19 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     struct run *r = s->run;
     struct job *job = s->job;
     bool open = s->open, compiling = s->compiling; /* one that was never open died of something else than its configuration */
+    bool loading = s->greeted && !open;
     char endless[200];
     (void)w;
     s->worker = NULL;
     s->greeted = s->open = s->compiling = false;
     if (r->phase == PHASE_END)
         return;
+    if (deadline && loading) { /* until then only the compiler and the reference can be at fault */
+        run_fail(r, ERR_TIMEOUT, "loading the compiler, or filling the reference %s, did not end within %.3g s",
+                 r->op->reference_name, (double)run_start_patience(r, COMPILE_DEADLINE) / 1e3);
+        run_pump(r);
+        return;
+    }
     if (job && deadline && open && !compiling && !s->doubt.on) {
         snprintf(endless, sizeof endless, "rendering %.100s did not end within %.3g s",
                  r->op->variants[job->config.variant].template_name, (double)run_patience(r, RENDER_DEADLINE) / 1e3);

@@ -78,13 +78,20 @@ static void enter(struct run *r, struct done *d)
     r->played[r->nplayed++] = job;
 }
 
-/* False if an earlier run's winner is known to be at fault now. */
-static bool winner_stands(const struct run *r)
+/* An earlier run's winner that is known to be at fault now. */
+static bool winner_at_fault(const struct run *r)
 {
     for (int64_t i = 0; r->had_winner && i < r->ndone; i++)
         if (!strcmp(r->done[i].key, r->winner_key) && r->done[i].outcome != OUT_OK)
-            return false;
-    return true;
+            return true;
+    return false;
+}
+
+/* Not if its variant has changed since: then one of those that are known, but were not played off against it, takes its place. */
+static bool winner_is_of_now(const struct run *r)
+{
+    const struct known_entry *e = known_find(&r->known, r->winner_key);
+    return !e || e->of_now;
 }
 
 void playoff_begin(struct run *r)
@@ -93,7 +100,8 @@ void playoff_begin(struct run *r)
     r->playoffs++;
     r->quiet_turn = false;
     int n = fastest(r, best, PLAYOFF);
-    if (!n || (!r->report->measured && r->had_winner && winner_stands(r))) {
+    bool winner_stands = r->had_winner && !winner_at_fault(r) && winner_is_of_now(r);
+    if (!n || (!r->report->measured && winner_stands)) {
         r->phase = PHASE_TABLES; /* nothing new: nothing to write either */
         return;
     }
@@ -322,7 +330,7 @@ static struct job *job_of(struct run *r, int64_t index)
 /* An earlier run's winner that is at fault is served no longer, though nobody takes its place. */
 static int drop_condemned(struct run *r, struct err *err)
 {
-    if (!r->had_winner || winner_stands(r))
+    if (!winner_at_fault(r))
         return 0;
     r->had_winner = false;
     return store_forget_winner(r->store, &r->target, err);
@@ -409,8 +417,7 @@ static const struct done *by_key(const struct run *r, const char *key)
 int report_finish(struct run *r, struct err *err)
 {
     struct tune_report *out = r->report;
-    int rc;
-    rc = out->measured || !winner_stands(r) ? keep_winner(r, err) : 0;
+    int rc = keep_winner(r, err);
     const struct done *best = r->had_winner ? by_key(r, r->winner_key) : NULL, *worst = NULL;
     int ties;
     if (!best)

@@ -38,7 +38,7 @@ static int grow(struct known *k)
     return 0;
 }
 
-int known_add(struct known *k, const char *key, enum outcome outcome, const struct stats *stats, struct err *err)
+int known_add(struct known *k, const char *key, enum outcome outcome, const struct stats *stats, bool of_now, struct err *err)
 {
     if (k->n * 2 >= k->cap && grow(k))
         return err_nomem(err);
@@ -47,7 +47,14 @@ int known_add(struct known *k, const char *key, enum outcome outcome, const stru
     memcpy(e->key, key, HASH_HEX);
     e->outcome = outcome;
     e->stats = *stats;
+    e->of_now = of_now;
     return 0;
+}
+
+void known_is_of_now(struct known *k, const char *key)
+{
+    if (known_find(k, key))
+        k->slots[place_of(k, key)].of_now = true;
 }
 
 void known_free(struct known *k)

@@ -8,6 +8,7 @@ struct known_entry {
     char key[HASH_HEX];
     enum outcome outcome;
     struct stats stats;
+    bool of_now; /* stored as what its variant makes now */
 };
 
 struct known {
@@ -15,8 +16,10 @@ struct known {
     size_t cap, n;
 };
 
-const struct known_entry *known_find(const struct known *k, const char *key);                                      /* null */
-int known_add(struct known *k, const char *key, enum outcome outcome, const struct stats *stats, struct err *err); /* or replaces */
+const struct known_entry *known_find(const struct known *k, const char *key); /* null */
+/* Or replaces. */
+int known_add(struct known *k, const char *key, enum outcome outcome, const struct stats *stats, bool of_now, struct err *err);
+void known_is_of_now(struct known *k, const char *key);
 void known_free(struct known *k);
 
 #endif

@@ -135,7 +135,10 @@ void run_store(struct run *r, const struct done *d, const struct result *result)
 {
     struct buf text = { 0 };
     config_print(&text, r->op, &d->config);
-    struct measured m = { .variant = r->op->variants[d->config.variant].name, .config = buf_text(&text), .result = *result };
+    struct measured m = { .variant = r->op->variants[d->config.variant].name,
+                          .config = buf_text(&text),
+                          .made = r->made[d->config.variant],
+                          .result = *result };
     memcpy(m.key, d->key, HASH_HEX);
     if (text.failed)
         run_fail(r, ERR_NOMEM, "out of memory");
@@ -154,7 +157,7 @@ void run_done(struct run *r, const struct job *job, const struct result *result)
     snprintf(d->reason, sizeof d->reason, "%s", result->reason);
     err_line(d->reason);
     run_store(r, d, result);
-    if (!r->failed && known_add(&r->known, d->key, d->outcome, &d->stats, &r->why))
+    if (!r->failed && known_add(&r->known, d->key, d->outcome, &d->stats, true, &r->why))
         run_fail(r, r->why.code, "%s", r->why.msg);
     r->report->measured++;
     note(r, d);
@@ -167,6 +170,11 @@ void run_known(struct run *r, const struct job *job, const struct known_entry *e
         return;
     d->outcome = e->outcome;
     d->stats = e->stats;
+    if (!e->of_now) {
+        if (store_found_again(r->store, &r->target, d->key, r->made[d->config.variant], &r->why))
+            run_fail(r, r->why.code, "%s", r->why.msg);
+        known_is_of_now(&r->known, d->key);
+    }
     note(r, d);
 }
 
@@ -310,7 +318,20 @@ static void on_tick(uv_timer_t *t)
 static int load_known(void *arg, const struct measured *m)
 {
     struct run *r = arg;
-    return known_add(&r->known, m->key, m->result.outcome, &m->result.stats, &r->why);
+    int v = op_variant(r->op, m->variant);
+    bool of_now = v >= 0 && m->made && !strcmp(m->made, r->made[v]);
+    return known_add(&r->known, m->key, m->result.outcome, &m->result.stats, of_now, &r->why);
+}
+
+static int list_variants(struct run *r, struct err *err)
+{
+    int rc = 0;
+    r->made = mem_array((size_t)r->op->nvariants, sizeof *r->made);
+    if (!r->made)
+        return err_nomem(err);
+    for (int i = 0; !rc && i < r->op->nvariants; i++)
+        rc = variant_made(r->op, &r->op->variants[i], r->made[i], err);
+    return rc;
 }
 
 static int work_of(struct run *r, struct err *err)
@@ -361,6 +382,8 @@ static int set_up(struct run *r, struct err *err)
     if (r->limit > r->report->valid)
         r->limit = r->report->valid;
     rc = work_of(r, err);
+    if (!rc)
+        rc = list_variants(r, err);
     /* Forked before anything that a fork should not share: threads, the database. */
     if (!rc)
         rc = strategy_open(r, err);
@@ -485,6 +508,7 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     result_free(&r->doubt.result);
     mem_free(r->variants);
     mem_free(r->done);
+    mem_free(r->made);
     mem_free(r);
     sigaction(SIGPIPE, &before, NULL);
     return rc;

@@ -103,7 +103,8 @@ struct run {
     int64_t asked_ns, ticked_ns; /* when it was last asked; when the clock last ticked */
     struct target target;
     struct known known;
-    int64_t default_index; /* -1: none */
+    char (*made)[HASH_HEX]; /* of each variant */
+    int64_t default_index;  /* -1: none */
 
     uv_loop_t loop;
     bool loop_open;

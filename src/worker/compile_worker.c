@@ -17,6 +17,7 @@ struct compiling {
     const struct backend *be;
     struct compiler *compiler;
     struct config config;
+    char basis[HASH_HEX]; /* of all keys */
     struct buf source;
     struct plan **plans; /* by variant, made when first asked for; behind them that of the reference */
 };
@@ -26,6 +27,21 @@ static int plan_of(struct compiling *w, int variant, struct plan **out, struct e
     struct plan **made = &w->plans[variant < 0 ? w->c->task.op->nvariants : variant];
     int rc = *made ? 0 : plan_new(w->c->task.op, variant, made, err);
     *out = *made;
+    return rc;
+}
+
+/* Whatever fails here is no configuration's fault. */
+static int set_up(struct compiling *w, struct err *err)
+{
+    const struct task *t = &w->c->task;
+    char compiler[COMPILER_NAME];
+    int rc = w->be->compiler_open(&t->dev, &w->compiler, err);
+    if (rc)
+        return rc;
+    w->be->compiler_name(w->compiler, compiler);
+    rc = source_basis(t->op, &t->problem, t->row, &t->dev, compiler, w->basis, err);
+    if (rc && t->op->reference_name)
+        err_prefix(err, "reference %s: ", t->op->reference_name);
     return rc;
 }
 
@@ -40,7 +56,7 @@ static int render(struct compiling *w, struct cursor *body, struct err *err)
     buf_clear(&w->source);
     rc = source_render(t->op, &w->config, t->row, &t->dev, &w->source, &why);
     if (!rc)
-        rc = source_key(t->op, &w->config, &t->problem, t->row, &t->dev, w->source.data, key, &why);
+        rc = source_key(t->op, &w->config, &t->problem, t->row, &t->dev, w->source.data, w->basis, key, &why);
     size_t f = frame_begin(&w->c->out, F_RENDERED);
     buf_u8(&w->c->out, rc ? OUT_COMPILE_ERROR : OUT_OK);
     buf_lstr(&w->c->out, rc ? why.msg : "");
@@ -170,7 +186,7 @@ int compile_worker(struct child *c)
     w.plans = mem_array((size_t)c->task.op->nvariants + 1, sizeof *w.plans);
     int rc = !w.plans ? err_nomem(&err) : w.be ? 0 : err_set(&err, ERR_NOTFOUND, "no backend %s", c->task.dev.backend);
     if (!rc)
-        rc = w.be->compiler_open(&c->task.dev, &w.compiler, &err);
+        rc = set_up(&w, &err);
     if (!rc && !c->task.dev.shared_driver)
         process_bound_growth(MAX_MEMORY);
     if (!rc)

@@ -135,6 +135,13 @@ static inline struct tuned *sample_tuned(const struct config *c, double time_ns)
     return t;
 }
 
+/* As the sample op's variant is; null without memory. */
+static inline const char *sample_made(void)
+{
+    static char made[HASH_HEX];
+    return variant_made(sample_op(), &sample_op()->variants[0], made, NULL) ? NULL : made;
+}
+
 /* A target for (m, n) in f32, with a measurement and a winner of TILE=8. */
 static inline struct target sample_winner(struct store *s, int64_t m, int64_t n)
 {
@@ -147,7 +154,7 @@ static inline struct target sample_winner(struct store *s, int64_t m, int64_t n)
         fail_msg("%s", err.msg);
     struct tuned *k = sample_tuned(&c, 1000);
     double samples[] = { 999, 1000, 1001 };
-    struct measured done = { .variant = "tile", .config = k->config };
+    struct measured done = { .variant = "tile", .config = k->config, .made = sample_made() };
     done.result = (struct result){ .outcome = OUT_OK, .nsamples = 3, .samples = samples, .resources = { -1, -1, -1, -1 } };
     memcpy(done.key, k->key, HASH_HEX);
     assert_int_equal(stats_of(samples, 3, &done.result.stats, &err), 0);
@@ -252,7 +259,7 @@ static inline int find_winner(struct store *s, const char *problem, struct tuned
 
 static inline struct measured measurement(char digit, const char *config)
 {
-    struct measured m = { .variant = "tile", .config = config };
+    struct measured m = { .variant = "tile", .config = config, .made = sample_made() };
     memset(m.key, digit, HASH_HEX - 1);
     m.result.resources = (struct resources){ -1, -1, -1, -1 };
     return m;

@@ -297,6 +297,9 @@ static void op_bytes(void **state)
     struct buf b = { 0 }, again = { 0 };
     s.args[0].partial = true;
     s.variants[0].nclear = 0;
+    static struct include files[] = { { "sub/a.h", "// a", false }, { "sub/a.h", "", true } };
+    op->includes = files;
+    op->nincludes = 2;
     op_put(&b, op);
     struct cursor in = cursor_on(b.data, b.len);
     struct op *back = NULL;
@@ -306,6 +309,8 @@ static void op_bytes(void **state)
     assert_int_equal(b.len, again.len);
     assert_memory_equal(b.data, again.data, b.len);
     assert_true(back->args[0].partial && !back->args[1].partial);
+    assert_true(back->nincludes == 2 && back->includes[1].shared && !back->includes[0].shared);
+    assert_string_equal(back->includes[0].text, "// a");
     assert_string_equal(back->variants[0].params[3].values[1].s, "x");
     assert_ptr_equal(back->rows[5], dtype_find("i64"));
     assert_null(back->prelude_opencl);
@@ -373,6 +378,7 @@ static void op_without_memory(void **state)
 static void bend(struct sample *s, int way)
 {
     static struct val many[2];
+    static struct include files[2];
     struct op *op = &s->op;
     switch (way) {
     case 0: op->name = "2d"; break;
@@ -418,6 +424,12 @@ static void bend(struct sample *s, int way)
     case 40: many[0] = many[1] = val_bool(true); s->walk_params[1].values = many; break;
     case 41: s->args[1].partial = true; break;
     case 42: s->args[0].partial = true; break;
+    case 43: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "../a.h", "", false }; break;
+    case 44: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "/etc/passwd", "", false }; break;
+    case 45: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "a.h", NULL, false }; break;
+    case 46: op->includes = files; op->nincludes = 2; files[0] = files[1] = (struct include){ "a.h", "", true }; break;
+    case 47: op->nincludes = 257; break;
+    case 48: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "a\".h", "", false }; break;
     }
 }
 /* clang-format on */
@@ -469,6 +481,12 @@ static void bent_ops(void **state)
         "parameter UNROLL: the value true is there twice",
         "argument in: only an output can be partial",
         "cleared argument out: is partial",
+        "included file 1: `../a.h` is no path below a folder",
+        "`/etc/passwd` is no path",
+        "included file a.h has no text",
+        "included file a.h is there twice",
+        "257 included files: there can be 0 to 256",
+        "is no path below",
     };
     struct sample s;
     struct err err = { 0 };

@@ -369,6 +369,121 @@ static void test_not_found(void **state)
     assert_string_equal(home, SOURCE_DIR);
 }
 
+/* What included files are found, and where. The template inc.cu is the variant's. */
+static int load_including(const char *template, struct op **op, struct err *err)
+{
+    write_file("inc.cu", template);
+    return load_with("variants",
+                     "{ { name = 'v', template = 'inc.cu', params = { { 'P', 1, 2 }, { 'G', 'a', 'b' } },"
+                     " launch = { kernel = 'k' } } }",
+                     op, err);
+}
+
+static const char *carried(const struct op *op, const char *name)
+{
+    for (int i = 0; i < op->nincludes; i++)
+        if (strcmp(op->includes[i].name, name) == 0)
+            return op->includes[i].text;
+    return NULL;
+}
+
+static void make_folder(const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_true(mkdir(path, 0700) == 0 || access(path, X_OK) == 0);
+}
+
+static void test_includes(void **state)
+{
+    (void)state;
+    struct op *op;
+    struct err err;
+    make_folder("sub");
+    make_folder("sub/deep");
+    write_file("top.h", "// top\n");
+    write_file("sub/a.h", "#include \"b.h\"\n#include \"../top.h\"\n#include \"deep/c.h\"\n#include \"a.h\"\n");
+    write_file("sub/b.h", "\xef\xbb\xbf// b\n#if 0\n#include \"nowhere.h\"\n#endif\n");
+    write_file("sub/deep/c.h", "");
+    if (load_including("#include \"sub/a.h\"\n%:include \"./sub//deep/../b.h\"\n #  inc\\\nlude /* \n */ \"top.h\" // x\n"
+                       "#include <stdint.h>\n#include NAME\n/* \n#include \"no.h\"\n*/ // #include \"no.h\"\n"
+                       "const char *s = \"\\\n#include \\\"no.h\\\"\"; int i = 1'000; // '\n",
+                       &op, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(op->nincludes, 4);
+    assert_string_equal(carried(op, "top.h"), "// top\n");
+    assert_non_null(strstr(carried(op, "sub/b.h"), "// b"));
+    assert_int_equal(*carried(op, "sub/b.h"), '/');
+    assert_string_equal(carried(op, "sub/deep/c.h"), "");
+    assert_non_null(carried(op, "sub/a.h"));
+    op_free(op);
+    if (load_including("#ifdef X\n#include \"no.h\"\n#endif\n", &op, &err)) /* nobody may need it */
+        fail_msg("%s", err.msg);
+    assert_int_equal(op->nincludes, 0);
+    op_free(op);
+    if (load_including("//@ if P == 3 then\n#include \"no.h\"\n//@ end\n#include \"$(x).h\"\n", &op, &err))
+        fail_msg("%s", err.msg);
+    op_free(op);
+    if (load_including("#include \"prelude_cuda.h\"\n", &op, &err)) /* of the templates' folder */
+        fail_msg("%s", err.msg);
+    assert_true(op->nincludes == 1 && op->includes[0].shared);
+    op_free(op);
+}
+
+/* A stranger's script reads no file but those that came with it, and nothing it includes makes it wait. */
+static void test_includes_that_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *template, *says;
+    } bad[] = {
+        { "\n#include \"no.h\"\n", "variant v: inc.cu:2: there is no 'no.h' in /tmp/cutune-test-op-" },
+        { "#include \"sub/lost.h\"\n", "sub/lost.h:3: there is no 'no.h' in" },
+        { "#include \"/etc/passwd\"\n", "inc.cu:1: #include \"/etc/passwd\": not a path below" },
+        { "#if 0\n#include \"/etc/passwd\"\n#endif\n", "not a path below" },
+        { "#include \"../../etc/passwd\"\n", "not a path below" },
+        { "#include \"sub/../../x.h\"\n", "not a path below" },
+        { "?\?=include \"/etc/passwd\"\n", "not a path below" },
+        { "int a;\r#include \"/etc/passwd\"\r", "not a path below" },
+        { "#inc\\ \r\nlude \"/etc/passwd\"\n", "not a path below" },
+        { "#include \".ssh/id_rsa\"\n", "not a path below" },
+        { "#include \"sub\"\n", "not a regular file" },
+        { "#include \"sub/\"\n", "not a path below" },
+        { "#include \"\"\n", "not a path below" },
+        { "#include \"fifo.h\"\n", "not a regular file" },
+        { "#include \"secret.h\"\n", "a link out of the folder" },
+        { "#include \"way/passwd\"\n", "a link out of the folder" },
+        { "#include \"loop.h\"\n", "Too many levels" },
+        { "#include \"huge.cu\"\n", "larger than" },
+        { "#include \"many/0.h\"\n", "more than 256 files" },
+        { "#include \"sub\\\\a.h\"\n", "not a path below" },
+    };
+    char path[256], name[64], text[64];
+    make_folder("sub");
+    make_folder("many");
+    write_file("sub/lost.h", "\n\n#include \"no.h\"\n");
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "many/%d.h", i);
+        snprintf(text, sizeof text, "#include \"%d.h\"\n", i + 1);
+        write_file(name, i < 299 ? text : "");
+    }
+    static const char *const links[][2] = { { "/etc/passwd", "secret.h" }, { "/etc", "way" }, { "loop.h", "loop.h" } };
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, links[i][1]);
+        assert_int_equal(symlink(links[i][0], path), 0);
+    }
+    snprintf(path, sizeof path, "%s/fifo.h", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct op *op;
+        struct err err;
+        int rc = load_including(bad[i].template, &op, &err);
+        if (rc >= 0 || !strstr(err.msg, bad[i].says))
+            fail_msg("%s: should say '%s', says '%s'", bad[i].template, bad[i].says, rc ? err.msg : "nothing");
+        assert_null(strchr(err.msg, '\n'));
+    }
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -390,21 +505,23 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    static const char *const files[] = { "t.lua", "t.cu", "empty.cu", "shared.cu", "huge.cu" };
-    char path[256];
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        unlink(path);
-    }
-    return rmdir(folder);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_smallest),      cmocka_unit_test(test_everything),    cmocka_unit_test(test_slips),
-        cmocka_unit_test(test_ops_that_ship), cmocka_unit_test(test_wrong_scripts), cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_smallest),
+        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_slips),
+        cmocka_unit_test(test_ops_that_ship),
+        cmocka_unit_test(test_wrong_scripts),
+        cmocka_unit_test(test_endless),
         cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_includes_that_are_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -139,6 +139,154 @@ static void test_defines(void **state)
     op_free(op);
 }
 
+static void carry(struct op *op, const char *name, const char *text, bool shared)
+{
+    if (!op->includes)
+        op->includes = arena_array(op->arena, MAX_INCLUDES, sizeof *op->includes);
+    op->includes[op->nincludes++] = (struct include){ name, text, shared };
+}
+
+/* What stands behind the definitions. */
+static void behind(const struct op *op, struct buf *out, const char *text)
+{
+    struct config c = { .at = { 0, 0, 1 } };
+    struct err err = { 0 };
+    buf_clear(out);
+    if (source_render(op, &c, 0, &gpu, out, &err))
+        fail_msg("%s", err.msg);
+    const char *at = strstr(buf_text(out), "#define GRID GRID_xy\n");
+    assert_non_null(at);
+    assert_string_equal(at + strlen("#define GRID GRID_xy\n"), text);
+}
+
+static void test_includes(void **state)
+{
+    (void)state;
+    struct buf out = { 0 };
+    struct op *op = hand_made("one\n# include \"a.h\" // x\ntwo\n");
+    carry(op, "a.h", "in a", false);
+    behind(op, &out, "#line 1 \"v.cu\"\none\n#line 1 \"a.h\"\nin a\n#line 3 \"v.cu\"\ntwo\n");
+    op->variants[0].template_text = "$(N)\n#include \"$('a').h\"\ntwo\n"; /* lines of what was filled */
+    struct config c = { .at = { 0, 0, 1 } };
+    buf_clear(&out);
+    assert_int_equal(source_render(op, &c, 0, &gpu, &out, NULL), 0);
+    const char *mark = strstr(buf_text(&out), ", filled\"\ntwo\n");
+    assert_non_null(mark);
+    int lines = 1;
+    for (const char *at = buf_text(&out); at < strstr(mark, "two"); at++)
+        lines += *at == '\n';
+    char says[40];
+    snprintf(says, sizeof says, "#line %d \"v.cu, filled\"", lines);
+    assert_non_null(strstr(buf_text(&out), says));
+
+    /* Beside the file that includes it, then beside the script, then among the templates. */
+    op->variants[0].template_text = "#include \"s/b.h\"\n#include \"t.h\"\n";
+    carry(op, "s/b.h", "#include \"c.h\"\n#include \"a.h\"\n", false);
+    carry(op, "s/c.h", "c of s", false);
+    carry(op, "c.h", "c", false);
+    carry(op, "t.h", "#include \"a.h\"\n", true);
+    carry(op, "a.h", "a of templates", true);
+    behind(op, &out,
+           "#line 1 \"v.cu\"\n#line 1 \"s/b.h\"\n#line 1 \"s/c.h\"\nc of s\n#line 2 \"s/b.h\"\n#line 1 \"a.h\"\nin a\n"
+           "#line 3 \"s/b.h\"\n#line 2 \"v.cu\"\n#line 1 \"t.h\"\n#line 1 \"a.h\"\na of templates\n#line 2 \"t.h\"\n"
+           "#line 3 \"v.cu\"\n");
+
+    /* What is surely compiled once is put in once; what may not be stands twice. */
+    carry(op, "g.h", "#ifndef G\n#define G\n#include \"g.h\"\n#endif\n", false);
+    op->variants[0].template_text = "#if X\n#include \"g.h\"\n#endif\n#include \"g.h\"\n#include \"g.h\"\n";
+    behind(op, &out,
+           "#line 1 \"v.cu\"\n#if X\n#line 1 \"g.h\"\n#ifndef G\n#define G\n\n#endif\n#line 3 \"v.cu\"\n#endif\n"
+           "#line 1 \"g.h\"\n#ifndef G\n#define G\n\n#endif\n#line 5 \"v.cu\"\n\n");
+    carry(op, "o.h", "#pragma once\n#include \"o.h\"\no\\", false);
+    op->variants[0].template_text = "#include \"o.h\"\n#include \"o.h\"\n";
+    behind(op, &out,
+           "#line 1 \"v.cu\"\n#ifndef CUTUNE_INCLUDED_7\n#define CUTUNE_INCLUDED_7\n#line 1 \"o.h\"\n\n\no\\\n\n#endif\n"
+           "#line 2 \"v.cu\"\n\n");
+    op_free(op);
+    buf_free(&out);
+}
+
+/* What cannot be put in: said at once where it is surely compiled, else by a compiler that gets there. */
+static void test_includes_that_fail(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        { "\n#include \"no.h\"\n", "v.cu:2: there is no \"no.h\"" },
+        { "$(N)\n#include \"$('/etc/')passwd\"\n", "v.cu:2: \"/etc/passwd\" is no file below" },
+        { "#include NAME\n", "v.cu:1: an #include wants the name of a file in quotes, not a macro" },
+        { "#include_next \"a.h\"\n", "in quotes" },
+        { "#import \"a.h\"\n", "in quotes" },
+        { "#include </etc/passwd>\n", "no / in front" },
+        { "#include <../x>\n", "no / in front" },
+        { "#include \"self.h\"\n", "self.h:2: a file that includes itself wants" },
+        { "#include \"comment.h\"\n", "comment.h: its last comment has no end" },
+        { "#include \"if.h\"\n", "if.h: its last #if has no end" },
+        { "#include \"endif.h\"\n", "endif.h:1: #endif without #if" },
+        { "#include \"bomb0.h\"\n", "larger than 16 MB" },
+    };
+    struct config c = { .at = { 0, 0, 1 } };
+    struct op *op = hand_made("");
+    char names[20][16], texts[20][48];
+    carry(op, "self.h", "\n#include \"self.h\"\n", false);
+    carry(op, "comment.h", "/*", false);
+    carry(op, "if.h", "#if 1\n", false);
+    carry(op, "endif.h", "#endif\n", false);
+    for (int i = 0; i < 20; i++) { /* twice as much each time */
+        snprintf(names[i], sizeof names[i], "bomb%d.h", i);
+        snprintf(texts[i], sizeof texts[i], "#include \"bomb%d.h\"\n#include \"bomb%d.h\"\n", i + 1, i + 1);
+        carry(op, names[i], i < 19 ? texts[i] : "int x;\n", false);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct buf out = { 0 };
+        struct err err = { 0 };
+        op->variants[0].template_text = bad[i].text;
+        int rc = source_render(op, &c, 0, &gpu, &out, &err);
+        if (rc != ERR_INVALID || !strstr(err.msg, bad[i].says))
+            fail_msg("%s: should say '%s', says '%s'", bad[i].text, bad[i].says, rc ? err.msg : "nothing");
+        buf_free(&out);
+    }
+    struct buf out = { 0 };
+    op->variants[0].template_text = "#if X\n#include \"no.h\"\n#include NAME\n#include \"self.h\"\n#endif\n";
+    assert_int_equal(source_render(op, &c, 0, &gpu, &out, NULL), 0);
+    assert_non_null(strstr(buf_text(&out), "#error there is no \"no.h\""));
+    assert_non_null(strstr(buf_text(&out), "\n#error an #include wants"));
+    assert_null(strchr(strstr(buf_text(&out), "#error"), '\''));
+    buf_free(&out);
+    op_free(op);
+}
+
+/* A file that is included is a part of all that is made with it, and of nothing else. */
+static void test_includes_are_in_the_hashes(void **state)
+{
+    (void)state;
+    char was[3][HASH_HEX], now[3][HASH_HEX];
+    struct problem prob = { { 0 } };
+    struct op *op = hand_made("#include \"v.h\"\n");
+    carry(op, "v.h", "#include \"deep.h\"\n", false);
+    carry(op, "deep.h", "deep", false);
+    carry(op, "r.h", "r", false);
+    op->reference_name = "r.cu";
+    op->reference_text = "#include \"r.h\"\n";
+    op->reference.kernel = "r";
+    static const char *const others[] = { "another", NULL };
+    for (int file = 1; file <= 2; file++) {
+        for (int way = 0; way < 2; way++) {
+            char(*to)[HASH_HEX] = way ? now : was;
+            op->includes[file].text = way ? others[0] : "before";
+            assert_int_equal(variant_made(op, &op->variants[0], to[0], NULL), 0);
+            assert_int_equal(op_contract(op, to[1], NULL), 0);
+            assert_int_equal(source_basis(op, &prob, 0, &gpu, "", to[2], NULL), 0);
+        }
+        bool of_variant = file == 1;
+        assert_int_equal(strcmp(was[0], now[0]) != 0, of_variant);
+        assert_int_equal(strcmp(was[1], now[1]) != 0, !of_variant);
+        assert_int_equal(strcmp(was[2], now[2]) != 0, !of_variant);
+    }
+    op_free(op);
+}
+
 /* Every element type has a name in the dialect. */
 static void test_types(void **state)
 {
@@ -158,7 +306,9 @@ static void key_of(const struct op *op, const struct config *c, const char *shap
 {
     struct problem prob;
     struct err err = { 0 };
-    if (problem_parse(op, shape, &prob, &err) || source_key(op, c, &prob, 0, &gpu, source, key, &err))
+    char basis[HASH_HEX];
+    if (problem_parse(op, shape, &prob, &err) || source_basis(op, &prob, 0, &gpu, "NVRTC 13.0", basis, &err) ||
+        source_key(op, c, &prob, 0, &gpu, source, basis, key, &err))
         fail_msg("%s", err.msg);
 }
 
@@ -188,8 +338,76 @@ static void test_key(void **state)
     op->args[1].name = "renamed";
     key_of(op, &atomic, "n=1000000", "source", first);
     assert_string_equal(first, other);
-    key_of(op, NULL, "n=1000000", "source", first);
+    op->variants[atomic.variant].requires.arch_specific = true; /* compiled for another architecture */
+    key_of(op, &atomic, "n=1000000", "source", other);
     assert_string_not_equal(first, other);
+    op_free(op);
+}
+
+static void basis_of(const struct op *op, const char *shape, const char *compiler, char basis[HASH_HEX])
+{
+    struct problem prob;
+    struct err err = { 0 };
+    if (problem_parse(op, shape, &prob, &err) || source_basis(op, &prob, 0, &gpu, compiler, basis, &err))
+        fail_msg("%s", err.msg);
+}
+
+/* A verdict is worth no more than what it was reached with. */
+static void test_basis(void **state)
+{
+    (void)state;
+    struct op *op;
+    struct err err = { 0 };
+    if (op_load("dot", &op, &err))
+        fail_msg("%s", err.msg);
+    char first[HASH_HEX], other[HASH_HEX], last[HASH_HEX];
+    basis_of(op, "n=1000000", "NVRTC 13.0", first);
+    basis_of(op, "n=1000000", "NVRTC 13.0", other);
+    assert_string_equal(first, other);
+    basis_of(op, "n=1000001", "NVRTC 13.0", other);
+    assert_string_not_equal(first, other);
+    basis_of(op, "n=1000000", "NVRTC 13.1", other);
+    assert_string_not_equal(first, other);
+    const struct op was = *op;
+    for (int way = 0; way < 7; way++) {
+        struct arg arg = op->args[1];
+        switch (way) {
+        case 0:
+            op->check_length = "1000000000";
+            break;
+        case 1:
+            op->check = CHECK_EXACT;
+            break;
+        case 2:
+            op->reference_text = "KERNEL void dot_ref() { }";
+            break;
+        case 3:
+            op->reference.block[0] = "77";
+            break;
+        case 4:
+            op->args[1].fill = op->args[1].fill == FILL_BITS ? FILL_NUMBERS : FILL_BITS;
+            break;
+        case 5:
+            op->args[1].partial = true;
+            break;
+        case 6:
+            op->prelude_cuda = "";
+            break;
+        }
+        basis_of(op, "n=1000000", "NVRTC 13.0", other);
+        assert_string_not_equal(first, other);
+        basis_of(op, "n=1000000", "NVRTC 13.0", last);
+        assert_string_equal(last, other);
+        op->args[1] = arg;
+        *op = was;
+    }
+    op->check_length = "n * 1"; /* as it evaluates */
+    basis_of(op, "n=1000000", "NVRTC 13.0", other);
+    assert_string_equal(first, other);
+    op->reference_text = "//@ error 'no reference'\n";
+    struct problem prob = { .size = { 5 } };
+    assert_int_equal(source_basis(op, &prob, 0, &gpu, "", other, &err), ERR_INVALID);
+    assert_non_null(strstr(err.msg, "no reference"));
     op_free(op);
 }
 
@@ -224,8 +442,16 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fill),  cmocka_unit_test(test_broken), cmocka_unit_test(test_defines),
-        cmocka_unit_test(test_types), cmocka_unit_test(test_key),    cmocka_unit_test(test_ops_that_ship),
+        cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_defines),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_key),
+        cmocka_unit_test(test_basis),
+        cmocka_unit_test(test_ops_that_ship),
+        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_includes_that_fail),
+        cmocka_unit_test(test_includes_are_in_the_hashes),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

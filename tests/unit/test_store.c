@@ -389,6 +389,138 @@ static void marks_what_a_change_made_stale(void **state)
     store_close(s);
 }
 
+/* Winners of every problem are what they were proved to be: by that check, against that reference, over those inputs. */
+static void marks_what_another_contract_proved(void **state)
+{
+    (void)state;
+    struct devspec dev = sample_device();
+    struct problem p = { { 64, 64 } };
+    struct tuned *back;
+    struct target t;
+    for (int way = 0; way < 6; way++) {
+        struct store *s = open_at(way % 2 ? "a.db" : "b.db", STORE_WRITE);
+        struct op changed = *sample_op(), *read;
+        struct arg args[4];
+        int stale = 0;
+        memcpy(args, changed.args, sizeof args);
+        changed.args = args;
+        switch (way) {
+        case 0:
+            changed.check = CHECK_SUM;
+            changed.check_length = "2";
+            break;
+        case 1:
+            changed.reference_name = "ref.cu";
+            changed.reference_text = "KERNEL void ref() { }";
+            break;
+        case 2:
+            args[1].fill = FILL_NUMBERS;
+            break;
+        case 3:
+            args[0].partial = true;
+            break;
+        case 4:
+            changed.reference.grid[0] = "77";
+            break;
+        case 5:
+            changed.check = CHECK_SUM;
+            changed.check_length = "1000000000";
+            break;
+        }
+        sample_winner(s, 1111, 113);
+        assert_int_equal(store_target(s, &dev, &changed, &p, 0, true, &t, NULL), 0);
+        assert_int_equal(find_winner(s, "m=1111,n=113", &back, NULL), ERR_NOTFOUND);
+        assert_int_equal(store_each_winner(s, count_stale, &stale, NULL), 0);
+        assert_int_equal(stale, 1);
+        assert_int_equal(store_op(s, "transpose", &read, NULL), 0);
+        op_free(read);
+        assert_int_equal(store_target(s, &dev, sample_op(), &p, 0, true, &t, NULL), 0); /* changed back */
+        assert_int_equal(find_winner(s, "m=1111,n=113", &back, NULL), 0);
+        tuned_free(back);
+        store_close(s);
+    }
+}
+
+struct tried_of {
+    int fresh, stale;
+    bool mixed; /* a stale one stands before another */
+};
+
+static int count_tried(void *arg, const struct tried *t)
+{
+    struct tried_of *n = arg;
+    n->mixed = n->mixed || (n->stale && !t->stale);
+    n->fresh += !t->stale;
+    n->stale += t->stale;
+    return 0;
+}
+
+static struct tried_of tried_of(struct store *s)
+{
+    struct tried_of n = { 0 };
+    assert_int_equal(store_each_tried(s, count_tried, &n, NULL), 0);
+    return n;
+}
+
+static int last_listed(void *arg, const struct listed *l)
+{
+    *(struct listed *)arg = *l;
+    return 0;
+}
+
+/* A measurement is of the variant as it was. */
+static void marks_what_another_source_was_measured_from(void **state)
+{
+    (void)state;
+    struct store *s = open_at("s.db", STORE_WRITE);
+    struct devspec dev = sample_device();
+    struct problem p = { { 64, 64 } };
+    struct op changed = *sample_op();
+    struct variant tile = changed.variants[0], both[2] = { tile, tile };
+    struct target here, t;
+    struct listed l;
+    char now[HASH_HEX];
+    here = sample_winner(s, 1111, 113);
+    struct measured m = measurement('a', "TILE=8,GRID=xy,PAD=true,SCALE=0.5");
+    m.made = NULL;
+    assert_int_equal(store_measured(s, &here, &m, NULL), 0);
+    assert_true(tried_of(s).fresh == 1 && tried_of(s).stale == 1);
+    m.made = sample_made();
+    assert_int_equal(store_measured(s, &here, &m, NULL), 0);
+    assert_int_equal(tried_of(s).fresh, 2);
+
+    tile.template_text = "another";
+    changed.variants = &tile;
+    assert_int_equal(variant_made(&changed, &tile, now, NULL), 0);
+    assert_int_equal(store_target(s, &dev, &changed, &p, 0, true, &t, NULL), 0); /* another problem's run */
+    assert_int_equal(tried_of(s).stale, 2);
+    m = measurement('c', "TILE=8,GRID=xy,PAD=true,SCALE=0.5");
+    m.made = now;
+    assert_int_equal(store_measured(s, &here, &m, NULL), 0);
+    struct tried_of n = tried_of(s);
+    assert_true(n.fresh == 1 && n.stale == 2 && !n.mixed);
+    assert_int_equal(store_each_winner(s, last_listed, &l, NULL), 0);
+    assert_true(l.changed && !l.stale && l.measured == 1);
+
+    memset(m.key, 'a', HASH_HEX - 1); /* the same key comes of it */
+    assert_int_equal(store_found_again(s, &here, m.key, now, NULL), 0);
+    assert_int_equal(tried_of(s).fresh, 2);
+
+    both[1].name = "more"; /* another variant is none of this one's business */
+    changed.variants = both;
+    changed.nvariants = 2;
+    assert_int_equal(store_target(s, &dev, &changed, &p, 0, true, &t, NULL), 0);
+    assert_int_equal(tried_of(s).fresh, 1); /* tile is as it was first, and so is the winner */
+    assert_int_equal(store_each_winner(s, last_listed, &l, NULL), 0);
+    assert_false(l.changed);
+    tile.name = "renamed";
+    changed.variants = &tile;
+    changed.nvariants = 1;
+    assert_int_equal(store_target(s, &dev, &changed, &p, 0, true, &t, NULL), 0);
+    assert_int_equal(tried_of(s).fresh, 0); /* no longer there */
+    store_close(s);
+}
+
 static int check_listed(void *arg, const struct listed *l)
 {
     ++*(int *)arg;
@@ -434,6 +566,8 @@ int main(void)
         in_folder(keeps_defaults),
         in_folder(keeps_ops),
         in_folder(marks_what_a_change_made_stale),
+        in_folder(marks_what_another_contract_proved),
+        in_folder(marks_what_another_source_was_measured_from),
         in_folder(lists_winners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,7 @@ static int get_op(const void *bytes, size_t n, const char *hash)
     assert_non_null(copy);
     memcpy(copy, bytes, n);
     struct cursor in = cursor_on(copy, n);
-    int rc = interface_get(&in, hash, &op);
+    int rc = interface_get(&in, hash, "", &op);
     if (!rc)
         assert_true(op->nargs == 4 && op->nvariants == 0 && op->args[2].type);
     op_free(op);

@@ -334,9 +334,9 @@ static void what_fails_in_the_playoff_does_not_win(void **state)
         enum outcome outcome;
         const char *says;
     } late[] = {
-        { "wrong", LAUNCHES - 1, OUT_WRONG, " of out is " }, /* found before it */
-        { "wrong", LAUNCHES, OUT_WRONG, " of out is " },
-        { "wrong", LAUNCHES + 5, OUT_WRONG, " of out is " },
+        { "wrong", LAUNCHES - 1, OUT_WRONG, "in a timed run: " }, /* found before it */
+        { "wrong", LAUNCHES, OUT_WRONG, "in a timed run: " },
+        { "wrong", LAUNCHES + 5, OUT_WRONG, "in a timed run: " },
         { "crash", LAUNCHES, OUT_CRASH, "signal 6 (Aborted), in the play-off" },
         { "crash", LAUNCHES + 5, OUT_CRASH, "signal 6 (Aborted), in the play-off" },
         { "hang", LAUNCHES, OUT_TIMEOUT, "past its deadline of 2.0 s, in the play-off" },
@@ -472,6 +472,117 @@ static void a_changed_template_makes_stale_what_it_changes(void **state)
     assert_int_equal(s.report.tried, 5);
     assert_int_equal(s.report.measured, 1); /* P=4 */
     assert_int_equal(winner_of(&s, 0), 4);
+    strike_stage(&s);
+}
+
+/* A verdict is found again only with all that it was reached with. */
+static void what_proves_is_in_the_key(void **state)
+{
+    (void)state;
+    struct stage s;
+    static const struct {
+        const char *name, *from, *to;
+    } changes[] = {
+        { "acts.lua", "check = 'exact'", "check = { sum = 1000000000 }" },
+        { "acts.lua", "check = { sum = 1000000000 }", "check = { sum = 2 }" },
+        { "acts.lua", "input('inp', 'T', { 'n' })", "input('inp', 'T', { 'n' }, { fill = 'bits' })" },
+        { "acts.lua", "fill = 'bits'", "fill = 'numbers'" },
+        { "acts.lua", "output('out', 'T', { 'n' })", "output('out', 'T', { 'n' }, { partial = true })" },
+        { "acts.lua", "kernel = 'ref'", "kernel = 'ref', block = 2" },
+        { "ref.cu", "{ }", "{ int sum; }" },
+    };
+    raise_stage(&s, "1, 2, 3, 4, 5", five);
+    tune_well(&s);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        struct buf text = { 0 };
+        assert_int_equal(file_read(path_of(changes[i].name), 1 << 16, &text, NULL), 0);
+        const char *at = strstr(buf_text(&text), changes[i].from);
+        assert_non_null(at);
+        struct buf changed = { 0 };
+        buf_put(&changed, buf_text(&text), (size_t)(at - buf_text(&text)));
+        buf_fmt(&changed, "%s%s", changes[i].to, at + strlen(changes[i].from));
+        change(&s, changes[i].name, buf_text(&changed));
+        tune_well(&s);
+        if (s.report.tried != 5 || s.report.measured != 5)
+            fail_msg("%s: %d measured anew", changes[i].to, (int)s.report.measured);
+        tune_well(&s);
+        assert_int_equal(s.report.measured, 0);
+        buf_free(&text);
+        buf_free(&changed);
+    }
+    strike_stage(&s);
+}
+
+struct listed_of {
+    int fresh, stale;
+};
+
+static int count_listed(void *arg, const struct tried *t)
+{
+    struct listed_of *n = arg;
+    n->fresh += !t->stale;
+    n->stale += t->stale;
+    return 0;
+}
+
+static struct listed_of listed_of(struct stage *s)
+{
+    struct listed_of n = { 0 };
+    assert_int_equal(store_each_tried(s->store, count_listed, &n, NULL), 0);
+    return n;
+}
+
+static int has_changed(void *arg, const struct listed *l)
+{
+    if (!strcmp(l->problem, "n=1000"))
+        *(bool *)arg = l->changed;
+    return 0;
+}
+
+static bool winner_has_changed(struct stage *s)
+{
+    bool changed = false;
+    assert_int_equal(store_each_winner(s->store, has_changed, &changed, NULL), 0);
+    return changed;
+}
+
+/* What was measured from an earlier source is not shown as of now, also if the run got no further than to a part of it. */
+static void an_earlier_source_is_stale(void **state)
+{
+    (void)state;
+    struct stage s;
+    static const char other[] = "//@ local acts = { 'time=9000', 'time=3000', 'time=8000', 'time=2000', 'time=5001' }\n"
+                                "//null: $(acts[P] or 'nothing')\nKERNEL void acts() { }\n";
+    struct buf first = { 0 };
+    raise_stage(&s, "1, 2, 3, 4, 5", five);
+    assert_int_equal(file_read(path_of("acts.cu"), 1 << 16, &first, NULL), 0);
+    tune_well(&s);
+    assert_true(listed_of(&s).fresh == 5 && listed_of(&s).stale == 0);
+    int was = winner_of(&s, 0);
+    change(&s, "acts.cu", other);
+    s.problem.size[0] = 2000;
+    s.opt.budget_count = 1;
+    tune_well(&s); /* on another problem */
+    assert_true(listed_of(&s).fresh == 1 && listed_of(&s).stale == 5);
+    s.problem.size[0] = 1000;
+    s.opt.budget_count = 3;
+    tune_well(&s); /* P=1, 2, 3: their keys are the same */
+    assert_int_equal(s.report.measured, 0);
+    assert_true(listed_of(&s).fresh == 4 && listed_of(&s).stale == 2);
+    s.opt.budget_count = 0;
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 2);
+    assert_int_equal(winner_of(&s, 0), 4);
+    assert_true(listed_of(&s).fresh == 6 && listed_of(&s).stale == 2);
+    assert_false(winner_has_changed(&s));
+
+    change(&s, "acts.cu", buf_text(&first)); /* and back */
+    tune_well(&s);
+    assert_int_equal(s.report.measured, 0);
+    assert_true(listed_of(&s).fresh == 5 && listed_of(&s).stale == 3);
+    assert_int_equal(winner_of(&s, 0), was);
+    assert_false(winner_has_changed(&s));
+    buf_free(&first);
     strike_stage(&s);
 }
 
@@ -864,6 +975,22 @@ static void a_reference_that_fails_is_told(void **state)
     }
 }
 
+/* No configuration is blamed for a reference whose Lua has no end. */
+static void a_reference_that_cannot_be_filled_ends_a_run(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2", "'time=1000'");
+    change(&s, "ref.cu", "//@ error 'not today'\nKERNEL void ref() { }\n");
+    assert_int_equal(tune(&s), ERR_DEVICE);
+    assert_non_null(strstr(s.err.msg, "reference ref.cu: ref.cu:1: not today"));
+    change(&s, "ref.cu", "//@ string.find(string.rep('a', 60), string.rep('a*', 60) .. 'b')\nKERNEL void ref() { }\n");
+    assert_int_equal(tune(&s), ERR_TIMEOUT);
+    assert_non_null(strstr(s.err.msg, "filling the reference ref.cu, did not end within 3 s"));
+    assert_int_equal(s.report.measured, 0);
+    strike_stage(&s);
+}
+
 static void a_program_that_is_no_worker_ends_a_run(void **state)
 {
     (void)state;
@@ -1028,6 +1155,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_budget_is_kept_and_the_rest_follows),
         cmocka_unit_test(an_earlier_winner_stays),
         cmocka_unit_test(a_changed_template_makes_stale_what_it_changes),
+        cmocka_unit_test(what_proves_is_in_the_key),
+        cmocka_unit_test(an_earlier_source_is_stale),
         cmocka_unit_test(types_are_tuned_apart),
         cmocka_unit_test(seconds_are_a_budget_too),
         cmocka_unit_test(a_stop_keeps_what_is_measured),
@@ -1040,6 +1169,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_worker_that_is_attacked_costs_no_configuration),
         cmocka_unit_test(memory_is_taken_from_the_children_first),
         cmocka_unit_test(a_reference_that_fails_is_told),
+        cmocka_unit_test(a_reference_that_cannot_be_filled_ends_a_run),
         cmocka_unit_test(a_program_that_is_no_worker_ends_a_run),
         cmocka_unit_test(a_worker_that_reads_nothing_ends_a_run),
         cmocka_unit_test(a_strategy_may_fail),

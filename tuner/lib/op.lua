@@ -18,7 +18,8 @@
 --   check      "exact", or { sum = EXPR }: each result is a sum of so many products, and may round as such a sum does
 --   variants   a list: the first has the defaults of a plain run. Each is
 --                name       its name
---                template   the kernel template's file: beside the script, or in cutune's folder of templates
+--                template   the kernel template's file: beside the script, or in cutune's folder of templates. It may #include
+--                           "files" that lie below one of the two
 --                params     a list of { "NAME", default, other values ... }: integers, floats, booleans or words, of one kind.
 --                           A word is an enumeration in the template: #if GRID == GRID_xy
 --                where      constraints of the algorithm. Limits of the device need not be written: cutune derives them

@@ -1,0 +1,165 @@
+#include "source/expand.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/include.h"
+
+enum { MAX_TEXT = 16 << 20, MAX_DEPTH = 64 };
+
+struct expansion {
+    const struct op *op;
+    bool filled; /* the template's lines are those of out */
+    struct buf *out;
+    struct err *err;
+    bool open[MAX_INCLUDES]; /* being put in now */
+    bool done[MAX_INCLUDES]; /* put in where it is surely compiled, and once is enough */
+    int depth;
+};
+
+/* A text on its way: of an included file, or of the template. */
+struct text {
+    const struct include *file; /* null: the template's */
+    const char *name;
+    bool sure; /* compiled whatever macros say */
+    struct text_facts facts;
+    struct position at;
+};
+
+static int expand(struct expansion *x, struct text *t, const char *text);
+
+/* What is wrong with a line: an error, or one only for a compiler that gets there. */
+static int fault(struct expansion *x, const struct text *t, const struct line *l, const char *what)
+{
+    if (t->sure && position_sure(&t->at))
+        return err_set(x->err, ERR_INVALID, "%s:%d: %s", t->name, l->number, what);
+    buf_fmt(x->out, "#error %s\n", what);
+    for (int i = 1; i < l->lines; i++)
+        buf_str(x->out, "\n");
+    return 0;
+}
+
+static int out_lines(const struct buf *out)
+{
+    int n = 1;
+    for (const char *at = buf_text(out); (at = strchr(at, '\n')); at++)
+        n++;
+    return n;
+}
+
+static void line_mark(struct expansion *x, const struct text *t, int number)
+{
+    if (!t->file && x->filled)
+        buf_fmt(x->out, "#line %d \"%s, filled\"\n", out_lines(x->out) + 1, t->name);
+    else
+        buf_fmt(x->out, "#line %d \"%s\"\n", number, t->name);
+}
+
+/* So that what follows begins a line of its own, also where the last one ends in a \. */
+static void end_lines(struct buf *out, const char *text)
+{
+    size_t n = strlen(text);
+    if (n && text[n - 1] != '\n')
+        buf_str(out, "\n");
+    while (n && strchr(" \t\r\n", text[n - 1]))
+        n--;
+    if (n && (text[n - 1] == '\\' || text[n - 1] == '/'))
+        buf_str(out, "\n");
+}
+
+static int put_file(struct expansion *x, const struct text *from, const struct line *l, int k)
+{
+    const struct include *file = &x->op->includes[k];
+    struct text t = { .file = file, .name = file->name, .sure = from->sure && position_sure(&from->at) };
+    int rc = text_facts_of(file->text, &t.facts, x->err);
+    if (rc)
+        return rc;
+    bool once = t.facts.once || t.facts.guard;
+    if (once && (x->open[k] || x->done[k])) {
+        for (int i = 0; i < l->lines; i++)
+            buf_str(x->out, "\n");
+        return 0;
+    }
+    if (x->open[k])
+        return fault(x, from, l, "a file that includes itself wants #pragma once, or an include guard");
+    if (x->depth == MAX_DEPTH)
+        return err_set(x->err, ERR_INVALID, "%s:%d: files include each other more than %d deep", from->name, l->number, MAX_DEPTH);
+    t.at = position_of(&t.facts);
+    x->open[k] = true;
+    x->depth++;
+    if (t.facts.once)
+        buf_fmt(x->out, "#ifndef CUTUNE_INCLUDED_%d\n#define CUTUNE_INCLUDED_%d\n", k, k);
+    line_mark(x, &t, 1);
+    rc = expand(x, &t, file->text);
+    end_lines(x->out, file->text);
+    if (t.facts.once)
+        buf_str(x->out, "#endif\n");
+    if (!rc)
+        line_mark(x, from, l->number + l->lines);
+    x->depth--;
+    x->open[k] = false;
+    x->done[k] = x->done[k] || (once && t.sure);
+    return rc;
+}
+
+static int put_include(struct expansion *x, const struct text *t, const struct line *l)
+{
+    struct place places[3];
+    char what[400];
+    int k = op_include(x->op, t->file, l->name);
+    if (k >= 0)
+        return put_file(x, t, l, k);
+    if (!include_places(t->file, l->name, places))
+        snprintf(what, sizeof what, "\"%.200s\" is no file below the folder of the script or of the templates", l->name);
+    else
+        snprintf(what, sizeof what,
+                 "there is no \"%.200s\" below the folder of the script or of the templates; a name that Lua makes must stand in a "
+                 "plain #include too",
+                 l->name);
+    return fault(x, t, l, what);
+}
+
+static int put_line(struct expansion *x, const struct text *t, const struct line *l)
+{
+    bool climbs = l->kind == LINE_SYSTEM && (*l->name == '/' || strstr(l->name, ".."));
+    if (l->kind == LINE_INCLUDE)
+        return put_include(x, t, l);
+    if (l->kind == LINE_OTHER_INCLUDE)
+        return fault(x, t, l, "an #include wants the name of a file in quotes, not a macro");
+    if (climbs)
+        return fault(x, t, l, "an #include in < > is for headers of the compiler: it has no / in front and no ..");
+    if (l->kind == LINE_ONCE)
+        buf_str(x->out, "\n"); /* done here */
+    else
+        buf_put(x->out, l->from, (size_t)(l->to - l->from));
+    return 0;
+}
+
+static int expand(struct expansion *x, struct text *t, const char *text)
+{
+    struct lines s = lines_of(text);
+    struct line l;
+    int rc = 0;
+    while (!rc && lines_next(&s, &l)) {
+        if (!position_pass(&t->at, &l) && t->file)
+            rc = err_set(x->err, ERR_INVALID, "%s:%d: #endif without #if", t->name, l.number);
+        else
+            rc = put_line(x, t, &l);
+        if (!rc && x->out->len > MAX_TEXT)
+            rc = err_set(x->err, ERR_INVALID, "%s:%d: with what it includes the source is larger than %d MB", t->name, l.number,
+                         MAX_TEXT >> 20);
+    }
+    if (!rc && (s.words.failed || x->out->failed))
+        rc = err_nomem(x->err);
+    if (!rc && t->file && (s.in_comment || t->at.depth))
+        rc = err_set(x->err, ERR_INVALID, "%s: its last %s has no end", t->name, s.in_comment ? "comment" : "#if");
+    lines_end(&s);
+    return rc;
+}
+
+int include_expand(const struct op *op, const char *name, const char *text, bool filled, struct buf *out, struct err *err)
+{
+    struct expansion x = { .op = op, .filled = filled, .out = out, .err = err };
+    struct text t = { .name = name, .sure = true };
+    return expand(&x, &t, text);
+}
