@@ -19,6 +19,8 @@ enum {
     BUSY_MS = 10000,
     BUSY_SOON_MS = 100,
     MAX_CELL = 160 << 20, /* bytes of a row */
+    MAX_SQL = 1 << 20,    /* of a statement, those of the file's schema among them */
+    SCHEMA_STEPS = 10000, /* of reading a schema: ours takes a twentieth */
 };
 
 /* How a file of a version gets on. A new file goes straight to the newest; db/migrations/README.md says how to add a step. */
@@ -102,17 +104,22 @@ static int uri_of(const char *path, const char *parameters, struct buf *out, str
 }
 
 /* A file may come from anywhere: nothing that its schema says is run beyond its tables. */
-static void restrain(sqlite3 *db, int busy_ms)
+static void restrain(struct store *s)
 {
+    sqlite3 *db = s->db;
+    store_bound(s);
     sqlite3_extended_result_codes(db, 1);
-    sqlite3_busy_timeout(db, busy_ms);
+    sqlite3_busy_timeout(db, s->busy_ms);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_CELL);
+    sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, MAX_SQL);
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_exec(db, "PRAGMA cell_size_check = 1", NULL, NULL, NULL);
 }
 
 static int connect(struct store *s, int flags, const char *parameters, struct err *err)
@@ -127,7 +134,7 @@ static int connect(struct store *s, int flags, const char *parameters, struct er
     if (code)
         rc = store_failed(s, code, err);
     else
-        restrain(s->db, s->busy_ms);
+        restrain(s);
 out:
     buf_free(&uri);
     return rc;
@@ -195,24 +202,52 @@ static int connect_tables(struct store *s, struct err *err)
     return rc ? rc : connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
 }
 
-/* Whose file it is. *version: 0 for an empty one. */
-static int identify(struct store *s, enum store_mode mode, int *version, struct err *err)
+static int take_step(struct store *s, int *version, struct err *err)
+{
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (steps[i].from != *version)
+            continue;
+        s->steps = 0;
+        int code = sqlite3_exec(s->db, steps[i].sql, NULL, NULL, NULL);
+        *version = steps[i].to;
+        return code ? store_failed(s, code, err) : 0;
+    }
+    return store_damaged(s, err, "no way from its version %d to %d", *version, SCHEMA_VERSION);
+}
+
+/* An older file's schema is ours if the steps that we know make ours of it; tried on its tables without their rows, in memory. */
+static int check_older(struct store *s, int version, struct err *err)
+{
+    struct store copy = { .path = s->path, .absolute = s->absolute };
+    int code = sqlite3_open_v2(":memory:", &copy.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = code ? store_failed(&copy, code, err) : 0;
+    if (!rc) {
+        restrain(&copy);
+        rc = schema_copy(s, copy.db, err);
+    }
+    while (!rc && version < SCHEMA_VERSION)
+        rc = take_step(&copy, &version, err);
+    rc = rc ? rc : schema_check(&copy, err);
+    sqlite3_close(copy.db);
+    return rc;
+}
+
+static int check_schema(struct store *s, int version, struct err *err)
+{
+    return version == SCHEMA_VERSION ? schema_check(s, err) : version ? check_older(s, version, err) : 0;
+}
+
+/* Whose file its head says it is. *version: 0 for an empty one. */
+static int read_head(struct store *s, enum store_mode mode, int *version, struct err *err)
 {
     int64_t id = 0, v = 0, things = 0;
-    bool mine;
-    int rc = read_begin(s, &mine, err); /* one snapshot: another process may be making the file just now */
-    if (rc)
-        return rc;
     int code = number(s, "PRAGMA application_id", &id);
     code = code ? code : number(s, "PRAGMA user_version", &v);
     if (!code && id == 0 && v == 0)
-        code = number(s, "SELECT count(*) FROM sqlite_master", &things);
-    if (code)
-        rc = store_failed(s, code, err);
-    read_end(s, mine);
-    if (rc)
-        return rc;
-    if (id == 0 && v == 0 && things == 0) {
+        code = number(s, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", &things);
+    if (code && (code & 0xff) != SQLITE_INTERRUPT)
+        return store_failed(s, code, err);
+    if (!code && id == 0 && v == 0 && !things) {
         *version = 0;
         return mode == STORE_WRITE ? 0 : err_set(err, ERR_NOTFOUND, "%s: empty: nothing was ever tuned into it", s->path);
     }
@@ -227,16 +262,21 @@ static int identify(struct store *s, enum store_mode mode, int *version, struct 
     return 0;
 }
 
-static int take_step(struct store *s, int *version, struct err *err)
+/* Whose file it is, and whether nothing in it is a program. */
+static int identify(struct store *s, enum store_mode mode, int *version, struct err *err)
 {
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (steps[i].from != *version)
-            continue;
-        int code = sqlite3_exec(s->db, steps[i].sql, NULL, NULL, NULL);
-        *version = steps[i].to;
-        return code ? store_failed(s, code, err) : 0;
-    }
-    return store_damaged(s, err, "no way from its version %d to %d", *version, SCHEMA_VERSION);
+    bool mine;
+    int rc = read_begin(s, &mine, err); /* one snapshot: another process may be making the file just now */
+    if (rc)
+        return rc;
+    s->steps = 0;
+    s->most = SCHEMA_STEPS;
+    rc = read_head(s, mode, version, err);
+    if (!rc)
+        rc = check_schema(s, *version, err);
+    s->most = 0;
+    read_end(s, mine);
+    return rc;
 }
 
 static int migrate(struct store *s, struct err *err)

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 
@@ -47,11 +48,33 @@ int store_failed(struct store *s, int rc, struct err *err)
     case SQLITE_IOERR:
     case SQLITE_PERM:
         return err_set(err, ERR_IO, "%s: %s", s->path, said);
+    case SQLITE_INTERRUPT:
+        return store_damaged(s, err, "what it was asked has no end: its pages lead in circles");
     case SQLITE_CONSTRAINT:
         return err_set(err, ERR_INVALID, "%s: not stored: %s", s->path, said);
     default: /* no such table, a page that is none, a value past every limit */
         return store_damaged(s, err, "%s", said);
     }
+}
+
+enum { STEPS_AT_ONCE = 1000 };
+
+/* Not 0: the statement has had its share. */
+static int count_steps(void *arg)
+{
+    struct store *s = arg;
+    struct stat st;
+    s->steps += STEPS_AT_ONCE;
+    if (s->most)
+        return s->steps > s->most;
+    if (s->steps <= STEPS_ALWAYS)
+        return 0;
+    return s->steps > STEPS_ALWAYS + (stat(s->absolute, &st) ? 0 : STEPS_A_BYTE * (int64_t)st.st_size);
+}
+
+void store_bound(struct store *s)
+{
+    sqlite3_progress_handler(s->db, STEPS_AT_ONCE, count_steps, s);
 }
 
 /* The compiled statement for a literal, unless it is on its way already: then another one. */
@@ -70,12 +93,17 @@ static sqlite3_stmt *cached(struct store *s, const char *sql, bool *own)
 int query_begin(struct query *q, struct store *s, const char *sql, struct err *err)
 {
     *q = (struct query){ .store = s };
+    if (!s->active)
+        s->steps = 0;
     q->stmt = cached(s, sql, &q->own);
-    if (q->stmt)
+    if (q->stmt) {
+        s->active++;
         return 0;
+    }
     int rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
     if (rc)
         return store_failed(s, rc, err);
+    s->active++;
     bool known = false;
     for (int i = 0; i < s->ncached; i++)
         known = known || s->cached[i].sql == sql;
@@ -89,9 +117,12 @@ int query_begin(struct query *q, struct store *s, const char *sql, struct err *e
 
 void query_end(struct query *q)
 {
-    if (q->stmt && q->own) {
+    if (!q->stmt)
+        return;
+    q->store->active--;
+    if (q->own) {
         sqlite3_finalize(q->stmt);
-    } else if (q->stmt) {
+    } else {
         sqlite3_reset(q->stmt);
         sqlite3_clear_bindings(q->stmt);
     }

@@ -18,6 +18,9 @@ struct store {
     int busy_ms;    /* how long others are waited for */
     dev_t dev;      /* of the file when it was opened, as ino */
     ino_t ino;
+    int active;                                         /* statements on their way, one within the other */
+    int64_t steps;                                      /* that they took, */
+    int64_t most;                                       /* and may take; 0: by the file's size */
     bool logs;                                          /* opened for writing, with a log beside the file */
     enum { ALONE, READS_JOINED, WRITES_JOINED } joined; /* by store_begin */
     int ncached;
@@ -76,6 +79,17 @@ int query_check(struct query *q, struct err *err);
 
 /* A column of the row is fine by itself and wrong with the others. */
 int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* No statement runs for ever, whatever the file holds: a tree of pages that leads into itself has rows without end. The bound is on
+ * SQLite's own steps, of an outermost statement with all within it: so many, and so many more for each byte of the file. Ours take a
+ * tenth of that at the worst. */
+enum { STEPS_ALWAYS = 10000000, STEPS_A_BYTE = 8 };
+void store_bound(struct store *s);
+
+/* Whether the schema is what cutune gives a file of the newest version, src/store/schema.c; ERR_CORRUPT with a line where it is not.
+ * And for an older file: makes its tables, without what is in them, in an empty database, to be migrated and then checked. */
+int schema_check(struct store *s, struct err *err);
+int schema_copy(struct store *s, sqlite3 *copy, struct err *err);
+
 /* What SQLite said last, as a code and a line with the path. */
 int store_failed(struct store *s, int rc, struct err *err);
 
