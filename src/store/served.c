@@ -6,6 +6,7 @@ static int take_winner(struct query *q, int (*each)(void *arg, const struct winn
     struct winner w = { 0 };
     w.id = col_int(q, 1, INT64_MAX);
     w.device = col_int(q, 1, INT64_MAX);
+    w.problem = col_int(q, 1, INT64_MAX);
     w.types = col_text(q, MAX_TYPES_TEXT, 0);
     w.sizes = col_text(q, MAX_SIZES_TEXT, 0);
     w.variant = col_name(q);
@@ -22,15 +23,16 @@ int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg,
                          struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s,
-                         "SELECT tuned.id, device.id, problem.types, problem.sizes, tuned.variant, tuned.config, tuned.time_ns, "
-                         "problem.bytes, problem.flops, device.backend, device.name, device.arch, device.mig, "
-                         "device.multiprocessors, device.memory FROM op JOIN problem ON problem.op = op.id "
-                         "JOIN tuned ON tuned.problem = problem.id JOIN device ON device.id = tuned.device "
-                         "WHERE op.name = ? AND op.current = 1 AND tuned.verified = 1 AND NOT (tuned.cache = 'warm' AND EXISTS "
-                         "(SELECT 1 FROM tuned AS cold WHERE cold.device = tuned.device AND cold.problem = tuned.problem "
-                         "AND cold.cache = 'cold' AND cold.verified = 1)) ORDER BY tuned.device, tuned.problem",
-                         err);
+    int rc = query_begin(
+        &q, s,
+        "SELECT tuned.id, device.id, problem.id, problem.types, problem.sizes, tuned.variant, tuned.config, tuned.time_ns, "
+        "problem.bytes, problem.flops, device.backend, device.name, device.arch, device.mig, "
+        "device.multiprocessors, device.memory FROM op JOIN problem ON problem.op = op.id "
+        "JOIN tuned ON tuned.problem = problem.id JOIN device ON device.id = tuned.device "
+        "WHERE op.name = ? AND op.current = 1 AND tuned.verified = 1 AND NOT (tuned.cache = 'warm' AND EXISTS "
+        "(SELECT 1 FROM tuned AS cold WHERE cold.device = tuned.device AND cold.problem = tuned.problem "
+        "AND cold.cache = 'cold' AND cold.verified = 1)) ORDER BY tuned.device, tuned.problem",
+        err);
     if (rc)
         return rc;
     put_text(&q, op);
@@ -45,6 +47,7 @@ static int take_time(struct query *q, int (*each)(void *arg, const struct timed 
 {
     struct timed t = { 0 };
     t.device = col_int(q, 1, INT64_MAX);
+    t.problem = col_int(q, 1, INT64_MAX);
     t.types = col_text(q, MAX_TYPES_TEXT, 0);
     t.sizes = col_text(q, MAX_SIZES_TEXT, 0);
     t.variant = col_name(q);
@@ -60,7 +63,7 @@ int store_each_time(struct store *s, const char *op, int (*each)(void *arg, cons
 {
     struct query q;
     int rc = query_begin(&q, s,
-                         "SELECT m.device, problem.types, problem.sizes, m.variant, m.config, m.median "
+                         "SELECT m.device, problem.id, problem.types, problem.sizes, m.variant, m.config, m.median "
                          "FROM measurement AS m NOT INDEXED CROSS JOIN problem ON problem.id = m.problem "
                          "WHERE problem.op = (SELECT id FROM op WHERE name = ?1 AND current = 1) "
                          "AND m.outcome IN ('ok', 'slower') AND m.protocol = ?2 AND (m.device, m.variant, m.config) IN "

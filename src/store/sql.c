@@ -49,6 +49,8 @@ int store_failed(struct store *s, int rc, struct err *err)
     case SQLITE_PERM:
         return err_set(err, ERR_IO, "%s: %s", s->path, said);
     case SQLITE_INTERRUPT:
+        if (s->most)
+            return err_set(err, ERR_TIMEOUT, "%s: too much is in it to be read in full", s->path);
         return store_damaged(s, err, "what it was asked has no end: its pages lead in circles");
     case SQLITE_CONSTRAINT:
         return err_set(err, ERR_INVALID, "%s: not stored: %s", s->path, said);
@@ -70,6 +72,11 @@ static int count_steps(void *arg)
     if (s->steps <= STEPS_ALWAYS)
         return 0;
     return s->steps > STEPS_ALWAYS + (stat(s->absolute, &st) ? 0 : STEPS_A_BYTE * (int64_t)st.st_size);
+}
+
+void store_limit(struct store *s, int64_t steps)
+{
+    s->most = steps;
 }
 
 void store_bound(struct store *s)
@@ -273,7 +280,11 @@ const char *col_name(struct query *q)
 
 const char *copy_text(struct query *q, struct arena *a, size_t max, int flags)
 {
+    int column = q->at;
     const char *text = col_text(q, max, flags);
+    q->copied += text ? strlen(text) + 1 : 0;
+    if (q->room && q->copied > q->room)
+        text = bad(q, column);
     char *copy = text ? arena_strdup(a, text) : NULL;
     q->nomem = q->nomem || (text && !copy);
     return copy;

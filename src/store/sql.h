@@ -40,6 +40,8 @@ struct query {
     int rc;          /* SQLite's, of the first put that failed */
     const char *bad; /* the first column that held what cutune would not have written */
     bool nomem;      /* a column could not be copied */
+    size_t copied;   /* bytes of texts, */
+    size_t room;     /* and how many they may be; 0: any number */
 };
 
 /* `sql` is a literal, compiled once a store. End each query, also one that failed. */
@@ -108,6 +110,7 @@ enum {
     MAX_SOURCE = 16 << 20,
     MAX_BINARY = 64 << 20,
     MAX_CONDITIONS = 65536, /* constraints or preconditions of a kernel */
+    MAX_TERMS = 4 << 20,    /* of a kernel's constraints together, or of other expressions of one kind */
     MAX_PACKED = 1 << 20,   /* of a record in one piece; what is larger has none */
     MAX_DEFAULTS = 256,     /* of an op, for its types, on a backend */
     MAX_SAMPLES = 1 << 20,
@@ -144,10 +147,12 @@ void col_device(struct query *q, struct devspec *d);
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err);
 struct tuned *tuned_new(void); /* an empty one on an arena of its own; null without memory */
 /* What tuned_take wants to find in a row of tuned, left-joined to its code; behind it the row id of the kernel's op. */
-#define TUNED_COLUMNS                                                                                                              \
+#define TUNED_ROW                                                                                                                  \
     "tuned.id, role, coalesce(rank, 0), key, variant, config, time_ns, copy_ns, requires_backend, requires_cc, "                   \
-    "requires_arch_specific, requires_grid_order, requires_grid_progress, verified, created, source, binary, format, arch, "       \
-    "compiler, portable, packed, "
+    "requires_arch_specific, requires_grid_order, requires_grid_progress, verified, created, "
+#define TUNED_COLUMNS TUNED_ROW "source, binary, format, arch, compiler, portable, packed, "
+#define TUNED_TERMS                                                                                                                \
+    TUNED_ROW "'' AS source, NULL AS binary, NULL AS format, NULL AS arch, NULL AS compiler, NULL AS portable, packed, "
 /* A stored kernel: of the row that a query is at, of an id, and its parameters alone. */
 int tuned_take(struct query *q, struct tuned **out, struct err *err);
 int tuned_load(struct store *s, int64_t id, struct tuned **out, struct err *err);

@@ -158,10 +158,14 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
 int store_find_defaults(struct store *s, const char *backend, const char *op, const char *types, struct tuned ***out, int *n,
                         struct err *err);
 
+/* Calls back with one after the other, which is freed then; stops at a non-zero return and returns it. */
+int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
+                       int (*each)(void *arg, const struct tuned *t), void *arg, struct err *err);
+
 /* What a look-up chooses from where nothing fits exactly: a winner that may be served. */
 struct winner {
-    int64_t id;     /* for store_tuned, under the same store_begin: after a change of the file it may be another record's */
-    int64_t device; /* row id, as in struct timed */
+    int64_t id; /* for store_tuned, under the same store_begin: after a change of the file it may be another record's */
+    int64_t device, problem; /* row ids, as in struct timed */
     const char *types, *sizes, *variant, *config;
     double time_ns, bytes, flops; /* bytes and flops of its problem; 0: unknown */
     struct devspec dev;           /* identity only */
@@ -170,12 +174,18 @@ struct winner {
  * a cold and one for a warm cache the cold one. Pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
                          struct err *err);
+/* The same as store_find_winner, without what is compiled of it: source and binaries, which may be long, are empty. */
+int store_find_terms(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                     struct tuned **out, struct err *err);
+/* Statements from now on end with ERR_TIMEOUT after so many of SQLite's own steps, which any machine counts alike; 0: after as many as
+ * the file's size excuses, with ERR_CORRUPT. */
+void store_limit(struct store *s, int64_t steps);
 /* The kernel of a row; ERR_NOTFOUND where there is none. */
 int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err);
 
 /* What a winner's configuration took on a problem, its own or another. */
 struct timed {
-    int64_t device; /* row id */
+    int64_t device, problem; /* row ids */
     const char *types, *sizes, *variant, *config;
     double median; /* ns */
 };

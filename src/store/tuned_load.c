@@ -12,6 +12,7 @@ static int begin(struct query *q, struct store *s, const char *sql, int64_t id, 
     int rc = query_by_id(q, s, sql, id, max, n, err);
     if (rc)
         return rc;
+    q->room = MAX_TERMS;
     void *array = arena_array(a, (size_t)*n, bytes);
     memcpy(out, &array, sizeof array); /* whatever type of pointer it is */
     return array ? 0 : err_nomem(err);
