@@ -112,8 +112,13 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
     rc = default_ids(s, backend, op, types, ids, &n, err);
     for (int i = 0; !rc && i < n; i++) {
         struct tuned *t = NULL;
-        if (!(rc = tuned_load(s, ids[i], &t, err)))
+        struct err why = { 0 };
+        rc = tuned_load(s, ids[i], &t, &why);
+        s->left_out += rc == ERR_CORRUPT;
+        if (!rc)
             rc = each(arg, t);
+        else
+            rc = rc == ERR_CORRUPT ? 0 : err_set(err, rc, "%s", why.msg);
         tuned_free(t);
     }
     read_end(s, mine);

@@ -15,8 +15,8 @@ static int take_winner(struct query *q, int (*each)(void *arg, const struct winn
     w.bytes = col_real(q, 0, 1e30);
     w.flops = col_real(q, 0, 1e30);
     col_device(q, &w.dev);
-    int rc = query_check(q, err);
-    return rc ? rc : each(arg, &w);
+    int rc = row_check(q, err);
+    return rc > 0 ? each(arg, &w) : rc;
 }
 
 int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
@@ -53,8 +53,8 @@ static int take_time(struct query *q, int (*each)(void *arg, const struct timed 
     t.variant = col_name(q);
     t.config = col_text(q, MAX_TEXT, 0);
     t.median = col_real(q, 0, 1e18);
-    int rc = query_check(q, err);
-    return rc ? rc : each(arg, &t);
+    int rc = row_check(q, err);
+    return rc > 0 ? each(arg, &t) : rc;
 }
 
 /* Goes through all measurements, in the order they lie in: an index that leads to those of the winners' configurations would make the
@@ -116,7 +116,8 @@ int store_each_op(struct store *s, int (*each)(void *arg, const char *name), voi
         return rc;
     while ((rc = query_step(&q, err)) > 0) {
         const char *name = col_name(&q);
-        if ((rc = query_check(&q, err)) || (rc = each(arg, name)))
+        rc = row_check(&q, err);
+        if (rc < 0 || (rc && (rc = each(arg, name))))
             break;
     }
     query_end(&q);

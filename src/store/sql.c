@@ -247,10 +247,13 @@ double col_real(struct query *q, double low, double high)
 bool text_ok(const char *s, size_t max, int flags)
 {
     size_t n = 0;
-    for (; s[n]; n++)
+    bool ascii = true;
+    for (; s[n]; n++) {
         if (!(flags & MANY_LINES) && ((unsigned char)s[n] < ' ' || s[n] == 0x7f))
             return false;
-    return n <= max;
+        ascii = ascii && !(s[n] & 0x80);
+    }
+    return n <= max && (ascii || flags & MANY_LINES || utf8_ok(s));
 }
 
 const char *col_text(struct query *q, size_t max, int flags)
@@ -341,6 +344,28 @@ int query_check(struct query *q, struct err *err)
     if (q->nomem)
         return err_nomem(err);
     return q->bad ? store_damaged(q->store, err, "column %s holds what cutune would not have written", q->bad) : 0;
+}
+
+int row_check(struct query *q, struct err *err)
+{
+    if (q->nomem)
+        return err_nomem(err);
+    q->store->left_out += q->bad != NULL;
+    bool fine = !q->bad;
+    q->bad = NULL;
+    return fine;
+}
+
+void store_leave_out(struct store *s)
+{
+    s->left_out++;
+}
+
+int store_left_out(struct store *s)
+{
+    int n = s->left_out;
+    s->left_out = 0;
+    return n;
 }
 
 int query_by_id(struct query *q, struct store *s, const char *sql, int64_t id, int max, int *n, struct err *err)

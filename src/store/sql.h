@@ -21,6 +21,7 @@ struct store {
     int active;                                         /* statements on their way, one within the other */
     int64_t steps;                                      /* that they took, */
     int64_t most;                                       /* and may take; 0: by the file's size */
+    int left_out;                                       /* rows, see store_left_out */
     bool logs;                                          /* opened for writing, with a log beside the file */
     enum { ALONE, READS_JOINED, WRITES_JOINED } joined; /* by store_begin */
     int ncached;
@@ -78,6 +79,9 @@ int col_place(struct query *q, int expected);            /* a `place`: exactly t
 void query_bad(struct query *q, const char *column);     /* marks the row bad for a reason of the caller's */
 /* ERR_CORRUPT where a column of the row was bad, ERR_NOMEM where one could not be copied. */
 int query_check(struct query *q, struct err *err);
+
+/* The same of one row among many: 1 where it is fine, 0 where it is damaged, which is counted and costs that row. */
+int row_check(struct query *q, struct err *err);
 
 /* A column of the row is fine by itself and wrong with the others. */
 int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -28,6 +28,11 @@ const char *store_path(const struct store *s);
 /* The file can lie where nothing may be made beside it from now on; for tables that are written once. */
 int store_seal(struct store *s, struct err *err);
 
+/* How many rows the calls below that call back (store_each_..., but for store_each_measured) have left out since this was last asked:
+ * one that holds what cutune would not have written costs itself only. */
+int store_left_out(struct store *s);
+void store_leave_out(struct store *s); /* counts one that a caller leaves out */
+
 /* Several calls as one: what they read is of one moment, and what they write is committed together by store_end; or not at all,
  * where `rc`, which it returns, is negative. Begin with `write` before anything is written. */
 int store_begin(struct store *s, bool write, struct err *err);
@@ -145,6 +150,11 @@ struct tried {
 };
 /* The same way, of this PROTOCOL: of each problem first those that are right, the fastest first, then the others by outcome. */
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err);
+
+/* The parameters of a stored kernel of the op's variant, whichever, on the arena: they tell what a configuration's text does not, the
+ * values' types. *n: 0 where there is none. */
+int store_param_types(struct store *s, const char *op, const char *variant, struct arena *arena, int *n, struct tuned_param **out,
+                      struct err *err);
 
 /* Look-up. The op is known to the store by name: axes and arguments come from there, no script is read. */
 int store_op(struct store *s, const char *name, struct op **out, struct err *err); /* ERR_NOTFOUND with a line */

@@ -259,7 +259,9 @@ static void reads_hostile_values(void **state)
         memset(&err, 0, sizeof err);
         int rc = read_all(s, &t, &err);
         bool away = strstr(attacks[i], "device SET arch"); /* then the winner is another device's */
-        if (rc != (away ? ERR_NOTFOUND : ERR_CORRUPT) || strncmp(err.msg, in_dir("hostile.db"), strlen(sample_path)) != 0)
+        bool left_out = store_left_out(s);                 /* of many rows, which costs those */
+        bool noticed = rc == (away ? ERR_NOTFOUND : ERR_CORRUPT) && !strncmp(err.msg, in_dir("hostile.db"), strlen(sample_path));
+        if (!noticed && (!left_out || (rc && rc != ERR_NOTFOUND)))
             print_error("%s: %d %s\n", attacks[i], rc, err.msg), failed++;
         store_close(s);
     }
