@@ -154,3 +154,20 @@ int store_param_types(struct store *s, const char *op, const char *variant, stru
     }
     return err_set(err, rc, "%s", why.msg);
 }
+
+int store_has_results(struct store *s, bool *has, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s,
+                         "SELECT EXISTS (SELECT 1 FROM measurement) OR EXISTS (SELECT 1 FROM wanted) OR "
+                         "EXISTS (SELECT 1 FROM tuned WHERE role = 'winner') AS results",
+                         err);
+    if (rc)
+        return rc;
+    if ((rc = query_step(&q, err)) > 0) {
+        *has = col_bool(&q);
+        rc = query_check(&q, err);
+    }
+    query_end(&q);
+    return rc;
+}

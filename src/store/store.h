@@ -151,6 +151,9 @@ struct tried {
 /* The same way, of this PROTOCOL: of each problem first those that are right, the fastest first, then the others by outcome. */
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err);
 
+/* Whether anything was measured or asked for, so that there is more in it than tables that `cutune tables` makes again. */
+int store_has_results(struct store *s, bool *has, struct err *err);
+
 /* The parameters of a stored kernel of the op's variant, whichever, on the arena: they tell what a configuration's text does not, the
  * values' types. *n: 0 where there is none. */
 int store_param_types(struct store *s, const char *op, const char *variant, struct arena *arena, int *n, struct tuned_param **out,
