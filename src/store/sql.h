@@ -15,6 +15,7 @@ struct store {
     sqlite3 *db;
     char *path;
     char *absolute; /* the same after a change of folder */
+    char *real;     /* where links led when it was opened */
     int busy_ms;    /* how long others are waited for */
     dev_t dev;      /* of the file when it was opened, as ino */
     ino_t ino;

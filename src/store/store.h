@@ -25,6 +25,9 @@ enum store_mode {
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err);
 void store_close(struct store *s); /* null is fine */
 const char *store_path(const struct store *s);
+/* After writing: whether what is in the file holds together; ERR_CORRUPT with a line where it does not. All pages are looked
+ * at, and as many rows as take no time that anybody notices. */
+int store_verify(struct store *s, struct err *err);
 /* The file can lie where nothing may be made beside it from now on; for tables that are written once. */
 int store_seal(struct store *s, struct err *err);
 
