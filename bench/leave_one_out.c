@@ -22,19 +22,22 @@ struct totals {
     int n, none;
 };
 
-static double loss_at(const struct known_device *d, int problem, int column)
+static double loss_at(const struct knowledge *k, int problem, int column)
 {
-    return d->slowdown[(size_t)problem * (size_t)d->ncolumns + (size_t)column];
+    for (int i = k->first[column]; i < k->first[column + 1]; i++)
+        if (k->times[i].problem == problem)
+            return k->times[i].loss;
+    return NAN;
 }
 
 /* What the rule makes of a candidate; the least is chosen. */
-static double score(int rule, const struct known_device *d, const struct op *op, int out, const struct candidate *c,
-                    const double *distance)
+static double score(int rule, const struct knowledge *k, const struct known_device *d, const struct op *op, int out,
+                    const struct candidate *c, const double *distance)
 {
     if (rule == 0)
-        return near_loss(distance, &d->slowdown[c->column], d->nproblems, d->ncolumns);
+        return near_loss(distance, &k->times[k->first[c->column]], k->first[c->column + 1] - k->first[c->column]);
     if (rule == 2)
-        return loss_at(d, out, c->column);
+        return loss_at(k, out, c->column);
     double least = INFINITY;
     for (int i = 0; i < d->nproblems; i++) {
         const struct tuned_problem *p = &d->problems[i];
@@ -59,7 +62,7 @@ static int is_left(const struct known_device *d, int out, const struct candidate
     return 0;
 }
 
-static void leave_out(const struct known_device *d, const struct op *op, int out, struct totals *t)
+static void leave_out(const struct knowledge *k, const struct known_device *d, const struct op *op, int out, struct totals *t)
 {
     const struct tuned_problem *q = &d->problems[out];
     double *distance = mem_array((size_t)d->nproblems, sizeof *distance);
@@ -78,15 +81,15 @@ static void leave_out(const struct known_device *d, const struct op *op, int out
         for (int i = 0; i < d->ncandidates; i++) {
             const struct candidate *c = &d->candidates[i];
             /* measured there: its constraints hold */
-            if (c->row != q->row || c->flags != q->flags || isnan(loss_at(d, out, c->column)) || !is_left(d, out, c))
+            if (c->row != q->row || c->flags != q->flags || isnan(loss_at(k, out, c->column)) || !is_left(d, out, c))
                 continue;
-            double s = score(rule, d, op, out, c, distance);
+            double s = score(rule, k, d, op, out, c, distance);
             if (s < least) {
                 least = s;
                 best = c;
             }
         }
-        double loss = best ? loss_at(d, out, best->column) : 0;
+        double loss = best ? loss_at(k, out, best->column) : 0;
         t->none += !best && rule == 0;
         t->sum[rule] += loss;
         if (loss > t->worst[rule]) {
@@ -117,7 +120,7 @@ int main(int argc, char **argv)
         const struct known_device *d = &known->all->devices[i];
         struct totals t = { 0 };
         for (int out = 0; out < d->nproblems; out++)
-            leave_out(d, known->op, out, &t);
+            leave_out(known->all, d, known->op, out, &t);
         printf("%s on %s: %d problems, %d of them with nothing else to give\n", argv[2], d->dev.name, t.n, t.none);
         for (int rule = 0; rule < RULES; rule++)
             printf("  %-16s geometric mean %.4f, worst %.3f  %s\n", rules[rule], exp(-t.sum[rule] / t.n), exp(-t.worst[rule]),

@@ -28,6 +28,17 @@ static bool is_control(uint32_t c)
            (c >= 0x2066 && c <= 0x2069);
 }
 
+bool utf8_ok(const char *s)
+{
+    for (uint32_t c; *s;) {
+        size_t n = character((const unsigned char *)s, &c);
+        if (!n)
+            return false;
+        s += n;
+    }
+    return true;
+}
+
 void err_line(char *s)
 {
     char *out = s, *end = s;

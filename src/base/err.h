@@ -5,6 +5,8 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+#include <stdbool.h>
+
 enum {
     ERR_NOMEM = -1,       /* an allocation failed */
     ERR_INVALID = -2,     /* input that can never be right: script, expression, argument, file content */
@@ -32,6 +34,8 @@ int err_first(struct err *err, int first, int rc, const struct err *why);
 /* Makes any text one line that can be shown, whatever a script or driver put into it: a blank for a control character (those that
  * turn the direction of writing among them), '?' for a byte that is no UTF-8, nothing for blanks at the end. In place. */
 void err_line(char *s);
+/* Whether all of a text is UTF-8. */
+bool utf8_ok(const char *s);
 /* ERR_NOMEM with its standard message. */
 int err_nomem(struct err *err);
 

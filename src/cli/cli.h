@@ -3,7 +3,7 @@
  * Exit codes, the same for every command:
  *   0  done
  *   1  the command line was right but it could not be done: no such device here, a database that cannot be read, a script with an
- *      error in it, no configuration that is right, an interrupt
+ *      error in it, no configuration that is right, an interrupt; or not in full: damaged rows of a database were left out
  *   2  the command line was wrong: an unknown command, option, op, type, variant or strategy; a value that is malformed or out of
  *      range
  * Results go to stdout; messages and progress, a line each, to stderr. */

@@ -124,6 +124,7 @@ int cmd_export(int argc, char **argv)
     if (database_open(&args.args, STORE_READ, &store, &err) != 0)
         return complain(FAILED, "%s", err.msg);
     int rc = args.file ? write_file(store, &args, &err) : write_out(store, &args, stdout, &err);
+    int code = database_done(store, rc ? complain(FAILED, "%s", err.msg) : DONE);
     store_close(store);
-    return rc ? complain(FAILED, "%s", err.msg) : DONE;
+    return code;
 }

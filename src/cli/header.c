@@ -1,5 +1,6 @@
 /* `cutune header`: typed calls of ops, as a C header. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/args.h"
@@ -57,11 +58,36 @@ static int load(const char *word, struct op **op)
     return rc ? complain(rc == ERR_NOTFOUND ? USAGE : FAILED, "%s", err.msg) : DONE;
 }
 
+static int spare_template(const struct op *op, const char *file, const char *name, struct err *err)
+{
+    const char *slash = op->file ? strrchr(op->file, '/') : NULL;
+    struct buf path = { 0 };
+    buf_put(&path, op->file ? op->file : "", slash ? (size_t)(slash + 1 - op->file) : 0);
+    buf_str(&path, name);
+    int rc = path.failed ? err_nomem(err) : output_spares(file, path.data, err);
+    buf_free(&path);
+    return rc;
+}
+
+/* An op's own files are no place for its header. */
+static int spare_op(const struct op *op, const char *file, struct err *err)
+{
+    int rc = op->file ? output_spares(file, op->file, err) : 0;
+    for (int i = 0; !rc && i < op->nvariants; i++)
+        rc = spare_template(op, file, op->variants[i].template_name, err);
+    if (!rc && op->reference_name)
+        rc = spare_template(op, file, op->reference_name, err);
+    return rc;
+}
+
 /* Only a header that is right as a whole replaces what was there. */
 static int write_header(struct op *const *ops, int n, const char *file)
 {
     struct err err = { 0 };
     struct buf text = { 0 };
+    for (int i = 0; file && i < n; i++)
+        if (spare_op(ops[i], file, &err))
+            return complain(FAILED, "%s", err.msg);
     int code = header_write(&text, ops, n, &err) != 0 ? complain(FAILED, "%s", err.msg) : DONE;
     if (code == DONE && file && output_write(file, &text, &err))
         code = complain(FAILED, "%s", err.msg);

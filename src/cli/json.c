@@ -1,5 +1,7 @@
 #include "cli/json.h"
 
+#include <math.h>
+
 #include "cli/cli.h"
 
 json_t *json_text(const char *s)
@@ -17,7 +19,7 @@ json_t *json_text(const char *s)
 
 json_t *json_positive(double v)
 {
-    return v > 0 ? json_real(v) : json_null();
+    return v > 0 && isfinite(v) ? json_real(v) : json_null();
 }
 
 json_t *json_count(double v)
@@ -35,7 +37,7 @@ json_t *json_val(struct val v)
     case VAL_INT:
         return json_integer(v.i);
     case VAL_FLOAT:
-        return json_real(v.f);
+        return isfinite(v.f) ? json_real(v.f) : json_null();
     case VAL_STR:
         return json_text(v.s);
     }

@@ -9,7 +9,7 @@
 #include "model/problem.h"
 
 json_t *json_text(const char *s); /* bytes that are not UTF-8 become '?' */
-json_t *json_positive(double v);  /* null where it is not above 0: not known */
+json_t *json_positive(double v);  /* null where it is not above 0, not known, or without end */
 json_t *json_count(double v);     /* an integer below 2^53, a real from there */
 json_t *json_val(struct val v);   /* keeps its type */
 json_t *json_config(const struct op *op, const struct config *c);

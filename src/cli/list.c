@@ -1,4 +1,5 @@
 /* `cutune list`: the winners that are stored, by device; or all that was measured. */
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -61,13 +62,15 @@ static const struct argp argp = {
 
 static double gb_per_s(const struct listed *l)
 {
-    return l->time_ns > 0 ? l->bytes / l->time_ns : 0;
+    double v = l->time_ns > 0 ? l->bytes / l->time_ns : 0;
+    return isfinite(v) ? v : 0;
 }
 
 static void speed_cells(struct table *table, const struct listed *l)
 {
-    table_cell(table, "%s", text_speed(gb_per_s(l), l->time_ns > 0 ? l->flops / l->time_ns : 0));
-    if (l->time_ns > 0 && l->copy_ns > 0 && l->bytes > 0)
+    double flops = l->time_ns > 0 ? l->flops / l->time_ns : 0;
+    table_cell(table, "%s", text_speed(gb_per_s(l), isfinite(flops) ? flops : 0));
+    if (l->time_ns > 0 && l->copy_ns > 0 && l->bytes > 0 && isfinite(100 * l->copy_ns / l->time_ns))
         table_cell(table, "%.0f%%", 100 * l->copy_ns / l->time_ns);
     else
         table_cell(table, "%s", "");
@@ -223,6 +226,7 @@ int cmd_list(int argc, char **argv)
         code = json_print(array);
     else
         json_decref(array);
+    code = database_done(store, code);
     store_close(store);
     filter_free(&filter);
     return code;

@@ -69,7 +69,79 @@ static void forget(struct output *o)
     buf_free(&o->beside);
 }
 
+static bool begins_with(const char *path, const char *magic, size_t n)
+{
+    char head[16];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool is = fd >= 0 && read(fd, head, sizeof head) >= (ssize_t)n && memcmp(head, magic, n) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* A database, or the log or journal of one, by how it begins. */
+static bool is_database(const char *path)
+{
+    return begins_with(path, "SQLite format 3", 16) || begins_with(path, "\x37\x7f\x06\x82", 4) ||
+           begins_with(path, "\x37\x7f\x06\x83", 4) || begins_with(path, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+}
+
+/* Whether SQLite would take the name for a part of the database beside it. */
+int output_name(const char *path, struct err *err)
+{
+    static const char *const ends[] = { "-wal", "-shm", "-journal" };
+    size_t n = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (n <= end || strcmp(path + n - end, ends[i]) != 0)
+            continue;
+        struct buf base = { 0 };
+        buf_put(&base, path, n - end);
+        bool part = !base.failed && is_database(base.data);
+        int rc = base.failed ? err_nomem(err) : 0;
+        if (part)
+            rc = err_set(err, ERR_INVALID, "%s: belongs to the database %s: choose another name", path, base.data);
+        buf_free(&base);
+        return rc;
+    }
+    return 0;
+}
+
+int output_spares(const char *path, const char *input, struct err *err)
+{
+    struct stat to, from;
+    if (stat(path, &to) || stat(input, &from) || to.st_dev != from.st_dev || to.st_ino != from.st_ino)
+        return 0;
+    return err_set(err, ERR_INVALID, "%s: would be written over, and it is read from (%s): choose another name", path, input);
+}
+
+/* By its own name and by that which links lead to. */
+static int check_spared(const char *path, bool there, struct err *err)
+{
+    if (there && is_database(path))
+        return err_set(err, ERR_INVALID, "%s: a database, or its log: none is written over: choose another name", path);
+    int rc = output_spares(path, "/proc/self/exe", err);
+    char *real = !rc && there ? realpath(path, NULL) : NULL;
+    if (!rc)
+        rc = output_name(path, err);
+    if (!rc && real)
+        rc = output_name(real, err);
+    free(real); /* the C library's */
+    return rc;
+}
+
 int output_begin(struct output *o, const char *path, struct err *err)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    int rc = there && !S_ISREG(st.st_mode) ? 0 : check_spared(path, there, err);
+    if (!rc)
+        return output_begin_over(o, path, err);
+    *o = (struct output){ .path = path };
+    return rc;
+}
+
+int output_begin_over(struct output *o, const char *path, struct err *err)
 {
     *o = (struct output){ .path = path };
     bool there = stat(path, &o->old) == 0;

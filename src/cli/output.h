@@ -2,7 +2,10 @@
  *
  * One that is there stays whole until the new one is: the new one is made beside it, under a name that nobody can foresee, and takes
  * its place, mode and owner at the end. A link is followed. What is no regular file (a FIFO, a device) and what stdout is already are
- * written straight into. */
+ * written straight into.
+ *
+ * Nothing that holds measurements is replaced: no database, whatever its name, nothing that belongs to one (X-wal, X-shm, X-journal),
+ * and not this program. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
@@ -20,8 +23,14 @@ struct output {
     struct stat old;   /* of the file that is replaced; st_mode 0: there was none */
 };
 
+/* Refuses a name that SQLite would take for a part of the database beside it. */
+int output_name(const char *path, struct err *err);
+/* Refuses, for a command that reads `input`, to write over it. */
+int output_spares(const char *path, const char *input, struct err *err);
 /* The path must outlive the output. Failed, there is nothing to end. */
 int output_begin(struct output *o, const char *path, struct err *err);
+/* The same for who has seen himself to what is there: tables may take the place of tables. */
+int output_begin_over(struct output *o, const char *path, struct err *err);
 /* rc: what came of the writing; where that failed, what was there stays, and rc is returned. */
 int output_end(struct output *o, int rc, struct err *err);
 /* For a signal's handler that ends the process: leaves no unfinished file. */

@@ -281,6 +281,12 @@ int run_report(const struct devspec *dev, const struct run_args *run, const stru
     return run_stop ? say_interrupted(found, n) : code;
 }
 
+int run_verify(struct store *store, int code)
+{
+    struct err err = { 0 };
+    return code == DONE && store && store_verify(store, &err) == ERR_CORRUPT ? complain(FAILED, "%s", err.msg) : code;
+}
+
 /* No database is made for problems that the device cannot hold. */
 static bool none_fits(const struct targets *t)
 {
@@ -310,6 +316,7 @@ static int run_targets(const struct targets *t, struct run_args *run)
     }
     code = tune_all(t, store, run, found, &n);
     code = run_report(&t->dev, run, store, found, n, code);
+    code = run_verify(store, code);
 out:
     store_close(store);
     mem_free(found);

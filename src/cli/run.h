@@ -24,6 +24,9 @@ bool found_nothing(const struct tune_report *report);
 int run_report(const struct devspec *dev, const struct run_args *run, const struct store *store, const struct finding *found, int n,
                int code);
 
+/* Done is not DONE if the database turns out to be damaged, by whomever: told here. */
+int run_verify(struct store *store, int code);
+
 /* `cutune run --wanted`: t has the home, the device, and --op's op where that was given. Returns an exit code. */
 int run_wanted(const struct targets *t, struct run_args *run);
 

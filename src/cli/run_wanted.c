@@ -147,6 +147,7 @@ int run_wanted(const struct targets *t, struct run_args *run)
     if (!n && !run_stop && !run->args.json && code == DONE)
         text_line("nothing%s is wanted on %s", t->op || rows.n ? " that can be tuned" : "", t->dev.name);
     code = run_report(&t->dev, run, store, found, n, code);
+    code = run_verify(store, database_done(store, code));
 out:
     for (int i = 0; lib.known && i < lib.n; i++)
         op_free(lib.known[i].op);

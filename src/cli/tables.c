@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -227,11 +228,35 @@ static void late(int number)
     _exit(FAILED);
 }
 
+/* Tables take the place of tables only: of nothing that was measured, and of no other file. */
+static int check_place(const char *out, struct err *err)
+{
+    struct stat st;
+    struct store *old = NULL;
+    struct err why = { 0 };
+    bool results = false;
+    if (lstat(out, &st))
+        return output_name(out, err); /* or it says so itself */
+    if (stat(out, &st) || !S_ISREG(st.st_mode))
+        return 0;
+    int rc = store_open(out, STORE_TABLES, &old, &why);
+    if (!rc)
+        rc = store_has_results(old, &results, &why);
+    store_close(old);
+    if (rc)
+        return err_set(err, rc, "%s; tables are made at a new place, or over tables that cutune made", why.msg);
+    return results ? err_set(err, ERR_INVALID, "holds tuned results, which tables would replace: choose another name") : 0;
+}
+
 /* A database of its own that nobody sees before it is whole. */
 static int make_database(struct making *m, const char *out, struct err *err)
 {
     struct output *o = &unfinished;
-    int rc = output_begin(o, out, err);
+    int rc = check_place(out, err);
+    if (rc && strncmp(err->msg, out, strlen(out)) != 0)
+        err_prefix(err, "%s: ", out);
+    if (!rc)
+        rc = output_begin_over(o, out, err);
     if (rc)
         return rc;
     if (!o->beside.len)

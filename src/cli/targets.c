@@ -152,3 +152,11 @@ int database_read(const struct args *args, struct store **out)
         return DONE;
     return rc ? complain(FAILED, "%s", err.msg) : DONE;
 }
+
+int database_done(struct store *s, int code)
+{
+    int n = s ? store_left_out(s) : 0;
+    if (n)
+        complain(FAILED, "%d row%s of %s %s damaged and left out", n, n > 1 ? "s" : "", store_path(s), n > 1 ? "are" : "is");
+    return n && code == DONE ? FAILED : code;
+}

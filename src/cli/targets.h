@@ -36,5 +36,7 @@ void target_print(struct buf *out, const struct op *op, const struct problem *p,
 int database_open(const struct args *args, enum store_mode mode, struct store **out, struct err *err);
 /* For commands that only read: *out is null, with DONE, where the default database is not there yet. */
 int database_read(const struct args *args, struct store **out);
+/* Says in a line how many rows were damaged and left out, if any were: then done is no longer DONE, though the others were told. */
+int database_done(struct store *s, int code);
 
 #endif

@@ -67,12 +67,27 @@ static int add_formulas(struct c_tables *t, const struct op *op, const struct tu
     return rc == ERR_NOMEM ? rc : 0;
 }
 
+/* A winner whose record is damaged is left out. */
 static int read_kernels(struct c_tables *t, struct c_op *op, struct err *err)
 {
-    int rc = 0;
-    for (int i = 0; !rc && i < op->nwinners; i++)
-        if (!(rc = store_tuned(t->store, op->winners[i].id, &op->winners[i].kernel, err)))
-            rc = add_formulas(t, op->op, op->winners[i].kernel, err);
+    int n = 0, rc = 0;
+    for (int i = 0; i < op->nwinners; i++) {
+        struct c_winner *w = &op->winners[i];
+        struct err why = { 0 };
+        int read = rc ? 0 : store_tuned(t->store, w->id, &w->kernel, &why);
+        if (read == ERR_CORRUPT) {
+            store_leave_out(t->store);
+            mem_free(w->types);
+            mem_free(w->sizes);
+            continue;
+        }
+        if (read)
+            rc = err_set(err, read, "%s", why.msg);
+        else if (!rc)
+            rc = add_formulas(t, op->op, w->kernel, err);
+        op->winners[n++] = *w;
+    }
+    op->nwinners = n;
     return rc;
 }
 
@@ -108,7 +123,15 @@ static int take_defaults(struct c_tables *t, struct c_op *op, const char *backen
     struct tuned **all = NULL;
     int n = 0, taken = 0;
     op_row_print(&types, op->op, row);
-    int rc = types.failed ? err_nomem(err) : store_find_defaults(t->store, backend, op->op->name, buf_text(&types), &all, &n, err);
+    struct err why = { 0 };
+    int rc =
+        types.failed ? err_nomem(&why) : store_find_defaults(t->store, backend, op->op->name, buf_text(&types), &all, &n, &why);
+    if (rc == ERR_CORRUPT) {
+        store_leave_out(t->store);
+        rc = 0;
+    } else if (rc) {
+        err_set(err, rc, "%s", why.msg);
+    }
     for (; !rc && taken < n; taken++) {
         if (!mem_grow((void **)&op->defaults, op->ndefaults, sizeof *op->defaults)) {
             rc = err_nomem(err);
@@ -154,8 +177,14 @@ static int take_op(void *arg, const char *name)
     if (!mem_grow((void **)&t->ops, t->nops, sizeof *t->ops))
         return err_nomem(r->err);
     struct c_op *op = &t->ops[t->nops++];
+    struct err why = { 0 };
     *op = (struct c_op){ 0 };
-    return store_op(t->store, name, &op->op, r->err);
+    int rc = store_op(t->store, name, &op->op, &why);
+    if (rc != ERR_CORRUPT)
+        return rc ? err_set(r->err, rc, "%s", why.msg) : 0;
+    store_leave_out(t->store);
+    t->nops--;
+    return 0;
 }
 
 static int read_op(struct c_tables *t, struct c_op *op, struct err *err)

@@ -1,4 +1,5 @@
 /* JSON: one object, {"cutune": version, "winners": [...]}, a winner a line. */
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static json_t *config_json(const struct listed *l)
     return NULL;
 }
 
-/* "m=1111,n=113" as an object; null where it is not that. */
+/* "m=1111,n=113" as an object; JSON's null where it is not that. */
 static json_t *problem_json(const char *text)
 {
     json_t *problem = json_object();
@@ -66,14 +67,15 @@ static json_t *problem_json(const char *text)
         memcpy(name, text, n);
         name[n] = 0;
         text += n + 1;
+        errno = 0;
         long long size = strtoll(text, &end, 10);
-        fine = end > text && (*end == ',' || !*end) && add(problem, name, json_integer(size));
+        fine = end > text && !errno && (*end == ',' || !*end) && add(problem, name, json_integer(size));
         text = *end ? end + 1 : end;
     }
-    if (fine)
+    if (fine || !problem)
         return problem;
     json_decref(problem);
-    return NULL;
+    return json_null();
 }
 
 static json_t *row_json(const struct listed *l)
@@ -99,9 +101,7 @@ static int write_row(void *arg, const struct listed *l)
     char *text = row ? json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(row);
     if (!text)
-        return err_set(w->err, ERR_CORRUPT,
-                       "the record of %s %s %s cannot be written as JSON: a text that is not UTF-8, or a number without end", l->op,
-                       l->types, l->problem);
+        return err_nomem(w->err);
     buf_fmt(w->out, "%s\n%s", w->n++ ? "," : "", text);
     free(text); /* jansson's own */
     return 0;

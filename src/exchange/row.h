@@ -2,23 +2,31 @@
 #ifndef EXCHANGE_ROW_H
 #define EXCHANGE_ROW_H
 
+#include <math.h>
+
 #include "base/buf.h"
 #include "exchange/exchange.h"
 
-/* 0 where it is unknown. */
+/* 0 where it is unknown, or a time so short that there is no number for it. */
+static inline double over_time(const struct listed *l, double what)
+{
+    double v = l->time_ns > 0 ? what / l->time_ns : 0;
+    return isfinite(v) ? v : 0;
+}
+
 static inline double gb_per_s(const struct listed *l)
 {
-    return l->time_ns > 0 ? l->bytes / l->time_ns : 0;
+    return over_time(l, l->bytes);
 }
 
 static inline double gflop_per_s(const struct listed *l)
 {
-    return l->time_ns > 0 ? l->flops / l->time_ns : 0;
+    return over_time(l, l->flops);
 }
 
 static inline double copy_share(const struct listed *l) /* 1: as fast as a device copy of the same bytes */
 {
-    return l->time_ns > 0 ? l->copy_ns / l->time_ns : 0;
+    return over_time(l, l->copy_ns);
 }
 
 int export_json(struct store *s, struct buf *out, struct err *err);

@@ -278,13 +278,13 @@ static bool name_may_be(const char *name)
     return good;
 }
 
-int include_places(const struct include *from, const char *name, struct place out[3])
+int include_places(const struct include *from, const char *name, struct include_place out[3])
 {
     int n = 0;
     if (!name_may_be(name))
         return 0;
     for (int way = from ? 0 : 1; way < 3; way++) {
-        struct place p = { .shared = way ? way == 2 : from->shared };
+        struct include_place p = { .shared = way ? way == 2 : from->shared };
         const char *slash = way ? NULL : strrchr(from->name, '/');
         if (slash && !append(p.path, from->name, (size_t)(slash - from->name)))
             continue;
@@ -296,13 +296,13 @@ int include_places(const struct include *from, const char *name, struct place ou
 
 bool include_path_ok(const char *path)
 {
-    struct place p = { 0 };
+    struct include_place p = { 0 };
     return name_may_be(path) && append(p.path, path, strlen(path)) && !strcmp(p.path, path);
 }
 
 int op_include(const struct op *op, const struct include *from, const char *name)
 {
-    struct place places[3];
+    struct include_place places[3];
     int n = include_places(from, name, places);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < op->nincludes; k++)

@@ -57,13 +57,13 @@ bool position_pass(struct position *p, const struct line *l); /* false for an #e
 bool position_sure(const struct position *p);
 
 /* A place below the folder of the script, or (shared) of the templates. */
-struct place {
+struct include_place {
     bool shared;
     char path[MAX_PATH_NAME + 1];
 };
 /* Where a file is looked for that `from` includes (null: a template), in order: beside it, then in the script's folder, then in that of
  * the templates. 0 if the name leads out of them. */
-int include_places(const struct include *from, const char *name, struct place out[3]);
+int include_places(const struct include *from, const char *name, struct include_place out[3]);
 /* Whether the path has no . .. or hidden part, and is what include_places gives. */
 bool include_path_ok(const char *path);
 

@@ -35,7 +35,7 @@ static int refuse(struct op_reader *o, const struct includer *from, const struct
 }
 
 /* The text of the file at this place; *out stays null if there is none. */
-static int read_place(struct op_reader *o, const struct includer *from, const struct line *l, const struct place *p,
+static int read_place(struct op_reader *o, const struct includer *from, const struct line *l, const struct include_place *p,
                       const char **out)
 {
     char templates[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
@@ -65,7 +65,7 @@ static int read_place(struct op_reader *o, const struct includer *from, const st
 }
 
 /* Keeps a file of the place, and goes through it. */
-static int keep(struct op_reader *o, const struct includer *from, const struct line *l, const struct place *p, const char *text,
+static int keep(struct op_reader *o, const struct includer *from, const struct line *l, const struct include_place *p, const char *text,
                 bool sure)
 {
     struct op *op = o->op;
@@ -84,7 +84,7 @@ static int keep(struct op_reader *o, const struct includer *from, const struct l
 
 static int read_include(struct op_reader *o, const struct includer *from, const struct line *l, bool sure)
 {
-    struct place places[3];
+    struct include_place places[3];
     int rc, n = include_places(from->file, l->name, places);
     if (!n)
         return refuse(o, from, l, "not a path below the folder of the script or of the templates");

@@ -380,6 +380,9 @@ int cutune_each(cutune *c, int (*each)(void *arg, const cutune_record *r), void 
     store_enter();
     pthread_mutex_lock(&c->lock);
     int rc = c->store ? store_each_winner(c->store, each_listed, &e, &why) : 0;
+    int left_out = c->store ? store_left_out(c->store) : 0;
+    if (left_out)
+        say(c, "%d of the database's rows are damaged and left out", left_out);
     pthread_mutex_unlock(&c->lock);
     store_leave();
     return why.code ? outcome(rc, &why) : rc; /* what the function returned is no failure */

@@ -1,7 +1,7 @@
 /* The order of the look-up: exact, near, from another device, default. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -14,9 +14,17 @@ struct search {
     const struct question *q;
     bool plain; /* only what needs nothing of its buffers */
     struct cutune_kernel *now, *found;
-    struct err damage; /* the first that was passed over */
-    int64_t stale;     /* winners of before the op changed: counted where nothing else is found */
+    struct err damage;  /* the first that was passed over */
+    int64_t stale;      /* winners of before the op changed: counted where nothing else is found */
+    int tried;          /* records, */
+    size_t tried_bytes; /* and what they were of */
 };
+
+/* Asking each of a file's records would have no end. */
+static bool weary(const struct search *s)
+{
+    return s->tried >= MOST_TRIED || s->tried_bytes > MOST_TRIED_BYTES;
+}
 
 static bool refused(int rc) /* by the record, its constraints or the device: the next may do */
 {
@@ -66,7 +74,7 @@ static int make(struct search *s, const struct known_device *d, const struct tun
         return 0;
     }
     struct tuned *t = NULL;
-    int rc = winner_load(s->h->owner->store, s->q->op, d, p, &t, err);
+    int rc = winner_load(s->h->owner->store, s->q->op, d, p, true, &t, err);
     return rc ? rc : use(s, t, match, time_ns, why, err);
 }
 
@@ -112,7 +120,7 @@ static int find_exact(struct search *s, struct err *err)
     const struct tuned_problem *p = d ? exact_of(d, q) : NULL;
     snprintf(why, sizeof why, "exact: tuned on %s for %s %s", s->h->dev.name, buf_text(&q->types), buf_text(&q->sizes));
     int rc = ERR_NOTFOUND;
-    if (!q->known->all)
+    if (!q->known->all || (!p && q->known->all->cut))
         rc = read_exact(s, why, err);
     else if (p)
         rc = make(s, d, p, CUTUNE_MATCH_EXACT, p->time_ns, why, err);
@@ -167,6 +175,8 @@ static bool may_run(struct search *s, const struct known_device *d, struct candi
     struct err why = { 0 };
     struct val slots[MAX_SLOTS];
     int rc = candidate_plan(s->h->owner->store, s->q->op, d, c, &why);
+    s->tried++;
+    s->tried_bytes += c->tuned ? record_bytes(c->tuned) : 0;
     if (rc && why.msg[0])
         say(s->h->owner, "a record of %s is passed over: %s", s->q->op->name, why.msg);
     if (rc || (s->plain && c->tuned->nneeds))
@@ -175,35 +185,50 @@ static bool may_run(struct search *s, const struct known_device *d, struct candi
     return !plan_refuses(c->plan, slots, &s->h->dev);
 }
 
+/* Behind a reason, where not all was looked at. */
+static const char *bounds_text(const struct search *s)
+{
+    const struct knowledge *all = s->q->known->all;
+    return !all || !all->cut ? "" : " (the file has more winners or times than a look-up reads: of the first ones)";
+}
+
 static void explain_near(char *out, size_t size, const struct search *s, const struct known_device *d,
                          const struct tuned_problem *p, cutune_match match, double loss)
 {
     const struct question *q = s->q;
     struct buf tuned = { 0 };
     problem_print(&tuned, q->op, &p->problem);
-    const char *what = buf_text(&q->sizes), *other = buf_text(&tuned);
+    const char *what = buf_text(&q->sizes), *other = buf_text(&tuned), *bounds = bounds_text(s);
     if (match == CUTUNE_MATCH_NEAR)
         snprintf(out, size,
-                 "near: %s %s is not tuned on %s; of the winners there that of %s should be best, within %.0f%% of a tuned one",
-                 buf_text(&q->types), what, s->h->dev.name, other, 100 * expm1(loss));
+                 "near: %s %s is not tuned on %s; of the winners there that of %s should be best, within %.0f%% of a tuned one%s",
+                 buf_text(&q->types), what, s->h->dev.name, other, 100 * expm1(loss), bounds);
     else /* how much is lost between two devices nothing tells */
-        snprintf(out, size, "device: %s %s is not tuned on %s; of the winners on %s that of %s should be best", buf_text(&q->types),
-                 what, s->h->dev.name, d->dev.name, other);
+        snprintf(out, size, "device: %s %s is not tuned on %s; of the winners on %s that of %s should be best%s",
+                 buf_text(&q->types), what, s->h->dev.name, d->dev.name, other, bounds);
     buf_free(&tuned);
+}
+
+/* What each candidate should lose; infinite for one that does not fit. */
+static double *losses(const struct known_device *d, const struct question *q, const double *distance)
+{
+    const struct knowledge *all = q->known->all;
+    double *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
+    for (int i = 0; loss && i < d->ncandidates; i++) {
+        const struct candidate *c = &d->candidates[i];
+        int from = all->first[c->column], n = all->first[c->column + 1] - from;
+        bool fits = c->row == q->row && c->flags == q->flags;
+        loss[i] = fits ? near_loss(distance, &all->times[from], n) : INFINITY;
+    }
+    return loss;
 }
 
 /* The best of a device's candidates: asked in the order of what they should lose, so that few records are read. */
 static int find_on(struct search *s, struct known_device *d, cutune_match match, struct err *err)
 {
-    const struct question *q = s->q;
-    double *distance = distances(d, q), *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
-    int rc = distance && loss ? ERR_NOTFOUND : err_nomem(err);
-    for (int i = 0; rc == ERR_NOTFOUND && i < d->ncandidates; i++) {
-        const struct candidate *c = &d->candidates[i];
-        bool fits = c->row == q->row && c->flags == q->flags;
-        loss[i] = fits ? near_loss(distance, &d->slowdown[c->column], d->nproblems, d->ncolumns) : INFINITY;
-    }
-    while (refused(rc)) {
+    double *distance = distances(d, s->q), *loss = distance ? losses(d, s->q, distance) : NULL;
+    int rc = loss ? ERR_NOTFOUND : err_nomem(err);
+    while (refused(rc) && !weary(s)) {
         int best = -1;
         for (int i = 0; i < d->ncandidates; i++)
             if (loss[i] < INFINITY && (best < 0 || loss[i] < loss[best]))
@@ -213,13 +238,14 @@ static int find_on(struct search *s, struct known_device *d, cutune_match match,
         struct candidate *c = &d->candidates[best];
         double expected = loss[best];
         loss[best] = INFINITY;
-        if (!may_run(s, d, c))
-            continue;
-        double time_ns = expected_ns(s, d, c, distance, expected);
-        char why[512];
-        const struct tuned_problem *p = &d->problems[c->problem];
-        explain_near(why, sizeof why, s, d, p, match, expected);
-        rc = make(s, d, p, match, time_ns, why, err);
+        if (may_run(s, d, c)) {
+            double time_ns = expected_ns(s, d, c, distance, expected);
+            char why[512];
+            const struct tuned_problem *p = &d->problems[c->problem];
+            explain_near(why, sizeof why, s, d, p, match, expected);
+            rc = make(s, d, p, match, time_ns, why, err);
+        }
+        candidate_done(s->q->known->all, c);
     }
     mem_free(distance);
     mem_free(loss);
@@ -235,28 +261,34 @@ static double device_distance(const struct devspec *here, const struct devspec *
     return d + fabs(log((here->multiprocessors + 1.0) / (other->multiprocessors + 1.0)));
 }
 
+struct far_device {
+    double distance;
+    int at;
+};
+
+static int by_distance(const void *a, const void *b)
+{
+    const struct far_device *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
 static int find_elsewhere(struct search *s, const struct known_device *own, struct err *err)
 {
     struct knowledge *all = s->q->known->all;
-    int rc = ERR_NOTFOUND;
-    double after = -1; /* devices up to this distance were asked, of those at it up to this place */
-    int last = INT_MAX;
-    while (refused(rc)) {
-        struct known_device *next = NULL;
-        double at = INFINITY;
-        for (int i = 0; i < all->ndevices; i++) {
-            double d = device_distance(&s->h->dev, &all->devices[i].dev);
-            if (&all->devices[i] != own && (d > after || (d == after && i > last)) && d < at) {
-                at = d;
-                next = &all->devices[i];
-            }
-        }
-        if (!next)
-            break;
-        after = at;
-        last = (int)(next - all->devices);
-        rc = find_on(s, next, CUTUNE_MATCH_DEVICE, err);
+    struct far_device *order = mem_array((size_t)all->ndevices, sizeof *order);
+    int n = 0, rc = order ? ERR_NOTFOUND : err_nomem(err);
+    for (int i = 0; order && i < all->ndevices; i++) {
+        double d = device_distance(&s->h->dev, &all->devices[i].dev);
+        if (d >= 0 && &all->devices[i] != own)
+            order[n++] = (struct far_device){ d, i };
     }
+    if (order)
+        qsort(order, (size_t)n, sizeof *order, by_distance);
+    for (int i = 0; i < n && refused(rc) && !weary(s); i++)
+        rc = find_on(s, &all->devices[order[i].at], CUTUNE_MATCH_DEVICE, err);
+    mem_free(order);
     return rc;
 }
 
@@ -265,42 +297,54 @@ static const char *stale_words(const struct search *s)
     return s->stale ? " (what was proved before the op changed is not used)" : "";
 }
 
+/* Defaults on their way. */
+struct defaults {
+    struct search *s;
+    bool tables;
+    char why[640];
+    size_t bytes; /* of code that was read */
+    int rc;
+    struct err *err;
+};
+
+enum { FOUND = 1, MOST_CODE_BYTES = 256 << 20 };
+
+/* The first that may run here, or is in use. */
+static int try_default(void *arg, const struct tuned *t)
+{
+    struct defaults *d = arg;
+    struct search *s = d->s;
+    const struct question *q = s->q;
+    if (s->plain && t->nneeds)
+        return 0;
+    if (still(s, s->now, d->tables, -1 - t->rank, 0, CUTUNE_MATCH_DEFAULT, t->variant, t->config)) {
+        s->found = s->now;
+        d->rc = 0;
+        return FOUND;
+    }
+    d->rc = kernel_new(s->h, q, t, &s->found, d->err);
+    if (!d->rc) {
+        s->found->record = -1 - t->rank;
+        s->found->from_tables = d->tables;
+        d->rc = explain(s, CUTUNE_MATCH_DEFAULT, d->why, d->err);
+    }
+    d->bytes += t->binary_bytes + record_bytes(t);
+    return refused(d->rc) && d->bytes < MOST_CODE_BYTES ? 0 : FOUND;
+}
+
 /* The first of a store's defaults that may run here. */
 static int find_default(struct search *s, struct store *from, struct err *err)
 {
     const struct question *q = s->q;
-    bool tables = from != s->h->owner->store;
-    struct tuned **records;
-    char why[512];
     if (s->h->owner->store)
         store_stale_winners(s->h->owner->store, q->op->name, &s->stale, NULL); /* only to be told */
-    int n, rc = store_find_defaults(from, s->h->dev.backend, q->op->name, buf_text(&q->types), &records, &n, err);
-    if (rc)
-        return rc;
-    snprintf(why, sizeof why, "default: no kernel tuned for %s %s may run for %s on %s%s; the first of the %s defaults that may",
-             q->op->name, buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, stale_words(s),
-             tables ? "shipped tables'" : "database's");
-    rc = ERR_NOTFOUND;
-    for (int i = 0; i < n; i++) {
-        const struct tuned *t = records[i];
-        if (!refused(rc) || (s->plain && t->nneeds))
-            continue;
-        if (still(s, s->now, tables, -1 - t->rank, 0, CUTUNE_MATCH_DEFAULT, t->variant, t->config)) {
-            s->found = s->now;
-            rc = 0;
-            continue;
-        }
-        rc = kernel_new(s->h, q, t, &s->found, err);
-        if (!rc) {
-            s->found->record = -1 - t->rank;
-            s->found->from_tables = tables;
-            rc = explain(s, CUTUNE_MATCH_DEFAULT, why, err);
-        }
-    }
-    for (int i = 0; i < n; i++)
-        tuned_free(records[i]);
-    mem_free(records);
-    return rc;
+    struct defaults d = { .s = s, .tables = from != s->h->owner->store, .rc = ERR_NOTFOUND, .err = err };
+    snprintf(d.why, sizeof d.why,
+             "default: no kernel tuned for %s %s may run for %s on %s%s%s; the first of the %s defaults that may", q->op->name,
+             buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, stale_words(s),
+             weary(s) ? " (of those that should be best: not all were asked)" : "", d.tables ? "shipped tables'" : "database's");
+    int rc = store_each_default(from, s->h->dev.backend, q->op->name, buf_text(&q->types), try_default, &d, err);
+    return rc < 0 ? rc : d.rc;
 }
 
 /* Remembers damage: where nothing else is found, that is what its owner has to know. The store names its file itself, what is made of

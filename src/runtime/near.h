@@ -51,28 +51,34 @@ static inline double near_distance(const struct near_point *a, const struct near
     return d;
 }
 
-/* The expected log(time / best time) of one configuration: distance[i] of problem i, loss[i * stride] there; NaN: not measured, a
- * negative distance: not comparable. Infinite where it was measured nowhere. */
-static inline double near_loss(const double *distance, const double *loss, int n, int stride)
+/* What a configuration took on a problem: log(time / best time). */
+struct near_time {
+    int problem;
+    int order; /* of two for one problem the later counts */
+    double loss;
+};
+
+/* The expected log(time / best time) of one configuration, which was measured on n problems, here in their order; distance[i] is that
+ * of problem i, negative: not comparable. Infinite where it was measured nowhere. */
+static inline double near_loss(const double *distance, const struct near_time *times, int n)
 {
     double best[NEIGHBOURS], at[NEIGHBOURS], all = 0;
     int found = 0, measured = 0;
     for (int i = 0; i < n; i++) {
-        double l = loss[(int64_t)i * stride];
-        if (isnan(l) || distance[i] < 0)
+        double far = distance[times[i].problem], l = times[i].loss < 1 ? times[i].loss : 1;
+        if (far < 0)
             continue;
-        l = l < 1 ? l : 1;
         all += l;
         measured++;
-        if (found == NEIGHBOURS && distance[i] >= best[found - 1])
+        if (found == NEIGHBOURS && far >= best[found - 1])
             continue;
         int place = found < NEIGHBOURS ? found++ : found - 1;
-        while (place > 0 && best[place - 1] > distance[i]) {
+        while (place > 0 && best[place - 1] > far) {
             best[place] = best[place - 1];
             at[place] = at[place - 1];
             place--;
         }
-        best[place] = distance[i];
+        best[place] = far;
         at[place] = l;
     }
     if (!measured)

@@ -26,12 +26,15 @@ struct candidate {
     struct plan *plan; /* made when first asked for, with the op and record that it hangs on */
     struct op *op;
     struct tuned *tuned;
+    bool kept;     /* these three are */
     bool unusable; /* its record is damaged */
 };
 
 /* A tuned problem. */
 struct tuned_problem {
+    int64_t id; /* row id */
     int row;
+    int column;     /* of its winner's configuration */
     uint32_t flags; /* values of the flag axes, a bit each: neighbours have the same */
     struct problem problem;
     struct near_point *point;
@@ -43,16 +46,31 @@ struct tuned_problem {
 struct known_device {
     int64_t id;
     struct devspec dev; /* identity */
-    int nproblems, ncandidates, ncolumns;
-    struct tuned_problem *problems;
+    int nproblems, ncandidates;
+    struct tuned_problem *problems; /* by id */
     struct candidate *candidates;
-    double *slowdown; /* [problem * ncolumns + column]: log(time / the winner's); NaN where it was not measured */
 };
 
 struct knowledge {
     struct arena *arena;
     int ndevices;
     struct known_device *devices;
+    int ncolumns; /* a column for each configuration of a winner, on each device */
+    int *first;   /* [column]: where its times begin; they end where the next one's begin */
+    struct near_time *times;
+    bool cut;  /* the file has more than a look-up reads */
+    int nkept; /* candidates whose plans are kept */
+};
+
+/* What a look-up of an op reads of a file, at most: docs/library.md tells what that costs. */
+enum {
+    MOST_WINNERS = 1 << 17,
+    MOST_TIMES = 1 << 20,
+    MOST_CONFIG_BYTES = 16 << 20,
+    MOST_TRIED = 256,            /* records, */
+    MOST_TRIED_BYTES = 16 << 20, /* and what they are of in all */
+    MOST_KEPT = 64,              /* plans, each */
+    MOST_KEPT_BYTES = 64 << 10,  /* of so much text */
 };
 
 /* An op as the database or else the tables have it. */
@@ -65,7 +83,7 @@ struct known_op {
     bool current;          /* a form that a refresh found changed stays for its kernels only */
     struct knowledge *all; /* null until a look-up is not exact */
 };
-/* Reads what is known of an op. */
+/* Reads what is known of an op, knowledge.c. */
 int knowledge_load(struct store *s, const struct op *op, struct knowledge **out, struct err *err);
 void knowledge_free(struct knowledge *k);
 int known_op_new(struct cutune *c, const char *name, struct known_op **out, struct err *err);
@@ -75,11 +93,15 @@ void known_op_free(struct known_op *k);
 bool known_op_same(const struct known_op *a, const struct known_op *b);
 /* Whether the store still has it in this form, without which its records are not to be read. */
 int known_op_check(struct store *s, const struct known_op *k, bool *holds, struct err *err);
-/* The record of a problem's winner; ERR_NOTFOUND where the file has changed since and has another. */
-int winner_load(struct store *s, const struct op *op, const struct known_device *d, const struct tuned_problem *p,
+/* The record of a problem's winner, with its code or without; ERR_NOTFOUND where the file has changed since and has another. */
+int winner_load(struct store *s, const struct op *op, const struct known_device *d, const struct tuned_problem *p, bool code,
                 struct tuned **out, struct err *err);
 /* A candidate's plan, made of its record when it is first asked for. Fails from then on where that is damaged. */
 int candidate_plan(struct store *s, const struct op *op, const struct known_device *d, struct candidate *c, struct err *err);
+/* Ends the use of its plan, which is kept if there is room. */
+void candidate_done(struct knowledge *k, struct candidate *c);
+/* Bytes of a record's texts but the code. */
+size_t record_bytes(const struct tuned *t);
 
 /* ---- what is asked, checked and in the store's words: question.c */
 

@@ -104,7 +104,7 @@ static int put_file(struct expansion *x, const struct text *from, const struct l
 
 static int put_include(struct expansion *x, const struct text *t, const struct line *l)
 {
-    struct place places[3];
+    struct include_place places[3];
     char what[400];
     int k = op_include(x->op, t->file, l->name);
     if (k >= 0)

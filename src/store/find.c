@@ -2,8 +2,15 @@
 #include "base/mem.h"
 #include "store/sql.h"
 
-int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
-                      struct tuned **out, struct err *err)
+#define FROM_WINNERS                                                                                                               \
+    "?1 FROM tuned LEFT JOIN code ON code.id = tuned.code "                                                                        \
+    "WHERE tuned.device = (SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? "                         \
+    "AND multiprocessors = ? AND memory = ?) AND tuned.problem = (SELECT id FROM problem WHERE op = ?1 "                           \
+    "AND types = ? AND sizes = ?) "                                                                                                \
+    "AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1" /* cold before warm, as the index has them */
+
+static int find_winner(struct store *s, const char *sql, const struct devspec *dev, const char *op, const char *types,
+                       const char *problem, struct tuned **out, struct err *err)
 {
     struct query q = { 0 };
     bool mine;
@@ -11,16 +18,7 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
     int rc = read_begin(s, &mine, err);
     if (rc)
         return rc;
-    if ((rc = op_id(s, op, &id, err)))
-        goto out;
-    rc = query_begin(&q, s,
-                     "SELECT " TUNED_COLUMNS "?1 FROM tuned LEFT JOIN code ON code.id = tuned.code "
-                     "WHERE tuned.device = (SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? "
-                     "AND multiprocessors = ? AND memory = ?) AND tuned.problem = (SELECT id FROM problem WHERE op = ?1 "
-                     "AND types = ? AND sizes = ?) "
-                     "AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1", /* cold before warm, as the index has them */
-                     err);
-    if (rc)
+    if ((rc = op_id(s, op, &id, err)) || (rc = query_begin(&q, s, sql, err)))
         goto out;
     put_id(&q, id); /* null, where the op is not known, is nobody's */
     put_device(&q, dev);
@@ -35,6 +33,18 @@ out:
     query_end(&q);
     read_end(s, mine);
     return rc;
+}
+
+int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                      struct tuned **out, struct err *err)
+{
+    return find_winner(s, "SELECT " TUNED_COLUMNS FROM_WINNERS, dev, op, types, problem, out, err);
+}
+
+int store_find_terms(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                     struct tuned **out, struct err *err)
+{
+    return find_winner(s, "SELECT " TUNED_TERMS FROM_WINNERS, dev, op, types, problem, out, err);
 }
 
 static int default_ids(struct store *s, const char *backend, const char *op, const char *types, int64_t ids[MAX_DEFAULTS], int *n,
@@ -88,5 +98,29 @@ int store_find_defaults(struct store *s, const char *backend, const char *op, co
     while (done > 0)
         tuned_free(all[--done]);
     mem_free(all);
+    return rc;
+}
+
+int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
+                       int (*each)(void *arg, const struct tuned *t), void *arg, struct err *err)
+{
+    int64_t ids[MAX_DEFAULTS];
+    bool mine;
+    int n, rc = read_begin(s, &mine, err);
+    if (rc)
+        return rc;
+    rc = default_ids(s, backend, op, types, ids, &n, err);
+    for (int i = 0; !rc && i < n; i++) {
+        struct tuned *t = NULL;
+        struct err why = { 0 };
+        rc = tuned_load(s, ids[i], &t, &why);
+        s->left_out += rc == ERR_CORRUPT;
+        if (!rc)
+            rc = each(arg, t);
+        else
+            rc = rc == ERR_CORRUPT ? 0 : err_set(err, rc, "%s", why.msg);
+        tuned_free(t);
+    }
+    read_end(s, mine);
     return rc;
 }

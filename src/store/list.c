@@ -35,11 +35,14 @@ static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, con
     l.unverified = !col_bool(q);
     l.when = col_text(q, MAX_NAME, 0);
     l.driver = col_text(q, MAX_TEXT, 0);
-    int rc = query_check(q, err);
-    if (!rc)
-        rc = params_load(q->store, id, a, &l.nparams, &params, err);
-    if (rc)
+    struct err why = { 0 };
+    int rc = row_check(q, err);
+    if (rc <= 0)
         return rc;
+    if ((rc = params_load(q->store, id, a, &l.nparams, &params, &why))) {
+        q->store->left_out += rc == ERR_CORRUPT;
+        return rc == ERR_CORRUPT ? 0 : err_set(err, rc, "%s", why.msg);
+    }
     l.params = params;
     return each(arg, &l);
 }
@@ -102,8 +105,8 @@ static int take_tried(struct query *q, int (*each)(void *arg, const struct tried
     t.reason = col_text(q, MAX_REASON, 0);
     t.time_ns = col_real(q, 0, 1e18);
     t.stale = !col_bool(q);
-    int rc = query_check(q, err);
-    return rc ? rc : each(arg, &t);
+    int rc = row_check(q, err);
+    return rc > 0 ? each(arg, &t) : rc;
 }
 
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err)
@@ -125,6 +128,54 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried 
     while ((rc = query_step(&q, err)) > 0)
         if ((rc = take_tried(&q, each, arg, err)))
             break;
+    query_end(&q);
+    return rc;
+}
+
+static int kernel_of(struct store *s, const char *op, const char *variant, int64_t *id, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s,
+                         "SELECT tuned.id FROM tuned LEFT JOIN problem ON problem.id = tuned.problem "
+                         "JOIN op ON op.id = coalesce(tuned.op, problem.op) WHERE tuned.variant = ? AND op.name = ? "
+                         "ORDER BY op.current DESC, tuned.id DESC LIMIT 1",
+                         err);
+    if (rc)
+        return rc;
+    put_text(&q, variant);
+    put_text(&q, op);
+    return query_id(&q, id, err);
+}
+
+int store_param_types(struct store *s, const char *op, const char *variant, struct arena *arena, int *n, struct tuned_param **out,
+                      struct err *err)
+{
+    int64_t id = 0;
+    struct err why = { 0 };
+    *n = 0;
+    int rc = kernel_of(s, op, variant, &id, &why);
+    if (!rc && id)
+        rc = params_load(s, id, arena, n, out, &why);
+    if (!rc || rc == ERR_CORRUPT) {
+        *n = rc ? 0 : *n;
+        return 0;
+    }
+    return err_set(err, rc, "%s", why.msg);
+}
+
+int store_has_results(struct store *s, bool *has, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s,
+                         "SELECT EXISTS (SELECT 1 FROM measurement) OR EXISTS (SELECT 1 FROM wanted) OR "
+                         "EXISTS (SELECT 1 FROM tuned WHERE role = 'winner') AS results",
+                         err);
+    if (rc)
+        return rc;
+    if ((rc = query_step(&q, err)) > 0) {
+        *has = col_bool(&q);
+        rc = query_check(&q, err);
+    }
     query_end(&q);
     return rc;
 }

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "schema_sql.h"
+#include "store/beside.h"
 #include "store/locks.h"
 #include "store/sql.h"
 #include "to_version_2_sql.h"
@@ -20,6 +21,9 @@ enum {
     BUSY_MS = 10000,
     BUSY_SOON_MS = 100,
     MAX_CELL = 160 << 20, /* bytes of a row */
+    MAX_SQL = 1 << 20,    /* of a statement, those of the file's schema among them */
+    VERIFY_STEPS = 5 << 20,
+    SCHEMA_STEPS = 10000, /* of reading a schema: ours takes a twentieth */
 };
 
 /* How a file of a version gets on. A new file goes straight to the newest; db/migrations/README.md says how to add a step. */
@@ -62,7 +66,7 @@ out:
 }
 
 /* What SQLite would only call "unable to open database file". */
-static int check_path(const char *path, enum store_mode mode, struct err *err)
+static int check_path(const char *path, const char *real, enum store_mode mode, struct err *err)
 {
     struct stat st;
     if (!*path)
@@ -74,7 +78,8 @@ static int check_path(const char *path, enum store_mode mode, struct err *err)
             return err_set(err, ERR_NOTFOUND, "%s: a link to what is not there", path);
         if (mode != STORE_WRITE)
             return err_set(err, ERR_NOTFOUND, "%s: no such database; `cutune run` makes one", path);
-        return check_folder(path, err);
+        int rc = check_folder(path, err);
+        return rc ? rc : check_beside(path, err);
     }
     if (S_ISDIR(st.st_mode))
         return err_set(err, ERR_INVALID, "%s: a folder, not a database", path);
@@ -82,11 +87,14 @@ static int check_path(const char *path, enum store_mode mode, struct err *err)
         return err_set(err, ERR_INVALID, "%s: not a regular file", path);
     if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS))
         return err_set(err, ERR_IO, "%s: cannot read it: %s", path, strerror(errno));
-    if (mode != STORE_WRITE)
+    if (mode == STORE_TABLES) /* nothing beside it is opened */
         return 0;
+    int rc = check_beside(real, err);
+    if (rc || mode != STORE_WRITE)
+        return rc;
     if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
         return err_set(err, ERR_IO, "%s: cannot write it: %s", path, strerror(errno));
-    return check_folder(path, err);
+    return has_names(real) ? refuse_names(path, err) : check_folder(real, err);
 }
 
 /* As a URI, so that ":memory:" and the like are plain names and `immutable` can be asked for. */
@@ -104,17 +112,22 @@ static int uri_of(const char *path, const char *parameters, struct buf *out, str
 }
 
 /* A file may come from anywhere: nothing that its schema says is run beyond its tables. */
-static void restrain(sqlite3 *db, int busy_ms)
+static void restrain(struct store *s)
 {
+    sqlite3 *db = s->db;
+    store_bound(s);
     sqlite3_extended_result_codes(db, 1);
-    sqlite3_busy_timeout(db, busy_ms);
+    sqlite3_busy_timeout(db, s->busy_ms);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_CELL);
+    sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, MAX_SQL);
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_exec(db, "PRAGMA cell_size_check = 1", NULL, NULL, NULL);
 }
 
 static int connect(struct store *s, int flags, const char *parameters, struct err *err)
@@ -129,7 +142,7 @@ static int connect(struct store *s, int flags, const char *parameters, struct er
     if (code)
         rc = store_failed(s, code, err);
     else
-        restrain(s->db, s->busy_ms);
+        restrain(s);
 out:
     buf_free(&uri);
     return rc;
@@ -182,39 +195,67 @@ static int connect_read(struct store *s, struct err *err)
             return rc;
         code = number(s, "PRAGMA application_id", &id);
     }
-    if ((code & 0xff) == SQLITE_BUSY && !check_folder(s->path, NULL) && check_locks(s->path, err) == ERR_UNSUPPORTED)
+    if ((code & 0xff) == SQLITE_BUSY && !check_folder(s->real, NULL) && check_locks(s->real, err) == ERR_UNSUPPORTED)
         return ERR_UNSUPPORTED; /* what SQLite takes for another's lock */
     if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
         return code ? store_failed(s, code, err) : 0;
     /* A file in WAL mode wants to make its index beside it. Where that cannot be, and no log waits, nobody writes: as it stands. */
-    rc = check_log(s->path, "and this folder is read-only: open it once where it can be written", err);
+    rc = check_log(s->real, "and this folder is read-only: open it once where it can be written", err);
     return rc ? rc : connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
 }
 
 static int connect_tables(struct store *s, struct err *err)
 {
-    int rc = check_log(s->path, "and it was to be read only: open it once for writing", err);
+    int rc = check_log(s->real, "and it was to be read only: open it once for writing", err);
     return rc ? rc : connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
 }
 
-/* Whose file it is. *version: 0 for an empty one. */
-static int identify(struct store *s, enum store_mode mode, int *version, struct err *err)
+static int take_step(struct store *s, int *version, struct err *err)
+{
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (steps[i].from != *version)
+            continue;
+        s->steps = 0;
+        int code = sqlite3_exec(s->db, steps[i].sql, NULL, NULL, NULL);
+        *version = steps[i].to;
+        return code ? store_failed(s, code, err) : 0;
+    }
+    return store_damaged(s, err, "no way from its version %d to %d", *version, SCHEMA_VERSION);
+}
+
+/* An older file's schema is ours if the steps that we know make ours of it; tried on its tables without their rows, in memory. */
+static int check_older(struct store *s, int version, struct err *err)
+{
+    struct store copy = { .path = s->path, .absolute = s->absolute };
+    int code = sqlite3_open_v2(":memory:", &copy.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = code ? store_failed(&copy, code, err) : 0;
+    if (!rc) {
+        restrain(&copy);
+        rc = schema_copy(s, copy.db, err);
+    }
+    while (!rc && version < SCHEMA_VERSION)
+        rc = take_step(&copy, &version, err);
+    rc = rc ? rc : schema_check(&copy, err);
+    sqlite3_close(copy.db);
+    return rc;
+}
+
+static int check_schema(struct store *s, int version, struct err *err)
+{
+    return version == SCHEMA_VERSION ? schema_check(s, err) : version ? check_older(s, version, err) : 0;
+}
+
+/* Whose file its head says it is. *version: 0 for an empty one. */
+static int read_head(struct store *s, enum store_mode mode, int *version, struct err *err)
 {
     int64_t id = 0, v = 0, things = 0;
-    bool mine;
-    int rc = read_begin(s, &mine, err); /* one snapshot: another process may be making the file just now */
-    if (rc)
-        return rc;
     int code = number(s, "PRAGMA application_id", &id);
     code = code ? code : number(s, "PRAGMA user_version", &v);
     if (!code && id == 0 && v == 0)
-        code = number(s, "SELECT count(*) FROM sqlite_master", &things);
-    if (code)
-        rc = store_failed(s, code, err);
-    read_end(s, mine);
-    if (rc)
-        return rc;
-    if (id == 0 && v == 0 && things == 0) {
+        code = number(s, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", &things);
+    if (code && (code & 0xff) != SQLITE_INTERRUPT)
+        return store_failed(s, code, err);
+    if (!code && id == 0 && v == 0 && !things) {
         *version = 0;
         return mode == STORE_WRITE ? 0 : err_set(err, ERR_NOTFOUND, "%s: empty: nothing was ever tuned into it", s->path);
     }
@@ -229,16 +270,21 @@ static int identify(struct store *s, enum store_mode mode, int *version, struct 
     return 0;
 }
 
-static int take_step(struct store *s, int *version, struct err *err)
+/* Whose file it is, and whether nothing in it is a program. */
+static int identify(struct store *s, enum store_mode mode, int *version, struct err *err)
 {
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (steps[i].from != *version)
-            continue;
-        int code = sqlite3_exec(s->db, steps[i].sql, NULL, NULL, NULL);
-        *version = steps[i].to;
-        return code ? store_failed(s, code, err) : 0;
-    }
-    return store_damaged(s, err, "no way from its version %d to %d", *version, SCHEMA_VERSION);
+    bool mine;
+    int rc = read_begin(s, &mine, err); /* one snapshot: another process may be making the file just now */
+    if (rc)
+        return rc;
+    s->steps = 0;
+    s->most = SCHEMA_STEPS;
+    rc = read_head(s, mode, version, err);
+    if (!rc)
+        rc = check_schema(s, *version, err);
+    s->most = 0;
+    read_end(s, mine);
+    return rc;
 }
 
 static int migrate(struct store *s, struct err *err)
@@ -281,7 +327,7 @@ static void choose_journal(struct store *s)
 
 static int connect_write(struct store *s, struct err *err)
 {
-    int version = 0, rc = check_locks(s->path, err);
+    int version = 0, rc = check_locks(s->real, err);
     if (!rc)
         rc = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
     if (!rc)
@@ -315,6 +361,21 @@ static int read_as_newest(struct store *s, int version, struct err *err)
     return code ? store_failed(s, code, err) : 0;
 }
 
+/* A writer's log lies beside the name that it uses, and cannot be seen from another. */
+static int check_names(struct store *s, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    if (!has_names(s->real))
+        return 0;
+    int code = sqlite3_prepare_v2(s->db, "PRAGMA journal_mode", -1, &stmt, NULL);
+    if (!code && (code = sqlite3_step(stmt)) == SQLITE_ROW)
+        code = 0;
+    const char *mode = code ? NULL : (const char *)sqlite3_column_text(stmt, 0);
+    bool logs = mode && !strcmp(mode, "wal");
+    sqlite3_finalize(stmt);
+    return code ? store_failed(s, code, err) : logs ? refuse_names(s->path, err) : 0;
+}
+
 static int open_as(struct store *s, enum store_mode mode, struct err *err)
 {
     int version, rc;
@@ -324,6 +385,8 @@ static int open_as(struct store *s, enum store_mode mode, struct err *err)
     else if (!(rc = mode == STORE_READ ? connect_read(s, err) : connect_tables(s, err)) &&
              !(rc = identify(s, mode, &version, err)) && version < SCHEMA_VERSION)
         rc = read_as_newest(s, version, err);
+    if (!rc && mode == STORE_READ)
+        rc = check_names(s, err);
     if (!there)
         watch_file(s);
     return rc;
@@ -333,19 +396,17 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
 {
     int busy_ms = mode == STORE_WRITE_SOON ? BUSY_SOON_MS : BUSY_MS;
     mode = mode == STORE_WRITE_SOON ? STORE_WRITE : mode;
-    int rc = check_path(path, mode, err);
-    if (rc)
-        return rc;
     struct store *s = mem_zalloc(sizeof *s);
-    if (!s || !(s->path = mem_strdup(path))) {
-        rc = err_nomem(err);
-        goto out;
-    }
+    if (!s || !(s->path = mem_strdup(path)))
+        return mem_free(s), err_nomem(err);
     s->busy_ms = busy_ms;
-    rc = path_absolute(path, &s->absolute, err);
+    int rc = real_path(path, &s->real, err);
+    if (!rc)
+        rc = check_path(path, s->real, mode, err);
+    if (!rc)
+        rc = path_absolute(path, &s->absolute, err);
     if (!rc)
         rc = open_as(s, mode, err);
-out:
     if (rc)
         store_close(s);
     else
@@ -372,6 +433,7 @@ void store_close(struct store *s)
     sqlite3_close(s->db);
     mem_free(s->path);
     mem_free(s->absolute);
+    mem_free(s->real);
     mem_free(s);
 }
 
@@ -379,6 +441,22 @@ int store_seal(struct store *s, struct err *err)
 {
     int rc = sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     return rc ? store_failed(s, rc, err) : 0;
+}
+
+int store_verify(struct store *s, struct err *err)
+{
+    struct query q;
+    int rc = query_begin(&q, s, "PRAGMA quick_check(1)", err);
+    if (rc)
+        return rc;
+    store_limit(s, VERIFY_STEPS);
+    rc = query_step(&q, err);
+    store_limit(s, 0);
+    const char *said = rc > 0 ? col_text(&q, MAX_TEXT, MANY_LINES) : "";
+    if (rc > 0)
+        rc = strcmp(said, "ok") ? store_damaged(s, err, "%s", said) : 0;
+    query_end(&q);
+    return rc == ERR_TIMEOUT ? 0 : rc;
 }
 
 const char *store_path(const struct store *s)

@@ -67,7 +67,7 @@ static void read_params(struct serial *r, struct tuned *t)
     for (int i = 0; i < t->nparams && !serial_failed(r); i++) {
         t->params[i].name = read_name(r);
         struct val v = t->params[i].value = read_val(r);
-        if ((v.type == VAL_FLOAT && isnan(v.f)) || (v.type == VAL_STR && v.s && !text_ok(v.s, MAX_NAME, 0)))
+        if ((v.type == VAL_FLOAT && !isfinite(v.f)) || (v.type == VAL_STR && v.s && !text_ok(v.s, MAX_NAME, 0)))
             r->in->bad = true;
     }
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 
@@ -47,11 +48,40 @@ int store_failed(struct store *s, int rc, struct err *err)
     case SQLITE_IOERR:
     case SQLITE_PERM:
         return err_set(err, ERR_IO, "%s: %s", s->path, said);
+    case SQLITE_INTERRUPT:
+        if (s->most)
+            return err_set(err, ERR_TIMEOUT, "%s: too much is in it to be read in full", s->path);
+        return store_damaged(s, err, "what it was asked has no end: its pages lead in circles");
     case SQLITE_CONSTRAINT:
         return err_set(err, ERR_INVALID, "%s: not stored: %s", s->path, said);
     default: /* no such table, a page that is none, a value past every limit */
         return store_damaged(s, err, "%s", said);
     }
+}
+
+enum { STEPS_AT_ONCE = 1000 };
+
+/* Not 0: the statement has had its share. */
+static int count_steps(void *arg)
+{
+    struct store *s = arg;
+    struct stat st;
+    s->steps += STEPS_AT_ONCE;
+    if (s->most)
+        return s->steps > s->most;
+    if (s->steps <= STEPS_ALWAYS)
+        return 0;
+    return s->steps > STEPS_ALWAYS + (stat(s->absolute, &st) ? 0 : STEPS_A_BYTE * (int64_t)st.st_size);
+}
+
+void store_limit(struct store *s, int64_t steps)
+{
+    s->most = steps;
+}
+
+void store_bound(struct store *s)
+{
+    sqlite3_progress_handler(s->db, STEPS_AT_ONCE, count_steps, s);
 }
 
 /* The compiled statement for a literal, unless it is on its way already: then another one. */
@@ -70,12 +100,17 @@ static sqlite3_stmt *cached(struct store *s, const char *sql, bool *own)
 int query_begin(struct query *q, struct store *s, const char *sql, struct err *err)
 {
     *q = (struct query){ .store = s };
+    if (!s->active)
+        s->steps = 0;
     q->stmt = cached(s, sql, &q->own);
-    if (q->stmt)
+    if (q->stmt) {
+        s->active++;
         return 0;
+    }
     int rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
     if (rc)
         return store_failed(s, rc, err);
+    s->active++;
     bool known = false;
     for (int i = 0; i < s->ncached; i++)
         known = known || s->cached[i].sql == sql;
@@ -89,9 +124,12 @@ int query_begin(struct query *q, struct store *s, const char *sql, struct err *e
 
 void query_end(struct query *q)
 {
-    if (q->stmt && q->own) {
+    if (!q->stmt)
+        return;
+    q->store->active--;
+    if (q->own) {
         sqlite3_finalize(q->stmt);
-    } else if (q->stmt) {
+    } else {
         sqlite3_reset(q->stmt);
         sqlite3_clear_bindings(q->stmt);
     }
@@ -209,10 +247,13 @@ double col_real(struct query *q, double low, double high)
 bool text_ok(const char *s, size_t max, int flags)
 {
     size_t n = 0;
-    for (; s[n]; n++)
+    bool ascii = true;
+    for (; s[n]; n++) {
         if (!(flags & MANY_LINES) && ((unsigned char)s[n] < ' ' || s[n] == 0x7f))
             return false;
-    return n <= max;
+        ascii = ascii && !(s[n] & 0x80);
+    }
+    return n <= max && (ascii || flags & MANY_LINES || utf8_ok(s));
 }
 
 const char *col_text(struct query *q, size_t max, int flags)
@@ -242,7 +283,11 @@ const char *col_name(struct query *q)
 
 const char *copy_text(struct query *q, struct arena *a, size_t max, int flags)
 {
+    int column = q->at;
     const char *text = col_text(q, max, flags);
+    q->copied += text ? strlen(text) + 1 : 0;
+    if (q->room && q->copied > q->room)
+        text = bad(q, column);
     char *copy = text ? arena_strdup(a, text) : NULL;
     q->nomem = q->nomem || (text && !copy);
     return copy;
@@ -308,6 +353,28 @@ int query_check(struct query *q, struct err *err)
     if (q->nomem)
         return err_nomem(err);
     return q->bad ? store_damaged(q->store, err, "column %s holds what cutune would not have written", q->bad) : 0;
+}
+
+int row_check(struct query *q, struct err *err)
+{
+    if (q->nomem)
+        return err_nomem(err);
+    q->store->left_out += q->bad != NULL;
+    bool fine = !q->bad;
+    q->bad = NULL;
+    return fine;
+}
+
+void store_leave_out(struct store *s)
+{
+    s->left_out++;
+}
+
+int store_left_out(struct store *s)
+{
+    int n = s->left_out;
+    s->left_out = 0;
+    return n;
 }
 
 int query_by_id(struct query *q, struct store *s, const char *sql, int64_t id, int max, int *n, struct err *err)

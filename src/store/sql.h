@@ -15,9 +15,14 @@ struct store {
     sqlite3 *db;
     char *path;
     char *absolute; /* the same after a change of folder */
+    char *real;     /* where links led when it was opened */
     int busy_ms;    /* how long others are waited for */
     dev_t dev;      /* of the file when it was opened, as ino */
     ino_t ino;
+    int active;                                         /* statements on their way, one within the other */
+    int64_t steps;                                      /* that they took, */
+    int64_t most;                                       /* and may take; 0: by the file's size */
+    int left_out;                                       /* rows, see store_left_out */
     bool logs;                                          /* opened for writing, with a log beside the file */
     enum { ALONE, READS_JOINED, WRITES_JOINED } joined; /* by store_begin */
     int ncached;
@@ -37,6 +42,8 @@ struct query {
     int rc;          /* SQLite's, of the first put that failed */
     const char *bad; /* the first column that held what cutune would not have written */
     bool nomem;      /* a column could not be copied */
+    size_t copied;   /* bytes of texts, */
+    size_t room;     /* and how many they may be; 0: any number */
 };
 
 /* `sql` is a literal, compiled once a store. End each query, also one that failed. */
@@ -75,8 +82,22 @@ void query_bad(struct query *q, const char *column);       /* marks the row bad 
 /* ERR_CORRUPT where a column of the row was bad, ERR_NOMEM where one could not be copied. */
 int query_check(struct query *q, struct err *err);
 
+/* The same of one row among many: 1 where it is fine, 0 where it is damaged, which is counted and costs that row. */
+int row_check(struct query *q, struct err *err);
+
 /* A column of the row is fine by itself and wrong with the others. */
 int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* No statement runs for ever, whatever the file holds: a tree of pages that leads into itself has rows without end. The bound is on
+ * SQLite's own steps, of an outermost statement with all within it: so many, and so many more for each byte of the file. Ours take a
+ * tenth of that at the worst. */
+enum { STEPS_ALWAYS = 10000000, STEPS_A_BYTE = 8 };
+void store_bound(struct store *s);
+
+/* Whether the schema is what cutune gives a file of the newest version, src/store/schema.c; ERR_CORRUPT with a line where it is not.
+ * And for an older file: makes its tables, without what is in them, in an empty database, to be migrated and then checked. */
+int schema_check(struct store *s, struct err *err);
+int schema_copy(struct store *s, sqlite3 *copy, struct err *err);
+
 /* What SQLite said last, as a code and a line with the path. */
 int store_failed(struct store *s, int rc, struct err *err);
 
@@ -95,6 +116,7 @@ enum {
     MAX_SOURCE = 16 << 20,
     MAX_BINARY = 64 << 20,
     MAX_CONDITIONS = 65536, /* constraints or preconditions of a kernel */
+    MAX_TERMS = 4 << 20,    /* of a kernel's constraints together, or of other expressions of one kind */
     MAX_PACKED = 1 << 20,   /* of a record in one piece; what is larger has none */
     MAX_DEFAULTS = 256,     /* of an op, for its types, on a backend */
     MAX_SAMPLES = 1 << 20,
@@ -134,10 +156,12 @@ void col_device(struct query *q, struct devspec *d);
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err);
 struct tuned *tuned_new(void); /* an empty one on an arena of its own; null without memory */
 /* What tuned_take wants to find in a row of tuned, left-joined to its code; behind it the row id of the kernel's op. */
-#define TUNED_COLUMNS                                                                                                              \
+#define TUNED_ROW                                                                                                                  \
     "tuned.id, role, coalesce(rank, 0), key, variant, config, time_ns, copy_ns, requires_backend, requires_cc, "                   \
-    "requires_arch_specific, requires_grid_order, requires_grid_progress, verified, created, source, binary, format, arch, "       \
-    "compiler, portable, packed, "
+    "requires_arch_specific, requires_grid_order, requires_grid_progress, verified, created, "
+#define TUNED_COLUMNS TUNED_ROW "source, binary, format, arch, compiler, portable, packed, "
+#define TUNED_TERMS                                                                                                                \
+    TUNED_ROW "'' AS source, NULL AS binary, NULL AS format, NULL AS arch, NULL AS compiler, NULL AS portable, packed, "
 /* A stored kernel: of the row that a query is at, of an id, and its parameters alone. */
 int tuned_take(struct query *q, struct tuned **out, struct err *err);
 int tuned_load(struct store *s, int64_t id, struct tuned **out, struct err *err);

@@ -25,8 +25,16 @@ enum store_mode {
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err);
 void store_close(struct store *s); /* null is fine */
 const char *store_path(const struct store *s);
+/* After writing: whether what is in the file holds together; ERR_CORRUPT with a line where it does not. All pages are looked
+ * at, and as many rows as take no time that anybody notices. */
+int store_verify(struct store *s, struct err *err);
 /* The file can lie where nothing may be made beside it from now on; for tables that are written once. */
 int store_seal(struct store *s, struct err *err);
+
+/* How many rows the calls below that call back (store_each_..., but for store_each_measured) have left out since this was last asked:
+ * one that holds what cutune would not have written costs itself only. */
+int store_left_out(struct store *s);
+void store_leave_out(struct store *s); /* counts one that a caller leaves out */
 
 /* Several calls as one: what they read is of one moment, and what they write is committed together by store_end; or not at all,
  * where `rc`, which it returns, is negative. Begin with `write` before anything is written. */
@@ -152,6 +160,14 @@ struct tried {
 /* The same way, of this PROTOCOL: of each problem the stale ones last; of both first those that are right, the fastest first, then the others by outcome. */
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err);
 
+/* Whether anything was measured or asked for, so that there is more in it than tables that `cutune tables` makes again. */
+int store_has_results(struct store *s, bool *has, struct err *err);
+
+/* The parameters of a stored kernel of the op's variant, whichever, on the arena: they tell what a configuration's text does not, the
+ * values' types. *n: 0 where there is none. */
+int store_param_types(struct store *s, const char *op, const char *variant, struct arena *arena, int *n, struct tuned_param **out,
+                      struct err *err);
+
 /* Look-up. The op is known to the store by name: axes and arguments come from there, no script is read. */
 int store_op(struct store *s, const char *name, struct op **out, struct err *err); /* ERR_NOTFOUND with a line */
 /* Calls back with the name of each op that the file knows, in the order of names; stops at a non-zero return and returns it. */
@@ -164,10 +180,14 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
 int store_find_defaults(struct store *s, const char *backend, const char *op, const char *types, struct tuned ***out, int *n,
                         struct err *err);
 
+/* Calls back with one after the other, which is freed then; stops at a non-zero return and returns it. */
+int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
+                       int (*each)(void *arg, const struct tuned *t), void *arg, struct err *err);
+
 /* What a look-up chooses from where nothing fits exactly: a winner that may be served. */
 struct winner {
-    int64_t id;     /* for store_tuned, under the same store_begin: after a change of the file it may be another record's */
-    int64_t device; /* row id, as in struct timed */
+    int64_t id; /* for store_tuned, under the same store_begin: after a change of the file it may be another record's */
+    int64_t device, problem; /* row ids, as in struct timed */
     const char *types, *sizes, *variant, *config;
     double time_ns, bytes, flops; /* bytes and flops of its problem; 0: unknown */
     struct devspec dev;           /* identity only */
@@ -178,12 +198,18 @@ int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg,
                          struct err *err);
 /* How many winners of the op are not served because it has another interface or contract by now. */
 int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err *err);
+/* The same as store_find_winner, without what is compiled of it: source and binaries, which may be long, are empty. */
+int store_find_terms(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                     struct tuned **out, struct err *err);
+/* Statements from now on end with ERR_TIMEOUT after so many of SQLite's own steps, which any machine counts alike; 0: after as many as
+ * the file's size excuses, with ERR_CORRUPT. */
+void store_limit(struct store *s, int64_t steps);
 /* The kernel of a row; ERR_NOTFOUND where there is none. */
 int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err);
 
 /* What a winner's configuration took on a problem, its own or another. */
 struct timed {
-    int64_t device; /* row id */
+    int64_t device, problem; /* row ids */
     const char *types, *sizes, *variant, *config;
     double median; /* ns */
 };

@@ -1,5 +1,5 @@
 /* Tuned kernels out of their tables: everything is checked, for the file may come from anywhere. */
-#include <math.h>
+#include <float.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,6 +12,7 @@ static int begin(struct query *q, struct store *s, const char *sql, int64_t id, 
     int rc = query_by_id(q, s, sql, id, max, n, err);
     if (rc)
         return rc;
+    q->room = MAX_TERMS;
     void *array = arena_array(a, (size_t)*n, bytes);
     memcpy(out, &array, sizeof array); /* whatever type of pointer it is */
     return array ? 0 : err_nomem(err);
@@ -25,7 +26,7 @@ static struct val take_value(struct query *q, struct arena *a, int kind)
     case VAL_INT:
         return val_int(col_int(q, INT64_MIN, INT64_MAX));
     case VAL_FLOAT:
-        return val_float(col_real(q, -HUGE_VAL, HUGE_VAL));
+        return val_float(col_real(q, -DBL_MAX, DBL_MAX));
     default:
         return val_str(copy_text(q, a, MAX_NAME, 0));
     }

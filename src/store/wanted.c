@@ -82,8 +82,8 @@ static int take(struct query *q, int (*each)(void *arg, const struct wanted_prob
     col_device(q, &w.dev);
     if (strlen(w.last) != strlen("2026-01-01T00:00:00Z"))
         query_bad(q, "last");
-    int rc = query_check(q, err);
-    return rc ? rc : each(arg, &w);
+    int rc = row_check(q, err);
+    return rc > 0 ? each(arg, &w) : rc;
 }
 
 int store_each_wanted(struct store *s, const struct devspec *dev, int (*each)(void *arg, const struct wanted_problem *w), void *arg,

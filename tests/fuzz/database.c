@@ -47,15 +47,17 @@ static void make_scratch(void)
     must(!sqlite3_exec(scratch, "PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0", NULL, NULL, NULL));
 }
 
-/* A stranger's tables may hold null anywhere, and numbers for texts. REAL stays: the file holds some of its values as integers. */
+/* A stranger's tables may hold null anywhere, and numbers for texts. REAL stays: the file holds some of its values as integers. What
+ * the schema said is kept, for the file to say it again: another one is refused as a whole. */
 static void drop_constraints(sqlite3 *db)
 {
     must(!sqlite3_exec(db,
+                       "CREATE TEMP TABLE kept AS SELECT name, sql FROM sqlite_master;"
                        "PRAGMA writable_schema = 1;"
                        "UPDATE sqlite_master SET sql = replace(sql, ' IS NOT NULL', ' NOTNULL') WHERE type = 'table';"
                        "UPDATE sqlite_master SET sql = replace(replace(replace(sql, ' NOT NULL', ''), ' TEXT', ''), "
                        "' INTEGER CHECK', ' CHECK') WHERE type = 'table';"
-                       "PRAGMA writable_schema = 0",
+                       "PRAGMA writable_schema = RESET",
                        NULL, NULL, NULL));
 }
 
@@ -97,10 +99,10 @@ static void make_good(void)
     must(sqlite3_open(path, &db) == SQLITE_OK);
     must(!sqlite3_exec(db, "PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM", NULL, NULL, NULL));
     find_columns(db);
-    drop_constraints(db);
     sqlite3_close(db);
     must(file_read(path, 1 << 24, &good, NULL) == 0);
     make_scratch();
+    drop_constraints(scratch);
 }
 
 /* A text's or blob's bytes: as many as the first says, or, where that is 255, a few over and over, to more than any column takes. */
@@ -186,6 +188,11 @@ static void change_rows(int how, struct input *in)
         must(!sqlite3_exec(scratch, "UPDATE tuned SET packed = NULL; UPDATE op SET packed = NULL", NULL, NULL, NULL));
     while (how != 'k' && how != 'o' && in->left > 3)
         change(scratch, in);
+    must(!sqlite3_exec(
+        scratch,
+        "PRAGMA writable_schema = 1; UPDATE main.sqlite_master SET sql = (SELECT kept.sql FROM kept WHERE kept.name = "
+        "sqlite_master.name); PRAGMA writable_schema = 0",
+        NULL, NULL, NULL));
     unsigned char *bytes = sqlite3_serialize(scratch, "main", &n, 0);
     must(bytes);
     save(bytes, (size_t)n);

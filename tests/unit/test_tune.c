@@ -984,6 +984,7 @@ static void a_reference_that_cannot_be_filled_ends_a_run(void **state)
     change(&s, "ref.cu", "//@ error 'not today'\nKERNEL void ref() { }\n");
     assert_int_equal(tune(&s), ERR_DEVICE);
     assert_non_null(strstr(s.err.msg, "reference ref.cu: ref.cu:1: not today"));
+    s.opt.start_ms = DEADLINE;
     change(&s, "ref.cu", "//@ string.find(string.rep('a', 60), string.rep('a*', 60) .. 'b')\nKERNEL void ref() { }\n");
     assert_int_equal(tune(&s), ERR_TIMEOUT);
     assert_non_null(strstr(s.err.msg, "filling the reference ref.cu, did not end within 3 s"));

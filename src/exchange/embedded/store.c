@@ -1,7 +1,6 @@
 /* The store's queries, answered from the tables. */
 #include <string.h>
 
-#include "base/mem.h"
 #include "exchange/embedded/embedded.h"
 
 static const struct embedded_op *op_of(const char *name)
@@ -47,6 +46,7 @@ int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg,
         const struct winner w = {
             .id = from->id,
             .device = from->device + 1,
+            .problem = i + 1,
             .types = from->types,
             .sizes = from->sizes,
             .variant = from->kernel->variant,
@@ -71,6 +71,7 @@ int store_each_time(struct store *s, const char *op, int (*each)(void *arg, cons
         const struct embedded_winner *problem = &e->winners[e->times[i].problem], *of = &e->winners[e->times[i].kernel];
         const struct timed t = {
             .device = problem->device + 1,
+            .problem = e->times[i].problem + 1,
             .types = problem->types,
             .sizes = problem->sizes,
             .variant = of->kernel->variant,
@@ -97,21 +98,30 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
     return err_set(err, ERR_NOTFOUND, "no record of %s %s %s on %s was exported", op, types, problem, dev->name);
 }
 
-int store_find_defaults(struct store *s, const char *backend, const char *op, const char *types, struct tuned ***out, int *n,
-                        struct err *err)
+int store_find_terms(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                     struct tuned **out, struct err *err)
+{
+    return store_find_winner(s, dev, op, types, problem, out, err);
+}
+
+int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
+                       int (*each)(void *arg, const struct tuned *t), void *arg, struct err *err)
 {
     const struct embedded_op *e = op_of(op);
-    int count = 0;
+    int rc = 0;
     (void)s;
-    struct tuned **all = mem_array(e ? (size_t)e->ndefaults : 0, sizeof *all);
-    if (!all)
-        return err_nomem(err);
-    for (int i = 0; e && i < e->ndefaults; i++)
+    (void)err;
+    for (int i = 0; !rc && e && i < e->ndefaults; i++)
         if (!strcmp(e->defaults[i].backend, backend) && !strcmp(e->defaults[i].types, types))
-            all[count++] = e->defaults[i].kernel;
-    *out = all;
-    *n = count;
-    return 0;
+            rc = each(arg, e->defaults[i].kernel);
+    return rc;
+}
+
+/* What was exported is to be used in full. */
+void store_limit(struct store *s, int64_t steps)
+{
+    (void)s;
+    (void)steps;
 }
 
 int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err *err)

@@ -1,0 +1,19 @@
+/* What lies beside a database's file, and its other names: SQLite finds its log and journal by the name. */
+#ifndef STORE_BESIDE_H
+#define STORE_BESIDE_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* Where symbolic links lead: the one name that every program's SQLite uses; the path itself if nothing is there. The caller's to free. */
+int real_path(const char *path, char **out, struct err *err);
+
+/* Refuses a log, journal or index that is no plain file of one name: SQLite would wait for a FIFO for ever, and write through a link. */
+int check_beside(const char *real, struct err *err);
+
+/* Whether the file has more than one name (hard links). Then two programs may have a log each, and neither knows of the other's. */
+bool has_names(const char *real);
+int refuse_names(const char *path, struct err *err);
+
+#endif

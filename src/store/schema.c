@@ -1,0 +1,163 @@
+/* Whether a file's schema is cutune's. A schema can hold code: generated columns, triggers, views, checks that call functions. Nothing
+ * of a stranger's is run, so a file with any definition but ours is refused before anything else is asked of it. */
+#include <string.h>
+
+#include "schema_sql.h"
+#include "store/sql.h"
+
+enum { MAX_OBJECTS = 64 };
+
+/* The statements of db/schema.sql that make something. Each ends with a semicolon of its own. */
+struct ours {
+    int n;
+    const char *sql[MAX_OBJECTS];
+    bool found[MAX_OBJECTS];
+};
+
+static void take_ours(struct ours *o)
+{
+    static const char begin[] = "\nCREATE ";
+    for (const char *at = schema_sql; o->n < MAX_OBJECTS && (at = strstr(at, begin)); at += sizeof begin - 1)
+        o->sql[o->n++] = at + 1;
+}
+
+/* Behind blanks and comments. */
+static const char *skip(const char *s)
+{
+    for (;;) {
+        s += strspn(s, " \t\n\f\r");
+        if (s[0] == '-' && s[1] == '-') {
+            s += strcspn(s, "\n");
+        } else if (s[0] == '/' && s[1] == '*') {
+            const char *end = strstr(s + 2, "*/");
+            s = end ? end + 2 : s + strlen(s);
+        } else {
+            return s;
+        }
+    }
+}
+
+static bool in_word(char c)
+{
+    return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80);
+}
+
+/* The same but for blanks and comments: those may differ between files of one version, by when they were made and migrated. */
+static bool same_sql(const char *a, const char *b)
+{
+    char quote = 0, last = 0;
+    for (;; a++, b++) {
+        const char *from_a = a, *from_b = b;
+        a = quote ? a : skip(a);
+        b = quote ? b : skip(b);
+        if (!quote && *a == ';' && !*b)
+            return true;
+        bool apart = (a == from_a) != (b == from_b) && in_word(last) && in_word(*a); /* one word here, two there */
+        if (*a != *b || !*a || apart)
+            return false;
+        last = *a;
+        if (quote)
+            quote = *a == quote ? 0 : quote;
+        else if (strchr("'\"`[", *a))
+            quote = *a == '[' ? ']' : *a;
+    }
+}
+
+static bool is_ours(struct ours *o, const char *sql, size_t n)
+{
+    for (int i = 0; i < o->n; i++) {
+        bool to_the_byte = !strncmp(o->sql[i], sql, n) && o->sql[i][n] == ';';
+        if (!o->found[i] && (to_the_byte || same_sql(o->sql[i], sql)))
+            return o->found[i] = true;
+    }
+    return false;
+}
+
+static const char *text(sqlite3_stmt *stmt, int column)
+{
+    const char *s = (const char *)sqlite3_column_text(stmt, column);
+    return s ? s : "";
+}
+
+/* An index that SQLite made for a constraint of a table has no definition. */
+static bool automatic(sqlite3_stmt *stmt)
+{
+    return !strcmp(text(stmt, 0), "index") && sqlite3_column_type(stmt, 2) == SQLITE_NULL;
+}
+
+static int refuse(struct store *s, sqlite3_stmt *stmt, struct err *err)
+{
+    return store_damaged(s, err, "its %.20s %.63s is not as cutune makes it, and may be a program: none of the file is used",
+                         text(stmt, 0), text(stmt, 1));
+}
+
+static const char all_objects[] = "SELECT type, name, sql FROM sqlite_master";
+
+/* Why a schema cannot be read, by SQLite's code. One too long to be ours has run out of steps. */
+static int unread(struct store *s, int code, struct err *err)
+{
+    if ((code & 0xff) == SQLITE_INTERRUPT)
+        return store_damaged(s, err, "it has more tables than cutune makes: none of the file is used");
+    return store_failed(s, code, err);
+}
+
+int schema_check(struct store *s, struct err *err)
+{
+    struct ours ours = { 0 };
+    sqlite3_stmt *stmt = NULL;
+    take_ours(&ours);
+    int rc = 0, code = sqlite3_prepare_v2(s->db, all_objects, -1, &stmt, NULL);
+    while (!code && !rc && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+        code = SQLITE_OK;
+        const char *sql = text(stmt, 2);
+        if (!automatic(stmt) && !is_ours(&ours, sql, strlen(sql)))
+            rc = refuse(s, stmt, err);
+    }
+    if (!rc && code && code != SQLITE_DONE)
+        rc = unread(s, code, err);
+    for (int i = 0; !rc && i < ours.n; i++)
+        if (!ours.found[i])
+            rc = store_damaged(s, err, "it lacks the %.*s", (int)strcspn(ours.sql[i] + 7, "(\n"), ours.sql[i] + 7);
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+/* Makes the same in the copy. Anything else than a table or an index may be a program, and is not ours. */
+static bool copy_object(sqlite3 *copy, const char *sql)
+{
+    static const char *const kinds[] = { "CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX " };
+    sqlite3_stmt *stmt = NULL;
+    bool known = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        known = known || !strncmp(sql, kinds[i], strlen(kinds[i]));
+    known = known && !sqlite3_prepare_v2(copy, sql, -1, &stmt, NULL) && sqlite3_step(stmt) == SQLITE_DONE;
+    sqlite3_finalize(stmt);
+    return known;
+}
+
+/* A migration may copy what is in a table, and a generated column is computed then. */
+static bool has_generated(sqlite3 *db)
+{
+    static const char sql[] = "SELECT 1 FROM sqlite_master AS t, pragma_table_xinfo(t.name) AS c WHERE c.hidden <> 0";
+    sqlite3_stmt *stmt = NULL;
+    bool any = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) || sqlite3_step(stmt) != SQLITE_DONE;
+    sqlite3_finalize(stmt);
+    return any;
+}
+
+int schema_copy(struct store *s, sqlite3 *copy, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = 0, code = sqlite3_prepare_v2(s->db, all_objects, -1, &stmt, NULL);
+    while (!code && !rc && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+        code = SQLITE_OK;
+        if (!automatic(stmt) && !copy_object(copy, text(stmt, 2)))
+            rc = refuse(s, stmt, err);
+    }
+    if (!rc && code && code != SQLITE_DONE)
+        rc = unread(s, code, err);
+    if (!rc && has_generated(copy))
+        rc = store_damaged(s, err, "it has generated columns, which cutune does not make: none of the file is used");
+    sqlite3_finalize(stmt);
+    return rc;
+}
