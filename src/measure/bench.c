@@ -187,16 +187,16 @@ void bench_close(struct bench *b)
     mem_free(b);
 }
 
-/* How a candidate is verified before it is timed: on other inputs and another poison each time, and where it has a workspace that is not
- * cleared for it, on what was left there. The last one leaves the inputs that it is timed with. */
+/* How a candidate is verified before it is timed: on other inputs and another poison each time, and if it has a workspace that is not
+ * cleared for it, on what was left there. */
 static const struct {
     struct way way;
     bool keeps; /* only those that keep a workspace */
 } ways[] = {
-    { { .pass = 0, .poisoned = true }, false },
-    { { .pass = 1, .poisoned = true, .after_other = true }, false },
-    { { .pass = 0 }, true },
-    { { .pass = 1, .after_other = true }, true },
+    { { .pass = TIMED, .poisoned = true }, false },
+    { { .pass = 0, .poisoned = true, .after_other = true }, false },
+    { { .pass = TIMED }, true },
+    { { .pass = 0, .after_other = true }, true },
 };
 
 static int verify(struct bench *b, struct loaded *l, struct result *out, struct err *err)

@@ -5,8 +5,8 @@
 #include "measure/bench.h"
 
 enum { GUARD = 64 << 10 };   /* bytes of guard zone before and after each buffer */
-enum { PASSES = 2 };         /* inputs and poisons that a candidate is verified with */
-enum { TIMED = PASSES - 1 }; /* the pass whose inputs and poison timed runs have */
+enum { PASSES = 2 };         /* sets of inputs that a candidate is verified with, each with a poison of its own */
+enum { TIMED = PASSES - 1 }; /* whose inputs timed runs have; of a sum, these are the ones that round */
 
 /* The service kernels (templates/service.cu) for one element type. */
 struct service {
@@ -28,7 +28,7 @@ struct slot {
     struct guarded buf;
     struct service *service;
     int64_t n;                       /* elements of service->type */
-    struct memory *expected[PASSES]; /* null for the second pass of an exact check: the digest will do */
+    struct memory *expected[PASSES]; /* of an exact check for TIMED only: for the other the digest will do */
     uint32_t digest[PASSES][2];      /* of what is expected */
     unsigned char value[16];
     int value_bytes;
@@ -158,7 +158,7 @@ int inouts_fill(struct bench *b, int pass, struct err *err);
 int inputs_fill(struct bench *b, int pass, struct err *err);
 int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome *outcome, char reason[256], struct err *err);
 /* No result of an earlier run is left for a timed one to find: not in its outputs, not in its workspaces. */
-int results_poison(struct bench *b, struct loaded *l, struct err *err);
+int results_poison(struct bench *b, struct loaded *l, int pass, struct err *err);
 /* Queues a check of all outputs: what must be equal to the bit into the which-th digest. */
 int outputs_look(struct bench *b, int pass, int which, struct err *err);
 /* Queues a check of all guard zones, and the digest of all inputs as the which-th. */

@@ -69,7 +69,7 @@ static int keep_expected(struct bench *b, int pass, struct err *err)
         int rc = 0;
         if (!is_output(s))
             continue;
-        if (!pass || !is_exact(b, i, pass)) {
+        if (pass == TIMED || b->set.op->check != CHECK_EXACT) {
             rc = b->be->alloc(b->dev, s->buf.bytes, &s->expected[pass], err);
             if (!rc)
                 rc = b->be->copy(b->dev, s->expected[pass], s->buf.inside, s->buf.bytes, err);
@@ -93,7 +93,7 @@ static int keep_expected(struct bench *b, int pass, struct err *err)
 static int check_written(struct bench *b, struct err *err)
 {
     double ns;
-    int rc = run(b, 0, true, &ns, err);
+    int rc = run(b, TIMED, true, &ns, err);
     for (int i = 0; !rc && i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
         struct check found;
@@ -101,7 +101,7 @@ static int check_written(struct bench *b, struct err *err)
             continue;
         rc = service_begin(b, err);
         if (!rc)
-            rc = service_check_unwritten(b, s->service, s->expected[0], 0xff, s->buf.inside, 0, s->n, err);
+            rc = service_check_unwritten(b, s->service, s->expected[TIMED], 0xff, s->buf.inside, 0, s->n, err);
         if (!rc)
             rc = service_end(b, 0, &found, err);
         if (!rc && found.count)
@@ -143,10 +143,8 @@ static int first_runs(struct bench *b, double *ns, struct err *err)
             rc = keep_inputs(b, pass, err);
         if (!rc)
             rc = keep_expected(b, pass, err);
-        if (!rc && !pass)
-            rc = check_written(b, err);
     }
-    return rc;
+    return rc ? rc : check_written(b, err);
 }
 
 int reference_open(struct bench *b, double *ns, struct err *err)

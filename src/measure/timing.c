@@ -8,20 +8,20 @@
 enum { SAMPLES = 10, COPY_SAMPLES = 7 };
 
 /* All that a run may find is as it was before the first. A result that is there already would save it work. */
-static int set_back(struct bench *b, struct loaded *l, struct err *err)
+static int set_back(struct bench *b, struct loaded *l, int pass, struct err *err)
 {
-    int rc = inouts_fill(b, TIMED, err); /* the application has its own there each time: not its cost, not timed */
-    return rc ? rc : results_poison(b, l, err);
+    int rc = inouts_fill(b, pass, err); /* the application has its own there each time: not its cost, not timed */
+    return rc ? rc : results_poison(b, l, pass, err);
 }
 
 /* Queues one sample into a span, then a look at its outputs. */
-static int queue_sample(struct bench *b, struct loaded *l, int span, struct err *err)
+static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, struct err *err)
 {
-    int rc = set_back(b, l, err);
+    int rc = set_back(b, l, pass, err);
     if (!rc && b->set.warm) { /* a run that is not timed fills the cache */
         rc = candidate_launch(b, l, &l->own, err);
         if (!rc)
-            rc = set_back(b, l, err);
+            rc = set_back(b, l, pass, err);
     } else if (!rc) {
         rc = service_flush(b, err);
     }
@@ -31,7 +31,7 @@ static int queue_sample(struct bench *b, struct loaded *l, int span, struct err 
         rc = candidate_launch(b, l, &l->own, err);
     if (!rc)
         rc = b->be->span_end(b->dev, span, err);
-    return rc ? rc : outputs_look(b, TIMED, span, err);
+    return rc ? rc : outputs_look(b, pass, span, err);
 }
 
 /* What was right when it was verified. An earlier one of several timed runs leaves no output to be looked at. */
@@ -44,7 +44,7 @@ static void wrong_when_timed(struct result *r)
 }
 
 /* Of n samples: were all their outputs right, and is all else untouched? */
-static int look_back(struct bench *b, struct loaded *l, int n, struct result *r, struct err *err)
+static int look_back(struct bench *b, struct loaded *l, int pass, int n, struct result *r, struct err *err)
 {
     struct check found;
     int rc = bounds_look(b, l, n, err);
@@ -52,37 +52,42 @@ static int look_back(struct bench *b, struct loaded *l, int n, struct result *r,
         rc = service_end(b, n + 1, &found, err);
     if (rc)
         return rc;
-    bool right = !found.count && same(found.digests[n], b->input_digest[TIMED]);
+    bool right = !found.count && same(found.digests[n], b->input_digest[pass]);
     for (int i = 0; right && i < n; i++)
-        right = same(found.digests[i], b->digest[TIMED]);
+        right = same(found.digests[i], b->digest[pass]);
     if (right)
         return 0;
-    rc = diagnose(b, l, TIMED, &r->outcome, r->reason, err);
+    rc = diagnose(b, l, pass, &r->outcome, r->reason, err);
     if (!rc || r->outcome == OUT_WRONG)
         wrong_when_timed(r);
     return rc;
 }
 
 /* Times come only with the outcome ok. */
-static int take_samples(struct bench *b, struct loaded *l, int n, double *ns, struct result *r, struct err *err)
+static int take_samples(struct bench *b, struct loaded *l, int pass, int n, double *ns, struct result *r, struct err *err)
 {
     bench_alive(b);
-    int rc = service_begin(b, err);
-    for (int i = 0; !rc && i < n; i++)
-        rc = queue_sample(b, l, i, err);
+    int rc = b->inputs_pass == pass ? 0 : inputs_fill(b, pass, err);
     if (!rc)
-        rc = look_back(b, l, n, r, err);
+        rc = service_begin(b, err);
+    for (int i = 0; !rc && i < n; i++)
+        rc = queue_sample(b, l, pass, i, err);
+    if (!rc && b->be->clocks && !r->sm_mhz) /* once, while the device works */
+        b->be->clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
+    if (!rc)
+        rc = look_back(b, l, pass, n, r, err);
     for (int i = 0; !rc && i < n; i++)
         rc = b->be->span_ns(b->dev, i, &ns[i], err);
     return rc;
 }
 
-/* One sample alone tells whether the rest are worth it, and how many fit between two signs of life. */
+/* One sample alone tells whether the rest are worth it, and how many fit between two signs of life. It is taken on other inputs than the
+ * rest: a result that is kept from run to run does not fit them. */
 static int sample(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err)
 {
     const double slice_ns = 0.5e9;
     double first[2];
-    int rc = take_samples(b, l, 2, first, r, err); /* the first warms up */
+    int rc = take_samples(b, l, 0, 2, first, r, err); /* the first warms up */
     if (rc || r->outcome != OUT_OK)
         return rc;
     if (cut_ns > 0 && first[1] > cut_ns) {
@@ -94,7 +99,7 @@ static int sample(struct bench *b, struct loaded *l, double cut_ns, struct resul
     int step = first[1] * SAMPLES < slice_ns ? SAMPLES : (int)(slice_ns / first[1]) + 1;
     while (!rc && r->outcome == OUT_OK && r->nsamples < SAMPLES) {
         int n = SAMPLES - r->nsamples < step ? SAMPLES - r->nsamples : step;
-        rc = take_samples(b, l, n, r->samples + r->nsamples, r, err);
+        rc = take_samples(b, l, TIMED, n, r->samples + r->nsamples, r, err);
         r->nsamples += n;
     }
     return rc;
@@ -108,51 +113,51 @@ int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result
         r->nsamples = 0;
         return rc;
     }
-    if (r->outcome == OUT_OK && b->be->clocks)
-        b->be->clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
     return stats_of(r->samples, r->nsamples, &r->stats, err);
 }
 
 /* One sample of the i-th, waited for and checked alone, so that what goes wrong is known to be its own. The flush, or the run that is
  * not timed, keeps the queue busy until the span has begun. */
-static int play(struct bench *b, struct loaded *l, int i, double *ns, struct result *out, struct err *err)
+static int play(struct bench *b, struct loaded *l, int i, int pass, double *ns, struct result *out, struct err *err)
 {
     bench_playing(b, i);
     int rc = b->inputs_pass == TIMED ? 0 : inputs_fill(b, TIMED, err); /* somebody was wrong */
     for (int k = 0; !rc && k < l->nwork; k++)                          /* other players have other zones in the pool */
         rc = guarded_paint(b, &l->work[k], TIMED, err);
     if (!rc)
-        rc = take_samples(b, l, 1, ns, out, err);
+        rc = take_samples(b, l, pass, 1, ns, out, err);
     if (!rc && out->outcome != OUT_OK)
         rc = bench_control(b, err);
     return rc;
 }
 
-static void play_on(struct result *out, double ns, bool counts)
+static int play_round(struct bench *b, struct loaded *l, int n, int round, int pass, struct result *out, const bool *sits_out,
+                      struct err *err)
 {
-    if (out->outcome != OUT_OK)
-        out->nsamples = 0;
-    else if (counts)
-        out->samples[out->nsamples++] = ns;
+    int rc = 0;
+    for (int k = 0; !rc && k < n; k++) {
+        int i = (k + round + 1) % n;
+        double ns = 0;
+        if (out[i].outcome != OUT_OK || sits_out[i])
+            continue;
+        rc = play(b, &l[i], i, pass, &ns, &out[i], err);
+        if (rc)
+            bench_blame(&out[i], err);
+        if (out[i].outcome != OUT_OK)
+            out[i].nsamples = 0;
+        else if (round >= 0 && pass == TIMED)
+            out[i].samples[out[i].nsamples++] = ns;
+    }
+    return rc;
 }
 
 /* Round by round, so that a drift of the clocks meets all alike; the order turns each round, so that nobody is always behind the same
- * neighbour. The first round warms up. */
+ * neighbour. The first round warms up; the last, on other inputs, is for what was kept from the others. */
 int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, const bool *sits_out, struct err *err)
 {
     int rc = 0;
-    for (int round = -1; !rc && round < rounds; round++) {
-        for (int k = 0; !rc && k < n; k++) {
-            int i = (k + round + 1) % n;
-            double ns = 0;
-            if (out[i].outcome != OUT_OK || sits_out[i])
-                continue;
-            rc = play(b, &l[i], i, &ns, &out[i], err);
-            if (rc)
-                bench_blame(&out[i], err);
-            play_on(&out[i], ns, round >= 0);
-        }
-    }
+    for (int round = -1; !rc && round <= rounds; round++)
+        rc = play_round(b, l, n, round, round < rounds ? TIMED : 0, out, sits_out, err);
     for (int i = 0; !rc && i < n; i++)
         if (out[i].nsamples)
             rc = stats_of(out[i].samples, out[i].nsamples, &out[i].stats, err);

@@ -24,7 +24,7 @@ bool is_output(const struct slot *s)
 
 static enum poison poison_of(int pass)
 {
-    return pass ? POISON_RANDOM : POISON_ONES;
+    return pass == TIMED ? POISON_ONES : POISON_RANDOM;
 }
 
 static int fill_slot(struct bench *b, struct slot *s, int pass, struct err *err)
@@ -41,12 +41,12 @@ int inouts_fill(struct bench *b, int pass, struct err *err)
     return rc;
 }
 
-int results_poison(struct bench *b, struct loaded *l, struct err *err)
+int results_poison(struct bench *b, struct loaded *l, int pass, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < b->nslots; i++)
         if (b->slots[i].arg->kind == ARG_OUTPUT) /* of a partial one, what is left alone is compared, too */
-            rc = guarded_poison(b, &b->slots[i].buf, b->slots[i].arg->partial ? poison_of(TIMED) : POISON_ZEROS, err);
+            rc = guarded_poison(b, &b->slots[i].buf, b->slots[i].arg->partial ? poison_of(pass) : POISON_ZEROS, err);
     for (int i = 0; !rc && i < l->nwork; i++)
         rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
     return rc;
@@ -72,7 +72,7 @@ int inputs_fill(struct bench *b, int pass, struct err *err)
 
 bool is_exact(const struct bench *b, int slot, int pass)
 {
-    return !pass || !(b->tolerance[slot] > 0);
+    return pass != TIMED || !(b->tolerance[slot] > 0);
 }
 
 int outputs_look(struct bench *b, int pass, int which, struct err *err)
@@ -211,13 +211,13 @@ static int digest_of(struct bench *b, const struct slot *s, struct memory *m, ui
     return rc;
 }
 
-/* An exact check's second pass: what was expected is not kept. */
+/* Of an exact check's other pass, what was expected is not kept. */
 static int check_digest(struct bench *b, struct slot *s, int pass, enum outcome *outcome, char reason[256], struct err *err)
 {
     uint32_t now[2];
     int rc = digest_of(b, s, s->buf.inside, now, err);
     if (!rc && !same(now, s->digest[pass]))
-        return wrong(outcome, reason, "%s is not what the reference gives, on the second inputs", s->arg->name);
+        return wrong(outcome, reason, "%s is not what the reference gives on other inputs", s->arg->name);
     return rc;
 }
 

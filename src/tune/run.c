@@ -226,6 +226,8 @@ static void search_phase(struct run *r)
         queue_free(&r->ready);
         strategy_drop(r);
     }
+    if (!r->dev->shares_cores)
+        meter_feed(r); /* before all else: it is what the others wait for */
     strategy_ask(r);
     take_turns(r);
     compilers_feed(r);
