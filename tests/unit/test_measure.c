@@ -446,7 +446,7 @@ static void a_playoff_is_verified_too(void **state)
         const char *fault;
         int rc;
         enum outcome outcome;
-    } late[] = { { ROUNDS, "wrong", 0, OUT_WRONG }, { ROUNDS + 1, "wrong", 0, OUT_OK }, { 3, "sticky", ERR_DEVICE, OUT_CRASH } };
+    } late[] = { { ROUNDS + 1, "wrong", 0, OUT_WRONG }, { ROUNDS + 2, "wrong", 0, OUT_OK }, { 3, "sticky", ERR_DEVICE, OUT_CRASH } };
     for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
         struct trial t;
         struct buf right = { 0 };
