@@ -1,8 +1,8 @@
 /* What the measuring worker runs beside the candidates: fills inputs, checks outputs, flushes caches.
  *
  * Compiled once for each element type T of an op. A complex type is handled as twice as many of its parts.
- * Every check reports through result[0], a count of what is wrong, and result[1], the lowest wrong place in units of 64 elements;
- * the host clears them to 0 and to all ones. Digests go behind them. Grids are sized by the host and strided, so any length is right. */
+ * Every check reports through result[0], a count of what is wrong, and result[1], the complement of the lowest wrong place in units of
+ * 64 elements; the host clears both. Digests go behind them. Grids are sized by the host and strided, so any length is right. */
 
 /* splitmix64's finaliser over a counter, as base/util.h has it: any element can be made again at any time, in any order. */
 DEVICE uint64 mix(uint64 seed, uint64 place)
@@ -68,7 +68,7 @@ DEVICE T_bits source(uint64 seed, int64 place, int32 mode)
 DEVICE void report(GLOBAL uint32 *result, int64 place)
 {
     atomicAdd(&result[0], 1u);
-    atomicMin(&result[1], (uint32)(place >> 6));
+    atomicMax(&result[1], ~(uint32)(place >> 6));
 }
 
 #define EACH(i, n) \
@@ -108,11 +108,11 @@ KERNEL void check_close(GLOBAL uint32 *result, GLOBAL const T *got, GLOBAL const
     }
 }
 
-/* Bytes from..to, so that a guard zone may begin anywhere. */
-KERNEL void check_fill(GLOBAL uint32 *result, GLOBAL const uint8 *p, int64 from, int64 to, int32 value)
+/* The guard zones around a buffer, which may end anywhere: zone bytes before it, and as many behind it. */
+KERNEL void check_guards(GLOBAL uint32 *result, GLOBAL const uint8 *p, int64 zone, int64 bytes, int32 value)
 {
-    EACH(i, to - from)
-        if (p[from + i] != (uint8)value)
+    EACH(i, 2 * zone)
+        if (p[i < zone ? i : i + bytes] != (uint8)value)
             report(result, i);
 }
 

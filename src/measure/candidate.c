@@ -179,6 +179,7 @@ void candidate_unload(struct bench *b, struct loaded *l)
 int candidate_launch(struct bench *b, struct loaded *l, const struct bound *how, struct err *err)
 {
     int rc = 0;
+    b->outputs_fresh = false;
     for (int i = 0; !rc && i < l->nclear; i++) {
         struct guarded *g = &b->slots[l->clear[i]].buf;
         rc = b->be->fill(b->dev, g->inside, 0, g->bytes, 0, err);

@@ -44,12 +44,6 @@ int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct 
     return rc ? rc : b->be->fill(b->dev, g->inside, g->bytes - left, left, 0x96, err);
 }
 
-int guarded_check(struct bench *b, const struct guarded *g, struct err *err)
-{
-    int rc = service_check_fill(b, g->whole, 0, GUARD, g->paint, err);
-    return rc ? rc : service_check_fill(b, g->whole, GUARD + g->bytes, g->total, g->paint, err);
-}
-
 static int enlarge(struct bench *b, const int64_t *bytes, int n, struct err *err)
 {
     int rc = 0;

@@ -12,7 +12,7 @@ enum { TIMED = PASSES - 1 }; /* whose inputs timed runs have; of a sum, these ar
 struct service {
     const struct dtype *type; /* never complex */
     struct module *module;
-    struct kernel *fill_source, *check_source, *check_equal, *check_close, *check_fill, *check_unwritten, *digest, *flush;
+    struct kernel *fill_source, *check_source, *check_equal, *check_close, *check_guards, *check_unwritten, *digest, *flush;
 };
 
 /* A buffer with GUARD bytes before it and at least as many behind. */
@@ -84,6 +84,7 @@ struct bench {
         int64_t bytes;
     } pool[MAX_ARGS];           /* workspaces, by their place in the variant: each as large as any candidate needed */
     int inputs_pass;            /* what the inputs hold now; -1: unknown */
+    bool outputs_fresh;         /* the outputs are poisoned for that pass, and nothing has run since */
     double tolerance[MAX_ARGS]; /* of the second pass, by slot; 0: exact */
 };
 
@@ -102,7 +103,7 @@ int service_check_source(struct bench *b, struct service *s, struct memory *m, i
                          struct err *err);
 int service_check_same(struct bench *b, struct service *s, struct memory *got, struct memory *want, int64_t n, double tolerance,
                        struct err *err);
-int service_check_fill(struct bench *b, struct memory *m, int64_t from, int64_t to, uint8_t value, struct err *err);
+int service_check_guards(struct bench *b, const struct guarded *g, struct err *err);
 /* Elements that hold one poison in m and another in other. */
 int service_check_unwritten(struct bench *b, struct service *s, struct memory *m, uint8_t in_m, struct memory *other,
                             uint8_t in_other, int64_t n, struct err *err);
@@ -122,7 +123,6 @@ enum poison {
     POISON_ZEROS,  /* what fresh memory often holds */
 };
 int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct err *err); /* the inside */
-int guarded_check(struct bench *b, const struct guarded *g, struct err *err);              /* queues a check of its guard zones */
 /* Makes room for workspaces of so many bytes in the pool. ERR_NOMEM where the device has none left. What was loaded before must have
  * been loaded anew, or fit already. */
 int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err);
@@ -158,7 +158,7 @@ int inouts_fill(struct bench *b, int pass, struct err *err);
 int inputs_fill(struct bench *b, int pass, struct err *err);
 int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome *outcome, char reason[256], struct err *err);
 /* No result of an earlier run is left for a timed one to find: not in its outputs, not in its workspaces. */
-int results_poison(struct bench *b, struct loaded *l, int pass, struct err *err);
+int results_poison(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err);
 /* Queues a check of all outputs: what must be equal to the bit into the which-th digest. */
 int outputs_look(struct bench *b, int pass, int which, struct err *err);
 /* Queues a check of all guard zones, and the digest of all inputs as the which-th. */

@@ -60,10 +60,14 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
         const char *name;
         struct kernel **kernel;
     } const entries[] = {
-        { "fill_source", &s->fill_source }, { "check_source", &s->check_source },
-        { "check_equal", &s->check_equal }, { "check_close", &s->check_close },
-        { "check_fill", &s->check_fill },   { "check_unwritten", &s->check_unwritten },
-        { "digest", &s->digest },           { "flush", &s->flush },
+        { "fill_source", &s->fill_source },
+        { "check_source", &s->check_source },
+        { "check_equal", &s->check_equal },
+        { "check_close", &s->check_close },
+        { "check_guards", &s->check_guards },
+        { "check_unwritten", &s->check_unwritten },
+        { "digest", &s->digest },
+        { "flush", &s->flush },
     };
     for (size_t i = 0; !rc && i < sizeof entries / sizeof *entries; i++)
         rc = b->be->kernel(b->dev, s->module, entries[i].name, 0, entries[i].kernel, NULL, err);
@@ -101,15 +105,14 @@ static int launch_over(struct bench *b, struct kernel *k, int64_t n, const struc
 
 int service_begin(struct bench *b, struct err *err)
 {
-    int rc = b->be->fill(b->dev, b->result, 0, RESULT_BYTES, 0, err);
-    return rc ? rc : b->be->fill(b->dev, b->result, 4, 4, 0xff, err);
+    return b->be->fill(b->dev, b->result, 0, RESULT_BYTES, 0, err);
 }
 
 int service_end(struct bench *b, int digests, struct check *out, struct err *err)
 {
     uint32_t r[RESULT_BYTES / 4];
     int rc = b->be->read(b->dev, r, b->result, 0, (DIGESTS_AT + 2 * digests) * (int64_t)sizeof *r, err);
-    *out = rc ? (struct check){ 0 } : (struct check){ .count = r[0], .place = (int64_t)r[1] << 6 };
+    *out = rc ? (struct check){ 0 } : (struct check){ .count = r[0], .place = (int64_t)(uint32_t)~r[1] << 6 };
     if (!rc)
         memcpy(out->digests, r + DIGESTS_AT, (size_t)digests * sizeof *out->digests);
     return rc;
@@ -144,11 +147,12 @@ int service_check_same(struct bench *b, struct service *s, struct memory *got, s
     return tolerance > 0 ? launch_over(b, s->check_close, n, args, 5, err) : launch_over(b, s->check_equal, n, args, 4, err);
 }
 
-int service_check_fill(struct bench *b, struct memory *m, int64_t from, int64_t to, uint8_t value, struct err *err)
+int service_check_guards(struct bench *b, const struct guarded *g, struct err *err)
 {
-    int32_t v = value;
-    struct karg args[] = { buffer(b->result), buffer(m), scalar(&from, 8), scalar(&to, 8), scalar(&v, 4) };
-    return launch_over(b, b->services[0].check_fill, to - from, args, 5, err);
+    int32_t v = g->paint;
+    int64_t zone = GUARD;
+    struct karg args[] = { buffer(b->result), buffer(g->whole), scalar(&zone, 8), scalar(&g->bytes, 8), scalar(&v, 4) };
+    return launch_over(b, b->services[0].check_guards, 2 * zone, args, 5, err);
 }
 
 int service_check_unwritten(struct bench *b, struct service *s, struct memory *m, uint8_t in_m, struct memory *other,

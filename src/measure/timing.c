@@ -8,20 +8,20 @@
 enum { SAMPLES = 10, COPY_SAMPLES = 7 };
 
 /* All that a run may find is as it was before the first. A result that is there already would save it work. */
-static int set_back(struct bench *b, struct loaded *l, int pass, struct err *err)
+static int set_back(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err)
 {
     int rc = inouts_fill(b, pass, err); /* the application has its own there each time: not its cost, not timed */
-    return rc ? rc : results_poison(b, l, pass, err);
+    return rc ? rc : results_poison(b, l, pass, keep_work, err);
 }
 
 /* Queues one sample into a span, then a look at its outputs. */
-static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, struct err *err)
+static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, bool keep_work, struct err *err)
 {
-    int rc = set_back(b, l, pass, err);
+    int rc = set_back(b, l, pass, keep_work, err);
     if (!rc && b->set.warm) { /* a run that is not timed fills the cache */
         rc = candidate_launch(b, l, &l->own, err);
         if (!rc)
-            rc = set_back(b, l, pass, err);
+            rc = set_back(b, l, pass, keep_work, err);
     } else if (!rc) {
         rc = service_flush(b, err);
     }
@@ -35,16 +35,17 @@ static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, s
 }
 
 /* What was right when it was verified. An earlier one of several timed runs leaves no output to be looked at. */
-static void wrong_when_timed(struct result *r)
+static void wrong_when_timed(struct result *r, bool on_left)
 {
     char text[256];
     snprintf(text, sizeof text, "%s", r->outcome == OUT_OK ? "another result than the reference's" : r->reason);
     r->outcome = OUT_WRONG;
-    snprintf(r->reason, sizeof r->reason, "in a timed run: %.230s", text);
+    snprintf(r->reason, sizeof r->reason, "%s: %.200s", on_left ? "on the workspace that its last run left" : "in a timed run",
+             text);
 }
 
 /* Of n samples: were all their outputs right, and is all else untouched? */
-static int look_back(struct bench *b, struct loaded *l, int pass, int n, struct result *r, struct err *err)
+static int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err)
 {
     struct check found;
     int rc = bounds_look(b, l, n, err);
@@ -52,42 +53,44 @@ static int look_back(struct bench *b, struct loaded *l, int pass, int n, struct 
         rc = service_end(b, n + 1, &found, err);
     if (rc)
         return rc;
-    bool right = !found.count && same(found.digests[n], b->input_digest[pass]);
-    for (int i = 0; right && i < n; i++)
-        right = same(found.digests[i], b->digest[pass]);
-    if (right)
+    int wrong = 0;
+    while (wrong < n && same(found.digests[wrong], b->digest[pass]))
+        wrong++;
+    if (wrong == n && !found.count && same(found.digests[n], b->input_digest[pass]))
         return 0;
     rc = diagnose(b, l, pass, &r->outcome, r->reason, err);
     if (!rc || r->outcome == OUT_WRONG)
-        wrong_when_timed(r);
+        wrong_when_timed(r, first_left && !wrong);
     return rc;
 }
 
-/* Times come only with the outcome ok. */
-static int take_samples(struct bench *b, struct loaded *l, int pass, int n, double *ns, struct result *r, struct err *err)
+/* Times come only with the outcome ok. on_left: the first finds the workspace as its last run has left it. */
+static int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool on_left, double *ns, struct result *r,
+                        struct err *err)
 {
     bench_alive(b);
     int rc = b->inputs_pass == pass ? 0 : inputs_fill(b, pass, err);
     if (!rc)
         rc = service_begin(b, err);
     for (int i = 0; !rc && i < n; i++)
-        rc = queue_sample(b, l, pass, i, err);
+        rc = queue_sample(b, l, pass, i, on_left && !i, err);
     if (!rc && b->be->clocks && !r->sm_mhz) /* once, while the device works */
         b->be->clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
     if (!rc)
-        rc = look_back(b, l, pass, n, r, err);
+        rc = look_back(b, l, pass, n, on_left, r, err);
     for (int i = 0; !rc && i < n; i++)
         rc = b->be->span_ns(b->dev, i, &ns[i], err);
     return rc;
 }
 
-/* One sample alone tells whether the rest are worth it, and how many fit between two signs of life. It is taken on other inputs than the
- * rest: a result that is kept from run to run does not fit them. */
+/* One sample alone tells whether the rest are worth it, and how many fit between two signs of life. The first two are on other inputs than
+ * the run before, in a workspace that was left as it was, or else than the rest: a result that is kept from run to run does not fit. */
 static int sample(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err)
 {
     const double slice_ns = 0.5e9;
     double first[2];
-    int rc = take_samples(b, l, 0, 2, first, r, err); /* the first warms up */
+    bool keeps = candidate_keeps(l);
+    int rc = take_samples(b, l, keeps ? TIMED : 0, 2, keeps, first, r, err); /* the first warms up */
     if (rc || r->outcome != OUT_OK)
         return rc;
     if (cut_ns > 0 && first[1] > cut_ns) {
@@ -99,7 +102,7 @@ static int sample(struct bench *b, struct loaded *l, double cut_ns, struct resul
     int step = first[1] * SAMPLES < slice_ns ? SAMPLES : (int)(slice_ns / first[1]) + 1;
     while (!rc && r->outcome == OUT_OK && r->nsamples < SAMPLES) {
         int n = SAMPLES - r->nsamples < step ? SAMPLES - r->nsamples : step;
-        rc = take_samples(b, l, TIMED, n, r->samples + r->nsamples, r, err);
+        rc = take_samples(b, l, TIMED, n, false, r->samples + r->nsamples, r, err);
         r->nsamples += n;
     }
     return rc;
@@ -121,11 +124,11 @@ int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result
 static int play(struct bench *b, struct loaded *l, int i, int pass, double *ns, struct result *out, struct err *err)
 {
     bench_playing(b, i);
-    int rc = b->inputs_pass == TIMED ? 0 : inputs_fill(b, TIMED, err); /* somebody was wrong */
-    for (int k = 0; !rc && k < l->nwork; k++)                          /* other players have other zones in the pool */
+    int rc = 0;
+    for (int k = 0; !rc && k < l->nwork; k++) /* other players have other zones in the pool */
         rc = guarded_paint(b, &l->work[k], TIMED, err);
     if (!rc)
-        rc = take_samples(b, l, pass, 1, ns, out, err);
+        rc = take_samples(b, l, pass, 1, false, ns, out, err);
     if (!rc && out->outcome != OUT_OK)
         rc = bench_control(b, err);
     return rc;

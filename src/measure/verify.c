@@ -41,21 +41,23 @@ int inouts_fill(struct bench *b, int pass, struct err *err)
     return rc;
 }
 
-int results_poison(struct bench *b, struct loaded *l, int pass, struct err *err)
+int results_poison(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < b->nslots; i++)
         if (b->slots[i].arg->kind == ARG_OUTPUT) /* of a partial one, what is left alone is compared, too */
             rc = guarded_poison(b, &b->slots[i].buf, b->slots[i].arg->partial ? poison_of(pass) : POISON_ZEROS, err);
-    for (int i = 0; !rc && i < l->nwork; i++)
+    for (int i = 0; !rc && !keep_work && i < l->nwork; i++)
         rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
     return rc;
 }
 
-/* Fresh contents for everything that a kernel reads or writes. Inputs that still hold this pass's data are left. */
+/* Fresh contents for everything that a kernel reads or writes. What is as it should be is left. */
 int inputs_fill(struct bench *b, int pass, struct err *err)
 {
     int rc = 0, held = b->inputs_pass;
+    if (held == pass && b->outputs_fresh)
+        return 0;
     b->inputs_pass = -1;
     for (int i = 0; !rc && i < b->nslots; i++) {
         struct slot *s = &b->slots[i];
@@ -67,6 +69,7 @@ int inputs_fill(struct bench *b, int pass, struct err *err)
     }
     if (!rc)
         b->inputs_pass = pass;
+    b->outputs_fresh = !rc;
     return rc;
 }
 
@@ -95,9 +98,9 @@ static int guards_look(struct bench *b, struct loaded *l, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && i < b->nslots; i++)
         if (b->slots[i].buf.inside)
-            rc = guarded_check(b, &b->slots[i].buf, err);
+            rc = service_check_guards(b, &b->slots[i].buf, err);
     for (int i = 0; !rc && i < l->nwork; i++)
-        rc = guarded_check(b, &l->work[i], err);
+        rc = service_check_guards(b, &l->work[i], err);
     return rc;
 }
 
@@ -134,7 +137,7 @@ static int find_guard(struct bench *b, struct loaded *l, const char **where, str
             continue;
         rc = service_begin(b, err);
         if (!rc)
-            rc = guarded_check(b, &b->slots[i].buf, err);
+            rc = service_check_guards(b, &b->slots[i].buf, err);
         if (!rc)
             rc = service_end(b, 0, &found, err);
         if (!rc && found.count) {

@@ -171,10 +171,10 @@ static void compiles_service(void **state)
     (void)state;
     if (!compiler)
         skip();
-    static const struct launch launches[] = { { .kernel = "fill_source" }, { .kernel = "check_source" },
-                                              { .kernel = "check_equal" }, { .kernel = "check_close" },
-                                              { .kernel = "check_fill" },  { .kernel = "check_unwritten" },
-                                              { .kernel = "digest" },      { .kernel = "flush" } };
+    static const struct launch launches[] = { { .kernel = "fill_source" },  { .kernel = "check_source" },
+                                              { .kernel = "check_equal" },  { .kernel = "check_close" },
+                                              { .kernel = "check_guards" }, { .kernel = "check_unwritten" },
+                                              { .kernel = "digest" },       { .kernel = "flush" } };
     struct buf text = { 0 };
     struct op *op;
     struct err err = { 0 };
