@@ -88,7 +88,7 @@ bases.total = {
             end,
         },
         last_block = {
-            faults = { not_cleared = "missing clear", modulo = "missing clear", fewer = "loop bounds", short = "bounds" },
+            faults = { not_cleared = "missing clear", modulo = "race", fewer = "loop bounds", short = "bounds" },
             make = function(pick, fault)
                 local block, blocks = pick { 64, 128 }, pick { 4, 8, 16 }
                 local text = own_sum(pick, fault, block) .. fill([[
