@@ -194,7 +194,7 @@ static const struct {
     bool keeps; /* only those that keep a workspace */
 } ways[] = {
     { { .pass = TIMED, .poisoned = true }, false },
-    { { .pass = 0, .poisoned = true, .after_other = true }, false },
+    { { .pass = 0, .poisoned = true, .after_other = true, .inputs_later = true }, false },
     { { .pass = 0, .after_other = true }, true },
 };
 

@@ -148,8 +148,9 @@ void other_bind(struct bench *b, const struct variant *v, const struct plan *pla
 /* measure/verify.c */
 struct way { /* one verification of a candidate */
     int pass;
-    bool after_other; /* another problem is run first */
-    bool poisoned;    /* workspaces are poisoned before; else they hold what was left there */
+    bool after_other;  /* another problem is run first */
+    bool poisoned;     /* workspaces are poisoned before; else they hold what was left there */
+    bool inputs_later; /* the next look at the inputs finds what this run does to them: they stay until then */
 };
 bool is_output(const struct slot *s); /* or inout */
 bool is_exact(const struct bench *b, int slot, int pass);
@@ -161,9 +162,8 @@ int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome 
 int results_poison(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err);
 /* Queues a check of all outputs: what must be equal to the bit into the which-th digest. */
 int outputs_look(struct bench *b, int pass, int which, struct err *err);
-/* Queues a check of all guard zones, and the digest of all inputs as the which-th. */
-int bounds_look(struct bench *b, struct loaded *l, int which, struct err *err);
-int inputs_look(struct bench *b, int which, struct err *err);                                        /* the digest alone */
+int guards_look(struct bench *b, struct loaded *l, struct err *err); /* queues a check of all guard zones */
+int inputs_look(struct bench *b, int which, struct err *err);        /* queues the digest of all inputs, as the which-th */
 int find_input(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err); /* one that has changed */
 /* What is wrong with what is there now: guard zones, inputs, outputs, in this order. */
 bool same(const uint32_t a[2], const uint32_t b[2]); /* of two digests */

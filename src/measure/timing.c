@@ -48,7 +48,9 @@ static void wrong_when_timed(struct result *r, bool on_left)
 static int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err)
 {
     struct check found;
-    int rc = bounds_look(b, l, n, err);
+    int rc = guards_look(b, l, err);
+    if (!rc)
+        rc = inputs_look(b, n, err);
     if (!rc)
         rc = service_end(b, n + 1, &found, err);
     if (rc)

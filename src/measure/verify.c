@@ -93,7 +93,7 @@ int outputs_look(struct bench *b, int pass, int which, struct err *err)
     return rc;
 }
 
-static int guards_look(struct bench *b, struct loaded *l, struct err *err)
+int guards_look(struct bench *b, struct loaded *l, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < b->nslots; i++)
@@ -111,12 +111,6 @@ int inputs_look(struct bench *b, int which, struct err *err)
         if (b->slots[i].arg->kind == ARG_INPUT)
             rc = service_digest(b, b->slots[i].service, b->slots[i].buf.inside, b->slots[i].n, which, err);
     return rc;
-}
-
-int bounds_look(struct bench *b, struct loaded *l, int which, struct err *err)
-{
-    int rc = guards_look(b, l, err);
-    return rc ? rc : inputs_look(b, which, err);
 }
 
 /* Which buffer's zone it was; null: none. */
@@ -307,19 +301,24 @@ static void tell_before(const struct loaded *l, struct way way, char reason[256]
 }
 
 /* Everything in one check; what was wrong is looked for only if there is something. */
-static int look(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err)
+static int look(struct bench *b, struct loaded *l, struct way way, enum outcome *outcome, char reason[256], struct err *err)
 {
     struct check found;
     int rc = service_begin(b, err);
     if (!rc)
-        rc = outputs_look(b, pass, 0, err);
+        rc = outputs_look(b, way.pass, 0, err);
     if (!rc)
-        rc = bounds_look(b, l, 1, err);
+        rc = guards_look(b, l, err);
+    if (!rc && !way.inputs_later)
+        rc = inputs_look(b, 1, err);
     if (!rc)
         rc = service_end(b, 2, &found, err);
-    if (rc || (!found.count && same(found.digests[0], b->digest[pass]) && same(found.digests[1], b->input_digest[pass])))
+    if (rc)
         return rc;
-    rc = diagnose(b, l, pass, outcome, reason, err);
+    bool kept = way.inputs_later || same(found.digests[1], b->input_digest[way.pass]);
+    if (kept && !found.count && same(found.digests[0], b->digest[way.pass]))
+        return 0;
+    rc = diagnose(b, l, way.pass, outcome, reason, err);
     if (!rc && *outcome == OUT_OK) /* what was wrong is no longer: something else writes here */
         return err_set(err, ERR_DEVICE, "a check failed, and what it found was gone when it was looked at");
     return rc;
@@ -362,7 +361,7 @@ int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome 
     rc = launch(b, l, &l->own, outcome, reason, err);
     bench_alive(b);
     if (!rc && *outcome == OUT_OK)
-        rc = look(b, l, way.pass, outcome, reason, err);
+        rc = look(b, l, way, outcome, reason, err);
     if (*outcome != OUT_OK)
         tell_before(l, way, reason);
     return rc;

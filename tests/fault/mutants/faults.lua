@@ -283,7 +283,8 @@ counted("wrong after its first launches", "late", function(k, base, pick)
     k.value = ("p == %d && launches > %d ? %s : v"):format(place(base, pick), pick.range(1, 10), other(base))
 end)
 counted("wrong in one launch", "late", function(k, base, pick)
-    k.value = ("p == %d && launches == %d ? %s : v"):format(place(base, pick), pick.range(2, 9), other(base))
+    -- the first few may be of another problem, whose result nobody looks at
+    k.value = ("p == %d && launches == %d ? %s : v"):format(place(base, pick), pick.range(5, 9), other(base))
 end)
 counted("skips when timed", "late", function(k, base, pick)
     local from = pick { 3, 4, 5 }
