@@ -58,13 +58,21 @@ static int load(const char *word, struct op **op)
     return rc ? complain(rc == ERR_NOTFOUND ? USAGE : FAILED, "%s", err.msg) : DONE;
 }
 
-static int spare_template(const struct op *op, const char *file, const char *name, struct err *err)
+/* A file that the op names is looked for beside its script, then among the templates. */
+static int spare_named(const struct op *op, const char *file, const char *name, struct err *err)
 {
-    const char *slash = op->file ? strrchr(op->file, '/') : NULL;
+    const char *slash = op->file ? strrchr(op->file, '/') : NULL, *home = NULL;
     struct buf path = { 0 };
     buf_put(&path, op->file ? op->file : "", slash ? (size_t)(slash + 1 - op->file) : 0);
     buf_str(&path, name);
     int rc = path.failed ? err_nomem(err) : output_spares(file, path.data, err);
+    if (!rc)
+        rc = home_find(&home, err);
+    buf_clear(&path);
+    if (!rc)
+        buf_fmt(&path, "%s/templates/%s", home, name);
+    if (!rc)
+        rc = path.failed ? err_nomem(err) : output_spares(file, path.data, err);
     buf_free(&path);
     return rc;
 }
@@ -74,9 +82,11 @@ static int spare_op(const struct op *op, const char *file, struct err *err)
 {
     int rc = op->file ? output_spares(file, op->file, err) : 0;
     for (int i = 0; !rc && i < op->nvariants; i++)
-        rc = spare_template(op, file, op->variants[i].template_name, err);
+        rc = spare_named(op, file, op->variants[i].template_name, err);
     if (!rc && op->reference_name)
-        rc = spare_template(op, file, op->reference_name, err);
+        rc = spare_named(op, file, op->reference_name, err);
+    for (int i = 0; !rc && i < op->nincludes; i++)
+        rc = spare_named(op, file, op->includes[i].name, err);
     return rc;
 }
 

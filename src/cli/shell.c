@@ -33,7 +33,8 @@ static void put_quoted(struct buf *out, const char *text)
     buf_str(out, "'");
 }
 
-/* By way of printf, which takes the shell's `$(...)` to become a word. That loses line ends at its end: they follow as they are. */
+/* By way of printf, which takes the shell's `$(...)` to become a word. That loses line ends at its end: they follow as they are. What
+ * begins with a `-` would be an option of printf's. */
 static void put_spelled(struct buf *out, const char *text)
 {
     size_t n = strlen(text);
@@ -42,7 +43,7 @@ static void put_spelled(struct buf *out, const char *text)
     buf_str(out, "\"$(printf '");
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (c < 0x80 && isprint(c) && !strchr("\\'%", c))
+        if (c < 0x80 && isprint(c) && !strchr("\\'%", c) && (i || c != '-'))
             buf_fmt(out, "%c", c);
         else
             buf_fmt(out, "\\%03o", c);

@@ -348,10 +348,9 @@ static int read_as_newest(struct store *s, int version, struct err *err)
         "CREATE TEMP VIEW tuned AS SELECT *, 1 AS verified, NULL AS packed FROM main.tuned;"
         "CREATE TEMP VIEW wanted AS SELECT 0 AS device, '' AS op, '' AS types, '' AS sizes, 1 AS count, 0.0 AS time_ns, '' AS last "
         "WHERE 0;";
-    static const char at_2[] =
-        "CREATE TEMP VIEW op AS SELECT id, name, hash, current, work_bytes, work_flops, NULL AS packed, " /* of
-                                an earlier form */
-        "NULL AS contract FROM main.op;";
+    static const char at_2[] = /* what packed holds there is of an earlier form */
+        "CREATE TEMP VIEW op AS SELECT id, name, hash, current, work_bytes, work_flops, NULL AS packed, NULL AS contract FROM "
+        "main.op;";
     static const char below_3[] = "PRAGMA temp_store = MEMORY;"
                                   "CREATE TEMP VIEW measurement AS SELECT *, NULL AS made FROM main.measurement;"
                                   "CREATE TEMP VIEW op_variant AS SELECT 0 AS op, '' AS name, '' AS made WHERE 0;";

@@ -150,6 +150,8 @@ void lock_take(struct child *c)
             break;
         close_file();
     }
+    if (!rc && own.fd < 0)
+        rc = err_set(&why, ERR_IO, "%s is removed whenever it is made", own.path);
     if (rc)
         close_file();
     if (rc && !own.told)

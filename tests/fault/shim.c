@@ -1,16 +1,20 @@
 /* To be preloaded: a machine that fails as CUTUNE_SHIM says.
  *   no-locks     no file can be locked, as on NFS without its lock daemon
  *   lying-locks  every lock is given, none is kept
+ *   lost-locks   whoever locks a file that is named .lock finds it removed
  *   clock        the time of day goes back by an hour each time it is asked for */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 int fcntl(int fd, int command, ...);
 int fcntl64(int fd, int command, ...);
@@ -50,6 +54,21 @@ int fcntl64(int fd, int command, ...)
     void *arg = va_arg(ap, void *);
     va_end(ap);
     return shimmed(fd, command, arg);
+}
+
+int flock(int fd, int operation)
+{
+    int (*real)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "flock");
+    int rc = real(fd, operation);
+    char link[64], path[256];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = rc == 0 && operation & LOCK_EX && asked_for("lost-locks") ? readlink(link, path, sizeof path - 1) : -1;
+    if (n > 0) {
+        path[n] = 0;
+        if (strstr(path, ".lock"))
+            unlink(path);
+    }
+    return rc;
 }
 
 /* Seconds; each call gives less than the one before. */
