@@ -218,22 +218,36 @@ static int settle(struct bench *b, const struct result *out, struct err *err)
     return out->outcome == OUT_SLOWER ? 0 : bench_control(b, err);
 }
 
+static int run_once(struct bench *b, const struct bench_candidate *c, double cut_ns, struct loaded *l, struct result *out,
+                    struct err *err)
+{
+    bench_alive(b);
+    int rc = inputs_fill(b, TIMED, err); /* goes on while the code is loaded */
+    if (!rc)
+        rc = candidate_load(b, &c->config, c->binary, c->binary_bytes, l, &out->outcome, out->reason, err);
+    out->resources = l->resources;
+    bench_alive(b);
+    if (!rc && out->outcome == OUT_OK)
+        rc = verify(b, l, out, err);
+    if (!rc && out->outcome == OUT_OK)
+        rc = time_samples(b, l, cut_ns, out, err);
+    candidate_unload(b, l);
+    return rc;
+}
+
 int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err)
 {
     struct loaded *l = mem_zalloc(sizeof *l);
     *out = (struct result){ .resources = { -1, -1, -1, -1 } };
     if (!l)
         return err_nomem(err);
-    bench_alive(b);
-    int rc = inputs_fill(b, TIMED, err); /* goes on while the code is loaded */
-    if (!rc)
-        rc = candidate_load(b, &c->config, c->binary, c->binary_bytes, l, &out->outcome, out->reason, err);
-    out->resources = l->resources;
-    if (!rc && out->outcome == OUT_OK)
-        rc = verify(b, l, out, err);
-    if (!rc && out->outcome == OUT_OK)
-        rc = time_samples(b, l, cut_ns, out, err);
-    candidate_unload(b, l);
+    int rc = run_once(b, c, cut_ns, l, out, err);
+    if (rc == ERR_NOMEM) { /* what earlier candidates needed may be in the way */
+        pool_free(b);
+        result_free(out);
+        *out = (struct result){ .resources = { -1, -1, -1, -1 } };
+        rc = run_once(b, c, cut_ns, l, out, err);
+    }
     mem_free(l);
     if (!rc)
         rc = settle(b, out, err);

@@ -107,8 +107,8 @@ int service_check_guards(struct bench *b, const struct guarded *g, struct err *e
 /* Elements that hold one poison in m and another in other. */
 int service_check_unwritten(struct bench *b, struct service *s, struct memory *m, uint8_t in_m, struct memory *other,
                             uint8_t in_other, int64_t n, struct err *err);
-/* Adds the digest of n elements to the which-th. */
-int service_digest(struct bench *b, struct service *s, struct memory *m, int64_t n, int which, struct err *err);
+/* Adds the digest of m, which holds what is the argument's, to the which-th. */
+int service_digest(struct bench *b, const struct slot *s, struct memory *m, int which, struct err *err);
 int service_end(struct bench *b, int digests, struct check *out, struct err *err);
 int service_flush(struct bench *b, struct err *err);
 

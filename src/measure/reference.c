@@ -77,7 +77,7 @@ static int keep_expected(struct bench *b, int pass, struct err *err)
         if (!rc)
             rc = service_begin(b, err);
         if (!rc)
-            rc = service_digest(b, s->service, s->buf.inside, s->n, 0, err);
+            rc = service_digest(b, s, s->buf.inside, 0, err);
         if (!rc)
             rc = service_end(b, 1, &sum, err);
         if (rc)

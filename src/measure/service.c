@@ -163,12 +163,13 @@ int service_check_unwritten(struct bench *b, struct service *s, struct memory *m
     return launch_over(b, s->check_unwritten, n, args, 6, err);
 }
 
-int service_digest(struct bench *b, struct service *s, struct memory *m, int64_t n, int which, struct err *err)
+int service_digest(struct bench *b, const struct slot *s, struct memory *m, int which, struct err *err)
 {
     int32_t at = DIGESTS_AT + 2 * which;
-    int64_t words = n * s->type->bytes / 16;
-    struct karg args[] = { buffer(b->result), buffer(m), scalar(&n, 8), scalar(&b->digest_key, 8), scalar(&at, 4) };
-    return launch_over(b, s->digest, words > 0 ? words : 1, args, 5, err);
+    int64_t words = s->n * s->service->type->bytes / 16;
+    uint64_t key = rand_at(b->digest_key, (uint64_t)(s - b->slots)); /* arguments that change places show */
+    struct karg args[] = { buffer(b->result), buffer(m), scalar(&s->n, 8), scalar(&key, 8), scalar(&at, 4) };
+    return launch_over(b, s->service->digest, words > 0 ? words : 1, args, 5, err);
 }
 
 int service_flush(struct bench *b, struct err *err)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/util.h"
 #include "measure/internal.h"
 
 enum { SAMPLES = 10, COPY_SAMPLES = 7 };
@@ -92,6 +93,7 @@ static int sample(struct bench *b, struct loaded *l, double cut_ns, struct resul
     const double slice_ns = 0.5e9;
     double first[2];
     bool keeps = candidate_keeps(l);
+    int64_t begun = clock_ns();
     int rc = take_samples(b, l, keeps ? TIMED : 0, 2, keeps, first, r, err); /* the first warms up */
     if (rc || r->outcome != OUT_OK)
         return rc;
@@ -101,7 +103,8 @@ static int sample(struct bench *b, struct loaded *l, double cut_ns, struct resul
         snprintf(r->reason, sizeof r->reason, "first sample over %.3g us", cut_ns / 1e3);
         return 0;
     }
-    int step = first[1] * SAMPLES < slice_ns ? SAMPLES : (int)(slice_ns / first[1]) + 1;
+    double each = (double)(clock_ns() - begun) / 2; /* poisons, flush and checks included */
+    int step = each * SAMPLES < slice_ns ? SAMPLES : (int)(slice_ns / each) + 1;
     while (!rc && r->outcome == OUT_OK && r->nsamples < SAMPLES) {
         int n = SAMPLES - r->nsamples < step ? SAMPLES - r->nsamples : step;
         rc = take_samples(b, l, TIMED, n, false, r->samples + r->nsamples, r, err);
@@ -203,6 +206,8 @@ int time_copy(struct bench *b, double bytes, double *ns, struct err *err)
         rc = stats_of(samples, COPY_SAMPLES, &stats, err);
     if (!rc && stats.median * scale <= TIME_MAX) /* more than that is no time: unknown */
         *ns = stats.median * scale;
+    if (rc == ERR_NOMEM) /* for want of it the copy is unknown, and nothing else */
+        rc = 0;
     if (to)
         b->be->free(b->dev, to);
     if (from)

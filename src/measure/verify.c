@@ -86,7 +86,7 @@ int outputs_look(struct bench *b, int pass, int which, struct err *err)
         if (!is_output(s))
             continue;
         if (is_exact(b, i, pass))
-            rc = service_digest(b, s->service, s->buf.inside, s->n, which, err);
+            rc = service_digest(b, s, s->buf.inside, which, err);
         else
             rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, b->tolerance[i], err);
     }
@@ -109,7 +109,7 @@ int inputs_look(struct bench *b, int which, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && i < b->nslots; i++)
         if (b->slots[i].arg->kind == ARG_INPUT)
-            rc = service_digest(b, b->slots[i].service, b->slots[i].buf.inside, b->slots[i].n, which, err);
+            rc = service_digest(b, &b->slots[i], b->slots[i].buf.inside, which, err);
     return rc;
 }
 
@@ -200,7 +200,7 @@ static int digest_of(struct bench *b, const struct slot *s, struct memory *m, ui
     struct check now;
     int rc = service_begin(b, err);
     if (!rc)
-        rc = service_digest(b, s->service, m, s->n, 0, err);
+        rc = service_digest(b, s, m, 0, err);
     if (!rc)
         rc = service_end(b, 1, &now, err);
     if (!rc)
@@ -330,6 +330,8 @@ static int launch(struct bench *b, struct loaded *l, const struct bound *how, en
     struct err why = { 0 };
     if (!candidate_launch(b, l, how, &why) && !b->be->sync(b->dev, &why))
         return 0;
+    if (why.code == ERR_NOMEM)
+        return err_set(err, ERR_NOMEM, "%s", why.msg);
     *outcome = OUT_LAUNCH_ERROR;
     snprintf(reason, 256, "%.255s", why.msg);
     /* An error that stays takes the context with it; one that does not was a refusal. */

@@ -9,7 +9,7 @@
 static void sourceless_key(const struct run *r, const struct config *c, char key[HASH_HEX])
 {
     struct buf text = { 0 };
-    buf_lstr(&text, "no source");
+    buf_lstr(&text, "no source " CUTUNE_VERSION); /* another one may render it */
     buf_lstr(&text, r->made[c->variant]);
     config_print(&text, r->op, c);
     hash_hex(buf_text(&text), text.len, key);
@@ -152,8 +152,10 @@ static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
         tables_compiled(r, job);
     else if (r->phase == PHASE_PLAYOFF)
         playoff_compiled(r, job);
-    else
+    else {
+        job->retried = false; /* the measuring worker is another's */
         queue_put(&r->ready, job);
+    }
 }
 
 static void controlled(struct run *r, struct slot_c *s, struct cursor *body)

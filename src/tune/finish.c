@@ -242,10 +242,9 @@ static void take_times(struct run *r, struct result *results)
 void playoff_played(struct run *r, struct cursor *body)
 {
     struct result results[PLAYOFF + 1] = { 0 };
-    int rc = take_results(r, body, results), at = r->nplayed - 1;
+    int rc = take_results(r, body, results);
     enum standing standing = get_u8(body);
-    while (at >= 0 && results[at].outcome == OUT_OK)
-        at--;
+    int at = standing == DOUBTFUL ? r->playing_at : -1; /* whom it ended with */
     if (rc || body->bad || standing > NO_VERDICT) {
         worker_garbage(r->meter); /* its end is that of this play-off */
     } else if (standing == STANDS) {
@@ -253,7 +252,7 @@ void playoff_played(struct run *r, struct cursor *body)
     } else {
         r->meter_leaves = standing == DOUBTFUL;
         r->meter_ready = !r->meter_leaves;
-        broken_off(r, standing == DOUBTFUL ? at : -1, &results[at < 0 ? 0 : at]);
+        broken_off(r, at, &results[at < 0 ? 0 : at]);
     }
     for (int i = 0; i <= PLAYOFF; i++)
         result_free(&results[i]);
