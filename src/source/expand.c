@@ -10,6 +10,7 @@ enum { MAX_TEXT = 16 << 20, MAX_DEPTH = 64 };
 struct expansion {
     const struct op *op;
     bool filled; /* the template's lines are those of out */
+    bool bare;   /* the language has no headers of its own: OpenCL C */
     struct buf *out;
     struct err *err;
     bool open[MAX_INCLUDES]; /* being put in now */
@@ -126,6 +127,9 @@ static int put_line(struct expansion *x, const struct text *t, const struct line
         return put_include(x, t, l);
     if (l->kind == LINE_OTHER_INCLUDE)
         return fault(x, t, l, "an #include wants the name of a file in quotes, not a macro");
+    if (l->kind == LINE_SYSTEM && x->bare) /* PoCL would look in the current folder, and no key would tell */
+        return fault(x, t, l,
+                     "OpenCL C has no headers: an #include in < > stands in #ifdef BACKEND_CUDA; a file of yours is in quotes");
     if (climbs)
         return fault(x, t, l, "an #include in < > is for headers of the compiler: it has no / in front and no ..");
     if (l->kind == LINE_ONCE)
@@ -157,9 +161,10 @@ static int expand(struct expansion *x, struct text *t, const char *text)
     return rc;
 }
 
-int include_expand(const struct op *op, const char *name, const char *text, bool filled, struct buf *out, struct err *err)
+int include_expand(const struct op *op, const char *name, const char *text, bool filled, bool bare, struct buf *out,
+                   struct err *err)
 {
-    struct expansion x = { .op = op, .filled = filled, .out = out, .err = err };
+    struct expansion x = { .op = op, .filled = filled, .bare = bare, .out = out, .err = err };
     struct text t = { .name = name, .sure = true };
     return expand(&x, &t, text);
 }

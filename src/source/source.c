@@ -130,7 +130,7 @@ int source_render(const struct op *op, const struct config *config, int row, con
     struct buf filled = { 0 };
     rc = template_fill(name, text, vars, nvars, &filled, err);
     if (!rc)
-        rc = include_expand(op, name, buf_text(&filled), template_has_lua(text), out, err);
+        rc = include_expand(op, name, buf_text(&filled), template_has_lua(text), strcmp(dev->backend, "opencl") == 0, out, err);
     buf_free(&filled);
     return rc ? rc : out->failed ? err_nomem(err) : 0;
 }

@@ -257,6 +257,29 @@ static void test_includes_that_fail(void **state)
     op_free(op);
 }
 
+/* PoCL looks for <...> in the current folder, whose files no key tells of. CUDA's compiler has headers of its own. */
+static void test_no_headers_in_opencl(void **state)
+{
+    (void)state;
+    struct devspec cpu = gpu;
+    struct buf out = { 0 };
+    struct err err = { 0 };
+    struct config c = { .at = { 0, 0, 1 } };
+    struct op *op = hand_made("#include <v.h>\n");
+    snprintf(cpu.backend, sizeof cpu.backend, "opencl");
+    assert_int_equal(source_render(op, &c, 0, &cpu, &out, &err), ERR_INVALID);
+    assert_non_null(strstr(err.msg, "v.cu:1: OpenCL C has no headers"));
+    buf_clear(&out);
+    assert_int_equal(source_render(op, &c, 0, &gpu, &out, NULL), 0);
+    assert_non_null(strstr(buf_text(&out), "#include <v.h>\n"));
+    op->variants[0].template_text = "#ifdef BACKEND_CUDA\n#include <v.h>\n#endif\n";
+    buf_clear(&out);
+    assert_int_equal(source_render(op, &c, 0, &cpu, &out, NULL), 0);
+    assert_non_null(strstr(buf_text(&out), "#ifdef BACKEND_CUDA\n#error OpenCL C has no headers"));
+    buf_free(&out);
+    op_free(op);
+}
+
 /* A file that is included is a part of all that is made with it, and of nothing else. */
 static void test_includes_are_in_the_hashes(void **state)
 {
@@ -451,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_ops_that_ship),
         cmocka_unit_test(test_includes),
         cmocka_unit_test(test_includes_that_fail),
+        cmocka_unit_test(test_no_headers_in_opencl),
         cmocka_unit_test(test_includes_are_in_the_hashes),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
