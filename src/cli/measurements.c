@@ -78,7 +78,7 @@ int measurements_print(struct store *store, const struct filter *filter, struct 
     struct printing p = { .filter = filter, .listing.table.align = "lrll" };
     int rc = store_each_tried(store, add_row, &p, err);
     if (!listing_end(&p.listing) && rc == 0)
-        text_line("no such measurement in %s: cutune run --op NAME", store_path(store));
+        text_line("no such measurement in %s: `cutune run` makes them", store_path(store));
     return rc;
 }
 

@@ -102,7 +102,7 @@ int service_begin(struct bench *b, struct err *err);
 int service_check_source(struct bench *b, struct service *s, struct memory *m, int64_t n, int pass, uint64_t seed, bool bits,
                          struct err *err);
 int service_check_same(struct bench *b, struct service *s, struct memory *got, struct memory *want, int64_t n, double tolerance,
-                       struct err *err);
+                       bool partial, struct err *err);
 int service_check_guards(struct bench *b, const struct guarded *g, struct err *err);
 /* Elements that hold one poison in m and another in other. */
 int service_check_unwritten(struct bench *b, struct service *s, struct memory *m, uint8_t in_m, struct memory *other,

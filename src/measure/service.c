@@ -140,11 +140,12 @@ int service_check_source(struct bench *b, struct service *s, struct memory *m, i
 }
 
 int service_check_same(struct bench *b, struct service *s, struct memory *got, struct memory *want, int64_t n, double tolerance,
-                       struct err *err)
+                       bool partial, struct err *err)
 {
     float limit = (float)tolerance;
-    struct karg args[] = { buffer(b->result), buffer(got), buffer(want), scalar(&n, 8), scalar(&limit, 4) };
-    return tolerance > 0 ? launch_over(b, s->check_close, n, args, 5, err) : launch_over(b, s->check_equal, n, args, 4, err);
+    int32_t some = partial;
+    struct karg args[] = { buffer(b->result), buffer(got), buffer(want), scalar(&n, 8), scalar(&limit, 4), scalar(&some, 4) };
+    return tolerance > 0 ? launch_over(b, s->check_close, n, args, 6, err) : launch_over(b, s->check_equal, n, args, 4, err);
 }
 
 int service_check_guards(struct bench *b, const struct guarded *g, struct err *err)

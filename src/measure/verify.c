@@ -88,7 +88,7 @@ int outputs_look(struct bench *b, int pass, int which, struct err *err)
         if (is_exact(b, i, pass))
             rc = service_digest(b, s, s->buf.inside, which, err);
         else
-            rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, b->tolerance[i], err);
+            rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, b->tolerance[i], s->arg->partial, err);
     }
     return rc;
 }
@@ -159,8 +159,24 @@ static void print_element(char *out, size_t room, const struct dtype *t, const u
     }
 }
 
+/* As check_close has it, for the types that print_element gives as numbers. */
+static bool alike(const struct dtype *t, const unsigned char *got, const unsigned char *want, double tolerance)
+{
+    if (!memcmp(got, want, (size_t)t->bytes))
+        return true;
+    if (tolerance == 0 || t->kind != DT_FLOAT || t->bytes < 4)
+        return false;
+    float g, w;
+    double gd, wd;
+    memcpy(t->bytes == 4 ? (void *)&g : &gd, got, (size_t)t->bytes);
+    memcpy(t->bytes == 4 ? (void *)&w : &wd, want, (size_t)t->bytes);
+    double d = t->bytes == 4 ? (double)(g - w) : gd - wd;
+    return -tolerance <= d && d <= tolerance;
+}
+
 /* The first wrong element, for a person: element 17 of out is 3, not 5 (12 wrong). */
-static int describe(struct bench *b, const struct slot *s, int pass, const struct check *found, char reason[256], struct err *err)
+static int describe(struct bench *b, const struct slot *s, int pass, double tolerance, const struct check *found, char reason[256],
+                    struct err *err)
 {
     const struct dtype *t = s->service->type;
     unsigned char got[64 * 16], want[64 * 16];
@@ -171,7 +187,7 @@ static int describe(struct bench *b, const struct slot *s, int pass, const struc
     if (rc)
         return rc;
     int64_t i = 0;
-    while (i < n - 1 && !memcmp(got + i * size, want + i * size, (size_t)size))
+    while (i < n - 1 && alike(t, got + i * size, want + i * size, tolerance))
         i++;
     char g[40] = "?", w[40] = "?";
     if (n > 0) {
@@ -226,7 +242,7 @@ static int check_elements(struct bench *b, int slot, int pass, enum outcome *out
     double tolerance = is_exact(b, slot, pass) ? 0 : b->tolerance[slot];
     int rc = service_begin(b, err);
     if (!rc)
-        rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, tolerance, err);
+        rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, tolerance, s->arg->partial, err);
     if (!rc)
         rc = service_end(b, 0, &found, err);
     if (rc || !found.count)
@@ -238,7 +254,7 @@ static int check_elements(struct bench *b, int slot, int pass, enum outcome *out
         return err_set(err, ERR_DEVICE, "a candidate wrote over the expected output");
     }
     *outcome = OUT_WRONG;
-    return rc ? rc : describe(b, s, pass, &found, reason, err);
+    return rc ? rc : describe(b, s, pass, tolerance, &found, reason, err);
 }
 
 static int find_output(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)

@@ -46,7 +46,11 @@ static int find_script(const char *word, struct script *s, struct err *err)
         if ((unsigned char)*c < ' ' || *c == 0x7f) /* messages begin with the path, in one line */
             return err_set(err, ERR_NOTFOUND, "the path of op '%.80s' holds a control character: rename the file", word);
     if (!is_file && access(s->path, R_OK))
-        return err_set(err, ERR_NOTFOUND, "there is no op '%s': %s: %s", word, s->path, strerror(errno));
+        return err_set(
+            err, ERR_NOTFOUND,
+            "there is no op '%s' (%s: %s): `cutune ops` lists those there are, and one of your own is named by its file, "
+            "./%s.lua",
+            word, s->path, strerror(errno), word);
     const char *slash = strrchr(s->path, '/');
     s->file = slash ? slash + 1 : s->path;
     snprintf(s->folder, sizeof s->folder, "%.*s", slash ? (int)(slash - s->path) : 1, slash ? s->path : ".");

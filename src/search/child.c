@@ -117,7 +117,7 @@ static void load_strategy(lua_State *L)
     lua_pushinteger(L, (lua_Integer)s->seed);
     lua_call(L, 2, 1);
     if (!lua_istable(L, -1))
-        luaL_error(L, "%s: its function has to return a table with ask and tell", s->file);
+        luaL_error(L, "%s: its function has to return a table: { ask = ask }, or { ask = ask, tell = tell }", s->file);
     int table = lua_gettop(L);
     if (lua_getfield(L, table, "ask") != LUA_TFUNCTION)
         luaL_error(L, "%s: its table has no function ask(k)", s->file);

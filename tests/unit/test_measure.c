@@ -100,6 +100,20 @@ static const struct plan_of_test sum = {
             "    out[i] = v;\n",
 };
 
+/* The same, of which a third is left alone: there the last poison is any bits, NaNs among them. */
+static const struct plan_of_test gaps = {
+    .types = "'f32'",
+    .buffers = "output('out', 'T', { 'n' }, { partial = true }), input('inp', 'T', { 'n' })",
+    .check = "{ sum = 8 }",
+    .faults = "'none', 'near', 'last', 'fills'",
+    .body = "    T v = in[i];\n"
+            "#if FAULT == FAULT_fills\n    if (i == 2) out[i] = v;\n#endif\n"
+            "    if (i % 3 == 2) return;\n"
+            "#if FAULT == FAULT_near || FAULT == FAULT_last\n    if (v != (T)(int32)v) v += 1e-6f;\n#endif\n"
+            "#if FAULT == FAULT_last\n    if (v != (T)(int32)v && i == n - 1) v += 1.0f;\n#endif\n"
+            "    out[i] = v;\n",
+};
+
 /* A copy that takes long, and one that does so only where it is not done already. */
 static const struct plan_of_test lazy = {
     .types = "'i32'",
@@ -354,6 +368,19 @@ static void a_sum_may_round_where_it_must(void **state)
     close_bench(&t);
 }
 
+static void what_a_partial_output_leaves_alone_is_right(void **state)
+{
+    (void)state;
+    need_opencl();
+    struct trial t;
+    open_bench(&t, &gaps, 0, 10001);
+    is(&t, "FAULT=none", OUT_OK, "");
+    is(&t, "FAULT=near", OUT_OK, "");
+    is(&t, "FAULT=last", OUT_WRONG, "element 10000 of out"); /* not one before it that differs, but by little */
+    is(&t, "FAULT=fills", OUT_WRONG, "element 2 of out");
+    close_bench(&t);
+}
+
 /* Before each timed run the output is poisoned: a result that is there already saves nobody work. */
 static void an_old_result_saves_no_work(void **state)
 {
@@ -564,6 +591,7 @@ int main(void)
         cmocka_unit_test(an_inout_begins_anew_each_time),
         cmocka_unit_test(an_exact_check_may_use_numbers),
         cmocka_unit_test(a_sum_may_round_where_it_must),
+        cmocka_unit_test(what_a_partial_output_leaves_alone_is_right),
         cmocka_unit_test(an_old_result_saves_no_work),
         cmocka_unit_test(a_playoff_times_each_in_each_round),
         cmocka_unit_test(what_goes_wrong_while_it_is_timed_is_found),

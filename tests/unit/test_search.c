@@ -304,7 +304,7 @@ static void test_files_that_do_not_load(void **state)
         { "return function(", ".lua:1:", false },
         { "\n\nlocal x = nil + 1", ".lua:3: attempt to perform arithmetic on a nil value", false },
         { "return 5", "has to return a function(space, seed)", false },
-        { "return function() end", "has to return a table", false },
+        { "return function() end", "its function has to return a table: { ask = ask }, or { ask = ask, tell = tell }", false },
         { "return function() return {} end", "no function ask(k)", false },
         { "return function() return { ask = print, tell = 1 } end", "tell has to be a function", false },
         { "error({})", "an error that is no text", false },

@@ -54,15 +54,29 @@ function stride(name) return { kind = "stride", name = name } end -- elements fr
 function batch(name) return { kind = "batch", name = name } end   -- a count of like problems, at least 1
 function flag(name) return { kind = "flag", name = name } end     -- 0 or 1
 
+-- The last argument of a function, which must be a table of options: one that nobody knows is a slip of the pen.
+local function checked(who, options, known)
+    if options == nil then
+        return {}
+    end
+    if type(options) ~= "table" then
+        error(who .. "(...) wants its options as a table, not as a " .. type(options), 3)
+    end
+    for key in pairs(options) do
+        if type(key) ~= "string" or not (" " .. known .. " "):find(" " .. key .. " ", 1, true) then
+            error(who .. "(...): unknown option '" .. tostring(key) .. "'; known here: " .. known, 3)
+        end
+    end
+    return options
+end
+
 -- Buffers: a type name of the op, or a fixed type; the extents in elements, outermost first, row-major. `fill` says what an input
 -- is tried with: "bits" (any pattern) or "numbers"; left out, bits where the check is exact and numbers elsewhere. `partial` is for
 -- outputs: true if the op means to leave a part of it alone.
 local function buffer(kind)
     return function(name, element, extent, options)
-        local fill, partial
-        if options then
-            fill, partial = options.fill, options.partial
-        end
+        options = checked(kind, options, "fill partial")
+        local fill, partial = options.fill, options.partial
         return { kind = kind, name = name, type = element, extent = extent, fill = fill, partial = partial }
     end
 end
@@ -77,7 +91,7 @@ end
 
 -- A buffer of the variant's own. options.clear: zeroed before each run, which is timed.
 function workspace(name, element, count, options)
-    return { name = name, type = element, count = count, clear = options and options.clear }
+    return { name = name, type = element, count = count, clear = checked("workspace", options, "clear").clear }
 end
 
 -- What must hold of an argument's pointer: its address is a multiple of so many bytes; it overlaps no other argument.
