@@ -46,11 +46,33 @@ static int put_launch(const struct plan *plan, const struct launch *l, int i, co
     return 0;
 }
 
+static void put_text(struct buf *text, const char *s)
+{
+    buf_lstr(text, s ? s : "");
+}
+
+/* A candidate is verified after a run of another problem, too: which one, and how it is launched, is up to these. */
+static void put_expressions(const struct variant *v, struct buf *text)
+{
+    for (int i = 0; i < v->nwhere; i++)
+        put_text(text, v->where[i].text);
+    for (int i = 0; i < v->nlaunches; i++) {
+        for (int d = 0; d < 3; d++) {
+            put_text(text, v->launches[i].grid[d]);
+            put_text(text, v->launches[i].block[d]);
+        }
+        put_text(text, v->launches[i].shared);
+    }
+    for (int i = 0; i < v->nworkspaces; i++)
+        put_text(text, v->workspaces[i].count);
+}
+
 static int put_variant(const struct variant *v, const struct plan *plan, const struct val *slots, int row, struct buf *text,
                        struct err *err)
 {
     int rc = 0;
     buf_u8(text, v->requires.arch_specific); /* compiled for sm_NNa */
+    put_expressions(v, text);
     for (int i = 0; i < v->nlaunches && !rc; i++)
         rc = put_launch(plan, &v->launches[i], i, slots, text, err);
     for (int i = 0; i < v->nworkspaces && !rc; i++) {

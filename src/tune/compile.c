@@ -116,7 +116,9 @@ static void rendered(struct run *r, struct slot_c *s, struct cursor *body)
     }
     s->compiling = true;
     struct buf *out = worker_buf(s->worker);
-    frame_end(out, frame_begin(out, F_COMPILE));
+    size_t f = frame_begin(out, F_COMPILE);
+    buf_u8(out, !s->job->untried);
+    frame_end(out, f);
     worker_send(s->worker);
     worker_deadline(s->worker, run_patience(r, COMPILE_DEADLINE));
 }
@@ -190,6 +192,7 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         if (s->job)
             worker_deadline(w, run_patience(r, s->doubt.on ? COMPILE_DEADLINE : RENDER_DEADLINE));
     } else if (kind == F_ALIVE && (s->compiling || s->doubt.on)) {
+        s->trying = s->compiling;
         worker_deadline(w, run_patience(r, TRIAL_DEADLINE));
     } else if (kind == F_CONTROLLED && s->doubt.on) {
         controlled(r, s, body);
@@ -207,9 +210,18 @@ static void render(struct slot_c *s, struct job *job);
 
 /* With what it had: once more in a fresh worker, for it may have been another's fault; then, if the reference does well in one, it is
  * the job's own. */
-static void job_died(struct run *r, struct slot_c *s, bool deadline, const char *why)
+static void job_died(struct run *r, struct slot_c *s, bool struck, bool deadline, const char *why)
 {
-    if (s->doubt.on && s->doubt.again) {
+    struct job *job = s->job;
+    if (s->trying && !job->untried && !struck) { /* a block alone, on zeros: right ones may hang on it */
+        job->untried = true;
+        if (start(r, s))
+            render(s, job);
+    } else if (struck && !s->doubt.on && job->retried && job->rank < 0 && r->phase == PHASE_SEARCH) {
+        s->job = NULL;
+        run_unsettled(r, job, why);
+        job_free(job);
+    } else if (s->doubt.on && s->doubt.again) {
         reference_failed(r, why);
     } else if (s->doubt.on) {
         s->doubt.again = true;
@@ -232,7 +244,6 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     bool open = s->open, compiling = s->compiling; /* one that was never open died of something else than its configuration */
     bool loading = s->greeted && !open;
     char endless[200];
-    (void)w;
     s->worker = NULL;
     s->greeted = s->open = s->compiling = false;
     if (r->phase == PHASE_END)
@@ -251,7 +262,7 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     if (!open && ++r->compile_deaths >= DEATHS)
         run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);
     if (job && !r->failed && open)
-        job_died(r, s, deadline, why);
+        job_died(r, s, worker_struck(w), deadline, why);
     else if (job && !r->failed && start(r, s))
         s->doubt.on ? ask_control(s) : render(s, job);
     run_pump(r);
@@ -274,7 +285,7 @@ static bool start(struct run *r, struct slot_c *s)
 static void render(struct slot_c *s, struct job *job)
 {
     s->job = job;
-    s->compiling = false;
+    s->compiling = s->trying = false;
     struct buf *out = worker_buf(s->worker);
     size_t f = frame_begin(out, F_RENDER);
     config_put(out, s->run->op, &job->config);

@@ -192,11 +192,11 @@ static void broken_off(struct run *r, int at, struct result *result)
         tables_begin(r); /* what was measured before will have to do */
 }
 
-void playoff_died(struct run *r, enum outcome outcome, const char *why)
+void playoff_died(struct run *r, bool struck, enum outcome outcome, const char *why)
 {
     struct result result = { .outcome = outcome, .resources = { -1, -1, -1, -1 } };
     snprintf(result.reason, sizeof result.reason, "%.230s, in the play-off", why);
-    broken_off(r, r->playing_at, &result);
+    broken_off(r, struck ? -1 : r->playing_at, &result);
 }
 
 void playoff_settled(struct run *r)

@@ -190,7 +190,6 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     struct run *r = arg;
     struct job *job = r->measuring;
     bool was_ready = r->meter_ready || r->meter_leaves;
-    (void)w;
     r->meter = NULL;
     r->meter_ready = r->meter_greeted = r->meter_leaves = false;
     r->measuring = NULL;
@@ -200,13 +199,17 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     }
     if (!was_ready)
         setup_failed(r, deadline, why);
-    if (job) {
+    bool struck = worker_struck(w);
+    if (job && struck && job->retried) {
+        run_unsettled(r, job, why);
+        job_free(job);
+    } else if (job) {
         struct result result = { .outcome = deadline ? OUT_TIMEOUT : OUT_CRASH, .resources = { -1, -1, -1, -1 } };
         snprintf(result.reason, sizeof result.reason, "%.255s", why);
         doubt(r, job, &result);
     }
     if (r->playing)
-        playoff_died(r, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
+        playoff_died(r, struck, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
     if (!r->failed && !r->meter)
         meter_start(r);
     run_pump(r);

@@ -183,6 +183,7 @@ void run_unsettled(struct run *r, const struct job *job, const char *why)
     r->report->unsettled++;
     snprintf(r->report->unsettled_why, sizeof r->report->unsettled_why, "%.255s", why);
     err_line(r->report->unsettled_why);
+    r->default_unsettled = r->default_unsettled || job->index == r->default_index;
     strategy_tell(r, job->index, OUT_RESOURCES, 0);
 }
 

@@ -40,6 +40,7 @@ struct job {
     double median_ns; /* once measured */
     bool retried;     /* its worker died once: that may have been another's fault, so it gets a fresh one */
     bool suspected;   /* the same, in a play-off */
+    bool untried;     /* its trial launch has failed, which proves nothing: it is compiled without */
 };
 
 struct queue {
@@ -65,6 +66,7 @@ struct slot_c { /* a compile worker's place */
     bool greeted;
     bool open;      /* its compiler is loaded */
     bool compiling; /* past rendering */
+    bool trying;    /* past compiling: its trial launch */
     struct {        /* the job has failed; its worker compiles the reference, to see whether the job is at fault */
         bool on, again;
         enum outcome outcome;
@@ -105,6 +107,7 @@ struct run {
     struct known known;
     char (*made)[HASH_HEX]; /* of each variant */
     int64_t default_index;  /* -1: none */
+    bool default_unsettled; /* it has no verdict */
 
     uv_loop_t loop;
     bool loop_open;
@@ -206,8 +209,9 @@ void top_offer(struct run *r, struct job *job); /* takes the job over */
 void playoff_begin(struct run *r);
 void playoff_compiled(struct run *r, struct job *job); /* takes the job over */
 void playoff_played(struct run *r, struct cursor *body);
-void playoff_died(struct run *r, enum outcome outcome, const char *why); /* its worker is gone, with the one it was at */
-void playoff_settled(struct run *r);                                     /* the player in doubt is at fault */
+/* Its worker is gone, with the one it was at, or struck by somebody else. */
+void playoff_died(struct run *r, bool struck, enum outcome outcome, const char *why);
+void playoff_settled(struct run *r); /* the player in doubt is at fault */
 void tables_begin(struct run *r);
 void tables_compiled(struct run *r, struct job *job); /* takes the job over */
 int report_finish(struct run *r, struct err *err);

@@ -42,6 +42,8 @@ static void tell_default(struct run *r)
     for (int64_t i = 0; i < r->ndone; i++)
         if (r->done[i].index == r->default_index)
             strategy_tell(r, r->done[i].index, r->done[i].outcome, r->done[i].stats.median);
+    if (r->default_unsettled)
+        strategy_tell(r, r->default_index, OUT_RESOURCES, 0);
 }
 
 void strategy_answered(uv_poll_t *p, int status, int events)

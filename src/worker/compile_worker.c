@@ -104,7 +104,7 @@ static int make_trial(struct compiling *w, const struct config *config, struct t
     return rc;
 }
 
-static int compile(struct compiling *w, struct err *err)
+static int compile(struct compiling *w, bool try_it, struct err *err)
 {
     const struct task *t = &w->c->task;
     struct trial *trial = mem_zalloc(sizeof *trial);
@@ -113,7 +113,7 @@ static int compile(struct compiling *w, struct err *err)
     char reason[256] = "", compiler[COMPILER_NAME], arch[sizeof t->dev.arch + 2];
     enum outcome outcome = OUT_OK;
     int n = 0, rc = trial ? make_trial(w, &w->config, trial, &n, &why) : err_nomem(&why);
-    struct compile_job job = { .source = w->source.data, .nlaunches = n, .warming = child_alive, .warming_arg = w->c };
+    struct compile_job job = { .source = w->source.data, .nlaunches = try_it ? n : 0, .warming = child_alive, .warming_arg = w->c };
     if (trial)
         job.launches = trial->launches;
     if (t->op->variants[w->config.variant].requires.arch_specific) {
@@ -200,7 +200,7 @@ int compile_worker(struct child *c)
         if (!rc && kind == F_RENDER)
             rc = render(&w, &body, &err);
         else if (!rc && kind == F_COMPILE && w.source.len)
-            rc = compile(&w, &err);
+            rc = compile(&w, get_u8(&body), &err);
         else if (!rc && kind == F_CONTROL)
             rc = control(&w, &err);
         else if (!rc)

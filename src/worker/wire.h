@@ -22,7 +22,7 @@ enum frame_kind {
     /* compile worker */
     F_RENDER,     /* -> configuration */
     F_RENDERED,   /* <- u8 outcome, text reason, text key */
-    F_COMPILE,    /* -> nothing: the configuration last rendered */
+    F_COMPILE,    /* -> u8 whether to try a launch: the configuration last rendered */
     F_COMPILED,   /* <- u8 outcome, text reason, f64 ms, bytes source, bytes binary, bytes portable, text compiler */
     F_CONTROL,    /* -> nothing: compile the reference, past every cache */
     F_CONTROLLED, /* <- text: "", or why the reference does not compile here */

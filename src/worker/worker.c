@@ -25,6 +25,7 @@ struct worker {
     int64_t left_ns, slice_ns; /* until the timer's end, which comes slice by slice */
     uint64_t counted_ns;       /* the clock when a slice was last taken off */
     bool exited, ended, late, garbled, told;
+    bool killed, stopped; /* by this process; by another, when its deadline passed */
     int open_handles;
     char room[64 << 10]; /* one read */
 };
@@ -82,6 +83,25 @@ static void finish(struct worker *w)
     w->events->gone(w->arg, w, w->late, why);
 }
 
+/* Whether somebody has stopped the process: its state in /proc, behind the name in parentheses. Not known without /proc. */
+static bool is_stopped(int pid)
+{
+    char path[64], line[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return false;
+    const char *state = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    fclose(f);
+    return state && state[1] == ' ' && (state[2] == 'T' || state[2] == 't');
+}
+
+bool worker_struck(const struct worker *w)
+{
+    bool ours = w->late || w->garbled || w->killed;
+    return w->stopped || w->signal == SIGXCPU || (w->signal == SIGKILL && !ours);
+}
+
 /* Only time in which the loop was awake counts. A slice that ends far too late says that it was not: this process was stopped, maybe
  * with all its group, or waited for a disk. What has come meanwhile is read before the next slice ends. */
 static void on_timer(uv_timer_t *t)
@@ -100,6 +120,7 @@ static void on_timer(uv_timer_t *t)
         return;
     }
     w->late = true;
+    w->stopped = is_stopped(w->process.pid);
     uv_process_kill(&w->process, SIGKILL);
 }
 
@@ -279,6 +300,8 @@ void worker_deadline(struct worker *w, int64_t ms)
 
 void worker_kill(struct worker *w)
 {
-    if (!w->exited)
-        uv_process_kill(&w->process, SIGKILL);
+    if (w->exited)
+        return;
+    w->killed = true;
+    uv_process_kill(&w->process, SIGKILL);
 }

@@ -29,6 +29,9 @@ void worker_send(struct worker *w);
  * Time in which the loop did not run is not counted. */
 void worker_deadline(struct worker *w, int64_t ms);
 void worker_kill(struct worker *w);
+/* Within `gone`: whether its end was somebody else's doing, so that it says nothing of what it was at: killed or stopped from outside, or
+ * out of the processor time that it may have. */
+bool worker_struck(const struct worker *w);
 /* What it said makes no sense: it is killed, and `gone` says so. */
 void worker_garbage(struct worker *w);
 

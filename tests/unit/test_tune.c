@@ -891,6 +891,48 @@ static void a_worker_that_is_attacked_costs_no_configuration(void **state)
     }
 }
 
+struct strikes {
+    int signal, left, seen;
+    pid_t last;
+};
+
+/* Strikes one measuring worker after the other while they are at the same configuration. */
+static void strike(void *arg, const struct tune_progress *p)
+{
+    struct strikes *a = arg;
+    pid_t pids[8];
+    if (p->done != 1 || !a->left || children_of(getpid(), "measure", pids) != 1)
+        return;
+    a->seen = pids[0] == a->last ? a->seen + 1 : 0;
+    a->last = pids[0];
+    if (a->seen < 5) /* let it come to the configuration */
+        return;
+    assert_int_equal(kill(pids[0], a->signal), 0);
+    a->left--;
+}
+
+/* Who is killed or stopped twice at one configuration, by somebody else, has no verdict of it. */
+static void strikes_from_outside_condemn_nobody(void **state)
+{
+    (void)state;
+    struct strikes strikes[] = { { .signal = SIGKILL, .left = 2 }, { .signal = SIGSTOP, .left = 2 } };
+    for (size_t i = 0; i < sizeof strikes / sizeof *strikes; i++) {
+        struct stage s;
+        raise_stage(&s, "1, 2, 3", "");
+        change(&s, "acts.cu",
+               "//@ if P == 2 then\n//null: delay=1500\n//@ end\n//null: time=$(10000 + P)\nKERNEL void acts() { }\n");
+        s.opt.progress = strike;
+        s.opt.arg = &strikes[i];
+        s.opt.deadline_ms = DEADLINE;
+        s.opt.budget_count = 2; /* the play-off would take long */
+        tune_well(&s);
+        assert_int_equal(strikes[i].left, 0);
+        assert_int_equal(s.report.outcomes[OUT_OK], s.report.tried);
+        assert_true(s.report.unsettled <= 1);
+        strike_stage(&s);
+    }
+}
+
 static int oom_score(pid_t pid)
 {
     char path[64];
@@ -1168,6 +1210,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_winner_at_fault_is_dropped),
         cmocka_unit_test(a_template_without_end_costs_itself),
         cmocka_unit_test(a_worker_that_is_attacked_costs_no_configuration),
+        cmocka_unit_test(strikes_from_outside_condemn_nobody),
         cmocka_unit_test(memory_is_taken_from_the_children_first),
         cmocka_unit_test(a_reference_that_fails_is_told),
         cmocka_unit_test(a_reference_that_cannot_be_filled_ends_a_run),
