@@ -183,7 +183,7 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
         return;
     if (kind == F_HELLO && !s->greeted && get_u32(body) == WIRE_VERSION) {
         s->greeted = true;
-        worker_deadline(w, run_patience(r, COMPILE_DEADLINE));
+        worker_deadline(w, run_start_patience(r, COMPILE_DEADLINE));
     } else if (kind == F_FAILED && take_text(body, text, sizeof text)) {
         run_fail(r, ERR_DEVICE, "compile worker: %s", text);
     } else if (kind == F_ALIVE && !s->open) {

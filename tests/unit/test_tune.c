@@ -920,7 +920,7 @@ static void strikes_from_outside_condemn_nobody(void **state)
         struct stage s;
         raise_stage(&s, "1, 2, 3", "");
         change(&s, "acts.cu",
-               "//@ if P == 2 then\n//null: delay=1500\n//@ end\n//null: time=$(10000 + P)\nKERNEL void acts() { }\n");
+               "//@ if P == 2 then\n//null: delay=250\n//@ end\n//null: time=$(10000 + P)\nKERNEL void acts() { }\n");
         s.opt.progress = strike;
         s.opt.arg = &strikes[i];
         s.opt.deadline_ms = DEADLINE;
