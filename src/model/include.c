@@ -127,6 +127,8 @@ static enum line_kind kind_of(struct line *l, struct buf *words)
         { "import", LINE_OTHER_INCLUDE },
         { "embed", LINE_OTHER_INCLUDE },
     };
+    if (!words->len)
+        return LINE_BLANK;
     char *s = words->data + (skip_blanks(words->data) - words->data);
     if (!*s)
         return LINE_BLANK;
@@ -192,16 +194,17 @@ static bool opens_guard(struct lines *s, struct line *l)
 {
     struct buf name = { 0 };
     const char *w = l->words;
-    bool opens = l->negative;
-    if (opens && *w == '!')
+    if (!l->negative) /* a line without a directive has no words */
+        return false;
+    if (*w == '!')
         w = skip_blanks(w + 1);
-    if (opens && !strncmp(w, "defined", 7))
+    if (!strncmp(w, "defined", 7))
         w = skip_blanks(w + 7);
-    if (opens && *w == '(')
+    if (*w == '(')
         w = skip_blanks(w + 1);
-    size_t n = opens ? strspn(w, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") : 0;
+    size_t n = strspn(w, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
     const char *behind = skip_blanks(w + n);
-    opens = opens && n && (!*behind || !strcmp(behind, ")"));
+    bool opens = n && (!*behind || !strcmp(behind, ")"));
     buf_put(&name, w, n);
     while (opens && lines_next(s, l) && l->kind == LINE_BLANK)
         ;
