@@ -166,6 +166,8 @@ int guards_look(struct bench *b, struct loaded *l, struct err *err); /* queues a
 int inputs_look(struct bench *b, int which, struct err *err);        /* queues the digest of all inputs, as the which-th */
 int find_input(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err); /* one that has changed */
 /* What is wrong with what is there now: guard zones, inputs, outputs, in this order. */
+/* Of m, which holds what is the argument's; waited for. */
+int digest_of(struct bench *b, const struct slot *s, struct memory *m, uint32_t digest[2], struct err *err);
 bool same(const uint32_t a[2], const uint32_t b[2]); /* of two digests */
 int diagnose(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err);
 

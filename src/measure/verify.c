@@ -211,7 +211,7 @@ bool same(const uint32_t a[2], const uint32_t b[2])
     return a[0] == b[0] && a[1] == b[1];
 }
 
-static int digest_of(struct bench *b, const struct slot *s, struct memory *m, uint32_t digest[2], struct err *err)
+int digest_of(struct bench *b, const struct slot *s, struct memory *m, uint32_t digest[2], struct err *err)
 {
     struct check now;
     int rc = service_begin(b, err);
