@@ -9,20 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-void hash_hex(const void *p, size_t n, char out[HASH_HEX])
-{
-    XXH128_hash_t h = XXH3_128bits(p, n);
-    static const char digit[] = "0123456789abcdef";
-    for (int i = 0; i < 32; i++) {
-        uint64_t half = i < 16 ? h.high64 : h.low64;
-        out[i] = digit[half >> (60 - 4 * (i % 16)) & 15];
-    }
-    out[32] = 0;
-}
-
 uint64_t rand_at(uint64_t seed, uint64_t place)
 {
     uint64_t z = seed + (place + 1) * 0x9e3779b97f4a7c15u;

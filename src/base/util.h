@@ -1,4 +1,4 @@
-/* Small things of everyday use: hashes, a counter-based random number, clocks, files. */
+/* Small things of everyday use: a counter-based random number, clocks, files. */
 #ifndef BASE_UTIL_H
 #define BASE_UTIL_H
 
@@ -8,10 +8,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-
-#define HASH_HEX 33 /* 128 bits in hexadecimal and a zero byte */
-/* XXH3, 128 bits: a key for content, no protection against somebody who wants a collision. */
-void hash_hex(const void *p, size_t n, char out[HASH_HEX]);
 
 /* The value at a place of the stream `seed`: splitmix64's finaliser over a counter. Any order, no state; the same on devices. */
 uint64_t rand_at(uint64_t seed, uint64_t place);

@@ -1,4 +1,5 @@
 /* What makes a record out of date when it changes: hashes of an op's contract and of its variants. */
+#include "base/hash.h"
 #include "model/include.h"
 #include "model/serial.h"
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/hash.h"
 #include "cutune.h"
 #include "device/guest.h"
 #include "model/plan.h"

@@ -1,5 +1,6 @@
 /* The key of a measurement: all that its verdict and its time depend on. Names of arguments, comments of the script and other variants
  * have no part in it, so a change of them makes nothing stale. */
+#include "base/hash.h"
 #include "source/source.h"
 
 #include "model/plan.h"

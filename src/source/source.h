@@ -4,6 +4,7 @@
 #define SOURCE_SOURCE_H
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/util.h"
 #include "model/config.h"
 #include "model/devspec.h"

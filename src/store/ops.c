@@ -1,6 +1,7 @@
 /* Ops: their interface, as a caller of their kernels has to know it, and their contract, against which those were proved. */
 #include <string.h>
 
+#include "base/hash.h"
 #include "store/sql.h"
 
 const char *const axis_words[] = { "size", "stride", "batch", "flag", NULL };

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/hash.h"
 #include "store/store.h"
 
 enum { MAX_CACHED = 64 };

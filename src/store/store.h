@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/util.h"
 #include "model/config.h"
 #include "model/devspec.h"

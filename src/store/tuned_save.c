@@ -1,4 +1,5 @@
 /* Tuned kernels into their tables. */
+#include "base/hash.h"
 #include "store/sql.h"
 
 /* Whose kernel it is: a winner's device, problem and provenance, or a default's op, types and backend. The others stay 0 and null. */

@@ -2,6 +2,7 @@
 #ifndef TUNE_KNOWN_H
 #define TUNE_KNOWN_H
 
+#include "base/hash.h"
 #include "model/record.h"
 
 struct known_entry {

@@ -3,6 +3,7 @@
 #ifndef TUNE_RUN_H
 #define TUNE_RUN_H
 
+#include "base/hash.h"
 #include "device/device.h"
 #include "search/search.h"
 #include "space/space.h"

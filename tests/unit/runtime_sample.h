@@ -2,6 +2,7 @@
 #ifndef UNIT_RUNTIME_SAMPLE_H
 #define UNIT_RUNTIME_SAMPLE_H
 
+#include "base/hash.h"
 #include "store_sample.h"
 
 #include "cutune.h"

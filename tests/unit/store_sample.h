@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "store/store.h"
 

@@ -38,9 +38,10 @@ static void write_file(const char *name, const char *text)
 /* -- ops of one kernel, with a fault that its one parameter chooses -- */
 
 struct plan_of_test {
-    const char *types, *buffers, *check; /* of the script; the kernel gets out, in, n */
+    const char *types, *buffers, *check; /* of the script */
     const char *faults;                  /* the values of FAULT */
     const char *body;                    /* of reference and candidate, for an element i < n */
+    const char *params;                  /* the kernel's, before n; NULL: out and in */
 };
 
 /* out[i] = in[i], of any bits. */
@@ -126,7 +127,29 @@ static const struct plan_of_test lazy = {
             "    out[i] = v;\n",
 };
 
-static const char head[] = "KERNEL void %s(GLOBAL %s *out, GLOBAL const %s *in, int64 n)\n"
+/* Two outputs of one length, in each other's place. */
+static const struct plan_of_test two = {
+    .types = "'i32'",
+    .buffers = "output('a', 'T', { 'n' }), output('b', 'T', { 'n' }), input('x', 'T', { 'n' }), input('y', 'T', { 'n' })",
+    .check = "'exact'",
+    .faults = "'none', 'exchanged', 'same'",
+    .params = "GLOBAL T *a, GLOBAL T *b, GLOBAL const T *x, GLOBAL const T *y",
+    .body = "#if FAULT == FAULT_exchanged\n    a[i] = y[i], b[i] = x[i];\n"
+            "#elif FAULT == FAULT_same\n    a[i] = x[i], b[i] = x[i];\n"
+            "#else\n    a[i] = x[i], b[i] = y[i];\n"
+            "#endif\n",
+};
+
+/* An output that depends on what was there before. */
+static const struct plan_of_test adds = {
+    .types = "'i32'",
+    .buffers = "output('out', 'T', { 'n' }), input('inp', 'T', { 'n' })",
+    .check = "'exact'",
+    .faults = "'none'",
+    .body = "    out[i] += in[i];\n",
+};
+
+static const char head[] = "KERNEL void %s(%s, int64 n)\n"
                            "{\n"
                            "    int64 i = (int64)blockIdx.x * 64 + threadIdx.x;\n"
                            "    if (i >= n) return;\n%s}\n";
@@ -164,16 +187,18 @@ static void make_op(struct trial *t, const struct plan_of_test *p, const struct 
 {
     struct buf text = { 0 };
     struct err err = { 0 };
-    const char *type = strstr(p->body, "T_bits") ? "T_bits" : "T";
+    const char *params = p->params                   ? p->params
+                         : strstr(p->body, "T_bits") ? "GLOBAL T_bits *out, GLOBAL const T_bits *in"
+                                                     : "GLOBAL T *out, GLOBAL const T *in";
     *t = (struct trial){ 0 };
     buf_fmt(&text, script, p->types, p->buffers, p->check, p->faults);
     write_file("t.lua", buf_text(&text));
     buf_clear(&text);
-    buf_fmt(&text, head, "try", type, type, p->body);
+    buf_fmt(&text, head, "try", params, p->body);
     write_file("try.cu", buf_text(&text));
     buf_clear(&text);
     buf_str(&text, no_fault);
-    buf_fmt(&text, head, "ref", type, type, p->body);
+    buf_fmt(&text, head, "ref", params, p->body);
     write_file("ref.cu", buf_text(&text));
     buf_free(&text);
     if (home_find(&t->set.home, &err) || op_load(path_of("t.lua"), &t->op, &err))
@@ -381,6 +406,20 @@ static void what_a_partial_output_leaves_alone_is_right(void **state)
     close_bench(&t);
 }
 
+/* Where all outputs have one length, and their digests the same sum. */
+static void outputs_are_told_apart(void **state)
+{
+    (void)state;
+    need_opencl();
+    struct trial t;
+    open_bench(&t, &two, 0, 10001);
+    is(&t, "FAULT=none", OUT_OK, "");
+    is(&t, "FAULT=exchanged", OUT_WRONG, "element 0 of a");
+    is(&t, "FAULT=same", OUT_WRONG, "of b");
+    is(&t, "FAULT=none", OUT_OK, "");
+    close_bench(&t);
+}
+
 /* Before each timed run the output is poisoned: a result that is there already saves nobody work. */
 static void an_old_result_saves_no_work(void **state)
 {
@@ -473,7 +512,9 @@ static void a_playoff_is_verified_too(void **state)
         const char *fault;
         int rc;
         enum outcome outcome;
-    } late[] = { { ROUNDS + 1, "wrong", 0, OUT_WRONG }, { ROUNDS + 2, "wrong", 0, OUT_OK }, { 3, "sticky", ERR_DEVICE, OUT_CRASH } };
+    } late[] = { { ROUNDS + 1, "wrong", 0, OUT_WRONG },
+                 { ROUNDS + 2, "wrong", 0, OUT_OK },
+                 { 3, "sticky", ERR_DEVICE, OUT_CRASH } };
     for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
         struct trial t;
         struct buf right = { 0 };
@@ -505,6 +546,16 @@ static void refused(const struct trial *t, int code, const char *says)
     if (!strstr(err.msg, says))
         fail_msg("'%s' does not say '%s'", err.msg, says);
     assert_null(b);
+}
+
+static void a_reference_that_adds_to_its_output_is_refused(void **state)
+{
+    (void)state;
+    need_opencl();
+    struct trial t;
+    make_op(&t, &adds, &opencl, 0, 1001);
+    refused(&t, ERR_INVALID, "gives another out when it is run again");
+    close_bench(&t);
 }
 
 static void what_does_not_fit_is_told(void **state)
@@ -592,10 +643,12 @@ int main(void)
         cmocka_unit_test(an_exact_check_may_use_numbers),
         cmocka_unit_test(a_sum_may_round_where_it_must),
         cmocka_unit_test(what_a_partial_output_leaves_alone_is_right),
+        cmocka_unit_test(outputs_are_told_apart),
         cmocka_unit_test(an_old_result_saves_no_work),
         cmocka_unit_test(a_playoff_times_each_in_each_round),
         cmocka_unit_test(what_goes_wrong_while_it_is_timed_is_found),
         cmocka_unit_test(a_playoff_is_verified_too),
+        cmocka_unit_test(a_reference_that_adds_to_its_output_is_refused),
         cmocka_unit_test(what_does_not_fit_is_told),
         cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(a_bench_may_run_out_of_memory_anywhere),

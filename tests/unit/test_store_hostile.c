@@ -1,4 +1,5 @@
 /* A file from anywhere, or no memory: a code and a line, never a crash. */
+#include "base/hash.h"
 #include "store_sample.h"
 
 #include <fcntl.h>
