@@ -1,7 +1,7 @@
 # The sources that `cutune export --format c` writes into its files, as text in the program: generated/c_sources.h.
 set(c_sources ${CMAKE_BINARY_DIR}/generated/c_sources.h)
 file(GLOB exported RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS src/base/*.[ch] src/expr/*.[ch] src/model/*.[ch]
-     src/device/*.[ch] src/store/store.h src/runtime/*.[ch] src/exchange/embedded/*.[ch])
+     src/device/*.[ch] src/store/store.h src/runtime/*.[ch] src/export/embedded/*.[ch])
 list(TRANSFORM exported PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE exported_paths)
 list(JOIN exported "\n" exported_lines)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/c_sources.list CONTENT "@exported_lines@\n" @ONLY)

@@ -7,8 +7,8 @@
 #include "cli/output.h"
 #include "cli/targets.h"
 #include "device/device.h"
-#include "exchange/c.h"
-#include "exchange/exchange.h"
+#include "export/c.h"
+#include "export/export.h"
 
 struct export_args {
     struct args args;
@@ -105,7 +105,7 @@ static int export_c(struct store *s, const struct export_args *args, FILE *out, 
 
 static int write_out(struct store *s, const struct export_args *args, FILE *out, struct err *err)
 {
-    return strcmp(args->format, "c") == 0 ? export_c(s, args, out, err) : exchange_export(s, args->format, out, err);
+    return strcmp(args->format, "c") == 0 ? export_c(s, args, out, err) : export_rows(s, args->format, out, err);
 }
 
 static int write_file(struct store *s, const struct export_args *args, struct err *err)

@@ -6,7 +6,7 @@
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "exchange/header.h"
+#include "export/header.h"
 #include "op/load.h"
 
 struct header_args {

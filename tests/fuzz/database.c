@@ -7,7 +7,7 @@
 
 #include <fcntl.h>
 
-#include "exchange/exchange.h"
+#include "export/export.h"
 #include "runtime/runtime.h"
 
 static struct buf good;
@@ -315,9 +315,9 @@ static void read_store(struct store *s)
     must_say(rc, &err);
     FILE *out = open_memstream(&text, &bytes);
     must(out);
-    rc = exchange_export(s, "json", out, &err);
+    rc = export_rows(s, "json", out, &err);
     must_say(rc, &err);
-    rc = exchange_export(s, "csv", out, &err);
+    rc = export_rows(s, "csv", out, &err);
     must_say(rc, &err);
     fclose(out);
     free(text);

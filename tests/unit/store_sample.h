@@ -1,4 +1,4 @@
-/* A small op, a device and records of it, for the tests of store, runtime and exchange. */
+/* A small op, a device and records of it, for the tests of store, runtime and export. */
 #ifndef UNIT_STORE_SAMPLE_H
 #define UNIT_STORE_SAMPLE_H
 

@@ -1,5 +1,5 @@
 /* Each instruction of an expression becomes a line of C. What an operation means is operate()'s, which exported files carry too. */
-#include "exchange/c_expr.h"
+#include "export/c_expr.h"
 
 #include <stdlib.h>
 #include <string.h>

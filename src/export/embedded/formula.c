@@ -1,5 +1,5 @@
 /* Expressions: found among the translated ones instead of compiled. */
-#include "exchange/embedded/embedded.h"
+#include "export/embedded/embedded.h"
 
 #include <string.h>
 

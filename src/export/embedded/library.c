@@ -1,5 +1,5 @@
 /* Opening without a file, and what there is nothing to do for without one. */
-#include "exchange/embedded/embedded.h"
+#include "export/embedded/embedded.h"
 
 struct store {
     char nothing;

@@ -1,4 +1,4 @@
-#include "exchange/c_items.h"
+#include "export/c_items.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Tuned kernels as one C file: the look-up of libcutune, with tables in place of a database. */
-#ifndef EXCHANGE_C_H
-#define EXCHANGE_C_H
+#ifndef EXPORT_C_H
+#define EXPORT_C_H
 
 #include "base/buf.h"
 #include "store/store.h"

@@ -1,6 +1,6 @@
 /* Tables for other programs. */
-#ifndef EXCHANGE_EXCHANGE_H
-#define EXCHANGE_EXCHANGE_H
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
 
 #include <stdio.h>
 
@@ -8,6 +8,6 @@
 
 /* Writes every winner, stale ones marked: format "json" or "csv". Columns and members are the same; both say `null` (CSV: nothing)
  * for what is unknown. */
-int exchange_export(struct store *s, const char *format, FILE *out, struct err *err);
+int export_rows(struct store *s, const char *format, FILE *out, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "exchange/c_tables.h"
+#include "export/c_tables.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "exchange/header.h"
+#include "export/header.h"
 
 #include <ctype.h>
 #include <stdio.h>

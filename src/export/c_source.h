@@ -1,9 +1,9 @@
-/* Several C sources as one, of which only what is needed is written: as SQLite's amalgamation, but smaller. For exchange/ only. */
-#ifndef EXCHANGE_C_SOURCE_H
-#define EXCHANGE_C_SOURCE_H
+/* Several C sources as one, of which only what is needed is written: as SQLite's amalgamation, but smaller. For export/ only. */
+#ifndef EXPORT_C_SOURCE_H
+#define EXPORT_C_SOURCE_H
 
 #include "base/buf.h"
-#include "exchange/c_items.h"
+#include "export/c_items.h"
 
 /* Writes what the functions that begin with `prefix` need, all of it static but those; headers first, then embedded files, then the
  * others, each in their order. */

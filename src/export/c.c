@@ -1,12 +1,12 @@
 /* One C file of the library's own sources, those of embedded/ in place of what needs a database or a compiler, and the tables. So a
  * look-up and a launch are the same code there and here. */
-#include "exchange/c.h"
+#include "export/c.h"
 
 #include <string.h>
 
 #include "base/mem.h"
-#include "exchange/c_source.h"
-#include "exchange/c_tables.h"
+#include "export/c_source.h"
+#include "export/c_tables.h"
 
 /* {path, text} of the sources, from the build. */
 static const struct {

@@ -1,9 +1,9 @@
-/* What of a database goes into an exported C file. For exchange/ only. */
-#ifndef EXCHANGE_C_TABLES_H
-#define EXCHANGE_C_TABLES_H
+/* What of a database goes into an exported C file. For export/ only. */
+#ifndef EXPORT_C_TABLES_H
+#define EXPORT_C_TABLES_H
 
-#include "exchange/c.h"
-#include "exchange/c_expr.h"
+#include "export/c.h"
+#include "export/c_expr.h"
 
 struct c_winner {
     int device; /* of c_tables.devices */

@@ -1,7 +1,7 @@
 /* The store's queries, answered from the tables. */
 #include <string.h>
 
-#include "exchange/embedded/embedded.h"
+#include "export/embedded/embedded.h"
 
 static const struct embedded_op *op_of(const char *name)
 {

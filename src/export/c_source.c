@@ -1,4 +1,4 @@
-#include "exchange/c_source.h"
+#include "export/c_source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "device/device.h"
-#include "exchange/embedded/embedded.h"
+#include "export/embedded/embedded.h"
 
 int code_get(cutune_handle *h, const struct tuned *t, struct code **out, struct err *err)
 {

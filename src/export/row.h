@@ -1,11 +1,11 @@
-/* A winner with what follows from it. For exchange/ only. */
-#ifndef EXCHANGE_ROW_H
-#define EXCHANGE_ROW_H
+/* A winner with what follows from it. For export/ only. */
+#ifndef EXPORT_ROW_H
+#define EXPORT_ROW_H
 
 #include <math.h>
 
 #include "base/buf.h"
-#include "exchange/exchange.h"
+#include "export/export.h"
 
 /* 0 where it is unknown, or a time so short that there is no number for it. */
 static inline double over_time(const struct listed *l, double what)

@@ -1,6 +1,6 @@
 /* Typed calls: a C header with a function for each op, which looks up and launches (see include/cutune.h). */
-#ifndef EXCHANGE_HEADER_H
-#define EXCHANGE_HEADER_H
+#ifndef EXPORT_HEADER_H
+#define EXPORT_HEADER_H
 
 #include "base/buf.h"
 #include "model/op.h"

@@ -1,7 +1,7 @@
 /* A C source of cutune's own, taken apart into its top-level items, so that an exported file carries only what it needs of each. It
- * understands C as this project writes it, formatted. For exchange/ only. */
-#ifndef EXCHANGE_C_ITEMS_H
-#define EXCHANGE_C_ITEMS_H
+ * understands C as this project writes it, formatted. For export/ only. */
+#ifndef EXPORT_C_ITEMS_H
+#define EXPORT_C_ITEMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "exchange/row.h"
+#include "export/row.h"
 
 /* What a spreadsheet takes for a formula: a text that begins, after blanks, with one of = + - @, the wide forms of these among them. */
 static bool begins_formula(const char *text)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "exchange/c_tables.h"
+#include "export/c_tables.h"
 
 /* Pieces of code, each written once however many kernels have it. */
 struct blob {
@@ -351,7 +351,7 @@ int c_tables_write(struct buf *out, struct c_tables *t, struct err *err)
         for (int j = 0; j < op->ndefaults; j++)
             put_kernel(&kernels, &blobs, op->defaults[j].kernel, op->defaults[j].backend, "default", i, j);
     }
-    buf_str(out, "#include \"exchange/embedded/embedded.h\"\n");
+    buf_str(out, "#include \"export/embedded/embedded.h\"\n");
     c_formulas_write(out, &t->formulas);
     put_devices(out, t);
     put_blobs(out, &blobs);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange/row.h"
+#include "export/row.h"
 
 struct writer {
     struct buf *out;

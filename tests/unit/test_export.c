@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "exchange/exchange.h"
+#include "export/export.h"
 
 /* Two winners. */
 static struct store *make_store(void)
@@ -22,7 +22,7 @@ static char *export_text(struct store *s, const char *format, struct err *err)
     char *text = NULL;
     size_t n;
     FILE *f = open_memstream(&text, &n);
-    int rc = exchange_export(s, format, f, err);
+    int rc = export_rows(s, format, f, err);
     fclose(f);
     if (!rc)
         return text;
@@ -175,7 +175,7 @@ static void says_what_went_wrong(void **state)
     assert_non_null(strstr(err.msg, "json or csv"));
     FILE *full = fopen("/dev/full", "w");
     if (full) {
-        assert_int_equal(exchange_export(s, "csv", full, &err), ERR_IO);
+        assert_int_equal(export_rows(s, "csv", full, &err), ERR_IO);
         fclose(full);
     }
     store_close(s);

@@ -1,6 +1,6 @@
-/* Expressions as C functions (struct formula of embedded/embedded.h). For exchange/ only. */
-#ifndef EXCHANGE_C_EXPR_H
-#define EXCHANGE_C_EXPR_H
+/* Expressions as C functions (struct formula of embedded/embedded.h). For export/ only. */
+#ifndef EXPORT_C_EXPR_H
+#define EXPORT_C_EXPR_H
 
 #include "base/buf.h"
 #include "expr/expr.h"

@@ -1,8 +1,8 @@
 /* Exported C: the sources' cutting and joining; that each allocation of an export may fail. tests/library/export-c runs the result. */
 #include "store_sample.h"
 
-#include "exchange/c.h"
-#include "exchange/c_source.h"
+#include "export/c.h"
+#include "export/c_source.h"
 
 static const struct c_file files[] = {
     { .path = "a/all.h",

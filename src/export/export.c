@@ -1,12 +1,12 @@
-#include "exchange/exchange.h"
+#include "export/export.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "exchange/row.h"
+#include "export/row.h"
 
 /* Gathers the whole text first: a database that proves damaged at its last row leaves no half of a file. */
-int exchange_export(struct store *s, const char *format, FILE *out, struct err *err)
+int export_rows(struct store *s, const char *format, FILE *out, struct err *err)
 {
     bool json = !strcmp(format, "json");
     struct buf text = { 0 };
