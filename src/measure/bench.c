@@ -124,10 +124,10 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
     b->inputs_pass = -1;
     b->digest_key = rand_at((uint64_t)clock_ns(), (uint64_t)getpid());
     b->be = backend_find(setup->dev.backend);
-    b->variant_plans = mem_array((size_t)setup->op->nvariants, sizeof(struct plan *));
-    int rc = !b->variant_plans ? err_nomem(err) : !b->be ? err_set(err, ERR_NOTFOUND, "no backend %s", setup->dev.backend) : 0;
+    b->plans.op = setup->op;
+    int rc = b->be ? 0 : err_set(err, ERR_NOTFOUND, "no backend %s", setup->dev.backend);
     if (!rc)
-        rc = plan_new(setup->op, -1, &b->plan, err);
+        rc = plans_get(&b->plans, -1, &b->plan, err);
     if (rc)
         goto out;
     plan_slots(b->plan, &b->set.problem, b->set.row, &b->set.dev, NULL, b->vals);
@@ -180,10 +180,7 @@ void bench_close(struct bench *b)
         b->be->free(b->dev, b->result);
     if (b->dev)
         b->be->close(b->dev);
-    for (int i = 0; b->variant_plans && i < b->set.op->nvariants; i++)
-        plan_free(b->variant_plans[i]);
-    mem_free(b->variant_plans);
-    plan_free(b->plan);
+    plans_free(&b->plans);
     mem_free(b);
 }
 

@@ -19,11 +19,12 @@ static int refuse_unless_lost(enum outcome *outcome, char reason[256], enum outc
     return refuse(outcome, reason, what, why->msg);
 }
 
-static int plan_of(struct bench *b, const struct config *config, const struct plan **out, struct err *err)
+/* Its plan, and what its expressions read. */
+static int plan_of(struct bench *b, const struct config *config, const struct plan **plan, struct val *vals, struct err *err)
 {
-    struct plan **made = config ? &b->variant_plans[config->variant] : &b->plan;
-    int rc = *made ? 0 : plan_new(b->set.op, config->variant, made, err);
-    *out = *made;
+    int rc = plans_get(&b->plans, config ? config->variant : -1, plan, err);
+    if (!rc)
+        plan_slots(*plan, &b->set.problem, b->set.row, &b->set.dev, config, vals);
     return rc;
 }
 
@@ -31,9 +32,7 @@ int candidate_workspaces(struct bench *b, const struct config *config, int64_t b
 {
     const struct plan *plan;
     struct val vals[MAX_SLOTS];
-    int rc = plan_of(b, config, &plan, err), n = b->set.op->variants[config->variant].nworkspaces;
-    if (!rc)
-        plan_slots(plan, &b->set.problem, b->set.row, &b->set.dev, config, vals);
+    int rc = plan_of(b, config, &plan, vals, err), n = b->set.op->variants[config->variant].nworkspaces;
     for (int i = 0; !rc && i < n; i++) {
         rc = plan_workspace_bytes(plan, i, vals, b->set.row, &bytes[i], err);
         if (bytes[i] < 1)
@@ -142,10 +141,9 @@ int candidate_load(struct bench *b, const struct config *config, const void *bin
     *l = (struct loaded){ .resources = { -1, -1, -1, -1 } };
     *outcome = OUT_OK;
     l->nlaunches = v ? v->nlaunches : 1;
-    int rc = plan_of(b, config, &plan, err);
+    int rc = plan_of(b, config, &plan, vals, err);
     if (rc)
         return rc;
-    plan_slots(plan, &b->set.problem, b->set.row, &b->set.dev, config, vals);
     if (v)
         rc = take_workspaces(b, config, l, outcome, reason, err);
     if (rc || *outcome != OUT_OK)

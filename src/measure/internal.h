@@ -69,11 +69,11 @@ struct bench {
     int nservices;
     int nslots;
     struct slot slots[MAX_ARGS];
-    struct plan *plan; /* the op's own */
+    struct plans plans;
+    const struct plan *plan; /* the op's own */
     struct val vals[MAX_SLOTS];
-    struct plan **variant_plans; /* made when first asked for */
-    struct loaded *reference;    /* known to be right: see bench_control */
-    struct memory *result;       /* RESULT_BYTES of the service kernels */
+    struct loaded *reference; /* known to be right: see bench_control */
+    struct memory *result;    /* RESULT_BYTES of the service kernels */
     uint64_t digest_key;
     uint32_t digest[PASSES][2];       /* of all outputs that must be equal to the bit, added up */
     uint32_t input_digest[PASSES][2]; /* of all inputs */

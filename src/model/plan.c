@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "model/plan_parts.h"
 
 /* What an expression may speak of. */
@@ -221,6 +222,27 @@ void plan_free(struct plan *p)
     for (const struct field *f = p->fields; f; f = f->next)
         expr_free(f->expr);
     arena_free(p->arena); /* the plan itself lies in it */
+}
+
+int plans_get(struct plans *all, int variant, const struct plan **out, struct err *err)
+{
+    const int n = all->op->nvariants;
+    if (!all->made)
+        all->made = mem_array((size_t)n + 1, sizeof *all->made);
+    if (!all->made)
+        return err_nomem(err);
+    struct plan **made = &all->made[variant < 0 ? n : variant];
+    int rc = *made ? 0 : plan_new(all->op, variant, made, err);
+    *out = *made;
+    return rc;
+}
+
+void plans_free(struct plans *all)
+{
+    for (int i = 0; all->made && i <= all->op->nvariants; i++)
+        plan_free(all->made[i]);
+    mem_free(all->made);
+    all->made = NULL;
 }
 
 const struct scope *plan_scope(const struct plan *p)

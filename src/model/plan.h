@@ -23,6 +23,14 @@ struct plan;
 /* variant -1: the op's own expressions and its reference only (there are then no parameter slots). The op must outlive the plan. */
 int plan_new(const struct op *op, int variant, struct plan **out, struct err *err);
 void plan_free(struct plan *p);
+
+/* All plans of an op, each made when it is first asked for. Of one thread. */
+struct plans {
+    const struct op *op;
+    struct plan **made; /* behind those of the variants, that of variant -1 */
+};
+int plans_get(struct plans *all, int variant, const struct plan **out, struct err *err); /* lives as long as `all` */
+void plans_free(struct plans *all);
 const struct scope *plan_scope(const struct plan *p);
 /* Its expressions, in no order: for exports. Null past the last. */
 const struct expr *plan_expr(const struct plan *p, int i);

@@ -133,19 +133,14 @@ int source_basis(const struct op *op, const struct problem *prob, int row, const
     return finish(&text, rc, basis, err);
 }
 
-int source_key(const struct op *op, const struct config *config, const struct problem *prob, int row, const struct devspec *dev,
-               const char *source, const char *basis, char key[HASH_HEX], struct err *err)
+int source_key(const struct op *op, const struct plan *plan, const struct config *config, const struct problem *prob, int row,
+               const struct devspec *dev, const char *source, const char *basis, char key[HASH_HEX], struct err *err)
 {
     struct val slots[MAX_SLOTS];
     struct buf text = { 0 };
-    struct plan *plan = NULL;
-    int rc = plan_new(op, config->variant, &plan, err);
-    if (rc)
-        return rc;
     plan_slots(plan, prob, row, dev, config, slots);
     buf_lstr(&text, basis);
     buf_lstr(&text, source);
-    rc = put_variant(&op->variants[config->variant], plan, slots, row, &text, err);
-    plan_free(plan);
+    int rc = put_variant(&op->variants[config->variant], plan, slots, row, &text, err);
     return finish(&text, rc, key, err);
 }

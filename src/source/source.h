@@ -7,8 +7,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "model/config.h"
-#include "model/devspec.h"
-#include "model/problem.h"
+#include "model/plan.h"
 
 /* config null: the op's reference. The text goes to out. ERR_INVALID for an error of the template, as "FILE:LINE: ...".
  * Runs the template's Lua under memory and instruction limits, which do not stop every hostile script: call it in a child with a
@@ -20,9 +19,10 @@ int source_render(const struct op *op, const struct config *config, int row, con
  * launched, the compiler (its name and version) and PROTOCOL. It renders the reference, so make it once. */
 int source_basis(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const char *compiler,
                  char basis[HASH_HEX], struct err *err);
-/* The key of a measurement: a hash of the basis, the source, and the launches as they evaluate for this problem. */
-int source_key(const struct op *op, const struct config *config, const struct problem *prob, int row, const struct devspec *dev,
-               const char *source, const char *basis, char key[HASH_HEX], struct err *err);
+/* The key of a measurement: a hash of the basis, the source, and the launches as they evaluate for this problem. The plan is the
+ * variant's. */
+int source_key(const struct op *op, const struct plan *plan, const struct config *config, const struct problem *prob, int row,
+               const struct devspec *dev, const char *source, const char *basis, char key[HASH_HEX], struct err *err);
 
 /* Its pieces, for kernels that are no op's: the prelude of the device's dialect, and the lines that define a type name
  * (NAME, NAME_bytes, NAME_bits, NAME_is_float, and NAME_is_<dtype> as 1 for its own). */

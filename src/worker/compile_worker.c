@@ -19,16 +19,8 @@ struct compiling {
     struct config config;
     char basis[HASH_HEX]; /* of all keys */
     struct buf source;
-    struct plan **plans; /* by variant, made when first asked for; behind them that of the reference */
+    struct plans plans;
 };
-
-static int plan_of(struct compiling *w, int variant, struct plan **out, struct err *err)
-{
-    struct plan **made = &w->plans[variant < 0 ? w->c->task.op->nvariants : variant];
-    int rc = *made ? 0 : plan_new(w->c->task.op, variant, made, err);
-    *out = *made;
-    return rc;
-}
 
 /* Whatever fails here is no configuration's fault. */
 static int set_up(struct compiling *w, struct err *err)
@@ -50,13 +42,16 @@ static int render(struct compiling *w, struct cursor *body, struct err *err)
     const struct task *t = &w->c->task;
     struct err why = { 0 };
     char key[HASH_HEX] = "";
+    const struct plan *plan;
     int rc = config_get(body, t->op, &w->config, err);
     if (rc)
         return rc;
     buf_clear(&w->source);
     rc = source_render(t->op, &w->config, t->row, &t->dev, &w->source, &why);
     if (!rc)
-        rc = source_key(t->op, &w->config, &t->problem, t->row, &t->dev, w->source.data, w->basis, key, &why);
+        rc = plans_get(&w->plans, w->config.variant, &plan, &why);
+    if (!rc)
+        rc = source_key(t->op, plan, &w->config, &t->problem, t->row, &t->dev, w->source.data, w->basis, key, &why);
     size_t f = frame_begin(&w->c->out, F_RENDERED);
     buf_u8(&w->c->out, rc ? OUT_COMPILE_ERROR : OUT_OK);
     buf_lstr(&w->c->out, rc ? why.msg : "");
@@ -76,9 +71,9 @@ static int make_trial(struct compiling *w, const struct config *config, struct t
 {
     const struct task *task = &w->c->task;
     const struct variant *v = config ? &task->op->variants[config->variant] : NULL;
-    struct plan *plan;
+    const struct plan *plan;
     struct val vals[MAX_SLOTS];
-    int rc = plan_of(w, config ? config->variant : -1, &plan, err);
+    int rc = plans_get(&w->plans, config ? config->variant : -1, &plan, err);
     *n = 0;
     if (rc)
         return rc;
@@ -181,10 +176,9 @@ static int control(struct compiling *w, struct err *err)
 
 int compile_worker(struct child *c)
 {
-    struct compiling w = { .c = c, .be = backend_find(c->task.dev.backend) };
+    struct compiling w = { .c = c, .be = backend_find(c->task.dev.backend), .plans.op = c->task.op };
     struct err err = { 0 };
-    w.plans = mem_array((size_t)c->task.op->nvariants + 1, sizeof *w.plans);
-    int rc = !w.plans ? err_nomem(&err) : w.be ? 0 : err_set(&err, ERR_NOTFOUND, "no backend %s", c->task.dev.backend);
+    int rc = w.be ? 0 : err_set(&err, ERR_NOTFOUND, "no backend %s", c->task.dev.backend);
     if (!rc)
         rc = set_up(&w, &err);
     if (!rc && !c->task.dev.shared_driver)
@@ -210,9 +204,7 @@ int compile_worker(struct child *c)
         child_failed(c, &err);
     if (w.compiler)
         w.be->compiler_close(w.compiler);
-    for (int i = 0; w.plans && i <= c->task.op->nvariants; i++)
-        plan_free(w.plans[i]);
-    mem_free(w.plans);
+    plans_free(&w.plans);
     buf_free(&w.source);
     return rc != ERR_IO;
 }

@@ -329,10 +329,12 @@ static void key_of(const struct op *op, const struct config *c, const char *shap
 {
     struct problem prob;
     struct err err = { 0 };
+    struct plan *plan;
     char basis[HASH_HEX];
     if (problem_parse(op, shape, &prob, &err) || source_basis(op, &prob, 0, &gpu, "NVRTC 13.0", basis, &err) ||
-        source_key(op, c, &prob, 0, &gpu, source, basis, key, &err))
+        plan_new(op, c->variant, &plan, &err) || source_key(op, plan, c, &prob, 0, &gpu, source, basis, key, &err))
         fail_msg("%s", err.msg);
+    plan_free(plan);
 }
 
 static void test_key(void **state)
