@@ -1,6 +1,5 @@
-/* `cutune tables`: makes the database that ships, with the default configurations of all installed ops: what a look-up answers on a
- * device that nobody has tuned for. It needs no device, and no compiler unless it is to make PTX. */
-#include <glob.h>
+/* `cutune tables`: makes the database that ships, with the default configurations that db/tables lists: what a look-up answers on a
+ * device that nobody has tuned for. It needs no device; for PTX it needs NVRTC. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,26 +11,29 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/shell.h"
 #include "cli/targets.h"
 #include "cli/text.h"
 #include "device/device.h"
 #include "op/load.h"
 #include "source/source.h"
 
-enum { KEY_PTX = KEY_OWN };
-enum { TEMPLATE_S = 10, COMPILER_S = 120 }; /* deadlines */
-enum { MAX_PTX = 16 << 20 };
+enum { TEMPLATE_S = 10, COMPILER_S = 120 };  /* deadlines */
+enum { MAX_LIST = 1 << 20 };                 /* bytes */
 static const char ptx_arch[] = "compute_75"; /* the oldest that NVRTC 13 knows: drivers compile it for all later ones */
 static const char ptx_version[] = "6.3";     /* of the language: the oldest that knows that architecture */
 
+enum ptx { PTX_AUTO, PTX_YES, PTX_NO };
+static const char *const ptx_words[] = { "auto", "yes", "no" };
+
 struct tables_args {
     struct args args;
-    const char *ptx, *out;
+    enum ptx ptx;
+    const char *out;
 };
 
 static const struct argp_option options[] = {
-    { "ptx", KEY_PTX, "FOLDER", 0, "Keep the PTX in this folder: make what is missing (needs NVRTC), remove what is not used", 0 },
+    { "ptx", KEY_OWN, "auto|yes|no", 0,
+      "Whether to compile the kernels for CUDA to PTX: if NVRTC is found, always (an error without NVRTC), or never", 0 },
     OPT_END,
 };
 
@@ -39,8 +41,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct tables_args *tables = state->input;
     switch (key) {
-    case KEY_PTX:
-        tables->ptx = arg;
+    case KEY_OWN:
+        tables->ptx = PTX_AUTO;
+        while (tables->ptx <= PTX_NO && strcmp(arg, ptx_words[tables->ptx]))
+            tables->ptx++;
+        if (tables->ptx > PTX_NO)
+            args_error(state, "--ptx '%s': auto, yes or no", arg);
         return 0;
     case ARGP_KEY_ARG:
         if (tables->out)
@@ -60,21 +66,27 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "OUT.db",
-    .doc = "Makes the tables that are installed with cutune: each op's default configurations, for all its element types,\n"
-           "as source for CUDA and OpenCL, and as PTX for CUDA where it was made."
-           "\vThe PTX is taken from db/tables/ptx, where it is kept as text.\n"
-           "After an op or a template was changed, make it anew:\n"
-           "  cutune tables --ptx db/tables/ptx build/tables.db",
+    .doc = "Makes the tables that are installed with cutune: the default configurations that db/tables/defaults.txt lists,\n"
+           "as source for CUDA and OpenCL, and as PTX for CUDA if NVRTC is found."
+           "\vExample:\n"
+           "  cutune tables --ptx yes build/tables.db",
 };
 
-/* What goes on. */
+/* A line of the list; the words are in its order. */
+struct shipped {
+    char device[16], op[MAX_NAME + 1], types[256], problem[256], config[1024];
+    int number;
+};
+
+/* What is worked on. */
 struct making {
     struct store *store;
-    const char *folder; /* of the PTX */
-    bool make;          /* what of it is missing */
+    enum ptx ptx;
     struct compiler *compiler;
-    struct buf *used; /* names of the files that have a kernel */
-    int records, without;
+    struct err why_not; /* there is no PTX, though nobody said no */
+    const char *list;   /* the file, for messages */
+    struct shipped *lines;
+    int nlines, records;
 };
 
 /* NVRTC writes its own version of the language into PTX, and a driver older than that refuses it, though nothing newer than the
@@ -96,40 +108,38 @@ static int lower_version(const struct buf *ptx, struct buf *out, struct err *err
     return out->failed ? err_nomem(err) : 0;
 }
 
-static int compile(struct making *m, const char *source, struct buf *ptx, struct err *err)
+/* Without NVRTC, or with one that no longer knows the architecture, there is no PTX: only `--ptx yes` makes that an error. */
+static int no_ptx(struct making *m, int rc, struct err *err)
+{
+    if (rc != ERR_UNSUPPORTED || m->ptx == PTX_YES)
+        return rc;
+    m->why_not = *err;
+    m->ptx = PTX_NO;
+    return 0;
+}
+
+static int open_compiler(struct making *m, struct err *err)
 {
     const struct devspec oldest = { .backend = "cuda", .arch = "sm_75", .cc = 75 };
+    return m->ptx == PTX_NO ? 0 : no_ptx(m, cuda_backend.compiler_open(&oldest, &m->compiler, err), err);
+}
+
+/* The PTX of a source; without a compiler the buffer stays empty. */
+static int compile(struct making *m, const char *source, struct buf *ptx, struct err *err)
+{
+    if (m->ptx == PTX_NO)
+        return 0;
     struct buf own = { 0 }, log = { 0 };
-    int rc = m->compiler ? 0 : cuda_backend.compiler_open(&oldest, &m->compiler, err);
     alarm(COMPILER_S);
-    if (!rc)
-        rc = cuda_backend.compile(m->compiler, &(struct compile_job){ .source = source, .arch = ptx_arch }, &own, NULL, &log, err);
+    int rc = cuda_backend.compile(m->compiler, &(struct compile_job){ .source = source, .arch = ptx_arch }, &own, NULL, &log, err);
     if (rc == ERR_INVALID && log.len) {
         char line[256];
         compile_log_line(&log, line);
         err_set(err, rc, "%s", line);
     }
-    if (!rc)
-        rc = lower_version(&own, ptx, err);
+    rc = rc ? no_ptx(m, rc, err) : lower_version(&own, ptx, err);
     buf_free(&own);
     buf_free(&log);
-    return rc;
-}
-
-/* The PTX of a source, if it is there or can be made; else the buffer stays empty. */
-static int find_ptx(struct making *m, const char *key, const char *source, struct buf *ptx, struct err *err)
-{
-    struct buf path = { 0 };
-    buf_fmt(&path, "%s/%s.ptx", m->folder, key);
-    buf_fmt(m->used, "%s ", key);
-    int rc = path.failed || m->used->failed ? err_nomem(err) : 0;
-    if (!rc && access(path.data, F_OK) == 0)
-        rc = file_read(path.data, MAX_PTX, ptx, err);
-    else if (!rc && m->make && !(rc = compile(m, source, ptx, err)))
-        rc = output_write(path.data, ptx, err);
-    if (!rc && strlen(buf_text(ptx)) != ptx->len)
-        rc = err_set(err, ERR_INVALID, "%s: not a text", path.data);
-    buf_free(&path);
     return rc;
 }
 
@@ -147,74 +157,107 @@ static int add_default(struct making *m, const struct op *op, int rank, int row,
     int rc = source_render(op, &config, row, dev, &source, err);
     if (!rc)
         rc = tuned_of(op, &config, &t, err);
-    if (!rc)
-        hash_hex(source.data, source.len, t->key);
-    bool cuda = strcmp(dev->backend, "cuda") == 0;
-    if (!rc && cuda)
-        rc = find_ptx(m, t->key, source.data, &ptx, err);
+    if (!rc && !strcmp(dev->backend, "cuda"))
+        rc = compile(m, source.data, &ptx, err);
     alarm(0);
     if (!rc) {
+        hash_hex(source.data, source.len, t->key);
         t->role = TUNED_DEFAULT;
         t->rank = rank;
         t->source = source.data;
         t->portable = ptx.len ? ptx.data : NULL;
         rc = store_default(m->store, dev, op, row, t, err);
         m->records++;
-        m->without += cuda && !ptx.len;
     }
-    if (rc)
-        err_prefix(err, "%s, default %d: ", op->name, rank + 1);
     tuned_free(t);
     buf_free(&source);
     buf_free(&ptx);
     return rc;
 }
 
-static int add_op(struct making *m, const char *name, struct err *err)
+static bool any(const char *word)
+{
+    return !strcmp(word, "*");
+}
+
+/* Puts the configuration of a line after the op's defaults, which have room for it, if the line is for these types and this backend. */
+static int take_line(const struct shipped *l, struct op *op, int row, const char *backend, struct err *err)
+{
+    struct config c;
+    struct problem problem;
+    int of_types = any(l->types) ? row : op_row(op, l->types, err);
+    int rc = of_types < 0 ? ERR_INVALID : config_parse(op, NULL, l->config, &c, err);
+    if (!rc && !any(l->problem))
+        rc = problem_parse(op, l->problem, &problem, err);
+    if (rc || of_types != row || (!any(l->device) && strcmp(l->device, backend)))
+        return rc;
+    const struct variant *v = &op->variants[c.variant];
+    struct val *values = arena_array(op->arena, (size_t)v->nparams, sizeof *values);
+    for (int p = 0; values && p < v->nparams; p++)
+        values[p] = v->params[p].values[c.at[p]];
+    op->defaults[op->ndefaults++] = (struct default_config){ .variant = c.variant, .values = values };
+    return values ? 0 : err_nomem(err);
+}
+
+/* What n lines say of their op ships in place of the defaults of its script. */
+static int add_op(struct making *m, const struct shipped *lines, int n, struct err *err)
 {
     static const struct devspec devices[] = { { .backend = "cuda" }, { .backend = "opencl" } };
     struct op *op = NULL;
-    int rc = op_load(name, &op, err);
-    for (int row = 0; !rc && row < op->nrows; row++)
-        for (int d = 0; !rc && d < 2; d++)
-            for (int rank = 0; !rc && rank < op->ndefaults; rank++)
-                rc = add_default(m, op, rank, row, &devices[d], err);
+    const struct shipped *at = lines;
+    int rc = op_load(lines->op, &op, err);
+    if (!rc && !(op->defaults = arena_array(op->arena, (size_t)n, sizeof *op->defaults)))
+        rc = err_nomem(err);
+    for (int i = 0; !rc && i < op->nrows * 2; i++) {
+        op->ndefaults = 0;
+        for (at = lines; !rc && at < lines + n; at += !rc)
+            rc = take_line(at, op, i / 2, devices[i % 2].backend, err);
+        for (int rank = 0; !rc && rank < op->ndefaults; rank++)
+            rc = add_default(m, op, rank, i / 2, &devices[i % 2], err);
+    }
+    if (rc)
+        err_prefix(err, "%s:%d: ", m->list, (at < lines + n ? at : lines)->number);
     op_free(op);
+    return rc;
+}
+
+static int read_list(struct making *m, struct err *err)
+{
+    struct buf text = { 0 };
+    int rc = file_read(m->list, MAX_LIST, &text, err), number = 0;
+    for (char *rest = text.data, *line; !rc && (line = strsep(&rest, "\n"));) {
+        struct shipped l = { .number = ++number };
+        if (!*line || *line == '#')
+            continue;
+        char time[64];
+        if (sscanf(line, "%15s %63s %255s %255s %1023s %63s", l.device, l.op, l.types, l.problem, l.config, time) != 6)
+            rc = err_set(err, ERR_INVALID, "%s:%d: a line is: device, op, types, problem, configuration, time", m->list, number);
+        else if (!any(l.device) && strcmp(l.device, "cuda") && strcmp(l.device, "opencl"))
+            rc = err_set(err, ERR_INVALID, "%s:%d: device %s: cuda, opencl, or * for both", m->list, number, l.device);
+        else if (!mem_grow((void **)&m->lines, m->nlines, sizeof l))
+            rc = err_nomem(err);
+        else
+            m->lines[m->nlines++] = l;
+    }
+    buf_free(&text);
     return rc;
 }
 
 static int add_ops(struct making *m, struct err *err)
 {
-    char **names = NULL;
-    int n = 0, rc = op_names(&names, &n, err);
+    int rc = read_list(m, err);
+    if (!rc)
+        rc = open_compiler(m, err);
+    if (!rc)
+        rc = store_begin(m->store, true, err);
     if (rc)
         return rc;
-    rc = store_begin(m->store, true, err);
-    if (!rc) {
-        for (int i = 0; !rc && i < n; i++)
-            rc = add_op(m, names[i], err);
-        rc = store_end(m->store, rc, err);
+    for (int first = 0, next; !rc && first < m->nlines; first = next) {
+        for (next = first + 1; next < m->nlines && !strcmp(m->lines[next].op, m->lines[first].op);)
+            next++;
+        rc = add_op(m, &m->lines[first], next - first, err);
     }
-    for (int i = 0; i < n; i++)
-        mem_free(names[i]);
-    mem_free(names);
-    return rc;
-}
-
-static void remove_unused(const struct making *m)
-{
-    struct buf pattern = { 0 };
-    glob_t found = { 0 };
-    buf_fmt(&pattern, "%s/*.ptx", m->folder);
-    if (!pattern.failed && glob(pattern.data, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            char key[HASH_HEX];
-            snprintf(key, sizeof key, "%s", strrchr(found.gl_pathv[i], '/') + 1);
-            if (!strstr(buf_text(m->used), key))
-                unlink(found.gl_pathv[i]);
-        }
-    globfree(&found);
-    buf_free(&pattern);
+    return store_end(m->store, rc, err);
 }
 
 static struct output unfinished; /* the database */
@@ -274,40 +317,28 @@ static int make_database(struct making *m, const char *out, struct err *err)
     return output_end(o, rc, err);
 }
 
-/* And how to get it. */
-static void say_without(const struct making *m, const char *out)
-{
-    const char *const words[] = { "cutune", "tables", "--ptx", m->folder, out };
-    struct buf command = { 0 };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        shell_word(&command, words[i]);
-    complain(DONE, "%d of the kernels for CUDA have no PTX in %s: %s", m->without, m->folder, buf_text(&command));
-    buf_free(&command);
-}
-
 int cmd_tables(int argc, char **argv)
 {
     struct tables_args args = { 0 };
-    struct buf folder = { 0 }, used = { 0 };
     struct err err = { 0 };
+    struct buf list = { 0 };
     const char *home;
     argp_parse(&argp, argc, argv, 0, NULL, &args);
-    if (home_find(&home, &err) != 0)
-        return complain(FAILED, "%s", err.msg);
-    buf_fmt(&folder, "%s/db/tables/ptx", home);
-    struct making m = { .folder = args.ptx ? args.ptx : buf_text(&folder), .make = args.ptx, .used = &used };
+    int rc = home_find(&home, &err);
+    if (!rc)
+        buf_fmt(&list, "%s/db/tables/defaults.txt", home);
+    struct making m = { .ptx = args.ptx, .list = buf_text(&list) };
     signal(SIGALRM, late);
-    int rc = make_database(&m, args.out, &err);
-    if (!rc && args.ptx)
-        remove_unused(&m);
+    if (!rc)
+        rc = make_database(&m, args.out, &err);
     int code = rc ? complain(FAILED, "%s", err.msg) : DONE;
-    if (!rc && m.without)
-        say_without(&m, args.out);
+    if (!rc && m.why_not.code)
+        complain(DONE, "the kernels for CUDA have no PTX, their source only: %s", m.why_not.msg);
     if (!rc)
         text_line("%s: %d default kernels", args.out, m.records);
     if (m.compiler)
         cuda_backend.compiler_close(m.compiler);
-    buf_free(&folder);
-    buf_free(&used);
+    mem_free(m.lines);
+    buf_free(&list);
     return code;
 }
