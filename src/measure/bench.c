@@ -1,6 +1,7 @@
 /* A bench: buffers, the reference, and the way of a candidate through load, verification and timing. */
 #include "measure/bench.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,12 +22,20 @@ void bench_playing(const struct bench *b, int i)
         b->set.playing(b->set.arg, i);
 }
 
-void bench_blame(struct result *out, const struct err *err)
+int condemn(struct result *r, enum outcome outcome, const char *fmt, ...)
 {
-    if (out->outcome != OUT_OK)
-        return;
-    out->outcome = OUT_CRASH;
-    snprintf(out->reason, sizeof out->reason, "%.255s", err->msg);
+    va_list ap;
+    r->outcome = outcome;
+    va_start(ap, fmt);
+    vsnprintf(r->reason, sizeof r->reason, fmt, ap);
+    va_end(ap);
+    return VERDICT;
+}
+
+void bench_blame(struct result *r, const struct err *err)
+{
+    if (r->outcome == OUT_OK)
+        condemn(r, OUT_CRASH, "%s", err->msg);
 }
 
 /* Complex elements are pairs of their parts to the service kernels. */
@@ -37,33 +46,35 @@ static const struct dtype *part_of(const struct dtype *t)
     return dtype_find(t->bytes == 8 ? "f32" : "f64");
 }
 
-static int make_slots(struct bench *b, struct err *err)
+static int make_arg(struct bench *b, int i, struct err *err)
 {
     const struct op *op = b->set.op;
-    b->nslots = op->nargs;
-    for (int i = 0; i < op->nargs; i++) {
-        struct slot *s = &b->slots[i];
-        s->arg = &op->args[i];
-        int64_t bytes;
-        int rc;
-        bench_alive(b); /* it may have to compile */
-        if (s->arg->kind == ARG_VALUE) {
-            rc = plan_arg_value(b->plan, i, b->vals, s->value, &s->value_bytes, err);
-        } else {
-            rc = plan_arg_bytes(b->plan, i, b->vals, b->set.row, &bytes, err);
-            if (!rc)
-                rc = service_load(b, part_of(op_arg_dtype(op, s->arg->type, b->set.row)), &s->service, err);
-            if (!rc)
-                rc = guarded_alloc(b, bytes, &s->buf, err);
-            if (!rc)
-                s->n = bytes / s->service->type->bytes;
-        }
-        if (rc) {
-            err_prefix(err, "argument %s: ", s->arg->name);
-            return rc;
-        }
+    struct bench_arg *a = &b->args[i];
+    int64_t bytes;
+    a->arg = &op->args[i];
+    bench_alive(b); /* it may have to compile */
+    if (a->arg->kind == ARG_VALUE)
+        return plan_arg_value(b->plan, i, b->vals, a->value, &a->value_bytes, err);
+    int rc = plan_arg_bytes(b->plan, i, b->vals, b->set.row, &bytes, err);
+    if (!rc)
+        rc = service_load(b, part_of(op_arg_dtype(op, a->arg->type, b->set.row)), &a->service, err);
+    if (!rc)
+        rc = guarded_alloc(b, bytes, &a->buf, err);
+    if (!rc)
+        a->n = bytes / a->service->type->bytes;
+    return rc;
+}
+
+static int make_args(struct bench *b, struct err *err)
+{
+    int rc = 0;
+    b->nargs = b->set.op->nargs;
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        rc = make_arg(b, i, err);
+        if (rc)
+            err_prefix(err, "argument %s: ", b->args[i].arg->name);
     }
-    return 0;
+    return rc;
 }
 
 /* Twice the cache, so that what was there is gone; bounded, since a CPU may report a very large one. */
@@ -85,9 +96,8 @@ static int check_fits(const struct op *op, const struct plan *plan, const struct
         int rc = plan_arg_bytes(plan, i, vals, row, &bytes, err);
         if (rc)
             return rc;
-        int copies = op->args[i].kind >= ARG_OUTPUT && op->args[i].kind <= ARG_INOUT
-                         ? (op->check == CHECK_EXACT ? 2 : 3) /* and what it should hold */
-                         : 1;
+        bool written = op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
+        int copies = !written ? 1 : op->check == CHECK_EXACT ? 2 : 3; /* and what it should hold */
         if (bytes > dev->max_alloc - 3 * GUARD)
             return err_set(err, ERR_INVALID, "argument %s takes %lld bytes, one buffer of %s may have %lld: choose smaller sizes",
                            op->args[i].name, (long long)bytes, dev->name, (long long)dev->max_alloc);
@@ -137,7 +147,7 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
     if (!rc)
         rc = b->be->alloc(b->dev, RESULT_BYTES, &b->result, err);
     if (!rc)
-        rc = make_slots(b, err);
+        rc = make_args(b, err);
     if (!rc)
         rc = make_flush(b, err);
     double bytes, flops;
@@ -156,21 +166,17 @@ out:
     return rc;
 }
 
-void bench_close(struct bench *b)
+static void free_all(struct bench *b)
 {
-    if (!b)
-        return;
-    if (b->dev && b->reference)
+    if (b->reference)
         candidate_unload(b, b->reference);
-    mem_free(b->reference);
-    if (b->dev)
-        pool_free(b);
-    for (int i = 0; b->dev && i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
-        guarded_free(b, &s->buf);
+    pool_free(b);
+    for (int i = 0; i < b->nargs; i++) {
+        struct bench_arg *a = &b->args[i];
+        guarded_free(b, &a->buf);
         for (int p = 0; p < PASSES; p++)
-            if (s->expected[p])
-                b->be->free(b->dev, s->expected[p]);
+            if (a->expected[p])
+                b->be->free(b->dev, a->expected[p]);
     }
     for (int i = 0; i < b->nservices; i++)
         b->be->unload(b->dev, b->services[i].module);
@@ -178,8 +184,17 @@ void bench_close(struct bench *b)
         b->be->free(b->dev, b->flush_buf);
     if (b->result)
         b->be->free(b->dev, b->result);
-    if (b->dev)
+}
+
+void bench_close(struct bench *b)
+{
+    if (!b)
+        return;
+    if (b->dev) {
+        free_all(b);
         b->be->close(b->dev);
+    }
+    mem_free(b->reference);
     plans_free(&b->plans);
     mem_free(b);
 }
@@ -195,59 +210,56 @@ static const struct {
     { { .pass = 0, .after_other = true }, true },
 };
 
-static int verify(struct bench *b, struct loaded *l, struct result *out, struct err *err)
+static int verify(struct bench *b, struct loaded *l, struct result *r, struct err *err)
 {
     int rc = 0;
     bool keeps = candidate_keeps(l);
-    for (size_t i = 0; !rc && out->outcome == OUT_OK && i < sizeof ways / sizeof *ways; i++)
+    for (size_t i = 0; !rc && i < sizeof ways / sizeof *ways; i++)
         if (keeps || !ways[i].keeps)
-            rc = verify_pass(b, l, ways[i].way, &out->outcome, out->reason, err);
+            rc = verify_pass(b, l, ways[i].way, r, err);
     return rc;
 }
 
-/* Nothing of a candidate that was not right is left for the next; and only where the reference still passes here, the fault was the
- * candidate's. A context that is lost needs no proof. */
-static int settle(struct bench *b, const struct result *out, struct err *err)
+/* Nothing of a candidate that was not right is left for the next; and it was the candidate's fault only if the reference still passes
+ * here. A context that is lost needs no proof. */
+static int prove_surroundings(struct bench *b, const struct result *r, struct err *err)
 {
-    if (out->outcome == OUT_OK)
+    if (r->outcome == OUT_OK)
         return 0;
     b->inputs_pass = -1;
-    return out->outcome == OUT_SLOWER ? 0 : bench_control(b, err);
+    return r->outcome == OUT_SLOWER ? 0 : bench_control(b, err);
 }
 
-static int run_once(struct bench *b, const struct bench_candidate *c, double cut_ns, struct loaded *l, struct result *out,
-                    struct err *err)
+static int run_once(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *r, struct err *err)
 {
+    struct loaded *l = mem_zalloc(sizeof *l);
+    *r = (struct result){ .resources = { -1, -1, -1, -1 } };
+    if (!l)
+        return err_nomem(err);
     bench_alive(b);
     int rc = inputs_fill(b, TIMED, err); /* goes on while the code is loaded */
     if (!rc)
-        rc = candidate_load(b, &c->config, c->binary, c->binary_bytes, l, &out->outcome, out->reason, err);
-    out->resources = l->resources;
+        rc = candidate_load(b, &c->config, c->binary, c->binary_bytes, l, r, err);
     bench_alive(b);
-    if (!rc && out->outcome == OUT_OK)
-        rc = verify(b, l, out, err);
-    if (!rc && out->outcome == OUT_OK)
-        rc = time_samples(b, l, cut_ns, out, err);
+    if (!rc)
+        rc = verify(b, l, r, err);
+    if (!rc)
+        rc = time_samples(b, l, cut_ns, r, err);
     candidate_unload(b, l);
+    mem_free(l);
     return rc;
 }
 
 int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err)
 {
-    struct loaded *l = mem_zalloc(sizeof *l);
-    *out = (struct result){ .resources = { -1, -1, -1, -1 } };
-    if (!l)
-        return err_nomem(err);
-    int rc = run_once(b, c, cut_ns, l, out, err);
+    int rc = run_once(b, c, cut_ns, out, err);
     if (rc == ERR_NOMEM) { /* what earlier candidates needed may be in the way */
         pool_free(b);
         result_free(out);
-        *out = (struct result){ .resources = { -1, -1, -1, -1 } };
-        rc = run_once(b, c, cut_ns, l, out, err);
+        rc = run_once(b, c, cut_ns, out, err);
     }
-    mem_free(l);
-    if (!rc)
-        rc = settle(b, out, err);
+    if (rc >= 0)
+        rc = prove_surroundings(b, out, err);
     if (rc)
         b->inputs_pass = -1;
     if (rc && rc != ERR_NOMEM)
@@ -256,46 +268,39 @@ int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, s
 }
 
 /* Room in the pool for the workspaces of as many players as can be, the first ones first. Whoever finds none sits out. */
-static int reserve(struct bench *b, const struct bench_candidate *c, int n, bool *sits_out, struct err *err)
+static int reserve(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct err *err)
 {
     int64_t most[MAX_ARGS] = { 0 };
-    int nmost = 0;
     for (int i = 0; i < n; i++) {
         int64_t bytes[MAX_ARGS], with[MAX_ARGS];
-        int k = candidate_workspaces(b, &c[i].config, bytes, err), nwith = k > nmost ? k : nmost;
-        for (int j = 0; j < nwith; j++) {
-            with[j] = j < nmost ? most[j] : 0;
-            if (j < k && bytes[j] > with[j])
-                with[j] = bytes[j];
-        }
-        int rc = k < 0 ? k : pool_reserve(b, with, nwith, err);
+        memcpy(with, most, sizeof with);
+        int k = candidate_workspaces(b, &c[i].config, bytes, err);
+        for (int j = 0; j < k; j++)
+            with[j] = bytes[j] > with[j] ? bytes[j] : with[j];
+        int rc = k < 0 ? k : pool_reserve(b, with, MAX_ARGS, err);
         if (rc == ERR_DEVICE)
             return rc;
-        sits_out[i] = rc != 0;
-        if (!rc) {
-            memcpy(most, with, sizeof *most * (size_t)nwith);
-            nmost = nwith;
-        }
+        l[i].sits_out = rc != 0;
+        if (!rc)
+            memcpy(most, with, sizeof most);
     }
-    return pool_reserve(b, most, nmost, err); /* after a failure the pool may be empty */
+    return pool_reserve(b, most, MAX_ARGS, err); /* after a failure the pool may be empty */
 }
 
-static int load_all(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct result *out, bool *sits_out,
-                    struct err *err)
+static int load_all(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct result *out, struct err *err)
 {
     int rc = inputs_fill(b, TIMED, err);
     for (int i = 0; !rc && i < n; i++) {
-        if (sits_out[i])
+        if (l[i].sits_out)
             continue;
         bench_playing(b, i);
-        rc = candidate_load(b, &c[i].config, c[i].binary, c[i].binary_bytes, &l[i], &out[i].outcome, out[i].reason, err);
-        out[i].resources = l[i].resources;
+        rc = candidate_load(b, &c[i].config, c[i].binary, c[i].binary_bytes, &l[i], &out[i], err);
         if (rc == ERR_NOMEM) {
-            sits_out[i] = true;
             candidate_unload(b, &l[i]);
+            l[i].sits_out = true;
             rc = 0;
-        } else if (!rc) {
-            rc = settle(b, &out[i], err);
+        } else if (rc >= 0) {
+            rc = prove_surroundings(b, &out[i], err);
         }
         if (rc)
             bench_blame(&out[i], err);
@@ -306,8 +311,7 @@ static int load_all(struct bench *b, const struct bench_candidate *c, int n, str
 int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err)
 {
     struct loaded *l = mem_array((size_t)n, sizeof *l);
-    bool *sits_out = mem_array((size_t)n, sizeof *sits_out);
-    int rc = l && sits_out ? 0 : err_nomem(err);
+    int rc = l ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < n; i++) {
         out[i] = (struct result){ .resources = { -1, -1, -1, -1 } };
         out[i].samples = mem_array((size_t)rounds, sizeof(double));
@@ -315,14 +319,13 @@ int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int r
     }
     b->inputs_pass = -1;
     if (!rc)
-        rc = reserve(b, c, n, sits_out, err);
+        rc = reserve(b, c, n, l, err);
     if (!rc)
-        rc = load_all(b, c, n, l, out, sits_out, err);
+        rc = load_all(b, c, n, l, out, err);
     if (!rc)
-        rc = playoff_rounds(b, l, n, rounds, out, sits_out, err);
+        rc = playoff_rounds(b, l, n, rounds, out, err);
     for (int i = 0; l && i < n; i++)
         candidate_unload(b, &l[i]);
-    mem_free(sits_out);
     mem_free(l);
     return rc;
 }

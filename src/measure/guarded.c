@@ -40,8 +40,16 @@ int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct 
         return b->be->fill(b->dev, g->inside, 0, g->bytes, with == POISON_ONES ? 0xff : 0, err);
     struct service *s = &b->services[0]; /* of any type */
     int64_t n = g->bytes / s->type->bytes, left = g->bytes % s->type->bytes;
-    int rc = service_fill(b, s, g->inside, n, 0, b->digest_key, true, err);
+    int rc = service_fill(b, s, g->inside, n, (struct contents){ .seed = b->digest_key }, err);
     return rc ? rc : b->be->fill(b->dev, g->inside, g->bytes - left, left, 0x96, err);
+}
+
+static void pool_give_back(struct bench *b, int i)
+{
+    if (b->pool[i].memory)
+        b->be->free(b->dev, b->pool[i].memory);
+    b->pool[i].memory = NULL;
+    b->pool[i].bytes = 0;
 }
 
 static int enlarge(struct bench *b, const int64_t *bytes, int n, struct err *err)
@@ -50,10 +58,7 @@ static int enlarge(struct bench *b, const int64_t *bytes, int n, struct err *err
     for (int i = 0; !rc && i < n; i++) {
         if (b->pool[i].bytes >= bytes[i])
             continue;
-        if (b->pool[i].memory)
-            b->be->free(b->dev, b->pool[i].memory);
-        b->pool[i].memory = NULL;
-        b->pool[i].bytes = 0;
+        pool_give_back(b, i);
         rc = b->be->alloc(b->dev, with_guards(bytes[i]), &b->pool[i].memory, err);
         if (!rc)
             b->pool[i].bytes = bytes[i];
@@ -79,10 +84,6 @@ int pool_take(struct bench *b, int i, int64_t bytes, struct guarded *out, struct
 
 void pool_free(struct bench *b)
 {
-    for (int i = 0; i < MAX_ARGS; i++) {
-        if (b->pool[i].memory)
-            b->be->free(b->dev, b->pool[i].memory);
-        b->pool[i].memory = NULL;
-        b->pool[i].bytes = 0;
-    }
+    for (int i = 0; i < MAX_ARGS; i++)
+        pool_give_back(b, i);
 }

@@ -1,8 +1,15 @@
-/* Shared by the files of measure/. */
+/* Shared by the files of measure/.
+ *
+ * Where a function is given the result of a candidate, it returns 0, or VERDICT if the candidate is at fault (the result says how), or a
+ * negative code if the bench itself fails. */
 #ifndef MEASURE_INTERNAL_H
 #define MEASURE_INTERNAL_H
 
 #include "measure/bench.h"
+
+enum { VERDICT = 1 };
+/* Sets outcome and reason; returns VERDICT. */
+int condemn(struct result *r, enum outcome outcome, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 enum { GUARD = 64 << 10 };   /* bytes of guard zone before and after each buffer */
 enum { PASSES = 2 };         /* sets of inputs that a candidate is verified with, each with a poison of its own */
@@ -23,13 +30,14 @@ struct guarded {
 };
 
 /* One argument of the op: a buffer (for an output also what it should hold), or a value. */
-struct slot {
+struct bench_arg {
     const struct arg *arg;
     struct guarded buf;
     struct service *service;
     int64_t n;                       /* elements of service->type */
     struct memory *expected[PASSES]; /* of an exact check for TIMED only: for the other the digest will do */
     uint32_t digest[PASSES][2];      /* of what is expected */
+    double tolerance;                /* of the second pass; 0: exact */
     unsigned char value[16];
     int value_bytes;
 };
@@ -44,21 +52,17 @@ struct bound {
 
 /* A candidate, loaded and ready to launch. */
 struct loaded {
-    struct module *module;
+    const struct variant *variant; /* null: the reference */
+    const struct launch *launches;
     int nlaunches;
-    struct {
-        struct kernel *kernel;
-        int nargs;
-    } launches[MAX_LAUNCHES];
+    struct module *module;
+    struct kernel *kernels[MAX_LAUNCHES];
     struct bound own, other; /* for the bench's problem; for another one, on the same buffers */
     bool has_other;
     char other_problem[128]; /* which one, for messages */
     int nwork;
     struct guarded work[MAX_ARGS]; /* inside is its own; whole belongs to the bench's pool */
-    bool work_clear[MAX_ARGS];
-    int nclear;
-    int clear[MAX_ARGS]; /* slots */
-    struct resources resources;
+    bool sits_out;                 /* of a play-off: it found no memory */
 };
 
 struct bench {
@@ -67,8 +71,8 @@ struct bench {
     struct device *dev;
     struct service services[MAX_ARGS];
     int nservices;
-    int nslots;
-    struct slot slots[MAX_ARGS];
+    int nargs;
+    struct bench_arg args[MAX_ARGS];
     struct plans plans;
     const struct plan *plan; /* the op's own */
     struct val vals[MAX_SLOTS];
@@ -82,10 +86,9 @@ struct bench {
     struct {
         struct memory *memory;
         int64_t bytes;
-    } pool[MAX_ARGS];           /* workspaces, by their place in the variant: each as large as any candidate needed */
-    int inputs_pass;            /* what the inputs hold now; -1: unknown */
-    bool outputs_fresh;         /* the outputs are poisoned for that pass, and nothing has run since */
-    double tolerance[MAX_ARGS]; /* of the second pass, by slot; 0: exact */
+    } pool[MAX_ARGS];   /* workspaces, by their place in the variant: each as large as any candidate needed */
+    int inputs_pass;    /* what the inputs hold now; -1: unknown */
+    bool outputs_fresh; /* the outputs are poisoned for that pass, and nothing has run since */
 };
 
 /* measure/service.c. Checks are queued between begin and end; end waits and tells what they found together. */
@@ -95,20 +98,24 @@ struct check {
     int64_t place; /* a lower bound of the first wrong element, at most 63 before it */
     uint32_t digests[MAX_DIGESTS][2];
 };
+/* What a fill is made of; a check against it makes it again. */
+struct contents {
+    uint64_t seed;
+    int32_t mode; /* 0: any bits; 1 + pass: numbers of that pass */
+};
 int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err);
-int service_fill(struct bench *b, struct service *s, struct memory *m, int64_t n, int pass, uint64_t seed, bool bits,
-                 struct err *err);
+/* Compiles a text. What the compiler refuses comes as the line of its log that says most. */
+int service_compile(struct bench *b, const struct buf *source, struct buf *binary, struct err *err);
+int service_fill(struct bench *b, struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err);
 int service_begin(struct bench *b, struct err *err);
-int service_check_source(struct bench *b, struct service *s, struct memory *m, int64_t n, int pass, uint64_t seed, bool bits,
-                         struct err *err);
-int service_check_same(struct bench *b, struct service *s, struct memory *got, struct memory *want, int64_t n, double tolerance,
-                       bool partial, struct err *err);
+int service_check_source(struct bench *b, const struct bench_arg *a, struct contents what, struct err *err);
+/* Its buffer against what is expected in this pass. */
+int service_check_same(struct bench *b, const struct bench_arg *a, int pass, double tolerance, struct err *err);
 int service_check_guards(struct bench *b, const struct guarded *g, struct err *err);
-/* Elements that hold one poison in m and another in other. */
-int service_check_unwritten(struct bench *b, struct service *s, struct memory *m, uint8_t in_m, struct memory *other,
-                            uint8_t in_other, int64_t n, struct err *err);
+/* Elements of its buffer that hold zeros still, and held ones in what is expected of the timed pass. */
+int service_check_unwritten(struct bench *b, const struct bench_arg *a, struct err *err);
 /* Adds the digest of m, which holds what is the argument's, to the which-th. */
-int service_digest(struct bench *b, const struct slot *s, struct memory *m, int which, struct err *err);
+int service_digest(struct bench *b, const struct bench_arg *a, struct memory *m, int which, struct err *err);
 int service_end(struct bench *b, int digests, struct check *out, struct err *err);
 int service_flush(struct bench *b, struct err *err);
 
@@ -123,8 +130,8 @@ enum poison {
     POISON_ZEROS,  /* what fresh memory often holds */
 };
 int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct err *err); /* the inside */
-/* Makes room for workspaces of so many bytes in the pool. ERR_NOMEM where the device has none left. What was loaded before must have
- * been loaded anew, or fit already. */
+/* Makes room for workspaces of so many bytes in the pool. ERR_NOMEM if the device has none left. What was taken from the pool before
+ * has to fit already, or must not be used any more. */
 int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err);
 int pool_take(struct bench *b, int i, int64_t bytes, struct guarded *out, struct err *err);
 void pool_free(struct bench *b);
@@ -132,10 +139,10 @@ void pool_free(struct bench *b);
 /* measure/candidate.c */
 /* Bytes of a candidate's workspaces; returns how many there are, or an error. */
 int candidate_workspaces(struct bench *b, const struct config *config, int64_t bytes[MAX_ARGS], struct err *err);
-/* config null: the reference. A refusal of the candidate is 0 with *outcome and reason. ERR_NOMEM: the device lacks memory that it
- * should have, which is not the candidate's fault. What it holds then is in *l, for unload. */
+/* config null: the reference. ERR_NOMEM: the device lacks memory that it should have, which is not the candidate's fault. Whatever it
+ * returns, *l holds what is to be unloaded. */
 int candidate_load(struct bench *b, const struct config *config, const void *binary, size_t bytes, struct loaded *l,
-                   enum outcome *outcome, char reason[256], struct err *err);
+                   struct result *r, struct err *err);
 void candidate_unload(struct bench *b, struct loaded *l);
 /* Clears what it must, then every launch; queued. */
 int candidate_launch(struct bench *b, struct loaded *l, const struct bound *how, struct err *err);
@@ -143,7 +150,7 @@ int candidate_launch(struct bench *b, struct loaded *l, const struct bound *how,
 bool candidate_keeps(const struct loaded *l);
 
 /* measure/other.c: finds another, smaller problem that the configuration takes, and binds l->other to it; none is no error. */
-void other_bind(struct bench *b, const struct variant *v, const struct plan *plan, const struct config *config, struct loaded *l);
+void other_bind(struct bench *b, const struct plan *plan, const struct config *config, struct loaded *l);
 
 /* measure/verify.c */
 struct way { /* one verification of a candidate */
@@ -152,24 +159,23 @@ struct way { /* one verification of a candidate */
     bool poisoned;     /* workspaces are poisoned before; else they hold what was left there */
     bool inputs_later; /* the next look at the inputs finds what this run does to them: they stay until then */
 };
-bool is_output(const struct slot *s); /* or inout */
-bool is_exact(const struct bench *b, int slot, int pass);
-/* What a run has changed of its inouts: put back. */
-int inouts_fill(struct bench *b, int pass, struct err *err);
+int verify_pass(struct bench *b, struct loaded *l, struct way way, struct result *r, struct err *err);
+bool is_output(const struct bench_arg *a); /* or inout */
+bool is_exact(const struct bench_arg *a, int pass);
+/* Fresh contents for everything that a kernel reads or writes, except workspaces. What is as it should be is left. */
 int inputs_fill(struct bench *b, int pass, struct err *err);
-int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome *outcome, char reason[256], struct err *err);
-/* No result of an earlier run is left for a timed one to find: not in its outputs, not in its workspaces. */
-int results_poison(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err);
-/* Queues a check of all outputs: what must be equal to the bit into the which-th digest. */
+/* Before a timed run: inouts as they were before the first, and no result of an earlier one to be found, in outputs or workspaces. */
+int timed_set_back(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err);
+/* Queues a check of all outputs: what must be equal to the bit goes into the which-th digest. */
 int outputs_look(struct bench *b, int pass, int which, struct err *err);
 int guards_look(struct bench *b, struct loaded *l, struct err *err); /* queues a check of all guard zones */
 int inputs_look(struct bench *b, int which, struct err *err);        /* queues the digest of all inputs, as the which-th */
-int find_input(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err); /* one that has changed */
-/* What is wrong with what is there now: guard zones, inputs, outputs, in this order. */
 /* Of m, which holds what is the argument's; waited for. */
-int digest_of(struct bench *b, const struct slot *s, struct memory *m, uint32_t digest[2], struct err *err);
-bool same(const uint32_t a[2], const uint32_t b[2]); /* of two digests */
-int diagnose(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err);
+int digest_of(struct bench *b, const struct bench_arg *a, struct memory *m, uint32_t digest[2], struct err *err);
+bool same(const uint32_t a[2], const uint32_t b[2]);                          /* of two digests */
+int find_input(struct bench *b, int pass, struct result *r, struct err *err); /* one that has changed */
+/* What is wrong with what is there now: guard zones, inputs, outputs, in this order. */
+int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, struct err *err);
 
 /* measure/reference.c */
 int reference_open(struct bench *b, double *ns, struct err *err);
@@ -179,12 +185,12 @@ int bench_control(struct bench *b, struct err *err);
 
 /* measure/timing.c */
 int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err);
-int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, const bool *sits_out, struct err *err);
+int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, struct err *err);
 int time_copy(struct bench *b, double bytes, double *ns, struct err *err);
 
 void bench_alive(const struct bench *b);
 void bench_playing(const struct bench *b, int i);
-/* A failure of the bench is that of the candidate it happened with, where that has none of its own. */
-void bench_blame(struct result *out, const struct err *err);
+/* A failure of the bench is that of the candidate it happened with, if that has none of its own. */
+void bench_blame(struct result *r, const struct err *err);
 
 #endif

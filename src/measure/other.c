@@ -34,28 +34,27 @@ static bool nth_problem(const struct bench *b, int k, struct problem *out)
 }
 
 /* Whether all that the kernels touch lies in what the bench's problem has. */
-static bool fits(const struct bench *b, const struct variant *v, const struct plan *plan, const struct val *vals,
-                 const struct loaded *l)
+static bool fits(const struct bench *b, const struct plan *plan, const struct val *vals, const struct loaded *l)
 {
     int64_t bytes;
-    for (int i = 0; i < b->nslots; i++)
-        if (b->slots[i].buf.inside && (plan_arg_bytes(plan, i, vals, b->set.row, &bytes, NULL) || bytes > b->slots[i].buf.bytes))
+    for (int i = 0; i < b->nargs; i++)
+        if (b->args[i].buf.inside && (plan_arg_bytes(plan, i, vals, b->set.row, &bytes, NULL) || bytes > b->args[i].buf.bytes))
             return false;
-    for (int i = 0; i < v->nworkspaces; i++)
+    for (int i = 0; i < l->nwork; i++)
         if (plan_workspace_bytes(plan, i, vals, b->set.row, &bytes, NULL) || bytes > l->work[i].bytes)
             return false;
     return !plan_refuses(plan, vals, &b->set.dev);
 }
 
-static bool bind_other(const struct variant *v, const struct plan *plan, const struct val *vals, struct loaded *l)
+static bool bind_other(const struct plan *plan, const struct val *vals, struct loaded *l)
 {
     l->other = l->own;
     for (int i = 0; i < l->nlaunches; i++) {
         struct geometry *g = &l->other.launches[i].geometry;
         if (plan_geometry(plan, i, vals, g, NULL) || g->shared > l->own.launches[i].geometry.shared)
             return false;
-        for (int k = 0; k < v->launches[i].nargs; k++) {
-            int a = v->launches[i].args[k];
+        for (int k = 0; k < l->launches[i].nargs; k++) {
+            int a = l->launches[i].args[k];
             struct karg *arg = &l->other.launches[i].args[k];
             if (!arg->memory && plan_arg_value(plan, a, vals, arg->bytes, &arg->size, NULL))
                 return false;
@@ -64,7 +63,7 @@ static bool bind_other(const struct variant *v, const struct plan *plan, const s
     return true;
 }
 
-void other_bind(struct bench *b, const struct variant *v, const struct plan *plan, const struct config *config, struct loaded *l)
+void other_bind(struct bench *b, const struct plan *plan, const struct config *config, struct loaded *l)
 {
     struct problem p;
     struct val vals[MAX_SLOTS];
@@ -72,7 +71,7 @@ void other_bind(struct bench *b, const struct variant *v, const struct plan *pla
         if (!memcmp(p.size, b->set.problem.size, sizeof *p.size * (size_t)b->set.op->naxes))
             continue;
         plan_slots(plan, &p, b->set.row, &b->set.dev, config, vals);
-        l->has_other = fits(b, v, plan, vals, l) && bind_other(v, plan, vals, l);
+        l->has_other = fits(b, plan, vals, l) && bind_other(plan, vals, l);
     }
     if (l->has_other) {
         struct buf text = { 0 };

@@ -10,34 +10,23 @@ static int set_tolerances(struct bench *b, struct err *err)
 {
     int64_t length;
     int rc = plan_length(b->plan, b->vals, &length, err);
-    for (int i = 0; !rc && i < b->nslots; i++) {
-        const struct slot *s = &b->slots[i];
-        if (s->buf.inside && b->set.op->check == CHECK_SUM)
-            b->tolerance[i] = 4 * s->service->type->eps * (double)length;
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        struct bench_arg *a = &b->args[i];
+        if (a->buf.inside && b->set.op->check == CHECK_SUM)
+            a->tolerance = 4 * a->service->type->eps * (double)length;
     }
     return rc;
 }
 
 static int compile(struct bench *b, struct buf *binary, struct err *err)
 {
-    struct buf src = { 0 }, log = { 0 };
-    struct compiler *c = NULL;
-    char line[256];
-    int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &src, err);
+    struct buf source = { 0 };
+    int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &source, err);
     if (b->set.fresh) /* a text that no cache of the driver has seen */
-        buf_fmt(&src, "// %016llx\n", (unsigned long long)b->set.fresh);
+        buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
     if (!rc)
-        rc = src.failed ? err_nomem(err) : b->be->compiler_open(&b->set.dev, &c, err);
-    if (!rc)
-        rc = b->be->compile(c, &(struct compile_job){ .source = src.data }, binary, NULL, &log, err);
-    if (rc == ERR_INVALID && log.len) {
-        compile_log_line(&log, line);
-        err_set(err, rc, "%s", line);
-    }
-    if (c)
-        b->be->compiler_close(c);
-    buf_free(&log);
-    buf_free(&src);
+        rc = service_compile(b, &source, binary, err);
+    buf_free(&source);
     return rc;
 }
 
@@ -46,9 +35,9 @@ static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *er
 {
     bench_alive(b);
     int rc = inputs_fill(b, pass, err);
-    for (int i = 0; !rc && zeros && i < b->nslots; i++)
-        if (b->slots[i].arg->kind == ARG_OUTPUT)
-            rc = guarded_poison(b, &b->slots[i].buf, POISON_ZEROS, err);
+    for (int i = 0; !rc && zeros && i < b->nargs; i++)
+        if (b->args[i].arg->kind == ARG_OUTPUT)
+            rc = guarded_poison(b, &b->args[i].buf, POISON_ZEROS, err);
     if (!rc)
         rc = b->be->span_begin(b->dev, 0, err);
     if (!rc)
@@ -63,24 +52,22 @@ static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *er
 /* What one pass is to give: the reference's output, copied away from where candidates write, and its digest. */
 static int keep_expected(struct bench *b, int pass, struct err *err)
 {
-    for (int i = 0; i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
-        int rc = 0;
-        if (!is_output(s))
+    int rc = 0;
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        struct bench_arg *a = &b->args[i];
+        if (!is_output(a))
             continue;
         if (pass == TIMED || b->set.op->check != CHECK_EXACT) {
-            rc = b->be->alloc(b->dev, s->buf.bytes, &s->expected[pass], err);
+            rc = b->be->alloc(b->dev, a->buf.bytes, &a->expected[pass], err);
             if (!rc)
-                rc = b->be->copy(b->dev, s->expected[pass], s->buf.inside, s->buf.bytes, err);
+                rc = b->be->copy(b->dev, a->expected[pass], a->buf.inside, a->buf.bytes, err);
         }
         if (!rc)
-            rc = digest_of(b, s, s->buf.inside, s->digest[pass], err);
-        if (rc)
-            return rc;
-        for (int k = 0; k < 2 && is_exact(b, i, pass); k++)
-            b->digest[pass][k] += s->digest[pass][k];
+            rc = digest_of(b, a, a->buf.inside, a->digest[pass], err);
+        for (int k = 0; !rc && k < 2 && is_exact(a, pass); k++)
+            b->digest[pass][k] += a->digest[pass][k];
     }
-    return 0;
+    return rc;
 }
 
 /* What the reference does not write, a candidate need not write either. Run over zeros, after ones, such an element shows. */
@@ -88,21 +75,21 @@ static int check_written(struct bench *b, struct err *err)
 {
     double ns;
     int rc = run(b, TIMED, true, &ns, err);
-    for (int i = 0; !rc && i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        struct bench_arg *a = &b->args[i];
         struct check found;
-        if (s->arg->kind != ARG_OUTPUT || s->arg->partial)
+        if (a->arg->kind != ARG_OUTPUT || a->arg->partial)
             continue;
         rc = service_begin(b, err);
         if (!rc)
-            rc = service_check_unwritten(b, s->service, s->expected[TIMED], 0xff, s->buf.inside, 0, s->n, err);
+            rc = service_check_unwritten(b, a, err);
         if (!rc)
             rc = service_end(b, 0, &found, err);
         if (!rc && found.count)
             rc = err_set(err, ERR_INVALID,
                          "leaves %u elements of %s unwritten, from about element %lld on: it must write all, or the argument says "
                          "partial = true",
-                         found.count, s->arg->name, (long long)found.place);
+                         found.count, a->arg->name, (long long)found.place);
     }
     return rc;
 }
@@ -113,15 +100,15 @@ static int check_again(struct bench *b, struct err *err)
     double ns;
     uint32_t now[2];
     int rc = run(b, 0, true, &ns, err);
-    for (int i = 0; !rc && i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
-        if (!is_output(s) || s->arg->partial)
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        struct bench_arg *a = &b->args[i];
+        if (!is_output(a) || a->arg->partial)
             continue;
-        rc = digest_of(b, s, s->buf.inside, now, err);
-        if (!rc && !same(now, s->digest[0]))
+        rc = digest_of(b, a, a->buf.inside, now, err);
+        if (!rc && !same(now, a->digest[0]))
             rc =
                 err_set(err, ERR_INVALID,
-                        "gives another %s when it is run again: it must set each element, whatever was there before", s->arg->name);
+                        "gives another %s when it is run again: it must set each element, whatever was there before", a->arg->name);
     }
     return rc;
 }
@@ -129,12 +116,11 @@ static int check_again(struct bench *b, struct err *err)
 /* The digest that inputs must keep; the reference keeps them itself. */
 static int keep_inputs(struct bench *b, int pass, struct err *err)
 {
-    enum outcome outcome = OUT_OK;
-    char reason[256];
+    struct result r = { 0 };
     struct check sum;
-    int rc = find_input(b, pass, &outcome, reason, err);
-    if (!rc && outcome != OUT_OK)
-        rc = err_set(err, ERR_INVALID, "%s", reason);
+    int rc = find_input(b, pass, &r, err);
+    if (rc == VERDICT)
+        rc = err_set(err, ERR_INVALID, "%s", r.reason);
     if (!rc)
         rc = service_begin(b, err);
     if (!rc)
@@ -165,8 +151,7 @@ static int first_runs(struct bench *b, double *ns, struct err *err)
 int reference_open(struct bench *b, double *ns, struct err *err)
 {
     struct buf binary = { 0 };
-    enum outcome outcome = OUT_OK;
-    char reason[256] = "";
+    struct result r = { 0 };
     bench_alive(b);
     b->reference = mem_zalloc(sizeof *b->reference);
     int rc = b->reference ? set_tolerances(b, err) : err_nomem(err);
@@ -174,9 +159,9 @@ int reference_open(struct bench *b, double *ns, struct err *err)
         return rc;
     rc = compile(b, &binary, err);
     if (!rc)
-        rc = candidate_load(b, NULL, binary.data, binary.len, b->reference, &outcome, reason, err);
-    if (!rc && outcome != OUT_OK)
-        rc = err_set(err, ERR_DEVICE, "%s", reason);
+        rc = candidate_load(b, NULL, binary.data, binary.len, b->reference, &r, err);
+    if (rc == VERDICT)
+        rc = err_set(err, ERR_DEVICE, "%s", r.reason);
     if (!rc)
         rc = first_runs(b, ns, err);
     buf_free(&binary);
@@ -187,11 +172,10 @@ int reference_open(struct bench *b, double *ns, struct err *err)
 
 int bench_control(struct bench *b, struct err *err)
 {
-    enum outcome outcome = OUT_OK;
-    char reason[256] = "";
+    struct result r = { 0 };
     b->inputs_pass = -1;
-    int rc = verify_pass(b, b->reference, (struct way){ .pass = TIMED, .poisoned = true }, &outcome, reason, err);
-    if (rc || outcome == OUT_OK)
-        return rc;
-    return err_set(err, ERR_DEVICE, "the reference %s, run again: %s", b->set.op->reference_name, reason);
+    int rc = verify_pass(b, b->reference, (struct way){ .pass = TIMED, .poisoned = true }, &r, err);
+    if (rc == VERDICT)
+        rc = err_set(err, ERR_DEVICE, "the reference %s, run again: %s", b->set.op->reference_name, r.reason);
+    return rc;
 }

@@ -8,38 +8,40 @@
 
 enum { THREADS = 256, MAX_BLOCKS = 2048 };
 
-static int compile_service(struct bench *b, const struct dtype *t, struct buf *binary, struct err *err)
+int service_compile(struct bench *b, const struct buf *source, struct buf *binary, struct err *err)
 {
-    struct buf text = { 0 }, src = { 0 }, log = { 0 };
     struct compiler *c = NULL;
+    struct buf log = { 0 };
+    char line[256];
+    int rc = source->failed ? err_nomem(err) : b->be->compiler_open(&b->set.dev, &c, err);
+    if (rc)
+        return rc;
+    rc = b->be->compile(c, &(struct compile_job){ .source = source->data }, binary, NULL, &log, err);
+    if (rc == ERR_INVALID && log.len) {
+        compile_log_line(&log, line);
+        err_set(err, rc, "%s", line);
+    }
+    b->be->compiler_close(c);
+    buf_free(&log);
+    return rc;
+}
+
+static int compile_for(struct bench *b, const struct dtype *t, struct buf *binary, struct err *err)
+{
+    struct buf text = { 0 }, source = { 0 };
     char path[4096];
     snprintf(path, sizeof path, "%s/templates/service.cu", b->set.home);
     int rc = file_read(path, 1 << 20, &text, err);
     if (!rc)
-        rc = source_prelude(b->set.op, &b->set.dev, &src, err);
-    if (rc)
-        goto out;
-    source_define_type(&src, "T", t);
-    buf_put(&src, text.data, text.len);
-    if (src.failed) {
-        rc = err_nomem(err);
-        goto out;
+        rc = source_prelude(b->set.op, &b->set.dev, &source, err);
+    if (!rc) {
+        source_define_type(&source, "T", t);
+        buf_put(&source, text.data, text.len);
+        rc = service_compile(b, &source, binary, err);
+        if (rc)
+            err_prefix(err, "%s for %s: ", path, t->name);
     }
-    rc = b->be->compiler_open(&b->set.dev, &c, err);
-    if (rc)
-        goto out;
-    rc = b->be->compile(c, &(struct compile_job){ .source = src.data }, binary, NULL, &log, err);
-    if (rc == ERR_INVALID && log.len) {
-        char line[256];
-        compile_log_line(&log, line);
-        err_set(err, rc, "%s", line);
-    }
-    if (rc)
-        err_prefix(err, "%s for %s: ", path, t->name);
-    b->be->compiler_close(c);
-out:
-    buf_free(&log);
-    buf_free(&src);
+    buf_free(&source);
     buf_free(&text);
     return rc;
 }
@@ -53,7 +55,7 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
         }
     struct service *s = &b->services[b->nservices];
     struct buf binary = { 0 };
-    int rc = compile_service(b, t, &binary, err);
+    int rc = compile_for(b, t, &binary, err);
     if (!rc)
         rc = b->be->load(b->dev, binary.data, binary.len, &s->module, err);
     struct {
@@ -118,34 +120,27 @@ int service_end(struct bench *b, int digests, struct check *out, struct err *err
     return rc;
 }
 
-static int32_t mode_of(int pass, bool bits)
+int service_fill(struct bench *b, struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err)
 {
-    return bits ? 0 : 1 + pass;
-}
-
-int service_fill(struct bench *b, struct service *s, struct memory *m, int64_t n, int pass, uint64_t seed, bool bits,
-                 struct err *err)
-{
-    int32_t mode = mode_of(pass, bits);
-    struct karg args[] = { buffer(m), scalar(&n, 8), scalar(&seed, 8), scalar(&mode, 4) };
+    struct karg args[] = { buffer(m), scalar(&n, 8), scalar(&what.seed, 8), scalar(&what.mode, 4) };
     return launch_over(b, s->fill_source, n, args, 4, err);
 }
 
-int service_check_source(struct bench *b, struct service *s, struct memory *m, int64_t n, int pass, uint64_t seed, bool bits,
-                         struct err *err)
+int service_check_source(struct bench *b, const struct bench_arg *a, struct contents what, struct err *err)
 {
-    int32_t mode = mode_of(pass, bits);
-    struct karg args[] = { buffer(b->result), buffer(m), scalar(&n, 8), scalar(&seed, 8), scalar(&mode, 4) };
-    return launch_over(b, s->check_source, n, args, 5, err);
+    struct karg args[] = { buffer(b->result), buffer(a->buf.inside), scalar(&a->n, 8), scalar(&what.seed, 8),
+                           scalar(&what.mode, 4) };
+    return launch_over(b, a->service->check_source, a->n, args, 5, err);
 }
 
-int service_check_same(struct bench *b, struct service *s, struct memory *got, struct memory *want, int64_t n, double tolerance,
-                       bool partial, struct err *err)
+int service_check_same(struct bench *b, const struct bench_arg *a, int pass, double tolerance, struct err *err)
 {
     float limit = (float)tolerance;
-    int32_t some = partial;
-    struct karg args[] = { buffer(b->result), buffer(got), buffer(want), scalar(&n, 8), scalar(&limit, 4), scalar(&some, 4) };
-    return tolerance > 0 ? launch_over(b, s->check_close, n, args, 6, err) : launch_over(b, s->check_equal, n, args, 4, err);
+    int32_t some = a->arg->partial;
+    struct karg args[] = { buffer(b->result), buffer(a->buf.inside), buffer(a->expected[pass]),
+                           scalar(&a->n, 8),  scalar(&limit, 4),     scalar(&some, 4) };
+    return tolerance > 0 ? launch_over(b, a->service->check_close, a->n, args, 6, err)
+                         : launch_over(b, a->service->check_equal, a->n, args, 4, err);
 }
 
 int service_check_guards(struct bench *b, const struct guarded *g, struct err *err)
@@ -156,21 +151,21 @@ int service_check_guards(struct bench *b, const struct guarded *g, struct err *e
     return launch_over(b, b->services[0].check_guards, 2 * zone, args, 5, err);
 }
 
-int service_check_unwritten(struct bench *b, struct service *s, struct memory *m, uint8_t in_m, struct memory *other,
-                            uint8_t in_other, int64_t n, struct err *err)
+int service_check_unwritten(struct bench *b, const struct bench_arg *a, struct err *err)
 {
-    int32_t v = in_m, w = in_other;
-    struct karg args[] = { buffer(b->result), buffer(m), buffer(other), scalar(&n, 8), scalar(&v, 4), scalar(&w, 4) };
-    return launch_over(b, s->check_unwritten, n, args, 6, err);
+    int32_t ones = 0xff, zeros = 0;
+    struct karg args[] = { buffer(b->result), buffer(a->expected[TIMED]), buffer(a->buf.inside),
+                           scalar(&a->n, 8),  scalar(&ones, 4),           scalar(&zeros, 4) };
+    return launch_over(b, a->service->check_unwritten, a->n, args, 6, err);
 }
 
-int service_digest(struct bench *b, const struct slot *s, struct memory *m, int which, struct err *err)
+int service_digest(struct bench *b, const struct bench_arg *a, struct memory *m, int which, struct err *err)
 {
     int32_t at = DIGESTS_AT + 2 * which;
-    int64_t words = s->n * s->service->type->bytes / 16;
-    uint64_t key = rand_at(b->digest_key, (uint64_t)(s - b->slots)); /* arguments that change places show */
-    struct karg args[] = { buffer(b->result), buffer(m), scalar(&s->n, 8), scalar(&key, 8), scalar(&at, 4) };
-    return launch_over(b, s->service->digest, words > 0 ? words : 1, args, 5, err);
+    int64_t words = a->n * a->service->type->bytes / 16;
+    uint64_t key = rand_at(b->digest_key, (uint64_t)(a - b->args)); /* arguments that change places show */
+    struct karg args[] = { buffer(b->result), buffer(m), scalar(&a->n, 8), scalar(&key, 8), scalar(&at, 4) };
+    return launch_over(b, a->service->digest, words > 0 ? words : 1, args, 5, err);
 }
 
 int service_flush(struct bench *b, struct err *err)

@@ -1,6 +1,6 @@
 /* Timing: device spans with the queue kept busy. Before each sample outputs and workspaces are poisoned, and the cache is flushed by
  * reading, unless a warm one is asked for. What each timed run has written is checked, all of it. */
-#include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/util.h"
@@ -8,21 +8,14 @@
 
 enum { SAMPLES = 10, COPY_SAMPLES = 7 };
 
-/* All that a run may find is as it was before the first. A result that is there already would save it work. */
-static int set_back(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err)
-{
-    int rc = inouts_fill(b, pass, err); /* the application has its own there each time: not its cost, not timed */
-    return rc ? rc : results_poison(b, l, pass, keep_work, err);
-}
-
 /* Queues one sample into a span, then a look at its outputs. */
 static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, bool keep_work, struct err *err)
 {
-    int rc = set_back(b, l, pass, keep_work, err);
+    int rc = timed_set_back(b, l, pass, keep_work, err);
     if (!rc && b->set.warm) { /* a run that is not timed fills the cache */
         rc = candidate_launch(b, l, &l->own, err);
         if (!rc)
-            rc = set_back(b, l, pass, keep_work, err);
+            rc = timed_set_back(b, l, pass, keep_work, err);
     } else if (!rc) {
         rc = service_flush(b, err);
     }
@@ -36,13 +29,12 @@ static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, b
 }
 
 /* What was right when it was verified. An earlier one of several timed runs leaves no output to be looked at. */
-static void wrong_when_timed(struct result *r, bool on_left)
+static int wrong_when_timed(struct result *r, bool on_left)
 {
-    char text[256];
-    snprintf(text, sizeof text, "%s", r->outcome == OUT_OK ? "another result than the reference's" : r->reason);
-    r->outcome = OUT_WRONG;
-    snprintf(r->reason, sizeof r->reason, "%s: %.200s", on_left ? "on the workspace that its last run left" : "in a timed run",
-             text);
+    char text[sizeof r->reason] = "another result than the reference's";
+    if (r->outcome != OUT_OK)
+        memcpy(text, r->reason, sizeof text);
+    return condemn(r, OUT_WRONG, "%s: %.200s", on_left ? "on the workspace that its last run left" : "in a timed run", text);
 }
 
 /* Of n samples: were all their outputs right, and is all else untouched? */
@@ -61,10 +53,10 @@ static int look_back(struct bench *b, struct loaded *l, int pass, int n, bool fi
         wrong++;
     if (wrong == n && !found.count && same(found.digests[n], b->input_digest[pass]))
         return 0;
-    rc = diagnose(b, l, pass, &r->outcome, r->reason, err);
-    if (!rc || r->outcome == OUT_WRONG)
+    rc = diagnose(b, l, pass, r, err);
+    if (rc >= 0 || r->outcome == OUT_WRONG)
         wrong_when_timed(r, first_left && !wrong);
-    return rc;
+    return rc < 0 ? rc : VERDICT;
 }
 
 /* Times come only with the outcome ok. on_left: the first finds the workspace as its last run has left it. */
@@ -95,17 +87,16 @@ static int sample(struct bench *b, struct loaded *l, double cut_ns, struct resul
     bool keeps = candidate_keeps(l);
     int64_t begun = clock_ns();
     int rc = take_samples(b, l, keeps ? TIMED : 0, 2, keeps, first, r, err); /* the first warms up */
-    if (rc || r->outcome != OUT_OK)
+    if (rc)
         return rc;
     if (cut_ns > 0 && first[1] > cut_ns) {
         r->samples[r->nsamples++] = first[1];
-        r->outcome = OUT_SLOWER;
-        snprintf(r->reason, sizeof r->reason, "first sample over %.3g us", cut_ns / 1e3);
-        return 0;
+        condemn(r, OUT_SLOWER, "first sample over %.3g us", cut_ns / 1e3);
+        return 0; /* it has a time */
     }
     double each = (double)(clock_ns() - begun) / 2; /* poisons, flush and checks included */
     int step = each * SAMPLES < slice_ns ? SAMPLES : (int)(slice_ns / each) + 1;
-    while (!rc && r->outcome == OUT_OK && r->nsamples < SAMPLES) {
+    while (!rc && r->nsamples < SAMPLES) {
         int n = SAMPLES - r->nsamples < step ? SAMPLES - r->nsamples : step;
         rc = take_samples(b, l, TIMED, n, false, r->samples + r->nsamples, r, err);
         r->nsamples += n;
@@ -117,11 +108,9 @@ int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result
 {
     r->samples = mem_array(SAMPLES, sizeof *r->samples);
     int rc = r->samples ? sample(b, l, cut_ns, r, err) : err_nomem(err);
-    if (rc || (r->outcome != OUT_OK && r->outcome != OUT_SLOWER)) {
+    if (rc)
         r->nsamples = 0;
-        return rc;
-    }
-    return stats_of(r->samples, r->nsamples, &r->stats, err);
+    return rc ? rc : stats_of(r->samples, r->nsamples, &r->stats, err);
 }
 
 /* One sample of the i-th, waited for and checked alone, so that what goes wrong is known to be its own. The flush, or the run that is
@@ -134,19 +123,16 @@ static int play(struct bench *b, struct loaded *l, int i, int pass, double *ns, 
         rc = guarded_paint(b, &l->work[k], TIMED, err);
     if (!rc)
         rc = take_samples(b, l, pass, 1, false, ns, out, err);
-    if (!rc && out->outcome != OUT_OK)
-        rc = bench_control(b, err);
-    return rc;
+    return rc == VERDICT ? bench_control(b, err) : rc;
 }
 
-static int play_round(struct bench *b, struct loaded *l, int n, int round, int pass, struct result *out, const bool *sits_out,
-                      struct err *err)
+static int play_round(struct bench *b, struct loaded *l, int n, int round, int pass, struct result *out, struct err *err)
 {
     int rc = 0;
     for (int k = 0; !rc && k < n; k++) {
         int i = (k + round + 1) % n;
         double ns = 0;
-        if (out[i].outcome != OUT_OK || sits_out[i])
+        if (out[i].outcome != OUT_OK || l[i].sits_out)
             continue;
         rc = play(b, &l[i], i, pass, &ns, &out[i], err);
         if (rc)
@@ -161,11 +147,11 @@ static int play_round(struct bench *b, struct loaded *l, int n, int round, int p
 
 /* Round by round, so that a drift of the clocks meets all alike; the order turns each round, so that nobody is always behind the same
  * neighbour. The first round warms up; the last, on other inputs, is for what was kept from the others. */
-int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, const bool *sits_out, struct err *err)
+int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, struct err *err)
 {
     int rc = 0;
     for (int round = -1; !rc && round <= rounds; round++)
-        rc = play_round(b, l, n, round, round < rounds ? TIMED : 0, out, sits_out, err);
+        rc = play_round(b, l, n, round, round < rounds ? TIMED : 0, out, err);
     for (int i = 0; !rc && i < n; i++)
         if (out[i].nsamples)
             rc = stats_of(out[i].samples, out[i].nsamples, &out[i].stats, err);

@@ -7,19 +7,17 @@
 #include "measure/internal.h"
 
 /* Other data in each pass: a result that was kept from an earlier one shows. */
-static uint64_t seed_of(const struct bench *b, const struct slot *s, int pass)
+static struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass)
 {
-    return 0x63757475ul + (uint64_t)(s - b->slots) + ((uint64_t)pass << 32);
+    enum fill fill = a->arg->fill;
+    bool bits = fill == FILL_AUTO ? b->set.op->check == CHECK_EXACT : fill == FILL_BITS;
+    return (struct contents){ .seed = 0x63757475ul + (uint64_t)(a - b->args) + ((uint64_t)pass << 32),
+                              .mode = bits ? 0 : 1 + pass };
 }
 
-static bool is_bits(const struct bench *b, const struct slot *s)
+bool is_output(const struct bench_arg *a)
 {
-    return s->arg->fill == FILL_AUTO ? b->set.op->check == CHECK_EXACT : s->arg->fill == FILL_BITS;
-}
-
-bool is_output(const struct slot *s)
-{
-    return s->arg->kind == ARG_OUTPUT || s->arg->kind == ARG_INOUT;
+    return a->arg->kind == ARG_OUTPUT || a->arg->kind == ARG_INOUT;
 }
 
 static enum poison poison_of(int pass)
@@ -27,45 +25,39 @@ static enum poison poison_of(int pass)
     return pass == TIMED ? POISON_ONES : POISON_RANDOM;
 }
 
-static int fill_slot(struct bench *b, struct slot *s, int pass, struct err *err)
+static int fill_arg(struct bench *b, struct bench_arg *a, int pass, struct err *err)
 {
-    return service_fill(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s, pass), is_bits(b, s), err);
+    return service_fill(b, a->service, a->buf.inside, a->n, contents_of(b, a, pass), err);
 }
 
-int inouts_fill(struct bench *b, int pass, struct err *err)
+int timed_set_back(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < b->nslots; i++)
-        if (b->slots[i].arg->kind == ARG_INOUT)
-            rc = fill_slot(b, &b->slots[i], pass, err);
-    return rc;
-}
-
-int results_poison(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err)
-{
-    int rc = 0;
-    for (int i = 0; !rc && i < b->nslots; i++)
-        if (b->slots[i].arg->kind == ARG_OUTPUT) /* of a partial one, what is left alone is compared, too */
-            rc = guarded_poison(b, &b->slots[i].buf, b->slots[i].arg->partial ? poison_of(pass) : POISON_ZEROS, err);
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        struct bench_arg *a = &b->args[i];
+        if (a->arg->kind == ARG_INOUT) /* the application has its own there each time: not its cost, not timed */
+            rc = fill_arg(b, a, pass, err);
+        else if (a->arg->kind == ARG_OUTPUT) /* what a candidate leaves alone of a partial one is compared, too */
+            rc = guarded_poison(b, &a->buf, a->arg->partial ? poison_of(pass) : POISON_ZEROS, err);
+    }
     for (int i = 0; !rc && !keep_work && i < l->nwork; i++)
         rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
     return rc;
 }
 
-/* Fresh contents for everything that a kernel reads or writes. What is as it should be is left. */
 int inputs_fill(struct bench *b, int pass, struct err *err)
 {
     int rc = 0, held = b->inputs_pass;
     if (held == pass && b->outputs_fresh)
         return 0;
     b->inputs_pass = -1;
-    for (int i = 0; !rc && i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
-        if (!s->buf.inside || (s->arg->kind == ARG_INPUT && held == pass))
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        struct bench_arg *a = &b->args[i];
+        if (!a->buf.inside || (a->arg->kind == ARG_INPUT && held == pass))
             continue;
-        rc = guarded_paint(b, &s->buf, pass, err);
+        rc = guarded_paint(b, &a->buf, pass, err);
         if (!rc)
-            rc = s->arg->kind == ARG_OUTPUT ? guarded_poison(b, &s->buf, poison_of(pass), err) : fill_slot(b, s, pass, err);
+            rc = a->arg->kind == ARG_OUTPUT ? guarded_poison(b, &a->buf, poison_of(pass), err) : fill_arg(b, a, pass, err);
     }
     if (!rc)
         b->inputs_pass = pass;
@@ -73,22 +65,19 @@ int inputs_fill(struct bench *b, int pass, struct err *err)
     return rc;
 }
 
-bool is_exact(const struct bench *b, int slot, int pass)
+bool is_exact(const struct bench_arg *a, int pass)
 {
-    return pass != TIMED || !(b->tolerance[slot] > 0);
+    return pass != TIMED || !(a->tolerance > 0);
 }
 
 int outputs_look(struct bench *b, int pass, int which, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
-        if (!is_output(s))
-            continue;
-        if (is_exact(b, i, pass))
-            rc = service_digest(b, s, s->buf.inside, which, err);
-        else
-            rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, b->tolerance[i], s->arg->partial, err);
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        struct bench_arg *a = &b->args[i];
+        if (is_output(a))
+            rc = is_exact(a, pass) ? service_digest(b, a, a->buf.inside, which, err)
+                                   : service_check_same(b, a, pass, a->tolerance, err);
     }
     return rc;
 }
@@ -96,9 +85,9 @@ int outputs_look(struct bench *b, int pass, int which, struct err *err)
 int guards_look(struct bench *b, struct loaded *l, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < b->nslots; i++)
-        if (b->slots[i].buf.inside)
-            rc = service_check_guards(b, &b->slots[i].buf, err);
+    for (int i = 0; !rc && i < b->nargs; i++)
+        if (b->args[i].buf.inside)
+            rc = service_check_guards(b, &b->args[i].buf, err);
     for (int i = 0; !rc && i < l->nwork; i++)
         rc = service_check_guards(b, &l->work[i], err);
     return rc;
@@ -107,37 +96,29 @@ int guards_look(struct bench *b, struct loaded *l, struct err *err)
 int inputs_look(struct bench *b, int which, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < b->nslots; i++)
-        if (b->slots[i].arg->kind == ARG_INPUT)
-            rc = service_digest(b, &b->slots[i], b->slots[i].buf.inside, which, err);
+    for (int i = 0; !rc && i < b->nargs; i++)
+        if (b->args[i].arg->kind == ARG_INPUT)
+            rc = service_digest(b, &b->args[i], b->args[i].buf.inside, which, err);
     return rc;
 }
 
-/* Which buffer's zone it was; null: none. */
+/* Whose zone it was: an argument's, "a workspace", or null for none. */
 static int find_guard(struct bench *b, struct loaded *l, const char **where, struct err *err)
 {
-    struct check found;
+    int rc = 0;
     *where = NULL;
-    int rc = service_begin(b, err);
-    if (!rc)
-        rc = guards_look(b, l, err);
-    if (!rc)
-        rc = service_end(b, 0, &found, err);
-    if (rc || !found.count)
-        return rc;
-    *where = "a workspace";
-    for (int i = 0; !rc && i < b->nslots; i++) {
-        if (!b->slots[i].buf.inside)
+    for (int i = 0; !rc && !*where && i < b->nargs + l->nwork; i++) {
+        struct check found = { 0 };
+        const struct guarded *g = i < b->nargs ? &b->args[i].buf : &l->work[i - b->nargs];
+        if (!g->inside)
             continue;
         rc = service_begin(b, err);
         if (!rc)
-            rc = service_check_guards(b, &b->slots[i].buf, err);
+            rc = service_check_guards(b, g, err);
         if (!rc)
             rc = service_end(b, 0, &found, err);
-        if (!rc && found.count) {
-            *where = b->slots[i].arg->name;
-            break;
-        }
+        if (!rc && found.count)
+            *where = i < b->nargs ? b->args[i].arg->name : "a workspace";
     }
     return rc;
 }
@@ -175,35 +156,26 @@ static bool alike(const struct dtype *t, const unsigned char *got, const unsigne
 }
 
 /* The first wrong element, for a person: element 17 of out is 3, not 5 (12 wrong). */
-static int describe(struct bench *b, const struct slot *s, int pass, double tolerance, const struct check *found, char reason[256],
-                    struct err *err)
+static int describe(struct bench *b, const struct bench_arg *a, int pass, double tolerance, const struct check *found,
+                    struct result *r, struct err *err)
 {
-    const struct dtype *t = s->service->type;
+    const struct dtype *t = a->service->type;
     unsigned char got[64 * 16], want[64 * 16];
-    int64_t n = s->n - found->place < 64 ? s->n - found->place : 64, size = t->bytes;
-    int rc = n <= 0 ? 0 : b->be->read(b->dev, got, s->buf.inside, found->place * size, n * size, err);
+    char g[40] = "?", w[40] = "?";
+    int64_t i = 0, n = a->n - found->place < 64 ? a->n - found->place : 64, size = t->bytes;
+    int rc = n <= 0 ? 0 : b->be->read(b->dev, got, a->buf.inside, found->place * size, n * size, err);
     if (!rc && n > 0)
-        rc = b->be->read(b->dev, want, s->expected[pass], found->place * size, n * size, err);
+        rc = b->be->read(b->dev, want, a->expected[pass], found->place * size, n * size, err);
     if (rc)
         return rc;
-    int64_t i = 0;
     while (i < n - 1 && alike(t, got + i * size, want + i * size, tolerance))
         i++;
-    char g[40] = "?", w[40] = "?";
     if (n > 0) {
         print_element(g, sizeof g, t, got + i * size);
         print_element(w, sizeof w, t, want + i * size);
     }
-    snprintf(reason, 256, "element %lld of %s is %s, the reference gives %s (%u wrong)", (long long)(found->place + i),
-             s->arg->name, g, w, found->count);
-    return 0;
-}
-
-static int wrong(enum outcome *outcome, char reason[256], const char *fmt, const char *name)
-{
-    *outcome = OUT_WRONG;
-    snprintf(reason, 256, fmt, name);
-    return 0;
+    return condemn(r, OUT_WRONG, "element %lld of %s is %s, the reference gives %s (%u wrong)", (long long)(found->place + i),
+                   a->arg->name, g, w, found->count);
 }
 
 bool same(const uint32_t a[2], const uint32_t b[2])
@@ -211,12 +183,12 @@ bool same(const uint32_t a[2], const uint32_t b[2])
     return a[0] == b[0] && a[1] == b[1];
 }
 
-int digest_of(struct bench *b, const struct slot *s, struct memory *m, uint32_t digest[2], struct err *err)
+int digest_of(struct bench *b, const struct bench_arg *a, struct memory *m, uint32_t digest[2], struct err *err)
 {
     struct check now;
     int rc = service_begin(b, err);
     if (!rc)
-        rc = service_digest(b, s, m, 0, err);
+        rc = service_digest(b, a, m, 0, err);
     if (!rc)
         rc = service_end(b, 1, &now, err);
     if (!rc)
@@ -225,99 +197,98 @@ int digest_of(struct bench *b, const struct slot *s, struct memory *m, uint32_t 
 }
 
 /* Of an exact check's other pass, what was expected is not kept. */
-static int check_digest(struct bench *b, struct slot *s, int pass, enum outcome *outcome, char reason[256], struct err *err)
+static int check_digest(struct bench *b, const struct bench_arg *a, int pass, struct result *r, struct err *err)
 {
     uint32_t now[2];
-    int rc = digest_of(b, s, s->buf.inside, now, err);
-    if (!rc && !same(now, s->digest[pass]))
-        return wrong(outcome, reason, "%s is not what the reference gives on other inputs", s->arg->name);
+    int rc = digest_of(b, a, a->buf.inside, now, err);
+    if (!rc && !same(now, a->digest[pass]))
+        rc = condemn(r, OUT_WRONG, "%s is not what the reference gives on other inputs", a->arg->name);
     return rc;
 }
 
-static int check_elements(struct bench *b, int slot, int pass, enum outcome *outcome, char reason[256], struct err *err)
+static int check_elements(struct bench *b, const struct bench_arg *a, int pass, struct result *r, struct err *err)
 {
-    struct slot *s = &b->slots[slot];
     struct check found;
     uint32_t now[2];
-    double tolerance = is_exact(b, slot, pass) ? 0 : b->tolerance[slot];
+    double tolerance = is_exact(a, pass) ? 0 : a->tolerance;
     int rc = service_begin(b, err);
     if (!rc)
-        rc = service_check_same(b, s->service, s->buf.inside, s->expected[pass], s->n, tolerance, s->arg->partial, err);
+        rc = service_check_same(b, a, pass, tolerance, err);
     if (!rc)
         rc = service_end(b, 0, &found, err);
     if (rc || !found.count)
         return rc;
     /* Before an expected output condemns a candidate: is it still what the reference wrote? */
-    rc = digest_of(b, s, s->expected[pass], now, err);
-    if (!rc && !same(now, s->digest[pass])) {
-        wrong(outcome, reason, "wrote over memory that is not its own: the expected %s changed", s->arg->name);
+    rc = digest_of(b, a, a->expected[pass], now, err);
+    if (!rc && !same(now, a->digest[pass])) {
+        condemn(r, OUT_WRONG, "wrote over memory that is not its own: the expected %s changed", a->arg->name);
         return err_set(err, ERR_DEVICE, "a candidate wrote over the expected output");
     }
-    *outcome = OUT_WRONG;
-    return rc ? rc : describe(b, s, pass, tolerance, &found, reason, err);
+    condemn(r, OUT_WRONG, "%s is not what the reference gives", a->arg->name);
+    return rc ? rc : describe(b, a, pass, tolerance, &found, r, err);
 }
 
-static int find_output(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
+static int find_output(struct bench *b, int pass, struct result *r, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && *outcome == OUT_OK && i < b->nslots; i++)
-        if (is_output(&b->slots[i]))
-            rc = b->slots[i].expected[pass] ? check_elements(b, i, pass, outcome, reason, err)
-                                            : check_digest(b, &b->slots[i], pass, outcome, reason, err);
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        const struct bench_arg *a = &b->args[i];
+        if (is_output(a))
+            rc = a->expected[pass] ? check_elements(b, a, pass, r, err) : check_digest(b, a, pass, r, err);
+    }
     return rc;
 }
 
-int find_input(struct bench *b, int pass, enum outcome *outcome, char reason[256], struct err *err)
+int find_input(struct bench *b, int pass, struct result *r, struct err *err)
 {
-    for (int i = 0; i < b->nslots; i++) {
-        struct slot *s = &b->slots[i];
-        if (!s->buf.inside || s->arg->kind != ARG_INPUT)
-            continue;
+    int rc = 0;
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        const struct bench_arg *a = &b->args[i];
         struct check found;
-        int rc = service_begin(b, err);
+        if (a->arg->kind != ARG_INPUT)
+            continue;
+        rc = service_begin(b, err);
         if (!rc)
-            rc = service_check_source(b, s->service, s->buf.inside, s->n, pass, seed_of(b, s, pass), is_bits(b, s), err);
+            rc = service_check_source(b, a, contents_of(b, a, pass), err);
         if (!rc)
             rc = service_end(b, 0, &found, err);
-        if (rc)
-            return rc;
-        if (found.count)
-            return wrong(outcome, reason, "changed its input %s", s->arg->name);
+        if (!rc && found.count)
+            rc = condemn(r, OUT_WRONG, "changed its input %s", a->arg->name);
     }
-    return 0;
+    return rc;
 }
 
-int diagnose(struct bench *b, struct loaded *l, int pass, enum outcome *outcome, char reason[256], struct err *err)
+int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, struct err *err)
 {
     const char *where;
     int rc = find_guard(b, l, &where, err);
     if (!rc && where) {
-        wrong(outcome, reason, "wrote outside %s", where);
+        rc = condemn(r, OUT_WRONG, "wrote outside %s", where);
         /* On a CPU it may have hit more than the zone: this process is not to be trusted with the next one. */
-        return b->set.dev.shares_cores ? err_set(err, ERR_DEVICE, "a candidate wrote outside its buffers") : 0;
+        return b->set.dev.shares_cores ? err_set(err, ERR_DEVICE, "a candidate wrote outside its buffers") : rc;
     }
     if (!rc)
-        rc = find_input(b, pass, outcome, reason, err);
-    if (!rc && *outcome == OUT_OK)
-        rc = find_output(b, pass, outcome, reason, err);
+        rc = find_input(b, pass, r, err);
+    if (!rc)
+        rc = find_output(b, pass, r, err);
     return rc;
 }
 
 /* What was there before, in front of a reason that came of it. */
-static void tell_before(const struct loaded *l, struct way way, char reason[256])
+static void tell_before(const struct loaded *l, struct way way, struct result *r)
 {
-    char text[256];
+    char text[sizeof r->reason];
     if (way.poisoned)
         return;
-    snprintf(text, sizeof text, "%s", reason);
+    memcpy(text, r->reason, sizeof text);
     if (way.after_other)
-        snprintf(reason, 256, "on the workspace that a run of %.80s left: %.130s", l->other_problem, text);
+        condemn(r, r->outcome, "on the workspace that a run of %.80s left: %.130s", l->other_problem, text);
     else
-        snprintf(reason, 256, "on the workspace that its last run left: %.200s", text);
+        condemn(r, r->outcome, "on the workspace that its last run left: %.200s", text);
 }
 
 /* Everything in one check; what was wrong is looked for only if there is something. */
-static int look(struct bench *b, struct loaded *l, struct way way, enum outcome *outcome, char reason[256], struct err *err)
+static int look(struct bench *b, struct loaded *l, struct way way, struct result *r, struct err *err)
 {
     struct check found;
     int rc = service_begin(b, err);
@@ -334,53 +305,47 @@ static int look(struct bench *b, struct loaded *l, struct way way, enum outcome 
     bool kept = way.inputs_later || same(found.digests[1], b->input_digest[way.pass]);
     if (kept && !found.count && same(found.digests[0], b->digest[way.pass]))
         return 0;
-    rc = diagnose(b, l, way.pass, outcome, reason, err);
-    if (!rc && *outcome == OUT_OK) /* what was wrong is no longer: something else writes here */
-        return err_set(err, ERR_DEVICE, "a check failed, and what it found was gone when it was looked at");
-    return rc;
+    rc = diagnose(b, l, way.pass, r, err);
+    return rc ? rc : err_set(err, ERR_DEVICE, "a check failed, and what it found was gone when it was looked at");
 }
 
-static int launch(struct bench *b, struct loaded *l, const struct bound *how, enum outcome *outcome, char reason[256],
-                  struct err *err)
+static int launch(struct bench *b, struct loaded *l, const struct bound *how, struct result *r, struct err *err)
 {
     struct err why = { 0 };
-    if (!candidate_launch(b, l, how, &why) && !b->be->sync(b->dev, &why))
+    int rc = candidate_launch(b, l, how, &why);
+    if (!rc)
+        rc = b->be->sync(b->dev, &why);
+    if (!rc)
         return 0;
     if (why.code == ERR_NOMEM)
         return err_set(err, ERR_NOMEM, "%s", why.msg);
-    *outcome = OUT_LAUNCH_ERROR;
-    snprintf(reason, 256, "%.255s", why.msg);
     /* An error that stays takes the context with it; one that does not was a refusal. */
-    int rc = b->be->sync(b->dev, err);
-    if (rc)
-        *outcome = OUT_CRASH;
-    return rc;
+    rc = b->be->sync(b->dev, err);
+    condemn(r, rc ? OUT_CRASH : OUT_LAUNCH_ERROR, "%s", why.msg);
+    return rc ? rc : VERDICT;
 }
 
-int verify_pass(struct bench *b, struct loaded *l, struct way way, enum outcome *outcome, char reason[256], struct err *err)
+int verify_pass(struct bench *b, struct loaded *l, struct way way, struct result *r, struct err *err)
 {
     int rc = 0;
     bench_alive(b);
-    if (way.after_other && l->has_other) {
-        rc = launch(b, l, &l->other, outcome, reason, err);
-        if (rc || *outcome != OUT_OK)
-            tell_before(l, way, reason);
-    }
-    if (!rc && *outcome == OUT_OK)
+    if (way.after_other && l->has_other)
+        rc = launch(b, l, &l->other, r, err);
+    if (!rc)
         rc = inputs_fill(b, way.pass, err);
     for (int i = 0; !rc && i < l->nwork && way.poisoned; i++) {
         rc = guarded_paint(b, &l->work[i], way.pass, err);
         if (!rc)
             rc = guarded_poison(b, &l->work[i], poison_of(way.pass), err);
     }
-    if (rc || *outcome != OUT_OK)
-        return rc;
-    bench_alive(b);
-    rc = launch(b, l, &l->own, outcome, reason, err);
-    bench_alive(b);
-    if (!rc && *outcome == OUT_OK)
-        rc = look(b, l, way, outcome, reason, err);
-    if (*outcome != OUT_OK)
-        tell_before(l, way, reason);
+    if (!rc) {
+        bench_alive(b);
+        rc = launch(b, l, &l->own, r, err);
+        bench_alive(b);
+    }
+    if (!rc)
+        rc = look(b, l, way, r, err);
+    if (r->outcome != OUT_OK)
+        tell_before(l, way, r);
     return rc;
 }

@@ -49,27 +49,37 @@ int child_next(struct child *c, enum frame_kind *kind, struct cursor *body, stru
     }
 }
 
-void child_alive(void *arg)
+int child_serve(struct child *c, child_answer *answer, void *arg, struct err *err)
 {
-    struct child *c = arg;
-    frame_end(&c->out, frame_begin(&c->out, F_ALIVE));
+    enum frame_kind kind;
+    struct cursor body;
+    int rc = 0;
+    while (!rc) {
+        rc = child_next(c, &kind, &body, err);
+        if (!rc)
+            rc = answer(arg, kind, &body, err);
+    }
+    return rc;
+}
+
+void child_say(struct child *c, enum frame_kind kind, const char *text)
+{
+    size_t f = frame_begin(&c->out, kind);
+    if (text)
+        buf_lstr(&c->out, text);
+    frame_end(&c->out, f);
     child_send(c, NULL);
 }
 
-void child_failed(struct child *c, const struct err *why)
+void child_alive(void *child)
 {
-    buf_clear(&c->out);
-    size_t f = frame_begin(&c->out, F_FAILED);
-    buf_lstr(&c->out, why->msg);
-    frame_end(&c->out, f);
-    child_send(c, NULL);
+    child_say(child, F_ALIVE, NULL);
 }
 
 int child_start(struct child *c, struct err *err)
 {
     size_t f = frame_begin(&c->out, F_HELLO);
     buf_u32(&c->out, WIRE_VERSION);
-    buf_lstr(&c->out, CUTUNE_VERSION);
     frame_end(&c->out, f);
     int rc = child_send(c, err);
     enum frame_kind kind;
@@ -93,7 +103,9 @@ int worker_main(const char *kind)
 {
     struct child c = { 0 };
     struct err err = { 0 };
-    int (*work)(struct child *) = !strcmp(kind, "compile") ? compile_worker : !strcmp(kind, "measure") ? measure_worker : NULL;
+    int (*work)(struct child *, struct err *) = !strcmp(kind, "compile")   ? compile_worker
+                                                : !strcmp(kind, "measure") ? measure_worker
+                                                                           : NULL;
     int type;
     socklen_t len = sizeof type;
     if (!work || getsockopt(CHILD_FD, SOL_SOCKET, SO_TYPE, &type, &len)) {
@@ -104,11 +116,14 @@ int worker_main(const char *kind)
     if (!process_tie(CHILD_FD)) /* a hung kernel must not outlive a killed coordinator */
         return 1;
     process_expendable();
-    int code = 1;
-    if (child_start(&c, &err))
-        child_failed(&c, &err);
-    else
-        code = work(&c);
+    int rc = child_start(&c, &err);
+    if (!rc)
+        rc = work(&c, &err);
+    if (rc != ERR_IO) {
+        buf_clear(&c.out);
+        child_say(&c, F_FAILED, err.msg);
+        _exit(1); /* what a driver does at a usual exit may hang where a context is lost */
+    }
     child_end(&c);
-    return code;
+    return 0;
 }

@@ -18,13 +18,19 @@ int child_start(struct child *c, struct err *err);
 int child_next(struct child *c, enum frame_kind *kind, struct cursor *body, struct err *err);
 /* Sends what frame_begin and frame_end put into c->out, and clears it. */
 int child_send(struct child *c, struct err *err);
-void child_alive(void *child); /* F_ALIVE; a failure shows in the next send */
-void child_failed(struct child *c, const struct err *why);
+/* A frame of one text, or of nothing. A failure shows in the next send. */
+void child_say(struct child *c, enum frame_kind kind, const char *text);
+void child_alive(void *child);
 void child_end(struct child *c);
 
-/* One file a kind of worker. Each returns an exit code. */
-int compile_worker(struct child *c);
-int measure_worker(struct child *c);
+/* What a worker does with a frame. Whatever it returns but 0 ends the worker. */
+typedef int child_answer(void *arg, enum frame_kind kind, struct cursor *body, struct err *err);
+/* Answers frames until one fails, or the coordinator is gone: ERR_IO. */
+int child_serve(struct child *c, child_answer *answer, void *arg, struct err *err);
+
+/* One file a kind of worker. ERR_IO: the run is over. */
+int compile_worker(struct child *c, struct err *err);
+int measure_worker(struct child *c, struct err *err);
 
 /* "compile" or "measure" */
 int worker_main(const char *kind);

@@ -1,6 +1,5 @@
 /* Compile worker: a configuration to source, its key, and on demand to a binary. */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -99,35 +98,46 @@ static int make_trial(struct compiling *w, const struct config *config, struct t
     return rc;
 }
 
-static int compile(struct compiling *w, bool try_it, struct err *err)
+/* Compiles what was made of a configuration, or with null of the reference. The reason is the compiler's own, where it has one. */
+static int compile_text(struct compiling *w, const struct config *config, const struct buf *source, bool try_it, struct buf *binary,
+                        struct buf *portable, char reason[256])
 {
     const struct task *t = &w->c->task;
     struct trial *trial = mem_zalloc(sizeof *trial);
-    struct buf binary = { 0 }, portable = { 0 }, log = { 0 };
+    struct buf log = { 0 };
     struct err why = { 0 };
-    char reason[256] = "", compiler[COMPILER_NAME], arch[sizeof t->dev.arch + 2];
-    enum outcome outcome = OUT_OK;
-    int n = 0, rc = trial ? make_trial(w, &w->config, trial, &n, &why) : err_nomem(&why);
-    struct compile_job job = { .source = w->source.data, .nlaunches = try_it ? n : 0, .warming = child_alive, .warming_arg = w->c };
+    char arch[sizeof t->dev.arch + 2];
+    int n = 0, rc = trial && !source->failed ? make_trial(w, config, trial, &n, &why) : err_nomem(&why);
+    struct compile_job job = { .source = source->data, .nlaunches = try_it ? n : 0, .warming = child_alive, .warming_arg = w->c };
     if (trial)
         job.launches = trial->launches;
-    if (t->op->variants[w->config.variant].requires.arch_specific) {
+    if (config && t->op->variants[config->variant].requires.arch_specific) {
         snprintf(arch, sizeof arch, "%sa", t->dev.arch);
         job.arch = arch;
     }
-    int64_t start = clock_ns();
     if (!rc)
-        rc = w->be->compile(w->compiler, &job, &binary, &portable, &log, &why);
+        rc = w->be->compile(w->compiler, &job, binary, portable, &log, &why);
+    if (rc == ERR_INVALID && log.len)
+        compile_log_line(&log, reason);
+    else
+        snprintf(reason, 256, "%.255s", rc ? why.msg : "");
+    buf_free(&log);
+    mem_free(trial);
+    return rc;
+}
+
+static int compile(struct compiling *w, bool try_it, struct err *err)
+{
+    struct buf binary = { 0 }, portable = { 0 }, *out = &w->c->out;
+    char reason[256], compiler[COMPILER_NAME];
+    int64_t start = clock_ns();
+    int rc = compile_text(w, &w->config, &w->source, try_it, &binary, &portable, reason);
     double ms = (double)(clock_ns() - start) / 1e6;
-    if (rc) {
-        outcome = rc == ERR_INVALID ? OUT_COMPILE_ERROR : rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR;
-        if (rc == ERR_INVALID && log.len)
-            compile_log_line(&log, reason);
-        else
-            snprintf(reason, sizeof reason, "%.255s", why.msg);
-    }
+    enum outcome outcome = !rc                     ? OUT_OK
+                           : rc == ERR_INVALID     ? OUT_COMPILE_ERROR
+                           : rc == ERR_UNSUPPORTED ? OUT_RESOURCES
+                                                   : OUT_LAUNCH_ERROR;
     w->be->compiler_name(w->compiler, compiler);
-    struct buf *out = &w->c->out;
     size_t f = frame_begin(out, F_COMPILED);
     buf_u8(out, (uint8_t)outcome);
     buf_lstr(out, reason);
@@ -137,74 +147,55 @@ static int compile(struct compiling *w, bool try_it, struct err *err)
     buf_bytes(out, portable.data, portable.len);
     buf_lstr(out, compiler);
     frame_end(out, f);
-    rc = child_send(w->c, err);
     buf_free(&binary);
     buf_free(&portable);
-    buf_free(&log);
-    mem_free(trial);
-    return rc;
+    return child_send(w->c, err);
 }
 
 /* Whether the reference compiles here and now. Its text ends in a line that no cache has seen. */
 static int control(struct compiling *w, struct err *err)
 {
     const struct task *t = &w->c->task;
-    struct trial *trial = mem_zalloc(sizeof *trial);
-    struct buf source = { 0 }, binary = { 0 }, log = { 0 };
+    struct buf source = { 0 }, binary = { 0 };
     struct err why = { 0 };
-    char line[256] = "";
-    int n = 0, rc = trial ? make_trial(w, NULL, trial, &n, &why) : err_nomem(&why);
-    if (!rc)
-        rc = source_render(t->op, NULL, t->row, &t->dev, &source, &why);
+    char reason[256] = "";
+    int rc = source_render(t->op, NULL, t->row, &t->dev, &source, &why);
     buf_fmt(&source, "// %lld %lld\n", (long long)getpid(), (long long)clock_ns());
-    struct compile_job job = { .source = source.data, .nlaunches = n, .warming = child_alive, .warming_arg = w->c };
-    if (trial)
-        job.launches = trial->launches;
     if (!rc)
-        rc = source.failed ? err_nomem(&why) : w->be->compile(w->compiler, &job, &binary, NULL, &log, &why);
-    if (rc == ERR_INVALID && log.len)
-        compile_log_line(&log, line);
+        rc = compile_text(w, NULL, &source, true, &binary, NULL, reason);
     size_t f = frame_begin(&w->c->out, F_CONTROLLED);
-    buf_lstr(&w->c->out, !rc ? "" : line[0] ? line : why.msg);
+    buf_lstr(&w->c->out, reason[0] ? reason : why.msg);
     frame_end(&w->c->out, f);
     buf_free(&source);
     buf_free(&binary);
-    buf_free(&log);
-    mem_free(trial);
     return child_send(w->c, err);
 }
 
-int compile_worker(struct child *c)
+static int answer(void *arg, enum frame_kind kind, struct cursor *body, struct err *err)
+{
+    struct compiling *w = arg;
+    if (kind == F_RENDER)
+        return render(w, body, err);
+    if (kind == F_COMPILE && w->source.len)
+        return compile(w, get_u8(body), err);
+    if (kind == F_CONTROL)
+        return control(w, err);
+    return err_set(err, ERR_CORRUPT, "a compile worker got frame %d", kind);
+}
+
+int compile_worker(struct child *c, struct err *err)
 {
     struct compiling w = { .c = c, .be = backend_find(c->task.dev.backend), .plans.op = c->task.op };
-    struct err err = { 0 };
-    int rc = w.be ? 0 : err_set(&err, ERR_NOTFOUND, "no backend %s", c->task.dev.backend);
-    if (!rc)
-        rc = set_up(&w, &err);
+    int rc = w.be ? set_up(&w, err) : err_set(err, ERR_NOTFOUND, "no backend %s", c->task.dev.backend);
     if (!rc && !c->task.dev.shared_driver)
         process_bound_growth(MAX_MEMORY);
-    if (!rc)
+    if (!rc) {
         child_alive(c);
-    while (!rc) {
-        enum frame_kind kind;
-        struct cursor body;
-        rc = child_next(c, &kind, &body, &err);
-        if (rc == ERR_IO)
-            break; /* the end of the run */
-        if (!rc && kind == F_RENDER)
-            rc = render(&w, &body, &err);
-        else if (!rc && kind == F_COMPILE && w.source.len)
-            rc = compile(&w, get_u8(&body), &err);
-        else if (!rc && kind == F_CONTROL)
-            rc = control(&w, &err);
-        else if (!rc)
-            rc = err_set(&err, ERR_CORRUPT, "a compile worker got frame %d", kind);
+        rc = child_serve(c, answer, &w, err);
     }
-    if (rc != ERR_IO)
-        child_failed(c, &err);
     if (w.compiler)
         w.be->compiler_close(w.compiler);
     plans_free(&w.plans);
     buf_free(&w.source);
-    return rc != ERR_IO;
+    return rc;
 }

@@ -105,14 +105,6 @@ static int open_file(struct err *err)
     return 0;
 }
 
-static void say(struct child *c, enum frame_kind kind, const char *text)
-{
-    size_t f = frame_begin(&c->out, kind);
-    buf_lstr(&c->out, text);
-    frame_end(&c->out, f);
-    child_send(c, NULL); /* a failure shows in the next */
-}
-
 static int wait_for_turn(struct child *c, struct err *err)
 {
     int64_t begun = clock_ns(), said = begun;
@@ -125,8 +117,10 @@ static int wait_for_turn(struct child *c, struct err *err)
             continue;
         child_alive(c);
         said = clock_ns();
-        if (!told && (told = said - begun > TELL_NS))
-            say(c, F_WAITING, own.path);
+        if (!told && said - begun > TELL_NS) {
+            child_say(c, F_WAITING, own.path);
+            told = true;
+        }
     }
     return 0;
 }
@@ -155,7 +149,7 @@ void lock_take(struct child *c)
     if (rc)
         close_file();
     if (rc && !own.told)
-        say(c, F_UNLOCKED, why.msg);
+        child_say(c, F_UNLOCKED, why.msg);
     own.told |= rc != 0;
 }
 

@@ -1,14 +1,16 @@
 /* Measuring worker: one device, one problem; candidates verified and timed one after the other, under the device's lock. */
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "measure/bench.h"
 #include "worker/child.h"
 #include "worker/lock.h"
 
 enum { MAX_PLAYOFF = 32, MAX_ROUNDS = 1000 };
+
+struct measuring {
+    struct child *c;
+    struct bench *bench;
+};
 
 static int candidate_get(struct cursor *in, const struct op *op, struct bench_candidate *c, struct err *err)
 {
@@ -17,15 +19,12 @@ static int candidate_get(struct cursor *in, const struct op *op, struct bench_ca
     return rc ? rc : in->bad ? err_set(err, ERR_CORRUPT, "a candidate is cut short") : 0;
 }
 
-static enum standing standing_of(int rc)
-{
-    return rc == ERR_NOMEM ? NO_VERDICT : rc ? DOUBTFUL : STANDS;
-}
-
-/* The bench can go on without memory, not with what else went wrong. */
-static int send_result(struct child *c, int rc, struct err *err)
+/* Sends the frame begun at f, behind what the results are worth. The bench can go on without memory, not with what else went wrong. */
+static int send_results(struct child *c, size_t f, int rc, struct err *err)
 {
     bool ends = rc && rc != ERR_NOMEM;
+    buf_u8(&c->out, rc == ERR_NOMEM ? NO_VERDICT : rc ? DOUBTFUL : STANDS);
+    frame_end(&c->out, f);
     int sent = child_send(c, ends ? NULL : err);
     return ends ? rc : sent;
 }
@@ -41,14 +40,12 @@ static int run(struct child *c, struct bench *b, struct cursor *body, struct err
     lock_take(c);
     rc = bench_run(b, &candidate, cut, &result, err);
     lock_give();
-    size_t f = frame_begin(&c->out, F_RESULT);
     if (rc == ERR_NOMEM)
         snprintf(result.reason, sizeof result.reason, "%.255s", err->msg);
+    size_t f = frame_begin(&c->out, F_RESULT);
     result_put(&c->out, &result);
-    buf_u8(&c->out, (uint8_t)standing_of(rc));
-    frame_end(&c->out, f);
     result_free(&result);
-    return send_result(c, rc, err);
+    return send_results(c, f, rc, err);
 }
 
 static void say_playing(void *child, int i)
@@ -77,13 +74,11 @@ static int playoff(struct child *c, struct bench *b, struct cursor *body, struct
     lock_give();
     size_t f = frame_begin(&c->out, F_PLAYED);
     buf_u32(&c->out, n);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         result_put(&c->out, &results[i]);
-    buf_u8(&c->out, (uint8_t)standing_of(rc));
-    frame_end(&c->out, f);
-    for (uint32_t i = 0; i < n; i++)
         result_free(&results[i]);
-    return send_result(c, rc, err);
+    }
+    return send_results(c, f, rc, err);
 }
 
 static int say_ready(struct child *c, const struct bench_facts *facts, struct err *err)
@@ -95,11 +90,20 @@ static int say_ready(struct child *c, const struct bench_facts *facts, struct er
     return child_send(c, err);
 }
 
-int measure_worker(struct child *c)
+static int answer(void *arg, enum frame_kind kind, struct cursor *body, struct err *err)
 {
-    struct bench *b = NULL;
+    struct measuring *m = arg;
+    if (kind == F_RUN)
+        return run(m->c, m->bench, body, err);
+    if (kind == F_PLAYOFF)
+        return playoff(m->c, m->bench, body, err);
+    return err_set(err, ERR_CORRUPT, "a measuring worker got frame %d", kind);
+}
+
+int measure_worker(struct child *c, struct err *err)
+{
+    struct measuring m = { .c = c };
     struct bench_facts facts;
-    struct err err = { 0 };
     const struct task *t = &c->task;
     struct bench_setup setup = { .home = t->home,
                                  .op = t->op,
@@ -113,28 +117,13 @@ int measure_worker(struct child *c)
                                  .arg = c };
     lock_of(&t->dev);
     lock_take(c);
-    int rc = bench_open(&setup, &b, &facts, &err);
+    int rc = bench_open(&setup, &m.bench, &facts, err);
     lock_give();
     if (!rc)
-        rc = say_ready(c, &facts, &err);
-    while (!rc) {
-        enum frame_kind kind;
-        struct cursor body;
-        rc = child_next(c, &kind, &body, &err);
-        if (rc == ERR_IO)
-            break; /* the end of the run */
-        if (!rc && kind == F_RUN)
-            rc = run(c, b, &body, &err);
-        else if (!rc && kind == F_PLAYOFF)
-            rc = playoff(c, b, &body, &err);
-        else if (!rc)
-            rc = err_set(&err, ERR_CORRUPT, "a measuring worker got frame %d", kind);
-    }
-    if (rc != ERR_IO)
-        child_failed(c, &err);
-    /* A lost context is not worth closing, and may hang. */
-    if (rc != ERR_IO)
-        _exit(1);
-    bench_close(b);
-    return 0;
+        rc = say_ready(c, &facts, err);
+    if (!rc)
+        rc = child_serve(c, answer, &m, err);
+    if (rc == ERR_IO) /* otherwise the context may be lost: it is not worth closing, and may hang */
+        bench_close(m.bench);
+    return rc;
 }

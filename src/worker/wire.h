@@ -14,7 +14,7 @@ enum { WIRE_VERSION = 5, FRAME_MAX = 256 << 20 };
 
 enum frame_kind {
     /* both: worker -> coordinator */
-    F_HELLO = 1, /* u32 WIRE_VERSION, text cutune's version */
+    F_HELLO = 1, /* u32 WIRE_VERSION */
     F_FAILED,    /* text: set-up failed, or this worker cannot go on; it exits */
     F_ALIVE,     /* nothing: a deadline begins anew. A compile worker's first: its compiler is open */
     /* both: coordinator -> worker */

@@ -257,7 +257,7 @@ static void serve(void)
     struct child c = { 0 };
     struct err err = { 0 };
     must(child_start(&c, &err) == 0);
-    compile_worker(&c);
+    compile_worker(&c, NULL);
     child_end(&c);
 }
 
