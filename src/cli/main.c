@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "child/process.h"
 #include "cli/cli.h"
 #include "cli/messages.h"
 

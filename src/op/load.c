@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "base/util.h"
+#include "child/process.h"
 #include "op/host.h"
 #include "op/read.h"
 

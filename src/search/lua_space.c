@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "op/host.h"
+#include "lua/sandbox.h"
 #include "search/child.h"
 
 /* Every function here has its C object as the first upvalue. */
@@ -18,20 +18,6 @@ static int space_count_method(lua_State *L)
     return 1;
 }
 
-/* The string of a result lives as long as the Lua value. */
-static struct val to_val(lua_State *L, int at)
-{
-    switch (lua_type(L, at)) {
-    case LUA_TBOOLEAN:
-        return val_bool(lua_toboolean(L, at));
-    case LUA_TNUMBER:
-        return lua_isinteger(L, at) ? val_int(lua_tointeger(L, at)) : val_float(lua_tonumber(L, at));
-    case LUA_TSTRING:
-        return val_str(lua_tostring(L, at));
-    }
-    return (struct val){ .type = VAL_NIL };
-}
-
 static int space_config_method(lua_State *L)
 {
     const struct space *s = the_space(L);
@@ -44,7 +30,7 @@ static int space_config_method(lua_State *L)
     lua_pushstring(L, v->name);
     lua_setfield(L, -2, "variant");
     for (int p = 0; p < v->nparams; p++) {
-        host_push(L, v->params[p].values[c.at[p]]);
+        sandbox_push(L, v->params[p].values[c.at[p]]);
         lua_setfield(L, -2, v->params[p].name);
     }
     return 1;
@@ -62,7 +48,7 @@ static bool to_config(lua_State *L, const struct op *op, struct config *c)
     const struct variant *v = &op->variants[c->variant];
     for (int p = 0; p < v->nparams; p++) {
         lua_getfield(L, 2, v->params[p].name);
-        int at = param_value(&v->params[p], to_val(L, -1));
+        int at = param_value(&v->params[p], sandbox_val(L, -1));
         lua_pop(L, 1);
         if (at < 0)
             return false;

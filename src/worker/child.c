@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/process.h"
+#include "child/process.h"
 
 int child_send(struct child *c, struct err *err)
 {
@@ -34,7 +34,11 @@ int child_next(struct child *c, enum frame_kind *kind, struct cursor *body, stru
         c->used = 0;
     }
     for (;;) {
-        int rc = frame_take(c->in.data, c->in.len, kind, body, &c->used, err);
+        struct frame f;
+        int rc = frame_take(c->in.data, c->in.len, &f, err);
+        *kind = (enum frame_kind)f.kind;
+        *body = f.body;
+        c->used = f.bytes;
         if (rc || c->used)
             return rc;
         char part[64 << 10];

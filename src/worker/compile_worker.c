@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/process.h"
+#include "child/process.h"
 #include "base/util.h"
 #include "device/device.h"
 #include "source/source.h"

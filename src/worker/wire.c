@@ -45,39 +45,3 @@ fail:
     *t = (struct task){ 0 };
     return rc;
 }
-
-size_t frame_begin(struct buf *out, enum frame_kind kind)
-{
-    size_t begin = out->len;
-    buf_u32(out, 0);
-    buf_u8(out, (uint8_t)kind);
-    return begin;
-}
-
-void frame_end(struct buf *out, size_t begin)
-{
-    size_t body = out->len - begin - 4;
-    if (out->failed || body > FRAME_MAX) {
-        out->failed = true;
-        return;
-    }
-    for (int i = 0; i < 4; i++)
-        out->data[begin + (size_t)i] = (char)(body >> 8 * i);
-}
-
-int frame_take(const char *data, size_t len, enum frame_kind *kind, struct cursor *body, size_t *taken, struct err *err)
-{
-    *taken = 0;
-    if (len < 4)
-        return 0;
-    struct cursor head = cursor_on(data, 4);
-    uint32_t size = get_u32(&head);
-    if (size < 1 || size > FRAME_MAX)
-        return err_set(err, ERR_CORRUPT, "a frame of %u bytes", size);
-    if (len - 4 < size)
-        return 0;
-    *kind = (enum frame_kind)(unsigned char)data[4];
-    *body = cursor_on(data + 5, size - 1);
-    *taken = 4 + (size_t)size;
-    return 0;
-}

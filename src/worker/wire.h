@@ -1,16 +1,17 @@
 /* The protocol between the coordinator and its workers, over one stream socket each.
  *
- * A frame is a length (u32, of what follows), a kind (u8) and a body in base/buf.h's wire form. Each side checks all it reads: a worker
- * that speaks garbage is a dead worker. Raised when anything here changes: both ends are the same binary, unless someone mixes them. */
+ * In frames as of child/channel.h. Each side checks all it reads: a worker that speaks garbage is a dead worker. WIRE_VERSION is raised
+ * when anything here changes: both ends are the same binary, unless someone mixes them. */
 #ifndef WORKER_WIRE_H
 #define WORKER_WIRE_H
 
+#include "child/channel.h"
 #include "model/config.h"
 #include "model/devspec.h"
 #include "model/problem.h"
 #include "model/record.h"
 
-enum { WIRE_VERSION = 5, FRAME_MAX = 256 << 20 };
+enum { WIRE_VERSION = 5 };
 
 enum frame_kind {
     /* both: worker -> coordinator */
@@ -58,12 +59,5 @@ struct task {
 void task_put(struct buf *out, const struct task *t);
 /* What it points to is owned by the caller: op_free, mem_free(home). */
 int task_get(struct cursor *in, struct task *t, struct err *err);
-
-/* Frames are written by filling a buf between these two. */
-size_t frame_begin(struct buf *out, enum frame_kind kind);
-void frame_end(struct buf *out, size_t begin);
-
-/* The first whole frame of len bytes: its kind, its body, and how many bytes it took. 0: not whole yet; ERR_CORRUPT: no frame. */
-int frame_take(const char *data, size_t len, enum frame_kind *kind, struct cursor *body, size_t *taken, struct err *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/process.h"
+#include "child/process.h"
 
 enum { ERR_TAIL = 1024, LINGER_MS = 1000, SLICES = 16, AWAY_NS = 100000000 };
 
@@ -176,21 +176,20 @@ static void on_frame_bytes(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
         return;
     }
     buf_put(&w->in, bytes->base, (size_t)n);
-    size_t used = 0, taken = 0;
+    size_t used = 0;
+    struct frame f = { 0 };
     do {
-        enum frame_kind kind;
-        struct cursor body;
-        used += taken;
-        if (w->in.failed || frame_take(w->in.data + used, w->in.len - used, &kind, &body, &taken, NULL)) {
+        used += f.bytes;
+        if (w->in.failed || frame_take(w->in.data + used, w->in.len - used, &f, NULL)) {
             worker_garbage(w);
             return;
         }
-        if (taken) {
+        if (f.bytes) {
             if (!w->exited)
                 uv_timer_stop(&w->timer);
-            w->events->frame(w->arg, w, kind, &body);
+            w->events->frame(w->arg, w, (enum frame_kind)f.kind, &f.body);
         }
-    } while (taken && !w->ended && !w->told);
+    } while (f.bytes && !w->ended && !w->told);
     if (used) {
         memmove(w->in.data, w->in.data + used, w->in.len - used);
         w->in.len -= used;

@@ -235,19 +235,18 @@ static bool take_frame(enum frame_kind kind, struct cursor *body, const struct o
 /* Whether all whole frames were good; where it stops is where a frame is cut short. */
 static bool take_stream(const char *stream, size_t size, const struct op *op)
 {
-    size_t used = 0, taken;
+    size_t used = 0;
     bool good = true;
     for (;;) {
-        enum frame_kind kind;
-        struct cursor body;
+        struct frame f;
         struct err err = { 0 };
-        int rc = frame_take(stream + used, size - used, &kind, &body, &taken, &err);
+        int rc = frame_take(stream + used, size - used, &f, &err);
         must_say(rc, &err);
-        if (rc || !taken)
+        if (rc || !f.bytes)
             return good && !rc;
-        must(taken <= size - used);
-        good = take_frame(kind, &body, op) && good;
-        used += taken;
+        must(f.bytes <= size - used);
+        good = take_frame((enum frame_kind)f.kind, &f.body, op) && good;
+        used += f.bytes;
     }
 }
 

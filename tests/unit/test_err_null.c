@@ -105,14 +105,13 @@ static void bytes_from_others(void **state)
     struct config config;
     struct result result;
     struct task task;
-    enum frame_kind kind;
-    struct cursor c, body;
-    size_t taken;
+    struct frame f;
+    struct cursor c;
     SAME((c = cursor_on("\x99", 1), op_get(&c, &got, e)));
     SAME((c = cursor_on("\x99", 1), config_get(&c, op, &config, e)));
     SAME((c = cursor_on("\x99", 1), result_get(&c, &result, e)));
     SAME((c = cursor_on("\x99", 1), task_get(&c, &task, e)));
-    SAME(frame_take("\xff\xff\xff\xff", 4, &kind, &body, &taken, e));
+    SAME(frame_take("\xff\xff\xff\xff", 4, &f, e));
 }
 
 static void files(void **state)

@@ -307,8 +307,8 @@ static void test_files_that_do_not_load(void **state)
         { "return function() end", "its function has to return a table: { ask = ask }, or { ask = ask, tell = tell }", false },
         { "return function() return {} end", "no function ask(k)", false },
         { "return function() return { ask = print, tell = 1 } end", "tell has to be a function", false },
-        { "error({})", "an error that is no text", false },
-        { "return ('x'):rep(1 << 30)", "lua: out of memory: a strategy may use 1024 MB", true },
+        { "error({})", "error() was called without a text", false },
+        { "return ('x'):rep(1 << 30)", "lua: the strategy needs more than its 1024 MB of memory", true },
         { "\x1bLua", "compiled Lua: a script is wanted as text", false },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -441,7 +441,7 @@ static int adopt(const void *said, size_t n, int *other, struct search **s, stru
     *other = fds[1];
     if (!n)
         shutdown(fds[1], SHUT_WR);
-    return search_adopt("fake", 0, fds[0], 100, NULL, s, err);
+    return search_adopt("fake", &(struct forked){ .channel.fd = fds[0] }, 100, NULL, s, err);
 }
 
 /* What comes of one answer of these bytes. */
@@ -533,7 +533,7 @@ static void test_death(void **state)
         _exit(0);
     }
     close(fds[1]);
-    assert_int_equal(search_adopt("fake", pid, fds[0], 100, NULL, &s, &err), 0);
+    assert_int_equal(search_adopt("fake", &(struct forked){ .channel.fd = fds[0], .pid = pid }, 100, NULL, &s, &err), 0);
     int64_t index[4];
     int n;
     assert_int_equal(search_ask(s, 4, &err), 0);
@@ -561,7 +561,7 @@ static void test_death_unasked(void **state)
         _exit(0);
     }
     close(fds[1]);
-    assert_int_equal(search_adopt("fake", pid, fds[0], 100, NULL, &s, &err), 0);
+    assert_int_equal(search_adopt("fake", &(struct forked){ .channel.fd = fds[0], .pid = pid }, 100, NULL, &s, &err), 0);
     assert_int_equal(search_answer(s, index, &n, &err), ERR_INVALID);
     lacks(err.msg, "without a question");
     kill(pid, SIGKILL);

@@ -33,29 +33,26 @@ static void a_frame_is_taken_when_it_is_whole(void **state)
     frame_end(&b, frame_begin(&b, F_ALIVE)); /* no body */
     assert_int_equal(first, 4 + 1 + 4 + 5);
     for (size_t n = 0; n <= b.len; n++) {
-        enum frame_kind kind = F_HELLO;
-        struct cursor body = { 0 };
-        size_t taken = 77, len;
+        struct frame got = { .kind = F_HELLO, .bytes = 77 };
+        size_t len;
         char *part = malloc(n + !n); /* of just that length, for AddressSanitizer */
         assert_non_null(part);
         memcpy(part, b.data, n);
-        assert_int_equal(frame_take(part, n, &kind, &body, &taken, NULL), 0);
-        assert_int_equal(taken, n < first ? 0 : first);
-        if (taken) {
-            assert_int_equal(kind, F_RESULT);
-            const char *text = get_lstr(&body, &len);
+        assert_int_equal(frame_take(part, n, &got, NULL), 0);
+        assert_int_equal(got.bytes, n < first ? 0 : first);
+        if (got.bytes) {
+            assert_int_equal(got.kind, F_RESULT);
+            const char *text = get_lstr(&got.body, &len);
             assert_true(text && len == 5 && !memcmp(text, "first", 5));
-            assert_ptr_equal(body.at, body.end);
+            assert_ptr_equal(got.body.at, got.body.end);
         }
         free(part);
     }
-    enum frame_kind kind;
-    struct cursor body;
-    size_t taken;
-    assert_int_equal(frame_take(b.data + first, b.len - first, &kind, &body, &taken, NULL), 0);
-    assert_int_equal(kind, F_ALIVE);
-    assert_int_equal(taken, 5);
-    assert_ptr_equal(body.at, body.end);
+    struct frame got;
+    assert_int_equal(frame_take(b.data + first, b.len - first, &got, NULL), 0);
+    assert_int_equal(got.kind, F_ALIVE);
+    assert_int_equal(got.bytes, 5);
+    assert_ptr_equal(got.body.at, got.body.end);
     buf_free(&b);
 }
 
@@ -66,16 +63,14 @@ static void a_length_that_no_frame_has_is_refused(void **state)
     for (int i = 0; i < 4; i++) {
         struct buf b = { 0 };
         struct err err = { 0 };
-        enum frame_kind kind;
-        struct cursor body;
-        size_t taken;
+        struct frame got;
         buf_u32(&b, lengths[i]);
-        assert_int_equal(frame_take(b.data, b.len, &kind, &body, &taken, &err), ERR_CORRUPT);
-        assert_int_equal(taken, 0);
+        assert_int_equal(frame_take(b.data, b.len, &got, &err), ERR_CORRUPT);
+        assert_int_equal(got.bytes, 0);
         buf_clear(&b);
         buf_u32(&b, FRAME_MAX);
-        assert_int_equal(frame_take(b.data, b.len, &kind, &body, &taken, &err), 0); /* large, but it may come */
-        assert_int_equal(taken, 0);
+        assert_int_equal(frame_take(b.data, b.len, &got, &err), 0); /* large, but it may come */
+        assert_int_equal(got.bytes, 0);
         buf_free(&b);
     }
 }

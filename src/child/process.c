@@ -1,4 +1,4 @@
-#include "base/process.h"
+#include "child/process.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* What a process does about what it inherits, its parent, and memory. */
-#ifndef BASE_PROCESS_H
-#define BASE_PROCESS_H
+#ifndef CHILD_PROCESS_H
+#define CHILD_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
