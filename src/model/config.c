@@ -13,6 +13,53 @@ void config_print(struct buf *out, const struct op *op, const struct config *c)
     }
 }
 
+void config_print_json(struct buf *out, const struct op *op, const struct config *c)
+{
+    const struct variant *v = &op->variants[c->variant];
+    buf_str(out, "{");
+    for (int i = 0; i < v->nparams; i++) {
+        struct val value = v->params[i].values[c->at[i]];
+        const char *quote = value.type == VAL_STR ? "\"" : ""; /* a word: nothing in it asks for more */
+        buf_fmt(out, "%s\"%s\":%s", i ? "," : "", v->params[i].name, quote);
+        val_print(out, value);
+        buf_str(out, quote);
+    }
+    buf_str(out, "}");
+}
+
+/* Moves *at behind a word in quotes, or else a number or truth value. Its length; 0 if there is none. */
+static size_t json_word(const char **at, const char **word)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
+    bool quoted = **at == '"';
+    *word = *at + quoted;
+    size_t n = strspn(*word, letters);
+    bool bare = strchr("-0123456789", **word) || (n == 4 && !memcmp(*word, "true", 4)) || (n == 5 && !memcmp(*word, "false", 5));
+    if (quoted ? (*word)[n] != '"' : !bare)
+        return 0;
+    *at = *word + n + quoted;
+    return n;
+}
+
+bool config_of_json(struct buf *out, const char *json)
+{
+    const char *at = json, *name, *value;
+    if (!strcmp(json, "{}"))
+        return true;
+    if (*at++ != '{')
+        return false;
+    for (char end = ','; end == ','; end = *at++) {
+        size_t n = *at == '"' ? json_word(&at, &name) : 0;
+        if (!n || *at++ != ':')
+            return false;
+        size_t m = json_word(&at, &value);
+        if (!m || (*at != ',' && *at != '}'))
+            return false;
+        buf_fmt(out, "%s%.*s=%.*s", out->len ? "," : "", (int)n, name, (int)m, value);
+    }
+    return !*at;
+}
+
 static int param_of(const struct variant *v, const struct pair *p)
 {
     for (int i = 0; i < v->nparams; i++)

@@ -5,7 +5,8 @@
 
 static int finish(struct buf *b, int rc, char hash[HASH_HEX], struct err *err)
 {
-    rc = rc ? rc : b->failed ? err_nomem(err) : 0;
+    if (!rc && b->failed)
+        rc = err_nomem(err);
     if (!rc)
         hash_hex(b->data, b->len, hash);
     buf_free(b);
@@ -15,35 +16,38 @@ static int finish(struct buf *b, int rc, char hash[HASH_HEX], struct err *err)
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
-    put_count(&b, op->check);
+    struct serial s = { .out = &b };
+    buf_u32(&b, op->check);
     buf_lstr(&b, op->check_length);
     for (int i = 0; i < op->nargs; i++) {
         buf_u8(&b, (uint8_t)op->args[i].fill);
         buf_u8(&b, op->args[i].partial);
     }
-    put_launch(&b, &op->reference);
+    io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
     return finish(&b, put_with_includes(&b, op, op->reference_text, err), hash, err);
 }
 
-/* A template sees all words that a parameter may have, and of others the value that it has. */
-static void put_words(struct buf *b, const struct param *p)
+/* A template sees all words that a parameter may have, and of other parameters the one value. */
+static void put_words(struct serial *s, const struct param *p)
 {
-    buf_lstr(b, p->name);
+    buf_lstr(s->out, p->name);
     for (int i = 0; i < p->n && p->values[i].type == VAL_STR; i++)
-        put_val(b, p->values[i]);
+        io_val(s, &p->values[i]);
 }
 
 int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
+    struct serial s = { .out = &b };
+    struct variant parts = *v;
     buf_lstr(&b, op->prelude_cuda);
     buf_lstr(&b, op->prelude_opencl);
     for (int i = 0; i < v->nparams; i++)
-        put_words(&b, &v->params[i]);
+        put_words(&s, &v->params[i]);
     for (int i = 0; i < v->nlaunches; i++)
-        put_launch(&b, &v->launches[i]);
-    put_workspaces(&b, v->workspaces, v->nworkspaces);
-    put_ints(&b, v->clear, v->nclear);
+        io_launch(&s, &v->launches[i]);
+    io_workspaces(&s, &parts);
+    io_ints(&s, &parts.clear, &parts.nclear, 0);
     buf_u8(&b, v->requires.arch_specific);
     return finish(&b, put_with_includes(&b, op, v->template_text, err), hash, err);
 }

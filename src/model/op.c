@@ -38,6 +38,11 @@ int op_axis(const struct op *op, const char *name)
     return -1;
 }
 
+const char *arg_type(const struct arg *a)
+{
+    return a->type ? a->type : "i64";
+}
+
 bool axis_takes(const struct axis *a, int64_t size)
 {
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;
@@ -140,4 +145,16 @@ bool name_ok(const char *s)
 {
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     return n > 0 && n <= MAX_NAME && !s[n] && !(*s >= '0' && *s <= '9');
+}
+
+bool text_ok(const char *s, size_t max, bool many_lines)
+{
+    size_t n = 0;
+    bool ascii = true;
+    for (; s[n]; n++) {
+        if (!many_lines && ((unsigned char)s[n] < ' ' || s[n] == 0x7f))
+            return false;
+        ascii = ascii && !(s[n] & 0x80);
+    }
+    return n <= max && (ascii || many_lines || utf8_ok(s));
 }

@@ -25,6 +25,8 @@ enum {
     MAX_INCLUDES = 256,  /* files that the templates of an op include */
     MAX_PATH_NAME = 255, /* bytes of the path of one */
     MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
+    MAX_LINE = 65535,    /* bytes of an expression or a configuration's text, where a file keeps it */
+    MAX_MANY = 65535,    /* of anything else in an op */
 };
 
 enum axis_kind {
@@ -183,6 +185,7 @@ void op_free(struct op *op); /* null is fine */
 
 int op_variant(const struct op *op, const char *name); /* -1 where there is none */
 int op_axis(const struct op *op, const char *name);
+const char *arg_type(const struct arg *a);           /* i64 if nothing is said */
 bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
 int op_type(const struct op *op, const char *name);
 int param_value(const struct param *p, struct val v); /* the value's index, -1 */
@@ -208,5 +211,7 @@ int op_get(struct cursor *in, struct op **out, struct err *err);
 
 /* True for a name cutune accepts: a letter or _, then letters, digits, _; at most MAX_NAME bytes. */
 bool name_ok(const char *s);
+/* UTF-8 of at most `max` bytes without control characters; if `many_lines`, any text so long. */
+bool text_ok(const char *s, size_t max, bool many_lines);
 
 #endif

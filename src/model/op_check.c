@@ -5,7 +5,7 @@
 
 #include "model/include.h"
 
-enum { MANY = 65535, MOST_VARIANTS = 256 }; /* of what has no limit in op.h */
+enum { MANY = MAX_MANY, MOST_VARIANTS = 256 };
 
 static int counted(int n, int least, int most, const char *what, struct err *err)
 {

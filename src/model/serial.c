@@ -1,146 +1,129 @@
 #include "model/serial.h"
 
-void put_count(struct buf *out, int n)
+#include <string.h>
+
+bool serial_reads(const struct serial *s)
 {
-    buf_u32(out, (uint32_t)n);
+    return !s->out;
 }
 
-void put_ints(struct buf *out, const int *v, int n)
+bool serial_failed(const struct serial *s)
 {
-    put_count(out, n);
-    for (int i = 0; i < n; i++)
-        put_count(out, v[i]);
+    return !s->out && (s->in->bad || s->nomem);
 }
 
-void put_val(struct buf *out, struct val v)
+void io_bool(struct serial *s, bool *v)
 {
-    buf_u8(out, (uint8_t)v.type);
-    switch (v.type) {
-    case VAL_BOOL:
-        buf_u8(out, v.b);
-        break;
-    case VAL_INT:
-        buf_i64(out, v.i);
-        break;
-    case VAL_FLOAT:
-        buf_f64(out, v.f);
-        break;
-    case VAL_STR:
-        buf_lstr(out, v.s);
-        break;
-    case VAL_NIL:
-        break;
-    }
+    unsigned byte = *v;
+    io_enum(s, &byte);
+    if (s->out)
+        return;
+    s->in->bad = s->in->bad || byte > 1;
+    *v = byte == 1;
 }
 
-void put_launch(struct buf *out, const struct launch *l)
+void io_enum(struct serial *s, unsigned *v)
 {
-    buf_lstr(out, l->kernel);
-    for (int d = 0; d < 3; d++) {
-        buf_lstr(out, l->grid[d]);
-        buf_lstr(out, l->block[d]);
-    }
-    buf_lstr(out, l->shared);
-    put_ints(out, l->args, l->nargs);
+    if (s->out)
+        buf_u8(s->out, (uint8_t)*v);
+    else
+        *v = get_u8(s->in);
 }
 
-void put_workspaces(struct buf *out, const struct workspace *w, int n)
+void io_int(struct serial *s, int *v)
 {
-    put_count(out, n);
-    for (int i = 0; i < n; i++) {
-        buf_lstr(out, w[i].name);
-        buf_lstr(out, w[i].type);
-        buf_lstr(out, w[i].count);
-        buf_u8(out, w[i].clear);
-    }
+    if (s->out)
+        buf_u32(s->out, (uint32_t)*v);
+    else
+        *v = (int)(int32_t)get_u32(s->in);
 }
 
-void put_needs(struct buf *out, const struct need *v, int n)
+void io_i64(struct serial *s, int64_t *v)
 {
-    put_count(out, n);
-    for (int i = 0; i < n; i++) {
-        buf_u8(out, (uint8_t)v[i].kind);
-        put_count(out, v[i].arg);
-        buf_lstr(out, v[i].bytes);
-    }
+    if (s->out)
+        buf_i64(s->out, *v);
+    else
+        *v = get_i64(s->in);
 }
 
-bool serial_failed(const struct serial *r)
-{
-    return r->in->bad || r->nomem;
-}
-
-/* How many things follow: each takes a byte at least, so no more than bytes are left. */
-int read_count(struct serial *r)
-{
-    uint32_t n = get_u32(r->in);
-    if (n > (size_t)(r->in->end - r->in->at) || n > INT32_MAX)
-        r->in->bad = true;
-    return serial_failed(r) ? 0 : (int)n;
-}
-
-/* The array for *n things; with a failure there are none of them. */
-void *serial_array(struct serial *r, int *n, size_t bytes)
-{
-    void *p = serial_failed(r) ? NULL : arena_array(r->arena, (size_t)*n, bytes);
-    if (!p) {
-        r->nomem = r->nomem || !r->in->bad;
-        *n = 0;
-    }
-    return p;
-}
-
-const char *read_str(struct serial *r)
+void io_str(struct serial *s, const char **v)
 {
     size_t n;
-    const char *s = serial_failed(r) ? NULL : get_lstr(r->in, &n);
-    if (!s)
-        return NULL;
-    const char *copy = arena_strndup(r->arena, s, n);
-    r->nomem = r->nomem || !copy;
-    return copy;
-}
-
-/* 32 bits as they were written: an index or a small number, for op_check to judge. */
-int read_int(struct serial *r)
-{
-    return (int)(int32_t)get_u32(r->in);
-}
-
-bool read_bool(struct serial *r)
-{
-    uint8_t v = get_u8(r->in);
-    if (v > 1)
-        r->in->bad = true;
-    return v == 1;
-}
-
-int *read_ints(struct serial *r, int *n)
-{
-    *n = read_count(r);
-    int *v = serial_array(r, n, sizeof *v);
-    for (int i = 0; i < *n; i++)
-        v[i] = read_int(r);
-    return v;
-}
-
-struct val read_val(struct serial *r)
-{
-    struct val v = { .type = VAL_NIL };
-    switch (get_u8(r->in)) {
-    case VAL_BOOL:
-        return val_bool(read_bool(r));
-    case VAL_INT:
-        return val_int(get_i64(r->in));
-    case VAL_FLOAT:
-        return val_float(get_f64(r->in));
-    case VAL_STR:
-        v = val_str(read_str(r));
-        if (!v.s)
-            r->in->bad = true;
-        return v;
-    default:
-        r->in->bad = true;
-        return v;
+    if (s->out) {
+        buf_lstr(s->out, *v);
+        return;
     }
+    const char *text = serial_failed(s) ? NULL : get_lstr(s->in, &n);
+    *v = text ? arena_strndup(s->arena, text, n) : NULL;
+    s->nomem = s->nomem || (text && !*v);
+    if (*v && s->lines && !text_ok(*v, MAX_LINE, false))
+        s->in->bad = true;
+}
+
+static void io_float(struct serial *s, double *v)
+{
+    if (s->out)
+        buf_f64(s->out, *v);
+    else
+        *v = get_f64(s->in);
+}
+
+void io_val(struct serial *s, struct val *v)
+{
+    unsigned type = v->type;
+    io_enum(s, &type);
+    if (!s->out)
+        *v = (struct val){ .type = type };
+    switch (type) {
+    case VAL_BOOL:
+        io_bool(s, &v->b);
+        break;
+    case VAL_INT:
+        io_i64(s, &v->i);
+        break;
+    case VAL_FLOAT:
+        io_float(s, &v->f);
+        break;
+    case VAL_STR:
+        io_str(s, &v->s);
+        if (!s->out && !v->s)
+            s->in->bad = true;
+        break;
+    default:
+        if (!s->out)
+            s->in->bad = true;
+        break;
+    }
+    if (serial_failed(s))
+        *v = (struct val){ .type = VAL_NIL };
+}
+
+void io_count(struct serial *s, int *n, int most)
+{
+    io_int(s, n);
+    if (s->out)
+        return;
+    if (*n < 0 || *n > most || (size_t)*n > (size_t)(s->in->end - s->in->at)) /* each takes a byte at least */
+        s->in->bad = true;
+    *n = serial_failed(s) ? 0 : *n;
+}
+
+void io_array(struct serial *s, void *array, int *n, int most, size_t bytes)
+{
+    io_count(s, n, most);
+    if (s->out)
+        return;
+    void *p = serial_failed(s) ? NULL : arena_array(s->arena, (size_t)*n, bytes);
+    memcpy(array, &p, sizeof p); /* whatever type of pointer it is */
+    if (!p) {
+        s->nomem = s->nomem || !s->in->bad;
+        *n = 0;
+    }
+}
+
+void io_ints(struct serial *s, int **v, int *n, int most)
+{
+    io_array(s, v, n, most, sizeof **v);
+    for (int i = 0; i < *n; i++)
+        io_int(s, &(*v)[i]);
 }

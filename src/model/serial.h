@@ -1,33 +1,43 @@
-/* Pieces of records as bytes and back: what op_serial.c and the store share. Over the wire form of base/buf.h. */
+/* The serial form's two directions in one: a function names the members of its struct once, and writes or reads them. Over the wire form
+ * of base/buf.h. */
 #ifndef MODEL_SERIAL_H
 #define MODEL_SERIAL_H
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "expr/val.h"
 #include "model/op.h"
 
-void put_count(struct buf *out, int n);
-void put_ints(struct buf *out, const int *v, int n);
-void put_val(struct buf *out, struct val v);
-void put_launch(struct buf *out, const struct launch *l);
-void put_workspaces(struct buf *out, const struct workspace *w, int n);
-void put_needs(struct buf *out, const struct need *v, int n);
-
-/* Reading goes on with zeros after the first failure, as the cursor's does, and is asked once at its end. What is read is copied to
- * the arena, and what is allocated is bounded by the bytes that are left. */
+/* Writing, only `out` is set, and nothing that is written is changed. Reading, what comes is copied to the arena. Reading goes on with
+ * zeros after the first failure, so callers ask once, at the end. */
 struct serial {
+    struct buf *out;
     struct cursor *in;
     struct arena *arena;
+    bool lines; /* reading: a text is one line of at most MAX_LINE bytes of UTF-8 */
+    int form;   /* of the bytes, see op_serial.c */
     bool nomem;
 };
 
-bool serial_failed(const struct serial *r);
-int read_count(struct serial *r);                           /* how many things follow */
-void *serial_array(struct serial *r, int *n, size_t bytes); /* for *n things; with a failure there are none of them */
-const char *read_str(struct serial *r);                     /* null where null was written, or with a failure */
-int read_int(struct serial *r);                             /* for the caller to judge */
-bool read_bool(struct serial *r);
-int *read_ints(struct serial *r, int *n);
-struct val read_val(struct serial *r);
+bool serial_reads(const struct serial *s);
+bool serial_failed(const struct serial *s);
+
+void io_bool(struct serial *s, bool *v);
+void io_enum(struct serial *s, unsigned *v); /* a byte; what it means is for op_check to judge, as all values here */
+void io_int(struct serial *s, int *v);       /* 32 bits */
+void io_i64(struct serial *s, int64_t *v);
+void io_str(struct serial *s, const char **v); /* null is told from "" */
+void io_val(struct serial *s, struct val *v);
+/* How many things follow. More than `most` of them, or than bytes are left, is a failure, and then it is 0. */
+void io_count(struct serial *s, int *n, int most);
+/* A count, and then room for so many things, whose members are the caller's to read. `array` is the address of the pointer to them. */
+void io_array(struct serial *s, void *array, int *n, int most, size_t bytes);
+void io_ints(struct serial *s, int **v, int *n, int most);
+
+/* Parts of an op, which fingerprints are taken of, too: their bytes must stay what they are. */
+void io_launch(struct serial *s, struct launch *l);
+void io_workspaces(struct serial *s, struct variant *v);
+/* op_get; `lines`: see struct serial. */
+int op_get_as(struct cursor *in, bool lines, struct op **out, struct err *err);
 
 #endif

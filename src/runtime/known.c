@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/kernel.h"
 #include "runtime/runtime.h"
 
 uint32_t problem_flags(const struct op *op, const struct problem *p)
@@ -80,39 +81,6 @@ void candidate_done(struct knowledge *k, struct candidate *c)
     c->plan = NULL;
     c->op = NULL;
     c->tuned = NULL;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? !strcmp(a, b) : a == b;
-}
-
-static bool same_arg(const struct arg *a, const struct arg *b)
-{
-    if (strcmp(a->name, b->name) || a->kind != b->kind || !same_text(a->type, b->type) || !same_text(a->value, b->value) ||
-        a->rank != b->rank)
-        return false;
-    for (int d = 0; d < a->rank; d++)
-        if (strcmp(a->extent[d], b->extent[d]))
-            return false;
-    return true;
-}
-
-/* Whether a caller of one can call the other, and the kernels of one take the arguments of the other. */
-static bool same_interface(const struct op *a, const struct op *b)
-{
-    if (a->naxes != b->naxes || a->ntypes != b->ntypes || a->nargs != b->nargs)
-        return false;
-    for (int i = 0; i < a->naxes; i++)
-        if (strcmp(a->axes[i].name, b->axes[i].name) || a->axes[i].kind != b->axes[i].kind)
-            return false;
-    for (int i = 0; i < a->ntypes; i++)
-        if (strcmp(a->types[i], b->types[i]))
-            return false;
-    for (int i = 0; i < a->nargs; i++)
-        if (!same_arg(&a->args[i], &b->args[i]))
-            return false;
-    return true;
 }
 
 static bool same_rows(const struct op *a, const struct op *b)

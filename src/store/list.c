@@ -14,14 +14,14 @@ static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, con
     struct listed l = { 0 };
     struct tuned_param *params;
     int64_t id = col_int(q, 1, INT64_MAX);
-    l.device = col_text(q, MAX_TEXT, 0);
+    l.device = col_text(q, MAX_LINE, 0);
     l.backend = col_text(q, MAX_NAME, 0);
     l.arch = col_text(q, MAX_NAME, 0);
     l.op = col_name(q);
-    l.types = col_text(q, MAX_TEXT, 0);
-    l.problem = col_text(q, MAX_TEXT, 0);
+    l.types = col_text(q, MAX_LINE, 0);
+    l.problem = col_text(q, MAX_LINE, 0);
     l.variant = col_name(q);
-    l.config = col_text(q, MAX_TEXT, 0);
+    l.config = col_text(q, MAX_LINE, 0);
     l.cache = caches[col_word(q, caches)];
     l.time_ns = col_real(q, 0, 1e18);
     l.bytes = col_real(q, 0, 1e30);
@@ -34,7 +34,7 @@ static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, con
     l.changed = col_bool(q);
     l.unverified = !col_bool(q);
     l.when = col_text(q, MAX_NAME, 0);
-    l.driver = col_text(q, MAX_TEXT, 0);
+    l.driver = col_text(q, MAX_LINE, 0);
     struct err why = { 0 };
     int rc = row_check(q, err);
     if (rc <= 0)
@@ -89,15 +89,15 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
 static int take_tried(struct query *q, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err)
 {
     struct tried t = { 0 };
-    t.device = col_text(q, MAX_TEXT, 0);
+    t.device = col_text(q, MAX_LINE, 0);
     t.backend = col_text(q, MAX_NAME, 0);
     t.arch = col_text(q, MAX_NAME, 0);
     t.op = col_name(q);
-    t.types = col_text(q, MAX_TEXT, 0);
-    t.problem = col_text(q, MAX_TEXT, 0);
+    t.types = col_text(q, MAX_LINE, 0);
+    t.problem = col_text(q, MAX_LINE, 0);
     t.cache = caches[col_word(q, caches)];
     t.variant = col_name(q);
-    t.config = col_text(q, MAX_TEXT, 0);
+    t.config = col_text(q, MAX_LINE, 0);
     int outcome = outcome_find(col_text(q, MAX_NAME, 0));
     if (outcome < 0)
         query_bad(q, "outcome");

@@ -154,7 +154,7 @@ static int take_row(struct query *q, int (*each)(void *arg, const struct measure
     col_key_or_none(q, made);
     m.made = *made ? made : NULL;
     m.variant = col_name(q);
-    m.config = col_text(q, MAX_TEXT, 0);
+    m.config = col_text(q, MAX_LINE, 0);
     take_result(q, &m.result);
     int rc = query_check(q, err);
     if (!rc)

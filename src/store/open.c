@@ -451,7 +451,7 @@ int store_verify(struct store *s, struct err *err)
     store_limit(s, VERIFY_STEPS);
     rc = query_step(&q, err);
     store_limit(s, 0);
-    const char *said = rc > 0 ? col_text(&q, MAX_TEXT, MANY_LINES) : "";
+    const char *said = rc > 0 ? col_text(&q, MAX_LINE, MANY_LINES) : "";
     if (rc > 0)
         rc = strcmp(said, "ok") ? store_damaged(s, err, "%s", said) : 0;
     query_end(&q);

@@ -7,11 +7,6 @@
 const char *const axis_words[] = { "size", "stride", "batch", "flag", NULL };
 const char *const arg_words[] = { "input", "output", "inout", "value", NULL };
 
-const char *arg_type(const struct arg *a)
-{
-    return a->type ? a->type : "i64";
-}
-
 int interface_hash(const struct op *op, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
@@ -237,7 +232,7 @@ int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
         return rc;
     if (!*id && (rc = make_op(s, op, hash, contract, id, err)))
         return rc;
-    interface_put(&packed, op);
+    packed_interface_put(&packed, op);
     rc = packed.failed ? err_nomem(err) : make_current(s, op->name, *id, err);
     if (!rc && !(rc = save_work(s, op, *id, &packed, err)) && !(rc = save_bindings(s, op, *id, err)))
         rc = save_variants(s, op, *id, err);

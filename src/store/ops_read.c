@@ -47,7 +47,7 @@ static int take_packed(struct query *q, const char *hash, const char *contract, 
     const void *packed = col_blob(q, MAX_PACKED, &n);
     *whole = packed != NULL;
     struct cursor in = cursor_on(packed, n);
-    int rc = packed ? interface_get(&in, hash, contract, out) : 0;
+    int rc = packed ? packed_interface_get(&in, hash, contract, out) : 0;
     if (rc == ERR_CORRUPT)
         query_bad(q, "packed");
     else if (!packed)
@@ -67,8 +67,8 @@ static int take_row(struct query *q, const char *name, struct op **out, int64_t 
     if (rc)
         return rc;
     struct op *op = *out;
-    op->work_bytes = copy_text(q, op->arena, MAX_TEXT, NULLABLE);
-    op->work_flops = copy_text(q, op->arena, MAX_TEXT, NULLABLE);
+    op->work_bytes = copy_text(q, op->arena, MAX_LINE, NULLABLE);
+    op->work_flops = copy_text(q, op->arena, MAX_LINE, NULLABLE);
     op->name = arena_strdup(op->arena, name);
     op->contract = *contract ? arena_strdup(op->arena, contract) : NULL;
     rc = op->name && (op->contract || !*contract) ? query_check(q, err) : err_nomem(err);
@@ -152,7 +152,7 @@ static int load_args(struct store *s, struct op *op, int64_t id, struct err *err
         a->name = copy_name(&q, op->arena);
         a->kind = (enum arg_kind)col_word(&q, arg_words);
         a->type = copy_name(&q, op->arena);
-        a->value = copy_text(&q, op->arena, MAX_TEXT, NULLABLE);
+        a->value = copy_text(&q, op->arena, MAX_LINE, NULLABLE);
         rc = query_check(&q, err);
     }
     query_end(&q);
@@ -175,7 +175,7 @@ static int load_extents(struct store *s, struct op *op, int64_t id, struct err *
             break;
         }
         col_place(&q, a->rank);
-        a->extent[a->rank++] = copy_text(&q, op->arena, MAX_TEXT, 0);
+        a->extent[a->rank++] = copy_text(&q, op->arena, MAX_LINE, 0);
         rc = query_check(&q, err);
     }
     query_end(&q);

@@ -10,7 +10,7 @@ static int take_winner(struct query *q, int (*each)(void *arg, const struct winn
     w.types = col_text(q, MAX_TYPES_TEXT, 0);
     w.sizes = col_text(q, MAX_SIZES_TEXT, 0);
     w.variant = col_name(q);
-    w.config = col_text(q, MAX_TEXT, 0);
+    w.config = col_text(q, MAX_LINE, 0);
     w.time_ns = col_real(q, 0, 1e18);
     w.bytes = col_real(q, 0, 1e30);
     w.flops = col_real(q, 0, 1e30);
@@ -70,7 +70,7 @@ static int take_time(struct query *q, int (*each)(void *arg, const struct timed 
     t.types = col_text(q, MAX_TYPES_TEXT, 0);
     t.sizes = col_text(q, MAX_SIZES_TEXT, 0);
     t.variant = col_name(q);
-    t.config = col_text(q, MAX_TEXT, 0);
+    t.config = col_text(q, MAX_LINE, 0);
     t.median = col_real(q, 0, 1e18);
     int rc = row_check(q, err);
     return rc > 0 ? each(arg, &t) : rc;

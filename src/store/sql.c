@@ -244,18 +244,6 @@ double col_real(struct query *q, double low, double high)
     return low;
 }
 
-bool text_ok(const char *s, size_t max, int flags)
-{
-    size_t n = 0;
-    bool ascii = true;
-    for (; s[n]; n++) {
-        if (!(flags & MANY_LINES) && ((unsigned char)s[n] < ' ' || s[n] == 0x7f))
-            return false;
-        ascii = ascii && !(s[n] & 0x80);
-    }
-    return n <= max && (ascii || flags & MANY_LINES || utf8_ok(s));
-}
-
 const char *col_text(struct query *q, size_t max, int flags)
 {
     int column = q->at++, type = sqlite3_column_type(q->stmt, column);
@@ -264,7 +252,7 @@ const char *col_text(struct query *q, size_t max, int flags)
     if (type == SQLITE_TEXT) {
         const char *s = (const char *)sqlite3_column_text(q->stmt, column);
         size_t n = (size_t)sqlite3_column_bytes(q->stmt, column);
-        if (s && strlen(s) == n && text_ok(s, max, flags))
+        if (s && strlen(s) == n && text_ok(s, max, flags & MANY_LINES))
             return s;
     }
     bad(q, column);

@@ -74,7 +74,6 @@ const void *col_blob(struct query *q, size_t max, size_t *n); /* null and 0 wher
 /* The same two, copied; where there is no memory, query_check tells. */
 const char *copy_text(struct query *q, struct arena *a, size_t max, int flags);
 const char *copy_name(struct query *q, struct arena *a);
-bool text_ok(const char *s, size_t max, int flags);        /* what col_text takes */
 int col_word(struct query *q, const char *const *words);   /* the place of the text in a null-ended list */
 void col_key(struct query *q, char key[HASH_HEX]);         /* 32 hexadecimal digits */
 void col_key_or_none(struct query *q, char key[HASH_HEX]); /* the same; "" for NULL */
@@ -112,7 +111,6 @@ void read_end(struct store *s, bool mine);
 
 /* Bounds of what is read back, beyond those of the model. */
 enum {
-    MAX_TEXT = 65535, /* bytes of an expression or a configuration's text */
     MAX_REASON = 255, /* of an outcome */
     MAX_SOURCE = 16 << 20,
     MAX_BINARY = 64 << 20,
@@ -128,20 +126,19 @@ enum {
 /* Words of enumerations, in the order of the enumerations, null-ended. */
 extern const char *const axis_words[], *const arg_words[], *const need_words[], *const val_words[];
 
-const char *arg_type(const struct arg *a); /* where nothing is said: i64 */
 /* An op's row is found by its identity: a hash of its interface and its contract. When either changes, earlier records are stale. A
  * row of before version 3 knows no contract, "": its identity is its interface. */
 int interface_hash(const struct op *op, char hash[HASH_HEX], struct err *err);
 int identity_hash(const char *interface, const char *contract, char hash[HASH_HEX], struct err *err);
 
 /* The columns `packed`, src/store/packed.c. tuned_put writes what a kernel's own tables say of it, and tuned_get reads that into t, of
- * an op with so many arguments; interface_put what the op's say. interface_get gives an op without what its own row says: the caller
+ * an op with so many arguments; packed_interface_put what the op's say. packed_interface_get gives an op without what its own row says: the caller
  * adds that. Both give ERR_CORRUPT for what cutune would not have written, and the latter if it and the contract are not of this hash; or
  * ERR_NOMEM. */
 void tuned_put(struct buf *out, const struct tuned *t);
 int tuned_get(struct cursor *in, struct tuned *t, int nargs);
-void interface_put(struct buf *out, const struct op *op);
-int interface_get(struct cursor *in, const char *hash, const char *contract, struct op **out);
+void packed_interface_put(struct buf *out, const struct op *op);
+int packed_interface_get(struct cursor *in, const char *hash, const char *contract, struct op **out);
 /* Puts one, or NULL where it is too long. */
 void put_packed(struct query *q, const struct buf *packed);
 

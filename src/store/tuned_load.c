@@ -83,10 +83,10 @@ static int load_launches(struct store *s, struct tuned *t, int64_t id, int nargs
         col_place(&q, i);
         l->kernel = copy_name(&q, t->arena);
         for (int d = 0; d < 3; d++)
-            l->grid[d] = copy_text(&q, t->arena, MAX_TEXT, NULLABLE);
+            l->grid[d] = copy_text(&q, t->arena, MAX_LINE, NULLABLE);
         for (int d = 0; d < 3; d++)
-            l->block[d] = copy_text(&q, t->arena, MAX_TEXT, NULLABLE);
-        l->shared = copy_text(&q, t->arena, MAX_TEXT, NULLABLE);
+            l->block[d] = copy_text(&q, t->arena, MAX_LINE, NULLABLE);
+        l->shared = copy_text(&q, t->arena, MAX_LINE, NULLABLE);
         rc = query_check(&q, err);
     }
     query_end(&q);
@@ -102,7 +102,7 @@ static int load_where(struct store *s, struct tuned *t, int64_t id, struct err *
                    sizeof *t->where, &t->nwhere, &t->where, err);
     for (int i = 0; !rc && i < t->nwhere && (rc = query_step(&q, err)) > 0; i++) {
         col_place(&q, i);
-        t->where[i] = copy_text(&q, t->arena, MAX_TEXT, 0);
+        t->where[i] = copy_text(&q, t->arena, MAX_LINE, 0);
         rc = query_check(&q, err);
     }
     query_end(&q);
@@ -119,7 +119,7 @@ static int load_workspaces(struct store *s, struct tuned *t, int64_t id, struct 
         col_place(&q, i);
         w->name = copy_name(&q, t->arena);
         w->type = copy_name(&q, t->arena);
-        w->count = copy_text(&q, t->arena, MAX_TEXT, 0);
+        w->count = copy_text(&q, t->arena, MAX_LINE, 0);
         w->clear = col_bool(&q);
         rc = query_check(&q, err);
     }
@@ -137,7 +137,7 @@ static int load_needs(struct store *s, struct tuned *t, int64_t id, int nargs, s
         col_place(&q, i);
         n->kind = (enum need_kind)col_word(&q, need_words);
         n->arg = (int)col_int(&q, 0, nargs - 1);
-        n->bytes = copy_text(&q, t->arena, MAX_TEXT, n->kind == NEED_ALIGN ? 0 : NULLABLE);
+        n->bytes = copy_text(&q, t->arena, MAX_LINE, n->kind == NEED_ALIGN ? 0 : NULLABLE);
         rc = query_check(&q, err);
     }
     query_end(&q);
@@ -200,7 +200,7 @@ static int take_head(struct query *q, struct tuned *t, int64_t *id, int *nargs, 
     t->rank = (int)col_int(q, 0, MAX_DEFAULTS - 1);
     col_key(q, t->key);
     t->variant = copy_name(q, t->arena);
-    t->config = copy_text(q, t->arena, MAX_TEXT, 0);
+    t->config = copy_text(q, t->arena, MAX_LINE, 0);
     t->time_ns = col_real(q, 0, 1e18);
     t->copy_ns = col_real(q, 0, 1e18);
     t->requires.backend = copy_text(q, t->arena, MAX_NAME, NULLABLE);
@@ -214,7 +214,7 @@ static int take_head(struct query *q, struct tuned *t, int64_t *id, int *nargs, 
     take_binary(q, t);
     t->format = copy_text(q, t->arena, MAX_NAME, t->binary ? 0 : NULLABLE);
     t->arch = copy_text(q, t->arena, MAX_NAME, NULLABLE);
-    t->compiler = copy_text(q, t->arena, MAX_TEXT, NULLABLE);
+    t->compiler = copy_text(q, t->arena, MAX_LINE, NULLABLE);
     t->portable = copy_text(q, t->arena, MAX_SOURCE, NULLABLE | MANY_LINES);
     const void *packed = col_blob(q, MAX_PACKED, &n);
     int64_t op = col_int(q, 1, INT64_MAX);

@@ -21,7 +21,7 @@ static int read_whole(struct store *s, struct buf *out, struct err *err)
     if (!rc && !(rc = store_op(s, "transpose", &op, err))) {
         assert_string_equal(op->name, "transpose");
         assert_string_equal(op->work_bytes, sample_op()->work_bytes);
-        interface_put(out, op);
+        packed_interface_put(out, op);
     }
     op_free(op);
     return rc ? rc : out->failed ? err_nomem(err) : 0;
@@ -112,7 +112,7 @@ static int get_op(const void *bytes, size_t n, const char *hash)
     assert_non_null(copy);
     memcpy(copy, bytes, n);
     struct cursor in = cursor_on(copy, n);
-    int rc = interface_get(&in, hash, "", &op);
+    int rc = packed_interface_get(&in, hash, "", &op);
     if (!rc)
         assert_true(op->nargs == 4 && op->nvariants == 0 && op->args[2].type);
     op_free(op);
@@ -131,7 +131,7 @@ static void survives_any_bytes(void **state)
     char hash[HASH_HEX];
     int bad = 0;
     tuned_put(&kernel, k);
-    interface_put(&op, sample_op());
+    packed_interface_put(&op, sample_op());
     assert_int_equal(interface_hash(sample_op(), hash, NULL), 0);
     assert_int_equal(get_kernel(kernel.data, kernel.len) | get_op(op.data, op.len, hash), 0);
     for (size_t i = 0; i < kernel.len + op.len; i++)
