@@ -50,9 +50,9 @@ static struct finding look_at_backend(const struct backend *b)
         buf_fmt(&f.says, "%s: %s\n", b->name, n > 0 ? first.name : err.msg);
     if (n <= 0)
         return f;
-    if (b->compiler_open(&first, &compiler, &err) == 0) {
+    if (b->compiling->open(&first, &compiler, &err) == 0) {
         f.state = GOOD;
-        b->compiler_close(compiler);
+        b->compiling->close(compiler);
     } else {
         buf_fmt(&f.says, "%s: %s\n", b->name, err.msg);
     }
@@ -109,7 +109,7 @@ int cmd_doctor(int argc, char **argv)
     found[n++] = look_at_database(&args);
     bool files = found[0].state == GOOD;
     for (int i = 0; backend_at(i) && n < MAX_FINDINGS; i++) {
-        if (backend_at(i) == &null_backend)
+        if (backend_at(i)->pretend)
             continue; /* a pretend device mends nothing */
         found[n] = look_at_backend(backend_at(i));
         tunable += found[n++].state == GOOD;

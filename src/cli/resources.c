@@ -36,7 +36,7 @@ static int read_kernels(const struct subject *s, struct device *d, struct module
         struct resources r;
         rc = plan_geometry(plan, i, slots, &g, err);
         if (rc == 0)
-            rc = s->backend->kernel(d, m, v->launches[i].kernel, g.shared, &kernel, &r, err);
+            rc = device_kernel(d, m, v->launches[i].kernel, g.shared, &kernel, &r, err);
         if (rc)
             break;
         table_cell(table, "%s", v->launches[i].kernel);
@@ -58,18 +58,17 @@ static int read_kernels(const struct subject *s, struct device *d, struct module
 
 static int load_and_read(const struct subject *s, const struct buf *binary, struct table *table, json_t **array, struct err *err)
 {
-    const struct backend *b = s->backend;
     struct device *d = NULL;
     struct module *m = NULL;
-    int rc = b->open(&s->t->dev, &d, err);
+    int rc = device_open(&s->t->dev, &d, err);
     if (rc == 0)
-        rc = b->load(d, binary->data, binary->len, &m, err);
+        rc = device_load(d, binary->data, binary->len, &m, err);
     if (rc == 0)
         rc = read_kernels(s, d, m, table, array, err);
     if (m)
-        b->unload(d, m);
+        device_unload(d, m);
     if (d)
-        b->close(d);
+        device_close(d);
     return rc;
 }
 

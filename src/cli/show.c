@@ -150,10 +150,10 @@ int subject_compile(const struct subject *s, const char *arch, struct buf *binar
     struct compiler *compiler = NULL;
     struct buf log = { 0 };
     struct compile_job job = { .source = buf_text(&s->source), .arch = arch };
-    int rc = s->backend->compiler_open(&s->t->dev, &compiler, &err);
+    int rc = s->backend->compiling->open(&s->t->dev, &compiler, &err);
     if (rc == 0) {
-        rc = s->backend->compile(compiler, &job, binary, NULL, &log, &err);
-        s->backend->compiler_close(compiler);
+        rc = s->backend->compiling->compile(compiler, &job, binary, NULL, &log, &err);
+        s->backend->compiling->close(compiler);
     }
     while (log.len && log.data[log.len - 1] == '\n')
         log.len--;

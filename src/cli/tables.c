@@ -121,7 +121,7 @@ static int no_ptx(struct making *m, int rc, struct err *err)
 static int open_compiler(struct making *m, struct err *err)
 {
     const struct devspec oldest = { .backend = "cuda", .arch = "sm_75", .cc = 75 };
-    return m->ptx == PTX_NO ? 0 : no_ptx(m, cuda_backend.compiler_open(&oldest, &m->compiler, err), err);
+    return m->ptx == PTX_NO ? 0 : no_ptx(m, cuda_backend.compiling->open(&oldest, &m->compiler, err), err);
 }
 
 /* The PTX of a source; without a compiler the buffer stays empty. */
@@ -131,7 +131,8 @@ static int compile(struct making *m, const char *source, struct buf *ptx, struct
         return 0;
     struct buf own = { 0 }, log = { 0 };
     alarm(COMPILER_S);
-    int rc = cuda_backend.compile(m->compiler, &(struct compile_job){ .source = source, .arch = ptx_arch }, &own, NULL, &log, err);
+    int rc = cuda_backend.compiling->compile(m->compiler, &(struct compile_job){ .source = source, .arch = ptx_arch }, &own, NULL,
+                                             &log, err);
     if (rc == ERR_INVALID && log.len) {
         char line[256];
         compile_log_line(&log, line);
@@ -337,7 +338,7 @@ int cmd_tables(int argc, char **argv)
     if (!rc)
         text_line("%s: %d default kernels", args.out, m.records);
     if (m.compiler)
-        cuda_backend.compiler_close(m.compiler);
+        cuda_backend.compiling->close(m.compiler);
     mem_free(m.lines);
     buf_free(&list);
     return code;

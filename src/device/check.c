@@ -35,12 +35,12 @@ int check_slot(int slot, struct err *err)
     return err_set(err, ERR_INVALID, "span %d: 0 to %d are there", slot, MAX_SPANS - 1);
 }
 
-int check_scalar(int i, const struct karg *arg, struct err *err)
+int check_scalar(int i, int bytes, struct err *err)
 {
-    if (arg->size >= 1 && (size_t)arg->size <= sizeof arg->bytes)
+    const int most = sizeof((struct karg){ 0 }.bytes);
+    if (bytes >= 1 && bytes <= most)
         return 0;
-    return err_set(err, ERR_INVALID, "kernel argument %d: a scalar of %d bytes; 1 to %zu are possible", i + 1, arg->size,
-                   sizeof arg->bytes);
+    return err_set(err, ERR_INVALID, "kernel argument %d: a scalar of %d bytes; 1 to %d are possible", i + 1, bytes, most);
 }
 
 static int check_extents(const struct devspec *spec, const struct geometry *g, struct err *err)
@@ -75,6 +75,6 @@ int check_launch(const struct devspec *spec, const struct geometry *g, int64_t d
         return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, MAX_KARGS);
     for (int i = 0; i < nargs && !rc; i++)
         if (!args[i].memory)
-            rc = check_scalar(i, &args[i], err);
+            rc = check_scalar(i, args[i].size, err);
     return rc;
 }

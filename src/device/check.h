@@ -3,10 +3,8 @@
 #define DEVICE_CHECK_H
 
 #include "device/device.h"
-#include "model/op.h"
 
-/* What a launch can pass: an op's arguments, a variant's workspaces. */
-enum { MAX_KARGS = 2 * MAX_ARGS, MAX_LOG = 1 << 20 };
+enum { MAX_LOG = 1 << 20 };
 
 /* A buffer of `bytes` on this device. */
 int check_alloc(const struct devspec *spec, int64_t bytes, struct err *err);
@@ -14,7 +12,7 @@ int check_alloc(const struct devspec *spec, int64_t bytes, struct err *err);
 int check_part(const char *what, int64_t offset, int64_t bytes, int64_t size, struct err *err);
 /* The part of a view: check_part, and its alignment. */
 int check_view(int64_t offset, int64_t bytes, int64_t size, struct err *err);
-int check_scalar(int i, const struct karg *arg, struct err *err);
+int check_scalar(int i, int bytes, struct err *err); /* the value of parameter i */
 int check_slot(int slot, struct err *err);
 /* A geometry that the device can take, with at most `dynamic_shared` bytes; ERR_UNSUPPORTED otherwise. */
 int check_launch(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, const struct karg *args, int nargs,

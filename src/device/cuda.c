@@ -1,306 +1,315 @@
-/* A CUDA device, through the driver's API: its primary context, one stream of its own. The context becomes the calling thread's
- * current one with each call. */
+/* Launching in a CUDA context: an application's, or our own. Code is loaded as a library of the driver's if it has them (12.0), else as
+ * a module.
+ *
+ * The driver may read freed memory when it is handed a context that was destroyed. So nothing here touches the context's handle unless
+ * it is the calling thread's current one, which the driver vouches for; or the device's primary one, which is retained. */
 #include <inttypes.h>
-#include <stdio.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/check.h"
 #include "device/cuda_part.h"
 
-struct device {
+_Static_assert(sizeof(void *) == sizeof(CUdeviceptr), "a buffer's entry is passed as it stands");
+
+struct cuda_context {
     const struct cuda_api *cu;
     struct devspec spec;
-    CUdevice handle;
     CUcontext context;
-    CUstream stream;
-    struct {
-        CUevent begin, end; /* made when first used */
-    } spans[MAX_SPANS];
-    void *nvml; /* the management library's handle; null until clocks are asked for */
+    CUdevice device;
+    bool primary;          /* the device's: retained */
+    bool own;              /* of a device of ours: its kernels are modules, which tell why the driver refuses PTX */
+    unsigned long long id; /* the context's: another may come to lie at its address. 0 where the driver does not tell */
+    bool pools;            /* memory is to be had in stream order */
+    pthread_mutex_t lock;  /* of the list, and of what functions are set to */
+    struct cuda_code *codes;
 };
 
-struct memory {
-    CUdeviceptr at;
-    int64_t bytes;
-    bool is_view;
+struct cuda_code {
+    CUlibrary library; /* or null, */
+    CUmodule module;   /* and this */
+    struct cuda_code *next;
 };
 
-struct module {
-    CUmodule handle;
-    struct kernel *kernels; /* of this module */
-};
-
-struct kernel {
-    CUfunction handle;
-    int64_t dynamic_shared;
-    struct cuda_params params;
-    struct kernel *next;
-};
-
-/* A call that was refused leaves the context as good as before; every other failure has to be taken for the loss of it. */
-static int code_of(CUresult rc)
+static unsigned long long id_of(const struct cuda_api *cu, CUcontext context)
 {
-    switch (rc) {
-    case CUDA_ERROR_OUT_OF_MEMORY:
-        return ERR_NOMEM;
-    case CUDA_ERROR_INVALID_VALUE:
-    case CUDA_ERROR_INVALID_IMAGE:
-    case CUDA_ERROR_NO_BINARY_FOR_GPU:
-    case CUDA_ERROR_INVALID_PTX:
-    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
-    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
-        return ERR_UNSUPPORTED;
-    default:
-        return ERR_DEVICE;
-    }
+    unsigned long long id = 0;
+    if (cu->cuCtxGetId && cu->cuCtxGetId(context, &id) != CUDA_SUCCESS)
+        id = 0;
+    return id;
 }
 
-int cuda_check(const struct cuda_api *cu, CUresult rc, struct err *err, const char *what)
+static void leave(const struct cuda_context *g, bool pushed)
 {
-    if (rc == CUDA_SUCCESS)
-        return 0;
-    const char *name = NULL, *text = NULL;
-    cu->cuGetErrorName(rc, &name);
-    cu->cuGetErrorString(rc, &text);
-    return err_set(err, code_of(rc), "%s: %s (%s)", what, name ? name : "an unknown error", text ? text : "no text");
+    CUcontext popped;
+    if (pushed)
+        g->cu->cuCtxPopCurrent_v2(&popped);
 }
 
-/* Every entry begins here. */
-static int enter(struct device *d, struct err *err)
+/* What begins here ends with leave. */
+static int enter(const struct cuda_context *g, bool *pushed, struct err *err)
 {
-    return cuda_check(d->cu, d->cu->cuCtxSetCurrent(d->context), err, "cuCtxSetCurrent");
+    CUcontext current = NULL;
+    int rc = cuda_check(g->cu, g->cu->cuCtxGetCurrent(&current), err, "cuCtxGetCurrent");
+    *pushed = current != g->context;
+    if (!rc && *pushed && !g->primary)
+        rc = err_set(err, ERR_INVALID, "%s in this thread: make the handle's context current",
+                     current ? "another CUDA context is current" : "no CUDA context is current");
+    if (!rc && *pushed)
+        rc = cuda_check(g->cu, g->cu->cuCtxPushCurrent_v2(g->context), err, "cuCtxPushCurrent");
+    if (rc || g->own || id_of(g->cu, g->context) == g->id)
+        return rc;
+    leave(g, *pushed);
+    return err_set(err, ERR_DEVICE, "the context was destroyed: attach to the new one");
 }
 
-static void cuda_close(struct device *d)
+static int current_context(const struct cuda_api *cu, CUcontext *out, struct err *err)
 {
-    if (!d)
+    int rc = cuda_check(cu, cu->cuCtxGetCurrent(out), err, "cuCtxGetCurrent");
+    if (!rc && !*out)
+        rc = err_set(err, ERR_INVALID,
+                     "no CUDA context is current in this thread: make one current (cuCtxSetCurrent), or call cudaFree(0) first");
+    return rc;
+}
+
+/* A reference to the primary context, where that is the one: no context is made for the question. */
+static void retain_primary(struct cuda_context *g)
+{
+    unsigned flags;
+    int active = 0;
+    CUcontext primary = NULL;
+    if (g->cu->cuDevicePrimaryCtxGetState(g->device, &flags, &active) != CUDA_SUCCESS || !active ||
+        g->cu->cuDevicePrimaryCtxRetain(&primary, g->device) != CUDA_SUCCESS)
         return;
-    const struct cuda_api *cu = d->cu;
-    if (d->context) {
-        cu->cuCtxSetCurrent(d->context);
-        for (int i = 0; i < MAX_SPANS; i++) {
-            if (d->spans[i].begin)
-                cu->cuEventDestroy_v2(d->spans[i].begin);
-            if (d->spans[i].end)
-                cu->cuEventDestroy_v2(d->spans[i].end);
-        }
-        if (d->stream)
-            cu->cuStreamDestroy_v2(d->stream);
-        cu->cuCtxSetCurrent(NULL);
-        cu->cuDevicePrimaryCtxRelease_v2(d->handle);
-    }
-    mem_free(d);
+    g->primary = primary == g->context;
+    if (!g->primary)
+        g->cu->cuDevicePrimaryCtxRelease_v2(g->device);
 }
 
-static int cuda_open(const struct devspec *spec, struct device **out, struct err *err)
+/* With the context current. */
+static int describe(struct cuda_context *g, struct err *err)
+{
+    int pools = 0;
+    int rc = cuda_check(g->cu, g->cu->cuCtxGetDevice(&g->device), err, "cuCtxGetDevice");
+    if (!rc)
+        rc = cuda_describe(g->cu, g->device, &g->spec, err);
+    if (rc)
+        return rc;
+    g->cu->cuDeviceGetAttribute(&pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, g->device);
+    g->pools = pools;
+    g->id = id_of(g->cu, g->context);
+    retain_primary(g);
+    return 0;
+}
+
+static int cuda_open(void *handle, struct devspec *spec, struct guest **out, struct err *err)
 {
     const struct cuda_api *cu = cuda_api(err);
     if (!cu)
         return ERR_UNSUPPORTED;
-    struct device *d = mem_zalloc(sizeof *d);
-    if (!d)
+    CUcontext context = handle;
+    int rc = context ? 0 : current_context(cu, &context, err);
+    if (rc)
+        return rc;
+    struct cuda_context *g = mem_zalloc(sizeof *g);
+    if (!g)
         return err_nomem(err);
-    d->cu = cu;
-    d->spec = *spec;
-    int rc = cuda_check(cu, cu->cuDeviceGet(&d->handle, spec->index), err, "cuDeviceGet");
-    if (!rc)
-        rc = cuda_check(cu, cu->cuDevicePrimaryCtxRetain(&d->context, d->handle), err, "cuDevicePrimaryCtxRetain");
-    if (rc) {
-        d->context = NULL;
-        goto out;
+    *g = (struct cuda_context){ .cu = cu, .context = context };
+    rc = cuda_check(cu, cu->cuCtxPushCurrent_v2(context), err, "cuCtxPushCurrent"); /* the caller vouches for it */
+    if (!rc) {
+        rc = describe(g, err);
+        leave(g, true);
     }
-    rc = enter(d, err);
-    if (!rc)
-        rc = cuda_check(cu, cu->cuStreamCreate(&d->stream, CU_STREAM_NON_BLOCKING), err, "cuStreamCreate");
-out:
     if (rc) {
-        err_prefix(err, "cuda:%d: ", spec->index);
-        cuda_close(d);
+        mem_free(g);
         return rc;
     }
-    *out = d;
+    pthread_mutex_init(&g->lock, NULL);
+    *spec = g->spec;
+    *out = (struct guest *)g;
     return 0;
 }
 
-static int cuda_alloc(struct device *d, int64_t bytes, struct memory **out, struct err *err)
+int cuda_open_own(CUcontext context, struct guest **out, struct err *err)
 {
-    int rc = check_alloc(&d->spec, bytes, err);
+    struct devspec spec;
+    int rc = cuda_open(context, &spec, out, err);
     if (!rc)
-        rc = enter(d, err);
-    if (rc)
-        return rc;
-    struct memory *m = mem_zalloc(sizeof *m);
-    if (!m)
-        return err_nomem(err);
-    m->bytes = bytes;
-    CUresult result = d->cu->cuMemAlloc_v2(&m->at, (size_t)bytes);
-    if (result == CUDA_SUCCESS) {
-        *out = m;
-        return 0;
-    }
-    mem_free(m);
-    size_t left = 0, total = 0;
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && d->cu->cuMemGetInfo_v2(&left, &total) == CUDA_SUCCESS)
-        return err_set(err, ERR_NOMEM, "cuda:%d: a buffer of %" PRId64 " bytes: %zu of %zu bytes are free", d->spec.index, bytes,
-                       left, total);
-    return cuda_check(d->cu, result, err, "cuMemAlloc");
-}
-
-static int cuda_view(struct device *d, struct memory *m, int64_t offset, int64_t bytes, struct memory **out, struct err *err)
-{
-    (void)d;
-    int rc = check_view(offset, bytes, m->bytes, err);
-    if (rc)
-        return rc;
-    struct memory *v = mem_zalloc(sizeof *v);
-    if (!v)
-        return err_nomem(err);
-    *v = (struct memory){ .at = m->at + (uint64_t)offset, .bytes = bytes, .is_view = true };
-    *out = v;
-    return 0;
-}
-
-static void cuda_free(struct device *d, struct memory *m)
-{
-    if (!m)
-        return;
-    if (!m->is_view && enter(d, NULL) == 0)
-        d->cu->cuMemFree_v2(m->at);
-    mem_free(m);
-}
-
-static int cuda_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
-{
-    int rc = check_part("a fill", offset, bytes, m->bytes, err);
-    if (!rc)
-        rc = enter(d, err);
-    if (rc || !bytes)
-        return rc;
-    return cuda_check(d->cu, d->cu->cuMemsetD8Async(m->at + (uint64_t)offset, value, (size_t)bytes, d->stream), err,
-                      "cuMemsetD8Async");
-}
-
-static int cuda_copy(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err)
-{
-    int rc = check_part("a copy", 0, bytes, to->bytes < from->bytes ? to->bytes : from->bytes, err);
-    if (!rc)
-        rc = enter(d, err);
-    if (rc || !bytes)
-        return rc;
-    return cuda_check(d->cu, d->cu->cuMemcpyDtoDAsync_v2(to->at, from->at, (size_t)bytes, d->stream), err, "cuMemcpyDtoDAsync");
-}
-
-static int cuda_sync(struct device *d, struct err *err)
-{
-    int rc = enter(d, err);
-    return rc ? rc : cuda_check(d->cu, d->cu->cuStreamSynchronize(d->stream), err, "cuStreamSynchronize");
-}
-
-static int cuda_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err)
-{
-    int rc = check_part("a write", offset, bytes, to->bytes, err);
-    if (!rc)
-        rc = enter(d, err);
-    if (rc || !bytes)
-        return rc;
-    rc = cuda_check(d->cu, d->cu->cuMemcpyHtoDAsync_v2(to->at + (uint64_t)offset, from, (size_t)bytes, d->stream), err,
-                    "cuMemcpyHtoDAsync");
-    return rc ? rc : cuda_sync(d, err);
-}
-
-static int cuda_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err)
-{
-    int rc = check_part("a read", offset, bytes, from->bytes, err);
-    if (!rc)
-        rc = enter(d, err);
-    if (rc || !bytes)
-        return rc;
-    rc = cuda_check(d->cu, d->cu->cuMemcpyDtoHAsync_v2(to, from->at + (uint64_t)offset, (size_t)bytes, d->stream), err,
-                    "cuMemcpyDtoHAsync");
-    return rc ? rc : cuda_sync(d, err);
-}
-
-static int cuda_load(struct device *d, const void *binary, size_t bytes, struct module **out, struct err *err)
-{
-    bool ptx;
-    int rc = cuda_image_check(binary, bytes, &ptx, err);
-    if (!rc)
-        rc = enter(d, err);
-    if (rc)
-        return rc;
-    struct module *m = mem_zalloc(sizeof *m);
-    char *text = ptx ? mem_strndup(binary, bytes) : NULL;
-    if (!m || (ptx && !text)) {
-        rc = err_nomem(err);
-        goto out;
-    }
-    char log[512] = "";
-    CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
-    void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
-    CUresult result = d->cu->cuModuleLoadDataEx(&m->handle, ptx ? text : binary, 2, options, values);
-    rc = cuda_check(d->cu, result, err, "cuModuleLoadDataEx");
-    if (rc && *log && err)
-        rc = err_set(err, rc, "%s: %s", err->msg, log);
-out:
-    mem_free(text);
-    if (rc)
-        mem_free(m);
-    else
-        *out = m;
+        ((struct cuda_context *)*out)->own = true;
     return rc;
 }
 
-static void cuda_unload(struct device *d, struct module *m)
+static void release(const struct cuda_context *g, const struct cuda_code *code)
 {
-    if (!m)
-        return;
-    for (struct kernel *k = m->kernels, *next; k; k = next) {
-        next = k->next;
-        mem_free(k);
-    }
-    if (enter(d, NULL) == 0)
-        d->cu->cuModuleUnload(m->handle);
-    mem_free(m);
+    if (code->library)
+        g->cu->cuLibraryUnload(code->library);
+    else
+        g->cu->cuModuleUnload(code->module);
 }
 
-int cuda_params_get(const struct cuda_api *cu, CUfunction function, struct cuda_params *out, struct err *err)
+static void cuda_forget(struct guest *guest)
 {
-    out->n = -1;
+    struct cuda_context *g = (struct cuda_context *)guest;
+    if (!g)
+        return;
+    for (struct cuda_code *code = g->codes, *next; code; code = next) {
+        next = code->next;
+        mem_free(code);
+    }
+    pthread_mutex_destroy(&g->lock);
+    mem_free(g);
+}
+
+static void cuda_close(struct guest *guest)
+{
+    struct cuda_context *g = (struct cuda_context *)guest;
+    if (!g)
+        return;
+    bool pushed;
+    if (enter(g, &pushed, NULL) == 0) { /* else the code stays until its context ends, for kernels of it may be in flight */
+        g->cu->cuCtxSynchronize();
+        for (const struct cuda_code *code = g->codes; code; code = code->next)
+            release(g, code);
+        leave(g, pushed);
+    }
+    if (g->primary)
+        g->cu->cuDevicePrimaryCtxRelease_v2(g->device);
+    cuda_forget(guest);
+}
+
+static int check_image(const void *image, size_t bytes, const char *format, bool *ptx, struct err *err)
+{
+    bool as_ptx = format && strcmp(format, cuda_backend.portable) == 0;
+    if (format && !as_ptx && strcmp(format, cuda_backend.format) != 0)
+        return err_set(err, ERR_INVALID, "a kernel in the format '%s': CUDA takes cubin and ptx", format);
+    int rc = cuda_image_check(image, bytes, ptx, err);
+    if (!rc && format && *ptx != as_ptx)
+        rc = err_set(err, ERR_INVALID, "a kernel stored as %s that is %s", format, *ptx ? "PTX" : "a CUDA binary");
+    return rc;
+}
+
+/* The context is current. */
+static int load_module(const struct cuda_api *cu, const void *image, CUmodule *out, struct err *err)
+{
+    char log[512] = "";
+    CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
+    int rc = cuda_check(cu, cu->cuModuleLoadDataEx(out, image, 2, options, values), err, "cuModuleLoadDataEx");
+    if (rc && *log && err)
+        rc = err_set(err, rc, "%s: %s", err->msg, log);
+    return rc;
+}
+
+static int cuda_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code **out,
+                     struct err *err)
+{
+    struct cuda_context *g = (struct cuda_context *)guest;
+    bool ptx, pushed;
+    int rc = check_image(image, bytes, format, &ptx, err);
+    if (rc)
+        return rc;
+    const struct cuda_api *cu = g->cu;
+    struct cuda_code *code = mem_zalloc(sizeof *code);
+    char *text = ptx ? mem_strndup(image, bytes) : NULL;
+    if (!code || (ptx && !text)) {
+        rc = err_nomem(err);
+        goto out;
+    }
+    rc = enter(g, &pushed, err);
+    if (rc)
+        goto out;
+    if (ptx)
+        image = text;
+    if (!g->own && cu->cuLibraryLoadData && cu->cuLibraryUnload && cu->cuLibraryGetKernel && cu->cuKernelGetFunction &&
+        cu->cuKernelSetAttribute)
+        rc = cuda_check(cu, cu->cuLibraryLoadData(&code->library, image, NULL, NULL, 0, NULL, NULL, 0), err, "cuLibraryLoadData");
+    else
+        rc = load_module(cu, image, &code->module, err);
+    leave(g, pushed);
+out:
+    mem_free(text);
+    if (rc) {
+        mem_free(code);
+        return rc;
+    }
+    pthread_mutex_lock(&g->lock);
+    code->next = g->codes;
+    g->codes = code;
+    pthread_mutex_unlock(&g->lock);
+    *out = (struct guest_code *)code;
+    return 0;
+}
+
+static void cuda_unload(struct guest *guest, struct guest_code *loaded)
+{
+    struct cuda_context *g = (struct cuda_context *)guest;
+    struct cuda_code *code = (struct cuda_code *)loaded;
+    if (!code)
+        return;
+    pthread_mutex_lock(&g->lock);
+    struct cuda_code **at = &g->codes;
+    while (*at != code)
+        at = &(*at)->next;
+    *at = code->next;
+    pthread_mutex_unlock(&g->lock);
+    bool pushed;
+    if (enter(g, &pushed, NULL) == 0) {
+        release(g, code);
+        leave(g, pushed);
+    }
+    mem_free(code);
+}
+
+/* *kernel is null where the code is a module. */
+static int find_function(const struct cuda_context *g, const struct cuda_code *code, const char *name, CUkernel *kernel,
+                         CUfunction *out, struct err *err)
+{
+    const struct cuda_api *cu = g->cu;
+    *kernel = NULL;
+    CUresult result =
+        code->library ? cu->cuLibraryGetKernel(kernel, code->library, name) : cu->cuModuleGetFunction(out, code->module, name);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
+    int rc = cuda_check(cu, result, err, code->library ? "cuLibraryGetKernel" : "cuModuleGetFunction");
+    if (!rc && code->library)
+        rc = cuda_check(cu, cu->cuKernelGetFunction(out, *kernel), err, "cuKernelGetFunction");
+    if (!rc && cu->cuFuncLoad)
+        rc = cuda_check(cu, cu->cuFuncLoad(*out), err, "cuFuncLoad");
+    return rc;
+}
+
+/* A launch with too few parameters would make the driver read past the end of our list, so they are held against the kernel's, if the
+ * driver tells. */
+static int check_params(const struct cuda_api *cu, CUfunction function, const struct guest_param *params, int nparams,
+                        struct err *err)
+{
+    size_t offset, sizes[GUEST_PARAMS], size;
+    int n = 0;
     if (!cu->cuFuncGetParamInfo)
         return 0;
-    size_t offset, size;
-    int n = 0;
-    while (cu->cuFuncGetParamInfo(function, (size_t)n, &offset, &size) == CUDA_SUCCESS) {
-        if (n == MAX_KARGS)
-            return err_set(err, ERR_UNSUPPORTED, "more than %d parameters", MAX_KARGS);
-        out->sizes[n++] = size;
+    for (; cu->cuFuncGetParamInfo(function, (size_t)n, &offset, &size) == CUDA_SUCCESS; n++) {
+        if (n == GUEST_PARAMS)
+            return err_set(err, ERR_UNSUPPORTED, "more than %d parameters", GUEST_PARAMS);
+        sizes[n] = size;
     }
-    out->n = n;
-    return 0;
-}
-
-int cuda_params_check(const struct cuda_params *p, const size_t *sizes, int n, struct err *err)
-{
-    if (p->n < 0)
-        return 0;
-    if (p->n != n)
-        return err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", p->n, n);
-    for (int i = 0; i < n; i++)
-        if (p->sizes[i] != sizes[i])
+    if (n != nparams)
+        return err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", n, nparams);
+    for (int i = 0; i < n; i++) {
+        size = params[i].kind == GUEST_VALUE ? (size_t)params[i].bytes : sizeof(CUdeviceptr);
+        if (sizes[i] != size)
             return err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %zu bytes, the launch gives %zu", i + 1,
-                           p->sizes[i], sizes[i]);
+                           sizes[i], size);
+    }
     return 0;
 }
 
-static int read_resources(struct device *d, struct kernel *k, struct resources *r, struct err *err)
+static int read_resources(const struct cuda_api *cu, CUfunction function, struct resources *r, struct err *err)
 {
     static const CUfunction_attribute which[] = { CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
                                                   CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK };
     int value[4];
     for (int i = 0; i < 4; i++) {
-        int rc = cuda_check(d->cu, d->cu->cuFuncGetAttribute(&value[i], which[i], k->handle), err, "cuFuncGetAttribute");
+        int rc = cuda_check(cu, cu->cuFuncGetAttribute(&value[i], which[i], function), err, "cuFuncGetAttribute");
         if (rc)
             return rc;
     }
@@ -309,8 +318,8 @@ static int read_resources(struct device *d, struct kernel *k, struct resources *
 }
 
 /* More than a block has without asking must be asked for; what others asked for is not taken back. */
-int cuda_make_room(const struct cuda_api *cu, const struct devspec *spec, CUfunction function, int64_t dynamic_shared,
-                   struct err *err)
+static int make_room(const struct cuda_api *cu, const struct devspec *spec, CUfunction function, int64_t dynamic_shared,
+                     struct err *err)
 {
     int fixed = 0, now = 0;
     int rc =
@@ -329,156 +338,149 @@ int cuda_make_room(const struct cuda_api *cu, const struct devspec *spec, CUfunc
                       err, "cuFuncSetAttribute");
 }
 
-static int cuda_kernel(struct device *d, struct module *m, const char *name, int64_t dynamic_shared, struct kernel **out,
-                       struct resources *resources, struct err *err)
+/* What is launched is the library's kernel, which is right in any context: what was set for this one is set for it too. */
+static int make_room_everywhere(const struct cuda_context *g, CUkernel kernel, CUfunction function, struct err *err)
 {
-    int rc = enter(d, err);
+    int room = 0;
+    int rc = cuda_check(g->cu, g->cu->cuFuncGetAttribute(&room, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function), err,
+                        "cuFuncGetAttribute");
+    return rc ? rc
+              : cuda_check(g->cu,
+                           g->cu->cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, room, kernel, g->device),
+                           err, "cuKernelSetAttribute");
+}
+
+static int cuda_function(struct guest *guest, struct guest_code *loaded, const char *name, int64_t dynamic_shared,
+                         const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
+{
+    struct cuda_context *g = (struct cuda_context *)guest;
+    struct cuda_code *code = (struct cuda_code *)loaded;
+    if (nparams < 0 || nparams > GUEST_PARAMS)
+        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nparams, GUEST_PARAMS);
+    bool pushed;
+    int rc = enter(g, &pushed, err);
     if (rc)
         return rc;
-    struct kernel *k = mem_zalloc(sizeof *k);
-    if (!k)
-        return err_nomem(err);
-    k->dynamic_shared = dynamic_shared;
-    CUresult result = d->cu->cuModuleGetFunction(&k->handle, m->handle, name);
-    struct resources r;
-    if (result == CUDA_ERROR_NOT_FOUND)
-        rc = err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
-    else
-        rc = cuda_check(d->cu, result, err, "cuModuleGetFunction");
+    CUfunction function;
+    CUkernel kernel;
+    pthread_mutex_lock(&g->lock);
+    rc = find_function(g, code, name, &kernel, &function, err);
+    if (!rc && params)
+        rc = check_params(g->cu, function, params, nparams, err);
+    if (!rc && resources)
+        rc = read_resources(g->cu, function, resources, err);
     if (!rc)
-        rc = read_resources(d, k, &r, err);
+        rc = make_room(g->cu, &g->spec, function, dynamic_shared, err);
+    if (!rc && kernel)
+        rc = make_room_everywhere(g, kernel, function, err);
+    pthread_mutex_unlock(&g->lock);
+    leave(g, pushed);
     if (!rc)
-        rc = cuda_make_room(d->cu, &d->spec, k->handle, dynamic_shared, err);
-    if (!rc)
-        rc = cuda_params_get(d->cu, k->handle, &k->params, err);
-    if (rc) {
-        if (rc != ERR_NOTFOUND)
-            err_prefix(err, "kernel '%s': ", name);
-        mem_free(k);
-        return rc;
-    }
-    k->next = m->kernels;
-    m->kernels = k;
-    if (resources)
-        *resources = r;
-    *out = k;
-    return 0;
-}
-
-/* Points at each argument. What a kernel has beyond them, where the driver does not tell, reads zeros. */
-static int fill_params(const struct kernel *k, const struct karg *args, int nargs, const void *params[MAX_KARGS], struct err *err)
-{
-    static const unsigned char zeros[4096];
-    size_t sizes[MAX_KARGS];
-    for (int i = 0; i < nargs; i++) {
-        params[i] = args[i].memory ? (const void *)&args[i].memory->at : args[i].bytes;
-        sizes[i] = args[i].memory ? sizeof args[i].memory->at : (size_t)args[i].size;
-    }
-    for (int i = nargs; i < MAX_KARGS; i++)
-        params[i] = zeros;
-    return cuda_params_check(&k->params, sizes, nargs, err);
-}
-
-static int cuda_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
-                       struct err *err)
-{
-    const void *params[MAX_KARGS];
-    int rc = check_launch(&d->spec, g, k->dynamic_shared, args, nargs, err);
-    if (!rc)
-        rc = fill_params(k, args, nargs, params, err);
-    if (!rc)
-        rc = enter(d, err);
-    if (rc)
-        return rc;
-    CUresult result =
-        d->cu->cuLaunchKernel(k->handle, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2], (unsigned)g->block[0],
-                              (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, d->stream, (void **)params, NULL);
-    return cuda_check(d->cu, result, err, "cuLaunchKernel");
-}
-
-static int record(struct device *d, CUevent *event, struct err *err)
-{
-    int rc = enter(d, err);
-    if (!rc && !*event) {
-        rc = cuda_check(d->cu, d->cu->cuEventCreate(event, CU_EVENT_DEFAULT), err, "cuEventCreate");
-        if (rc)
-            *event = NULL;
-    }
-    return rc ? rc : cuda_check(d->cu, d->cu->cuEventRecord(*event, d->stream), err, "cuEventRecord");
-}
-
-static int cuda_span_begin(struct device *d, int slot, struct err *err)
-{
-    int rc = check_slot(slot, err);
-    return rc ? rc : record(d, &d->spans[slot].begin, err);
-}
-
-static int cuda_span_end(struct device *d, int slot, struct err *err)
-{
-    int rc = check_slot(slot, err);
-    return rc ? rc : record(d, &d->spans[slot].end, err);
-}
-
-static int cuda_span_ns(struct device *d, int slot, double *ns, struct err *err)
-{
-    int rc = check_slot(slot, err);
-    if (rc)
-        return rc;
-    if (!d->spans[slot].begin || !d->spans[slot].end)
-        return err_set(err, ERR_INVALID, "span %d was never begun and ended", slot);
-    rc = enter(d, err);
-    float ms = 0;
-    if (!rc)
-        rc = cuda_check(d->cu, d->cu->cuEventElapsedTime(&ms, d->spans[slot].begin, d->spans[slot].end), err, "cuEventElapsedTime");
-    if (!rc)
-        *ns = (double)ms * 1e6;
+        *out = kernel ? (void *)kernel : (void *)function;
+    else if (rc != ERR_NOTFOUND)
+        err_prefix(err, "kernel '%s': ", name);
     return rc;
 }
 
-static void cuda_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
+static void *cuda_raw(void *function)
 {
-    *sm_mhz = *mem_mhz = 0;
-    const struct nvml_api *nvml = nvml_api();
-    char bus[32] = "";
-    if (!nvml)
-        return;
-    if (!d->nvml && (d->cu->cuDeviceGetPCIBusId(bus, sizeof bus, d->handle) != CUDA_SUCCESS ||
-                     nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, &d->nvml) != 0)) {
-        d->nvml = NULL;
-        return;
+    return function;
+}
+
+static int check_current(const struct cuda_context *g, struct err *err)
+{
+    CUcontext current = NULL;
+    CUresult result = g->cu->cuCtxGetCurrent(&current);
+    if (result != CUDA_SUCCESS)
+        return cuda_check(g->cu, result, err, "cuCtxGetCurrent");
+    if (current != g->context)
+        return err_set(err, ERR_INVALID, "%s in this thread: make the handle's context current before a launch",
+                       current ? "another CUDA context is current" : "no CUDA context is current");
+    return 0;
+}
+
+static int take_workspace(const struct cuda_context *g, int64_t bytes, CUstream stream, CUdeviceptr *out, struct err *err)
+{
+    if (!g->pools)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "this device gives no memory in stream order: pass the kernel's workspace, with cutune_launch_in");
+    return cuda_check(g->cu, g->cu->cuMemAllocAsync(out, (size_t)bytes, stream), err, "cuMemAllocAsync of the workspace");
+}
+
+static int launch_one(const struct cuda_api *cu, const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace,
+                      CUstream stream, struct err *err)
+{
+    static const unsigned char zeros[4096];
+    const void *params[GUEST_PARAMS];
+    CUdeviceptr parts[GUEST_PARAMS];
+    for (int i = 0; i < l->nparams; i++) {
+        const struct guest_param *p = &l->params[i];
+        if (p->kind == GUEST_BUFFER) {
+            params[i] = &buffers[p->index];
+        } else if (p->kind == GUEST_VALUE) {
+            params[i] = p->value;
+        } else {
+            parts[i] = workspace + (uint64_t)p->offset;
+            params[i] = &parts[i];
+        }
     }
-    unsigned int mhz;
-    if (nvml->nvmlDeviceGetClockInfo(d->nvml, NVML_CLOCK_SM, &mhz) == 0)
-        *sm_mhz = (int)mhz;
-    if (nvml->nvmlDeviceGetClockInfo(d->nvml, NVML_CLOCK_MEM, &mhz) == 0)
-        *mem_mhz = (int)mhz;
+    if (!cu->cuFuncGetParamInfo) /* nobody knows whether the kernel has more */
+        for (int i = l->nparams; i < GUEST_PARAMS; i++)
+            params[i] = zeros;
+    CUresult result = cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+                                         l->shared, stream, (void **)params, NULL);
+    return result == CUDA_SUCCESS ? 0 : cuda_check(cu, result, err, "cuLaunchKernel");
+}
+
+static int clear(const struct cuda_api *cu, const struct guest_clear *c, void *const *buffers, CUdeviceptr workspace,
+                 CUstream stream, struct err *err)
+{
+    CUdeviceptr at = (c->workspace ? workspace : (CUdeviceptr)(uintptr_t)buffers[c->index]) + (uint64_t)c->offset;
+    if (c->bytes == 0)
+        return 0;
+    return cuda_check(cu, cu->cuMemsetD8Async(at, 0, (size_t)c->bytes, stream), err, "cuMemsetD8Async");
+}
+
+static int cuda_launch(struct guest *guest, void *stream, const struct guest_work *work, void *const *buffers, void *workspace,
+                       struct err *err)
+{
+    struct cuda_context *g = (struct cuda_context *)guest;
+    int rc = check_current(g, err);
+    if (rc)
+        return rc;
+    CUdeviceptr at = (CUdeviceptr)(uintptr_t)workspace;
+    bool own = work->workspace > 0 && !workspace;
+    if (own)
+        rc = take_workspace(g, work->workspace, stream, &at, err);
+    if (rc)
+        return rc;
+    for (int i = 0; i < work->nclears && !rc; i++)
+        rc = clear(g->cu, &work->clears[i], buffers, at, stream, err);
+    for (int i = 0; i < work->nlaunches && !rc; i++)
+        rc = launch_one(g->cu, &work->launches[i], buffers, at, stream, err);
+    if (own) {
+        CUresult result = g->cu->cuMemFreeAsync(at, stream);
+        if (!rc)
+            rc = cuda_check(g->cu, result, err, "cuMemFreeAsync of the workspace");
+    }
+    return rc;
 }
 
 const struct backend cuda_backend = {
     .name = "cuda",
     .format = "cubin",
+    .portable = "ptx",
+    .addresses = true,
     .list = cuda_list,
-    .compiler_open = nvrtc_open,
-    .compiler_close = nvrtc_close,
-    .compile = nvrtc_compile,
-    .compiler_name = nvrtc_name,
+    .doctor = cuda_doctor,
     .open = cuda_open,
     .close = cuda_close,
-    .alloc = cuda_alloc,
-    .view = cuda_view,
-    .free = cuda_free,
-    .fill = cuda_fill,
-    .copy = cuda_copy,
-    .write = cuda_write,
-    .read = cuda_read,
+    .forget = cuda_forget,
     .load = cuda_load,
     .unload = cuda_unload,
-    .kernel = cuda_kernel,
+    .function = cuda_function,
+    .raw = cuda_raw,
     .launch = cuda_launch,
-    .span_begin = cuda_span_begin,
-    .span_end = cuda_span_end,
-    .span_ns = cuda_span_ns,
-    .sync = cuda_sync,
-    .clocks = cuda_clocks,
-    .doctor = cuda_doctor,
+    .compiling = &nvrtc_compiling,
+    .measuring = &cuda_measuring,
 };

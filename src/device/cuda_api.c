@@ -181,3 +181,32 @@ const struct nvml_api *nvml_api(void)
     pthread_once(&once, load_nvml);
     return have_management ? &management : NULL;
 }
+
+/* A call that was refused leaves the context as good as before; every other failure has to be taken for the loss of it. */
+static int code_of(CUresult rc)
+{
+    switch (rc) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return ERR_NOMEM;
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+        return ERR_UNSUPPORTED;
+    default:
+        return ERR_DEVICE;
+    }
+}
+
+int cuda_check(const struct cuda_api *cu, CUresult rc, struct err *err, const char *what)
+{
+    if (rc == CUDA_SUCCESS)
+        return 0;
+    const char *name = NULL, *text = NULL;
+    cu->cuGetErrorName(rc, &name);
+    cu->cuGetErrorString(rc, &text);
+    return err_set(err, code_of(rc), "%s: %s (%s)", what, name ? name : "an unknown error", text ? text : "no text");
+}

@@ -1,105 +1,275 @@
+/* A device of our own to measure on: what is the same for every backend. */
 #include "device/device.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "device/check.h"
+#include "device/measuring.h"
 
-/* In the order of preference. */
-static const struct backend *const backends[] = { &cuda_backend, &opencl_backend, &null_backend };
-enum { BACKENDS = sizeof backends / sizeof *backends };
-
-const struct backend *backend_at(int i)
-{
-    return i >= 0 && i < BACKENDS ? backends[i] : NULL;
-}
-
-const struct backend *backend_find(const char *name)
-{
-    for (int i = 0; i < BACKENDS; i++)
-        if (strcmp(backends[i]->name, name) == 0)
-            return backends[i];
-    return NULL;
-}
-
-/* What the user's word asks for: a backend or any real one (null), and an index or any (-1). */
-struct wish {
-    const struct backend *backend;
-    int index;
+struct module {
+    struct guest_code *code;
+    struct kernel *kernels; /* of this module */
 };
 
-static int parse_word(const char *word, struct wish *wish, struct err *err)
+/* A function is got for the arguments that it is launched with, which are known at the first launch. */
+struct kernel {
+    struct module *module;
+    int64_t dynamic_shared;
+    void *function;
+    int nargs;                      /* that it was got for; -1: none yet */
+    unsigned char sizes[MAX_KARGS]; /* of them; 0: a buffer */
+    struct kernel *next;
+    char name[];
+};
+
+static int use(struct device *d, struct err *err)
 {
-    *wish = (struct wish){ .index = -1 };
-    if (!word)
-        return 0;
-    size_t n = strcspn(word, ":");
-    for (int i = 0; i < BACKENDS; i++)
-        if (strlen(backends[i]->name) == n && memcmp(backends[i]->name, word, n) == 0)
-            wish->backend = backends[i];
-    const char *digits = word + n;
-    if (*digits == ':') {
-        digits++;
-        size_t count = strspn(digits, "0123456789");
-        if (count < 1 || count > 4 || digits[count])
-            wish->backend = NULL;
-        else
-            wish->index = atoi(digits);
-    }
-    if (!wish->backend)
-        return err_set(err, ERR_INVALID,
-                       "device '%.80s': write cuda, cuda:0, opencl, opencl:1 and so on; `cutune devices` lists them", word);
-    return 0;
+    const struct backend_measuring *m = d->backend->measuring;
+    return m->use ? m->use(d, err) : 0;
 }
 
-/* Looks through one backend's devices; its line of what is there, or why nothing is, goes to `there`. A GPU comes before a CPU. */
-static int search(const struct backend *backend, const struct wish *wish, struct devspec *found, bool *ok, struct buf *there,
-                  struct err *err)
+int device_open(const struct devspec *spec, struct device **out, struct err *err)
 {
-    struct devspec *list = mem_array(MAX_DEVICES, sizeof *list);
-    if (!list)
+    const struct backend *b = backend_find(spec->backend);
+    if (!b)
+        return err_set(err, ERR_NOTFOUND, "no backend %s", spec->backend);
+    struct device *d = mem_zalloc(b->measuring->size);
+    if (!d)
         return err_nomem(err);
-    struct err why = { 0 };
-    int n = backend->list(list, MAX_DEVICES, &why);
-    if (n <= 0) /* a backend that fails does not stand in the way of the next */
-        buf_fmt(there, "%s%s: %s", there->len ? "; " : "", backend->name, why.msg);
-    for (int i = 0; i < n && i < MAX_DEVICES; i++) {
-        buf_fmt(there, "%s%s:%d is %s", there->len ? "; " : "", backend->name, list[i].index, list[i].name);
-        bool wanted = wish->index < 0 || wish->index == list[i].index;
-        if (wanted && (!*ok || (found->shares_cores && !list[i].shares_cores))) {
-            *found = list[i];
-            *ok = true;
-        }
-    }
-    mem_free(list);
-    return 0;
-}
-
-int device_find(const char *word, struct devspec *out, struct err *err)
-{
-    struct wish wish;
-    int rc = parse_word(word, &wish, err);
+    d->backend = b;
+    d->spec = *spec;
+    int rc = b->measuring->open(d, err);
     if (rc)
-        return rc;
-    struct buf there = { 0 };
-    bool ok = false;
-    for (int i = 0; i < BACKENDS && !ok && !rc; i++)
-        if (wish.backend ? wish.backend == backends[i] : backends[i] != &null_backend)
-            rc = search(backends[i], &wish, out, &ok, &there, err);
-    if (!rc && !ok)
-        rc = err_set(err, ERR_NOTFOUND, "no device%s%s (%s)", word ? " " : "", word ? word : "", buf_text(&there));
-    buf_free(&there);
+        device_close(d);
+    else
+        *out = d;
     return rc;
 }
 
-void compile_log_line(const struct buf *log, char out[256])
+void device_close(struct device *d)
 {
-    const char *text = buf_text(log), *at = strstr(text, "error");
-    while (at && at > text && at[-1] != '\n')
-        at--;
-    if (!at)
-        at = text;
-    size_t n = strcspn(at, "\n");
-    snprintf(out, 256, "%.*s", (int)(n < 255 ? n : 255), at);
+    if (d)
+        d->backend->measuring->close(d);
+    mem_free(d);
+}
+
+/* ---- memory */
+
+int device_alloc(struct device *d, int64_t bytes, struct memory **out, struct err *err)
+{
+    int rc = check_alloc(&d->spec, bytes, err);
+    if (!rc)
+        rc = use(d, err);
+    if (rc)
+        return rc;
+    struct memory *m = mem_zalloc(sizeof *m);
+    if (!m)
+        return err_nomem(err);
+    m->bytes = bytes;
+    rc = d->backend->measuring->alloc(d, m, err);
+    m->root = m->at;
+    if (rc)
+        mem_free(m);
+    else
+        *out = m;
+    return rc;
+}
+
+int device_view(struct device *d, struct memory *m, int64_t offset, int64_t bytes, struct memory **out, struct err *err)
+{
+    int rc = check_view(offset, bytes, m->bytes, err);
+    if (rc)
+        return rc;
+    struct memory *v = mem_zalloc(sizeof *v);
+    if (!v)
+        return err_nomem(err);
+    *v = (struct memory){ .root = m->root, .bytes = bytes, .offset = m->offset + offset, .is_view = true };
+    if (d->backend->measuring->view)
+        rc = d->backend->measuring->view(d, v, err);
+    else
+        v->at = (unsigned char *)m->at + offset;
+    if (rc)
+        mem_free(v);
+    else
+        *out = v;
+    return rc;
+}
+
+void device_free(struct device *d, struct memory *m)
+{
+    if (m)
+        d->backend->measuring->free(d, m);
+    mem_free(m);
+}
+
+/* Whether there is such a part of a buffer, and then whether the device is there. */
+static int ready(struct device *d, const char *what, int64_t offset, int64_t bytes, int64_t size, struct err *err)
+{
+    int rc = check_part(what, offset, bytes, size, err);
+    return rc ? rc : use(d, err);
+}
+
+int device_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
+{
+    int rc = ready(d, "a fill", offset, bytes, m->bytes, err);
+    return rc || !bytes ? rc : d->backend->measuring->fill(d, m, offset, bytes, value, err);
+}
+
+int device_copy(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err)
+{
+    int rc = ready(d, "a copy", 0, bytes, to->bytes < from->bytes ? to->bytes : from->bytes, err);
+    return rc || !bytes ? rc : d->backend->measuring->copy(d, to, from, bytes, err);
+}
+
+int device_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err)
+{
+    int rc = ready(d, "a write", offset, bytes, to->bytes, err);
+    return rc || !bytes ? rc : d->backend->measuring->write(d, to, offset, from, bytes, err);
+}
+
+int device_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err)
+{
+    int rc = ready(d, "a read", offset, bytes, from->bytes, err);
+    return rc || !bytes ? rc : d->backend->measuring->read(d, to, from, offset, bytes, err);
+}
+
+/* ---- kernels */
+
+int device_load(struct device *d, const void *binary, size_t bytes, struct module **out, struct err *err)
+{
+    int rc = use(d, err);
+    if (rc)
+        return rc;
+    struct module *m = mem_zalloc(sizeof *m);
+    if (!m)
+        return err_nomem(err);
+    rc = d->backend->load(d->guest, binary, bytes, NULL, &m->code, err);
+    if (rc)
+        mem_free(m);
+    else
+        *out = m;
+    return rc;
+}
+
+void device_unload(struct device *d, struct module *m)
+{
+    if (!m)
+        return;
+    d->backend->unload(d->guest, m->code);
+    for (struct kernel *k = m->kernels, *next; k; k = next) {
+        next = k->next;
+        mem_free(k);
+    }
+    mem_free(m);
+}
+
+int device_kernel(struct device *d, struct module *m, const char *name, int64_t dynamic_shared, struct kernel **out,
+                  struct resources *resources, struct err *err)
+{
+    int rc = use(d, err);
+    if (rc)
+        return rc;
+    struct kernel *k = mem_zalloc(sizeof *k + strlen(name) + 1);
+    if (!k)
+        return err_nomem(err);
+    rc = d->backend->function(d->guest, m->code, name, dynamic_shared, NULL, 0, &k->function, resources, err);
+    if (rc) {
+        mem_free(k);
+        return rc;
+    }
+    k->module = m;
+    k->dynamic_shared = dynamic_shared;
+    k->nargs = -1;
+    strcpy(k->name, name);
+    k->next = m->kernels;
+    m->kernels = k;
+    *out = k;
+    return 0;
+}
+
+/* The kernel's function for these parameters: the one there is, unless they are of other sizes than at the last launch. */
+static int take_function(struct device *d, struct kernel *k, const struct guest_param *params, int n, struct err *err)
+{
+    unsigned char sizes[MAX_KARGS];
+    for (int i = 0; i < n; i++)
+        sizes[i] = (unsigned char)params[i].bytes;
+    if (k->nargs == n && memcmp(k->sizes, sizes, (size_t)n) == 0)
+        return 0;
+    void *function;
+    int rc = d->backend->function(d->guest, k->module->code, k->name, k->dynamic_shared, params, n, &function, NULL, err);
+    if (rc)
+        return rc;
+    k->function = function;
+    k->nargs = n;
+    memcpy(k->sizes, sizes, (size_t)n);
+    return 0;
+}
+
+int device_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs, struct err *err)
+{
+    struct guest_param params[MAX_KARGS];
+    void *buffers[MAX_KARGS];
+    struct guest_launch l = { .shared = (unsigned)g->shared, .nparams = nargs, .params = params };
+    struct guest_work work = { .nlaunches = 1, .launches = &l };
+    int rc = check_launch(&d->spec, g, k->dynamic_shared, args, nargs, err);
+    if (!rc)
+        rc = use(d, err);
+    if (rc)
+        return rc;
+    for (int i = 0; i < nargs; i++) {
+        params[i] = (struct guest_param){ .kind = GUEST_VALUE, .bytes = args[i].size };
+        if (args[i].memory) {
+            params[i] = (struct guest_param){ .kind = GUEST_BUFFER, .index = work.nbuffers };
+            buffers[work.nbuffers++] = args[i].memory->at;
+        } else {
+            memcpy(params[i].value, args[i].bytes, sizeof args[i].bytes);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        l.grid[i] = (unsigned)g->grid[i];
+        l.block[i] = (unsigned)g->block[i];
+    }
+    rc = take_function(d, k, params, nargs, err);
+    l.function = k->function;
+    return rc ? rc : d->backend->launch(d->guest, d->stream, &work, buffers, NULL, err);
+}
+
+/* ---- time */
+
+int device_span_begin(struct device *d, int slot, struct err *err)
+{
+    int rc = check_slot(slot, err);
+    if (!rc)
+        rc = use(d, err);
+    return rc ? rc : d->backend->measuring->span_begin(d, slot, err);
+}
+
+int device_span_end(struct device *d, int slot, struct err *err)
+{
+    int rc = check_slot(slot, err);
+    if (!rc)
+        rc = use(d, err);
+    return rc ? rc : d->backend->measuring->span_end(d, slot, err);
+}
+
+int device_span_ns(struct device *d, int slot, double *ns, struct err *err)
+{
+    int rc = check_slot(slot, err);
+    if (!rc)
+        rc = use(d, err);
+    return rc ? rc : d->backend->measuring->span_ns(d, slot, ns, err);
+}
+
+int device_sync(struct device *d, struct err *err)
+{
+    int rc = use(d, err);
+    return rc ? rc : d->backend->measuring->sync(d, err);
+}
+
+void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
+{
+    *sm_mhz = *mem_mhz = 0;
+    if (d->backend->measuring->clocks)
+        d->backend->measuring->clocks(d, sm_mhz, mem_mhz);
 }

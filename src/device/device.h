@@ -1,5 +1,5 @@
-/* Devices: one interface, a table of backends. To add a backend, write one C file with a `struct backend` and add its line to the
- * table in device.c.
+/* Devices for measuring: a backend's device with a context and a queue of our own, in which we are guests as in any other; memory; time;
+ * and the backend's compiler.
  *
  * A device belongs to one thread. Its work runs in order on one queue; calls return as soon as the work is queued unless they say
  * otherwise. A kernel's fault shows in the return of a later call, at the latest of sync: as ERR_DEVICE, after which the device has
@@ -7,17 +7,10 @@
 #ifndef DEVICE_DEVICE_H
 #define DEVICE_DEVICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/buf.h"
-#include "base/err.h"
-#include "model/devspec.h"
+#include "device/backend.h"
 #include "model/plan.h"
-#include "model/record.h"
 
-enum { COMPILER_NAME = 64 };
+enum { COMPILER_NAME = 64, MAX_SPANS = 64, VIEW_ALIGN = GUEST_ALIGN, MAX_KARGS = GUEST_PARAMS };
 
 struct device;   /* an open device */
 struct module;   /* loaded code */
@@ -50,69 +43,45 @@ struct compile_job {
     void *warming_arg;
 };
 
-struct backend {
-    const char *name;
-    const char *format; /* of what `compile` gives, as the store names it */
-    /* Lists what is present: fills up to max, returns how many there are (more than max: cut). No driver or no device is 0 with the
-     * reason in err->msg (err->code 0). Must not leave a CUDA context behind. */
-    int (*list)(struct devspec *out, int max, struct err *err);
-
-    int (*compiler_open)(const struct devspec *spec, struct compiler **out, struct err *err);
-    void (*compiler_close)(struct compiler *c);
-    /* Compiles to what `load` takes. `portable` may be null; where the backend has such a thing (CUDA) it gets the same code as PTX,
-     * which drivers compile for this architecture and later ones; elsewhere it stays empty. Returns 0, ERR_INVALID where the source
-     * is refused (the log says why), or another code. The log is cut at 1 MB. A backend that compiles per launch shape (PoCL) runs
-     * one block of each launch on scratch buffers before it ships the binary. */
+/* A backend's compiler. */
+struct backend_compiling {
+    int (*open)(const struct devspec *spec, struct compiler **out, struct err *err);
+    void (*close)(struct compiler *c); /* null is fine */
+    /* Compiles to what `load` takes. `portable` may be null; if the backend has such a form, it gets the same code in that; else it
+     * stays empty. Returns 0, ERR_INVALID if the source is refused (the log says why), or another code. The log is cut at 1 MB.
+     * A backend that compiles per launch shape (PoCL) runs one block of each launch on scratch buffers before it ships the binary. */
     int (*compile)(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *portable, struct buf *log,
                    struct err *err);
-    /* What compiles, as the store names it: "NVRTC 13.0"; where that is the device's driver, the driver's version. */
-    void (*compiler_name)(const struct compiler *c, char out[COMPILER_NAME]);
-
-    int (*open)(const struct devspec *spec, struct device **out, struct err *err);
-    void (*close)(struct device *d);
-
-    int (*alloc)(struct device *d, int64_t bytes, struct memory **out, struct err *err);
-    /* A part of m; offset must be a multiple of 4096. Free it before m. */
-    int (*view)(struct device *d, struct memory *m, int64_t offset, int64_t bytes, struct memory **out, struct err *err);
-    void (*free)(struct device *d, struct memory *m);
-    int (*fill)(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err);
-    int (*copy)(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err);
-    int (*write)(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes,
-                 struct err *err);                                                                                      /* blocks */
-    int (*read)(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err); /* blocks */
-
-    int (*load)(struct device *d, const void *binary, size_t bytes, struct module **out, struct err *err);
-    void (*unload)(struct device *d, struct module *m);
-    /* dynamic_shared: the most that it will be launched with. resources may be null. */
-    int (*kernel)(struct device *d, struct module *m, const char *name, int64_t dynamic_shared, struct kernel **out,
-                  struct resources *resources, struct err *err);
-    int (*launch)(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
-                  struct err *err);
-
-    /* Time of the work queued between begin and end, for slots 0..MAX_SPANS-1, read after sync. Spans do not nest. */
-    int (*span_begin)(struct device *d, int slot, struct err *err);
-    int (*span_end)(struct device *d, int slot, struct err *err);
-    int (*span_ns)(struct device *d, int slot, double *ns, struct err *err);
-    int (*sync)(struct device *d, struct err *err); /* waits for everything queued */
-
-    /* Optional. */
-    void (*clocks)(struct device *d, int *sm_mhz, int *mem_mhz);
-    /* One line on what is present or missing and what would mend it, for `cutune doctor`. */
-    void (*doctor)(struct buf *out);
+    /* What compiles, as the store names it: "NVRTC 13.0"; if that is the device's driver, the driver's version. */
+    void (*name)(const struct compiler *c, char out[COMPILER_NAME]);
 };
 
-enum { MAX_SPANS = 64, MAX_DEVICES = 64, VIEW_ALIGN = 4096 };
+int device_open(const struct devspec *spec, struct device **out, struct err *err);
+void device_close(struct device *d); /* null is fine */
 
-const struct backend *backend_find(const char *name); /* null */
-const struct backend *backend_at(int i);              /* null past the last */
+int device_alloc(struct device *d, int64_t bytes, struct memory **out, struct err *err);
+/* A part of m; offset must be a multiple of VIEW_ALIGN. Free it before m. */
+int device_view(struct device *d, struct memory *m, int64_t offset, int64_t bytes, struct memory **out, struct err *err);
+void device_free(struct device *d, struct memory *m); /* null is fine */
+int device_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err);
+int device_copy(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err);
+/* These two wait for all that is queued. */
+int device_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err);
+int device_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err);
 
-/* Of a compiler's log the line that says most: the first with "error" in it, else the first. */
-void compile_log_line(const struct buf *log, char out[256]);
+int device_load(struct device *d, const void *binary, size_t bytes, struct module **out, struct err *err);
+void device_unload(struct device *d, struct module *m); /* null is fine */
+/* dynamic_shared: the most that it will be launched with. resources may be null. */
+int device_kernel(struct device *d, struct module *m, const char *name, int64_t dynamic_shared, struct kernel **out,
+                  struct resources *resources, struct err *err);
+int device_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
+                  struct err *err);
 
-/* A device by the user's word: "cuda:0", "opencl:1", "cuda"; null: the best present one -- CUDA, then an OpenCL GPU, then any OpenCL.
- * "null" is never chosen by itself. The message says what was looked for and what is there. */
-int device_find(const char *word, struct devspec *out, struct err *err);
-
-extern const struct backend cuda_backend, opencl_backend, null_backend;
+/* Time of the work queued between begin and end, for slots 0..MAX_SPANS-1, read after sync. Spans do not nest. */
+int device_span_begin(struct device *d, int slot, struct err *err);
+int device_span_end(struct device *d, int slot, struct err *err);
+int device_span_ns(struct device *d, int slot, double *ns, struct err *err);
+int device_sync(struct device *d, struct err *err);              /* waits for everything queued */
+void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz); /* 0 where nobody tells */
 
 #endif

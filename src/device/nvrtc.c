@@ -7,7 +7,7 @@
 #include "device/check.h"
 #include "device/cuda_part.h"
 
-struct compiler {
+struct nvrtc_compiler {
     const struct nvrtc_api *rtc;
     char arch[64]; /* for jobs that name none */
 };
@@ -42,12 +42,12 @@ static int choose_arch(const struct nvrtc_api *rtc, int cc, char arch[64], struc
     return rc;
 }
 
-int nvrtc_open(const struct devspec *spec, struct compiler **out, struct err *err)
+static int nvrtc_open(const struct devspec *spec, struct compiler **out, struct err *err)
 {
     const struct nvrtc_api *rtc = nvrtc_api(err);
     if (!rtc)
         return ERR_UNSUPPORTED;
-    struct compiler *c = mem_zalloc(sizeof *c);
+    struct nvrtc_compiler *c = mem_zalloc(sizeof *c);
     if (!c)
         return err_nomem(err);
     c->rtc = rtc;
@@ -56,11 +56,11 @@ int nvrtc_open(const struct devspec *spec, struct compiler **out, struct err *er
         mem_free(c);
         return rc;
     }
-    *out = c;
+    *out = (struct compiler *)c;
     return 0;
 }
 
-void nvrtc_close(struct compiler *c)
+static void nvrtc_close(struct compiler *c)
 {
     mem_free(c);
 }
@@ -118,9 +118,10 @@ static bool exceeds_resources(const struct buf *log, char line[256])
     return strncmp(line, "ptxas error", strlen("ptxas error")) == 0 && strstr(line, " uses too much ");
 }
 
-void nvrtc_name(const struct compiler *c, char out[COMPILER_NAME])
+static void nvrtc_name(const struct compiler *c, char out[COMPILER_NAME])
 {
-    snprintf(out, COMPILER_NAME, "NVRTC %d.%d", c->rtc->major, c->rtc->minor);
+    const struct nvrtc_api *rtc = ((const struct nvrtc_compiler *)c)->rtc;
+    snprintf(out, COMPILER_NAME, "NVRTC %d.%d", rtc->major, rtc->minor);
 }
 
 static int take_ptx(const struct nvrtc_api *rtc, nvrtcProgram program, struct buf *out, struct err *err)
@@ -128,9 +129,10 @@ static int take_ptx(const struct nvrtc_api *rtc, nvrtcProgram program, struct bu
     return take(rtc, program, rtc->nvrtcGetPTXSize, rtc->nvrtcGetPTX, SIZE_MAX, out, err);
 }
 
-int nvrtc_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *portable, struct buf *log,
-                  struct err *err)
+static int nvrtc_compile(struct compiler *compiler, const struct compile_job *job, struct buf *binary, struct buf *portable,
+                         struct buf *log, struct err *err)
 {
+    const struct nvrtc_compiler *c = (const struct nvrtc_compiler *)compiler;
     const struct nvrtc_api *rtc = c->rtc;
     const char *arch = job->arch ? job->arch : c->arch;
     bool ptx;
@@ -161,9 +163,15 @@ int nvrtc_compile(struct compiler *c, const struct compile_job *job, struct buf 
     if (!rc)
         rc = ptx ? take_ptx(rtc, program, binary, err)
                  : take(rtc, program, rtc->nvrtcGetCUBINSize, rtc->nvrtcGetCUBIN, SIZE_MAX, binary, err);
-    if (!rc && portable && !(rc = take_ptx(rtc, program, portable, err)))
+    if (!rc && portable)
+        rc = take_ptx(rtc, program, portable, err);
+    if (!rc && portable)
         drop_zeros(portable);
 out:
     rtc->nvrtcDestroyProgram(&program);
     return rc;
 }
+
+const struct backend_compiling nvrtc_compiling = {
+    .open = nvrtc_open, .close = nvrtc_close, .compile = nvrtc_compile, .name = nvrtc_name
+};

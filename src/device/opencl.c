@@ -1,210 +1,199 @@
-/* An OpenCL device, through the API of OpenCL 1.2: one context, one in-order queue that keeps profiling times. */
-#include <stdio.h>
+/* Launching in an OpenCL context: an application's, or our own. What is queued keeps alive what it uses: kernels, programs and memory may be let go
+ * of at any time. */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "device/check.h"
 #include "device/opencl_part.h"
 
-/* A span lasts from the start of its first command to the end of its last; the events between are not kept. */
-struct span {
-    cl_event first, last;
-    bool ended;
+struct opencl_code {
+    cl_program program;
+    struct opencl_function *functions;
+    struct opencl_code *next;
 };
 
-struct device {
-    struct opencl_session s;
-    struct span spans[MAX_SPANS];
-    struct span *open; /* the one begun and not yet ended; null */
-    struct opencl_filler filler;
+/* A kernel object keeps its arguments from one call to the next, so one thread at a time sets and enqueues it. */
+struct opencl_function {
+    cl_kernel kernel;
+    pthread_mutex_t lock;
+    struct opencl_function *next;
 };
 
-struct memory {
-    cl_mem handle, root; /* root: the buffer that a view is a part of */
-    int64_t bytes, offset;
-};
-
-struct module {
-    cl_program handle;
-    struct kernel *kernels; /* of this module */
-};
-
-struct kernel {
-    cl_kernel handle;
-    int64_t dynamic_shared;
-    struct kernel *next;
-};
-
-static int ocl_open(const struct devspec *spec, struct device **out, struct err *err)
+/* Context and device of a queue whose work runs in order. */
+static int read_queue(const struct opencl_api *cl, cl_command_queue queue, cl_context *context, cl_device_id *device,
+                      struct err *err)
 {
-    struct device *d = mem_zalloc(sizeof *d);
-    if (!d)
+    cl_command_queue_properties properties = 0;
+    cl_int result = cl->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof *context, context, NULL);
+    if (result == CL_SUCCESS)
+        result = cl->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof *device, device, NULL);
+    if (result == CL_SUCCESS)
+        result = cl->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    int rc = opencl_check(result, err, "clGetCommandQueueInfo");
+    if (!rc && (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+        rc = err_set(err, ERR_INVALID,
+                     "the command queue runs its work out of order: make one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
+    return rc;
+}
+
+static int ocl_open(void *handle, struct devspec *spec, struct guest **out, struct err *err)
+{
+    if (!handle)
+        return err_set(err, ERR_INVALID, "the command queue is null");
+    const struct opencl_api *cl = opencl_api(err);
+    if (!cl)
+        return ERR_UNSUPPORTED;
+    struct opencl_context *g = mem_zalloc(sizeof *g);
+    if (!g)
         return err_nomem(err);
-    int rc = opencl_session_open(spec, CL_QUEUE_PROFILING_ENABLE, &d->s, err);
+    struct opencl_session *s = &g->s;
+    s->cl = cl;
+    int rc = read_queue(cl, handle, &s->context, &s->device, err);
+    if (!rc)
+        rc = opencl_check(cl->clRetainContext(s->context), err, "clRetainContext");
     if (rc)
-        mem_free(d);
+        s->context = NULL;
     else
-        *out = d;
-    return rc;
-}
-
-static void forget_span(struct device *d, struct span *span)
-{
-    if (span->last && span->last != span->first)
-        d->s.cl->clReleaseEvent(span->last);
-    if (span->first)
-        d->s.cl->clReleaseEvent(span->first);
-    *span = (struct span){ 0 };
-}
-
-static void ocl_close(struct device *d)
-{
-    if (!d)
-        return;
-    for (int i = 0; i < MAX_SPANS; i++)
-        forget_span(d, &d->spans[i]);
-    opencl_filler_free(&d->s, &d->filler);
-    opencl_session_close(&d->s);
-    mem_free(d);
-}
-
-/* Where a command's event goes: null outside spans. Afterwards `keep` puts it into the open span. */
-static cl_event *event_for(struct device *d, cl_event *event)
-{
-    *event = NULL;
-    return d->open ? event : NULL;
-}
-
-static void keep(struct device *d, cl_event event)
-{
-    struct span *span = d->open;
-    if (!event)
-        return;
-    if (!span->first)
-        span->first = event;
-    else if (span->last != span->first)
-        d->s.cl->clReleaseEvent(span->last);
-    span->last = event;
-}
-
-static int ocl_alloc(struct device *d, int64_t bytes, struct memory **out, struct err *err)
-{
-    struct memory *m = mem_zalloc(sizeof *m);
-    if (!m)
-        return err_nomem(err);
-    m->bytes = bytes;
-    int rc = opencl_buffer(&d->s, bytes, &m->handle, err);
-    m->root = m->handle;
-    if (rc)
-        mem_free(m);
-    else
-        *out = m;
-    return rc;
-}
-
-/* OpenCL makes no view of a view: each is one of the buffer itself. */
-static int ocl_view(struct device *d, struct memory *m, int64_t offset, int64_t bytes, struct memory **out, struct err *err)
-{
-    int rc = check_view(offset, bytes, m->bytes, err);
-    if (rc)
+        rc = opencl_check(cl->clRetainCommandQueue(handle), err, "clRetainCommandQueue");
+    if (rc) {
+        opencl_session_close(s);
+        mem_free(g);
         return rc;
-    struct memory *v = mem_zalloc(sizeof *v);
-    if (!v)
-        return err_nomem(err);
-    *v = (struct memory){ .root = m->root, .bytes = bytes, .offset = m->offset + offset };
-    cl_buffer_region region = { .origin = (size_t)v->offset, .size = (size_t)bytes };
-    cl_int result = CL_SUCCESS;
-    v->handle = d->s.cl->clCreateSubBuffer(m->root, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result);
-    rc = opencl_check(result, err, "clCreateSubBuffer");
-    if (rc)
-        mem_free(v);
-    else
-        *out = v;
-    return rc;
-}
-
-static void ocl_free(struct device *d, struct memory *m)
-{
-    if (!m)
-        return;
-    d->s.cl->clReleaseMemObject(m->handle);
-    mem_free(m);
-}
-
-static int ocl_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
-{
-    int rc = check_part("a fill", offset, bytes, m->bytes, err);
-    if (rc || !bytes)
-        return rc;
-    cl_event event;
-    rc = opencl_fill(&d->s, &d->filler, m->handle, m->offset, offset, bytes, value, event_for(d, &event), err);
-    keep(d, rc ? NULL : event);
-    return rc;
-}
-
-static int ocl_copy(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err)
-{
-    int rc = check_part("a copy", 0, bytes, to->bytes < from->bytes ? to->bytes : from->bytes, err);
-    if (rc || !bytes)
-        return rc;
-    cl_event event;
-    rc = opencl_check(
-        d->s.cl->clEnqueueCopyBuffer(d->s.queue, from->handle, to->handle, 0, 0, (size_t)bytes, 0, NULL, event_for(d, &event)), err,
-        "clEnqueueCopyBuffer");
-    keep(d, event);
-    return rc;
-}
-
-static int ocl_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err)
-{
-    int rc = check_part("a write", offset, bytes, to->bytes, err);
-    if (rc || !bytes)
-        return rc;
-    cl_event event;
-    rc = opencl_check(d->s.cl->clEnqueueWriteBuffer(d->s.queue, to->handle, CL_TRUE, (size_t)offset, (size_t)bytes, from, 0, NULL,
-                                                    event_for(d, &event)),
-                      err, "clEnqueueWriteBuffer");
-    keep(d, event);
-    return rc;
-}
-
-static int ocl_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err)
-{
-    int rc = check_part("a read", offset, bytes, from->bytes, err);
-    if (rc || !bytes)
-        return rc;
-    cl_event event;
-    rc = opencl_check(d->s.cl->clEnqueueReadBuffer(d->s.queue, from->handle, CL_TRUE, (size_t)offset, (size_t)bytes, to, 0, NULL,
-                                                   event_for(d, &event)),
-                      err, "clEnqueueReadBuffer");
-    keep(d, event);
-    return rc;
-}
-
-static int ocl_load(struct device *d, const void *binary, size_t bytes, struct module **out, struct err *err)
-{
-    struct module *m = mem_zalloc(sizeof *m);
-    if (!m)
-        return err_nomem(err);
-    int rc = opencl_program_load(&d->s, binary, bytes, &m->handle, err);
-    if (rc)
-        mem_free(m);
-    else
-        *out = m;
-    return rc;
-}
-
-static void ocl_unload(struct device *d, struct module *m)
-{
-    if (!m)
-        return;
-    for (struct kernel *k = m->kernels, *next; k; k = next) {
-        next = k->next;
-        d->s.cl->clReleaseKernel(k->handle);
-        mem_free(k);
     }
-    d->s.cl->clReleaseProgram(m->handle);
-    mem_free(m);
+    s->queue = handle;
+    opencl_describe(cl, s->device, &s->spec);
+    pthread_mutex_init(&g->lock, NULL);
+    *spec = s->spec;
+    *out = (struct guest *)g;
+    return 0;
+}
+
+/* forked: the driver is not called. */
+static void code_free(const struct opencl_context *g, struct opencl_code *code, bool forked)
+{
+    for (struct opencl_function *f = code->functions, *next; f; f = next) {
+        next = f->next;
+        if (!forked)
+            g->s.cl->clReleaseKernel(f->kernel);
+        pthread_mutex_destroy(&f->lock);
+        mem_free(f);
+    }
+    if (!forked)
+        g->s.cl->clReleaseProgram(code->program);
+    mem_free(code);
+}
+
+static void guest_free(struct opencl_context *g, bool forked)
+{
+    for (struct opencl_code *code = g->codes, *next; code; code = next) {
+        next = code->next;
+        code_free(g, code, forked);
+    }
+    pthread_mutex_destroy(&g->lock);
+    mem_free(g);
+}
+
+static void ocl_forget(struct guest *guest)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    if (g)
+        guest_free(g, true);
+}
+
+static void ocl_close(struct guest *guest)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    if (!g)
+        return;
+    struct opencl_session s = g->s;
+    s.cl->clFinish(s.queue);
+    opencl_filler_free(&s, &g->filler);
+    guest_free(g, false);
+    opencl_session_close(&s);
+}
+
+static int ocl_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code **out,
+                    struct err *err)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    if (format && strcmp(format, opencl_backend.format) != 0)
+        return err_set(err, ERR_INVALID, "a kernel in the format '%s': OpenCL takes clbin", format);
+    struct opencl_code *code = mem_zalloc(sizeof *code);
+    if (!code)
+        return err_nomem(err);
+    pthread_mutex_lock(&g->lock);
+    int rc = opencl_program_load(&g->s, image, bytes, &code->program, err);
+    if (!rc) {
+        code->next = g->codes;
+        g->codes = code;
+    }
+    pthread_mutex_unlock(&g->lock);
+    if (rc)
+        mem_free(code);
+    else
+        *out = (struct guest_code *)code;
+    return rc;
+}
+
+static void ocl_unload(struct guest *guest, struct guest_code *loaded)
+{
+    struct opencl_context *g = (struct opencl_context *)guest;
+    struct opencl_code *code = (struct opencl_code *)loaded;
+    if (!code)
+        return;
+    pthread_mutex_lock(&g->lock);
+    struct opencl_code **at = &g->codes;
+    while (*at != code)
+        at = &(*at)->next;
+    *at = code->next;
+    pthread_mutex_unlock(&g->lock);
+    code_free(g, code, false);
+}
+
+/* A value in the place of a buffer would be taken for one. Drivers need not tell. */
+static int check_place(const struct opencl_session *s, cl_kernel kernel, const struct guest_param *p, int i, struct err *err)
+{
+    cl_uint space;
+    if (p->kind == GUEST_VALUE) {
+        int rc = check_scalar(i, p->bytes, err);
+        if (rc)
+            return rc;
+    }
+    if (s->cl->clGetKernelArgInfo(kernel, (cl_uint)i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL) != CL_SUCCESS)
+        return 0;
+    bool buffer = space == CL_KERNEL_ARG_ADDRESS_GLOBAL || space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
+    if (p->kind == GUEST_VALUE ? space == CL_KERNEL_ARG_ADDRESS_PRIVATE : buffer)
+        return 0;
+    return err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %s, the launch gives %s", i + 1,
+                   buffer                                 ? "a buffer"
+                   : space == CL_KERNEL_ARG_ADDRESS_LOCAL ? "local memory"
+                                                          : "a value",
+                   p->kind == GUEST_VALUE ? "a value" : "a buffer");
+}
+
+/* Drivers abort where a block has less. */
+static int check_local(const struct opencl_session *s, cl_kernel kernel, int64_t dynamic_shared, struct err *err)
+{
+    cl_ulong fixed = 0;
+    s->cl->clGetKernelWorkGroupInfo(kernel, s->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof fixed, &fixed, NULL);
+    int64_t most = s->spec.max_shared;
+    if (dynamic_shared >= 0 && dynamic_shared <= most && fixed <= (cl_ulong)(most - dynamic_shared))
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, "%lld bytes of dynamic and %llu of static local memory: a block has %lld",
+                   (long long)dynamic_shared, (unsigned long long)fixed, (long long)most);
+}
+
+static int check_kernel(const struct opencl_session *s, cl_kernel kernel, int64_t dynamic_shared, const struct guest_param *params,
+                        int nparams, struct err *err)
+{
+    bool dynamic;
+    int rc = check_local(s, kernel, dynamic_shared, err);
+    if (!rc && params)
+        rc = opencl_check_args(s, kernel, nparams, dynamic_shared, &dynamic, err);
+    for (int i = 0; params && i < nparams && !rc; i++)
+        rc = check_place(s, kernel, &params[i], i, err);
+    return rc;
 }
 
 /* What OpenCL tells of a kernel; registers it does not. */
@@ -223,122 +212,181 @@ static void read_resources(const struct opencl_session *s, cl_kernel kernel, str
         r->local = (int64_t) private;
 }
 
-static int ocl_kernel(struct device *d, struct module *m, const char *name, int64_t dynamic_shared, struct kernel **out,
-                      struct resources *resources, struct err *err)
+static int ocl_function(struct guest *guest, struct guest_code *loaded, const char *name, int64_t dynamic_shared,
+                        const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
 {
-    if (dynamic_shared < 0 || dynamic_shared > d->s.spec.max_shared)
-        return err_set(err, ERR_UNSUPPORTED, "kernel '%s': %lld bytes of dynamic shared memory: a block has %lld", name,
-                       (long long)dynamic_shared, (long long)d->s.spec.max_shared);
-    struct kernel *k = mem_zalloc(sizeof *k);
-    if (!k)
-        return err_nomem(err);
-    k->dynamic_shared = dynamic_shared;
+    struct opencl_context *g = (struct opencl_context *)guest;
+    struct opencl_code *code = (struct opencl_code *)loaded;
+    if (nparams < 0 || nparams > GUEST_PARAMS)
+        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nparams, GUEST_PARAMS);
+    const struct opencl_api *cl = g->s.cl;
     cl_int result = CL_SUCCESS;
-    k->handle = d->s.cl->clCreateKernel(m->handle, name, &result);
-    if (result != CL_SUCCESS) {
-        mem_free(k);
-        if (result == CL_INVALID_KERNEL_NAME)
-            return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
-        return opencl_check(result, err, "clCreateKernel");
+    cl_kernel kernel = cl->clCreateKernel(code->program, name, &result);
+    if (result == CL_INVALID_KERNEL_NAME)
+        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
+    int rc = opencl_check(result, err, "clCreateKernel");
+    if (rc)
+        return rc;
+    rc = check_kernel(&g->s, kernel, dynamic_shared, params, nparams, err);
+    if (rc)
+        err_prefix(err, "kernel '%s': ", name);
+    struct opencl_function *f = rc ? NULL : mem_zalloc(sizeof *f);
+    if (!f) {
+        cl->clReleaseKernel(kernel);
+        return rc ? rc : err_nomem(err);
     }
     if (resources)
-        read_resources(&d->s, k->handle, resources);
-    k->next = m->kernels;
-    m->kernels = k;
-    *out = k;
+        read_resources(&g->s, kernel, resources);
+    f->kernel = kernel;
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_mutex_lock(&g->lock);
+    f->next = code->functions;
+    code->functions = f;
+    pthread_mutex_unlock(&g->lock);
+    *out = f;
     return 0;
 }
 
-static int ocl_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
+static void *ocl_raw(void *function)
+{
+    return ((struct opencl_function *)function)->kernel;
+}
+
+/* The work's workspace in the session's context, and what it is made of while the work is queued. */
+struct room {
+    const struct opencl_session *s;
+    cl_mem whole;
+    bool own;
+};
+
+static int take_room(const struct opencl_session *s, int64_t bytes, void *workspace, struct room *out, struct err *err)
+{
+    *out = (struct room){ .s = s, .whole = workspace, .own = bytes > 0 && !workspace };
+    int rc = out->own ? opencl_buffer(s, bytes, &out->whole, err) : 0;
+    if (rc)
+        err_prefix(err, "workspace: ");
+    return rc;
+}
+
+static void give_back(const struct room *r)
+{
+    if (r->own)
+        r->s->cl->clReleaseMemObject(r->whole);
+}
+
+/* Bytes of the buffer that m is a part of, in front of it. */
+static int64_t before(const struct opencl_session *s, cl_mem m)
+{
+    size_t offset = 0;
+    s->cl->clGetMemObjectInfo(m, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
+    return (int64_t)offset;
+}
+
+static int clear(struct opencl_context *g, const struct room *r, const struct guest_clear *c, void *const *buffers, struct err *err)
+{
+    if (c->bytes == 0)
+        return 0;
+    cl_mem to = c->workspace ? r->whole : buffers[c->index];
+    pthread_mutex_lock(&g->lock);
+    int rc = opencl_fill(r->s, &g->filler, to, before(r->s, to), c->offset, c->bytes, 0, err);
+    pthread_mutex_unlock(&g->lock);
+    return rc;
+}
+
+/* A launch's arguments; parts of the workspace are made, and to be released. */
+struct bound {
+    struct opencl_arg args[GUEST_PARAMS];
+    cl_mem parts[GUEST_PARAMS];
+    int nparts;
+};
+
+static int bind(const struct room *r, const struct guest_launch *l, void *const *buffers, struct bound *b, struct err *err)
+{
+    b->nparts = 0;
+    for (int i = 0; i < l->nparams; i++) {
+        const struct guest_param *p = &l->params[i];
+        b->args[i].bytes = sizeof(cl_mem);
+        if (p->kind == GUEST_BUFFER) {
+            b->args[i].value = &buffers[p->index];
+        } else if (p->kind == GUEST_VALUE) {
+            b->args[i] = (struct opencl_arg){ p->value, (size_t)p->bytes };
+        } else {
+            cl_buffer_region region = { .origin = (size_t)p->offset, .size = (size_t)p->room };
+            cl_int result = CL_SUCCESS;
+            cl_mem part = r->s->cl->clCreateSubBuffer(r->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result);
+            if (result != CL_SUCCESS)
+                return opencl_check(result, err, "clCreateSubBuffer of the workspace");
+            b->parts[b->nparts] = part;
+            b->args[i].value = &b->parts[b->nparts++];
+        }
+    }
+    return 0;
+}
+
+static int launch_one(const struct room *r, const struct guest_launch *l, void *const *buffers, struct err *err)
+{
+    const struct opencl_session *s = r->s;
+    struct opencl_function *f = l->function;
+    struct bound b;
+    int rc = bind(r, l, buffers, &b, err);
+    pthread_mutex_lock(&f->lock);
+    if (!rc)
+        rc = opencl_set_args(s, f->kernel, b.args, l->nparams, l->shared, err);
+    if (!rc)
+        rc = opencl_enqueue(s, f->kernel, l->grid, l->block, err);
+    pthread_mutex_unlock(&f->lock);
+    for (int i = 0; i < b.nparts; i++)
+        s->cl->clReleaseMemObject(b.parts[i]);
+    return rc;
+}
+
+static int queue_all(struct opencl_context *g, const struct opencl_session *s, const struct guest_work *work, void *const *buffers,
+                     void *workspace, struct err *err)
+{
+    for (int i = 0; i < work->nbuffers; i++)
+        if (!buffers[i]) /* OpenCL would take it, as a null pointer */
+            return err_set(err, ERR_INVALID, "buffer %d is null", i);
+    struct room room;
+    int rc = take_room(s, work->workspace, workspace, &room, err);
+    if (rc)
+        return rc;
+    for (int i = 0; i < work->nclears && !rc; i++)
+        rc = clear(g, &room, &work->clears[i], buffers, err);
+    for (int i = 0; i < work->nlaunches && !rc; i++)
+        rc = launch_one(&room, &work->launches[i], buffers, err);
+    give_back(&room);
+    return rc;
+}
+
+static int ocl_launch(struct guest *guest, void *stream, const struct guest_work *work, void *const *buffers, void *workspace,
                       struct err *err)
 {
-    int rc = check_launch(&d->s.spec, g, k->dynamic_shared, args, nargs, err);
-    if (rc)
-        return rc;
-    cl_mem buffers[MAX_KARGS];
-    for (int i = 0; i < nargs; i++)
-        buffers[i] = args[i].memory ? args[i].memory->handle : NULL;
-    rc = opencl_set_args(&d->s, k->handle, buffers, args, nargs, g->shared, err);
-    if (rc)
-        return rc;
-    cl_event event;
-    rc = opencl_enqueue(&d->s, k->handle, g->grid, g->block, event_for(d, &event), err);
-    keep(d, rc ? NULL : event);
-    return rc;
-}
-
-static int ocl_span_begin(struct device *d, int slot, struct err *err)
-{
-    int rc = check_slot(slot, err);
-    if (rc)
-        return rc;
-    d->open = &d->spans[slot];
-    forget_span(d, d->open);
-    return 0;
-}
-
-static int ocl_span_end(struct device *d, int slot, struct err *err)
-{
-    int rc = check_slot(slot, err);
-    if (rc)
-        return rc;
-    if (d->open != &d->spans[slot])
-        return err_set(err, ERR_INVALID, "span %d ends without having begun", slot);
-    d->open->ended = true;
-    d->open = NULL;
-    return 0;
-}
-
-static int ocl_span_ns(struct device *d, int slot, double *ns, struct err *err)
-{
-    int rc = check_slot(slot, err);
-    if (rc)
-        return rc;
-    const struct opencl_api *cl = d->s.cl;
-    const struct span *span = &d->spans[slot];
-    if (!span->ended)
-        return err_set(err, ERR_INVALID, "span %d was never begun and ended", slot);
-    cl_ulong start = 0, end = 0;
-    if (span->first)
-        rc = opencl_check(cl->clGetEventProfilingInfo(span->first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL), err,
-                          "clGetEventProfilingInfo");
-    if (span->first && !rc)
-        rc = opencl_check(cl->clGetEventProfilingInfo(span->last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL), err,
-                          "clGetEventProfilingInfo");
-    if (!rc)
-        *ns = end > start ? (double)(end - start) : 0;
-    return rc;
-}
-
-static int ocl_sync(struct device *d, struct err *err)
-{
-    return opencl_check(d->s.cl->clFinish(d->s.queue), err, "clFinish");
+    struct opencl_context *g = (struct opencl_context *)guest;
+    if (!stream || stream == g->s.queue)
+        return queue_all(g, &g->s, work, buffers, workspace, err);
+    struct opencl_session other = g->s;
+    cl_context context;
+    cl_device_id device;
+    other.queue = stream;
+    int rc = read_queue(other.cl, stream, &context, &device, err);
+    if (!rc && (context != g->s.context || device != g->s.device))
+        rc = err_set(err, ERR_INVALID, "the command queue is of another context or device than the handle");
+    return rc ? rc : queue_all(g, &other, work, buffers, workspace, err);
 }
 
 const struct backend opencl_backend = {
     .name = "opencl",
     .format = "clbin",
     .list = opencl_list,
-    .compiler_open = opencl_compiler_open,
-    .compiler_close = opencl_compiler_close,
-    .compile = opencl_compile,
-    .compiler_name = opencl_compiler_name,
+    .doctor = opencl_doctor,
     .open = ocl_open,
     .close = ocl_close,
-    .alloc = ocl_alloc,
-    .view = ocl_view,
-    .free = ocl_free,
-    .fill = ocl_fill,
-    .copy = ocl_copy,
-    .write = ocl_write,
-    .read = ocl_read,
+    .forget = ocl_forget,
     .load = ocl_load,
     .unload = ocl_unload,
-    .kernel = ocl_kernel,
+    .function = ocl_function,
+    .raw = ocl_raw,
     .launch = ocl_launch,
-    .span_begin = ocl_span_begin,
-    .span_end = ocl_span_end,
-    .span_ns = ocl_span_ns,
-    .sync = ocl_sync,
-    .doctor = opencl_doctor,
+    .compiling = &opencl_compiling,
+    .measuring = &opencl_measuring,
 };

@@ -15,34 +15,33 @@ enum { LARGE_GRID = 65535 }; /* blocks in one dimension, from which on PoCL has 
 /* PoCL compiles a kernel once more for each block shape, when it is first enqueued. A trial launch makes it do so here, and the
  * program binary carries the result. Its buffers are new for each job, so that no candidate meets what another left; on a CPU,
  * pages that no kernel touches cost nothing. */
-struct compiler {
+struct opencl_compiler {
     struct opencl_session s;
 };
 
-int opencl_compiler_open(const struct devspec *spec, struct compiler **out, struct err *err)
+static int ocl_compiler_open(const struct devspec *spec, struct compiler **out, struct err *err)
 {
-    struct compiler *c = mem_zalloc(sizeof *c);
+    struct opencl_compiler *c = mem_zalloc(sizeof *c);
     if (!c)
         return err_nomem(err);
     int rc = opencl_session_open(spec, 0, &c->s, err);
     if (rc)
         mem_free(c);
     else
-        *out = c;
+        *out = (struct compiler *)c;
     return rc;
 }
 
-void opencl_compiler_close(struct compiler *c)
+static void ocl_compiler_close(struct compiler *c)
 {
-    if (!c)
-        return;
-    opencl_session_close(&c->s);
+    if (c)
+        opencl_session_close(&((struct opencl_compiler *)c)->s);
     mem_free(c);
 }
 
-void opencl_compiler_name(const struct compiler *c, char out[COMPILER_NAME])
+static void ocl_compiler_name(const struct compiler *c, char out[COMPILER_NAME])
 {
-    snprintf(out, COMPILER_NAME, "%s", c->s.spec.driver);
+    snprintf(out, COMPILER_NAME, "%s", ((const struct opencl_compiler *)c)->s.spec.driver);
 }
 
 /* A driver's binary is only for the very driver and device that made it. */
@@ -94,7 +93,7 @@ struct scratch {
     cl_mem whole, inside;
 };
 
-static int scratch_make(struct compiler *c, int64_t bytes, struct scratch *out, struct err *err)
+static int scratch_make(struct opencl_compiler *c, int64_t bytes, struct scratch *out, struct err *err)
 {
     const unsigned char zero = 0;
     if (out->inside)
@@ -112,7 +111,7 @@ static int scratch_make(struct compiler *c, int64_t bytes, struct scratch *out, 
     return opencl_check(result, err, "clCreateSubBuffer");
 }
 
-static void scratch_free(struct compiler *c, struct scratch *s)
+static void scratch_free(struct opencl_compiler *c, struct scratch *s)
 {
     if (s->inside)
         c->s.cl->clReleaseMemObject(s->inside);
@@ -120,24 +119,36 @@ static void scratch_free(struct compiler *c, struct scratch *s)
         c->s.cl->clReleaseMemObject(s->whole);
 }
 
-/* One block of the launch, on scratch buffers; of a grid that PoCL compiles as a large one, as many as make it large. */
-static int try_launch(struct compiler *c, cl_program program, const struct warm_launch *w, struct scratch scratch[MAX_KARGS],
-                      struct err *err)
+/* The launch's arguments: its scratch buffers are made. */
+static int try_args(struct opencl_compiler *c, const struct warm_launch *w, struct scratch scratch[MAX_KARGS],
+                    struct opencl_arg args[MAX_KARGS], struct err *err)
 {
-    int rc = check_launch(&c->s.spec, &w->geometry, c->s.spec.max_shared, NULL, 0, err);
-    if (!rc && (w->nargs < 0 || w->nargs > MAX_KARGS))
-        rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", w->nargs, MAX_KARGS);
-    cl_mem buffers[MAX_KARGS] = { 0 };
+    int rc = 0;
     for (int i = 0; i < w->nargs && !rc; i++) {
+        args[i] = (struct opencl_arg){ w->args[i].bytes, (size_t)w->args[i].size };
         if (w->buffer_bytes[i] <= 0) {
-            rc = check_scalar(i, &w->args[i], err);
+            rc = check_scalar(i, w->args[i].size, err);
         } else if (w->buffer[i] < 0 || w->buffer[i] >= MAX_KARGS) {
             rc = err_set(err, ERR_INVALID, "buffer number %d", w->buffer[i]);
         } else {
-            rc = scratch_make(c, w->buffer_bytes[i], &scratch[w->buffer[i]], err);
-            buffers[i] = scratch[w->buffer[i]].inside;
+            struct scratch *s = &scratch[w->buffer[i]];
+            rc = scratch_make(c, w->buffer_bytes[i], s, err);
+            args[i] = (struct opencl_arg){ &s->inside, sizeof s->inside };
         }
     }
+    return rc;
+}
+
+/* One block of the launch, on scratch buffers; of a grid that PoCL compiles as a large one, as many as make it large. */
+static int try_launch(struct opencl_compiler *c, cl_program program, const struct warm_launch *w, struct scratch scratch[MAX_KARGS],
+                      struct err *err)
+{
+    struct opencl_arg args[MAX_KARGS];
+    int rc = check_launch(&c->s.spec, &w->geometry, c->s.spec.max_shared, NULL, 0, err);
+    if (!rc && (w->nargs < 0 || w->nargs > MAX_KARGS))
+        rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", w->nargs, MAX_KARGS);
+    if (!rc)
+        rc = try_args(c, w, scratch, args, err);
     if (rc)
         return rc;
     cl_int result = CL_SUCCESS;
@@ -149,13 +160,15 @@ static int try_launch(struct compiler *c, cl_program program, const struct warm_
     c->s.cl->clGetKernelWorkGroupInfo(kernel, c->s.device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     if (local > (cl_ulong)(c->s.spec.max_shared - w->geometry.shared))
         rc = err_set(err, ERR_UNSUPPORTED, "%s: %llu bytes of shared memory", w->kernel, (unsigned long long)local);
-    int64_t blocks[3];
-    for (int i = 0; i < 3; i++)
+    unsigned blocks[3], block[3];
+    for (int i = 0; i < 3; i++) {
         blocks[i] = w->geometry.grid[i] >= LARGE_GRID ? LARGE_GRID : 1;
+        block[i] = (unsigned)w->geometry.block[i];
+    }
     if (!rc)
-        rc = opencl_set_args(&c->s, kernel, buffers, w->args, w->nargs, w->geometry.shared, err);
+        rc = opencl_set_args(&c->s, kernel, args, w->nargs, w->geometry.shared, err);
     if (!rc)
-        rc = opencl_enqueue(&c->s, kernel, blocks, w->geometry.block, NULL, err);
+        rc = opencl_enqueue(&c->s, kernel, blocks, block, err);
     if (!rc)
         rc = opencl_check(c->s.cl->clFinish(c->s.queue), err, "clFinish");
     c->s.cl->clReleaseKernel(kernel);
@@ -192,9 +205,10 @@ static int put_binary(const struct opencl_session *s, cl_program program, struct
     return rc;
 }
 
-int opencl_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *portable, struct buf *log,
-                   struct err *err)
+static int ocl_compile(struct compiler *compiler, const struct compile_job *job, struct buf *binary, struct buf *portable,
+                       struct buf *log, struct err *err)
 {
+    struct opencl_compiler *c = (struct opencl_compiler *)compiler;
     (void)portable; /* drivers that take an intermediate form are too few */
     cl_program program;
     int rc = opencl_build(&c->s, job->source, &program, log, err);
@@ -216,6 +230,10 @@ int opencl_compile(struct compiler *c, const struct compile_job *job, struct buf
     c->s.cl->clReleaseProgram(program);
     return rc;
 }
+
+const struct backend_compiling opencl_compiling = {
+    .open = ocl_compiler_open, .close = ocl_compiler_close, .compile = ocl_compile, .name = ocl_compiler_name
+};
 
 /* Takes the header apart; the program's bytes are borrowed. */
 static int open_container(const struct opencl_session *s, const void *binary, size_t bytes, const void **program, size_t *size,

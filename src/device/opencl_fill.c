@@ -30,33 +30,34 @@ static int make(const struct opencl_session *s, struct opencl_filler *f, struct 
 }
 
 static int by_kernel(const struct opencl_session *s, struct opencl_filler *f, cl_mem to, int64_t offset, int64_t bytes,
-                     uint8_t value, cl_event *event, struct err *err)
+                     uint8_t value, struct err *err)
 {
     int64_t end = offset + bytes;
     uint32_t word = value * 0x01010101u;
+    const struct opencl_arg args[] = {
+        { &to, sizeof to }, { &offset, sizeof offset }, { &end, sizeof end }, { &word, sizeof word }
+    };
     int rc = f->kernel ? 0 : make(s, f, err);
-    const struct {
-        size_t size;
-        const void *value;
-    } args[] = { { sizeof to, &to }, { sizeof offset, &offset }, { sizeof end, &end }, { sizeof word, &word } };
-    for (cl_uint i = 0; !rc && i < 4; i++)
-        rc = opencl_check(s->cl->clSetKernelArg(f->kernel, i, args[i].size, args[i].value), err, "clSetKernelArg");
-    const int64_t blocks[3] = { 2048, 1, 1 }, block[3] = { 256, 1, 1 };
-    return rc ? rc : opencl_enqueue(s, f->kernel, blocks, block, event, err);
+    if (!rc)
+        rc = opencl_set_args(s, f->kernel, args, 4, 0, err);
+    return rc ? rc : opencl_enqueue(s, f->kernel, (const unsigned[]){ 2048, 1, 1 }, (const unsigned[]){ 256, 1, 1 }, err);
 }
 
 int opencl_fill(const struct opencl_session *s, struct opencl_filler *f, cl_mem to, int64_t before, int64_t offset, int64_t bytes,
-                uint8_t value, cl_event *event, struct err *err)
+                uint8_t value, struct err *err)
 {
     if (before + offset + bytes >= INT32_MAX && !s->spec.shares_cores)
-        return by_kernel(s, f, to, offset, bytes, value, event, err);
+        return by_kernel(s, f, to, offset, bytes, value, err);
     /* The longest pattern that divides the part: drivers fill pattern by pattern. */
     unsigned char pattern[128];
+    cl_event event;
     memset(pattern, value, sizeof pattern);
     size_t length = sizeof pattern;
     while (offset % (int64_t)length || bytes % (int64_t)length)
         length /= 2;
-    cl_int result = s->cl->clEnqueueFillBuffer(s->queue, to, pattern, length, (size_t)offset, (size_t)bytes, 0, NULL, event);
+    cl_int result =
+        s->cl->clEnqueueFillBuffer(s->queue, to, pattern, length, (size_t)offset, (size_t)bytes, 0, NULL, opencl_event(s, &event));
+    opencl_keep(s, event);
     return opencl_check(result, err, "clEnqueueFillBuffer");
 }
 

@@ -113,38 +113,52 @@ int opencl_check_args(const struct opencl_session *s, cl_kernel kernel, int narg
                    shared > 0 ? " and dynamic shared memory (DYNAMIC_SHARED_PARAM)" : "");
 }
 
-int opencl_set_args(const struct opencl_session *s, cl_kernel kernel, const cl_mem *buffers, const struct karg *args, int nargs,
-                    int64_t shared, struct err *err)
+int opencl_set_args(const struct opencl_session *s, cl_kernel kernel, const struct opencl_arg *args, int nargs, int64_t shared,
+                    struct err *err)
 {
     bool dynamic;
     int rc = opencl_check_args(s, kernel, nargs, shared, &dynamic, err);
-    if (rc)
-        return rc;
-    for (int i = 0; i < nargs; i++) {
-        size_t size = buffers[i] ? sizeof buffers[i] : (size_t)args[i].size;
-        const void *value = buffers[i] ? (const void *)&buffers[i] : args[i].bytes;
-        rc = opencl_check(s->cl->clSetKernelArg(kernel, (cl_uint)i, size, value), err, "clSetKernelArg");
-        if (rc) {
+    for (int i = 0; i < nargs && !rc; i++) {
+        rc = opencl_check(s->cl->clSetKernelArg(kernel, (cl_uint)i, args[i].bytes, args[i].value), err, "clSetKernelArg");
+        if (rc)
             err_prefix(err, "kernel argument %d: ", i + 1);
-            return rc;
-        }
     }
+    if (rc || !dynamic)
+        return rc;
     /* OpenCL refuses 0 bytes, which CUDA takes. */
     size_t room = shared > 0 ? (size_t)shared : 16;
-    return dynamic ? opencl_check(s->cl->clSetKernelArg(kernel, (cl_uint)nargs, room, NULL), err, "dynamic shared memory") : 0;
+    return opencl_check(s->cl->clSetKernelArg(kernel, (cl_uint)nargs, room, NULL), err, "dynamic shared memory");
 }
 
-int opencl_enqueue(const struct opencl_session *s, cl_kernel kernel, const int64_t blocks[3], const int64_t block[3],
-                   cl_event *event, struct err *err)
+cl_event *opencl_event(const struct opencl_session *s, cl_event *event)
+{
+    *event = NULL;
+    return s->span ? event : NULL;
+}
+
+void opencl_keep(const struct opencl_session *s, cl_event event)
+{
+    struct opencl_span *span = s->span;
+    if (!event)
+        return;
+    if (!span->first)
+        span->first = event;
+    else if (span->last != span->first)
+        s->cl->clReleaseEvent(span->last);
+    span->last = event;
+}
+
+int opencl_enqueue(const struct opencl_session *s, cl_kernel kernel, const unsigned blocks[3], const unsigned block[3],
+                   struct err *err)
 {
     size_t local[3], global[3];
+    cl_event event;
     for (int i = 0; i < 3; i++) {
-        local[i] = (size_t)block[i];
-        if (__builtin_mul_overflow((size_t)blocks[i], local[i], &global[i]))
-            return err_set(err, ERR_UNSUPPORTED, "a grid of %" PRId64 " blocks of %" PRId64 " threads: more than 2^64 threads",
-                           blocks[i], block[i]);
+        local[i] = block[i];
+        global[i] = (size_t)blocks[i] * block[i];
     }
-    cl_int result = s->cl->clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, local, 0, NULL, event);
+    cl_int result = s->cl->clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, local, 0, NULL, opencl_event(s, &event));
+    opencl_keep(s, event);
     int rc = opencl_check(result, err, "clEnqueueNDRangeKernel");
     /* A lost device and a block too large for its registers have one code: here the queue tells which it is. */
     if (result == CL_OUT_OF_RESOURCES && s->cl->clFinish(s->queue) == CL_SUCCESS)

@@ -83,8 +83,8 @@ static int make_flush(struct bench *b, struct err *err)
     const int64_t least = 8 << 20, most = 256 << 20;
     int64_t bytes = 2 * b->set.dev.l2;
     b->flush_bytes = (bytes < least ? least : bytes > most ? most : bytes) / 4096 * 4096;
-    int rc = b->be->alloc(b->dev, b->flush_bytes, &b->flush_buf, err);
-    return rc ? rc : b->be->fill(b->dev, b->flush_buf, 0, b->flush_bytes, 0, err);
+    int rc = device_alloc(b->dev, b->flush_bytes, &b->flush_buf, err);
+    return rc ? rc : device_fill(b->dev, b->flush_buf, 0, b->flush_bytes, 0, err);
 }
 
 static int check_fits(const struct op *op, const struct plan *plan, const struct val *vals, int row, const struct devspec *dev,
@@ -143,9 +143,9 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
     plan_slots(b->plan, &b->set.problem, b->set.row, &b->set.dev, NULL, b->vals);
     rc = check_fits(b->set.op, b->plan, b->vals, b->set.row, &b->set.dev, err);
     if (!rc)
-        rc = b->be->open(&b->set.dev, &b->dev, err);
+        rc = device_open(&b->set.dev, &b->dev, err);
     if (!rc)
-        rc = b->be->alloc(b->dev, RESULT_BYTES, &b->result, err);
+        rc = device_alloc(b->dev, RESULT_BYTES, &b->result, err);
     if (!rc)
         rc = make_args(b, err);
     if (!rc)
@@ -176,14 +176,14 @@ static void free_all(struct bench *b)
         guarded_free(b, &a->buf);
         for (int p = 0; p < PASSES; p++)
             if (a->expected[p])
-                b->be->free(b->dev, a->expected[p]);
+                device_free(b->dev, a->expected[p]);
     }
     for (int i = 0; i < b->nservices; i++)
-        b->be->unload(b->dev, b->services[i].module);
+        device_unload(b->dev, b->services[i].module);
     if (b->flush_buf)
-        b->be->free(b->dev, b->flush_buf);
+        device_free(b->dev, b->flush_buf);
     if (b->result)
-        b->be->free(b->dev, b->result);
+        device_free(b->dev, b->result);
 }
 
 void bench_close(struct bench *b)
@@ -192,7 +192,7 @@ void bench_close(struct bench *b)
         return;
     if (b->dev) {
         free_all(b);
-        b->be->close(b->dev);
+        device_close(b->dev);
     }
     mem_free(b->reference);
     plans_free(&b->plans);

@@ -97,7 +97,7 @@ static int take_kernel(struct bench *b, struct loaded *l, int i, struct result *
     const char *name = l->launches[i].kernel;
     struct resources one = { -1, -1, -1, -1 };
     struct err why = { 0 };
-    if (b->be->kernel(b->dev, l->module, name, g->shared, &l->kernels[i], &one, &why))
+    if (device_kernel(b->dev, l->module, name, g->shared, &l->kernels[i], &one, &why))
         return condemn_unless_lost(r, why.code == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR, &why, err);
     worst_of(&r->resources, &one);
     int64_t threads = g->block[0] * g->block[1] * g->block[2];
@@ -125,7 +125,7 @@ int candidate_load(struct bench *b, const struct config *config, const void *bin
         rc = take_workspaces(b, config, l, r, err);
     if (rc)
         return rc;
-    if (b->be->load(b->dev, binary, bytes, &l->module, &why))
+    if (device_load(b->dev, binary, bytes, &l->module, &why))
         return condemn_unless_lost(r, OUT_LAUNCH_ERROR, &why, err);
     for (int i = 0; i < l->nlaunches; i++) {
         if (plan_geometry(plan, i, vals, &l->own.launches[i].geometry, &why))
@@ -143,15 +143,15 @@ int candidate_load(struct bench *b, const struct config *config, const void *bin
 void candidate_unload(struct bench *b, struct loaded *l)
 {
     if (l->module)
-        b->be->unload(b->dev, l->module);
+        device_unload(b->dev, l->module);
     for (int i = 0; i < l->nwork; i++)
-        b->be->free(b->dev, l->work[i].inside);
+        device_free(b->dev, l->work[i].inside);
     *l = (struct loaded){ 0 };
 }
 
 static int clear(struct bench *b, struct guarded *g, struct err *err)
 {
-    return b->be->fill(b->dev, g->inside, 0, g->bytes, 0, err);
+    return device_fill(b->dev, g->inside, 0, g->bytes, 0, err);
 }
 
 int candidate_launch(struct bench *b, struct loaded *l, const struct bound *how, struct err *err)
@@ -165,7 +165,7 @@ int candidate_launch(struct bench *b, struct loaded *l, const struct bound *how,
         if (v->workspaces[i].clear)
             rc = clear(b, &l->work[i], err);
     for (int i = 0; !rc && i < l->nlaunches; i++)
-        rc = b->be->launch(b->dev, l->kernels[i], &how->launches[i].geometry, how->launches[i].args, l->launches[i].nargs, err);
+        rc = device_launch(b->dev, l->kernels[i], &how->launches[i].geometry, how->launches[i].args, l->launches[i].nargs, err);
     return rc;
 }
 

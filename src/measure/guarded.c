@@ -9,9 +9,9 @@ static int64_t with_guards(int64_t bytes)
 int guarded_alloc(struct bench *b, int64_t bytes, struct guarded *out, struct err *err)
 {
     *out = (struct guarded){ .bytes = bytes, .total = with_guards(bytes) };
-    int rc = b->be->alloc(b->dev, out->total, &out->whole, err);
+    int rc = device_alloc(b->dev, out->total, &out->whole, err);
     if (!rc)
-        rc = b->be->view(b->dev, out->whole, GUARD, bytes, &out->inside, err);
+        rc = device_view(b->dev, out->whole, GUARD, bytes, &out->inside, err);
     if (rc)
         guarded_free(b, out);
     return rc;
@@ -20,9 +20,9 @@ int guarded_alloc(struct bench *b, int64_t bytes, struct guarded *out, struct er
 void guarded_free(struct bench *b, struct guarded *g)
 {
     if (g->inside)
-        b->be->free(b->dev, g->inside);
+        device_free(b->dev, g->inside);
     if (g->whole)
-        b->be->free(b->dev, g->whole);
+        device_free(b->dev, g->whole);
     *g = (struct guarded){ 0 };
 }
 
@@ -30,24 +30,24 @@ int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err)
 {
     static const uint8_t paints[PASSES] = { 0xff, 0x5a };
     g->paint = paints[pass];
-    int rc = b->be->fill(b->dev, g->whole, 0, GUARD, g->paint, err);
-    return rc ? rc : b->be->fill(b->dev, g->whole, GUARD + g->bytes, g->total - GUARD - g->bytes, g->paint, err);
+    int rc = device_fill(b->dev, g->whole, 0, GUARD, g->paint, err);
+    return rc ? rc : device_fill(b->dev, g->whole, GUARD + g->bytes, g->total - GUARD - g->bytes, g->paint, err);
 }
 
 int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct err *err)
 {
     if (with != POISON_RANDOM)
-        return b->be->fill(b->dev, g->inside, 0, g->bytes, with == POISON_ONES ? 0xff : 0, err);
+        return device_fill(b->dev, g->inside, 0, g->bytes, with == POISON_ONES ? 0xff : 0, err);
     struct service *s = &b->services[0]; /* of any type */
     int64_t n = g->bytes / s->type->bytes, left = g->bytes % s->type->bytes;
     int rc = service_fill(b, s, g->inside, n, (struct contents){ .seed = b->digest_key }, err);
-    return rc ? rc : b->be->fill(b->dev, g->inside, g->bytes - left, left, 0x96, err);
+    return rc ? rc : device_fill(b->dev, g->inside, g->bytes - left, left, 0x96, err);
 }
 
 static void pool_give_back(struct bench *b, int i)
 {
     if (b->pool[i].memory)
-        b->be->free(b->dev, b->pool[i].memory);
+        device_free(b->dev, b->pool[i].memory);
     b->pool[i].memory = NULL;
     b->pool[i].bytes = 0;
 }
@@ -59,7 +59,7 @@ static int enlarge(struct bench *b, const int64_t *bytes, int n, struct err *err
         if (b->pool[i].bytes >= bytes[i])
             continue;
         pool_give_back(b, i);
-        rc = b->be->alloc(b->dev, with_guards(bytes[i]), &b->pool[i].memory, err);
+        rc = device_alloc(b->dev, with_guards(bytes[i]), &b->pool[i].memory, err);
         if (!rc)
             b->pool[i].bytes = bytes[i];
     }
@@ -79,7 +79,7 @@ int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err)
 int pool_take(struct bench *b, int i, int64_t bytes, struct guarded *out, struct err *err)
 {
     *out = (struct guarded){ .whole = b->pool[i].memory, .bytes = bytes, .total = with_guards(bytes) };
-    return b->be->view(b->dev, out->whole, GUARD, bytes, &out->inside, err);
+    return device_view(b->dev, out->whole, GUARD, bytes, &out->inside, err);
 }
 
 void pool_free(struct bench *b)

@@ -39,14 +39,14 @@ static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *er
         if (b->args[i].arg->kind == ARG_OUTPUT)
             rc = guarded_poison(b, &b->args[i].buf, POISON_ZEROS, err);
     if (!rc)
-        rc = b->be->span_begin(b->dev, 0, err);
+        rc = device_span_begin(b->dev, 0, err);
     if (!rc)
         rc = candidate_launch(b, b->reference, &b->reference->own, err);
     if (!rc)
-        rc = b->be->span_end(b->dev, 0, err);
+        rc = device_span_end(b->dev, 0, err);
     if (!rc)
-        rc = b->be->sync(b->dev, err);
-    return rc ? rc : b->be->span_ns(b->dev, 0, ns, err);
+        rc = device_sync(b->dev, err);
+    return rc ? rc : device_span_ns(b->dev, 0, ns, err);
 }
 
 /* What one pass is to give: the reference's output, copied away from where candidates write, and its digest. */
@@ -58,9 +58,9 @@ static int keep_expected(struct bench *b, int pass, struct err *err)
         if (!is_output(a))
             continue;
         if (pass == TIMED || b->set.op->check != CHECK_EXACT) {
-            rc = b->be->alloc(b->dev, a->buf.bytes, &a->expected[pass], err);
+            rc = device_alloc(b->dev, a->buf.bytes, &a->expected[pass], err);
             if (!rc)
-                rc = b->be->copy(b->dev, a->expected[pass], a->buf.inside, a->buf.bytes, err);
+                rc = device_copy(b->dev, a->expected[pass], a->buf.inside, a->buf.bytes, err);
         }
         if (!rc)
             rc = digest_of(b, a, a->buf.inside, a->digest[pass], err);

@@ -13,15 +13,15 @@ int service_compile(struct bench *b, const struct buf *source, struct buf *binar
     struct compiler *c = NULL;
     struct buf log = { 0 };
     char line[256];
-    int rc = source->failed ? err_nomem(err) : b->be->compiler_open(&b->set.dev, &c, err);
+    int rc = source->failed ? err_nomem(err) : b->be->compiling->open(&b->set.dev, &c, err);
     if (rc)
         return rc;
-    rc = b->be->compile(c, &(struct compile_job){ .source = source->data }, binary, NULL, &log, err);
+    rc = b->be->compiling->compile(c, &(struct compile_job){ .source = source->data }, binary, NULL, &log, err);
     if (rc == ERR_INVALID && log.len) {
         compile_log_line(&log, line);
         err_set(err, rc, "%s", line);
     }
-    b->be->compiler_close(c);
+    b->be->compiling->close(c);
     buf_free(&log);
     return rc;
 }
@@ -57,7 +57,7 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
     struct buf binary = { 0 };
     int rc = compile_for(b, t, &binary, err);
     if (!rc)
-        rc = b->be->load(b->dev, binary.data, binary.len, &s->module, err);
+        rc = device_load(b->dev, binary.data, binary.len, &s->module, err);
     struct {
         const char *name;
         struct kernel **kernel;
@@ -72,11 +72,11 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
         { "flush", &s->flush },
     };
     for (size_t i = 0; !rc && i < sizeof entries / sizeof *entries; i++)
-        rc = b->be->kernel(b->dev, s->module, entries[i].name, 0, entries[i].kernel, NULL, err);
+        rc = device_kernel(b->dev, s->module, entries[i].name, 0, entries[i].kernel, NULL, err);
     buf_free(&binary);
     if (rc) {
         if (s->module)
-            b->be->unload(b->dev, s->module);
+            device_unload(b->dev, s->module);
         *s = (struct service){ 0 };
         return rc;
     }
@@ -102,18 +102,18 @@ static int launch_over(struct bench *b, struct kernel *k, int64_t n, const struc
 {
     int64_t blocks = (n + THREADS - 1) / THREADS;
     struct geometry g = { .grid = { blocks > MAX_BLOCKS ? MAX_BLOCKS : blocks, 1, 1 }, .block = { THREADS, 1, 1 } };
-    return n <= 0 ? 0 : b->be->launch(b->dev, k, &g, args, nargs, err);
+    return n <= 0 ? 0 : device_launch(b->dev, k, &g, args, nargs, err);
 }
 
 int service_begin(struct bench *b, struct err *err)
 {
-    return b->be->fill(b->dev, b->result, 0, RESULT_BYTES, 0, err);
+    return device_fill(b->dev, b->result, 0, RESULT_BYTES, 0, err);
 }
 
 int service_end(struct bench *b, int digests, struct check *out, struct err *err)
 {
     uint32_t r[RESULT_BYTES / 4];
-    int rc = b->be->read(b->dev, r, b->result, 0, (DIGESTS_AT + 2 * digests) * (int64_t)sizeof *r, err);
+    int rc = device_read(b->dev, r, b->result, 0, (DIGESTS_AT + 2 * digests) * (int64_t)sizeof *r, err);
     *out = rc ? (struct check){ 0 } : (struct check){ .count = r[0], .place = (int64_t)(uint32_t)~r[1] << 6 };
     if (!rc)
         memcpy(out->digests, r + DIGESTS_AT, (size_t)digests * sizeof *out->digests);

@@ -20,11 +20,11 @@ static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, b
         rc = service_flush(b, err);
     }
     if (!rc)
-        rc = b->be->span_begin(b->dev, span, err);
+        rc = device_span_begin(b->dev, span, err);
     if (!rc)
         rc = candidate_launch(b, l, &l->own, err);
     if (!rc)
-        rc = b->be->span_end(b->dev, span, err);
+        rc = device_span_end(b->dev, span, err);
     return rc ? rc : outputs_look(b, pass, span, err);
 }
 
@@ -69,12 +69,12 @@ static int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool
         rc = service_begin(b, err);
     for (int i = 0; !rc && i < n; i++)
         rc = queue_sample(b, l, pass, i, on_left && !i, err);
-    if (!rc && b->be->clocks && !r->sm_mhz) /* once, while the device works */
-        b->be->clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
+    if (!rc && !r->sm_mhz) /* once, while the device works */
+        device_clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
     if (!rc)
         rc = look_back(b, l, pass, n, on_left, r, err);
     for (int i = 0; !rc && i < n; i++)
-        rc = b->be->span_ns(b->dev, i, &ns[i], err);
+        rc = device_span_ns(b->dev, i, &ns[i], err);
     return rc;
 }
 
@@ -169,24 +169,24 @@ int time_copy(struct bench *b, double bytes, double *ns, struct err *err)
     *ns = 0;
     if (half < 1)
         return 0;
-    int rc = b->be->alloc(b->dev, half, &from, err);
+    int rc = device_alloc(b->dev, half, &from, err);
     if (!rc)
-        rc = b->be->alloc(b->dev, half, &to, err);
+        rc = device_alloc(b->dev, half, &to, err);
     if (!rc)
-        rc = b->be->fill(b->dev, from, 0, half, 1, err);
+        rc = device_fill(b->dev, from, 0, half, 1, err);
     for (int i = -1; !rc && i < COPY_SAMPLES; i++) { /* -1: to warm up */
         bench_alive(b);
         rc = b->set.warm ? 0 : service_flush(b, err);
         if (!rc)
-            rc = b->be->span_begin(b->dev, 0, err);
+            rc = device_span_begin(b->dev, 0, err);
         if (!rc)
-            rc = b->be->copy(b->dev, to, from, half, err);
+            rc = device_copy(b->dev, to, from, half, err);
         if (!rc)
-            rc = b->be->span_end(b->dev, 0, err);
+            rc = device_span_end(b->dev, 0, err);
         if (!rc)
-            rc = b->be->sync(b->dev, err);
+            rc = device_sync(b->dev, err);
         if (!rc && i >= 0)
-            rc = b->be->span_ns(b->dev, 0, &samples[i], err);
+            rc = device_span_ns(b->dev, 0, &samples[i], err);
     }
     if (!rc)
         rc = stats_of(samples, COPY_SAMPLES, &stats, err);
@@ -195,8 +195,8 @@ int time_copy(struct bench *b, double bytes, double *ns, struct err *err)
     if (rc == ERR_NOMEM) /* for want of it the copy is unknown, and nothing else */
         rc = 0;
     if (to)
-        b->be->free(b->dev, to);
+        device_free(b->dev, to);
     if (from)
-        b->be->free(b->dev, from);
+        device_free(b->dev, from);
     return rc;
 }

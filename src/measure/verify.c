@@ -163,9 +163,9 @@ static int describe(struct bench *b, const struct bench_arg *a, int pass, double
     unsigned char got[64 * 16], want[64 * 16];
     char g[40] = "?", w[40] = "?";
     int64_t i = 0, n = a->n - found->place < 64 ? a->n - found->place : 64, size = t->bytes;
-    int rc = n <= 0 ? 0 : b->be->read(b->dev, got, a->buf.inside, found->place * size, n * size, err);
+    int rc = n <= 0 ? 0 : device_read(b->dev, got, a->buf.inside, found->place * size, n * size, err);
     if (!rc && n > 0)
-        rc = b->be->read(b->dev, want, a->expected[pass], found->place * size, n * size, err);
+        rc = device_read(b->dev, want, a->expected[pass], found->place * size, n * size, err);
     if (rc)
         return rc;
     while (i < n - 1 && alike(t, got + i * size, want + i * size, tolerance))
@@ -314,13 +314,13 @@ static int launch(struct bench *b, struct loaded *l, const struct bound *how, st
     struct err why = { 0 };
     int rc = candidate_launch(b, l, how, &why);
     if (!rc)
-        rc = b->be->sync(b->dev, &why);
+        rc = device_sync(b->dev, &why);
     if (!rc)
         return 0;
     if (why.code == ERR_NOMEM)
         return err_set(err, ERR_NOMEM, "%s", why.msg);
     /* An error that stays takes the context with it; one that does not was a refusal. */
-    rc = b->be->sync(b->dev, err);
+    rc = device_sync(b->dev, err);
     condemn(r, rc ? OUT_CRASH : OUT_LAUNCH_ERROR, "%s", why.msg);
     return rc ? rc : VERDICT;
 }

@@ -132,13 +132,13 @@ static void cache_save(cutune_handle *h, const struct code *c, const struct buf 
 
 static int compile(cutune_handle *h, struct code *c, struct err *err)
 {
-    const struct backend *b = h->device_backend;
+    const struct backend *b = h->backend;
     struct compiler *compiler = NULL;
     struct buf binary = { 0 }, log = { 0 };
     const struct compile_job job = { .source = c->source };
-    int rc = b->compiler_open(&h->dev, &compiler, err);
+    int rc = b->compiling->open(&h->dev, &compiler, err);
     if (!rc) {
-        rc = b->compile(compiler, &job, &binary, NULL, &log, err);
+        rc = b->compiling->compile(compiler, &job, &binary, NULL, &log, err);
         if (rc == ERR_INVALID && log.len) {
             char line[256];
             compile_log_line(&log, line);
@@ -151,7 +151,7 @@ static int compile(cutune_handle *h, struct code *c, struct err *err)
     if (!rc)
         cache_save(h, c, &binary);
     if (compiler)
-        b->compiler_close(compiler);
+        b->compiling->close(compiler);
     buf_free(&binary);
     buf_free(&log);
     return rc;
@@ -159,7 +159,7 @@ static int compile(cutune_handle *h, struct code *c, struct err *err)
 
 int code_load(cutune_handle *h, struct code *c, struct err *err)
 {
-    const char *format = h->device_backend->format;
+    const char *format = h->backend->format;
     struct err why = { 0 };
     if (c->loaded)
         return 0;
@@ -174,7 +174,8 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
     if (cache_load(h, c, format))
         return 0;
     /* The driver compiles it, and keeps a cache of its own. */
-    if (c->portable && !h->backend->load(h->guest, c->portable, strlen(c->portable) + 1, "ptx", &c->loaded, &why))
+    const char *portable = h->backend->portable;
+    if (c->portable && portable && !h->backend->load(h->guest, c->portable, strlen(c->portable) + 1, portable, &c->loaded, &why))
         return 0;
     int rc = compile(h, c, err);
     if (rc && why.msg[0])

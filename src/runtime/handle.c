@@ -135,7 +135,7 @@ static void handle_free(cutune_handle *h, bool here)
     mem_free(h);
 }
 
-static int attach(cutune *c, const struct devspec *dev, const struct guest_backend *backend, void *native, cutune_handle **out)
+static int attach(cutune *c, const struct devspec *dev, const struct backend *backend, void *native, cutune_handle **out)
 {
     struct err *err = thread_err();
     struct table *table = NULL;
@@ -157,7 +157,6 @@ static int attach(cutune *c, const struct devspec *dev, const struct guest_backe
         handle_free(h, true);
         return rc;
     }
-    h->device_backend = backend_find(h->dev.backend);
     pthread_mutex_lock(&c->lock);
     h->next = c->handles;
     c->handles = h;
@@ -182,10 +181,15 @@ int cutune_attach(cutune *c, const cutune_device *device, cutune_handle **out)
     return rc ? rc : attach(c, &dev, NULL, NULL, out);
 }
 
-int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out)
+int attach_to(cutune *c, const struct backend *backend, void *native, cutune_handle **out)
 {
     int rc = good(c, out);
-    return rc ? rc : attach(c, NULL, &cuda_guest, context, out);
+    return rc ? rc : attach(c, NULL, backend, native, out);
+}
+
+int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out)
+{
+    return attach_to(c, &cuda_backend, context, out);
 }
 
 int cutune_attach_opencl(cutune *c, void *queue, cutune_handle **out)
@@ -193,13 +197,7 @@ int cutune_attach_opencl(cutune *c, void *queue, cutune_handle **out)
     int rc = good(c, out);
     if (!rc && !queue)
         rc = refuse(CUTUNE_ERR_INVALID, "no command queue given");
-    return rc ? rc : attach(c, NULL, &opencl_guest, queue, out);
-}
-
-int attach_null(cutune *c, int index, cutune_handle **out)
-{
-    int rc = good(c, out);
-    return rc ? rc : attach(c, NULL, &null_guest, &index, out);
+    return rc ? rc : attach_to(c, &opencl_backend, queue, out);
 }
 
 void cutune_detach(cutune_handle *h)

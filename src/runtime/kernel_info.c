@@ -76,7 +76,7 @@ int cutune_kernel_params(const cutune_kernel *k, int i)
 
 _Static_assert(CUTUNE_PARAM_BUFFER == (int)GUEST_BUFFER && CUTUNE_PARAM_WORKSPACE == (int)GUEST_WORKSPACE &&
                    CUTUNE_PARAM_VALUE == (int)GUEST_VALUE,
-               "cutune.h and device/guest.h name the same kinds");
+               "cutune.h and device/backend.h name the same kinds");
 
 int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *out)
 {

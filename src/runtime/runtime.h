@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "cutune.h"
-#include "device/guest.h"
+#include "device/backend.h"
 #include "model/plan.h"
 #include "store/store.h"
 
@@ -148,7 +148,7 @@ struct apart {
 };
 
 struct cutune_kernel {
-    const struct guest_backend *backend; /* null: a handle that launches nothing */
+    const struct backend *backend; /* null: a handle that launches nothing */
     struct guest *guest;
     struct guest_work work;
     atomic_bool ready; /* its functions are loaded */
@@ -226,8 +226,7 @@ struct cutune_handle {
     int generation; /* of forks */
     struct cutune *owner;
     struct cutune_handle *next;
-    const struct backend *device_backend;
-    const struct guest_backend *backend; /* null: launches nothing */
+    const struct backend *backend; /* null: launches nothing */
     struct guest *guest;
     struct devspec dev;
     struct cutune_kernel *kernels; /* all that were ever handed out */
@@ -286,7 +285,7 @@ void watch_stop(struct cutune *c);                  /* after a last flush */
 void watch_forget(struct cutune *c);                /* the same in a child: frees memory */
 int watch_flush(struct cutune *c, struct err *err); /* writes the misses; 0 where none are captured */
 
-/* For tests: a handle to the pretend device null:INDEX. */
-int attach_null(cutune *c, int index, cutune_handle **out);
+/* A handle in a context of any backend's, as its `open` takes it; tests attach to the pretend device. */
+int attach_to(cutune *c, const struct backend *backend, void *native, cutune_handle **out);
 
 #endif

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "child/process.h"
 #include "base/util.h"
+#include "child/process.h"
 #include "device/device.h"
 #include "source/source.h"
 #include "worker/child.h"
@@ -26,10 +26,10 @@ static int set_up(struct compiling *w, struct err *err)
 {
     const struct task *t = &w->c->task;
     char compiler[COMPILER_NAME];
-    int rc = w->be->compiler_open(&t->dev, &w->compiler, err);
+    int rc = w->be->compiling->open(&t->dev, &w->compiler, err);
     if (rc)
         return rc;
-    w->be->compiler_name(w->compiler, compiler);
+    w->be->compiling->name(w->compiler, compiler);
     rc = source_basis(t->op, &t->problem, t->row, &t->dev, compiler, w->basis, err);
     if (rc && t->op->reference_name)
         err_prefix(err, "reference %s: ", t->op->reference_name);
@@ -116,7 +116,7 @@ static int compile_text(struct compiling *w, const struct config *config, const 
         job.arch = arch;
     }
     if (!rc)
-        rc = w->be->compile(w->compiler, &job, binary, portable, &log, &why);
+        rc = w->be->compiling->compile(w->compiler, &job, binary, portable, &log, &why);
     if (rc == ERR_INVALID && log.len)
         compile_log_line(&log, reason);
     else
@@ -137,7 +137,7 @@ static int compile(struct compiling *w, bool try_it, struct err *err)
                            : rc == ERR_INVALID     ? OUT_COMPILE_ERROR
                            : rc == ERR_UNSUPPORTED ? OUT_RESOURCES
                                                    : OUT_LAUNCH_ERROR;
-    w->be->compiler_name(w->compiler, compiler);
+    w->be->compiling->name(w->compiler, compiler);
     size_t f = frame_begin(out, F_COMPILED);
     buf_u8(out, (uint8_t)outcome);
     buf_lstr(out, reason);
@@ -194,7 +194,7 @@ int compile_worker(struct child *c, struct err *err)
         rc = child_serve(c, answer, &w, err);
     }
     if (w.compiler)
-        w.be->compiler_close(w.compiler);
+        w.be->compiling->close(w.compiler);
     plans_free(&w.plans);
     buf_free(&w.source);
     return rc;

@@ -52,7 +52,7 @@ static int compile(const struct candidate *c, const struct problem *first, struc
             snprintf(arch, sizeof arch, "%sa", c->session->spec.arch);
             job.arch = arch;
         }
-        rc = c->session->be->compile(c->session->compiler, &job, binary, NULL, &log, err);
+        rc = c->session->be->compiling->compile(c->session->compiler, &job, binary, NULL, &log, err);
     }
     if (rc && log.len) /* one line of it */
         err_prefix(err, "%.*s: ", (int)strcspn(log.data, "\n"), log.data);
@@ -75,7 +75,7 @@ int candidate_begin(const struct session *s, const struct op *op, const struct c
     if (!rc)
         rc = compile(out, first, &binary, err);
     if (!rc)
-        rc = s->be->load(s->dev, binary.data, binary.len, &out->module, err);
+        rc = device_load(s->dev, binary.data, binary.len, &out->module, err);
     buf_free(&binary);
     return rc;
 }
@@ -83,7 +83,7 @@ int candidate_begin(const struct session *s, const struct op *op, const struct c
 void candidate_end(struct candidate *c)
 {
     if (c->module)
-        c->session->be->unload(c->session->dev, c->module);
+        device_unload(c->session->dev, c->module);
     plan_free(c->plan);
     *c = (struct candidate){ 0 };
 }
@@ -121,7 +121,7 @@ static int make_launch(struct ready *r, int i, const struct val *slots, struct e
     struct resources needs = { -1, -1, -1, -1 };
     int rc = plan_geometry(r->c->plan, i, slots, g, err);
     if (!rc)
-        rc = s->be->kernel(s->dev, r->c->module, l->kernel, g->shared, &r->launches[i].kernel, &needs, err);
+        rc = device_kernel(s->dev, r->c->module, l->kernel, g->shared, &r->launches[i].kernel, &needs, err);
     if (rc)
         return rc;
     if (needs.max_threads >= 0 && g->block[0] * g->block[1] * g->block[2] > needs.max_threads)
@@ -150,18 +150,18 @@ static int launch(const struct ready *r, int pass, struct err *err)
     int rc = data_reset(r->d, pass, err);
     for (int i = 0; !rc && v && i < v->nclear; i++) {
         const struct guarded *g = &r->d->buffers[v->clear[i]].memory;
-        rc = s->be->fill(s->dev, g->inside, 0, g->bytes, 0, err);
+        rc = device_fill(s->dev, g->inside, 0, g->bytes, 0, err);
     }
     for (int i = 0; !rc && v && i < v->nworkspaces; i++) {
-        rc = s->be->fill(s->dev, r->work[i].whole, 0, r->work[i].total, (uint8_t)poison(pass), err);
+        rc = device_fill(s->dev, r->work[i].whole, 0, r->work[i].total, (uint8_t)poison(pass), err);
         if (!rc && v->workspaces[i].clear)
-            rc = s->be->fill(s->dev, r->work[i].inside, 0, r->work[i].bytes, 0, err);
+            rc = device_fill(s->dev, r->work[i].inside, 0, r->work[i].bytes, 0, err);
     }
     for (int i = 0; !rc && i < r->c->nlaunches; i++)
-        rc = s->be->launch(s->dev, r->launches[i].kernel, &r->launches[i].geometry, r->launches[i].args, r->c->launches[i].nargs,
+        rc = device_launch(s->dev, r->launches[i].kernel, &r->launches[i].geometry, r->launches[i].args, r->c->launches[i].nargs,
                            err);
     if (!rc)
-        rc = s->be->sync(s->dev, err);
+        rc = device_sync(s->dev, err);
     return rc == ERR_UNSUPPORTED ? ERR_DEVICE : rc; /* what fits and is refused all the same is a failure */
 }
 

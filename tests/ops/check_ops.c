@@ -87,7 +87,7 @@ static int check_config(struct run *r, const struct config *c, struct err *err)
         } else {
             r->failed++;
             report(r, "FAILED", &r->cases[i].data.problem, c, ran ? why.msg : wrong);
-            lost = ran ? r->session.be->sync(r->session.dev, err) : 0;
+            lost = ran ? device_sync(r->session.dev, err) : 0;
         }
     }
     candidate_end(&candidate);
@@ -272,16 +272,16 @@ static int session_begin(struct session *s, const char *word, struct err *err)
     if (rc)
         return rc;
     s->be = backend_find(s->spec.backend);
-    rc = s->be->compiler_open(&s->spec, &s->compiler, err);
-    return rc ? rc : s->be->open(&s->spec, &s->dev, err);
+    rc = s->be->compiling->open(&s->spec, &s->compiler, err);
+    return rc ? rc : device_open(&s->spec, &s->dev, err);
 }
 
 static void session_end(struct session *s)
 {
     if (s->dev)
-        s->be->close(s->dev);
+        device_close(s->dev);
     if (s->compiler)
-        s->be->compiler_close(s->compiler);
+        s->be->compiling->close(s->compiler);
 }
 
 static int usage(void)

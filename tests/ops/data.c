@@ -14,16 +14,16 @@ int poison(int pass)
 int guarded_alloc(const struct session *s, int64_t bytes, struct guarded *out, struct err *err)
 {
     *out = (struct guarded){ .bytes = bytes, .total = GUARD + bytes + GUARD };
-    int rc = s->be->alloc(s->dev, out->total, &out->whole, err);
-    return rc ? rc : s->be->view(s->dev, out->whole, GUARD, bytes, &out->inside, err);
+    int rc = device_alloc(s->dev, out->total, &out->whole, err);
+    return rc ? rc : device_view(s->dev, out->whole, GUARD, bytes, &out->inside, err);
 }
 
 void guarded_free(const struct session *s, struct guarded *g)
 {
     if (g->inside)
-        s->be->free(s->dev, g->inside);
+        device_free(s->dev, g->inside);
     if (g->whole)
-        s->be->free(s->dev, g->whole);
+        device_free(s->dev, g->whole);
     *g = (struct guarded){ 0 };
 }
 
@@ -119,7 +119,7 @@ int data_reset(const struct data *d, int pass, struct err *err)
     for (int i = 0; !rc && i < d->op->nargs; i++) {
         const struct buffer *b = &d->buffers[i];
         if (b->arg)
-            rc = d->session->be->write(d->session->dev, b->memory.whole, 0, b->before[pass], b->memory.total, err);
+            rc = device_write(d->session->dev, b->memory.whole, 0, b->before[pass], b->memory.total, err);
     }
     return rc;
 }
@@ -192,7 +192,7 @@ static int read_back(const struct session *s, const struct guarded *g, unsigned 
     *out = mem_alloc((size_t)g->total);
     if (!*out)
         return err_nomem(err);
-    return s->be->read(s->dev, *out, g->whole, 0, g->total, err);
+    return device_read(s->dev, *out, g->whole, 0, g->total, err);
 }
 
 int guards_compare(const struct session *s, const struct guarded *g, int pass, const char *name, char wrong[WRONG], struct err *err)

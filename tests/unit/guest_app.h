@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "device/cuda_part.h"
-#include "device/guest.h"
+#include "device/null_part.h"
 #include "device/opencl_part.h"
 
 #define OK(...)                                                                                                                    \
@@ -38,7 +38,7 @@ enum { N = 3000, BLOCK = 64, BYTES = N * 4, TOTAL_AT = 3 * GUEST_ALIGN, WORKSPAC
 
 /* The application, and what it attached to; backend null: there is no device. */
 struct app {
-    const struct guest_backend *backend;
+    const struct backend *backend;
     struct guest *guest;
     struct devspec spec;
     void *handle;     /* what was attached to */
@@ -83,7 +83,7 @@ struct job {
 static inline void *function_of(struct app *a, const char *name, int64_t shared, const struct guest_param *params, int n)
 {
     void *f = NULL;
-    OK(a->backend->function(a->guest, a->code, name, shared, params, n, &f, &err));
+    OK(a->backend->function(a->guest, a->code, name, shared, params, n, &f, NULL, &err));
     assert_non_null(f);
     assert_non_null(a->backend->raw(f));
     return f;
@@ -148,7 +148,7 @@ static inline void memory_runs_out(void **state)
         if (!rc)
             rc = a->backend->load(g, a->image.data, a->image.len, a->format, &code, &err);
         if (!rc)
-            rc = a->backend->function(g, code, "add", 0, params, 4, &f, &err);
+            rc = a->backend->function(g, code, "add", 0, params, 4, &f, NULL, &err);
         mem_fail_at(-1);
         a->backend->close(g);
         if (rc)

@@ -6,7 +6,6 @@
 #include "store_sample.h"
 
 #include "cutune.h"
-#include "device/device.h"
 #include "device/null_part.h"
 #include "runtime/runtime.h"
 
@@ -181,6 +180,12 @@ static inline cutune *open_pretend(cutune_options o)
     if (cutune_open_with(&o, &c))
         fail_msg("%s", cutune_error());
     return c;
+}
+
+/* A handle to the pretend device null:INDEX. */
+static inline int attach_null(cutune *c, int index, cutune_handle **out)
+{
+    return attach_to(c, &null_backend, &index, out);
 }
 
 static inline cutune_handle *attached(cutune *c)

@@ -78,7 +78,7 @@ static int open_fixture(struct fixture *f, const char *word)
         return 0;
     }
     f->be = backend_find(f->spec.backend);
-    return f->be->open(&f->spec, &f->dev, &err);
+    return device_open(&f->spec, &f->dev, &err);
 }
 
 static struct fixture *take(void **state)
@@ -95,12 +95,12 @@ static struct module *load(struct fixture *f, const char *source)
     struct compiler *c;
     struct buf binary = { 0 }, log = { 0 };
     struct module *m;
-    OK(f->be->compiler_open(&f->spec, &c, &err));
-    int rc = f->be->compile(c, &(struct compile_job){ .source = source }, &binary, NULL, &log, &err);
+    OK(f->be->compiling->open(&f->spec, &c, &err));
+    int rc = f->be->compiling->compile(c, &(struct compile_job){ .source = source }, &binary, NULL, &log, &err);
     if (rc)
         fail_msg("compile: %s\n%s", err.msg, buf_text(&log));
-    OK(f->be->load(f->dev, binary.data, binary.len, &m, &err));
-    f->be->compiler_close(c);
+    OK(device_load(f->dev, binary.data, binary.len, &m, &err));
+    f->be->compiling->close(c);
     buf_free(&binary);
     buf_free(&log);
     return m;
@@ -119,14 +119,14 @@ static struct module *load_dialect(struct fixture *f)
 static struct kernel *entry(struct fixture *f, struct module *m, const char *name, int64_t shared)
 {
     struct kernel *k;
-    OK(f->be->kernel(f->dev, m, name, shared, &k, NULL, &err));
+    OK(device_kernel(f->dev, m, name, shared, &k, NULL, &err));
     return k;
 }
 
 static struct memory *room(struct fixture *f, int64_t bytes)
 {
     struct memory *m;
-    OK(f->be->alloc(f->dev, bytes, &m, &err));
+    OK(device_alloc(f->dev, bytes, &m, &err));
     return m;
 }
 
@@ -157,43 +157,42 @@ static void description_is_whole(void **state)
 static void memory_moves(void **state)
 {
     struct fixture *f = take(state);
-    const struct backend *be = f->be;
     enum { SIZE = 5 * VIEW_ALIGN + 13 };
     struct memory *a = room(f, SIZE), *b = room(f, SIZE), *view, *inner;
     unsigned char *bytes = malloc(SIZE);
-    OK(be->fill(f->dev, a, 0, SIZE, 0x11, &err));
-    OK(be->view(f->dev, a, VIEW_ALIGN, 3 * VIEW_ALIGN + 5, &view, &err));
-    OK(be->fill(f->dev, view, 0, 3 * VIEW_ALIGN + 5, 0x22, &err));
-    OK(be->view(f->dev, view, VIEW_ALIGN, 7, &inner, &err));
-    OK(be->write(f->dev, inner, 2, "hello", 5, &err));
-    OK(be->fill(f->dev, a, 3, 5, 0x33, &err));
-    OK(be->copy(f->dev, b, a, SIZE, &err));
-    OK(be->read(f->dev, bytes, b, 0, SIZE, &err));
+    OK(device_fill(f->dev, a, 0, SIZE, 0x11, &err));
+    OK(device_view(f->dev, a, VIEW_ALIGN, 3 * VIEW_ALIGN + 5, &view, &err));
+    OK(device_fill(f->dev, view, 0, 3 * VIEW_ALIGN + 5, 0x22, &err));
+    OK(device_view(f->dev, view, VIEW_ALIGN, 7, &inner, &err));
+    OK(device_write(f->dev, inner, 2, "hello", 5, &err));
+    OK(device_fill(f->dev, a, 3, 5, 0x33, &err));
+    OK(device_copy(f->dev, b, a, SIZE, &err));
+    OK(device_read(f->dev, bytes, b, 0, SIZE, &err));
     for (int i = 0; i < SIZE; i++) {
         int at = i - 2 * VIEW_ALIGN - 2;
         bool in_view = i >= VIEW_ALIGN && i < 4 * VIEW_ALIGN + 5;
         assert_int_equal(bytes[i], at >= 0 && at < 5 ? "hello"[at] : in_view ? 0x22 : i >= 3 && i < 8 ? 0x33 : 0x11);
     }
-    OK(be->read(f->dev, bytes, inner, 2, 5, &err));
+    OK(device_read(f->dev, bytes, inner, 2, 5, &err));
     assert_memory_equal(bytes, "hello", 5);
-    OK(be->copy(f->dev, inner, b, 0, &err)); /* nothing is fine */
+    OK(device_copy(f->dev, inner, b, 0, &err)); /* nothing is fine */
 
-    FAILS(ERR_INVALID, be->fill(f->dev, a, 1, SIZE, 0, &err));
-    FAILS(ERR_INVALID, be->fill(f->dev, a, -1, 1, 0, &err));
-    FAILS(ERR_INVALID, be->copy(f->dev, inner, a, 8, &err));
-    FAILS(ERR_INVALID, be->read(f->dev, bytes, view, 0, SIZE, &err));
-    FAILS(ERR_INVALID, be->write(f->dev, view, INT64_MAX, bytes, 1, &err));
+    FAILS(ERR_INVALID, device_fill(f->dev, a, 1, SIZE, 0, &err));
+    FAILS(ERR_INVALID, device_fill(f->dev, a, -1, 1, 0, &err));
+    FAILS(ERR_INVALID, device_copy(f->dev, inner, a, 8, &err));
+    FAILS(ERR_INVALID, device_read(f->dev, bytes, view, 0, SIZE, &err));
+    FAILS(ERR_INVALID, device_write(f->dev, view, INT64_MAX, bytes, 1, &err));
     struct memory *none = NULL;
-    FAILS(ERR_INVALID, be->view(f->dev, a, 100, 1, &none, &err));
-    FAILS(ERR_INVALID, be->view(f->dev, view, 0, SIZE, &none, &err));
-    FAILS(ERR_INVALID, be->alloc(f->dev, 0, &none, &err));
-    FAILS(ERR_NOMEM, be->alloc(f->dev, INT64_MAX, &none, &err));
+    FAILS(ERR_INVALID, device_view(f->dev, a, 100, 1, &none, &err));
+    FAILS(ERR_INVALID, device_view(f->dev, view, 0, SIZE, &none, &err));
+    FAILS(ERR_INVALID, device_alloc(f->dev, 0, &none, &err));
+    FAILS(ERR_NOMEM, device_alloc(f->dev, INT64_MAX, &none, &err));
     assert_null(none);
-    be->free(f->dev, inner);
-    be->free(f->dev, view);
-    be->free(f->dev, a);
-    be->free(f->dev, b);
-    be->free(f->dev, NULL);
+    device_free(f->dev, inner);
+    device_free(f->dev, view);
+    device_free(f->dev, a);
+    device_free(f->dev, b);
+    device_free(f->dev, NULL);
     free(bytes);
 }
 
@@ -205,33 +204,33 @@ static void turns_a_matrix(void **state)
     struct module *m = load_dialect(f);
     struct resources r;
     struct kernel *k;
-    OK(f->be->kernel(f->dev, m, "turn", 0, &k, &r, &err));
+    OK(device_kernel(f->dev, m, "turn", 0, &k, &r, &err));
     assert_true(r.max_threads >= 64 && (r.shared < 0 || r.shared >= 16 * 17 * 4));
     struct memory *in = room(f, BYTES), *out = room(f, ROOM), *inside;
     float *host = malloc(ROOM);
     for (int i = 0; i < M * N; i++)
         host[i] = (float)i;
-    OK(f->be->write(f->dev, in, 0, host, BYTES, &err));
-    OK(f->be->fill(f->dev, out, 0, ROOM, 0x5a, &err));
-    OK(f->be->view(f->dev, out, VIEW_ALIGN, BYTES, &inside, &err));
+    OK(device_write(f->dev, in, 0, host, BYTES, &err));
+    OK(device_fill(f->dev, out, 0, ROOM, 0x5a, &err));
+    OK(device_view(f->dev, out, VIEW_ALIGN, BYTES, &inside, &err));
     struct geometry g = { .grid = { (N + 15) / 16, (M + 15) / 16, 1 }, .block = { 16, 4, 1 } };
     struct karg args[] = { { .memory = inside }, { .memory = in }, number(M), number(N) };
-    OK(f->be->span_begin(f->dev, 5, &err));
+    OK(device_span_begin(f->dev, 5, &err));
     for (int i = 0; i < 3; i++)
-        OK(f->be->launch(f->dev, k, &g, args, 4, &err));
-    OK(f->be->span_end(f->dev, 5, &err));
-    OK(f->be->span_begin(f->dev, 6, &err));
-    OK(f->be->span_end(f->dev, 6, &err));
-    OK(f->be->sync(f->dev, &err));
+        OK(device_launch(f->dev, k, &g, args, 4, &err));
+    OK(device_span_end(f->dev, 5, &err));
+    OK(device_span_begin(f->dev, 6, &err));
+    OK(device_span_end(f->dev, 6, &err));
+    OK(device_sync(f->dev, &err));
     double ns = -1, empty = -1;
-    OK(f->be->span_ns(f->dev, 5, &ns, &err));
-    OK(f->be->span_ns(f->dev, 6, &empty, &err));
+    OK(device_span_ns(f->dev, 5, &ns, &err));
+    OK(device_span_ns(f->dev, 6, &empty, &err));
     assert_true(ns > 0 && empty >= 0);
-    FAILS(ERR_INVALID, f->be->span_ns(f->dev, 7, &ns, &err));
-    FAILS(ERR_INVALID, f->be->span_begin(f->dev, MAX_SPANS, &err));
-    FAILS(ERR_INVALID, f->be->span_end(f->dev, -1, &err));
+    FAILS(ERR_INVALID, device_span_ns(f->dev, 7, &ns, &err));
+    FAILS(ERR_INVALID, device_span_begin(f->dev, MAX_SPANS, &err));
+    FAILS(ERR_INVALID, device_span_end(f->dev, -1, &err));
 
-    OK(f->be->read(f->dev, host, out, 0, ROOM, &err));
+    OK(device_read(f->dev, host, out, 0, ROOM, &err));
     const unsigned char *bytes = (const unsigned char *)host;
     for (int i = 0; i < ROOM; i++)
         if (i < VIEW_ALIGN || i >= VIEW_ALIGN + BYTES)
@@ -240,11 +239,11 @@ static void turns_a_matrix(void **state)
         for (int x = 0; x < N; x++)
             assert_true(host[VIEW_ALIGN / 4 + x * M + y] == (float)(y * N + x));
 
-    int code = f->be->kernel(f->dev, m, "absent", 0, &k, NULL, &err);
+    int code = device_kernel(f->dev, m, "absent", 0, &k, NULL, &err);
     assert_int_equal(code, ERR_NOTFOUND);
-    f->be->free(f->dev, inside);
-    f->be->free(f->dev, out);
-    f->be->free(f->dev, in);
+    device_free(f->dev, inside);
+    device_free(f->dev, out);
+    device_free(f->dev, in);
     free(host);
 }
 
@@ -258,28 +257,28 @@ static void dynamic_shared_memory(void **state)
     for (int i = 0; i < N; i++)
         host[i] = (float)(i + 1);
     struct memory *in = room(f, sizeof host), *out = room(f, sizeof host);
-    OK(f->be->write(f->dev, in, 0, host, sizeof host, &err));
+    OK(device_write(f->dev, in, 0, host, sizeof host, &err));
     struct geometry g = { .grid = { BLOCKS, 1, 1 }, .block = { THREADS, 1, 1 }, .shared = THREADS * 4 };
     struct karg args[] = { { .memory = out }, { .memory = in }, number(N) };
-    OK(f->be->launch(f->dev, k, &g, args, 3, &err));
-    OK(f->be->read(f->dev, got, out, 0, sizeof got, &err));
+    OK(device_launch(f->dev, k, &g, args, 3, &err));
+    OK(device_read(f->dev, got, out, 0, sizeof got, &err));
     for (int i = 0; i < N; i++) {
         int start = i - i % THREADS, from = start + (i % THREADS + THREADS / 2) % THREADS;
         assert_true(got[i] == (from < N ? host[from] : 0) + host[start]);
     }
     g.shared++;
-    FAILS(ERR_INVALID, f->be->launch(f->dev, k, &g, args, 3, &err));
+    FAILS(ERR_INVALID, device_launch(f->dev, k, &g, args, 3, &err));
     struct kernel *none = NULL;
-    FAILS(ERR_UNSUPPORTED, f->be->kernel(f->dev, m, "halves", f->spec.max_shared + 1, &none, NULL, &err));
-    FAILS(ERR_UNSUPPORTED, f->be->kernel(f->dev, m, "halves", -1, &none, NULL, &err));
+    FAILS(ERR_UNSUPPORTED, device_kernel(f->dev, m, "halves", f->spec.max_shared + 1, &none, NULL, &err));
+    FAILS(ERR_UNSUPPORTED, device_kernel(f->dev, m, "halves", -1, &none, NULL, &err));
 
     /* As much as the device has: more than CUDA gives without being asked. */
     k = entry(f, m, "halves", f->spec.max_shared);
     g.shared = f->spec.max_shared;
-    OK(f->be->launch(f->dev, k, &g, args, 3, &err));
-    OK(f->be->sync(f->dev, &err));
-    f->be->free(f->dev, out);
-    f->be->free(f->dev, in);
+    OK(device_launch(f->dev, k, &g, args, 3, &err));
+    OK(device_sync(f->dev, &err));
+    device_free(f->dev, out);
+    device_free(f->dev, in);
 }
 
 static void atomics(void **state)
@@ -291,21 +290,21 @@ static void atomics(void **state)
     struct memory *room_of[4];
     for (int i = 0; i < 4; i++) {
         room_of[i] = room(f, 16);
-        OK(f->be->fill(f->dev, room_of[i], 0, 16, 0, &err));
+        OK(device_fill(f->dev, room_of[i], 0, 16, 0, &err));
     }
     uint32_t u[3] = { 0, 1000, 0 }, bits;
-    OK(f->be->write(f->dev, room_of[1], 0, u, sizeof u, &err));
+    OK(device_write(f->dev, room_of[1], 0, u, sizeof u, &err));
     int32_t by = -3, i[3];
     float sum;
     struct geometry g = { .grid = { BLOCKS, 1, 1 }, .block = { THREADS, 1, 1 } };
     struct karg args[] = {
         { .memory = room_of[0] }, { .memory = room_of[1] }, { .memory = room_of[2] }, { .memory = room_of[3] }, scalar(&by, 4)
     };
-    OK(f->be->launch(f->dev, k, &g, args, 5, &err));
-    OK(f->be->read(f->dev, i, room_of[0], 0, sizeof i, &err));
-    OK(f->be->read(f->dev, u, room_of[1], 0, sizeof u, &err));
-    OK(f->be->read(f->dev, &sum, room_of[2], 0, sizeof sum, &err));
-    OK(f->be->read(f->dev, &bits, room_of[3], 0, sizeof bits, &err));
+    OK(device_launch(f->dev, k, &g, args, 5, &err));
+    OK(device_read(f->dev, i, room_of[0], 0, sizeof i, &err));
+    OK(device_read(f->dev, u, room_of[1], 0, sizeof u, &err));
+    OK(device_read(f->dev, &sum, room_of[2], 0, sizeof sum, &err));
+    OK(device_read(f->dev, &bits, room_of[3], 0, sizeof bits, &err));
     assert_int_equal(i[0], -3 * ALL);
     assert_int_equal(i[1], -(THREADS - 1));
     assert_int_equal(i[2], THREADS - 1);
@@ -315,14 +314,14 @@ static void atomics(void **state)
     assert_true(sum == 0.5f * ALL);
     assert_int_equal(bits, 0x80000000u);
 
-    if (f->be->kernel(f->dev, m, "atomics64", 0, &k, NULL, &err) == 0) {
+    if (device_kernel(f->dev, m, "atomics64", 0, &k, NULL, &err) == 0) {
         uint64_t wide;
         double exact;
-        OK(f->be->fill(f->dev, room_of[0], 0, 16, 0, &err));
-        OK(f->be->fill(f->dev, room_of[1], 0, 16, 0, &err));
-        OK(f->be->launch(f->dev, k, &g, args, 2, &err));
-        OK(f->be->read(f->dev, &wide, room_of[0], 0, 8, &err));
-        OK(f->be->read(f->dev, &exact, room_of[1], 0, 8, &err));
+        OK(device_fill(f->dev, room_of[0], 0, 16, 0, &err));
+        OK(device_fill(f->dev, room_of[1], 0, 16, 0, &err));
+        OK(device_launch(f->dev, k, &g, args, 2, &err));
+        OK(device_read(f->dev, &wide, room_of[0], 0, 8, &err));
+        OK(device_read(f->dev, &exact, room_of[1], 0, 8, &err));
         assert_true(wide == (uint64_t)ALL << 33);
         assert_true(exact == 0.25 * ALL);
     } else {
@@ -331,7 +330,7 @@ static void atomics(void **state)
         assert_string_not_equal(f->spec.backend, "cuda");
     }
     for (int n = 0; n < 4; n++)
-        f->be->free(f->dev, room_of[n]);
+        device_free(f->dev, room_of[n]);
 }
 
 static void places(void **state)
@@ -344,9 +343,9 @@ static void places(void **state)
     struct memory *out = room(f, sizeof got);
     struct geometry g = { .grid = { 2, 3, 4 }, .block = { 4, 2, 3 } };
     struct karg args[] = { { .memory = out } };
-    OK(f->be->fill(f->dev, out, 0, sizeof got, 0xff, &err));
-    OK(f->be->launch(f->dev, k, &g, args, 1, &err));
-    OK(f->be->read(f->dev, got, out, 0, sizeof got, &err));
+    OK(device_fill(f->dev, out, 0, sizeof got, 0xff, &err));
+    OK(device_launch(f->dev, k, &g, args, 1, &err));
+    OK(device_read(f->dev, got, out, 0, sizeof got, &err));
     for (uint32_t i = 0; i < BLOCKS * THREADS; i++)
         assert_int_equal(got[i], i / THREADS << 16 | i % THREADS);
 
@@ -357,16 +356,16 @@ static void places(void **state)
     bad[2].grid[0] = INT64_MAX;
     bad[3].block[0] = f->spec.max_threads;
     for (int i = 0; i < 4; i++)
-        FAILS(ERR_UNSUPPORTED, f->be->launch(f->dev, k, &bad[i], args, 1, &err));
+        FAILS(ERR_UNSUPPORTED, device_launch(f->dev, k, &bad[i], args, 1, &err));
     struct karg too_many[] = { args[0], number(1), number(2) };
     if (strcmp(f->spec.backend, "opencl") == 0) /* a driver before CUDA 12.4 does not tell */
-        FAILS(ERR_INVALID, f->be->launch(f->dev, k, &g, too_many, 3, &err));
-    FAILS(ERR_INVALID, f->be->launch(f->dev, k, &g, too_many, 1000, &err));
+        FAILS(ERR_INVALID, device_launch(f->dev, k, &g, too_many, 3, &err));
+    FAILS(ERR_INVALID, device_launch(f->dev, k, &g, too_many, 1000, &err));
     too_many[1].size = 17;
-    FAILS(ERR_INVALID, f->be->launch(f->dev, k, &g, too_many, 2, &err));
-    OK(f->be->launch(f->dev, k, &g, args, 1, &err));
-    OK(f->be->sync(f->dev, &err));
-    f->be->free(f->dev, out);
+    FAILS(ERR_INVALID, device_launch(f->dev, k, &g, too_many, 2, &err));
+    OK(device_launch(f->dev, k, &g, args, 1, &err));
+    OK(device_sync(f->dev, &err));
+    device_free(f->dev, out);
 }
 
 static void facts(void **state)
@@ -384,10 +383,10 @@ static void facts(void **state)
     struct karg args[] = { { .memory = out }, { .memory = w },    { .memory = fl },
                            scalar(&small, 1), scalar(&medium, 2), scalar(&large, 8) };
     struct geometry one = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } };
-    OK(f->be->launch(f->dev, k, &one, args, 6, &err));
-    OK(f->be->read(f->dev, got, out, 0, sizeof got, &err));
-    OK(f->be->read(f->dev, wide, w, 0, sizeof wide, &err));
-    OK(f->be->read(f->dev, floats, fl, 0, sizeof floats, &err));
+    OK(device_launch(f->dev, k, &one, args, 6, &err));
+    OK(device_read(f->dev, got, out, 0, sizeof got, &err));
+    OK(device_read(f->dev, wide, w, 0, sizeof wide, &err));
+    OK(device_read(f->dev, floats, fl, 0, sizeof floats, &err));
     const int64_t want[] = { 1122, 4488, 441, -5, 65535, INT64_MAX, 34, 1, 0x3f800000, 2 };
     for (int i = 0; i < 9 + f->spec.fp64; i++)
         assert_true(got[i] == want[i]);
@@ -395,9 +394,9 @@ static void facts(void **state)
     assert_memory_equal(wide, vectors, sizeof wide);
     for (int i = 0; i < 4; i++)
         assert_true(floats[i] == (float)i + 0.5f);
-    f->be->free(f->dev, out);
-    f->be->free(f->dev, w);
-    f->be->free(f->dev, fl);
+    device_free(f->dev, out);
+    device_free(f->dev, w);
+    device_free(f->dev, fl);
 }
 
 static void refuses_bad_source(void **state)
@@ -405,22 +404,23 @@ static void refuses_bad_source(void **state)
     const struct fixture *f = take(state);
     struct compiler *c;
     struct buf binary = { 0 }, log = { 0 }, source = { 0 };
-    OK(f->be->compiler_open(&f->spec, &c, &err));
-    FAILS(ERR_INVALID, f->be->compile(c, &(struct compile_job){ .source = "int f( { nonsense; }\n" }, &binary, NULL, &log, &err));
+    OK(f->be->compiling->open(&f->spec, &c, &err));
+    FAILS(ERR_INVALID,
+          f->be->compiling->compile(c, &(struct compile_job){ .source = "int f( { nonsense; }\n" }, &binary, NULL, &log, &err));
     assert_true(log.len > 0 && strstr(log.data, "error"));
     assert_int_equal(binary.len, 0);
     /* and goes on with the next */
     dialect(f->spec.backend, f->spec.fp64, &source);
     buf_clear(&log);
-    OK(f->be->compile(c, &(struct compile_job){ .source = source.data }, &binary, NULL, &log, &err));
+    OK(f->be->compiling->compile(c, &(struct compile_job){ .source = source.data }, &binary, NULL, &log, &err));
     assert_true(binary.len > 0);
 
     struct module *m = NULL;
-    FAILS(ERR_INVALID, f->be->load(f->dev, "garbage", 7, &m, &err));
-    FAILS(ERR_INVALID, f->be->load(f->dev, "", 0, &m, &err));
+    FAILS(ERR_INVALID, device_load(f->dev, "garbage", 7, &m, &err));
+    FAILS(ERR_INVALID, device_load(f->dev, "", 0, &m, &err));
     for (size_t cut = 0; cut < binary.len - 1; cut += binary.len / 50 + 1)
-        FAILS(ERR_INVALID, f->be->load(f->dev, binary.data, cut, &m, &err));
-    f->be->compiler_close(c);
+        FAILS(ERR_INVALID, device_load(f->dev, binary.data, cut, &m, &err));
+    f->be->compiling->close(c);
     buf_free(&binary);
     buf_free(&log);
     buf_free(&source);
@@ -454,29 +454,29 @@ static void trial_launches(void **state)
         .source = source.data, .nlaunches = 4, .launches = launches, .warming = count_call, .warming_arg = &calls
     };
     struct compiler *c;
-    OK(f->be->compiler_open(&f->spec, &c, &err));
+    OK(f->be->compiling->open(&f->spec, &c, &err));
     for (int i = 0; i < 2; i++) { /* the second time on the same buffers */
         buf_clear(&binary);
-        OK(f->be->compile(c, &job, &binary, NULL, &log, &err));
+        OK(f->be->compiling->compile(c, &job, &binary, NULL, &log, &err));
     }
-    f->be->compiler_close(c);
+    f->be->compiling->close(c);
     assert_int_equal(calls, f->spec.shares_cores ? 2 : 0);
     assert_int_equal(strstr(buf_text(&log), "trial launch of absent") != NULL, f->spec.shares_cores);
     struct module *m;
-    OK(f->be->load(f->dev, binary.data, binary.len, &m, &err));
+    OK(device_load(f->dev, binary.data, binary.len, &m, &err));
     struct kernel *k = entry(f, m, "halves", 256);
     struct memory *in = room(f, 4096), *out = room(f, 4096);
-    OK(f->be->fill(f->dev, in, 0, 4096, 0, &err));
-    OK(f->be->fill(f->dev, out, 0, 4096, 0xff, &err));
+    OK(device_fill(f->dev, in, 0, 4096, 0, &err));
+    OK(device_fill(f->dev, out, 0, 4096, 0xff, &err));
     struct karg real[] = { { .memory = out }, { .memory = in }, number(1024) };
-    OK(f->be->launch(f->dev, k, &g, real, 3, &err));
+    OK(device_launch(f->dev, k, &g, real, 3, &err));
     float got[1024];
-    OK(f->be->read(f->dev, got, out, 0, 4096, &err));
+    OK(device_read(f->dev, got, out, 0, 4096, &err));
     for (int i = 0; i < 1024; i++)
         assert_true(got[i] == 0);
-    f->be->free(f->dev, in);
-    f->be->free(f->dev, out);
-    f->be->unload(f->dev, m);
+    device_free(f->dev, in);
+    device_free(f->dev, out);
+    device_unload(f->dev, m);
     buf_free(&binary);
     buf_free(&log);
     buf_free(&source);
@@ -493,12 +493,12 @@ static void fault_is_sticky(void **state)
     struct memory *p = room(f, 4);
     struct geometry one = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } };
     struct karg arg = { .memory = p };
-    OK(f->be->launch(f->dev, k, &one, &arg, 1, &err));
-    FAILS(ERR_DEVICE, f->be->sync(f->dev, &err));
+    OK(device_launch(f->dev, k, &one, &arg, 1, &err));
+    FAILS(ERR_DEVICE, device_sync(f->dev, &err));
     assert_true(strstr(err.msg, "CUDA_ERROR_ILLEGAL_ADDRESS"));
-    FAILS(ERR_DEVICE, f->be->fill(f->dev, p, 0, 4, 0, &err));
-    f->be->free(f->dev, p);
-    f->be->unload(f->dev, m);
+    FAILS(ERR_DEVICE, device_fill(f->dev, p, 0, 4, 0, &err));
+    device_free(f->dev, p);
+    device_unload(f->dev, m);
 }
 
 /* PoCL caches kernels in a folder: one of this run's own. */
@@ -523,8 +523,8 @@ static void close_fixture(struct fixture *f)
 {
     if (!f->be)
         return;
-    f->be->unload(f->dev, f->dialect);
-    f->be->close(f->dev);
+    device_unload(f->dev, f->dialect);
+    device_close(f->dev);
 }
 
 static int close_all(void **state)

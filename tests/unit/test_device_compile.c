@@ -35,7 +35,8 @@ static void dialect(struct buf *out)
 static void compile(const char *source, const char *arch, struct buf *binary)
 {
     struct buf log = { 0 };
-    int rc = cuda_backend.compile(nvrtc(), &(struct compile_job){ .source = source, .arch = arch }, binary, NULL, &log, &err);
+    int rc =
+        cuda_backend.compiling->compile(nvrtc(), &(struct compile_job){ .source = source, .arch = arch }, binary, NULL, &log, &err);
     if (rc)
         fail_msg("%s\n%s", err.msg, buf_text(&log));
     buf_free(&log);
@@ -75,7 +76,7 @@ static void ptx_comes_beside_the_binary(void **state)
     for (int i = 0; i < 4; i++) {
         struct buf binary = { 0 }, ptx = { 0 }, log = { 0 };
         const struct compile_job job = { .source = "extern \"C\" __global__ void f(int *p) { *p = 1; }\n", .arch = archs[i] };
-        assert_int_equal(cuda_backend.compile(c, &job, &binary, &ptx, &log, &err), 0);
+        assert_int_equal(cuda_backend.compiling->compile(c, &job, &binary, &ptx, &log, &err), 0);
         assert_true(binary.len > 0 && ptx.len > 0);
         assert_int_equal(strlen(ptx.data), ptx.len);
         assert_non_null(strstr(ptx.data, targets[i]));
@@ -92,7 +93,7 @@ static void a_compiler_has_a_name(void **state)
 {
     (void)state;
     char name[COMPILER_NAME];
-    cuda_backend.compiler_name(nvrtc(), name);
+    cuda_backend.compiling->name(nvrtc(), name);
     assert_memory_equal(name, "NVRTC ", 6);
     assert_non_null(strchr(name, '.'));
 }
@@ -111,7 +112,7 @@ static void too_much_shared_memory_is_told_from_a_wrong_source(void **state)
                                                  "    p[threadIdx.x] = all[threadIdx.x * 7 % (50 << 10)];\n"
                                                  "}\n",
                                        .arch = "sm_90" };
-    assert_int_equal(cuda_backend.compile(c, &large, &binary, NULL, &log, &err), ERR_UNSUPPORTED);
+    assert_int_equal(cuda_backend.compiling->compile(c, &large, &binary, NULL, &log, &err), ERR_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "uses too much shared data"));
     assert_int_equal(binary.len, 0);
     buf_free(&log);
@@ -123,7 +124,7 @@ static void errors_come_with_a_log(void **state)
     struct compiler *c = nvrtc();
     struct buf binary = { 0 }, log = { 0 };
     const struct compile_job bad = { .source = "\n\nint f() { return nothing; }\n" };
-    assert_int_equal(cuda_backend.compile(c, &bad, &binary, NULL, &log, &err), ERR_INVALID);
+    assert_int_equal(cuda_backend.compiling->compile(c, &bad, &binary, NULL, &log, &err), ERR_INVALID);
     assert_non_null(strstr(log.data, "kernel.cu(3): error"));
     assert_int_equal(strlen(log.data), log.len);
     assert_int_equal(binary.len, 0);
@@ -131,11 +132,11 @@ static void errors_come_with_a_log(void **state)
     static const char *const archs[] = { "", "90", "sm_", "sm_9", "sm_9000", "sm_90 --x", "sm_90aa", "compute_x" };
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         const struct compile_job job = { .source = "", .arch = archs[i] };
-        assert_int_equal(cuda_backend.compile(c, &job, &binary, NULL, &log, &err), ERR_INVALID);
+        assert_int_equal(cuda_backend.compiling->compile(c, &job, &binary, NULL, &log, &err), ERR_INVALID);
         assert_non_null(strstr(err.msg, archs[i]));
     }
     const struct compile_job unknown = { .source = "", .arch = "sm_999" };
-    assert_int_equal(cuda_backend.compile(c, &unknown, &binary, NULL, &log, &err), ERR_UNSUPPORTED);
+    assert_int_equal(cuda_backend.compiling->compile(c, &unknown, &binary, NULL, &log, &err), ERR_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "sm_999"));
     buf_free(&log);
     buf_free(&binary);
@@ -147,12 +148,12 @@ static void an_older_compiler_gives_ptx(void **state)
     nvrtc();
     struct compiler *c;
     struct buf binary = { 0 }, log = { 0 };
-    assert_int_equal(cuda_backend.compiler_open(&(struct devspec){ .cc = 999 }, &c, &err), 0);
+    assert_int_equal(cuda_backend.compiling->open(&(struct devspec){ .cc = 999 }, &c, &err), 0);
     const struct compile_job job = { .source = "extern \"C\" __global__ void f() {}\n" };
-    assert_int_equal(cuda_backend.compile(c, &job, &binary, NULL, &log, &err), 0);
+    assert_int_equal(cuda_backend.compiling->compile(c, &job, &binary, NULL, &log, &err), 0);
     assert_non_null(strstr(binary.data, ".entry f"));
-    cuda_backend.compiler_close(c);
-    assert_int_equal(cuda_backend.compiler_open(&(struct devspec){ .cc = 10 }, &c, &err), ERR_UNSUPPORTED);
+    cuda_backend.compiling->close(c);
+    assert_int_equal(cuda_backend.compiling->open(&(struct devspec){ .cc = 10 }, &c, &err), ERR_UNSUPPORTED);
     buf_free(&binary);
     buf_free(&log);
 }
@@ -168,12 +169,12 @@ static void memory_runs_out(void **state)
         struct compiler *c = NULL;
         struct buf binary = { 0 }, log = { 0 };
         mem_fail_at(nth);
-        rc = cuda_backend.compiler_open(&(struct devspec){ .cc = 90 }, &c, &err);
+        rc = cuda_backend.compiling->open(&(struct devspec){ .cc = 90 }, &c, &err);
         if (!rc)
-            rc = cuda_backend.compile(c, &job, &binary, NULL, &log, &err);
+            rc = cuda_backend.compiling->compile(c, &job, &binary, NULL, &log, &err);
         mem_fail_at(-1);
         assert_true(rc == 0 || rc == ERR_NOMEM);
-        cuda_backend.compiler_close(c);
+        cuda_backend.compiling->close(c);
         buf_free(&binary);
         buf_free(&log);
     }
@@ -213,7 +214,7 @@ static void images_are_checked(void **state)
 static int open_nvrtc(void **state)
 {
     (void)state;
-    if (cuda_backend.compiler_open(&(struct devspec){ .cc = 90 }, &compiler, &err))
+    if (cuda_backend.compiling->open(&(struct devspec){ .cc = 90 }, &compiler, &err))
         print_message("NVRTC is not here, its tests are skipped: %s\n", err.msg);
     return 0;
 }
@@ -221,7 +222,7 @@ static int open_nvrtc(void **state)
 static int close_nvrtc(void **state)
 {
     (void)state;
-    cuda_backend.compiler_close(compiler);
+    cuda_backend.compiling->close(compiler);
     return 0;
 }
 

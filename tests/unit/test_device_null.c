@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "device/device.h"
+#include "device/null_part.h"
 
 static const struct backend *const be = &null_backend;
 static struct err err;
@@ -31,21 +31,21 @@ static int rig_up(struct rig *r, const char *source)
     *r = (struct rig){ 0 };
     int rc = device_find("null:1", &r->spec, &err);
     if (!rc)
-        rc = be->compiler_open(&r->spec, &r->compiler, &err);
+        rc = be->compiling->open(&r->spec, &r->compiler, &err);
     if (!rc)
-        rc = be->compile(r->compiler, &(struct compile_job){ .source = source }, &r->binary, NULL, &r->log, &err);
+        rc = be->compiling->compile(r->compiler, &(struct compile_job){ .source = source }, &r->binary, NULL, &r->log, &err);
     if (!rc)
-        rc = be->open(&r->spec, &r->dev, &err);
+        rc = device_open(&r->spec, &r->dev, &err);
     if (!rc)
-        rc = be->load(r->dev, r->binary.data, r->binary.len, &r->module, &err);
+        rc = device_load(r->dev, r->binary.data, r->binary.len, &r->module, &err);
     return rc;
 }
 
 static void rig_down(struct rig *r)
 {
-    be->unload(r->dev, r->module);
-    be->close(r->dev);
-    be->compiler_close(r->compiler);
+    device_unload(r->dev, r->module);
+    device_close(r->dev);
+    be->compiling->close(r->compiler);
     buf_free(&r->binary);
     buf_free(&r->log);
 }
@@ -55,18 +55,18 @@ static const struct geometry shape = { .grid = { 7, 1, 1 }, .block = { 32, 8, 1 
 static int launch(struct rig *r, const char *name, const struct geometry *g, const struct karg *args, int nargs)
 {
     struct kernel *k;
-    int rc = be->kernel(r->dev, r->module, name, g->shared, &k, NULL, &err);
-    return rc ? rc : be->launch(r->dev, k, g, args, nargs, &err);
+    int rc = device_kernel(r->dev, r->module, name, g->shared, &k, NULL, &err);
+    return rc ? rc : device_launch(r->dev, k, g, args, nargs, &err);
 }
 
 static double time_of(struct rig *r, const char *name, const struct geometry *g)
 {
     double ns = -1;
-    assert_int_equal(be->span_begin(r->dev, 0, &err), 0);
+    assert_int_equal(device_span_begin(r->dev, 0, &err), 0);
     assert_int_equal(launch(r, name, g, NULL, 0), 0);
-    assert_int_equal(be->span_end(r->dev, 0, &err), 0);
-    assert_int_equal(be->sync(r->dev, &err), 0);
-    assert_int_equal(be->span_ns(r->dev, 0, &ns, &err), 0);
+    assert_int_equal(device_span_end(r->dev, 0, &err), 0);
+    assert_int_equal(device_sync(r->dev, &err), 0);
+    assert_int_equal(device_span_ns(r->dev, 0, &ns, &err), 0);
     return ns;
 }
 
@@ -106,21 +106,21 @@ static void memory_is_real(void **state)
     assert_int_equal(rig_up(&r, ""), 0);
     struct memory *m, *n, *view;
     unsigned char bytes[8];
-    assert_int_equal(be->alloc(r.dev, 10000, &m, &err), 0);
-    assert_int_equal(be->alloc(r.dev, 8, &n, &err), 0);
-    assert_int_equal(be->fill(r.dev, m, 0, 10000, 7, &err), 0);
-    assert_int_equal(be->view(r.dev, m, 4096, 8, &view, &err), 0);
-    assert_int_equal(be->write(r.dev, view, 2, "abc", 3, &err), 0);
-    assert_int_equal(be->copy(r.dev, n, view, 8, &err), 0);
-    assert_int_equal(be->read(r.dev, bytes, n, 0, 8, &err), 0);
+    assert_int_equal(device_alloc(r.dev, 10000, &m, &err), 0);
+    assert_int_equal(device_alloc(r.dev, 8, &n, &err), 0);
+    assert_int_equal(device_fill(r.dev, m, 0, 10000, 7, &err), 0);
+    assert_int_equal(device_view(r.dev, m, 4096, 8, &view, &err), 0);
+    assert_int_equal(device_write(r.dev, view, 2, "abc", 3, &err), 0);
+    assert_int_equal(device_copy(r.dev, n, view, 8, &err), 0);
+    assert_int_equal(device_read(r.dev, bytes, n, 0, 8, &err), 0);
     assert_memory_equal(bytes, "\7\7abc\7\7\7", 8);
-    assert_int_equal(be->fill(r.dev, view, 8, 1, 0, &err), ERR_INVALID);
-    assert_int_equal(be->view(r.dev, m, 4097, 8, &view, &err), ERR_INVALID);
-    assert_int_equal(be->alloc(r.dev, INT64_MAX, &view, &err), ERR_NOMEM);
-    assert_int_equal(be->load(r.dev, "garbage", 7, &r.module, &err), ERR_INVALID);
-    be->free(r.dev, view);
-    be->free(r.dev, m);
-    be->free(r.dev, n);
+    assert_int_equal(device_fill(r.dev, view, 8, 1, 0, &err), ERR_INVALID);
+    assert_int_equal(device_view(r.dev, m, 4097, 8, &view, &err), ERR_INVALID);
+    assert_int_equal(device_alloc(r.dev, INT64_MAX, &view, &err), ERR_NOMEM);
+    assert_int_equal(device_load(r.dev, "garbage", 7, &r.module, &err), ERR_INVALID);
+    device_free(r.dev, view);
+    device_free(r.dev, m);
+    device_free(r.dev, n);
     rig_down(&r);
 }
 
@@ -137,17 +137,17 @@ static void misbehaves_as_told(void **state)
     rig_down(&r);
     assert_int_equal(rig_up(&r, "f\n//null: launch-error\n"), 0);
     assert_int_equal(launch(&r, "f", &shape, NULL, 0), ERR_UNSUPPORTED);
-    assert_int_equal(be->sync(r.dev, &err), 0);
+    assert_int_equal(device_sync(r.dev, &err), 0);
     rig_down(&r);
 
     struct memory *m;
     assert_int_equal(rig_up(&r, "f\n//null: sticky"), 0);
-    assert_int_equal(be->alloc(r.dev, 16, &m, &err), 0);
+    assert_int_equal(device_alloc(r.dev, 16, &m, &err), 0);
     assert_int_equal(launch(&r, "f", &shape, NULL, 0), 0);
-    assert_int_equal(be->sync(r.dev, &err), ERR_DEVICE);
-    assert_int_equal(be->fill(r.dev, m, 0, 16, 0, &err), ERR_DEVICE);
+    assert_int_equal(device_sync(r.dev, &err), ERR_DEVICE);
+    assert_int_equal(device_fill(r.dev, m, 0, 16, 0, &err), ERR_DEVICE);
     assert_int_equal(launch(&r, "f", &shape, NULL, 0), ERR_DEVICE);
-    be->free(r.dev, m);
+    device_free(r.dev, m);
     rig_down(&r);
 }
 
@@ -155,9 +155,9 @@ static uint64_t differences(struct rig *r, struct memory *m)
 {
     uint64_t found = 99;
     const struct karg arg = { .memory = m };
-    assert_int_equal(be->fill(r->dev, m, 0, 8, 0, &err), 0);
+    assert_int_equal(device_fill(r->dev, m, 0, 8, 0, &err), 0);
     assert_int_equal(launch(r, "check_equal", &shape, &arg, 1), 0);
-    assert_int_equal(be->read(r->dev, &found, m, 0, 8, &err), 0);
+    assert_int_equal(device_read(r->dev, &found, m, 0, 8, &err), 0);
     return found;
 }
 
@@ -170,22 +170,22 @@ static void wrong_shows_until_another_launch(void **state)
     const char wrong[] = "cutuneN\nf\n//null: wrong\n", right[] = "cutuneN\nf\n";
     struct module *service = r.module, *candidate, *other;
     struct memory *m;
-    assert_int_equal(be->alloc(r.dev, 8, &m, &err), 0);
-    assert_int_equal(be->load(r.dev, wrong, strlen(wrong), &candidate, &err), 0);
+    assert_int_equal(device_alloc(r.dev, 8, &m, &err), 0);
+    assert_int_equal(device_load(r.dev, wrong, strlen(wrong), &candidate, &err), 0);
     assert_int_equal(differences(&r, m), 0);
     r.module = candidate;
     assert_int_equal(launch(&r, "f", &shape, NULL, 0), 0);
     r.module = service;
     assert_int_equal(differences(&r, m), 1);
     assert_int_equal(differences(&r, m), 1);
-    assert_int_equal(be->load(r.dev, right, strlen(right), &other, &err), 0);
+    assert_int_equal(device_load(r.dev, right, strlen(right), &other, &err), 0);
     r.module = other;
     assert_int_equal(launch(&r, "f", &shape, NULL, 0), 0);
     r.module = service;
     assert_int_equal(differences(&r, m), 0);
-    be->unload(r.dev, other);
-    be->unload(r.dev, candidate);
-    be->free(r.dev, m);
+    device_unload(r.dev, other);
+    device_unload(r.dev, candidate);
+    device_free(r.dev, m);
     rig_down(&r);
 }
 
@@ -201,7 +201,7 @@ static int end_of(const char *source, unsigned patience_s)
         signal(SIGALRM, SIG_DFL);
         alarm(patience_s);
         struct rig r;
-        int rc = rig_up(&r, source) || launch(&r, "f", &shape, NULL, 0) || be->sync(r.dev, &err);
+        int rc = rig_up(&r, source) || launch(&r, "f", &shape, NULL, 0) || device_sync(r.dev, &err);
         _exit(rc ? 1 : 0);
     }
     int status;
@@ -234,16 +234,16 @@ static void memory_runs_out(void **state)
         mem_fail_at(nth);
         rc = rig_up(&r, "f");
         if (!rc)
-            rc = be->alloc(r.dev, 5000, &m, &err);
+            rc = device_alloc(r.dev, 5000, &m, &err);
         if (!rc)
-            rc = be->view(r.dev, m, 4096, 8, &view, &err);
+            rc = device_view(r.dev, m, 4096, 8, &view, &err);
         if (!rc)
             rc = launch(&r, "f", &shape, NULL, 0);
         mem_fail_at(-1);
         assert_true(rc == 0 || rc == ERR_NOMEM);
         if (r.dev) {
-            be->free(r.dev, view);
-            be->free(r.dev, m);
+            device_free(r.dev, view);
+            device_free(r.dev, m);
         }
         rig_down(&r);
     }

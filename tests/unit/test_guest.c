@@ -75,11 +75,11 @@ static int open_opencl(void **state)
     a->get = ocl_get;
     struct compiler *c;
     struct buf log = { 0 };
-    OK(opencl_backend.compiler_open(&spec, &c, &err));
-    OK(opencl_backend.compile(c, &(struct compile_job){ .source = guest_opencl }, &a->image, NULL, &log, &err));
-    opencl_backend.compiler_close(c);
+    OK(opencl_backend.compiling->open(&spec, &c, &err));
+    OK(opencl_backend.compiling->compile(c, &(struct compile_job){ .source = guest_opencl }, &a->image, NULL, &log, &err));
+    opencl_backend.compiling->close(c);
     buf_free(&log);
-    a->backend = guest_backend_find("opencl");
+    a->backend = backend_find("opencl");
     OK(a->backend->open(a->handle, &a->spec, &a->guest, &err));
     OK(a->backend->load(a->guest, a->image.data, a->image.len, a->format, &a->code, &err));
     return 0;
@@ -135,7 +135,7 @@ static int open_cuda(void **state)
         print_message("no CUDA device here: %s\n", err.msg);
         return 0;
     }
-    a->backend = guest_backend_find("cuda");
+    a->backend = backend_find("cuda");
     FAILS(ERR_INVALID, "cudaFree(0)", a->backend->open(NULL, &a->spec, &a->guest, &err));
     assert_int_equal(a->cu->cuDeviceGet(&device, 0), CUDA_SUCCESS);
     assert_int_equal(a->cu->cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
@@ -294,15 +294,16 @@ static void shared_memory_of_any_size(void **state)
         drop_buffers(a, buffers);
     }
     void *f = NULL;
-    FAILS(ERR_UNSUPPORTED, "turn", a->backend->function(a->guest, a->code, "turn", a->spec.max_shared + 1, params, 2, &f, &err));
-    FAILS(ERR_UNSUPPORTED, "turn", a->backend->function(a->guest, a->code, "turn", -1, params, 2, &f, &err));
+    FAILS(ERR_UNSUPPORTED, "turn",
+          a->backend->function(a->guest, a->code, "turn", a->spec.max_shared + 1, params, 2, &f, NULL, &err));
+    FAILS(ERR_UNSUPPORTED, "turn", a->backend->function(a->guest, a->code, "turn", -1, params, 2, &f, NULL, &err));
     assert_null(f);
 }
 
 static void wrong_images_are_refused(void **state)
 {
     struct app *a = take(state);
-    const struct guest_backend *b = a->backend;
+    const struct backend *b = a->backend;
     struct guest_code *code = NULL;
     bool cuda = a->cu;
     const void *image = a->image.data;
@@ -329,7 +330,7 @@ static void wrong_images_are_refused(void **state)
         void *f;
         int rc = b->load(a->guest, bad, sizeof bad, "ptx", &code, &err);
         if (!rc)
-            rc = b->function(a->guest, code, "add", 0, NULL, 0, &f, &err);
+            rc = b->function(a->guest, code, "add", 0, NULL, 0, &f, NULL, &err);
         assert_true(rc < 0 && *err.msg);
         return;
     }
@@ -339,18 +340,18 @@ static void wrong_images_are_refused(void **state)
 static void wrong_arguments_are_refused(void **state)
 {
     struct app *a = take(state);
-    const struct guest_backend *b = a->backend;
+    const struct backend *b = a->backend;
     struct guest_param params[] = { buffer(0), buffer(1), number(1), number(N), number(0) };
     void *f = NULL;
-    FAILS(ERR_NOTFOUND, "'absent'", b->function(a->guest, a->code, "absent", 0, params, 4, &f, &err));
-    FAILS(ERR_INVALID, "65", b->function(a->guest, a->code, "add", 0, params, GUEST_PARAMS + 1, &f, &err));
-    FAILS(ERR_INVALID, "-1", b->function(a->guest, a->code, "add", 0, params, -1, &f, &err));
+    FAILS(ERR_NOTFOUND, "'absent'", b->function(a->guest, a->code, "absent", 0, params, 4, &f, NULL, &err));
+    FAILS(ERR_INVALID, "65", b->function(a->guest, a->code, "add", 0, params, GUEST_PARAMS + 1, &f, NULL, &err));
+    FAILS(ERR_INVALID, "-1", b->function(a->guest, a->code, "add", 0, params, -1, &f, NULL, &err));
     if (a->cu && !a->cu->cuFuncGetParamInfo)
         return; /* the driver does not tell */
-    FAILS(ERR_INVALID, "takes 4", b->function(a->guest, a->code, "add", 0, params, 5, &f, &err));
-    FAILS(ERR_INVALID, "takes 4", b->function(a->guest, a->code, "add", 0, params, 2, &f, &err));
+    FAILS(ERR_INVALID, "takes 4", b->function(a->guest, a->code, "add", 0, params, 5, &f, NULL, &err));
+    FAILS(ERR_INVALID, "takes 4", b->function(a->guest, a->code, "add", 0, params, 2, &f, NULL, &err));
     struct guest_param swapped[] = { number(1), buffer(0), buffer(1), number(N) };
-    FAILS(ERR_INVALID, "argument 1", b->function(a->guest, a->code, "add", 0, swapped, 4, &f, &err));
+    FAILS(ERR_INVALID, "argument 1", b->function(a->guest, a->code, "add", 0, swapped, 4, &f, NULL, &err));
     assert_null(f);
 }
 
@@ -592,7 +593,7 @@ static void a_destroyed_context_is_a_code(void **state)
     make_buffers(a, a->streams[0], 0, buffers);
     FAILS(ERR_INVALID, "another CUDA context", a->backend->launch(other.guest, a->streams[0], &j.work, buffers, NULL, &err));
     assert_true(a->backend->load(other.guest, a->image.data, a->image.len, a->format, &code, &err) < 0 && *err.msg);
-    assert_true(a->backend->function(other.guest, other.code, "add", 0, j.params[0], 4, &f, &err) < 0 && *err.msg);
+    assert_true(a->backend->function(other.guest, other.code, "add", 0, j.params[0], 4, &f, NULL, &err) < 0 && *err.msg);
     /* Another may come to lie at the same address. */
     assert_int_equal(create(&again, 0, device), CUDA_SUCCESS);
     err = (struct err){ 0 };

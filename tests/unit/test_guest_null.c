@@ -9,7 +9,7 @@ static int open_null(void **state)
     static struct app app;
     struct app *a = &app;
     *state = a;
-    a->backend = guest_backend_find("null");
+    a->backend = backend_find("null");
     OK(a->backend->open(NULL, &a->spec, &a->guest, &err));
     a->format = "null";
     buf_put(&a->image, null_image, sizeof null_image - 1);
@@ -31,8 +31,8 @@ static void pretend_devices_are_two(void **state)
     struct devspec spec, listed;
     struct guest *g = NULL;
     int one = 1, two = 2;
-    assert_null(guest_backend_find("nothing"));
-    assert_ptr_equal(guest_backend_find("null"), &null_guest);
+    assert_null(backend_find("nothing"));
+    assert_ptr_equal(backend_find("null"), &null_backend);
     assert_int_equal(a->spec.index, 0);
     OK(a->backend->open(&one, &spec, &g, &err));
     OK(device_find("null:1", &listed, &err));
@@ -46,21 +46,21 @@ static void pretend_devices_are_two(void **state)
 static void the_pretend_device_checks(void **state)
 {
     struct app *a = *state;
-    const struct guest_backend *b = a->backend;
+    const struct backend *b = a->backend;
     struct guest_code *code = NULL;
     struct job j;
     int room[2];
     void *buffers[] = { &room[0], &room[1] }, *none[] = { &room[0], NULL }, *f = NULL;
     FAILS(ERR_INVALID, "'cubin'", b->load(a->guest, null_image, sizeof null_image - 1, "cubin", &code, &err));
     FAILS(ERR_INVALID, "4 bytes", b->load(a->guest, null_image, 4, "null", &code, &err));
-    FAILS(ERR_NOTFOUND, "'absent'", b->function(a->guest, a->code, "absent", 0, NULL, 0, &f, &err));
-    FAILS(ERR_UNSUPPORTED, "shared", b->function(a->guest, a->code, "add", a->spec.max_shared + 1, NULL, 0, &f, &err));
+    FAILS(ERR_NOTFOUND, "'absent'", b->function(a->guest, a->code, "absent", 0, NULL, 0, &f, NULL, &err));
+    FAILS(ERR_UNSUPPORTED, "shared", b->function(a->guest, a->code, "add", a->spec.max_shared + 1, NULL, 0, &f, NULL, &err));
     make_sum(a, &j);
-    uint64_t before = null_guest_launches();
+    uint64_t before = null_launches();
     OK(b->launch(a->guest, NULL, &j.work, buffers, NULL, &err));
-    assert_int_equal(null_guest_launches() - before, 2);
+    assert_int_equal(null_launches() - before, 2);
 
-    before = null_guest_launches();
+    before = null_launches();
     FAILS(ERR_INVALID, "buffer 1 is null", b->launch(a->guest, NULL, &j.work, none, NULL, &err));
 #define WRONG(code, words, place, value)                                                                                           \
     do {                                                                                                                           \
@@ -78,9 +78,9 @@ static void the_pretend_device_checks(void **state)
     WRONG(ERR_INVALID, "dynamic", launches[0].shared, 1);
     WRONG(ERR_UNSUPPORTED, "block", launches[0].block[0], 1025);
     WRONG(ERR_UNSUPPORTED, "grid", launches[0].grid[1], 0);
-    assert_int_equal(null_guest_launches(), before);
+    assert_int_equal(null_launches(), before);
     WRONG(ERR_UNSUPPORTED, "block", launches[1].block[0], 1025); /* the first has run */
-    assert_int_equal(null_guest_launches(), before + 1);
+    assert_int_equal(null_launches(), before + 1);
 
     OK(b->load(a->guest, refusing_image, sizeof refusing_image - 1, "null", &code, &err));
     struct app refusing = { .backend = b, .guest = a->guest, .code = code };
@@ -113,7 +113,7 @@ static void sixteen_threads_pretend(void **state)
     struct thread threads[16];
     struct job j;
     make_sum(*state, &j);
-    uint64_t before = null_guest_launches();
+    uint64_t before = null_launches();
     for (int i = 0; i < 16; i++) {
         threads[i] = (struct thread){ .a = *state, .job = &j, .number = i };
         pthread_create(&threads[i].id, NULL, load_and_launch, &threads[i]);
@@ -122,7 +122,7 @@ static void sixteen_threads_pretend(void **state)
         pthread_join(threads[i].id, NULL);
         assert_int_equal(threads[i].failed, 0);
     }
-    assert_int_equal(null_guest_launches() - before, 16 * 200 * 4);
+    assert_int_equal(null_launches() - before, 16 * 200 * 4);
 }
 
 int main(void)

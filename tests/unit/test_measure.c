@@ -235,10 +235,10 @@ static struct bench_candidate candidate(struct trial *t, const char *config, str
     buf_clear(binary);
     if (config_parse(t->op, NULL, config, &c.config, &t->err) ||
         source_render(t->op, &c.config, t->set.row, &t->set.dev, &source, &t->err) ||
-        be->compiler_open(&t->set.dev, &compiler, &t->err) ||
-        be->compile(compiler, &(struct compile_job){ .source = source.data }, binary, NULL, &log, &t->err))
+        be->compiling->open(&t->set.dev, &compiler, &t->err) ||
+        be->compiling->compile(compiler, &(struct compile_job){ .source = source.data }, binary, NULL, &log, &t->err))
         fail_msg("%s: %s %s", config, t->err.msg, buf_text(&log));
-    be->compiler_close(compiler);
+    be->compiling->close(compiler);
     buf_free(&source);
     buf_free(&log);
     c.binary = binary->data;

@@ -17,10 +17,10 @@ static int launch(const cutune_kernel *k, uintptr_t out, uintptr_t in)
 /* How many launches of the device a call took. */
 static uint64_t launches_of(const cutune_kernel *k, uintptr_t out, uintptr_t in)
 {
-    uint64_t before = null_guest_launches();
+    uint64_t before = null_launches();
     if (launch(k, out, in))
         fail_msg("%s", cutune_error());
-    return null_guest_launches() - before;
+    return null_launches() - before;
 }
 
 static void launches(void **state)
@@ -41,7 +41,7 @@ static void checks_buffers(void **state)
     cutune_handle *h = attached(c);
     const cutune_kernel *k = find(h, 1111, 113);
     const uintptr_t bytes = 1111 * 113 * 4;
-    uint64_t before = null_guest_launches();
+    uint64_t before = null_launches();
     assert_int_equal(launch(k, 0, IN), CUTUNE_ERR_INVALID);
     assert_says("transpose: buffer out is null");
     assert_int_equal(launch(k, OUT, 0), CUTUNE_ERR_INVALID);
@@ -59,7 +59,7 @@ static void checks_buffers(void **state)
     assert_int_equal(cutune_launch(k, NULL, buffers, -1), CUTUNE_ERR_INVALID);
     assert_int_equal(cutune_launch(k, NULL, NULL, 2), CUTUNE_ERR_INVALID);
     assert_int_equal(cutune_launch(NULL, NULL, buffers, 2), CUTUNE_ERR_INVALID);
-    assert_int_equal(null_guest_launches(), before);
+    assert_int_equal(null_launches(), before);
     cutune_close(c);
 }
 
@@ -149,7 +149,7 @@ static void tells_how_to_launch_it(void **state)
     assert_int_equal(cutune_kernel_function(k, 0, &function), CUTUNE_OK);
     assert_int_equal(cutune_kernel_function(k, 1, &finish), CUTUNE_OK);
     assert_true(function && finish && function != finish);
-    assert_ptr_equal(function, null_guest.raw(k->launches[0].function));
+    assert_ptr_equal(function, null_backend.raw(k->launches[0].function));
     assert_int_equal(cutune_kernel_params(k, 0), 5);
     assert_int_equal(cutune_kernel_params(k, 1), 1);
     cutune_param p = { .size = sizeof p };

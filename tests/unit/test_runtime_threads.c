@@ -120,7 +120,7 @@ static void answer_while_the_file_is_written(void **state)
     struct worker all[THREADS];
     cutune *c = open_pretend((cutune_options){ .capture = 1, .refresh_ms = 10, .log = note, .log_arg = &said });
     struct crowd crowd = { .c = c, .shared = attached(c), .plain = attached_to(c, &spec) };
-    uint64_t before = null_guest_launches();
+    uint64_t before = null_launches();
     for (int i = 0; i < THREADS; i++) {
         all[i] = (struct worker){ .crowd = &crowd, .seed = (uint64_t)i };
         assert_int_equal(pthread_create(&all[i].thread, NULL, work, &all[i]), 0);
@@ -134,7 +134,7 @@ static void answer_while_the_file_is_written(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(all[i].thread, NULL);
     assert_int_equal(atomic_load(&crowd.failures), 0);
-    assert_int_equal(null_guest_launches() - before, atomic_load(&crowd.launches));
+    assert_int_equal(null_launches() - before, atomic_load(&crowd.launches));
     assert_int_equal(cutune_refresh(c, NULL), CUTUNE_OK);
     for (int n = 0; n < TUNED; n++)
         assert_int_equal(cutune_kernel_match(find(crowd.shared, 64, 64 + n)), CUTUNE_MATCH_EXACT);

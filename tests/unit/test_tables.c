@@ -33,9 +33,9 @@ static struct err err;
 static bool find_nvrtc(void)
 {
     struct compiler *c;
-    bool found = !cuda_backend.compiler_open(&(struct devspec){ .backend = "cuda", .cc = 75 }, &c, NULL);
+    bool found = !cuda_backend.compiling->open(&(struct devspec){ .backend = "cuda", .cc = 75 }, &c, NULL);
     if (found)
-        cuda_backend.compiler_close(c);
+        cuda_backend.compiling->close(c);
     return found;
 }
 

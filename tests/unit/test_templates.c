@@ -52,7 +52,7 @@ static int open_compiler(void **state)
     (void)state;
     struct err err = { 0 };
     setenv("CUTUNE_HOME", SOURCE_DIR, 1);
-    int rc = cuda_backend.compiler_open(&sm_90, &compiler, &err);
+    int rc = cuda_backend.compiling->open(&sm_90, &compiler, &err);
     if (rc == ERR_UNSUPPORTED)
         print_message("no NVRTC, so no template is compiled: %s\n", err.msg);
     else if (rc)
@@ -64,7 +64,7 @@ static int close_compiler(void **state)
 {
     (void)state;
     if (compiler)
-        cuda_backend.compiler_close(compiler);
+        cuda_backend.compiling->close(compiler);
     return 0;
 }
 
@@ -73,7 +73,7 @@ static void compile(const char *what, const char *source, const struct launch *l
 {
     struct buf binary = { 0 }, log = { 0 };
     struct err err = { 0 };
-    int rc = cuda_backend.compile(compiler, &(struct compile_job){ .source = source }, &binary, NULL, &log, &err);
+    int rc = cuda_backend.compiling->compile(compiler, &(struct compile_job){ .source = source }, &binary, NULL, &log, &err);
     if (rc || log.len)
         fail_msg("%s: %s %s", what, err.msg, buf_text(&log));
     for (int i = 0; i < n; i++) {

@@ -36,7 +36,7 @@ void code_free(struct code *c)
 
 int code_load(cutune_handle *h, struct code *c, struct err *err)
 {
-    const char *format = h->device_backend->format;
+    const char *format = h->backend->format;
     struct err why = { 0 };
     if (c->loaded)
         return 0;
@@ -47,7 +47,7 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
         say(h->owner, "an exported binary is refused: %s", why.msg);
     }
     if (c->portable)
-        return h->backend->load(h->guest, c->portable, strlen(c->portable) + 1, "ptx", &c->loaded, err);
+        return h->backend->load(h->guest, c->portable, strlen(c->portable) + 1, h->backend->portable, &c->loaded, err);
     if (c->source)
         return h->backend->load(h->guest, c->source, strlen(c->source), format, &c->loaded, err);
     return err_set(err, ERR_UNSUPPORTED, "its code was exported for %s only, not for %s%s%s", c->arch, h->dev.arch,

@@ -1,19 +1,11 @@
-/* Backends without compilers. */
-#include "device/device.h"
+/* Backends without compilers, and without what measuring needs. */
 #include "device/cuda_part.h"
 #include "device/opencl_part.h"
 
-static int list_none(struct devspec *out, int max, struct err *err)
-{
-    (void)out;
-    (void)max;
-    (void)err;
-    return 0;
-}
-
-const struct backend cuda_backend = { .name = "cuda", .format = "cubin", .list = cuda_list };
-const struct backend opencl_backend = { .name = "opencl", .format = "clbin", .list = opencl_list };
-const struct backend null_backend = { .name = "null", .format = "null", .list = list_none };
+const struct backend_compiling nvrtc_compiling = { 0 };
+const struct backend_compiling opencl_compiling = { 0 };
+const struct backend_measuring cuda_measuring = { 0 };
+const struct backend_measuring opencl_measuring = { 0 };
 
 /* An exported OpenCL program is its source. */
 int opencl_program_load(const struct opencl_session *s, const void *image, size_t bytes, cl_program *out, struct err *err)

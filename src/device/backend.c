@@ -1,0 +1,116 @@
+#include "device/backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* In the order of preference; the last place is backend_add's. */
+static const struct backend *backends[] = { &cuda_backend, &opencl_backend, NULL };
+enum { BACKENDS = sizeof backends / sizeof *backends };
+
+void backend_add(const struct backend *b)
+{
+    backends[BACKENDS - 1] = b;
+}
+
+const struct backend *backend_at(int i)
+{
+    return i >= 0 && i < BACKENDS ? backends[i] : NULL;
+}
+
+/* By the first n letters of a word. */
+static const struct backend *named(const char *word, size_t n)
+{
+    const struct backend *b;
+    for (int i = 0; (b = backend_at(i)); i++)
+        if (strlen(b->name) == n && memcmp(b->name, word, n) == 0)
+            return b;
+    return NULL;
+}
+
+const struct backend *backend_find(const char *name)
+{
+    return named(name, strlen(name));
+}
+
+/* What the user's word asks for: a backend or any real one (null), and an index or any (-1). */
+struct wish {
+    const struct backend *backend;
+    int index;
+};
+
+static int parse_word(const char *word, struct wish *wish, struct err *err)
+{
+    *wish = (struct wish){ .index = -1 };
+    if (!word)
+        return 0;
+    size_t n = strcspn(word, ":");
+    wish->backend = named(word, n);
+    const char *digits = word + n;
+    if (*digits == ':') {
+        digits++;
+        size_t count = strspn(digits, "0123456789");
+        if (count < 1 || count > 4 || digits[count])
+            wish->backend = NULL;
+        else
+            wish->index = atoi(digits);
+    }
+    if (!wish->backend)
+        return err_set(err, ERR_INVALID,
+                       "device '%.80s': write cuda, cuda:0, opencl, opencl:1 and so on; `cutune devices` lists them", word);
+    return 0;
+}
+
+/* Looks through one backend's devices; its line of what is there, or why nothing is, goes to `there`. A GPU comes before a CPU. */
+static int search(const struct backend *backend, const struct wish *wish, struct devspec *found, bool *ok, struct buf *there,
+                  struct err *err)
+{
+    struct devspec *list = mem_array(MAX_DEVICES, sizeof *list);
+    if (!list)
+        return err_nomem(err);
+    struct err why = { 0 };
+    int n = backend->list(list, MAX_DEVICES, &why);
+    if (n <= 0) /* a backend that fails does not stand in the way of the next */
+        buf_fmt(there, "%s%s: %s", there->len ? "; " : "", backend->name, why.msg);
+    for (int i = 0; i < n && i < MAX_DEVICES; i++) {
+        buf_fmt(there, "%s%s:%d is %s", there->len ? "; " : "", backend->name, list[i].index, list[i].name);
+        bool wanted = wish->index < 0 || wish->index == list[i].index;
+        if (wanted && (!*ok || (found->shares_cores && !list[i].shares_cores))) {
+            *found = list[i];
+            *ok = true;
+        }
+    }
+    mem_free(list);
+    return 0;
+}
+
+int device_find(const char *word, struct devspec *out, struct err *err)
+{
+    struct wish wish;
+    int rc = parse_word(word, &wish, err);
+    if (rc)
+        return rc;
+    struct buf there = { 0 };
+    bool ok = false;
+    const struct backend *b;
+    for (int i = 0; (b = backend_at(i)) && !ok && !rc; i++)
+        if (wish.backend ? wish.backend == b : !b->pretend)
+            rc = search(b, &wish, out, &ok, &there, err);
+    if (!rc && !ok)
+        rc = err_set(err, ERR_NOTFOUND, "no device%s%s (%s)", word ? " " : "", word ? word : "", buf_text(&there));
+    buf_free(&there);
+    return rc;
+}
+
+void compile_log_line(const struct buf *log, char out[256])
+{
+    const char *text = buf_text(log), *at = strstr(text, "error");
+    while (at && at > text && at[-1] != '\n')
+        at--;
+    if (!at)
+        at = text;
+    size_t n = strcspn(at, "\n");
+    snprintf(out, 256, "%.*s", (int)(n < 255 ? n : 255), at);
+}

@@ -1,0 +1,118 @@
+/* A backend: CUDA, OpenCL, and for tests a pretend device. What is particular to it is a row of data; what it does in the context of
+ * an application, which may be our own (see device.h), is a few functions beside. docs/ARCHITECTURE.md tells how to add one.
+ *
+ * Every call may come from any thread. Calls leave the thread's current context as they found it. Failures are codes with a line:
+ * ERR_UNSUPPORTED if the driver refuses (an image of another architecture, say), ERR_DEVICE for the rest. */
+#ifndef DEVICE_BACKEND_H
+#define DEVICE_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "model/devspec.h"
+#include "model/op.h"
+#include "model/record.h"
+
+struct guest;      /* somebody's context */
+struct guest_code; /* code loaded into it */
+
+enum { GUEST_PARAMS = 2 * MAX_ARGS, GUEST_ALIGN = 4096 };
+
+/* Where a parameter's value comes from. The order is that of cutune_param_kind. */
+enum guest_param_kind { GUEST_BUFFER, GUEST_WORKSPACE, GUEST_VALUE };
+
+struct guest_param {
+    enum guest_param_kind kind;
+    int index;      /* of the buffer */
+    int64_t offset; /* into the workspace: a multiple of GUEST_ALIGN */
+    int64_t room;   /* bytes of this workspace (OpenCL makes a sub-buffer of them) */
+    int bytes;      /* of a value */
+    unsigned char value[16];
+};
+
+struct guest_launch {
+    void *function; /* of backend.function */
+    unsigned grid[3], block[3], shared;
+    int nparams;
+    const struct guest_param *params;
+};
+
+struct guest_clear {
+    bool workspace;
+    int index; /* of the buffer, if it is not in the workspace */
+    int64_t offset, bytes;
+};
+
+/* All of a kernel's work. */
+struct guest_work {
+    int nclears, nlaunches, nbuffers;
+    const struct guest_clear *clears;
+    const struct guest_launch *launches;
+    int64_t workspace; /* bytes; 0: none */
+};
+
+struct backend {
+    const char *name;
+    /* What it is. */
+    const char *format;   /* of what its compiler gives and `load` takes, as the store names it: "cubin" */
+    const char *portable; /* the same of a form that drivers compile for later architectures, too: "ptx"; null: there is none */
+    bool pretend;         /* for tests: nobody is offered it who does not ask for it, and no tables are made for it */
+    bool addresses;       /* buffers are addresses, whose alignment and overlap can be checked */
+
+    /* Lists what is present: fills up to max, returns how many there are (more than max: cut). No driver or no device is 0 with the
+     * reason in err->msg (err->code 0). Must not leave a CUDA context behind. */
+    int (*list)(struct devspec *out, int max, struct err *err);
+    /* One line on what is present or missing and what would mend it, for `cutune doctor`. */
+    void (*doctor)(struct buf *out);
+
+    /* handle: CUcontext, null for the current one; cl_command_queue, which is retained; of the pretend device an int *, its index,
+     * null for 0. Describes the device in *spec as list() does (uuid, index and driver too). */
+    int (*open)(void *handle, struct devspec *spec, struct guest **out, struct err *err);
+    /* Waits for what is in flight in the context, unloads all code and lets go of the context. With CUDA this needs a context that is
+     * primary or the calling thread's current one: the code in another stays there until that context ends. Null is fine. */
+    void (*close)(struct guest *g);
+    /* In a child process after a fork, instead of close: frees memory, touches no driver and takes no lock. */
+    void (*forget)(struct guest *g);
+    /* format: one of the two above; null: whichever the image is. An image of the wrong kind or damaged is refused, whatever its
+     * bytes. */
+    int (*load)(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code **out, struct err *err);
+    /* For code that is not wanted until close; nothing of it may be in flight. Null is fine. */
+    void (*unload)(struct guest *g, struct guest_code *code);
+    /* What a launch names: lives as long as the code. Each call gives one that is ready to launch, with nothing left to be loaded.
+     * params: as the launch will give them, checked if the driver tells what the kernel takes; null: not known yet, and what is given
+     * is not to be launched. resources may be null. */
+    int (*function)(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
+                    const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err);
+    /* The driver's own handle of a function: CUfunction, cl_kernel. */
+    void *(*raw)(void *function);
+    /* Queues all of it on the stream (null: the default, or the queue of open). workspace null: taken in stream order and given
+     * back if the work needs one. ERR_INVALID if the context is not the calling thread's current one (CUDA).
+     * The caller vouches for the work: indices below nbuffers, offsets within the workspace, parameters as `function` saw them. */
+    int (*launch)(struct guest *g, void *stream, const struct guest_work *work, void *const *buffers, void *workspace,
+                  struct err *err);
+
+    /* device.h; an exported C file has neither. */
+    const struct backend_compiling *compiling;
+    const struct backend_measuring *measuring;
+};
+
+extern const struct backend cuda_backend, opencl_backend;
+
+const struct backend *backend_find(const char *name); /* null */
+const struct backend *backend_at(int i);              /* null past the last */
+/* One more, at the end: the pretend device, which adds itself in programs that link it. */
+void backend_add(const struct backend *b);
+
+enum { MAX_DEVICES = 64 };
+
+/* A device by the user's word: "cuda:0", "opencl:1", "cuda"; null: the best present one -- CUDA, then an OpenCL GPU, then any OpenCL.
+ * A pretend device is never chosen by itself. The message says what was looked for and what is there. */
+int device_find(const char *word, struct devspec *out, struct err *err);
+
+/* Of a compiler's log the line that says most: the first with "error" in it, else the first. */
+void compile_log_line(const struct buf *log, char out[256]);
+
+#endif

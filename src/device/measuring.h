@@ -1,0 +1,44 @@
+/* What a backend adds to being a guest, so that kernels can be measured on it. device.c has checked what it hands down. */
+#ifndef DEVICE_MEASURING_H
+#define DEVICE_MEASURING_H
+
+#include "device/device.h"
+
+struct device {
+    const struct backend *backend;
+    struct devspec spec;
+    struct guest *guest; /* in a context of our own */
+    void *stream;        /* of it */
+};
+
+struct memory {
+    void *at;   /* an address, or the backend's object */
+    void *root; /* of what it is a view into; else its own */
+    int64_t bytes, offset;
+    bool is_view;
+};
+
+struct backend_measuring {
+    size_t size; /* of the backend's own struct, which begins with a struct device */
+    /* Fills in the guest and the stream. After a failure close is called, too. */
+    int (*open)(struct device *d, struct err *err);
+    void (*close)(struct device *d);
+    /* Called before all work: makes the context current, or says that it is lost. Null: nothing to do. */
+    int (*use)(struct device *d, struct err *err);
+
+    int (*alloc)(struct device *d, struct memory *m, struct err *err);
+    int (*view)(struct device *d, struct memory *v, struct err *err); /* null: addresses, which are added to */
+    void (*free)(struct device *d, struct memory *m);
+    int (*fill)(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err);
+    int (*copy)(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err);
+    int (*write)(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err);
+    int (*read)(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err);
+
+    int (*span_begin)(struct device *d, int slot, struct err *err);
+    int (*span_end)(struct device *d, int slot, struct err *err);
+    int (*span_ns)(struct device *d, int slot, double *ns, struct err *err);
+    int (*sync)(struct device *d, struct err *err);
+    void (*clocks)(struct device *d, int *sm_mhz, int *mem_mhz); /* may be null */
+};
+
+#endif
