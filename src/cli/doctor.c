@@ -98,6 +98,17 @@ static json_t *finding_json(const struct finding *f)
     return json_with(o, "says", json_text(buf_text(&f->says)));
 }
 
+static int complain_none(void)
+{
+    const struct backend *b;
+    struct buf wanted = { 0 };
+    for (int i = 0; (b = backend_real(i)); i++)
+        buf_fmt(&wanted, "%s%s", wanted.len ? ", or " : "", b->compiling->wanted);
+    int code = complain(FAILED, "no device can be tuned: %s, is wanted", buf_text(&wanted));
+    buf_free(&wanted);
+    return code;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
     enum { MAX_FINDINGS = 16 };
@@ -108,10 +119,8 @@ int cmd_doctor(int argc, char **argv)
     found[n++] = look_at_home();
     found[n++] = look_at_database(&args);
     bool files = found[0].state == GOOD;
-    for (int i = 0; backend_at(i) && n < MAX_FINDINGS; i++) {
-        if (backend_at(i)->pretend)
-            continue; /* a pretend device mends nothing */
-        found[n] = look_at_backend(backend_at(i));
+    for (int i = 0; backend_real(i) && n < MAX_FINDINGS; i++) {
+        found[n] = look_at_backend(backend_real(i));
         tunable += found[n++].state == GOOD;
     }
     json_t *array = json_array();
@@ -127,6 +136,6 @@ int cmd_doctor(int argc, char **argv)
     else
         json_decref(array);
     if (!tunable)
-        return complain(FAILED, "no device can be tuned: an NVIDIA driver with NVRTC, or an OpenCL driver such as PoCL, is wanted");
+        return complain_none();
     return files ? code : FAILED;
 }

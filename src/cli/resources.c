@@ -78,7 +78,7 @@ int show_resources(const struct subject *s, const struct show_args *args)
     struct buf binary = { 0 };
     if (args->arch && !args->args.device)
         return complain(FAILED, "--resources: the device's driver tells them: give a --device that is present, without --arch");
-    int code = subject_compile(s, s->arch, &binary);
+    int code = subject_compile(s, false, &binary);
     struct table table = { .align = "lrrrrr" };
     json_t *array = json_array();
     const char *const heads[] = { "kernel", "registers", "shared", "dynamic", "local", "threads at most" };

@@ -1,5 +1,4 @@
 /* `cutune show`: what one configuration becomes: its source, its PTX, the resources that it takes. */
-#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,15 +31,20 @@ static const struct argp_option options[] = {
     OPT_END,
 };
 
-static bool is_arch(const char *s)
+/* A device of an architecture, which need not be there; the backend that has such ones, or null. */
+static const struct backend *device_of(const char *arch, struct devspec *out)
 {
-    size_t digits = strncmp(s, "sm_", 3) == 0 ? strspn(s + 3, "0123456789") : 0;
-    return (digits == 2 || digits == 3) && (!s[3 + digits] || (strchr("af", s[3 + digits]) && !s[4 + digits]));
+    const struct backend *b;
+    for (int i = 0; (b = backend_at(i)); i++)
+        if (b->compiling->arch && b->compiling->arch(arch, out))
+            return b;
+    return NULL;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct show_args *show = state->input;
+    struct devspec dev;
     switch (key) {
     case KEY_CONFIG:
         show->config = arg;
@@ -49,7 +53,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         show->variant = arg;
         return 0;
     case KEY_ARCH:
-        if (!is_arch(arg))
+        if (!device_of(arg, &dev))
             args_error(state, "--arch '%s': an architecture such as sm_90 or sm_90a is wanted", arg);
         show->arch = arg;
         return 0;
@@ -79,35 +83,22 @@ static const struct argp argp = {
            "  cutune show --op NAME --shape m=512,n=512,k=512 --device cuda:0 --resources",
 };
 
-/* A CUDA device that need not be there, with the limits that all of them have. */
-static struct devspec cuda_spec(const char *arch)
-{
-    struct devspec d = { .backend = "cuda", .name = "any", .multiprocessors = 1, .warp = 32, .max_threads = 1024, .fp64 = true };
-    snprintf(d.arch, sizeof d.arch, "%s", arch);
-    d.cc = atoi(arch + 3);
-    d.memory = d.max_alloc = INT64_C(1) << 33;
-    d.max_shared = d.max_static_shared = 48 << 10;
-    d.l2 = 4 << 20;
-    for (int i = 0; i < 3; i++) {
-        d.max_block[i] = i < 2 ? 1024 : 64;
-        d.max_grid[i] = i < 1 ? INT32_MAX : 65535;
-    }
-    return d;
-}
-
 static int find_device(const struct show_args *args, struct targets *t)
 {
     if (args->arch && !args->args.device) {
-        t->dev = cuda_spec(args->arch);
+        device_of(args->arch, &t->dev);
         return DONE;
     }
     int code = targets_device(&args->args, t);
-    bool cuda = strcmp(t->dev.backend, "cuda") == 0;
-    if (code == DONE && args->arch && !cuda)
+    if (code != DONE)
+        return code;
+    struct devspec any;
+    const struct backend *b = backend_find(t->dev.backend);
+    if (args->arch && device_of(args->arch, &any) != b)
         return complain(USAGE, "--arch %s: only CUDA devices have one: leave --device %s away", args->arch, args->args.device);
-    if (code == DONE && args->what == KEY_PTX && !cuda)
+    if (args->what == KEY_PTX && !b->portable)
         return complain(USAGE, "--ptx: the device here is %s, and only CUDA has PTX: add --arch sm_90, say", t->dev.name);
-    return code;
+    return DONE;
 }
 
 static int find_config(const struct show_args *args, struct subject *s)
@@ -144,15 +135,15 @@ static void print_text(const char *text)
         putchar('\n');
 }
 
-int subject_compile(const struct subject *s, const char *arch, struct buf *binary)
+int subject_compile(const struct subject *s, bool portable, struct buf *out)
 {
     struct err err = { 0 };
     struct compiler *compiler = NULL;
     struct buf log = { 0 };
-    struct compile_job job = { .source = buf_text(&s->source), .arch = arch };
+    struct compile_job job = { .source = buf_text(&s->source), .arch = s->arch, .portable = portable };
     int rc = s->backend->compiling->open(&s->t->dev, &compiler, &err);
     if (rc == 0) {
-        rc = s->backend->compiling->compile(compiler, &job, binary, NULL, &log, &err);
+        rc = s->backend->compiling->compile(compiler, &job, out, NULL, &log, &err);
         s->backend->compiling->close(compiler);
     }
     while (log.len && log.data[log.len - 1] == '\n')
@@ -165,10 +156,8 @@ int subject_compile(const struct subject *s, const char *arch, struct buf *binar
 
 static int show_ptx(const struct subject *s)
 {
-    char target[64];
     struct buf ptx = { 0 };
-    snprintf(target, sizeof target, "compute_%s", (s->arch ? s->arch : s->t->dev.arch) + strlen("sm_"));
-    int code = subject_compile(s, target, &ptx);
+    int code = subject_compile(s, true, &ptx);
     if (code == DONE)
         print_text(buf_text(&ptx));
     buf_free(&ptx);

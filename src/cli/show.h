@@ -22,7 +22,8 @@ struct subject {
 };
 
 /* Both return an exit code. */
-int subject_compile(const struct subject *s, const char *arch, struct buf *binary);
+/* portable: in place of a binary. */
+int subject_compile(const struct subject *s, bool portable, struct buf *out);
 int show_resources(const struct subject *s, const struct show_args *args);
 
 #endif

@@ -17,10 +17,8 @@
 #include "op/load.h"
 #include "source/source.h"
 
-enum { TEMPLATE_S = 10, COMPILER_S = 120 };  /* deadlines */
-enum { MAX_LIST = 1 << 20 };                 /* bytes */
-static const char ptx_arch[] = "compute_75"; /* the oldest that NVRTC 13 knows: drivers compile it for all later ones */
-static const char ptx_version[] = "6.3";     /* of the language: the oldest that knows that architecture */
+enum { TEMPLATE_S = 10, COMPILER_S = 120 }; /* deadlines */
+enum { MAX_LIST = 1 << 20 };                /* bytes */
 
 enum ptx { PTX_AUTO, PTX_YES, PTX_NO };
 static const char *const ptx_words[] = { "auto", "yes", "no" };
@@ -82,31 +80,11 @@ struct shipped {
 struct making {
     struct store *store;
     enum ptx ptx;
-    struct compiler *compiler;
     struct err why_not; /* there is no PTX, though nobody said no */
     const char *list;   /* the file, for messages */
     struct shipped *lines;
     int nlines, records;
 };
-
-/* NVRTC writes its own version of the language into PTX, and a driver older than that refuses it, though nothing newer than the
- * architecture is used. A test holds the result against the assembler, wherever there is one. */
-static int lower_version(const struct buf *ptx, struct buf *out, struct err *err)
-{
-    static const char word[] = "\n.version ";
-    size_t end = ptx->len;
-    while (end && !ptx->data[end - 1]) /* it is a text */
-        end--;
-    const char *at = strstr(buf_text(ptx), word);
-    if (!at)
-        return err_set(err, ERR_UNSUPPORTED, "NVRTC's PTX has no .version");
-    at += strlen(word);
-    const char *rest = at + strcspn(at, "\n");
-    buf_put(out, ptx->data, (size_t)(at - ptx->data));
-    buf_str(out, ptx_version);
-    buf_put(out, rest, (size_t)(ptx->data + end - rest));
-    return out->failed ? err_nomem(err) : 0;
-}
 
 /* Without NVRTC, or with one that no longer knows the architecture, there is no PTX: only `--ptx yes` makes that an error. */
 static int no_ptx(struct making *m, int rc, struct err *err)
@@ -118,35 +96,33 @@ static int no_ptx(struct making *m, int rc, struct err *err)
     return 0;
 }
 
-static int open_compiler(struct making *m, struct err *err)
+/* The PTX of a source; without a compiler the buffer stays empty. */
+static int compile(struct making *m, const struct backend *b, const char *source, struct buf *ptx, struct err *err)
 {
-    const struct devspec oldest = { .backend = "cuda", .arch = "sm_75", .cc = 75 };
-    return m->ptx == PTX_NO ? 0 : no_ptx(m, cuda_backend.compiling->open(&oldest, &m->compiler, err), err);
+    if (m->ptx == PTX_NO || !b->compiling->ship)
+        return 0;
+    alarm(COMPILER_S);
+    return no_ptx(m, b->compiling->ship(source, ptx, err), err);
 }
 
-/* The PTX of a source; without a compiler the buffer stays empty. */
-static int compile(struct making *m, const char *source, struct buf *ptx, struct err *err)
+/* Whether there is a compiler, by an empty text: before anything is written. */
+static int try_compilers(struct making *m, struct err *err)
 {
-    if (m->ptx == PTX_NO)
-        return 0;
-    struct buf own = { 0 }, log = { 0 };
-    alarm(COMPILER_S);
-    int rc = cuda_backend.compiling->compile(m->compiler, &(struct compile_job){ .source = source, .arch = ptx_arch }, &own, NULL,
-                                             &log, err);
-    if (rc == ERR_INVALID && log.len) {
-        char line[256];
-        compile_log_line(&log, line);
-        err_set(err, rc, "%s", line);
+    const struct backend *b;
+    int rc = 0;
+    for (int i = 0; !rc && (b = backend_real(i)); i++) {
+        struct buf ptx = { 0 };
+        rc = compile(m, b, "", &ptx, err);
+        buf_free(&ptx);
     }
-    rc = rc ? no_ptx(m, rc, err) : lower_version(&own, ptx, err);
-    buf_free(&own);
-    buf_free(&log);
+    alarm(0);
     return rc;
 }
 
 /* One default of an op, for types and a backend. */
-static int add_default(struct making *m, const struct op *op, int rank, int row, const struct devspec *dev, struct err *err)
+static int add_default(struct making *m, const struct op *op, int rank, int row, const struct backend *b, struct err *err)
 {
+    const struct devspec *dev = &b->sample;
     struct config config;
     struct buf source = { 0 }, ptx = { 0 };
     struct tuned *t = NULL;
@@ -158,8 +134,8 @@ static int add_default(struct making *m, const struct op *op, int rank, int row,
     int rc = source_render(op, &config, row, dev, &source, err);
     if (!rc)
         rc = tuned_of(op, &config, &t, err);
-    if (!rc && !strcmp(dev->backend, "cuda"))
-        rc = compile(m, source.data, &ptx, err);
+    if (!rc)
+        rc = compile(m, b, source.data, &ptx, err);
     alarm(0);
     if (!rc) {
         hash_hex(source.data, source.len, t->key);
@@ -203,19 +179,20 @@ static int take_line(const struct shipped *l, struct op *op, int row, const char
 /* What n lines say of their op ships in place of the defaults of its script. */
 static int add_op(struct making *m, const struct shipped *lines, int n, struct err *err)
 {
-    static const struct devspec devices[] = { { .backend = "cuda" }, { .backend = "opencl" } };
+    const struct backend *b;
     struct op *op = NULL;
     const struct shipped *at = lines;
     int rc = op_load(lines->op, &op, err);
     if (!rc && !(op->defaults = arena_array(op->arena, (size_t)n, sizeof *op->defaults)))
         rc = err_nomem(err);
-    for (int i = 0; !rc && i < op->nrows * 2; i++) {
-        op->ndefaults = 0;
-        for (at = lines; !rc && at < lines + n; at += !rc)
-            rc = take_line(at, op, i / 2, devices[i % 2].backend, err);
-        for (int rank = 0; !rc && rank < op->ndefaults; rank++)
-            rc = add_default(m, op, rank, i / 2, &devices[i % 2], err);
-    }
+    for (int row = 0; !rc && row < op->nrows; row++)
+        for (int i = 0; !rc && (b = backend_real(i)); i++) {
+            op->ndefaults = 0;
+            for (at = lines; !rc && at < lines + n; at += !rc)
+                rc = take_line(at, op, row, b->name, err);
+            for (int rank = 0; !rc && rank < op->ndefaults; rank++)
+                rc = add_default(m, op, rank, row, b, err);
+        }
     if (rc)
         err_prefix(err, "%s:%d: ", m->list, (at < lines + n ? at : lines)->number);
     op_free(op);
@@ -233,7 +210,7 @@ static int read_list(struct making *m, struct err *err)
         char time[64];
         if (sscanf(line, "%15s %63s %255s %255s %1023s %63s", l.device, l.op, l.types, l.problem, l.config, time) != 6)
             rc = err_set(err, ERR_INVALID, "%s:%d: a line is: device, op, types, problem, configuration, time", m->list, number);
-        else if (!any(l.device) && strcmp(l.device, "cuda") && strcmp(l.device, "opencl"))
+        else if (!any(l.device) && !backend_find(l.device))
             rc = err_set(err, ERR_INVALID, "%s:%d: device %s: cuda, opencl, or * for both", m->list, number, l.device);
         else if (!mem_grow((void **)&m->lines, m->nlines, sizeof l))
             rc = err_nomem(err);
@@ -248,7 +225,7 @@ static int add_ops(struct making *m, struct err *err)
 {
     int rc = read_list(m, err);
     if (!rc)
-        rc = open_compiler(m, err);
+        rc = try_compilers(m, err);
     if (!rc)
         rc = store_begin(m->store, true, err);
     if (rc)
@@ -337,8 +314,6 @@ int cmd_tables(int argc, char **argv)
         complain(DONE, "the kernels for CUDA have no PTX, their source only: %s", m.why_not.msg);
     if (!rc)
         text_line("%s: %d default kernels", args.out, m.records);
-    if (m.compiler)
-        cuda_backend.compiling->close(m.compiler);
     mem_free(m.lines);
     buf_free(&list);
     return code;

@@ -20,6 +20,12 @@ const struct backend *backend_at(int i)
     return i >= 0 && i < BACKENDS ? backends[i] : NULL;
 }
 
+const struct backend *backend_real(int i)
+{
+    const struct backend *b = backend_at(i);
+    return b && !b->pretend ? b : NULL;
+}
+
 /* By the first n letters of a word. */
 static const struct backend *named(const char *word, size_t n)
 {

@@ -62,6 +62,10 @@ struct backend {
     bool pretend;         /* for tests: nobody is offered it who does not ask for it, and no tables are made for it */
     bool addresses;       /* buffers are addresses, whose alignment and overlap can be checked */
 
+    /* A device as small as they come, but with room for every buffer: op scripts are tried on it. What is the same for all of the
+     * backend's devices is said here, too. */
+    struct devspec sample;
+
     /* Lists what is present: fills up to max, returns how many there are (more than max: cut). No driver or no device is 0 with the
      * reason in err->msg (err->code 0). Must not leave a CUDA context behind. */
     int (*list)(struct devspec *out, int max, struct err *err);
@@ -103,6 +107,7 @@ extern const struct backend cuda_backend, opencl_backend;
 
 const struct backend *backend_find(const char *name); /* null */
 const struct backend *backend_at(int i);              /* null past the last */
+const struct backend *backend_real(int i);            /* the same without the pretend ones, which come last */
 /* One more, at the end: the pretend device, which adds itself in programs that link it. */
 void backend_add(const struct backend *b);
 

@@ -36,15 +36,27 @@ struct warm_launch {
 
 struct compile_job {
     const char *source;
-    const char *arch; /* CUDA: "sm_90", "sm_90a"; a PTX target "compute_75" gives PTX; null: the device's own */
+    const char *arch; /* CUDA: "sm_90", "sm_90a"; null: the device's own */
+    bool portable;    /* the portable form is wanted in place of a binary */
     int nlaunches;    /* may be 0 */
     const struct warm_launch *launches;
     void (*warming)(void *); /* called when compiling is over and the trial launch begins; may be null */
     void *warming_arg;
 };
 
-/* A backend's compiler. */
+/* A backend's compiler, and the language that it takes. */
 struct backend_compiling {
+    const char *language;  /* for messages */
+    const char *prelude;   /* the file in templates/ that gives kernels the names that they use */
+    const char *functions; /* of the language itself, so that no kernel can have such a name, with blanks between; null: none */
+    bool bare;             /* the language has no headers of its own */
+    const char *wanted;    /* without this no device can be tuned: for messages */
+    /* Whether this is a word for an architecture; then *out is a device of it that need not be there, with the limits that all of
+     * them have. Null: there are no such words. */
+    bool (*arch)(const char *word, struct devspec *out);
+    /* Compiles to the portable form that ships: for the oldest devices that there is a compiler for. ERR_UNSUPPORTED if there is none
+     * here. Null: nothing but the source ships. */
+    int (*ship)(const char *source, struct buf *out, struct err *err);
     int (*open)(const struct devspec *spec, struct compiler **out, struct err *err);
     void (*close)(struct compiler *c); /* null is fine */
     /* Compiles to what `load` takes. `portable` may be null; if the backend has such a form, it gets the same code in that; else it

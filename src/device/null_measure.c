@@ -79,7 +79,12 @@ static int null_compile(struct compiler *c, const struct compile_job *job, struc
 }
 
 const struct backend_compiling null_compiling = {
-    .open = null_compiler_open, .close = null_compiler_close, .compile = null_compile, .name = null_compiler_name
+    .language = "CUDA C++", /* as it pretends */
+    .prelude = "prelude_cuda.h",
+    .open = null_compiler_open,
+    .close = null_compiler_close,
+    .compile = null_compile,
+    .name = null_compiler_name,
 };
 
 /* ---- the device */

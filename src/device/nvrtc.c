@@ -100,7 +100,7 @@ static int take_log(const struct nvrtc_api *rtc, nvrtcProgram program, struct bu
     return rc;
 }
 
-/* "sm_90", "sm_90a", "compute_75": an option for NVRTC, so nothing else may stand there. */
+/* "sm_90", "sm_90a", and for PTX "compute_90": an option for NVRTC, so nothing else may stand there. */
 static bool arch_ok(const char *arch, bool *ptx)
 {
     *ptx = strncmp(arch, "compute_", 8) == 0;
@@ -109,6 +109,31 @@ static bool arch_ok(const char *arch, bool *ptx)
     const char *number = arch + (*ptx ? 8 : 3);
     size_t digits = strspn(number, "0123456789");
     return digits >= 2 && digits <= 3 && (!number[digits] || (strchr("af", number[digits]) && !number[digits + 1]));
+}
+
+static bool nvrtc_arch(const char *word, struct devspec *out)
+{
+    bool ptx;
+    if (!arch_ok(word, &ptx) || ptx)
+        return false;
+    *out = (struct devspec){
+        .backend = "cuda",
+        .name = "any",
+        .cc = atoi(word + strlen("sm_")),
+        .multiprocessors = 1,
+        .warp = 32,
+        .memory = INT64_C(1) << 33,
+        .l2 = 4 << 20,
+        .max_threads = 1024,
+        .max_block = { 1024, 1024, 64 },
+        .max_grid = { INT32_MAX, 65535, 65535 },
+        .max_shared = 48 << 10,
+        .max_static_shared = 48 << 10,
+        .max_alloc = INT64_C(1) << 33,
+        .fp64 = true,
+    };
+    snprintf(out->arch, sizeof out->arch, "%s", word);
+    return true;
 }
 
 /* The source is right, but too large for any device of this architecture: ptxas says so in these words. */
@@ -135,9 +160,15 @@ static int nvrtc_compile(struct compiler *compiler, const struct compile_job *jo
     const struct nvrtc_compiler *c = (const struct nvrtc_compiler *)compiler;
     const struct nvrtc_api *rtc = c->rtc;
     const char *arch = job->arch ? job->arch : c->arch;
+    char of_ptx[64];
     bool ptx;
     if (!arch_ok(arch, &ptx))
         return err_set(err, ERR_INVALID, "architecture '%s': write sm_90, sm_90a or, for PTX, compute_75", arch);
+    if (job->portable && !ptx) {
+        snprintf(of_ptx, sizeof of_ptx, "compute_%s", arch + strlen("sm_"));
+        arch = of_ptx;
+        ptx = true;
+    }
     nvrtcProgram program = NULL;
     int rc = check(rtc, rtc->nvrtcCreateProgram(&program, job->source, "kernel.cu", 0, NULL, NULL), err, "nvrtcCreateProgram");
     if (rc)
@@ -172,6 +203,51 @@ out:
     return rc;
 }
 
+/* NVRTC writes its own version of the language into PTX, and a driver older than that refuses it, though nothing newer than the
+ * architecture is used. A test holds the result against the assembler, wherever there is one. */
+static int lower_version(const struct buf *ptx, struct buf *out, struct err *err)
+{
+    static const char word[] = "\n.version ", oldest[] = "6.3"; /* that knows the architecture below */
+    const char *at = strstr(buf_text(ptx), word);
+    if (!at)
+        return err_set(err, ERR_UNSUPPORTED, "NVRTC's PTX has no .version");
+    at += strlen(word);
+    buf_put(out, ptx->data, (size_t)(at - ptx->data));
+    buf_str(out, oldest);
+    buf_str(out, at + strcspn(at, "\n"));
+    return out->failed ? err_nomem(err) : 0;
+}
+
+static int nvrtc_ship(const char *source, struct buf *out, struct err *err)
+{
+    /* The oldest that NVRTC 13 knows: drivers compile it for all later ones. */
+    const struct compile_job job = { .source = source, .arch = "sm_75", .portable = true };
+    struct compiler *c = NULL;
+    struct buf own = { 0 }, log = { 0 };
+    int rc = nvrtc_open(&(struct devspec){ .cc = 75 }, &c, err);
+    if (!rc)
+        rc = nvrtc_compile(c, &job, &own, NULL, &log, err);
+    if (rc == ERR_INVALID && log.len) {
+        char line[256];
+        compile_log_line(&log, line);
+        err_set(err, rc, "%s", line);
+    }
+    if (!rc)
+        rc = lower_version(&own, out, err);
+    nvrtc_close(c);
+    buf_free(&own);
+    buf_free(&log);
+    return rc;
+}
+
 const struct backend_compiling nvrtc_compiling = {
-    .open = nvrtc_open, .close = nvrtc_close, .compile = nvrtc_compile, .name = nvrtc_name
+    .language = "CUDA C++",
+    .prelude = "prelude_cuda.h",
+    .wanted = "an NVIDIA driver with NVRTC",
+    .arch = nvrtc_arch,
+    .ship = nvrtc_ship,
+    .open = nvrtc_open,
+    .close = nvrtc_close,
+    .compile = nvrtc_compile,
+    .name = nvrtc_name,
 };

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/util.h"
 #include "device/check.h"
+#include "device/opencl_names.h"
 #include "device/opencl_part.h"
 
 static const char magic[8] = "cutuneCL";
@@ -232,7 +233,15 @@ static int ocl_compile(struct compiler *compiler, const struct compile_job *job,
 }
 
 const struct backend_compiling opencl_compiling = {
-    .open = ocl_compiler_open, .close = ocl_compiler_close, .compile = ocl_compile, .name = ocl_compiler_name
+    .language = "OpenCL C",
+    .prelude = "prelude_opencl.h",
+    .functions = opencl_functions,
+    .bare = true,
+    .wanted = "an OpenCL driver such as PoCL",
+    .open = ocl_compiler_open,
+    .close = ocl_compiler_close,
+    .compile = ocl_compile,
+    .name = ocl_compiler_name,
 };
 
 /* Takes the header apart; the program's bytes are borrowed. */

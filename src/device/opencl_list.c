@@ -110,7 +110,7 @@ static void grid_limits(struct devspec *d, bool nvidia)
 static void describe(const struct opencl_api *cl, const struct found *f, int index, struct devspec *d)
 {
     cl_device_id device = f->device;
-    *d = (struct devspec){ .backend = "opencl", .index = index, .shared_driver = true };
+    *d = (struct devspec){ .backend = "opencl", .index = index, .shared_driver = true, .unordered = true };
     text(cl, device, CL_DEVICE_NAME, d->name, sizeof d->name);
     text(cl, device, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
     platform_word(cl, f->platform, d->arch);

@@ -65,6 +65,7 @@ void devspec_put(struct buf *out, const struct devspec *d)
     buf_u8(out, d->fp64);
     buf_u8(out, d->shares_cores);
     buf_u8(out, d->shared_driver);
+    buf_u8(out, d->unordered);
 }
 
 static void get_text(struct cursor *in, char *to, size_t room)
@@ -126,6 +127,7 @@ void devspec_get(struct cursor *in, struct devspec *d)
     d->fp64 = get_bool(in);
     d->shares_cores = get_bool(in);
     d->shared_driver = get_bool(in);
+    d->unordered = get_bool(in);
     if (in->bad)
         *d = (struct devspec){ 0 };
 }

@@ -10,7 +10,7 @@
 
 struct devspec {
     /* identity: two devices with equal identity share their records */
-    char backend[16];    /* "cuda", "opencl", "null" */
+    char backend[16];    /* a backend's name: "cuda" */
     char name[128];      /* "NVIDIA H200" */
     char arch[64];       /* "sm_90"; OpenCL: the platform's name, made a word: "nvidia-cuda", "pocl" */
     char mig[64];        /* MIG slice, "" where there is none */
@@ -33,6 +33,7 @@ struct devspec {
     bool fp64;
     bool shares_cores;  /* a CPU: timing must not overlap compilation */
     bool shared_driver; /* compiling needs the device's own driver in the process (OpenCL) */
+    bool unordered;     /* nothing is promised of blocks: neither that they start in order, nor that all of a grid run at once */
 };
 
 /* The names that expressions know: device.backend device.cc device.warp device.l2 device.multiprocessors device.memory

@@ -98,7 +98,7 @@ struct need {
 
 /* What a variant requires of the device; empty members ask nothing. */
 struct requires {
-    const char *backend; /* "cuda" or "opencl" */
+    const char *backend; /* by name: "cuda" */
     int cc;              /* CUDA compute capability * 10, at least */
     bool arch_specific;  /* needs sm_NNa, not sm_NN (wgmma, setmaxnreg): then exactly that cc, for no later one runs it */
     bool grid_order;     /* blocks start in the order of their index */

@@ -232,10 +232,10 @@ static int check_needs(const struct op *op, const struct variant *v, struct err 
 
 static int check_requires(const struct requires *r, struct err *err)
 {
-    if (r->backend && strcmp(r->backend, "cuda") && strcmp(r->backend, "opencl"))
-        return err_set(err, ERR_INVALID, "requires: backend `%.40s` is not known: cuda or opencl", r->backend);
-    if (r->cc < 0 || (r->cc && r->backend && strcmp(r->backend, "cuda")))
-        return err_set(err, ERR_INVALID, "requires: cc %d: a compute capability times 10, with backend cuda or none", r->cc);
+    if (r->backend && !name_ok(r->backend))
+        return err_set(err, ERR_INVALID, "requires: backend `%.40s` is no name", r->backend);
+    if (r->cc < 0)
+        return err_set(err, ERR_INVALID, "requires: cc %d: a compute capability times 10", r->cc);
     if (r->arch_specific && !r->cc)
         return err_set(err, ERR_INVALID, "requires: what is specific to an architecture must say its cc");
     return 0;

@@ -217,7 +217,7 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
         *holds = dev->cc == p->variant->requires.cc;
         return 0;
     case OF_ORDER:
-        *holds = strcmp(dev->backend, "opencl") != 0;
+        *holds = !dev->unordered;
         return 0;
     default:
         return check_limit(p, c, slots, dev, holds, err);

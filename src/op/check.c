@@ -3,42 +3,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/backend.h"
 #include "model/plan.h"
 #include "op/read.h"
 
-/* A GPU and a processor, as small as they come, but with room for every buffer. */
-static const struct devspec samples[] = {
-    { .backend = "cuda",
-      .name = "sample",
-      .arch = "sm_50",
-      .multiprocessors = 4,
-      .memory = INT64_MAX,
-      .cc = 50,
-      .warp = 32,
-      .l2 = 1 << 20,
-      .max_threads = 1024,
-      .max_block = { 1024, 1024, 64 },
-      .max_grid = { 2147483647, 65535, 65535 },
-      .max_shared = 48 << 10,
-      .max_static_shared = 48 << 10,
-      .max_alloc = INT64_MAX,
-      .fp64 = true },
-    { .backend = "opencl",
-      .name = "sample",
-      .arch = "sample",
-      .multiprocessors = 1,
-      .memory = INT64_MAX,
-      .warp = 1,
-      .l2 = 1 << 20,
-      .max_threads = 1024,
-      .max_block = { 1024, 1024, 1024 },
-      .max_grid = { 2147483647, 65535, 65535 },
-      .max_shared = 32 << 10,
-      .max_static_shared = 32 << 10,
-      .max_alloc = INT64_MAX,
-      .fp64 = true },
-};
-enum { NSAMPLES = sizeof samples / sizeof *samples };
+/* A GPU, and a processor; null past the last. */
+static const struct devspec *sample(int i)
+{
+    const struct backend *b = backend_real(i);
+    return b ? &b->sample : NULL;
+}
 
 /* Problem i: all axes 1; all 37; all 1021, which six axes can have without overflow. */
 enum { NPROBLEMS = 3 };
@@ -126,10 +100,10 @@ static int try_all(const struct op *op, const struct plan *plan, int variant, st
 {
     struct config config = { .variant = variant };
     for (int row = 0; row < op->nrows; row++)
-        for (int d = 0; d < NSAMPLES; d++)
+        for (int d = 0; sample(d); d++)
             for (int p = 0; p < NPROBLEMS; p++) {
                 struct problem prob = sample_problem(op, p);
-                struct trial t = { .op = op, .plan = plan, .dev = &samples[d], .row = row };
+                struct trial t = { .op = op, .plan = plan, .dev = sample(d), .row = row };
                 plan_slots(plan, &prob, row, t.dev, variant < 0 ? NULL : &config, t.slots);
                 int rc = variant < 0 ? try_op(&t, err) : try_variant(&t, &op->variants[variant], err);
                 if (rc) {
@@ -157,7 +131,7 @@ static int check_shapes(const struct op *op, struct err *err)
     struct scope scope = { .names = names };
     while (devspec_name(scope.n)) {
         names[scope.n] = devspec_name(scope.n);
-        slots[scope.n] = devspec_val(&samples[0], scope.n);
+        slots[scope.n] = devspec_val(sample(0), scope.n);
         scope.n++;
     }
     int rc = 0;
@@ -194,11 +168,11 @@ static int check_last_default(const struct op *op, struct err *err)
     const struct requires *q = &v->requires;
     if (v->nneeds || q->backend || q->cc || q->arch_specific || q->grid_order || q->grid_progress)
         return err_set(err, ERR_INVALID, "defaults: the last must always hold, but variant %s has needs or requires", v->name);
-    int rc = plan_new(op, config.variant, &plan, err);
-    for (int row = 0; row < op->nrows && !rc; row++)
-        for (int i = 0; i < NSAMPLES * (NPROBLEMS + op->naxes) && !rc; i++) {
-            int p = i / NSAMPLES;
-            struct trial t = { .op = op, .plan = plan, .dev = &samples[i % NSAMPLES], .row = row };
+    int nproblems = NPROBLEMS + op->naxes, rc = plan_new(op, config.variant, &plan, err);
+    for (int i = 0; i < op->nrows * nproblems && !rc; i++)
+        for (int d = 0; sample(d) && !rc; d++) {
+            int row = i / nproblems, p = i % nproblems;
+            struct trial t = { .op = op, .plan = plan, .dev = sample(d), .row = row };
             struct problem prob = p < NPROBLEMS ? sample_problem(op, p) : long_problem(op, p - NPROBLEMS);
             plan_slots(plan, &prob, row, t.dev, &config, t.slots);
             const char *fails = plan_refuses(plan, t.slots, t.dev);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/opencl_names.h"
+#include "device/device.h"
 #include "op/read.h"
 
 enum { SYMBOL = 2 * MAX_NAME + 2 };
@@ -113,25 +113,20 @@ static int check_symbols(const struct symbols *s, struct err *err)
     return rc;
 }
 
-static int check_kernel(const char *name, struct err *err)
+/* requires: the one backend that the kernel is for; null: it is for all. */
+static int check_kernel(const char *name, const char *requires, struct err *err)
 {
-    bool taken = word_among(opencl_functions, name);
-    return taken ? err_set(err, ERR_INVALID, "kernel '%s': OpenCL C has a function of this name: choose another", name) : 0;
-}
-
-/* A variant that is for CUDA alone may use any name. */
-static int check_kernels(const struct variant *v, struct err *err)
-{
-    bool cuda = v->requires.backend && strcmp(v->requires.backend, "cuda") == 0;
-    int rc = 0;
-    for (int i = 0; i < v->nlaunches && !rc && !cuda; i++)
-        rc = check_kernel(v->launches[i].kernel, err);
-    return rc;
+    const struct backend *b;
+    for (int i = 0; (b = backend_at(i)); i++)
+        if (b->compiling->functions && (!requires || !strcmp(requires, b->name)) && word_among(b->compiling->functions, name))
+            return err_set(err, ERR_INVALID, "kernel '%s': %s has a function of this name: choose another", name,
+                           b->compiling->language);
+    return 0;
 }
 
 int script_check_names(const struct op *op, struct err *err)
 {
-    int rc = check_kernel(op->reference.kernel, err);
+    int rc = check_kernel(op->reference.kernel, NULL, err);
     if (rc)
         err_prefix(err, "reference: ");
     for (int i = 0; i < op->nvariants && !rc; i++) {
@@ -142,8 +137,8 @@ int script_check_names(const struct op *op, struct err *err)
         collect(op, v, &s);
         qsort(s.at, s.n, sizeof *s.at, by_text);
         rc = check_symbols(&s, err);
-        if (!rc)
-            rc = check_kernels(v, err);
+        for (int k = 0; k < v->nlaunches && !rc; k++)
+            rc = check_kernel(v->launches[k].kernel, v->requires.backend, err);
         mem_free(s.at);
         if (rc)
             err_prefix(err, "variant %s: ", v->name);

@@ -1,7 +1,9 @@
 /* The parts of a variant: parameters, workspaces, needs, requires; and the defaults, which name a variant's values. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "device/backend.h"
 #include "op/read.h"
 
 enum { MAX_WHERE = 256, MAX_NEEDS = 64 };
@@ -199,6 +201,22 @@ static int read_needs(struct op_reader *o, int t, struct variant *v)
     return 0;
 }
 
+static int check_backend(struct reader *r, const struct requires *q)
+{
+    const struct backend *b, *found = NULL;
+    char names[128] = "";
+    size_t n = 0;
+    if (!q->backend)
+        return 0;
+    for (int i = 0; (b = backend_real(i)); i++) {
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " nor " : "", b->name);
+        found = strcmp(b->name, q->backend) ? found : b;
+    }
+    if (!found)
+        return reader_fail(r, "backend: '%.80s' is neither %s", q->backend, names);
+    return q->cc && !found->sample.cc ? reader_fail(r, "cc: %s has no compute capability", found->name) : 0;
+}
+
 static int read_requires(struct op_reader *o, int t, struct requires *q)
 {
     struct reader *r = o->r;
@@ -212,11 +230,12 @@ static int read_requires(struct op_reader *o, int t, struct requires *q)
         (rc = table_bool(r, sub, "arch_specific", &q->arch_specific)) || (rc = table_bool(r, sub, "grid_order", &q->grid_order)) ||
         (rc = table_bool(r, sub, "grid_progress", &q->grid_progress)))
         return rc;
-    if (q->backend && strcmp(q->backend, "cuda") && strcmp(q->backend, "opencl"))
-        return reader_fail(r, "backend: '%.80s' is neither cuda nor opencl", q->backend);
     if (cc < 0 || cc > 9999)
         return reader_fail(r, "cc: is the compute capability times 10, 90 for 9.0");
     q->cc = (int)cc;
+    rc = check_backend(r, q);
+    if (rc)
+        return rc;
     reader_leave(r, mark);
     lua_pop(r->L, 1);
     return 0;

@@ -89,7 +89,9 @@ static int take_device(const cutune_device *d, struct devspec *out)
     if (!*d->backend || has_negative(d))
         return refuse(CUTUNE_ERR_INVALID,
                       !*d->backend ? "the device has no backend, such as \"cuda\"" : "the device has a negative size");
+    const struct backend *b = memchr(d->backend, 0, sizeof d->backend) ? backend_find(d->backend) : NULL;
     *out = (struct devspec){
+        .unordered = b && b->sample.unordered,
         .multiprocessors = d->multiprocessors,
         .memory = d->memory,
         .cc = d->cc,

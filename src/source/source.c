@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/device.h"
 #include "source/expand.h"
 #include "source/template.h"
 
@@ -87,6 +88,13 @@ int source_prelude(const struct op *op, const struct devspec *dev, struct buf *o
     return 0;
 }
 
+/* Whether the language has no headers of its own. */
+static bool bare(const struct devspec *dev)
+{
+    const struct backend *b = backend_find(dev->backend);
+    return b && b->compiling->bare;
+}
+
 enum { MAX_VARS = 2 * MAX_TYPES + MAX_PARAMS + 1 };
 
 /* What Lua lines see: `backend`; T as "f32", T_bytes as 4; parameters by value. `names` holds the texts of T_bytes. */
@@ -130,7 +138,7 @@ int source_render(const struct op *op, const struct config *config, int row, con
     struct buf filled = { 0 };
     rc = template_fill(name, text, vars, nvars, &filled, err);
     if (!rc)
-        rc = include_expand(op, name, buf_text(&filled), template_has_lua(text), strcmp(dev->backend, "opencl") == 0, out, err);
+        rc = include_expand(op, name, buf_text(&filled), template_has_lua(text), bare(dev), out, err);
     buf_free(&filled);
     return rc ? rc : out->failed ? err_nomem(err) : 0;
 }

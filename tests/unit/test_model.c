@@ -406,7 +406,7 @@ static void bend(struct sample *s, int way)
     case 22: s->needs[0].arg = 3; break;
     case 23: s->needs[1].bytes = "16"; break;
     case 24: s->clear[0] = 1; break;
-    case 25: s->variants[1].requires.backend = "null"; break;
+    case 25: s->variants[1].requires.backend = "no name"; break;
     case 26: s->variants[0].requires.arch_specific = true; break;
     case 27: s->tile_default[0] = val_int(7); break;
     case 28: s->defaults[0].variant = 2; break;
@@ -420,7 +420,7 @@ static void bend(struct sample *s, int way)
     case 36: s->partial[0].count = NULL; break;
     case 37: s->where[1].text = NULL; break;
     case 38: s->variants[0].template_text = NULL; break;
-    case 39: s->variants[1].requires.backend = "opencl"; break;
+    case 39: s->variants[1].requires.cc = -1; break;
     case 40: many[0] = many[1] = val_bool(true); s->walk_params[1].values = many; break;
     case 41: s->args[1].partial = true; break;
     case 42: s->args[0].partial = true; break;
@@ -463,7 +463,7 @@ static void bent_ops(void **state)
         "precondition 1: must be of a buffer",
         "precondition 2: an alignment has bytes",
         "cleared argument 1: must be an output",
-        "backend `null` is not known",
+        "backend `no name` is no name",
         "must say its cc",
         "default 2: its TILE is not among",
         "default 1: has no variant",
@@ -477,7 +477,7 @@ static void bent_ops(void **state)
         "partial: has no count",
         "constraint 2 is empty",
         "has no template",
-        "with backend cuda or none",
+        "cc -1: a compute capability times 10",
         "parameter UNROLL: the value true is there twice",
         "argument in: only an output can be partial",
         "cleared argument out: is partial",

@@ -29,6 +29,7 @@ static const struct devspec cpu = {
     .max_grid = { INT32_MAX, INT32_MAX, INT32_MAX },
     .max_shared = 1 << 20,
     .max_alloc = (int64_t)2 << 30,
+    .unordered = true,
 };
 
 static void fails_with(int rc, const struct err *err, const char *part)

@@ -1,6 +1,6 @@
 /* What OpenCL C calls its own: a kernel cannot have such a name. */
-#ifndef OP_OPENCL_NAMES_H
-#define OP_OPENCL_NAMES_H
+#ifndef DEVICE_OPENCL_NAMES_H
+#define DEVICE_OPENCL_NAMES_H
 
 /* Functions of OpenCL C 1.2 with names that a kernel may well be given. */
 static const char opencl_functions[] =
