@@ -11,7 +11,7 @@ static void sourceless_key(const struct run *r, const struct config *c, char key
 {
     struct buf text = { 0 };
     buf_lstr(&text, "no source " CUTUNE_VERSION); /* another one may render it */
-    buf_lstr(&text, r->made[c->variant]);
+    buf_lstr(&text, r->variants[c->variant].made);
     config_print(&text, r->op, c);
     hash_hex(buf_text(&text), text.len, key);
     buf_free(&text);
@@ -29,7 +29,7 @@ static void fail_job(struct run *r, struct slot_c *s, enum outcome outcome, cons
         playoff_compiled(r, job);
         return;
     }
-    struct result result = { .outcome = outcome, .compile_ms = job->compile_ms, .resources = { -1, -1, -1, -1 } };
+    struct result result = { .outcome = outcome, .resources = { -1, -1, -1, -1 } };
     snprintf(result.reason, sizeof result.reason, "%.255s", reason);
     if (!job->key[0]) {
         sourceless_key(r, &job->config, job->key);
@@ -40,7 +40,6 @@ static void fail_job(struct run *r, struct slot_c *s, enum outcome outcome, cons
         run_known(r, job, e);
     else
         run_done(r, job, &result);
-    job_free(job);
 }
 
 static bool start(struct run *r, struct slot_c *s);
@@ -62,10 +61,10 @@ static void fail_unless_machine(struct run *r, struct slot_c *s, enum outcome ou
         fail_job(r, s, outcome, reason);
         return;
     }
-    s->doubt.on = true;
-    s->doubt.again = false;
-    s->doubt.outcome = outcome;
-    snprintf(s->doubt.reason, sizeof s->doubt.reason, "%.255s", reason);
+    s->control.on = true;
+    s->control.again = false;
+    s->control.outcome = outcome;
+    snprintf(s->control.reason, sizeof s->control.reason, "%.255s", reason);
     if (s->worker || start(r, s))
         ask_control(s);
 }
@@ -77,25 +76,16 @@ static void reference_failed(struct run *r, const char *why)
              r->op->reference_name, why);
 }
 
-static bool take_text(struct cursor *in, char *out, size_t room)
-{
-    size_t n;
-    const char *s = get_lstr(in, &n);
-    if (!s || n >= room)
-        return false;
-    memcpy(out, s, n);
-    out[n] = 0;
-    return true;
-}
-
 static void rendered(struct run *r, struct slot_c *s, struct cursor *body)
 {
-    char reason[1024];
+    char reason[1024], key[HASH_HEX];
     enum outcome outcome = get_u8(body);
-    if (!take_text(body, reason, sizeof reason) || !take_text(body, s->job->key, HASH_HEX) || outcome >= OUT_COUNT) {
+    if (!frame_text(body, reason, sizeof reason) || !frame_text(body, key, sizeof key) || outcome >= OUT_COUNT) {
         worker_garbage(s->worker);
         return;
     }
+    if (!s->job->done) /* a player has its key */
+        memcpy(s->job->key, key, HASH_HEX);
     if (outcome != OUT_OK) {
         fail_unless_machine(r, s, outcome, reason);
         return;
@@ -104,7 +94,6 @@ static void rendered(struct run *r, struct slot_c *s, struct cursor *body)
     const struct known_entry *e = known_find(&r->known, s->job->key);
     if (e && r->phase == PHASE_SEARCH) {
         run_known(r, s->job, e);
-        job_free(s->job);
         s->job = NULL;
         return;
     }
@@ -130,10 +119,10 @@ static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
     char reason[1024];
     size_t nsource, nbinary, nportable;
     enum outcome outcome = get_u8(body);
-    bool good = take_text(body, reason, sizeof reason);
+    bool good = frame_text(body, reason, sizeof reason);
     job->compile_ms = get_f64(body);
     const void *source = get_bytes(body, &nsource), *binary = get_bytes(body, &nbinary), *portable = get_bytes(body, &nportable);
-    good = good && take_text(body, job->compiler, sizeof job->compiler);
+    good = good && frame_text(body, job->compiler, sizeof job->compiler);
     if (!good || body->bad || outcome >= OUT_COUNT) {
         worker_garbage(s->worker);
         return;
@@ -164,15 +153,15 @@ static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
 static void controlled(struct run *r, struct slot_c *s, struct cursor *body)
 {
     char why[1024];
-    if (!take_text(body, why, sizeof why)) {
+    if (!frame_text(body, why, sizeof why)) {
         worker_garbage(s->worker);
         return;
     }
-    s->doubt.on = false;
+    s->control.on = false;
     if (why[0])
         reference_failed(r, why);
     else
-        fail_job(r, s, s->doubt.outcome, s->doubt.reason);
+        fail_job(r, s, s->control.outcome, s->control.reason);
 }
 
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
@@ -185,19 +174,19 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     if (kind == F_HELLO && !s->greeted && get_u32(body) == WIRE_VERSION) {
         s->greeted = true;
         worker_deadline(w, run_start_patience(r, COMPILE_DEADLINE));
-    } else if (kind == F_FAILED && take_text(body, text, sizeof text)) {
+    } else if (kind == F_FAILED && frame_text(body, text, sizeof text)) {
         run_fail(r, ERR_DEVICE, "compile worker: %s", text);
     } else if (kind == F_ALIVE && !s->open) {
         s->open = true;
         r->compile_deaths = 0;
         if (s->job)
-            worker_deadline(w, run_patience(r, s->doubt.on ? COMPILE_DEADLINE : RENDER_DEADLINE));
-    } else if (kind == F_ALIVE && (s->compiling || s->doubt.on)) {
+            worker_deadline(w, run_patience(r, s->control.on ? COMPILE_DEADLINE : RENDER_DEADLINE));
+    } else if (kind == F_ALIVE && (s->compiling || s->control.on)) {
         s->trying = s->compiling;
         worker_deadline(w, run_patience(r, TRIAL_DEADLINE));
-    } else if (kind == F_CONTROLLED && s->doubt.on) {
+    } else if (kind == F_CONTROLLED && s->control.on) {
         controlled(r, s, body);
-    } else if (kind == F_RENDERED && s->job && !s->compiling && !s->doubt.on) {
+    } else if (kind == F_RENDERED && s->job && !s->compiling && !s->control.on) {
         rendered(r, s, body);
     } else if (kind == F_COMPILED && s->job && s->compiling) {
         compiled(r, s, body);
@@ -209,6 +198,17 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
 
 static void render(struct slot_c *s, struct job *job);
 
+/* With what it was at, in a fresh worker. */
+static void resume(struct run *r, struct slot_c *s)
+{
+    if (!start(r, s))
+        return;
+    if (s->control.on)
+        ask_control(s);
+    else
+        render(s, s->job);
+}
+
 /* With what it had: once more in a fresh worker, for it may have been another's fault; then, if the reference does well in one, it is
  * the job's own. */
 static void job_died(struct run *r, struct slot_c *s, bool struck, bool deadline, const char *why)
@@ -216,25 +216,22 @@ static void job_died(struct run *r, struct slot_c *s, bool struck, bool deadline
     struct job *job = s->job;
     if (s->trying && !job->untried && !struck) { /* a block alone, on zeros: right ones may hang on it */
         job->untried = true;
-        if (start(r, s))
-            render(s, job);
-    } else if (struck && !s->doubt.on && job->retried && job->rank < 0 && r->phase == PHASE_SEARCH) {
+    } else if (struck && !s->control.on && job->retried && job->rank < 0 && r->phase == PHASE_SEARCH) {
         s->job = NULL;
         run_unsettled(r, job, why);
-        job_free(job);
-    } else if (s->doubt.on && s->doubt.again) {
+        return;
+    } else if (s->control.on && s->control.again) {
         reference_failed(r, why);
-    } else if (s->doubt.on) {
-        s->doubt.again = true;
-        if (start(r, s))
-            ask_control(s);
-    } else if (!s->job->retried) {
-        s->job->retried = true;
-        if (start(r, s))
-            render(s, s->job);
+        return;
+    } else if (s->control.on) {
+        s->control.again = true;
+    } else if (!job->retried) {
+        job->retried = true;
     } else {
         fail_unless_machine(r, s, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
+        return;
     }
+    resume(r, s);
 }
 
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
@@ -255,7 +252,7 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
         run_pump(r);
         return;
     }
-    if (job && deadline && open && !compiling && !s->doubt.on) {
+    if (job && deadline && open && !compiling && !s->control.on) {
         snprintf(endless, sizeof endless, "rendering %.100s did not end within %.3g s",
                  r->op->variants[job->config.variant].template_name, (double)run_patience(r, RENDER_DEADLINE) / 1e3);
         why = endless;
@@ -264,8 +261,8 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
         run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);
     if (job && !r->failed && open)
         job_died(r, s, worker_struck(w), deadline, why);
-    else if (job && !r->failed && start(r, s))
-        s->doubt.on ? ask_control(s) : render(s, job);
+    else if (job && !r->failed)
+        resume(r, s);
     run_pump(r);
 }
 
@@ -274,10 +271,8 @@ static const struct worker_events events = { .frame = on_frame, .gone = on_gone 
 static bool start(struct run *r, struct slot_c *s)
 {
     s->run = r;
-    if (worker_start(&r->loop, r->program, "compile", &events, s, &s->worker, &r->why)) {
-        run_fail(r, ERR_IO, "%s", r->why.msg);
+    if (run_check(r, worker_start(&r->loop, r->program, "compile", &events, s, &s->worker, &r->err)))
         return false;
-    }
     run_put_task(r, worker_buf(s->worker), 0);
     worker_send(s->worker);
     return true;
@@ -295,27 +290,26 @@ static void render(struct slot_c *s, struct job *job)
     worker_deadline(s->worker, s->open ? run_patience(s->run, RENDER_DEADLINE) : run_start_patience(s->run, COMPILE_DEADLINE));
 }
 
-/* Whether it is known to have no source, or its template is known to have no end. Takes the job over then. */
+/* Whether it is known to have no source, or its template is known to have no end: then that is noted. */
 static bool need_not_render(struct run *r, struct job *job)
 {
     char key[HASH_HEX], why[200];
+    int variant = job->config.variant, endless = r->variants[variant].endless;
     if (r->phase != PHASE_SEARCH || job->rank >= 0)
         return false;
     sourceless_key(r, &job->config, key);
     const struct known_entry *e = known_find(&r->known, key);
-    int variant = job->config.variant;
     if (e) {
         r->variants[variant].endless += e->outcome == OUT_TIMEOUT;
         memcpy(job->key, key, HASH_HEX);
         run_known(r, job, e);
-    } else if (!r->variants[variant].rendered && r->variants[variant].endless >= ENDLESS) {
-        snprintf(why, sizeof why, "rendering %.100s did not end for the %d configurations tried; its others were left out",
-                 r->op->variants[variant].template_name, r->variants[variant].endless);
-        run_unsettled(r, job, why);
-    } else {
-        return false;
+        return true;
     }
-    job_free(job);
+    if (r->variants[variant].rendered || endless < ENDLESS)
+        return false;
+    snprintf(why, sizeof why, "rendering %.100s did not end for the %d configurations tried; its others were left out",
+             r->op->variants[variant].template_name, endless);
+    run_unsettled(r, job, why);
     return true;
 }
 
@@ -336,10 +330,8 @@ void compilers_feed(struct run *r)
             i--;
             continue;
         }
-        if (!s->worker && !start(r, s)) {
-            job_free(job);
+        if (!s->worker && !start(r, s))
             return;
-        }
         render(s, job);
     }
 }

@@ -2,87 +2,62 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "tune/run.h"
 
-/* Keeps the binaries of those that the play-off may want. */
+static bool is_right(const struct job *job)
+{
+    return job->done && job->outcome == OUT_OK;
+}
+
 void top_offer(struct run *r, struct job *job)
 {
-    struct job *out = job;
-    for (int i = 0; i < PLAYOFF; i++)
-        if (!r->top[i] || out->median_ns < r->top[i]->median_ns) {
+    for (int i = 0; i < PLAYOFF && job; i++)
+        if (!r->top[i] || job->stats.median < r->top[i]->stats.median) {
             struct job *next = r->top[i];
-            r->top[i] = out;
-            out = next;
-            if (!out)
-                return;
+            r->top[i] = job;
+            job = next;
         }
-    if (out->index == r->default_index && !r->top[PLAYOFF])
-        r->top[PLAYOFF] = out;
-    else
-        job_free(out);
-}
-
-static struct job *top_take(struct run *r, int64_t index)
-{
-    for (int i = 0; i <= PLAYOFF; i++)
-        if (r->top[i] && r->top[i]->index == index) {
-            struct job *j = r->top[i];
-            r->top[i] = NULL;
-            return j;
-        }
-    return NULL;
-}
-
-static struct done *done_of(struct run *r, int64_t index)
-{
-    for (int64_t i = 0; i < r->ndone; i++)
-        if (r->done[i].index == index)
-            return &r->done[i];
-    return NULL;
+    if (job && job->index != r->default_index)
+        job_drop_code(job);
 }
 
 /* The `n` fastest of those that are right, ascending. */
-static int fastest(struct run *r, struct done **out, int n)
+static int fastest(struct run *r, struct job **out, int n)
 {
     int have = 0;
-    for (int64_t i = 0; i < r->ndone; i++) {
-        struct done *d = &r->done[i];
-        if (d->outcome != OUT_OK)
+    for (int i = 0; i < r->njobs; i++) {
+        struct job *job = r->jobs[i];
+        if (!is_right(job))
             continue;
         int at = have;
-        while (at > 0 && out[at - 1]->stats.median > d->stats.median)
+        while (at > 0 && out[at - 1]->stats.median > job->stats.median)
             at--;
         if (at == n)
             continue;
         have += have < n;
         for (int k = have - 1; k > at; k--)
             out[k] = out[k - 1];
-        out[at] = d;
+        out[at] = job;
     }
     return have;
 }
 
-static void enter(struct run *r, struct done *d)
+static void enter(struct run *r, struct job *job)
 {
-    struct job *job = top_take(r, d->index);
-    if (!job) { /* measured by an earlier run: its binary is gone */
-        job = job_new(r, &d->config, d->index);
-        if (!job)
-            return;
-        r->missing++;
-        job->median_ns = d->stats.median;
-        queue_put(&r->queued, job);
+    if (job->binary.len) {
+        r->players[r->nplayers++] = job;
         return;
     }
-    r->played[r->nplayed++] = job;
+    r->missing++; /* measured by an earlier run: its code is gone */
+    job->retried = job->untried = false;
+    queue_put(&r->queued, job);
 }
 
 /* An earlier run's winner that is known to be at fault now. */
 static bool winner_at_fault(const struct run *r)
 {
-    for (int64_t i = 0; r->had_winner && i < r->ndone; i++)
-        if (!strcmp(r->done[i].key, r->winner_key) && r->done[i].outcome != OUT_OK)
+    for (int i = 0; r->had_winner && i < r->njobs; i++)
+        if (r->jobs[i]->done && r->jobs[i]->outcome != OUT_OK && !strcmp(r->jobs[i]->key, r->winner_key))
             return true;
     return false;
 }
@@ -96,7 +71,7 @@ static bool winner_is_of_now(const struct run *r)
 
 void playoff_begin(struct run *r)
 {
-    struct done *best[PLAYOFF] = { 0 };
+    struct job *best[PLAYOFF] = { 0 };
     r->playoffs++;
     r->quiet_turn = false;
     int n = fastest(r, best, PLAYOFF);
@@ -106,13 +81,13 @@ void playoff_begin(struct run *r)
         return;
     }
     r->phase = PHASE_PLAYOFF;
-    struct done *deflt = r->default_index >= 0 ? done_of(r, r->default_index) : NULL;
+    struct job *deflt = run_default(r);
     for (int i = 0; i < n; i++) {
         enter(r, best[i]);
         if (best[i] == deflt)
             deflt = NULL;
     }
-    if (deflt && deflt->outcome == OUT_OK)
+    if (deflt && is_right(deflt))
         enter(r, deflt);
     if (!r->meter && !r->failed)
         meter_start(r);
@@ -122,49 +97,42 @@ void playoff_compiled(struct run *r, struct job *job)
 {
     r->missing--;
     if (job->binary.len)
-        r->played[r->nplayed++] = job;
-    else
-        job_free(job);
-    if (!r->missing && !r->nplayed)
+        r->players[r->nplayers++] = job;
+    if (!r->missing && !r->nplayers)
         tables_begin(r);
 }
 
 /* It was right before, and is not: what was measured of it, and of what compiles to the same, is taken back. */
-static void condemn(struct run *r, const struct job *job, struct result *result)
+static void take_back(struct run *r, const struct job *player, const struct result *result)
 {
-    result->compile_ms = job->compile_ms;
-    for (int64_t i = 0; i < r->ndone; i++) {
-        struct done *d = &r->done[i];
-        if (d->outcome != OUT_OK || strcmp(d->key, job->key))
+    for (int i = 0; i < r->njobs; i++) {
+        struct job *job = r->jobs[i];
+        if (!is_right(job) || strcmp(job->key, player->key))
             continue;
-        r->report->outcomes[d->outcome]--;
+        r->report->outcomes[job->outcome]--;
         r->report->outcomes[result->outcome]++;
-        d->outcome = result->outcome;
-        d->stats = result->stats;
-        snprintf(d->reason, sizeof d->reason, "%s", result->reason);
-        run_store(r, d, result);
+        job->outcome = result->outcome;
+        job->stats = result->stats;
+        memcpy(job->reason, result->reason, sizeof job->reason);
+        run_store(r, job, result);
     }
 }
 
-/* The condemned leave; true where anyone stays. */
+/* The condemned leave; true if anyone stays. */
 static bool keep_players(struct run *r)
 {
     int n = 0;
-    for (int i = 0; i < r->nplayed; i++) {
-        const struct done *d = done_of(r, r->played[i]->index);
-        if (d && d->outcome == OUT_OK)
-            r->played[n++] = r->played[i];
-        else
-            job_free(r->played[i]);
-    }
-    r->nplayed = n;
+    for (int i = 0; i < r->nplayers; i++)
+        if (is_right(r->players[i]))
+            r->players[n++] = r->players[i];
+    r->nplayers = n;
     return n > 0;
 }
 
 /* Once more among those that stay, by whichever worker is ready next; where there are none, among the next best. */
 static void play_again(struct run *r)
 {
-    struct done *best;
+    struct job *best;
     if (keep_players(r))
         return;
     if (fastest(r, &best, 1) && r->playoffs < PLAYOFFS)
@@ -178,9 +146,9 @@ static void play_again(struct run *r)
 static void broken_off(struct run *r, int at, struct result *result)
 {
     r->playing = false;
-    struct job *player = at >= 0 ? r->played[at] : NULL;
+    struct job *player = at >= 0 ? r->players[at] : NULL;
     if (player && player->suspected) {
-        r->doubt = (struct doubt){ .job = player, .result = *result, .playing = true };
+        r->doubt = (struct doubt){ .job = player, .result = *result };
         *result = (struct result){ 0 };
         return;
     }
@@ -188,7 +156,7 @@ static void broken_off(struct run *r, int at, struct result *result)
         player->suspected = true;
     else
         r->unexplained++;
-    if (r->unexplained >= PLAYOFFS)
+    if (r->unexplained >= UNEXPLAINED)
         tables_begin(r); /* what was measured before will have to do */
 }
 
@@ -199,28 +167,26 @@ void playoff_died(struct run *r, bool struck, enum outcome outcome, const char *
     broken_off(r, struck ? -1 : r->playing_at, &result);
 }
 
-void playoff_settled(struct run *r)
+void playoff_condemned(struct run *r)
 {
-    condemn(r, r->doubt.job, &r->doubt.result);
+    take_back(r, r->doubt.job, &r->doubt.result);
     play_again(r);
 }
 
 /* The better measurement of one that is right still. */
-static void keep_played(struct run *r, const struct job *job, struct result *result)
+static void keep_played(struct run *r, struct job *job, const struct result *result)
 {
-    struct done *d = done_of(r, job->index);
-    if (!d || result->stats.n < 1)
+    if (result->stats.n < 1)
         return;
-    d->stats = result->stats;
-    d->round = 1;
-    result->compile_ms = job->compile_ms;
-    run_store(r, d, result);
+    job->stats = result->stats;
+    job->played = true;
+    run_store(r, job, result);
 }
 
 static int take_results(struct run *r, struct cursor *body, struct result *results)
 {
-    int n = 0, rc = get_u32(body) == (uint32_t)r->nplayed ? 0 : ERR_CORRUPT;
-    while (!rc && n < r->nplayed)
+    int n = 0, rc = get_u32(body) == (uint32_t)r->nplayers ? 0 : ERR_CORRUPT;
+    while (!rc && n < r->nplayers)
         rc = result_get(body, &results[n++], NULL);
     return rc;
 }
@@ -228,11 +194,11 @@ static int take_results(struct run *r, struct cursor *body, struct result *resul
 static void take_times(struct run *r, struct result *results)
 {
     r->playing = false;
-    for (int i = 0; i < r->nplayed && !r->failed; i++)
+    for (int i = 0; i < r->nplayers && !r->failed; i++)
         if (results[i].outcome != OUT_OK)
-            condemn(r, r->played[i], &results[i]);
+            take_back(r, r->players[i], &results[i]);
         else
-            keep_played(r, r->played[i], &results[i]);
+            keep_played(r, r->players[i], &results[i]);
     if (keep_players(r))
         tables_begin(r);
     else
@@ -258,35 +224,34 @@ void playoff_played(struct run *r, struct cursor *body)
         result_free(&results[i]);
 }
 
-/* One time cannot be told from another where each lies within the other's interval. */
-static bool tied(const struct done *a, const struct done *b)
+/* One time cannot be told from another if each lies within the other's interval. */
+static bool tied(const struct job *a, const struct job *b)
 {
     return a->stats.median <= b->stats.ci_high && b->stats.median <= a->stats.ci_high && a->stats.median >= b->stats.ci_low &&
            b->stats.median >= a->stats.ci_low;
 }
 
-/* The fastest of the play-off, or of all where there was none; among ties the first of the space. */
-static struct done *choose(struct run *r, int *ties)
+/* The fastest of the play-off, or of all if there was none; among ties the first of the space. */
+static const struct job *choose(const struct run *r, int *ties)
 {
-    struct done *best = NULL, *first;
-    int round = 0;
-    for (int64_t i = 0; i < r->ndone; i++)
-        if (r->done[i].outcome == OUT_OK && r->done[i].round > round)
-            round = r->done[i].round;
-    for (int64_t i = 0; i < r->ndone; i++) {
-        struct done *d = &r->done[i];
-        if (d->outcome == OUT_OK && d->round == round && (!best || d->stats.median < best->stats.median))
-            best = d;
+    const struct job *best = NULL, *first;
+    bool played = false;
+    for (int i = 0; i < r->njobs; i++)
+        played = played || (is_right(r->jobs[i]) && r->jobs[i]->played);
+    for (int i = 0; i < r->njobs; i++) {
+        const struct job *job = r->jobs[i];
+        if (is_right(job) && job->played == played && (!best || job->stats.median < best->stats.median))
+            best = job;
     }
     *ties = 0;
     first = best;
-    for (int64_t i = 0; best && i < r->ndone; i++) {
-        struct done *d = &r->done[i];
-        if (d == best || d->outcome != OUT_OK || d->round != round || !tied(d, best))
+    for (int i = 0; best && i < r->njobs; i++) {
+        const struct job *job = r->jobs[i];
+        if (job == best || !is_right(job) || job->played != played || !tied(job, best))
             continue;
         ++*ties;
-        if (d->index < first->index)
-            first = d;
+        if (job->index < first->index)
+            first = job;
     }
     return first;
 }
@@ -315,17 +280,6 @@ static void fill_tuned(struct run *r, const struct job *job, struct tuned *t)
     t->copy_ns = r->copy_ns;
 }
 
-static struct job *job_of(struct run *r, int64_t index)
-{
-    for (int i = 0; i < r->nplayed; i++)
-        if (r->played[i]->index == index)
-            return r->played[i];
-    for (int i = 0; i <= PLAYOFF; i++)
-        if (r->top[i] && r->top[i]->index == index)
-            return r->top[i];
-    return NULL;
-}
-
 /* An earlier run's winner that is at fault is served no longer, though nobody takes its place. */
 static int drop_condemned(struct run *r, struct err *err)
 {
@@ -337,18 +291,17 @@ static int drop_condemned(struct run *r, struct err *err)
 
 static int keep_winner(struct run *r, struct err *err)
 {
-    const struct done *d = choose(r, &r->report->ties);
-    const struct job *job = d ? job_of(r, d->index) : NULL;
-    if (!job) /* nothing right, or nothing new */
+    const struct job *job = choose(r, &r->report->ties);
+    if (!job || !job->binary.len) /* nothing right, or nothing new */
         return drop_condemned(r, err);
     struct tuned *t = NULL;
-    int rc = tuned_of(r->op, &d->config, &t, err);
+    int rc = tuned_of(r->op, &job->config, &t, err);
     if (!rc) {
         fill_tuned(r, job, t);
         t->role = TUNED_WINNER;
-        t->time_ns = d->stats.median;
+        t->time_ns = job->stats.median;
         rc = store_winner(r->store, &r->target, t, err);
-        memcpy(r->winner_key, d->key, HASH_HEX);
+        memcpy(r->winner_key, job->key, HASH_HEX);
         r->had_winner = true;
     }
     tuned_free(t);
@@ -376,60 +329,50 @@ void tables_compiled(struct run *r, struct job *job)
     struct tuned *t = NULL;
     r->defaults_left--;
     if (job->source.len && !r->failed) {
-        int rc = tuned_of(r->op, &job->config, &t, &r->why);
+        int rc = tuned_of(r->op, &job->config, &t, &r->err);
         if (!rc) {
             fill_tuned(r, job, t);
             t->role = TUNED_DEFAULT;
             t->rank = job->rank;
             t->copy_ns = 0;
-            rc = store_default(r->store, r->dev, r->op, r->row, t, &r->why);
+            rc = store_default(r->store, r->dev, r->op, r->row, t, &r->err);
         }
-        if (rc)
-            run_fail(r, r->why.code, "%s", r->why.msg);
+        run_check(r, rc);
     }
     tuned_free(t);
-    job_free(job);
+    job_drop_code(job);
 }
 
-static void fill_entry(const struct run *r, const struct done *d, struct tune_entry *out)
+static void fill_entry(const struct run *r, const struct job *job, struct tune_entry *out)
 {
-    if (!d)
+    if (!job)
         return;
-    out->config = d->config;
-    out->outcome = d->outcome;
-    snprintf(out->reason, sizeof out->reason, "%s", d->reason);
-    out->time_ns = d->stats.median;
-    if (d->stats.median > 0) {
-        out->gb_per_s = r->work_bytes / d->stats.median;
-        out->gflop_per_s = r->work_flops / d->stats.median;
+    out->config = job->config;
+    out->outcome = job->outcome;
+    memcpy(out->reason, job->reason, sizeof out->reason);
+    out->time_ns = job->stats.median;
+    if (job->stats.median > 0) {
+        out->gb_per_s = r->work_bytes / job->stats.median;
+        out->gflop_per_s = r->work_flops / job->stats.median;
     }
-}
-
-static const struct done *by_key(const struct run *r, const char *key)
-{
-    for (int64_t i = 0; i < r->ndone; i++)
-        if (!strcmp(r->done[i].key, key) && r->done[i].outcome == OUT_OK)
-            return &r->done[i];
-    return NULL;
 }
 
 int report_finish(struct run *r, struct err *err)
 {
     struct tune_report *out = r->report;
-    int rc = keep_winner(r, err);
-    const struct done *best = r->had_winner ? by_key(r, r->winner_key) : NULL, *worst = NULL;
-    int ties;
-    if (!best)
-        best = choose(r, &ties);
-    for (int64_t i = 0; i < r->ndone; i++) {
-        const struct done *d = &r->done[i];
-        bool right = d->outcome == OUT_OK || d->outcome == OUT_SLOWER;
-        if (right && (!worst || d->stats.median > worst->stats.median))
-            worst = d;
+    int ties, rc = keep_winner(r, err);
+    const struct job *best = NULL, *worst = NULL;
+    for (int i = 0; i < r->njobs; i++) {
+        const struct job *job = r->jobs[i];
+        bool timed = is_right(job) || (job->done && job->outcome == OUT_SLOWER);
+        if (timed && (!worst || job->stats.median > worst->stats.median))
+            worst = job;
+        if (!best && r->had_winner && is_right(job) && !strcmp(job->key, r->winner_key))
+            best = job;
     }
-    fill_entry(r, best, &out->best);
+    fill_entry(r, best ? best : choose(r, &ties), &out->best);
     fill_entry(r, worst, &out->worst);
-    fill_entry(r, r->default_index >= 0 ? done_of(r, r->default_index) : NULL, &out->deflt);
+    fill_entry(r, run_default(r), &out->deflt);
     out->copy_ns = r->copy_ns > 0 ? r->copy_ns : r->winner_copy_ns;
     if (out->copy_ns > 0)
         out->copy_gb_per_s = r->work_bytes / out->copy_ns;
@@ -437,9 +380,5 @@ int report_finish(struct run *r, struct err *err)
     double working = r->first_ns ? (double)(clock_ns() - r->first_ns) / 1e9 : 0;
     if (working > 0)
         out->rate = (double)out->measured / working;
-    if (r->failed) {
-        err_set(err, r->failed, "%s", r->why.msg);
-        return r->failed;
-    }
-    return rc;
+    return r->failed ? err_set(err, r->failed, "%s", r->why.msg) : rc;
 }

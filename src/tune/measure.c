@@ -14,43 +14,31 @@ static int64_t deadline_ms(const struct run *r)
     return ms > (double)least ? (int64_t)ms : least;
 }
 
-/* A result: into the tables, and to the play-off if it is right. Takes the job over. */
-static void record(struct run *r, struct job *job, struct result *result)
-{
-    result->compile_ms = job->compile_ms;
-    run_done(r, job, result);
-    job->median_ns = result->stats.median;
-    if (result->outcome == OUT_OK)
-        top_offer(r, job);
-    else
-        job_free(job);
-}
-
 /* The reference has just passed, in surroundings that nobody has touched: what failed before it was at fault itself. */
-static void settle(struct run *r)
+static void judge_doubt(struct run *r)
 {
-    if (!r->doubt.job)
+    struct job *job = r->doubt.job;
+    if (!job)
         return;
-    if (r->doubt.playing)
-        playoff_settled(r);
+    if (job->done)
+        playoff_condemned(r);
     else
-        record(r, r->doubt.job, &r->doubt.result);
+        run_done(r, job, &r->doubt.result);
     result_free(&r->doubt.result);
     r->doubt.job = NULL;
 }
 
-/* Its worker ended with it: once more in another one, and then it is a verdict if the reference passes in a third. Takes over the job
- * and what the result owns. */
-static void doubt(struct run *r, struct job *job, struct result *result)
+/* Its worker ended with it: once more in another one, and then it is a verdict if the reference passes in a third. Takes over what the
+ * result owns. */
+static void try_again(struct run *r, struct job *job, struct result *result)
 {
-    if (!job->retried) {
+    if (job->retried) {
+        r->doubt = (struct doubt){ .job = job, .result = *result };
+        *result = (struct result){ 0 };
+    } else {
         job->retried = true;
-        result_free(result);
         queue_put_back(&r->ready, job);
-        return;
     }
-    r->doubt = (struct doubt){ .job = job, .result = *result };
-    *result = (struct result){ 0 };
 }
 
 static int64_t patience(const struct run *r)
@@ -73,7 +61,7 @@ static void ready(struct run *r, struct cursor *body)
         r->copy_ns = copy; /* the best of what this run's workers saw */
     if (!r->first_ns)
         r->first_ns = clock_ns();
-    settle(r);
+    judge_doubt(r);
 }
 
 static void measured(struct run *r, struct cursor *body)
@@ -89,14 +77,13 @@ static void measured(struct run *r, struct cursor *body)
     }
     r->measuring = NULL;
     if (standing == STANDS) {
-        record(r, job, &result);
+        run_done(r, job, &result);
     } else if (standing == DOUBTFUL) {
         r->meter_ready = false;
         r->meter_leaves = true;
-        doubt(r, job, &result);
+        try_again(r, job, &result);
     } else {
         run_unsettled(r, job, result.reason);
-        job_free(job);
     }
     result_free(&result);
 }
@@ -104,7 +91,7 @@ static void measured(struct run *r, struct cursor *body)
 static void playing(struct run *r, struct cursor *body)
 {
     uint32_t at = get_u32(body);
-    if (body->bad || at >= (uint32_t)r->nplayed) {
+    if (body->bad || at >= (uint32_t)r->nplayers) {
         worker_garbage(r->meter);
         return;
     }
@@ -112,49 +99,40 @@ static void playing(struct run *r, struct cursor *body)
     worker_deadline(r->meter, run_patience(r, deadline_ms(r)));
 }
 
-/* Once is enough: from then on the two take turns. */
-static void waiting(struct run *r, size_t n, const char *file)
+/* A line for a person, once: from then on the two runs take turns, or nobody waits. */
+static void tell_lock(struct run *r, enum frame_kind kind, const char *text)
 {
-    char line[300], id[32];
-    devspec_id(r->dev, id);
-    snprintf(line, sizeof line, "waiting for another run on %s: %.*s", id, (int)n, file ? file : "");
-    if (r->opt->note && !r->told_wait)
-        r->opt->note(r->opt->arg, line);
-    r->told_wait = true;
-}
-
-static void unlocked(struct run *r, size_t n, const char *why)
-{
+    bool *told = kind == F_WAITING ? &r->told_wait : &r->told_unlocked;
     char line[700], id[32];
     devspec_id(r->dev, id);
-    snprintf(line, sizeof line, "measures without the lock of %s, so another run there would disturb the times: %.*s", id, (int)n,
-             why ? why : "");
-    if (r->opt->note && !r->told_unlocked)
+    if (kind == F_WAITING)
+        snprintf(line, sizeof line, "waiting for another run on %s: %s", id, text);
+    else
+        snprintf(line, sizeof line, "measures without the lock of %s, so another run there would disturb the times: %s", id, text);
+    if (r->opt->note && !*told)
         r->opt->note(r->opt->arg, line);
-    r->told_unlocked = true;
+    *told = true;
 }
 
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
 {
     struct run *r = arg;
-    size_t n;
+    char text[1024];
     if (r->phase == PHASE_END) /* said before it was killed */
         return;
     if (kind == F_HELLO && !r->meter_greeted && get_u32(body) == WIRE_VERSION) {
         r->meter_greeted = true;
         worker_deadline(w, run_start_patience(r, SETUP_DEADLINE));
-    } else if (kind == F_FAILED) {
-        const char *text = get_lstr(body, &n);
+    } else if (kind == F_FAILED && frame_text(body, text, sizeof text)) {
         if (!r->first_ns) /* none ever was ready: the next would fail the same way */
-            run_fail(r, ERR_DEVICE, "%.*s", text ? (int)n : 0, text ? text : "");
+            run_fail(r, ERR_DEVICE, "%s", text);
         else if (!r->meter_leaves)
-            snprintf(r->setup_why, sizeof r->setup_why, "%.*s", text ? (int)n : 0, text ? text : "");
+            snprintf(r->setup_why, sizeof r->setup_why, "%.255s", text);
     } else if (kind == F_ALIVE) {
         worker_deadline(w, patience(r));
-    } else if (kind == F_WAITING || kind == F_UNLOCKED) {
-        const char *text = get_lstr(body, &n);
+    } else if ((kind == F_WAITING || kind == F_UNLOCKED) && frame_text(body, text, sizeof text)) {
         worker_deadline(w, patience(r));
-        (kind == F_WAITING ? waiting : unlocked)(r, text ? n : 0, text);
+        tell_lock(r, kind, text);
     } else if (kind == F_READY && !r->meter_ready) {
         ready(r, body);
     } else if (kind == F_RESULT && r->measuring) {
@@ -193,20 +171,17 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     r->meter = NULL;
     r->meter_ready = r->meter_greeted = r->meter_leaves = false;
     r->measuring = NULL;
-    if (r->phase == PHASE_END) {
-        job_free(job);
+    if (r->phase == PHASE_END)
         return;
-    }
     if (!was_ready)
         setup_failed(r, deadline, why);
     bool struck = worker_struck(w);
     if (job && struck && job->retried) {
         run_unsettled(r, job, why);
-        job_free(job);
     } else if (job) {
         struct result result = { .outcome = deadline ? OUT_TIMEOUT : OUT_CRASH, .resources = { -1, -1, -1, -1 } };
         snprintf(result.reason, sizeof result.reason, "%.255s", why);
-        doubt(r, job, &result);
+        try_again(r, job, &result);
     }
     if (r->playing)
         playoff_died(r, struck, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
@@ -219,16 +194,21 @@ static const struct worker_events events = { .frame = on_frame, .gone = on_gone 
 
 int meter_start(struct run *r)
 {
-    if (worker_start(&r->loop, r->program, "measure", &events, r, &r->meter, &r->why)) {
-        run_fail(r, ERR_IO, "%s", r->why.msg);
-        return ERR_IO;
-    }
+    int rc = run_check(r, worker_start(&r->loop, r->program, "measure", &events, r, &r->meter, &r->err));
+    if (rc)
+        return rc;
     /* After a death the reference stands for all that is right here, so no cache may help it. */
     bool after_death = r->first_ns || r->setup_deaths;
     run_put_task(r, worker_buf(r->meter), after_death ? rand_at((uint64_t)clock_ns(), (uint64_t)getpid()) | 1 : 0);
     worker_send(r->meter);
     worker_deadline(r->meter, run_start_patience(r, SETUP_DEADLINE));
     return 0;
+}
+
+static void put_candidate(const struct run *r, struct buf *out, const struct job *job)
+{
+    config_put(out, r->op, &job->config);
+    buf_bytes(out, job->binary.data, job->binary.len);
 }
 
 void meter_feed(struct run *r)
@@ -241,8 +221,7 @@ void meter_feed(struct run *r)
     struct buf *out = worker_buf(r->meter);
     size_t f = frame_begin(out, F_RUN);
     buf_f64(out, behind * r->best_ns);
-    config_put(out, r->op, &r->measuring->config);
-    buf_bytes(out, r->measuring->binary.data, r->measuring->binary.len);
+    put_candidate(r, out, r->measuring);
     frame_end(out, f);
     worker_send(r->meter);
     worker_deadline(r->meter, run_patience(r, deadline_ms(r)));
@@ -255,11 +234,9 @@ void meter_play(struct run *r, int rounds)
     struct buf *out = worker_buf(r->meter);
     size_t f = frame_begin(out, F_PLAYOFF);
     buf_u32(out, (uint32_t)rounds);
-    buf_u32(out, (uint32_t)r->nplayed);
-    for (int i = 0; i < r->nplayed; i++) {
-        config_put(out, r->op, &r->played[i]->config);
-        buf_bytes(out, r->played[i]->binary.data, r->played[i]->binary.len);
-    }
+    buf_u32(out, (uint32_t)r->nplayers);
+    for (int i = 0; i < r->nplayers; i++)
+        put_candidate(r, out, r->players[i]);
     frame_end(out, f);
     worker_send(r->meter);
     worker_deadline(r->meter, run_patience(r, deadline_ms(r)));

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "worker/child.h"
 
 enum { TICK_MS = 100 };
 
@@ -23,6 +22,13 @@ void run_fail(struct run *r, int code, const char *fmt, ...)
     va_end(ap);
     r->failed = err_set(&r->why, code, "%s", text);
     r->stopping = true;
+}
+
+int run_check(struct run *r, int rc)
+{
+    if (rc)
+        run_fail(r, rc, "%s", r->err.msg);
+    return rc;
 }
 
 static int64_t bounded(int64_t ms, int64_t most)
@@ -40,62 +46,6 @@ int64_t run_start_patience(const struct run *r, int64_t ms)
     return bounded(ms, r->opt->start_ms);
 }
 
-struct job *job_new(struct run *r, const struct config *c, int64_t index)
-{
-    struct job *j = mem_zalloc(sizeof *j);
-    if (!j) {
-        run_fail(r, ERR_NOMEM, "out of memory");
-        return NULL;
-    }
-    j->config = *c;
-    j->index = index;
-    j->rank = -1;
-    return j;
-}
-
-void job_free(struct job *j)
-{
-    if (!j)
-        return;
-    buf_free(&j->source);
-    buf_free(&j->binary);
-    buf_free(&j->portable);
-    mem_free(j);
-}
-
-void queue_put(struct queue *q, struct job *j)
-{
-    j->next = NULL;
-    *(q->first ? q->last : &q->first) = j;
-    q->last = &j->next;
-    q->n++;
-}
-
-void queue_put_back(struct queue *q, struct job *j)
-{
-    if (!q->first)
-        q->last = &j->next;
-    j->next = q->first;
-    q->first = j;
-    q->n++;
-}
-
-struct job *queue_take(struct queue *q)
-{
-    struct job *j = q->first;
-    if (j) {
-        q->first = j->next;
-        q->n--;
-    }
-    return j;
-}
-
-static void queue_free(struct queue *q)
-{
-    for (struct job *j; (j = queue_take(q));)
-        job_free(j);
-}
-
 int run_busy_compilers(const struct run *r)
 {
     int n = 0;
@@ -104,87 +54,74 @@ int run_busy_compilers(const struct run *r)
     return n;
 }
 
-static struct done *append_done(struct run *r, const struct job *job)
+static void note(struct run *r, struct job *job)
 {
-    if (r->ndone == r->done_cap) {
-        int64_t cap = r->done_cap ? 2 * r->done_cap : 256;
-        struct done *more = mem_resize(r->done, (size_t)cap, sizeof *more);
-        if (!more) {
-            run_fail(r, ERR_NOMEM, "out of memory");
-            return NULL;
-        }
-        r->done = more;
-        r->done_cap = cap;
-    }
-    struct done *d = &r->done[r->ndone++];
-    *d = (struct done){ .index = job->index, .config = job->config };
-    memcpy(d->key, job->key, HASH_HEX);
-    return d;
-}
-
-static void note(struct run *r, struct done *d)
-{
+    job->done = true;
     r->report->tried++;
-    r->report->outcomes[d->outcome]++;
-    if (d->outcome == OUT_OK && (r->best_ns <= 0 || d->stats.median < r->best_ns))
-        r->best_ns = d->stats.median;
-    strategy_tell(r, d->index, d->outcome, d->stats.median);
+    r->report->outcomes[job->outcome]++;
+    if (job->outcome == OUT_OK && (r->best_ns <= 0 || job->stats.median < r->best_ns))
+        r->best_ns = job->stats.median;
+    if (job->outcome == OUT_OK && job->binary.len)
+        top_offer(r, job);
+    else
+        job_drop_code(job);
+    strategy_tell(r, job->index, job->outcome, job->stats.median);
 }
 
-void run_store(struct run *r, const struct done *d, const struct result *result)
+void run_store(struct run *r, const struct job *job, const struct result *result)
 {
     struct buf text = { 0 };
-    config_print(&text, r->op, &d->config);
-    struct measured m = { .variant = r->op->variants[d->config.variant].name,
+    config_print(&text, r->op, &job->config);
+    struct measured m = { .variant = r->op->variants[job->config.variant].name,
                           .config = buf_text(&text),
-                          .made = r->made[d->config.variant],
+                          .made = r->variants[job->config.variant].made,
                           .result = *result };
-    memcpy(m.key, d->key, HASH_HEX);
-    if (text.failed)
-        run_fail(r, ERR_NOMEM, "out of memory");
-    else if (store_measured(r->store, &r->target, &m, &r->why))
-        run_fail(r, r->why.code, "%s", r->why.msg);
+    m.result.compile_ms = job->compile_ms;
+    memcpy(m.key, job->key, HASH_HEX);
+    run_check(r, text.failed ? err_nomem(&r->err) : store_measured(r->store, &r->target, &m, &r->err));
     buf_free(&text);
 }
 
-void run_done(struct run *r, const struct job *job, const struct result *result)
+void run_done(struct run *r, struct job *job, const struct result *result)
 {
-    struct done *d = append_done(r, job);
-    if (!d)
-        return;
-    d->outcome = result->outcome;
-    d->stats = result->stats;
-    snprintf(d->reason, sizeof d->reason, "%s", result->reason);
-    err_line(d->reason);
-    run_store(r, d, result);
-    if (!r->failed && known_add(&r->known, d->key, d->outcome, &d->stats, true, &r->why))
-        run_fail(r, r->why.code, "%s", r->why.msg);
+    job->outcome = result->outcome;
+    job->stats = result->stats;
+    memcpy(job->reason, result->reason, sizeof job->reason);
+    err_line(job->reason);
+    run_store(r, job, result);
+    if (!r->failed)
+        run_check(r, known_add(&r->known, job->key, job->outcome, &job->stats, true, &r->err));
     r->report->measured++;
-    note(r, d);
+    note(r, job);
 }
 
-void run_known(struct run *r, const struct job *job, const struct known_entry *e)
+void run_known(struct run *r, struct job *job, const struct known_entry *e)
 {
-    struct done *d = append_done(r, job);
-    if (!d)
-        return;
-    d->outcome = e->outcome;
-    d->stats = e->stats;
+    job->outcome = e->outcome;
+    job->stats = e->stats;
     if (!e->of_now) {
-        if (store_found_again(r->store, &r->target, d->key, r->made[d->config.variant], &r->why))
-            run_fail(r, r->why.code, "%s", r->why.msg);
-        known_is_of_now(&r->known, d->key);
+        run_check(r, store_found_again(r->store, &r->target, job->key, r->variants[job->config.variant].made, &r->err));
+        known_is_of_now(&r->known, job->key);
     }
-    note(r, d);
+    note(r, job);
 }
 
-void run_unsettled(struct run *r, const struct job *job, const char *why)
+void run_unsettled(struct run *r, struct job *job, const char *why)
 {
+    job_drop_code(job);
     r->report->unsettled++;
     snprintf(r->report->unsettled_why, sizeof r->report->unsettled_why, "%.255s", why);
     err_line(r->report->unsettled_why);
     r->default_unsettled = r->default_unsettled || job->index == r->default_index;
     strategy_tell(r, job->index, OUT_RESOURCES, 0);
+}
+
+struct job *run_default(const struct run *r)
+{
+    for (int i = 0; r->default_index >= 0 && i < r->njobs; i++)
+        if (r->jobs[i]->done && r->jobs[i]->index == r->default_index)
+            return r->jobs[i];
+    return NULL;
 }
 
 bool run_over_time(const struct run *r)
@@ -223,8 +160,7 @@ static void take_turns(struct run *r)
 static void search_phase(struct run *r)
 {
     if (run_over_time(r)) {
-        queue_free(&r->queued);
-        queue_free(&r->ready);
+        r->queued = r->ready = (struct queue){ 0 };
         strategy_drop(r);
     }
     if (!r->dev->shares_cores)
@@ -267,10 +203,10 @@ void run_pump(struct run *r)
         search_phase(r);
     if (r->phase == PHASE_PLAYOFF || r->phase == PHASE_TABLES)
         compilers_feed(r);
-    if (r->phase == PHASE_PLAYOFF && !r->missing && !r->playing && r->nplayed && r->meter_ready && !run_busy_compilers(r)) {
+    if (r->phase == PHASE_PLAYOFF && !r->missing && !r->playing && r->nplayers && r->meter_ready && !run_busy_compilers(r)) {
         double each = 0;
-        for (int i = 0; i < r->nplayed; i++)
-            each += r->played[i]->median_ns;
+        for (int i = 0; i < r->nplayers; i++)
+            each += r->players[i]->stats.median;
         double rounds = 2e9 / (each + 1); /* about two seconds, */
         meter_play(r, rounds < 7 ? 7 : rounds > 31 ? 31 : (int)rounds);
     }
@@ -299,7 +235,7 @@ static void tell_progress(struct run *r)
         p.left = (double)(p.total - p.done) / p.rate;
     if (r->opt->budget_seconds > 0 && (p.left < 0 || p.left > r->opt->budget_seconds - seconds))
         p.left = r->opt->budget_seconds > seconds ? r->opt->budget_seconds - seconds : 0;
-    if (r->top[0] && r->top[0]->median_ns <= r->best_ns) {
+    if (r->top[0] && r->top[0]->outcome == OUT_OK && r->top[0]->stats.median <= r->best_ns) {
         buf_fmt(&best, "%s ", r->op->variants[r->top[0]->config.variant].name);
         config_print(&best, r->op, &r->top[0]->config);
     }
@@ -322,18 +258,16 @@ static int load_known(void *arg, const struct measured *m)
 {
     struct run *r = arg;
     int v = op_variant(r->op, m->variant);
-    bool of_now = v >= 0 && m->made && !strcmp(m->made, r->made[v]);
-    return known_add(&r->known, m->key, m->result.outcome, &m->result.stats, of_now, &r->why);
+    bool of_now = v >= 0 && m->made && !strcmp(m->made, r->variants[v].made);
+    return known_add(&r->known, m->key, m->result.outcome, &m->result.stats, of_now, &r->err);
 }
 
 static int list_variants(struct run *r, struct err *err)
 {
-    int rc = 0;
-    r->made = mem_array((size_t)r->op->nvariants, sizeof *r->made);
-    if (!r->made)
-        return err_nomem(err);
+    r->variants = mem_array((size_t)r->op->nvariants, sizeof *r->variants);
+    int rc = r->variants ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < r->op->nvariants; i++)
-        rc = variant_made(r->op, &r->op->variants[i], r->made[i], err);
+        rc = variant_made(r->op, &r->op->variants[i], r->variants[i].made, err);
     return rc;
 }
 
@@ -396,11 +330,9 @@ static int set_up(struct run *r, struct err *err)
         rc = store_forget(r->store, &r->target, err);
     if (!rc)
         rc = store_each_measured(r->store, &r->target, load_known, r, err);
-    if (rc)
-        return rc;
-    r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
-    r->variants = mem_array((size_t)r->op->nvariants, sizeof *r->variants);
-    return r->variants ? 0 : err_nomem(err);
+    if (!rc)
+        r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
+    return rc;
 }
 
 void run_put_task(const struct run *r, struct buf *out, uint64_t fresh)
@@ -495,29 +427,13 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
         uv_run(&r->loop, UV_RUN_DEFAULT); /* lets the handles close */
         uv_loop_close(&r->loop);
     }
-    for (int i = 0; i < r->nslots; i++)
-        job_free(r->slots[i].job);
-    for (int i = 0; i < r->nplayed; i++)
-        job_free(r->played[i]);
-    for (int i = 0; i <= PLAYOFF; i++)
-        job_free(r->top[i]);
-    queue_free(&r->queued);
-    queue_free(&r->ready);
     search_close(r->search);
     space_free(r->space);
     known_free(&r->known);
-    if (r->doubt.job && !r->doubt.playing)
-        job_free(r->doubt.job);
     result_free(&r->doubt.result);
+    jobs_free(r);
     mem_free(r->variants);
-    mem_free(r->done);
-    mem_free(r->made);
     mem_free(r);
     sigaction(SIGPIPE, &before, NULL);
     return rc;
-}
-
-int tune_worker_main(const char *kind)
-{
-    return worker_main(kind);
 }

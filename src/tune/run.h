@@ -1,5 +1,5 @@
-/* One run of the tuner, shared by the files of tune/: run.c has the loop, strategy.c the strategy, compile.c and measure.c the two kinds of worker, finish.c the
- * play-off, the winner and the report. */
+/* One run of the tuner, shared by the files of tune/: run.c has the loop, job.c the configurations on their way, strategy.c the strategy,
+ * compile.c and measure.c the two kinds of worker, finish.c the play-off, the winner and the report. */
 #ifndef TUNE_RUN_H
 #define TUNE_RUN_H
 
@@ -12,52 +12,46 @@
 #include "worker/worker.h"
 
 enum {
-    MAX_JOBS = 256, /* compile workers */
-    PLAYOFF = 5,    /* the best so many, and the default, are timed against each other at the end */
-    PLAYOFFS = 3,   /* that many with other players, where nobody was left of the ones before; and with no end that is known */
-    DEATHS = 10,    /* compile workers that die in a row before they are ready end the run */
-    SETUPS = 3,     /* measuring workers that die so */
-    ENDLESS = 2,    /* configurations whose template did not end: the variant's others are left alone, if none ever did */
+    MAX_JOBS = 256,          /* compile workers */
+    PLAYOFF = 5,             /* so many of the best, and the default, are timed against each other at the end */
+    PLAYOFFS = 3,            /* at most: another one begins if nobody was right in the last */
+    UNEXPLAINED = 3,         /* that many play-offs may break off without a culprit; then the times from before have to do */
+    DEATHS = 10,             /* compile workers that die in a row before they are ready end the run */
+    SETUPS = 3,              /* and measuring workers */
+    ENDLESS = 2,             /* configurations whose template did not end: the variant's others are left out, if none ever did */
     SETUP_DEADLINE = 120000, /* ms without a sign of life, here and below */
     RENDER_DEADLINE = 10000, /* a template is filled in microseconds, or its Lua has no end */
     COMPILE_DEADLINE = 60000,
     TRIAL_DEADLINE = 20000, /* a compile worker's trial launch, which on PoCL compiles once more */
     RUN_DEADLINE_MIN = 2000,
-    RUN_DEADLINE_CPU = 10000, /* where whatever else runs can slow a candidate */
+    RUN_DEADLINE_CPU = 10000, /* if whatever else runs can slow a candidate */
     RUN_DEADLINE_FACTOR = 50, /* times the reference */
     ANSWER_DEADLINE = 60000,  /* of the strategy */
 };
 
-/* A configuration on its way. */
+/* A configuration, from the strategy to the report. The run owns it to its end. */
 struct job {
-    struct job *next;
-    int64_t index; /* in the space; -1: a default outside of it, compiled for the tables only */
-    int rank;      /* of a default compiled for the tables; -1: none */
+    struct job *next; /* in a queue */
+    int64_t index;    /* in the space; -1: a default outside of it, compiled for the tables only */
+    int rank;         /* of a default compiled for the tables; -1: none */
     struct config config;
     char key[HASH_HEX];
-    struct buf source, binary, portable; /* portable: PTX, where the backend has such a thing */
+    struct buf source, binary, portable; /* portable: PTX, if the backend has such a thing. Dropped when nobody will want them */
     char compiler[COMPILER_NAME];
     double compile_ms;
-    double median_ns; /* once measured */
-    bool retried;     /* its worker died once: that may have been another's fault, so it gets a fresh one */
-    bool suspected;   /* the same, in a play-off */
-    bool untried;     /* its trial launch has failed, which proves nothing: it is compiled without */
+    bool retried;   /* its worker died once: that may have been another's fault, so it gets a fresh one */
+    bool suspected; /* the same, in a play-off */
+    bool untried;   /* its trial launch has failed, which proves nothing: it is compiled without */
+    bool done;      /* what follows is known */
+    bool played;    /* its stats are from the play-off */
+    enum outcome outcome;
+    struct stats stats;
+    char reason[256];
 };
 
 struct queue {
     struct job *first, **last;
     int n;
-};
-
-/* One that is done. */
-struct done {
-    int64_t index;
-    struct config config;
-    char key[HASH_HEX];
-    enum outcome outcome;
-    struct stats stats;
-    char reason[256];
-    int round; /* 1: its stats are from the play-off */
 };
 
 struct slot_c { /* a compile worker's place */
@@ -72,14 +66,13 @@ struct slot_c { /* a compile worker's place */
         bool on, again;
         enum outcome outcome;
         char reason[256];
-    } doubt;
+    } control;
 };
 
 /* What came of the job that the last measuring worker ended with. A verdict once the next worker's set-up has passed the reference. */
 struct doubt {
     struct job *job;
     struct result result;
-    bool playing; /* the job is one of the players */
 };
 
 enum phase {
@@ -102,11 +95,15 @@ struct run {
     struct search *search;
     bool asked, exhausted;
     bool nothing_now;            /* its last answer was empty */
-    int64_t told, heard;         /* outcomes told so far; when it was last asked */
+    int64_t told, heard;         /* outcomes told so far; how many of them when it was last asked */
     int64_t asked_ns, ticked_ns; /* when it was last asked; when the clock last ticked */
     struct target target;
     struct known known;
-    char (*made)[HASH_HEX]; /* of each variant */
+    struct {
+        char made[HASH_HEX]; /* what variant_made says */
+        bool rendered;       /* a configuration of it was */
+        int endless;         /* configurations whose rendering did not end */
+    } * variants;
     int64_t default_index;  /* -1: none */
     bool default_unsettled; /* it has no verdict */
 
@@ -121,10 +118,6 @@ struct run {
     int nslots;
     struct slot_c slots[MAX_JOBS];
     int compile_deaths; /* in a row, before they were ready */
-    struct {
-        bool rendered; /* a configuration of it was */
-        int endless;   /* configurations whose rendering did not end */
-    } * variants;
 
     struct worker *meter; /* the measuring worker */
     bool meter_greeted, meter_ready;
@@ -146,18 +139,19 @@ struct run {
     int64_t limit;              /* that many at most */
     int64_t start_ns, first_ns;
 
-    struct done *done;
-    int64_t ndone, done_cap;
-    struct job *top[PLAYOFF + 1]; /* the best so far with their binaries, ascending; behind them the default, where it fell out */
-    struct job *played[PLAYOFF + 1];
-    int nplayed, missing;      /* in the play-off; of them still to be compiled */
-    int playoffs, unexplained; /* begun; ended by a death that was none of the players' */
+    struct job **jobs; /* all of them */
+    int njobs;
+    struct job *top[PLAYOFF];         /* the best that this run has measured, ascending: their code is kept, and the default's */
+    struct job *players[PLAYOFF + 1]; /* in the play-off */
+    int nplayers, missing;            /* how many; those still to be compiled */
+    int playoffs, unexplained;        /* begun; broken off without a culprit */
     int defaults_left;
     bool had_winner;           /* of an earlier run, */
     char winner_key[HASH_HEX]; /* and which; in the end this run's */
     double winner_copy_ns;     /* the copy measured beside it */
 
-    int failed; /* what ends the run, with its message in why */
+    struct err err; /* of the call just made, for run_check */
+    int failed;     /* what ends the run, with its message in why */
     struct err why;
     bool told_wait;     /* that another run has the device */
     bool told_unlocked; /* that its lock cannot be had */
@@ -166,27 +160,33 @@ struct run {
 
 /* run.c */
 void run_fail(struct run *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Ends the run with what r->err says, unless rc is 0; returns rc. */
+int run_check(struct run *r, int rc);
 void run_pump(struct run *r);
 bool run_over_time(const struct run *r);
 bool run_in_flight(const struct run *r); /* a configuration that was accepted and has no outcome yet */
 void run_enlist(struct run *r, int64_t index);
-/* A deadline, of a candidate's work or of a worker's start, if the options ask for no shorter one. */
+/* A deadline, of a candidate's work or of a worker's start, unless the options ask for a shorter one. */
 int64_t run_patience(const struct run *r, int64_t ms);
 int64_t run_start_patience(const struct run *r, int64_t ms);
-/* Records an outcome: store, report, strategy. Takes nothing over. result may be null: an outcome without a measurement. */
-void run_done(struct run *r, const struct job *job, const struct result *result);
+/* The job is done: into store, report and strategy. */
+void run_done(struct run *r, struct job *job, const struct result *result);
+void run_known(struct run *r, struct job *job, const struct known_entry *e); /* the same, from an earlier result */
 /* Nothing is known of it, and nothing stored. */
-void run_unsettled(struct run *r, const struct job *job, const char *why);
+void run_unsettled(struct run *r, struct job *job, const char *why);
 /* The result into the database, over an earlier one of the same key; a failure ends the run. */
-void run_store(struct run *r, const struct done *d, const struct result *result);
-void run_known(struct run *r, const struct job *job, const struct known_entry *e);
+void run_store(struct run *r, const struct job *job, const struct result *result);
 void run_put_task(const struct run *r, struct buf *out, uint64_t fresh); /* the F_SETUP frame */
-struct job *job_new(struct run *r, const struct config *c, int64_t index);
-void job_free(struct job *j);
-void queue_put(struct queue *q, struct job *j);
-struct job *queue_take(struct queue *q);
 int run_busy_compilers(const struct run *r);
+struct job *run_default(const struct run *r); /* the default, if it is done; null */
+
+/* job.c */
+struct job *job_new(struct run *r, const struct config *c, int64_t index); /* null where the run has failed for it */
+void job_drop_code(struct job *j);
+void jobs_free(struct run *r);
+void queue_put(struct queue *q, struct job *j);
 void queue_put_back(struct queue *q, struct job *j); /* to the front */
+struct job *queue_take(struct queue *q);             /* null */
 
 /* files.c: raises the limit of open files as far as so many compile workers need; a line where it cannot be. */
 int files_allow(int jobs, struct err *err);
@@ -206,15 +206,15 @@ void meter_feed(struct run *r);
 int meter_start(struct run *r);
 void meter_play(struct run *r, int rounds);
 /* finish.c */
-void top_offer(struct run *r, struct job *job); /* takes the job over */
+void top_offer(struct run *r, struct job *job); /* one that is right, with its code */
 void playoff_begin(struct run *r);
-void playoff_compiled(struct run *r, struct job *job); /* takes the job over */
+void playoff_compiled(struct run *r, struct job *job);
 void playoff_played(struct run *r, struct cursor *body);
 /* Its worker is gone, with the one it was at, or struck by somebody else. */
 void playoff_died(struct run *r, bool struck, enum outcome outcome, const char *why);
-void playoff_settled(struct run *r); /* the player in doubt is at fault */
+void playoff_condemned(struct run *r); /* the player in doubt is at fault */
 void tables_begin(struct run *r);
-void tables_compiled(struct run *r, struct job *job); /* takes the job over */
+void tables_compiled(struct run *r, struct job *job);
 int report_finish(struct run *r, struct err *err);
 
 #endif

@@ -22,9 +22,7 @@ void strategy_ask(struct run *r)
         r->exhausted = !run_in_flight(r);
         return;
     }
-    r->asked = !search_ask(r->search, want > ASK_MAX ? ASK_MAX : (int)want, &r->why);
-    if (!r->asked)
-        run_fail(r, r->why.code, "%s", r->why.msg);
+    r->asked = !run_check(r, search_ask(r->search, want > ASK_MAX ? ASK_MAX : (int)want, &r->err));
     r->asked_ns = clock_ns();
     r->heard = r->told;
 }
@@ -32,16 +30,15 @@ void strategy_ask(struct run *r)
 void strategy_tell(struct run *r, int64_t index, enum outcome outcome, double time_ns)
 {
     r->told++;
-    if (search_tell(r->search, index, outcome, time_ns, &r->why))
-        run_fail(r, r->why.code, "%s", r->why.msg);
+    run_check(r, search_tell(r->search, index, outcome, time_ns, &r->err));
 }
 
 /* The default was the first of all. Whoever gives it may wait for what comes of it, though that was told before. */
 static void tell_default(struct run *r)
 {
-    for (int64_t i = 0; i < r->ndone; i++)
-        if (r->done[i].index == r->default_index)
-            strategy_tell(r, r->done[i].index, r->done[i].outcome, r->done[i].stats.median);
+    const struct job *job = run_default(r);
+    if (job)
+        strategy_tell(r, job->index, job->outcome, job->stats.median);
     if (r->default_unsettled)
         strategy_tell(r, r->default_index, OUT_RESOURCES, 0);
 }
@@ -60,12 +57,10 @@ void strategy_answered(uv_poll_t *p, int status, int events)
         run_pump(r);
         return;
     }
-    if (status < 0 || search_answer(r->search, index, &n, &r->why)) {
-        if (status < 0)
-            err_set(&r->why, ERR_IO, "strategy %s: %s", search_file(r->search), uv_strerror(status));
-        run_fail(r, r->why.code, "%s", r->why.msg);
+    int rc = status < 0 ? err_set(&r->err, ERR_IO, "strategy %s: %s", search_file(r->search), uv_strerror(status))
+                        : search_answer(r->search, index, &n, &r->err);
+    if (run_check(r, rc))
         uv_poll_stop(p);
-    }
     r->asked = false;
     r->nothing_now = n == 0;
     r->exhausted = r->exhausted || search_done(r->search);

@@ -71,7 +71,4 @@ struct tune_report {
 int tune_run(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct store *store,
              const struct tune_options *opt, struct tune_report *out, struct err *err);
 
-/* The entry of a worker process, `cutune worker KIND`: speaks on file descriptor 3 until it is closed. */
-int tune_worker_main(const char *kind);
-
 #endif

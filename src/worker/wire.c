@@ -45,3 +45,14 @@ fail:
     *t = (struct task){ 0 };
     return rc;
 }
+
+bool frame_text(struct cursor *body, char *out, size_t room)
+{
+    size_t n;
+    const char *s = get_lstr(body, &n);
+    if (!s || n >= room)
+        return false;
+    memcpy(out, s, n);
+    out[n] = 0;
+    return true;
+}

@@ -60,4 +60,7 @@ void task_put(struct buf *out, const struct task *t);
 /* What it points to is owned by the caller: op_free, mem_free(home). */
 int task_get(struct cursor *in, struct task *t, struct err *err);
 
+/* A text of a body, as a C string; false if there is none, or no room for it. */
+bool frame_text(struct cursor *body, char *out, size_t room);
+
 #endif

@@ -691,11 +691,14 @@ static void deaths_of_the_compiler_cost_themselves(void **state)
     strike_stage(&s);
 }
 
-/* The compile worker is at most ten configurations ahead, so there is something left for it to be attacked in. */
+/* The compile worker is at most ten configurations ahead, so there is something left for it to be attacked in. The times are so long
+ * that a play-off has few rounds: nothing but each wait's delay is slept. */
+static const char slow[] = "//null: delay=10\n//null: time=$(50000000 + P)\nKERNEL void acts() { }\n";
+
 static void raise_long_stage(struct stage *s)
 {
     raise_stage(s, "table.unpack(range(1, 24))", "");
-    change(s, "acts.cu", "//null: delay=10\n//null: time=$(10000 + P)\nKERNEL void acts() { }\n");
+    change(s, "acts.cu", slow);
 }
 
 static void break_machine(void *arg, const struct tune_progress *p)
@@ -716,9 +719,7 @@ static void a_broken_machine_condemns_nobody(void **state)
         raise_long_stage(&s);
         snprintf(text, sizeof text, "//null: if=%s\n//null: %s\nKERNEL void ref() { }\n", path_of("broken"), faults[i]);
         write_file("ref.cu", text);
-        snprintf(text, sizeof text,
-                 "//null: if=%s\n//null: %s\n//null: delay=10\n//null: time=$(10000 + P)\nKERNEL void acts() { }\n",
-                 path_of("broken"), faults[i]);
+        snprintf(text, sizeof text, "//null: if=%s\n//null: %s\n%s", path_of("broken"), faults[i], slow);
         change(&s, "acts.cu", text);
         if (strstr(faults[i], "hang"))
             s.opt.deadline_ms = s.opt.start_ms = DEADLINE;
@@ -1151,7 +1152,7 @@ static int be_worker(const char *kind)
     setrlimit(RLIMIT_CORE, &no_core);
     signal(SIGUSR1, speak_garbage);
     if (!how)
-        return tune_worker_main(kind);
+        return worker_main(kind);
     if (!strcmp(how, "gone"))
         return 5;
     if (!strcmp(how, "silent"))
