@@ -7,24 +7,19 @@
 enum { CHILD_FD = 3 };
 
 struct child {
-    struct buf in, out;
-    size_t used; /* bytes of `in` that frames already took */
+    struct channel channel;
     struct task task;
 };
 
 /* Says hello and reads the task. */
 int child_start(struct child *c, struct err *err);
-/* The next frame; its body is good until the next call. ERR_IO when the coordinator is gone. */
-int child_next(struct child *c, enum frame_kind *kind, struct cursor *body, struct err *err);
-/* Sends what frame_begin and frame_end put into c->out, and clears it. */
-int child_send(struct child *c, struct err *err);
 /* A frame of one text, or of nothing. A failure shows in the next send. */
 void child_say(struct child *c, enum frame_kind kind, const char *text);
 void child_alive(void *child);
 void child_end(struct child *c);
 
 /* What a worker does with a frame. Whatever it returns but 0 ends the worker. */
-typedef int child_answer(void *arg, enum frame_kind kind, struct cursor *body, struct err *err);
+typedef int child_answer(void *arg, struct frame *f, struct err *err);
 /* Answers frames until one fails, or the coordinator is gone: ERR_IO. */
 int child_serve(struct child *c, child_answer *answer, void *arg, struct err *err);
 

@@ -51,12 +51,12 @@ static int render(struct compiling *w, struct cursor *body, struct err *err)
         rc = plans_get(&w->plans, w->config.variant, &plan, &why);
     if (!rc)
         rc = source_key(t->op, plan, &w->config, &t->problem, t->row, &t->dev, w->source.data, w->basis, key, &why);
-    size_t f = frame_begin(&w->c->out, F_RENDERED);
-    buf_u8(&w->c->out, rc ? OUT_COMPILE_ERROR : OUT_OK);
-    buf_lstr(&w->c->out, rc ? why.msg : "");
-    buf_lstr(&w->c->out, key);
-    frame_end(&w->c->out, f);
-    return child_send(w->c, err);
+    size_t f = frame_begin(&w->c->channel.out, F_RENDERED);
+    buf_u8(&w->c->channel.out, rc ? OUT_COMPILE_ERROR : OUT_OK);
+    buf_lstr(&w->c->channel.out, rc ? why.msg : "");
+    buf_lstr(&w->c->channel.out, key);
+    frame_end(&w->c->channel.out, f);
+    return channel_send(&w->c->channel, NULL, err);
 }
 
 /* For backends that compile at the first launch: the launches, with buffers by size and values by value. config null: the reference. */
@@ -128,7 +128,7 @@ static int compile_text(struct compiling *w, const struct config *config, const 
 
 static int compile(struct compiling *w, bool try_it, struct err *err)
 {
-    struct buf binary = { 0 }, portable = { 0 }, *out = &w->c->out;
+    struct buf binary = { 0 }, portable = { 0 }, *out = &w->c->channel.out;
     char reason[256], compiler[COMPILER_NAME];
     int64_t start = clock_ns();
     int rc = compile_text(w, &w->config, &w->source, try_it, &binary, &portable, reason);
@@ -149,7 +149,7 @@ static int compile(struct compiling *w, bool try_it, struct err *err)
     frame_end(out, f);
     buf_free(&binary);
     buf_free(&portable);
-    return child_send(w->c, err);
+    return channel_send(&w->c->channel, NULL, err);
 }
 
 /* Whether the reference compiles here and now. Its text ends in a line that no cache has seen. */
@@ -163,24 +163,24 @@ static int control(struct compiling *w, struct err *err)
     buf_fmt(&source, "// %lld %lld\n", (long long)getpid(), (long long)clock_ns());
     if (!rc)
         rc = compile_text(w, NULL, &source, true, &binary, NULL, reason);
-    size_t f = frame_begin(&w->c->out, F_CONTROLLED);
-    buf_lstr(&w->c->out, reason[0] ? reason : why.msg);
-    frame_end(&w->c->out, f);
+    size_t f = frame_begin(&w->c->channel.out, F_CONTROLLED);
+    buf_lstr(&w->c->channel.out, reason[0] ? reason : why.msg);
+    frame_end(&w->c->channel.out, f);
     buf_free(&source);
     buf_free(&binary);
-    return child_send(w->c, err);
+    return channel_send(&w->c->channel, NULL, err);
 }
 
-static int answer(void *arg, enum frame_kind kind, struct cursor *body, struct err *err)
+static int answer(void *arg, struct frame *f, struct err *err)
 {
     struct compiling *w = arg;
-    if (kind == F_RENDER)
-        return render(w, body, err);
-    if (kind == F_COMPILE && w->source.len)
-        return compile(w, get_u8(body), err);
-    if (kind == F_CONTROL)
+    if (f->kind == F_RENDER)
+        return render(w, &f->body, err);
+    if (f->kind == F_COMPILE && w->source.len)
+        return compile(w, get_u8(&f->body), err);
+    if (f->kind == F_CONTROL)
         return control(w, err);
-    return err_set(err, ERR_CORRUPT, "a compile worker got frame %d", kind);
+    return err_set(err, ERR_CORRUPT, "a compile worker got frame %d", f->kind);
 }
 
 int compile_worker(struct child *c, struct err *err)

@@ -23,9 +23,9 @@ static int candidate_get(struct cursor *in, const struct op *op, struct bench_ca
 static int send_results(struct child *c, size_t f, int rc, struct err *err)
 {
     bool ends = rc && rc != ERR_NOMEM;
-    buf_u8(&c->out, rc == ERR_NOMEM ? NO_VERDICT : rc ? DOUBTFUL : STANDS);
-    frame_end(&c->out, f);
-    int sent = child_send(c, ends ? NULL : err);
+    buf_u8(&c->channel.out, rc == ERR_NOMEM ? NO_VERDICT : rc ? DOUBTFUL : STANDS);
+    frame_end(&c->channel.out, f);
+    int sent = channel_send(&c->channel, NULL, ends ? NULL : err);
     return ends ? rc : sent;
 }
 
@@ -42,8 +42,8 @@ static int run(struct child *c, struct bench *b, struct cursor *body, struct err
     lock_give();
     if (rc == ERR_NOMEM)
         snprintf(result.reason, sizeof result.reason, "%.255s", err->msg);
-    size_t f = frame_begin(&c->out, F_RESULT);
-    result_put(&c->out, &result);
+    size_t f = frame_begin(&c->channel.out, F_RESULT);
+    result_put(&c->channel.out, &result);
     result_free(&result);
     return send_results(c, f, rc, err);
 }
@@ -51,10 +51,10 @@ static int run(struct child *c, struct bench *b, struct cursor *body, struct err
 static void say_playing(void *child, int i)
 {
     struct child *c = child;
-    size_t f = frame_begin(&c->out, F_PLAYING);
-    buf_u32(&c->out, (uint32_t)i);
-    frame_end(&c->out, f);
-    child_send(c, NULL); /* a failure shows in the next */
+    size_t f = frame_begin(&c->channel.out, F_PLAYING);
+    buf_u32(&c->channel.out, (uint32_t)i);
+    frame_end(&c->channel.out, f);
+    channel_send(&c->channel, NULL, NULL); /* a failure shows in the next */
 }
 
 static int playoff(struct child *c, struct bench *b, struct cursor *body, struct err *err)
@@ -72,10 +72,10 @@ static int playoff(struct child *c, struct bench *b, struct cursor *body, struct
     lock_take(c);
     int rc = bench_playoff(b, candidates, (int)n, (int)rounds, results, err);
     lock_give();
-    size_t f = frame_begin(&c->out, F_PLAYED);
-    buf_u32(&c->out, n);
+    size_t f = frame_begin(&c->channel.out, F_PLAYED);
+    buf_u32(&c->channel.out, n);
     for (uint32_t i = 0; i < n; i++) {
-        result_put(&c->out, &results[i]);
+        result_put(&c->channel.out, &results[i]);
         result_free(&results[i]);
     }
     return send_results(c, f, rc, err);
@@ -83,21 +83,21 @@ static int playoff(struct child *c, struct bench *b, struct cursor *body, struct
 
 static int say_ready(struct child *c, const struct bench_facts *facts, struct err *err)
 {
-    size_t f = frame_begin(&c->out, F_READY);
-    buf_f64(&c->out, facts->reference_ns);
-    buf_f64(&c->out, facts->copy_ns);
-    frame_end(&c->out, f);
-    return child_send(c, err);
+    size_t f = frame_begin(&c->channel.out, F_READY);
+    buf_f64(&c->channel.out, facts->reference_ns);
+    buf_f64(&c->channel.out, facts->copy_ns);
+    frame_end(&c->channel.out, f);
+    return channel_send(&c->channel, NULL, err);
 }
 
-static int answer(void *arg, enum frame_kind kind, struct cursor *body, struct err *err)
+static int answer(void *arg, struct frame *f, struct err *err)
 {
     struct measuring *m = arg;
-    if (kind == F_RUN)
-        return run(m->c, m->bench, body, err);
-    if (kind == F_PLAYOFF)
-        return playoff(m->c, m->bench, body, err);
-    return err_set(err, ERR_CORRUPT, "a measuring worker got frame %d", kind);
+    if (f->kind == F_RUN)
+        return run(m->c, m->bench, &f->body, err);
+    if (f->kind == F_PLAYOFF)
+        return playoff(m->c, m->bench, &f->body, err);
+    return err_set(err, ERR_CORRUPT, "a measuring worker got frame %d", f->kind);
 }
 
 int measure_worker(struct child *c, struct err *err)

@@ -1157,12 +1157,11 @@ static int be_worker(const char *kind)
         return 5;
     if (!strcmp(how, "silent"))
         pause();
-    struct child c = { 0 };
+    struct channel c = { .fd = CHILD_FD };
     size_t f = frame_begin(&c.out, F_HELLO);
     buf_u32(&c.out, WIRE_VERSION + 1);
-    buf_lstr(&c.out, "99.0");
     frame_end(&c.out, f);
-    child_send(&c, NULL);
+    channel_send(&c, NULL, NULL);
     pause();
     return 0;
 }

@@ -185,12 +185,12 @@ static void a_task_without_memory_leaves_nothing(void **state)
 
 /* -- the workers: what `worker KIND` does -- */
 
-static void say(struct child *c, enum frame_kind kind, const char *text)
+static void say(struct channel *c, enum frame_kind kind, const char *text)
 {
     size_t f = frame_begin(&c->out, kind);
     buf_lstr(&c->out, text);
     frame_end(&c->out, f);
-    if (child_send(c, NULL))
+    if (channel_send(c, NULL, NULL))
         _exit(9);
 }
 
@@ -201,22 +201,21 @@ static void say_raw(const void *p, size_t n)
 }
 
 /* Says everything back until the other side is gone. */
-static int echo(struct child *c)
+static int echo(struct channel *c)
 {
-    enum frame_kind kind;
-    struct cursor body;
+    struct frame got;
     say(c, F_HELLO, "hello");
-    while (!child_next(c, &kind, &body, NULL)) {
-        size_t f = frame_begin(&c->out, kind);
-        buf_put(&c->out, body.at, (size_t)(body.end - body.at));
+    while (!channel_next(c, NULL, &got, NULL)) {
+        size_t f = frame_begin(&c->out, got.kind);
+        buf_put(&c->out, got.body.at, (size_t)(got.body.end - got.body.at));
         frame_end(&c->out, f);
-        if (child_send(c, NULL))
+        if (channel_send(c, NULL, NULL))
             return 9;
     }
     return 0;
 }
 
-static int piecemeal(struct child *c)
+static int piecemeal(struct channel *c)
 {
     size_t f = frame_begin(&c->out, F_RESULT);
     buf_lstr(&c->out, "in pieces");
@@ -228,13 +227,13 @@ static int piecemeal(struct child *c)
     return 0;
 }
 
-static int many(struct child *c)
+static int many(struct channel *c)
 {
     for (int i = 0; i < 20000; i++) {
         size_t f = frame_begin(&c->out, F_ALIVE);
         frame_end(&c->out, f);
     }
-    return child_send(c, NULL) ? 9 : 0;
+    return channel_send(c, NULL, NULL) ? 9 : 0;
 }
 
 static int last_words(void)
@@ -269,7 +268,7 @@ static void wait_for_ever(void)
 
 static int be_worker(const char *kind)
 {
-    struct child c = { 0 };
+    struct channel c = { .fd = CHILD_FD };
     const struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
     int code = 0;
@@ -321,7 +320,7 @@ static int be_worker(const char *kind)
     } else {
         code = 99;
     }
-    child_end(&c);
+    channel_close(&c);
     return code;
 }
 
