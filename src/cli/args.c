@@ -1,25 +1,9 @@
-#include "cli/args.h"
-
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/err.h"
 #include "cli/cli.h"
-
-void args_error(struct argp_state *state, const char *fmt, ...)
-{
-    char line[1024];
-    va_list list;
-    va_start(list, fmt);
-    vsnprintf(line, sizeof line, fmt, list);
-    va_end(list);
-    err_line(line);
-    argp_failure(state, USAGE, 0, "%s", line);
-    exit(USAGE); /* argp_failure ends the process; the compiler does not know */
-}
 
 bool number_read(const char *text, uint64_t max, uint64_t *out)
 {
@@ -32,48 +16,69 @@ bool number_read(const char *text, uint64_t max, uint64_t *out)
     return true;
 }
 
-static void add_word(struct argp_state *state, const char *option, const char *word, bool several, const char **words, int *n)
+/* argp's parser takes one pointer. */
+struct option_reader {
+    const struct command *command;
+    struct args *args;
+    struct err *err;
+};
+
+static int add_word(const struct option_reader *r, int key, const char *word, struct words *words)
 {
-    if (*n && !several)
-        args_error(state, "%s '%s': this command takes one %s only", option, word, option);
-    if (*n == MAX_WORDS)
-        args_error(state, "%s '%s': at most %d of them in one command", option, word, MAX_WORDS);
-    words[(*n)++] = word;
+    const struct argp_option *option = r->command->options;
+    while (option->key != key)
+        option++;
+    if (words->n && key < KEY_EACH)
+        return err_set(r->err, ERR_USAGE, "--%s '%s': this command takes one --%s only", option->name, word, option->name);
+    if (words->n == MAX_WORDS)
+        return err_set(r->err, ERR_USAGE, "--%s '%s': at most %d of them in one command", option->name, word, MAX_WORDS);
+    words->at[words->n++] = word;
+    return 0;
 }
 
-error_t args_key(int key, char *arg, struct args *args, struct argp_state *state)
+static int add_argument(const struct option_reader *r, const char *word)
 {
-    switch (key) {
-    case KEY_OP:
-        args->op = arg;
-        return 0;
-    case KEY_SHAPE:
-        add_word(state, "--shape", arg, args->several, args->shapes, &args->nshapes);
-        return 0;
-    case KEY_DTYPE:
-        add_word(state, "--dtype", arg, args->several, args->dtypes, &args->ndtypes);
-        return 0;
-    case KEY_DEVICE:
-        args->device = arg;
-        return 0;
-    case KEY_DB:
-        if (!*arg)
-            args_error(state, "--db '': the name of a file is wanted");
-        args->db = arg;
-        return 0;
-    case KEY_JSON:
-        args->json = true;
-        return 0;
-    case 'h':
+    if (!r->command->word)
+        return err_set(r->err, ERR_USAGE, "unexpected '%s': every argument of this command is an option, see --help", word);
+    if (r->args->word)
+        return err_set(r->err, ERR_USAGE, "unexpected '%s': this command takes one argument, %s", word, r->command->word);
+    r->args->word = word;
+    return 0;
+}
+
+/* argp passes on what is not 0 or ARGP_ERR_UNKNOWN. */
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+    const struct option_reader *r = state->input;
+    char *member = (char *)r->args + (key & 0xffff);
+    if (key >= KEY_ONCE && key < KEY_EACH + 0x10000)
+        return add_word(r, key, word, (struct words *)(void *)member);
+    if (key >= KEY_FLAG && key < KEY_ONCE)
+        *(bool *)member = true;
+    else if (key >= KEY_WORD && key < KEY_FLAG)
+        *(const char **)(void *)member = word;
+    else if (key == 'o')
+        r->args->output = word;
+    else if (key == 'h')
         argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-        return 0;
-    case ARGP_KEY_ARG:
-        args_error(state, "unexpected '%s': every argument of this command is an option, see --help", arg);
-    case ARGP_KEY_END:
-        if (args->op_needed && !args->op)
-            args_error(state, "--op is missing: --op NAME, one that `cutune ops` lists, or --op FILE.lua");
-        return 0;
-    default:
+    else if (key == ARGP_KEY_ARG)
+        return add_argument(r, word);
+    else
         return ARGP_ERR_UNKNOWN;
-    }
+    return 0;
+}
+
+int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err)
+{
+    const struct argp argp = { .options = c->options, .parser = parse, .args_doc = c->word, .doc = c->doc };
+    int rc = argp_parse(&argp, argc, argv, 0, NULL, &(struct option_reader){ c, args, err });
+    if (rc)
+        return rc < 0 ? rc : err_set(err, ERR_NOMEM, "out of memory");
+    if (c->needs_op && !args->op && !args->wanted)
+        return err_set(err, ERR_USAGE, "--op is missing: --op NAME, one that `cutune ops` lists, or --op FILE.lua");
+    if (args->db && !*args->db)
+        return err_set(err, ERR_USAGE, "--db '': the name of a file is wanted");
+    if (args->output && !*args->output)
+        return err_set(err, ERR_USAGE, "--output '': the name of a file is wanted");
+    return 0;
 }

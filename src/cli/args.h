@@ -1,62 +1,48 @@
-/* The options that several commands have: their lines for a command's argp table, and their one parser. */
+/* The words of a command line, and the options that several commands have. */
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { MAX_WORDS = 256 };
 
-struct args {
-    const char *op, *device, *db;
-    const char *shapes[MAX_WORDS], *dtypes[MAX_WORDS];
-    int nshapes, ndtypes;
-    bool json;
-    /* Set by the command before parsing. */
-    bool op_needed; /* --op must be there */
-    bool several;   /* --shape and --dtype may be repeated */
+struct words {
+    const char *at[MAX_WORDS];
+    int n;
 };
 
-enum { KEY_OP = 0x200, KEY_SHAPE, KEY_DTYPE, KEY_DEVICE, KEY_DB, KEY_JSON, KEY_OWN = 0x300 /* a command's own start here */ };
+/* What was said; null, false or 0 where it was not. A command has only the members that its options fill. */
+struct args {
+    struct words ops, shapes, dtypes;
+    const char *op;
+    const char *device, *db, *variant, *config, *arch;
+    const char *strategy, *budget, *seed, *jobs;
+    const char *format, *output, *ptx_choice;
+    const char *word; /* the argument that is no option */
+    bool json, list, measurements, wanted, retune, warm, quiet;
+    bool source, ptx, resources;
+};
 
-#define OPT_OP                                                                                                                     \
-    {                                                                                                                              \
-        "op", KEY_OP, "NAME|FILE.lua", 0, "The op: a name that `cutune ops` lists, or a script", 0                                 \
-    }
-#define OPT_SHAPE(text)                                                                                                            \
-    {                                                                                                                              \
-        "shape", KEY_SHAPE, "m=1111,n=113", 0, text, 0                                                                             \
-    }
-#define OPT_DTYPE(text)                                                                                                            \
-    {                                                                                                                              \
-        "dtype", KEY_DTYPE, "i32|T=f16,...", 0, text, 0                                                                            \
-    }
+/* An option's key says what is to be done with its word: it is kept in a member of struct args. */
+enum { KEY_WORD = 0x10000, KEY_FLAG = 0x20000, KEY_ONCE = 0x30000, KEY_EACH = 0x40000 };
+#define WORD(member) (KEY_WORD + (int)offsetof(struct args, member)) /* the last one given counts */
+#define FLAG(member) (KEY_FLAG + (int)offsetof(struct args, member))
+#define ONCE(member) (KEY_ONCE + (int)offsetof(struct args, member)) /* struct words, but a second one is an error */
+#define EACH(member) (KEY_EACH + (int)offsetof(struct args, member)) /* struct words */
+
+/* The insides of a command's options: { OPT_OP }, { OPT_SHAPE("...") }, ... { OPT_HELP }, { 0 } */
+#define OPT_OP          "op", WORD(op), "NAME|FILE.lua", 0, "The op: a name that `cutune ops` lists, or a script", 0
+#define OPT_SHAPE(text) "shape", ONCE(shapes), "m=1111,n=113", 0, text, 0
+#define OPT_DTYPE(text) "dtype", ONCE(dtypes), "i32|T=f16,...", 0, text, 0
 #define OPT_DEVICE                                                                                                                 \
-    {                                                                                                                              \
-        "device", KEY_DEVICE, "cuda:0|opencl:0|null:0", 0, "The device; without it the best one that is present", 0                \
-    }
+    "device", WORD(device), "cuda:0|opencl:0|null:0", 0, "The device, as `cutune devices` names it; without it the best one", 0
 #define OPT_DB                                                                                                                     \
-    {                                                                                                                              \
-        "db", KEY_DB, "FILE", 0, "The database; without it $CUTUNE_DB, or cutune/tuned.db among the user's data", 0                \
-    }
-#define OPT_JSON                                                                                                                   \
-    {                                                                                                                              \
-        "json", KEY_JSON, NULL, 0, "Print JSON", 0                                                                                 \
-    }
-
-/* Ends a command's table, with the short form of --help that people try. */
-#define OPT_END                                                                                                                    \
-    { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },                                                                                   \
-    {                                                                                                                              \
-        0                                                                                                                          \
-    }
-
-/* The default case of a command's parser: takes the options above, refuses other words. */
-error_t args_key(int key, char *arg, struct args *args, struct argp_state *state);
-
-/* A message about the command line, one line, and exit code 2. */
-void args_error(struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+    "db", WORD(db), "FILE", 0, "The database; without it $CUTUNE_DB, else cutune/tuned.db in $XDG_DATA_HOME or ~/.local/share", 0
+#define OPT_JSON "json", FLAG(json), NULL, 0, "Print JSON", 0
+#define OPT_HELP NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 /* the short form of --help that people try */
 
 /* Reads a whole number in decimal digits, without a sign; false where it is none or too large. */
 bool number_read(const char *text, uint64_t max, uint64_t *out);

@@ -3,60 +3,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cli/args.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/targets.h"
 #include "export/header.h"
 #include "op/load.h"
-
-struct header_args {
-    struct args args;
-    const char *words[MAX_WORDS]; /* --op */
-    int nwords;
-    const char *file; /* -o */
-};
-
-static const struct argp_option options[] = {
-    { "op", KEY_OP, "NAME|FILE.lua", 0, "An op; may be repeated. Without it, all that `cutune ops` lists", 0 },
-    { "output", 'o', "FILE", 0, "Where the header goes; stdout without it", 0 },
-    OPT_END,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct header_args *header = state->input;
-    switch (key) {
-    case KEY_OP:
-        if (header->nwords == MAX_WORDS)
-            args_error(state, "--op '%s': at most %d of them in one command", arg, MAX_WORDS);
-        header->words[header->nwords++] = arg;
-        return 0;
-    case 'o':
-        if (!*arg)
-            args_error(state, "--output '': the name of a file is wanted");
-        header->file = arg;
-        return 0;
-    default:
-        return args_key(key, arg, &header->args, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .doc = "Writes a C header with a function for each op, which looks up its fastest kernel and launches it:\n"
-           "buffers and sizes are its parameters, by their names. For use with libcutune, in C or C++."
-           "\vExamples:\n"
-           "  cutune header -o cutune_ops.h\n"
-           "  cutune header --op ./my_op.lua -o my_ops.h",
-};
-
-static int load(const char *word, struct op **op)
-{
-    struct err err = { 0 };
-    int rc = op_load(word, op, &err);
-    return rc ? complain(rc == ERR_NOTFOUND ? USAGE : FAILED, "%s", err.msg) : DONE;
-}
 
 /* A file that the op names is looked for beside its script, then among the templates. */
 static int spare_named(const struct op *op, const char *file, const char *name, struct err *err)
@@ -91,52 +42,66 @@ static int spare_op(const struct op *op, const char *file, struct err *err)
 }
 
 /* Only a header that is right as a whole replaces what was there. */
-static int write_header(struct op *const *ops, int n, const char *file)
+static int write_header(struct op *const *ops, int n, const char *file, struct err *err)
 {
-    struct err err = { 0 };
     struct buf text = { 0 };
-    for (int i = 0; file && i < n; i++)
-        if (spare_op(ops[i], file, &err))
-            return complain(FAILED, "%s", err.msg);
-    int code = header_write(&text, ops, n, &err) != 0 ? complain(FAILED, "%s", err.msg) : DONE;
-    if (code == DONE && file && output_write(file, &text, &err))
-        code = complain(FAILED, "%s", err.msg);
-    else if (code == DONE && !file)
+    int rc = 0;
+    for (int i = 0; !rc && file && i < n; i++)
+        rc = spare_op(ops[i], file, err);
+    if (!rc)
+        rc = header_write(&text, ops, n, err);
+    if (!rc && file)
+        rc = output_write(file, &text, err);
+    else if (!rc)
         fputs(buf_text(&text), stdout);
     buf_free(&text);
-    return code;
+    return rc;
 }
 
-/* Without --op: all ops' names. */
-static int all_names(char ***names, int *n)
+static int write_ops(const char *const *names, int n, const char *file, struct err *err)
 {
-    struct err err = { 0 };
-    return op_names(names, n, &err) != 0 ? complain(FAILED, "%s", err.msg) : DONE;
-}
-
-int cmd_header(int argc, char **argv)
-{
-    struct header_args header = { 0 };
-    char **names = NULL;
-    int nnames = 0, nops = 0, code = DONE;
-    argp_parse(&argp, argc, argv, 0, NULL, &header);
-    if (!header.nwords)
-        code = all_names(&names, &nnames);
-    int most = header.nwords ? header.nwords : nnames;
-    struct op **ops = mem_array((size_t)most + 1, sizeof *ops);
-    if (!ops)
-        code = complain(FAILED, "out of memory");
-    while (code == DONE && nops < most) {
-        code = load(header.nwords ? header.words[nops] : names[nops], &ops[nops]);
-        nops += code == DONE;
-    }
-    if (code == DONE)
-        code = write_header(ops, nops, header.file);
-    while (nops)
-        op_free(ops[--nops]);
-    while (nnames)
-        mem_free(names[--nnames]);
+    struct op **ops = mem_array((size_t)n + 1, sizeof *ops);
+    int read = 0, rc = ops ? 0 : err_nomem(err);
+    for (; !rc && read < n; read += !rc)
+        rc = named_op(names[read], &ops[read], err);
+    if (!rc)
+        rc = write_header(ops, n, file, err);
+    while (read)
+        op_free(ops[--read]);
     mem_free(ops);
-    mem_free(names);
-    return code;
+    return rc;
 }
+
+static int make_header(const struct args *args, struct err *err)
+{
+    char **all = NULL;
+    int n = 0;
+    if (args->ops.n)
+        return write_ops(args->ops.at, args->ops.n, args->output, err);
+    int rc = op_names(&all, &n, err);
+    if (!rc)
+        rc = write_ops((const char *const *)all, n, args->output, err);
+    while (n)
+        mem_free(all[--n]);
+    mem_free(all);
+    return rc;
+}
+
+static const struct argp_option options[] = {
+    { "op", EACH(ops), "NAME|FILE.lua", 0, "An op; may be repeated. Without it all that `cutune ops` lists", 0 },
+    { "output", 'o', "FILE", 0, "The header to write; stdout without it", 0 },
+    { OPT_HELP },
+    { 0 },
+};
+
+const struct command header_command = {
+    .name = "header",
+    .summary = "a C header with a typed call for each op",
+    .options = options,
+    .doc = "Writes a C header with a function for each op, which looks up its fastest kernel and launches it:\n"
+           "the op's buffers and sizes are the function's parameters. For use with libcutune, in C or C++."
+           "\vExamples:\n"
+           "  cutune header -o cutune_ops.h\n"
+           "  cutune header --op ./my_op.lua -o my_ops.h",
+    .run = make_header,
+};

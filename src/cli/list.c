@@ -1,233 +1,273 @@
-/* `cutune list`: the winners that are stored, by device; or all that was measured. */
-#include <math.h>
+/* `cutune list`: the winners that are stored, all that was tried, or what applications want. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "cli/measurements.h"
 #include "cli/targets.h"
 #include "cli/text.h"
-#include "cli/wanted.h"
+#include "cli/tried.h"
+#include "export/export.h"
 
-struct list_args {
-    struct args args;
-    bool measurements, wanted;
+/* What is listed: the op, types and problem as the database writes them; empty: any. */
+struct filter {
+    struct buf op, types, problem;
 };
 
-enum { KEY_MEASUREMENTS = KEY_OWN, KEY_WANTED };
-
-static const struct argp_option options[] = {
-    { "measurements", KEY_MEASUREMENTS, NULL, 0, "Every configuration that was tried, with its outcome and the reason", 0 },
-    { "wanted", KEY_WANTED, NULL, 0, "What applications asked for and got no exact answer to: `cutune run --wanted` tunes it", 0 },
-    OPT_OP,
-    OPT_SHAPE("Only of this problem of --op"),
-    OPT_DTYPE("Only for these element types of --op"),
-    OPT_DB,
-    OPT_JSON,
-    OPT_END,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+/* From --op, --shape and --dtype. */
+static int filter_read(const struct args *args, struct filter *out, struct err *err)
 {
-    struct list_args *list = state->input;
-    if (key == KEY_MEASUREMENTS) {
-        list->measurements = true;
+    struct targets t = { 0 };
+    bool limited = args->shapes.n || args->dtypes.n, is_name = args->op && !strchr(args->op, '/') && !strchr(args->op, '.');
+    if (!args->op && limited)
+        return err_set(err, ERR_USAGE, "%s needs --op: sizes and types are those of an op", args->shapes.n ? "--shape" : "--dtype");
+    if (!args->op)
+        return 0;
+    if (is_name && !limited) { /* stored, perhaps from a script that is elsewhere */
+        buf_str(&out->op, args->op);
         return 0;
     }
-    if (key == KEY_WANTED) {
-        list->wanted = true;
-        return 0;
-    }
-    if (key == ARGP_KEY_END && list->measurements && list->wanted)
-        args_error(state, "--measurements and --wanted: one of them at a time");
-    if (key == ARGP_KEY_END && !list->args.op && (list->args.nshapes || list->args.ndtypes))
-        args_error(state, "%s needs --op: sizes and types are those of an op", list->args.nshapes ? "--shape" : "--dtype");
-    return args_key(key, arg, &list->args, state);
+    int rc = targets_op(args, &t, err);
+    if (!rc)
+        rc = targets_words(args, &t, err);
+    if (!rc)
+        buf_str(&out->op, t.op->name);
+    if (!rc && args->dtypes.n)
+        op_row_print(&out->types, t.op, t.rows[0]);
+    if (!rc && args->shapes.n)
+        problem_print(&out->problem, t.op, &t.problems[0]);
+    targets_free(&t);
+    return rc;
 }
 
-static const struct argp argp = {
+static void filter_free(struct filter *f)
+{
+    buf_free(&f->op);
+    buf_free(&f->types);
+    buf_free(&f->problem);
+}
+
+static bool fits(const struct buf *filter, const char *text)
+{
+    return !filter->len || strcmp(buf_text(filter), text) == 0;
+}
+
+/* A listing as it grows: JSON, or a table for each title. */
+struct list_rows {
+    const struct kind *kind;
+    struct filter filter;
+    bool json;
+    struct tried_reader *reader; /* of JSON's measurements */
+    struct section {
+        struct buf title;
+        struct rows rows;
+    } * sections;
+    int n;
+    struct err *err;
+};
+
+struct kind {
+    const struct row_column *columns;
+    void (*title)(struct buf *out, const void *row); /* of the table that a row belongs to */
+    int (*each)(struct store *s, struct list_rows *l);
+    const char *none, *none_such; /* what is said of a database that has none */
+};
+
+/* Rows of one table need not follow each other, though most do. */
+static struct rows *rows_for(struct list_rows *l, const void *row)
+{
+    struct buf title = { 0 };
+    if (!l->json)
+        l->kind->title(&title, row);
+    int i = l->n - 1;
+    while (i >= 0 && strcmp(buf_text(&l->sections[i].title), buf_text(&title)) != 0)
+        i--;
+    if (i < 0 && !title.failed && mem_grow((void **)&l->sections, l->n, sizeof *l->sections)) {
+        i = l->n++;
+        l->sections[i] = (struct section){ .title = title, .rows = rows_of(l->kind->columns, l->json) };
+    } else {
+        buf_free(&title);
+    }
+    return i < 0 ? NULL : &l->sections[i].rows;
+}
+
+static int add_row(struct list_rows *l, const char *op, const char *types, const char *problem, const void *row)
+{
+    if (!fits(&l->filter.op, op) || !fits(&l->filter.types, types) || !fits(&l->filter.problem, problem))
+        return 0;
+    struct rows *rows = rows_for(l, row);
+    if (!rows)
+        return err_nomem(l->err);
+    rows_add(rows, row);
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- winners */
+
+static void winner_title(struct buf *out, const void *row)
+{
+    const struct listed *w = row;
+    buf_fmt(out, "%s: %s (%s)", w->backend, w->device, w->arch);
+}
+
+static int add_winner(void *listing, const struct listed *w)
+{
+    return add_row(listing, w->op, w->types, w->problem, w);
+}
+
+static int each_winner(struct store *s, struct list_rows *l)
+{
+    return store_each_winner(s, add_winner, l, l->err);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- measurements */
+
+static void tried_title(struct buf *out, const void *row)
+{
+    const struct tried *t = &((const struct typed_tried *)row)->t;
+    buf_fmt(out, "%s %s %s on %s: %s (%s)%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
+            strcmp(t->cache, "warm") == 0 ? ", warm" : "", t->stale ? ", stale" : "");
+}
+
+static int add_tried(void *listing, const struct tried *t)
+{
+    struct list_rows *l = listing;
+    struct typed_tried row = { .t = *t };
+    int rc = l->json ? tried_read(l->reader, t, &row, l->err) : 0;
+    return rc ? rc : add_row(l, t->op, t->types, t->problem, &row);
+}
+
+static int each_tried(struct store *s, struct list_rows *l)
+{
+    int rc = tried_reader_new(s, &l->reader, l->err);
+    if (!rc)
+        rc = store_each_tried(s, add_tried, l, l->err);
+    tried_reader_free(l->reader);
+    return rc;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- wanted */
+
+static double total_ns(const void *row)
+{
+    const struct wanted_problem *w = row;
+    return w->time_ns * (double)w->count;
+}
+
+static const struct row_column wanted_columns[] = {
+    { "backend", FIELD(struct wanted_problem, dev.backend) },
+    { "device", FIELD(struct wanted_problem, dev.name) },
+    { "arch", FIELD(struct wanted_problem, dev.arch) },
+    { "op", "op", FIELD(struct wanted_problem, op) },
+    { "dtype", "types", FIELD(struct wanted_problem, types) },
+    { "problem", "problem", FIELD(struct wanted_problem, sizes) },
+    { "count", "count", FIELD(struct wanted_problem, count) },
+    { "time_ns", "time", FIELD(struct wanted_problem, time_ns), .unit = UNIT_NS },
+    { "total_ns", "in all", .number = total_ns, .unit = UNIT_NS },
+    { "last", FIELD(struct wanted_problem, last) },
+    { 0 },
+};
+
+static void wanted_title(struct buf *out, const void *row)
+{
+    const struct devspec *d = &((const struct wanted_problem *)row)->dev;
+    buf_fmt(out, "%s: %s (%s%s%s)", d->backend, d->name, d->arch, *d->mig ? ", " : "", d->mig);
+}
+
+static int add_wanted(void *listing, const struct wanted_problem *w)
+{
+    return add_row(listing, w->op, w->types, w->sizes, w);
+}
+
+static int each_wanted(struct store *s, struct list_rows *l)
+{
+    return store_each_wanted(s, NULL, add_wanted, l, l->err);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- the command */
+
+static const struct kind winners = { winner_columns, winner_title, each_winner, "nothing is tuned yet in %s: cutune run --op NAME",
+                                     "no such result in %s: cutune run --op NAME" };
+static const struct kind measurements = { tried_columns, tried_title, each_tried,
+                                          "no such measurement in %s: `cutune run` makes them",
+                                          "no such measurement in %s: `cutune run` makes them" };
+static const struct kind wanted = { wanted_columns, wanted_title, each_wanted, "nothing is wanted in %s",
+                                    "nothing of that is wanted in %s" };
+
+static int print_sections(struct list_rows *l, int rc)
+{
+    for (int i = 0; i < l->n; i++) {
+        if (i && !rc)
+            text_line("%s", "");
+        if (!l->json && !rc)
+            text_line("%s", buf_text(&l->sections[i].title));
+        rc = rows_end(&l->sections[i].rows, 2, rc, l->err);
+        buf_free(&l->sections[i].title);
+    }
+    mem_free(l->sections);
+    return rc;
+}
+
+static void say_none(const struct list_rows *l, const struct store *store)
+{
+    if (l->json)
+        puts("[]");
+    else if (!store)
+        text_line(l->kind == &wanted ? "nothing is wanted" : "nothing is tuned yet: cutune run --op NAME");
+    else
+        text_line(l->filter.op.len ? l->kind->none_such : l->kind->none, store_path(store));
+}
+
+static int list(const struct args *args, struct err *err)
+{
+    struct store *store = NULL;
+    struct list_rows l = { .kind = args->measurements ? &measurements
+                                   : args->wanted     ? &wanted
+                                                      : &winners,
+                           .json = args->json,
+                           .err = err };
+    if (args->measurements && args->wanted)
+        return err_set(err, ERR_USAGE, "--measurements and --wanted: one of them at a time");
+    int rc = filter_read(args, &l.filter, err);
+    if (!rc)
+        rc = database_read(args, &store, err);
+    if (!rc && store)
+        rc = l.kind->each(store, &l);
+    if (!rc && !l.n)
+        say_none(&l, store);
+    rc = database_done(store, print_sections(&l, rc));
+    store_close(store);
+    filter_free(&l.filter);
+    return rc;
+}
+
+static const struct argp_option options[] = {
+    { "measurements", FLAG(measurements), NULL, 0, "Every configuration that was tried, with its outcome and the reason", 0 },
+    { "wanted", FLAG(wanted), NULL, 0, "What applications asked for and got no exact answer to: `cutune run --wanted` tunes it",
+      0 },
+    { "op", WORD(op), "NAME|FILE.lua", 0, "Only of this op", 0 },
+    { OPT_SHAPE("Only of this problem of --op") },
+    { OPT_DTYPE("Only for these element types of --op") },
+    { OPT_DB },
+    { OPT_JSON },
+    { OPT_HELP },
+    { 0 },
+};
+
+const struct command list_command = {
+    .name = "list",
+    .summary = "what is tuned so far",
     .options = options,
-    .parser = parse,
-    .doc = "Lists what is tuned: the winner of each problem; with --measurements all that was tried, and why it failed;\n"
-           "with --wanted what applications asked for, how often, and what that costs them."
-           "\vThe last column says 'warm' where the data was in the cache when it was timed,\n"
-           "'stale' where the op has changed since and the result is not used any more, and 'changed'\n"
-           "where the source of its variant has: it is used until the problem is tuned again.\n\n"
+    .doc = "Lists what is tuned: the winner of each problem. With --measurements it lists all that was tried,\n"
+           "and why what failed did so; with --wanted what applications asked for, how often, and what that\n"
+           "costs them."
+           "\vThe last column says 'warm' if the data was in the cache when it was timed; 'stale' if the op has\n"
+           "changed since, so that the result is not used any more; and 'changed' if the source of its variant\n"
+           "has changed: then it is used until the problem is tuned again.\n\n"
            "Examples:\n"
            "  cutune list\n"
            "  cutune list --db tuned.db --json\n"
            "  cutune list --measurements --op ./my_op.lua --shape n=1000000",
+    .run = list,
 };
-
-static double gb_per_s(const struct listed *l)
-{
-    double v = l->time_ns > 0 ? l->bytes / l->time_ns : 0;
-    return isfinite(v) ? v : 0;
-}
-
-static void speed_cells(struct table *table, const struct listed *l)
-{
-    double flops = l->time_ns > 0 ? l->flops / l->time_ns : 0;
-    table_cell(table, "%s", text_speed(gb_per_s(l), isfinite(flops) ? flops : 0));
-    if (l->time_ns > 0 && l->copy_ns > 0 && l->bytes > 0 && isfinite(100 * l->copy_ns / l->time_ns))
-        table_cell(table, "%.0f%%", 100 * l->copy_ns / l->time_ns);
-    else
-        table_cell(table, "%s", "");
-}
-
-static void device_text(struct buf *out, const struct listed *l)
-{
-    buf_fmt(out, "%s: %s (%s)", l->backend, l->device, l->arch);
-}
-
-/* The listing so far: a table for each device, in the order in which they come up. */
-struct tables {
-    const struct filter *filter;
-    struct table *table;
-    char **device;
-    int n;
-};
-
-static struct table *table_for(struct tables *all, const struct listed *l)
-{
-    struct buf name = { 0 };
-    device_text(&name, l);
-    int i = 0;
-    while (i < all->n && strcmp(all->device[i], buf_text(&name)) != 0)
-        i++;
-    if (i == all->n) {
-        struct table *table = mem_resize(all->table, i + 1, sizeof *table);
-        all->table = table ? table : all->table;
-        char **device = mem_resize(all->device, i + 1, sizeof *device);
-        all->device = device ? device : all->device;
-        char *copy = mem_strdup(buf_text(&name));
-        if (table && device && copy) {
-            all->table[i] = (struct table){ .align = "lllrrrrll" };
-            all->device[i] = copy;
-            all->n++;
-        } else {
-            mem_free(copy);
-        }
-    }
-    buf_free(&name);
-    return i < all->n ? &all->table[i] : NULL;
-}
-
-static int add_row(void *arg, const struct listed *l)
-{
-    const struct tables *all = arg;
-    if (!filter_is(all->filter, l->op, l->types, l->problem))
-        return 0;
-    struct table *t = table_for(arg, l);
-    if (!t)
-        return ERR_NOMEM;
-    if (!t->n) {
-        const char *const heads[] = { "op", "types", "problem", "time", "speed", "of copy", "right", "configuration", "" };
-        for (int i = 0; i < 9; i++)
-            table_cell(t, "%s", heads[i]);
-    }
-    table_cell(t, "%s", l->op);
-    table_cell(t, "%s", l->types);
-    table_cell(t, "%s", l->problem);
-    table_cell(t, "%s", text_time(l->time_ns));
-    speed_cells(t, l);
-    table_cell(t, "%d of %d", l->ok, l->measured);
-    table_cell(t, "%s %s", l->variant, l->config);
-    const char *state = l->stale ? "stale" : l->changed ? "changed" : "";
-    bool warm = strcmp(l->cache, "warm") == 0;
-    table_cell(t, "%s%s%s", warm ? "warm" : "", warm && *state ? ", " : "", state);
-    return 0;
-}
-
-static int winners_print(struct store *store, const struct filter *filter, struct err *err)
-{
-    struct tables all = { .filter = filter };
-    int rc = store_each_winner(store, add_row, &all, err);
-    for (int i = 0; i < all.n; i++) {
-        if (rc == 0) {
-            if (i)
-                text_line("%s", "");
-            text_line("%s", all.device[i]);
-            table_print(&all.table[i], 2, stdout);
-        }
-        buf_free(&all.table[i].cells);
-        mem_free(all.device[i]);
-    }
-    if (rc == 0 && !all.n)
-        text_line("%s in %s: cutune run --op NAME", filter->op.len ? "no such result" : "nothing is tuned yet", store_path(store));
-    mem_free(all.table);
-    mem_free(all.device);
-    return rc;
-}
-
-struct gathering {
-    const struct filter *filter;
-    json_t **array;
-};
-
-static int add_object(void *arg, const struct listed *l)
-{
-    struct gathering *g = arg;
-    if (!filter_is(g->filter, l->op, l->types, l->problem))
-        return 0;
-    json_t *o = json_object(), *config = json_object();
-    for (int i = 0; i < l->nparams; i++)
-        config = json_with(config, l->params[i].name, json_val(l->params[i].value));
-    o = json_with(o, "backend", json_text(l->backend));
-    o = json_with(o, "device", json_text(l->device));
-    o = json_with(o, "arch", json_text(l->arch));
-    o = json_with(o, "op", json_text(l->op));
-    o = json_with(o, "dtype", json_text(l->types));
-    o = json_with(o, "problem", json_text(l->problem));
-    o = json_with(o, "cache", json_text(l->cache));
-    o = json_with(o, "variant", json_text(l->variant));
-    o = json_with(o, "config", config);
-    o = json_with(o, "time_ns", json_positive(l->time_ns));
-    o = json_with(o, "gb_per_s", json_positive(gb_per_s(l)));
-    o = json_with(o, "copy_gb_per_s", json_positive(l->copy_ns > 0 ? l->bytes / l->copy_ns : 0));
-    o = json_with(o, "measured", json_integer(l->measured));
-    o = json_with(o, "ok", json_integer(l->ok));
-    o = json_with(o, "stale", json_boolean(l->stale));
-    o = json_with(o, "changed", json_boolean(l->changed));
-    *g->array = json_append(*g->array, json_with(o, "when", json_text(l->when)));
-    return *g->array ? 0 : ERR_NOMEM;
-}
-
-static int winners_json(struct store *store, const struct filter *filter, json_t **array, struct err *err)
-{
-    return store_each_winner(store, add_object, &(struct gathering){ .filter = filter, .array = array }, err);
-}
-
-int cmd_list(int argc, char **argv)
-{
-    struct list_args list = { 0 };
-    struct err err = { 0 };
-    struct store *store = NULL;
-    struct filter filter = { 0 };
-    json_t *array = NULL;
-    int rc = 0;
-    argp_parse(&argp, argc, argv, 0, NULL, &list);
-    bool json = list.args.json;
-    int code = filter_read(&list.args, &filter);
-    if (code == DONE)
-        code = database_read(&list.args, &store);
-    if (code == DONE && json)
-        array = json_array();
-    else if (code == DONE && !store)
-        text_line("%s", list.wanted ? "nothing is wanted" : "nothing is tuned yet: cutune run --op NAME");
-    if (store && json)
-        rc = (list.measurements ? measurements_json : list.wanted ? wanted_json : winners_json)(store, &filter, &array, &err);
-    else if (store)
-        rc = (list.measurements ? measurements_print : list.wanted ? wanted_print : winners_print)(store, &filter, &err);
-    if (rc)
-        code = complain(FAILED, "%s", rc == ERR_NOMEM ? "out of memory" : err.msg);
-    if (code == DONE && json)
-        code = json_print(array);
-    else
-        json_decref(array);
-    code = database_done(store, code);
-    store_close(store);
-    filter_free(&filter);
-    return code;
-}

@@ -12,26 +12,17 @@
 #include "cli/cli.h"
 #include "cli/messages.h"
 
-static const struct command commands[] = {
-    { "run", "tune an op on a device and store every measurement", cmd_run },
-    { "lookup", "the fastest known configuration for a problem", cmd_lookup },
-    { "list", "what is tuned so far", cmd_list },
-    { "space", "an op's configurations: how many, and what removed the others", cmd_space },
-    { "show", "the source, PTX or resources of one configuration", cmd_show },
-    { "export", "the tuned results as JSON or CSV", cmd_export },
-    { "header", "a C header with a typed call for each op", cmd_header },
-    { "tables", "the database of default configurations that is installed", cmd_tables },
-    { "devices", "the devices that are present", cmd_devices },
-    { "ops", "the ops that are known", cmd_ops },
-    { "doctor", "what is present, what is missing, and what would mend it", cmd_doctor },
-    { "worker", NULL, cmd_worker },
+static const struct command *const commands[] = {
+    &run_command,    &lookup_command, &list_command,    &space_command, &show_command,   &export_command,
+    &header_command, &tables_command, &devices_command, &ops_command,   &doctor_command, &worker_command,
 };
+enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const struct command *find(const char *name)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
     return NULL;
 }
 
@@ -40,9 +31,9 @@ static void usage(FILE *out)
     fputs("Usage: cutune COMMAND [OPTION...]\n"
           "Tunes compute kernels for the devices at hand and remembers what was fastest.\n\n",
           out);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (commands[i].summary)
-            fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i]->summary)
+            fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nExamples:\n"
           "  cutune run --op NAME\n"
           "  cutune lookup --op NAME --shape m=4096,n=4096 --dtype f32\n"
@@ -51,17 +42,36 @@ static void usage(FILE *out)
           out);
 }
 
+/* Tells what was wrong, unless that was told; returns an exit code. */
+static int tell(int rc, const struct err *err)
+{
+    if (rc < 0)
+        complain("%s", err->msg);
+    return rc == ERR_USAGE ? USAGE : rc < 0 ? FAILED : rc;
+}
+
 static int start(const struct command *c, int argc, char **argv)
 {
+    struct args args = { 0 };
+    struct err err = { 0 };
     argv[0] = messages_name(c->name);
-    return c->run(argc, argv);
+    int rc = args_read(c, argc, argv, &args, &err);
+    if (!rc)
+        rc = c->run(&args, &err);
+    return tell(rc, &err);
+}
+
+static int usage_error(const char *fmt, const char *word)
+{
+    struct err err = { 0 };
+    return tell(err_set(&err, ERR_USAGE, fmt, word), &err);
 }
 
 static int help(const char *name)
 {
     const struct command *c = name ? find(name) : NULL;
     if (name && !c)
-        return complain(USAGE, "no help for '%s': there is no such command; `cutune help` lists them", name);
+        return usage_error("no help for '%s': there is no such command; `cutune help` lists them", name);
     if (c && c->summary)
         return start(c, 2, (char *[]){ NULL, "--help", NULL });
     usage(stdout);
@@ -80,12 +90,13 @@ static int dispatch(int argc, char **argv)
         return DONE;
     }
     if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "-h") == 0)
-        return argc > 3 ? complain(USAGE, "unexpected '%s': help takes the name of one command", argv[3])
-                        : help(argc > 2 ? argv[2] : NULL);
+        return argc > 3 ? usage_error("unexpected '%s': help takes the name of one command", argv[3]) : help(argv[2]);
     const struct command *c = find(word);
-    if (!c)
-        return complain(USAGE, "unknown %s '%s': `cutune help` lists the commands", word[0] == '-' ? "option" : "command", word);
-    return start(c, argc - 1, argv + 1);
+    if (c)
+        return start(c, argc - 1, argv + 1);
+    return usage_error(word[0] == '-' ? "unknown option '%s': `cutune help` lists the commands"
+                                      : "unknown command '%s': `cutune help` lists the commands",
+                       word);
 }
 
 /* A standard file that is closed would become the next one that is opened, and what is printed would be written into that. What takes
@@ -112,7 +123,7 @@ static bool output_failed(void)
 static void check_at_exit(void)
 {
     if (!output_checked && output_failed()) {
-        complain(FAILED, "could not write the output: %m");
+        complain("could not write the output: %m");
         _exit(FAILED);
     }
 }
@@ -128,5 +139,5 @@ int main(int argc, char **argv)
     setenv("ARGP_HELP_FMT", "rmargin=99", 0); /* so that no example is broken into lines; the user's own wish goes first */
     signal(SIGXFSZ, SIG_IGN);                 /* past `ulimit -f` a write then fails, and whoever wrote says so */
     int code = dispatch(argc, argv);
-    return output_failed() && code == DONE ? complain(FAILED, "could not write the output: %m") : code;
+    return output_failed() && code == DONE ? complain("could not write the output: %m") : code;
 }

@@ -1,13 +1,12 @@
 #include "cli/messages.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/err.h"
+#include "base/util.h"
 #include "cli/cli.h"
 
 /* "cutune", or "cutune run" while a command runs. */
@@ -19,29 +18,32 @@ char *messages_name(const char *command)
     return program;
 }
 
-int complain(int exit_code, const char *fmt, ...)
+static void print_line(FILE *out, const char *fmt, va_list args)
 {
     struct buf line = { 0 };
-    va_list args;
-    va_start(args, fmt);
     buf_vfmt(&line, fmt, args);
-    va_end(args);
     if (line.data)
         err_line(line.data);
-    fprintf(stderr, "%s: %s\n", program, line.failed ? "out of memory" : buf_text(&line));
+    fprintf(out, "%s\n", line.failed ? "out of memory" : buf_text(&line));
     buf_free(&line);
-    return exit_code;
 }
 
-static void write_all(const char *text, size_t n)
+void text_line(const char *fmt, ...)
 {
-    while (n) {
-        ssize_t done = write(STDERR_FILENO, text, n);
-        if (done < 0 && errno != EINTR)
-            return;
-        text += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
-    }
+    va_list args;
+    va_start(args, fmt);
+    print_line(stdout, fmt, args);
+    va_end(args);
+}
+
+int complain(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fprintf(stderr, "%s: ", program);
+    print_line(stderr, fmt, args);
+    va_end(args);
+    return FAILED;
 }
 
 /* One line, or a part of one that is longer than the stream's buffer. */
@@ -55,7 +57,7 @@ static void write_line(const char *text, size_t n, bool ends)
     err_line(line);
     n = strlen(line);
     line[n] = '\n';
-    write_all(line, n + ends);
+    (void)write_all(STDERR_FILENO, line, n + ends);
 }
 
 static ssize_t write_harmless(void *nothing, const char *text, size_t size)

@@ -62,7 +62,7 @@ void progress_note(void *arg, const char *line)
     const struct progress *progress = arg;
     if (progress->terminal && !progress->quiet)
         clear_line();
-    complain(DONE, "%s: %s", progress->title, line);
+    complain("%s: %s", progress->title, line);
 }
 
 void progress_end(struct progress *progress, const struct tune_report *report)

@@ -3,12 +3,11 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "cli/cli.h"
 #include "cli/json.h"
 #include "cli/shell.h"
 #include "cli/text.h"
 
-static void entry_row(struct table *table, const char *label, const struct op *op, const struct tune_entry *e,
+static void entry_row(struct text_table *table, const char *label, const struct op *op, const struct tune_entry *e,
                       const struct tune_report *r)
 {
     struct buf config = { 0 };
@@ -27,9 +26,9 @@ static void entry_row(struct table *table, const char *label, const struct op *o
     buf_free(&config);
 }
 
-static int timing_table(const struct op *op, const struct tune_report *r)
+static int timing_table(const struct op *op, const struct tune_report *r, struct err *err)
 {
-    struct table table = { .align = "lrrrl" };
+    struct text_table table = { .align = "lrrrl" };
     const char *const heads[] = { "", "time", "speed", "of copy", "configuration" };
     for (int i = 0; i < 5; i++)
         table_cell(&table, "%s", heads[i]);
@@ -43,7 +42,7 @@ static int timing_table(const struct op *op, const struct tune_report *r)
         table_cell(&table, "100%%");
         table_cell(&table, "the device's own copy of the same bytes");
     }
-    return table_print(&table, 2, stdout);
+    return table_print(&table, 2, err);
 }
 
 static void print_counts(const struct tune_report *r)
@@ -100,7 +99,8 @@ static void print_next(const struct devspec *dev, const struct args *args, const
     buf_free(&types);
 }
 
-int report_print(const struct devspec *dev, const struct args *args, const struct store *store, const struct finding *found, int n)
+int report_print(const struct devspec *dev, const struct args *args, const struct store *store, const struct finding *found, int n,
+                 struct err *err)
 {
     char id[32];
     devspec_id(dev, id);
@@ -115,13 +115,14 @@ int report_print(const struct devspec *dev, const struct args *args, const struc
         text_line("%s", "");
         text_line("%s", buf_text(&title));
         buf_free(&title);
-        if (timing_table(found[i].op, &found[i].report) != DONE)
-            return FAILED;
+        int rc = timing_table(found[i].op, &found[i].report, err);
+        if (rc)
+            return rc;
         print_counts(&found[i].report);
     }
     if (n && found[n - 1].report.best.config.variant >= 0)
         print_next(dev, args, store, &found[n - 1]);
-    return DONE;
+    return 0;
 }
 
 static json_t *entry_json(const struct op *op, const struct tune_entry *e)
@@ -172,12 +173,12 @@ static json_t *finding_json(const struct finding *f)
     return o;
 }
 
-int report_json(const struct devspec *dev, const struct store *store, const struct finding *found, int n)
+int report_json(const struct devspec *dev, const struct store *store, const struct finding *found, int n, struct err *err)
 {
     json_t *results = json_array(), *o = json_object();
     for (int i = 0; i < n; i++)
         results = json_append(results, finding_json(&found[i]));
-    o = json_with(o, "device", json_device(dev));
+    o = json_with(o, "device", columns_json(device_columns, 0, dev));
     o = json_with(o, "results", results);
-    return json_print(json_with(o, "database", store ? json_text(store_path(store)) : json_null()));
+    return json_print(json_with(o, "database", store ? json_text(store_path(store)) : json_null()), err);
 }

@@ -14,33 +14,12 @@
 #include "measure/bench.h"
 #include "op/load.h"
 
-enum { KEY_STRATEGY = KEY_OWN, KEY_BUDGET, KEY_SEED, KEY_JOBS, KEY_RETUNE, KEY_WARM, KEY_WANTED, KEY_QUIET };
 enum { MAX_JOBS = 1024 };
 static const double MAX_SECONDS = 30 * 86400.0;
 static const uint64_t MAX_CONFIGURATIONS = 1000000000000;
 
-static const struct argp_option options[] = {
-    OPT_OP,
-    OPT_SHAPE("A problem's sizes, once for each problem; without it the op's own shapes for this device"),
-    OPT_DTYPE("Element types, once for each; without it f32, or the op's first"),
-    OPT_DEVICE,
-    OPT_DB,
-    { "strategy", KEY_STRATEGY, "NAME|FILE.lua", 0, "Which configurations next: random, exhaustive; random without it", 0 },
-    { "budget", KEY_BUDGET, "200|60s", 0,
-      "Stop after that many configurations or seconds, for each problem; without it after 32 on a CPU, 5000 elsewhere", 0 },
-    { "seed", KEY_SEED, "N", 0, "Of the choices of the random strategy; 0 without it", 0 },
-    { "jobs", KEY_JOBS, "N", 0, "Compile workers; without it one a processor core", 0 },
-    { "retune", KEY_RETUNE, NULL, 0, "Forget what is stored for these problems and measure again", 0 },
-    { "warm", KEY_WARM, NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
-    { "wanted", KEY_WANTED, NULL, 0,
-      "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's", 0 },
-    OPT_JSON,
-    { "quiet", KEY_QUIET, NULL, 0, "Show no progress", 0 },
-    OPT_END,
-};
-
-/* "200": configurations; "60s", "0.5s": seconds. The last one given counts. */
-static void read_budget(const char *text, struct tune_options *tune, struct argp_state *state)
+/* "200": configurations; "60s", "0.5s": seconds. */
+static int read_budget(const char *text, struct tune_options *tune, struct err *err)
 {
     size_t n = strlen(text);
     uint64_t count = 0;
@@ -48,81 +27,33 @@ static void read_budget(const char *text, struct tune_options *tune, struct argp
     double seconds = n && strspn(text, "0123456789.") == n - 1 ? strtod(text, &end) : 0;
     if (!end || strcmp(end, "s") != 0 || !(seconds <= MAX_SECONDS))
         seconds = 0;
-    if (seconds == 0 && (!number_read(text, MAX_CONFIGURATIONS, &count) || count == 0))
-        args_error(state,
-                   "--budget '%.40s': a number of configurations (200) or of seconds (60s, at most 30 days) above 0 is wanted",
-                   text);
-    tune->budget_count = (int64_t)count;
     tune->budget_seconds = seconds;
+    if (seconds > 0)
+        return 0;
+    if (!number_read(text, MAX_CONFIGURATIONS, &count) || count == 0)
+        return err_set(err, ERR_USAGE,
+                       "--budget '%.40s': a number of configurations (200) or of seconds (60s, at most 30 days) above 0 is wanted",
+                       text);
+    tune->budget_count = (int64_t)count;
+    return 0;
 }
 
-static void read_seed(const char *text, struct tune_options *tune, struct argp_state *state)
-{
-    if (!number_read(text, UINT64_MAX, &tune->seed))
-        args_error(state, "--seed '%.40s': a whole number of 0 to %" PRIu64 " is wanted", text, UINT64_MAX);
-}
-
-static void read_jobs(const char *text, struct tune_options *tune, struct argp_state *state)
+static int read_options(const struct args *args, struct tune_options *tune, struct err *err)
 {
     uint64_t jobs = 0;
-    if (!number_read(text, MAX_JOBS, &jobs) || jobs == 0)
-        args_error(state, "--jobs '%.40s': a whole number of 1 to %d is wanted", text, MAX_JOBS);
+    tune->strategy = args->strategy;
+    tune->retune = args->retune;
+    tune->warm = args->warm;
+    tune->stop = &run_stop;
+    if (args->seed && !number_read(args->seed, UINT64_MAX, &tune->seed))
+        return err_set(err, ERR_USAGE, "--seed '%.40s': a whole number of 0 to %" PRIu64 " is wanted", args->seed, UINT64_MAX);
+    if (args->jobs && (!number_read(args->jobs, MAX_JOBS, &jobs) || jobs == 0))
+        return err_set(err, ERR_USAGE, "--jobs '%.40s': a whole number of 1 to %d is wanted", args->jobs, MAX_JOBS);
     tune->jobs = (int)jobs;
+    if (args->wanted && (args->shapes.n || args->dtypes.n))
+        return err_set(err, ERR_USAGE, "--wanted brings its own problems: leave %s away", args->shapes.n ? "--shape" : "--dtype");
+    return args->budget ? read_budget(args->budget, tune, err) : 0;
 }
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct run_args *run = state->input;
-    switch (key) {
-    case KEY_STRATEGY:
-        run->tune.strategy = arg;
-        return 0;
-    case KEY_BUDGET:
-        read_budget(arg, &run->tune, state);
-        return 0;
-    case KEY_SEED:
-        read_seed(arg, &run->tune, state);
-        return 0;
-    case KEY_JOBS:
-        read_jobs(arg, &run->tune, state);
-        return 0;
-    case KEY_RETUNE:
-        run->tune.retune = true;
-        return 0;
-    case KEY_WARM:
-        run->tune.warm = true;
-        return 0;
-    case KEY_WANTED:
-        run->wanted = true;
-        run->args.op_needed = false;
-        return 0;
-    case KEY_QUIET:
-        run->quiet = true;
-        return 0;
-    case ARGP_KEY_END:
-        if (run->wanted && (run->args.nshapes || run->args.ndtypes))
-            args_error(state, "--wanted brings its own problems: leave %s away", run->args.nshapes ? "--shape" : "--dtype");
-        return args_key(key, arg, &run->args, state);
-    default:
-        return args_key(key, arg, &run->args, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement.\n"
-           "The same command goes on where an earlier one was stopped, and measures nothing twice."
-           "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute.\n"
-           "What is wanted is forgotten once it has a winner, and where its op or the device cannot have it;\n"
-           "it stays where its op is not installed here.\n\n"
-           "Examples:\n"
-           "  cutune run --op NAME\n"
-           "  cutune run --op NAME --shape m=1111,n=113 --dtype i32 --device opencl:0\n"
-           "  cutune run --op NAME --shape m=512,n=512,k=512 --strategy random --budget 60s\n"
-           "  cutune run --op ./my_op.lua --shape n=1000000 --json > result.json\n"
-           "  cutune run --wanted --budget 60s",
-};
 
 volatile sig_atomic_t run_stop;
 static int64_t stopped_at;
@@ -158,7 +89,7 @@ static void catch_signals(void)
         sigaction(SIGHUP, &action, NULL);
 }
 
-static int strategy_unknown(const char *home, const char *name)
+static int strategy_unknown(const char *home, const char *name, struct err *err)
 {
     struct buf pattern = { 0 }, names = { 0 };
     glob_t found = { 0 };
@@ -168,19 +99,19 @@ static int strategy_unknown(const char *home, const char *name)
         const char *file = strrchr(found.gl_pathv[i], '/') + 1;
         buf_fmt(&names, "%s%.*s", names.len ? ", " : "", (int)(strlen(file) - strlen(".lua")), file);
     }
-    complain(USAGE, "--strategy '%s': there is no such strategy; there are: %s; or a FILE.lua", name, buf_text(&names));
+    err_set(err, ERR_USAGE, "--strategy '%s': there is no such strategy; there are: %s; or a FILE.lua", name, buf_text(&names));
     globfree(&found);
     buf_free(&pattern);
     buf_free(&names);
-    return USAGE;
+    return ERR_USAGE;
 }
 
-/* Asked before anything is tuned, so that a slip of the finger is a wrong command line and not a failed run. */
-static int check_strategy(const char *home, const char *name)
+/* Asked before anything is tuned, so that a mistyped name is a wrong command line and not a failed run. */
+static int check_strategy(const char *home, const char *name, struct err *err)
 {
     struct buf path = { 0 };
     if (!name)
-        return DONE;
+        return 0;
     size_t n = strlen(name);
     bool file = strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".lua") == 0);
     if (file)
@@ -191,13 +122,8 @@ static int check_strategy(const char *home, const char *name)
     bool there = n && access(buf_text(&path), R_OK) == 0 && stat(buf_text(&path), &st) == 0;
     buf_free(&path);
     if (there && !S_ISREG(st.st_mode))
-        return complain(USAGE, "--strategy %s: not a regular file", name);
-    return there ? DONE : strategy_unknown(home, name);
-}
-
-bool found_nothing(const struct tune_report *report)
-{
-    return report->best.config.variant < 0 && !report->interrupted;
+        return err_set(err, ERR_USAGE, "--strategy %s: not a regular file", name);
+    return there ? 0 : strategy_unknown(home, name, err);
 }
 
 /* Whoever asked for it gets an exact answer from now on. */
@@ -208,6 +134,8 @@ static int want_no_more(struct store *store, const struct devspec *dev, const st
     problem_print(&sizes, f->op, f->problem);
     int rc = types.failed || sizes.failed ? err_nomem(err)
                                           : store_wanted_done(store, dev, f->op->name, types.data, buf_text(&sizes), err);
+    if (!rc && f->types) /* which may be written in another order */
+        rc = store_wanted_done(store, dev, f->op->name, f->types, f->sizes, err);
     buf_free(&types);
     buf_free(&sizes);
     return rc;
@@ -221,45 +149,46 @@ static const char *why_nothing(const struct tune_report *report, const struct tu
     return over ? "the budget ended before anything was tried" : "the strategy gave nothing to try";
 }
 
-int run_problem(struct store *store, struct run_args *run, const struct devspec *dev, struct finding *f)
+/* Returns what tune_run does; a failure is told. *found_one is false if nothing was right, which is told, too. */
+static int run_problem(const struct devspec *dev, struct run_args *run, struct store *store, struct finding *f, bool *found_one)
 {
     struct err err = { 0 };
     struct buf title = { 0 };
-    struct progress progress = progress_start(run->quiet);
+    struct progress progress = progress_start(run->args->quiet);
     target_print(&title, f->op, f->problem, f->row);
     progress.title = buf_text(&title);
     run->tune.progress = progress_show;
-    run->tune.note = run->quiet ? NULL : progress_note;
+    run->tune.note = run->args->quiet ? NULL : progress_note;
     run->tune.arg = &progress;
     int rc = bench_fits(f->op, f->problem, f->row, dev, &err);
-    if (rc == 0)
+    if (!rc)
         rc = tune_run(f->op, f->problem, f->row, dev, store, &run->tune, &f->report, &err);
-    if (rc == 0 && f->report.best.config.variant >= 0 && !f->report.interrupted)
+    if (!rc && f->report.best.config.variant >= 0 && !f->report.interrupted)
         rc = want_no_more(store, dev, f, &err);
     progress_end(&progress, rc ? NULL : &f->report);
+    *found_one = !rc && (f->report.best.config.variant >= 0 || f->report.interrupted);
     if (rc)
-        complain(FAILED, "%s: %s", progress.title, err.msg);
-    else if (found_nothing(&f->report))
-        complain(FAILED, "%s: %s", progress.title, why_nothing(&f->report, &run->tune));
+        complain("%s: %s", progress.title, err.msg);
+    else if (!*found_one)
+        complain("%s: %s", progress.title, why_nothing(&f->report, &run->tune));
     buf_free(&title);
     return rc;
 }
 
-/* A problem that fails leaves the others to go on, unless it was the database or the machine, which fail them all. */
-static int tune_all(const struct targets *t, struct store *store, struct run_args *run, struct finding *found, int *n)
+/* The first of the findings are then those that were tuned: *n of them. */
+static int tune_all(const struct devspec *dev, struct run_args *run, struct store *store, struct finding *found, int *n)
 {
-    int code = DONE, rc = 0;
-    for (int i = 0; i < t->nproblems * t->nrows && !run_stop && rc != ERR_IO; i++) {
-        struct finding *f = &found[*n];
-        f->op = t->op;
-        f->problem = &t->problems[i / t->nrows];
-        f->row = t->rows[i % t->nrows];
-        rc = run_problem(store, run, &t->dev, f);
-        if (rc || found_nothing(&f->report))
-            code = FAILED;
-        *n += rc == 0;
+    int failed = 0, rc = 0, tuned = 0;
+    for (int i = 0; i < *n && !run_stop && rc != ERR_IO; i++) { /* the database or the machine fails them all */
+        bool found_one;
+        rc = run_problem(dev, run, store, &found[i], &found_one);
+        if (!found_one)
+            failed = FAILED;
+        if (!rc)
+            found[tuned++] = found[i];
     }
-    return code;
+    *n = tuned;
+    return failed;
 }
 
 static int say_interrupted(const struct finding *found, int n)
@@ -268,84 +197,116 @@ static int say_interrupted(const struct finding *found, int n)
     for (int i = 0; i < n; i++)
         kept += found[i].report.measured;
     fflush(stdout);
-    return complain(FAILED, "interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
+    return complain("interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
 }
 
-int run_report(const struct devspec *dev, const struct run_args *run, const struct store *store, const struct finding *found, int n,
-               int code)
+int run_problems(const struct devspec *dev, struct run_args *run, struct store *store, struct finding *found, int n,
+                 struct err *err)
 {
-    if (run->args.json && report_json(dev, store, found, n) != DONE)
-        code = FAILED;
-    if (!run->args.json && n && report_print(dev, &run->args, store, found, n) != DONE)
-        code = FAILED;
-    return run_stop ? say_interrupted(found, n) : code;
+    int rc = tune_all(dev, run, store, found, &n), printed = 0;
+    if (run->args->json)
+        printed = report_json(dev, store, found, n, err);
+    else if (n)
+        printed = report_print(dev, run->args, store, found, n, err);
+    if (run_stop)
+        return say_interrupted(found, n);
+    rc = database_done(store, printed ? printed : rc);
+    bool damaged = !rc && store && store_verify(store, err) == ERR_CORRUPT;
+    return damaged ? ERR_CORRUPT : rc;
 }
 
-int run_verify(struct store *store, int code)
-{
-    struct err err = { 0 };
-    return code == DONE && store && store_verify(store, &err) == ERR_CORRUPT ? complain(FAILED, "%s", err.msg) : code;
-}
-
-/* No database is made for problems that the device cannot hold. */
-static bool none_fits(const struct targets *t)
-{
-    for (int i = 0; i < t->nproblems * t->nrows; i++)
-        if (bench_fits(t->op, &t->problems[i / t->nrows], t->rows[i % t->nrows], &t->dev, NULL) == 0)
-            return false;
-    return true;
-}
-
-static int run_targets(const struct targets *t, struct run_args *run)
+/* No database is made for problems that the device cannot hold: each is told of. */
+static bool one_fits(const struct devspec *dev, const struct finding *found, int n)
 {
     struct err err = { 0 };
+    for (int i = 0; i < n; i++)
+        if (!bench_fits(found[i].op, found[i].problem, found[i].row, dev, &err))
+            return true;
+    return false;
+}
+
+static int run_targets(const struct targets *t, struct run_args *run, struct err *err)
+{
     struct store *store = NULL;
-    struct finding *found = mem_array((size_t)t->nproblems * t->nrows, sizeof *found);
-    int n = 0, code = FAILED;
-    if (!found) {
-        complain(FAILED, "out of memory");
-        goto out;
-    }
-    if (none_fits(t)) {
-        code = tune_all(t, NULL, run, found, &n); /* which says so of each */
-        goto out;
-    }
-    if (database_open(&run->args, STORE_WRITE, &store, &err) != 0) {
-        complain(FAILED, "%s", err.msg);
-        goto out;
-    }
-    code = tune_all(t, store, run, found, &n);
-    code = run_report(&t->dev, run, store, found, n, code);
-    code = run_verify(store, code);
-out:
+    int n = t->nproblems * t->nrows;
+    struct finding *found = mem_array(n, sizeof *found);
+    if (!found)
+        return err_nomem(err);
+    for (int i = 0; i < n; i++)
+        found[i] = (struct finding){ .op = t->op, .problem = &t->problems[i / t->nrows], .row = t->rows[i % t->nrows] };
+    bool fits = one_fits(&t->dev, found, n);
+    int rc = fits ? database_open(run->args, STORE_WRITE, &store, err) : tune_all(&t->dev, run, NULL, found, &n);
+    if (!rc)
+        rc = run_problems(&t->dev, run, store, found, n, err);
     store_close(store);
     mem_free(found);
-    return code;
+    return rc;
 }
 
-/* The op only where one is given; the home always. */
-static int targets_of_wanted(const struct args *args, struct targets *t)
+/* The op only if one is given; the home always. */
+static int targets_of_wanted(const struct args *args, struct targets *t, struct err *err)
 {
-    struct err err = { 0 };
-    if (home_find(&t->home, &err) != 0)
-        return complain(FAILED, "%s", err.msg);
-    int code = args->op ? targets_op(args, t) : DONE;
-    return code == DONE ? targets_device(args, t) : code;
+    int rc = args->op ? targets_op(args, t, err) : home_find(&t->home, err);
+    return rc ? rc : targets_device(args, t, err);
 }
 
-int cmd_run(int argc, char **argv)
+static int tune(const struct args *args, struct err *err)
 {
-    struct run_args run = { .args = { .op_needed = true, .several = true }, .tune = { .stop = &run_stop } };
+    struct run_args run = { .args = args };
     struct targets t = { 0 };
-    argp_parse(&argp, argc, argv, 0, NULL, &run);
-    int code = run.wanted ? targets_of_wanted(&run.args, &t) : targets_all(&run.args, &t);
-    if (code == DONE)
-        code = check_strategy(t.home, run.tune.strategy);
-    if (code == DONE) {
+    int rc = read_options(args, &run.tune, err);
+    if (!rc)
+        rc = args->wanted ? targets_of_wanted(args, &t, err) : targets_all(args, &t, err);
+    if (!rc)
+        rc = check_strategy(t.home, args->strategy, err);
+    if (!rc) {
         run.tune.home = t.home;
         catch_signals();
-        code = run.wanted ? run_wanted(&t, &run) : run_targets(&t, &run);
+        rc = args->wanted ? run_wanted(&t, &run, err) : run_targets(&t, &run, err);
     }
     targets_free(&t);
-    return code;
+    return rc;
 }
+
+static const struct argp_option options[] = {
+    { OPT_OP },
+    { "shape", EACH(shapes), "m=1111,n=113", 0,
+      "A problem's sizes, once for each problem; without it the op's own shapes for this device", 0 },
+    { "dtype", EACH(dtypes), "i32|T=f16,...", 0, "Element types, once for each; without it f32, or the op's first", 0 },
+    { OPT_DEVICE },
+    { OPT_DB },
+    { "strategy", WORD(strategy), "NAME|FILE.lua", 0,
+      "What picks the configurations to try: random, exhaustive, or a file; random without it", 0 },
+    { "budget", WORD(budget), "200|60s", 0,
+      "Stop after that many configurations or seconds, for each problem; without it after 32 on a CPU, 5000 elsewhere", 0 },
+    { "seed", WORD(seed), "N", 0,
+      "Starts the random strategy's choices: the same number tries the same configurations in the same order; 0 without it", 0 },
+    { "jobs", WORD(jobs), "N", 0, "Compile workers; without it one for each processor core", 0 },
+    { "retune", FLAG(retune), NULL, 0, "Forget what is stored for these problems and measure again", 0 },
+    { "warm", FLAG(warm), NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
+    { "wanted", FLAG(wanted), NULL, 0,
+      "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's", 0 },
+    { OPT_JSON },
+    { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 },
+    { OPT_HELP },
+    { 0 },
+};
+
+const struct command run_command = {
+    .name = "run",
+    .summary = "tune an op on a device and store every measurement",
+    .options = options,
+    .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement.\n"
+           "The same command goes on where an earlier one was stopped, and measures nothing twice."
+           "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute.\n"
+           "With --wanted a problem is taken off the list once it has a winner, or if its op or the device\n"
+           "cannot have it; it stays on the list if its op is not installed here.\n\n"
+           "Examples:\n"
+           "  cutune run --op NAME\n"
+           "  cutune run --op NAME --shape m=1111,n=113 --dtype i32 --device opencl:0\n"
+           "  cutune run --op NAME --shape m=512,n=512,k=512 --strategy random --budget 60s\n"
+           "  cutune run --op ./my_op.lua --shape n=1000000 --json > result.json\n"
+           "  cutune run --wanted --budget 60s",
+    .needs_op = true,
+    .run = tune,
+};

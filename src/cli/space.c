@@ -10,56 +10,6 @@
 #include "cli/text.h"
 #include "space/space.h"
 
-struct space_args {
-    struct args args;
-    const char *variant;
-    bool list;
-};
-
-enum { KEY_VARIANT = KEY_OWN, KEY_LIST };
-
-static const struct argp_option options[] = {
-    OPT_OP,
-    OPT_SHAPE("The problem's sizes; without it the first of the op's own shapes for this device"),
-    OPT_DTYPE("Its element types; without it f32, or the op's first"),
-    OPT_DEVICE,
-    { "variant", KEY_VARIANT, "NAME", 0, "This variant only", 0 },
-    { "list", KEY_LIST, NULL, 0, "A line of names, then a line for each valid configuration, comma-joined", 0 },
-    OPT_JSON,
-    OPT_END,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct space_args *space = state->input;
-    switch (key) {
-    case KEY_VARIANT:
-        space->variant = arg;
-        return 0;
-    case KEY_LIST:
-        space->list = true;
-        return 0;
-    case ARGP_KEY_END:
-        if (space->list && space->args.json)
-            args_error(state, "--list and --json: one of them, as each is an output of its own");
-        return args_key(key, arg, &space->args, state);
-    default:
-        return args_key(key, arg, &space->args, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .doc = "Counts an op's configurations for a problem: all points, the valid ones,\n"
-           "and what each constraint or device limit removed."
-           "\vA point that several constraints would remove counts for the first of them.\n\n"
-           "Examples:\n"
-           "  cutune space --op NAME\n"
-           "  cutune space --op NAME --shape m=1111,n=113 --dtype f64 --device cuda:0 --json\n"
-           "  cutune space --op NAME --variant tile --list > valid.csv",
-};
-
 /* What is asked about: the space, and the variants that count. */
 struct view {
     const struct op *op;
@@ -96,7 +46,7 @@ static int64_t valid(const struct view *v)
     return n;
 }
 
-static int print_json(const struct view *v)
+static int print_json(const struct view *v, struct err *err)
 {
     json_t *o = json_object(), *removed = json_array();
     int n;
@@ -111,13 +61,13 @@ static int print_json(const struct view *v)
     o = json_with(o, "cartesian", json_count(cartesian(v)));
     o = json_with(o, "valid", json_integer(valid(v)));
     o = json_with(o, "removed", removed);
-    return json_print(json_with(o, "build_ms", json_real(v->build_ms)));
+    return json_print(json_with(o, "build_ms", json_real(v->build_ms)), err);
 }
 
-static int print_table(const struct view *v, const char *title, const struct devspec *dev)
+static int print_table(const struct view *v, const char *title, const struct devspec *dev, struct err *err)
 {
     char id[32];
-    struct table table = { .align = "rll" };
+    struct text_table table = { .align = "rll" };
     int n;
     const struct removal *r = space_removals(v->space, &n);
     devspec_id(dev, id);
@@ -140,7 +90,7 @@ static int print_table(const struct view *v, const char *title, const struct dev
     table_cell(&table, "%" PRId64, valid(v));
     table_cell(&table, "in all");
     table_cell(&table, "valid, found in %.3g ms", v->build_ms);
-    return table_print(&table, 2, stdout);
+    return table_print(&table, 2, err);
 }
 
 /* The columns of the list: every parameter name of the variants in view, in the order in which they come up. */
@@ -202,41 +152,70 @@ static int print_list(const struct view *v)
         puts(buf_text(&line));
     }
     buf_free(&line);
-    return DONE;
+    return 0;
 }
 
-static int show_space(const struct space_args *args, const struct targets *t)
+static int show_space(const struct args *args, const struct targets *t, struct err *err)
 {
-    struct err err = { 0 };
     struct space *space = NULL;
     struct view view = { .op = t->op, .end = t->op->nvariants };
     if (args->variant) {
         view.first = op_variant(t->op, args->variant);
         view.end = view.first + 1;
         if (view.first < 0)
-            return complain(USAGE, "--variant '%s': %s has no such variant; `cutune ops` lists them", args->variant, t->op->name);
+            return err_set(err, ERR_USAGE, "--variant '%s': %s has no such variant; `cutune ops` lists them", args->variant,
+                           t->op->name);
     }
     int64_t start = clock_ns();
-    if (space_new(t->op, &t->problems[0], t->rows[0], &t->dev, &space, &err) != 0)
-        return complain(FAILED, "%s", err.msg);
+    int rc = space_new(t->op, &t->problems[0], t->rows[0], &t->dev, &space, err);
+    if (rc)
+        return rc;
     view.space = space;
     view.build_ms = (clock_ns() - start) / 1e6;
     struct buf title = { 0 };
     target_print(&title, t->op, &t->problems[0], t->rows[0]);
-    int code = args->list ? print_list(&view) : args->args.json ? print_json(&view) : print_table(&view, buf_text(&title), &t->dev);
+    rc = args->list ? print_list(&view) : args->json ? print_json(&view, err) : print_table(&view, buf_text(&title), &t->dev, err);
     buf_free(&title);
     space_free(space);
-    return code;
+    return rc;
 }
 
-int cmd_space(int argc, char **argv)
+static int count_space(const struct args *args, struct err *err)
 {
-    struct space_args args = { .args.op_needed = true };
     struct targets t = { 0 };
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
-    int code = targets_all(&args.args, &t);
-    if (code == DONE)
-        code = show_space(&args, &t);
+    if (args->list && args->json)
+        return err_set(err, ERR_USAGE, "--list and --json: one of them, as each is an output of its own");
+    int rc = targets_all(args, &t, err);
+    if (!rc)
+        rc = show_space(args, &t, err);
     targets_free(&t);
-    return code;
+    return rc;
 }
+
+static const struct argp_option options[] = {
+    { OPT_OP },
+    { OPT_SHAPE("The problem's sizes; without it the first of the op's own shapes for this device") },
+    { OPT_DTYPE("The problem's element types; without it f32, or the op's first") },
+    { OPT_DEVICE },
+    { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
+    { "list", FLAG(list), NULL, 0, "Print CSV: a line of names, then a line for each valid configuration", 0 },
+    { OPT_JSON },
+    { OPT_HELP },
+    { 0 },
+};
+
+const struct command space_command = {
+    .name = "space",
+    .summary = "an op's configurations: how many, and what removed the others",
+    .options = options,
+    .doc = "Counts an op's configurations for a problem: all points, the valid ones,\n"
+           "and what each constraint or device limit removed."
+           "\vA point is one choice of a value for each parameter, valid or not.\n"
+           "A point that several constraints would remove counts for the first of them.\n\n"
+           "Examples:\n"
+           "  cutune space --op NAME\n"
+           "  cutune space --op NAME --shape m=1111,n=113 --dtype f64 --device cuda:0 --json\n"
+           "  cutune space --op NAME --variant tile --list > valid.csv",
+    .needs_op = true,
+    .run = count_space,
+};

@@ -23,53 +23,6 @@ enum { MAX_LIST = 1 << 20 };                /* bytes */
 enum ptx { PTX_AUTO, PTX_YES, PTX_NO };
 static const char *const ptx_words[] = { "auto", "yes", "no" };
 
-struct tables_args {
-    struct args args;
-    enum ptx ptx;
-    const char *out;
-};
-
-static const struct argp_option options[] = {
-    { "ptx", KEY_OWN, "auto|yes|no", 0,
-      "Whether to compile the kernels for CUDA to PTX: if NVRTC is found, always (an error without NVRTC), or never", 0 },
-    OPT_END,
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct tables_args *tables = state->input;
-    switch (key) {
-    case KEY_OWN:
-        tables->ptx = PTX_AUTO;
-        while (tables->ptx <= PTX_NO && strcmp(arg, ptx_words[tables->ptx]))
-            tables->ptx++;
-        if (tables->ptx > PTX_NO)
-            args_error(state, "--ptx '%s': auto, yes or no", arg);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (tables->out)
-            args_error(state, "unexpected '%s': one file is written", arg);
-        tables->out = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (!tables->out || !*tables->out)
-            args_error(state, "the file to write is missing: cutune tables tables.db");
-        return 0;
-    default:
-        return args_key(key, arg, &tables->args, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .args_doc = "OUT.db",
-    .doc = "Makes the tables that are installed with cutune: the default configurations that db/tables/defaults.txt lists,\n"
-           "as source for CUDA and OpenCL, and as PTX for CUDA if NVRTC is found."
-           "\vExample:\n"
-           "  cutune tables --ptx yes build/tables.db",
-};
-
 /* A line of the list; the words are in its order. */
 struct shipped {
     char device[16], op[MAX_NAME + 1], types[256], problem[256], config[1024];
@@ -295,26 +248,56 @@ static int make_database(struct making *m, const char *out, struct err *err)
     return output_end(o, rc, err);
 }
 
-int cmd_tables(int argc, char **argv)
+static int read_ptx(const char *word, enum ptx *out, struct err *err)
 {
-    struct tables_args args = { 0 };
-    struct err err = { 0 };
+    *out = PTX_AUTO;
+    while (word && *out <= PTX_NO && strcmp(word, ptx_words[*out]))
+        ++*out;
+    return *out > PTX_NO ? err_set(err, ERR_USAGE, "--ptx '%s': auto, yes or no", word) : 0;
+}
+
+static int make_tables(const struct args *args, struct err *err)
+{
     struct buf list = { 0 };
     const char *home;
-    argp_parse(&argp, argc, argv, 0, NULL, &args);
-    int rc = home_find(&home, &err);
+    enum ptx ptx;
+    if (!args->word || !*args->word)
+        return err_set(err, ERR_USAGE, "the file to write is missing: cutune tables tables.db");
+    int rc = read_ptx(args->ptx_choice, &ptx, err);
     if (!rc)
-        buf_fmt(&list, "%s/db/tables/defaults.txt", home);
-    struct making m = { .ptx = args.ptx, .list = buf_text(&list) };
+        rc = home_find(&home, err);
+    if (rc)
+        return rc;
+    buf_fmt(&list, "%s/db/tables/defaults.txt", home);
+    struct making m = { .ptx = ptx, .list = buf_text(&list) };
     signal(SIGALRM, late);
-    if (!rc)
-        rc = make_database(&m, args.out, &err);
-    int code = rc ? complain(FAILED, "%s", err.msg) : DONE;
+    rc = make_database(&m, args->word, err);
     if (!rc && m.why_not.code)
-        complain(DONE, "the kernels for CUDA have no PTX, their source only: %s", m.why_not.msg);
+        complain("the kernels for CUDA have no PTX, their source only: %s", m.why_not.msg);
     if (!rc)
-        text_line("%s: %d default kernels", args.out, m.records);
+        text_line("%s: %d default kernels", args->word, m.records);
     mem_free(m.lines);
     buf_free(&list);
-    return code;
+    return rc;
 }
+
+static const struct argp_option options[] = {
+    { "ptx", WORD(ptx_choice), "auto|yes|no", 0,
+      "Whether to compile the kernels for CUDA to PTX: if NVRTC is found (auto, as without this), always (an error without NVRTC), "
+      "or never",
+      0 },
+    { OPT_HELP },
+    { 0 },
+};
+
+const struct command tables_command = {
+    .name = "tables",
+    .summary = "the database of default configurations that is installed",
+    .options = options,
+    .word = "OUT.db",
+    .doc = "Makes the tables that are installed with cutune: the default configurations that\n"
+           "db/tables/defaults.txt lists, as source for CUDA and OpenCL, and as PTX for CUDA if NVRTC is found."
+           "\vExample:\n"
+           "  cutune tables --ptx yes build/tables.db",
+    .run = make_tables,
+};

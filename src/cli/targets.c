@@ -6,50 +6,51 @@
 #include "model/plan.h"
 #include "op/load.h"
 
-int targets_op(const struct args *args, struct targets *t)
+int named_op(const char *word, struct op **op, struct err *err)
 {
-    struct err err = { 0 };
-    if (home_find(&t->home, &err) != 0)
-        return complain(FAILED, "%s", err.msg);
-    int rc = op_load(args->op, &t->op, &err);
-    return rc ? complain(rc == ERR_NOTFOUND ? USAGE : FAILED, "%s", err.msg) : DONE;
+    int rc = op_load(word, op, err);
+    return rc == ERR_NOTFOUND ? ERR_USAGE : rc;
 }
 
-int targets_device(const struct args *args, struct targets *t)
+int targets_op(const struct args *args, struct targets *t, struct err *err)
 {
-    struct err err = { 0 };
-    int rc = device_find(args->device, &t->dev, &err);
-    return rc ? complain(rc == ERR_INVALID ? USAGE : FAILED, "%s", err.msg) : DONE;
+    int rc = home_find(&t->home, err);
+    return rc ? rc : named_op(args->op, &t->op, err);
 }
 
-static int read_rows(const struct args *args, struct targets *t)
+int targets_device(const struct args *args, struct targets *t, struct err *err)
 {
-    struct err err = { 0 };
-    t->rows = mem_array(args->ndtypes ? args->ndtypes : 1, sizeof *t->rows);
+    int rc = device_find(args->device, &t->dev, err);
+    return rc == ERR_INVALID ? ERR_USAGE : rc;
+}
+
+static int read_rows(const struct args *args, struct targets *t, struct err *err)
+{
+    int n = args->dtypes.n;
+    t->rows = mem_array(n ? n : 1, sizeof *t->rows);
     if (!t->rows)
-        return complain(FAILED, "out of memory");
-    for (; t->nrows < args->ndtypes; t->nrows++) {
-        t->rows[t->nrows] = op_row(t->op, args->dtypes[t->nrows], &err);
+        return err_nomem(err);
+    for (; t->nrows < n; t->nrows++) {
+        t->rows[t->nrows] = op_row(t->op, args->dtypes.at[t->nrows], err);
         if (t->rows[t->nrows] < 0)
-            return complain(USAGE, "%s", err.msg);
+            return ERR_USAGE;
     }
-    if (!args->ndtypes) {
+    if (!n) {
         int f32 = op_row(t->op, "f32", NULL);
         t->rows[t->nrows++] = f32 < 0 ? 0 : f32;
     }
-    return DONE;
+    return 0;
 }
 
-static int read_shapes(const struct args *args, struct targets *t)
+static int read_shapes(const struct args *args, struct targets *t, struct err *err)
 {
-    struct err err = { 0 };
-    for (; t->nproblems < args->nshapes; t->nproblems++)
-        if (problem_parse(t->op, args->shapes[t->nproblems], &t->problems[t->nproblems], &err) != 0)
-            return complain(USAGE, "%s", err.msg);
-    return DONE;
+    for (; t->nproblems < args->shapes.n; t->nproblems++)
+        if (problem_parse(t->op, args->shapes.at[t->nproblems], &t->problems[t->nproblems], err))
+            return ERR_USAGE;
+    return 0;
 }
 
-/* Whether the op's own shape is meant for this device. */
+/* Whether a shape of the op's own is meant for this device. */
 static int shape_applies(const struct plan *plan, const struct shape *shape, const struct problem *p, const struct targets *t,
                          bool *applies, struct err *err)
 {
@@ -59,7 +60,7 @@ static int shape_applies(const struct plan *plan, const struct shape *shape, con
     if (!shape->when)
         return 0;
     int rc = expr_compile(shape->when, plan_scope(plan), &when, err);
-    if (rc == 0) {
+    if (!rc) {
         plan_slots(plan, p, t->rows[0], &t->dev, NULL, slots);
         rc = expr_bool(when, slots, applies, err);
     }
@@ -69,51 +70,46 @@ static int shape_applies(const struct plan *plan, const struct shape *shape, con
     return rc;
 }
 
-static int own_shapes(struct targets *t)
+static int own_shapes(struct targets *t, struct err *err)
 {
-    struct err err = { 0 };
     struct plan *plan = NULL;
-    int rc = plan_new(t->op, -1, &plan, &err);
-    for (int i = 0; rc == 0 && i < t->op->nshapes; i++) {
+    int rc = plan_new(t->op, -1, &plan, err);
+    for (int i = 0; !rc && i < t->op->nshapes; i++) {
         struct problem *p = &t->problems[t->nproblems];
         bool applies = false;
         for (int a = 0; a < t->op->naxes; a++)
             p->size[a] = t->op->shapes[i].size[a];
-        rc = shape_applies(plan, &t->op->shapes[i], p, t, &applies, &err);
+        rc = shape_applies(plan, &t->op->shapes[i], p, t, &applies, err);
         t->nproblems += applies;
     }
     plan_free(plan);
-    if (rc)
-        return complain(FAILED, "%s", err.msg);
-    if (!t->nproblems)
-        return complain(USAGE, "%s names no shape of its own for this device: give one with --shape", t->op->name);
-    return DONE;
+    if (!rc && !t->nproblems)
+        rc = err_set(err, ERR_USAGE, "%s names no shape of its own for this device: give one with --shape", t->op->name);
+    return rc;
 }
 
-int targets_words(const struct args *args, struct targets *t)
+int targets_words(const struct args *args, struct targets *t, struct err *err)
 {
-    int most = args->nshapes ? args->nshapes : t->op->nshapes;
+    int most = args->shapes.n ? args->shapes.n : t->op->nshapes;
     t->problems = mem_array(most + 1, sizeof *t->problems);
     if (!t->problems)
-        return complain(FAILED, "out of memory");
-    int code = read_rows(args, t);
-    return code == DONE ? read_shapes(args, t) : code;
+        return err_nomem(err);
+    int rc = read_rows(args, t, err);
+    return rc ? rc : read_shapes(args, t, err);
 }
 
-int targets_problems(const struct args *args, struct targets *t)
+int targets_problems(const struct args *args, struct targets *t, struct err *err)
 {
-    int code = targets_words(args, t);
-    return code == DONE && !args->nshapes ? own_shapes(t) : code;
+    int rc = targets_words(args, t, err);
+    return !rc && !args->shapes.n ? own_shapes(t, err) : rc;
 }
 
-int targets_all(const struct args *args, struct targets *t)
+int targets_all(const struct args *args, struct targets *t, struct err *err)
 {
-    int code = targets_op(args, t);
-    if (code == DONE)
-        code = targets_device(args, t);
-    if (code == DONE)
-        code = targets_problems(args, t);
-    return code;
+    int rc = targets_op(args, t, err);
+    if (!rc)
+        rc = targets_device(args, t, err);
+    return rc ? rc : targets_problems(args, t, err);
 }
 
 void targets_free(struct targets *t)
@@ -137,26 +133,23 @@ int database_open(const struct args *args, enum store_mode mode, struct store **
         return store_open(args->db, mode, out, err);
     char *path = NULL;
     int rc = store_default_path(mode == STORE_WRITE, &path, err);
-    if (rc == 0)
+    if (!rc)
         rc = store_open(path, mode, out, err);
     mem_free(path);
     return rc;
 }
 
-int database_read(const struct args *args, struct store **out)
+int database_read(const struct args *args, struct store **out, struct err *err)
 {
-    struct err err = { 0 };
     *out = NULL;
-    int rc = database_open(args, STORE_READ, out, &err);
-    if (rc == ERR_NOTFOUND && !args->db)
-        return DONE;
-    return rc ? complain(FAILED, "%s", err.msg) : DONE;
+    int rc = database_open(args, STORE_READ, out, err);
+    return rc == ERR_NOTFOUND && !args->db ? 0 : rc;
 }
 
-int database_done(struct store *s, int code)
+int database_done(struct store *s, int rc)
 {
     int n = s ? store_left_out(s) : 0;
     if (n)
-        complain(FAILED, "%d row%s of %s %s damaged and left out", n, n > 1 ? "s" : "", store_path(s), n > 1 ? "are" : "is");
-    return n && code == DONE ? FAILED : code;
+        complain("%d row%s of %s %s damaged and left out", n, n > 1 ? "s" : "", store_path(s), n > 1 ? "are" : "is");
+    return n && !rc ? FAILED : rc;
 }

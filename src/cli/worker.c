@@ -2,9 +2,13 @@
 #include "cli/cli.h"
 #include "worker/child.h"
 
-int cmd_worker(int argc, char **argv)
+static int work(const struct args *args, struct err *err)
 {
-    if (argc != 2)
-        return complain(USAGE, "one argument is wanted, the kind of worker; `cutune run` starts these itself");
-    return worker_main(argv[1]);
+    if (!args->word)
+        return err_set(err, ERR_USAGE, "one argument is wanted, the kind of worker; `cutune run` starts these itself");
+    return worker_main(args->word);
 }
+
+static const struct argp_option options[] = { { OPT_HELP }, { 0 } };
+
+const struct command worker_command = { .name = "worker", .options = options, .word = "KIND", .run = work };

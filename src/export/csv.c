@@ -1,10 +1,11 @@
-/* CSV as RFC 4180 has it, with one header line and plain line ends; for spreadsheets, which take some texts for formulas, and for
- * terminals, texts are made harmless. */
+/* CSV as RFC 4180 has it, with one header line and plain line ends. Texts are made harmless for terminals, and for spreadsheets, which
+ * take some texts for formulas. */
+#include "export/columns.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "export/row.h"
 
 /* What a spreadsheet takes for a formula: a text that begins, after blanks, with one of = + - @, the wide forms of these among them. */
 static bool begins_formula(const char *text)
@@ -48,35 +49,39 @@ static void put_text(struct buf *out, const char *text)
     buf_free(&line);
 }
 
-static void put_known(struct buf *out, double v)
+static void put_value(struct buf *out, struct val v)
 {
-    if (v > 0)
-        buf_fmt(out, "%.9g", v);
-    buf_str(out, ",");
+    if (v.type == VAL_STR)
+        put_text(out, v.s);
+    else if (v.type == VAL_FLOAT)
+        buf_fmt(out, "%.9g", v.f);
+    else if (v.type != VAL_NIL)
+        val_print(out, v);
 }
 
-static int write_row(void *arg, const struct listed *l)
+void columns_csv_head(struct buf *out, const struct row_column *columns, unsigned in)
 {
-    struct buf *out = arg;
-    const char *const texts[] = { l->device, l->backend, l->arch,  l->driver,  l->op,
-                                  l->types,  l->problem, l->cache, l->variant, l->config };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        put_text(out, texts[i]);
-        buf_str(out, ",");
-    }
-    put_known(out, l->time_ns);
-    put_known(out, gb_per_s(l));
-    put_known(out, gflop_per_s(l));
-    put_known(out, copy_share(l));
-    buf_fmt(out, "%d,%d,%d,%s,", l->samples, l->measured, l->ok, l->stale ? "true" : "false");
-    put_text(out, l->when);
+    bool any = false;
+    for (const struct row_column *c = columns; c->key || c->head; c++)
+        if (column_is_in(c, in)) {
+            buf_fmt(out, "%s%s", any ? "," : "", c->key);
+            any = true;
+        }
     buf_str(out, "\n");
-    return 0;
 }
 
-int export_csv(struct store *s, struct buf *out, struct err *err)
+void columns_csv(struct buf *out, const struct row_column *columns, unsigned in, const void *row)
 {
-    buf_str(out, "device,backend,arch,driver,op,dtype,problem,cache,variant,config,time_ns,gb_per_s,gflop_per_s,copy_share,samples,"
-                 "measured,ok,stale,date\n");
-    return store_each_winner(s, write_row, out, err);
+    bool any = false;
+    for (const struct row_column *c = columns; c->key || c->head; c++) {
+        struct buf text = { 0 };
+        if (!column_is_in(c, in))
+            continue;
+        buf_str(out, any ? "," : "");
+        put_value(out, column_value(c, row, &text));
+        out->failed |= text.failed;
+        buf_free(&text);
+        any = true;
+    }
+    buf_str(out, "\n");
 }

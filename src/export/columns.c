@@ -1,0 +1,106 @@
+#include "export/columns.h"
+
+#include <inttypes.h>
+
+#include "export/units.h"
+
+static struct val known(double v)
+{
+    return v > 0 ? val_float(v) : (struct val){ 0 };
+}
+
+static struct val count(int64_t n)
+{
+    return n >= 0 ? val_int(n) : (struct val){ 0 };
+}
+
+struct val column_value(const struct row_column *c, const void *row, struct buf *text)
+{
+    const void *at = (const char *)row + c->at;
+    switch (c->field) {
+    case FIELD_TEXT:
+        return val_str(*(const char *const *)at);
+    case FIELD_CHARS:
+        return val_str(at);
+    case FIELD_INT:
+        return count(*(const int *)at);
+    case FIELD_INT64:
+        return count(*(const int64_t *)at);
+    case FIELD_REAL:
+        return known(*(const double *)at);
+    case FIELD_BOOL:
+        return val_bool(*(const bool *)at);
+    case FIELD_NONE:
+        break;
+    }
+    if (c->number)
+        return known(c->number(row));
+    c->text(text, row);
+    return val_str(buf_text(text));
+}
+
+json_t *columns_json(const struct row_column *columns, unsigned in, const void *row)
+{
+    json_t *object = json_object();
+    for (const struct row_column *c = columns; c->key || c->head; c++) {
+        struct buf text = { 0 };
+        if (column_is_in(c, in))
+            object = json_with(object, c->key, c->json ? c->json(row) : json_value(column_value(c, row, &text)));
+        buf_free(&text);
+    }
+    return object;
+}
+
+static void print_words(struct buf *out, json_t *array)
+{
+    size_t i;
+    json_t *word;
+    json_array_foreach(array, i, word) buf_fmt(out, "%s%s", i ? " " : "", json_string_value(word));
+    json_decref(array);
+}
+
+static void print_number(struct buf *out, const struct row_column *c, struct val v)
+{
+    double number = v.type == VAL_INT ? (double)v.i : v.f;
+    switch (c->unit) {
+    case UNIT_NS:
+        buf_str(out, text_time(number));
+        break;
+    case UNIT_MEMORY:
+        buf_str(out, text_bytes(number));
+        break;
+    case UNIT_BYTES:
+        buf_fmt(out, "%" PRId64 " B", v.i);
+        break;
+    case UNIT_SHARE:
+        buf_fmt(out, "%.0f%%", 100 * number);
+        break;
+    case UNIT_NONE:
+        val_print(out, v);
+    }
+}
+
+void column_text(struct buf *out, const struct row_column *c, const void *row)
+{
+    struct buf text = { 0 };
+    if (c->text)
+        c->text(out, row);
+    else if (c->json && !c->field)
+        print_words(out, c->json(row));
+    else {
+        struct val v = column_value(c, row, &text);
+        if (v.type == VAL_INT || v.type == VAL_FLOAT)
+            print_number(out, c, v);
+        else if (v.type != VAL_NIL)
+            val_print(out, v);
+        else if (c->field == FIELD_INT || c->field == FIELD_INT64)
+            buf_str(out, "unknown");
+    }
+    buf_free(&text);
+}
+
+bool column_is_right(const struct row_column *c)
+{
+    bool number = c->field == FIELD_INT || c->field == FIELD_INT64 || c->field == FIELD_REAL || c->number;
+    return c->right || number;
+}

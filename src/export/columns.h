@@ -1,0 +1,52 @@
+/* The columns of a listing, described once: what people see of a row, and what programs get of it as JSON or CSV. */
+#ifndef EXPORT_COLUMNS_H
+#define EXPORT_COLUMNS_H
+
+#include <stddef.h>
+
+#include "export/json.h"
+
+/* A member of the row's struct. Negative integers and numbers that are not above 0 stand for what is unknown. */
+enum field { FIELD_NONE, FIELD_TEXT, FIELD_CHARS, FIELD_INT, FIELD_INT64, FIELD_REAL, FIELD_BOOL };
+#define FIELD(row, member)                                                                                                         \
+    .field = _Generic(((row *)0)->member,                                                                                          \
+    const char *: FIELD_TEXT,                                                                                                      \
+    char *: FIELD_CHARS,                                                                                                           \
+    int: FIELD_INT,                                                                                                                \
+    int64_t: FIELD_INT64,                                                                                                          \
+    double: FIELD_REAL,                                                                                                            \
+    bool: FIELD_BOOL),                                                                                                             \
+    .at = offsetof(row, member)
+
+enum unit { UNIT_NONE, UNIT_NS, UNIT_MEMORY, UNIT_BYTES, UNIT_SHARE }; /* for people: "4.92 ms", "7.8 GiB", "48 B", "97%" */
+
+/* Its value is that of a field, or of the first function that is there. */
+struct row_column {
+    const char *key;  /* in JSON and CSV; null: it is in neither */
+    const char *head; /* above it in a table for people; null: it is in none */
+    enum field field;
+    size_t at;
+    double (*number)(const void *row);              /* not above 0: unknown */
+    void (*text)(struct buf *out, const void *row); /* beside a field: what people see */
+    json_t *(*json)(const void *row);               /* beside a field: what JSON has. People see an array as its words */
+    enum unit unit;
+    bool right;  /* aligned to the right; numbers are anyway */
+    unsigned in; /* the forms that have it, of those of JSON and CSV; 0: all */
+};
+enum { IN_LIST = 1, IN_EXPORT = 2 }; /* what cutune's commands print; the export */
+
+/* Each list of columns ends with one that has neither key nor head. */
+json_t *columns_json(const struct row_column *columns, unsigned in, const void *row);
+void columns_csv_head(struct buf *out, const struct row_column *columns, unsigned in);
+void columns_csv(struct buf *out, const struct row_column *columns, unsigned in, const void *row);
+void column_text(struct buf *out, const struct row_column *column, const void *row);
+bool column_is_right(const struct row_column *column);
+
+/* For the writers: the value as a plain one, nil if it is unknown; `text` keeps what a function makes. */
+struct val column_value(const struct row_column *column, const void *row, struct buf *text);
+static inline bool column_is_in(const struct row_column *c, unsigned in)
+{
+    return c->key && (!c->in || c->in & in);
+}
+
+#endif
