@@ -138,13 +138,16 @@ static void do_job(struct channel *c, void *arg)
 {
     const struct job *job = arg;
     struct err err = { 0 };
+    struct buf answer = { 0 };
+    int rc = job->work(job->arg, &answer, &err);
     size_t f = frame_begin(&c->out, FRAME_ANSWER);
-    int rc = job->work(job->arg, &c->out, &err);
+    buf_put(&c->out, answer.data, answer.len);
     frame_end(&c->out, f);
-    if (!rc && c->out.failed)
+    if (!rc && (answer.failed || c->out.failed))
         rc = err_nomem(&err);
     if (rc) {
-        buf_free(&c->out); /* there may be little memory for the words */
+        buf_free(&answer); /* there may be little memory for the words */
+        buf_free(&c->out);
         failed_put(&c->out, &err);
     }
     channel_send(c, NULL, NULL);

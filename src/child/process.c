@@ -76,7 +76,7 @@ void process_expendable(void)
     fclose(f);
 }
 
-/* What RLIMIT_DATA counts; -1 where the kernel does not say. */
+/* What RLIMIT_DATA counts; -1 if the kernel does not say. */
 static int64_t data_bytes(void)
 {
     int64_t pages = -1;

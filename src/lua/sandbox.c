@@ -1,6 +1,7 @@
 #include "lua/sandbox.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -180,12 +181,17 @@ struct err *sandbox_err(lua_State *L)
     return &sandbox_of(L)->why;
 }
 
-void sandbox_check(lua_State *L, int rc)
+void sandbox_raise(lua_State *L)
 {
-    if (!rc)
-        return;
     lua_pushlightuserdata(L, sandbox_of(L));
     lua_error(L);
+    abort(); /* Lua's header does not say that it never returns */
+}
+
+void sandbox_check(lua_State *L, int rc)
+{
+    if (rc)
+        sandbox_raise(L);
 }
 
 void sandbox_push(lua_State *L, struct val v)

@@ -39,78 +39,70 @@ static bool beside_program(int up, const char *below, char out[PATH_MAX])
 int home_find(const char **out, struct err *err)
 {
     static char home[PATH_MAX]; /* the process's own; found again at each call, as the environment may change */
-    const char *set = getenv("CUTUNE_HOME");
+    char tree[PATH_MAX] = "", installed[PATH_MAX] = "";
+    const char *set = getenv("CUTUNE_HOME"), *found = NULL;
     if (set && *set) {
         if (strlen(set) >= sizeof home || !is_home(set))
             return err_set(err, ERR_NOTFOUND,
                            "CUTUNE_HOME is '%s', but there is no tuner/lib/op.lua in it: unset it, or set it to cutune's folder",
                            set);
-        memmove(home, set, strlen(set) + 1);
-        *out = home;
-        return 0;
+        found = set;
+    } else if (beside_program(2, "", tree) && is_home(tree)) {
+        found = tree;
+    } else if (beside_program(1, "/share/cutune", installed) && is_home(installed)) {
+        found = installed;
     }
-    char tree[PATH_MAX] = "", installed[PATH_MAX] = "";
-    bool found = (beside_program(2, "", tree) && is_home(tree));
-    if (!found && beside_program(1, "/share/cutune", installed))
-        found = is_home(installed);
     if (!found)
         return err_set(err, ERR_NOTFOUND,
                        "cutune's files (tuner/lib/op.lua) are not in '%s'%s%s%s: set CUTUNE_HOME to their folder", installed,
                        *tree ? " nor in '" : "", tree, *tree ? "'" : "");
-    snprintf(home, sizeof home, "%s", *installed ? installed : tree);
+    memmove(home, found, strlen(found) + 1); /* it may be there already: somebody set the variable to it */
     *out = home;
     return 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* The op's name where the file is an op script, else 0. */
+/* The length of the op's name in a file's; 0 if it is no op script. */
 static size_t script_stem(const char *file)
 {
     size_t n = strlen(file);
     return n > 4 && file[0] != '.' && strcmp(file + n - 4, ".lua") == 0 ? n - 4 : 0;
 }
 
+static int is_script(const struct dirent *entry)
+{
+    return script_stem(entry->d_name) > 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    size_t n = script_stem((*a)->d_name), m = script_stem((*b)->d_name);
+    int order = memcmp((*a)->d_name, (*b)->d_name, n < m ? n : m);
+    return order ? order : (n > m) - (n < m);
+}
+
 int op_names(char ***out, int *n, struct err *err)
 {
+    char path[PATH_MAX + 16];
     const char *home;
+    struct dirent **found;
     int rc = home_find(&home, err);
     if (rc)
         return rc;
-    char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s/tuner/ops", home);
-    DIR *dir = opendir(path);
-    if (!dir)
+    *n = scandir(path, &found, is_script, by_name);
+    if (*n < 0)
         return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-    char **names = NULL;
-    int count = 0;
-    struct dirent *entry;
-    while ((entry = readdir(dir))) {
-        size_t stem = script_stem(entry->d_name);
-        if (!stem)
-            continue;
-        char **grown = mem_resize(names, (size_t)count + 1, sizeof *names);
-        if (grown)
-            names = grown;
-        if (!grown || !(names[count] = mem_strndup(entry->d_name, stem))) {
+    *out = mem_array((size_t)*n + 1, sizeof **out);
+    rc = *out ? 0 : err_nomem(err);
+    for (int i = 0; i < *n; i++) {
+        if (!rc && !((*out)[i] = mem_strndup(found[i]->d_name, script_stem(found[i]->d_name))))
             rc = err_nomem(err);
-            goto out;
-        }
-        count++;
+        free(found[i]);
     }
-    if (count)
-        qsort(names, (size_t)count, sizeof *names, by_name);
-    *out = names;
-    *n = count;
-out:
-    closedir(dir);
-    if (rc) {
-        while (count)
-            mem_free(names[--count]);
-        mem_free(names);
-    }
+    free(found);
+    for (int i = 0; rc && *out && i < *n; i++)
+        mem_free((*out)[i]);
+    if (rc)
+        mem_free(*out);
     return rc;
 }

@@ -1,17 +1,17 @@
-/* Op scripts: a sandboxed Lua host, in a child process, that reads one into the model. */
+/* Op scripts: run in the sandbox, in a child process, and read into the model. */
 #ifndef OP_LOAD_H
 #define OP_LOAD_H
 
 #include "model/op.h"
 
 /* Where op scripts, templates and strategies are found: $CUTUNE_HOME; else the tree that the executable runs from (build/X/cutune:
- * two folders up); else the installed share/cutune beside its bin. A line that says what was tried, on failure. The text is the
- * process's own and lasts. */
+ * two folders up); else the installed share/cutune beside its bin. An error says what was tried. The text lasts as long as the
+ * process. */
 int home_find(const char **out, struct err *err);
 
 /* An op by name ("transpose": HOME/tuner/ops/transpose.lua) or by file (a word with a slash or ending in .lua; its templates are
  * looked for beside it, then in HOME/templates). The script runs in a forked child with CPU, memory and time limits: whatever it
- * does, this returns within 5 s. Messages begin with the file, and the line or field where there is one. */
+ * does, this returns within 5 s. Messages begin with the file, and the line or field if there is one. */
 int op_load(const char *word, struct op **out, struct err *err);
 
 /* Names of the ops in HOME/tuner/ops, sorted; free each and the array with mem_free. */

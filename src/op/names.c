@@ -1,25 +1,13 @@
 /* Names that become macros of a template: types with what is derived from them, parameters and the words of enumerations. None may
- * have the name of something else, or be a word that the kernel or its Lua lines need. And names of kernels: OpenCL C has functions
- * that a kernel cannot be called after. */
+ * have the name of something else, or be a word that the kernel or its Lua lines need. And kernels: OpenCL C has functions that a kernel
+ * cannot be called after; one that takes dynamic shared memory must be given some. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include <lauxlib.h>
 
 #include "device/device.h"
 #include "op/read.h"
-
-enum { SYMBOL = 2 * MAX_NAME + 2 };
-
-struct symbol {
-    char text[SYMBOL];
-    const char *what;
-    bool macro;
-};
-
-struct symbols {
-    struct symbol *at;
-    size_t n;
-};
 
 static const char reserved[] =
     /* Lua, and what a template's Lua lines see */
@@ -35,113 +23,111 @@ static const char reserved[] =
     /* texts of the command line and of scripts */
     "variant names";
 
-static int by_text(const void *a, const void *b)
+/* The names of a variant: two Lua tables on the stack, from a name to what it is called; the first of names that are macros. */
+enum { MACROS = 1, OTHERS };
+
+static const char *taken(lua_State *L, int table, const char *name)
 {
-    return strcmp(((const struct symbol *)a)->text, ((const struct symbol *)b)->text);
+    lua_getfield(L, table, name);
+    const char *what = lua_tostring(L, -1);
+    lua_pop(L, 1); /* the table has it still */
+    return what;
 }
 
-static void add(struct symbols *s, const char *what, const char *name)
+/* Two names that are no macros may be equal: op_check knows which. */
+static void add(struct reader *r, const char *what, const char *name)
 {
-    s->at[s->n] = (struct symbol){ .what = what };
-    snprintf(s->at[s->n++].text, SYMBOL, "%s", name);
+    const char *other = taken(r->L, MACROS, name);
+    if (other)
+        fail(r, "'%s' is both %s and %s", name, other, what);
+    lua_pushstring(r->L, what);
+    lua_setfield(r->L, OTHERS, name);
 }
 
 /* NAME, or NAME_REST. */
-static void add_macro(struct symbols *s, const char *what, const char *name, const char *rest)
+static void add_macro(struct reader *r, const char *what, const char *name, const char *rest)
 {
-    s->at[s->n] = (struct symbol){ .what = what, .macro = true };
-    snprintf(s->at[s->n++].text, SYMBOL, "%s%s%s", name, rest ? "_" : "", rest ? rest : "");
+    char text[2 * MAX_NAME + 2];
+    snprintf(text, sizeof text, "%s%s%s", name, rest ? "_" : "", rest ? rest : "");
+    if (strncmp(text, "__", 2) == 0 || word_among(reserved, text))
+        fail(r, "'%s', %s, is a word that templates or scripts need", text, what);
+    const char *other = taken(r->L, OTHERS, text);
+    if (other)
+        fail(r, "'%s' is both %s and %s", text, other, what);
+    add(r, what, text);
+    lua_pushstring(r->L, what);
+    lua_setfield(r->L, MACROS, text);
 }
 
-static size_t count(const struct op *op, const struct variant *v)
+static void add_all(struct reader *r, const struct op *op, const struct variant *v)
 {
-    int dtypes = 0;
-    while (dtype_at(dtypes))
-        dtypes++;
-    size_t n = (size_t)(op->naxes + (4 + dtypes) * op->ntypes + op->nargs + v->nworkspaces + v->nparams + v->nlaunches);
-    for (int i = 0; i < v->nparams; i++)
-        n += v->params[i].values[0].type == VAL_STR ? (size_t)v->params[i].n : 0;
-    return n;
-}
-
-static void collect(const struct op *op, const struct variant *v, struct symbols *s)
-{
+    static const char derived[] = "what templates get of a type";
     for (int i = 0; i < op->naxes; i++)
-        add(s, "an axis", op->axes[i].name);
+        add(r, "an axis", op->axes[i].name);
     for (int i = 0; i < op->ntypes; i++) {
-        add_macro(s, "a type", op->types[i], NULL);
-        add_macro(s, "what templates get of a type", op->types[i], "bytes");
-        add_macro(s, "what templates get of a type", op->types[i], "bits");
-        add_macro(s, "what templates get of a type", op->types[i], "is_float");
+        add_macro(r, "a type", op->types[i], NULL);
+        add_macro(r, derived, op->types[i], "bytes");
+        add_macro(r, derived, op->types[i], "bits");
+        add_macro(r, derived, op->types[i], "is_float");
         for (int d = 0; dtype_at(d); d++) {
             char rest[MAX_NAME];
             snprintf(rest, sizeof rest, "is_%s", dtype_at(d)->name);
-            add_macro(s, "what templates get of a type", op->types[i], rest);
+            add_macro(r, derived, op->types[i], rest);
         }
     }
     for (int i = 0; i < op->nargs; i++)
-        add(s, "an argument", op->args[i].name);
+        add(r, "an argument", op->args[i].name);
     for (int i = 0; i < v->nworkspaces; i++)
-        add(s, "a workspace", v->workspaces[i].name);
+        add(r, "a workspace", v->workspaces[i].name);
     for (int i = 0; i < v->nlaunches; i++)
-        add(s, "a kernel", v->launches[i].kernel);
+        add(r, "a kernel", v->launches[i].kernel);
     for (int i = 0; i < v->nparams; i++) {
         const struct param *p = &v->params[i];
-        add_macro(s, "a parameter", p->name, NULL);
+        add_macro(r, "a parameter", p->name, NULL);
         for (int j = 0; p->values[0].type == VAL_STR && j < p->n; j++)
-            add_macro(s, "a parameter's word", p->name, p->values[j].s);
+            add_macro(r, "a parameter's word", p->name, p->values[j].s);
     }
 }
 
-static int check_macro(const struct symbol *s, struct err *err)
+/* Whether the template declares the kernel with DYNAMIC_SHARED_PARAM: between its name with a parenthesis and its body. */
+static bool declares_shared(const char *text, const char *kernel)
 {
-    bool taken = strncmp(s->text, "__", 2) == 0 || word_among(reserved, s->text);
-    return taken ? err_set(err, ERR_INVALID, "'%s', %s, is a word that templates or scripts need", s->text, s->what) : 0;
-}
-
-/* Of sorted symbols. Two names that are no macros may be equal: op_check knows which. */
-static int check_symbols(const struct symbols *s, struct err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; i < s->n && !rc; i++) {
-        const struct symbol *now = &s->at[i], *last = i ? now - 1 : NULL;
-        if (now->macro)
-            rc = check_macro(now, err);
-        if (!rc && last && (now->macro || last->macro) && strcmp(last->text, now->text) == 0)
-            rc = err_set(err, ERR_INVALID, "'%s' is both %s and %s", now->text, last->what, now->what);
+    size_t n = strlen(kernel);
+    for (const char *at = text; (at = strstr(at, kernel)); at += n) {
+        const char *open = at + n + strspn(at + n, " \t\n"), *word = strstr(open, "DYNAMIC_SHARED_PARAM");
+        bool starts = at > text && strchr(" \t\n*", at[-1]);
+        if (starts && *open == '(' && word && word < open + strcspn(open, "{;"))
+            return true;
     }
-    return rc;
+    return false;
 }
 
 /* requires: the one backend that the kernel is for; null: it is for all. */
-static int check_kernel(const char *name, const char *requires, struct err *err)
+static void check_kernel(struct reader *r, const struct launch *l, const char *text, const char *requires)
 {
     const struct backend *b;
     for (int i = 0; (b = backend_at(i)); i++)
-        if (b->compiling->functions && (!requires || !strcmp(requires, b->name)) && word_among(b->compiling->functions, name))
-            return err_set(err, ERR_INVALID, "kernel '%s': %s has a function of this name: choose another", name,
-                           b->compiling->language);
-    return 0;
+        if (b->compiling->functions && (!requires || !strcmp(requires, b->name)) && word_among(b->compiling->functions, l->kernel))
+            fail(r, "kernel '%s': %s has a function of this name: choose another", l->kernel, b->compiling->language);
+    if (!l->shared && declares_shared(text, l->kernel))
+        fail(r, "kernel %s declares DYNAMIC_SHARED_PARAM: its launch must say how many bytes, shared = EXPRESSION", l->kernel);
 }
 
-int script_check_names(const struct op *op, struct err *err)
+void check_names(struct reader *r)
 {
-    int rc = check_kernel(op->reference.kernel, NULL, err);
-    if (rc)
-        err_prefix(err, "reference: ");
-    for (int i = 0; i < op->nvariants && !rc; i++) {
+    const struct op *op = r->op;
+    enter(r, "reference");
+    check_kernel(r, &op->reference, op->reference_text, NULL);
+    leave(r, 0);
+    for (int i = 0; i < op->nvariants; i++) {
         const struct variant *v = &op->variants[i];
-        struct symbols s = { .at = mem_array(count(op, v), sizeof *s.at) };
-        if (!s.at)
-            return err_nomem(err);
-        collect(op, v, &s);
-        qsort(s.at, s.n, sizeof *s.at, by_text);
-        rc = check_symbols(&s, err);
-        for (int k = 0; k < v->nlaunches && !rc; k++)
-            rc = check_kernel(v->launches[k].kernel, v->requires.backend, err);
-        mem_free(s.at);
-        if (rc)
-            err_prefix(err, "variant %s: ", v->name);
+        enter(r, "variant %s", v->name);
+        lua_settop(r->L, 0);
+        lua_newtable(r->L);
+        lua_newtable(r->L);
+        add_all(r, op, v);
+        for (int j = 0; j < v->nlaunches; j++)
+            check_kernel(r, &v->launches[j], v->template_text, v->requires.backend);
+        leave(r, 0);
     }
-    return rc;
 }

@@ -36,7 +36,7 @@ static int space_config_method(lua_State *L)
     return 1;
 }
 
-/* Reads the table at 2; false where it is no point of the cartesian product. */
+/* Reads the table at 2; false if it is no point of the cartesian product. */
 static bool to_config(lua_State *L, const struct op *op, struct config *c)
 {
     *c = (struct config){ 0 };

@@ -79,8 +79,8 @@ int search_adopt(const char *file, const struct forked *child, int64_t count, co
     return 0;
 }
 
-int search_open_within(const char *home, const char *strategy, const struct space *space, uint64_t seed,
-                       const struct space_bounds *bounds, struct search **out, struct err *err)
+int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, const struct space_bounds *bounds,
+                struct search **out, struct err *err)
 {
     struct buf file = { 0 };
     struct forked child;
@@ -101,12 +101,6 @@ out:
     buf_free(&what.script);
     buf_free(&file);
     return rc;
-}
-
-int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, struct search **out,
-                struct err *err)
-{
-    return search_open_within(home, strategy, space, seed, NULL, out, err);
 }
 
 void search_close(struct search *s)

@@ -3,11 +3,11 @@
  * The child is forked, so that it has the space for free. The strategy file returns a function(space, seed) giving a table with
  *   ask(k)      -> up to k indices of configurations (0-based integers), never the same twice
  *                  {}: nothing more now. It is asked again when another outcome has been told, and once more when none is pending:
- *                  who then still has nothing has ended the search
+ *                  {} is then the end of the search
  *                  "done": nothing more ever. It is not asked again; what is pending is still measured
  *   tell(list)  -> outcomes, each { index =, outcome = "ok", time_ns = }, in any order, with others still pending   (optional).
- *                  The op's default is tried unasked, so its outcome comes unasked, too, and once more to whoever gives its
- *                  index
+ *                  The op's default is always tried, so its outcome comes without a question, and once more if the strategy gives
+ *                  its index
  * and may read space:count(), space:config(index) -> { variant =, NAME = value }, space:find(config) -> index or nil,
  * space:variants() -> { { name =, first =, count = }, ... }, and random(n) -> an integer 0..n-1 from the seed.
  * The same outcomes told in the same order give the same proposals for the same seed (so a strategy does not rely on the order of
@@ -20,12 +20,10 @@
 
 struct search;
 
-/* strategy: a name ("random": HOME/tuner/search/random.lua) or a file. Fork before other threads start. */
-int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, struct search **out,
-                struct err *err);
-/* The same, with bounds on loading it besides its own: ERR_TIMEOUT past them. */
-int search_open_within(const char *home, const char *strategy, const struct space *space, uint64_t seed,
-                       const struct space_bounds *bounds, struct search **out, struct err *err);
+/* strategy: a name ("random": HOME/tuner/search/random.lua) or a file. Loading it has a deadline; `bounds`, if not null, are
+ * others besides it: ERR_TIMEOUT. Before other threads start: it forks. */
+int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, const struct space_bounds *bounds,
+                struct search **out, struct err *err);
 void search_close(struct search *s); /* kills the child */
 
 int search_ask(struct search *s, int k, struct err *err); /* sends the question; one at a time */

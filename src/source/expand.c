@@ -14,7 +14,7 @@ struct expansion {
     struct buf *out;
     struct err *err;
     bool open[MAX_INCLUDES]; /* being put in now */
-    bool done[MAX_INCLUDES]; /* put in where it is surely compiled, and once is enough */
+    bool done[MAX_INCLUDES]; /* put in at a place that is surely compiled, and once is enough */
     int depth;
 };
 
@@ -56,7 +56,7 @@ static void line_mark(struct expansion *x, const struct text *t, int number)
         buf_fmt(x->out, "#line %d \"%s\"\n", number, t->name);
 }
 
-/* So that what follows begins a line of its own, also where the last one ends in a \. */
+/* So that what follows begins a line of its own, even if the last one ends in a \. */
 static void end_lines(struct buf *out, const char *text)
 {
     size_t n = strlen(text);

@@ -21,7 +21,7 @@ static int put_args(const struct op *op, const struct plan *plan, const struct v
         buf_lstr(text, op_arg_dtype(op, arg->type, row)->name);
         rc = arg->kind == ARG_VALUE ? plan_arg_value(plan, i, slots, value, &size, err)
                                     : plan_arg_bytes(plan, i, slots, row, &bytes, err);
-        if (rc == 0 && arg->kind == ARG_VALUE)
+        if (!rc && arg->kind == ARG_VALUE)
             buf_bytes(text, value, (size_t)size);
         buf_i64(text, bytes);
     }
@@ -52,7 +52,7 @@ static void put_text(struct buf *text, const char *s)
     buf_lstr(text, s ? s : "");
 }
 
-/* A candidate is verified after a run of another problem, too: which one, and how it is launched, is up to these. */
+/* A candidate is verified after a run of another problem, too. These decide which problem that is, and how it is launched. */
 static void put_expressions(const struct variant *v, struct buf *text)
 {
     for (int i = 0; i < v->nwhere; i++)

@@ -4,50 +4,35 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "child/child.h"
 #include "device/device.h"
 #include "source/expand.h"
 #include "source/template.h"
 
+/* An unsigned integer of the dialect, or another opaque type, of so many bytes. */
+static const char *bits_type(int bytes)
+{
+    static const char *const names[] = { [1] = "uint8", [2] = "uint16", [4] = "uint32", [8] = "uint64" };
+    return bytes <= 8 ? names[bytes] : "uint4";
+}
+
 /* What the dialect calls an element: f16 and bf16 are moved as bits, complex numbers are pairs. */
 static const char *c_type(const struct dtype *d)
 {
-    static const struct {
-        const char *dtype, *c;
-    } names[] = {
-        { "i8", "int8" },    { "i16", "int16" },  { "i32", "int32" },  { "i64", "int64" },    { "u8", "uint8" },
-        { "u16", "uint16" }, { "u32", "uint32" }, { "u64", "uint64" }, { "f16", "uint16" },   { "bf16", "uint16" },
-        { "f32", "float" },  { "f64", "double" }, { "c64", "float2" }, { "c128", "double2" },
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i].dtype, d->name) == 0)
-            return names[i].c;
-    return "void"; /* no element type is missing: the compiler would say so */
-}
-
-/* An opaque type of the same size. */
-static const char *bits_type(const struct dtype *d)
-{
-    switch (d->bytes) {
-    case 1:
-        return "uint8";
-    case 2:
-        return "uint16";
-    case 4:
-        return "uint32";
-    case 8:
-        return "uint64";
-    default:
-        return "uint4";
-    }
+    if (d->kind == DT_COMPLEX)
+        return d->bytes == 8 ? "float2" : "double2";
+    if (d->kind == DT_FLOAT && d->bytes > 2)
+        return d->bytes == 4 ? "float" : "double";
+    return bits_type(d->bytes) + (d->kind == DT_INT); /* without the u */
 }
 
 void source_define_type(struct buf *out, const char *t, const struct dtype *d)
 {
     buf_fmt(out, "#define %s %s\n#define %s_bytes %d\n#define %s_bits %s\n#define %s_is_float %d\n#define %s_is_%s 1\n", t,
-            c_type(d), t, d->bytes, t, bits_type(d), t, d->kind == DT_FLOAT, t, d->name);
+            c_type(d), t, d->bytes, t, bits_type(d->bytes), t, d->kind == DT_FLOAT, t, d->name);
 }
 
-/* In parentheses where a sign stands in front; the smallest integer has no literal of its own. */
+/* In parentheses if it is negative; the smallest integer has no literal of its own. */
 static void define_int(struct buf *out, int64_t i)
 {
     if (i == INT64_MIN)
@@ -95,6 +80,7 @@ static bool bare(const struct devspec *dev)
     return b && b->compiling->bare;
 }
 
+enum { TEMPLATE_S = 10 }; /* a template that loops plainly is stopped sooner, with its line */
 enum { MAX_VARS = 2 * MAX_TYPES + MAX_PARAMS + 1 };
 
 /* What Lua lines see: `backend`; T as "f32", T_bytes as 4; parameters by value. `names` holds the texts of T_bytes. */
@@ -141,4 +127,25 @@ int source_render(const struct op *op, const struct config *config, int row, con
         rc = include_expand(op, name, buf_text(&filled), template_has_lua(text), bare(dev), out, err);
     buf_free(&filled);
     return rc ? rc : out->failed ? err_nomem(err) : 0;
+}
+
+struct rendering {
+    const struct op *op;
+    const struct config *config;
+    int row;
+    const struct devspec *dev;
+};
+
+static int render_in_child(void *arg, struct buf *answer, struct err *err)
+{
+    const struct rendering *r = arg;
+    return source_render(r->op, r->config, r->row, r->dev, answer, err);
+}
+
+int source_render_apart(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
+                        struct err *err)
+{
+    struct rendering r = { op, config, row, dev };
+    int rc = child_run(TEMPLATE_S, TEMPLATE_S, render_in_child, &r, out, err);
+    return rc == ERR_TIMEOUT ? err_set(err, rc, "the template's own code did not finish within %d s", TEMPLATE_S) : rc;
 }

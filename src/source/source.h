@@ -14,6 +14,9 @@
  * deadline, or on templates you trust. */
 int source_render(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
                   struct err *err);
+/* The same in a child with a deadline: for a process that is no worker. */
+int source_render_apart(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
+                        struct err *err);
 
 /* What all keys of a problem share: a hash of the arguments and what they are filled with, the check, the reference as it is filled and
  * launched, the compiler (its name and version) and PROTOCOL. It renders the reference, so make it once. */

@@ -6,10 +6,10 @@
 
 #include <lauxlib.h>
 
-#include "op/host.h"
+#include "lua/sandbox.h"
 
 enum { MAX_OUTPUT = 16 << 20 };
-static const struct host_limits template_limits = { .memory = (size_t)64 << 20, .instructions = 100000000 };
+static const struct sandbox_rules rules = { .what = "template", .memory = (size_t)64 << 20, .instructions = 100000000 };
 static const char put_name[] = "__put"; /* scripts have no names with two _ in front */
 
 /* The Lua of a line that begins with //@; null for a line of text. */
@@ -57,7 +57,7 @@ static void put_literal(struct buf *chunk, const char *s, const char *end)
     buf_str(chunk, "\";");
 }
 
-/* The parenthesis that closes what begins at s; strings inside are skipped. Null where the line ends first. */
+/* The parenthesis that closes what begins at s; strings inside are skipped. Null if the line ends first. */
 static const char *closing(const char *s, const char *end)
 {
     int depth = 1;
@@ -133,46 +133,38 @@ static int lua_put(lua_State *L)
     return 0;
 }
 
-struct setting {
+struct filling {
     const struct template_var *vars;
-    int n;
+    int nvars;
+    const struct buf *chunk;
     struct buf *out;
 };
 
-static int set_globals(lua_State *L, void *arg)
+static void fill(lua_State *L, void *arg)
 {
-    struct setting *set = arg;
-    for (int i = 0; i < set->n; i++) {
-        host_push(L, set->vars[i].value);
-        lua_setglobal(L, set->vars[i].name);
+    const struct filling *f = arg;
+    for (int i = 0; i < f->nvars; i++) {
+        sandbox_push(L, f->vars[i].value);
+        lua_setglobal(L, f->vars[i].name);
     }
-    lua_pushlightuserdata(L, set->out);
+    lua_pushlightuserdata(L, f->out);
     lua_pushcclosure(L, lua_put, 1);
     lua_setglobal(L, put_name);
-    return 0;
+    sandbox_text(L, NULL, buf_text(f->chunk), f->chunk->len, 0);
 }
 
 int template_fill(const char *name, const char *text, const struct template_var *vars, int nvars, struct buf *out, struct err *err)
 {
-    if (!template_has_lua(text)) {
-        buf_str(out, text);
-        return out->failed ? err_nomem(err) : 0;
-    }
     struct buf chunk = { 0 }, filled = { 0 };
-    struct host *host = NULL;
-    struct setting set = { .vars = vars, .n = nvars, .out = &filled };
-    int rc = make_chunk(name, text, &chunk, err);
-    if (rc || (rc = host_open(&template_limits, &host, err)) || (rc = host_protect(host, 0, set_globals, &set, err)))
-        goto out;
-    rc = host_run(host, name, buf_text(&chunk), chunk.len, 0, err);
-    if (rc && err && strncmp(err->msg, name, strlen(name)))
-        err_prefix(err, "%s: ", name);
+    struct filling f = { vars, nvars, &chunk, &filled };
+    bool lua = template_has_lua(text);
+    int rc = lua ? make_chunk(name, text, &chunk, err) : 0;
+    if (!rc && lua)
+        rc = sandbox_run(&rules, name, fill, &f, err);
     if (!rc)
-        buf_put(out, buf_text(&filled), filled.len);
+        buf_str(out, lua ? buf_text(&filled) : text);
     if (!rc && (filled.failed || out->failed))
         rc = err_nomem(err);
-out:
-    host_close(host);
     buf_free(&chunk);
     buf_free(&filled);
     return rc;

@@ -101,7 +101,7 @@ int strategy_open(struct run *r, struct err *err)
     const struct tune_options *opt = r->opt;
     double left = opt->budget_seconds - (double)(clock_ns() - r->start_ns) / 1e9;
     const struct space_bounds bounds = { .seconds = opt->budget_seconds > 0 ? fmax(left, 0) : INFINITY, .stop = opt->stop };
-    int rc = search_open_within(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &bounds, &r->search, err);
+    int rc = search_open(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &bounds, &r->search, err);
     if (rc == ERR_TIMEOUT && run_over_time(r))
         err_prefix(err, "the budget ended before anything was tried: ");
     return rc;

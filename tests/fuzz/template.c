@@ -1,15 +1,20 @@
 /* Template filling: the text is a template. */
 #include "source/template.h"
 #include "fuzz.h"
-#include "op/host.h"
+#include "lua/sandbox.h"
 
-/* The linker puts it in front of host_open: a loop shall end after milliseconds, not seconds. */
-int __real_host_open(const struct host_limits *limits, struct host **out, struct err *err);
-int __wrap_host_open(const struct host_limits *limits, struct host **out, struct err *err);
-int __wrap_host_open(const struct host_limits *limits, struct host **out, struct err *err)
+/* The linker puts it in front of sandbox_run: a loop shall end after milliseconds, not seconds. */
+int __real_sandbox_run(const struct sandbox_rules *rules, const char *path, void (*f)(lua_State *L, void *arg), void *arg,
+                       struct err *err);
+int __wrap_sandbox_run(const struct sandbox_rules *rules, const char *path, void (*f)(lua_State *L, void *arg), void *arg,
+                       struct err *err);
+int __wrap_sandbox_run(const struct sandbox_rules *rules, const char *path, void (*f)(lua_State *L, void *arg), void *arg,
+                       struct err *err)
 {
-    const struct host_limits small = { .memory = limits->memory / 8, .instructions = limits->instructions / 100 };
-    return __real_host_open(&small, out, err);
+    struct sandbox_rules small = *rules;
+    small.memory /= 8;
+    small.instructions /= 100;
+    return __real_sandbox_run(&small, path, f, arg, err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

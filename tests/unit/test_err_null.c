@@ -206,9 +206,9 @@ static void runs(void **state)
     SAME(bench_open(&setup, &bench, &facts, e));
 
     assert_int_equal(space_new(op, &prob, 0, &dev, &space, NULL), 0);
-    SAME(search_open(SOURCE_DIR, "no_such", space, 1, &search, e));
-    SAME(search_open(SOURCE_DIR, written("s.lua", "x ="), space, 1, &search, e));
-    SAME(search_open(SOURCE_DIR, "a b", space, 1, &search, e));
+    SAME(search_open(SOURCE_DIR, "no_such", space, 1, NULL, &search, e));
+    SAME(search_open(SOURCE_DIR, written("s.lua", "x ="), space, 1, NULL, &search, e));
+    SAME(search_open(SOURCE_DIR, "a b", space, 1, NULL, &search, e));
     space_free(space);
 
     char database[256];

@@ -118,7 +118,7 @@ static struct search *start(const char *strategy, const struct space *s, uint64_
 {
     struct search *out;
     struct err err;
-    if (search_open(SOURCE_DIR, strategy, s, seed, &out, &err))
+    if (search_open(SOURCE_DIR, strategy, s, seed, NULL, &out, &err))
         fail_msg("%s", err.msg);
     return out;
 }
@@ -221,7 +221,7 @@ static struct search *open_script(const char *script, struct err *err)
     assert_int_equal(write(fd, script, strlen(script)), (ssize_t)strlen(script));
     close(fd);
     struct search *s = NULL;
-    int rc = search_open(SOURCE_DIR, path, space, 11, &s, err);
+    int rc = search_open(SOURCE_DIR, path, space, 11, NULL, &s, err);
     unlink(path);
     assert_int_equal(rc == 0, s != NULL);
     return s;
@@ -397,8 +397,8 @@ static void test_loading_has_an_end(void **state)
         struct err err;
         struct search *s = NULL;
         int64_t begun = clock_ns();
-        assert_int_equal(search_open_within(SOURCE_DIR, path, space, 1, &bounds[i], &s, &err), ERR_TIMEOUT);
-        assert_int_equal(search_open_within(SOURCE_DIR, path, space, 1, &bounds[i], &s, NULL), ERR_TIMEOUT);
+        assert_int_equal(search_open(SOURCE_DIR, path, space, 1, &bounds[i], &s, &err), ERR_TIMEOUT);
+        assert_int_equal(search_open(SOURCE_DIR, path, space, 1, &bounds[i], &s, NULL), ERR_TIMEOUT);
         lacks(err.msg, path);
         assert_true(clock_ns() - begun < 9000000000);
     }
@@ -410,10 +410,10 @@ static void test_misuse(void **state)
     (void)state;
     struct err err;
     struct search *s = NULL;
-    assert_int_equal(search_open(SOURCE_DIR, "no_such", space, 1, &s, &err), ERR_NOTFOUND);
+    assert_int_equal(search_open(SOURCE_DIR, "no_such", space, 1, NULL, &s, &err), ERR_NOTFOUND);
     lacks(err.msg, "no_such.lua");
-    assert_int_equal(search_open(SOURCE_DIR, "a b", space, 1, &s, &err), ERR_INVALID);
-    assert_int_equal(search_open(SOURCE_DIR, "no/such", space, 1, &s, NULL), ERR_NOTFOUND);
+    assert_int_equal(search_open(SOURCE_DIR, "a b", space, 1, NULL, &s, &err), ERR_INVALID);
+    assert_int_equal(search_open(SOURCE_DIR, "no/such", space, 1, NULL, &s, NULL), ERR_NOTFOUND);
     assert_null(s);
     s = start("exhaustive", space, 1);
     int64_t index[4];
