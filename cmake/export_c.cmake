@@ -1,16 +1,21 @@
-# The sources that `cutune export --format c` writes into its files, as text in the program: generated/c_sources.h.
-set(c_sources ${CMAKE_BINARY_DIR}/generated/c_sources.h)
-file(GLOB exported RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS src/base/*.[ch] src/expr/*.[ch] src/model/*.[ch]
-     src/device/*.[ch] src/store/store.h src/runtime/*.[ch] src/export/embedded/*.[ch])
-list(TRANSFORM exported PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE exported_paths)
-list(JOIN exported "\n" exported_lines)
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/c_sources.list CONTENT "@exported_lines@\n" @ONLY)
+# The library's sources joined into one text, for `cutune export --format c` to write into its files: generated/library_c.h.
+set(library_c ${CMAKE_BINARY_DIR}/generated/library_c.h)
+file(GLOB joined RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS src/base/*.c src/expr/*.c src/model/*.c src/device/*.c
+     src/runtime/*.c src/export/embedded/*.c)
+# What src/export/embedded has another form of, and what only tuning needs.
+list(REMOVE_ITEM joined base/hash.c base/process.c model/fingerprint.c runtime/place.c)
+list(REMOVE_ITEM joined device/device.c device/nvrtc.c)
+list(FILTER joined EXCLUDE REGEX "^device/(null.*|.*_measure)[.]c$")
+list(JOIN joined "\n" joined_lines)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/library_c.list CONTENT "@joined_lines@\n" @ONLY)
+file(GLOB joined_from CONFIGURE_DEPENDS src/base/*.[ch] src/expr/*.[ch] src/model/*.[ch] src/device/*.[ch] src/store/store.h
+     src/runtime/*.[ch] src/export/embedded/*.[ch])
 add_custom_command(
-    OUTPUT ${c_sources}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${c_sources} -DSOURCE=${PROJECT_SOURCE_DIR} -DLIST=${CMAKE_BINARY_DIR}/generated/c_sources.list
-            -P ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
-    DEPENDS ${exported_paths} ${PROJECT_SOURCE_DIR}/include/cutune.h ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
-            ${CMAKE_BINARY_DIR}/generated/c_sources.list
-    COMMENT "Taking up the library's sources"
+    OUTPUT ${library_c}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${library_c} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
+            -DLIST=${CMAKE_BINARY_DIR}/generated/library_c.list -P ${PROJECT_SOURCE_DIR}/cmake/join.cmake
+    DEPENDS ${joined_from} ${PROJECT_SOURCE_DIR}/include/cutune.h ${PROJECT_SOURCE_DIR}/cmake/join.cmake
+            ${CMAKE_BINARY_DIR}/generated/library_c.list
+    COMMENT "Joining the library's sources"
     VERBATIM)
-target_sources(tuner_parts PRIVATE ${c_sources})
+target_sources(tuner_parts PRIVATE ${library_c})

@@ -1,4 +1,4 @@
-/* The compiled form of an expression, private to this folder and to export/c_expr.c, which writes it as C. A front end (parse.c)
+/* The compiled form of an expression, private to this folder. A front end (parse.c)
  * makes it through struct builder (build.c); run.c runs it.
  *
  * It is code for a small register machine: an instruction reads up to two operands, each a temporary, a slot or a constant, and

@@ -102,14 +102,14 @@ static struct operand type_argument(struct parser *p, int dst)
     return subexpression(p, 0, dst);
 }
 
-struct function {
+struct builtin {
     const char *name;
     enum opcode op;
     int min, max; /* arguments; more than two are folded from the left */
     const char *usage;
 };
 
-static const struct function functions[] = {
+static const struct builtin functions[] = {
     { "ceildiv", OP_CEILDIV, 2, 2, "ceildiv(a, b) takes two arguments" },
     { "alignup", OP_ALIGNUP, 2, 2, "alignup(a, b) takes two arguments" },
     { "min", OP_MIN, 1, MAX_TEXT, "min(a, ...) takes one argument or more" },
@@ -122,7 +122,7 @@ static const struct function functions[] = {
 };
 
 /* From behind the opening parenthesis to behind the closing one. */
-static struct operand arguments(struct parser *p, const struct function *f, size_t at, int dst)
+static struct operand arguments(struct parser *p, const struct builtin *f, size_t at, int dst)
 {
     if (p->lex.token == TOK_CLOSE)
         return fail(p, p->lex.at, f->usage);

@@ -26,6 +26,7 @@ int code_get(cutune_handle *h, const struct tuned *t, struct code **out, struct 
     buf_str(&all, t->source);
     buf_lstr(&all, t->format);
     buf_lstr(&all, t->arch);
+    buf_lstr(&all, t->portable);
     if (t->binary)
         buf_put(&all, t->binary, t->binary_bytes);
     if (all.failed) {
@@ -130,7 +131,7 @@ static void cache_save(cutune_handle *h, const struct code *c, const struct buf 
     buf_free(&mine);
 }
 
-static int compile(cutune_handle *h, struct code *c, struct err *err)
+static int compile_source(cutune_handle *h, struct code *c, struct err *err)
 {
     const struct backend *b = h->backend;
     struct compiler *compiler = NULL;
@@ -177,7 +178,10 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
     const char *portable = h->backend->portable;
     if (c->portable && portable && !h->backend->load(h->guest, c->portable, strlen(c->portable) + 1, portable, &c->loaded, &why))
         return 0;
-    int rc = compile(h, c, err);
+    if (!*c->source) /* an exported file has none for CUDA */
+        return err_set(err, ERR_UNSUPPORTED, "its code was exported for %s only, not for %s%s%s", c->arch, h->dev.arch,
+                       why.msg[0] ? "; " : "", why.msg);
+    int rc = compile_source(h, c, err);
     if (rc && why.msg[0])
         err_prefix(err, "%s; then, from source: ", why.msg);
     if (!rc)

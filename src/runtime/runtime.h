@@ -277,7 +277,11 @@ void say(struct cutune *c, const char *fmt, ...) __attribute__((format(printf, 2
 /* The op by name; made known where it is not yet. Under the lock. */
 int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err);
 
-/* The shipped tables, opened when something first asks for them; null where there are none. Under the lock. */
+/* Where things lie: place.c. What the options name, or else the usual place; null is not named. */
+int take_cache(const char *given, char **out, struct err *err);
+int open_tables(struct cutune *c, const char *given, struct err *err);
+int open_database(struct cutune *c, const char *given, struct err *err);
+/* The shipped tables, opened when something first asks for them; null if there are none. Under the lock. */
 struct store *tables_of(struct cutune *c);
 
 int watch_start(struct cutune *c, struct err *err);

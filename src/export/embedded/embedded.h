@@ -1,68 +1,28 @@
-/* What an exported C file holds in place of a database. These files are compiled as a part of exported files only: they stand in for
- * src/store, the compiler of expressions, and what needs a file or a compiler at run time. */
+/* What an exported C file holds in place of a database: rows of it, as `cutune export --format c` writes them (export/c.c). The files
+ * of this folder are compiled as a part of exported files only, where they stand in for src/store and for what needs a file. */
 #ifndef EMBEDDED_H
 #define EMBEDDED_H
 
-#include "expr/code.h"
 #include "runtime/runtime.h"
 
-/* An expression of the database, as C. */
-struct formula {
-    const char *text;
-    int nslots;
-    const int *slots;         /* that it reads, */
-    const char *const *names; /* and what they have to be called */
-    bool (*run)(const struct val *slots, struct val *out, struct failure *f);
-};
-
-struct embedded_winner {
-    int device; /* of embedded_devices */
-    int64_t id;
-    const char *types, *sizes;
-    double time_ns, bytes, flops;
-    struct tuned *kernel;
-};
-
-/* What the configuration of one winner took on the problem of another. */
-struct embedded_time {
-    int problem, kernel; /* places among the op's winners */
-    double median;
-};
-
-struct embedded_default {
-    const char *backend, *types;
-    struct tuned *kernel;
+struct embedded_kernel {
+    enum tuned_role role;
+    int rank;
+    struct winner row; /* of a default: its backend, types, configuration and time */
+    const char *op;    /* as kernel_put writes it, model/kernel.h */
+    size_t op_bytes, binary_bytes;
+    const char *source, *portable, *binary, *format, *arch;
 };
 
 struct embedded_op {
-    struct op op;
-    const char *const *rows; /* its bindings, by name */
-    int nwinners, ntimes, ndefaults;
-    const struct embedded_winner *winners;
-    const struct embedded_time *times;
-    const struct embedded_default *defaults;
+    const char *name, *op; /* as interface_put writes it */
+    size_t op_bytes;
+    int nkernels, ntimes;
+    const struct embedded_kernel *kernels;
+    const struct timed *times;
 };
 
-/* `cutune export` writes the tables in front of these files, so none is declared here: embedded_formulas (in the order of strcmp of
- * their texts), embedded_devices, embedded_ops, embedded_records (of cutune_each), and their numbers, embedded_nformulas and so on. */
-
-/* What formulas are made of. Each leaves behind why it fails. */
-static inline bool formula_fails(enum fault fault, const struct val *x, const struct val *y, size_t at, struct failure *f)
-{
-    *f = (struct failure){ .fault = fault, .at = at, .x = *x, .y = *y };
-    return fault != FAULT_NONE;
-}
-
-static inline bool formula_does(enum opcode op, const struct val *x, const struct val *y, struct val *out, size_t at,
-                                struct failure *f)
-{
-    enum fault fault = operate(op, x, y, out);
-    return fault == FAULT_NONE || !formula_fails(fault, x, y, at, f);
-}
-
-static inline bool formula_bool(const struct val *x, size_t at, struct failure *f)
-{
-    return x->type == VAL_BOOL || !formula_fails(FAULT_BOOLEAN, x, x, at, f);
-}
+/* The rows stand before the files of this folder, so they are not declared here: embedded_ops, and embedded_listed, which are struct
+ * listed; and their numbers, nembedded_ops and nembedded_listed. */
 
 #endif
