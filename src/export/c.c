@@ -67,7 +67,7 @@ static void put_real(struct buf *out, const char *name, double v)
 
 /* ---- what is gathered */
 
-struct rows {
+struct exporting {
     struct store *store;
     const struct c_choice *choice;
     struct err *err;
@@ -86,7 +86,7 @@ struct rows {
     const struct winner *its_default; /* what is known of the defaults that are read */
 };
 
-static bool op_chosen(const struct rows *r, const char *op)
+static bool op_chosen(const struct exporting *r, const char *op)
 {
     bool chosen = !r->choice->ops;
     for (int i = 0; i < r->choice->nops && !chosen; i++)
@@ -94,14 +94,14 @@ static bool op_chosen(const struct rows *r, const char *op)
     return chosen;
 }
 
-static bool device_chosen(const struct rows *r, const char *backend, const char *name, const char *arch)
+static bool device_chosen(const struct exporting *r, const char *backend, const char *name, const char *arch)
 {
     const char *device = r->choice->device;
     return !device || !strcmp(device, backend) || !strcmp(device, name) || !strcmp(device, arch);
 }
 
 /* The end of a row's reading: what is damaged is left out. */
-static int row_end(struct rows *r, int rc, const struct err *why)
+static int row_end(struct exporting *r, int rc, const struct err *why)
 {
     if (rc && rc != ERR_CORRUPT)
         return err_set(r->err, rc, "%s", why->msg);
@@ -113,7 +113,7 @@ static int row_end(struct rows *r, int rc, const struct err *why)
 /* ---- kernels */
 
 /* Writes an array with these bytes if there is none yet, and its name as the value of a member. */
-static void put_code(struct rows *r, struct buf *row, const char *member, const void *bytes, size_t n)
+static void put_code(struct exporting *r, struct buf *row, const char *member, const void *bytes, size_t n)
 {
     char hash[HASH_HEX];
     int i = 0;
@@ -136,7 +136,7 @@ static void put_code(struct rows *r, struct buf *row, const char *member, const 
 }
 
 /* The code that is of use without a compiler. A backend without a portable form has none to bring: its driver compiles the source. */
-static void put_codes(struct rows *r, struct buf *row, const struct tuned *k, const struct backend *b)
+static void put_codes(struct exporting *r, struct buf *row, const struct tuned *k, const struct backend *b)
 {
     bool compiled = b && b->portable;
     put_code(r, row, "source", compiled ? "" : k->source, compiled ? 0 : strlen(k->source));
@@ -181,7 +181,7 @@ static void put_form(struct buf *row, const struct buf *op)
     row->failed = row->failed || op->failed;
 }
 
-static int put_kernel(struct rows *r, const struct winner *w, const struct tuned *k)
+static int put_kernel(struct exporting *r, const struct winner *w, const struct tuned *k)
 {
     struct op *own = NULL;
     struct buf op = { 0 }, *row = &r->kernels;
@@ -204,7 +204,7 @@ static int put_kernel(struct rows *r, const struct winner *w, const struct tuned
 
 static int take_winner(void *arg, const struct winner *w)
 {
-    struct rows *r = arg;
+    struct exporting *r = arg;
     struct tuned *k = NULL;
     struct err why = { 0 };
     if (!device_chosen(r, w->dev.backend, w->dev.name, w->dev.arch))
@@ -222,7 +222,7 @@ static int take_winner(void *arg, const struct winner *w)
 
 static int take_default(void *arg, const struct tuned *k)
 {
-    struct rows *r = arg;
+    struct exporting *r = arg;
     struct winner w = *r->its_default;
     w.variant = k->variant;
     w.config = k->config;
@@ -232,7 +232,7 @@ static int take_default(void *arg, const struct tuned *k)
 
 static int take_time(void *arg, const struct timed *t)
 {
-    struct rows *r = arg;
+    struct exporting *r = arg;
     struct buf *row = &r->times;
     int i = 0;
     while (i < r->ndevices && r->devices[i] != t->device)
@@ -242,8 +242,6 @@ static int take_time(void *arg, const struct timed *t)
     buf_str(row, "    {");
     put_integer(row, "device", t->device);
     put_integer(row, "problem", t->problem);
-    put_text(row, "types", t->types);
-    put_text(row, "sizes", t->sizes);
     put_text(row, "variant", t->variant);
     put_text(row, "config", t->config);
     put_real(row, "median", t->median);
@@ -254,7 +252,7 @@ static int take_time(void *arg, const struct timed *t)
 
 /* ---- ops */
 
-static int read_defaults_of(struct rows *r, const struct backend *b, int row)
+static int read_defaults_of(struct exporting *r, const struct backend *b, int row)
 {
     struct buf types = { 0 };
     struct winner w = { 0 };
@@ -269,7 +267,7 @@ static int read_defaults_of(struct rows *r, const struct backend *b, int row)
 }
 
 /* A device's defaults are its backend's. */
-static int read_defaults(struct rows *r)
+static int read_defaults(struct exporting *r)
 {
     const struct backend *b;
     int rc = 0;
@@ -293,7 +291,7 @@ static void put_array(struct buf *out, const char *type, const char *name, int n
     buf_free(rows);
 }
 
-static void put_op(struct rows *r)
+static void put_op(struct exporting *r)
 {
     struct buf op = { 0 };
     char kernels[32], times[32];
@@ -313,7 +311,7 @@ static void put_op(struct rows *r)
 
 static int take_op(void *arg, const char *name)
 {
-    struct rows *r = arg;
+    struct exporting *r = arg;
     struct op *op = NULL;
     struct err why = { 0 };
     if (!op_chosen(r, name))
@@ -339,7 +337,7 @@ static int take_op(void *arg, const char *name)
 
 static int take_listed(void *arg, const struct listed *l)
 {
-    struct rows *r = arg;
+    struct exporting *r = arg;
     struct buf *row = &r->listed;
     if (!op_chosen(r, l->op) || !device_chosen(r, l->backend, l->device, l->arch))
         return 0;
@@ -366,7 +364,7 @@ static int take_listed(void *arg, const struct listed *l)
     return row->failed ? err_nomem(r->err) : 0;
 }
 
-static int check_ops(const struct rows *r)
+static int check_ops(const struct exporting *r)
 {
     int rc = 0;
     for (int i = 0; !rc && i < r->choice->nops; i++) {
@@ -380,7 +378,7 @@ static int check_ops(const struct rows *r)
     return rc;
 }
 
-static int read_all(struct rows *r)
+static int read_all(struct exporting *r)
 {
     int rc = check_ops(r);
     if (!rc)
@@ -419,7 +417,7 @@ static const char end[] = "\n#if defined(__GNUC__)\n"
 
 int c_export(struct store *s, const struct c_choice *choice, struct buf *out, struct err *err)
 {
-    struct rows r = { .store = s, .choice = choice, .err = err };
+    struct exporting r = { .store = s, .choice = choice, .err = err };
     int rc = store_begin(s, false, err);
     if (!rc)
         rc = store_end(s, read_all(&r), err);

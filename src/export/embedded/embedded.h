@@ -19,7 +19,7 @@ struct embedded_op {
     size_t op_bytes;
     int nkernels, ntimes;
     const struct embedded_kernel *kernels;
-    const struct timed *times;
+    const struct timed *times; /* without types and sizes, which their problem tells */
 };
 
 /* The rows stand before the files of this folder, so they are not declared here: embedded_ops, and embedded_listed, which are struct

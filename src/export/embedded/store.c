@@ -4,11 +4,7 @@
 #include "export/embedded/embedded.h"
 #include "model/kernel.h"
 
-struct store {
-    char nothing;
-};
-
-static struct store here;
+static char here; /* what a struct store is here: nothing */
 
 /* ---- ops */
 
@@ -165,7 +161,7 @@ int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err 
 
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err)
 {
-    *out = &here;
+    *out = (struct store *)&here;
     return 0;
 }
 
