@@ -199,8 +199,8 @@ void bench_close(struct bench *b)
     mem_free(b);
 }
 
-/* How a candidate is verified before it is timed: on other inputs with another poison, and if it has a workspace that is not cleared for
- * it, on what another problem left there. What its own run leaves there is what the first sample finds. */
+/* How a candidate is verified before it is timed: on two sets of inputs, each with a poison of its own; and if it has a workspace that is
+ * not cleared for it, on what another problem left there. The first timed run finds what its own last run left there. */
 static const struct {
     struct way way;
     bool keeps; /* only those that keep a workspace */
@@ -267,7 +267,7 @@ int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, s
     return rc;
 }
 
-/* Room in the pool for the workspaces of as many players as can be, the first ones first. Whoever finds none sits out. */
+/* Makes room in the pool for the workspaces of the players, the first ones first. A player for which there is none sits out. */
 static int reserve(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct err *err)
 {
     int64_t most[MAX_ARGS] = { 0 };

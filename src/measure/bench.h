@@ -19,22 +19,22 @@ struct bench_setup {
     uint64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
     /* Called before each piece of work that a candidate or the set-up could hang in, so that a deadline can begin anew; may be null. */
     void (*alive)(void *arg);
-    /* In a play-off, before whatever the i-th of it could hang in or die of; may be null. */
+    /* In a play-off, before each thing that the i-th player could hang in or die of; may be null. */
     void (*playing)(void *arg, int i);
     void *arg;
 };
 
 struct bench_facts {
     double reference_ns; /* one launch of the reference */
-    double copy_ns;      /* a device copy that moves work.bytes in all, cold; 0 where the op does not say */
+    double copy_ns;      /* a device copy that moves work.bytes in all, cold; 0: the op does not say */
 };
 
 struct bench;
 
-/* Whether the device's memory takes the problem: ERR_INVALID, with what it lacks, where it does not. Opens no device. */
+/* Whether the problem fits into the device's memory: if not, ERR_INVALID, and the message says what it lacks. Opens no device. */
 int bench_fits(const struct op *op, const struct problem *problem, int row, const struct devspec *dev, struct err *err);
 
-/* Opens the device, makes the inputs, runs the reference. ERR_INVALID where the problem does not fit into the device's memory. */
+/* Opens the device, makes the inputs, runs the reference. ERR_INVALID if the problem does not fit into the device's memory. */
 int bench_open(const struct bench_setup *setup, struct bench **out, struct bench_facts *facts, struct err *err);
 void bench_close(struct bench *b);
 
@@ -45,8 +45,8 @@ struct bench_candidate {
     size_t binary_bytes;
 };
 
-/* Verifies and times one. 0: the result is a verdict. Whatever was wrong is the candidate's own fault then, as the reference still passes
- * here, and nothing of it is left for the next one.
+/* Verifies and times one. 0: the result is a verdict. What was wrong, if anything, is the candidate's own fault, since the reference still
+ * passes here; and nothing of it is left for the next one.
  * ERR_NOMEM: no verdict, since the device lacks memory that others hold; the bench can go on.
  * Another code: this bench is of no more use -- its context is lost, or the reference no longer passes. The result then says what came
  * of the candidate, and is worth a verdict only if it comes out so on a new bench, too.
@@ -54,7 +54,7 @@ struct bench_candidate {
 int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err);
 
 /* Times n candidates that were right before, interleaved over `rounds` rounds, each run checked in full; out[i].outcome ok, or what
- * went wrong. Whoever finds no memory sits out: ok, with no samples. Returns as bench_run; but with any code the times are worth
+ * went wrong. A player that finds no memory sits out: ok, with no samples. Returns as bench_run; but with any code the times are worth
  * nothing, and out[i] is not ok for the one that it happened with. */
 int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err);
 

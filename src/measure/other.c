@@ -14,7 +14,7 @@ static int64_t smaller(int64_t size, int way)
     return sizes[way] < 1 ? 1 : sizes[way];
 }
 
-/* Strides stay: rows must not overlap. So do flags, whose meaning nobody here knows. */
+/* Strides stay: rows must not overlap. So do flags: their meaning is not known here. */
 static bool shrinks(const struct axis *a)
 {
     return a->kind == AXIS_SIZE || a->kind == AXIS_BATCH;

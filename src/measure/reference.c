@@ -49,7 +49,7 @@ static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *er
     return rc ? rc : device_span_ns(b->dev, 0, ns, err);
 }
 
-/* What one pass is to give: the reference's output, copied away from where candidates write, and its digest. */
+/* Keeps what one pass is to give: a copy of the reference's output, out of the way of candidates, and its digest. */
 static int keep_expected(struct bench *b, int pass, struct err *err)
 {
     int rc = 0;

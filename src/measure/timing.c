@@ -145,8 +145,8 @@ static int play_round(struct bench *b, struct loaded *l, int n, int round, int p
     return rc;
 }
 
-/* Round by round, so that a drift of the clocks meets all alike; the order turns each round, so that nobody is always behind the same
- * neighbour. The first round warms up; the last, on other inputs, is for what was kept from the others. */
+/* Round by round, so that a drift of the clocks meets all alike; the order turns each round, so that no player is always behind the
+ * same one. The first round warms up; the last, on other inputs, is for what was kept from the others. */
 int playoff_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, struct err *err)
 {
     int rc = 0;
@@ -190,9 +190,9 @@ int time_copy(struct bench *b, double bytes, double *ns, struct err *err)
     }
     if (!rc)
         rc = stats_of(samples, COPY_SAMPLES, &stats, err);
-    if (!rc && stats.median * scale <= TIME_MAX) /* more than that is no time: unknown */
+    if (!rc && stats.median * scale <= TIME_MAX) /* else it stays unknown */
         *ns = stats.median * scale;
-    if (rc == ERR_NOMEM) /* for want of it the copy is unknown, and nothing else */
+    if (rc == ERR_NOMEM) /* then the copy is unknown, which harms nothing else */
         rc = 0;
     if (to)
         device_free(b->dev, to);

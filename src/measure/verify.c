@@ -35,7 +35,7 @@ int timed_set_back(struct bench *b, struct loaded *l, int pass, bool keep_work, 
     int rc = 0;
     for (int i = 0; !rc && i < b->nargs; i++) {
         struct bench_arg *a = &b->args[i];
-        if (a->arg->kind == ARG_INOUT) /* the application has its own there each time: not its cost, not timed */
+        if (a->arg->kind == ARG_INOUT) /* an application brings its own each time, so this is not timed */
             rc = fill_arg(b, a, pass, err);
         else if (a->arg->kind == ARG_OUTPUT) /* what a candidate leaves alone of a partial one is compared, too */
             rc = guarded_poison(b, &a->buf, a->arg->partial ? poison_of(pass) : POISON_ZEROS, err);
@@ -140,7 +140,7 @@ static void print_element(char *out, size_t room, const struct dtype *t, const u
     }
 }
 
-/* As check_close has it, for the types that print_element gives as numbers. */
+/* As check_close compares them, for the types that print_element prints as numbers. */
 static bool alike(const struct dtype *t, const unsigned char *got, const unsigned char *want, double tolerance)
 {
     if (!memcmp(got, want, (size_t)t->bytes))

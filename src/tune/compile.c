@@ -84,7 +84,7 @@ static void rendered(struct run *r, struct slot_c *s, struct cursor *body)
         worker_garbage(s->worker);
         return;
     }
-    if (!s->job->done) /* a player has its key */
+    if (!s->job->done) /* a player has its key already */
         memcpy(s->job->key, key, HASH_HEX);
     if (outcome != OUT_OK) {
         fail_unless_machine(r, s, outcome, reason);
@@ -290,7 +290,7 @@ static void render(struct slot_c *s, struct job *job)
     worker_deadline(s->worker, s->open ? run_patience(s->run, RENDER_DEADLINE) : run_start_patience(s->run, COMPILE_DEADLINE));
 }
 
-/* Whether it is known to have no source, or its template is known to have no end: then that is noted. */
+/* Whether its outcome is known without rendering: it is known to have no source, or its template to have no end. */
 static bool need_not_render(struct run *r, struct job *job)
 {
     char key[HASH_HEX], why[200];
@@ -313,7 +313,7 @@ static bool need_not_render(struct run *r, struct job *job)
     return true;
 }
 
-/* Gives work to whoever is idle; workers start when there is first something for them. */
+/* Gives work to idle workers; a worker starts when there is first something for it. */
 void compilers_feed(struct run *r)
 {
     if (r->dev->shares_cores && (r->quiet_turn || (r->meter && !r->meter_ready)))

@@ -129,7 +129,7 @@ static bool keep_players(struct run *r)
     return n > 0;
 }
 
-/* Once more among those that stay, by whichever worker is ready next; where there are none, among the next best. */
+/* The players that stay play again, once a worker is ready; if none stay, the next best play. */
 static void play_again(struct run *r)
 {
     struct job *best;
@@ -210,7 +210,7 @@ void playoff_played(struct run *r, struct cursor *body)
     struct result results[PLAYOFF + 1] = { 0 };
     int rc = take_results(r, body, results);
     enum standing standing = get_u8(body);
-    int at = standing == DOUBTFUL ? r->playing_at : -1; /* whom it ended with */
+    int at = standing == DOUBTFUL ? r->playing_at : -1; /* the player that it ended with */
     if (rc || body->bad || standing > NO_VERDICT) {
         worker_garbage(r->meter); /* its end is that of this play-off */
     } else if (standing == STANDS) {
@@ -280,7 +280,7 @@ static void fill_tuned(struct run *r, const struct job *job, struct tuned *t)
     t->copy_ns = r->copy_ns;
 }
 
-/* An earlier run's winner that is at fault is served no longer, though nobody takes its place. */
+/* An earlier run's winner that is at fault is no longer served, even if there is no other. */
 static int drop_condemned(struct run *r, struct err *err)
 {
     if (!winner_at_fault(r))
@@ -308,7 +308,7 @@ static int keep_winner(struct run *r, struct err *err)
     return rc;
 }
 
-/* The op's defaults, each compiled: what a look-up gives where nothing is tuned. */
+/* The op's defaults, each compiled: what a look-up gives if nothing is tuned. */
 void tables_begin(struct run *r)
 {
     r->phase = PHASE_TABLES;

@@ -14,7 +14,7 @@ static int64_t deadline_ms(const struct run *r)
     return ms > (double)least ? (int64_t)ms : least;
 }
 
-/* The reference has just passed, in surroundings that nobody has touched: what failed before it was at fault itself. */
+/* The reference has just passed in a new worker, so what failed before was at fault itself. */
 static void judge_doubt(struct run *r)
 {
     struct job *job = r->doubt.job;
@@ -99,7 +99,7 @@ static void playing(struct run *r, struct cursor *body)
     worker_deadline(r->meter, run_patience(r, deadline_ms(r)));
 }
 
-/* A line for a person, once: from then on the two runs take turns, or nobody waits. */
+/* A line for a person, once a run: what it says stays true. */
 static void tell_lock(struct run *r, enum frame_kind kind, const char *text)
 {
     bool *told = kind == F_WAITING ? &r->told_wait : &r->told_unlocked;
@@ -216,7 +216,7 @@ void meter_feed(struct run *r)
     if (r->measuring || !r->meter || !r->meter_ready || !r->ready.n)
         return;
     r->measuring = queue_take(&r->ready);
-    /* A first sample so far behind the best so far ends the timing: sooner where each sample costs much. */
+    /* A first sample that is so many times slower than the best so far ends the timing: sooner if each sample costs much. */
     double behind = r->dev->shares_cores ? 1.5 : 4;
     struct buf *out = worker_buf(r->meter);
     size_t f = frame_begin(out, F_RUN);

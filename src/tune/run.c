@@ -1,5 +1,5 @@
 /* The loop. Nothing here waits: every event -- a frame, a death, an answer of the strategy, a tick -- ends in run_pump, which gives
- * work to whoever is idle and moves the run from phase to phase. */
+ * work to idle workers and moves the run from phase to phase. */
 #include "tune/run.h"
 
 #include <stdarg.h>

@@ -24,7 +24,7 @@ enum {
     COMPILE_DEADLINE = 60000,
     TRIAL_DEADLINE = 20000, /* a compile worker's trial launch, which on PoCL compiles once more */
     RUN_DEADLINE_MIN = 2000,
-    RUN_DEADLINE_CPU = 10000, /* if whatever else runs can slow a candidate */
+    RUN_DEADLINE_CPU = 10000, /* if other processes can slow a candidate */
     RUN_DEADLINE_FACTOR = 50, /* times the reference */
     ANSWER_DEADLINE = 60000,  /* of the strategy */
 };
@@ -36,7 +36,7 @@ struct job {
     int rank;         /* of a default compiled for the tables; -1: none */
     struct config config;
     char key[HASH_HEX];
-    struct buf source, binary, portable; /* portable: PTX, if the backend has such a thing. Dropped when nobody will want them */
+    struct buf source, binary, portable; /* portable: PTX, if the backend has that. Freed when no longer needed */
     char compiler[COMPILER_NAME];
     double compile_ms;
     bool retried;   /* its worker died once: that may have been another's fault, so it gets a fresh one */
@@ -181,14 +181,14 @@ int run_busy_compilers(const struct run *r);
 struct job *run_default(const struct run *r); /* the default, if it is done; null */
 
 /* job.c */
-struct job *job_new(struct run *r, const struct config *c, int64_t index); /* null where the run has failed for it */
+struct job *job_new(struct run *r, const struct config *c, int64_t index); /* null: no memory, which ends the run */
 void job_drop_code(struct job *j);
 void jobs_free(struct run *r);
 void queue_put(struct queue *q, struct job *j);
 void queue_put_back(struct queue *q, struct job *j); /* to the front */
 struct job *queue_take(struct queue *q);             /* null */
 
-/* files.c: raises the limit of open files as far as so many compile workers need; a line where it cannot be. */
+/* files.c: raises the limit of open files to what so many compile workers need; ERR_IO if it cannot. */
 int files_allow(int jobs, struct err *err);
 /* strategy.c */
 int strategy_open(struct run *r, struct err *err); /* loading it counts towards the budget */

@@ -33,7 +33,7 @@ void strategy_tell(struct run *r, int64_t index, enum outcome outcome, double ti
     run_check(r, search_tell(r->search, index, outcome, time_ns, &r->err));
 }
 
-/* The default was the first of all. Whoever gives it may wait for what comes of it, though that was told before. */
+/* The default was measured first of all. A strategy that names it again is told its outcome again: it may wait for that. */
 static void tell_default(struct run *r)
 {
     const struct job *job = run_default(r);
@@ -49,7 +49,7 @@ void strategy_answered(uv_poll_t *p, int status, int events)
     int64_t index[ASK_MAX];
     int n = 0;
     (void)events;
-    if (!r->asked && strategy_over(r)) { /* its process has ended; so has its part */
+    if (!r->asked && strategy_over(r)) { /* its process may end: nothing more is asked of it */
         uv_poll_stop(p);
         return;
     }

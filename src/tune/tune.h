@@ -10,14 +10,14 @@
 #include "model/record.h"
 #include "store/store.h"
 
-/* Configurations that a run without a budget tries at most, so that it ends within minutes: each costs about half a second where the
- * compiler and the device share their cores. */
+/* Configurations that a run without a budget tries at most, so that it ends within minutes: each costs about half a second if
+ * the compiler and the device share their cores. */
 enum { LIMIT_CPU = 32, LIMIT_GPU = 5000 };
 
 /* What a run looks like from outside, a few times a second. */
 struct tune_progress {
     const char *phase;    /* "start", "tune", "play-off" */
-    int64_t done, total;  /* configurations; total: what the budget and the space allow, 0 where unknown */
+    int64_t done, total;  /* configurations; total: what the budget and the space allow; 0: unknown */
     double rate;          /* configurations a second so far */
     double seconds, left; /* since the start; until the end, < 0 unknown */
     double best_ns;       /* 0: none yet */
@@ -47,7 +47,7 @@ struct tune_options {
 struct tune_entry {
     struct config config;
     double time_ns;
-    double gb_per_s, gflop_per_s; /* 0 where the op does not say its work */
+    double gb_per_s, gflop_per_s; /* 0: the op does not say its work */
     enum outcome outcome;
     char reason[256];
 };
@@ -61,7 +61,7 @@ struct tune_report {
     char unsettled_why[256];              /* the last one's reason */
     struct tune_entry best, deflt, worst; /* worst: the slowest that is right */
     int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
-    double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0 where unknown */
+    double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0: unknown */
     double seconds, rate;                 /* of this run; configurations compiled, verified, timed and recorded a second */
     bool interrupted;
 };

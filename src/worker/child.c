@@ -81,7 +81,7 @@ int worker_main(const char *kind)
     if (rc != ERR_IO) {
         buf_clear(&c.channel.out);
         child_say(&c, F_FAILED, err.msg);
-        _exit(1); /* what a driver does at a usual exit may hang where a context is lost */
+        _exit(1); /* a usual exit lets the driver clean up, which may hang if a context is lost */
     }
     child_end(&c);
     return 0;

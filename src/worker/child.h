@@ -18,12 +18,12 @@ void child_say(struct child *c, enum frame_kind kind, const char *text);
 void child_alive(void *child);
 void child_end(struct child *c);
 
-/* What a worker does with a frame. Whatever it returns but 0 ends the worker. */
+/* What a worker does with a frame. Anything but 0 ends the worker. */
 typedef int child_answer(void *arg, struct frame *f, struct err *err);
 /* Answers frames until one fails, or the coordinator is gone: ERR_IO. */
 int child_serve(struct child *c, child_answer *answer, void *arg, struct err *err);
 
-/* One file a kind of worker. ERR_IO: the run is over. */
+/* Each in its own file. ERR_IO: the run is over. */
 int compile_worker(struct child *c, struct err *err);
 int measure_worker(struct child *c, struct err *err);
 

@@ -98,7 +98,7 @@ static int make_trial(struct compiling *w, const struct config *config, struct t
     return rc;
 }
 
-/* Compiles what was made of a configuration, or with null of the reference. The reason is the compiler's own, where it has one. */
+/* Compiles a configuration's source, or the reference's if config is null. The reason is a line of the compiler's log, if it has one. */
 static int compile_text(struct compiling *w, const struct config *config, const struct buf *source, bool try_it, struct buf *binary,
                         struct buf *portable, char reason[256])
 {

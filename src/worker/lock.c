@@ -11,7 +11,7 @@
 #include "base/util.h"
 
 enum { TELL_NS = 2000000000, ALIVE_NS = 500000000, TRIES = 20, SHARED = 0666 };
-enum { NO_TRAPS = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY }; /* whatever lies in its place */
+enum { NO_TRAPS = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY }; /* whatever may lie there instead of the file */
 
 static struct {
     char path[256];
@@ -19,7 +19,8 @@ static struct {
     bool told;
 } own = { .fd = -1 };
 
-/* The same name for everybody who measures there: an index is only one process's own idea where there is a better word. */
+/* The same name for everybody who measures there. Another process may number the devices otherwise, so the index is left out if the
+ * device has a better name. */
 void lock_of(const struct devspec *dev)
 {
     char word[32];
@@ -60,7 +61,7 @@ static int refuse(int why, struct err *err)
                    (unsigned)st.st_uid);
 }
 
-/* Open to all from the start, whatever this user's umask; past it there may still be the folder's ACL. */
+/* Open to all from the start, whatever this user's umask. The folder's ACL may take that back, so it is set once more. */
 static int make_file(void)
 {
     mode_t before = umask(0);
@@ -125,7 +126,7 @@ static int wait_for_turn(struct child *c, struct err *err)
     return 0;
 }
 
-/* Whoever cleans up /tmp may have removed the file: then others lock a new one. */
+/* The file may have been removed by a clean-up of /tmp: then others lock a new one. */
 static bool still_there(void)
 {
     struct stat held, named;

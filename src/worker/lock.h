@@ -1,4 +1,4 @@
-/* The lock of a device: whoever measures on it holds it, candidate by candidate, so that two runs take turns.
+/* The lock of a device: a run holds it while it measures, candidate by candidate, so that two runs take turns.
  *
  * It is a file in /tmp that all users share, whatever their umask and TMPDIR. If it cannot be locked, the coordinator is told why, once,
  * and measuring goes on without. */

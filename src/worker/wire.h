@@ -1,6 +1,6 @@
-/* The protocol between the coordinator and its workers, over one stream socket each.
+/* The protocol between the coordinator and its workers: frames (child/channel.h) over one stream socket each.
  *
- * In frames as of child/channel.h. Each side checks all it reads: a worker that speaks garbage is a dead worker. WIRE_VERSION is raised
+ * Each side checks all it reads: a worker that speaks garbage is a dead worker. WIRE_VERSION is raised
  * when anything here changes: both ends are the same binary, unless someone mixes them. */
 #ifndef WORKER_WIRE_H
 #define WORKER_WIRE_H
@@ -11,7 +11,7 @@
 #include "model/problem.h"
 #include "model/record.h"
 
-enum { WIRE_VERSION = 5 };
+enum { WIRE_VERSION = 6 };
 
 enum frame_kind {
     /* both: worker -> coordinator */
@@ -34,8 +34,8 @@ enum frame_kind {
     F_RUN,      /* -> f64 cut_ns, configuration, bytes binary */
     F_RESULT,   /* <- result, u8 enum standing */
     F_PLAYOFF,  /* -> u32 rounds, u32 n, n times (configuration, bytes binary) */
-    F_PLAYING,  /* <- u32 which of the play-off it is at: what comes is that one's doing; a deadline begins anew */
-    F_PLAYED,   /* <- u32 n, n results, u8 enum standing: but for STANDS the times are worth nothing */
+    F_PLAYING,  /* <- u32 which player it goes on with: what happens next is that one's doing; a deadline begins anew */
+    F_PLAYED,   /* <- u32 n, n results, u8 enum standing: unless it is STANDS, the times are worth nothing */
 };
 
 /* What a result is worth. */

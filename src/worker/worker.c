@@ -71,7 +71,7 @@ static void describe(const struct worker *w, char *why, size_t room)
         snprintf(why, room, "its worker exited with %lld%s", (long long)w->status, said);
 }
 
-/* The end needs both: the process waited for, and its stream read to the end, where the last words are. */
+/* The end needs both: the process is waited for, and its stream is read to the end, since its last words are there. */
 static void finish(struct worker *w)
 {
     if (w->told)
