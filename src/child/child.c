@@ -129,14 +129,14 @@ int failed_get(struct forked *f, struct cursor *body, struct err *err)
 
 enum { FRAME_ANSWER = FRAME_FAILED + 1 };
 
-struct job {
+struct child_work {
     int (*work)(void *arg, struct buf *answer, struct err *err);
     void *arg;
 };
 
 static void do_job(struct channel *c, void *arg)
 {
-    const struct job *job = arg;
+    const struct child_work *job = arg;
     struct err err = { 0 };
     struct buf answer = { 0 };
     int rc = job->work(job->arg, &answer, &err);
@@ -158,7 +158,7 @@ int child_run(int cpu_s, double seconds, int (*work)(void *arg, struct buf *answ
 {
     struct forked f;
     struct frame frame;
-    struct job job = { work, arg };
+    struct child_work job = { work, arg };
     const struct patience p = patience_of(seconds, NULL);
     int rc = forked_start(cpu_s, do_job, &job, &f, err);
     if (rc)

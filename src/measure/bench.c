@@ -175,15 +175,12 @@ static void free_all(struct bench *b)
         struct bench_arg *a = &b->args[i];
         guarded_free(b, &a->buf);
         for (int p = 0; p < PASSES; p++)
-            if (a->expected[p])
-                device_free(b->dev, a->expected[p]);
+            device_free(b->dev, a->expected[p]);
     }
     for (int i = 0; i < b->nservices; i++)
         device_unload(b->dev, b->services[i].module);
-    if (b->flush_buf)
-        device_free(b->dev, b->flush_buf);
-    if (b->result)
-        device_free(b->dev, b->result);
+    device_free(b->dev, b->flush_buf);
+    device_free(b->dev, b->result);
 }
 
 void bench_close(struct bench *b)

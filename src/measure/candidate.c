@@ -142,8 +142,7 @@ int candidate_load(struct bench *b, const struct config *config, const void *bin
 
 void candidate_unload(struct bench *b, struct loaded *l)
 {
-    if (l->module)
-        device_unload(b->dev, l->module);
+    device_unload(b->dev, l->module);
     for (int i = 0; i < l->nwork; i++)
         device_free(b->dev, l->work[i].inside);
     *l = (struct loaded){ 0 };
@@ -154,7 +153,7 @@ static int clear(struct bench *b, struct guarded *g, struct err *err)
     return device_fill(b->dev, g->inside, 0, g->bytes, 0, err);
 }
 
-int candidate_launch(struct bench *b, struct loaded *l, const struct bound *how, struct err *err)
+int candidate_launch(struct bench *b, struct loaded *l, const struct binding *how, struct err *err)
 {
     const struct variant *v = l->variant;
     int rc = 0;

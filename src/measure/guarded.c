@@ -19,10 +19,8 @@ int guarded_alloc(struct bench *b, int64_t bytes, struct guarded *out, struct er
 
 void guarded_free(struct bench *b, struct guarded *g)
 {
-    if (g->inside)
-        device_free(b->dev, g->inside);
-    if (g->whole)
-        device_free(b->dev, g->whole);
+    device_free(b->dev, g->inside);
+    device_free(b->dev, g->whole);
     *g = (struct guarded){ 0 };
 }
 
@@ -46,8 +44,7 @@ int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct 
 
 static void pool_give_back(struct bench *b, int i)
 {
-    if (b->pool[i].memory)
-        device_free(b->dev, b->pool[i].memory);
+    device_free(b->dev, b->pool[i].memory);
     b->pool[i].memory = NULL;
     b->pool[i].bytes = 0;
 }

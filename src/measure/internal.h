@@ -43,7 +43,7 @@ struct bench_arg {
 };
 
 /* How the kernels of a candidate are launched for one problem. */
-struct bound {
+struct binding {
     struct {
         struct geometry geometry;
         struct karg args[2 * MAX_ARGS];
@@ -57,7 +57,7 @@ struct loaded {
     int nlaunches;
     struct module *module;
     struct kernel *kernels[MAX_LAUNCHES];
-    struct bound own, other; /* for the bench's problem; for another one, on the same buffers */
+    struct binding own, other; /* for the bench's problem; for another one, on the same buffers */
     bool has_other;
     char other_problem[128]; /* which one, for messages */
     int nwork;
@@ -93,7 +93,7 @@ struct bench {
 
 /* measure/service.c. Checks are queued between begin and end; end waits and tells what they found together. */
 enum { RESULT_BYTES = 1024, DIGESTS_AT = 16, MAX_DIGESTS = 32 };
-struct check {
+struct found {
     uint32_t count;
     int64_t place; /* a lower bound of the first wrong element, at most 63 before it */
     uint32_t digests[MAX_DIGESTS][2];
@@ -116,7 +116,7 @@ int service_check_guards(struct bench *b, const struct guarded *g, struct err *e
 int service_check_unwritten(struct bench *b, const struct bench_arg *a, struct err *err);
 /* Adds the digest of m, which holds what is the argument's, to the which-th. */
 int service_digest(struct bench *b, const struct bench_arg *a, struct memory *m, int which, struct err *err);
-int service_end(struct bench *b, int digests, struct check *out, struct err *err);
+int service_end(struct bench *b, int digests, struct found *out, struct err *err);
 int service_flush(struct bench *b, struct err *err);
 
 /* measure/guarded.c */
@@ -145,7 +145,7 @@ int candidate_load(struct bench *b, const struct config *config, const void *bin
                    struct result *r, struct err *err);
 void candidate_unload(struct bench *b, struct loaded *l);
 /* Clears what it must, then every launch; queued. */
-int candidate_launch(struct bench *b, struct loaded *l, const struct bound *how, struct err *err);
+int candidate_launch(struct bench *b, struct loaded *l, const struct binding *how, struct err *err);
 /* Whether it has a workspace that holds what an earlier run left. */
 bool candidate_keeps(const struct loaded *l);
 

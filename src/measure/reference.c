@@ -77,7 +77,7 @@ static int check_written(struct bench *b, struct err *err)
     int rc = run(b, TIMED, true, &ns, err);
     for (int i = 0; !rc && i < b->nargs; i++) {
         struct bench_arg *a = &b->args[i];
-        struct check found;
+        struct found found;
         if (a->arg->kind != ARG_OUTPUT || a->arg->partial)
             continue;
         rc = service_begin(b, err);
@@ -117,7 +117,7 @@ static int check_again(struct bench *b, struct err *err)
 static int keep_inputs(struct bench *b, int pass, struct err *err)
 {
     struct result r = { 0 };
-    struct check sum;
+    struct found sum;
     int rc = find_input(b, pass, &r, err);
     if (rc == VERDICT)
         rc = err_set(err, ERR_INVALID, "%s", r.reason);

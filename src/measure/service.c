@@ -75,8 +75,7 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
         rc = device_kernel(b->dev, s->module, entries[i].name, 0, entries[i].kernel, NULL, err);
     buf_free(&binary);
     if (rc) {
-        if (s->module)
-            device_unload(b->dev, s->module);
+        device_unload(b->dev, s->module);
         *s = (struct service){ 0 };
         return rc;
     }
@@ -110,11 +109,11 @@ int service_begin(struct bench *b, struct err *err)
     return device_fill(b->dev, b->result, 0, RESULT_BYTES, 0, err);
 }
 
-int service_end(struct bench *b, int digests, struct check *out, struct err *err)
+int service_end(struct bench *b, int digests, struct found *out, struct err *err)
 {
     uint32_t r[RESULT_BYTES / 4];
     int rc = device_read(b->dev, r, b->result, 0, (DIGESTS_AT + 2 * digests) * (int64_t)sizeof *r, err);
-    *out = rc ? (struct check){ 0 } : (struct check){ .count = r[0], .place = (int64_t)(uint32_t)~r[1] << 6 };
+    *out = rc ? (struct found){ 0 } : (struct found){ .count = r[0], .place = (int64_t)(uint32_t)~r[1] << 6 };
     if (!rc)
         memcpy(out->digests, r + DIGESTS_AT, (size_t)digests * sizeof *out->digests);
     return rc;

@@ -40,7 +40,7 @@ static int wrong_when_timed(struct result *r, bool on_left)
 /* Of n samples: were all their outputs right, and is all else untouched? */
 static int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err)
 {
-    struct check found;
+    struct found found;
     int rc = guards_look(b, l, err);
     if (!rc)
         rc = inputs_look(b, n, err);
@@ -194,9 +194,7 @@ int time_copy(struct bench *b, double bytes, double *ns, struct err *err)
         *ns = stats.median * scale;
     if (rc == ERR_NOMEM) /* then the copy is unknown, which harms nothing else */
         rc = 0;
-    if (to)
-        device_free(b->dev, to);
-    if (from)
-        device_free(b->dev, from);
+    device_free(b->dev, to);
+    device_free(b->dev, from);
     return rc;
 }

@@ -82,14 +82,18 @@ int outputs_look(struct bench *b, int pass, int which, struct err *err)
     return rc;
 }
 
+/* Of arguments, then workspaces. Those of values are empty. */
+static const struct guarded *buffer_at(const struct bench *b, const struct loaded *l, int i)
+{
+    return i < b->nargs ? &b->args[i].buf : &l->work[i - b->nargs];
+}
+
 int guards_look(struct bench *b, struct loaded *l, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < b->nargs; i++)
-        if (b->args[i].buf.inside)
-            rc = service_check_guards(b, &b->args[i].buf, err);
-    for (int i = 0; !rc && i < l->nwork; i++)
-        rc = service_check_guards(b, &l->work[i], err);
+    for (int i = 0; !rc && i < b->nargs + l->nwork; i++)
+        if (buffer_at(b, l, i)->inside)
+            rc = service_check_guards(b, buffer_at(b, l, i), err);
     return rc;
 }
 
@@ -108,13 +112,12 @@ static int find_guard(struct bench *b, struct loaded *l, const char **where, str
     int rc = 0;
     *where = NULL;
     for (int i = 0; !rc && !*where && i < b->nargs + l->nwork; i++) {
-        struct check found = { 0 };
-        const struct guarded *g = i < b->nargs ? &b->args[i].buf : &l->work[i - b->nargs];
-        if (!g->inside)
+        struct found found = { 0 };
+        if (!buffer_at(b, l, i)->inside)
             continue;
         rc = service_begin(b, err);
         if (!rc)
-            rc = service_check_guards(b, g, err);
+            rc = service_check_guards(b, buffer_at(b, l, i), err);
         if (!rc)
             rc = service_end(b, 0, &found, err);
         if (!rc && found.count)
@@ -123,40 +126,42 @@ static int find_guard(struct bench *b, struct loaded *l, const char **where, str
     return rc;
 }
 
-static void print_element(char *out, size_t room, const struct dtype *t, const unsigned char *p)
+/* Whether elements of this type are numbers of C, too. */
+static bool is_number(const struct dtype *t)
 {
-    if (t->kind == DT_FLOAT && t->bytes == 4) {
-        float v;
-        memcpy(&v, p, sizeof v);
-        snprintf(out, room, "%.9g", (double)v);
-    } else if (t->kind == DT_FLOAT && t->bytes == 8) {
-        double v;
-        memcpy(&v, p, sizeof v);
-        snprintf(out, room, "%.17g", v);
-    } else {
-        int n = snprintf(out, room, "0x");
-        for (int i = t->bytes - 1; i >= 0 && n > 0 && (size_t)n < room; i--)
-            n += snprintf(out + n, room - (size_t)n, "%02x", p[i]);
-    }
+    return t->kind == DT_FLOAT && t->bytes >= 4;
 }
 
-/* As check_close compares them, for the types that print_element prints as numbers. */
+static double number_of(const struct dtype *t, const unsigned char *p)
+{
+    float f = 0;
+    double d = 0;
+    memcpy(t->bytes == 4 ? (void *)&f : &d, p, (size_t)t->bytes);
+    return t->bytes == 4 ? (double)f : d;
+}
+
+static void print_element(char *out, size_t room, const struct dtype *t, const unsigned char *p)
+{
+    if (is_number(t)) {
+        snprintf(out, room, "%.*g", t->bytes == 4 ? 9 : 17, number_of(t, p));
+        return;
+    }
+    int n = snprintf(out, room, "0x");
+    for (int i = t->bytes - 1; i >= 0 && n > 0 && (size_t)n < room; i--)
+        n += snprintf(out + n, room - (size_t)n, "%02x", p[i]);
+}
+
+/* As check_close compares them, if they are numbers. */
 static bool alike(const struct dtype *t, const unsigned char *got, const unsigned char *want, double tolerance)
 {
-    if (!memcmp(got, want, (size_t)t->bytes))
-        return true;
-    if (tolerance == 0 || t->kind != DT_FLOAT || t->bytes < 4)
-        return false;
-    float g, w;
-    double gd, wd;
-    memcpy(t->bytes == 4 ? (void *)&g : &gd, got, (size_t)t->bytes);
-    memcpy(t->bytes == 4 ? (void *)&w : &wd, want, (size_t)t->bytes);
-    double d = t->bytes == 4 ? (double)(g - w) : gd - wd;
-    return -tolerance <= d && d <= tolerance;
+    if (tolerance == 0 || !is_number(t))
+        return !memcmp(got, want, (size_t)t->bytes);
+    double d = number_of(t, got) - number_of(t, want);
+    return (-tolerance <= d && d <= tolerance) || !memcmp(got, want, (size_t)t->bytes);
 }
 
 /* The first wrong element, for a person: element 17 of out is 3, not 5 (12 wrong). */
-static int describe(struct bench *b, const struct bench_arg *a, int pass, double tolerance, const struct check *found,
+static int describe(struct bench *b, const struct bench_arg *a, int pass, double tolerance, const struct found *found,
                     struct result *r, struct err *err)
 {
     const struct dtype *t = a->service->type;
@@ -185,7 +190,7 @@ bool same(const uint32_t a[2], const uint32_t b[2])
 
 int digest_of(struct bench *b, const struct bench_arg *a, struct memory *m, uint32_t digest[2], struct err *err)
 {
-    struct check now;
+    struct found now;
     int rc = service_begin(b, err);
     if (!rc)
         rc = service_digest(b, a, m, 0, err);
@@ -208,7 +213,7 @@ static int check_digest(struct bench *b, const struct bench_arg *a, int pass, st
 
 static int check_elements(struct bench *b, const struct bench_arg *a, int pass, struct result *r, struct err *err)
 {
-    struct check found;
+    struct found found;
     uint32_t now[2];
     double tolerance = is_exact(a, pass) ? 0 : a->tolerance;
     int rc = service_begin(b, err);
@@ -244,7 +249,7 @@ int find_input(struct bench *b, int pass, struct result *r, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && i < b->nargs; i++) {
         const struct bench_arg *a = &b->args[i];
-        struct check found;
+        struct found found;
         if (a->arg->kind != ARG_INPUT)
             continue;
         rc = service_begin(b, err);
@@ -290,7 +295,7 @@ static void tell_before(const struct loaded *l, struct way way, struct result *r
 /* Everything in one check; what was wrong is looked for only if there is something. */
 static int look(struct bench *b, struct loaded *l, struct way way, struct result *r, struct err *err)
 {
-    struct check found;
+    struct found found;
     int rc = service_begin(b, err);
     if (!rc)
         rc = outputs_look(b, way.pass, 0, err);
@@ -309,7 +314,7 @@ static int look(struct bench *b, struct loaded *l, struct way way, struct result
     return rc ? rc : err_set(err, ERR_DEVICE, "a check failed, and what it found was gone when it was looked at");
 }
 
-static int launch(struct bench *b, struct loaded *l, const struct bound *how, struct result *r, struct err *err)
+static int launch(struct bench *b, struct loaded *l, const struct binding *how, struct result *r, struct err *err)
 {
     struct err why = { 0 };
     int rc = candidate_launch(b, l, how, &why);

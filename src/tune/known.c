@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 /* Keys are hashes already: their first digits will do. */
-static size_t place_of(const struct known *k, const char *key)
+static size_t place_of(const struct known_table *k, const char *key)
 {
     uint64_t h = 0;
     for (int i = 0; i < 16 && key[i]; i++)
@@ -16,7 +16,7 @@ static size_t place_of(const struct known *k, const char *key)
     return i;
 }
 
-const struct known_entry *known_find(const struct known *k, const char *key)
+const struct known_entry *known_find(const struct known_table *k, const char *key)
 {
     if (!k->n)
         return NULL;
@@ -24,9 +24,9 @@ const struct known_entry *known_find(const struct known *k, const char *key)
     return e->key[0] ? e : NULL;
 }
 
-static int grow(struct known *k)
+static int grow(struct known_table *k)
 {
-    struct known bigger = { .cap = k->cap ? k->cap * 2 : 256, .n = k->n };
+    struct known_table bigger = { .cap = k->cap ? k->cap * 2 : 256, .n = k->n };
     bigger.slots = mem_array(bigger.cap, sizeof *bigger.slots);
     if (!bigger.slots)
         return ERR_NOMEM;
@@ -38,7 +38,7 @@ static int grow(struct known *k)
     return 0;
 }
 
-int known_add(struct known *k, const char *key, enum outcome outcome, const struct stats *stats, bool of_now, struct err *err)
+int known_add(struct known_table *k, const char *key, enum outcome outcome, const struct stats *stats, bool of_now, struct err *err)
 {
     if (k->n * 2 >= k->cap && grow(k))
         return err_nomem(err);
@@ -51,14 +51,14 @@ int known_add(struct known *k, const char *key, enum outcome outcome, const stru
     return 0;
 }
 
-void known_is_of_now(struct known *k, const char *key)
+void known_is_of_now(struct known_table *k, const char *key)
 {
     if (known_find(k, key))
         k->slots[place_of(k, key)].of_now = true;
 }
 
-void known_free(struct known *k)
+void known_free(struct known_table *k)
 {
     mem_free(k->slots);
-    *k = (struct known){ 0 };
+    *k = (struct known_table){ 0 };
 }

@@ -12,15 +12,16 @@ struct known_entry {
     bool of_now; /* stored as what its variant makes now */
 };
 
-struct known {
+struct known_table {
     struct known_entry *slots; /* an empty key: free; always a power of two, at most half full */
     size_t cap, n;
 };
 
-const struct known_entry *known_find(const struct known *k, const char *key); /* null */
+const struct known_entry *known_find(const struct known_table *k, const char *key); /* null */
 /* Or replaces. */
-int known_add(struct known *k, const char *key, enum outcome outcome, const struct stats *stats, bool of_now, struct err *err);
-void known_is_of_now(struct known *k, const char *key);
-void known_free(struct known *k);
+int known_add(struct known_table *k, const char *key, enum outcome outcome, const struct stats *stats, bool of_now,
+              struct err *err);
+void known_is_of_now(struct known_table *k, const char *key);
+void known_free(struct known_table *k);
 
 #endif

@@ -98,7 +98,7 @@ struct run {
     int64_t told, heard;         /* outcomes told so far; how many of them when it was last asked */
     int64_t asked_ns, ticked_ns; /* when it was last asked; when the clock last ticked */
     struct target target;
-    struct known known;
+    struct known_table known;
     struct {
         char made[HASH_HEX]; /* what variant_made says */
         bool rendered;       /* a configuration of it was */

@@ -60,13 +60,13 @@ static int render(struct compiling *w, struct cursor *body, struct err *err)
 }
 
 /* For backends that compile at the first launch: the launches, with buffers by size and values by value. config null: the reference. */
-struct trial {
+struct trial_launches {
     struct warm_launch launches[MAX_LAUNCHES];
     struct karg args[MAX_LAUNCHES][2 * MAX_ARGS];
     int64_t bytes[MAX_LAUNCHES][2 * MAX_ARGS];
 };
 
-static int make_trial(struct compiling *w, const struct config *config, struct trial *t, int *n, struct err *err)
+static int make_trial(struct compiling *w, const struct config *config, struct trial_launches *t, int *n, struct err *err)
 {
     const struct task *task = &w->c->task;
     const struct variant *v = config ? &task->op->variants[config->variant] : NULL;
@@ -103,7 +103,7 @@ static int compile_text(struct compiling *w, const struct config *config, const 
                         struct buf *portable, char reason[256])
 {
     const struct task *t = &w->c->task;
-    struct trial *trial = mem_zalloc(sizeof *trial);
+    struct trial_launches *trial = mem_zalloc(sizeof *trial);
     struct buf log = { 0 };
     struct err why = { 0 };
     char arch[sizeof t->dev.arch + 2];
