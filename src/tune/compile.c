@@ -17,7 +17,7 @@ static void sourceless_key(const struct run *r, const struct config *c, char key
     buf_free(&text);
 }
 
-static void fail_job(struct run *r, struct slot_c *s, enum outcome outcome, const char *reason)
+static void fail_job(struct run *r, struct compiler_slot *s, enum outcome outcome, const char *reason)
 {
     struct job *job = s->job;
     s->job = NULL;
@@ -42,9 +42,9 @@ static void fail_job(struct run *r, struct slot_c *s, enum outcome outcome, cons
         run_done(r, job, &result);
 }
 
-static bool start(struct run *r, struct slot_c *s);
+static bool start(struct run *r, struct compiler_slot *s);
 
-static void ask_control(struct slot_c *s)
+static void ask_control(struct compiler_slot *s)
 {
     struct buf *out = worker_buf(s->worker);
     frame_end(out, frame_begin(out, F_CONTROL));
@@ -54,7 +54,7 @@ static void ask_control(struct slot_c *s)
 
 /* A failure that would be stored is the job's own only if the reference compiles in the same surroundings: a full disk or a broken
  * driver is nobody's fault. */
-static void fail_unless_machine(struct run *r, struct slot_c *s, enum outcome outcome, const char *reason)
+static void fail_unless_machine(struct run *r, struct compiler_slot *s, enum outcome outcome, const char *reason)
 {
     s->compiling = false;
     if (s->job->rank >= 0 || r->phase != PHASE_SEARCH) {
@@ -76,7 +76,7 @@ static void reference_failed(struct run *r, const char *why)
              r->op->reference_name, why);
 }
 
-static void rendered(struct run *r, struct slot_c *s, struct cursor *body)
+static void rendered(struct run *r, struct compiler_slot *s, struct cursor *body)
 {
     char reason[1024], key[HASH_HEX];
     enum outcome outcome = get_u8(body);
@@ -113,7 +113,7 @@ static void rendered(struct run *r, struct slot_c *s, struct cursor *body)
     worker_deadline(s->worker, run_patience(r, COMPILE_DEADLINE));
 }
 
-static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
+static void compiled(struct run *r, struct compiler_slot *s, struct cursor *body)
 {
     struct job *job = s->job;
     char reason[1024];
@@ -150,7 +150,7 @@ static void compiled(struct run *r, struct slot_c *s, struct cursor *body)
     }
 }
 
-static void controlled(struct run *r, struct slot_c *s, struct cursor *body)
+static void controlled(struct run *r, struct compiler_slot *s, struct cursor *body)
 {
     char why[1024];
     if (!frame_text(body, why, sizeof why)) {
@@ -166,7 +166,7 @@ static void controlled(struct run *r, struct slot_c *s, struct cursor *body)
 
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
 {
-    struct slot_c *s = arg;
+    struct compiler_slot *s = arg;
     struct run *r = s->run;
     char text[1024];
     if (r->phase == PHASE_END) /* said before it was killed: nothing follows from it any more */
@@ -196,10 +196,10 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     run_pump(r);
 }
 
-static void render(struct slot_c *s, struct job *job);
+static void render(struct compiler_slot *s, struct job *job);
 
 /* With what it was at, in a fresh worker. */
-static void resume(struct run *r, struct slot_c *s)
+static void resume(struct run *r, struct compiler_slot *s)
 {
     if (!start(r, s))
         return;
@@ -211,7 +211,7 @@ static void resume(struct run *r, struct slot_c *s)
 
 /* With what it had: once more in a fresh worker, for it may have been another's fault; then, if the reference does well in one, it is
  * the job's own. */
-static void job_died(struct run *r, struct slot_c *s, bool struck, bool deadline, const char *why)
+static void job_died(struct run *r, struct compiler_slot *s, bool struck, bool deadline, const char *why)
 {
     struct job *job = s->job;
     if (s->trying && !job->untried && !struck) { /* a block alone, on zeros: right ones may hang on it */
@@ -236,7 +236,7 @@ static void job_died(struct run *r, struct slot_c *s, bool struck, bool deadline
 
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 {
-    struct slot_c *s = arg;
+    struct compiler_slot *s = arg;
     struct run *r = s->run;
     struct job *job = s->job;
     bool open = s->open, compiling = s->compiling; /* one that was never open died of something else than its configuration */
@@ -268,7 +268,7 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 
 static const struct worker_events events = { .frame = on_frame, .gone = on_gone };
 
-static bool start(struct run *r, struct slot_c *s)
+static bool start(struct run *r, struct compiler_slot *s)
 {
     s->run = r;
     if (run_check(r, worker_start(&r->loop, r->program, "compile", &events, s, &s->worker, &r->err)))
@@ -278,7 +278,7 @@ static bool start(struct run *r, struct slot_c *s)
     return true;
 }
 
-static void render(struct slot_c *s, struct job *job)
+static void render(struct compiler_slot *s, struct job *job)
 {
     s->job = job;
     s->compiling = s->trying = false;
@@ -320,7 +320,7 @@ void compilers_feed(struct run *r)
         return;
     int room = r->dev->shares_cores ? 4 * r->nslots : 2 * r->nslots + 8; /* compiled and waiting, at most */
     for (int i = 0; i < r->nslots && r->queued.n && !r->failed; i++) {
-        struct slot_c *s = &r->slots[i];
+        struct compiler_slot *s = &r->slots[i];
         if (s->job)
             continue;
         if (r->phase == PHASE_SEARCH && r->ready.n + run_busy_compilers(r) >= room)

@@ -103,7 +103,7 @@ static void playing(struct run *r, struct cursor *body)
 static void tell_lock(struct run *r, enum frame_kind kind, const char *text)
 {
     bool *told = kind == F_WAITING ? &r->told_wait : &r->told_unlocked;
-    char line[700], id[32];
+    char line[1200], id[32];
     devspec_id(r->dev, id);
     if (kind == F_WAITING)
         snprintf(line, sizeof line, "waiting for another run on %s: %s", id, text);

@@ -54,7 +54,7 @@ struct queue {
     int n;
 };
 
-struct slot_c { /* a compile worker's place */
+struct compiler_slot { /* a compile worker's place */
     struct run *run;
     struct worker *worker;
     struct job *job;
@@ -116,7 +116,7 @@ struct run {
     const char *program;
     char own_path[4096]; /* without /proc */
     int nslots;
-    struct slot_c slots[MAX_JOBS];
+    struct compiler_slot slots[MAX_JOBS];
     int compile_deaths; /* in a row, before they were ready */
 
     struct worker *meter; /* the measuring worker */
