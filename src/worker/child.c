@@ -78,11 +78,10 @@ int worker_main(const char *kind)
     int rc = child_start(&c, &err);
     if (!rc)
         rc = work(&c, &err);
-    if (rc != ERR_IO) {
-        buf_clear(&c.channel.out);
-        child_say(&c, F_FAILED, err.msg);
+    buf_clear(&c.channel.out);
+    child_say(&c, F_FAILED, err.msg); /* if the run is over, nobody is there to hear it */
+    if (rc != ERR_IO)
         _exit(1); /* a usual exit lets the driver clean up, which may hang if a context is lost */
-    }
     child_end(&c);
     return 0;
 }
