@@ -1,5 +1,5 @@
-/* A growing run of bytes. A failed allocation is remembered in `failed` and makes later calls do nothing, so that a writer
- * checks once, at its end. Always followed by a zero byte once anything was put, so that text is a C string. */
+/* A buffer of bytes that grows. If an allocation fails, `failed` is set and later calls do nothing, so a writer checks once, at its
+ * end. A zero byte follows what was put, so that a text is a C string. */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
@@ -20,17 +20,17 @@ void buf_fmt(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 
 void buf_vfmt(struct buf *b, const char *fmt, va_list args);
 void buf_clear(struct buf *b);             /* length 0, memory kept */
 void buf_free(struct buf *b);              /* and ready for use again */
-const char *buf_text(const struct buf *b); /* never null: "" where empty */
+const char *buf_text(const struct buf *b); /* never null: "" if it is empty */
 
 /* The wire form of values: little-endian, fixed width; text and bytes with a 32-bit length in front. */
 void buf_u8(struct buf *b, uint8_t v);
 void buf_u32(struct buf *b, uint32_t v);
 void buf_i64(struct buf *b, int64_t v);
 void buf_f64(struct buf *b, double v);
-void buf_lstr(struct buf *b, const char *s); /* null is told from "" */
+void buf_lstr(struct buf *b, const char *s); /* null is another value than "" */
 void buf_bytes(struct buf *b, const void *p, size_t n);
 
-/* Reads the wire form back. Past the end, or at a length that does not fit, `bad` is set and zeros come back: check once. */
+/* Reads the wire form back. Past the end, or at a length that does not fit, `bad` is set and zeros come back, so a reader checks once. */
 struct cursor {
     const char *at, *end;
     bool bad;
@@ -40,8 +40,8 @@ uint8_t get_u8(struct cursor *c);
 uint32_t get_u32(struct cursor *c);
 int64_t get_i64(struct cursor *c);
 double get_f64(struct cursor *c);
-/* Borrowed from the cursor's memory; the length goes to *n. Null where null was written, or when bad. Text holds no zero byte
- * but is NOT followed by one: copy it with arena_strndup or mem_strndup. */
+/* A pointer into the cursor's memory; the length goes to *n. Null if null was written, or after a failure. Text has no zero byte in it
+ * and NONE AFTER IT: copy it with arena_strndup or mem_strndup. */
 const char *get_lstr(struct cursor *c, size_t *n);
 const void *get_bytes(struct cursor *c, size_t *n);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many bytes the character at s has; 0 where that is no UTF-8. */
+/* How many bytes the character at s has; 0 if it is not UTF-8. */
 static size_t character(const unsigned char *s, uint32_t *c)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -21,7 +21,7 @@ static size_t character(const unsigned char *s, uint32_t *c)
     return n && *c >= least[n] && *c <= 0x10ffff && !half ? n : 0;
 }
 
-/* What moves a terminal's cursor, or makes it show the text in another order than it has. */
+/* Characters that move a terminal's cursor or change the order in which text is shown. */
 static bool is_control(uint32_t c)
 {
     return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||

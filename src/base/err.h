@@ -1,7 +1,7 @@
 /* Errors: a negative code and one line of text.
  *
- * Internal calls return 0 or a negative code and take `struct err *` last. The message names what is wrong, where, and what would
- * be right; whoever adds context does it once, with err_prefix. A null `struct err *` is allowed everywhere. */
+ * Internal calls return 0 or a negative code and take a `struct err *` last, which may be null. The message says what is wrong, where,
+ * and what would be right. Context is put in front of it with err_prefix, once. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -21,18 +21,18 @@ enum {
 
 struct err {
     int code;
-    char msg[1024]; /* one line, no newline at its end; cut where too long */
+    char msg[1024]; /* one line, no newline at its end; cut if it is too long */
 };
 
 /* Sets code and message, returns code. */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Puts text in front of the message that is there. Returns nothing: with a null err there is no code to return, so the caller hands
- * its own on. */
+/* Puts text in front of the message. Returns nothing, because a null err has no code: the caller returns its own. */
 void err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* For work that goes on past failures: where `first` is 0 so far, rc with its message becomes the first. Returns the first. */
+/* For work that goes on after a failure and reports the first one. `first` is the first code so far, 0 if all went well; `rc` and `why`
+ * are the latest code and its message. Returns the first code, now with rc counted, whose message is then in err. */
 int err_first(struct err *err, int first, int rc, const struct err *why);
-/* Makes any text one line that can be shown, whatever a script or driver put into it: a blank for a control character (those that
- * turn the direction of writing among them), '?' for a byte that is no UTF-8, nothing for blanks at the end. In place. */
+/* Makes of any text one line that is safe to show, in place: control characters (also those that change the direction of writing)
+ * become blanks, bytes that are not UTF-8 become '?', and blanks at the end go. */
 void err_line(char *s);
 /* Whether all of a text is UTF-8. */
 bool utf8_ok(const char *s);

@@ -21,7 +21,7 @@ static int must_fail(void)
     return 0;
 }
 
-/* Another's functions in place of malloc's; null: malloc's. */
+/* What mem_use set; nulls: malloc's own. */
 static struct {
     void *(*alloc)(void *arg, size_t bytes);
     void *(*resize)(void *arg, void *p, size_t bytes);
@@ -111,7 +111,7 @@ struct arena {
     struct chunk *chunks;
 };
 
-/* Sanitizer builds set it to 0: what is read past its end is then past the end of its chunk. */
+/* Sanitizer builds set it to 0: each allocation is then a chunk of its own, so that reading past its end is noticed. */
 #ifndef ARENA_CHUNK
 #define ARENA_CHUNK (16 << 10)
 #endif

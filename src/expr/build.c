@@ -41,7 +41,7 @@ int build_start(struct builder *b, const char *text, struct err *err)
     return 0;
 }
 
-/* Appends an instruction; one that has no second operand is given its first twice. Code and places grow together. */
+/* Appends an instruction. Without a second operand, y is the same as x. */
 static void emit(struct builder *b, enum opcode op, struct operand x, struct operand y, int dst, size_t at)
 {
     struct expr *e = b->e;
@@ -49,19 +49,10 @@ static void emit(struct builder *b, enum opcode op, struct operand x, struct ope
         build_fail(b, at, "nested too deeply");
     if (b->failed)
         return;
-    if (b->ncode == b->code_cap) {
-        int cap = b->code_cap ? 2 * b->code_cap : 8;
-        struct instr *code = mem_resize(e->code, (size_t)cap, sizeof *code);
-        e->code = code ? code : e->code;
-        uint16_t *places = mem_resize(e->at, (size_t)cap, sizeof *places);
-        e->at = places ? places : e->at;
-        if (!code || !places) {
-            build_nomem(b);
-            return;
-        }
-        b->code_cap = cap;
+    if (!mem_grow((void **)&e->code, b->ncode, sizeof *e->code)) {
+        build_nomem(b);
+        return;
     }
-    e->at[b->ncode] = (uint16_t)at;
     e->code[b->ncode++] = (struct instr){
         .op = (uint8_t)op,
         .dst = (uint8_t)dst,
@@ -69,6 +60,7 @@ static void emit(struct builder *b, enum opcode op, struct operand x, struct ope
         .y_in = (uint8_t)y.in,
         .x = (uint16_t)x.at,
         .y = (uint16_t)y.at,
+        .at = (uint16_t)at,
     };
 }
 
@@ -77,15 +69,9 @@ struct operand build_const(struct builder *b, struct val v)
     struct operand o = { .in = IN_CONST, .at = b->nconsts, .boolean = v.type == VAL_BOOL, .check = -1 };
     if (b->failed)
         return o;
-    if (b->nconsts == b->const_cap) {
-        int cap = b->const_cap ? 2 * b->const_cap : 8;
-        struct val *consts = mem_resize(b->e->consts, (size_t)cap, sizeof *consts);
-        if (!consts) {
-            build_nomem(b);
-            return o;
-        }
-        b->e->consts = consts;
-        b->const_cap = cap;
+    if (!mem_grow((void **)&b->e->consts, b->nconsts, sizeof v)) {
+        build_nomem(b);
+        return o;
     }
     b->e->consts[b->nconsts++] = v;
     return o;
@@ -127,12 +113,12 @@ struct operand build_op(struct builder *b, enum opcode op, struct operand x, str
     struct val v;
     if (!b->failed && x.in == IN_CONST && y.in == IN_CONST &&
         operate(op, &b->e->consts[x.at], &b->e->consts[y.at], &v) == FAULT_NONE)
-        return build_const(b, v); /* one that fails fails when, and if, it is evaluated */
+        return build_const(b, v); /* if it fails, it is left to fail at run time, if it is reached at all */
     emit(b, op, x, y, dst, at);
     return (struct operand){ .in = IN_TEMP, .at = dst, .boolean = gives_boolean(op), .check = -1 };
 }
 
-/* A jump whose target build_join fills in. In `c and a or b` only c has to be a boolean: the check of a, made when its `and` was,
+/* A jump whose target build_join fills in. In `c and a or b` only c has to be a boolean: the check of a, which was emitted with the `and`,
  * is taken back when the `or` comes. */
 struct operand build_jump(struct builder *b, enum opcode op, struct operand x, int dst, size_t at)
 {
@@ -183,7 +169,6 @@ void expr_free(struct expr *e)
         return;
     mem_free(e->text);
     mem_free(e->code);
-    mem_free(e->at);
     mem_free(e->consts);
     mem_free(e->strings);
     mem_free(e->slots);

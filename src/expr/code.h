@@ -59,6 +59,7 @@ struct instr {
     uint8_t x_in, y_in; /* enum place */
     uint16_t x, y;
     uint16_t to; /* where a jump goes on */
+    uint16_t at; /* its place in the text */
 };
 
 enum {
@@ -70,7 +71,6 @@ enum {
 struct expr {
     char *text;
     struct instr *code;
-    uint16_t *at; /* each instruction's place in the text */
     struct val *consts;
     char *strings; /* what string constants point into */
     int *slots;
@@ -92,24 +92,18 @@ enum fault {
     FAULT_TYPE_NAME,
 };
 
-/* What a failed evaluation leaves behind, to make a message of where one is wanted. */
+/* What a failed evaluation leaves behind, for a message if one is wanted. */
 struct failure {
     enum fault fault;
     size_t at;
     struct val x, y;
 };
 
-/* Runs e. The result is a temporary, a slot or a constant; null with *f filled where it fails. */
+/* Runs e. The result is a temporary, a slot or a constant; null with *f filled if it fails. */
 const struct val *expr_run(const struct expr *e, const struct val *slots, struct val temps[MAX_TEMPS], struct failure *f);
 
-/* Any operation of one or two operands but the flow; y is ignored where there is one. */
+/* Any operation but the flow; of one with one operand y is ignored. */
 enum fault operate(enum opcode op, const struct val *x, const struct val *y, struct val *out);
-
-/* The integer that a value is, or that a float with an integral value stands for. */
-bool val_whole(const struct val *v, int64_t *out);
-
-/* Bytes of an element type by its name, as in sizeof(f32); 0 where there is none. */
-int type_bytes(const char *name, size_t n);
 
 /* ERR_INVALID: "column 7: WHAT at 'QUOTE'". */
 int fault_at(struct err *err, const char *text, size_t at, const char *what);
@@ -127,7 +121,7 @@ struct operand {
 
 struct builder {
     struct expr *e;
-    int ncode, code_cap, nconsts, const_cap;
+    int ncode, nconsts;
     size_t nstrings;
     int failed; /* the first error, 0 */
     struct err *err;
@@ -140,7 +134,7 @@ void build_fail(struct builder *b, size_t at, const char *what);
 
 struct operand build_const(struct builder *b, struct val v);
 struct operand build_slot(struct builder *b, int slot);
-/* Emits op over x and y into temporary `dst`; where both are constants, the result is one. */
+/* Emits op over x and y into temporary `dst`; if both are constants, the result is one. */
 struct operand build_op(struct builder *b, enum opcode op, struct operand x, struct operand y, int dst, size_t at);
 /* `x and y`, `x or y`: first the jump over y's code, then, when that is made, the end. */
 struct operand build_jump(struct builder *b, enum opcode op, struct operand x, int dst, size_t at);

@@ -4,7 +4,7 @@
 
 #include "expr/code.h"
 
-/* With its article. */
+/* The name of a type, with its article. */
 static const char *type_name(const struct val *v)
 {
     static const char *const names[] = { "nothing", "a boolean", "an integer", "a float", "a string" };
@@ -13,7 +13,7 @@ static const char *type_name(const struct val *v)
 
 static int explain(const struct expr *e, const struct failure *f, struct err *err)
 {
-    if (!err) /* an enumeration asks millions of times, and never why */
+    if (!err) /* listing a space evaluates millions of times, and never asks why */
         return ERR_INVALID;
     char what[128];
     int64_t whole;
@@ -58,27 +58,22 @@ int expr_eval(const struct expr *e, const struct val *slots, struct val *out, st
 
 int expr_int(const struct expr *e, const struct val *slots, int64_t *out, struct err *err)
 {
-    struct val temps[MAX_TEMPS];
-    struct failure f;
-    const struct val *v = expr_run(e, slots, temps, &f);
-    if (!v)
-        return explain(e, &f, err);
-    if (!val_whole(v, out))
-        return err_set(err, ERR_INVALID, "an integer is needed, and '%s' is %s", e->text, type_name(v));
-    return 0;
+    struct val v;
+    int rc = expr_eval(e, slots, &v, err);
+    if (!rc && !val_whole(&v, out))
+        rc = err_set(err, ERR_INVALID, "an integer is needed, and '%s' is %s", e->text, type_name(&v));
+    return rc;
 }
 
 int expr_bool(const struct expr *e, const struct val *slots, bool *out, struct err *err)
 {
-    struct val temps[MAX_TEMPS];
-    struct failure f;
-    const struct val *v = expr_run(e, slots, temps, &f);
-    if (!v)
-        return explain(e, &f, err);
-    if (v->type != VAL_BOOL)
-        return err_set(err, ERR_INVALID, "a boolean is needed, and '%s' is %s", e->text, type_name(v));
-    *out = v->b;
-    return 0;
+    struct val v;
+    int rc = expr_eval(e, slots, &v, err);
+    if (!rc && v.type != VAL_BOOL)
+        rc = err_set(err, ERR_INVALID, "a boolean is needed, and '%s' is %s", e->text, type_name(&v));
+    if (!rc)
+        *out = v.b;
+    return rc;
 }
 
 const char *expr_text(const struct expr *e)

@@ -1,36 +1,37 @@
-/* The expression language: Lua expressions over integers, floats, strings and booleans, compiled once and evaluated in nanoseconds.
+/* The expression language: Lua expressions over integers, floats, strings and booleans. They are compiled once, and evaluated in
+ * nanoseconds.
  *
  *   or   and   < > <= >= ~= ==   | ~ & << >>   + -   * / // %   unary: not - ~   ^      (Lua's precedence)
  *   names, device.NAME, 12, 0x1f, 1.5e3, 'text', "text", true, false, ( )
  *   ceildiv(a,b) min(a,...) max(a,...) abs(a) floor(a) sizeof(type name) log2(a) ispow2(a) alignup(a,b)
  *
- * It means what Lua 5.4 means wherever both are defined, with these differences, all errors with a position instead of values:
- * integer overflow, division or modulo by zero, comparison or arithmetic on mixed or wrong types, and / or / not over what is not a
- * boolean -- except Lua's `c and a or b`, which works where c is a boolean (a may be any value that is not false or nil).
- * `/` and `^` give floats. A float result that is not finite is an error. Shift counts are 0 to 63, else an error. Integers and
- * floats mix as in Lua. log2 is rounded down, an integer; alignup gives the first multiple of b from a on; sizeof takes a name of
- * the scope whose value is an element type, or an element type itself: sizeof(T), sizeof(f32). */
+ * An expression has the value that Lua 5.4 gives it. But these are errors, with their position: integer overflow; division or modulo by
+ * zero; a float result that is not finite; a shift count that is not 0 to 63; comparison or arithmetic on values of the wrong types; and
+ * `and`, `or`, `not` over what is not a boolean. Lua's `c and a or b` works if c is a boolean; a may be any value but false and nil.
+ *
+ * `/` and `^` give floats, and integers and floats mix, as in Lua. log2 is an integer, rounded down. alignup(a,b) is the first multiple of b
+ * that is not less than a. sizeof takes an element type, or a name in the scope whose value is one: sizeof(f32), sizeof(T). */
 #ifndef EXPR_EXPR_H
 #define EXPR_EXPR_H
 
 #include "base/err.h"
 #include "expr/val.h"
 
-/* Where names get their slots. Names are borrowed for the time of the compilation only. */
+/* The names that an expression may use; the i-th has slot i. They are needed only while it is compiled. */
 struct scope {
     const char *const *names; /* a dotted name such as "device.cc" is one name */
     int n;
 };
 
-struct expr; /* immutable: evaluated from any thread */
+struct expr; /* does not change, so any thread may evaluate it */
 
-/* Compiles; the message names the place ("column 7: ...") and quotes what stands there. Nesting deeper than 200 is an error, where
- * the right side of an operator counts as much as a parenthesis; a chain such as `a and b and c` is not nested. */
+/* Compiles a text; the message of an error names the place ("column 7: ...") and quotes what stands there. Nesting deeper than 200 is an
+ * error: parentheses and right sides of operators are nested, a chain such as `a and b and c` is not. */
 int expr_compile(const char *text, const struct scope *scope, struct expr **out, struct err *err);
 void expr_free(struct expr *e); /* null is fine */
 
-/* slots[i] is the value of scope->names[i]; only slots that the text names are read. On failure *out is untouched; err may be null
- * where the caller only needs to know (no text is then formatted). The string of a result lives as long as e and the slots. */
+/* slots[i] is the value of scope->names[i]; only slots that the text names are read. A failure leaves *out as it is. If err is null, no
+ * message is made, which is faster. The string of a result lives as long as e and the slots. */
 int expr_eval(const struct expr *e, const struct val *slots, struct val *out, struct err *err);
 /* The same, and the result must be an integer (a float with an integral value will do) or a boolean. */
 int expr_int(const struct expr *e, const struct val *slots, int64_t *out, struct err *err);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* <ctype.h> would ask the locale. */
+/* Unlike those of <ctype.h>, these do not depend on the locale. */
 static bool digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -28,13 +28,21 @@ static void bad(struct lexer *l, const char *what)
     l->what = what;
 }
 
+static const struct infix infixes[] = {
+    { "or", OP_OR, 1, 1 },   { "and", OP_AND, 2, 2 }, { "<<", OP_SHL, 7, 7 },  { ">>", OP_SHR, 7, 7 },    { "<=", OP_LE, 3, 3 },
+    { ">=", OP_GE, 3, 3 },   { "==", OP_EQ, 3, 3 },   { "~=", OP_NE, 3, 3 },   { "//", OP_IDIV, 11, 11 }, { "<", OP_LT, 3, 3 },
+    { ">", OP_GT, 3, 3 },    { "|", OP_BOR, 4, 4 },   { "~", OP_BXOR, 5, 5 },  { "&", OP_BAND, 6, 6 },    { "+", OP_ADD, 10, 10 },
+    { "-", OP_SUB, 10, 10 }, { "*", OP_MUL, 11, 11 }, { "/", OP_DIV, 11, 11 }, { "%", OP_MOD, 11, 11 },   { "^", OP_POW, 14, 13 },
+};
+enum { NINFIXES = sizeof infixes / sizeof *infixes };
+
 /* A name, a dotted name, or a word of the language. */
 static void lex_word(struct lexer *l)
 {
     static const struct {
         const char *word;
         enum token token;
-    } words[] = { { "or", TOK_OR }, { "and", TOK_AND }, { "not", TOK_NOT }, { "true", TOK_TRUE }, { "false", TOK_FALSE } };
+    } words[] = { { "not", TOK_NOT }, { "true", TOK_TRUE }, { "false", TOK_FALSE } };
 
     const char *start = l->text + l->at, *p = start;
     while (word_char(*p) || (*p == '.' && letter(p[1])))
@@ -44,6 +52,11 @@ static void lex_word(struct lexer *l)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strlen(words[i].word) == l->len && memcmp(words[i].word, start, l->len) == 0)
             l->token = words[i].token;
+    for (int i = 0; i < NINFIXES; i++)
+        if (strlen(infixes[i].text) == l->len && memcmp(infixes[i].text, start, l->len) == 0) {
+            l->token = TOK_INFIX;
+            l->infix = &infixes[i];
+        }
 }
 
 static double to_double(const char *s)
@@ -55,7 +68,7 @@ static double to_double(const char *s)
     return f;
 }
 
-/* Reads digits of a base up to `end`; false where they pass 64 bits with a sign. */
+/* Reads the digits up to `end`; false if the number does not fit int64_t. */
 static bool to_int(const char *p, const char *end, int base, int64_t *out)
 {
     int64_t v = 0;
@@ -75,7 +88,7 @@ static const char *skip_digits(const char *p)
     return p;
 }
 
-/* Finds the end of a decimal number; *whole: it has neither point nor exponent. Null where it is malformed. */
+/* Finds the end of a decimal number; *whole: it has neither point nor exponent. Null if it is malformed. */
 static const char *decimal_end(const char *p, bool *whole)
 {
     *whole = true;
@@ -123,7 +136,7 @@ static void lex_number(struct lexer *l)
         bad(l, "number too large");
 }
 
-/* The character that an escape stands for, 0 where there is none. */
+/* The character that an escape stands for, 0 if there is no such escape. */
 static char escaped(char c)
 {
     switch (c) {
@@ -168,28 +181,23 @@ size_t lex_string(const struct lexer *l, char *out)
 
 static void lex_sign(struct lexer *l)
 {
-    static const struct {
-        char text[3];
-        enum token token;
-    } signs[] = {
-        { "<<", TOK_SHL },  { ">>", TOK_SHR },  { "<=", TOK_LE },   { ">=", TOK_GE },   { "==", TOK_EQ },     { "~=", TOK_NE },
-        { "//", TOK_IDIV }, { "<", TOK_LT },    { ">", TOK_GT },    { "|", TOK_PIPE },  { "~", TOK_TILDE },   { "&", TOK_AMP },
-        { "+", TOK_PLUS },  { "-", TOK_MINUS }, { "*", TOK_STAR },  { "/", TOK_SLASH }, { "%", TOK_PERCENT }, { "^", TOK_CARET },
-        { "(", TOK_OPEN },  { ")", TOK_CLOSE }, { ",", TOK_COMMA },
-    };
     const char *p = l->text + l->at;
     if (p[0] == '-' && p[1] == '-') { /* Lua would take the rest for a comment */
         bad(l, "there are no comments here; a minus of a minus is written - -");
         return;
     }
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
-        l->len = strlen(signs[i].text);
-        if (strncmp(p, signs[i].text, l->len) == 0) {
-            l->token = signs[i].token;
+    for (int i = 0; i < NINFIXES; i++) {
+        l->len = strlen(infixes[i].text);
+        if (strncmp(p, infixes[i].text, l->len) == 0) {
+            l->token = TOK_INFIX;
+            l->infix = &infixes[i];
             return;
         }
     }
-    bad(l, p[0] == '!' ? "unknown sign (Lua's are ~= and not)" : "unknown sign");
+    l->len = 1;
+    l->token = *p == '(' ? TOK_OPEN : *p == ')' ? TOK_CLOSE : *p == ',' ? TOK_COMMA : TOK_BAD;
+    if (l->token == TOK_BAD)
+        l->what = p[0] == '!' ? "unknown sign (Lua's are ~= and not)" : "unknown sign";
 }
 
 void lex_next(struct lexer *l)

@@ -2,9 +2,7 @@
 #ifndef EXPR_LEX_H
 #define EXPR_LEX_H
 
-#include <stddef.h>
-
-#include "expr/val.h"
+#include "expr/code.h"
 
 enum token {
     TOK_END,
@@ -12,47 +10,35 @@ enum token {
     TOK_NAME,
     TOK_NUMBER,
     TOK_STRING,
-    TOK_OR,
-    TOK_AND,
     TOK_NOT,
     TOK_TRUE,
     TOK_FALSE,
-    TOK_LT,
-    TOK_GT,
-    TOK_LE,
-    TOK_GE,
-    TOK_EQ,
-    TOK_NE,
-    TOK_PIPE,
-    TOK_TILDE,
-    TOK_AMP,
-    TOK_SHL,
-    TOK_SHR,
-    TOK_PLUS,
-    TOK_MINUS,
-    TOK_STAR,
-    TOK_SLASH,
-    TOK_IDIV,
-    TOK_PERCENT,
-    TOK_CARET,
+    TOK_INFIX, /* an operator between two operands; - and ~ are unary ones, too */
     TOK_OPEN,
     TOK_CLOSE,
     TOK_COMMA,
+};
+
+struct infix {
+    char text[4];
+    enum opcode op;
+    int left, right; /* how tightly it binds on each side */
 };
 
 struct lexer {
     const char *text;
     size_t at, len; /* the current token; a string's length is that with its quotes */
     enum token token;
-    struct val number; /* TOK_NUMBER */
-    const char *what;  /* TOK_BAD: what is wrong */
+    struct val number;         /* TOK_NUMBER */
+    const char *what;          /* TOK_BAD: what is wrong */
+    const struct infix *infix; /* TOK_INFIX */
 };
 
 /* Goes on to the next token; for the first, start from { .text = text }. */
 void lex_next(struct lexer *l);
 
-/* The characters of the current TOK_STRING into out, which has room for l->len bytes; returns how many, without the zero. Only what
- * lex_next accepted may come here. */
+/* Puts the characters of the current TOK_STRING into out, which has room for l->len bytes. Returns how many there are, without the zero
+ * at the end. */
 size_t lex_string(const struct lexer *l, char *out);
 
 #endif

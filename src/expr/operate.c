@@ -1,35 +1,9 @@
-/* What each operation means. Lua 5.4's meaning, but errors where Lua wraps around, gives inf or nan, or converts strings. */
+/* The operations. They do what Lua 5.4 does, but fail if Lua would wrap around, give inf or nan, or convert a string. */
 #include <math.h>
 #include <string.h>
 
 #include "expr/code.h"
-
-int type_bytes(const char *name, size_t n)
-{
-    static const struct {
-        const char *name;
-        int bytes;
-    } types[] = {
-        { "i8", 1 },  { "i16", 2 }, { "i32", 4 },  { "i64", 8 }, { "u8", 1 },  { "u16", 2 }, { "u32", 4 },
-        { "u64", 8 }, { "f16", 2 }, { "bf16", 2 }, { "f32", 4 }, { "f64", 8 }, { "c64", 8 }, { "c128", 16 },
-    };
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strlen(types[i].name) == n && memcmp(types[i].name, name, n) == 0)
-            return types[i].bytes;
-    return 0;
-}
-
-bool val_whole(const struct val *v, int64_t *out)
-{
-    if (v->type == VAL_INT) {
-        *out = v->i;
-        return true;
-    }
-    if (v->type != VAL_FLOAT || !(v->f >= -0x1p63 && v->f < 0x1p63) || floor(v->f) != v->f)
-        return false;
-    *out = (int64_t)v->f;
-    return true;
-}
+#include "expr/dtype.h"
 
 static bool number(const struct val *v)
 {
@@ -56,7 +30,7 @@ static enum fault give_int(bool overflow, int64_t i, struct val *out)
     return FAULT_NONE;
 }
 
-/* Rounds towards minus infinity; b is not 0, and a / b fits. */
+/* Rounds towards minus infinity. b must not be 0, and a / b must fit. */
 static int64_t floor_div(int64_t a, int64_t b)
 {
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
@@ -68,7 +42,7 @@ static int64_t floor_mod(int64_t a, int64_t b)
     return m != 0 && (m < 0) != (b < 0) ? m + b : m;
 }
 
-/* 0 - a: also a / -1, where the machine's division would trap at the smallest integer. */
+/* 0 - a. It is used for a / -1, too, because the division of the smallest integer by -1 traps. */
 static enum fault negative(int64_t a, struct val *out)
 {
     int64_t r;
@@ -166,7 +140,7 @@ static enum fault bits(enum opcode op, const struct val *x, const struct val *y,
     return FAULT_NONE;
 }
 
-/* The order of an integer and a float, exactly: no integer is rounded. A nan is before everything, which nothing here makes. */
+/* The order of an integer and a float, exactly: no integer is rounded. There are no nans here. */
 static int order_int_float(int64_t i, double f)
 {
     if (f >= 0x1p63)
@@ -285,44 +259,27 @@ static enum fault powers_of_two(enum opcode op, const struct val *x, struct val 
 
 static enum fault type_size(const struct val *x, struct val *out)
 {
-    int bytes = x->type == VAL_STR ? type_bytes(x->s, strlen(x->s)) : 0;
-    if (!bytes)
+    const struct dtype *type = x->type == VAL_STR ? dtype_find(x->s) : NULL;
+    if (!type)
         return FAULT_TYPE_NAME;
-    *out = val_int(bytes);
+    *out = val_int(type->bytes);
     return FAULT_NONE;
 }
 
 enum fault operate(enum opcode op, const struct val *x, const struct val *y, struct val *out)
 {
     int64_t i;
-    switch (op) {
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL:
-    case OP_DIV:
-    case OP_IDIV:
-    case OP_MOD:
-    case OP_POW:
+    if (op <= OP_POW)
         return arithmetic(op, x, y, out);
-    case OP_BAND:
-    case OP_BOR:
-    case OP_BXOR:
-    case OP_SHL:
-    case OP_SHR:
+    if (op <= OP_SHR)
         return bits(op, x, y, out);
-    case OP_LT:
-    case OP_LE:
-    case OP_GT:
-    case OP_GE:
-    case OP_EQ:
-    case OP_NE:
+    if (op <= OP_NE)
         return compare(op, x, y, out);
-    case OP_CEILDIV:
-    case OP_ALIGNUP:
+    if (op <= OP_ALIGNUP)
         return round_up(op, x, y, out);
-    case OP_MIN:
-    case OP_MAX:
+    if (op <= OP_MAX)
         return smaller_or_larger(op, x, y, out);
+    switch (op) {
     case OP_NEG:
         return negate(x, out);
     case OP_NOT:
@@ -341,10 +298,7 @@ enum fault operate(enum opcode op, const struct val *x, const struct val *y, str
         return round_down(x, out);
     case OP_SIZEOF:
         return type_size(x, out);
-    case OP_LOG2:
-    case OP_ISPOW2:
+    default: /* OP_LOG2, OP_ISPOW2; the flow is run.c's */
         return powers_of_two(op, x, out);
-    default: /* the flow is eval.c's */
-        return FAULT_DOMAIN;
     }
 }

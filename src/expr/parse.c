@@ -1,10 +1,10 @@
-/* Lua's expression syntax onto the compiled form: precedence climbing that emits code as it reads, so that a chain of a thousand
- * `and` takes no stack. `dst` is always the first temporary that is free. */
+/* Compiles Lua's expression syntax by precedence climbing. Code is emitted while the text is read, so a chain of a thousand `and` takes
+ * no stack. `dst` is always the first temporary that is free. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "expr/code.h"
+#include "expr/dtype.h"
 #include "expr/lex.h"
 
 struct parser {
@@ -28,7 +28,7 @@ static struct operand fail(struct parser *p, size_t at, const char *what)
     return nothing();
 }
 
-/* What stands here is not what was wanted. */
+/* Fails because of the current token. */
 static struct operand fail_here(struct parser *p, const char *what)
 {
     return fail(p, p->lex.at, p->lex.token == TOK_BAD ? p->lex.what : what);
@@ -81,7 +81,7 @@ static struct operand string(struct parser *p)
     return build_const(&p->b, val_str(s));
 }
 
-/* The second operand's temporary, after the first. */
+/* The temporary for a second operand. */
 static int after(struct operand x, int dst)
 {
     return x.in == IN_TEMP ? dst + 1 : dst;
@@ -91,15 +91,14 @@ static int after(struct operand x, int dst)
 static struct operand type_argument(struct parser *p, int dst)
 {
     struct lexer *l = &p->lex;
-    if (l->token == TOK_NAME && type_bytes(l->text + l->at, l->len)) {
-        char *s = p->b.e->strings + p->b.nstrings;
-        memcpy(s, l->text + l->at, l->len);
-        s[l->len] = 0;
-        p->b.nstrings += l->len + 1; /* fewer than the characters of `(f32)` */
-        lex_next(l);
-        return build_const(&p->b, val_str(s));
-    }
-    return subexpression(p, 0, dst);
+    const struct dtype *type = NULL;
+    for (int i = 0; l->token == TOK_NAME && !type && dtype_at(i); i++)
+        if (is_word(l, dtype_at(i)->name))
+            type = dtype_at(i);
+    if (!type)
+        return subexpression(p, 0, dst);
+    lex_next(l);
+    return build_const(&p->b, val_str(type->name));
 }
 
 struct builtin {
@@ -136,10 +135,10 @@ static struct operand arguments(struct parser *p, const struct builtin *f, size_
     if (n < f->min || p->lex.token == TOK_COMMA)
         return fail_here(p, f->usage);
     expect(p, TOK_CLOSE, "a closing parenthesis is missing");
-    return n == 1 ? build_op(&p->b, f->op, x, x, dst, at) : x; /* min(a, a): it has to be a number */
+    return n == 1 ? build_op(&p->b, f->op, x, x, dst, at) : x; /* min(a) is min(a, a), which fails if a is no number */
 }
 
-/* A name, which a parenthesis after it makes a call. */
+/* A name; with a parenthesis after it, a call. */
 static struct operand name_or_call(struct parser *p, int dst)
 {
     struct lexer ahead = p->lex;
@@ -184,36 +183,19 @@ static struct operand simple(struct parser *p, int dst)
     return x;
 }
 
-struct binding {
-    enum opcode op;
-    int left, right; /* how tightly it binds on each side; 0: no operator */
-};
-
-enum { UNARY = 12 };
-
-static struct binding binary_operator(enum token token)
-{
-    static const struct binding table[TOK_COMMA + 1] = {
-        [TOK_OR] = { OP_OR, 1, 1 },         [TOK_AND] = { OP_AND, 2, 2 },     [TOK_LT] = { OP_LT, 3, 3 },
-        [TOK_GT] = { OP_GT, 3, 3 },         [TOK_LE] = { OP_LE, 3, 3 },       [TOK_GE] = { OP_GE, 3, 3 },
-        [TOK_EQ] = { OP_EQ, 3, 3 },         [TOK_NE] = { OP_NE, 3, 3 },       [TOK_PIPE] = { OP_BOR, 4, 4 },
-        [TOK_TILDE] = { OP_BXOR, 5, 5 },    [TOK_AMP] = { OP_BAND, 6, 6 },    [TOK_SHL] = { OP_SHL, 7, 7 },
-        [TOK_SHR] = { OP_SHR, 7, 7 },       [TOK_PLUS] = { OP_ADD, 10, 10 },  [TOK_MINUS] = { OP_SUB, 10, 10 },
-        [TOK_STAR] = { OP_MUL, 11, 11 },    [TOK_SLASH] = { OP_DIV, 11, 11 }, [TOK_IDIV] = { OP_IDIV, 11, 11 },
-        [TOK_PERCENT] = { OP_MOD, 11, 11 }, [TOK_CARET] = { OP_POW, 14, 13 }, /* to the right */
-    };
-    return table[token];
-}
+enum { UNARY = 12 }; /* how tightly a unary operator binds */
 
 static struct operand unary_or_simple(struct parser *p, int dst)
 {
-    enum token token = p->lex.token;
-    if (token != TOK_NOT && token != TOK_MINUS && token != TOK_TILDE)
+    const struct lexer *l = &p->lex;
+    enum opcode op = l->token == TOK_NOT ? OP_NOT : l->token != TOK_INFIX ? OP_RETURN : l->infix->op;
+    op = op == OP_SUB ? OP_NEG : op == OP_BXOR ? OP_BNOT : op;
+    if (op != OP_NOT && op != OP_NEG && op != OP_BNOT)
         return simple(p, dst);
-    size_t at = p->lex.at;
+    size_t at = l->at;
     lex_next(&p->lex);
     struct operand x = subexpression(p, UNARY, dst);
-    return build_op(&p->b, token == TOK_NOT ? OP_NOT : token == TOK_MINUS ? OP_NEG : OP_BNOT, x, x, dst, at);
+    return build_op(&p->b, op, x, x, dst, at);
 }
 
 static struct operand subexpression(struct parser *p, int limit, int dst)
@@ -223,16 +205,16 @@ static struct operand subexpression(struct parser *p, int limit, int dst)
     if (p->b.failed)
         return nothing();
     struct operand x = unary_or_simple(p, dst);
-    struct binding o;
-    while (!p->b.failed && (o = binary_operator(p->lex.token)).left > limit) {
+    while (!p->b.failed && p->lex.token == TOK_INFIX && p->lex.infix->left > limit) {
+        const struct infix *o = p->lex.infix;
         size_t at = p->lex.at;
         lex_next(&p->lex);
-        if (o.op == OP_AND || o.op == OP_OR) {
-            struct operand jump = build_jump(&p->b, o.op, x, dst, at);
-            x = build_join(&p->b, jump, subexpression(p, o.right, dst), dst, at);
+        if (o->op == OP_AND || o->op == OP_OR) {
+            struct operand jump = build_jump(&p->b, o->op, x, dst, at);
+            x = build_join(&p->b, jump, subexpression(p, o->right, dst), dst, at);
         } else {
-            struct operand y = subexpression(p, o.right, after(x, dst));
-            x = build_op(&p->b, o.op, x, y, dst, at);
+            struct operand y = subexpression(p, o->right, after(x, dst));
+            x = build_op(&p->b, o->op, x, y, dst, at);
         }
     }
     p->depth--;

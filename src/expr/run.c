@@ -1,4 +1,5 @@
-/* Runs compiled expressions. Integers and comparisons of integers are done here; what is rarer, and every failure, in operate(). */
+/* Runs compiled expressions. What is frequent, arithmetic and comparisons of integers, is done here; all the rest, and every failure, by
+ * operate(). */
 #include "expr/code.h"
 
 static inline bool integers(const struct val *x, const struct val *y)
@@ -6,8 +7,20 @@ static inline bool integers(const struct val *x, const struct val *y)
     return x->type == VAL_INT && y->type == VAL_INT;
 }
 
-/* A case that finds its everyday operands ends in `continue`; what is left over, and every failure, goes through the end of the loop
- * to operate(). */
+#define ARITHMETIC(operation, overflows)                                                                                           \
+    case operation:                                                                                                                \
+        if (!integers(x, y) || overflows(x->i, y->i, &r))                                                                          \
+            break;                                                                                                                 \
+        *dst = val_int(r);                                                                                                         \
+        continue;
+#define COMPARISON(operation, sign)                                                                                                \
+    case operation:                                                                                                                \
+        if (!integers(x, y))                                                                                                       \
+            break;                                                                                                                 \
+        *dst = val_bool(x->i sign y->i);                                                                                           \
+        continue;
+
+/* A case that can do the operation itself ends in `continue`; else `break` leads to operate(). */
 const struct val *expr_run(const struct expr *e, const struct val *slots, struct val temps[MAX_TEMPS], struct failure *f)
 {
     const struct val *const base[3] = { [IN_TEMP] = temps, [IN_SLOT] = slots, [IN_CONST] = e->consts };
@@ -18,56 +31,20 @@ const struct val *expr_run(const struct expr *e, const struct val *slots, struct
         enum fault fault = FAULT_BOOLEAN;
         int64_t r;
         switch ((enum opcode)in->op) {
-        case OP_ADD:
-            if (!integers(x, y) || __builtin_add_overflow(x->i, y->i, &r))
-                break;
-            *dst = val_int(r);
-            continue;
-        case OP_SUB:
-            if (!integers(x, y) || __builtin_sub_overflow(x->i, y->i, &r))
-                break;
-            *dst = val_int(r);
-            continue;
-        case OP_MUL:
-            if (!integers(x, y) || __builtin_mul_overflow(x->i, y->i, &r))
-                break;
-            *dst = val_int(r);
-            continue;
+            ARITHMETIC(OP_ADD, __builtin_add_overflow)
+            ARITHMETIC(OP_SUB, __builtin_sub_overflow)
+            ARITHMETIC(OP_MUL, __builtin_mul_overflow)
         case OP_MOD:
             if (!integers(x, y) || x->i < 0 || x->i > UINT32_MAX || y->i <= 0 || y->i > UINT32_MAX)
                 break;
             *dst = val_int((uint32_t)x->i % (uint32_t)y->i); /* the short division is the faster one */
             continue;
-        case OP_LT:
-            if (!integers(x, y))
-                break;
-            *dst = val_bool(x->i < y->i);
-            continue;
-        case OP_LE:
-            if (!integers(x, y))
-                break;
-            *dst = val_bool(x->i <= y->i);
-            continue;
-        case OP_GT:
-            if (!integers(x, y))
-                break;
-            *dst = val_bool(x->i > y->i);
-            continue;
-        case OP_GE:
-            if (!integers(x, y))
-                break;
-            *dst = val_bool(x->i >= y->i);
-            continue;
-        case OP_EQ:
-            if (!integers(x, y))
-                break;
-            *dst = val_bool(x->i == y->i);
-            continue;
-        case OP_NE:
-            if (!integers(x, y))
-                break;
-            *dst = val_bool(x->i != y->i);
-            continue;
+            COMPARISON(OP_LT, <)
+            COMPARISON(OP_LE, <=)
+            COMPARISON(OP_GT, >)
+            COMPARISON(OP_GE, >=)
+            COMPARISON(OP_EQ, ==)
+            COMPARISON(OP_NE, !=)
         case OP_AND:
         case OP_OR:
             if (x->type != VAL_BOOL)
@@ -100,7 +77,9 @@ const struct val *expr_run(const struct expr *e, const struct val *slots, struct
         if (fault == FAULT_NONE)
             continue;
     failed:
-        *f = (struct failure){ .fault = fault, .at = e->at[in - e->code], .x = *x, .y = *y };
+        *f = (struct failure){ .fault = fault, .at = in->at, .x = *x, .y = *y };
         return NULL;
     }
 }
+#undef ARITHMETIC
+#undef COMPARISON

@@ -5,20 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a float has exactly the value of an integer. */
-static bool same_number(int64_t i, double f)
+bool val_whole(const struct val *v, int64_t *out)
 {
-    return f >= -0x1p63 && f < 0x1p63 && (int64_t)f == i && (double)(int64_t)f == f;
+    if (v->type == VAL_INT) {
+        *out = v->i;
+        return true;
+    }
+    if (v->type != VAL_FLOAT || !(v->f >= -0x1p63 && v->f < 0x1p63) || (double)(int64_t)v->f != v->f)
+        return false;
+    *out = (int64_t)v->f;
+    return true;
 }
 
 bool val_eq(struct val a, struct val b)
 {
-    if (a.type == VAL_INT && b.type == VAL_FLOAT)
-        return same_number(a.i, b.f);
-    if (a.type == VAL_FLOAT && b.type == VAL_INT)
-        return same_number(b.i, a.f);
+    int64_t i, j;
     if (a.type != b.type)
-        return false;
+        return val_whole(&a, &i) && val_whole(&b, &j) && i == j;
     switch (a.type) {
     case VAL_NIL:
         return true;

@@ -1,4 +1,4 @@
-/* A value of the expression language. Strings are borrowed: whoever fills a slot keeps them alive. */
+/* A value of the expression language, or of a parameter. It does not own its string: whoever makes the value keeps the string alive. */
 #ifndef EXPR_VAL_H
 #define EXPR_VAL_H
 
@@ -36,6 +36,8 @@ static inline struct val val_str(const char *s)
     return (struct val){ .type = VAL_STR, .s = s };
 }
 
+/* The integer that a value is, or that a float equals; false if there is none. */
+bool val_whole(const struct val *v, int64_t *out);
 /* As Lua's ==: 1 == 1.0; values of other types differ. */
 bool val_eq(struct val a, struct val b);
 /* As a person writes it: 32, 0.5, true, xy. Floats round-trip. */

@@ -68,13 +68,13 @@ static int param_of(const struct variant *v, const struct pair *p)
     return -1;
 }
 
-static struct listing values_of(const struct param *param)
+static struct word_list values_of(const struct param *param)
 {
-    struct listing known = { 0 };
+    struct word_list known = { 0 };
     for (int i = 0; i < param->n; i++) {
         struct buf text = { 0 };
         val_print(&text, param->values[i]);
-        listing_add(&known, "%s", buf_text(&text));
+        word_add(&known, "%s", buf_text(&text));
         buf_free(&text);
     }
     return known;
@@ -82,12 +82,12 @@ static struct listing values_of(const struct param *param)
 
 static int no_value(const struct param *param, const struct pair *p, struct err *err)
 {
-    struct listing known = values_of(param);
+    struct word_list known = values_of(param);
     return err_set(err, ERR_INVALID, "configuration: %s=%.*s is not among its values: %s", param->name, p->value_len, p->value,
                    known.text);
 }
 
-/* The value that is written like the word: as config_print would. Its index, or negative. */
+/* The index of the value that config_print writes like this; a negative code if there is none. */
 static int value_of(const struct param *param, const struct pair *p, struct err *err)
 {
     struct buf text = { 0 };
@@ -107,23 +107,23 @@ static int value_of(const struct param *param, const struct pair *p, struct err 
 
 static int no_param(const struct variant *v, const struct pair *p, struct err *err)
 {
-    struct listing known = { 0 };
+    struct word_list known = { 0 };
     for (int i = 0; i < v->nparams; i++)
-        listing_add(&known, "%s", v->params[i].name);
+        word_add(&known, "%s", v->params[i].name);
     return err_set(err, ERR_INVALID, "configuration: variant %s has no parameter %.*s: it has %s", v->name, p->name_len, p->name,
                    v->nparams ? known.text : "none");
 }
 
 static int no_variant(const struct op *op, const char *name, int len, struct err *err)
 {
-    struct listing known = { 0 };
+    struct word_list known = { 0 };
     for (int i = 0; i < op->nvariants; i++)
-        listing_add(&known, "%s", op->variants[i].name);
+        word_add(&known, "%s", op->variants[i].name);
     return err_set(err, ERR_NOTFOUND, "configuration: %s has no variant '%.*s': its variants are %s", op->name, len, name,
                    op->nvariants ? known.text : "none");
 }
 
-/* The variant that is named, by the caller or as variant=NAME in the text; *out stays -1 where neither does. */
+/* The variant that is named, by the caller or as variant=NAME in the text; *out is -1 if nobody names one. */
 static int named_variant(const struct op *op, const char *variant, const char *text, int *out, struct err *err)
 {
     struct pair p;
@@ -147,82 +147,64 @@ static int named_variant(const struct op *op, const char *variant, const char *t
     return rc;
 }
 
-/* Whether every name of a well-formed text is a parameter of v. */
-static bool fits(const struct variant *v, const char *text)
+/* Whether every name of a well-formed text is a parameter of v. *lacks: the first of them that does not have the value, or null. */
+static bool fits(const struct variant *v, const char *text, const struct param **lacks)
 {
     struct pair p;
-    while (pair_next(&text, &p, "configuration", NULL) > 0)
-        if (param_of(v, &p) < 0)
-            return false;
-    return true;
-}
-
-/* The first parameter of a text that fits v whose value v does not have; null where it has them all. */
-static const struct param *lacks_value(const struct variant *v, const char *text)
-{
-    struct pair p;
+    *lacks = NULL;
     while (pair_next(&text, &p, "configuration", NULL) > 0) {
-        const struct param *param = &v->params[param_of(v, &p)];
-        if (value_of(param, &p, NULL) < 0)
-            return param;
+        int i = param_of(v, &p);
+        if (i < 0)
+            return false;
+        if (!*lacks && value_of(&v->params[i], &p, NULL) < 0)
+            *lacks = &v->params[i];
     }
-    return NULL;
-}
-
-/* Several variants have the parameters, and none the values. */
-static int no_values(const struct op *op, const char *text, struct err *err)
-{
-    struct buf known = { 0 };
-    for (int i = 0; i < op->nvariants; i++) {
-        const struct param *param = fits(&op->variants[i], text) ? lacks_value(&op->variants[i], text) : NULL;
-        if (param)
-            buf_fmt(&known, "%s%s of %s is one of %s", known.len ? "; " : "", param->name, op->variants[i].name,
-                    values_of(param).text);
-    }
-    int rc = err_set(err, ERR_INVALID, "configuration: no variant has `%.80s`: %s", text, buf_text(&known));
-    buf_free(&known);
-    return rc;
+    return true;
 }
 
 /* Nobody named the variant: the only one that there is, or the only one that has all the parameters and the values. */
 static int implied_variant(const struct op *op, const char *text, int *out, struct err *err)
 {
-    struct listing fitting = { 0 }, all = { 0 };
-    int n = 0, named = 0, last = -1;
+    struct word_list fitting = { 0 }, all = { 0 };
+    struct buf lacking = { 0 };
+    int n = 0, named = 0, rc = 0;
+    *out = 0;
+    if (op->nvariants == 1)
+        return 0;
     for (int i = 0; i < op->nvariants; i++) {
-        listing_add(&all, "%s", op->variants[i].name);
-        if (op->nvariants > 1 && !fits(&op->variants[i], text))
+        const struct variant *v = &op->variants[i];
+        const struct param *lacks;
+        word_add(&all, "%s", v->name);
+        if (!fits(v, text, &lacks))
             continue;
+        if (!lacks)
+            word_add(&fitting, "%s", v->name);
+        else
+            buf_fmt(&lacking, "%s%s of %s is one of %s", lacking.len ? "; " : "", lacks->name, v->name, values_of(lacks).text);
+        if (!lacks || !n)
+            *out = i;
         named++;
-        last = i;
-        if (op->nvariants > 1 && lacks_value(&op->variants[i], text))
-            continue;
-        listing_add(&fitting, "%s", op->variants[i].name);
-        *out = i;
-        n++;
+        n += !lacks;
     }
-    if (n == 1)
-        return 0;
-    if (named == 1) { /* whose value is wrong is said where the values are read */
-        *out = last;
-        return 0;
-    }
-    if (n == 0 && named > 1)
-        return no_values(op, text, err);
     if (n > 1)
-        return err_set(err, ERR_INVALID, "configuration: `%.80s` could be of several variants: add variant=NAME, one of %s", text,
-                       fitting.text);
-    return err_set(err, ERR_INVALID, "configuration: no variant of %s has all parameters of `%.80s`: its variants are %s", op->name,
-                   text, op->nvariants ? all.text : "none");
+        rc = err_set(err, ERR_INVALID, "configuration: `%.80s` could be of several variants: add variant=NAME, one of %s", text,
+                     fitting.text);
+    else if (!named)
+        rc = err_set(err, ERR_INVALID, "configuration: no variant of %s has all parameters of `%.80s`: its variants are %s",
+                     op->name, text, op->nvariants ? all.text : "none");
+    else if (!n && named > 1) /* of one alone, the caller finds the wrong value */
+        rc = err_set(err, ERR_INVALID, "configuration: no variant has `%.80s`: %s", text, buf_text(&lacking));
+    buf_free(&lacking);
+    return rc;
 }
 
 int config_parse(const struct op *op, const char *variant, const char *text, struct config *out, struct err *err)
 {
     struct config c = { 0 };
     int rc = named_variant(op, variant, text, &c.variant, err);
-    if (rc == 0 && c.variant < 0)
+    if (!rc && c.variant < 0)
         rc = implied_variant(op, text, &c.variant, err);
-    if (rc < 0)
+    if (rc)
         return rc;
     const struct variant *v = &op->variants[c.variant];
     bool given[MAX_PARAMS] = { false };
@@ -241,7 +223,7 @@ int config_parse(const struct op *op, const char *variant, const char *text, str
         c.at[i] = (uint16_t)at;
         given[i] = true;
     }
-    if (rc == 0)
+    if (!rc)
         *out = c;
     return rc;
 }

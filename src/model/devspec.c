@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/serial.h"
+
 static const char *const names[] = {
     "device.backend",         "device.cc",     "device.warp",        "device.l2",
     "device.multiprocessors", "device.memory", "device.max_threads", "device.max_shared",
@@ -40,94 +42,52 @@ bool devspec_same(const struct devspec *a, const struct devspec *b)
            a->multiprocessors == b->multiprocessors && devspec_memory(a) == devspec_memory(b);
 }
 
+/* An int is written as 64 bits. */
+static void io_from_0(struct serial *s, int *v)
+{
+    int64_t wide = *v;
+    io_number(s, &wide, 0, INT32_MAX);
+    if (serial_reads(s))
+        *v = (int)wide;
+}
+
+static void io_devspec(struct serial *s, struct devspec *d)
+{
+    io_text(s, d->backend, sizeof d->backend);
+    io_text(s, d->name, sizeof d->name);
+    io_text(s, d->arch, sizeof d->arch);
+    io_text(s, d->mig, sizeof d->mig);
+    io_from_0(s, &d->multiprocessors);
+    io_number(s, &d->memory, 0, INT64_MAX);
+    io_from_0(s, &d->index);
+    io_text(s, d->uuid, sizeof d->uuid);
+    io_text(s, d->driver, sizeof d->driver);
+    io_from_0(s, &d->cc);
+    io_from_0(s, &d->warp);
+    io_number(s, &d->l2, 0, INT64_MAX);
+    io_from_0(s, &d->max_threads);
+    for (int i = 0; i < 3; i++)
+        io_from_0(s, &d->max_block[i]);
+    for (int i = 0; i < 3; i++)
+        io_number(s, &d->max_grid[i], 0, INT64_MAX);
+    io_number(s, &d->max_shared, 0, INT64_MAX);
+    io_number(s, &d->max_static_shared, 0, INT64_MAX);
+    io_number(s, &d->max_alloc, 0, INT64_MAX);
+    io_bool(s, &d->fp64);
+    io_bool(s, &d->shares_cores);
+    io_bool(s, &d->shared_driver);
+    io_bool(s, &d->unordered);
+}
+
 void devspec_put(struct buf *out, const struct devspec *d)
 {
-    buf_lstr(out, d->backend);
-    buf_lstr(out, d->name);
-    buf_lstr(out, d->arch);
-    buf_lstr(out, d->mig);
-    buf_i64(out, d->multiprocessors);
-    buf_i64(out, d->memory);
-    buf_i64(out, d->index);
-    buf_lstr(out, d->uuid);
-    buf_lstr(out, d->driver);
-    buf_i64(out, d->cc);
-    buf_i64(out, d->warp);
-    buf_i64(out, d->l2);
-    buf_i64(out, d->max_threads);
-    for (int i = 0; i < 3; i++)
-        buf_i64(out, d->max_block[i]);
-    for (int i = 0; i < 3; i++)
-        buf_i64(out, d->max_grid[i]);
-    buf_i64(out, d->max_shared);
-    buf_i64(out, d->max_static_shared);
-    buf_i64(out, d->max_alloc);
-    buf_u8(out, d->fp64);
-    buf_u8(out, d->shares_cores);
-    buf_u8(out, d->shared_driver);
-    buf_u8(out, d->unordered);
-}
-
-static void get_text(struct cursor *in, char *to, size_t room)
-{
-    size_t n;
-    const char *s = get_lstr(in, &n);
-    if (!s || n >= room) {
-        in->bad = true;
-        return;
-    }
-    memcpy(to, s, n);
-    to[n] = 0;
-}
-
-static int64_t get_count(struct cursor *in, int64_t max)
-{
-    int64_t v = get_i64(in);
-    if (v < 0 || v > max)
-        in->bad = true;
-    return in->bad ? 0 : v;
-}
-
-static int get_int(struct cursor *in)
-{
-    return (int)get_count(in, INT32_MAX);
-}
-
-static bool get_bool(struct cursor *in)
-{
-    uint8_t v = get_u8(in);
-    if (v > 1)
-        in->bad = true;
-    return v == 1;
+    io_devspec(&(struct serial){ .out = out }, (struct devspec *)d); /* writing changes nothing */
 }
 
 void devspec_get(struct cursor *in, struct devspec *d)
 {
     *d = (struct devspec){ 0 };
-    get_text(in, d->backend, sizeof d->backend);
-    get_text(in, d->name, sizeof d->name);
-    get_text(in, d->arch, sizeof d->arch);
-    get_text(in, d->mig, sizeof d->mig);
-    d->multiprocessors = get_int(in);
-    d->memory = get_count(in, INT64_MAX);
-    d->index = get_int(in);
-    get_text(in, d->uuid, sizeof d->uuid);
-    get_text(in, d->driver, sizeof d->driver);
-    d->cc = get_int(in);
-    d->warp = get_int(in);
-    d->l2 = get_count(in, INT64_MAX);
-    d->max_threads = get_int(in);
-    for (int i = 0; i < 3; i++)
-        d->max_block[i] = get_int(in);
-    for (int i = 0; i < 3; i++)
-        d->max_grid[i] = get_count(in, INT64_MAX);
-    d->max_shared = get_count(in, INT64_MAX);
-    d->max_static_shared = get_count(in, INT64_MAX);
-    d->max_alloc = get_count(in, INT64_MAX);
-    d->fp64 = get_bool(in);
-    d->shares_cores = get_bool(in);
-    d->shared_driver = get_bool(in);
-    d->unordered = get_bool(in);
+    io_devspec(&(struct serial){ .in = in }, d);
     if (in->bad)
         *d = (struct devspec){ 0 };
 }

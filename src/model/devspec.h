@@ -1,4 +1,4 @@
-/* What a device is known by, and the limits that bound a launch. Plain data: filled by a backend, stored, shipped to workers. */
+/* A device: its identity, and the limits for a launch. Plain data: a backend fills it, the database keeps it, workers are sent it. */
 #ifndef MODEL_DEVSPEC_H
 #define MODEL_DEVSPEC_H
 
@@ -9,30 +9,30 @@
 #include "expr/val.h"
 
 struct devspec {
-    /* identity: two devices with equal identity share their records */
+    /* Identity: devices with the same identity share records. */
     char backend[16];    /* a backend's name: "cuda" */
     char name[128];      /* "NVIDIA H200" */
-    char arch[64];       /* "sm_90"; OpenCL: the platform's name, made a word: "nvidia-cuda", "pocl" */
-    char mig[64];        /* MIG slice, "" where there is none */
+    char arch[64];       /* "sm_90"; of OpenCL the platform's name as one word: "nvidia-cuda", "pocl" */
+    char mig[64];        /* the MIG slice, or "" */
     int multiprocessors; /* or OpenCL compute units */
     int64_t memory;      /* bytes */
-    /* provenance only */
+    /* For the record only. */
     int index; /* the N of backend:N */
     char uuid[64];
     char driver[64];
-    /* limits and facts, also seen by expressions as device.NAME */
+    /* Limits and facts; expressions see some of them as device.NAME. */
     int cc;          /* CUDA compute capability * 10: 90; 0 elsewhere */
-    int warp;        /* threads that run together; 1 on a CPU */
+    int warp;        /* threads that run in step; 1 on a CPU */
     int64_t l2;      /* bytes of the last-level cache */
     int max_threads; /* a block */
     int max_block[3];
     int64_t max_grid[3];       /* blocks */
-    int64_t max_shared;        /* bytes a block, dynamic ones after opting in */
-    int64_t max_static_shared; /* bytes a block without opting in */
+    int64_t max_shared;        /* bytes a block, if it asks for dynamic shared memory */
+    int64_t max_static_shared; /* bytes a block, without asking */
     int64_t max_alloc;         /* bytes of one buffer */
     bool fp64;
-    bool shares_cores;  /* a CPU: timing must not overlap compilation */
-    bool shared_driver; /* compiling needs the device's own driver in the process (OpenCL) */
+    bool shares_cores;  /* it is a CPU, so nothing may be compiled while it is timed */
+    bool shared_driver; /* to compile for it takes the device's own driver in the process (OpenCL) */
     bool unordered;     /* nothing is promised of blocks: neither that they start in order, nor that all of a grid run at once */
 };
 
@@ -43,7 +43,7 @@ struct val devspec_val(const struct devspec *d, int i);
 
 /* "cuda:0" */
 void devspec_id(const struct devspec *d, char out[32]);
-/* The memory that identity counts: 0 for a CPU, whose drivers report what happens to be free. */
+/* The memory that counts for identity: 0 for a CPU, whose drivers report what happens to be free. */
 int64_t devspec_memory(const struct devspec *d);
 bool devspec_same(const struct devspec *a, const struct devspec *b); /* equal identity */
 

@@ -23,8 +23,8 @@ static const char *past_end(const char *s)
     return s + (s[0] == '\r' && s[1] == '\n' ? 2 : 1);
 }
 
-/* The next character as the compilers' first phases see it: lines that end in \ are joined, trigraphs read, each end of a line is \n. 0
- * at the end of the text. */
+/* The next character as a compiler's first phases give it: lines that end in \ are joined, trigraphs replaced, and every end of a line
+ * is \n. 0 at the end of the text. */
 static char take(const char **at, int *lines)
 {
     for (;;) {
@@ -48,13 +48,24 @@ static char take(const char **at, int *lines)
     }
 }
 
+static const char *skip_blanks(const char *s)
+{
+    return s + strspn(s, " \t\v\f");
+}
+
+/* Bytes of the name that stands at s. */
+static size_t name_bytes(const char *s)
+{
+    return strspn(s, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+}
+
 static char peek(const char *at)
 {
     int lines = 0;
     return take(&at, &lines);
 }
 
-/* Takes one logical line; its words go to s->words without comments. How many ends of lines were in it. */
+/* Reads one line as a compiler sees it, and puts it without comments into s->words. Returns how many ends of lines were in it. */
 static int take_line(struct lines *s)
 {
     char quote = 0, last = 0;
@@ -87,11 +98,6 @@ static int take_line(struct lines *s)
     }
     s->in_comment = comment;
     return lines;
-}
-
-static const char *skip_blanks(const char *s)
-{
-    return s + strspn(s, " \t\v\f");
 }
 
 /* The name between the quotes, cut out of the words. */
@@ -137,7 +143,7 @@ static enum line_kind kind_of(struct line *l, struct buf *words)
         return LINE_TEXT;
     s += hash;
     s += skip_blanks(s) - s;
-    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    size_t n = name_bytes(s);
     char *after = s + n;
     after += skip_blanks(after) - after;
     l->words = after;
@@ -189,10 +195,10 @@ bool position_sure(const struct position *p)
     return p->depth == p->base && !p->parted;
 }
 
-/* #ifndef X or #if !defined X, and #define X behind it; whether all the rest lies in it is for the caller to see. */
+/* Whether l is #ifndef X or #if !defined X, and the next directive is #define X. The caller sees whether all the rest lies in it. */
 static bool opens_guard(struct lines *s, struct line *l)
 {
-    struct buf name = { 0 };
+    char name[256];
     const char *w = l->words;
     if (!l->negative) /* a line without a directive has no words */
         return false;
@@ -202,16 +208,15 @@ static bool opens_guard(struct lines *s, struct line *l)
         w = skip_blanks(w + 7);
     if (*w == '(')
         w = skip_blanks(w + 1);
-    size_t n = strspn(w, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    size_t n = name_bytes(w);
     const char *behind = skip_blanks(w + n);
-    bool opens = n && (!*behind || !strcmp(behind, ")"));
-    buf_put(&name, w, n);
-    while (opens && lines_next(s, l) && l->kind == LINE_BLANK)
+    if (!n || n >= sizeof name || (*behind && strcmp(behind, ")")))
+        return false;
+    memcpy(name, w, n); /* the next line overwrites the words */
+    while (lines_next(s, l) && l->kind == LINE_BLANK)
         ;
-    opens = opens && l->kind == LINE_DEFINE && !name.failed && !strncmp(l->words, buf_text(&name), n) &&
-            (!l->words[n] || strchr(" \t", l->words[n]));
-    buf_free(&name);
-    return opens;
+    return l->kind == LINE_DEFINE && name_bytes(l->words) == n && !memcmp(l->words, name, n) &&
+           !(l->words[n] && !strchr(" \t", l->words[n]));
 }
 
 int text_facts_of(const char *text, struct text_facts *out, struct err *err)
@@ -246,7 +251,7 @@ int text_facts_of(const char *text, struct text_facts *out, struct err *err)
 
 /* ---- where files lie */
 
-/* Appends the parts of a path; false where they lead out, or are none that may be. */
+/* Appends the parts of a path; false if they lead out of the folder, or one of them may not be. */
 static bool append(char path[MAX_PATH_NAME + 1], const char *name, size_t bytes)
 {
     size_t len = strlen(path);
@@ -314,7 +319,7 @@ int op_include(const struct op *op, const struct include *from, const char *name
     return -1;
 }
 
-/* Marks what the text may include. A name that is not plain could be any of them. */
+/* Marks the files that the text may include. If the text computes parts of itself, that may be any of them. */
 static bool mark_includes(const struct op *op, const struct include *from, const char *text, bool *marked)
 {
     struct lines s = lines_of(text);

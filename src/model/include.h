@@ -1,6 +1,6 @@
-/* #include "file" in the text of kernels. Files that templates include travel with the op, so that whoever fills a template needs no
- * files and what is compiled depends on nothing else. Here is what reading a script and filling a template share: lines as the
- * compilers see them, and where an included file may lie. */
+/* #include "file" in the text of kernels. The op carries the files that its templates include: so templates can be filled without reading
+ * files, and what is compiled depends on nothing else. Reading a script and filling a template share what is here: lines as a compiler
+ * sees them, and the places where an included file may lie. */
 #ifndef MODEL_INCLUDE_H
 #define MODEL_INCLUDE_H
 
@@ -19,11 +19,11 @@ enum line_kind {
     LINE_OTHER_INCLUDE, /* whose name is in neither, or #include_next, #import, #embed */
 };
 
-/* A line of a text: more than one where they are joined by a \ or a comment. */
+/* A line as a compiler sees it: it takes several lines of the text if a \ or a comment joins them. */
 struct line {
     enum line_kind kind;
-    const char *from, *to; /* as it stands, with its end */
-    int number, lines;     /* of its first, from 1; how many */
+    const char *from, *to; /* its part of the text, with the end of the line */
+    int number, lines;     /* the number of its first line, from 1; how many lines it takes */
     bool negative;         /* #ifndef X, #if !X */
     const char *name;      /* LINE_INCLUDE, LINE_SYSTEM: good until the next line */
     const char *words;     /* behind the directive's name, without comments; likewise */
@@ -40,14 +40,14 @@ struct lines lines_of(const char *text);
 bool lines_next(struct lines *s, struct line *out); /* false at the end, or without memory: words.failed */
 void lines_end(struct lines *s);
 
-/* What is known of a text before it is gone through. */
+/* What has to be known of a text before it is read line by line. */
 struct text_facts {
     bool once;  /* has #pragma once, */
     bool guard; /* or all of it lies in #ifndef X, #define X, #endif */
 };
 int text_facts_of(const char *text, struct text_facts *out, struct err *err);
 
-/* Where a line stands: whether it is compiled whatever macros say. */
+/* Whether a line is compiled whatever macros say. */
 struct position {
     int depth, base; /* of #if */
     bool parted;     /* an #else of the guard's came */
@@ -67,9 +67,9 @@ int include_places(const struct include *from, const char *name, struct include_
 /* Whether the path has no . .. or hidden part, and is what include_places gives. */
 bool include_path_ok(const char *path);
 
-/* The one that the op carries for it; -1 */
+/* The index of the op's file that is included; -1 if the op does not carry it. */
 int op_include(const struct op *op, const struct include *from, const char *name);
-/* The text and all that it may include, for a hash. */
+/* Appends the text and all that it may include, for a hash. */
 int put_with_includes(struct buf *out, const struct op *op, const char *text, struct err *err);
 
 #endif

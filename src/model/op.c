@@ -74,9 +74,9 @@ static int read_types(const struct op *op, const char *text, const char *given[M
         while (t < op->ntypes && !pair_named(&pair, op->types[t]))
             t++;
         if (t == op->ntypes) {
-            struct listing known = { 0 };
+            struct word_list known = { 0 };
             for (int i = 0; i < op->ntypes; i++)
-                listing_add(&known, "%s", op->types[i]);
+                word_add(&known, "%s", op->types[i]);
             return err_set(err, ERR_INVALID, "types: %s has no type %.*s: its types are %s", op->name, pair.name_len, pair.name,
                            known.text);
         }
@@ -94,11 +94,11 @@ static int read_types(const struct op *op, const char *text, const char *given[M
 
 static int no_row(const struct op *op, const char *text, struct err *err)
 {
-    struct listing known = { 0 };
+    struct word_list known = { 0 };
     for (int r = 0; r < op->nrows; r++) {
         struct buf row = { 0 };
         op_row_print(&row, op, r);
-        listing_add(&known, "%s", buf_text(&row));
+        word_add(&known, "%s", buf_text(&row));
         buf_free(&row);
     }
     err_set(err, ERR_NOTFOUND, "types: %s does not take %.80s: it takes %s", op->name, *text ? text : "nothing", known.text);

@@ -1,5 +1,5 @@
-/* The op: what an op script says, as plain structs. Built by op/ from Lua, or read back from its serial form; immutable from then
- * on, and read from any thread. Everything hangs on the op's arena. Expressions are kept as text and compiled by model/plan.h. */
+/* The op: what an op script says, as plain structs. src/op builds it from Lua, op_get from its serial form; from then on it does not
+ * change, so any thread may read it. All of it lies in the op's arena. Expressions are texts here; model/plan.h compiles them. */
 #ifndef MODEL_OP_H
 #define MODEL_OP_H
 
@@ -11,8 +11,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/util.h"
+#include "expr/dtype.h"
 #include "expr/val.h"
-#include "model/dtype.h"
 
 enum {
     MAX_AXES = 16,      /* of a problem */
@@ -25,15 +25,15 @@ enum {
     MAX_INCLUDES = 256,  /* files that the templates of an op include */
     MAX_PATH_NAME = 255, /* bytes of the path of one */
     MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
-    MAX_LINE = 65535,    /* bytes of an expression or a configuration's text, where a file keeps it */
+    MAX_LINE = 65535,    /* bytes of an expression or a configuration's text in a file */
     MAX_MANY = 65535,    /* of anything else in an op */
 };
 
 enum axis_kind {
-    AXIS_SIZE,   /* elements, at least 1; the nearest-problem look-up measures distance over these */
-    AXIS_STRIDE, /* elements between neighbours */
-    AXIS_BATCH,  /* a count of like problems, at least 1 */
-    AXIS_FLAG,   /* 0 or 1 */
+    AXIS_SIZE,   /* elements, at least 1 */
+    AXIS_STRIDE, /* elements from one row to the next, at least 1 */
+    AXIS_BATCH,  /* how many problems of the same sizes, at least 1 */
+    AXIS_FLAG,   /* 0 or 1: a look-up takes no winner of a problem with another flag; of the other kinds the nearest will do */
 };
 
 struct axis {
@@ -43,27 +43,26 @@ struct axis {
 
 enum arg_kind { ARG_INPUT, ARG_OUTPUT, ARG_INOUT, ARG_VALUE };
 
-/* What verification fills an input with. Where nothing is said: bits for an exact check, numbers otherwise. */
+/* What verification fills an input with. FILL_AUTO: bits for an exact check, numbers for others. */
 enum fill { FILL_AUTO, FILL_BITS, FILL_NUMBERS };
 
 struct arg {
     const char *name;
     enum arg_kind kind;
-    const char *type; /* an entry of op->types, or a dtype's name; ARG_VALUE: a dtype's name, i64 where nothing is said */
-    int rank;         /* buffers */
-    const char *extent[MAX_RANK]; /* expressions over axes and types, elements, row-major, outermost first */
+    const char *type;             /* an entry of op->types, or a dtype's name; of an ARG_VALUE a dtype's name, or null for i64 */
+    int rank;                     /* buffers */
+    const char *extent[MAX_RANK]; /* elements: expressions over axes and types, row-major, outermost first */
     const char *value;            /* ARG_VALUE: an expression over axes and types */
     enum fill fill;
-    bool
-        partial; /* ARG_OUTPUT: what the reference leaves alone of it, a candidate must leave alone too; else all of it is written */
+    bool partial; /* ARG_OUTPUT: a candidate must leave alone what the reference leaves alone; else all of it is written */
 };
 
-/* A buffer of the variant's own, passed to its kernels after the op's arguments. */
+/* A buffer that a variant asks for; its kernels get it after the op's arguments. */
 struct workspace {
     const char *name;
     const char *type;
     const char *count; /* elements: an expression over parameters, axes, types, device.* */
-    bool clear;        /* zeroed before each run; paid for, so timed */
+    bool clear;        /* it is zeroed before each run, and that is timed, too */
 };
 
 struct param {
@@ -89,18 +88,18 @@ enum need_kind {
     NEED_NOALIAS, /* `arg` overlaps no other buffer argument */
 };
 
-/* What must hold of the pointers at launch, over what types promise. */
+/* What must hold of a buffer's pointer at launch, apart from being aligned to its elements. */
 struct need {
     enum need_kind kind;
     int arg;
     const char *bytes; /* NEED_ALIGN: an expression over parameters and types */
 };
 
-/* What a variant requires of the device; empty members ask nothing. */
+/* What a variant requires of the device. Members that are 0 require nothing. */
 struct requires {
     const char *backend; /* by name: "cuda" */
     int cc;              /* CUDA compute capability * 10, at least */
-    bool arch_specific;  /* needs sm_NNa, not sm_NN (wgmma, setmaxnreg): then exactly that cc, for no later one runs it */
+    bool arch_specific;  /* needs sm_NNa, not sm_NN (wgmma, setmaxnreg): then cc must be equal, because no later device runs it */
     bool grid_order;     /* blocks start in the order of their index */
     bool grid_progress;  /* all blocks of the grid run at once */
 };
@@ -120,17 +119,17 @@ struct variant {
     int nneeds;
     struct need *needs;
     int nclear;
-    int *clear; /* outputs that must be zero at launch: cleared by the caller's look-up, so timed */
+    int *clear; /* outputs that must be zero when the kernels start: every launch zeroes them first, and that is timed, too */
     struct requires requires;
 };
 
 enum check_kind {
     CHECK_EXACT,
-    CHECK_SUM, /* sums of `length` products: exact over whole numbers that cannot round, and over uniform [-1,1) numbers within
-                  4 * eps(result type) * length, the bound of a sequential sum of random signs with a factor to spare */
+    CHECK_SUM, /* sums of `length` products: equal for small whole numbers, which do not round; for numbers uniform in [-1,1) within
+                  4 * eps(result type) * length, which is more than the error of a sequential sum of random signs */
 };
 
-/* A complete configuration by name: params in the variant's order. */
+/* A configuration as the script gives it: the values in the order of the variant's parameters. */
 struct default_config {
     int variant;
     struct val *values;
@@ -156,13 +155,12 @@ struct op {
     struct axis *axes;
     int ntypes; /* type names: T, or T ACC OUT */
     const char **types;
-    int nrows; /* bindings: rows[r * ntypes + t]; the first type names the row in short ("f32") */
+    int nrows; /* bindings of the types: rows[r * ntypes + t]; the first type names the row in short ("f32") */
     const struct dtype **rows;
     int nargs;
     struct arg *args;
-    const char
-        *work_bytes; /* bytes and floating-point operations that must be done: expressions over axes and types; null: unknown */
-    const char *work_flops;
+    /* Bytes that any kernel must move and operations that it must do: expressions over axes and types; null: unknown. */
+    const char *work_bytes, *work_flops;
     int nshapes;
     struct shape *shapes;
     const char *reference_name, *reference_text; /* a template with no parameters; same kernel arguments as the op's */
@@ -177,35 +175,34 @@ struct op {
     const char *prelude_cuda, *prelude_opencl;
     int nincludes; /* likewise */
     struct include *includes;
-    const char *contract; /* of an op that a store gave: its op_contract as it was; null: unknown, or see there */
+    const char *contract; /* of an op from a database: its op_contract when it was stored; null: not known */
 };
 
 struct op *op_new(void);     /* an empty op on an arena of its own; null without memory */
 void op_free(struct op *op); /* null is fine */
 
-int op_variant(const struct op *op, const char *name); /* -1 where there is none */
+int op_variant(const struct op *op, const char *name); /* its index, -1 if there is none; so are the next three */
 int op_axis(const struct op *op, const char *name);
 const char *arg_type(const struct arg *a);           /* i64 if nothing is said */
 bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
 int op_type(const struct op *op, const char *name);
-int param_value(const struct param *p, struct val v); /* the value's index, -1 */
+int param_value(const struct param *p, struct val v);
 
-/* A binding by the user's words: "f32" (the first row whose first type that is) or "T=f16,ACC=f32". -1 and a message otherwise. */
+/* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */
 int op_row(const struct op *op, const char *text, struct err *err);
-void op_row_print(struct buf *out, const struct op *op, int row); /* "f32"; "T=f16,ACC=f32" where there are several types */
+void op_row_print(struct buf *out, const struct op *op, int row); /* "f32"; if the op has several types, "T=f16,ACC=f32" */
 const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row); /* resolves arg.type / workspace.type */
 
-/* Whether everything in the op that is no expression fits together: counts, indices, names and their clashes, types, values. What
- * hangs on the pointers must be there; an op may still lack variants or a reference. Expressions are plan_new's. */
+/* Checks all of the op but its expressions, which plan_new checks: counts, indices, names, types and values. An op may lack variants or
+ * a reference. */
 int op_check(const struct op *op, struct err *err);
 
-/* A hash of what its kernels are proved against: check, reference, what arguments are filled with. */
+/* A hash of what verification rests on: the check, the reference, and what arguments are filled with. */
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err);
 /* A hash of what the sources and launches of a variant are made from. */
 int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err);
 
-/* The whole op as bytes and back. op_get bounds every count and ends with op_check, so bytes from a broken or hostile child are
- * refused. */
+/* The whole op as bytes and back. op_get bounds every count and ends with op_check, so it refuses bytes of a broken or hostile child. */
 void op_put(struct buf *out, const struct op *op);
 int op_get(struct cursor *in, struct op **out, struct err *err);
 

@@ -58,7 +58,7 @@ bool pair_valued(const struct pair *p, const char *value)
     return is(p->value, p->value_len, value);
 }
 
-void listing_add(struct listing *l, const char *fmt, ...)
+void word_add(struct word_list *l, const char *fmt, ...)
 {
     const size_t room = sizeof l->text - sizeof ", ...";
     if (l->len > room) /* cut already */

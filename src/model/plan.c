@@ -10,30 +10,23 @@
 /* What an expression may speak of. */
 enum { PARAMS = 1, AXES = 2, TYPES = 4, DEVICE = 8, ALL = PARAMS | AXES | TYPES | DEVICE };
 
-static int add_name(struct plan *p, const char *name, struct err *err)
+/* What op_check lets pass never has more names than there are slots. */
+static void name_slots(struct plan *p)
 {
-    if (p->scope.n == MAX_SLOTS)
-        return err_set(err, ERR_INVALID, "more than %d names in the expressions' scope", MAX_SLOTS);
-    p->names[p->scope.n++] = name;
-    return 0;
-}
-
-static int name_slots(struct plan *p, struct err *err)
-{
-    int rc = 0;
+    const char **name = p->names;
     p->scope.names = p->names;
-    for (int i = 0; rc == 0 && p->variant && i < p->variant->nparams; i++)
-        rc = add_name(p, p->variant->params[i].name, err);
-    p->first_axis = p->scope.n;
-    for (int i = 0; rc == 0 && i < p->op->naxes; i++)
-        rc = add_name(p, p->op->axes[i].name, err);
-    p->first_type = p->scope.n;
-    for (int i = 0; rc == 0 && i < p->op->ntypes; i++)
-        rc = add_name(p, p->op->types[i], err);
-    p->first_device = p->scope.n;
-    for (int i = 0; rc == 0 && devspec_name(i); i++)
-        rc = add_name(p, devspec_name(i), err);
-    return rc;
+    for (int i = 0; p->variant && i < p->variant->nparams; i++)
+        *name++ = p->variant->params[i].name;
+    p->first_axis = (int)(name - p->names);
+    for (int i = 0; i < p->op->naxes; i++)
+        *name++ = p->op->axes[i].name;
+    p->first_type = (int)(name - p->names);
+    for (int i = 0; i < p->op->ntypes; i++)
+        *name++ = p->op->types[i];
+    p->first_device = (int)(name - p->names);
+    for (int i = 0; devspec_name(i); i++)
+        *name++ = devspec_name(i);
+    p->scope.n = (int)(name - p->names);
 }
 
 static int slot_kind(const struct plan *p, int slot)
@@ -52,7 +45,7 @@ static const char *stranger(const struct plan *p, const struct expr *e, int may)
     return NULL;
 }
 
-/* Compiles a text; where there is none, *out stays null. fmt: its place. */
+/* Compiles a text; without one *out stays null. fmt: its place. */
 __attribute__((format(printf, 6, 7))) static int compile(struct plan *p, const char *text, int may, const struct field **out,
                                                          struct err *err, const char *fmt, ...)
 {
@@ -67,7 +60,7 @@ __attribute__((format(printf, 6, 7))) static int compile(struct plan *p, const c
     if (!f || !(f->place = arena_strdup(p->arena, place)))
         return err_nomem(err);
     int rc = expr_compile(text, &p->scope, &f->expr, err);
-    if (rc < 0) {
+    if (rc) {
         err_prefix(err, "%s: ", place);
         return rc;
     }
@@ -81,26 +74,24 @@ __attribute__((format(printf, 6, 7))) static int compile(struct plan *p, const c
     return 0;
 }
 
-static int resolve_type(const struct plan *p, struct buffer_fields *b, const char *type, struct err *err)
+static void resolve_type(const struct plan *p, struct buffer_fields *b, const char *type)
 {
     if (!type)
         type = "i64";
     int t = op_type(p->op, type);
     b->type_slot = t < 0 ? -1 : p->first_type + t;
-    b->type = t < 0 ? dtype_find(type) : NULL;
-    if (t < 0 && !b->type)
-        return err_set(err, ERR_INVALID, "%s: no type %s", b->place, type);
-    return 0;
+    b->type = t < 0 ? dtype_find(type) : NULL; /* op_check has seen that it is one */
 }
 
 static int compile_arg(struct plan *p, const struct arg *a, struct buffer_fields *b, struct err *err)
 {
     b->place = a->name;
     b->rank = a->kind == ARG_VALUE ? -1 : a->rank;
-    int rc = resolve_type(p, b, a->type, err);
-    if (rc == 0 && a->kind == ARG_VALUE)
+    resolve_type(p, b, a->type);
+    int rc = 0;
+    if (a->kind == ARG_VALUE)
         rc = compile(p, a->value, AXES | TYPES, &b->value, err, "value %s", a->name);
-    for (int i = 0; rc == 0 && i < b->rank; i++)
+    for (int i = 0; !rc && i < b->rank; i++)
         rc = compile(p, a->extent[i], AXES | TYPES, &b->extent[i], err, "argument %s, extent[%d]", a->name, i + 1);
     return rc;
 }
@@ -112,26 +103,26 @@ static int compile_op(struct plan *p, struct err *err)
     if (!p->args)
         return err_nomem(err);
     int rc = 0;
-    for (int i = 0; rc == 0 && i < op->nargs; i++)
+    for (int i = 0; !rc && i < op->nargs; i++)
         rc = compile_arg(p, &op->args[i], &p->args[i], err);
-    if (rc == 0)
+    if (!rc)
         rc = compile(p, op->work_bytes, AXES | TYPES, &p->work_bytes, err, "work.bytes");
-    if (rc == 0)
+    if (!rc)
         rc = compile(p, op->work_flops, AXES | TYPES, &p->work_flops, err, "work.flops");
-    if (rc == 0)
+    if (!rc)
         rc = compile(p, op->check_length, AXES | TYPES, &p->length, err, "check.length");
     return rc;
 }
 
-/* where: "variant tile" or "variant tile, launch 2". */
+/* where: for messages, "variant tile" or "variant tile, launch 2". */
 static int compile_launch(struct plan *p, const struct launch *l, struct launch_fields *f, const char *where, struct err *err)
 {
     int rc = 0;
-    for (int d = 0; rc == 0 && d < 3; d++)
+    for (int d = 0; !rc && d < 3; d++)
         rc = compile(p, l->grid[d], ALL, &f->grid[d], err, "%s, grid[%d]", where, d + 1);
-    for (int d = 0; rc == 0 && d < 3; d++)
+    for (int d = 0; !rc && d < 3; d++)
         rc = compile(p, l->block[d], ALL, &f->block[d], err, "%s, block[%d]", where, d + 1);
-    return rc == 0 ? compile(p, l->shared, ALL, &f->shared, err, "%s, shared", where) : rc;
+    return rc ? rc : compile(p, l->shared, ALL, &f->shared, err, "%s, shared", where);
 }
 
 static int compile_launches(struct plan *p, const struct launch *launches, int n, const char *whose, struct err *err)
@@ -141,7 +132,7 @@ static int compile_launches(struct plan *p, const struct launch *launches, int n
         return err_nomem(err);
     p->nlaunches = n;
     int rc = 0;
-    for (int i = 0; rc == 0 && i < n; i++) {
+    for (int i = 0; !rc && i < n; i++) {
         char where[160];
         snprintf(where, sizeof where, n > 1 ? "%s, launch %d" : "%s", whose, i + 1);
         rc = compile_launch(p, &launches[i], &p->launches[i], where, err);
@@ -155,13 +146,12 @@ static int compile_workspaces(struct plan *p, const struct variant *v, struct er
     if (!p->workspaces)
         return err_nomem(err);
     int rc = 0;
-    for (int i = 0; rc == 0 && i < v->nworkspaces; i++) {
+    for (int i = 0; !rc && i < v->nworkspaces; i++) {
         struct buffer_fields *b = &p->workspaces[i];
         b->place = v->workspaces[i].name;
         b->rank = 1;
-        rc = resolve_type(p, b, v->workspaces[i].type, err);
-        if (rc == 0)
-            rc = compile(p, v->workspaces[i].count, ALL, &b->extent[0], err, "variant %s, workspace %s, count", v->name, b->place);
+        resolve_type(p, b, v->workspaces[i].type);
+        rc = compile(p, v->workspaces[i].count, ALL, &b->extent[0], err, "variant %s, workspace %s, count", v->name, b->place);
     }
     return rc;
 }
@@ -173,13 +163,13 @@ static int compile_variant(struct plan *p, const struct variant *v, struct err *
     if (!p->where || !p->needs)
         return err_nomem(err);
     int rc = 0;
-    for (int i = 0; rc == 0 && i < v->nwhere; i++)
+    for (int i = 0; !rc && i < v->nwhere; i++)
         rc = compile(p, v->where[i].text, ALL, &p->where[i], err, "variant %s, constraint `%.120s`", v->name, v->where[i].text);
-    for (int i = 0; rc == 0 && i < v->nneeds; i++)
+    for (int i = 0; !rc && i < v->nneeds; i++)
         rc = compile(p, v->needs[i].bytes, PARAMS | TYPES, &p->needs[i], err, "variant %s, needs[%d]", v->name, i + 1);
-    if (rc == 0)
+    if (!rc)
         rc = compile_workspaces(p, v, err);
-    if (rc < 0)
+    if (rc)
         return rc;
     char whose[MAX_NAME + 16];
     snprintf(whose, sizeof whose, "variant %s", v->name);
@@ -199,16 +189,15 @@ int plan_new(const struct op *op, int variant, struct plan **out, struct err *er
     p->arena = arena;
     p->op = op;
     p->variant = variant < 0 ? NULL : &op->variants[variant];
-    int rc = name_slots(p, err);
-    if (rc == 0)
-        rc = compile_op(p, err);
-    if (rc == 0 && p->variant)
+    name_slots(p);
+    int rc = compile_op(p, err);
+    if (!rc && p->variant)
         rc = compile_variant(p, p->variant, err);
-    else if (rc == 0)
+    else if (!rc)
         rc = compile_launches(p, &op->reference, op->reference_text ? 1 : 0, "reference", err);
-    if (rc == 0)
+    if (!rc)
         rc = plan_list_checks(p, err);
-    if (rc < 0)
+    if (rc)
         plan_free(p);
     else
         *out = p;

@@ -1,5 +1,5 @@
-/* A plan: a variant's expressions, compiled. It turns (problem, types, configuration, device) into geometry and sizes.
- * Immutable once built: evaluated from any thread, each with slots of its own. */
+/* A plan: the compiled expressions of a variant. It turns (problem, types, configuration, device) into geometry and sizes.
+ * It does not change once it is built, so any thread may evaluate it, each with slots of its own. */
 #ifndef MODEL_PLAN_H
 #define MODEL_PLAN_H
 
@@ -8,7 +8,7 @@
 #include "model/devspec.h"
 #include "model/problem.h"
 
-/* Slots, in this order: the variant's parameters, the op's axes, the op's types (their dtype's name), device.*. */
+/* The slots, in this order: the variant's parameters, the op's axes, the op's types (as the name of a dtype), device.*. */
 enum { MAX_SLOTS = MAX_PARAMS + MAX_AXES + MAX_TYPES + 16 };
 
 struct geometry {
@@ -32,14 +32,14 @@ struct plans {
 int plans_get(struct plans *all, int variant, const struct plan **out, struct err *err); /* lives as long as `all` */
 void plans_free(struct plans *all);
 const struct scope *plan_scope(const struct plan *p);
-/* Its expressions, in no order: for exports. Null past the last. */
+/* Its expressions, in no order, for exports; null past the last. */
 const struct expr *plan_expr(const struct plan *p, int i);
 
 /* Fills the slots; config may be null with variant -1. */
 void plan_slots(const struct plan *p, const struct problem *prob, int row, const struct devspec *dev, const struct config *config,
                 struct val slots[MAX_SLOTS]);
 
-/* The i-th constraint of the script; true where it holds. Evaluation errors are failures, with the constraint's text. */
+/* Whether the script's i-th constraint holds. The message of a failure has the constraint's text. */
 int plan_where(const struct plan *p, int i, const struct val *slots, bool *holds, struct err *err);
 /* Launch i (variant -1: the reference, i = 0). Every extent must be at least 1; 0 blocks are an error. */
 int plan_geometry(const struct plan *p, int i, const struct val *slots, struct geometry *out, struct err *err);
@@ -50,24 +50,23 @@ int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, i
 int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);
 /* NEED_ALIGN's bytes. */
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err);
-/* work.bytes, work.flops: 0 to WORK_MAX, as the database holds them; 0 where the script does not say. check.length: 1 where it does not. */
+/* work.bytes and work.flops: 0 to WORK_MAX, 0 if the script has none. check.length: 1 if the script has none. */
 int plan_work(const struct plan *p, const struct val *slots, double *bytes, double *flops, struct err *err);
 int plan_length(const struct plan *p, const struct val *slots, int64_t *length, struct err *err);
 
-/* What decides whether a configuration may run, as a list of checks: the script's constraints, in its order; then what the variant
- * requires of the device; then the limits that follow from its launches, workspaces and arguments. A space tests each as soon as
- * the slots that it reads are bound. */
+/* The checks that decide whether a configuration may run: the script's constraints, in its order; then what the variant requires of the
+ * device; then the limits for its launches, workspaces and arguments. A space asks each as soon as the slots that it reads have values. */
 int plan_checks(const struct plan *p);
 /* "TILE % ROWS == 0", "requires: cc 90", "limit: threads a block". Several launches may share a text. Lives as long as p. */
 const char *plan_check_text(const struct plan *p, int i);
-/* The slots that check i reads, ascending, each once; the device is not among them unless an expression names it. */
+/* The slots that check i reads, ascending, each once. Those of the device are among them only if an expression names them. */
 const int *plan_check_slots(const struct plan *p, int i, int *n);
-/* Allocates nothing. Failures are the script's own: a constraint or an extent that cannot be evaluated, a grid of no blocks. A
- * limit may fail so where an earlier constraint does not hold: ask the constraints first. */
+/* Allocates nothing. It fails if an expression cannot be evaluated, or a grid has no blocks. A limit may fail so because a constraint
+ * does not hold: ask the constraints first. */
 int plan_check(const struct plan *p, int i, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err);
 
-/* Whether a configuration may run. Null: it may; otherwise the text of the first check that it fails: requires first, then
- * constraints, then limits. An error counts as failing. */
+/* Null if the configuration may run; else the text of the first check that it does not pass: `requires` first, then constraints, then
+ * limits. A check that fails with an error is not passed. */
 const char *plan_refuses(const struct plan *p, const struct val *slots, const struct devspec *dev);
 
 /* The default for a problem: the first of the op's defaults whose constraints hold on this device. */

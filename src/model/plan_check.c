@@ -1,67 +1,49 @@
-/* What a plan refuses a configuration for: the script's constraints, what the variant requires, and the limits of the device, which
- * no script has to write. */
+/* The checks that a configuration has to pass: the script's constraints, what the variant requires of the device, and the device's limits,
+ * which are checked without the script saying so. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/plan_parts.h"
 
-/* Puts the slots that the marks tell on the check; null marks: none. */
-static int set_slots(struct plan *p, struct check *c, const bool *marks, struct err *err)
-{
-    for (int i = 0; marks && i < p->scope.n; i++)
-        c->nslots += marks[i];
-    int *slots = arena_array(p->arena, (size_t)c->nslots, sizeof *slots);
-    if (!slots)
-        return err_nomem(err);
-    for (int i = 0, n = 0; n < c->nslots; i++)
-        if (marks[i])
-            slots[n++] = i;
-    c->slots = slots;
-    return 0;
-}
-
-static void mark(const struct field *f, bool *marks)
-{
-    int n = 0;
-    const int *slots = f ? expr_slots(f->expr, &n) : NULL;
-    for (int i = 0; i < n; i++)
-        marks[slots[i]] = true;
-}
-
-/* Adds a check that reads n fields and, where it is one, a type's slot. fmt: its text. */
-__attribute__((format(printf, 7, 8))) static int add(struct plan *p, struct check c, const struct field *const *fields, int n,
+/* Adds a check that reads n fields and, unless it is negative, a type's slot. fmt: its text. */
+__attribute__((format(printf, 7, 8))) static int add(struct plan *p, struct condition c, const struct field *const *fields, int n,
                                                      int type_slot, struct err *err, const char *fmt, ...)
 {
-    char text[160];
+    struct buf text = { 0 };
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    buf_vfmt(&text, fmt, ap);
     va_end(ap);
-    c.text = arena_strdup(p->arena, text);
-    if (!c.text)
-        return err_nomem(err);
-    bool marks[MAX_SLOTS] = { false };
-    for (int i = 0; i < n; i++)
-        mark(fields[i], marks);
+    c.text = text.failed ? NULL : arena_strdup(p->arena, buf_text(&text));
+    buf_free(&text);
+
+    bool reads[MAX_SLOTS] = { false };
+    for (int i = 0, m = 0; i < n; i++) {
+        const int *slots = fields[i] ? expr_slots(fields[i]->expr, &m) : NULL;
+        for (int j = 0; slots && j < m; j++)
+            reads[slots[j]] = true;
+    }
     if (type_slot >= 0)
-        marks[type_slot] = true;
-    int rc = set_slots(p, &c, marks, err);
-    if (rc == 0)
-        p->checks[p->nchecks++] = c;
-    return rc;
+        reads[type_slot] = true;
+    for (int i = 0; i < p->scope.n; i++)
+        c.nslots += reads[i];
+    int *slots = arena_array(p->arena, (size_t)c.nslots, sizeof *slots);
+    if (!c.text || !slots)
+        return err_nomem(err);
+    c.slots = slots;
+    for (int i = 0; i < p->scope.n; i++)
+        if (reads[i])
+            *slots++ = i;
+    p->checks[p->nchecks++] = c;
+    return 0;
 }
 
 static int add_where(struct plan *p, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; rc == 0 && p->variant && i < p->variant->nwhere; i++) {
-        struct check *c = &p->checks[p->nchecks++];
-        bool marks[MAX_SLOTS] = { false };
-        mark(p->where[i], marks);
-        *c = (struct check){ .of = OF_WHERE, .at = i, .text = p->variant->where[i].text };
-        rc = set_slots(p, c, marks, err);
-    }
+    for (int i = 0; !rc && p->variant && i < p->variant->nwhere; i++)
+        rc = add(p, (struct condition){ .of = OF_WHERE, .at = i }, &p->where[i], 1, -1, err, "%s", p->variant->where[i].text);
     p->first_required = p->nchecks;
     return rc;
 }
@@ -71,15 +53,15 @@ static int add_required(struct plan *p, struct err *err)
     const struct requires none = { 0 }, *r = p->variant ? &p->variant->requires : &none;
     int rc = 0;
     if (r->backend)
-        rc = add(p, (struct check){ .of = OF_BACKEND }, NULL, 0, -1, err, "requires: backend %.40s", r->backend);
-    if (rc == 0 && r->cc && !r->arch_specific)
-        rc = add(p, (struct check){ .of = OF_CC }, NULL, 0, -1, err, "requires: cc %d", r->cc);
-    if (rc == 0 && r->arch_specific)
-        rc = add(p, (struct check){ .of = OF_ARCH }, NULL, 0, -1, err, "requires: sm_%da", r->cc);
-    if (rc == 0 && r->grid_order)
-        rc = add(p, (struct check){ .of = OF_ORDER }, NULL, 0, -1, err, "requires: grid_order");
-    if (rc == 0 && r->grid_progress)
-        rc = add(p, (struct check){ .of = OF_ORDER }, NULL, 0, -1, err, "requires: grid_progress");
+        rc = add(p, (struct condition){ .of = OF_BACKEND }, NULL, 0, -1, err, "requires: backend %.40s", r->backend);
+    if (!rc && r->cc && !r->arch_specific)
+        rc = add(p, (struct condition){ .of = OF_CC }, NULL, 0, -1, err, "requires: cc %d", r->cc);
+    if (!rc && r->arch_specific)
+        rc = add(p, (struct condition){ .of = OF_ARCH }, NULL, 0, -1, err, "requires: sm_%da", r->cc);
+    if (!rc && r->grid_order)
+        rc = add(p, (struct condition){ .of = OF_ORDER }, NULL, 0, -1, err, "requires: grid_order");
+    if (!rc && r->grid_progress)
+        rc = add(p, (struct condition){ .of = OF_ORDER }, NULL, 0, -1, err, "requires: grid_progress");
     p->first_limit = p->nchecks;
     return rc;
 }
@@ -87,19 +69,19 @@ static int add_required(struct plan *p, struct err *err)
 static int add_launch_limits(struct plan *p, int at, struct err *err)
 {
     const struct launch_fields *l = &p->launches[at];
-    int rc = add(p, (struct check){ .of = OF_THREADS, .at = at }, l->block, 3, -1, err, "limit: threads a block");
-    for (int d = 0; rc == 0 && d < 3; d++) {
-        struct check c = { .of = OF_BLOCK, .at = at, .dim = d };
+    int rc = add(p, (struct condition){ .of = OF_THREADS, .at = at }, l->block, 3, -1, err, "limit: threads a block");
+    for (int d = 0; !rc && d < 3; d++) {
+        struct condition c = { .of = OF_BLOCK, .at = at, .dim = d };
         if (l->block[d])
             rc = add(p, c, &l->block[d], 1, -1, err, "limit: block %c", 'x' + d);
     }
-    for (int d = 0; rc == 0 && d < 3; d++) {
-        struct check c = { .of = OF_GRID, .at = at, .dim = d };
+    for (int d = 0; !rc && d < 3; d++) {
+        struct condition c = { .of = OF_GRID, .at = at, .dim = d };
         if (l->grid[d])
             rc = add(p, c, &l->grid[d], 1, -1, err, "limit: grid %c", 'x' + d);
     }
-    if (rc == 0 && l->shared)
-        rc = add(p, (struct check){ .of = OF_SHARED, .at = at }, &l->shared, 1, -1, err, "limit: shared memory");
+    if (!rc && l->shared)
+        rc = add(p, (struct condition){ .of = OF_SHARED, .at = at }, &l->shared, 1, -1, err, "limit: shared memory");
     return rc;
 }
 
@@ -107,15 +89,15 @@ static int add_buffer_limit(struct plan *p, enum check_of of, int at, const stru
 {
     if (b->rank < 0)
         return 0;
-    return add(p, (struct check){ .of = of, .at = at }, b->extent, b->rank, b->type_slot, err, "limit: bytes of %s", b->place);
+    return add(p, (struct condition){ .of = of, .at = at }, b->extent, b->rank, b->type_slot, err, "limit: bytes of %s", b->place);
 }
 
 static int add_buffer_limits(struct plan *p, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; rc == 0 && i < p->op->nargs; i++)
+    for (int i = 0; !rc && i < p->op->nargs; i++)
         rc = add_buffer_limit(p, OF_ARG, i, &p->args[i], err);
-    for (int i = 0; rc == 0 && p->variant && i < p->variant->nworkspaces; i++)
+    for (int i = 0; !rc && p->variant && i < p->variant->nworkspaces; i++)
         rc = add_buffer_limit(p, OF_WORKSPACE, i, &p->workspaces[i], err);
     return rc;
 }
@@ -130,11 +112,11 @@ int plan_list_checks(struct plan *p, struct err *err)
     if (!p->checks)
         return err_nomem(err);
     int rc = add_where(p, err);
-    if (rc == 0)
+    if (!rc)
         rc = add_required(p, err);
-    for (int i = 0; rc == 0 && i < p->nlaunches; i++)
+    for (int i = 0; !rc && i < p->nlaunches; i++)
         rc = add_launch_limits(p, i, err);
-    return rc == 0 ? add_buffer_limits(p, err) : rc;
+    return rc ? rc : add_buffer_limits(p, err);
 }
 
 int plan_checks(const struct plan *p)
@@ -161,7 +143,7 @@ static int check_threads(const struct launch_fields *l, const struct val *slots,
     for (int d = 0; d < 3; d++) {
         int64_t n = 1;
         int rc = l->block[d] ? field_int(l->block[d], slots, &n, err) : 0;
-        if (rc < 0)
+        if (rc)
             return rc;
         if (__builtin_mul_overflow(threads, n < 1 ? 1 : n, &threads))
             *holds = false;
@@ -170,8 +152,8 @@ static int check_threads(const struct launch_fields *l, const struct val *slots,
     return 0;
 }
 
-static int check_limit(const struct plan *p, const struct check *c, const struct val *slots, const struct devspec *dev, bool *holds,
-                       struct err *err)
+static int check_limit(const struct plan *p, const struct condition *c, const struct val *slots, const struct devspec *dev,
+                       bool *holds, struct err *err)
 {
     const struct launch_fields *l = c->of < OF_ARG ? &p->launches[c->at] : NULL;
     const struct buffer_fields *b = c->of == OF_ARG ? &p->args[c->at] : c->of == OF_WORKSPACE ? &p->workspaces[c->at] : NULL;
@@ -197,13 +179,13 @@ static int check_limit(const struct plan *p, const struct check *c, const struct
         rc = buffer_bytes(b, buffer_type(b, slots), slots, &n, err);
         most = dev->max_alloc;
     }
-    *holds = rc == 0 && n >= least && n <= most;
+    *holds = !rc && n >= least && n <= most;
     return rc;
 }
 
 int plan_check(const struct plan *p, int i, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err)
 {
-    const struct check *c = &p->checks[i];
+    const struct condition *c = &p->checks[i];
     switch (c->of) {
     case OF_WHERE:
         return plan_where(p, c->at, slots, holds, err);
@@ -243,31 +225,19 @@ const char *plan_refuses(const struct plan *p, const struct val *slots, const st
     return text ? text : first_failed(p, p->first_limit, p->nchecks, slots, dev);
 }
 
-/* Why default i may not run, into `why`; "" where it may, and *out is then it. */
-static int try_default(const struct op *op, int i, const struct problem *prob, int row, const struct devspec *dev,
-                       struct config *out, char why[160], struct err *err)
+/* Why a configuration may not run, into `why`; "" if it may. */
+static int try_config(const struct op *op, const struct config *c, const struct problem *prob, int row, const struct devspec *dev,
+                      char why[160], struct err *err)
 {
-    const struct default_config *d = &op->defaults[i];
-    const struct variant *v = &op->variants[d->variant];
-    struct config c = { .variant = d->variant };
-    for (int j = 0; j < v->nparams; j++) {
-        int at = param_value(&v->params[j], d->values[j]);
-        if (at < 0)
-            return err_set(err, ERR_INVALID, "default %d: its %s is not among the values of variant %s", i + 1, v->params[j].name,
-                           v->name);
-        c.at[j] = (uint16_t)at;
-    }
     struct plan *p;
-    int rc = plan_new(op, d->variant, &p, err);
-    if (rc < 0)
-        return rc;
     struct val slots[MAX_SLOTS];
-    plan_slots(p, prob, row, dev, &c, slots);
+    int rc = plan_new(op, c->variant, &p, err);
+    if (rc)
+        return rc;
+    plan_slots(p, prob, row, dev, c, slots);
     const char *text = plan_refuses(p, slots, dev);
     snprintf(why, 160, "%s", text ? text : "");
     plan_free(p);
-    if (!*why)
-        *out = c;
     return 0;
 }
 
@@ -276,8 +246,12 @@ int op_default(const struct op *op, const struct problem *prob, int row, const s
 {
     char why[160] = "there are no defaults";
     for (int i = 0; i < op->ndefaults; i++) {
-        int rc = try_default(op, i, prob, row, dev, out, why, err);
-        if (rc < 0 || !*why)
+        struct config c;
+        config_of_default(op, i, &c);
+        int rc = try_config(op, &c, prob, row, dev, why, err);
+        if (!rc && !*why)
+            *out = c;
+        if (rc || !*why)
             return rc;
     }
     return err_set(err, ERR_UNSUPPORTED, "%s: no default configuration may run here: %s", op->name, why);

@@ -7,7 +7,7 @@
 int field_int(const struct field *f, const struct val *slots, int64_t *out, struct err *err)
 {
     int rc = expr_int(f->expr, slots, out, err);
-    if (rc < 0)
+    if (rc)
         err_prefix(err, "%s: ", f->place);
     return rc;
 }
@@ -15,16 +15,30 @@ int field_int(const struct field *f, const struct val *slots, int64_t *out, stru
 int field_from(const struct field *f, int64_t least, const struct val *slots, int64_t *out, struct err *err)
 {
     int rc = field_int(f, slots, out, err);
-    if (rc == 0 && *out < least)
+    if (!rc && *out < least)
         return err_set(err, ERR_INVALID, "%s: `%s` is %lld: it must be at least %lld", f->place, expr_text(f->expr),
                        (long long)*out, (long long)least);
+    return rc;
+}
+
+/* A number, whole or not. */
+static int field_number(const struct field *f, const struct val *slots, double *out, struct err *err)
+{
+    struct val v;
+    int rc = expr_eval(f->expr, slots, &v, err);
+    if (rc)
+        err_prefix(err, "%s: ", f->place);
+    else if (v.type != VAL_INT && v.type != VAL_FLOAT)
+        rc = err_set(err, ERR_INVALID, "%s: `%s` is no number", f->place, expr_text(f->expr));
+    else
+        *out = v.type == VAL_INT ? (double)v.i : v.f;
     return rc;
 }
 
 int plan_where(const struct plan *p, int i, const struct val *slots, bool *holds, struct err *err)
 {
     int rc = expr_bool(p->where[i]->expr, slots, holds, err);
-    if (rc < 0)
+    if (rc)
         err_prefix(err, "%s: ", p->where[i]->place);
     return rc;
 }
@@ -36,15 +50,15 @@ int plan_geometry(const struct plan *p, int i, const struct val *slots, struct g
     const struct launch_fields *l = &p->launches[i];
     struct geometry g = { { 1, 1, 1 }, { 1, 1, 1 }, 0 };
     int rc = 0;
-    for (int d = 0; rc == 0 && d < 3; d++)
+    for (int d = 0; !rc && d < 3; d++)
         if (l->grid[d])
             rc = field_from(l->grid[d], 1, slots, &g.grid[d], err);
-    for (int d = 0; rc == 0 && d < 3; d++)
+    for (int d = 0; !rc && d < 3; d++)
         if (l->block[d])
             rc = field_from(l->block[d], 1, slots, &g.block[d], err);
-    if (rc == 0 && l->shared)
+    if (!rc && l->shared)
         rc = field_from(l->shared, 0, slots, &g.shared, err);
-    if (rc == 0)
+    if (!rc)
         *out = g;
     return rc;
 }
@@ -60,7 +74,7 @@ int buffer_bytes(const struct buffer_fields *b, const struct dtype *type, const 
     for (int i = 0; i < b->rank; i++) {
         int64_t n;
         int rc = field_from(b->extent[i], 1, slots, &n, err);
-        if (rc < 0)
+        if (rc)
             return rc;
         if (__builtin_mul_overflow(bytes, n, &bytes))
             return err_set(err, ERR_INVALID, "the bytes of %s do not fit 64 bits", b->place);
@@ -79,16 +93,6 @@ int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, i
     return buffer_bytes(&p->workspaces[i], op_arg_dtype(p->op, p->variant->workspaces[i].type, row), slots, out, err);
 }
 
-/* The low `bytes` bytes of v, as an integer of that size lies in memory. */
-static void put_integer(unsigned char *out, uint64_t v, int bytes)
-{
-    const uint8_t v8 = (uint8_t)v;
-    const uint16_t v16 = (uint16_t)v;
-    const uint32_t v32 = (uint32_t)v;
-    const void *from = bytes == 1 ? (const void *)&v8 : bytes == 2 ? (const void *)&v16 : bytes == 4 ? (const void *)&v32 : &v;
-    memcpy(out, from, (size_t)bytes);
-}
-
 static bool integer_fits(const struct dtype *t, int64_t v)
 {
     if (t->kind == DT_UINT)
@@ -97,7 +101,7 @@ static bool integer_fits(const struct dtype *t, int64_t v)
 }
 
 /* The bits of the nearest number of a 16-bit float format, ties to even: `fraction` bits after the point, normal numbers from
- * 2^least on. False where it is too large. */
+ * 2^least on. False if it is too large. */
 static bool to_float16(double v, int fraction, int least, uint16_t *out)
 {
     int exponent = least; /* zero, or subnormal: fewer bits */
@@ -105,7 +109,8 @@ static bool to_float16(double v, int fraction, int least, uint16_t *out)
         exponent = ilogb(v);
     if (exponent > 1 - least)
         return false;
-    /* Counted in units of the last place, with the leading 1: it and a rounding up carry into the exponent by themselves. */
+    /* In units of the last place, the leading 1 included. Adding them to the exponent's bits adds that 1 to the exponent; so does a carry
+     * from rounding up. */
     uint32_t units = (uint32_t)rint(ldexp(fabs(v), fraction - exponent));
     uint32_t bits = ((uint32_t)(exponent - least) << fraction) + units;
     uint32_t infinity = (uint32_t)(3 - 2 * least) << fraction;
@@ -138,27 +143,23 @@ int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigne
     if (!b->value)
         return err_set(err, ERR_INVALID, "argument %s is a buffer: it has no value", b->place);
     const struct dtype *t = buffer_type(b, slots);
-    struct val v;
-    bool fits;
+    bool fits = false;
     int rc;
     memset(out, 0, 16);
     if (t->kind == DT_INT || t->kind == DT_UINT) {
-        int64_t whole;
-        if ((rc = field_int(b->value, slots, &whole, err)) < 0)
-            return rc;
+        int64_t whole = 0;
+        rc = field_int(b->value, slots, &whole, err);
         fits = integer_fits(t, whole);
-        put_integer(out, (uint64_t)whole, t->bytes);
+        memcpy(out, &whole, (size_t)t->bytes); /* the low bytes come first, on host and device */
     } else {
-        if ((rc = expr_eval(b->value->expr, slots, &v, err)) < 0) {
-            err_prefix(err, "%s: ", b->value->place);
-            return rc;
-        }
-        if (v.type != VAL_INT && v.type != VAL_FLOAT)
-            return err_set(err, ERR_INVALID, "%s: `%s` is no number", b->value->place, expr_text(b->value->expr));
-        fits = put_float(t, v.type == VAL_INT ? (double)v.i : v.f, out);
+        double number = 0;
+        rc = field_number(b->value, slots, &number, err);
+        fits = put_float(t, number, out);
     }
     *bytes = t->bytes;
-    return fits ? 0 : err_set(err, ERR_INVALID, "%s: `%s` does not fit %s", b->value->place, expr_text(b->value->expr), t->name);
+    if (!rc && !fits)
+        rc = err_set(err, ERR_INVALID, "%s: `%s` does not fit %s", b->value->place, expr_text(b->value->expr), t->name);
+    return rc;
 }
 
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err)
@@ -170,24 +171,17 @@ int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *byt
 
 static int amount(const struct field *f, const struct val *slots, double *out, struct err *err)
 {
-    struct val v = val_int(0);
-    int rc = f ? expr_eval(f->expr, slots, &v, err) : 0;
-    if (rc < 0) {
-        err_prefix(err, "%s: ", f->place);
-        return rc;
-    }
-    if (v.type != VAL_INT && v.type != VAL_FLOAT)
-        return err_set(err, ERR_INVALID, "%s: `%s` is no number", f->place, expr_text(f->expr));
-    *out = v.type == VAL_INT ? (double)v.i : v.f;
-    if (!(*out >= 0 && *out <= WORK_MAX)) /* nor NaN */
-        return err_set(err, ERR_INVALID, "%s: `%s` is %g: it must be from 0 to %g", f->place, expr_text(f->expr), *out, WORK_MAX);
-    return 0;
+    *out = 0;
+    int rc = f ? field_number(f, slots, out, err) : 0;
+    if (!rc && !(*out >= 0 && *out <= WORK_MAX)) /* nor NaN */
+        rc = err_set(err, ERR_INVALID, "%s: `%s` is %g: it must be from 0 to %g", f->place, expr_text(f->expr), *out, WORK_MAX);
+    return rc;
 }
 
 int plan_work(const struct plan *p, const struct val *slots, double *bytes, double *flops, struct err *err)
 {
     int rc = amount(p->work_bytes, slots, bytes, err);
-    return rc == 0 ? amount(p->work_flops, slots, flops, err) : rc;
+    return rc ? rc : amount(p->work_flops, slots, flops, err);
 }
 
 int plan_length(const struct plan *p, const struct val *slots, int64_t *length, struct err *err)

@@ -11,36 +11,36 @@ struct field {
     struct field *next; /* all of a plan, to free */
 };
 
-/* Null: 1, for shared 0. */
+/* Null: not given, which means 1, and 0 for shared. */
 struct launch_fields {
     const struct field *grid[3], *block[3], *shared;
 };
 
-/* Elements of a buffer are the product of its extents; none: one element. */
+/* A buffer has as many elements as the product of its extents; without any it has one. */
 struct buffer_fields {
     const char *place; /* its name */
     int rank;          /* -1: no buffer but a scalar */
     const struct field *extent[MAX_RANK];
     const struct field *value; /* the scalar's */
-    int type_slot;             /* that holds its dtype's name; -1: */
+    int type_slot;             /* the slot with its dtype's name; -1: there is none, but */
     const struct dtype *type;
 };
 
 enum check_of {
     OF_WHERE,   /* constraint `at` of the script */
-    OF_BACKEND, /* required of the device, from here on: */
+    OF_BACKEND, /* from here on: what the variant requires of the device */
     OF_CC,
     OF_ARCH,
     OF_ORDER,   /* an order or progress of blocks, which OpenCL does not promise */
-    OF_THREADS, /* limits, from here on: of launch `at`, */
-    OF_BLOCK,   /* dimension `dim` */
+    OF_THREADS, /* from here on: limits, of launch `at` */
+    OF_BLOCK,   /* and its dimension `dim` */
     OF_GRID,
     OF_SHARED,
-    OF_ARG, /* of argument or workspace `at` */
+    OF_ARG, /* limits of argument or workspace `at` */
     OF_WORKSPACE,
 };
 
-struct check {
+struct condition {
     enum check_of of;
     int at, dim;
     const char *text;
@@ -62,7 +62,7 @@ struct plan {
     struct buffer_fields *args, *workspaces;
     const struct field **needs;
     const struct field *work_bytes, *work_flops, *length;
-    struct check *checks; /* constraints, then what is required, then limits */
+    struct condition *checks; /* constraints, then what is required, then limits */
     int nchecks, first_required, first_limit;
 };
 

@@ -1,72 +1,47 @@
 #include "model/problem.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "model/pairs.h"
-
-enum digits { DIGITS_FINE, DIGITS_NOT_A_NUMBER, DIGITS_TOO_LARGE };
-
-/* Decimal digits after an optional minus; nothing else is a size. */
-static enum digits read_integer(const struct pair *p, int64_t *out)
-{
-    bool minus = p->value[0] == '-', large = false;
-    int64_t v = 0;
-    if (p->value_len == minus)
-        return DIGITS_NOT_A_NUMBER;
-    for (int i = minus; i < p->value_len; i++) {
-        int digit = p->value[i] - '0';
-        if (digit < 0 || digit > 9)
-            return DIGITS_NOT_A_NUMBER;
-        large = large || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v);
-    }
-    if (large && !minus)
-        return DIGITS_TOO_LARGE;
-    *out = large ? INT64_MIN : minus ? -v : v;
-    return DIGITS_FINE;
-}
-
-static const char *axis_word(enum axis_kind kind)
-{
-    static const char *const words[] = { "a size", "a stride", "a batch", "a flag" };
-    return words[kind];
-}
 
 static int read_size(const struct axis *axis, const struct pair *p, int64_t *out, struct err *err)
 {
+    static const char *const kinds[] = { "a size", "a stride", "a batch", "a flag" };
     const char *right = axis->kind == AXIS_FLAG ? "0 or 1" : "a whole number from 1";
-    const char *what = axis_word(axis->kind);
-    switch (read_integer(p, out)) {
-    case DIGITS_NOT_A_NUMBER:
-        return err_set(err, ERR_INVALID, "shape: %s=%.*s is not a number: %s is %s", axis->name, p->value_len, p->value, what,
-                       right);
-    case DIGITS_TOO_LARGE:
+    bool minus = *p->value == '-';
+    size_t digits = strspn(p->value + minus, "0123456789");
+    if (!digits || minus + digits != (size_t)p->value_len)
+        return err_set(err, ERR_INVALID, "shape: %s=%.*s is not a number: %s is %s", axis->name, p->value_len, p->value,
+                       kinds[axis->kind], right);
+    errno = 0;
+    *out = strtoll(p->value, NULL, 10);
+    if (errno && !minus)
         return err_set(err, ERR_INVALID, "shape: %s=%.*s is too large: the largest is %lld", axis->name, p->value_len, p->value,
                        (long long)INT64_MAX);
-    case DIGITS_FINE:
-        break;
-    }
     if (axis_takes(axis, *out))
         return 0;
-    return err_set(err, ERR_INVALID, "shape: %s=%.*s %s: %s is %s", axis->name, p->value_len, p->value,
-                   *out < 0    ? "is negative"
-                   : *out == 0 ? "is zero"
-                               : "is neither",
-                   what, right);
+    const char *wrong = *out < 0 ? "is negative" : *out == 0 ? "is zero" : "is neither";
+    return err_set(err, ERR_INVALID, "shape: %s=%.*s %s: %s is %s", axis->name, p->value_len, p->value, wrong, kinds[axis->kind],
+                   right);
 }
 
 static int unknown(const struct op *op, const struct pair *p, struct err *err)
 {
-    struct listing known = { 0 };
+    struct word_list known = { 0 };
     for (int i = 0; i < op->naxes; i++)
-        listing_add(&known, "%s", op->axes[i].name);
+        word_add(&known, "%s", op->axes[i].name);
     return err_set(err, ERR_INVALID, "shape: %s has no axis %.*s: its axes are %s", op->name, p->name_len, p->name, known.text);
 }
 
 static int missing(const struct op *op, const bool *given, struct err *err)
 {
-    struct listing lacking = { 0 }, right = { 0 };
+    struct word_list lacking = { 0 }, right = { 0 };
     for (int i = 0; i < op->naxes; i++) {
         if (!given[i])
-            listing_add(&lacking, "%s", op->axes[i].name);
-        listing_add(&right, "%s=N", op->axes[i].name);
+            word_add(&lacking, "%s", op->axes[i].name);
+        word_add(&right, "%s=N", op->axes[i].name);
     }
     return err_set(err, ERR_INVALID, "shape: %s missing: give every axis of %s: %s", lacking.text, op->name, right.text);
 }
@@ -86,12 +61,12 @@ int problem_parse(const struct op *op, const char *text, struct problem *out, st
         if (given[axis])
             return err_set(err, ERR_INVALID, "shape: %s is given twice: give every axis once", op->axes[axis].name);
         rc = read_size(&op->axes[axis], &pair, &p.size[axis], err);
-        if (rc < 0)
+        if (rc)
             return rc;
         given[axis] = true;
         n++;
     }
-    if (rc < 0)
+    if (rc)
         return rc;
     if (n < op->naxes)
         return missing(op, given, err);

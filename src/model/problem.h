@@ -8,7 +8,7 @@ struct problem {
     int64_t size[MAX_AXES];
 };
 
-/* "m=1111,n=113", every axis once, in any order; each error is a line that says what would be right. */
+/* Reads "m=1111,n=113": each axis once, in any order. */
 int problem_parse(const struct op *op, const char *text, struct problem *out, struct err *err);
 void problem_print(struct buf *out, const struct op *op, const struct problem *p); /* in the op's order */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/serial.h"
 
 static const char *const names[OUT_COUNT] = {
     [OUT_OK] = "ok",
@@ -31,107 +32,71 @@ int outcome_find(const char *name)
     return -1;
 }
 
-static void put_stats(struct buf *out, const struct stats *s)
+/* What cutune would never have written makes the cursor bad, here and below. */
+static void io_time(struct serial *s, double *v)
 {
-    buf_u32(out, (uint32_t)s->n);
-    const double parts[] = { s->median, s->min, s->max, s->mean, s->stddev, s->ci_low, s->ci_high };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        buf_f64(out, parts[i]);
+    io_f64(s, v);
+    if (!serial_reads(s))
+        return;
+    s->in->bad = s->in->bad || !(*v >= 0 && *v <= TIME_MAX); /* nor NaN */
+    *v = s->in->bad ? 0 : *v;
+}
+
+static void io_from(struct serial *s, int *v, int least)
+{
+    io_int(s, v);
+    if (!serial_reads(s))
+        return;
+    s->in->bad = s->in->bad || *v < least;
+    *v = s->in->bad ? 0 : *v;
+}
+
+static void io_samples(struct serial *s, struct result *r)
+{
+    io_count(s, &r->nsamples, INT32_MAX);
+    if (serial_reads(s) && r->nsamples) {
+        r->samples = mem_array((size_t)r->nsamples, sizeof *r->samples);
+        s->nomem = !r->samples;
+    }
+    for (int i = 0; r->samples && i < r->nsamples; i++)
+        io_time(s, &r->samples[i]);
+}
+
+static void io_result(struct serial *s, struct result *r)
+{
+    struct stats *stats = &r->stats;
+    double *const times[] = { &stats->median, &stats->min,    &stats->max,    &stats->mean,
+                              &stats->stddev, &stats->ci_low, &stats->ci_high };
+    io_enum(s, &r->outcome);
+    io_text(s, r->reason, sizeof r->reason);
+    io_from(s, &stats->n, 0);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        io_time(s, times[i]);
+    io_samples(s, r);
+    io_time(s, &r->compile_ms);
+    io_from(s, &r->resources.registers, -1);
+    io_number(s, &r->resources.shared, -1, INT64_MAX);
+    io_number(s, &r->resources.local, -1, INT64_MAX);
+    io_from(s, &r->resources.max_threads, -1);
+    io_from(s, &r->sm_mhz, 0);
+    io_from(s, &r->mem_mhz, 0);
 }
 
 void result_put(struct buf *out, const struct result *r)
 {
-    buf_u8(out, (uint8_t)r->outcome);
-    buf_lstr(out, r->reason);
-    put_stats(out, &r->stats);
-    buf_u32(out, (uint32_t)r->nsamples);
-    for (int i = 0; i < r->nsamples; i++)
-        buf_f64(out, r->samples[i]);
-    buf_f64(out, r->compile_ms);
-    buf_i64(out, r->resources.registers);
-    buf_i64(out, r->resources.shared);
-    buf_i64(out, r->resources.local);
-    buf_i64(out, r->resources.max_threads);
-    buf_u32(out, (uint32_t)r->sm_mhz);
-    buf_u32(out, (uint32_t)r->mem_mhz);
-}
-
-/* What cutune would never have written makes the cursor bad, here and below. */
-static double get_time(struct cursor *in)
-{
-    double v = get_f64(in);
-    if (!(v >= 0 && v <= TIME_MAX)) /* nor NaN */
-        in->bad = true;
-    return in->bad ? 0 : v;
-}
-
-static int64_t get_from(struct cursor *in, int64_t least, int64_t most)
-{
-    int64_t v = get_i64(in);
-    if (v < least || v > most)
-        in->bad = true;
-    return in->bad ? 0 : v;
-}
-
-static int get_count(struct cursor *in)
-{
-    uint32_t v = get_u32(in);
-    if (v > INT32_MAX)
-        in->bad = true;
-    return in->bad ? 0 : (int)v;
-}
-
-static void get_stats(struct cursor *in, struct stats *s)
-{
-    s->n = get_count(in);
-    double *const parts[] = { &s->median, &s->min, &s->max, &s->mean, &s->stddev, &s->ci_low, &s->ci_high };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        *parts[i] = get_time(in);
-}
-
-static int get_samples(struct cursor *in, struct result *r, struct err *err)
-{
-    r->nsamples = get_count(in);
-    if (in->bad || (size_t)r->nsamples > (size_t)(in->end - in->at) / sizeof *r->samples) {
-        in->bad = true;
-        r->nsamples = 0;
-        return 0;
-    }
-    if (r->nsamples && !(r->samples = mem_array((size_t)r->nsamples, sizeof *r->samples)))
-        return err_nomem(err);
-    for (int i = 0; i < r->nsamples; i++)
-        r->samples[i] = get_time(in);
-    return 0;
+    io_result(&(struct serial){ .out = out }, (struct result *)r); /* writing changes nothing */
 }
 
 int result_get(struct cursor *in, struct result *out, struct err *err)
 {
+    struct serial s = { .in = in };
     struct result r = { 0 };
-    *out = r;
-    r.outcome = get_u8(in);
-    size_t n;
-    const char *reason = get_lstr(in, &n);
-    if (!reason || n >= sizeof r.reason || r.outcome >= OUT_COUNT)
-        in->bad = true;
-    else
-        memcpy(r.reason, reason, n);
-    get_stats(in, &r.stats);
-    int rc = get_samples(in, &r, err);
-    if (rc < 0)
-        return rc;
-    r.compile_ms = get_time(in);
-    r.resources.registers = (int)get_from(in, -1, INT32_MAX);
-    r.resources.shared = get_from(in, -1, INT64_MAX);
-    r.resources.local = get_from(in, -1, INT64_MAX);
-    r.resources.max_threads = (int)get_from(in, -1, INT32_MAX);
-    r.sm_mhz = get_count(in);
-    r.mem_mhz = get_count(in);
-    if (in->bad) {
+    io_result(&s, &r);
+    bool bad = in->bad || r.outcome >= OUT_COUNT;
+    if (bad || s.nomem)
         result_free(&r);
-        return err_set(err, ERR_CORRUPT, "result: not as cutune writes it");
-    }
     *out = r;
-    return 0;
+    return s.nomem ? err_nomem(err) : bad ? err_set(err, ERR_CORRUPT, "result: not as cutune writes it") : 0;
 }
 
 void result_free(struct result *r)

@@ -1,21 +1,22 @@
-/* A measurement: what came of one configuration. */
+/* A measurement: the result of trying one configuration. */
 #ifndef MODEL_RECORD_H
 #define MODEL_RECORD_H
 
 #include "base/buf.h"
 #include "base/util.h"
 
-/* Values, not errors. The order is that of the way: the first that applies. */
+/* How a configuration ended. These are results, not errors. A configuration is built, loaded, run, checked and timed: its outcome is
+ * what happens first on that way. */
 enum outcome {
     OUT_OK,
-    OUT_INVALID,       /* a constraint or limit that showed only late */
-    OUT_COMPILE_ERROR, /* template or compiler refused; reason: the first line of its log */
-    OUT_RESOURCES,     /* registers, shared memory, local memory */
+    OUT_INVALID,       /* a constraint or limit refused it, and that showed only when it was prepared */
+    OUT_COMPILE_ERROR, /* the template or the compiler refused it; reason: the line of the log that says most */
+    OUT_RESOURCES,     /* it needs more registers, shared or local memory than there is */
     OUT_LAUNCH_ERROR,  /* the driver refused or reported an error */
-    OUT_WRONG,         /* not what the reference gives; or wrote outside its output */
+    OUT_WRONG,         /* its result is not the reference's, or it wrote outside its output */
     OUT_TIMEOUT,       /* past its deadline */
     OUT_CRASH,         /* took its worker or its context down */
-    OUT_SLOWER,        /* right, and clearly behind: cut short; its time is of fewer samples */
+    OUT_SLOWER,        /* right, but clearly behind, so timing ended early: its time is that of fewer samples */
     OUT_COUNT,
 };
 const char *outcome_name(enum outcome o); /* "ok", "compile-error", ... */
@@ -24,11 +25,11 @@ int outcome_find(const char *name);       /* -1 */
 struct resources {
     int registers;   /* a thread; -1 unknown, here and below */
     int64_t shared;  /* static, bytes a block */
-    int64_t local;   /* bytes a thread: spills and arrays */
-    int max_threads; /* a block of this kernel may have */
+    int64_t local;   /* bytes a thread: spilled registers, and arrays */
+    int max_threads; /* that a block of this kernel may have */
 };
 
-/* ns, 31 years: the longest time that the database holds. */
+/* ns, 31 years: no time in the database is longer. */
 #define TIME_MAX 1e18
 
 /* Times in nanoseconds, of all launches of a configuration together with what it has to clear. */
@@ -38,17 +39,17 @@ struct stats {
     double ci_low, ci_high; /* 95% interval of the median, from order statistics */
 };
 
-enum { PROTOCOL = 1 }; /* of measuring; raised when timing changes what a number means */
+enum { PROTOCOL = 1 }; /* the version of the way of measuring: raised if a number comes to mean something else */
 
 struct result {
     enum outcome outcome;
     char reason[256];   /* "" for ok */
-    struct stats stats; /* of the record; after a play-off, of that */
+    struct stats stats; /* of the samples; after a play-off, of the play-off's */
     int nsamples;
     double *samples; /* ns, in order of time; owned, mem_free */
     double compile_ms;
     struct resources resources; /* the worst of its kernels */
-    int sm_mhz, mem_mhz;        /* clocks right after timing; 0 unknown */
+    int sm_mhz, mem_mhz;        /* clocks right after timing; 0: unknown */
 };
 
 void result_put(struct buf *out, const struct result *r);

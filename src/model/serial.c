@@ -46,6 +46,30 @@ void io_i64(struct serial *s, int64_t *v)
         *v = get_i64(s->in);
 }
 
+void io_number(struct serial *s, int64_t *v, int64_t least, int64_t most)
+{
+    io_i64(s, v);
+    if (s->out)
+        return;
+    s->in->bad = s->in->bad || *v < least || *v > most;
+    *v = s->in->bad ? 0 : *v;
+}
+
+void io_text(struct serial *s, char *text, size_t room)
+{
+    size_t n = 0;
+    if (s->out) {
+        buf_lstr(s->out, text);
+        return;
+    }
+    const char *from = get_lstr(s->in, &n);
+    s->in->bad = s->in->bad || !from || n >= room;
+    n = s->in->bad ? 0 : n;
+    if (n)
+        memcpy(text, from, n);
+    text[n] = 0;
+}
+
 void io_str(struct serial *s, const char **v)
 {
     size_t n;
@@ -60,7 +84,7 @@ void io_str(struct serial *s, const char **v)
         s->in->bad = true;
 }
 
-static void io_float(struct serial *s, double *v)
+void io_f64(struct serial *s, double *v)
 {
     if (s->out)
         buf_f64(s->out, *v);
@@ -82,7 +106,7 @@ void io_val(struct serial *s, struct val *v)
         io_i64(s, &v->i);
         break;
     case VAL_FLOAT:
-        io_float(s, &v->f);
+        io_f64(s, &v->f);
         break;
     case VAL_STR:
         io_str(s, &v->s);

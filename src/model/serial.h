@@ -26,7 +26,10 @@ void io_bool(struct serial *s, bool *v);
 void io_enum(struct serial *s, unsigned *v); /* a byte; what it means is for op_check to judge, as all values here */
 void io_int(struct serial *s, int *v);       /* 32 bits */
 void io_i64(struct serial *s, int64_t *v);
-void io_str(struct serial *s, const char **v); /* null is told from "" */
+void io_number(struct serial *s, int64_t *v, int64_t least, int64_t most); /* as io_i64; what lies outside is a failure */
+void io_f64(struct serial *s, double *v);
+void io_text(struct serial *s, char *text, size_t room); /* an array with room for so many bytes */
+void io_str(struct serial *s, const char **v);           /* null is told from "" */
 void io_val(struct serial *s, struct val *v);
 /* How many things follow. More than `most` of them, or than bytes are left, is a failure, and then it is 0. */
 void io_count(struct serial *s, int *n, int most);

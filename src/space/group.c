@@ -3,19 +3,19 @@
 #include "base/mem.h"
 #include "base/util.h"
 
-/* What came of a check. */
+/* The result of a check. */
 enum answer { NOT_ASKED, HOLDS, FAILS, UNDECIDED };
 
-/* A check, asked at one depth of the walk. Where it skips parameters above it, the same question comes back for each of their
- * values: its answers are then kept, if they are few enough. */
-struct question {
+/* A check, asked at one depth of the walk. If it does not read all parameters above that depth, the same question comes again for each
+ * of their values: its answers are then kept, if they are few enough. */
+struct asked_check {
     int check;
     int nreads, reads[MAX_PARAMS]; /* depths of the parameters that it reads, ascending */
     uint8_t *answers;              /* enum answer, by the values' indices, last fastest; null: not kept */
 };
 
 enum { MAX_ANSWERS = 4 << 20 };
-enum { CHECKS_UNSEEN = 1 << 16 }; /* a few milliseconds' worth, after which the clock is looked at */
+enum { CHECKS_UNSEEN = 1 << 16 }; /* so many checks, which take a few milliseconds, are made between two looks at the clock */
 
 /* The depth-first walk over a group's parameters: a check is asked as soon as the last parameter that it reads has a value. */
 struct walk {
@@ -23,12 +23,13 @@ struct walk {
     const struct checker *with;
     double *removed;
     struct err *err;
-    struct question *questions; /* by depth: from first[d] up to first[d + 1] */
+    struct asked_check *questions; /* by depth: from first[d] up to first[d + 1] */
     int first[MAX_PARAMS + 1];
     int values[MAX_PARAMS];   /* of the parameter at each depth */
     double below[MAX_PARAMS]; /* points under a node of each depth */
     uint16_t at[MAX_PARAMS];
-    int64_t room, asked, look; /* look: at the clock, once so many were asked */
+    int64_t room;        /* for so many tuples */
+    int64_t asked, look; /* checks so far; the clock is looked at when they are as many as `look` */
 };
 
 int group_depth(const struct group *g, const struct plan *plan, int check)
@@ -87,7 +88,7 @@ static int keep(struct walk *w)
     return 0;
 }
 
-/* The point passes every check but one that cannot be evaluated: says why, and where. */
+/* The error for a point that passes every check but one, which cannot be evaluated. */
 static int undecidable(const struct walk *w, int check)
 {
     const struct variant *v = w->with->variant;
@@ -113,7 +114,7 @@ static enum answer evaluate(const struct walk *w, int check)
     return holds ? HOLDS : FAILS;
 }
 
-static enum answer ask(struct walk *w, const struct question *q)
+static enum answer ask(struct walk *w, const struct asked_check *q)
 {
     w->asked++;
     if (!q->answers)
@@ -130,7 +131,7 @@ static enum answer ask(struct walk *w, const struct question *q)
 static bool passes(struct walk *w, int depth, int *undecided)
 {
     for (int i = w->first[depth]; i < w->first[depth + 1]; i++) {
-        const struct question *q = &w->questions[i];
+        const struct asked_check *q = &w->questions[i];
         enum answer answer = ask(w, q);
         if (answer == FAILS) {
             w->removed[q->check] += w->below[depth];
@@ -153,7 +154,7 @@ static int descend(struct walk *w, int depth, int undecided)
         w->at[depth] = (uint16_t)i;
         w->with->slots[param] = p->values[i];
         int rc = passes(w, depth, &still_undecided) ? descend(w, depth + 1, still_undecided) : 0;
-        if (rc == 0 && w->asked >= w->look)
+        if (!rc && w->asked >= w->look)
             rc = look_at_clock(w);
         if (rc)
             return rc;
@@ -161,7 +162,7 @@ static int descend(struct walk *w, int depth, int undecided)
     return 0;
 }
 
-static int add_question(struct walk *w, struct question *q, int check, int depth)
+static int add_question(struct walk *w, struct asked_check *q, int check, int depth)
 {
     const struct plan *plan = w->with->plan;
     int n;
@@ -182,7 +183,7 @@ static int add_question(struct walk *w, struct question *q, int check, int depth
     return q->answers ? 0 : err_nomem(w->err);
 }
 
-/* Puts the checks of the group where they are asked. */
+/* Sorts the checks of the group by the depth at which they are asked. */
 static int add_questions(struct walk *w)
 {
     const struct plan *plan = w->with->plan;
@@ -215,12 +216,12 @@ int group_list(struct group *g, const struct checker *with, double *removed, str
     if (!w.questions)
         return err_nomem(err);
     int rc = add_questions(&w);
-    if (rc == 0)
+    if (!rc)
         rc = descend(&w, 0, -1);
     for (int i = 0; i < nchecks; i++)
         mem_free(w.questions[i].answers);
     mem_free(w.questions);
-    if (rc == 0 && g->count) { /* give back what doubling took too much */
+    if (!rc && g->count) { /* give back what was allocated in advance */
         uint16_t *tuples = mem_resize(g->tuples, (size_t)g->count * (size_t)g->n, sizeof *tuples);
         g->tuples = tuples ? tuples : g->tuples;
     }
@@ -234,7 +235,7 @@ void group_at(const struct group *g, int64_t i, uint16_t at[MAX_PARAMS])
         at[g->param[d]] = tuple[d];
 }
 
-/* The order of the i-th tuple and a configuration. */
+/* Compares the i-th tuple with a configuration: -1, 0, 1. */
 static int order(const struct group *g, int64_t i, const uint16_t at[MAX_PARAMS])
 {
     const uint16_t *tuple = g->tuples + i * g->n;

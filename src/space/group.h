@@ -30,11 +30,11 @@ struct checker {
 int group_depth(const struct group *g, const struct plan *plan, int check);
 
 /* Fills in count and tuples, and adds to removed[check] the points of the group that each check removes. A check that cannot be
- * evaluated is an error only where no other check of the group removes the point: `TILE % ROWS == 0` may stand beside
- * `ROWS > 0`. ERR_TIMEOUT past the deadline and once stopped. */
+ * evaluated is an error only if no other check of the group removes the point: `TILE % ROWS == 0` may stand beside
+ * `ROWS > 0`. ERR_TIMEOUT past the deadline, or if it is stopped. */
 int group_list(struct group *g, const struct checker *with, double *removed, struct err *err);
 
 void group_at(const struct group *g, int64_t i, uint16_t at[MAX_PARAMS]);
-int64_t group_find(const struct group *g, const uint16_t at[MAX_PARAMS]); /* -1 where it is not valid */
+int64_t group_find(const struct group *g, const uint16_t at[MAX_PARAMS]); /* -1 if it is not valid */
 
 #endif

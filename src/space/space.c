@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "space/group.h"
 
-/* What a variant contributes: the product of its groups. */
+/* A variant's configurations: the product of its groups. */
 struct part {
     int ngroups;
     struct group *groups;
@@ -66,8 +66,8 @@ static int make_groups(struct space *s, struct part *part, const struct variant 
     return 0;
 }
 
-/* Checks that read no parameter decide for the whole variant: the first that does not hold removes all of it. One that cannot be
- * evaluated is an error where none removes it. */
+/* Checks that read no parameter decide for the whole variant: the first that does not hold removes all of it. If none does, one that
+ * cannot be evaluated is an error. */
 static int check_whole(const struct part *part, const struct checker *with, double *removed, bool *holds, struct err *err)
 {
     int undecided = -1;
@@ -86,8 +86,8 @@ static int check_whole(const struct part *part, const struct checker *with, doub
     return undecided < 0 ? 0 : plan_check(with->plan, undecided, with->slots, with->dev, holds, err);
 }
 
-/* Lists the groups one after the other. What a check removes from a group counts for every valid point of the groups before and
- * every point of those after it, so that removals and valid points sum to the cartesian product. */
+/* Lists the groups one after the other. What a check removes from a group is multiplied by the valid points of the groups before it and
+ * all points of those after it, so that removals and valid points sum to the cartesian product. */
 static int list_groups(struct part *part, const struct checker *with, double *removed, struct err *err)
 {
     double before = 1, after = part->cartesian;
@@ -109,7 +109,7 @@ static int list_groups(struct part *part, const struct checker *with, double *re
     return 0;
 }
 
-/* One entry a text: several launches may share a limit's. */
+/* Makes one entry for each text: the same limit of several launches has the same text. */
 static int note_removals(struct space *s, const struct variant *v, const struct plan *plan, const double *removed, struct err *err)
 {
     int first = s->nremovals, nchecks = plan_checks(plan);
@@ -133,7 +133,7 @@ static int note_removals(struct space *s, const struct variant *v, const struct 
     return 0;
 }
 
-/* with: filled in but for what is the variant's own. */
+/* with: filled in, except for the variant, its plan and the slots. */
 static int add_variant(struct space *s, int variant, const struct problem *prob, int row, struct checker with, struct err *err)
 {
     const struct variant *v = &s->op->variants[variant];
@@ -158,15 +158,15 @@ static int add_variant(struct space *s, int variant, const struct problem *prob,
     for (int p = 0; p < v->nparams; p++)
         part->cartesian *= v->params[p].n;
     rc = make_groups(s, part, v, plan, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_whole(part, &with, removed, &holds, err);
-    if (rc == 0 && holds)
+    if (!rc && holds)
         rc = list_groups(part, &with, removed, err);
-    if (rc == 0)
+    if (!rc)
         rc = note_removals(s, v, plan, removed, err);
     part->first = s->count;
     s->cartesian += part->cartesian;
-    if (rc == 0 && (__builtin_add_overflow(s->count, part->count, &s->count) || s->count > MAX_COUNT))
+    if (!rc && (__builtin_add_overflow(s->count, part->count, &s->count) || s->count > MAX_COUNT))
         rc = err_set(err, ERR_INVALID, "%s: more than 2^62 valid configurations; fewer values would help", s->op->name);
 out:
     mem_free(removed);
@@ -174,19 +174,16 @@ out:
     return rc;
 }
 
-/* Those that removed something to the front, in their order. */
+/* Moves those that removed something to the front; else the order stays. */
 static int sort_removals(struct space *s, struct err *err)
 {
     struct removal *sorted = mem_array((size_t)s->nremovals, sizeof *sorted);
     if (!sorted)
         return err_nomem(err);
-    int n = 0;
-    for (int i = 0; i < s->nremovals; i++)
-        if (s->removals[i].count > 0)
-            sorted[n++] = s->removals[i];
-    for (int i = 0; i < s->nremovals; i++)
-        if (s->removals[i].count <= 0)
-            sorted[n++] = s->removals[i];
+    for (int pass = 0, n = 0; pass < 2; pass++)
+        for (int i = 0; i < s->nremovals; i++)
+            if ((s->removals[i].count > 0) == !pass)
+                sorted[n++] = s->removals[i];
     mem_free(s->removals);
     s->removals = sorted;
     return 0;
@@ -211,9 +208,9 @@ int space_new_within(const struct op *op, const struct problem *prob, int row, c
     s->parts = s->arena ? arena_array(s->arena, (size_t)op->nvariants, sizeof *s->parts) : NULL;
     if (!s->parts)
         rc = err_nomem(err);
-    for (int v = 0; rc == 0 && v < op->nvariants; v++)
+    for (int v = 0; !rc && v < op->nvariants; v++)
         rc = add_variant(s, v, prob, row, with, err);
-    if (rc == 0)
+    if (!rc)
         rc = sort_removals(s, err);
     if (rc) {
         space_free(s);

@@ -1,8 +1,7 @@
-/* The space of an op on a device for a problem: parameters x constraints x device limits, as an indexable set of configurations.
+/* The space of an op on a device for a problem: all configurations that pass the plan's checks, as an indexable set.
  *
- * Never the cartesian product: a constraint is checked as soon as its last parameter is bound, and parameters that share no
- * constraint are separate groups, whose valid parts multiply. The limits a script need not write are derived here: threads a
- * block, block and grid extents in each dimension, dynamic shared memory, `requires`. */
+ * The cartesian product of the parameters is never gone through: a check is asked as soon as the last parameter that it reads has a value,
+ * and parameters that no check reads together are in separate groups, of which only the valid parts are multiplied. */
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
@@ -12,8 +11,8 @@
 
 struct space;
 
-/* What removed points: a constraint of the script, or "limit: threads a block", "requires: cuda", ... A point that several would
- * remove counts once, for the first that was checked: so the counts and the valid points sum to the cartesian product. */
+/* What removed points: a constraint of the script, or "limit: threads a block", "requires: cuda", ... A point counts once, for the first
+ * check that it did not pass: so the counts and the valid points sum to the cartesian product. */
 struct removal {
     const char *variant; /* its name */
     const char *text;
@@ -24,7 +23,7 @@ struct removal {
 int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct space **out,
               struct err *err);
 /* The same, with bounds: ERR_TIMEOUT past them. */
-enum { SPACE_SECONDS = 120 }; /* where nothing else is said; a space of many millions takes a few */
+enum { SPACE_SECONDS = 120 }; /* space_new's bound; a space of many millions takes a few seconds */
 struct space_bounds {
     double seconds;                    /* that building may take */
     const volatile sig_atomic_t *stop; /* non-zero: give up; may be null */
@@ -34,14 +33,14 @@ int space_new_within(const struct op *op, const struct problem *prob, int row, c
 void space_free(struct space *s);
 const struct op *space_op(const struct space *s);
 
-int64_t space_count(const struct space *s);    /* valid configurations; ERR at building where past 2^62 */
+int64_t space_count(const struct space *s);    /* valid configurations; a space of more than 2^62 is an error when it is made */
 double space_cartesian(const struct space *s); /* exact below 2^53 */
 int64_t space_variant_count(const struct space *s, int variant);
 const struct removal *space_removals(const struct space *s, int *n); /* those with a count > 0 first */
 
-/* The i-th valid configuration, 0 <= i < space_count: variants in the op's order, parameters odometer-like, last fastest, within
- * groups. O(parameters), no allocation. */
+/* The i-th valid configuration, 0 <= i < space_count: variants are in the op's order; within a group of parameters the last one changes
+ * fastest. Takes time in proportion to the parameters, and no memory. */
 void space_at(const struct space *s, int64_t i, struct config *out);
-int64_t space_find(const struct space *s, const struct config *c); /* its index, -1 where it is not valid */
+int64_t space_find(const struct space *s, const struct config *c); /* its index, -1 if it is not valid */
 
 #endif

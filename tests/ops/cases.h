@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/dtype.h"
+#include "expr/dtype.h"
 
 struct known_op {
     const char *name;

@@ -1,4 +1,4 @@
-#include "model/dtype.h"
+#include "expr/dtype.h"
 
 #include <stddef.h>
 #include <string.h>

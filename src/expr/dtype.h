@@ -1,6 +1,6 @@
 /* Element types. */
-#ifndef MODEL_DTYPE_H
-#define MODEL_DTYPE_H
+#ifndef EXPR_DTYPE_H
+#define EXPR_DTYPE_H
 
 #include <stdbool.h>
 
@@ -13,7 +13,7 @@ struct dtype {
     double eps; /* unit round-off of (the parts of) a float type, 0 otherwise */
 };
 
-const struct dtype *dtype_find(const char *name); /* null where there is none */
+const struct dtype *dtype_find(const char *name); /* null if there is none */
 const struct dtype *dtype_at(int i);              /* null past the last: for listing */
 
 #endif
