@@ -190,12 +190,6 @@ int output_end(struct output *o, int rc, struct err *err)
     return rc;
 }
 
-void output_abandon(const struct output *o)
-{
-    if (o->beside.len)
-        unlink(o->beside.data);
-}
-
 int output_write(const char *path, const struct buf *text, struct err *err)
 {
     struct output o;

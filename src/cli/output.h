@@ -33,8 +33,6 @@ int output_begin(struct output *o, const char *path, struct err *err);
 int output_begin_over(struct output *o, const char *path, struct err *err);
 /* rc: what came of the writing; where that failed, what was there stays, and rc is returned. */
 int output_end(struct output *o, int rc, struct err *err);
-/* For a signal's handler that ends the process: leaves no unfinished file. */
-void output_abandon(const struct output *o);
 
 /* All in one. */
 int output_write(const char *path, const struct buf *text, struct err *err);

@@ -1,6 +1,5 @@
-/* `cutune tables`: makes the database that ships, with the default configurations that db/tables lists: what a look-up answers on a
- * device that nobody has tuned for. It needs no device; for PTX it needs NVRTC. */
-#include <signal.h>
+/* `cutune tables`: makes the database that ships, of the default configurations that db/tables lists. A look-up gives one of them on a
+ * device that nobody has tuned for. To make it takes no device; PTX takes NVRTC. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,7 @@
 #include "op/load.h"
 #include "source/source.h"
 
-enum { TEMPLATE_S = 10, COMPILER_S = 120 }; /* deadlines */
-enum { MAX_LIST = 1 << 20 };                /* bytes */
+enum { MAX_LIST = 1 << 20 }; /* bytes */
 
 enum ptx { PTX_AUTO, PTX_YES, PTX_NO };
 static const char *const ptx_words[] = { "auto", "yes", "no" };
@@ -29,18 +27,18 @@ struct shipped {
     int number;
 };
 
-/* What is worked on. */
-struct making {
+/* The database that is made. */
+struct shipping {
     struct store *store;
     enum ptx ptx;
-    struct err why_not; /* there is no PTX, though nobody said no */
+    struct err why_not; /* why there is no PTX, if that was not asked for */
     const char *list;   /* the file, for messages */
     struct shipped *lines;
     int nlines, records;
 };
 
 /* Without NVRTC, or with one that no longer knows the architecture, there is no PTX: only `--ptx yes` makes that an error. */
-static int no_ptx(struct making *m, int rc, struct err *err)
+static int no_ptx(struct shipping *m, int rc, struct err *err)
 {
     if (rc != ERR_UNSUPPORTED || m->ptx == PTX_YES)
         return rc;
@@ -50,16 +48,15 @@ static int no_ptx(struct making *m, int rc, struct err *err)
 }
 
 /* The PTX of a source; without a compiler the buffer stays empty. */
-static int compile(struct making *m, const struct backend *b, const char *source, struct buf *ptx, struct err *err)
+static int compile(struct shipping *m, const struct backend *b, const char *source, struct buf *ptx, struct err *err)
 {
     if (m->ptx == PTX_NO || !b->compiling->ship)
         return 0;
-    alarm(COMPILER_S);
     return no_ptx(m, b->compiling->ship(source, ptx, err), err);
 }
 
-/* Whether there is a compiler, by an empty text: before anything is written. */
-static int try_compilers(struct making *m, struct err *err)
+/* Finds out whether there is a compiler by compiling an empty text, before anything is written. */
+static int try_compilers(struct shipping *m, struct err *err)
 {
     const struct backend *b;
     int rc = 0;
@@ -68,12 +65,11 @@ static int try_compilers(struct making *m, struct err *err)
         rc = compile(m, b, "", &ptx, err);
         buf_free(&ptx);
     }
-    alarm(0);
     return rc;
 }
 
 /* One default of an op, for types and a backend. */
-static int add_default(struct making *m, const struct op *op, int rank, int row, const struct backend *b, struct err *err)
+static int add_default(struct shipping *m, const struct op *op, int rank, int row, const struct backend *b, struct err *err)
 {
     const struct devspec *dev = &b->sample;
     struct config config;
@@ -83,13 +79,11 @@ static int add_default(struct making *m, const struct op *op, int rank, int row,
     const char *backend = op->variants[config.variant].requires.backend;
     if (backend && strcmp(backend, dev->backend) != 0)
         return 0;
-    alarm(TEMPLATE_S);
     int rc = source_render(op, &config, row, dev, &source, err);
     if (!rc)
         rc = tuned_of(op, &config, &t, err);
     if (!rc)
         rc = compile(m, b, source.data, &ptx, err);
-    alarm(0);
     if (!rc) {
         hash_hex(source.data, source.len, t->key);
         t->role = TUNED_DEFAULT;
@@ -130,14 +124,16 @@ static int take_line(const struct shipped *l, struct op *op, int row, const char
 }
 
 /* What n lines say of their op ships in place of the defaults of its script. */
-static int add_op(struct making *m, const struct shipped *lines, int n, struct err *err)
+static int add_op(struct shipping *m, const struct shipped *lines, int n, struct err *err)
 {
     const struct backend *b;
     struct op *op = NULL;
     const struct shipped *at = lines;
     int rc = op_load(lines->op, &op, err);
-    if (!rc && !(op->defaults = arena_array(op->arena, (size_t)n, sizeof *op->defaults)))
-        rc = err_nomem(err);
+    if (!rc) {
+        op->defaults = arena_array(op->arena, (size_t)n, sizeof *op->defaults);
+        rc = op->defaults ? 0 : err_nomem(err);
+    }
     for (int row = 0; !rc && row < op->nrows; row++)
         for (int i = 0; !rc && (b = backend_real(i)); i++) {
             op->ndefaults = 0;
@@ -152,7 +148,7 @@ static int add_op(struct making *m, const struct shipped *lines, int n, struct e
     return rc;
 }
 
-static int read_list(struct making *m, struct err *err)
+static int read_list(struct shipping *m, struct err *err)
 {
     struct buf text = { 0 };
     int rc = file_read(m->list, MAX_LIST, &text, err), number = 0;
@@ -174,7 +170,7 @@ static int read_list(struct making *m, struct err *err)
     return rc;
 }
 
-static int add_ops(struct making *m, struct err *err)
+static int add_ops(struct shipping *m, struct err *err)
 {
     int rc = read_list(m, err);
     if (!rc)
@@ -191,19 +187,7 @@ static int add_ops(struct making *m, struct err *err)
     return store_end(m->store, rc, err);
 }
 
-static struct output unfinished; /* the database */
-
-/* A template may hold code of its own, and the compiler may not end. */
-static void late(int number)
-{
-    static const char line[] = "cutune tables: a template or the compiler did not finish in time\n";
-    (void)number;
-    (void)!write(STDERR_FILENO, line, sizeof line - 1);
-    output_abandon(&unfinished);
-    _exit(FAILED);
-}
-
-/* Tables take the place of tables only: of nothing that was measured, and of no other file. */
+/* Tables may replace older tables, but no other file, and no database with measurements. */
 static int check_place(const char *out, struct err *err)
 {
     struct stat st;
@@ -211,7 +195,7 @@ static int check_place(const char *out, struct err *err)
     struct err why = { 0 };
     bool results = false;
     if (lstat(out, &st))
-        return output_name(out, err); /* or it says so itself */
+        return output_name(out, err);
     if (stat(out, &st) || !S_ISREG(st.st_mode))
         return 0;
     int rc = store_open(out, STORE_TABLES, &old, &why);
@@ -223,29 +207,29 @@ static int check_place(const char *out, struct err *err)
     return results ? err_set(err, ERR_INVALID, "holds tuned results, which tables would replace: choose another name") : 0;
 }
 
-/* A database of its own that nobody sees before it is whole. */
-static int make_database(struct making *m, const char *out, struct err *err)
+/* Makes the database under another name, and gives it its own when it is complete. */
+static int make_database(struct shipping *m, const char *out, struct err *err)
 {
-    struct output *o = &unfinished;
+    struct output o;
     int rc = check_place(out, err);
     if (rc && strncmp(err->msg, out, strlen(out)) != 0)
         err_prefix(err, "%s: ", out);
     if (!rc)
-        rc = output_begin_over(o, out, err);
+        rc = output_begin_over(&o, out, err);
     if (rc)
         return rc;
-    if (!o->beside.len)
+    if (!o.beside.len)
         rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
     if (!rc)
-        rc = store_open(o->beside.data, STORE_WRITE, &m->store, err);
+        rc = store_open(o.beside.data, STORE_WRITE, &m->store, err);
     if (!rc)
         rc = add_ops(m, err);
     if (!rc)
         rc = store_seal(m->store, err);
     if (rc)
         err_prefix(err, "%s: ", out);
-    store_close(m->store); /* before the file, whose end would take SQLite's locks along */
-    return output_end(o, rc, err);
+    store_close(m->store); /* before output_end: to close the file would release SQLite's locks */
+    return output_end(&o, rc, err);
 }
 
 static int read_ptx(const char *word, enum ptx *out, struct err *err)
@@ -269,8 +253,7 @@ static int make_tables(const struct args *args, struct err *err)
     if (rc)
         return rc;
     buf_fmt(&list, "%s/db/tables/defaults.txt", home);
-    struct making m = { .ptx = ptx, .list = buf_text(&list) };
-    signal(SIGALRM, late);
+    struct shipping m = { .ptx = ptx, .list = buf_text(&list) };
     rc = make_database(&m, args->word, err);
     if (!rc && m.why_not.code)
         complain("the kernels for CUDA have no PTX, their source only: %s", m.why_not.msg);
