@@ -1,5 +1,4 @@
 /* `cutune export`: the tuned results, for other programs. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,51 +23,36 @@ static int device_word(const char *word, char name[128], struct err *err)
     return rc;
 }
 
-static int export_c(struct store *s, const struct args *args, FILE *out, struct err *err)
+static int write_c(struct store *s, const struct args *args, struct buf *out, struct err *err)
 {
     char device[128];
     struct c_choice choice = { .ops = args->ops.n ? args->ops.at : NULL, .nops = args->ops.n };
-    struct buf text = { 0 };
-    int rc = 0;
-    if (args->device) {
-        rc = device_word(args->device, device, err);
-        choice.device = device;
-    }
-    if (!rc)
-        rc = c_export(s, &choice, &text, err);
-    if (!rc && (fwrite(text.data, 1, text.len, out) != text.len || fflush(out)))
-        rc = err_set(err, ERR_IO, "writing the C file: %s", strerror(errno));
-    buf_free(&text);
-    return rc;
+    if (!args->device)
+        return c_export(s, &choice, out, err);
+    int rc = device_word(args->device, device, err);
+    choice.device = device;
+    return rc ? rc : c_export(s, &choice, out, err);
 }
 
-static int write_out(struct store *s, const struct args *args, const char *format, FILE *out, struct err *err)
-{
-    return !strcmp(format, "c") ? export_c(s, args, out, err) : export_rows(s, format, out, err);
-}
-
-static int write_file(struct store *s, const struct args *args, const char *format, struct err *err)
-{
-    struct output o;
-    int rc = output_begin(&o, args->output, err);
-    return rc ? rc : output_end(&o, write_out(s, args, format, o.file, err), err);
-}
-
+/* Gathers the whole text first: a database that turns out to be damaged at its last row leaves no half of a file. */
 static int export_tuned(const struct args *args, struct err *err)
 {
     const char *format = args->format ? args->format : "json";
     struct store *store = NULL;
+    struct buf text = { 0 };
     bool c = !strcmp(format, "c");
     if (!c && strcmp(format, "json") != 0 && strcmp(format, "csv") != 0)
         return err_set(err, ERR_USAGE, "--format '%s': json, csv or c is wanted", format);
     if (!c && (args->ops.n || args->device))
         return err_set(err, ERR_USAGE, "%s is for --format c: the others give everything", args->ops.n ? "--op" : "--device");
     int rc = database_open(args, STORE_READ, &store, err);
-    if (rc)
-        return rc;
-    rc = args->output ? write_file(store, args, format, err) : write_out(store, args, format, stdout, err);
+    if (!rc)
+        rc = c ? write_c(store, args, &text, err) : export_rows(store, format, &text, err);
+    if (!rc)
+        rc = output_write(args->output, &text, err);
     rc = database_done(store, rc);
     store_close(store);
+    buf_free(&text);
     return rc;
 }
 

@@ -50,10 +50,8 @@ static int write_header(struct op *const *ops, int n, const char *file, struct e
         rc = spare_op(ops[i], file, err);
     if (!rc)
         rc = header_write(&text, ops, n, err);
-    if (!rc && file)
+    if (!rc)
         rc = output_write(file, &text, err);
-    else if (!rc)
-        fputs(buf_text(&text), stdout);
     buf_free(&text);
     return rc;
 }

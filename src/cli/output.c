@@ -193,6 +193,10 @@ int output_end(struct output *o, int rc, struct err *err)
 int output_write(const char *path, const struct buf *text, struct err *err)
 {
     struct output o;
+    if (!path) {
+        fwrite(text->data, 1, text->len, stdout);
+        return 0;
+    }
     int rc = output_begin(&o, path, err);
     if (rc)
         return rc;

@@ -34,7 +34,7 @@ int output_begin_over(struct output *o, const char *path, struct err *err);
 /* rc: what came of the writing; where that failed, what was there stays, and rc is returned. */
 int output_end(struct output *o, int rc, struct err *err);
 
-/* All in one. */
+/* All in one; path null: to the standard output, whose failures main tells. */
 int output_write(const char *path, const struct buf *text, struct err *err);
 
 #endif

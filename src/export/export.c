@@ -1,10 +1,9 @@
 #include "export/export.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct writer {
+struct row_writer {
     struct buf *out;
     int n;
     struct err *err;
@@ -12,14 +11,14 @@ struct writer {
 
 static int csv_row(void *arg, const struct listed *l)
 {
-    const struct writer *w = arg;
+    const struct row_writer *w = arg;
     columns_csv(w->out, winner_columns, IN_EXPORT, l);
     return 0;
 }
 
 static int json_row(void *arg, const struct listed *l)
 {
-    struct writer *w = arg;
+    struct row_writer *w = arg;
     json_t *row = columns_json(winner_columns, IN_EXPORT, l);
     char *text = row ? json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(row);
@@ -30,24 +29,18 @@ static int json_row(void *arg, const struct listed *l)
     return 0;
 }
 
-/* Gathers the whole text first: a database that turns out to be damaged at its last row leaves no half of a file. */
-int export_rows(struct store *s, const char *format, FILE *out, struct err *err)
+int export_rows(struct store *s, const char *format, struct buf *out, struct err *err)
 {
     bool json = !strcmp(format, "json");
-    struct buf text = { 0 };
+    struct row_writer w = { .out = out, .err = err };
     if (!json && strcmp(format, "csv") != 0)
         return err_set(err, ERR_INVALID, "format %.40s is not known: json or csv", format);
     if (json)
-        buf_fmt(&text, "{\"cutune\":\"%s\",\"winners\":[", CUTUNE_VERSION);
+        buf_fmt(out, "{\"cutune\":\"%s\",\"winners\":[", CUTUNE_VERSION);
     else
-        columns_csv_head(&text, winner_columns, IN_EXPORT);
-    int rc = store_each_winner(s, json ? json_row : csv_row, &(struct writer){ .out = &text, .err = err }, err);
+        columns_csv_head(out, winner_columns, IN_EXPORT);
+    int rc = store_each_winner(s, json ? json_row : csv_row, &w, err);
     if (json)
-        buf_str(&text, "\n]}\n");
-    if (!rc && text.failed)
-        rc = err_nomem(err);
-    if (!rc && (fwrite(text.data, 1, text.len, out) != text.len || fflush(out) || ferror(out)))
-        rc = err_set(err, ERR_IO, "writing the %s: %s", format, strerror(errno));
-    buf_free(&text);
-    return rc;
+        buf_str(out, "\n]}\n");
+    return !rc && out->failed ? err_nomem(err) : rc;
 }

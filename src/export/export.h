@@ -2,8 +2,6 @@
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
-#include <stdio.h>
-
 #include "export/columns.h"
 #include "store/store.h"
 
@@ -11,6 +9,6 @@ extern const struct row_column winner_columns[]; /* of struct listed; for `cutun
 
 /* Writes every winner, stale ones marked: format "json" or "csv". Columns and members are the same; both say `null` (CSV: nothing)
  * for what is unknown. */
-int export_rows(struct store *s, const char *format, FILE *out, struct err *err);
+int export_rows(struct store *s, const char *format, struct buf *out, struct err *err);
 
 #endif

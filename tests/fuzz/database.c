@@ -304,23 +304,20 @@ static void read_store(struct store *s)
 {
     const struct target t = { .device = 1, .problem = 1, .provenance = 1, .cold = true };
     struct err err = { 0 };
-    char *text = NULL, key[HASH_HEX];
+    struct buf text = { 0 };
+    char key[HASH_HEX];
     double copy_ns;
-    size_t bytes;
     int rc = store_each_measured(s, &t, each_measured, NULL, &err);
     must_say(rc, &err);
     rc = store_each_tried(s, each_tried, NULL, &err);
     must_say(rc, &err);
     rc = store_winner_key(s, &t, key, &copy_ns, &err);
     must_say(rc, &err);
-    FILE *out = open_memstream(&text, &bytes);
-    must(out);
-    rc = export_rows(s, "json", out, &err);
+    rc = export_rows(s, "json", &text, &err);
     must_say(rc, &err);
-    rc = export_rows(s, "csv", out, &err);
+    rc = export_rows(s, "csv", &text, &err);
     must_say(rc, &err);
-    fclose(out);
-    free(text);
+    buf_free(&text);
 }
 
 /* Where even the good file gives nothing, no change to it shows anything. */

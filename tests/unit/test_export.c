@@ -19,15 +19,11 @@ static struct store *make_store(void)
 /* The export as text; null where it failed, with the line in err. */
 static char *export_text(struct store *s, const char *format, struct err *err)
 {
-    char *text = NULL;
-    size_t n;
-    FILE *f = open_memstream(&text, &n);
-    int rc = export_rows(s, format, f, err);
-    fclose(f);
-    if (!rc)
-        return text;
-    free(text);
-    return NULL;
+    struct buf text = { 0 };
+    int rc = export_rows(s, format, &text, err);
+    char *copy = rc ? NULL : strdup(text.data);
+    buf_free(&text);
+    return copy;
 }
 
 static double number(const json_t *row, const char *name)
@@ -173,11 +169,6 @@ static void says_what_went_wrong(void **state)
     assert_null(export_text(s, "xml", &err));
     assert_int_equal(err.code, ERR_INVALID);
     assert_non_null(strstr(err.msg, "json or csv"));
-    FILE *full = fopen("/dev/full", "w");
-    if (full) {
-        assert_int_equal(export_rows(s, "csv", full, &err), ERR_IO);
-        fclose(full);
-    }
     store_close(s);
 }
 
