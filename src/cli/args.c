@@ -1,20 +1,6 @@
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/cli.h"
-
-bool number_read(const char *text, uint64_t max, uint64_t *out)
-{
-    char *end = NULL;
-    errno = 0;
-    uint64_t value = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
-    if (!end || *end || errno || value > max)
-        return false;
-    *out = value;
-    return true;
-}
 
 /* argp's parser takes one pointer. */
 struct option_reader {

@@ -5,7 +5,6 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { MAX_WORDS = 256 };
 
@@ -14,7 +13,7 @@ struct words {
     int n;
 };
 
-/* What was said; null, false or 0 where it was not. A command has only the members that its options fill. */
+/* What the command line says; null, false or 0 for what it does not say. */
 struct args {
     struct words ops, shapes, dtypes;
     const char *op;
@@ -43,8 +42,5 @@ enum { KEY_WORD = 0x10000, KEY_FLAG = 0x20000, KEY_ONCE = 0x30000, KEY_EACH = 0x
     "db", WORD(db), "FILE", 0, "The database; without it $CUTUNE_DB, else cutune/tuned.db in $XDG_DATA_HOME or ~/.local/share", 0
 #define OPT_JSON "json", FLAG(json), NULL, 0, "Print JSON", 0
 #define OPT_HELP NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 /* the short form of --help that people try */
-
-/* Reads a whole number in decimal digits, without a sign; false where it is none or too large. */
-bool number_read(const char *text, uint64_t max, uint64_t *out);
 
 #endif

@@ -31,7 +31,7 @@ struct command {
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
     tables_command, devices_command, ops_command, doctor_command, worker_command;
 
-/* Reads a command's options; argv[0] is "cutune NAME". Ends the process after --help, and where argp finds what is wrong. */
+/* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);
 
 /* Prints "cutune NAME: ..." on stderr, as one line. Returns FAILED. */

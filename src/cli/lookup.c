@@ -8,15 +8,15 @@
 #include "cutune.h"
 #include "model/plan.h"
 
-/* What an application would get from libcutune; where that has no answer, the op script's default. */
+/* What an application would get from libcutune; if that has no answer, the default of the op's script. */
 struct answer {
     cutune *lib;
-    const cutune_kernel *kernel; /* null: the default, */
-    struct config config;        /* which is this */
+    const cutune_kernel *kernel; /* null: there is none, and `config` is the default */
+    struct config config;
     struct buf why;
 };
 
-/* That nothing is known is no failure: then why says so, and kernel stays null. Nor is an op that the database knows in another form. */
+/* It is no failure if nothing is known, or if the database knows the op in another form: then kernel stays null, and why says so. */
 static int ask_library(const struct args *args, const struct targets *t, struct answer *a, struct err *err)
 {
     cutune_device device = { .size = sizeof device };
@@ -52,7 +52,7 @@ static const char *match_name(const struct answer *a)
     return names[a->kernel ? cutune_kernel_match(a->kernel) : CUTUNE_MATCH_DEFAULT];
 }
 
-/* The configuration by its names, where the script still has them all; else as text. */
+/* The configuration as an object if the script still has all of its names, else as text. */
 static json_t *kernel_config_json(const struct op *op, const cutune_kernel *k)
 {
     struct config c;

@@ -1,4 +1,4 @@
-/* `cutune ops`: the ops whose scripts are installed. */
+/* `cutune ops`: the ops that are installed. */
 #include <stdio.h>
 
 #include "base/mem.h"

@@ -69,7 +69,7 @@ static void print_counts(const struct tune_report *r)
         text_line("  no configuration was right, so there is no winner");
 }
 
-/* Where the results are, and the command that asks for the last of them. */
+/* Tells which database has the results, and prints the command that looks up the last of them. */
 static void print_next(const struct devspec *dev, const struct args *args, const struct store *store, const struct finding *last)
 {
     struct buf line = { 0 }, shape = { 0 }, types = { 0 };

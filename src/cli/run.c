@@ -1,4 +1,6 @@
 /* `cutune run`: tunes an op, one problem after another. */
+#include <ctype.h>
+#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -17,6 +19,18 @@
 enum { MAX_JOBS = 1024 };
 static const double MAX_SECONDS = 30 * 86400.0;
 static const uint64_t MAX_CONFIGURATIONS = 1000000000000;
+
+/* Reads a whole number in decimal digits, without a sign; false if it is none or too large. */
+static bool number_read(const char *text, uint64_t max, uint64_t *out)
+{
+    char *end = NULL;
+    errno = 0;
+    uint64_t value = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : 0;
+    if (!end || *end || errno || value > max)
+        return false;
+    *out = value;
+    return true;
+}
 
 /* "200": configurations; "60s", "0.5s": seconds. */
 static int read_budget(const char *text, struct tune_options *tune, struct err *err)
@@ -58,8 +72,8 @@ static int read_options(const struct args *args, struct tune_options *tune, stru
 volatile sig_atomic_t run_stop;
 static int64_t stopped_at;
 
-/* The first signal asks for an orderly end. A later one ends the process, unless it comes with the first: shells and `timeout` send
- * theirs to the process and again to its group. */
+/* The first signal asks for an orderly end. A later one ends the process. One that comes within a second of the first does not count:
+ * shells and `timeout` send a signal to the process and again to its group. */
 static void on_signal(int number)
 {
     int64_t now = clock_ns();
@@ -126,7 +140,7 @@ static int check_strategy(const char *home, const char *name, struct err *err)
     return there ? 0 : strategy_unknown(home, name, err);
 }
 
-/* Whoever asked for it gets an exact answer from now on. */
+/* From now on the applications that asked for it get an exact answer. */
 static int want_no_more(struct store *store, const struct devspec *dev, const struct finding *f, struct err *err)
 {
     struct buf types = { 0 }, sizes = { 0 };
@@ -297,7 +311,7 @@ const struct command run_command = {
     .summary = "tune an op on a device and store every measurement",
     .options = options,
     .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement.\n"
-           "The same command goes on where an earlier one was stopped, and measures nothing twice."
+           "The same command goes on where an earlier one stopped, and measures nothing twice."
            "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute.\n"
            "With --wanted a problem is taken off the list once it has a winner, or if its op or the device\n"
            "cannot have it; it stays on the list if its op is not installed here.\n\n"

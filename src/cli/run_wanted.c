@@ -48,7 +48,7 @@ static const struct op *op_of_row(struct wanted_rows *rows, int i)
 }
 
 /* Makes a finding of a row. *is: whether it is one; a problem that the op or the device cannot have will never be tuned here, so it is
- * forgotten. Whoever asks again brings it back. */
+ * forgotten. If an application asks for it again, it is back. */
 static int read_row(const struct devspec *dev, struct store *store, struct wanted_row *w, struct finding *f, bool *is,
                     struct err *err)
 {

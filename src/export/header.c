@@ -6,7 +6,7 @@
 
 #include "header_names.h"
 
-/* A comma between the items of a list; where its line is full, the next one follows. */
+/* A comma between the items of a list, and a new line if this one is full. */
 static void comma(struct buf *out, const char *indent)
 {
     const char *newline = out->len ? memrchr(out->data, '\n', out->len) : NULL;

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "model/op.h"
 
-/* ERR_INVALID, with a line, where two ops have one name, or an op a name that libcutune's own calls have. */
+/* ERR_INVALID, with a line, if two ops have the same name, or if an op has the name of a call of libcutune's. */
 int header_write(struct buf *out, struct op *const *ops, int n, struct err *err);
 
 #endif
