@@ -1,6 +1,7 @@
 # Joins the library's sources into one text, which exported C files begin with (src/export/c.c), as two strings in C: its headers, and
 # its C files. Everything becomes static but the calls of cutune.h. A static name that several files have gets the file's name in front.
-# Usage: cmake -DOUT=FILE -DSOURCE=PROJECT -DVERSION=VERSION -DLIST=FILE -P join.cmake, with the C files in LIST, one a line.
+# And writes it once more as it is, with no rows, for the build to find out whether it compiles.
+# Usage: cmake -DOUT=HEADER -DCHECK=FILE -DSOURCE=PROJECT -DVERSION=VERSION -DLIST=FILE -P join.cmake, with the C files in LIST, one a line.
 #
 # It relies on how the sources are formatted: what begins in the first column, and nothing else, is a definition or a declaration.
 cmake_minimum_required(VERSION 3.22)
@@ -93,6 +94,12 @@ string(REPLACE "\n@" "\n" headers "${headers}")
 list(REMOVE_DUPLICATES system)
 list(JOIN system "" system)
 file(READ ${SOURCE}/include/cutune.h public)
+set(headers "${public}${system}\n\n#define CUTUNE_VERSION \"${VERSION}\"\n${headers}")
+set(none "enum { nembedded_ops = 0, nembedded_listed = 0 };
+static const struct embedded_op embedded_ops[] = { { 0 } };
+static const struct listed embedded_listed[] = { { 0 } };
+")
+file(WRITE ${CHECK} "${headers}\n${none}${sources}")
 file(WRITE ${OUT} "/* Written by cmake/join.cmake. */\n")
 function(write_string name text)
     string(REPLACE "\\" "\\\\" text "${text}")
@@ -101,5 +108,5 @@ function(write_string name text)
     string(REPLACE "\n" "\\n\"\n\"" text "${text}")
     file(APPEND ${OUT} "static const char ${name}[] =\n\"${text}\";\n")
 endfunction()
-write_string(library_headers "${public}${system}\n\n#define CUTUNE_VERSION \"${VERSION}\"\n${headers}")
+write_string(library_headers "${headers}")
 write_string(library_sources "${sources}")
