@@ -30,6 +30,11 @@ static double loss_at(const struct knowledge *k, int problem, int column)
     return NAN;
 }
 
+static int same_config(const struct tuned_problem *a, const struct tuned_problem *b)
+{
+    return !strcmp(a->variant, b->variant) && !strcmp(a->json, b->json);
+}
+
 /* What the rule makes of a candidate; the least is chosen. */
 static double score(int rule, const struct knowledge *k, const struct known_device *d, const struct op *op, int out,
                     const struct candidate *c, const double *distance)
@@ -44,7 +49,7 @@ static double score(int rule, const struct knowledge *k, const struct known_devi
         double sum = 0;
         for (int a = 0; a < op->naxes; a++)
             sum += pow(p->point->size[a] - d->problems[out].point->size[a], 2);
-        if (i != out && p->row == c->row && !strcmp(p->variant, c->variant) && !strcmp(p->config, c->config) && sum < least)
+        if (i != out && p->row == c->row && same_config(p, &d->problems[c->problem]) && sum < least)
             least = sum;
     }
     return least;
@@ -55,8 +60,7 @@ static int is_left(const struct known_device *d, int out, const struct candidate
 {
     for (int i = 0; i < d->nproblems; i++) {
         const struct tuned_problem *p = &d->problems[i];
-        if (i != out && p->row == c->row && p->flags == c->flags && !strcmp(p->variant, c->variant) &&
-            !strcmp(p->config, c->config))
+        if (i != out && p->row == c->row && p->flags == c->flags && same_config(p, &d->problems[c->problem]))
             return 1;
     }
     return 0;
@@ -94,8 +98,9 @@ static void leave_out(const struct knowledge *k, const struct known_device *d, c
         t->sum[rule] += loss;
         if (loss > t->worst[rule]) {
             t->worst[rule] = loss;
-            snprintf(t->where[rule], sizeof t->where[rule], "%s: %s %s instead of %s %s", buf_text(&name), best->variant,
-                     best->config, q->variant, q->config);
+            const struct tuned_problem *other = &d->problems[best->problem];
+            snprintf(t->where[rule], sizeof t->where[rule], "%s: %s %s instead of %s %s", buf_text(&name), other->variant,
+                     other->json, q->variant, q->json);
         }
     }
     buf_free(&name);

@@ -7,7 +7,6 @@
 #include "cli/json.h"
 #include "cli/targets.h"
 #include "cli/text.h"
-#include "cli/tried.h"
 #include "export/export.h"
 
 /* What is listed: the op, types and problem as the database writes them; empty: any. */
@@ -58,7 +57,6 @@ struct list_rows {
     const struct kind *kind;
     struct filter filter;
     bool json;
-    struct tried_reader *reader; /* of JSON's measurements */
     struct section {
         struct buf title;
         struct rows rows;
@@ -123,28 +121,57 @@ static int each_winner(struct store *s, struct list_rows *l)
 
 /* ---------------------------------------------------------------------------------------------------------------- measurements */
 
+static json_t *config_json(const void *row)
+{
+    return json_stored(((const struct tried *)row)->json);
+}
+
+static void outcome(struct buf *out, const void *row)
+{
+    const struct tried *t = row;
+    buf_str(out, outcome_name(t->outcome));
+}
+
+static void configuration(struct buf *out, const void *row)
+{
+    const struct tried *t = row;
+    buf_fmt(out, "%s %s", t->variant, t->config);
+}
+
+static const struct row_column tried_columns[] = {
+    { "backend", FIELD(struct tried, backend) },
+    { "device", FIELD(struct tried, device) },
+    { "arch", FIELD(struct tried, arch) },
+    { "op", FIELD(struct tried, op) },
+    { "dtype", FIELD(struct tried, types) },
+    { "problem", FIELD(struct tried, problem) },
+    { "cache", FIELD(struct tried, cache) },
+    { "variant", FIELD(struct tried, variant) },
+    { "config", .json = config_json },
+    { "outcome", "outcome", .text = outcome },
+    { .head = "time", FIELD(struct tried, time_ns), .unit = UNIT_NS },
+    { .head = "configuration", .text = configuration },
+    { "reason", "reason", FIELD(struct tried, reason) },
+    { "time_ns", FIELD(struct tried, time_ns) },
+    { "stale", FIELD(struct tried, stale) },
+    { 0 },
+};
+
 static void tried_title(struct buf *out, const void *row)
 {
-    const struct tried *t = &((const struct typed_tried *)row)->t;
+    const struct tried *t = row;
     buf_fmt(out, "%s %s %s on %s: %s (%s)%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
             strcmp(t->cache, "warm") == 0 ? ", warm" : "", t->stale ? ", stale" : "");
 }
 
 static int add_tried(void *listing, const struct tried *t)
 {
-    struct list_rows *l = listing;
-    struct typed_tried row = { .t = *t };
-    int rc = l->json ? tried_read(l->reader, t, &row, l->err) : 0;
-    return rc ? rc : add_row(l, t->op, t->types, t->problem, &row);
+    return add_row(listing, t->op, t->types, t->problem, t);
 }
 
 static int each_tried(struct store *s, struct list_rows *l)
 {
-    int rc = tried_reader_new(s, &l->reader, l->err);
-    if (!rc)
-        rc = store_each_tried(s, add_tried, l, l->err);
-    tried_reader_free(l->reader);
-    return rc;
+    return store_each_tried(s, add_tried, l, l->err);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- wanted */

@@ -158,7 +158,7 @@ static void put_winner(struct buf *row, const struct winner *w)
     put_text(row, "types", w->types);
     put_text(row, "sizes", w->sizes);
     put_text(row, "variant", w->variant);
-    put_text(row, "config", w->config);
+    put_text(row, "json", w->json);
     put_real(row, "time_ns", w->time_ns);
     put_real(row, "bytes", w->bytes);
     put_real(row, "flops", w->flops);
@@ -181,16 +181,14 @@ static void put_form(struct buf *row, const struct buf *op)
     row->failed = row->failed || op->failed;
 }
 
-static int put_kernel(struct exporting *r, const struct winner *w, const struct tuned *k)
+static int put_kernel(struct exporting *r, const struct winner *w, struct tuned *k)
 {
-    struct op *own = NULL;
     struct buf op = { 0 }, *row = &r->kernels;
     struct err why = { 0 };
-    int rc = rebuild_op(r->op, k, &own, &why);
+    int rc = kernel_join(k->op, r->op, &why);
     if (rc)
         return row_end(r, rc, &why);
-    kernel_put(&op, own, &only_config);
-    op_free(own);
+    op_put(&op, k->op);
     *(k->role == TUNED_WINNER ? &r->nwinners : &r->ndefaults) += 1;
     buf_str(row, "    {");
     put_integer(row, "role", k->role);
@@ -220,12 +218,12 @@ static int take_winner(void *arg, const struct winner *w)
     return 0;
 }
 
-static int take_default(void *arg, const struct tuned *k)
+static int take_default(void *arg, struct tuned *k)
 {
     struct exporting *r = arg;
     struct winner w = *r->its_default;
     w.variant = k->variant;
-    w.config = k->config;
+    w.json = k->json;
     w.time_ns = k->time_ns;
     return put_kernel(r, &w, k);
 }
@@ -243,7 +241,7 @@ static int take_time(void *arg, const struct timed *t)
     put_integer(row, "device", t->device);
     put_integer(row, "problem", t->problem);
     put_text(row, "variant", t->variant);
-    put_text(row, "config", t->config);
+    put_text(row, "json", t->json);
     put_real(row, "median", t->median);
     buf_str(row, " },\n");
     r->ntimes++;

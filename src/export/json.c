@@ -32,6 +32,12 @@ json_t *json_value(struct val v)
     return json_null();
 }
 
+json_t *json_stored(const char *json)
+{
+    json_t *config = json_loads(json, 0, NULL);
+    return config ? config : json_null();
+}
+
 json_t *json_positive(double v)
 {
     return json_value(v > 0 ? val_float(v) : (struct val){ 0 });

@@ -73,11 +73,7 @@ static void state(struct buf *out, const void *row)
 
 static json_t *config_json(const void *row)
 {
-    const struct listed *l = row;
-    json_t *config = json_object();
-    for (int i = 0; i < l->nparams; i++)
-        config = json_with(config, l->params[i].name, json_value(l->params[i].value));
-    return config;
+    return json_stored(((const struct listed *)row)->json);
 }
 
 /* "m=1111,n=113" as an object; JSON's null if it is not that. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/kernel.h"
 #include "runtime/near.h"
 #include "runtime/runtime.h"
 
@@ -53,7 +54,7 @@ static int explain(struct search *s, cutune_match match, const char *why, struct
 /* Makes the kernel of a winner's record, which it takes over. */
 static int use(struct search *s, struct tuned *t, cutune_match match, double time_ns, const char *why, struct err *err)
 {
-    int rc = s->plain && t->nneeds ? err_set(err, ERR_UNSUPPORTED, "it needs aligned buffers") : 0;
+    int rc = s->plain && t->op->variants->nneeds ? err_set(err, ERR_UNSUPPORTED, "it needs aligned buffers") : 0;
     if (!rc)
         rc = kernel_new(s->h, s->q, t, &s->found, err);
     if (!rc) {
@@ -69,7 +70,10 @@ static int use(struct search *s, struct tuned *t, cutune_match match, double tim
 static int make(struct search *s, const struct known_device *d, const struct tuned_problem *p, cutune_match match, double time_ns,
                 const char *why, struct err *err)
 {
-    if (still(s, s->now, false, 0, p->time_ns, match, p->variant, p->config)) {
+    struct buf config = { 0 };
+    bool same = config_of_json(&config, p->json) && still(s, s->now, false, 0, p->time_ns, match, p->variant, buf_text(&config));
+    buf_free(&config);
+    if (same) {
         s->found = s->now;
         return 0;
     }
@@ -131,8 +135,6 @@ static int find_exact(struct search *s, struct err *err)
     return rc;
 }
 
-static const struct config only = { 0 }; /* of a record: each parameter has one value */
-
 /* The distances from the question to a device's problems; negative where they do not compare. */
 static double *distances(const struct known_device *d, const struct question *q)
 {
@@ -155,7 +157,7 @@ static double expected_ns(const struct search *s, const struct known_device *d, 
     const struct question *q = s->q;
     struct val slots[MAX_SLOTS];
     double bytes = 0, flops = 0;
-    plan_slots(c->plan, &q->problem, q->row, &s->h->dev, &only, slots);
+    plan_slots(c->plan, &q->problem, q->row, &s->h->dev, &only_config, slots);
     if (plan_work(c->plan, slots, &bytes, &flops, NULL))
         return 0;
     const struct tuned_problem *nearest = NULL;
@@ -176,12 +178,12 @@ static bool may_run(struct search *s, const struct known_device *d, struct candi
     struct val slots[MAX_SLOTS];
     int rc = candidate_plan(s->h->owner->store, s->q->op, d, c, &why);
     s->tried++;
-    s->tried_bytes += c->tuned ? record_bytes(c->tuned) : 0;
+    s->tried_bytes += c->tuned ? c->tuned->bytes : 0;
     if (rc && why.msg[0])
         say(s->h->owner, "a record of %s is passed over: %s", s->q->op->name, why.msg);
-    if (rc || (s->plain && c->tuned->nneeds))
+    if (rc || (s->plain && c->tuned->op->variants->nneeds))
         return false;
-    plan_slots(c->plan, &s->q->problem, s->q->row, &s->h->dev, &only, slots);
+    plan_slots(c->plan, &s->q->problem, s->q->row, &s->h->dev, &only_config, slots);
     return !plan_refuses(c->plan, slots, &s->h->dev);
 }
 
@@ -310,12 +312,12 @@ struct defaults {
 enum { FOUND = 1, MOST_CODE_BYTES = 256 << 20 };
 
 /* The first that may run here, or is in use. */
-static int try_default(void *arg, const struct tuned *t)
+static int try_default(void *arg, struct tuned *t)
 {
     struct defaults *d = arg;
     struct search *s = d->s;
     const struct question *q = s->q;
-    if (s->plain && t->nneeds)
+    if (s->plain && t->op->variants->nneeds)
         return 0;
     if (still(s, s->now, d->tables, -1 - t->rank, 0, CUTUNE_MATCH_DEFAULT, t->variant, t->config)) {
         s->found = s->now;
@@ -328,7 +330,7 @@ static int try_default(void *arg, const struct tuned *t)
         s->found->from_tables = d->tables;
         d->rc = explain(s, CUTUNE_MATCH_DEFAULT, d->why, d->err);
     }
-    d->bytes += t->binary_bytes + record_bytes(t);
+    d->bytes += t->binary_bytes + t->bytes;
     return refused(d->rc) && d->bytes < MOST_CODE_BYTES ? 0 : FOUND;
 }
 

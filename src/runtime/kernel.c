@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/kernel.h"
 #include "runtime/runtime.h"
 
 /* What making a kernel works with. */
@@ -10,7 +11,7 @@ struct making {
     cutune_handle *h;
     const struct question *q;
     const struct tuned *t;
-    struct op *op; /* with the record's one variant */
+    const struct op *op; /* the record's, with one variant */
     struct plan *plan;
     struct val slots[MAX_SLOTS];
     struct cutune_kernel *k;
@@ -44,13 +45,12 @@ static int as_refusal(int rc, struct err *err)
 
 static int check(struct making *m, struct err *err)
 {
-    static const struct config only = { 0 }; /* each parameter has one value */
-    int rc = rebuild_op(m->q->op, m->t, &m->op, err);
+    int rc = kernel_join(m->t->op, m->q->op, err);
     if (!rc)
         rc = as_damage(plan_new(m->op, 0, &m->plan, err), m, err);
     if (rc)
         return rc;
-    plan_slots(m->plan, &m->q->problem, m->q->row, &m->h->dev, &only, m->slots);
+    plan_slots(m->plan, &m->q->problem, m->q->row, &m->h->dev, &only_config, m->slots);
     const char *why = plan_refuses(m->plan, m->slots, &m->h->dev);
     return why ? err_set(err, ERR_UNSUPPORTED, "%s", why) : 0;
 }
@@ -238,9 +238,9 @@ static struct cutune_kernel *kernel_alloc(void)
     return k;
 }
 
-int kernel_new(cutune_handle *h, const struct question *q, const struct tuned *t, struct cutune_kernel **out, struct err *err)
+int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err)
 {
-    struct making m = { .h = h, .q = q, .t = t };
+    struct making m = { .h = h, .q = q, .t = t, .op = t->op };
     int rc = check(&m, err);
     if (!rc && !(m.k = kernel_alloc()))
         rc = err_nomem(err);
@@ -256,7 +256,6 @@ int kernel_new(cutune_handle *h, const struct question *q, const struct tuned *t
         rc = code_get(h, t, &m.k->code, err);
 out:
     plan_free(m.plan);
-    op_free(m.op);
     if (rc && m.k)
         kernel_free(m.k);
     if (rc)

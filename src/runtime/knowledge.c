@@ -21,7 +21,7 @@ enum {
 /* A configuration of a winner's on a device. */
 struct column {
     int device;
-    const char *variant, *config;
+    const char *variant, *json;
 };
 
 /* A measurement, before they are sorted by column. */
@@ -64,21 +64,21 @@ static uint64_t hash_text(uint64_t h, const char *s)
 }
 
 /* The place of a column, or the free one where it would be. */
-static size_t place_of(const struct reading *r, int device, const char *variant, const char *config)
+static size_t place_of(const struct reading *r, int device, const char *variant, const char *json)
 {
-    uint64_t h = hash_text(hash_text((r->seed ^ (uint64_t)device) * UINT64_C(0x9e3779b97f4a7c15), variant), config);
+    uint64_t h = hash_text(hash_text((r->seed ^ (uint64_t)device) * UINT64_C(0x9e3779b97f4a7c15), variant), json);
     size_t at = (size_t)(h ^ h >> 32) & (r->nplaces - 1);
     for (; r->places[at]; at = (at + 1) & (r->nplaces - 1)) {
         const struct column *c = &r->columns[r->places[at] - 1];
-        if (c->device == device && !strcmp(c->config, config) && !strcmp(c->variant, variant))
+        if (c->device == device && !strcmp(c->json, json) && !strcmp(c->variant, variant))
             break;
     }
     return at;
 }
 
-static int column_of(const struct reading *r, int device, const char *variant, const char *config)
+static int column_of(const struct reading *r, int device, const char *variant, const char *json)
 {
-    return r->nplaces ? r->places[place_of(r, device, variant, config)] - 1 : -1;
+    return r->nplaces ? r->places[place_of(r, device, variant, json)] - 1 : -1;
 }
 
 /* At least half of the places stay free. */
@@ -95,24 +95,24 @@ static bool make_places(struct reading *r)
     r->nplaces = n;
     for (int i = 0; i < r->k->ncolumns; i++) {
         const struct column *c = &r->columns[i];
-        r->places[place_of(r, c->device, c->variant, c->config)] = i + 1;
+        r->places[place_of(r, c->device, c->variant, c->json)] = i + 1;
     }
     return true;
 }
 
-static int add_column(struct reading *r, int device, const char *variant, const char *config, int *out)
+static int add_column(struct reading *r, int device, const char *variant, const char *json, int *out)
 {
     struct knowledge *k = r->k;
-    if ((*out = column_of(r, device, variant, config)) >= 0)
+    if ((*out = column_of(r, device, variant, json)) >= 0)
         return 0;
-    size_t bytes = strlen(variant) + strlen(config);
+    size_t bytes = strlen(variant) + strlen(json);
     if (r->config_bytes + bytes > MOST_CONFIG_BYTES)
         return ENOUGH;
-    struct column c = { device, arena_strdup(k->arena, variant), arena_strdup(k->arena, config) };
-    if (!c.variant || !c.config || !make_places(r) || !mem_grow((void **)&r->columns, k->ncolumns, sizeof *r->columns))
+    struct column c = { device, arena_strdup(k->arena, variant), arena_strdup(k->arena, json) };
+    if (!c.variant || !c.json || !make_places(r) || !mem_grow((void **)&r->columns, k->ncolumns, sizeof *r->columns))
         return err_nomem(r->err);
     r->config_bytes += bytes;
-    r->places[place_of(r, device, variant, config)] = k->ncolumns + 1;
+    r->places[place_of(r, device, variant, json)] = k->ncolumns + 1;
     r->columns[k->ncolumns] = c;
     *out = k->ncolumns++;
     return 0;
@@ -152,7 +152,7 @@ static int row_of(struct reading *r, const char *types)
 static int add_problem(struct reading *r, struct known_device *d, const struct winner *w, struct tuned_problem *p)
 {
     int device = (int)(d - r->k->devices), bytes[MAX_TYPES];
-    int rc = add_column(r, device, w->variant, w->config, &p->column);
+    int rc = add_column(r, device, w->variant, w->json, &p->column);
     if (rc)
         return rc;
     p->point = arena_alloc(r->k->arena, sizeof *p->point);
@@ -162,7 +162,7 @@ static int add_problem(struct reading *r, struct known_device *d, const struct w
         bytes[t] = r->op->rows[p->row * r->op->ntypes + t]->bytes;
     near_point_set(p->point, p->problem.size, r->op->naxes, bytes, r->op->ntypes);
     p->variant = r->columns[p->column].variant;
-    p->config = r->columns[p->column].config;
+    p->json = r->columns[p->column].json;
     p->flags = problem_flags(r->op, &p->problem);
     d->problems[d->nproblems++] = *p;
     return 0;
@@ -225,10 +225,6 @@ static int list_candidates(struct known_device *d, struct err *err)
         if (!n || all[i].column != all[n - 1].column || all[i].row != all[n - 1].row || all[i].flags != all[n - 1].flags)
             all[n++] = all[i];
     qsort(all, (size_t)n, sizeof *all, by_problem);
-    for (int i = 0; i < n; i++) {
-        all[i].variant = d->problems[all[i].problem].variant;
-        all[i].config = d->problems[all[i].problem].config;
-    }
     d->ncandidates = n;
     return 0;
 }
@@ -305,7 +301,7 @@ static int take_time(void *arg, const struct timed *t)
         return 0;
     if (r->ntaken == MOST_TIMES)
         return ENOUGH;
-    return put_time(r, d, problem, column_of(r, (int)(d - r->k->devices), t->variant, t->config), t->median);
+    return put_time(r, d, problem, column_of(r, (int)(d - r->k->devices), t->variant, t->json), t->median);
 }
 
 /* A winner's own time holds where its measurement is gone. */
@@ -369,7 +365,6 @@ void knowledge_free(struct knowledge *k)
         struct known_device *d = &k->devices[i];
         for (int j = 0; j < d->ncandidates; j++) {
             plan_free(d->candidates[j].plan);
-            op_free(d->candidates[j].op);
             tuned_free(d->candidates[j].tuned);
         }
         mem_free(d->problems);

@@ -24,7 +24,7 @@ int winner_load(struct store *s, const struct op *op, const struct known_device 
     int rc = types.failed || sizes.failed ? err_nomem(err) : 0;
     if (!rc)
         rc = (code ? store_find_winner : store_find_terms)(s, &d->dev, op->name, buf_text(&types), buf_text(&sizes), &t, err);
-    if (!rc && (strcmp(t->variant, p->variant) || strcmp(t->config, p->config)))
+    if (!rc && (strcmp(t->variant, p->variant) || strcmp(t->json, p->json)))
         rc = err_set(err, ERR_NOTFOUND, "the winner of %s %s changed just now", op->name, buf_text(&sizes));
     buf_free(&types);
     buf_free(&sizes);
@@ -42,44 +42,25 @@ int candidate_plan(struct store *s, const struct op *op, const struct known_devi
     if (c->unusable)
         return ERR_CORRUPT;
     int rc = c->tuned ? 0 : winner_load(s, op, d, &d->problems[c->problem], false, &c->tuned, err);
-    if (!rc && !c->op)
-        rc = rebuild_op(op, c->tuned, &c->op, err);
     if (!rc)
-        rc = plan_new(c->op, 0, &c->plan, err);
+        rc = kernel_join(c->tuned->op, op, err);
+    if (!rc)
+        rc = plan_new(c->tuned->op, 0, &c->plan, err);
     c->unusable = rc && rc != ERR_NOMEM && rc != ERR_BUSY;
     return rc;
-}
-
-size_t record_bytes(const struct tuned *t)
-{
-    size_t n = sizeof *t;
-    for (int i = 0; i < t->nwhere; i++)
-        n += strlen(t->where[i]);
-    for (int i = 0; i < t->nneeds; i++)
-        n += t->needs[i].bytes ? strlen(t->needs[i].bytes) : 0;
-    for (int i = 0; i < t->nworkspaces; i++)
-        n += strlen(t->workspaces[i].count);
-    for (int i = 0; i < t->nlaunches; i++)
-        for (int d = 0; d < 3; d++) {
-            n += t->launches[i].grid[d] ? strlen(t->launches[i].grid[d]) : 0;
-            n += t->launches[i].block[d] ? strlen(t->launches[i].block[d]) : 0;
-        }
-    return n;
 }
 
 void candidate_done(struct knowledge *k, struct candidate *c)
 {
     if (c->kept || !c->tuned)
         return;
-    c->kept = k->nkept < MOST_KEPT && record_bytes(c->tuned) <= MOST_KEPT_BYTES;
+    c->kept = k->nkept < MOST_KEPT && c->tuned->bytes <= MOST_KEPT_BYTES;
     k->nkept += c->kept;
     if (c->kept)
         return;
     plan_free(c->plan);
-    op_free(c->op);
     tuned_free(c->tuned);
     c->plan = NULL;
-    c->op = NULL;
     c->tuned = NULL;
 }
 

@@ -23,11 +23,9 @@ struct candidate {
     int row;     /* types */
     int column;  /* of the times */
     uint32_t flags;
-    const char *variant, *config;
-    struct plan *plan; /* made when first asked for, with the op and record that it hangs on */
-    struct op *op;
+    struct plan *plan; /* made when first asked for, with the record that it hangs on */
     struct tuned *tuned;
-    bool kept;     /* these three are */
+    bool kept;     /* both are */
     bool unusable; /* its record is damaged */
 };
 
@@ -39,8 +37,8 @@ struct tuned_problem {
     uint32_t flags; /* values of the flag axes, a bit each: neighbours have the same */
     struct problem problem;
     struct near_point *point;
-    const char *variant, *config;
-    double time_ns, work; /* bytes or operations, as the op counts; 0: unknown */
+    const char *variant, *json; /* the configuration, as in struct tuned */
+    double time_ns, work;       /* bytes or operations, as the op counts; 0: unknown */
 };
 
 /* Everything of one op that was tuned on one device. */
@@ -101,8 +99,6 @@ int winner_load(struct store *s, const struct op *op, const struct known_device 
 int candidate_plan(struct store *s, const struct op *op, const struct known_device *d, struct candidate *c, struct err *err);
 /* Ends the use of its plan, which is kept if there is room. */
 void candidate_done(struct knowledge *k, struct candidate *c);
-/* Bytes of a record's texts but the code. */
-size_t record_bytes(const struct tuned *t);
 
 /* ---- what is asked, checked and in the store's words: question.c */
 
@@ -180,15 +176,14 @@ struct cutune_kernel {
     struct cutune_kernel *next; /* of its handle */
 };
 
-/* Makes a kernel of a record for the question, and links it to the handle. ERR_UNSUPPORTED where its constraints or the device
- * refuse it: the message is the constraint. */
-int kernel_new(cutune_handle *h, const struct question *q, const struct tuned *t, struct cutune_kernel **out, struct err *err);
+/* Makes a kernel of a record for the question, and links it to the handle. The record is joined to the question's op. ERR_UNSUPPORTED if
+ * its constraints or the device refuse it: the message is the constraint. */
+int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err);
 void kernel_free(struct cutune_kernel *k);
 int kernel_load(const struct cutune_kernel *k, struct err *err);
 /* What stands in for a kernel that asks something of its buffers; null where it asks nothing, or nothing does. Found when first asked
  * for: an application whose buffers are aligned never pays for it. Takes the cutune's lock. */
 int kernel_fallback(const struct cutune_kernel *k, struct cutune_kernel **out, struct err *err);
-int rebuild_op(const struct op *op, const struct tuned *t, struct op **out, struct err *err);
 
 /* ---- the order of the look-up: find.c */
 

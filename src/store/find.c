@@ -3,25 +3,20 @@
 #include "store/sql.h"
 
 #define FROM_WINNERS                                                                                                               \
-    "?1 FROM tuned LEFT JOIN code ON code.id = tuned.code "                                                                        \
-    "WHERE tuned.device = (SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? "                         \
-    "AND multiprocessors = ? AND memory = ?) AND tuned.problem = (SELECT id FROM problem WHERE op = ?1 "                           \
-    "AND types = ? AND sizes = ?) "                                                                                                \
-    "AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1" /* cold before warm, as the index has them */
+    "FROM tuned LEFT JOIN code ON code.id = tuned.code WHERE tuned.device = (SELECT id FROM device WHERE backend = ? "             \
+    "AND name = ? AND arch = ? AND mig = ? AND multiprocessors = ? AND memory = ?) AND tuned.problem = (SELECT problem.id "        \
+    "FROM op CROSS JOIN problem ON problem.op = op.id WHERE op.name = ? AND op.current = 1 AND problem.types = ? "                 \
+    "AND problem.sizes = ?) AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1" /* cold before warm, as the index has them */
 
 static int find_winner(struct store *s, const char *sql, const struct devspec *dev, const char *op, const char *types,
                        const char *problem, struct tuned **out, struct err *err)
 {
-    struct query q = { 0 };
-    bool mine;
-    int64_t id;
-    int rc = read_begin(s, &mine, err);
+    struct query q;
+    int rc = query_begin(&q, s, sql, err);
     if (rc)
         return rc;
-    if ((rc = op_id(s, op, &id, err)) || (rc = query_begin(&q, s, sql, err)))
-        goto out;
-    put_id(&q, id); /* null, where the op is not known, is nobody's */
     put_device(&q, dev);
+    put_text(&q, op);
     put_text(&q, types);
     put_text(&q, problem);
     rc = query_step(&q, err);
@@ -29,9 +24,7 @@ static int find_winner(struct store *s, const char *sql, const struct devspec *d
         rc = tuned_take(&q, out, err);
     else if (!rc)
         rc = err_set(err, ERR_NOTFOUND, "%s: no tuned record of %s %s %s on %s", s->path, op, types, problem, dev->name);
-out:
     query_end(&q);
-    read_end(s, mine);
     return rc;
 }
 
@@ -86,9 +79,10 @@ int store_find_defaults(struct store *s, const char *backend, const char *op, co
     rc = default_ids(s, backend, op, types, ids, &count, err);
     if (!rc && !(all = mem_array((size_t)count, sizeof *all)))
         rc = err_nomem(err);
-    while (!rc && done < count)
-        if (!(rc = tuned_load(s, ids[done], &all[done], err)))
-            done++;
+    while (!rc && done < count) {
+        rc = store_tuned(s, ids[done], &all[done], err);
+        done += !rc;
+    }
     read_end(s, mine);
     if (!rc) {
         *out = all;
@@ -102,7 +96,7 @@ int store_find_defaults(struct store *s, const char *backend, const char *op, co
 }
 
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
-                       int (*each)(void *arg, const struct tuned *t), void *arg, struct err *err)
+                       int (*each)(void *arg, struct tuned *t), void *arg, struct err *err)
 {
     int64_t ids[MAX_DEFAULTS];
     bool mine;
@@ -113,7 +107,7 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
     for (int i = 0; !rc && i < n; i++) {
         struct tuned *t = NULL;
         struct err why = { 0 };
-        rc = tuned_load(s, ids[i], &t, &why);
+        rc = store_tuned(s, ids[i], &t, &why);
         s->left_out += rc == ERR_CORRUPT;
         if (!rc)
             rc = each(arg, t);

@@ -1,19 +1,26 @@
 /* Listing: the winners, and all that was tried. */
-#include "base/mem.h"
 #include "store/sql.h"
 
-/* Whether measurement m is of its variant as op has it now; an op of before version 3 has no lines of its variants. */
-#define IS_OF_NOW                                                                                                                  \
-    "(EXISTS (SELECT 1 FROM op_variant AS v WHERE v.op = op.id AND v.name = m.variant AND v.made = m.made) "                       \
-    "OR NOT EXISTS (SELECT 1 FROM op_variant AS v WHERE v.op = op.id))"
+/* Whether measurement m is of its variant as op has it now. An op of before version 3 does not know. */
+#define IS_OF_NOW "(op.variants IS NULL OR coalesce(instr(op.variants, '\"' || m.variant || '\":\"' || m.made || '\"'), 0) > 0)"
 
 static const char *const caches[] = { "cold", "warm", NULL };
 
-static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
+/* The JSON of a column, and the same as text. */
+static const char *take_config(struct query *q, struct buf *text)
+{
+    const char *json = col_text(q, MAX_LINE, 0);
+    buf_clear(text);
+    buf_str(text, "");
+    if (!config_of_json(text, json))
+        query_bad(q, "config");
+    q->nomem = q->nomem || text->failed;
+    return json;
+}
+
+static int take_row(struct query *q, struct buf *config, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct listed l = { 0 };
-    struct tuned_param *params;
-    int64_t id = col_int(q, 1, INT64_MAX);
     l.device = col_text(q, MAX_LINE, 0);
     l.backend = col_text(q, MAX_NAME, 0);
     l.arch = col_text(q, MAX_NAME, 0);
@@ -21,7 +28,8 @@ static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, con
     l.types = col_text(q, MAX_LINE, 0);
     l.problem = col_text(q, MAX_LINE, 0);
     l.variant = col_name(q);
-    l.config = col_text(q, MAX_LINE, 0);
+    l.json = take_config(q, config);
+    l.config = buf_text(config);
     l.cache = caches[col_word(q, caches)];
     l.time_ns = col_real(q, 0, 1e18);
     l.bytes = col_real(q, 0, 1e30);
@@ -35,23 +43,16 @@ static int take_row(struct query *q, struct arena *a, int (*each)(void *arg, con
     l.unverified = !col_bool(q);
     l.when = col_text(q, MAX_NAME, 0);
     l.driver = col_text(q, MAX_LINE, 0);
-    struct err why = { 0 };
     int rc = row_check(q, err);
-    if (rc <= 0)
-        return rc;
-    if ((rc = params_load(q->store, id, a, &l.nparams, &params, &why))) {
-        q->store->left_out += rc == ERR_CORRUPT;
-        return rc == ERR_CORRUPT ? 0 : err_set(err, rc, "%s", why.msg);
-    }
-    l.params = params;
-    return each(arg, &l);
+    return rc > 0 ? each(arg, &l) : rc;
 }
 
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct query q;
+    struct buf config = { 0 };
     int rc = query_begin(&q, s,
-                         "SELECT tuned.id, device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, "
+                         "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, "
                          "tuned.variant, tuned.config, "
                          "tuned.cache, tuned.time_ns, problem.bytes, problem.flops, tuned.copy_ns, "
                          "coalesce((SELECT n FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND "
@@ -75,18 +76,16 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
         return rc;
     for (int i = 0; i < 3; i++)
         put_int(&q, PROTOCOL);
-    while ((rc = query_step(&q, err)) > 0) {
-        struct arena *a = arena_new();
-        rc = a ? take_row(&q, a, each, arg, err) : err_nomem(err);
-        arena_free(a);
-        if (rc)
+    while ((rc = query_step(&q, err)) > 0)
+        if ((rc = take_row(&q, &config, each, arg, err)))
             break;
-    }
     query_end(&q);
+    buf_free(&config);
     return rc;
 }
 
-static int take_tried(struct query *q, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err)
+static int take_tried(struct query *q, struct buf *config, int (*each)(void *arg, const struct tried *t), void *arg,
+                      struct err *err)
 {
     struct tried t = { 0 };
     t.device = col_text(q, MAX_LINE, 0);
@@ -97,7 +96,8 @@ static int take_tried(struct query *q, int (*each)(void *arg, const struct tried
     t.problem = col_text(q, MAX_LINE, 0);
     t.cache = caches[col_word(q, caches)];
     t.variant = col_name(q);
-    t.config = col_text(q, MAX_LINE, 0);
+    t.json = take_config(q, config);
+    t.config = buf_text(config);
     int outcome = outcome_find(col_text(q, MAX_NAME, 0));
     if (outcome < 0)
         query_bad(q, "outcome");
@@ -112,6 +112,7 @@ static int take_tried(struct query *q, int (*each)(void *arg, const struct tried
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err)
 {
     struct query q;
+    struct buf config = { 0 };
     int rc = query_begin(
         &q, s,
         "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, m.cache, m.variant, "
@@ -126,41 +127,11 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried 
         return rc;
     put_int(&q, PROTOCOL);
     while ((rc = query_step(&q, err)) > 0)
-        if ((rc = take_tried(&q, each, arg, err)))
+        if ((rc = take_tried(&q, &config, each, arg, err)))
             break;
     query_end(&q);
+    buf_free(&config);
     return rc;
-}
-
-static int kernel_of(struct store *s, const char *op, const char *variant, int64_t *id, struct err *err)
-{
-    struct query q;
-    int rc = query_begin(&q, s,
-                         "SELECT tuned.id FROM tuned LEFT JOIN problem ON problem.id = tuned.problem "
-                         "JOIN op ON op.id = coalesce(tuned.op, problem.op) WHERE tuned.variant = ? AND op.name = ? "
-                         "ORDER BY op.current DESC, tuned.id DESC LIMIT 1",
-                         err);
-    if (rc)
-        return rc;
-    put_text(&q, variant);
-    put_text(&q, op);
-    return query_id(&q, id, err);
-}
-
-int store_param_types(struct store *s, const char *op, const char *variant, struct arena *arena, int *n, struct tuned_param **out,
-                      struct err *err)
-{
-    int64_t id = 0;
-    struct err why = { 0 };
-    *n = 0;
-    int rc = kernel_of(s, op, variant, &id, &why);
-    if (!rc && id)
-        rc = params_load(s, id, arena, n, out, &why);
-    if (!rc || rc == ERR_CORRUPT) {
-        *n = rc ? 0 : *n;
-        return 0;
-    }
-    return err_set(err, rc, "%s", why.msg);
 }
 
 int store_has_results(struct store *s, bool *has, struct err *err)

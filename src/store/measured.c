@@ -54,7 +54,7 @@ static int save(struct store *s, const struct target *t, const struct measured *
     put_int(&q, PROTOCOL);
     put_int(&q, t->provenance);
     put_text(&q, m->variant);
-    put_text(&q, m->config);
+    put_text(&q, m->json);
     put_result(&q, &m->result, samples);
     put_text(&q, m->made);
     return query_run(&q, err);
@@ -154,7 +154,7 @@ static int take_row(struct query *q, int (*each)(void *arg, const struct measure
     col_key_or_none(q, made);
     m.made = *made ? made : NULL;
     m.variant = col_name(q);
-    m.config = col_text(q, MAX_LINE, 0);
+    m.json = col_text(q, MAX_LINE, 0);
     take_result(q, &m.result);
     int rc = query_check(q, err);
     if (!rc)

@@ -8,32 +8,19 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "schema_sql.h"
 #include "store/beside.h"
 #include "store/locks.h"
-#include "store/sql.h"
-#include "to_version_2_sql.h"
-#include "to_version_3_sql.h"
+#include "store/older.h"
 
 enum {
     APPLICATION_ID = 1668641902, /* as in db/schema.sql */
-    SCHEMA_VERSION = 3,
+    SCHEMA_VERSION = 4,
     BUSY_MS = 10000,
     BUSY_SOON_MS = 100,
     MAX_CELL = 160 << 20, /* bytes of a row */
     MAX_SQL = 1 << 20,    /* of a statement, those of the file's schema among them */
     VERIFY_STEPS = 5 << 20,
     SCHEMA_STEPS = 10000, /* of reading a schema: ours takes a twentieth */
-};
-
-/* How a file of a version gets on. A new file goes straight to the newest; db/migrations/README.md says how to add a step. */
-static const struct step {
-    int from, to;
-    const char *sql;
-} steps[] = {
-    { 0, SCHEMA_VERSION, schema_sql },
-    { 1, 2, to_version_2_sql },
-    { 2, 3, to_version_3_sql },
 };
 
 /* The folder that the path's last name is in. */
@@ -148,21 +135,6 @@ out:
     return rc;
 }
 
-/* A number that a one-line statement gives. Returns SQLite's code: callers act on some of them. */
-static int number(struct store *s, const char *sql, int64_t *out)
-{
-    sqlite3_stmt *stmt = NULL;
-    int code = sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL);
-    if (!code)
-        code = sqlite3_step(stmt);
-    if (code == SQLITE_ROW) {
-        *out = sqlite3_column_int64(stmt, 0);
-        code = SQLITE_OK;
-    }
-    sqlite3_finalize(stmt);
-    return code == SQLITE_DONE ? SQLITE_ERROR : code;
-}
-
 /* ERR_IO with a line where the log or journal of a writer that has not ended, or was killed, lies beside the file. */
 static int check_log(const char *path, const char *advice, struct err *err)
 {
@@ -188,12 +160,12 @@ static int connect_read(struct store *s, struct err *err)
     int rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err);
     if (rc)
         return rc;
-    int code = number(s, "PRAGMA application_id", &id);
+    int code = sql_number(s, "PRAGMA application_id", &id);
     if (code == SQLITE_READONLY_ROLLBACK && !connect(s, SQLITE_OPEN_READWRITE, "", NULL)) {
-        number(s, "PRAGMA application_id", &id); /* undoes what a killed writer left half done */
+        sql_number(s, "PRAGMA application_id", &id); /* undoes what a killed writer left half done */
         if ((rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err)))
             return rc;
-        code = number(s, "PRAGMA application_id", &id);
+        code = sql_number(s, "PRAGMA application_id", &id);
     }
     if ((code & 0xff) == SQLITE_BUSY && !check_folder(s->real, NULL) && check_locks(s->real, err) == ERR_UNSUPPORTED)
         return ERR_UNSUPPORTED; /* what SQLite takes for another's lock */
@@ -210,49 +182,21 @@ static int connect_tables(struct store *s, struct err *err)
     return rc ? rc : connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
 }
 
-static int take_step(struct store *s, int *version, struct err *err)
-{
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (steps[i].from != *version)
-            continue;
-        s->steps = 0;
-        int code = sqlite3_exec(s->db, steps[i].sql, NULL, NULL, NULL);
-        *version = steps[i].to;
-        return code ? store_failed(s, code, err) : 0;
-    }
-    return store_damaged(s, err, "no way from its version %d to %d", *version, SCHEMA_VERSION);
-}
-
-/* An older file's schema is ours if the steps that we know make ours of it; tried on its tables without their rows, in memory. */
-static int check_older(struct store *s, int version, struct err *err)
-{
-    struct store copy = { .path = s->path, .absolute = s->absolute };
-    int code = sqlite3_open_v2(":memory:", &copy.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    int rc = code ? store_failed(&copy, code, err) : 0;
-    if (!rc) {
-        restrain(&copy);
-        rc = schema_copy(s, copy.db, err);
-    }
-    while (!rc && version < SCHEMA_VERSION)
-        rc = take_step(&copy, &version, err);
-    rc = rc ? rc : schema_check(&copy, err);
-    sqlite3_close(copy.db);
-    return rc;
-}
-
 static int check_schema(struct store *s, int version, struct err *err)
 {
-    return version == SCHEMA_VERSION ? schema_check(s, err) : version ? check_older(s, version, err) : 0;
+    if (!version)
+        return 0;
+    return version == SCHEMA_VERSION ? schema_check(s, newest_schema, err) : older_check(s, version, err);
 }
 
 /* Whose file its head says it is. *version: 0 for an empty one. */
 static int read_head(struct store *s, enum store_mode mode, int *version, struct err *err)
 {
     int64_t id = 0, v = 0, things = 0;
-    int code = number(s, "PRAGMA application_id", &id);
-    code = code ? code : number(s, "PRAGMA user_version", &v);
+    int code = sql_number(s, "PRAGMA application_id", &id);
+    code = code ? code : sql_number(s, "PRAGMA user_version", &v);
     if (!code && id == 0 && v == 0)
-        code = number(s, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", &things);
+        code = sql_number(s, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", &things);
     if (code && (code & 0xff) != SQLITE_INTERRUPT)
         return store_failed(s, code, err);
     if (!code && id == 0 && v == 0 && !things) {
@@ -287,15 +231,27 @@ static int identify(struct store *s, enum store_mode mode, int *version, struct 
     return rc;
 }
 
+static int make_newest(struct store *s, int version, struct err *err)
+{
+    if (version)
+        return older_migrate(s, version, err);
+    int code = sqlite3_exec(s->db, newest_schema, NULL, NULL, NULL);
+    return code ? store_failed(s, code, err) : 0;
+}
+
 static int migrate(struct store *s, struct err *err)
 {
-    int version, rc = write_begin(s, err);
-    if (rc)
-        return rc;
-    rc = identify(s, STORE_WRITE, &version, err); /* again: another process may have been quicker */
-    while (!rc && version != SCHEMA_VERSION)
-        rc = take_step(s, &version, err);
-    return write_end(s, rc, err);
+    int version;
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_FKEY, 0, NULL); /* a row without its parent is kept, too */
+    int rc = write_begin(s, err);
+    if (!rc) {
+        rc = identify(s, STORE_WRITE, &version, err); /* again: another process may have been quicker */
+        if (!rc && version != SCHEMA_VERSION)
+            rc = make_newest(s, version, err);
+        rc = write_end(s, rc, err);
+    }
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    return rc;
 }
 
 /* WAL shares memory between processes, which file systems over a network cannot do. */
@@ -338,28 +294,6 @@ static int connect_write(struct store *s, struct err *err)
     return version == SCHEMA_VERSION ? 0 : migrate(s, err);
 }
 
-/* Views of this connection's own in the place of older tables, with what those lack: so that no query asks for the version. A file
- * that is migrated meanwhile has the columns itself; they come first. */
-static int read_as_newest(struct store *s, int version, struct err *err)
-{
-    static const char below_2[] =
-        "CREATE TEMP VIEW code AS SELECT *, NULL AS portable FROM main.code;"
-        "CREATE TEMP VIEW op AS SELECT *, NULL AS packed, NULL AS contract FROM main.op;"
-        "CREATE TEMP VIEW tuned AS SELECT *, 1 AS verified, NULL AS packed FROM main.tuned;"
-        "CREATE TEMP VIEW wanted AS SELECT 0 AS device, '' AS op, '' AS types, '' AS sizes, 1 AS count, 0.0 AS time_ns, '' AS last "
-        "WHERE 0;";
-    static const char at_2[] = /* what packed holds there is of an earlier form */
-        "CREATE TEMP VIEW op AS SELECT id, name, hash, current, work_bytes, work_flops, NULL AS packed, NULL AS contract FROM "
-        "main.op;";
-    static const char below_3[] = "PRAGMA temp_store = MEMORY;"
-                                  "CREATE TEMP VIEW measurement AS SELECT *, NULL AS made FROM main.measurement;"
-                                  "CREATE TEMP VIEW op_variant AS SELECT 0 AS op, '' AS name, '' AS made WHERE 0;";
-    int code = sqlite3_exec(s->db, below_3, NULL, NULL, NULL);
-    if (!code)
-        code = sqlite3_exec(s->db, version < 2 ? below_2 : at_2, NULL, NULL, NULL);
-    return code ? store_failed(s, code, err) : 0;
-}
-
 /* A writer's log lies beside the name that it uses, and cannot be seen from another. */
 static int check_names(struct store *s, struct err *err)
 {
@@ -383,7 +317,7 @@ static int open_as(struct store *s, enum store_mode mode, struct err *err)
         rc = connect_write(s, err);
     else if (!(rc = mode == STORE_READ ? connect_read(s, err) : connect_tables(s, err)) &&
              !(rc = identify(s, mode, &version, err)) && version < SCHEMA_VERSION)
-        rc = read_as_newest(s, version, err);
+        rc = older_read(s, version, err);
     if (!rc && mode == STORE_READ)
         rc = check_names(s, err);
     if (!there)

@@ -2,54 +2,53 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "model/kernel.h"
+#include "model/plan.h"
 #include "store/sql.h"
 
-const char *const axis_words[] = { "size", "stride", "batch", "flag", NULL };
-const char *const arg_words[] = { "input", "output", "inout", "value", NULL };
-
-int interface_hash(const struct op *op, char hash[HASH_HEX], struct err *err)
+static void put_interface(struct buf *b, const struct op *op)
 {
-    struct buf b = { 0 };
+    static const char *const axis_words[] = { "size", "stride", "batch", "flag" };
+    static const char *const arg_words[] = { "input", "output", "inout", "value" };
     for (int i = 0; i < op->naxes; i++) {
-        buf_lstr(&b, op->axes[i].name);
-        buf_lstr(&b, axis_words[op->axes[i].kind]);
+        buf_lstr(b, op->axes[i].name);
+        buf_lstr(b, axis_words[op->axes[i].kind]);
     }
-    buf_str(&b, "types");
+    buf_str(b, "types");
     for (int i = 0; i < op->ntypes; i++)
-        buf_lstr(&b, op->types[i]);
-    buf_str(&b, "args");
+        buf_lstr(b, op->types[i]);
+    buf_str(b, "args");
     for (int i = 0; i < op->nargs; i++) {
         const struct arg *a = &op->args[i];
-        buf_lstr(&b, a->name);
-        buf_lstr(&b, arg_words[a->kind]);
-        buf_lstr(&b, arg_type(a));
-        buf_lstr(&b, a->value);
-        buf_u32(&b, (uint32_t)a->rank);
+        buf_lstr(b, a->name);
+        buf_lstr(b, arg_words[a->kind]);
+        buf_lstr(b, arg_type(a));
+        buf_lstr(b, a->value);
+        buf_u32(b, (uint32_t)a->rank);
         for (int d = 0; d < a->rank; d++)
-            buf_lstr(&b, a->extent[d]);
+            buf_lstr(b, a->extent[d]);
     }
-    int rc = b.failed ? err_nomem(err) : 0;
-    if (!rc)
-        hash_hex(b.data, b.len, hash);
-    buf_free(&b);
-    return rc;
 }
 
-int identity_hash(const char *interface, const char *contract, char hash[HASH_HEX], struct err *err)
+/* An op's row is found by this hash of its interface and its contract: when either changes, earlier records are stale. It is what it was
+ * in version 1, so that older rows are found again. They have no contract, "", and then it is the interface's hash. */
+static int identity(const struct op *op, const char *contract, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
-    buf_lstr(&b, interface);
-    buf_lstr(&b, contract);
+    put_interface(&b, op);
+    hash_hex(buf_text(&b), b.len, hash);
+    if (*contract && !b.failed) {
+        buf_clear(&b);
+        buf_lstr(&b, hash);
+        buf_lstr(&b, contract);
+        hash_hex(buf_text(&b), b.len, hash);
+    }
     int rc = b.failed ? err_nomem(err) : 0;
-    if (!rc && *contract)
-        hash_hex(b.data, b.len, hash);
-    else if (!rc)
-        memcpy(hash, interface, HASH_HEX);
     buf_free(&b);
     return rc;
 }
 
-/* The row of (name, hash); 0 where there is none. */
+/* The row of (name, hash); 0 if there is none. */
 static int find_op(struct store *s, const char *name, const char *hash, int64_t *id, struct err *err)
 {
     struct query q;
@@ -71,171 +70,131 @@ static int make_current(struct store *s, const char *name, int64_t id, struct er
     put_text(&q, name);
     put_int(&q, id);
     rc = query_run(&q, err);
-    if (rc || (rc = query_begin(&q, s, "UPDATE op SET current = 1 WHERE id = ?", err)))
+    if (!rc)
+        rc = query_begin(&q, s, "UPDATE op SET current = 1 WHERE id = ?", err);
+    if (rc)
         return rc;
     put_int(&q, id);
     return query_run(&q, err);
 }
 
-static int save_axes(struct store *s, const struct op *op, int64_t id, struct err *err)
-{
-    struct query q;
-    for (int i = 0; i < op->naxes; i++) {
-        int rc = query_begin(&q, s, "INSERT INTO op_axis (op, place, name, kind) VALUES (?, ?, ?, ?)", err);
-        if (rc)
-            return rc;
-        put_int(&q, id);
-        put_int(&q, i);
-        put_text(&q, op->axes[i].name);
-        put_text(&q, axis_words[op->axes[i].kind]);
-        if ((rc = query_run(&q, err)))
-            return rc;
-    }
-    return 0;
-}
-
-static int save_types(struct store *s, const struct op *op, int64_t id, struct err *err)
-{
-    struct query q;
-    for (int i = 0; i < op->ntypes; i++) {
-        int rc = query_begin(&q, s, "INSERT INTO op_type (op, place, name) VALUES (?, ?, ?)", err);
-        if (rc)
-            return rc;
-        put_int(&q, id);
-        put_int(&q, i);
-        put_text(&q, op->types[i]);
-        if ((rc = query_run(&q, err)))
-            return rc;
-    }
-    return 0;
-}
-
-static int save_extents(struct store *s, const struct arg *a, int64_t id, int place, struct err *err)
-{
-    struct query q;
-    for (int d = 0; d < a->rank; d++) {
-        int rc = query_begin(&q, s, "INSERT INTO op_extent (op, arg, place, extent) VALUES (?, ?, ?, ?)", err);
-        if (rc)
-            return rc;
-        put_int(&q, id);
-        put_int(&q, place);
-        put_int(&q, d);
-        put_text(&q, a->extent[d]);
-        if ((rc = query_run(&q, err)))
-            return rc;
-    }
-    return 0;
-}
-
-static int save_args(struct store *s, const struct op *op, int64_t id, struct err *err)
-{
-    struct query q;
-    for (int i = 0; i < op->nargs; i++) {
-        const struct arg *a = &op->args[i];
-        int rc = query_begin(&q, s, "INSERT INTO op_arg (op, place, name, kind, type, value) VALUES (?, ?, ?, ?, ?, ?)", err);
-        if (rc)
-            return rc;
-        put_int(&q, id);
-        put_int(&q, i);
-        put_text(&q, a->name);
-        put_text(&q, arg_words[a->kind]);
-        put_text(&q, arg_type(a));
-        put_text(&q, a->value);
-        if ((rc = query_run(&q, err)) || (rc = save_extents(s, a, id, i, err)))
-            return rc;
-    }
-    return 0;
-}
-
 static int make_op(struct store *s, const struct op *op, const char *hash, const char *contract, int64_t *id, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s, "INSERT INTO op (name, hash, contract, current) VALUES (?, ?, ?, 0)", err);
+    int rc = query_begin(&q, s, "INSERT INTO op (name, hash, contract, current, interface) VALUES (?, ?, ?, 0, x'')", err);
     if (rc)
         return rc;
     put_text(&q, op->name);
     put_text(&q, hash);
     put_text(&q, contract);
     rc = query_run(&q, err);
-    if (rc)
-        return rc;
     *id = sqlite3_last_insert_rowid(s->db);
-    if ((rc = save_axes(s, op, *id, err)) || (rc = save_types(s, op, *id, err)))
-        return rc;
-    return save_args(s, op, *id, err);
-}
-
-/* What may change without making a record stale: how work is counted, and which types there are. */
-static int save_work(struct store *s, const struct op *op, int64_t id, const struct buf *packed, struct err *err)
-{
-    struct query q;
-    int rc = query_begin(&q, s, "UPDATE op SET work_bytes = ?, work_flops = ?, packed = ? WHERE id = ?", err);
-    if (rc)
-        return rc;
-    put_text(&q, op->work_bytes);
-    put_text(&q, op->work_flops);
-    put_packed(&q, packed);
-    put_int(&q, id);
-    return query_run(&q, err);
-}
-
-static int save_bindings(struct store *s, const struct op *op, int64_t id, struct err *err)
-{
-    struct query q;
-    int rc = query_begin(&q, s, "DELETE FROM op_binding WHERE op = ?", err);
-    if (rc)
-        return rc;
-    put_int(&q, id);
-    rc = query_run(&q, err);
-    for (int i = 0; !rc && i < op->nrows * op->ntypes; i++) {
-        rc = query_begin(&q, s, "INSERT INTO op_binding (op, line, type, dtype) VALUES (?, ?, ?, ?)", err);
-        if (rc)
-            return rc;
-        put_int(&q, id);
-        put_int(&q, i / op->ntypes);
-        put_int(&q, i % op->ntypes);
-        put_text(&q, op->rows[i]->name);
-        rc = query_run(&q, err);
-    }
     return rc;
 }
 
-/* Variants that the op no longer has leave no line, so what was measured of them is stale. */
-static int save_variants(struct store *s, const struct op *op, int64_t id, struct err *err)
+/* What each variant was made of, as JSON. One that the op no longer has is not in it, so what was measured of that is stale. */
+static int list_variants(const struct op *op, struct buf *out, struct err *err)
 {
     char made[HASH_HEX];
-    struct query q;
-    int rc = query_begin(&q, s, "DELETE FROM op_variant WHERE op = ?", err);
-    if (rc)
-        return rc;
-    put_int(&q, id);
-    rc = query_run(&q, err);
+    int rc = 0;
+    buf_str(out, "{");
     for (int i = 0; !rc && i < op->nvariants; i++) {
-        if ((rc = variant_made(op, &op->variants[i], made, err)) ||
-            (rc = query_begin(&q, s, "INSERT INTO op_variant (op, name, made) VALUES (?, ?, ?)", err)))
-            return rc;
+        rc = variant_made(op, &op->variants[i], made, err);
+        buf_fmt(out, "%s\"%s\":\"%s\"", i ? "," : "", op->variants[i].name, rc ? "" : made);
+    }
+    buf_str(out, "}");
+    return rc;
+}
+
+/* What may change without making all records stale: how work is counted, which types there are, and the variants. */
+static int update_op(struct store *s, const struct op *op, int64_t id, struct err *err)
+{
+    struct buf interface = { 0 }, variants = { 0 };
+    struct query q;
+    interface_put(&interface, op);
+    int rc = list_variants(op, &variants, err);
+    if (!rc && (interface.failed || variants.failed))
+        rc = err_nomem(err);
+    if (!rc)
+        rc = query_begin(&q, s, "UPDATE op SET interface = ?, variants = ? WHERE id = ?", err);
+    if (!rc) {
+        put_blob(&q, interface.data, interface.len);
+        put_text(&q, op->nvariants ? buf_text(&variants) : NULL);
         put_int(&q, id);
-        put_text(&q, op->variants[i].name);
-        put_text(&q, made);
         rc = query_run(&q, err);
     }
+    buf_free(&interface);
+    buf_free(&variants);
     return rc;
 }
 
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
 {
-    char interface[HASH_HEX], contract[HASH_HEX], hash[HASH_HEX];
-    struct buf packed = { 0 };
-    int rc = interface_hash(op, interface, err);
-    if (rc || (rc = op_contract(op, contract, err)) || (rc = identity_hash(interface, contract, hash, err)) ||
-        (rc = find_op(s, op->name, hash, id, err)))
+    char contract[HASH_HEX], hash[HASH_HEX];
+    int rc = op_contract(op, contract, err);
+    if (!rc)
+        rc = identity(op, contract, hash, err);
+    if (!rc)
+        rc = find_op(s, op->name, hash, id, err);
+    if (!rc && !*id)
+        rc = make_op(s, op, hash, contract, id, err);
+    if (!rc)
+        rc = update_op(s, op, *id, err);
+    return rc ? rc : make_current(s, op->name, *id, err);
+}
+
+/* ---- read back: everything is checked, for the file may come from anywhere */
+
+static int take_op(struct query *q, const char *name, struct op **out, struct err *err)
+{
+    char contract[HASH_HEX];
+    struct err why = { 0 };
+    size_t n;
+    col_key_or_none(q, contract);
+    const void *bytes = col_blob(q, MAX_RECORD, &n);
+    int rc = query_check(q, err);
+    if (rc)
         return rc;
-    if (!*id && (rc = make_op(s, op, hash, contract, id, err)))
+    rc = interface_get(bytes, n, out, &why);
+    if (rc)
+        return rc == ERR_NOMEM ? err_nomem(err) : store_damaged(q->store, err, "op %s: %s", name, why.msg);
+    struct op *op = *out;
+    op->name = arena_strdup(op->arena, name);
+    op->contract = *contract ? arena_strdup(op->arena, contract) : NULL;
+    return op->name && (op->contract || !*contract) ? 0 : err_nomem(err);
+}
+
+/* Expressions that do not compile: the model knows. */
+static int check_plan(struct store *s, const struct op *op, struct err *err)
+{
+    struct plan *plan = NULL;
+    struct err why = { 0 };
+    int rc = plan_new(op, -1, &plan, &why);
+    plan_free(plan);
+    if (!rc)
+        return 0;
+    return rc == ERR_NOMEM ? err_nomem(err) : store_damaged(s, err, "op %s: %s", op->name, why.msg);
+}
+
+int store_op(struct store *s, const char *name, struct op **out, struct err *err)
+{
+    struct query q;
+    struct op *op = NULL;
+    int rc = query_begin(&q, s, "SELECT contract, interface FROM op WHERE name = ? AND current = 1", err);
+    if (rc)
         return rc;
-    packed_interface_put(&packed, op);
-    rc = packed.failed ? err_nomem(err) : make_current(s, op->name, *id, err);
-    if (!rc && !(rc = save_work(s, op, *id, &packed, err)) && !(rc = save_bindings(s, op, *id, err)))
-        rc = save_variants(s, op, *id, err);
-    buf_free(&packed);
+    put_text(&q, name);
+    rc = query_step(&q, err);
+    if (rc > 0)
+        rc = take_op(&q, name, &op, err);
+    else if (!rc)
+        rc = err_set(err, ERR_NOTFOUND, "%s: op %s is not known to this database: nothing was tuned for it", s->path, name);
+    query_end(&q);
+    if (!rc)
+        rc = check_plan(s, op, err);
+    if (rc)
+        op_free(op);
+    else
+        *out = op;
     return rc;
 }

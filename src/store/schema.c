@@ -7,17 +7,19 @@
 
 enum { MAX_OBJECTS = 64 };
 
-/* The statements of db/schema.sql that make something. Each ends with a semicolon of its own. */
+const char *const newest_schema = schema_sql;
+
+/* The statements of a text that make something. Each ends with a semicolon of its own. */
 struct ours {
     int n;
     const char *sql[MAX_OBJECTS];
     bool found[MAX_OBJECTS];
 };
 
-static void take_ours(struct ours *o)
+static void take_ours(struct ours *o, const char *text)
 {
     static const char begin[] = "\nCREATE ";
-    for (const char *at = schema_sql; o->n < MAX_OBJECTS && (at = strstr(at, begin)); at += sizeof begin - 1)
+    for (const char *at = text; o->n < MAX_OBJECTS && (at = strstr(at, begin)); at += sizeof begin - 1)
         o->sql[o->n++] = at + 1;
 }
 
@@ -91,8 +93,6 @@ static int refuse(struct store *s, sqlite3_stmt *stmt, struct err *err)
                          text(stmt, 0), text(stmt, 1));
 }
 
-static const char all_objects[] = "SELECT type, name, sql FROM sqlite_master";
-
 /* Why a schema cannot be read, by SQLite's code. One too long to be ours has run out of steps. */
 static int unread(struct store *s, int code, struct err *err)
 {
@@ -101,12 +101,12 @@ static int unread(struct store *s, int code, struct err *err)
     return store_failed(s, code, err);
 }
 
-int schema_check(struct store *s, struct err *err)
+int schema_check(struct store *s, const char *known, struct err *err)
 {
     struct ours ours = { 0 };
     sqlite3_stmt *stmt = NULL;
-    take_ours(&ours);
-    int rc = 0, code = sqlite3_prepare_v2(s->db, all_objects, -1, &stmt, NULL);
+    take_ours(&ours, known);
+    int rc = 0, code = sqlite3_prepare_v2(s->db, "SELECT type, name, sql FROM main.sqlite_master", -1, &stmt, NULL);
     while (!code && !rc && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
         code = SQLITE_OK;
         const char *sql = text(stmt, 2);
@@ -118,46 +118,6 @@ int schema_check(struct store *s, struct err *err)
     for (int i = 0; !rc && i < ours.n; i++)
         if (!ours.found[i])
             rc = store_damaged(s, err, "it lacks the %.*s", (int)strcspn(ours.sql[i] + 7, "(\n"), ours.sql[i] + 7);
-    sqlite3_finalize(stmt);
-    return rc;
-}
-
-/* Makes the same in the copy. Anything else than a table or an index may be a program, and is not ours. */
-static bool copy_object(sqlite3 *copy, const char *sql)
-{
-    static const char *const kinds[] = { "CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX " };
-    sqlite3_stmt *stmt = NULL;
-    bool known = false;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        known = known || !strncmp(sql, kinds[i], strlen(kinds[i]));
-    known = known && !sqlite3_prepare_v2(copy, sql, -1, &stmt, NULL) && sqlite3_step(stmt) == SQLITE_DONE;
-    sqlite3_finalize(stmt);
-    return known;
-}
-
-/* A migration may copy what is in a table, and a generated column is computed then. */
-static bool has_generated(sqlite3 *db)
-{
-    static const char sql[] = "SELECT 1 FROM sqlite_master AS t, pragma_table_xinfo(t.name) AS c WHERE c.hidden <> 0";
-    sqlite3_stmt *stmt = NULL;
-    bool any = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) || sqlite3_step(stmt) != SQLITE_DONE;
-    sqlite3_finalize(stmt);
-    return any;
-}
-
-int schema_copy(struct store *s, sqlite3 *copy, struct err *err)
-{
-    sqlite3_stmt *stmt = NULL;
-    int rc = 0, code = sqlite3_prepare_v2(s->db, all_objects, -1, &stmt, NULL);
-    while (!code && !rc && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
-        code = SQLITE_OK;
-        if (!automatic(stmt) && !copy_object(copy, text(stmt, 2)))
-            rc = refuse(s, stmt, err);
-    }
-    if (!rc && code && code != SQLITE_DONE)
-        rc = unread(s, code, err);
-    if (!rc && has_generated(copy))
-        rc = store_damaged(s, err, "it has generated columns, which cutune does not make: none of the file is used");
     sqlite3_finalize(stmt);
     return rc;
 }

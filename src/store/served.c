@@ -10,7 +10,7 @@ static int take_winner(struct query *q, int (*each)(void *arg, const struct winn
     w.types = col_text(q, MAX_TYPES_TEXT, 0);
     w.sizes = col_text(q, MAX_SIZES_TEXT, 0);
     w.variant = col_name(q);
-    w.config = col_text(q, MAX_LINE, 0);
+    w.json = col_text(q, MAX_LINE, 0);
     w.time_ns = col_real(q, 0, 1e18);
     w.bytes = col_real(q, 0, 1e30);
     w.flops = col_real(q, 0, 1e30);
@@ -70,7 +70,7 @@ static int take_time(struct query *q, int (*each)(void *arg, const struct timed 
     t.types = col_text(q, MAX_TYPES_TEXT, 0);
     t.sizes = col_text(q, MAX_SIZES_TEXT, 0);
     t.variant = col_name(q);
-    t.config = col_text(q, MAX_LINE, 0);
+    t.json = col_text(q, MAX_LINE, 0);
     t.median = col_real(q, 0, 1e18);
     int rc = row_check(q, err);
     return rc > 0 ? each(arg, &t) : rc;
@@ -99,31 +99,6 @@ int store_each_time(struct store *s, const char *op, int (*each)(void *arg, cons
         if ((rc = take_time(&q, each, arg, err)))
             break;
     query_end(&q);
-    return rc;
-}
-
-static int is_kernel(struct store *s, int64_t id, struct err *err)
-{
-    struct query q;
-    int64_t found;
-    int rc = query_begin(&q, s, "SELECT id FROM tuned WHERE id = ?", err);
-    if (rc)
-        return rc;
-    put_int(&q, id);
-    if (!(rc = query_id(&q, &found, err)) && !found)
-        rc = err_set(err, ERR_NOTFOUND, "%s: kernel %lld is no longer there", s->path, (long long)id);
-    return rc;
-}
-
-int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err)
-{
-    bool mine;
-    int rc = read_begin(s, &mine, err);
-    if (rc)
-        return rc;
-    if (!(rc = is_kernel(s, id, err)))
-        rc = tuned_load(s, id, out, err);
-    read_end(s, mine);
     return rc;
 }
 

@@ -1,11 +1,10 @@
-#include "store/sql.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "store/older.h"
 
 int store_damaged(struct store *s, struct err *err, const char *fmt, ...)
 {
@@ -74,6 +73,20 @@ static int count_steps(void *arg)
     return s->steps > STEPS_ALWAYS + (stat(s->absolute, &st) ? 0 : STEPS_A_BYTE * (int64_t)st.st_size);
 }
 
+int sql_number(struct store *s, const char *sql, int64_t *out)
+{
+    sqlite3_stmt *stmt = NULL;
+    int code = sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL);
+    if (!code)
+        code = sqlite3_step(stmt);
+    if (code == SQLITE_ROW) {
+        *out = sqlite3_column_int64(stmt, 0);
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(stmt);
+    return code == SQLITE_DONE ? SQLITE_ERROR : code;
+}
+
 void store_limit(struct store *s, int64_t steps)
 {
     s->most = steps;
@@ -100,8 +113,12 @@ static sqlite3_stmt *cached(struct store *s, const char *sql, bool *own)
 int query_begin(struct query *q, struct store *s, const char *sql, struct err *err)
 {
     *q = (struct query){ .store = s };
-    if (!s->active)
+    if (!s->active) {
         s->steps = 0;
+        int rc = s->older ? older_left(s, err) : 0;
+        if (rc)
+            return rc;
+    }
     q->stmt = cached(s, sql, &q->own);
     if (q->stmt) {
         s->active++;
@@ -176,11 +193,6 @@ void put_blob(struct query *q, const void *p, size_t n)
     put(q, sqlite3_bind_blob64(q->stmt, ++q->at, p, n, SQLITE_STATIC));
 }
 
-void put_packed(struct query *q, const struct buf *packed)
-{
-    put_blob(q, packed->len > MAX_PACKED ? NULL : packed->data, packed->len);
-}
-
 int query_step(struct query *q, struct err *err)
 {
     int rc = q->rc ? q->rc : sqlite3_step(q->stmt);
@@ -195,16 +207,6 @@ int query_run(struct query *q, struct err *err)
     int rc = query_step(q, err);
     query_end(q);
     return rc < 0 ? rc : 0;
-}
-
-int query_rows(struct query *q, int max, struct err *err)
-{
-    int n = 0, rc;
-    while ((rc = query_step(q, err)) > 0)
-        if (n++ == max)
-            return store_damaged(q->store, err, "more than %d rows with a column %s", max, sqlite3_column_name(q->stmt, 0));
-    sqlite3_reset(q->stmt);
-    return rc < 0 ? rc : n;
 }
 
 void query_bad(struct query *q, const char *column)
@@ -271,20 +273,9 @@ const char *col_name(struct query *q)
 
 const char *copy_text(struct query *q, struct arena *a, size_t max, int flags)
 {
-    int column = q->at;
     const char *text = col_text(q, max, flags);
-    q->copied += text ? strlen(text) + 1 : 0;
-    if (q->room && q->copied > q->room)
-        text = bad(q, column);
     char *copy = text ? arena_strdup(a, text) : NULL;
     q->nomem = q->nomem || (text && !copy);
-    return copy;
-}
-
-const char *copy_name(struct query *q, struct arena *a)
-{
-    char *copy = arena_strdup(a, col_name(q));
-    q->nomem = q->nomem || !copy;
     return copy;
 }
 
@@ -331,11 +322,6 @@ void col_key_or_none(struct query *q, char key[HASH_HEX])
         col_key(q, key);
 }
 
-int col_place(struct query *q, int expected)
-{
-    return (int)col_int(q, expected, expected);
-}
-
 int query_check(struct query *q, struct err *err)
 {
     if (q->nomem)
@@ -363,17 +349,6 @@ int store_left_out(struct store *s)
     int n = s->left_out;
     s->left_out = 0;
     return n;
-}
-
-int query_by_id(struct query *q, struct store *s, const char *sql, int64_t id, int max, int *n, struct err *err)
-{
-    int rc = query_begin(q, s, sql, err);
-    if (rc)
-        return rc;
-    put_int(q, id);
-    rc = query_rows(q, max, err);
-    *n = rc < 0 ? 0 : rc;
-    return rc < 0 ? rc : 0;
 }
 
 int query_id(struct query *q, int64_t *id, struct err *err)

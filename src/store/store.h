@@ -66,8 +66,8 @@ int store_target(struct store *s, const struct devspec *dev, const struct op *op
 struct measured {
     char key[HASH_HEX];
     const char *variant;
-    const char *config; /* config_print's text */
-    const char *made;   /* variant_made of the variant as it was; null: unknown */
+    const char *json; /* the configuration, as config_print_json writes it */
+    const char *made; /* variant_made of the variant as it was; null: unknown */
     struct result result;
 };
 
@@ -83,25 +83,19 @@ int store_found_again(struct store *s, const struct target *t, const char *key, 
 int store_forget(struct store *s, const struct target *t, struct err *err);
 int store_forget_winner(struct store *s, const struct target *t, struct err *err); /* the winner alone */
 
-struct tuned_param {
-    const char *name;
-    struct val value;
-};
-
 enum tuned_role { TUNED_WINNER, TUNED_DEFAULT };
 
-/* What libcutune needs to launch a kernel with no script and no compiler. It lies on its own arena with all that it points to; what
+/* What libcutune needs to launch a kernel with no script and no compiler. It lies on the arena of its op, with all that it points to; what
  * a caller fills in itself goes there too, or outlives the record. */
 struct tuned {
-    struct arena *arena;
+    struct op *op; /* with one variant, whose parameters have one value each: model/kernel.h */
     enum tuned_role role;
-    int rank;           /* defaults: their place in the op's list; winners: 0 */
-    char key[HASH_HEX]; /* of its measurement; a default never measured: of its source */
-    const char *variant, *config;
-    int nparams; /* the configuration again, typed */
-    struct tuned_param *params;
-    double time_ns; /* 0: not measured */
-    double copy_ns; /* a device copy of the same bytes in the same run; 0: not measured */
+    int rank;                  /* defaults: their place in the op's list; winners: 0 */
+    char key[HASH_HEX];        /* of its measurement; a default never measured: of its source */
+    const char *variant;       /* the op's only one */
+    const char *config, *json; /* its configuration, as config_print and config_print_json write it */
+    double time_ns;            /* 0: not measured */
+    double copy_ns;            /* a device copy of the same bytes in the same run; 0: not measured */
     const char *source;
     const void *binary; /* cubin, or OpenCL program binary; null: only the source is kept */
     size_t binary_bytes;
@@ -109,22 +103,15 @@ struct tuned {
     const char *arch;     /* that the binary is for */
     const char *compiler; /* "NVRTC 13.0", "PoCL 3.1" */
     const char *portable; /* PTX of the source, for the binary's compute capability or a lower one; null: none */
-    struct requires requires;
-    int nlaunches;
-    struct launch *launches;
-    int nwhere;
-    const char **where; /* constraints over params, axes, types, device.* */
-    int nworkspaces;
-    struct workspace *workspaces;
-    int nneeds;
-    struct need *needs;
-    int nclear, *clear;
-    bool unverified;  /* brought from elsewhere, not yet found right on this machine: no look-up serves it */
-    const char *when; /* read back only: UTC, ISO 8601 */
+    bool unverified;      /* brought from elsewhere, not yet found right on this machine: no look-up serves it */
+    const char *when;     /* read back only: UTC, ISO 8601 */
+    size_t bytes;         /* read back only: of the op as it is stored */
 };
-/* A tuned record for a configuration, everything but key, times, source and binary filled in from the op; a copy, with no tie to it. */
+/* A record for a configuration, everything but key, times, source and binary filled in from the op; a copy, with no tie to it. */
 int tuned_of(const struct op *op, const struct config *c, struct tuned **out, struct err *err);
-void tuned_free(struct tuned *t); /* t and its arena; null is fine */
+/* The same on a kernel as kernel_get gives it, which it takes over, also if it fails. */
+int tuned_on(struct op *kernel, struct tuned **out, struct err *err);
+void tuned_free(struct tuned *t); /* t, its op and its arena; null is fine */
 
 /* Both replace the one there: the target's winner; the backend's default of this rank. */
 int store_winner(struct store *s, const struct target *t, const struct tuned *k, struct err *err);
@@ -137,8 +124,7 @@ int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX]
 struct listed {
     const char *device, *backend, *arch, *op, *types, *problem, *variant, *config, *cache; /* cache: "cold" or "warm" */
     double time_ns, bytes, flops, copy_ns;                                                 /* 0: unknown */
-    int nparams;                                                                           /* the configuration again, typed */
-    const struct tuned_param *params;
+    const char *json; /* the configuration as config_print_json has it */
     int samples;      /* that the winner's time is the median of; 0 where its measurement is gone */
     int measured, ok; /* configurations stored of the variants as they are now, and of those right */
     bool stale;       /* the op's interface or contract has changed since: not served */
@@ -152,7 +138,7 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
 
 /* A row of `cutune list --measurements`: what came of one configuration. */
 struct tried {
-    const char *device, *backend, *arch, *op, *types, *problem, *cache, *variant, *config; /* as in struct listed */
+    const char *device, *backend, *arch, *op, *types, *problem, *cache, *variant, *config, *json; /* as in struct listed */
     enum outcome outcome;
     const char *reason; /* "" for ok */
     double time_ns;     /* 0: not timed */
@@ -163,11 +149,6 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried 
 
 /* Whether anything was measured or asked for, so that there is more in it than tables that `cutune tables` makes again. */
 int store_has_results(struct store *s, bool *has, struct err *err);
-
-/* The parameters of a stored kernel of the op's variant, whichever, on the arena: they tell what a configuration's text does not, the
- * values' types. *n: 0 where there is none. */
-int store_param_types(struct store *s, const char *op, const char *variant, struct arena *arena, int *n, struct tuned_param **out,
-                      struct err *err);
 
 /* Look-up. The op is known to the store by name: axes and arguments come from there, no script is read. */
 int store_op(struct store *s, const char *name, struct op **out, struct err *err); /* ERR_NOTFOUND with a line */
@@ -183,15 +164,15 @@ int store_find_defaults(struct store *s, const char *backend, const char *op, co
 
 /* Calls back with one after the other, which is freed then; stops at a non-zero return and returns it. */
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
-                       int (*each)(void *arg, const struct tuned *t), void *arg, struct err *err);
+                       int (*each)(void *arg, struct tuned *t), void *arg, struct err *err);
 
 /* What a look-up chooses from where nothing fits exactly: a winner that may be served. */
 struct winner {
     int64_t id; /* for store_tuned, under the same store_begin: after a change of the file it may be another record's */
-    int64_t device, problem; /* row ids, as in struct timed */
-    const char *types, *sizes, *variant, *config;
-    double time_ns, bytes, flops; /* bytes and flops of its problem; 0: unknown */
-    struct devspec dev;           /* identity only */
+    int64_t device, problem;                    /* row ids, as in struct timed */
+    const char *types, *sizes, *variant, *json; /* json: the configuration, as in struct tuned */
+    double time_ns, bytes, flops;               /* bytes and flops of its problem; 0: unknown */
+    struct devspec dev;                         /* identity only */
 };
 /* Calls back for each verified winner of the op's current interface, whatever its device and types, by device and problem; of one for
  * a cold and one for a warm cache the cold one. Pointers are valid inside the call only. Stops at a non-zero return and returns it. */
@@ -211,7 +192,7 @@ int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err
 /* What a winner's configuration took on a problem, its own or another. */
 struct timed {
     int64_t device, problem; /* row ids */
-    const char *types, *sizes, *variant, *config;
+    const char *types, *sizes, *variant, *json;
     double median; /* ns */
 };
 /* The same way, each right measurement (ok or slower, of this PROTOCOL) of the op's current interface of a (variant, config) that is a

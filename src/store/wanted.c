@@ -12,11 +12,16 @@ static bool plain(const char *s)
     return !*s;
 }
 
-static int check(struct store *s, const char *op, const char *types, const char *sizes, struct err *err)
+#define MOST_WANTED INT64_C(1000000000000000000) /* times that a problem was asked for; the count stays there */
+
+static int check(struct store *s, const char *op, const char *types, const char *sizes, int64_t count, double time_ns,
+                 struct err *err)
 {
-    if (name_ok(op) && plain(types) && plain(sizes))
+    bool words =
+        name_ok(op) && *types && plain(types) && strlen(types) <= MAX_TYPES_TEXT && plain(sizes) && strlen(sizes) <= MAX_SIZES_TEXT;
+    if (words && count > 0 && count <= MOST_WANTED && time_ns >= 0 && time_ns <= TIME_MAX)
         return 0;
-    return err_set(err, ERR_INVALID, "%s: not stored as wanted: op, types or sizes are no names and numbers", s->path);
+    return err_set(err, ERR_INVALID, "%s: not stored as wanted: op, types or sizes are no names and numbers, or too long", s->path);
 }
 
 static int add(struct store *s, int64_t device, const char *op, const char *types, const char *sizes, int64_t count, double time_ns,
@@ -45,7 +50,7 @@ int store_wanted_add(struct store *s, const struct devspec *dev, const char *op,
                      int64_t count, double time_ns, struct err *err)
 {
     int64_t device;
-    int rc = check(s, op, types, sizes, err);
+    int rc = check(s, op, types, sizes, count, time_ns, err);
     if (rc || (rc = write_begin(s, err)))
         return rc;
     if (!(rc = device_save(s, dev, &device, err)))

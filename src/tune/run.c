@@ -71,9 +71,9 @@ static void note(struct run *r, struct job *job)
 void run_store(struct run *r, const struct job *job, const struct result *result)
 {
     struct buf text = { 0 };
-    config_print(&text, r->op, &job->config);
+    config_print_json(&text, r->op, &job->config);
     struct measured m = { .variant = r->op->variants[job->config.variant].name,
-                          .config = buf_text(&text),
+                          .json = buf_text(&text),
                           .made = r->variants[job->config.variant].made,
                           .result = *result };
     m.result.compile_ms = job->compile_ms;

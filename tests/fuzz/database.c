@@ -1,7 +1,7 @@
 /* A database from a stranger, into libcutune and the store. 'b' and edits to the bytes of a good file; 'k' or 'o' and edits to
- * what it says of its kernels or its op in one piece; or anything else, odd for a file that says nothing in one piece, and changes to
- * its rows: which column of all, which row, what happens and the type of the value, and the value, text and blobs with a length in
- * front. The columns are those of the schema as it is. */
+ * the bytes of its kernels or its op; or anything else and changes to its rows: which column of all, which row, what happens and the
+ * type of the value, and the value, text and blobs with a length in front. The columns are those of the schema as it is. Odd: the file is
+ * one of version 3, whose kernels lie in many tables. */
 #include "fuzz.h"
 #include "unit/store_sample.h"
 
@@ -11,19 +11,23 @@
 #include "runtime/runtime.h"
 
 static struct buf good;
-static sqlite3 *scratch;
 static char folder[64], path[80];
 
 struct column {
     char table[64], name[64];
     char copied[1024]; /* all columns of the table, this one as ?1: the SELECT of a copied row */
 };
-static struct column columns[256]; /* a byte of input says which */
-static int ncolumns;
+/* A good file in memory, to be written to as another program would. */
+static struct scratch {
+    sqlite3 *db;
+    struct column columns[256]; /* a byte of input says which */
+    int ncolumns;
+} newest, older;
 
 static void clean_up(void)
 {
-    sqlite3_close(scratch);
+    sqlite3_close(newest.db);
+    sqlite3_close(older.db);
     buf_free(&good);
     unlink(path);
     rmdir(folder);
@@ -34,17 +38,6 @@ static void save(const void *bytes, size_t n)
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     must(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
     close(fd);
-}
-
-/* A copy of it in memory, to be written to as another program would: no constraints hold it back, only that keys are unique. */
-static void make_scratch(void)
-{
-    unsigned char *copy = sqlite3_malloc64(good.len);
-    must(copy && sqlite3_open(":memory:", &scratch) == SQLITE_OK);
-    memcpy(copy, good.data, good.len);
-    must(!sqlite3_deserialize(scratch, "main", copy, (sqlite3_int64)good.len, (sqlite3_int64)good.len,
-                              SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE));
-    must(!sqlite3_exec(scratch, "PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0", NULL, NULL, NULL));
 }
 
 /* A stranger's tables may hold null anywhere, and numbers for texts. REAL stays: the file holds some of its values as integers. What
@@ -61,24 +54,37 @@ static void drop_constraints(sqlite3 *db)
                        NULL, NULL, NULL));
 }
 
-static void find_columns(sqlite3 *db)
+static void find_columns(struct scratch *s)
 {
     sqlite3_stmt *stmt;
     must(
-        !sqlite3_prepare_v2(db,
+        !sqlite3_prepare_v2(s->db,
                             "SELECT m.name, c.name, (SELECT group_concat(iif(d.cid = c.cid, '?1', d.name)) FROM "
                             "pragma_table_info(m.name) d) FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' "
                             "ORDER BY m.name, c.cid",
                             -1, &stmt, NULL));
-    for (; sqlite3_step(stmt) == SQLITE_ROW; ncolumns++) {
-        must(ncolumns < (int)(sizeof columns / sizeof *columns));
-        struct column *c = &columns[ncolumns];
+    for (; sqlite3_step(stmt) == SQLITE_ROW; s->ncolumns++) {
+        must(s->ncolumns < (int)(sizeof s->columns / sizeof *s->columns));
+        struct column *c = &s->columns[s->ncolumns];
         snprintf(c->table, sizeof c->table, "%s", sqlite3_column_text(stmt, 0));
         snprintf(c->name, sizeof c->name, "%s", sqlite3_column_text(stmt, 1));
         must(snprintf(c->copied, sizeof c->copied, "%s", sqlite3_column_text(stmt, 2)) < (int)sizeof c->copied);
     }
     sqlite3_finalize(stmt);
-    must(ncolumns > 50);
+    must(s->ncolumns > 50);
+}
+
+/* No constraints hold it back, only that keys are unique. */
+static void make_scratch(struct scratch *s, const struct buf *file)
+{
+    unsigned char *copy = sqlite3_malloc64(file->len);
+    must(copy && sqlite3_open(":memory:", &s->db) == SQLITE_OK);
+    memcpy(copy, file->data, file->len);
+    must(!sqlite3_deserialize(s->db, "main", copy, (sqlite3_int64)file->len, (sqlite3_int64)file->len,
+                              SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE));
+    must(!sqlite3_exec(s->db, "PRAGMA ignore_check_constraints = 1; PRAGMA foreign_keys = 0", NULL, NULL, NULL));
+    find_columns(s);
+    drop_constraints(s->db);
 }
 
 /* Small pages and no log: a file that is quick to write and open. */
@@ -98,11 +104,25 @@ static void make_good(void)
     store_close(s);
     must(sqlite3_open(path, &db) == SQLITE_OK);
     must(!sqlite3_exec(db, "PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM", NULL, NULL, NULL));
-    find_columns(db);
     sqlite3_close(db);
     must(file_read(path, 1 << 24, &good, NULL) == 0);
-    make_scratch();
-    drop_constraints(scratch);
+    make_scratch(&newest, &good);
+}
+
+static void make_older(void)
+{
+    struct buf sql = { 0 }, file = { 0 };
+    sqlite3 *db;
+    buf_str(&sql, "PRAGMA page_size = 512; BEGIN;");
+    must(file_read(SOURCE_DIR "/tests/data/version-3.sql", 1 << 20, &sql, NULL) == 0);
+    buf_str(&sql, "COMMIT");
+    unlink(path);
+    must(sqlite3_open(path, &db) == SQLITE_OK && !sqlite3_exec(db, buf_text(&sql), NULL, NULL, NULL));
+    sqlite3_close(db);
+    must(file_read(path, 1 << 24, &file, NULL) == 0);
+    make_scratch(&older, &file);
+    buf_free(&sql);
+    buf_free(&file);
 }
 
 /* A text's or blob's bytes: as many as the first says, or, where that is 255, a few over and over, to more than any column takes. */
@@ -139,10 +159,10 @@ static void bind_value(sqlite3_stmt *stmt, int type, struct input *in)
 }
 
 /* A value overwritten, in all rows that have the same; the row copied with another value; or those rows deleted. */
-static void change(sqlite3 *db, struct input *in)
+static void change(struct scratch *s, struct input *in)
 {
     sqlite3_stmt *stmt;
-    const struct column *c = &columns[input_byte(in) % ncolumns];
+    const struct column *c = &s->columns[input_byte(in) % s->ncolumns];
     int row = input_byte(in), what = input_byte(in);
     char *where = sqlite3_mprintf("WHERE \"%w\" IS (SELECT \"%w\" FROM %s LIMIT 1 OFFSET %d %% (SELECT max(1, count(*)) FROM %s))",
                                   c->name, c->name, c->table, row, c->table);
@@ -154,7 +174,7 @@ static void change(sqlite3 *db, struct input *in)
         sql = sqlite3_mprintf("INSERT OR IGNORE INTO %s SELECT %s FROM %s %s", c->table, c->copied, c->table, where);
     else
         sql = sqlite3_mprintf("DELETE FROM %s %s", c->table, where);
-    must(sql && sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK);
+    must(sql && sqlite3_prepare_v2(s->db, sql, -1, &stmt, NULL) == SQLITE_OK);
     bind_value(stmt, what % 5, in);
     sqlite3_step(stmt);
     sqlite3_finalize(stmt);
@@ -162,7 +182,7 @@ static void change(sqlite3 *db, struct input *in)
     sqlite3_free(where);
 }
 
-static void change_packed(sqlite3 *db, const char *select, const char *update, struct input *in)
+static void change_bytes(sqlite3 *db, const char *select, const char *update, struct input *in)
 {
     sqlite3_stmt *stmt;
     size_t n;
@@ -179,25 +199,25 @@ static void change_packed(sqlite3 *db, const char *select, const char *update, s
 static void change_rows(int how, struct input *in)
 {
     sqlite3_int64 n;
-    must(!sqlite3_exec(scratch, "BEGIN", NULL, NULL, NULL));
+    bool rows = how != 'k' && how != 'o';
+    struct scratch *s = rows && how % 2 ? &older : &newest;
+    must(!sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL));
     if (how == 'k')
-        change_packed(scratch, "SELECT packed FROM tuned", "UPDATE tuned SET packed = ?", in);
+        change_bytes(s->db, "SELECT kernel FROM tuned", "UPDATE tuned SET kernel = ?", in);
     else if (how == 'o')
-        change_packed(scratch, "SELECT packed FROM op", "UPDATE op SET packed = ?", in);
-    else if (how % 2)
-        must(!sqlite3_exec(scratch, "UPDATE tuned SET packed = NULL; UPDATE op SET packed = NULL", NULL, NULL, NULL));
-    while (how != 'k' && how != 'o' && in->left > 3)
-        change(scratch, in);
+        change_bytes(s->db, "SELECT interface FROM op", "UPDATE op SET interface = ?", in);
+    while (rows && in->left > 3)
+        change(s, in);
     must(!sqlite3_exec(
-        scratch,
+        s->db,
         "PRAGMA writable_schema = 1; UPDATE main.sqlite_master SET sql = (SELECT kept.sql FROM kept WHERE kept.name = "
         "sqlite_master.name); PRAGMA writable_schema = 0",
         NULL, NULL, NULL));
-    unsigned char *bytes = sqlite3_serialize(scratch, "main", &n, 0);
+    unsigned char *bytes = sqlite3_serialize(s->db, "main", &n, 0);
     must(bytes);
     save(bytes, (size_t)n);
     sqlite3_free(bytes);
-    must(!sqlite3_exec(scratch, "ROLLBACK", NULL, NULL, NULL));
+    must(!sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL));
 }
 
 static cutune_device device(void)
@@ -249,7 +269,7 @@ static bool look_up(cutune_handle *h, int64_t m, int64_t n)
 static int each_measured(void *arg, const struct measured *m)
 {
     (void)arg;
-    must(m->variant && m->config && m->result.outcome < OUT_COUNT);
+    must(m->variant && m->json && m->result.outcome < OUT_COUNT);
     return 0;
 }
 
@@ -262,7 +282,7 @@ static int each_tried(void *arg, const struct tried *t)
 
 static int each_winner(void *arg, const struct winner *w)
 {
-    must(w->types && w->sizes && w->variant && w->config && strlen(w->dev.name) < sizeof w->dev.name);
+    must(w->types && w->sizes && w->variant && w->json && strlen(w->dev.name) < sizeof w->dev.name);
     *(int64_t *)arg = w->id;
     return 0;
 }
@@ -270,7 +290,7 @@ static int each_winner(void *arg, const struct winner *w)
 static int each_time(void *arg, const struct timed *t)
 {
     (void)arg;
-    must(t->types && t->sizes && t->variant && t->config && t->median >= 0);
+    must(t->types && t->sizes && t->variant && t->json && t->median >= 0);
     return 0;
 }
 
@@ -338,6 +358,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cutune *c;
     if (!good.data) {
         make_good();
+        make_older();
         try_good();
     }
     int how = input_byte(&in);

@@ -63,21 +63,21 @@ static inline struct tuned *tuned_as(const struct recipe *r)
     struct devspec null = pretend(), dev = r->dev ? *r->dev : null;
     t->source = r->source ? r->source : plain_source;
     size_t bytes = sizeof magic - 1 + strlen(t->source);
-    char *binary = arena_alloc(t->arena, bytes);
+    char *binary = arena_alloc(t->op->arena, bytes);
     assert_non_null(binary);
     memcpy(binary, magic, sizeof magic - 1);
     memcpy(binary + sizeof magic - 1, t->source, strlen(t->source));
     t->binary = binary;
     t->binary_bytes = bytes;
     t->format = "null";
-    t->arch = r->arch ? r->arch : arena_strdup(t->arena, dev.arch);
+    t->arch = r->arch ? r->arch : arena_strdup(t->op->arena, dev.arch);
     t->compiler = "1";
     t->unverified = r->unverified;
     if (r->plain)
-        t->nneeds = 0;
+        t->op->variants->nneeds = 0;
     if (r->no_room) {
-        t->nworkspaces = 0;
-        t->launches[0].nargs = 4;
+        t->op->variants->nworkspaces = 0;
+        t->op->variants->launches[0].nargs = 4;
     }
     return t;
 }
@@ -100,7 +100,7 @@ static inline void put_time_of(struct store *s, struct recipe r)
     struct tuned *t = tuned_as(&r);
     struct err err = { 0 };
     double samples[] = { t->time_ns };
-    struct measured m = { .variant = t->variant, .config = t->config };
+    struct measured m = { .variant = t->variant, .json = t->json };
     m.result = (struct result){ .outcome = OUT_OK, .nsamples = 1, .samples = samples, .resources = { -1, -1, -1, -1 } };
     memcpy(m.key, t->key, HASH_HEX);
     assert_int_equal(stats_of(samples, 1, &m.result.stats, &err), 0);

@@ -182,13 +182,13 @@ static void writes_the_others(void **state)
                                          "UPDATE problem SET sizes = printf('%.*c=1', 100, 'm') || id" };
     static const char *const damaged[] = {
         "UPDATE tuned SET variant = CAST(x'ff' AS TEXT) WHERE id = 1",
-        "UPDATE tuned SET config = CAST(x'613dc3' AS TEXT) WHERE id = 1",
-        "UPDATE tuned SET config = CAST(x'613d00' AS TEXT) WHERE id = 1",
+        "UPDATE tuned SET config = CAST(x'7b2261223a22c3227d' AS TEXT) WHERE id = 1",
+        "UPDATE tuned SET config = CAST(x'7b2261223a3100' AS TEXT) WHERE id = 1",
         "UPDATE tuned SET time_ns = 9e999 WHERE id = 1",
-        "UPDATE tuned_param SET value = 9e999 WHERE tuned = 1 AND type = 'float'",
-        "UPDATE tuned_param SET value = -9e999 WHERE tuned = 1 AND type = 'float'",
-        "UPDATE tuned_param SET name = CAST(x'ff' AS TEXT) WHERE tuned = 1 AND place = 0",
-        "UPDATE tuned_param SET value = CAST(x'ff' AS TEXT) WHERE tuned = 1 AND type = 'string'",
+        "UPDATE tuned SET config = '{\"SCALE\":Inf}' WHERE id = 1",
+        "UPDATE tuned SET config = '{\"SCALE\":-Inf}' WHERE id = 1",
+        "UPDATE tuned SET config = '{\"SCALE\":.5}' WHERE id = 1",
+        "UPDATE tuned SET config = CAST(x'7b22ff223a317d' AS TEXT) WHERE id = 1",
     };
     struct err err = { 0 };
     store_close(make_store());

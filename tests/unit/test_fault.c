@@ -27,7 +27,10 @@ static int note(void *arg, const struct measured *m)
 {
     struct seen *s = arg;
     assert_true(s->n < 64);
-    snprintf(s->rows[s->n].config, sizeof s->rows->config, "%s", m->config);
+    struct buf config = { 0 };
+    assert_true(config_of_json(&config, m->json));
+    snprintf(s->rows[s->n].config, sizeof s->rows->config, "%s", buf_text(&config));
+    buf_free(&config);
     snprintf(s->rows[s->n].reason, sizeof s->rows->reason, "%s", m->result.reason);
     s->rows[s->n++].outcome = m->result.outcome;
     return 0;

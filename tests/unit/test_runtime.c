@@ -236,24 +236,24 @@ static void passes_over_damaged_records(void **state)
 {
     (void)state;
     static const char *const attacks[] = {
-        "UPDATE tuned_launch SET grid_x = 'ceildiv(n,'",
-        "UPDATE tuned_launch SET grid_x = 'no_such_name'",
-        "UPDATE tuned_launch SET grid_x = 'n * 9223372036854775807'",
-        "UPDATE tuned_launch SET block_x = '0'",
-        "UPDATE tuned_launch SET block_x = '\"wide\"'",
-        "UPDATE tuned_launch SET grid_x = replace(printf('%.*c', 30000, '('), '', '')",
-        "UPDATE tuned_where SET text = 'TILE'",
-        "UPDATE tuned_where SET text = 'TILE > 1000'",
-        "UPDATE tuned_param SET name = 'm' WHERE place = 0",
-        "UPDATE tuned_param SET name = 'TILE'",
-        "UPDATE tuned_param SET value = 'a b' WHERE type = 'string'",
-        "UPDATE tuned_workspace SET type = 'U'",
-        "UPDATE tuned_workspace SET count = '9223372036854775807 // sizeof(T)'",
-        "UPDATE tuned_need SET arg = 2",
-        "UPDATE tuned_need SET bytes = '3' WHERE bytes IS NOT NULL",
-        "UPDATE tuned_clear SET arg = 1",
-        "UPDATE tuned SET requires_backend = 'vulkan'",
-        "UPDATE tuned SET requires_cc = 100",
+        "UPDATE tuned SET kernel = bend(kernel, 'grid', 'ceildiv(n,')",
+        "UPDATE tuned SET kernel = bend(kernel, 'grid', 'no_such_name')",
+        "UPDATE tuned SET kernel = bend(kernel, 'grid', 'n * 9223372036854775807')",
+        "UPDATE tuned SET kernel = bend(kernel, 'block', '0')",
+        "UPDATE tuned SET kernel = bend(kernel, 'block', '\"wide\"')",
+        "UPDATE tuned SET kernel = bend(kernel, 'grid', replace(printf('%.*c', 30000, '('), '', ''))",
+        "UPDATE tuned SET kernel = bend(kernel, 'where', 'TILE')",
+        "UPDATE tuned SET kernel = bend(kernel, 'where', 'TILE > 1000')",
+        "UPDATE tuned SET kernel = bend(kernel, 'param 0', 'm')",
+        "UPDATE tuned SET kernel = bend(kernel, 'params', 'TILE')",
+        "UPDATE tuned SET kernel = bend(kernel, 'words', 'a b')",
+        "UPDATE tuned SET kernel = bend(kernel, 'workspace.type', 'U')",
+        "UPDATE tuned SET kernel = bend(kernel, 'workspace.count', '9223372036854775807 // sizeof(T)')",
+        "UPDATE tuned SET kernel = bend(kernel, 'need.arg', '2')",
+        "UPDATE tuned SET kernel = bend(kernel, 'need.bytes', '3')",
+        "UPDATE tuned SET kernel = bend(kernel, 'clear', '1')",
+        "UPDATE tuned SET kernel = bend(kernel, 'backend', 'vulkan')",
+        "UPDATE tuned SET kernel = bend(kernel, 'cc', '100')",
     };
     int failed = 0;
     for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
@@ -280,7 +280,7 @@ static void serves_a_default_for_a_damaged_record(void **state)
 {
     (void)state;
     struct said said = { 0 };
-    meddle("a.db", "UPDATE tuned_launch SET grid_x = 'ceildiv(n,' WHERE tuned IN (SELECT id FROM tuned WHERE role = 'winner')");
+    meddle("a.db", "UPDATE tuned SET kernel = bend(kernel, 'grid', 'ceildiv(n,') WHERE role = 'winner'");
     cutune *c = open_pretend((cutune_options){ .log = note, .log_arg = &said });
     assert_is(find(attached_here(c), 1111, 113), CUTUNE_MATCH_DEFAULT, "TILE=32");
     assert_true(said.lines > 0);

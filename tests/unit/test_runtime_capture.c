@@ -133,19 +133,14 @@ static void keeps_what_it_could_not_write(void **state)
 static void writes_past_a_damaged_op(void **state)
 {
     (void)state;
-    meddle("a.db", "INSERT INTO op (id, name, hash, current) SELECT 99, 'broken', hash, 1 FROM op;"
-                   "INSERT INTO op_axis SELECT 99, place, name, kind FROM op_axis;"
-                   "INSERT INTO op_type SELECT 99, place, name FROM op_type;"
-                   "INSERT INTO op_binding SELECT 99, line, type, dtype FROM op_binding;"
-                   "INSERT INTO op_arg SELECT 99, place, name, kind, type, value FROM op_arg;"
-                   "INSERT INTO op_extent SELECT 99, arg, place, extent FROM op_extent");
+    meddle("a.db", "INSERT INTO op (id, name, hash, current, interface) SELECT 99, 'broken', hash, 1, interface FROM op");
     cutune *c = open_pretend((cutune_options){ .capture = 1 });
     cutune_handle *h = attached(c);
     const cutune_kernel *k = NULL;
     const int64_t sizes[] = { 64, 64 };
     assert_int_equal(cutune_lookup(h, "broken", "f32", sizes, 2, &k), CUTUNE_ERR_NOTFOUND);
     ask(h, 64, 64, 2);
-    meddle("a.db", "UPDATE op_axis SET name = '' WHERE op = 99 AND place = 0");
+    meddle("a.db", "UPDATE op SET interface = bend(interface, 'axis 0', '') WHERE id = 99");
     tune("a.db", (struct recipe){ .m = 1111, .n = 113, .tile = 2, .ns = 300 });
     assert_int_equal(cutune_refresh(c, NULL), CUTUNE_ERR_CORRUPT);
     assert_says("damaged");

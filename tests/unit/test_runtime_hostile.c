@@ -132,7 +132,8 @@ static void refuses_sizes_that_cannot_be(void **state)
 static void refuses_what_overflows(void **state)
 {
     (void)state;
-    meddle("a.db", "UPDATE op SET packed = NULL; UPDATE op_arg SET value = 'n * 100000000000' WHERE kind = 'value'");
+    meddle("a.db", "UPDATE op SET interface = bend(interface, 'values', 'n * 100000000000'); "
+                   "UPDATE tuned SET kernel = bend(kernel, 'values', 'n * 100000000000')");
     cutune *c = open_pretend((cutune_options){ 0 });
     cutune_handle *h = attached(c);
     const cutune_kernel *k = NULL;

@@ -30,23 +30,24 @@ static void make_large(const char *file, const struct large *l)
     store_close(s);
     int n = snprintf(
         sql, sizeof sql,
-        "PRAGMA synchronous = 0; BEGIN; -- packed\n"
+        "PRAGMA synchronous = 0; BEGIN;\n"
         "CREATE TEMP TABLE i(i INTEGER PRIMARY KEY, config TEXT, device, types);"
         "WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < %d + 99) INSERT INTO i "
-        "SELECT i, 'TILE=' || (i %% %d) || ',X=' || hex(zeroblob(%d / 2)), 1 + i %% %d, iif(%d = 2 AND i %% 2, 'i32', 'f32') FROM "
+        "SELECT i, '{\"TILE\":' || (i %% %d) || ',\"X\":\"0' || hex(zeroblob(%d / 2)) || '\"}', 1 + i %% %d, iif(%d = 2 AND i %% "
+        "2, 'i32', 'f32') FROM "
         "c;"
         "WITH RECURSIVE c(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM c WHERE i < %d) INSERT INTO device "
         "SELECT c.i, backend, 'other ' || c.i, arch, mig, multiprocessors + c.i, memory FROM c, device WHERE id = 1;"
         "INSERT INTO problem SELECT i, 1, types, 'm=' || (1000 + i) || ',n=' || (1 + i %% 97), 1000.0, 0.0 FROM i;"
         "INSERT INTO tuned SELECT i, role, i.device, i, cache, op, NULL, backend, rank, key, variant, i.config, time_ns + i %% 11, "
-        "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
-        "requires_grid_progress, created, verified, packed FROM tuned, i WHERE tuned.id = 1;",
+        "copy_ns, code, provenance, created, verified, kernel FROM tuned, i WHERE tuned.id = 1;",
         l->winners, l->configs ? l->configs : 1 << 30, l->long_by, l->devices, l->types, l->devices);
     if (l->times)
         n += snprintf(sql + n, sizeof sql - (size_t)n,
                       "WITH RECURSIVE t(t) AS (SELECT 0 UNION ALL SELECT t + 1 FROM t WHERE t < %d - 1) "
                       "INSERT INTO measurement SELECT NULL, i.device, i.i, m.cache, printf('%%032x', t * 1000000 + i.i), protocol, "
-                      "provenance, variant, 'TILE=' || ((i.i + t) %% %d) || ',X=' || hex(zeroblob(%d / 2)), outcome, reason, n, "
+                      "provenance, variant, '{\"TILE\":' || ((i.i + t) %% %d) || ',\"X\":\"0' || hex(zeroblob(%d / 2)) || '\"}', "
+                      "outcome, reason, n, "
                       "median + t, min, max, mean, stddev, ci_low, ci_high, samples, compile_ms, registers, shared, local, "
                       "max_threads, sm_mhz, mem_mhz, created, made FROM i, t, measurement AS m WHERE m.id = 1;",
                       l->times, l->configs ? l->configs : 1 << 30, l->long_by);
@@ -230,8 +231,7 @@ static void holds_one_default_at_a_time(void **state)
            "INSERT INTO code SELECT 100 + i, printf('%032x', i), 'void transpose() {} //' || printf('%400000d', i), NULL, "
            "NULL, NULL, NULL, NULL FROM c;" /* none may run */
            "INSERT INTO tuned SELECT 100 + i, role, device, problem, cache, op, types, backend, 10 + i, key, variant, config, "
-           "time_ns, copy_ns, 100 + i, provenance, requires_backend, requires_cc, requires_arch_specific, "
-           "requires_grid_order, requires_grid_progress, created, verified, packed FROM tuned, c WHERE rank = 0;"
+           "time_ns, copy_ns, 100 + i, provenance, created, verified, kernel FROM tuned, c WHERE rank = 0;"
            "DELETE FROM tuned WHERE role = 'winner' OR rank < 2");
     cutune_handle *h;
     cutune *c = open_counted(&h);
@@ -256,7 +256,7 @@ static void refreshes_while_it_grows(void **state)
         snprintf(sql, sizeof sql,
                  "UPDATE problem SET sizes = 'm=1112,n=' || (114 + %d) WHERE id = %d; "
                  "INSERT INTO problem SELECT id + 10000 * (1 + %d), op, types, 'm=' || (id + 10000 * (2 + %d)) || ',n=7', 1.0, 0.0 "
-                 "FROM problem WHERE id < 1000 -- packed",
+                 "FROM problem WHERE id < 1000",
                  i, 100 + 2 * i, i, i);
         meddle("a.db", sql);
         assert_int_equal(cutune_refresh(c, &changed), CUTUNE_OK);

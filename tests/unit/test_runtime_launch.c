@@ -107,8 +107,8 @@ static void has_no_fall_back_where_all_need_it(void **state)
 static void falls_back_where_inputs_overlap(void **state)
 {
     (void)state;
-    meddle("a.db", "UPDATE op_arg SET kind = 'input' WHERE place = 0; DELETE FROM tuned_need WHERE bytes IS NOT NULL;"
-                   "UPDATE tuned_need SET place = 0; DELETE FROM tuned_clear");
+    meddle("a.db", "UPDATE op SET interface = bend(interface, 'arg 0 kind', '0');"
+                   "UPDATE tuned SET kernel = bend(bend(bend(kernel, 'clears', '0'), 'need.noalias', ''), 'arg 0 kind', '0')");
     cutune *c = open_pretend((cutune_options){ 0 });
     cutune_handle *h = attached(c);
     const cutune_kernel *k = find(h, 1111, 113);

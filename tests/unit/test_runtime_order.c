@@ -62,7 +62,7 @@ static void passes_over_what_may_not_run_here(void **state)
     assert_is(find(h, 4000004, 4), CUTUNE_MATCH_NEAR, "TILE=64");
     assert_is(find(h, 5000000, 4), CUTUNE_MATCH_NEAR, "TILE=32,GRID=x,"); /* too many rows for the other's grid */
     cutune_close(c);
-    meddle("a.db", "UPDATE tuned_launch SET block_x = 'TILE +' WHERE tuned = 1");
+    meddle("a.db", "UPDATE tuned SET kernel = bend(kernel, 'block', 'TILE +') WHERE id = 1");
     c = open_pretend((cutune_options){ 0 });
     assert_is(find(attached(c), 4000004, 4), CUTUNE_MATCH_NEAR, "TILE=32,GRID=x,");
     cutune_close(c);
@@ -100,6 +100,8 @@ static void takes_no_neighbour_of_other_flags(void **state)
     op.axes = axes;
     struct store *s = afresh();
     struct tuned *t = tuned_as(&(struct recipe){ 0 });
+    t->op->naxes = 3;
+    t->op->axes = axes;
     assert_int_equal(store_target(s, &dev, &op, &p, 0, true, &to, NULL), 0);
     assert_int_equal(store_winner(s, &to, t, NULL), 0);
     tuned_free(t);
@@ -240,9 +242,11 @@ static void leaves_out_tables_of_another_form(void **state)
 {
     (void)state;
     static const char *const forms[] = {
-        "UPDATE op_arg SET value = 'm + 1' WHERE name = 'm'",    "UPDATE op_arg SET name = 'rows' WHERE name = 'm'",
-        "UPDATE op_extent SET extent = 'm + 1' WHERE place = 0", "UPDATE op_axis SET kind = 'batch' WHERE place = 0",
-        "UPDATE op_arg SET kind = 'inout' WHERE place = 0",
+        "UPDATE op SET interface = bend(interface, 'values', 'm + 1')",
+        "UPDATE op SET interface = bend(interface, 'arg 2', 'rows')",
+        "UPDATE op SET interface = bend(interface, 'extent 0', 'm + 1')",
+        "UPDATE op SET interface = bend(interface, 'axis 0 kind', '2')",
+        "UPDATE op SET interface = bend(interface, 'arg 0 kind', '2')",
     };
     meddle("a.db", "DELETE FROM tuned");
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {

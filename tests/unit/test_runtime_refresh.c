@@ -187,7 +187,7 @@ static void change_form(int64_t m, int64_t n)
     struct target to;
     struct tuned *t = tuned_as(&(struct recipe){ .tile = 2 });
     memcpy(args, op.args, sizeof args);
-    args[2].value = "m + 1";
+    t->op->args[2].value = args[2].value = "m + 1";
     op.args = args;
     struct store *s = open_at("a.db", STORE_WRITE);
     assert_int_equal(store_target(s, &dev, &op, &p, 0, true, &to, NULL), 0);
@@ -251,7 +251,7 @@ static void tells_of_another_number_of_sizes(void **state)
     cutune *c = open_pretend((cutune_options){ .capture = 1 });
     cutune_handle *h = attached(c);
     const cutune_kernel *near = find(h, 64, 64), *k = NULL;
-    meddle("a.db", "INSERT INTO op_axis VALUES (1, 2, 'batch', 'batch')");
+    meddle("a.db", "UPDATE op SET interface = bend(interface, 'axes', '3')");
     assert_int_equal(refreshed(c), 1);
     assert_int_equal(try_find(h, 64, 64, &k), CUTUNE_ERR_INVALID);
     assert_says("transpose takes 3 sizes (m, n, batch), not 2");

@@ -43,7 +43,7 @@ static void keeps_measurements(void **state)
     assert_int_equal(store_target(s, &dev, sample_op(), &p, 1, true, &again, NULL), 0);
     assert_true(again.device == cold.device && again.problem == cold.problem && again.provenance != cold.provenance);
 
-    struct measured a = measurement('a', "TILE=8"), b = measurement('b', "TILE=64");
+    struct measured a = measurement('a', "{\"TILE\":8}"), b = measurement('b', "{\"TILE\":64}");
     double samples[] = { 3.5, 2.25, 1e9 };
     a.result.outcome = OUT_COMPILE_ERROR;
     strcpy(a.result.reason, "t.cu:3: \x1b[1mno such thing\there");
@@ -167,15 +167,11 @@ static void same_text(const char *a, const char *b)
 
 static void same_tuned(const struct tuned *a, const struct tuned *b)
 {
+    struct buf x = { 0 }, y = { 0 };
     assert_string_equal(a->key, b->key);
     assert_string_equal(a->variant, b->variant);
     assert_string_equal(a->config, b->config);
-    assert_int_equal(a->nparams, b->nparams);
-    for (int i = 0; i < a->nparams; i++) {
-        assert_string_equal(a->params[i].name, b->params[i].name);
-        assert_int_equal(a->params[i].value.type, b->params[i].value.type);
-        assert_true(val_eq(a->params[i].value, b->params[i].value));
-    }
+    assert_string_equal(a->json, b->json);
     assert_true(a->time_ns == b->time_ns && a->copy_ns == b->copy_ns);
     assert_string_equal(a->source, b->source);
     assert_int_equal(a->binary_bytes, b->binary_bytes);
@@ -184,38 +180,12 @@ static void same_tuned(const struct tuned *a, const struct tuned *b)
     same_text(a->format, b->format);
     same_text(a->arch, b->arch);
     same_text(a->compiler, b->compiler);
-    same_text(a->requires.backend, b->requires.backend);
-    assert_int_equal(a->requires.cc, b->requires.cc);
-    assert_int_equal(a->nlaunches, b->nlaunches);
-    for (int i = 0; i < a->nlaunches; i++) {
-        const struct launch *x = &a->launches[i], *y = &b->launches[i];
-        assert_string_equal(x->kernel, y->kernel);
-        for (int d = 0; d < 3; d++) {
-            same_text(x->grid[d], y->grid[d]);
-            same_text(x->block[d], y->block[d]);
-        }
-        same_text(x->shared, y->shared);
-        assert_int_equal(x->nargs, y->nargs);
-        assert_memory_equal(x->args, y->args, (size_t)x->nargs * sizeof *x->args);
-    }
-    assert_int_equal(a->nwhere, b->nwhere);
-    for (int i = 0; i < a->nwhere; i++)
-        assert_string_equal(a->where[i], b->where[i]);
-    assert_int_equal(a->nworkspaces, b->nworkspaces);
-    for (int i = 0; i < a->nworkspaces; i++) {
-        assert_string_equal(a->workspaces[i].name, b->workspaces[i].name);
-        assert_string_equal(a->workspaces[i].type, b->workspaces[i].type);
-        assert_string_equal(a->workspaces[i].count, b->workspaces[i].count);
-        assert_int_equal(a->workspaces[i].clear, b->workspaces[i].clear);
-    }
-    assert_int_equal(a->nneeds, b->nneeds);
-    for (int i = 0; i < a->nneeds; i++) {
-        assert_int_equal(a->needs[i].kind, b->needs[i].kind);
-        assert_int_equal(a->needs[i].arg, b->needs[i].arg);
-        same_text(a->needs[i].bytes, b->needs[i].bytes);
-    }
-    assert_int_equal(a->nclear, b->nclear);
-    assert_memory_equal(a->clear, b->clear, (size_t)a->nclear * sizeof *a->clear);
+    op_put(&x, a->op); /* all of the op is in its bytes */
+    op_put(&y, b->op);
+    assert_int_equal(x.len, y.len);
+    assert_memory_equal(x.data, y.data, x.len);
+    buf_free(&x);
+    buf_free(&y);
 }
 
 static void keeps_winners(void **state)
@@ -225,7 +195,7 @@ static void keeps_winners(void **state)
     struct target t = sample_winner(s, 1111, 113);
     struct config c = sample_config(2, 1);
     struct tuned *k = sample_tuned(&c, 800), *back;
-    k->requires = (struct requires){ .backend = "cuda", .cc = 80 };
+    k->op->variants->requires = (struct requires){ .backend = "cuda", .cc = 80 };
     assert_int_equal(store_winner(s, &t, k, NULL), 0); /* instead of the sample's */
     struct err err = { 0 };
     if (find_winner(s, "m=1111,n=113", &back, &err))
@@ -245,7 +215,7 @@ static void keeps_winners(void **state)
     tuned_free(k);
     assert_int_equal(ask_number("w.db", "SELECT count(*) FROM tuned"), 1);
     assert_int_equal(ask_number("w.db", "SELECT count(*) FROM code"), 1); /* nothing of the replaced */
-    assert_int_equal(ask_number("w.db", "SELECT count(*) FROM tuned_param"), 4);
+    assert_int_equal(ask_number("w.db", "SELECT config ->> 'TILE' = 64 AND config ->> 'GRID' = 'x' FROM tuned"), 1);
 
     assert_int_equal(find_winner(s, "m=1111,n=114", &back, &err), ERR_NOTFOUND);
     struct devspec other = sample_device();
@@ -481,7 +451,7 @@ static void marks_what_another_source_was_measured_from(void **state)
     struct listed l;
     char now[HASH_HEX];
     here = sample_winner(s, 1111, 113);
-    struct measured m = measurement('a', "TILE=8,GRID=xy,PAD=true,SCALE=0.5");
+    struct measured m = measurement('a', "{\"TILE\":8,\"GRID\":\"xy\",\"PAD\":true,\"SCALE\":0.5}");
     m.made = NULL;
     assert_int_equal(store_measured(s, &here, &m, NULL), 0);
     assert_true(tried_of(s).fresh == 1 && tried_of(s).stale == 1);
@@ -494,7 +464,7 @@ static void marks_what_another_source_was_measured_from(void **state)
     assert_int_equal(variant_made(&changed, &tile, now, NULL), 0);
     assert_int_equal(store_target(s, &dev, &changed, &p, 0, true, &t, NULL), 0); /* another problem's run */
     assert_int_equal(tried_of(s).stale, 2);
-    m = measurement('c', "TILE=8,GRID=xy,PAD=true,SCALE=0.5");
+    m = measurement('c', "{\"TILE\":8,\"GRID\":\"xy\",\"PAD\":true,\"SCALE\":0.5}");
     m.made = now;
     assert_int_equal(store_measured(s, &here, &m, NULL), 0);
     struct tried_of n = tried_of(s);
@@ -532,8 +502,7 @@ static int check_listed(void *arg, const struct listed *l)
     assert_string_equal(l->cache, "cold");
     assert_string_equal(l->driver, "580.1");
     assert_true(l->time_ns == 1000 && l->copy_ns == 500 && l->bytes == 2. * 1111 * 113 * 4 && l->flops == 0);
-    assert_int_equal(l->nparams, 4);
-    assert_string_equal(l->params[1].value.s, "xy");
+    assert_string_equal(l->json, "{\"TILE\":8,\"GRID\":\"xy\",\"PAD\":true,\"SCALE\":0.5}");
     assert_int_equal(l->samples, 3);
     assert_int_equal(l->measured, 2);
     assert_int_equal(l->ok, 1);
@@ -546,7 +515,7 @@ static void lists_winners(void **state)
     (void)state;
     struct store *s = open_at("l.db", STORE_WRITE);
     struct target t = sample_winner(s, 1111, 113);
-    struct measured bad = measurement('f', "TILE=64");
+    struct measured bad = measurement('f', "{\"TILE\":64}");
     bad.result.outcome = OUT_WRONG;
     assert_int_equal(store_measured(s, &t, &bad, NULL), 0);
     int n = 0;

@@ -132,6 +132,35 @@ static int read_all(struct store *s, const struct target *t, struct err *err)
     return rc ? rc : read_served(s, err);
 }
 
+/* Each attack on the file is a line that names it, or costs the row. */
+static void notices(const char *name, const char *const *attacks, int n)
+{
+    const struct target t = { .device = 1, .problem = 1, .cold = true };
+    struct buf good = { 0 };
+    struct err err = { 0 };
+    int failed = 0;
+    struct store *s = open_at(name, STORE_READ);
+    if (read_all(s, &t, &err))
+        fail_msg("%s", err.msg);
+    store_close(s);
+    assert_int_equal(file_read(in_dir(name), 1 << 24, &good, NULL), 0);
+    for (int i = 0; i < n; i++) {
+        put_file("hostile.db", good.data, good.len);
+        meddle("hostile.db", attacks[i]);
+        s = open_at("hostile.db", STORE_READ);
+        memset(&err, 0, sizeof err);
+        int rc = read_all(s, &t, &err);
+        bool away = strstr(attacks[i], "device SET arch"); /* then the winner is another device's */
+        bool left_out = store_left_out(s);                 /* of many rows, which costs those */
+        bool noticed = rc == (away ? ERR_NOTFOUND : ERR_CORRUPT) && !strncmp(err.msg, in_dir("hostile.db"), strlen(sample_path));
+        if (!noticed && (!left_out || (rc && rc != ERR_NOTFOUND)))
+            print_error("%s: %d %s\n", attacks[i], rc, err.msg), failed++;
+        store_close(s);
+    }
+    buf_free(&good);
+    assert_int_equal(failed, 0);
+}
+
 static void reads_hostile_values(void **state)
 {
     (void)state;
@@ -142,6 +171,9 @@ static void reads_hostile_values(void **state)
         "UPDATE tuned SET config = x'37'",
         "UPDATE tuned SET config = CAST(zeroblob(70000) AS TEXT)",
         "UPDATE tuned SET config = char(27) || '[2J'",
+        "UPDATE tuned SET config = 'TILE=8'",
+        "UPDATE tuned SET config = '{\"TILE\":8'",
+        "UPDATE tuned SET config = '{\"TILE\":\"' || char(27) || '[2J\"}'",
         "UPDATE tuned SET key = 'short'",
         "UPDATE tuned SET key = replace(hex(zeroblob(16)), '0', 'z')",
         "UPDATE tuned SET time_ns = 'fast'",
@@ -149,9 +181,6 @@ static void reads_hostile_values(void **state)
         "UPDATE tuned SET time_ns = 9e999",
         "UPDATE tuned SET role = 'boss'",
         "UPDATE tuned SET rank = rank + 1000000",
-        "UPDATE tuned SET requires_cc = 99999999999",
-        "UPDATE tuned SET requires_grid_order = 2",
-        "UPDATE tuned SET requires_backend = x'00'",
         "UPDATE tuned SET created = 5",
         "UPDATE tuned SET code = 99",
         "UPDATE code SET source = zeroblob(8)",
@@ -165,8 +194,7 @@ static void reads_hostile_values(void **state)
         "UPDATE tuned SET verified = 'yes' WHERE role = 'default'",
         "UPDATE problem SET types = printf('%.*c', 1100, 'a'); INSERT INTO problem SELECT 99, op, 'f32', sizes, bytes, flops FROM "
         "problem; INSERT INTO tuned SELECT 99, role, device, 99, cache, op, types, backend, rank, key, variant, config, time_ns, "
-        "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
-        "requires_grid_progress, created, verified, NULL FROM tuned WHERE role = 'winner'",
+        "copy_ns, code, provenance, created, verified, kernel FROM tuned WHERE role = 'winner'",
         "UPDATE wanted SET op = 'a b'",
         "UPDATE wanted SET op = x'6f70'",
         "UPDATE wanted SET types = char(27) || '[2J'",
@@ -183,12 +211,73 @@ static void reads_hostile_values(void **state)
         "UPDATE wanted SET last = 5",
         "INSERT INTO device SELECT 2, backend, name || 'x', arch, mig, multiprocessors, 'much' FROM device; "
         "INSERT INTO tuned SELECT 99, role, 2, problem, cache, op, types, backend, rank, key, variant, config, time_ns, "
-        "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
-        "requires_grid_progress, created, verified, NULL FROM tuned WHERE role = 'winner'",
+        "copy_ns, code, provenance, created, verified, kernel FROM tuned WHERE role = 'winner'",
         "INSERT INTO device SELECT 2, backend, printf('%.*c', 128, 'n'), arch, mig, multiprocessors, memory FROM device; "
         "INSERT INTO tuned SELECT 99, role, 2, problem, cache, op, types, backend, rank, key, variant, config, time_ns, "
-        "copy_ns, code, provenance, requires_backend, requires_cc, requires_arch_specific, requires_grid_order, "
-        "requires_grid_progress, created, verified, NULL FROM tuned WHERE role = 'winner'",
+        "copy_ns, code, provenance, created, verified, kernel FROM tuned WHERE role = 'winner'",
+        "UPDATE tuned SET kernel = 'text'",
+        "UPDATE tuned SET kernel = 5",
+        "UPDATE tuned SET kernel = x''",
+        "UPDATE tuned SET kernel = (SELECT interface FROM op)",
+        "UPDATE tuned SET kernel = kernel || x'00'",
+        "UPDATE tuned SET kernel = substr(kernel, 1, length(kernel) - 1)",
+        "UPDATE tuned SET kernel = zeroblob(20000000)",
+        "UPDATE tuned SET kernel = bend(kernel, 'params', '9lives')",
+        "UPDATE tuned SET kernel = bend(kernel, 'param 0', 'm')",
+        "UPDATE tuned SET kernel = bend(kernel, 'words', char(27) || '[2J')",
+        "UPDATE tuned SET kernel = bend(kernel, 'grid', '1' || char(10))",
+        "UPDATE tuned SET kernel = bend(kernel, 'grid', CAST(x'31ff' AS TEXT))",
+        "UPDATE tuned SET kernel = bend(kernel, 'grid', printf('%.*c', 70000, '1'))",
+        "UPDATE tuned SET kernel = bend(kernel, 'launch args', '5')",
+        "UPDATE tuned SET kernel = bend(kernel, 'launch args', '-1')",
+        "UPDATE tuned SET kernel = bend(kernel, 'workspace.type', 'U')",
+        "UPDATE tuned SET kernel = bend(kernel, 'workspace.count', '1' || char(9))",
+        "UPDATE tuned SET kernel = bend(kernel, 'need.arg', '4')",
+        "UPDATE tuned SET kernel = bend(kernel, 'need.arg', '-1')",
+        "UPDATE tuned SET kernel = bend(kernel, 'clear', '-1')",
+        "UPDATE tuned SET kernel = bend(kernel, 'backend', 'vulkan')",
+        "UPDATE op SET interface = 'text'",
+        "UPDATE op SET interface = x''",
+        "UPDATE op SET interface = (SELECT kernel FROM tuned)",
+        "UPDATE op SET interface = interface || x'00'",
+        "UPDATE op SET interface = bend(interface, 'axis 0', 'n')",
+        "UPDATE op SET interface = bend(interface, 'axis 0', '')",
+        "UPDATE op SET interface = bend(interface, 'axis 0 kind', '9')",
+        "UPDATE op SET interface = bend(interface, 'rows', '0')",
+        "UPDATE op SET interface = bend(interface, 'arg types', 'U')",
+        "UPDATE op SET interface = bend(interface, 'values', 'm +')",
+        "UPDATE op SET interface = bend(interface, 'values', 'secret')",
+        "UPDATE op SET interface = bend(interface, 'arg 0 kind', '3')",
+        "UPDATE op SET interface = bend(interface, 'arg 2', 'out')",
+        "UPDATE op SET interface = bend(interface, 'extent 0', 'm' || char(10))",
+        "UPDATE op SET interface = bend(interface, 'work', '(')",
+        "UPDATE op SET contract = 'none'",
+        "UPDATE measurement SET samples = x'010203'",
+        "UPDATE measurement SET samples = x'ffffffffffffffff'",
+        "UPDATE measurement SET samples = 'text'",
+        "UPDATE measurement SET outcome = 'great'",
+        "UPDATE measurement SET reason = printf('%.*c', 300, 'r')",
+        "UPDATE measurement SET median = 'x'",
+        "UPDATE measurement SET registers = 5000000000",
+        "UPDATE measurement SET n = -1",
+        "UPDATE problem SET bytes = 'x'",
+        "UPDATE device SET arch = 'a' || char(10) || 'b'; UPDATE tuned SET device = device",
+        "UPDATE provenance SET driver = x'00'",
+    };
+    struct store *s = open_at("good.db", STORE_WRITE);
+    struct devspec dev = sample_device();
+    sample_winner(s, 1111, 113);
+    sample_defaults(s);
+    assert_int_equal(store_wanted_add(s, &dev, "transpose", "f32", "m=3,n=4", 2, 5, NULL), 0);
+    store_close(s);
+    notices("good.db", attacks, (int)(sizeof attacks / sizeof *attacks));
+}
+
+/* A kernel in the tables of versions 1 to 3. */
+static void reads_older_hostile_values(void **state)
+{
+    (void)state;
+    static const char *const attacks[] = {
         "DELETE FROM tuned_launch",
         "UPDATE tuned_launch SET place = place + 1 WHERE place = 1",
         "UPDATE tuned_launch SET kernel = '9lives'",
@@ -229,45 +318,20 @@ static void reads_hostile_values(void **state)
         "UPDATE op_extent SET arg = 77 WHERE arg = 1",
         "UPDATE op_extent SET extent = x'6d'",
         "UPDATE op SET work_bytes = '('",
-        "UPDATE measurement SET samples = x'010203'",
-        "UPDATE measurement SET samples = x'ffffffffffffffff'",
-        "UPDATE measurement SET samples = 'text'",
-        "UPDATE measurement SET outcome = 'great'",
-        "UPDATE measurement SET reason = printf('%.*c', 300, 'r')",
-        "UPDATE measurement SET median = 'x'",
-        "UPDATE measurement SET registers = 5000000000",
-        "UPDATE measurement SET n = -1",
-        "UPDATE problem SET bytes = 'x'",
-        "UPDATE device SET arch = 'a' || char(10) || 'b'; UPDATE tuned SET device = device",
-        "UPDATE provenance SET driver = x'00'",
+        "UPDATE tuned SET requires_backend = 'vulkan'",
+        "UPDATE tuned SET config = x'37'",
+        "UPDATE tuned SET config = 'TILE'",
+        "UPDATE tuned SET config = 'TILE=8,' || char(27) || '[2J=1'",
+        "UPDATE tuned SET variant = 'a b'",
+        "UPDATE op SET packed = NULL, work_bytes = x'00'",
     };
-    struct store *s = open_at("good.db", STORE_WRITE);
-    struct target t = sample_winner(s, 1111, 113);
-    struct buf good = { 0 };
-    struct devspec dev = sample_device();
-    struct err err = { 0 };
-    sample_defaults(s);
-    assert_int_equal(store_wanted_add(s, &dev, "transpose", "f32", "m=3,n=4", 2, 5, NULL), 0);
-    if (read_all(s, &t, &err))
-        fail_msg("%s", err.msg);
-    store_close(s);
-    assert_int_equal(file_read(in_dir("good.db"), 1 << 24, &good, NULL), 0);
-    int failed = 0;
-    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
-        put_file("hostile.db", good.data, good.len);
-        meddle("hostile.db", attacks[i]);
-        s = open_at("hostile.db", STORE_READ);
-        memset(&err, 0, sizeof err);
-        int rc = read_all(s, &t, &err);
-        bool away = strstr(attacks[i], "device SET arch"); /* then the winner is another device's */
-        bool left_out = store_left_out(s);                 /* of many rows, which costs those */
-        bool noticed = rc == (away ? ERR_NOTFOUND : ERR_CORRUPT) && !strncmp(err.msg, in_dir("hostile.db"), strlen(sample_path));
-        if (!noticed && (!left_out || (rc && rc != ERR_NOTFOUND)))
-            print_error("%s: %d %s\n", attacks[i], rc, err.msg), failed++;
-        store_close(s);
-    }
-    buf_free(&good);
-    assert_int_equal(failed, 0);
+    struct buf sql = { 0 };
+    buf_str(&sql, "BEGIN;");
+    assert_int_equal(file_read(SOURCE_DIR "/tests/data/version-3.sql", 1 << 20, &sql, NULL), 0);
+    buf_str(&sql, "COMMIT");
+    meddle("good.db", buf_text(&sql));
+    buf_free(&sql);
+    notices("good.db", attacks, (int)(sizeof attacks / sizeof *attacks));
 }
 
 /* ---- no memory ---- */
@@ -293,7 +357,7 @@ static int write_each(const char *path, struct err *err)
     struct target t;
     struct tuned *k = NULL;
     double samples[] = { 1, 2, 3 };
-    struct measured m = measurement('a', "TILE=8");
+    struct measured m = measurement('a', "{\"TILE\":8}");
     m.result.nsamples = 3;
     m.result.samples = samples;
     int rc = store_open(path, STORE_WRITE, &s, err);
@@ -340,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_folder(survives_damage),
         in_folder(reads_hostile_values),
+        in_folder(reads_older_hostile_values),
         in_folder(survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

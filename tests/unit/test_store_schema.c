@@ -14,7 +14,9 @@ static const struct {
     { "ALTER TABLE tuned ADD COLUMN slow GENERATED ALWAYS AS (length(printf('%.*c', 100000000, 'x'))) VIRTUAL", "table tuned " },
     { FORGED("device", "'name TEXT NOT NULL'", "'name TEXT AS (hex(zeroblob(100000000)))'"), "table device " },
     { FORGED("tuned", "'variant TEXT NOT NULL'", "'variant TEXT GENERATED ALWAYS AS (upper(config))'"), "table tuned " },
-    { "DROP TABLE tuned_launch; CREATE VIEW tuned_launch AS SELECT 1 AS tuned", "view tuned_launch " },
+    { "DROP TABLE wanted; CREATE VIEW wanted AS SELECT 1 AS tuned", "view wanted " },
+    { "DROP VIEW kernel; CREATE VIEW kernel AS SELECT hex(zeroblob(100000000)) AS device", "view kernel " },
+    { "DROP VIEW kernel", "it lacks the VIEW kernel" },
     { "ALTER TABLE tuned RENAME TO t; CREATE VIEW tuned AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT "
       "* FROM t, c",
       "table t " },
@@ -27,12 +29,11 @@ static const struct {
     { "CREATE INDEX i ON tuned (variant) WHERE length(config) > 3", "index i " },
     { "CREATE INDEX i ON tuned (variant COLLATE NOCASE)", "index i " },
     { "CREATE UNIQUE INDEX i ON code (length(source))", "index i " },
-    { FORGED("code", "'CHECK (length(portable) > 0)'", "'CHECK (length(zeroblob(100000000)) > 0)'"), "table code " },
-    { FORGED("tuned", "'DEFAULT 1'", "'DEFAULT (random())'"), "table tuned " },
-    { FORGED("op_axis", "'name TEXT'", "'name TEXT COLLATE NOCASE'"), "table op_axis " },
+    { FORGED("measurement", "'CHECK (local >= -1)'", "'CHECK (length(zeroblob(100000000)) > 0)'"), "table measurement " },
+    { FORGED("tuned", "'verified INTEGER NOT NULL'", "'verified INTEGER NOT NULL DEFAULT (random())'"), "table tuned " },
+    { FORGED("provenance", "'uuid TEXT'", "'uuid TEXT COLLATE NOCASE'"), "table provenance " },
     { FORGED("tuned", "'ON DELETE CASCADE'", "'ON DELETE RESTRICT'"), "table tuned " },
-    { FORGED("measurement", "'''ok'''", "'''OK'''"), "table measurement " },
-    { FORGED("measurement", "'''ok'''", "'''--'''"), "table measurement " },
+    { FORGED("measurement", "'local >= -1'", "'local >= -2'"), "table measurement " },
     { FORGED("wanted", "') WITHOUT ROWID'", "'); DELETE FROM tuned'"), "table wanted " },
     { FORGED("wanted", "'PRIMARY KEY (device'", "'PRIMARYKEY (device'"), NULL },
     /* What would mislead the planner, or take long. */
@@ -43,7 +44,7 @@ static const struct {
     { "DROP TABLE measurement", "it lacks the TABLE measurement" },
     { "DROP INDEX op_current", "it lacks the UNIQUE INDEX op_current" },
     { "ALTER TABLE tuned RENAME COLUMN verified TO proved", "table tuned " },
-    { "ALTER TABLE op_arg DROP COLUMN value", NULL }, /* SQLite itself may refuse it */
+    { "ALTER TABLE op DROP COLUMN contract", NULL }, /* SQLite itself may refuse it */
     { "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = NULL WHERE name = 'wanted'", NULL },
     { "PRAGMA writable_schema = 1; DELETE FROM sqlite_master WHERE name = 'wanted'", "it lacks the TABLE wanted" },
 };
@@ -119,6 +120,10 @@ static void refuses_older_foreign_schemas(void **state)
         "DROP TABLE measurement",
         FORGED("device", "'name TEXT NOT NULL'", "'name TEXT AS (hex(zeroblob(100000000)))'"),
         FORGED("code", "'UNIQUE'", "''"),
+        FORGED("measurement", "'''ok'''", "'''OK'''"),
+        FORGED("measurement", "'''ok'''", "'''--'''"),
+        FORGED("op_axis", "'name TEXT'", "'name TEXT COLLATE NOCASE'"),
+        "DROP TABLE tuned_launch; CREATE VIEW tuned_launch AS SELECT 1 AS tuned",
     };
     struct buf sql = { 0 };
     buf_str(&sql, "BEGIN;");

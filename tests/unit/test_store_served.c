@@ -24,7 +24,7 @@ static int see_winner(void *arg, const struct winner *w)
     seen->device = w->device;
     seen->times[seen->n] = w->time_ns;
     snprintf(seen->texts[seen->n++], sizeof seen->texts[0], "%d %s %s %s %s", w->dev.multiprocessors, w->types, w->sizes,
-             w->variant, w->config);
+             w->variant, w->json);
     return 0;
 }
 
@@ -64,9 +64,9 @@ static void gives_winners_of_an_op(void **state)
     winner_for(s, &there, 5, 6, 0, true, 2, 300);
     struct seen seen = winners_of(s, "transpose");
     assert_int_equal(seen.n, 3);
-    assert_string_equal(seen.texts[0], "132 f32 m=5,n=6 tile TILE=8,GRID=xy,PAD=true,SCALE=0.5");
-    assert_string_equal(seen.texts[1], "132 i32 m=7,n=8 tile TILE=32,GRID=xy,PAD=true,SCALE=0.5");
-    assert_string_equal(seen.texts[2], "114 f32 m=5,n=6 tile TILE=64,GRID=xy,PAD=true,SCALE=0.5");
+    assert_string_equal(seen.texts[0], "132 f32 m=5,n=6 tile {\"TILE\":8,\"GRID\":\"xy\",\"PAD\":true,\"SCALE\":0.5}");
+    assert_string_equal(seen.texts[1], "132 i32 m=7,n=8 tile {\"TILE\":32,\"GRID\":\"xy\",\"PAD\":true,\"SCALE\":0.5}");
+    assert_string_equal(seen.texts[2], "114 f32 m=5,n=6 tile {\"TILE\":64,\"GRID\":\"xy\",\"PAD\":true,\"SCALE\":0.5}");
     assert_true(seen.times[0] == 100 && seen.times[1] == 70 && seen.times[2] == 300);
     assert_int_equal(winners_of(s, "dot").n, 0);
 
@@ -128,7 +128,7 @@ static int see_time(void *arg, const struct timed *t)
     struct seen *seen = arg;
     seen->device = t->device;
     seen->times[seen->n] = t->median;
-    snprintf(seen->texts[seen->n++], sizeof seen->texts[0], "%s %s %s %s", t->types, t->sizes, t->variant, t->config);
+    snprintf(seen->texts[seen->n++], sizeof seen->texts[0], "%s %s %s %s", t->types, t->sizes, t->variant, t->json);
     return 0;
 }
 
@@ -145,7 +145,7 @@ static void measure(struct store *s, const struct target *t, char digit, int til
 {
     struct config c = sample_config(tile, 0);
     struct tuned *k = sample_tuned(&c, 0);
-    struct measured m = measurement(digit, k->config);
+    struct measured m = measurement(digit, k->json);
     m.result.outcome = outcome;
     m.result.stats.median = median;
     assert_int_equal(store_measured(s, t, &m, NULL), 0);
@@ -179,7 +179,7 @@ static void gives_times_of_winners_configurations(void **state)
     static const double expected[] = { 100, 170, 75, 70, 30 };
     assert_int_equal(seen.n, 5);
     assert_memory_equal(seen.times, expected, sizeof expected);
-    assert_string_equal(seen.texts[1], "f32 m=5,n=6 tile TILE=32,GRID=xy,PAD=true,SCALE=0.5");
+    assert_string_equal(seen.texts[1], "f32 m=5,n=6 tile {\"TILE\":32,\"GRID\":\"xy\",\"PAD\":true,\"SCALE\":0.5}");
     assert_int_equal(seen.device, a.device);
     assert_int_equal(times_of(s, "dot").n, 0);
     meddle("t.db", "UPDATE measurement SET protocol = protocol + 1 WHERE median = 170");

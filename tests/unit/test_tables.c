@@ -91,9 +91,9 @@ static void check_portable(const char *what, const struct tuned *t)
     if (!t->portable)
         fail_msg("%s has no PTX", what);
     assert_non_null(strstr(t->portable, "\n.version 6.3\n.target sm_75\n"));
-    for (int i = 0; i < t->nlaunches; i++) {
+    for (int i = 0; i < t->op->variants->nlaunches; i++) {
         char entry[MAX_NAME + 16];
-        snprintf(entry, sizeof entry, ".entry %s(", t->launches[i].kernel);
+        snprintf(entry, sizeof entry, ".entry %s(", t->op->variants->launches[i].kernel);
         if (!strstr(t->portable, entry))
             fail_msg("%s: its PTX has no %s", what, entry);
     }

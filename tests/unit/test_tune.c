@@ -134,7 +134,7 @@ struct stored {
 static int note(void *arg, const struct measured *m)
 {
     struct stored *all = arg;
-    int p = atoi(m->config + strlen("P="));
+    int p = atoi(m->json + strlen("{\"P\":"));
     assert_true(p > 0 && p < 64 && !all->there[p]);
     all->n++;
     all->there[p] = true;

@@ -24,64 +24,27 @@ int store_op(struct store *s, const char *name, struct op **out, struct err *err
 
 /* ---- kernels */
 
-static bool take_variant(struct tuned *t, const struct variant *v)
-{
-    t->variant = v->name;
-    t->nlaunches = v->nlaunches;
-    t->launches = v->launches;
-    t->nworkspaces = v->nworkspaces;
-    t->workspaces = v->workspaces;
-    t->nneeds = v->nneeds;
-    t->needs = v->needs;
-    t->nclear = v->nclear;
-    t->clear = v->clear;
-    t->requires = v->requires;
-    t->nparams = v->nparams;
-    t->params = arena_array(t->arena, (size_t)v->nparams, sizeof *t->params);
-    t->nwhere = v->nwhere;
-    t->where = arena_array(t->arena, (size_t)v->nwhere, sizeof *t->where);
-    for (int i = 0; t->params && i < v->nparams; i++)
-        t->params[i] = (struct tuned_param){ v->params[i].name, v->params[i].values[0] };
-    for (int i = 0; t->where && i < v->nwhere; i++)
-        t->where[i] = v->where[i].text;
-    return t->params && t->where;
-}
-
-/* Lies on its op's arena. */
 static int read_kernel(const struct embedded_kernel *k, struct tuned **out, struct err *err)
 {
     struct op *op;
+    struct tuned *t = NULL;
     int rc = kernel_get(k->op, k->op_bytes, &op, err);
+    if (!rc)
+        rc = tuned_on(op, &t, err);
     if (rc)
         return rc;
-    struct tuned *t = arena_alloc(op->arena, sizeof *t);
-    if (t) {
-        *t = (struct tuned){
-            .arena = op->arena,
-            .role = k->role,
-            .rank = k->rank,
-            .config = k->row.config,
-            .time_ns = k->row.time_ns,
-            .source = k->source,
-            .binary = k->binary,
-            .binary_bytes = k->binary_bytes,
-            .format = k->format,
-            .arch = k->arch,
-            .portable = k->portable,
-        };
-    }
-    if (t && take_variant(t, op->variants)) {
-        *out = t;
-        return 0;
-    }
-    op_free(op);
-    return err_nomem(err);
-}
-
-void tuned_free(struct tuned *t)
-{
-    if (t)
-        arena_free(t->arena);
+    t->role = k->role;
+    t->rank = k->rank;
+    t->bytes = k->op_bytes;
+    t->time_ns = k->row.time_ns;
+    t->source = k->source;
+    t->binary = k->binary;
+    t->binary_bytes = k->binary_bytes;
+    t->format = k->format;
+    t->arch = k->arch;
+    t->portable = k->portable;
+    *out = t;
+    return 0;
 }
 
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
@@ -104,7 +67,7 @@ int store_find_terms(struct store *s, const struct devspec *dev, const char *op,
 }
 
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
-                       int (*each)(void *arg, const struct tuned *t), void *arg, struct err *err)
+                       int (*each)(void *arg, struct tuned *t), void *arg, struct err *err)
 {
     const struct embedded_op *e = op_named(op);
     int rc = 0;
