@@ -34,7 +34,8 @@ static size_t json_word(const char **at, const char **word)
     bool quoted = **at == '"';
     *word = *at + quoted;
     size_t n = strspn(*word, letters);
-    bool bare = strchr("-0123456789", **word) || (n == 4 && !memcmp(*word, "true", 4)) || (n == 5 && !memcmp(*word, "false", 5));
+    const char *digit = *word + (**word == '-');
+    bool bare = (*digit >= '0' && *digit <= '9') || (n == 4 && !memcmp(*word, "true", 4)) || (n == 5 && !memcmp(*word, "false", 5));
     if (quoted ? (*word)[n] != '"' : !bare)
         return 0;
     *at = *word + n + quoted;

@@ -238,7 +238,7 @@ static inline void bend_op(struct op *op, const char *what, const char *value)
             v->needs[i].arg = number;
         else if (!strcmp(what, "need.bytes") && v->needs[i].bytes)
             v->needs[i].bytes = value;
-    if (!strcmp(what, "need.noalias") && v) { /* the second of the sample's */
+    if (!strcmp(what, "need.noalias") && v && v->nneeds == 2) { /* the second of the sample's */
         v->needs[0] = v->needs[1];
         v->nneeds = 1;
     }

@@ -144,6 +144,7 @@ static void reads_configurations_as_json(void **state)
                                          "{\"T\":\"}",
                                          "{\"\":1}",
                                          "{\"T\":[1]}",
+                                         "{\"T\":-Inf}",
                                          "[]",
                                          "{\"T\" :1}",
                                          "{\"T\":1\"U\":2}" };
