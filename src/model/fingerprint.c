@@ -40,8 +40,8 @@ int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HE
     struct buf b = { 0 };
     struct serial s = { .out = &b };
     struct variant parts = *v;
-    buf_lstr(&b, op->prelude_cuda);
-    buf_lstr(&b, op->prelude_opencl);
+    for (int i = 0; i < op->npreludes; i++)
+        buf_lstr(&b, op->preludes[i].text);
     for (int i = 0; i < v->nparams; i++)
         put_words(&s, &v->params[i]);
     for (int i = 0; i < v->nlaunches; i++)

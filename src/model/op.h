@@ -22,6 +22,7 @@ enum {
     MAX_VALUES = 65535, /* of a parameter */
     MAX_RANK = 8,
     MAX_LAUNCHES = 8,
+    MAX_PRELUDES = 8,    /* one for each language of kernels */
     MAX_INCLUDES = 256,  /* files that the templates of an op include */
     MAX_PATH_NAME = 255, /* bytes of the path of one */
     MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
@@ -140,6 +141,11 @@ struct shape {
     const char *when;    /* null: always; else an expression over device.* */
 };
 
+/* What makes the words of templates out of one language of kernels. */
+struct prelude {
+    const char *file, *text;
+};
+
 /* A file that templates include, by its path below the folder of the script, or (shared) that of the templates. */
 struct include {
     const char *name;
@@ -171,8 +177,8 @@ struct op {
     struct variant *variants;
     int ndefaults;
     struct default_config *defaults; /* ordered; the first whose constraints hold; the last always does */
-    /* the dialects' preludes, by backend name: carried so that whoever renders needs no files */
-    const char *prelude_cuda, *prelude_opencl;
+    int npreludes;                   /* carried so that whoever renders needs no files */
+    struct prelude *preludes;
     int nincludes; /* likewise */
     struct include *includes;
     const char *contract; /* of an op from a database: its op_contract when it was stored; null: not known */

@@ -318,6 +318,15 @@ static int check_reference(const struct op *op, struct err *err)
     return rc;
 }
 
+static int check_preludes(const struct op *op, struct err *err)
+{
+    int rc = counted(op->npreludes, 0, MAX_PRELUDES, "preludes", err);
+    for (int i = 0; rc == 0 && i < op->npreludes; i++)
+        if (!op->preludes[i].file || !op->preludes[i].text)
+            return err_set(err, ERR_INVALID, "prelude %d has no name or no text", i + 1);
+    return rc;
+}
+
 static int check_includes(const struct op *op, struct err *err)
 {
     int rc = counted(op->nincludes, 0, MAX_INCLUDES, "included files", err);
@@ -354,6 +363,8 @@ int op_check(const struct op *op, struct err *err)
         rc = check_defaults(op, err);
     if (rc == 0)
         rc = check_shapes(op, err);
+    if (rc == 0)
+        rc = check_preludes(op, err);
     if (rc == 0)
         rc = check_includes(op, err);
     if (rc < 0)

@@ -189,8 +189,11 @@ static void io_op(struct serial *s, struct op *op)
     for (int i = 0; i < op->nvariants && !serial_failed(s); i++)
         io_variant(s, &op->variants[i]);
     io_defaults(s, op);
-    io_str(s, &op->prelude_cuda);
-    io_str(s, &op->prelude_opencl);
+    io_array(s, &op->preludes, &op->npreludes, MAX_PRELUDES, sizeof *op->preludes);
+    for (int i = 0; i < op->npreludes; i++) {
+        io_str(s, &op->preludes[i].file);
+        io_str(s, &op->preludes[i].text);
+    }
     io_includes(s, op);
 }
 

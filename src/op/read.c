@@ -7,6 +7,7 @@
 #include <lauxlib.h>
 
 #include "base/util.h"
+#include "device/device.h"
 #include "lua/sandbox.h"
 
 enum { MAX_ROWS = 256, MAX_SHAPES = 1024, MAX_VARIANTS = 256, MAX_DEFAULTS = 256, MAX_TEMPLATE = 1 << 20 };
@@ -217,11 +218,16 @@ static void read_preludes(struct reader *r)
 {
     char folder[PATH_MAX];
     struct op *op = r->op;
+    const struct backend *b;
     snprintf(folder, sizeof folder, "%s/templates", r->home);
-    op->prelude_cuda = read_file(r, folder, "prelude_cuda.h");
-    op->prelude_opencl = read_file(r, folder, "prelude_opencl.h");
-    if (!op->prelude_cuda || !op->prelude_opencl)
-        fail(r, "the preludes of the kernels are missing: %s/prelude_%s.h", folder, op->prelude_cuda ? "opencl" : "cuda");
+    op->preludes = make_array(r, MAX_PRELUDES, sizeof *op->preludes);
+    for (int i = 0; (b = backend_real(i)) && i < MAX_PRELUDES; i++) {
+        struct prelude *p = &op->preludes[op->npreludes++];
+        p->file = b->compiling->prelude;
+        p->text = read_file(r, folder, p->file);
+        if (!p->text)
+            fail(r, "the preludes of the kernels are missing: %s/%s", folder, p->file);
+    }
 }
 
 static void read_reference(struct reader *r, int t)

@@ -65,12 +65,13 @@ static void define_param(const struct param *p, struct val v, struct buf *out)
 
 int source_prelude(const struct op *op, const struct devspec *dev, struct buf *out, struct err *err)
 {
-    const char *prelude =
-        strcmp(dev->backend, "opencl") == 0 ? op->prelude_opencl : op->prelude_cuda; /* null pretends to be CUDA */
-    if (!prelude)
-        return err_set(err, ERR_INVALID, "op %s carries no prelude", op->name);
-    buf_str(out, prelude);
-    return 0;
+    const struct backend *b = backend_find(dev->backend);
+    for (int i = 0; b && i < op->npreludes; i++)
+        if (!strcmp(op->preludes[i].file, b->compiling->prelude)) {
+            buf_str(out, op->preludes[i].text);
+            return 0;
+        }
+    return err_set(err, ERR_INVALID, "op %s carries no prelude for %s", op->name, dev->backend);
 }
 
 /* Whether the language has no headers of its own. */

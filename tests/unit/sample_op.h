@@ -9,6 +9,7 @@
 /* `static` data is copied by sample_op, so that a test may bend what it got. */
 struct sample {
     struct axis axes[3];
+    struct prelude preludes[1];
     const char *types[2];
     const struct dtype *rows[6];
     struct arg args[5];
@@ -29,6 +30,7 @@ struct sample {
 
 static inline void sample_problem(struct sample *s)
 {
+    s->preludes[0] = (struct prelude){ "prelude_cuda.h", "#define BACKEND_CUDA 1\n" };
     s->axes[0] = (struct axis){ "m", AXIS_SIZE };
     s->axes[1] = (struct axis){ "n", AXIS_SIZE };
     s->axes[2] = (struct axis){ "add", AXIS_FLAG };
@@ -174,7 +176,8 @@ static inline struct op *sample_op(struct sample *s)
         .variants = s->variants,
         .ndefaults = 3,
         .defaults = s->defaults,
-        .prelude_cuda = "#define BACKEND_CUDA 1\n",
+        .npreludes = 1,
+        .preludes = s->preludes,
     };
     return &s->op;
 }

@@ -313,7 +313,8 @@ static void op_bytes(void **state)
     assert_string_equal(back->includes[0].text, "// a");
     assert_string_equal(back->variants[0].params[3].values[1].s, "x");
     assert_ptr_equal(back->rows[5], dtype_find("i64"));
-    assert_null(back->prelude_opencl);
+    assert_int_equal(back->npreludes, 1);
+    assert_string_equal(back->preludes[0].file, "prelude_cuda.h");
     assert_int_equal(back->shapes[1].size[2], 1);
     assert_true(back->variants[1].requires.grid_progress && !back->variants[1].requires.arch_specific);
     op_free(back);

@@ -98,8 +98,10 @@ static struct op *hand_made(const char *text)
     struct op *op = op_new();
     assert_non_null(op);
     op->name = "hand";
-    op->prelude_cuda = "// cuda\n";
-    op->prelude_opencl = "// opencl\n";
+    static const struct prelude preludes[] = { { "prelude_cuda.h", "// cuda\n" }, { "prelude_opencl.h", "// opencl\n" } };
+    op->npreludes = 2;
+    op->preludes = arena_array(op->arena, 2, sizeof preludes[0]);
+    memcpy(op->preludes, preludes, sizeof preludes);
     op->ntypes = op->nrows = op->nvariants = 1;
     op->types = arena_array(op->arena, 1, sizeof *op->types);
     op->rows = arena_array(op->arena, 1, sizeof *op->rows);
@@ -416,7 +418,7 @@ static void test_basis(void **state)
             op->args[1].partial = true;
             break;
         case 6:
-            op->prelude_cuda = "";
+            op->preludes[0].text = "";
             break;
         }
         basis_of(op, "n=1000000", "NVRTC 13.0", other);
