@@ -27,10 +27,7 @@ static struct diagnosis look_at_backend(const struct backend *b)
     struct err err = { 0 };
     struct compiler *compiler = NULL;
     int n = b->list(&first, 1, &err);
-    if (b->doctor)
-        b->doctor(&f.says);
-    else
-        buf_fmt(&f.says, "%s: %s\n", b->name, n > 0 ? first.name : err.msg);
+    b->doctor(&f.says);
     if (n <= 0)
         return f;
     if (!b->compiling->open(&first, &compiler, &err)) {

@@ -38,7 +38,7 @@ static bool elf_fits(const unsigned char *image, size_t bytes)
     return true;
 }
 
-int cuda_image_check(const void *image, size_t bytes, bool *ptx, struct err *err)
+static int kind_of(const void *image, size_t bytes, bool *ptx, struct err *err)
 {
     if (bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0) {
         *ptx = false;
@@ -51,4 +51,15 @@ int cuda_image_check(const void *image, size_t bytes, bool *ptx, struct err *err
         return 0;
     }
     return err_set(err, ERR_INVALID, "%zu bytes that are neither a CUDA binary nor PTX", bytes);
+}
+
+int cuda_image_check(const void *image, size_t bytes, const char *format, bool *ptx, struct err *err)
+{
+    bool as_ptx = format && strcmp(format, cuda_backend.portable) == 0;
+    if (format && !as_ptx && strcmp(format, cuda_backend.format) != 0)
+        return err_set(err, ERR_INVALID, "a kernel in the format '%s': CUDA takes cubin and ptx", format);
+    int rc = kind_of(image, bytes, ptx, err);
+    if (!rc && format && *ptx != as_ptx)
+        rc = err_set(err, ERR_INVALID, "a kernel stored as %s that is %s", format, *ptx ? "PTX" : "a CUDA binary");
+    return rc;
 }

@@ -177,17 +177,6 @@ static void cuda_close(struct guest *guest)
     cuda_forget(guest);
 }
 
-static int check_image(const void *image, size_t bytes, const char *format, bool *ptx, struct err *err)
-{
-    bool as_ptx = format && strcmp(format, cuda_backend.portable) == 0;
-    if (format && !as_ptx && strcmp(format, cuda_backend.format) != 0)
-        return err_set(err, ERR_INVALID, "a kernel in the format '%s': CUDA takes cubin and ptx", format);
-    int rc = cuda_image_check(image, bytes, ptx, err);
-    if (!rc && format && *ptx != as_ptx)
-        rc = err_set(err, ERR_INVALID, "a kernel stored as %s that is %s", format, *ptx ? "PTX" : "a CUDA binary");
-    return rc;
-}
-
 /* The context is current. */
 static int load_module(const struct cuda_api *cu, const void *image, CUmodule *out, struct err *err)
 {
@@ -205,7 +194,7 @@ static int cuda_load(struct guest *guest, const void *image, size_t bytes, const
 {
     struct cuda_context *g = (struct cuda_context *)guest;
     bool ptx, pushed;
-    int rc = check_image(image, bytes, format, &ptx, err);
+    int rc = cuda_image_check(image, bytes, format, &ptx, err);
     if (rc)
         return rc;
     const struct cuda_api *cu = g->cu;

@@ -116,22 +116,12 @@ static bool nvrtc_arch(const char *word, struct devspec *out)
     bool ptx;
     if (!arch_ok(word, &ptx) || ptx)
         return false;
-    *out = (struct devspec){
-        .backend = "cuda",
-        .name = "any",
-        .cc = atoi(word + strlen("sm_")),
-        .multiprocessors = 1,
-        .warp = 32,
-        .memory = INT64_C(1) << 33,
-        .l2 = 4 << 20,
-        .max_threads = 1024,
-        .max_block = { 1024, 1024, 64 },
-        .max_grid = { INT32_MAX, 65535, 65535 },
-        .max_shared = 48 << 10,
-        .max_static_shared = 48 << 10,
-        .max_alloc = INT64_C(1) << 33,
-        .fp64 = true,
-    };
+    *out = cuda_backend.sample;
+    snprintf(out->name, sizeof out->name, "any");
+    out->cc = atoi(word + strlen("sm_"));
+    out->multiprocessors = 1;
+    out->memory = out->max_alloc = INT64_C(1) << 33;
+    out->l2 = 4 << 20;
     snprintf(out->arch, sizeof out->arch, "%s", word);
     return true;
 }

@@ -54,13 +54,13 @@ static void the_dialect_compiles(void **state)
         buf_clear(&binary);
         compile(source.data, cubins[i], &binary);
         assert_memory_equal(binary.data, "\177ELF", 4);
-        assert_int_equal(cuda_image_check(binary.data, binary.len, &ptx, &err), 0);
+        assert_int_equal(cuda_image_check(binary.data, binary.len, NULL, &ptx, &err), 0);
         assert_false(ptx);
     }
     buf_clear(&binary);
     compile(source.data, "compute_75", &binary);
     assert_non_null(strstr(binary.data, ".target sm_75"));
-    assert_int_equal(cuda_image_check(binary.data, binary.len, &ptx, &err), 0);
+    assert_int_equal(cuda_image_check(binary.data, binary.len, NULL, &ptx, &err), 0);
     assert_true(ptx);
     buf_free(&source);
     buf_free(&binary);
@@ -185,18 +185,18 @@ static void images_are_checked(void **state)
 {
     (void)state;
     bool ptx;
-    assert_int_equal(cuda_image_check("", 0, &ptx, &err), ERR_INVALID);
-    assert_int_equal(cuda_image_check("\177ELF", 4, &ptx, &err), ERR_INVALID);
-    assert_int_equal(cuda_image_check("no version", 10, &ptx, &err), ERR_INVALID);
-    assert_int_equal(cuda_image_check(".version 7.0\0.target", 20, &ptx, &err), ERR_INVALID);
-    assert_int_equal(cuda_image_check(".version 7.0\n", 14, &ptx, &err), 0); /* with its zero byte */
+    assert_int_equal(cuda_image_check("", 0, NULL, &ptx, &err), ERR_INVALID);
+    assert_int_equal(cuda_image_check("\177ELF", 4, NULL, &ptx, &err), ERR_INVALID);
+    assert_int_equal(cuda_image_check("no version", 10, NULL, &ptx, &err), ERR_INVALID);
+    assert_int_equal(cuda_image_check(".version 7.0\0.target", 20, NULL, &ptx, &err), ERR_INVALID);
+    assert_int_equal(cuda_image_check(".version 7.0\n", 14, NULL, &ptx, &err), 0); /* with its zero byte */
     nvrtc();
     struct buf binary = { 0 };
     compile("extern \"C\" __global__ void f(int *p) { *p = 1; }\n", "sm_90", &binary);
     for (size_t cut = 1; cut < binary.len; cut++) {
         char *copy = malloc(cut); /* so that a sanitizer sees a read past its end */
         memcpy(copy, binary.data, cut);
-        int rc = cuda_image_check(copy, cut, &ptx, &err);
+        int rc = cuda_image_check(copy, cut, NULL, &ptx, &err);
         free(copy);
         assert_int_equal(rc, ERR_INVALID);
     }
@@ -205,7 +205,7 @@ static void images_are_checked(void **state)
             char *copy = malloc(binary.len);
             memcpy(copy, binary.data, binary.len);
             copy[at] ^= (char)flip;
-            cuda_image_check(copy, binary.len, &ptx, &err);
+            cuda_image_check(copy, binary.len, NULL, &ptx, &err);
             free(copy);
         }
     buf_free(&binary);
