@@ -69,7 +69,7 @@ static int parse_word(const char *word, struct wish *wish, struct err *err)
     return 0;
 }
 
-/* Looks through one backend's devices; its line of what is there, or why nothing is, goes to `there`. A GPU comes before a CPU. */
+/* Looks through one backend's devices. A line of what is there, or why nothing is, goes to `there`. A GPU comes before a CPU. */
 static int search(const struct backend *backend, const struct wish *wish, struct devspec *found, bool *ok, struct buf *there,
                   struct err *err)
 {

@@ -57,10 +57,10 @@ struct guest_work {
 struct backend {
     const char *name;
     /* What it is. */
-    const char *format;   /* of what its compiler gives and `load` takes, as the store names it: "cubin" */
+    const char *format;   /* of binaries, as the store names it: "cubin" */
     const char *portable; /* the same of a form that drivers compile for later architectures, too: "ptx"; null: there is none */
-    bool pretend;         /* for tests: nobody is offered it who does not ask for it, and no tables are made for it */
-    bool addresses;       /* buffers are addresses, whose alignment and overlap can be checked */
+    bool pretend;         /* for tests: it is used only if it is asked for by name, and ships no tables */
+    bool addresses;       /* buffers are addresses: their alignment and overlap can be checked */
 
     /* A device as small as they come, but with room for every buffer: op scripts are tried on it. What is the same for all of the
      * backend's devices is said here, too. */

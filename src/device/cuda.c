@@ -19,9 +19,9 @@ struct cuda_context {
     CUdevice device;
     bool primary;          /* the device's: retained */
     bool own;              /* of a device of ours: its kernels are modules, which tell why the driver refuses PTX */
-    unsigned long long id; /* the context's: another may come to lie at its address. 0 where the driver does not tell */
-    bool pools;            /* memory is to be had in stream order */
-    pthread_mutex_t lock;  /* of the list, and of what functions are set to */
+    unsigned long long id; /* the context's: another may get its address later. 0 if the driver does not tell */
+    bool pools;            /* memory can be allocated in stream order */
+    pthread_mutex_t lock;  /* of the list, and of the functions' attributes */
     struct cuda_code *codes;
 };
 
@@ -72,7 +72,7 @@ static int current_context(const struct cuda_api *cu, CUcontext *out, struct err
     return rc;
 }
 
-/* A reference to the primary context, where that is the one: no context is made for the question. */
+/* Takes a reference if the context is the device's primary one. To find that out makes no context. */
 static void retain_primary(struct cuda_context *g)
 {
     unsigned flags;
@@ -166,7 +166,7 @@ static void cuda_close(struct guest *guest)
     if (!g)
         return;
     bool pushed;
-    if (enter(g, &pushed, NULL) == 0) { /* else the code stays until its context ends, for kernels of it may be in flight */
+    if (!enter(g, &pushed, NULL)) { /* else the code stays until its context ends, for kernels of it may be in flight */
         g->cu->cuCtxSynchronize();
         for (const struct cuda_code *code = g->codes; code; code = code->next)
             release(g, code);
@@ -242,14 +242,14 @@ static void cuda_unload(struct guest *guest, struct guest_code *loaded)
     *at = code->next;
     pthread_mutex_unlock(&g->lock);
     bool pushed;
-    if (enter(g, &pushed, NULL) == 0) {
+    if (!enter(g, &pushed, NULL)) {
         release(g, code);
         leave(g, pushed);
     }
     mem_free(code);
 }
 
-/* *kernel is null where the code is a module. */
+/* *kernel is null if the code is a module. */
 static int find_function(const struct cuda_context *g, const struct cuda_code *code, const char *name, CUkernel *kernel,
                          CUfunction *out, struct err *err)
 {
@@ -413,7 +413,7 @@ static int launch_one(const struct cuda_api *cu, const struct guest_launch *l, v
             params[i] = &parts[i];
         }
     }
-    if (!cu->cuFuncGetParamInfo) /* nobody knows whether the kernel has more */
+    if (!cu->cuFuncGetParamInfo) /* the kernel may have more */
         for (int i = l->nparams; i < GUEST_PARAMS; i++)
             params[i] = zeros;
     CUresult result = cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function pointer from dlsym's object pointer, which ISO C does not convert; false where there is none. */
+/* A function pointer from dlsym's object pointer, which ISO C does not convert; false if there is none. */
 static bool find(void *library, const char *name, void *function)
 {
     void *p = dlsym(library, name);
@@ -68,7 +68,7 @@ out:
 static const char *const nvrtc_names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
 enum { NVRTC_NAMES = sizeof nvrtc_names / sizeof *nvrtc_names };
 
-/* Tries the library's names in a folder, or in the linker's own search path where the folder is null. */
+/* Tries the library's names in a folder, or in the linker's own search path if the folder is null. */
 static void *open_nvrtc_in(const char *folder)
 {
     for (int i = 0; i < NVRTC_NAMES; i++) {

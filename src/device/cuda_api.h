@@ -126,7 +126,7 @@ enum { CUDA_CONSTANTS(X) };
     X(cuEventRecord, (CUevent event, CUstream stream))                                                                             \
     X(cuEventElapsedTime, (float *ms, CUevent start, CUevent end))
 
-/* Null where the driver is older: cuDeviceGetUuid_v2 (11.4) tells a MIG slice's own UUID, cuCtxGetId (12.0) tells a context from
+/* Null if the driver is older: cuDeviceGetUuid_v2 (11.4) tells a MIG slice's own UUID, cuCtxGetId (12.0) tells a context from
  * another at the same address, libraries (12.0) outlive contexts, cuFuncGetParamInfo (12.4) counts a kernel's parameters, cuFuncLoad
  * (12.4) loads it before its first launch. */
 #define CUDA_OPTIONAL_FUNCTIONS(X)                                                                                                 \
@@ -172,7 +172,7 @@ struct nvrtc_api {
     int major, minor;
 };
 
-/* The management library, for clocks only: null where it is not there. */
+/* The management library, for clocks only: null if it is missing. */
 struct nvml_api {
     int (*nvmlInit_v2)(void);
     int (*nvmlDeviceGetHandleByPciBusId_v2)(const char *id, void **device);
@@ -181,7 +181,7 @@ struct nvml_api {
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 
 /* Loaded and initialised at the first call, then the same for the life of the process; from any thread. Null with ERR_UNSUPPORTED
- * and a line that says what is missing and where it was looked for. */
+ * and a line that says what is missing, and which places were tried. */
 const struct cuda_api *cuda_api(struct err *err);
 const struct nvrtc_api *nvrtc_api(struct err *err);
 const struct nvml_api *nvml_api(void);

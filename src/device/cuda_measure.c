@@ -101,7 +101,7 @@ static int cuda_alloc(struct device *d, struct memory *m, struct err *err)
 
 static void cuda_free(struct device *d, struct memory *m)
 {
-    if (!m->is_view && cuda_use(d, NULL) == 0)
+    if (!m->is_view && !cuda_use(d, NULL))
         of(d)->cu->cuMemFree_v2(at(m, 0));
 }
 

@@ -20,11 +20,11 @@ struct compiler; /* a compiling session: in a process that need not have the dev
 
 struct karg {
     const struct memory *memory; /* a buffer; null: a scalar, */
-    unsigned char bytes[16];     /* whose value stands here */
+    unsigned char bytes[16];     /* and this is its value */
     int size;
 };
 
-/* One launch of a kernel for the compiler to try, where that pays (see `compile`). */
+/* One launch of a kernel for the compiler to try, if that pays (see `compile`). */
 struct warm_launch {
     const char *kernel;
     struct geometry geometry;
@@ -94,6 +94,6 @@ int device_span_begin(struct device *d, int slot, struct err *err);
 int device_span_end(struct device *d, int slot, struct err *err);
 int device_span_ns(struct device *d, int slot, double *ns, struct err *err);
 int device_sync(struct device *d, struct err *err);              /* waits for everything queued */
-void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz); /* 0 where nobody tells */
+void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz); /* 0 if they are unknown */
 
 #endif

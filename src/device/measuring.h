@@ -13,7 +13,7 @@ struct device {
 
 struct memory {
     void *at;   /* an address, or the backend's object */
-    void *root; /* of what it is a view into; else its own */
+    void *root; /* the same of the buffer that a view is a part of */
     int64_t bytes, offset;
     bool is_view;
 };

@@ -245,7 +245,7 @@ static int launch_one(const struct null_context *g, const struct guest_work *wor
     return rc;
 }
 
-/* Buffers are of a length that nobody tells. */
+/* The length of a buffer is not known here. */
 static int check_clear(const struct guest_work *work, void *const *buffers, const struct guest_clear *c, struct err *err)
 {
     int rc = c->workspace ? 0 : check_buffer(work, buffers, c->index, err);

@@ -4,7 +4,7 @@
  *   compile-error   the compiler refuses the source        time=NS       the time of a launch of it
  *   crash-compile   the compiler's process dies            delay=MS      a wait for it sleeps as long
  *   hang-compile    the compiler never returns             launch-error  its launch is refused
- *   hoard-compile   the compiler dies for want of 64 GB, or hangs on them where it gets so much
+ *   hoard-compile   the compiler dies because it cannot get 64 GB, or hangs if it can
  *   large-compile   the compiler finds that it takes more than the device has
  *   crash           a wait for it takes the process down   hang          a wait for it never returns
  *   sticky          a wait for it, and every call after, fails as on a lost context
@@ -22,7 +22,7 @@
 #include "base/util.h"
 #include "device/null_part.h"
 
-/* What follows `//null: WORD` at the start of a line; null where no line says it. */
+/* What follows `//null: WORD` at the start of a line; null if no line says it. */
 static const char *directive(const char *source, const char *word)
 {
     static const char mark[] = "//null: ";
@@ -38,7 +38,7 @@ static const char *directive(const char *source, const char *word)
     return NULL;
 }
 
-/* The value of `//null: WORD=VALUE`; -1 where there is none. */
+/* The value of `//null: WORD=VALUE`; -1 if there is none. */
 static int64_t value_of(const char *source, const char *word)
 {
     const char *text = directive(source, word);

@@ -20,7 +20,7 @@ static int check(const struct nvrtc_api *rtc, nvrtcResult result, struct err *er
                    rtc->nvrtcGetErrorString(result));
 }
 
-/* The device's own architecture; where this NVRTC is older than it, PTX for the newest below, which the driver compiles on. */
+/* The device's own architecture. If this NVRTC is older than it: PTX for the newest that it knows, which the driver compiles. */
 static int choose_arch(const struct nvrtc_api *rtc, int cc, char arch[64], struct err *err)
 {
     int n = 0, newest = 0;

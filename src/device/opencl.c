@@ -20,7 +20,7 @@ struct opencl_function {
     struct opencl_function *next;
 };
 
-/* Context and device of a queue whose work runs in order. */
+/* Context and device of a queue, which must run its work in order. */
 static int read_queue(const struct opencl_api *cl, cl_command_queue queue, cl_context *context, cl_device_id *device,
                       struct err *err)
 {
@@ -172,7 +172,7 @@ static int check_place(const struct opencl_session *s, cl_kernel kernel, const s
                    p->kind == GUEST_VALUE ? "a value" : "a buffer");
 }
 
-/* Drivers abort where a block has less. */
+/* Drivers abort if a block has less. */
 static int check_local(const struct opencl_session *s, cl_kernel kernel, int64_t dynamic_shared, struct err *err)
 {
     cl_ulong fixed = 0;

@@ -11,7 +11,7 @@
 static struct opencl_api loader;
 static struct err loader_err; /* code 0: loaded */
 
-/* A function pointer from dlsym's object pointer, which ISO C does not convert; false where there is none. */
+/* A function pointer from dlsym's object pointer, which ISO C does not convert; false if there is none. */
 static bool find(void *library, const char *name, void *function)
 {
     void *p = dlsym(library, name);

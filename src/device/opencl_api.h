@@ -70,7 +70,7 @@ typedef struct _cl_event *cl_event;
     X(CL_PROFILING_COMMAND_START, 0x1282)                                                                                          \
     X(CL_PROFILING_COMMAND_END, 0x1283)
 
-/* Of extensions, whose headers (cl_ext.h) need not be there. */
+/* Of extensions: their header (cl_ext.h) may be missing. */
 enum { CL_EXT_DEVICE_WARP_SIZE_NV = 0x4003, CL_EXT_DEVICE_WAVEFRONT_WIDTH_AMD = 0x4043, CL_EXT_DEVICE_UUID_KHR = 0x106A };
 
 #ifndef API_LISTS_ONLY

@@ -87,7 +87,7 @@ int opencl_build(const struct opencl_session *s, const char *source, cl_program 
 
 enum {
     SURELY_MAPPED = 64 << 20, /* bytes from which on an allocation is fresh pages, which are zero */
-    ZONE = 64 << 10,          /* before and behind a buffer: what a candidate writes there hurts nobody */
+    ZONE = 64 << 10,          /* before and behind a buffer: a candidate may write there and do no harm */
 };
 
 struct scratch {
@@ -220,7 +220,7 @@ static int ocl_compile(struct compiler *compiler, const struct compile_job *job,
         job->warming(job->warming_arg);
     struct scratch scratch[MAX_KARGS] = { 0 };
     for (int i = 0; i < job->nlaunches && warms; i++) {
-        /* What is refused here is refused again where it counts; the binary is as good without. */
+        /* What is refused here is refused again when it is launched to be measured; the binary is right without a trial launch. */
         struct err why = { 0 };
         if (try_launch(c, program, &job->launches[i], scratch, &why))
             buf_fmt(log, "trial launch of %s: %s\n", job->launches[i].kernel, why.msg);

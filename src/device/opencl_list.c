@@ -34,7 +34,7 @@ static int enumerate(const struct opencl_api *cl, struct found *out)
     return n;
 }
 
-/* A number; 0 where the device does not know it. */
+/* A number; 0 if the device does not know it. */
 static uint32_t number32(const struct opencl_api *cl, cl_device_id device, cl_device_info what)
 {
     cl_uint value = 0;
@@ -100,7 +100,7 @@ static void uuid(const struct opencl_api *cl, cl_device_id device, char *out, si
         n += (size_t)snprintf(out + n, size - n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
 }
 
-/* Blocks. OpenCL knows no limit of its own; NVIDIA's driver runs a launch as CUDA's, whose y and z end at 65535. */
+/* In blocks. OpenCL has no limit of its own. NVIDIA's driver makes a CUDA launch of each, in which y and z end at 65535. */
 static void grid_limits(struct devspec *d, bool nvidia)
 {
     d->max_grid[0] = INT32_MAX;

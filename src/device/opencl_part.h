@@ -8,13 +8,13 @@
 #include "device/measuring.h"
 #include "device/opencl_api.h"
 
-/* The outcome of a call as an error: "WHAT: OpenCL error -5 (out of resources)". 0 where it succeeded. */
+/* The outcome of a call as an error: "WHAT: OpenCL error -5 (out of resources)". 0 if it succeeded. */
 int opencl_check(cl_int rc, struct err *err, const char *what);
 
 /* opencl_list.c */
 int opencl_list(struct devspec *out, int max, struct err *err);
 void opencl_doctor(struct buf *out);
-/* Of a device whose handle somebody else got. */
+/* Of a device by its handle. */
 void opencl_describe(const struct opencl_api *cl, cl_device_id device, struct devspec *d);
 /* The driver's handle of a listed device. */
 int opencl_device(const struct devspec *spec, const struct opencl_api **cl, cl_device_id *out, struct err *err);
@@ -38,9 +38,9 @@ int opencl_session_open(const struct devspec *spec, cl_command_queue_properties 
                         struct err *err);
 void opencl_session_close(struct opencl_session *s);
 
-/* A buffer; memory is mapped when it is touched where the device is a CPU. */
+/* A buffer. On a CPU its memory is mapped when it is touched. */
 int opencl_buffer(const struct opencl_session *s, int64_t bytes, cl_mem *out, struct err *err);
-/* Where a command's event goes: null outside spans. After the command, opencl_keep puts the event into the span. */
+/* The place for a command's event: null outside spans. After the command, opencl_keep puts the event into the span. */
 cl_event *opencl_event(const struct opencl_session *s, cl_event *event);
 void opencl_keep(const struct opencl_session *s, cl_event event);
 /* Whether a kernel can be launched with nargs arguments and so many bytes of dynamic shared memory; ERR_INVALID if it takes
@@ -57,7 +57,7 @@ int opencl_set_args(const struct opencl_session *s, cl_kernel kernel, const stru
 int opencl_enqueue(const struct opencl_session *s, cl_kernel kernel, const unsigned blocks[3], const unsigned block[3],
                    struct err *err);
 
-/* opencl_fill.c: fills of any size, where that is needed by a kernel, which is built then. */
+/* opencl_fill.c: fills of any size; the large ones use a kernel, which is built when first needed. */
 struct opencl_filler {
     cl_program program;
     cl_kernel kernel;

@@ -1,4 +1,4 @@
-/* An application that launches kernels of ours, for the tests of src/device/guest.h. */
+/* An application that launches kernels of ours, for the tests of src/device/backend.h. */
 #ifndef GUEST_APP_H
 #define GUEST_APP_H
 
