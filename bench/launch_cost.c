@@ -1,11 +1,11 @@
-/* launch_cost DATABASE: what libcutune adds to a launch, on the first CUDA device, beside the driver alone in the same process.
+/* launch_cost DATABASE: what libcutune adds to a launch, compared with the driver alone in the same process, on the first CUDA device.
  *
  * The database holds some transposes tuned on that device. In the order of the output:
- * - a look-up of one of 1,000 problems of three element sizes, tuned or not, all asked for once before, misses captured: each timed
- *   alone by the processor's clock, less what reading that takes;
- * - launches of a 32 x 32 transpose: cuLaunchKernel, cutune_launch, look-up and cutune_launch; batches of 100 in turn, the median;
- * - `launch_cost DATABASE first raw|cutune` is run in processes of its own, in turn: from when there is a context and buffers to the end
- *   of the first launch, of a module that is at hand (raw) or through cutune_open, attach, look-up, launch. */
+ * - A look-up of one of 1,000 problems of three element sizes, tuned or not. All were looked up once before; misses are captured. Each
+ *   look-up is timed with the processor's clock, minus the cost of reading the clock.
+ * - Launches of a 32 x 32 transpose: cuLaunchKernel, cutune_launch, and look-up with cutune_launch, in turn. The median of batches of 100.
+ * - The first launch. `launch_cost DATABASE first raw|cutune` is run in new processes, in turn. The time starts when there are a context
+ *   and buffers, and ends with the first launch: of a module in memory (raw), or through cutune_open, attach, look-up and launch. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

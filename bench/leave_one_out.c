@@ -1,9 +1,10 @@
-/* leave_one_out DATABASE OP: how much an application loses where a problem was never tuned.
+/* leave_one_out DATABASE OP: how much speed an application loses on a problem that was never tuned.
  *
- * Each tuned problem of the op is left out in turn, and the rule of src/runtime/near.h chooses among the winners of the others what
- * the library would give. What that configuration took on the problem was measured when the problem was tuned, so it is read, not
- * timed again: the figure is the winner's time over that. Beside it: the winner of the nearest problem by size alone, and each op's
- * best among all that could have been given. A configuration that was cut short as clearly slower counts with its cut-short time. */
+ * Each tuned problem of the op is left out in turn. The rule of src/runtime/near.h chooses, among the winners of the others, the
+ * configuration that the library would give. Its time on the problem was measured when the problem was tuned, so it is read from the
+ * database. The figure is the winner's time divided by that time. For comparison, the same is printed for the winner of the nearest
+ * problem by size alone, and for the best of all winners that could have been given. The outcome `slower` counts with the time of its
+ * single sample. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-# libcutune, shared and static, of the objects that the program is made of, and what its users install: headers, libraries, the CMake
-# package and the pkg-config file.
+# libcutune, shared and static, made of the same objects as the program; and what is installed for its users: headers, libraries, the
+# CMake package and the pkg-config file.
 include(CMakePackageConfigHelpers)
 
-# Everything that both libraries offer to whoever links them.
+# Usage requirements and installation, for both libraries.
 function(library target export_name)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME cutune EXPORT_NAME ${export_name})
     target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -13,7 +13,7 @@ function(library target export_name)
     install(EXPORT cutune-${export_name} NAMESPACE cutune:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutune)
 endfunction()
 
-# A distribution's static SQLite is mostly not fit for a shared library (not PIC), so the preset `static` goes without one.
+# A distribution's static SQLite is usually not position-independent, so the preset `static` makes no shared library.
 if(NOT CUTUNE_STATIC)
     add_library(cutune_shared SHARED $<TARGET_OBJECTS:runtime_objects>)
     set_target_properties(cutune_shared PROPERTIES LINKER_LANGUAGE C VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
@@ -26,8 +26,8 @@ if(NOT CUTUNE_STATIC)
     library(cutune_shared cutune)
 endif()
 
-# Hidden symbols are hidden from other shared objects only: in an archive of many objects names such as buf_put would still meet the
-# application's own. So the objects are linked into one, in which what is hidden becomes local.
+# Hidden symbols are hidden only from other shared objects. In an archive of many objects, a name such as buf_put could still clash with
+# the application's own. So all objects are linked into one, and its hidden symbols are made local.
 set(merged ${CMAKE_BINARY_DIR}/libcutune.o)
 add_custom_command(
     OUTPUT ${merged}
@@ -53,7 +53,7 @@ add_custom_command(
     VERBATIM)
 add_custom_target(ops_header ALL DEPENDS ${ops_header})
 
-# Both find the prefix from where they lie, so that `cmake --install --prefix` may put it anywhere.
+# Both files find the prefix from their own place, so that `cmake --install --prefix` works with any prefix.
 configure_package_config_file(cmake/cutune-config.cmake.in ${CMAKE_BINARY_DIR}/cutune-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutune NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/cutune-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -1,4 +1,4 @@
-# The tables that ship: the default configurations that db/tables lists, rendered from the op scripts and templates. Their kernels for
+# The shipped tables: the default configurations in db/tables, rendered from the op scripts and templates. Their kernels for
 # CUDA are compiled to PTX if NVRTC is found. Packages are built with -DCUTUNE_PTX=yes, so that a build without NVRTC fails.
 set(CUTUNE_PTX auto CACHE STRING "PTX in the tables that ship: auto (if NVRTC is found), yes (an error without it), no")
 set_property(CACHE CUTUNE_PTX PROPERTY STRINGS auto yes no)

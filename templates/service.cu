@@ -1,10 +1,10 @@
-/* What the measuring worker runs beside the candidates: fills inputs, checks outputs, flushes caches.
+/* Kernels that the measuring worker runs besides the candidates: they fill inputs, check outputs and flush caches.
  *
- * Compiled once for each element type T of an op. A complex type is handled as twice as many of its parts.
- * Every check reports through result[0], a count of what is wrong, and result[1], the complement of the lowest wrong place in units of
- * 64 elements; the host clears both. Digests go behind them. Grids are sized by the host and strided, so any length is right. */
+ * They are compiled once for each element type T of an op. A complex type is handled as twice as many real elements.
+ * Every check reports in result[0] how many elements are wrong, and in result[1] the complement of the lowest wrong index divided by 64.
+ * The host clears both. Digests follow them. The kernels stride over the grid, so any grid works for any length. */
 
-/* splitmix64's finaliser over a counter, as base/util.h has it: any element can be made again at any time, in any order. */
+/* splitmix64's finaliser over a counter, as in base/util.h: any element can be made again at any time, in any order. */
 DEVICE uint64 mix(uint64 seed, uint64 place)
 {
     uint64 z = seed + (place + 1) * 0x9e3779b97f4a7c15ul;
@@ -18,7 +18,7 @@ DEVICE uint64 mix(uint64 seed, uint64 place)
 #define MODE_UNIFORM 2 /* floats: uniform in [-1, 1), with no more digits than the type has; integers: -100..100 */
 
 #if T_is_f16 || T_is_bf16
-/* Of a float that the narrow type holds exactly: zero, or normal in both. */
+/* Converts a float that the narrow type holds exactly: zero, or normal in both. */
 DEVICE uint16 narrow(float v)
 {
     union { float f; uint32 u; } x;
@@ -94,8 +94,8 @@ KERNEL void check_equal(GLOBAL uint32 *result, GLOBAL const T_bits *got, GLOBAL 
             report(result, i);
 }
 
-/* Within an absolute tolerance; NaN and infinity never are, but where a part may be left alone: that part holds any bits, which must be
- * the same. */
+/* Within an absolute tolerance, which NaN and infinity never are. If parts may be left alone, equal bits are accepted too, since such a
+ * part holds any bits. */
 KERNEL void check_close(GLOBAL uint32 *result, GLOBAL const T *got, GLOBAL const T *want, int64 n, float tolerance, int32 partial)
 {
     EACH(i, n) {
@@ -111,7 +111,7 @@ KERNEL void check_close(GLOBAL uint32 *result, GLOBAL const T *got, GLOBAL const
     }
 }
 
-/* The guard zones around a buffer, which may end anywhere: zone bytes before it, and as many behind it. */
+/* The guard zones around a buffer: `zone` bytes before it and after it. The buffer may end at any byte. */
 KERNEL void check_guards(GLOBAL uint32 *result, GLOBAL const uint8 *p, int64 zone, int64 bytes, int32 value)
 {
     EACH(i, 2 * zone)
@@ -119,7 +119,7 @@ KERNEL void check_guards(GLOBAL uint32 *result, GLOBAL const uint8 *p, int64 zon
             report(result, i);
 }
 
-/* Elements that hold one poison in a and the other in b: whoever wrote a, then b, left them alone. */
+/* Counts elements that hold one poison in a and the other in b: the kernel that ran over both left them alone. */
 KERNEL void check_unwritten(GLOBAL uint32 *result, GLOBAL const T_bits *a, GLOBAL const T_bits *b, int64 n, int32 in_a, int32 in_b)
 {
     T_bits poison_a = 0, poison_b = 0;
@@ -135,8 +135,8 @@ KERNEL void check_unwritten(GLOBAL uint32 *result, GLOBAL const T_bits *a, GLOBA
 #define DIGEST_THREADS 256
 #define DIGEST_STEP    0xa0761d6478bd642ful /* any odd number of many bits */
 
-/* The sum of all 32-bit pieces, each times a 64-bit factor that depends on its place and the key. Buffers that differ have the same
- * digest with a chance of about one in 2^30. Reads 16 bytes at a time. Adds to result[at] and result[at + 1]. */
+/* The sum of all 32-bit words, each times a 64-bit factor that depends on its index and the key. Different buffers have the same digest
+ * with a probability of about 2^-30. Reads 16 bytes at a time. Adds to result[at] and result[at + 1]. */
 KERNEL void digest(GLOBAL uint32 *result, GLOBAL const T_bits *p, int64 n, uint64 key, int32 at)
 {
     __shared__ uint64 part[DIGEST_THREADS];
@@ -172,7 +172,7 @@ KERNEL void digest(GLOBAL uint32 *result, GLOBAL const T_bits *p, int64 n, uint6
     }
 }
 
-/* Reads a buffer larger than the cache: a flush that leaves no dirty lines to be paid for by whoever comes next. */
+/* Reads a buffer larger than the cache: a flush that leaves no dirty lines for the next kernel to pay for. */
 KERNEL void flush(GLOBAL uint32 *result, GLOBAL const uint4 *p, int64 n)
 {
     uint32 sum = 0;
@@ -180,6 +180,6 @@ KERNEL void flush(GLOBAL uint32 *result, GLOBAL const uint4 *p, int64 n)
         uint4 v = p[i];
         sum ^= v.x ^ v.y ^ v.z ^ v.w;
     }
-    if (sum == 0x9e3779b9u) /* the buffer is zeros: never, but the compiler cannot know */
+    if (sum == 0x9e3779b9u) /* never, since the buffer holds zeros, but the compiler does not know that */
         result[0] = sum;
 }

@@ -9,7 +9,7 @@ static bool room(struct buf *b, size_t n)
 {
     if (b->failed)
         return false;
-    if (n < b->cap - b->len && b->data) /* one byte more, for the zero */
+    if (n < b->cap - b->len && b->data) /* one more byte for the zero */
         return true;
     size_t cap = b->cap ? b->cap : 64;
     while (cap - b->len <= n) {

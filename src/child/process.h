@@ -1,32 +1,33 @@
-/* What a process does about what it inherits, its parent, and memory. */
+/* A process's own affairs: what it inherits, its parent, and memory. */
 #ifndef CHILD_PROCESS_H
 #define CHILD_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For a program's main, never for a library: what it relies on, whatever its parent had blocked or ignored. No signal is blocked;
- * SIGCHLD and SIGALRM come; and as process 1, for which the kernel drops signals that nobody handles, those that are to end it do. */
+/* For a program's main, never for a library. Unblocks all signals and restores SIGCHLD and SIGALRM, whatever the parent blocked or
+ * ignored. The kernel drops signals that process 1 does not handle, so as process 1 it handles those that should end it. */
 void process_begin(void);
 
-/* For a child: those that a terminal or `kill` sends to the whole group are its parent's to act on. */
+/* For a child: ignores the signals that a terminal or `kill` sends to the whole group. The parent acts on them. */
 void process_leave_signals(void);
-/* For a child that was forked: those, and all others as a new program has them. */
+/* For a forked child: the same, and all other signals are set as in a new program. */
 void process_reset_signals(void);
 
-/* From now on the kernel kills this process when its parent dies. False: it has died already, which shows at fd, a socket or pipe
- * whose other end only the parent holds. (Its pid would not tell: a parent may well be process 1.) */
+/* From now on the kernel kills this process when its parent dies. Returns false if the parent is already dead. fd is a socket or pipe
+ * whose other end only the parent holds; it shows that. (getppid() would not: the parent may itself be process 1.) */
 bool process_tie(int fd);
 
-/* A descriptor for a standard file that nobody is to use: /dev/null, or without one what refuses to be read and written. -1: none. */
+/* A descriptor for a standard file that is not used: /dev/null, or if there is none, something that can be neither read nor written. -1 if
+ * there is nothing. */
 int process_null(void);
 
-/* From now on the kernel, out of memory, takes this process before others: one that eats without bound ends itself and not the
- * coordinator. */
+/* From now on, if the machine runs out of memory, the kernel kills this process before others. So a child that uses too much memory
+ * does not take the coordinator down. */
 void process_expendable(void);
 
-/* From now on it gets so many bytes more than it has at most; then its allocations fail. Not for a process that loads a device's
- * driver: those reserve far more than they use. */
+/* From now on the process may allocate at most so many bytes more; then allocations fail. Not for a process that loads a device's
+ * driver, since drivers reserve far more than they use. */
 void process_bound_growth(int64_t bytes);
 
 #endif

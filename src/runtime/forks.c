@@ -1,10 +1,10 @@
-/* Forks. SQLite's locks are its own, and a child made while another thread held one would wait for it for ever: a fork waits until no
- * other thread is within SQLite by way of this library. */
+/* Forks. If a child were made while another thread holds one of SQLite's own locks, the child would wait for it forever. So a fork waits
+ * until no other thread is within SQLite through this library. */
 #include "runtime/runtime.h"
 
 atomic_int fork_generation;
 
-/* Held through a fork. Not a rwlock: what a child inherits of one that is held can be neither released nor made anew. */
+/* Held during a fork. It is not a rwlock: a child can neither release nor initialize a rwlock that was held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER, forked = PTHREAD_COND_INITIALIZER;
 static int within, forking;     /* threads */
@@ -22,7 +22,7 @@ void store_enter(void)
     if (depth++)
         return;
     pthread_mutex_lock(&lock);
-    while (forking) /* a fork is not kept waiting by those who come after it */
+    while (forking) /* threads that come after a fork do not delay it */
         pthread_cond_wait(&forked, &lock);
     within++;
     pthread_mutex_unlock(&lock);
@@ -38,7 +38,7 @@ void store_leave(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Who forks in a callback of this library's is within itself. */
+/* A thread that forks in a callback of this library is itself within. */
 static int own(void)
 {
     return depth > 0;
@@ -59,7 +59,7 @@ static void in_parent(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Whoever waited is not there. */
+/* Waiting threads do not exist in the child. */
 static void in_child(void)
 {
     forking = 0;

@@ -1,4 +1,4 @@
-/* Handles: a device, and mostly a context to launch in. */
+/* Handles: a device, and usually a context to launch in. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -68,7 +68,7 @@ static int take_text(char *to, size_t room, const char *from, const char *what)
     return 0;
 }
 
-/* Sizes and counts; some are 0 where nothing is known. */
+/* Sizes and counts; some are 0 if unknown. */
 static bool has_negative(const cutune_device *d)
 {
     int64_t least = 0;
@@ -117,7 +117,7 @@ static int take_device(const cutune_device *d, struct devspec *out)
 static void handle_free(cutune_handle *h, bool here)
 {
     if (h->guest && here)
-        h->backend->close(h->guest); /* waits for what is in flight, and unloads all code */
+        h->backend->close(h->guest); /* waits for running kernels, and unloads all code */
     else if (h->guest)
         h->backend->forget(h->guest);
     for (struct cutune_kernel *k = h->kernels, *next; k; k = next) {

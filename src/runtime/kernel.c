@@ -1,4 +1,4 @@
-/* Kernels: made once of a record and a problem, read from then on. */
+/* Kernels: made once from a record and a problem, and only read after that. */
 #include <limits.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "model/kernel.h"
 #include "runtime/runtime.h"
 
-/* What making a kernel works with. */
+/* The state while a kernel is made. */
 struct making {
     cutune_handle *h;
     const struct question *q;
@@ -16,11 +16,11 @@ struct making {
     struct val slots[MAX_SLOTS];
     struct cutune_kernel *k;
     struct arena *arena;                      /* the kernel's */
-    int buffer[MAX_ARGS];                     /* of the op's arguments: which buffer, -1 for a value */
+    int buffer[MAX_ARGS];                     /* for each of the op's arguments its buffer, -1 for a value */
     int64_t offset[MAX_ARGS], room[MAX_ARGS]; /* of the workspaces */
 };
 
-/* The database's words, not the caller's: what does not compile there is damage. */
+/* An expression from the database. If it does not compile, the database is damaged. */
 static int as_damage(int rc, const struct making *m, struct err *err)
 {
     if (rc && rc != ERR_NOMEM) {
@@ -32,7 +32,7 @@ static int as_damage(int rc, const struct making *m, struct err *err)
     return rc;
 }
 
-/* What compiles and has no value, as where a product of sizes is too large, is not for this problem. */
+/* If an expression compiles but has no value (a product of sizes is too large, say), the kernel does not suit this problem. */
 static int as_refusal(int rc, struct err *err)
 {
     if (rc && rc != ERR_NOMEM) {
@@ -81,7 +81,7 @@ static int list_buffers(struct making *m, struct err *err)
     return 0;
 }
 
-/* Alignment beyond the elements' own, and the pairs that must not overlap. */
+/* Alignment beyond that of the elements, and the pairs of buffers that must not overlap. */
 static int list_needs(struct making *m, struct err *err)
 {
     struct cutune_kernel *k = m->k;
@@ -268,5 +268,5 @@ out:
 
 void kernel_free(struct cutune_kernel *k)
 {
-    arena_free(k->arena); /* it lies there itself */
+    arena_free(k->arena); /* k is allocated there too */
 }

@@ -1,4 +1,4 @@
-/* What a kernel says of itself; of none, nothing. */
+/* The getters of kernels. A null kernel has no properties. */
 #include <string.h>
 
 #include "runtime/runtime.h"

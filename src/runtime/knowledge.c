@@ -1,8 +1,7 @@
-/* Reads what the database knows of an op: its winners on each device, and what every configuration of a winner took on every tuned
- * problem.
+/* Reads what the database knows of an op: its winners on each device, and the times of all winning configurations on every tuned problem.
  *
- * The file may come from anywhere and hold anything, so nothing here grows faster than what is read, and what is read has an end: the
- * first MOST_WINNERS winners by device and problem, the first MOST_TIMES measurements. */
+ * The file may be a stranger's, so the amount that is read is limited: the first MOST_WINNERS winners by device and problem, and the first
+ * MOST_TIMES measurements. Memory grows in proportion to what is read. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +11,25 @@
 #include "runtime/runtime.h"
 
 enum {
-    ENOUGH = 1,              /* a callback's: reads no further */
-    WINNER_STEPS = 20 << 20, /* of SQLite's, to read the winners, */
-    TIME_STEPS = 40 << 20,   /* and the measurements */
-    TYPE_STEPS = 16 << 20,   /* bindings gone through for the winners' types */
+    ENOUGH = 1,              /* returned by a callback: read no further */
+    WINNER_STEPS = 20 << 20, /* SQLite steps to read the winners */
+    TIME_STEPS = 40 << 20,   /* SQLite steps to read the measurements */
+    TYPE_STEPS = 16 << 20,   /* rows of types compared with the winners' types */
 };
 
-/* A configuration of a winner's on a device. */
+/* A winning configuration on a device. */
 struct column {
     int device;
     const char *variant, *json;
 };
 
-/* A measurement, before they are sorted by column. */
+/* A measurement, before sorting by column. */
 struct taken {
     int problem, column;
     double loss;
 };
 
-/* A device, to be found by its id. */
+/* A device, to find it by its id. */
 struct device_at {
     int64_t id;
     int at;
@@ -41,12 +40,12 @@ struct reading {
     struct knowledge *k;
     struct err *err;
     struct column *columns;
-    int *places; /* a hash table of columns, by what they are, from 1; 0: free */
+    int *places; /* a hash table of column numbers, from 1; 0: free */
     size_t nplaces;
     uint64_t seed;
     size_t config_bytes;
-    struct buf types; /* of the last winner, */
-    int row;          /* and what they are */
+    struct buf types; /* of the last winner */
+    int row;          /* of these types */
     int64_t type_steps;
     struct device_at *by_id; /* devices */
     struct known_device *at; /* the last measurement's */
@@ -81,7 +80,7 @@ static int column_of(const struct reading *r, int device, const char *variant, c
     return r->nplaces ? r->places[place_of(r, device, variant, json)] - 1 : -1;
 }
 
-/* At least half of the places stay free. */
+/* Keeps at least half of the places free. */
 static bool make_places(struct reading *r)
 {
     if (r->nplaces > 2 * (size_t)r->k->ncolumns)
@@ -120,7 +119,7 @@ static int add_column(struct reading *r, int device, const char *variant, const 
 
 /* ---- winners */
 
-/* They come device by device. */
+/* Winners arrive device by device. */
 static struct known_device *device_of(struct reading *r, const struct winner *w)
 {
     struct knowledge *k = r->k;
@@ -138,7 +137,7 @@ static double work_of(const struct winner *w)
     return w->bytes > 0 ? w->bytes : w->flops;
 }
 
-/* The op's row of types; negative for none, or none any more. */
+/* The op's row of types; negative if the op does not have it (any more). */
 static int row_of(struct reading *r, const char *types)
 {
     if (r->types.len && !strcmp(r->types.data, types))
@@ -184,7 +183,7 @@ static int take_winner(void *arg, const struct winner *w)
     if (r->types.failed)
         return err_nomem(r->err);
     if (p.row < 0 || problem_parse(r->op, w->sizes, &p.problem, NULL))
-        return 0; /* of types that the op no longer has, or damaged: nothing to learn from */
+        return 0; /* damaged, or its types are no longer the op's: ignore it */
     struct known_device *d = device_of(r, w);
     return d ? add_problem(r, d, w, &p) : err_nomem(r->err);
 }
@@ -251,7 +250,7 @@ static int sort_devices(struct reading *r)
 static struct known_device *device_with(struct reading *r, int64_t id)
 {
     int low = 0, high = r->k->ndevices;
-    if (r->at && r->at->id == id) /* measurements come device by device */
+    if (r->at && r->at->id == id) /* measurements arrive device by device */
         return r->at;
     while (low < high) {
         int mid = (low + high) / 2;
@@ -304,7 +303,7 @@ static int take_time(void *arg, const struct timed *t)
     return put_time(r, d, problem, column_of(r, (int)(d - r->k->devices), t->variant, t->json), t->median);
 }
 
-/* A winner's own time holds where its measurement is gone. */
+/* If a winner's measurement is gone, its own time is used. */
 static int take_own_times(struct reading *r)
 {
     int rc = 0;
@@ -324,7 +323,7 @@ static int by_place(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Column by column, each by problem, and the last of several for one problem. */
+/* Sorted by column and problem. Of several times for one problem the last is kept. */
 static int sort_times(struct reading *r)
 {
     struct knowledge *k = r->k;
@@ -334,11 +333,11 @@ static int sort_times(struct reading *r)
         return err_nomem(r->err);
     for (int i = 0; i < r->ntaken; i++)
         k->first[r->taken[i].column]++;
-    for (int c = 0, sum = 0; c <= k->ncolumns; c++) { /* where each ends, */
+    for (int c = 0, sum = 0; c <= k->ncolumns; c++) { /* first the ends ... */
         sum += k->first[c];
         k->first[c] = sum;
     }
-    for (int i = r->ntaken - 1; i >= 0; i--) { /* and then begins */
+    for (int i = r->ntaken - 1; i >= 0; i--) { /* ... which become the beginnings */
         const struct taken *t = &r->taken[i];
         k->times[--k->first[t->column]] = (struct near_time){ t->problem, i, t->loss };
     }
@@ -355,7 +354,7 @@ static int sort_times(struct reading *r)
     return 0;
 }
 
-/* ---- all of it */
+/* ---- everything together */
 
 void knowledge_free(struct knowledge *k)
 {
@@ -377,7 +376,7 @@ void knowledge_free(struct knowledge *k)
     mem_free(k);
 }
 
-/* What was read up to a bound is as good as all. */
+/* Reaching a limit is not an error: what was read is used. */
 static int end_reading(struct reading *r, struct store *s, int rc)
 {
     store_limit(s, 0);
@@ -385,7 +384,7 @@ static int end_reading(struct reading *r, struct store *s, int rc)
         return rc;
     r->k->cut = true;
     if (r->err)
-        r->err->msg[0] = 0; /* no failure */
+        r->err->msg[0] = 0; /* not an error */
     return 0;
 }
 

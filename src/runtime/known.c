@@ -1,4 +1,4 @@
-/* Ops as the database or the shipped tables have them, and records of their winners. */
+/* Ops as stored in the database or the shipped tables, and records of their winners. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -95,7 +95,7 @@ void known_op_free(struct known_op *k)
     mem_free(k);
 }
 
-/* Whether the kernels of one were proved against what those of the other were; true if one of them does not know. */
+/* Whether both ops have the same contract, so that their kernels were checked in the same way. True if one does not know its contract. */
 static bool same_contract(const struct op *a, const struct op *b)
 {
     return !a->contract || !b->contract || !strcmp(a->contract, b->contract);

@@ -1,7 +1,7 @@
-/* Launching: what is checked of the buffers each time, and what is loaded the first time. */
+/* Launching: checks the buffers each time, and loads the code the first time. */
 #include "runtime/runtime.h"
 
-/* Under the loading lock. */
+/* Call with the loading lock held. */
 static int load_functions(struct cutune_kernel *k, struct err *err)
 {
     int rc = code_load(k->handle, k->code, err);
@@ -19,7 +19,7 @@ static int load_functions(struct cutune_kernel *k, struct err *err)
 
 int kernel_load(const struct cutune_kernel *kernel, struct err *err)
 {
-    struct cutune_kernel *k = (struct cutune_kernel *)kernel; /* its functions are the only part that comes late */
+    struct cutune_kernel *k = (struct cutune_kernel *)kernel; /* only its functions are set later */
     if (!k->backend)
         return err_set(err, ERR_INVALID, "this handle looks up and launches nothing: cutune_attach_cuda, cutune_attach_opencl");
     pthread_mutex_lock(&k->handle->loading);
@@ -35,7 +35,7 @@ static int loaded(const struct cutune_kernel *k, struct err *err)
 
 enum fit { FITS, NEEDS_OTHER, IMPOSSIBLE };
 
-/* Addresses without a branch each: what is wrong is only looked for where something is. */
+/* Checks all addresses without a branch for each. Looks for what is wrong only if something is. */
 static enum fit fit_of(const struct cutune_kernel *k, void *const *buffers)
 {
     uint64_t missing = 0, askew = 0, below = 0;
@@ -59,7 +59,7 @@ static enum fit fit_of(const struct cutune_kernel *k, void *const *buffers)
     return below ? NEEDS_OTHER : FITS;
 }
 
-/* cl_mem: only whether there is one, and whether two are the same. */
+/* cl_mem: checks only that it is not null, and that no two are the same. */
 static enum fit fit_of_objects(const struct cutune_kernel *k, void *const *buffers)
 {
     for (int i = 0; i < k->nbuffers; i++)

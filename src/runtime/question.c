@@ -1,4 +1,4 @@
-/* Questions: checked, and put into the store's words. */
+/* Checks the arguments of a look-up, and translates them into the store's words. */
 #include "base/mem.h"
 #include "runtime/runtime.h"
 

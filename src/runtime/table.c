@@ -1,18 +1,18 @@
-/* Looking up: a hash table of the problems asked for so far, read without a lock.
+/* The look-up: a hash table of the problems asked for so far, read without a lock.
  *
- * Entries are never removed and never move, only their kernel changes; a table that is full is replaced by one twice its size, and
- * the old one stays for those who still read it. So a reader needs two acquiring loads and no more. */
+ * Entries are never removed and never move; only their kernel changes. A full table is replaced by one twice its size, and the old one
+ * is kept for threads that still read it. So a reader needs only two acquire loads. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "runtime/runtime.h"
 
-/* A question as it is asked. Names of up to 16 bytes, which are all but a few, are compared as words. */
+/* A look-up as the caller wrote it. Names of up to 16 bytes, which means almost all, are compared as 64-bit words. */
 struct key {
     uint64_t word[4];
-    size_t lengths; /* of both names: what a word holds depends on it */
+    size_t lengths; /* of both names; the meaning of the words depends on it */
     uint64_t hash;
-    bool whole; /* the words say it all */
+    bool whole; /* the words contain both names completely */
     int nsizes;
     const char *op, *types;
     const int64_t *sizes;
@@ -25,7 +25,7 @@ static inline uint64_t load(const char *s, size_t bytes)
     return v;
 }
 
-/* The name's first and last bytes, up to eight each, which may overlap: with the length, all of a name of up to 16. */
+/* The name's first and last bytes, up to eight each; they may overlap. Together with the length they identify a name of up to 16 bytes. */
 static inline size_t pack(const char *s, uint64_t word[2])
 {
     size_t n = strlen(s);
@@ -42,7 +42,7 @@ static inline size_t pack(const char *s, uint64_t word[2])
     return n;
 }
 
-/* Sums of products do not wait for each other; what follows spreads them over all bits. */
+/* The products can be computed in parallel. The rest spreads their sum over all bits. */
 static inline void key_set(struct key *k, const char *op, const char *types, const int64_t *sizes, int nsizes)
 {
     static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
@@ -103,7 +103,7 @@ int table_new(uint64_t places, struct table **out, struct err *err)
     return 0;
 }
 
-/* At most half full: a reader always comes to an empty place, mostly at once. */
+/* The table is at most half full, so a reader always reaches an empty place, usually at once. */
 static int make_room(cutune_handle *h, struct err *err)
 {
     struct table *old = atomic_load_explicit(&h->table, memory_order_relaxed), *t = NULL;
@@ -130,7 +130,7 @@ static void settle(cutune_handle *h, struct entry *e, struct cutune_kernel *k)
     atomic_store_explicit(&e->kernel, k, memory_order_release);
 }
 
-/* Begins with a line of memory. */
+/* Begins at a cache line. */
 static struct entry *entry_alloc(cutune_handle *h, int nsizes)
 {
     size_t extra = nsizes > 2 ? (size_t)(nsizes - 2) * sizeof(int64_t) : 0;
@@ -157,7 +157,7 @@ static int add(cutune_handle *h, const struct key *key, struct cutune_kernel *k,
     return 0;
 }
 
-/* Finds the entry's kernel, or finds out that it is still the one. Under the lock. */
+/* Finds the entry's kernel, or that it has not changed. Call with the lock held. */
 static int resolve(cutune_handle *h, struct entry *e, struct err *err)
 {
     struct question q;
@@ -168,7 +168,7 @@ static int resolve(cutune_handle *h, struct entry *e, struct err *err)
         rc = find_kernel(h, &q, now, &k, err);
     question_free(&q);
     bool none = rc == ERR_INVALID || rc == ERR_NOTFOUND;
-    if (!rc || (none && other_form)) /* a kernel of an earlier form of the op is not served on */
+    if (!rc || (none && other_form)) /* a kernel of an earlier form of the op is no longer given */
         settle(h, e, k);
     return none ? 0 : rc;
 }
@@ -187,10 +187,10 @@ static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **o
     struct entry *e = find(t, key);
     struct cutune_kernel *k = NULL;
     struct question q;
-    if (e && (*out = take(e))) /* another thread was quicker */
+    if (e && (*out = take(e))) /* another thread was faster */
         return 0;
     int rc = question_ask(h, key->op, key->types, key->sizes, key->nsizes, &q, err);
-    bool proper = !rc; /* what can never be right leaves nothing */
+    bool proper = !rc; /* invalid arguments get no entry */
     if (!rc)
         rc = find_kernel(h, &q, NULL, &k, err);
     question_free(&q);
@@ -223,7 +223,7 @@ static int lookup(cutune_handle *h, const char *op, const char *types, const int
     store_enter();
     pthread_mutex_lock(&h->owner->lock);
     struct store *s = h->owner->store;
-    int rc = s ? store_begin(s, false, err) : 0; /* all that it reads is of one moment */
+    int rc = s ? store_begin(s, false, err) : 0; /* one transaction: everything that is read is consistent */
     if (!rc) {
         rc = ask(h, &key, out, err);
         rc = s ? store_end(s, rc, err) : rc;
@@ -297,7 +297,7 @@ int table_refresh(cutune_handle *h, int *changed, struct err *err)
             continue;
         struct err why = { 0 };
         struct cutune_kernel *before = atomic_load_explicit(&e->kernel, memory_order_relaxed);
-        int rc = resolve(h, e, &why); /* where it fails, what was found before stays */
+        int rc = resolve(h, e, &why); /* if it fails, the earlier answer stays */
         *changed += before != atomic_load_explicit(&e->kernel, memory_order_relaxed);
         first = err_first(err, first, rc, &why);
     }

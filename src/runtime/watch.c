@@ -1,4 +1,4 @@
-/* What goes on beside the look-ups: taking up new records, and writing down the misses. */
+/* Background work: reading new records, and writing misses. */
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -9,10 +9,10 @@
 
 enum {
     FLUSH_MS = 5000,
-    MAX_WANTED = 10000, /* problems that a file keeps: an application may never ask for the same one twice */
+    MAX_WANTED = 10000, /* problems that a file keeps; an application may ask for a new one each time */
 };
 
-/* A problem that was asked for and is not tuned, as the store wants it. */
+/* A problem that was asked for and is not tuned, in the form that the store takes. */
 struct miss {
     struct devspec dev;
     char *op;
@@ -31,13 +31,13 @@ struct watcher {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool stop;
-    pthread_mutex_t flushing; /* of misses: taken out of the tables, and not written yet */
+    pthread_mutex_t flushing; /* protects misses: those taken out of the tables and not written yet */
     struct misses misses;
 };
 
 /* ---- new records */
 
-/* The database may have come, gone or been replaced since it was opened. The one that is gone stays what it was for its readers. */
+/* The database may have appeared, disappeared or been replaced since it was opened. If it is gone, what was read of it stays in use. */
 static void reopen(cutune *c)
 {
     struct store *s = NULL;
@@ -48,7 +48,7 @@ static void reopen(cutune *c)
     if (!rc) {
         store_close(c->store);
         c->store = s;
-        c->seen = 0; /* numbers of another store do not compare */
+        c->seen = 0; /* generations of different stores cannot be compared */
         for (struct known_op *k = c->ops; k; k = k->next)
             k->checked = 0;
         c->complained = false;
@@ -58,7 +58,7 @@ static void reopen(cutune *c)
     }
 }
 
-/* An op as it is now: its form and what is known of it. A form that changed leaves the earlier one to the kernels that have it. */
+/* Reads the current form of an op and what is known of it. If the form has changed, kernels of the earlier form keep that one. */
 static int renew(cutune *c, struct known_op **at, struct err *err)
 {
     struct known_op *old = *at, *now = NULL;
@@ -84,7 +84,7 @@ static int renew(cutune *c, struct known_op **at, struct err *err)
     return 0;
 }
 
-/* What fails is left as it was, and the others are renewed. */
+/* Renews all ops. If one fails, it stays as it was, and the others are renewed. */
 static int renew_all(cutune *c, int *changed, struct err *err)
 {
     int first = 0;
@@ -101,7 +101,7 @@ static int renew_all(cutune *c, int *changed, struct err *err)
     return first;
 }
 
-/* Under the lock. */
+/* Call with the lock held. */
 static int refresh(cutune *c, int *changed, struct err *err)
 {
     uint64_t generation = 0;
@@ -113,7 +113,7 @@ static int refresh(cutune *c, int *changed, struct err *err)
         return rc;
     rc = store_end(c->store, renew_all(c, changed, err), err);
     bool may_pass = rc == ERR_NOMEM || rc == ERR_IO || rc == ERR_BUSY || rc == ERR_TIMEOUT;
-    if (!may_pass) /* what is damaged stays so until the next commit */
+    if (!may_pass) /* damage stays until the next commit */
         c->seen = generation;
     return rc;
 }
@@ -181,14 +181,14 @@ static int take_miss(struct misses *m, cutune_handle *h, struct entry *e, struct
         miss.time_ns = k ? k->time_ns : 0;
         rc = add_miss(m, miss) ? err_nomem(err) : 0;
     }
-    if (rc == ERR_INVALID || rc == ERR_NOTFOUND) /* the op has another form by now: nobody can tune it */
+    if (rc == ERR_INVALID || rc == ERR_NOTFOUND) /* the op has changed since, so this cannot be tuned */
         return 0;
     if (rc)
         atomic_fetch_add_explicit(&e->count, count, memory_order_relaxed);
     return rc;
 }
 
-/* Takes the counts out of the tables, under the lock; they are written without it. The first failure, past which it goes on. */
+/* Takes the counts out of the tables, with the lock held; they are written without it. Goes on after a failure, and returns the first. */
 static int collect(cutune *c, struct misses *m, struct err *err)
 {
     int first = 0;
@@ -228,7 +228,7 @@ static int write_down(cutune *c, const struct misses *m, enum store_mode mode, s
     return rc;
 }
 
-/* Under `flushing`. What cannot be written stays for the next time. */
+/* Call with `flushing` held. What cannot be written stays for the next time. */
 static int flush(cutune *c, struct misses *m, enum store_mode mode, struct err *err)
 {
     struct err why = { 0 };
@@ -292,7 +292,7 @@ static void *watch(void *arg)
         }
         pthread_mutex_unlock(&w->lock);
         if (next_flush <= next) {
-            write_misses(c, STORE_WRITE_SOON, NULL); /* else the next time */
+            write_misses(c, STORE_WRITE_SOON, NULL); /* if it is busy, the next time */
             flushed = clock_ns();
         }
         if (next_refresh <= next) {
@@ -322,7 +322,7 @@ int watch_start(cutune *c, struct err *err)
     pthread_cond_init(&w->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     c->watcher = w;
-    sigfillset(&all); /* signals are the application's own threads' */
+    sigfillset(&all); /* signals are for the application's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(&w->thread, NULL, watch, c);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,4 +1,4 @@
-/* The template language: a line whose first characters are //@ is a line of Lua, elsewhere $(EXPRESSION) is replaced by its value. */
+/* The template language. A line that begins with //@ is Lua. In other lines $(EXPRESSION) is replaced by its value. */
 #ifndef SOURCE_TEMPLATE_H
 #define SOURCE_TEMPLATE_H
 
@@ -12,9 +12,9 @@ struct template_var {
     struct val value;
 };
 
-/* Whether there is anything to run or replace. */
+/* Whether the text has any Lua to run or replace. */
 bool template_has_lua(const char *text);
-/* Puts the filled template into out. Messages begin with "NAME:LINE: ". */
+/* Writes the filled template to out. Error messages begin with "NAME:LINE: ". */
 int template_fill(const char *name, const char *text, const struct template_var *vars, int nvars, struct buf *out, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
--- out[i] = in[i]: eleven candidates that always crash, in a row, then those that are right, the default the last of all.
+-- out[i] = in[i]: eleven candidates in a row that always crash, then correct ones. The default is the last.
 return op {
     name = "crashers",
     problem = { size "n" },

@@ -1,4 +1,4 @@
--- out[i] = in[i], done right by FAULT none and wrong in a way of its own by every other value: what a tuner has to survive.
+-- out[i] = in[i]. FAULT none is correct; every other value fails in its own way. The tuner must survive all of them.
 return op {
     name = "faults",
     problem = { size "n" },

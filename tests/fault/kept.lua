@@ -1,4 +1,4 @@
--- out[i] = in[i] with a workspace, which holds garbage at first, and at the next launch what the last one left there.
+-- out[i] = in[i] with a workspace. It holds garbage at first, and later what the last launch left there.
 return op {
     name = "kept",
     problem = { size "n" },

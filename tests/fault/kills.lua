@@ -1,4 +1,4 @@
--- 60 configurations on the pretend device, each a little slow to measure: time enough to be killed in.
+-- 60 configurations on the pretend device. Each takes some time to measure, so that a kill meets it.
 return op {
     name = "kills",
     problem = { size "n" },

@@ -1,7 +1,6 @@
--- mutants.lua SEED COUNT FOLDER [BACKEND]: writes ops whose kernels are right, one half of them, and wrong on purpose, the other half, in
--- random order; each with its templates. FOLDER/truth tells them apart: a line a kernel, "OP KERNEL LABEL CLASS", with the labels of
--- mutants/faults.lua. BACKEND is opencl or cuda: what
--- keeps state from launch to launch is for CUDA only. The same arguments give the same files.
+-- mutants.lua SEED COUNT FOLDER [BACKEND]: writes ops with their templates. In random order, half of their kernels are correct and half
+-- are wrong on purpose. FOLDER/truth says which: one line per kernel, "OP KERNEL LABEL CLASS", with the labels of mutants/faults.lua.
+-- BACKEND is opencl or cuda; only CUDA has kernels that keep state from launch to launch. The same arguments give the same files.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
 local parts, faults, bases = dofile(here .. "/mutants/parts.lua"), dofile(here .. "/mutants/faults.lua"), {}
 for _, file in ipairs { "moves", "sums", "tables" } do

@@ -1,8 +1,8 @@
-/* To be preloaded: a machine that fails as CUTUNE_SHIM says.
+/* A preloaded library that makes the machine fail. CUTUNE_SHIM says how:
  *   no-locks     no file can be locked, as on NFS without its lock daemon
- *   lying-locks  every lock is given, none is kept
- *   lost-locks   whoever locks a file that is named .lock finds it removed
- *   clock        the time of day goes back by an hour each time it is asked for */
+ *   lying-locks  every lock succeeds, but none has an effect
+ *   lost-locks   a file named .lock is removed whenever it is locked
+ *   clock        the time of day goes back by an hour at each call */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
--- Six configurations for real devices: one that is a copy, and five that read each element so often that no noise hides it.
+-- Six configurations for real devices: a plain copy, and five that read each element so often that they are clearly slower.
 return op {
     name = "spins",
     problem = { size "n" },

@@ -1,4 +1,4 @@
--- An op whose reference writes all of its output for i32, all but one element for i64, and nothing at all for u32; its kernels do the same.
+-- An op whose reference writes its whole output for i32, all but one element for i64, and nothing for u32. Its kernels do the same.
 local launch = { kernel = "copy", block = 64, grid = "ceildiv(n, 64)" }
 return op {
     name = "unwritten",

@@ -1,5 +1,5 @@
-/* What the fuzz targets share. Each target is one file with LLVMFuzzerTestOneInput: linked with libFuzzer it looks for inputs,
- * linked with replay.c it runs those of its corpus. */
+/* Shared by the fuzz targets. Each target is one file with LLVMFuzzerTestOneInput. Linked with libFuzzer it looks for inputs; linked
+ * with replay.c it runs the inputs of its corpus. */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
 

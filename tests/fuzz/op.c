@@ -1,5 +1,5 @@
-/* The op's serial form: 'r' and the bytes themselves, or anything else and edits to the bytes of a good op. What is accepted is
- * then used for all that an op is used for. */
+/* The op's serial form. The input is 'r' and the bytes themselves, or any other byte and edits to a valid op. If the op is accepted,
+ * everything is done with it that cutune does with ops. */
 #include "fuzz.h"
 #include "model/plan.h"
 #include "source/source.h"

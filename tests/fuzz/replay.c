@@ -1,4 +1,4 @@
-/* Runs a target on the files it is given, and on those in the folders it is given: a corpus as a test, with any compiler. */
+/* Runs a target on the files and folders in its arguments. So a corpus is a test, with any compiler. */
 #include <dirent.h>
 #include <limits.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* Op scripts, read as the child process reads them, but in this one: the text is a script, its templates are those that ship. */
+/* Op scripts, read as the child process reads them, but in this process. The input is a script; its templates are the shipped ones. */
 #include "fuzz.h"
 
 #include "base/util.h"

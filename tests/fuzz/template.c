@@ -1,4 +1,4 @@
-/* Template filling: the text is a template. */
+/* Template filling: the input is a template. */
 #include "source/template.h"
 #include "fuzz.h"
 #include "lua/sandbox.h"

@@ -1,4 +1,4 @@
-/* What users write on a command line about a problem: the first byte says which it is, the rest is the text. */
+/* Command-line arguments that describe a problem. The first byte says which argument, the rest is its text. */
 #include "fuzz.h"
 #include "model/config.h"
 #include "model/problem.h"

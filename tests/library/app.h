@@ -1,5 +1,5 @@
-/* An application's side of CUDA or OpenCL: a context, streams or queues, buffers; as libcutune's users have them, and built where
- * neither's headers nor libraries are. Calls return 0, or another number after a line on stderr. */
+/* What an application has of CUDA or OpenCL: a context, streams or queues, buffers. It builds without their headers and libraries.
+ * Calls return 0, or print a line on stderr and return another number. */
 #ifndef LIBRARY_APP_H
 #define LIBRARY_APP_H
 

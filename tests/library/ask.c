@@ -1,5 +1,5 @@
-/* ask DATABASE DEVICES QUESTIONS: everything that look-ups answer, line by line. Built twice: with libcutune, and with an exported
- * file, which does without the database. */
+/* ask DATABASE DEVICES QUESTIONS: prints everything that look-ups answer, line by line. Built twice: with libcutune, and with an exported
+ * file, which ignores the database. */
 #include "cutune.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* calls DEVICE DATABASE [COMMAND...]: the calls of cutune.h as an application makes them on a real device, each held against plain C: workspaces,
- * typed calls, launches of one's own from what the getters tell, stream capture (CUDA), buffers less aligned than a kernel needs
- * (CUDA), a context that is not the handle's, closing with work in flight. The database may know nothing of the device: then the
- * shipped tables answer. COMMAND, `cutune run --wanted` into the same database, has to tune what is asked for here and has no winner
- * yet. One line for each thing that is not right, and exit 1. */
+/* calls DEVICE DATABASE [COMMAND...]: tests the calls of cutune.h on a real device, and compares the results with plain C: workspaces,
+ * typed calls, launches by the application itself, stream capture (CUDA), buffers less aligned than a kernel needs (CUDA), a context
+ * that is not the handle's, closing with work in flight. If the database knows nothing of the device, the shipped tables are used.
+ * COMMAND, `cutune run --wanted` into the same database, must tune what is looked up here and has no winner yet. Prints one line per
+ * error, and then exits with 1. */
 #include <dlfcn.h>
 #include <spawn.h>
 #include <stdlib.h>

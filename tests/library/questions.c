@@ -1,5 +1,5 @@
-/* questions DATABASE DEVICES QUESTIONS: for `ask`, the devices of a database and of others like them, every problem that was tuned on
- * its own device, and 1,000 others. Always the same for the same database. */
+/* questions DATABASE DEVICES QUESTIONS: writes input for `ask`: the devices of a database and similar ones; every problem that was tuned,
+ * on its own device, and 1,000 others. The output is always the same for the same database. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* threads DEVICE DATABASE SECONDS [COMMAND...]: 16 threads look up and launch transposes and check each result, while COMMAND, a
- * `cutune run` into the same database, writes there what the library takes up every 10 ms.
+/* threads DEVICE DATABASE SECONDS [COMMAND...]: 16 threads look up and launch transposes and check each result. Meanwhile COMMAND, a
+ * `cutune run`, writes into the same database, and the library reads the new records every 10 ms.
  *
- * Ends after SECONDS and when the command has ended. Look-ups are timed once each thread has launched each problem: by the clock, where
- * a thread that had to wait for a core shows too, and by the thread's own processor time, in which interrupts still show. One line
- * says what came of it; exit 1 where a call failed or a result was wrong. How long anything took decides nothing. */
+ * Ends when SECONDS are over and the command has ended. Look-ups are timed once each thread has launched each problem: by the clock, which
+ * includes waiting for a core, and by the thread's processor time, which still includes interrupts. Prints one line; exits with 1 if a
+ * call failed or a result was wrong. The test does not depend on the times. */
 #include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>

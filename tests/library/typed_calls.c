@@ -1,4 +1,4 @@
-/* The typed call of ops/odd.lua, with a libcutune of its own that writes down what arrives. C and C++. */
+/* Makes the typed call of ops/odd.lua with a fake libcutune that records its arguments. Compiles as C and C++. */
 #include "cutune_ops.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What check_ops knows of each op: small problems, and its outputs in plain C. To add an op, add its line to the table. */
+/* What check_ops knows of each op: small problems, and its outputs in plain C. To add an op, add a line to the table. */
 #ifndef CASES_H
 #define CASES_H
 

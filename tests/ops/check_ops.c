@@ -1,8 +1,8 @@
-/* check_ops: every op against plain C, on any device: op x types x problem x configuration.
+/* check_ops: compares every op with plain C, on any device: op x types x problem x configuration.
  *
- * For each op that cases.c knows and each row of its types, the reference kernel and some configurations of each variant are compiled
- * once and run over small problems with awkward sizes: twice each, between guard zones, over poisoned outputs. A line a failure, a
- * summary an op, and last "N passed, N failed". It needs nothing but the device's driver, so that it can be carried to one. */
+ * For each op in cases.c and each row of its types, the reference and some configurations of each variant are compiled once. They run twice
+ * on each of several small problems with awkward sizes, between guard zones, over poisoned outputs. Prints a line per failure, a summary
+ * per op, and last "N passed, N failed". It needs only the device's driver, so it can be copied to other machines. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The data of one problem: what each buffer holds before a kernel runs and what it must hold afterwards, guard zones included. */
+/* The data of one problem: the contents of each buffer before a kernel runs, and what they must be afterwards, with guard zones. */
 #ifndef DATA_H
 #define DATA_H
 

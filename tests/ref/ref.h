@@ -1,4 +1,4 @@
-/* The ops in plain C: what reference kernels are checked against, on small problems. */
+/* The ops in plain C. The reference kernels are compared with these on small problems. */
 #ifndef REF_H
 #define REF_H
 

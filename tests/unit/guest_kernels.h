@@ -1,5 +1,5 @@
-/* The kernels of test_guest.c. As PTX, which any NVIDIA driver compiles: that test must run where there is no NVRTC. What it computes
- * stands in the OpenCL source. */
+/* The kernels of test_guest.c, as PTX, which any NVIDIA driver compiles, because that test must run without NVRTC. The OpenCL source
+ * shows what they compute. */
 #ifndef GUEST_KERNELS_H
 #define GUEST_KERNELS_H
 

@@ -1,4 +1,4 @@
-/* An op with something of everything in it, as plain data: for the tests of the model. */
+/* An op that uses every feature, as plain data, for the tests of the model. */
 #ifndef SAMPLE_OP_H
 #define SAMPLE_OP_H
 

@@ -1,4 +1,4 @@
-/* The floor that all else stands on: errors, memory that runs out at any point, buffers and their wire form, hashes, files. */
+/* The base: errors, allocations that fail at any point, buffers and their wire form, hashes, files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

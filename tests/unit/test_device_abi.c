@@ -1,5 +1,5 @@
-/* Holds what src/device declares of CUDA, NVRTC and OpenCL against their own headers, wherever those are: nearly all of it is said
- * to the compiler, so that a difference fails the build of this test. */
+/* Compares the declarations of CUDA, NVRTC and OpenCL in src/device with the real headers, if there are any. Most checks are made by the
+ * compiler, so a difference fails the build of this test. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

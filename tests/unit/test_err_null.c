@@ -1,4 +1,4 @@
-/* A failure is a failure for whoever does not want its words, too: each call gives the same code with a null err. */
+/* Each call returns the same error code if the caller passes a null err. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

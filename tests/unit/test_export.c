@@ -1,4 +1,4 @@
-/* Export: what is written is read back by jansson, and by a CSV reader of the test's own. */
+/* Export: jansson and the test's own CSV reader read the output back. */
 #include "store_sample.h"
 
 #include <jansson.h>

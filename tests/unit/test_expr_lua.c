@@ -1,7 +1,7 @@
-/* Random expressions, evaluated here and by real Lua 5.4, and integer ones by a 128-bit oracle too.
+/* Random expressions, compared with real Lua 5.4, and integer expressions also with a 128-bit oracle.
  *
- * Where both give a value, it is the same value of the same type. Where ours is an error and Lua's is not, the error must be one of
- * those that expr.h names as a difference. Over integers the oracle says exactly when there is a value and which. */
+ * If both give a value, it must be the same value of the same type. If only cutune gives an error, it must be one of the differences that
+ * expr.h lists. For integers the oracle says exactly whether there is a value, and which. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

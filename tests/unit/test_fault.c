@@ -1,5 +1,5 @@
-/* Candidates that fail in every way cost themselves only: each has its outcome and reason in the table, and the winner is right.
- * CUTUNE_TEST_DEVICE chooses the device; left out, OpenCL where there is any. */
+/* Candidates that fail in every way do not stop a run: each has its outcome and reason, and the winner is correct. CUTUNE_TEST_DEVICE
+ * chooses the device; the default is OpenCL, if there is any. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

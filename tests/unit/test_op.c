@@ -1,4 +1,4 @@
-/* Reading op scripts: the ops that ship, a message for each kind of slip, and scripts that try to do harm. */
+/* Reading op scripts: the shipped ops, a message for each kind of mistake, and scripts that try to do harm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* libcutune: what a look-up answers, and that a record of nonsense is passed over. */
+/* libcutune: the answers of look-ups, and that a nonsensical record is skipped. */
 #include "runtime_sample.h"
 
 /* A folder with a database: transpose tuned for 1111 x 113, two defaults. */

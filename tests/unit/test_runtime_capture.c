@@ -1,4 +1,4 @@
-/* Misses: counted, written, and tuned by `cutune run --wanted` under the running application. */
+/* Misses are counted, written, and tuned by `cutune run --wanted` while the application runs. */
 #include "runtime_sample.h"
 
 static int64_t wanted(const char *db, const char *what, const char *sizes)

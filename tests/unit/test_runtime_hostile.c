@@ -1,4 +1,4 @@
-/* Arguments that can never be right, and memory that runs out: a code and a line, never a crash. */
+/* Invalid arguments, and memory that runs out: each gives a code and a message, never a crash. */
 #include "runtime_sample.h"
 
 static int never(void *arg, const cutune_record *r)

@@ -1,5 +1,5 @@
-/* A look-up in a file of any size: bounded in memory and in steps, and its answer is that of the same file made small. The times that
- * docs/library.md names are measured by hand: `test_runtime_large WINNERS` makes files of that size and prints what they cost. */
+/* A look-up in a very large file needs limited memory and steps, and gives the same answer as in a small one. docs/library.md has times:
+ * `test_runtime_large WINNERS` makes files of that size and prints them. */
 #include "runtime_sample.h"
 
 #include "runtime/near.h"

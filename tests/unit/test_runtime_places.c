@@ -1,4 +1,4 @@
-/* Where the database, the tables and the cache lie, and what is said of those that cannot be used. */
+/* Where the database, the tables and the cache are, and the messages if they cannot be used. */
 #include <dirent.h>
 #include <sys/wait.h>
 

@@ -1,4 +1,4 @@
-/* What a process shares: forks, several libraries and handles in one, memory of the application's own. */
+/* Forks, several libraries and handles in one process, and the application's own allocator. */
 #include <dlfcn.h>
 #include <sys/wait.h>
 

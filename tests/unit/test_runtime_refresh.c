@@ -1,4 +1,4 @@
-/* A database that changes under an open library: new winners, another file, none, another form of an op. */
+/* A database that changes while the library has it open: new winners, another file, no file, another form of an op. */
 #include <fcntl.h>
 #include <time.h>
 

@@ -1,4 +1,4 @@
-/* Strategies through the whole way: fork, Lua, socket; and what happens when a child or its file is no good. */
+/* Strategies with their fork, Lua and socket; and broken children and files. */
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* From a configuration to source: define lines, the template language, keys. */
+/* From a configuration to source: #define lines, the template language, keys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

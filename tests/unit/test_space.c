@@ -1,4 +1,4 @@
-/* The space against brute force over the cartesian product, and against published counts. */
+/* The space, compared with brute force over the cartesian product and with published counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The store: what goes in comes out, whoever else holds the file. */
+/* The store: what is written is read back, even if others have the file open. */
 #include "store_sample.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* A file from anywhere, or no memory: a code and a line, never a crash. */
+/* Files from strangers, and memory that runs out: each gives a code and a message, never a crash. */
 #include "base/hash.h"
 #include "store_sample.h"
 

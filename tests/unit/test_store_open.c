@@ -1,4 +1,4 @@
-/* Opening the store: its own files, and a line for everything else. */
+/* Opening the store: its own files, and an error message for everything else. */
 #include "store_sample.h"
 
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-/* Nothing of a stranger's schema is run: a definition that is not cutune's is refused on opening, and no statement is without end. */
+/* Nothing in a stranger's schema runs: a definition that is not cutune's is refused on opening, and every statement is limited. */
 #include "store_sample.h"
 
 #include <fcntl.h>

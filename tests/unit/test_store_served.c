@@ -1,4 +1,4 @@
-/* What libcutune asks the store: winners and times of an op, whether something changed, and tables that nobody writes. */
+/* The store's answers to libcutune: winners and times of an op, whether something changed, and read-only tables. */
 #include "store_sample.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* Files of earlier versions: read as they are, and migrated. tests/data/version-N.sql makes one of version N. */
+/* Files of earlier versions are read as they are, and migrated. tests/data/version-N.sql makes one of version N. */
 #include "store_sample.h"
 
 enum { NEWEST = 4 };

@@ -1,4 +1,4 @@
-/* What applications asked for. */
+/* Problems that applications asked for. */
 #include "store_sample.h"
 
 #include <math.h>

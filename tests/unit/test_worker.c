@@ -1,4 +1,4 @@
-/* Workers: the frames they speak, and how each way to end comes out -- once, with a line that says how, and nothing left behind.
+/* Workers: their frames, and every way to end. Each end is reported once, with a line that says how, and leaves nothing behind.
  * The workers of this test are this program itself, started again as `test_worker worker KIND`. */
 #include <setjmp.h>
 #include <signal.h>

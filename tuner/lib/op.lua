@@ -1,44 +1,43 @@
--- The library that op scripts are written in. A script is ordinary Lua that returns one table, made by op { ... }; the functions
--- here only build parts of it. cutune reads the table in a child process and checks every field; nothing of the script runs later.
+-- The functions that op scripts use. A script is ordinary Lua that returns one table, made by op { ... }; the functions here only build
+-- parts of it. cutune reads the table in a child process and checks every field. Nothing in the script runs later.
 --
--- A script sees Lua's basic functions, string, table, math and utf8, and what stands here. It has no files, no clock, no modules
--- and no metatables, and it must end within seconds and a few hundred megabytes.
+-- A script sees Lua's basic functions, string, table, math and utf8, and the functions of this file. It has no files, no clock, no
+-- modules and no metatables. It must end within seconds and use no more than a few hundred megabytes. docs/op-authors.md is the guide.
 --
 -- THE TABLE
---   name       the op's name: a letter or _, then letters, digits, _ (so is every name below)
+--   name       the op's name: a letter or _, then letters, digits, _ (like every name below)
 --   problem    the axes of a problem, in the order in which they are written and stored: size, stride, batch, flag
---   types      the type bindings that kernels are made for, the first being the usual one:
+--   types      the element types that kernels are made for, the usual ones first:
 --                { T = { "f32", "f64" } }                                      one type name
 --                { names = { "T", "ACC" }, { "f16", "f32" }, { "f32", "f32" } } several: one row a binding
 --              i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, c64 (two f32), c128 (two f64)
 --   args       what the kernels are called with, in this order: input, output, inout, value
---   work       { bytes = EXPR, flops = EXPR }: what any kernel must move and compute, so that results read in GB/s and GFLOP/s
---   shapes     problems that a plain run tunes: { m = 64, n = 64 }, with when = "device.backend == 'cuda'" only where that holds
---   reference  { template = "FILE", launch = { ... } }: the simplest right kernel, for any problem, that others are checked with
---   check      "exact", or { sum = EXPR }: each result is a sum of so many products, and may round as such a sum does
---   variants   a list: the first has the defaults of a plain run. Each is
+--   work       { bytes = EXPR, flops = EXPR }: what any kernel must move and compute; needed to show GB/s and GFLOP/s
+--   shapes     problems that a plain run tunes: { m = 64, n = 64 }. With when = "device.backend == 'cuda'", only if that is true
+--   reference  { template = "FILE", launch = { ... } }: the simplest correct kernel, for any problem. Others are compared with it
+--   check      "exact", or { sum = EXPR }: each result is a sum of that many products, and may round as such a sum does
+--   variants   a list. Each has
 --                name       its name
---                template   the kernel template's file: beside the script, or in cutune's folder of templates. It may #include
---                           "files" that lie below one of the two
+--                template   the kernel template's file, beside the script or in cutune's folder of templates. It may #include
+--                           "files" below one of these two folders
 --                params     a list of { "NAME", default, other values ... }: integers, floats, booleans or words, of one kind.
 --                           A word is an enumeration in the template: #if GRID == GRID_xy
---                where      constraints of the algorithm. Limits of the device need not be written: cutune derives them
---                launch     a list of launches (or the only one), run in order:
---                             kernel  the entry's name; not that of a function that OpenCL C has (dot, cross, length, ...)
---                             grid    blocks, block: threads; one expression, or a list of up to three
+--                where      constraints of the algorithm. Do not write limits of the device: cutune derives them
+--                launch     one launch, or a list that runs in order. Each has
+--                             kernel  the name of the kernel; not the name of an OpenCL C function (dot, cross, length, ...)
+--                             grid, block  the number of blocks, and of threads per block: one expression, or a list of up to three
 --                             shared  bytes of dynamic shared memory
---                             args    names of arguments and workspaces; all arguments, then all workspaces, where it is left out
+--                             args    names of arguments and workspaces. The default is all arguments, then all workspaces
 --                workspaces a list of workspace(...)
 --                clear      names of outputs that must be zero when the first launch begins
---                needs      what must hold of the pointers: aligned, noalias
+--                needs      conditions on the pointers: aligned, noalias
 --                requires   { backend = "cuda", cc = 80, arch_specific = true, grid_order = true, grid_progress = true }
---   defaults   a list of complete configurations { variant = "tile", TILE = 32 }; a parameter left out has its own default. An
---              untuned look-up takes the first whose constraints hold, so the last must hold for every problem on every device
+--   defaults   a list of complete configurations { variant = "tile", TILE = 32 }. A parameter left out has its own default. An untuned
+--              look-up takes the first whose constraints hold, so the last must be valid for every problem on every device
 --
--- EXPRESSIONS are texts in Lua's syntax: and or not, comparisons, + - * / // % ^ and the bit operators; ceildiv(a,b) min max abs
--- floor sizeof(T) log2 ispow2 alignup(a,b); parameters, axes, types (as words: T == 'f32') and device.backend .cc .warp .l2
--- .multiprocessors .memory .max_threads .max_shared. Overflow, a division by zero or mixed types are errors. A plain number will do
--- too.
+-- EXPRESSIONS are strings in Lua's syntax, or plain numbers: and or not, comparisons, + - * / // % ^ and the bit operators;
+-- ceildiv(a,b) min max abs floor sizeof(T) log2 ispow2 alignup(a,b); parameters, axes, types (as words: T == 'f32') and device.backend
+-- .cc .warp .l2 .multiprocessors .memory .max_threads .max_shared. Overflow, division by zero and mixed types are errors.
 
 -- The op itself. Everything else is checked when cutune reads the table.
 function op(t)
@@ -51,10 +50,10 @@ end
 -- Axes of a problem.
 function size(name) return { kind = "size", name = name } end     -- a number of elements, at least 1
 function stride(name) return { kind = "stride", name = name } end -- elements from one row to the next
-function batch(name) return { kind = "batch", name = name } end   -- a count of like problems, at least 1
+function batch(name) return { kind = "batch", name = name } end   -- how many problems of these sizes, at least 1
 function flag(name) return { kind = "flag", name = name } end     -- 0 or 1
 
--- The last argument of a function, which must be a table of options: one that nobody knows is a slip of the pen.
+-- Checks the last argument of a function, a table of options. An unknown option is an error, so typos are noticed.
 local function checked(who, options, known)
     if options == nil then
         return {}
@@ -70,9 +69,9 @@ local function checked(who, options, known)
     return options
 end
 
--- Buffers: a type name of the op, or a fixed type; the extents in elements, outermost first, row-major. `fill` says what an input
--- is tried with: "bits" (any pattern) or "numbers"; left out, bits where the check is exact and numbers elsewhere. `partial` is for
--- outputs: true if the op means to leave a part of it alone.
+-- Buffers. The type is a type name of the op or a fixed type. Extents are in elements, outermost first, row-major. `fill` chooses the test
+-- data of an input: "bits" (any pattern) or "numbers". The default is bits if the check is exact, else numbers. `partial = true` says that
+-- the op leaves parts of an output alone.
 local function buffer(kind)
     return function(name, element, extent, options)
         options = checked(kind, options, "fill partial")
@@ -81,20 +80,20 @@ local function buffer(kind)
     end
 end
 input = buffer("input")
-output = buffer("output") -- written in full by the kernel, or cleared before it (see `clear`), unless it is partial
-inout = buffer("inout")   -- read and written: set back before each run, which is not timed
+output = buffer("output") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
+inout = buffer("inout")   -- read and written; restored before each run, which is not timed
 
 -- A scalar: value("n") passes the axis n as 64 bits; value("scale", "2*n", "f32") any expression over axes and types.
 function value(name, expression, dtype)
     return { kind = "value", name = name, value = expression or name, type = dtype }
 end
 
--- A buffer of the variant's own. options.clear: zeroed before each run, which is timed.
+-- A buffer that belongs to the variant. options.clear: it is zeroed before each run, which is timed.
 function workspace(name, element, count, options)
     return { name = name, type = element, count = count, clear = checked("workspace", options, "clear").clear }
 end
 
--- What must hold of an argument's pointer: its address is a multiple of so many bytes; it overlaps no other argument.
+-- Conditions on an argument's pointer: its address is a multiple of so many bytes; it overlaps no other argument.
 function aligned(arg, bytes) return { kind = "aligned", arg = arg, bytes = bytes } end
 function noalias(arg) return { kind = "noalias", arg = arg } end
 
@@ -125,8 +124,8 @@ function powers(first, last)
     return list
 end
 
--- A parameter from values and lists of values: param("TILE", 32, powers(8, 64)) has the default 32, then 8, 16 and 64. A value
--- that is there already is left out.
+-- A parameter from values and lists of values: param("TILE", 32, powers(8, 64)) has the default 32, then 8, 16 and 64. Values that
+-- occur twice are left out.
 function param(name, ...)
     local row, seen = { name }, {}
     local function add(v)

@@ -1,8 +1,8 @@
 -- out[0] = the sum of x[i] * y[i].
 
 local block = { "BLOCK", 256, 128, 512, 1024 } -- threads
-local items = { "ITEMS", 4, 1, 8 }            -- elements a thread takes at a time
-local blocks = { "BLOCKS", 4, 1, 2, 8, 16 }   -- blocks for each multiprocessor, where n is long enough
+local items = { "ITEMS", 4, 1, 8 }            -- elements that a thread takes at a time
+local blocks = { "BLOCKS", 4, 1, 2, 8, 16 }   -- blocks per multiprocessor, if n is long enough
 local grid = "min(BLOCKS * device.multiprocessors, ceildiv(n, BLOCK * ITEMS))"
 
 return op {
@@ -20,7 +20,7 @@ return op {
     check = { sum = "n" },
     variants = {
         {
-            name = "two_pass", -- a sum of each block into a workspace, and a second launch for the sum of those
+            name = "two_pass", -- each block stores its sum in a workspace; a second launch adds those sums
             template = "dot_two_pass.cu",
             params = { block, items, blocks },
             workspaces = { workspace("partial", "T", grid), workspace("count", "i32", 1) },
@@ -30,7 +30,7 @@ return op {
             },
         },
         {
-            name = "atomic", -- each block adds its sum to the cleared output
+            name = "atomic", -- the output is cleared, and each block adds its sum to it
             template = "dot_atomic.cu",
             params = { block, items, blocks },
             clear = { "out" },

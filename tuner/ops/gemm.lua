@@ -1,6 +1,6 @@
 -- C = A B, all row-major and packed: c[i][j] = the sum over p of a[i][p] * b[p][j].
 
--- The tiles of C are numbered in one dimension, so that no height passes the grid's limit in y.
+-- The tiles of C are numbered in x only, because a grid in y is limited to 65535.
 local function tiles(width, height)
     return "ceildiv(n, " .. width .. ") * ceildiv(m, " .. height .. ")"
 end
@@ -28,10 +28,10 @@ return op {
             name = "registers", -- tiles in shared memory; a thread computes ITEMS_M x ITEMS_N elements in registers
             template = "gemm_registers.cu",
             params = {
-                { "TILE_M", 64, 32, 128 }, -- rows and columns of C a block computes
+                { "TILE_M", 64, 32, 128 }, -- rows and columns of C that a block computes
                 { "TILE_N", 64, 32, 128 },
                 { "TILE_K", 8, 16 },       -- depth of the tiles of A and B
-                { "ITEMS_M", 4, 2, 8 },    -- rows and columns of C a thread computes
+                { "ITEMS_M", 4, 2, 8 },    -- rows and columns of C that a thread computes
                 { "ITEMS_N", 4, 2, 8 },
             },
             where = {
@@ -45,13 +45,13 @@ return op {
             },
         },
         {
-            name = "tile", -- square tiles of A and B in shared memory, one element of C a thread
+            name = "tile", -- square tiles of A and B in shared memory, one element of C per thread
             template = "gemm_tile.cu",
-            params = { { "TILE", 16, 8, 32 }, { "PAD", 1, 0 } }, -- edge of the tiles; spare elements a row of them
+            params = { { "TILE", 16, 8, 32 }, { "PAD", 1, 0 } }, -- edge of the tiles; padding per row
             launch = { kernel = "gemm", block = { "TILE", "TILE" }, grid = tiles("TILE", "TILE") },
         },
         {
-            name = "naive", -- straight from memory, one element of C a thread
+            name = "naive", -- straight from memory, one element of C per thread
             template = "gemm_naive.cu",
             params = { { "BLOCK_X", 32, 16, 64 }, { "BLOCK_Y", 8, 4, 16 } },
             launch = { kernel = "gemm", block = { "BLOCK_X", "BLOCK_Y" }, grid = tiles("BLOCK_X", "BLOCK_Y") },

@@ -1,12 +1,12 @@
 -- out[j][i] = in[i][j], both row-major and packed. Elements are moved as bits.
 
-local grid_2d = function(width, height) -- over the tiles of `in`: columns, then rows; the last may stick out
+local grid_2d = function(width, height) -- over the tiles of `in`: columns, then rows; edge tiles may be partial
     return {
         "GRID == 'xy' and ceildiv(n, " .. width .. ") or ceildiv(n, " .. width .. ") * ceildiv(m, " .. height .. ")",
         "GRID == 'xy' and ceildiv(m, " .. height .. ") or 1",
     }
 end
--- GRID x numbers the tiles in one dimension, for heights where y would pass its limit.
+-- GRID x numbers the tiles in x only: for heights that exceed the limit in y.
 local grid = param("GRID", "xy", "x")
 local shared_fits = "* sizeof(T) <= min(49152, device.max_shared)"
 
@@ -36,7 +36,7 @@ return op {
             params = {
                 { "TILE", 32, 8, 16, 64 },  -- edge of the tile, elements
                 { "ROWS", 8, 2, 4, 16 },    -- height of the block: a thread moves TILE/ROWS elements
-                { "PAD", 1, 0 },            -- spare elements a row of the tile, against bank conflicts
+                { "PAD", 1, 0 },            -- padding per row of the tile, against bank conflicts
                 grid,
             },
             where = { "TILE % ROWS == 0", "TILE * ROWS >= 32", "TILE * (TILE + PAD) " .. shared_fits },
@@ -74,20 +74,20 @@ return op {
             launch = { kernel = "transpose", block = { "TILE * sizeof(T) // VEC", "ROWS" }, grid = grid_2d("TILE", "TILE") },
         },
         {
-            name = "rows", -- straight from memory to memory; a block takes a square of TILE, a thread TILE/ROWS elements
+            name = "rows", -- straight from memory to memory; a block moves a square of TILE, a thread TILE/ROWS elements
             template = "transpose_rows.cu",
             params = { { "TILE", 32, 16, 64 }, { "ROWS", 8, 4 }, grid },
             launch = { kernel = "transpose", block = { "TILE", "ROWS" }, grid = grid_2d("TILE", "TILE") },
         },
         {
-            name = "naive", -- straight from memory to memory, one element a thread
+            name = "naive", -- straight from memory to memory, one element per thread
             template = "transpose_naive.cu",
             params = { { "BLOCK_X", 32, 16, 64 }, { "BLOCK_Y", 8, 4, 16 }, grid },
             launch = { kernel = "transpose", block = { "BLOCK_X", "BLOCK_Y" }, grid = grid_2d("BLOCK_X", "BLOCK_Y") },
         },
     },
     defaults = {
-        { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "xy" }, -- falls away where y would pass its limit
+        { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "xy" }, -- not valid if y would exceed its limit
         { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
     },
 }

@@ -1,8 +1,8 @@
--- A random sample without replacement: the first steps of a shuffle (Fisher and Yates) of all indices, of which only those
--- that have moved are remembered. So memory grows with what was asked for, not with the space. What ask may answer: src/search/search.h.
+-- A random sample without replacement: the first steps of a Fisher-Yates shuffle of all indices. Only the indices that have moved
+-- are stored, so memory grows with the number of answers, not with the space. docs/op-authors.md, section 10, explains strategies.
 return function(space)
-  local left = space:count() -- places 0 .. left - 1 are still to be drawn
-  local moved = {}           -- place -> the index that lies there now; elsewhere it is the place's own number
+  local left = space:count() -- places 0 .. left - 1 have not been drawn
+  local moved = {}           -- place -> the index that is there now; a place that is not listed still has its own number
 
   local function draw()
     local place, last = random(left), left - 1

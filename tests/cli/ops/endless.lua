@@ -1,4 +1,4 @@
--- More to check than anybody has time for: one constraint over all parameters.
+-- A space that takes too long to list: one constraint over all parameters.
 local params, where = { { "BLOCK", 64 } }, {}
 for i = 1, 8 do
     params[#params + 1] = { "P" .. i, table.unpack(range(1, 200)) }

@@ -1,4 +1,4 @@
--- copy.lua's plain variant in a space that no test gets to the end of.
+-- copy.lua's plain variant in a space that is too large to be tried completely.
 return op {
     name = "many",
     problem = { size "n" },

@@ -1,11 +1,11 @@
--- Faults that any kernel can have, put around what it stores and before and after its launches; and oddities that are right all the same.
+-- Faults that any kernel can have, inserted around its stores and before and after its launches; and oddities that are correct.
 --
 -- A fault is { class, label, bases or nil for all, put = function(k, base, pick) }. Labels:
---   wrong    must end in anything but ok and slower
---   late     wrong, but only from some later launch on: slower will do, which means that it was given up before that launch
---   free     named in the docs as not proved: may end in anything
+--   wrong    must not end in ok or slower
+--   late     wrong, but only from some later launch on; slower is accepted, since it may have stopped before that launch
+--   free     the docs say that this is not checked: any outcome is accepted
 --   refused  cannot run: must not end in ok or slower
--- CUDA has variables that live from launch to launch; in OpenCL C a kernel has its buffers only.
+-- CUDA has variables that live from launch to launch. In OpenCL C a kernel has only its buffers.
 
 local F = {}
 F.all = {}

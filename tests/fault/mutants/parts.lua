@@ -1,9 +1,9 @@
--- What the small computations are made of. Each of them has several right forms, and faults that only such a form can have.
+-- Building blocks of small computations. Each has several correct forms, and faults that only that form can have.
 --
--- A form is a function of (pick, fault): it makes a kernel out of random choices, and with a fault named, the same kernel gone wrong in
--- that way. A kernel is { kernels = { { name, args, text, grid, block } ... }, final = the one that stores results, ws = workspaces,
--- clear = outputs are cleared }. In a text, STORE(place, value) stores a result, so that more faults can be put there; ENTRY is where the
--- final kernel begins.
+-- A form is a function of (pick, fault). It makes a kernel from random choices; if a fault is named, the kernel has that fault.
+-- A kernel is { kernels = { { name, args, text, grid, block } ... }, final = the one that stores results, ws = workspaces,
+-- clear = outputs are cleared }. In a text, STORE(place, value) stores a result, so that more faults can be inserted there. ENTRY is where
+-- the final kernel begins.
 local parts = {}
 
 function parts.fill(text, values)

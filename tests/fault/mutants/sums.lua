@@ -1,4 +1,4 @@
--- Results that many threads, blocks or launches work on together.
+-- Results that many threads, blocks or launches compute together.
 local parts = ...
 local fill, with, tree = parts.fill, parts.with, parts.tree
 local bases = {}

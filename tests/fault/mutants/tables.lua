@@ -1,4 +1,4 @@
--- Bins, and a matrix product.
+-- Histograms, and a matrix product.
 local parts = ...
 local fill, strips, strip_faults, with, barrier, tree = parts.fill, parts.strips, parts.strip_faults, parts.with, parts.barrier, parts.tree
 local bases = {}

@@ -1,4 +1,4 @@
-/* An application of libcutune's, with functions of its own that are called as some inside the library are. */
+/* An application that uses libcutune. Some of its functions have the same names as functions inside the library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

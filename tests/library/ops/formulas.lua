@@ -1,5 +1,4 @@
--- Every operator of the expression language, as a value that a kernel gets; and constraints that cannot always be evaluated. For the
--- pretend device.
+-- Values that use every operator of the expression language, and constraints that cannot always be evaluated. For the pretend device.
 return op {
     name = "formulas",
     problem = { size "m", size "n", flag "on" },

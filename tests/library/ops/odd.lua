@@ -1,4 +1,4 @@
--- Names that C or C++ will not have, extents that would end a comment, and every kind of size and buffer. Nothing of it is run.
+-- Names that C or C++ does not allow, extents that would end a comment, and every kind of size and buffer. Its kernels never run.
 return op {
     name = "odd",
     problem = { size "n", size "new", stride "h", batch "int64_t", flag "unix", size "arg_int" },

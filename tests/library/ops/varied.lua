@@ -1,5 +1,5 @@
--- Something of everything that a record can hold: several types, every kind of axis, values, workspaces, clears, alignment, dynamic
--- shared memory, choices by name, floats and booleans, two launches. For the pretend device, which runs nothing.
+-- Everything that a record can contain: several types, every kind of axis, values, workspaces, clears, alignment, dynamic shared memory,
+-- words, floats and booleans as parameters, two launches. For the pretend device, which runs nothing.
 local total = "m * n * batch"
 return op {
     name = "varied",
