@@ -14,7 +14,7 @@
 #include "model/plan.h"
 #include "source/source.h"
 
-enum { TEMPLATE_S = 10, COMPILER_S = 120 }; /* deadlines; a plain loop in a template is stopped sooner, with its line */
+enum { COMPILER_S = 120 }; /* its deadline */
 
 /* A configuration of the op on the device, and its text. */
 struct subject {
@@ -210,18 +210,12 @@ static int show_source(const struct subject *s, struct err *err)
     return 0;
 }
 
-/* A template may hold code of its own, and it is run here, in this process. A compiler may not end, either. */
-static volatile sig_atomic_t compiling;
-
+/* The compiler runs here, in this process, and may not end. */
 static void late(int number)
 {
-    static const char template_line[] = "cutune show: the template's own code did not finish within 10 s\n";
-    static const char compiler_line[] = "cutune show: the compiler did not finish within two minutes\n";
+    static const char line[] = "cutune show: the compiler did not finish within two minutes\n";
     (void)number;
-    if (compiling)
-        (void)!write(STDERR_FILENO, compiler_line, sizeof compiler_line - 1);
-    else
-        (void)!write(STDERR_FILENO, template_line, sizeof template_line - 1);
+    (void)!write(STDERR_FILENO, line, sizeof line - 1);
     _exit(FAILED);
 }
 
@@ -229,11 +223,9 @@ static int show_config(struct subject *s, struct err *err)
 {
     const struct targets *t = s->t;
     int rc = find_config(s, err);
-    signal(SIGALRM, late);
-    alarm(TEMPLATE_S);
     if (!rc)
-        rc = source_render(t->op, &s->config, t->rows[0], &t->dev, &s->source, err);
-    compiling = 1;
+        rc = source_render_apart(t->op, &s->config, t->rows[0], &t->dev, &s->source, err);
+    signal(SIGALRM, late);
     alarm(COMPILER_S);
     if (!rc)
         rc = s->args->ptx ? show_ptx(s, err) : s->args->resources ? show_resources(s, err) : show_source(s, err);
