@@ -239,14 +239,6 @@ const struct scope *plan_scope(const struct plan *p)
     return &p->scope;
 }
 
-const struct expr *plan_expr(const struct plan *p, int i)
-{
-    const struct field *f = p->fields;
-    while (f && i-- > 0)
-        f = f->next;
-    return f ? f->expr : NULL;
-}
-
 void plan_slots(const struct plan *p, const struct problem *prob, int row, const struct devspec *dev, const struct config *config,
                 struct val slots[MAX_SLOTS])
 {

@@ -32,8 +32,6 @@ struct plans {
 int plans_get(struct plans *all, int variant, const struct plan **out, struct err *err); /* lives as long as `all` */
 void plans_free(struct plans *all);
 const struct scope *plan_scope(const struct plan *p);
-/* Its expressions, in no order, for exports; null past the last. */
-const struct expr *plan_expr(const struct plan *p, int i);
 
 /* Fills the slots; config may be null with variant -1. */
 void plan_slots(const struct plan *p, const struct problem *prob, int row, const struct devspec *dev, const struct config *config,
