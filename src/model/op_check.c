@@ -1,4 +1,4 @@
-/* What an op must be before anything relies on it: op_check. */
+/* op_check: what everything else relies on. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int named(const char *name, const char *what, struct err *err)
                    name ? name : "", MAX_NAME);
 }
 
-/* Names that stand side by side in expressions, or in a list of like things. */
+/* The names so far that another one must differ from. */
 struct names {
     const char *name[2 * MAX_ARGS + MAX_PARAMS + MAX_AXES + MAX_TYPES];
     int n;
@@ -31,7 +31,7 @@ struct names {
 static int name_once(struct names *seen, const char *name, const char *what, struct err *err)
 {
     int rc = named(name, what, err);
-    if (rc < 0)
+    if (rc)
         return rc;
     for (int i = 0; i < seen->n; i++)
         if (!strcmp(seen->name[i], name))
@@ -40,13 +40,13 @@ static int name_once(struct names *seen, const char *name, const char *what, str
     return 0;
 }
 
-/* A name that expressions use: it must not hide a word of theirs. */
+/* A name that expressions use: it must not be a word of their language. */
 static int scope_name(struct names *seen, const char *name, const char *what, struct err *err)
 {
     static const char *const words[] = { "and", "or",  "not", "true",  "false",  "nil",  "device", "variant", "ceildiv",
                                          "min", "max", "abs", "floor", "sizeof", "log2", "ispow2", "alignup" };
     int rc = name_once(seen, name, what, err);
-    if (rc < 0)
+    if (rc)
         return rc;
     bool reserved = dtype_find(name) != NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -57,7 +57,7 @@ static int scope_name(struct names *seen, const char *name, const char *what, st
 static int check_axes(const struct op *op, struct names *scope, struct err *err)
 {
     int rc = counted(op->naxes, 1, MAX_AXES, "axes", err);
-    for (int i = 0; rc == 0 && i < op->naxes; i++) {
+    for (int i = 0; !rc && i < op->naxes; i++) {
         if ((unsigned)op->axes[i].kind > AXIS_FLAG)
             return err_set(err, ERR_INVALID, "axis %d has no kind that is known", i + 1);
         rc = scope_name(scope, op->axes[i].name, "axis", err);
@@ -68,11 +68,11 @@ static int check_axes(const struct op *op, struct names *scope, struct err *err)
 static int check_types(const struct op *op, struct names *scope, struct err *err)
 {
     int rc = counted(op->ntypes, 1, MAX_TYPES, "types", err);
-    for (int i = 0; rc == 0 && i < op->ntypes; i++)
+    for (int i = 0; !rc && i < op->ntypes; i++)
         rc = scope_name(scope, op->types[i], "type", err);
-    if (rc == 0)
+    if (!rc)
         rc = counted(op->nrows, 1, MANY, "bindings of types", err);
-    for (int i = 0; rc == 0 && i < op->nrows * op->ntypes; i++)
+    for (int i = 0; !rc && i < op->nrows * op->ntypes; i++)
         if (!op->rows[i])
             rc = err_set(err, ERR_INVALID, "binding %d of the types lacks an element type", i / op->ntypes + 1);
     return rc;
@@ -106,9 +106,9 @@ static int check_arg(const struct op *op, const struct arg *a, struct err *err)
 static int check_args(const struct op *op, struct names *seen, struct err *err)
 {
     int rc = counted(op->nargs, 1, MAX_ARGS, "arguments", err);
-    for (int i = 0; rc == 0 && i < op->nargs; i++) {
+    for (int i = 0; !rc && i < op->nargs; i++) {
         rc = name_once(seen, op->args[i].name, "argument", err);
-        if (rc == 0)
+        if (!rc)
             rc = check_arg(op, &op->args[i], err);
     }
     return rc;
@@ -171,14 +171,14 @@ static int check_distinct(const struct param *p, struct err *err)
 static int check_params(const struct variant *v, struct names scope, struct err *err)
 {
     int rc = counted(v->nparams, 0, MAX_PARAMS, "parameters", err);
-    for (int i = 0; rc == 0 && i < v->nparams; i++) {
+    for (int i = 0; !rc && i < v->nparams; i++) {
         const struct param *p = &v->params[i];
         rc = scope_name(&scope, p->name, "parameter", err);
-        if (rc == 0 && (p->n < 1 || p->n > MAX_VALUES))
+        if (!rc && (p->n < 1 || p->n > MAX_VALUES))
             rc = err_set(err, ERR_INVALID, "parameter %s: %d values: there can be 1 to %d", p->name, p->n, MAX_VALUES);
-        for (int j = 0; rc == 0 && j < p->n; j++)
+        for (int j = 0; !rc && j < p->n; j++)
             rc = check_value(p, j, err);
-        if (rc == 0)
+        if (!rc)
             rc = check_distinct(p, err);
     }
     return rc;
@@ -187,9 +187,9 @@ static int check_params(const struct variant *v, struct names scope, struct err 
 static int check_launch(const struct launch *l, int known_args, struct err *err)
 {
     int rc = named(l->kernel, "kernel", err);
-    if (rc == 0)
+    if (!rc)
         rc = counted(l->nargs, 0, 2 * MAX_ARGS, "arguments of a kernel", err);
-    for (int i = 0; rc == 0 && i < l->nargs; i++)
+    for (int i = 0; !rc && i < l->nargs; i++)
         if (l->args[i] < 0 || l->args[i] >= known_args)
             rc = err_set(err, ERR_INVALID, "kernel %s: its argument %d is none of the op's or variant's", l->kernel, i + 1);
     return rc;
@@ -198,12 +198,12 @@ static int check_launch(const struct launch *l, int known_args, struct err *err)
 static int check_workspaces(const struct op *op, const struct variant *v, struct names seen, struct err *err)
 {
     int rc = counted(v->nworkspaces, 0, MAX_ARGS, "workspaces", err);
-    for (int i = 0; rc == 0 && i < v->nworkspaces; i++) {
+    for (int i = 0; !rc && i < v->nworkspaces; i++) {
         const struct workspace *w = &v->workspaces[i];
         rc = name_once(&seen, w->name, "workspace", err);
-        if (rc == 0 && !w->count)
+        if (!rc && !w->count)
             rc = err_set(err, ERR_INVALID, "workspace %s: has no count of elements", w->name);
-        if (rc == 0)
+        if (!rc)
             rc = check_type_use(op, w->type, "workspace", w->name, err);
     }
     return rc;
@@ -212,16 +212,16 @@ static int check_workspaces(const struct op *op, const struct variant *v, struct
 static int check_needs(const struct op *op, const struct variant *v, struct err *err)
 {
     int rc = counted(v->nneeds, 0, MANY, "preconditions", err);
-    for (int i = 0; rc == 0 && i < v->nneeds; i++) {
+    for (int i = 0; !rc && i < v->nneeds; i++) {
         const struct need *n = &v->needs[i];
         if ((unsigned)n->kind > NEED_NOALIAS || n->arg < 0 || n->arg >= op->nargs || op->args[n->arg].kind == ARG_VALUE)
             return err_set(err, ERR_INVALID, "precondition %d: must be of a buffer of the op's", i + 1);
         if ((n->kind == NEED_ALIGN) != (n->bytes != NULL))
             return err_set(err, ERR_INVALID, "precondition %d: an alignment has bytes, anything else has none", i + 1);
     }
-    if (rc == 0)
+    if (!rc)
         rc = counted(v->nclear, 0, op->nargs, "cleared arguments", err);
-    for (int i = 0; rc == 0 && i < v->nclear; i++)
+    for (int i = 0; !rc && i < v->nclear; i++)
         if (v->clear[i] < 0 || v->clear[i] >= op->nargs || op->args[v->clear[i]].kind != ARG_OUTPUT)
             rc = err_set(err, ERR_INVALID, "cleared argument %d: must be an output of the op's", i + 1);
         else if (op->args[v->clear[i]].partial)
@@ -247,32 +247,35 @@ static int check_variant(const struct op *op, const struct variant *v, const str
     if (!v->template_name || !v->template_text)
         return err_set(err, ERR_INVALID, "has no template");
     int rc = check_params(v, *scope, err);
-    if (rc == 0)
+    if (!rc)
         rc = counted(v->nwhere, 0, MANY, "constraints", err);
-    for (int i = 0; rc == 0 && i < v->nwhere; i++)
+    for (int i = 0; !rc && i < v->nwhere; i++)
         if (!v->where[i].text)
             rc = err_set(err, ERR_INVALID, "constraint %d is empty", i + 1);
-    if (rc == 0)
+    if (!rc)
         rc = check_workspaces(op, v, *args, err);
-    if (rc == 0)
+    if (!rc)
         rc = counted(v->nlaunches, 1, MAX_LAUNCHES, "launches", err);
-    for (int i = 0; rc == 0 && i < v->nlaunches; i++)
+    for (int i = 0; !rc && i < v->nlaunches; i++)
         rc = check_launch(&v->launches[i], op->nargs + v->nworkspaces, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_needs(op, v, err);
-    return rc == 0 ? check_requires(&v->requires, err) : rc;
+    return rc ? rc : check_requires(&v->requires, err);
 }
 
 static int check_variants(const struct op *op, const struct names *scope, const struct names *args, struct err *err)
 {
     int rc = counted(op->nvariants, 0, MOST_VARIANTS, "variants", err);
-    for (int i = 0; rc == 0 && i < op->nvariants; i++) {
+    for (int i = 0; !rc && i < op->nvariants; i++) {
         const struct variant *v = &op->variants[i];
         rc = named(v->name, "variant", err);
-        if (rc == 0 && op_variant(op, v->name) != i)
+        if (!rc && op_variant(op, v->name) != i)
             rc = err_set(err, ERR_INVALID, "variant %s is there twice", v->name);
-        if (rc == 0 && (rc = check_variant(op, v, scope, args, err)) < 0)
-            err_prefix(err, "variant %s: ", v->name);
+        if (!rc) {
+            rc = check_variant(op, v, scope, args, err);
+            if (rc)
+                err_prefix(err, "variant %s: ", v->name);
+        }
     }
     return rc;
 }
@@ -280,12 +283,12 @@ static int check_variants(const struct op *op, const struct names *scope, const 
 static int check_defaults(const struct op *op, struct err *err)
 {
     int rc = counted(op->ndefaults, 0, MANY, "defaults", err);
-    for (int i = 0; rc == 0 && i < op->ndefaults; i++) {
+    for (int i = 0; !rc && i < op->ndefaults; i++) {
         const struct default_config *d = &op->defaults[i];
         if (d->variant < 0 || d->variant >= op->nvariants)
             return err_set(err, ERR_INVALID, "default %d: has no variant of the op's", i + 1);
         const struct variant *v = &op->variants[d->variant];
-        for (int j = 0; rc == 0 && j < v->nparams; j++)
+        for (int j = 0; !rc && j < v->nparams; j++)
             if (param_value(&v->params[j], d->values[j]) < 0)
                 rc = err_set(err, ERR_INVALID, "default %d: its %s is not among the values of variant %s", i + 1, v->params[j].name,
                              v->name);
@@ -296,8 +299,8 @@ static int check_defaults(const struct op *op, struct err *err)
 static int check_shapes(const struct op *op, struct err *err)
 {
     int rc = counted(op->nshapes, 0, MANY, "shapes", err);
-    for (int i = 0; rc == 0 && i < op->nshapes; i++)
-        for (int a = 0; rc == 0 && a < op->naxes; a++)
+    for (int i = 0; !rc && i < op->nshapes; i++)
+        for (int a = 0; !rc && a < op->naxes; a++)
             if (!axis_takes(&op->axes[a], op->shapes[i].size[a]))
                 rc = err_set(err, ERR_INVALID, "shape %d: %s cannot be %lld", i + 1, op->axes[a].name,
                              (long long)op->shapes[i].size[a]);
