@@ -45,34 +45,46 @@ static int explain(const struct expr *e, const struct failure *f, struct err *er
     return fault_at(err, e->text, f->at, what);
 }
 
+/* The value: a temporary, a slot or a constant; it is not copied, as that would take as long as the expression. Null after a failure; *rc
+ * is then its code. */
+static inline const struct val *run(const struct expr *e, const struct val *slots, struct val temps[MAX_TEMPS], int *rc,
+                                    struct err *err)
+{
+    struct failure f;
+    const struct val *v = expr_run(e, slots, temps, &f);
+    *rc = v ? 0 : explain(e, &f, err);
+    return v;
+}
+
 int expr_eval(const struct expr *e, const struct val *slots, struct val *out, struct err *err)
 {
     struct val temps[MAX_TEMPS];
-    struct failure f;
-    const struct val *v = expr_run(e, slots, temps, &f);
-    if (!v)
-        return explain(e, &f, err);
-    *out = *v;
-    return 0;
+    int rc;
+    const struct val *v = run(e, slots, temps, &rc, err);
+    if (v)
+        *out = *v;
+    return rc;
 }
 
 int expr_int(const struct expr *e, const struct val *slots, int64_t *out, struct err *err)
 {
-    struct val v;
-    int rc = expr_eval(e, slots, &v, err);
-    if (!rc && !val_whole(&v, out))
-        rc = err_set(err, ERR_INVALID, "an integer is needed, and '%s' is %s", e->text, type_name(&v));
+    struct val temps[MAX_TEMPS];
+    int rc;
+    const struct val *v = run(e, slots, temps, &rc, err);
+    if (v && !val_whole(v, out))
+        rc = err_set(err, ERR_INVALID, "an integer is needed, and '%s' is %s", e->text, type_name(v));
     return rc;
 }
 
 int expr_bool(const struct expr *e, const struct val *slots, bool *out, struct err *err)
 {
-    struct val v;
-    int rc = expr_eval(e, slots, &v, err);
-    if (!rc && v.type != VAL_BOOL)
-        rc = err_set(err, ERR_INVALID, "a boolean is needed, and '%s' is %s", e->text, type_name(&v));
+    struct val temps[MAX_TEMPS];
+    int rc;
+    const struct val *v = run(e, slots, temps, &rc, err);
+    if (v && v->type != VAL_BOOL)
+        rc = err_set(err, ERR_INVALID, "a boolean is needed, and '%s' is %s", e->text, type_name(v));
     if (!rc)
-        *out = v.b;
+        *out = v->b;
     return rc;
 }
 

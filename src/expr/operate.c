@@ -269,17 +269,34 @@ static enum fault type_size(const struct val *x, struct val *out)
 enum fault operate(enum opcode op, const struct val *x, const struct val *y, struct val *out)
 {
     int64_t i;
-    if (op <= OP_POW)
-        return arithmetic(op, x, y, out);
-    if (op <= OP_SHR)
-        return bits(op, x, y, out);
-    if (op <= OP_NE)
-        return compare(op, x, y, out);
-    if (op <= OP_ALIGNUP)
-        return round_up(op, x, y, out);
-    if (op <= OP_MAX)
-        return smaller_or_larger(op, x, y, out);
     switch (op) {
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_IDIV:
+    case OP_MOD:
+    case OP_POW:
+        return arithmetic(op, x, y, out);
+    case OP_BAND:
+    case OP_BOR:
+    case OP_BXOR:
+    case OP_SHL:
+    case OP_SHR:
+        return bits(op, x, y, out);
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+    case OP_EQ:
+    case OP_NE:
+        return compare(op, x, y, out);
+    case OP_CEILDIV:
+    case OP_ALIGNUP:
+        return round_up(op, x, y, out);
+    case OP_MIN:
+    case OP_MAX:
+        return smaller_or_larger(op, x, y, out);
     case OP_NEG:
         return negate(x, out);
     case OP_NOT:
@@ -298,7 +315,10 @@ enum fault operate(enum opcode op, const struct val *x, const struct val *y, str
         return round_down(x, out);
     case OP_SIZEOF:
         return type_size(x, out);
-    default: /* OP_LOG2, OP_ISPOW2; the flow is run.c's */
+    case OP_LOG2:
+    case OP_ISPOW2:
         return powers_of_two(op, x, out);
+    default: /* the flow is run.c's */
+        return FAULT_DOMAIN;
     }
 }

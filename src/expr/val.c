@@ -5,18 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool val_whole(const struct val *v, int64_t *out)
-{
-    if (v->type == VAL_INT) {
-        *out = v->i;
-        return true;
-    }
-    if (v->type != VAL_FLOAT || !(v->f >= -0x1p63 && v->f < 0x1p63) || (double)(int64_t)v->f != v->f)
-        return false;
-    *out = (int64_t)v->f;
-    return true;
-}
-
 bool val_eq(struct val a, struct val b)
 {
     int64_t i, j;

@@ -37,7 +37,17 @@ static inline struct val val_str(const char *s)
 }
 
 /* The integer that a value is, or that a float equals; false if there is none. */
-bool val_whole(const struct val *v, int64_t *out);
+static inline bool val_whole(const struct val *v, int64_t *out)
+{
+    if (v->type == VAL_INT) {
+        *out = v->i;
+        return true;
+    }
+    if (v->type != VAL_FLOAT || !(v->f >= -0x1p63 && v->f < 0x1p63) || (double)(int64_t)v->f != v->f)
+        return false;
+    *out = (int64_t)v->f;
+    return true;
+}
 /* As Lua's ==: 1 == 1.0; values of other types differ. */
 bool val_eq(struct val a, struct val b);
 /* As a person writes it: 32, 0.5, true, xy. Floats round-trip. */
