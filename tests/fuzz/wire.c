@@ -71,7 +71,6 @@ static void put_to_coordinator(struct buf *out)
 {
     size_t begin = frame_begin(out, F_HELLO);
     buf_u32(out, WIRE_VERSION);
-    buf_lstr(out, CUTUNE_VERSION);
     frame_end(out, begin);
     begin = frame_begin(out, F_FAILED);
     buf_lstr(out, "no device");
@@ -174,7 +173,6 @@ static bool take_frame(enum frame_kind kind, struct cursor *body, const struct o
     switch (kind) {
     case F_HELLO:
         good = get_u32(body) == WIRE_VERSION;
-        good = take_text(body, SIZE_MAX) && good;
         break;
     case F_FAILED:
         good = take_text(body, sizeof(struct err));
