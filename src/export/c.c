@@ -191,10 +191,13 @@ static int put_kernel(struct exporting *r, const struct winner *w, struct tuned 
     op_put(&op, k->op);
     *(k->role == TUNED_WINNER ? &r->nwinners : &r->ndefaults) += 1;
     buf_str(row, "    {");
+    put_winner(row, w);
+    buf_str(row, " .tuned = {");
     put_integer(row, "role", k->role);
     put_integer(row, "rank", k->rank);
-    put_winner(row, w);
+    put_real(row, "time_ns", k->time_ns);
     put_codes(r, row, k, backend_find(w->dev.backend));
+    buf_str(row, " },\n    ");
     put_form(row, &op);
     buf_free(&op);
     return row->failed ? err_nomem(r->err) : 0;

@@ -11,7 +11,7 @@ struct c_choice {
     const char *device; /* a device's name, architecture or backend, as `cutune list` has them; null: all */
 };
 
-/* ERR_NOTFOUND, with a line, where a chosen op or the chosen device has nothing in the file. */
+/* ERR_NOTFOUND, with a line, if the file has nothing of a chosen op or of the chosen device. */
 int c_export(struct store *s, const struct c_choice *choice, struct buf *out, struct err *err);
 
 #endif

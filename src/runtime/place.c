@@ -12,7 +12,7 @@
 #define CUTUNE_TABLES_PATH "" /* not installed */
 #endif
 
-/* $XDG_CACHE_HOME/cutune, else ~/.cache/cutune; none where neither is set. */
+/* $XDG_CACHE_HOME/cutune, else ~/.cache/cutune. If neither variable is set, there is no cache. */
 int take_cache(const char *given, char **out, struct err *err)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -54,7 +54,7 @@ static bool find_beside(const char *mapped, struct buf *out)
 }
 
 /* Beside the library, wherever the prefix was moved to; beside the program that it is linked into, whose name may be a relative one of
- * another folder; else where it was to be installed. */
+ * another folder; else in the place that it was built for. */
 static bool find_installed(struct buf *out)
 {
     char program[4096];

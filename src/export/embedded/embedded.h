@@ -1,17 +1,15 @@
 /* What an exported C file holds in place of a database: rows of it, as `cutune export --format c` writes them (export/c.c). The files
- * of this folder are compiled as a part of exported files only, where they stand in for src/store and for what needs a file. */
+ * of this folder are compiled only as a part of exported files. They replace src/store, and what needs a file. */
 #ifndef EMBEDDED_H
 #define EMBEDDED_H
 
 #include "runtime/runtime.h"
 
 struct embedded_kernel {
-    enum tuned_role role;
-    int rank;
-    struct winner row; /* of a default: its backend, types, configuration and time */
-    const char *op;    /* as kernel_put writes it, model/kernel.h */
-    size_t op_bytes, binary_bytes;
-    const char *source, *portable, *binary, *format, *arch;
+    struct winner row;  /* of a default: its backend, types, configuration and time */
+    struct tuned tuned; /* without what the op tells */
+    const char *op;     /* as kernel_put writes it, model/kernel.h */
+    size_t op_bytes;
 };
 
 struct embedded_op {

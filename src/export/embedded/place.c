@@ -1,4 +1,4 @@
-/* Opening, where there is no file: no database, no shipped tables, no cache, and nobody to tell of misses. */
+/* Opening without files: there is no database, no shipped tables, no cache, and nobody to tell of misses. */
 #include "export/embedded/embedded.h"
 
 int open_database(struct cutune *c, const char *given, struct err *err)

@@ -33,16 +33,13 @@ static int read_kernel(const struct embedded_kernel *k, struct tuned **out, stru
         rc = tuned_on(op, &t, err);
     if (rc)
         return rc;
-    t->role = k->role;
-    t->rank = k->rank;
+    const struct tuned told = *t;
+    *t = k->tuned;
+    t->op = told.op;
+    t->variant = told.variant;
+    t->config = told.config;
+    t->json = told.json;
     t->bytes = k->op_bytes;
-    t->time_ns = k->row.time_ns;
-    t->source = k->source;
-    t->binary = k->binary;
-    t->binary_bytes = k->binary_bytes;
-    t->format = k->format;
-    t->arch = k->arch;
-    t->portable = k->portable;
     *out = t;
     return 0;
 }
@@ -53,7 +50,7 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
     const struct embedded_op *e = op_named(op);
     for (int i = 0; e && i < e->nkernels; i++) {
         const struct embedded_kernel *k = &e->kernels[i];
-        if (k->role == TUNED_WINNER && !strcmp(k->row.types, types) && !strcmp(k->row.sizes, problem) &&
+        if (k->tuned.role == TUNED_WINNER && !strcmp(k->row.types, types) && !strcmp(k->row.sizes, problem) &&
             devspec_same(&k->row.dev, dev))
             return read_kernel(k, out, err);
     }
@@ -74,7 +71,7 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
     for (int i = 0; !rc && e && i < e->nkernels; i++) {
         const struct embedded_kernel *k = &e->kernels[i];
         struct tuned *t = NULL;
-        if (k->role != TUNED_DEFAULT || strcmp(k->row.dev.backend, backend) || strcmp(k->row.types, types))
+        if (k->tuned.role != TUNED_DEFAULT || strcmp(k->row.dev.backend, backend) || strcmp(k->row.types, types))
             continue;
         rc = read_kernel(k, &t, err);
         if (!rc)
@@ -92,7 +89,7 @@ int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg,
     const struct embedded_op *e = op_named(op);
     int rc = 0;
     for (int i = 0; !rc && e && i < e->nkernels; i++)
-        if (e->kernels[i].role == TUNED_WINNER)
+        if (e->kernels[i].tuned.role == TUNED_WINNER)
             rc = each(arg, &e->kernels[i].row);
     return rc;
 }
