@@ -174,13 +174,12 @@ static void give(sqlite3_context *context, struct buf *out, int rc, const struct
 /* What ends an op's bytes: no variants, and nothing that only tuning needs. */
 static void put_end(struct buf *out)
 {
-    buf_u32(out, 0);     /* defaults */
-    buf_lstr(out, NULL); /* preludes */
-    buf_lstr(out, NULL);
+    buf_u32(out, 0); /* defaults */
+    buf_u32(out, 0); /* preludes */
     buf_u32(out, 0); /* includes */
 }
 
-enum { END = 16 };
+enum { END = 12 };
 
 /* older_interface(id, name, work_bytes, work_flops): what op.interface holds. */
 static void older_interface(sqlite3_context *context, int n, sqlite3_value **v)
