@@ -200,13 +200,6 @@ static void take_config(struct query *q, struct tuned *t)
     buf_free(&config);
 }
 
-static bool among(const char *const *words, const char *text)
-{
-    while (*words && strcmp(*words, text))
-        words++;
-    return *words;
-}
-
 /* The kernel's own bytes come first: the rest of the record lies beside it. */
 static int take_kernel(struct query *q, struct tuned **out, struct err *err)
 {
@@ -226,7 +219,7 @@ static int take_kernel(struct query *q, struct tuned **out, struct err *err)
 
 int tuned_take(struct query *q, struct tuned **out, struct err *err)
 {
-    static const char *const roles[] = { "winner", "default", NULL }, *const formats[] = { "cubin", "ptx", "clbin", "null", NULL };
+    static const char *const roles[] = { "winner", "default", NULL };
     struct tuned *t = NULL;
     int rc = take_kernel(q, &t, err);
     if (rc)
@@ -248,7 +241,7 @@ int tuned_take(struct query *q, struct tuned **out, struct err *err)
     t->arch = copy_text(q, a, MAX_NAME, NULLABLE);
     t->compiler = copy_text(q, a, MAX_LINE, NULLABLE);
     t->portable = copy_text(q, a, MAX_SOURCE, NULLABLE | MANY_LINES);
-    if (t->format && !among(formats, t->format))
+    if (t->format && !name_ok(t->format)) /* a backend's word */
         query_bad(q, "format");
     if (t->when && strlen(t->when) != strlen("2026-01-01T00:00:00Z"))
         query_bad(q, "created");

@@ -99,7 +99,7 @@ struct tuned {
     const char *source;
     const void *binary; /* cubin, or OpenCL program binary; null: only the source is kept */
     size_t binary_bytes;
-    const char *format;   /* "cubin", "ptx", "clbin"; null without a binary, as the next two may be */
+    const char *format;   /* as a backend names it: "cubin"; null without a binary, as the next two may be */
     const char *arch;     /* that the binary is for */
     const char *compiler; /* "NVRTC 13.0", "PoCL 3.1" */
     const char *portable; /* PTX of the source, for the binary's compute capability or a lower one; null: none */

@@ -186,7 +186,7 @@ static void reads_hostile_values(void **state)
         "UPDATE code SET source = zeroblob(8)",
         "UPDATE code SET source = printf('%.*c', 17000000, 'a')",
         "UPDATE code SET binary = 'text'",
-        "UPDATE code SET format = 'exe'",
+        "UPDATE code SET format = 'no format'",
         "UPDATE code SET portable = x'00'",
         "UPDATE code SET portable = CAST(x'610062' AS TEXT)",
         "UPDATE code SET portable = printf('%.*c', 17000000, 'a')",
