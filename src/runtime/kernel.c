@@ -1,4 +1,4 @@
-/* Kernels: made once from a record and a problem, and only read after that. */
+/* Kernels: made once of a record and a problem, read from then on. */
 #include <limits.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "model/kernel.h"
 #include "runtime/runtime.h"
 
-/* The state while a kernel is made. */
-struct making {
+/* What making a kernel works with. */
+struct kernel_making {
     cutune_handle *h;
     const struct question *q;
     const struct tuned *t;
@@ -16,12 +16,12 @@ struct making {
     struct val slots[MAX_SLOTS];
     struct cutune_kernel *k;
     struct arena *arena;                      /* the kernel's */
-    int buffer[MAX_ARGS];                     /* for each of the op's arguments its buffer, -1 for a value */
+    int buffer[MAX_ARGS];                     /* of the op's arguments: which buffer, -1 for a value */
     int64_t offset[MAX_ARGS], room[MAX_ARGS]; /* of the workspaces */
 };
 
-/* An expression from the database. If it does not compile, the database is damaged. */
-static int as_damage(int rc, const struct making *m, struct err *err)
+/* The database's words, not the caller's: what does not compile there is damage. */
+static int as_damage(int rc, const struct kernel_making *m, struct err *err)
 {
     if (rc && rc != ERR_NOMEM) {
         err_prefix(err, "a record of %s is damaged: ", m->q->op->name);
@@ -32,7 +32,7 @@ static int as_damage(int rc, const struct making *m, struct err *err)
     return rc;
 }
 
-/* If an expression compiles but has no value (a product of sizes is too large, say), the kernel does not suit this problem. */
+/* What compiles and has no value, as where a product of sizes is too large, is not for this problem. */
 static int as_refusal(int rc, struct err *err)
 {
     if (rc && rc != ERR_NOMEM) {
@@ -43,7 +43,7 @@ static int as_refusal(int rc, struct err *err)
     return rc;
 }
 
-static int check(struct making *m, struct err *err)
+static int check(struct kernel_making *m, struct err *err)
 {
     int rc = kernel_join(m->t->op, m->q->op, err);
     if (!rc)
@@ -55,7 +55,7 @@ static int check(struct making *m, struct err *err)
     return why ? err_set(err, ERR_UNSUPPORTED, "%s", why) : 0;
 }
 
-static int list_buffers(struct making *m, struct err *err)
+static int list_buffers(struct kernel_making *m, struct err *err)
 {
     struct cutune_kernel *k = m->k;
     const struct op *op = m->op;
@@ -81,8 +81,8 @@ static int list_buffers(struct making *m, struct err *err)
     return 0;
 }
 
-/* Alignment beyond that of the elements, and the pairs of buffers that must not overlap. */
-static int list_needs(struct making *m, struct err *err)
+/* Alignment beyond the elements' own, and the pairs that must not overlap. */
+static int list_needs(struct kernel_making *m, struct err *err)
 {
     struct cutune_kernel *k = m->k;
     const struct variant *v = m->op->variants;
@@ -122,7 +122,7 @@ static int list_needs(struct making *m, struct err *err)
     return 0;
 }
 
-static int list_workspaces(struct making *m, struct err *err)
+static int list_workspaces(struct kernel_making *m, struct err *err)
 {
     const struct variant *v = m->op->variants;
     int64_t end = 0;
@@ -141,7 +141,7 @@ static int list_workspaces(struct making *m, struct err *err)
     return 0;
 }
 
-static int list_clears(struct making *m, struct err *err)
+static int list_clears(struct kernel_making *m, struct err *err)
 {
     const struct variant *v = m->op->variants;
     struct guest_clear *all = arena_array(m->arena, (size_t)(v->nclear + v->nworkspaces) + 1, sizeof *all);
@@ -161,7 +161,7 @@ static int list_clears(struct making *m, struct err *err)
     return 0;
 }
 
-static int make_param(struct making *m, int arg, struct guest_param *out, struct err *err)
+static int make_param(struct kernel_making *m, int arg, struct guest_param *out, struct err *err)
 {
     if (arg >= m->op->nargs) {
         int w = arg - m->op->nargs;
@@ -176,7 +176,7 @@ static int make_param(struct making *m, int arg, struct guest_param *out, struct
     return as_refusal(plan_arg_value(m->plan, arg, m->slots, out->value, &out->bytes, err), err);
 }
 
-static int make_launch(struct making *m, int i, struct err *err)
+static int make_launch(struct kernel_making *m, int i, struct err *err)
 {
     const struct launch *l = &m->op->variants->launches[i];
     struct guest_launch *out = &m->k->launches[i];
@@ -202,7 +202,7 @@ static int make_launch(struct making *m, int i, struct err *err)
     return rc;
 }
 
-static int make_launches(struct making *m, struct err *err)
+static int make_launches(struct kernel_making *m, struct err *err)
 {
     struct cutune_kernel *k = m->k;
     int n = m->op->variants->nlaunches, rc = 0;
@@ -218,7 +218,7 @@ static int make_launches(struct making *m, struct err *err)
     return rc;
 }
 
-static int make_words(struct making *m, struct err *err)
+static int make_words(struct kernel_making *m, struct err *err)
 {
     m->k->variant = arena_strdup(m->arena, m->t->variant);
     m->k->config = arena_strdup(m->arena, m->t->config);
@@ -240,7 +240,7 @@ static struct cutune_kernel *kernel_alloc(void)
 
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err)
 {
-    struct making m = { .h = h, .q = q, .t = t, .op = t->op };
+    struct kernel_making m = { .h = h, .q = q, .t = t, .op = t->op };
     int rc = check(&m, err);
     if (!rc && !(m.k = kernel_alloc()))
         rc = err_nomem(err);
@@ -268,5 +268,5 @@ out:
 
 void kernel_free(struct cutune_kernel *k)
 {
-    arena_free(k->arena); /* k is allocated there too */
+    arena_free(k->arena); /* it lies there itself */
 }

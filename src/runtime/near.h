@@ -1,21 +1,19 @@
-/* Chooses a kernel for a problem that was never tuned: of the configurations that won on other problems, the one that should lose least.
+/* Chooses a kernel for a problem that was never tuned: of the configurations that won on other problems, the one that should lose least
+ * here.
  *
- * The expected loss of a configuration is a weighted mean of log(its time / the best time). The mean is taken over the tuned problems
- * nearest to this one for which the configuration was measured, whether it won there or not. A neighbour's weight is
- * 1 / (distance + 1/4). A loss counts as 1 at most: beyond that it only says "bad".
+ * All measurements count, not only the winners. What a configuration lost on a tuned problem is log(its time / the best time there). Its
+ * expected loss here is the weighted mean of that over the NEIGHBOURS tuned problems that are nearest to this one and where it was
+ * measured. The weight is 1 / (distance + 1/4), so near problems count more. A loss counts as 1 at most: above that it only says "bad".
  *
- * The distance is a sum of squares. It compares
- * - the logarithms of the sizes
- * - how often two divides each size, up to four times, because vector accesses and tiles depend on it
- * - the logarithms of the element sizes, so that measurements of other types count too
+ * The distance is a sum of squares over
+ * - the logarithms of the sizes;
+ * - how often two divides each size, up to four times, because vector accesses and whole tiles depend on it;
+ * - the logarithms of the element sizes, so that what was measured with another type counts, too, but less.
  *
- * The rule was chosen on 204 transposes of one H200 (68 shapes of bench/shapes.txt x i8, f32, f64), each left out in turn. The geometric
- * mean of (winner's time / time of the given kernel) was
- *   0.912  for the nearest winner by the logarithms of the sizes
- *   0.940  with divisibility by two
- *   0.955  with the mean over neighbours
- *   0.968  with the measurements of other types
- * Halving or doubling any one of the constants changes it by less than 0.01. bench/leave_one_out measures it.
+ * The rule was chosen on 204 transposes of one H200 (68 shapes of bench/shapes.txt x i8, f32, f64). Each was left out in turn, and the
+ * rule compared by the geometric mean of (winner's time / time of what was given): the nearest winner by the logarithms alone 0.912, with
+ * divisibility 0.940, the mean over neighbours 0.955, with the other types' measurements 0.968. Halving or doubling any of the constants
+ * changes the mean by less than 0.01. bench/leave-one-out measures it.
  *
  * This file is also part of what `cutune export --format c` writes, so it includes nothing of cutune's. */
 #ifndef NEAR_H
@@ -28,7 +26,7 @@ enum { NEAR_AXES = 16, NEAR_TYPES = 8, NEIGHBOURS = 8, NEAR_TWOS = 4 };
 
 struct near_point {
     double size[NEAR_AXES];   /* natural logarithms, */
-    double twos[NEAR_AXES];   /* how often two divides each */
+    double twos[NEAR_AXES];   /* and how often two divides them */
     double bytes[NEAR_TYPES]; /* binary logarithms of the element sizes */
 };
 
@@ -60,12 +58,12 @@ static inline double near_distance(const struct near_point *a, const struct near
 /* What a configuration took on a problem: log(time / best time). */
 struct near_time {
     int problem;
-    int order; /* of two times for one problem the later counts */
+    int order; /* of two for one problem the later counts */
     double loss;
 };
 
-/* The expected log(time / best time) of one configuration, which was measured n times, ordered by problem. distance[i] belongs to problem
- * i; negative: not comparable. Infinite if it was measured on no comparable problem. */
+/* The expected log(time / best time) of one configuration, which was measured on n problems, here in their order; distance[i] is that
+ * of problem i, negative: not comparable. Infinite if it was measured nowhere. */
 static inline double near_loss(const double *distance, const struct near_time *times, int n)
 {
     double best[NEIGHBOURS], at[NEIGHBOURS], all = 0;

@@ -92,10 +92,10 @@ void known_op_free(struct known_op *k);
 bool known_op_same(const struct known_op *a, const struct known_op *b);
 /* Whether the store still has it in this form, without which its records are not to be read. */
 int known_op_check(struct store *s, const struct known_op *k, bool *holds, struct err *err);
-/* The record of a problem's winner, with its code or without; ERR_NOTFOUND where the file has changed since and has another. */
+/* The record of a problem's winner, with its code or without; ERR_NOTFOUND if the file has changed since and has another. */
 int winner_load(struct store *s, const struct op *op, const struct known_device *d, const struct tuned_problem *p, bool code,
                 struct tuned **out, struct err *err);
-/* A candidate's plan, made of its record when it is first asked for. Fails from then on where that is damaged. */
+/* A candidate's plan, made of its record when it is first asked for. Fails from then on if that is damaged. */
 int candidate_plan(struct store *s, const struct op *op, const struct known_device *d, struct candidate *c, struct err *err);
 /* Ends the use of its plan, which is kept if there is room. */
 void candidate_done(struct knowledge *k, struct candidate *c);
@@ -181,7 +181,7 @@ struct cutune_kernel {
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err);
 void kernel_free(struct cutune_kernel *k);
 int kernel_load(const struct cutune_kernel *k, struct err *err);
-/* What stands in for a kernel that asks something of its buffers; null where it asks nothing, or nothing does. Found when first asked
+/* What stands in for a kernel that asks something of its buffers; null if it asks nothing, or nothing does. Found when first asked
  * for: an application whose buffers are aligned never pays for it. Takes the cutune's lock. */
 int kernel_fallback(const struct cutune_kernel *k, struct cutune_kernel **out, struct err *err);
 
@@ -256,7 +256,7 @@ struct cutune {
 extern atomic_int fork_generation; /* counts how deep in forks this process is */
 
 struct err *thread_err(void); /* the calling thread's last failure: what cutune_error tells */
-/* The end of a call that may come to its answer past failures: `why` is told where rc is one. */
+/* The end of a call that may come to its answer past failures: `why` is told if rc is one. */
 int outcome(int rc, const struct err *why);
 /* ---- forks: forks.c */
 void watch_forks(void); /* from the first open on */
@@ -282,7 +282,7 @@ struct store *tables_of(struct cutune *c);
 int watch_start(struct cutune *c, struct err *err);
 void watch_stop(struct cutune *c);                  /* after a last flush */
 void watch_forget(struct cutune *c);                /* the same in a child: frees memory */
-int watch_flush(struct cutune *c, struct err *err); /* writes the misses; 0 where none are captured */
+int watch_flush(struct cutune *c, struct err *err); /* writes the misses; 0 if none are captured */
 
 /* A handle in a context of any backend's, as its `open` takes it; tests attach to the pretend device. */
 int attach_to(cutune *c, const struct backend *backend, void *native, cutune_handle **out);

@@ -12,65 +12,73 @@
 /* ---- the serial form (form 3 of src/model/op_serial.c, which stays readable) out of rows */
 
 /* One list of the form: its rows, and for each column how it is written. The first column is the row's place, which counts from 0. */
-struct part {
-    const char *sql;          /* ?1: the op's or kernel's id; of an inner list, ?2: the place of the row that it belongs to */
-    const char *columns;      /* s: text; b: a byte; n: 32 bits; v: a type and a value; i: the inner list */
-    const struct part *inner; /* null: none */
-    int most;                 /* rows */
-    bool bare;                /* no count is in front */
+struct older_part {
+    const char *sql;                /* ?1: the op's or kernel's id; of an inner list, ?2: the place of the row that it belongs to */
+    const char *columns;            /* s: text; b: a byte; n: 32 bits; v: a type and a value; i: the inner list */
+    const struct older_part *inner; /* null: none */
+    int most;                       /* rows */
+    bool bare;                      /* no count is in front */
 };
 
-static const struct part axes = { "SELECT place, name, CASE kind WHEN 'size' THEN 0 WHEN 'stride' THEN 1 WHEN 'batch' THEN 2 WHEN "
-                                  "'flag' THEN 3 END AS kind FROM main.op_axis WHERE op = ?1 ORDER BY place",
-                                  "sb", NULL, MAX_AXES, false };
-static const struct part types = { "SELECT place, name FROM main.op_type WHERE op = ?1 ORDER BY place", "s", NULL, MAX_TYPES,
-                                   false };
-static const struct part rows = { "SELECT 0 AS place, count(DISTINCT line) AS lines FROM main.op_binding WHERE op = ?1", "n", NULL,
-                                  1, true };
-static const struct part cells = {
+static const struct older_part axes = {
+    "SELECT place, name, CASE kind WHEN 'size' THEN 0 WHEN 'stride' THEN 1 WHEN 'batch' THEN 2 WHEN "
+    "'flag' THEN 3 END AS kind FROM main.op_axis WHERE op = ?1 ORDER BY place",
+    "sb", NULL, MAX_AXES, false
+};
+static const struct older_part types = { "SELECT place, name FROM main.op_type WHERE op = ?1 ORDER BY place", "s", NULL, MAX_TYPES,
+                                         false };
+static const struct older_part rows = { "SELECT 0 AS place, count(DISTINCT line) AS lines FROM main.op_binding WHERE op = ?1", "n",
+                                        NULL, 1, true };
+static const struct older_part cells = {
     "SELECT line * (SELECT count(*) FROM main.op_type WHERE op = ?1) + type AS place, dtype FROM main.op_binding WHERE op = ?1 "
     "ORDER BY line, type",
     "s", NULL, MAX_MANY, true
 };
-static const struct part extents = { "SELECT place, extent FROM main.op_extent WHERE op = ?1 AND arg = ?2 ORDER BY place", "s",
-                                     NULL, MAX_RANK, false };
-static const struct part args = {
+static const struct older_part extents = { "SELECT place, extent FROM main.op_extent WHERE op = ?1 AND arg = ?2 ORDER BY place",
+                                           "s", NULL, MAX_RANK, false };
+static const struct older_part args = {
     "SELECT place, name, CASE kind WHEN 'input' THEN 0 WHEN 'output' THEN 1 WHEN 'inout' THEN 2 WHEN 'value' THEN 3 END AS kind, "
     "type, value, 0 AS fill, 0 AS partial FROM main.op_arg WHERE op = ?1 ORDER BY place",
     "sbsisbb", &extents, MAX_ARGS, false
 };
-static const struct part params = {
+static const struct older_part params = {
     "SELECT place, name, 1 AS n, CASE type WHEN 'bool' THEN 1 WHEN 'int' THEN 2 WHEN 'float' THEN 3 WHEN 'string' THEN 4 END AS "
     "type, value FROM main.tuned_param WHERE tuned = ?1 ORDER BY place",
     "snv", NULL, MAX_PARAMS, false
 };
-static const struct part where = { "SELECT place, text FROM main.tuned_where WHERE tuned = ?1 ORDER BY place", "s", NULL, MAX_MANY,
-                                   false };
-static const struct part launch_args = {
+static const struct older_part where = { "SELECT place, text FROM main.tuned_where WHERE tuned = ?1 ORDER BY place", "s", NULL,
+                                         MAX_MANY, false };
+static const struct older_part launch_args = {
     "SELECT place, arg FROM main.tuned_launch_arg WHERE tuned = ?1 AND launch = ?2 ORDER BY place", "n", NULL, 2 * MAX_ARGS, false
 };
-static const struct part launches = { "SELECT place, kernel, grid_x, block_x, grid_y, block_y, grid_z, block_z, shared FROM "
-                                      "main.tuned_launch WHERE tuned = ?1 ORDER BY place",
-                                      "ssssssssi", &launch_args, MAX_LAUNCHES, false };
-static const struct part workspaces = {
+static const struct older_part launches = { "SELECT place, kernel, grid_x, block_x, grid_y, block_y, grid_z, block_z, shared FROM "
+                                            "main.tuned_launch WHERE tuned = ?1 ORDER BY place",
+                                            "ssssssssi", &launch_args, MAX_LAUNCHES, false };
+static const struct older_part workspaces = {
     "SELECT place, name, type, count, clear FROM main.tuned_workspace WHERE tuned = ?1 ORDER BY place", "sssb", NULL, MAX_ARGS,
     false
 };
-static const struct part needs = { "SELECT place, CASE kind WHEN 'align' THEN 0 WHEN 'noalias' THEN 1 END AS kind, arg, bytes FROM "
-                                   "main.tuned_need WHERE tuned = ?1 ORDER BY place",
-                                   "bns", NULL, MAX_MANY, false };
-static const struct part clear = { "SELECT place, arg FROM main.tuned_clear WHERE tuned = ?1 ORDER BY place", "n", NULL, MAX_ARGS,
-                                   false };
+static const struct older_part needs = {
+    "SELECT place, CASE kind WHEN 'align' THEN 0 WHEN 'noalias' THEN 1 END AS kind, arg, bytes FROM "
+    "main.tuned_need WHERE tuned = ?1 ORDER BY place",
+    "bns", NULL, MAX_MANY, false
+};
+static const struct older_part clear = { "SELECT place, arg FROM main.tuned_clear WHERE tuned = ?1 ORDER BY place", "n", NULL,
+                                         MAX_ARGS, false };
 
 /* Rows of inner lists whose outer row is gone: there may be none. */
-static const struct part lost_extents = { "SELECT 0 AS place FROM main.op_extent WHERE op = ?1 AND arg NOT IN (SELECT place FROM "
-                                          "main.op_arg WHERE op = ?1)",
-                                          "", NULL, 0, true };
-static const struct part lost_launch_args = { "SELECT 0 AS place FROM main.tuned_launch_arg WHERE tuned = ?1 AND launch NOT IN "
-                                              "(SELECT place FROM main.tuned_launch WHERE tuned = ?1)",
-                                              "", NULL, 0, true };
+static const struct older_part lost_extents = {
+    "SELECT 0 AS place FROM main.op_extent WHERE op = ?1 AND arg NOT IN (SELECT place FROM "
+    "main.op_arg WHERE op = ?1)",
+    "", NULL, 0, true
+};
+static const struct older_part lost_launch_args = {
+    "SELECT 0 AS place FROM main.tuned_launch_arg WHERE tuned = ?1 AND launch NOT IN "
+    "(SELECT place FROM main.tuned_launch WHERE tuned = ?1)",
+    "", NULL, 0, true
+};
 
-static int put_part(struct store *s, struct buf *out, const struct part *p, int64_t id, int64_t outer, struct err *err);
+static int put_part(struct store *s, struct buf *out, const struct older_part *p, int64_t id, int64_t outer, struct err *err);
 
 static void put_value_of(struct query *q, struct buf *out)
 {
@@ -87,7 +95,7 @@ static void put_value_of(struct query *q, struct buf *out)
     io_val(&io, &v);
 }
 
-static int put_row(struct query *q, struct buf *out, const struct part *p, int64_t id, int place, struct err *err)
+static int put_row(struct query *q, struct buf *out, const struct older_part *p, int64_t id, int place, struct err *err)
 {
     int rc = 0;
     col_int(q, place, place);
@@ -111,7 +119,7 @@ static void set_count(struct buf *out, size_t at, int n)
         out->data[at + (size_t)i] = (char)(n >> 8 * i);
 }
 
-static int put_part(struct store *s, struct buf *out, const struct part *p, int64_t id, int64_t outer, struct err *err)
+static int put_part(struct store *s, struct buf *out, const struct older_part *p, int64_t id, int64_t outer, struct err *err)
 {
     struct query q;
     size_t at = out->len;
@@ -135,7 +143,7 @@ static int put_part(struct store *s, struct buf *out, const struct part *p, int6
     return rc;
 }
 
-static int put_parts(struct store *s, struct buf *out, const struct part *const *parts, int n, int64_t id, struct err *err)
+static int put_parts(struct store *s, struct buf *out, const struct older_part *const *parts, int n, int64_t id, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < n; i++)
@@ -184,7 +192,7 @@ enum { END = 12 };
 /* older_interface(id, name, work_bytes, work_flops): what op.interface holds. */
 static void older_interface(sqlite3_context *context, int n, sqlite3_value **v)
 {
-    static const struct part *const parts[] = { &axes, &types, &rows, &cells, &args, &lost_extents };
+    static const struct older_part *const parts[] = { &axes, &types, &rows, &cells, &args, &lost_extents };
     struct buf out = { 0 };
     struct err why = { 0 };
     (void)n;
@@ -210,7 +218,7 @@ static void older_interface(sqlite3_context *context, int n, sqlite3_value **v)
 /* older_kernel(id, interface, variant, requires_backend, _cc, _arch_specific, _grid_order, _grid_progress): what tuned.kernel holds. */
 static void older_kernel(sqlite3_context *context, int n, sqlite3_value **v)
 {
-    static const struct part *const parts[] = { &params, &where, &launches, &lost_launch_args, &workspaces, &needs, &clear };
+    static const struct older_part *const parts[] = { &params, &where, &launches, &lost_launch_args, &workspaces, &needs, &clear };
     struct buf out = { 0 };
     struct err why = { 0 };
     (void)n;

@@ -135,7 +135,7 @@ out:
     return rc;
 }
 
-/* ERR_IO with a line where the log or journal of a writer that has not ended, or was killed, lies beside the file. */
+/* ERR_IO with a line if the log or journal of a writer that has not ended, or was killed, lies beside the file. */
 static int check_log(const char *path, const char *advice, struct err *err)
 {
     static const char *const ends[] = { "-wal", "-journal" };

@@ -1,4 +1,4 @@
-/* What a look-up chooses from where nothing fits exactly: an op's winners, and what their configurations took elsewhere. */
+/* What a look-up chooses from if nothing fits exactly: an op's winners, and what their configurations took elsewhere. */
 #include "store/sql.h"
 
 static int take_winner(struct query *q, int (*each)(void *arg, const struct winner *w), void *arg, struct err *err)

@@ -68,14 +68,14 @@ double col_real(struct query *q, double low, double high);
 enum { NULLABLE = 1, MANY_LINES = 2 };
 const char *col_text(struct query *q, size_t max, int flags); /* NULLABLE: null for NULL */
 const char *col_name(struct query *q);                        /* a name as name_ok has it */
-const void *col_blob(struct query *q, size_t max, size_t *n); /* null and 0 where NULL */
+const void *col_blob(struct query *q, size_t max, size_t *n); /* null and 0 for NULL */
 /* A text, copied; without memory, query_check tells. */
 const char *copy_text(struct query *q, struct arena *a, size_t max, int flags);
 int col_word(struct query *q, const char *const *words);   /* the place of the text in a null-ended list */
 void col_key(struct query *q, char key[HASH_HEX]);         /* 32 hexadecimal digits */
 void col_key_or_none(struct query *q, char key[HASH_HEX]); /* the same; "" for NULL */
 void query_bad(struct query *q, const char *column);       /* marks the row bad for a reason of the caller's */
-/* ERR_CORRUPT where a column of the row was bad, ERR_NOMEM where one could not be copied. */
+/* ERR_CORRUPT if a column of the row was bad, ERR_NOMEM if one could not be copied. */
 int query_check(struct query *q, struct err *err);
 
 /* The same of one row among many: 1 where it is fine, 0 where it is damaged, which is counted and costs that row. */
@@ -123,7 +123,7 @@ int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err);
 /* The six columns of a device's identity, put and taken. */
 void put_device(struct query *q, const struct devspec *d);
 void col_device(struct query *q, struct devspec *d);
-/* Makes the device's row where it is missing, inside a writing transaction; its id goes to *id. */
+/* Makes the device's row if it is missing, inside a writing transaction; its id goes to *id. */
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err);
 /* What tuned_take wants to find in a row of tuned, left-joined to its code; or, of the terms alone, without what is compiled. */
 #define TUNED_ROW     "kernel, role, coalesce(rank, 0), key, variant, config, time_ns, copy_ns, verified, created, "

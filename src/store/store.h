@@ -18,15 +18,15 @@ struct store;
 
 enum store_mode {
     STORE_READ,       /* the file must exist; nothing is written. One of an older version is read as it is */
-    STORE_WRITE,      /* made where it does not exist, migrated where it is older */
-    STORE_WRITE_SOON, /* the same; gives up at once where another process writes */
+    STORE_WRITE,      /* made if it does not exist, migrated if it is older */
+    STORE_WRITE_SOON, /* the same; gives up at once if another process is writing */
     STORE_TABLES,     /* read, of a file that nobody writes: no locks, and nothing is made beside it */
 };
 /* Messages name the path, and say what is wrong: not a database, of a newer cutune, not cutune's, damaged, no permission. */
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err);
 void store_close(struct store *s); /* null is fine */
 const char *store_path(const struct store *s);
-/* After writing: whether what is in the file holds together; ERR_CORRUPT with a line where it does not. All pages are looked
+/* After writing: whether what is in the file holds together; ERR_CORRUPT with a line if it does not. All pages are looked
  * at, and as many rows as take no time that anybody notices. */
 int store_verify(struct store *s, struct err *err);
 /* The file can lie where nothing may be made beside it from now on; for tables that are written once. */
@@ -38,7 +38,7 @@ int store_left_out(struct store *s);
 void store_leave_out(struct store *s); /* counts one that a caller leaves out */
 
 /* Several calls as one: what they read is of one moment, and what they write is committed together by store_end; or not at all,
- * where `rc`, which it returns, is negative. Begin with `write` before anything is written. */
+ * if `rc`, which it returns, is negative. Begin with `write` before anything is written. */
 int store_begin(struct store *s, bool write, struct err *err);
 int store_end(struct store *s, int rc, struct err *err);
 
@@ -49,10 +49,10 @@ int store_generation(struct store *s, uint64_t *out, struct err *err);
 bool store_replaced(const struct store *s);
 
 /* The place used where none is given: $CUTUNE_DB, else $XDG_DATA_HOME/cutune/tuned.db, else ~/.local/share/cutune/tuned.db. The
- * folder is made where `create`. Owned by the caller. */
+ * folder is made if `create`. Owned by the caller. */
 int store_default_path(bool create, char **out, struct err *err);
 
-/* What a measurement belongs to: rows of device, op and problem, made where they are missing. The op's description is kept too; if its
+/* What a measurement belongs to: rows of device, op and problem, made if they are missing. The op's description is kept too; if its
  * interface (axes, types, arguments) or its contract (op_contract) is no longer that stored, the earlier records stay and are stale
  * from then on. So are measurements of variants that are no longer what they were (variant_made). */
 struct target {
@@ -117,7 +117,7 @@ void tuned_free(struct tuned *t); /* t, its op and its arena; null is fine */
 int store_winner(struct store *s, const struct target *t, const struct tuned *k, struct err *err);
 int store_default(struct store *s, const struct devspec *dev, const struct op *op, int row, const struct tuned *k, struct err *err);
 
-/* The key of the target's verified winner and the copy time kept with it; ERR_NOTFOUND where there is none. */
+/* The key of the target's verified winner and the copy time kept with it; ERR_NOTFOUND if there is none. */
 int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err);
 
 /* A row of `cutune list` and of export: the winner of one (device, op, types, problem). */
@@ -154,7 +154,7 @@ int store_has_results(struct store *s, bool *has, struct err *err);
 int store_op(struct store *s, const char *name, struct op **out, struct err *err); /* ERR_NOTFOUND with a line */
 /* Calls back with the name of each op that the file knows, in the order of names; stops at a non-zero return and returns it. */
 int store_each_op(struct store *s, int (*each)(void *arg, const char *name), void *arg, struct err *err);
-/* The verified winner for exactly this (device identity, op, types, problem), of a cold cache where there are both; ERR_NOTFOUND where
+/* The verified winner for exactly this (device identity, op, types, problem), of a cold cache if there are both; ERR_NOTFOUND if
  * there is none. types and problem as op_row_print and problem_print write them. */
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err);
@@ -166,7 +166,7 @@ int store_find_defaults(struct store *s, const char *backend, const char *op, co
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err);
 
-/* What a look-up chooses from where nothing fits exactly: a winner that may be served. */
+/* What a look-up chooses from if nothing fits exactly: a winner that may be served. */
 struct winner {
     int64_t id; /* for store_tuned, under the same store_begin: after a change of the file it may be another record's */
     int64_t device, problem;                    /* row ids, as in struct timed */
@@ -186,7 +186,7 @@ int store_find_terms(struct store *s, const struct devspec *dev, const char *op,
 /* Statements from now on end with ERR_TIMEOUT after so many of SQLite's own steps, which any machine counts alike; 0: after as many as
  * the file's size excuses, with ERR_CORRUPT. */
 void store_limit(struct store *s, int64_t steps);
-/* The kernel of a row; ERR_NOTFOUND where there is none. */
+/* The kernel of a row; ERR_NOTFOUND if there is none. */
 int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err);
 
 /* What a winner's configuration took on a problem, its own or another. */
@@ -201,7 +201,7 @@ struct timed {
 int store_each_time(struct store *s, const char *op, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err);
 
 /* What applications asked for and got no exact answer to. Adds to the count that is there, makes the device's row, and replaces the
- * time where it is known (not 0). The op may be one that the file does not know. Many are quick under one store_begin. */
+ * time if it is known (not 0). The op may be one that the file does not know. Many are quick under one store_begin. */
 int store_wanted_add(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
                      int64_t count, double time_ns, struct err *err);
 /* Keeps so many, the most expensive ones. */
