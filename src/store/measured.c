@@ -74,21 +74,12 @@ int store_measured(struct store *s, const struct target *t, const struct measure
 
 int store_found_again(struct store *s, const struct target *t, const char *key, const char *made, struct err *err)
 {
-    struct query q;
     int rc = write_begin(s, err);
     if (rc)
         return rc;
-    rc = query_begin(&q, s,
-                     "UPDATE measurement SET made = ?1 WHERE device = ?2 AND problem = ?3 AND cache = ?4 AND key = ?5 "
-                     "AND protocol = ?6",
-                     err);
-    if (!rc) {
-        put_text(&q, made);
-        put_target(&q, t);
-        put_text(&q, key);
-        put_int(&q, PROTOCOL);
-        rc = query_run(&q, err);
-    }
+    rc = sql_run(s, err,
+                 "UPDATE measurement SET made = ? WHERE device = ? AND problem = ? AND cache = ? AND key = ? AND protocol = ?",
+                 "tiitti", made, t->device, t->problem, t->cold ? "cold" : "warm", key, (int64_t)PROTOCOL);
     return write_end(s, rc, err);
 }
 
@@ -186,12 +177,7 @@ int store_each_measured(struct store *s, const struct target *t, int (*each)(voi
 
 static int forget(struct store *s, const char *sql, const struct target *t, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s, sql, err);
-    if (rc)
-        return rc;
-    put_target(&q, t);
-    return query_run(&q, err);
+    return sql_run(s, err, sql, "iit", t->device, t->problem, t->cold ? "cold" : "warm");
 }
 
 static int forget_winner(struct store *s, const struct target *t, struct err *err)

@@ -51,43 +51,20 @@ static int identity(const struct op *op, const char *contract, char hash[HASH_HE
 /* The row of (name, hash); 0 if there is none. */
 static int find_op(struct store *s, const char *name, const char *hash, int64_t *id, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s, "SELECT id FROM op WHERE name = ? AND hash = ?", err);
-    if (rc)
-        return rc;
-    put_text(&q, name);
-    put_text(&q, hash);
-    return query_id(&q, id, err);
+    return sql_id(s, id, err, "SELECT id FROM op WHERE name = ? AND hash = ?", "tt", name, hash);
 }
 
 /* Makes the row current, and any other of this name not. */
 static int make_current(struct store *s, const char *name, int64_t id, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s, "UPDATE op SET current = 0 WHERE name = ? AND id != ? AND current = 1", err);
-    if (rc)
-        return rc;
-    put_text(&q, name);
-    put_int(&q, id);
-    rc = query_run(&q, err);
-    if (!rc)
-        rc = query_begin(&q, s, "UPDATE op SET current = 1 WHERE id = ?", err);
-    if (rc)
-        return rc;
-    put_int(&q, id);
-    return query_run(&q, err);
+    int rc = sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND id != ? AND current = 1", "ti", name, id);
+    return rc ? rc : sql_run(s, err, "UPDATE op SET current = 1 WHERE id = ?", "i", id);
 }
 
 static int make_op(struct store *s, const struct op *op, const char *hash, const char *contract, int64_t *id, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s, "INSERT INTO op (name, hash, contract, current, interface) VALUES (?, ?, ?, 0, x'')", err);
-    if (rc)
-        return rc;
-    put_text(&q, op->name);
-    put_text(&q, hash);
-    put_text(&q, contract);
-    rc = query_run(&q, err);
+    int rc = sql_run(s, err, "INSERT INTO op (name, hash, contract, current, interface) VALUES (?, ?, ?, 0, x'')", "ttt", op->name,
+                     hash, contract);
     *id = sqlite3_last_insert_rowid(s->db);
     return rc;
 }
@@ -110,19 +87,13 @@ static int list_variants(const struct op *op, struct buf *out, struct err *err)
 static int update_op(struct store *s, const struct op *op, int64_t id, struct err *err)
 {
     struct buf interface = { 0 }, variants = { 0 };
-    struct query q;
     interface_put(&interface, op);
     int rc = list_variants(op, &variants, err);
     if (!rc && (interface.failed || variants.failed))
         rc = err_nomem(err);
     if (!rc)
-        rc = query_begin(&q, s, "UPDATE op SET interface = ?, variants = ? WHERE id = ?", err);
-    if (!rc) {
-        put_blob(&q, interface.data, interface.len);
-        put_text(&q, op->nvariants ? buf_text(&variants) : NULL);
-        put_int(&q, id);
-        rc = query_run(&q, err);
-    }
+        rc = sql_run(s, err, "UPDATE op SET interface = ?, variants = ? WHERE id = ?", "bti", &interface,
+                     op->nvariants ? buf_text(&variants) : NULL, id);
     buf_free(&interface);
     buf_free(&variants);
     return rc;

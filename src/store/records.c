@@ -51,19 +51,12 @@ static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct
     put_line(&q, t->compiler);
     put_text(&q, t->portable);
     rc = query_run(&q, err);
-    if (!rc)
-        rc = query_begin(&q, s, "SELECT id FROM code WHERE hash = ?", err);
-    if (rc)
-        return rc;
-    put_text(&q, hash);
-    return query_id(&q, id, err);
+    return rc ? rc : sql_id(s, id, err, "SELECT id FROM code WHERE hash = ?", "t", hash);
 }
 
 int code_prune(struct store *s, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s, "DELETE FROM code WHERE NOT EXISTS (SELECT 1 FROM tuned WHERE tuned.code = code.id)", err);
-    return rc ? rc : query_run(&q, err);
+    return sql_run(s, err, "DELETE FROM code WHERE NOT EXISTS (SELECT 1 FROM tuned WHERE tuned.code = code.id)", "");
 }
 
 static int save_row(struct store *s, const struct owner *o, const struct tuned *t, int64_t code, const struct buf *kernel,
@@ -115,14 +108,8 @@ static int save(struct store *s, const struct owner *o, const struct tuned *t, s
 
 static int drop_winner(struct store *s, const struct owner *o, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s, "DELETE FROM tuned WHERE device = ? AND problem = ? AND cache = ?", err);
-    if (rc)
-        return rc;
-    put_int(&q, o->device);
-    put_int(&q, o->problem);
-    put_text(&q, o->cache);
-    return query_run(&q, err);
+    return sql_run(s, err, "DELETE FROM tuned WHERE device = ? AND problem = ? AND cache = ?", "iit", o->device, o->problem,
+                   o->cache);
 }
 
 int store_winner(struct store *s, const struct target *t, const struct tuned *k, struct err *err)
@@ -142,16 +129,8 @@ int store_winner(struct store *s, const struct target *t, const struct tuned *k,
 /* The one of this rank, and those that the op's list no longer has. */
 static int drop_defaults(struct store *s, const struct owner *o, int ndefaults, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s, "DELETE FROM tuned WHERE op = ? AND types = ? AND backend = ? AND (rank = ? OR rank >= ?)", err);
-    if (rc)
-        return rc;
-    put_int(&q, o->op);
-    put_text(&q, o->types);
-    put_text(&q, o->backend);
-    put_int(&q, o->rank);
-    put_int(&q, ndefaults);
-    return query_run(&q, err);
+    return sql_run(s, err, "DELETE FROM tuned WHERE op = ? AND types = ? AND backend = ? AND (rank = ? OR rank >= ?)", "ittii",
+                   o->op, o->types, o->backend, (int64_t)o->rank, (int64_t)ndefaults);
 }
 
 int store_default(struct store *s, const struct devspec *dev, const struct op *op, int row, const struct tuned *k, struct err *err)

@@ -351,30 +351,72 @@ int store_left_out(struct store *s)
     return n;
 }
 
-int query_id(struct query *q, int64_t *id, struct err *err)
+static void put_all(struct query *q, const char *values, va_list ap)
 {
-    int rc = query_step(q, err);
-    *id = 0;
-    if (rc > 0) {
-        *id = col_int(q, 1, INT64_MAX);
-        rc = query_check(q, err);
+    for (; *values; values++) {
+        const struct buf *bytes;
+        switch (*values) {
+        case 'i':
+            put_int(q, va_arg(ap, int64_t));
+            break;
+        case 't':
+            put_text(q, va_arg(ap, const char *));
+            break;
+        case 'l':
+            put_line(q, va_arg(ap, const char *));
+            break;
+        case 'r':
+            put_real(q, va_arg(ap, double));
+            break;
+        case 'b':
+            bytes = va_arg(ap, const struct buf *);
+            put_blob(q, bytes->data, bytes->len);
+            break;
+        case 'd':
+            put_device(q, va_arg(ap, const struct devspec *));
+            break;
+        }
     }
-    query_end(q);
-    return rc;
 }
 
-static int run(struct store *s, const char *sql, struct err *err)
+int sql_run(struct store *s, struct err *err, const char *sql, const char *values, ...)
 {
     struct query q;
+    va_list ap;
     int rc = query_begin(&q, s, sql, err);
-    return rc ? rc : query_run(&q, err);
+    if (rc)
+        return rc;
+    va_start(ap, values);
+    put_all(&q, values, ap);
+    va_end(ap);
+    return query_run(&q, err);
+}
+
+int sql_id(struct store *s, int64_t *id, struct err *err, const char *sql, const char *values, ...)
+{
+    struct query q;
+    va_list ap;
+    *id = 0;
+    int rc = query_begin(&q, s, sql, err);
+    if (rc)
+        return rc;
+    va_start(ap, values);
+    put_all(&q, values, ap);
+    va_end(ap);
+    rc = query_step(&q, err);
+    if (rc > 0) {
+        *id = col_int(&q, 1, INT64_MAX);
+        rc = query_check(&q, err);
+    }
+    query_end(&q);
+    return rc;
 }
 
 int write_begin(struct store *s, struct err *err)
 {
     if (s->joined == WRITES_JOINED)
         return 0;
-    return run(s, "BEGIN IMMEDIATE", err); /* waits for another writer here, not halfway */
+    return sql_run(s, err, "BEGIN IMMEDIATE", ""); /* waits for another writer here, not halfway */
 }
 
 /* Whether the file is no longer where it was. Then what is in the log goes into it, wherever it is now: a file that was only renamed
@@ -393,22 +435,22 @@ int write_end(struct store *s, int rc, struct err *err)
     if (s->joined == WRITES_JOINED)
         return rc;
     if (!rc)
-        rc = run(s, "COMMIT", err);
+        rc = sql_run(s, err, "COMMIT", "");
     if (rc && !sqlite3_get_autocommit(s->db))
-        run(s, "ROLLBACK", NULL);
+        sql_run(s, NULL, "ROLLBACK", "");
     return !rc && moved(s) ? store_moved(s, err) : rc;
 }
 
 int read_begin(struct store *s, bool *mine, struct err *err)
 {
     *mine = sqlite3_get_autocommit(s->db);
-    return *mine ? run(s, "BEGIN", err) : 0;
+    return *mine ? sql_run(s, err, "BEGIN", "") : 0;
 }
 
 void read_end(struct store *s, bool mine)
 {
     if (mine && !sqlite3_get_autocommit(s->db))
-        run(s, "COMMIT", NULL);
+        sql_run(s, NULL, "COMMIT", "");
 }
 
 int store_begin(struct store *s, bool write, struct err *err)

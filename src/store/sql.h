@@ -59,6 +59,10 @@ void put_blob(struct query *q, const void *p, size_t n);
 
 int query_step(struct query *q, struct err *err); /* 1: a row, 0: no more */
 int query_run(struct query *q, struct err *err);  /* for one that gives no rows; ends it */
+/* A whole statement that gives no rows, or (sql_id) one row id, 0 if there is no row. A letter for each value: i int64_t, t text, l words of
+ * a driver (put_line), r double, b struct buf *, d a device's identity. */
+int sql_run(struct store *s, struct err *err, const char *sql, const char *values, ...);
+int sql_id(struct store *s, int64_t *id, struct err *err, const char *sql, const char *values, ...);
 
 /* The next column of a row. One of another type, or outside what is allowed, marks the row bad and gives something harmless. Texts
  * are valid until the next step. */
@@ -134,8 +138,5 @@ int tuned_take(struct query *q, struct tuned **out, struct err *err); /* of the 
 bool watch_file(struct store *s);
 /* Forgets code that no kernel has any more; inside a writing transaction. */
 int code_prune(struct store *s, struct err *err);
-
-/* Takes the id that a query's only column is, 0 where there is no row, and ends the query. */
-int query_id(struct query *q, int64_t *id, struct err *err);
 
 #endif

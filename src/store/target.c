@@ -31,49 +31,26 @@ void col_device(struct query *q, struct devspec *d)
 
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s,
-                         "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) VALUES (?, ?, ?, ?, ?, ?) "
-                         "ON CONFLICT DO NOTHING",
-                         err);
+    int rc = sql_run(s, err,
+                     "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) VALUES (?, ?, ?, ?, ?, ?) "
+                     "ON CONFLICT DO NOTHING",
+                     "d", d);
     if (rc)
         return rc;
-    put_device(&q, d);
-    if ((rc = query_run(&q, err)))
-        return rc;
-    rc = query_begin(
-        &q, s,
-        "SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? AND multiprocessors = ? AND memory = ?",
-        err);
-    if (rc)
-        return rc;
-    put_device(&q, d);
-    return query_id(&q, id, err);
-}
-
-static void put_provenance(struct query *q, const struct devspec *d, int64_t device)
-{
-    put_int(q, device);
-    put_line(q, d->uuid);
-    put_line(q, d->driver);
-    put_text(q, CUTUNE_VERSION);
+    return sql_id(s, id, err,
+                  "SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? AND multiprocessors = ? "
+                  "AND memory = ?",
+                  "d", d);
 }
 
 static int save_provenance(struct store *s, const struct devspec *d, int64_t device, int64_t *id, struct err *err)
 {
-    struct query q;
-    int rc =
-        query_begin(&q, s, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", err);
+    int rc = sql_run(s, err, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                     "illt", device, d->uuid, d->driver, CUTUNE_VERSION);
     if (rc)
         return rc;
-    put_provenance(&q, d, device);
-    if ((rc = query_run(&q, err)))
-        return rc;
-    rc = query_begin(&q, s, "SELECT id FROM provenance WHERE device = ? AND uuid = ? AND driver = ? AND cutune = ?", err);
-    if (rc)
-        return rc;
-    put_provenance(&q, d, device);
-    return query_id(&q, id, err);
+    return sql_id(s, id, err, "SELECT id FROM provenance WHERE device = ? AND uuid = ? AND driver = ? AND cutune = ?", "illt",
+                  device, d->uuid, d->driver, CUTUNE_VERSION);
 }
 
 /* A problem as its row has it. */
@@ -102,27 +79,14 @@ static int describe(const struct op *op, const struct problem *prob, int row, co
 
 static int save_problem(struct store *s, int64_t op, const struct described *d, int64_t *id, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s,
-                         "INSERT INTO problem (op, types, sizes, bytes, flops) VALUES (?, ?, ?, ?, ?) "
-                         "ON CONFLICT (op, types, sizes) DO UPDATE SET bytes = excluded.bytes, flops = excluded.flops",
-                         err);
+    const char *types = buf_text(&d->types), *sizes = buf_text(&d->sizes);
+    int rc = sql_run(s, err,
+                     "INSERT INTO problem (op, types, sizes, bytes, flops) VALUES (?, ?, ?, ?, ?) "
+                     "ON CONFLICT (op, types, sizes) DO UPDATE SET bytes = excluded.bytes, flops = excluded.flops",
+                     "ittrr", op, types, sizes, d->bytes, d->flops);
     if (rc)
         return rc;
-    put_int(&q, op);
-    put_text(&q, buf_text(&d->types));
-    put_text(&q, buf_text(&d->sizes));
-    put_real(&q, d->bytes);
-    put_real(&q, d->flops);
-    if ((rc = query_run(&q, err)))
-        return rc;
-    rc = query_begin(&q, s, "SELECT id FROM problem WHERE op = ? AND types = ? AND sizes = ?", err);
-    if (rc)
-        return rc;
-    put_int(&q, op);
-    put_text(&q, buf_text(&d->types));
-    put_text(&q, buf_text(&d->sizes));
-    return query_id(&q, id, err);
+    return sql_id(s, id, err, "SELECT id FROM problem WHERE op = ? AND types = ? AND sizes = ?", "itt", op, types, sizes);
 }
 
 int store_target(struct store *s, const struct devspec *dev, const struct op *op, const struct problem *prob, int row, bool cold,

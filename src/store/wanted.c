@@ -27,23 +27,13 @@ static int check(struct store *s, const char *op, const char *types, const char 
 static int add(struct store *s, int64_t device, const char *op, const char *types, const char *sizes, int64_t count, double time_ns,
                struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s,
-                         "INSERT INTO wanted (device, op, types, sizes, count, time_ns, last) "
-                         "VALUES (?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')) "
-                         "ON CONFLICT (device, op, types, sizes) DO UPDATE SET "
-                         "count = min(wanted.count + excluded.count, 1000000000000000000), "
-                         "time_ns = iif(excluded.time_ns > 0, excluded.time_ns, wanted.time_ns), last = excluded.last",
-                         err);
-    if (rc)
-        return rc;
-    put_int(&q, device);
-    put_text(&q, op);
-    put_text(&q, types);
-    put_text(&q, sizes);
-    put_int(&q, count);
-    put_real(&q, time_ns);
-    return query_run(&q, err);
+    return sql_run(s, err,
+                   "INSERT INTO wanted (device, op, types, sizes, count, time_ns, last) "
+                   "VALUES (?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now')) "
+                   "ON CONFLICT (device, op, types, sizes) DO UPDATE SET "
+                   "count = min(wanted.count + excluded.count, 1000000000000000000), "
+                   "time_ns = iif(excluded.time_ns > 0, excluded.time_ns, wanted.time_ns), last = excluded.last",
+                   "itttir", device, op, types, sizes, count, time_ns);
 }
 
 int store_wanted_add(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
@@ -60,18 +50,13 @@ int store_wanted_add(struct store *s, const struct devspec *dev, const char *op,
 
 int store_wanted_trim(struct store *s, int most, struct err *err)
 {
-    struct query q;
     int rc = write_begin(s, err);
     if (rc)
         return rc;
-    rc = query_begin(&q, s,
-                     "DELETE FROM wanted WHERE (device, op, types, sizes) IN (SELECT device, op, types, sizes FROM wanted "
-                     "ORDER BY count * time_ns DESC, count DESC, last DESC LIMIT -1 OFFSET ?)",
-                     err);
-    if (!rc) {
-        put_int(&q, most);
-        rc = query_run(&q, err);
-    }
+    rc = sql_run(s, err,
+                 "DELETE FROM wanted WHERE (device, op, types, sizes) IN (SELECT device, op, types, sizes FROM wanted "
+                 "ORDER BY count * time_ns DESC, count DESC, last DESC LIMIT -1 OFFSET ?)",
+                 "i", (int64_t)most);
     return write_end(s, rc, err);
 }
 
@@ -115,20 +100,12 @@ int store_each_wanted(struct store *s, const struct devspec *dev, int (*each)(vo
 int store_wanted_done(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
                       struct err *err)
 {
-    struct query q;
     int rc = write_begin(s, err);
     if (rc)
         return rc;
-    rc = query_begin(&q, s,
-                     "DELETE FROM wanted WHERE device = (SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? "
-                     "AND mig = ? AND multiprocessors = ? AND memory = ?) AND op = ? AND types = ? AND sizes = ?",
-                     err);
-    if (!rc) {
-        put_device(&q, dev);
-        put_text(&q, op);
-        put_text(&q, types);
-        put_text(&q, sizes);
-        rc = query_run(&q, err);
-    }
+    rc = sql_run(s, err,
+                 "DELETE FROM wanted WHERE device = (SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? "
+                 "AND mig = ? AND multiprocessors = ? AND memory = ?) AND op = ? AND types = ? AND sizes = ?",
+                 "dttt", dev, op, types, sizes);
     return write_end(s, rc, err);
 }
