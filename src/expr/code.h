@@ -1,5 +1,4 @@
-/* The compiled form of an expression, private to this folder. A front end (parse.c)
- * makes it through struct builder (build.c); run.c runs it.
+/* The compiled form of an expression, private to this folder. parse.c makes it through struct builder (build.c); run.c runs it.
  *
  * It is code for a small register machine: an instruction reads up to two operands, each a temporary, a slot or a constant, and
  * writes one temporary. So `TILE % ROWS == 0` is two instructions and copies nothing. */

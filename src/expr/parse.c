@@ -120,7 +120,7 @@ static const struct builtin functions[] = {
     { "ispow2", OP_ISPOW2, 1, 1, "ispow2(a) takes one argument" },
 };
 
-/* From behind the opening parenthesis to behind the closing one. */
+/* Reads the arguments and the closing parenthesis; the opening one was read. */
 static struct operand arguments(struct parser *p, const struct builtin *f, size_t at, int dst)
 {
     if (p->lex.token == TOK_CLOSE)

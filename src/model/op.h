@@ -176,7 +176,7 @@ struct op {
     int nvariants;
     struct variant *variants;
     int ndefaults;
-    struct default_config *defaults; /* ordered; the first whose constraints hold; the last always does */
+    struct default_config *defaults; /* in order: the first whose constraints hold is the default; those of the last always do */
     int npreludes;                   /* carried so that whoever renders needs no files */
     struct prelude *preludes;
     int nincludes; /* likewise */

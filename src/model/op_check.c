@@ -316,7 +316,7 @@ static int check_reference(const struct op *op, struct err *err)
     if (!op->reference_name)
         return err_set(err, ERR_INVALID, "reference: its template has no name");
     int rc = check_launch(&op->reference, op->nargs, err);
-    if (rc < 0)
+    if (rc)
         err_prefix(err, "reference: ");
     return rc;
 }
@@ -333,7 +333,7 @@ static int check_preludes(const struct op *op, struct err *err)
 static int check_includes(const struct op *op, struct err *err)
 {
     int rc = counted(op->nincludes, 0, MAX_INCLUDES, "included files", err);
-    for (int i = 0; rc == 0 && i < op->nincludes; i++) {
+    for (int i = 0; !rc && i < op->nincludes; i++) {
         const struct include *file = &op->includes[i];
         if (!file->name || !include_path_ok(file->name))
             return err_set(err, ERR_INVALID, "included file %d: `%.80s` is no path below a folder", i + 1,
@@ -351,26 +351,26 @@ int op_check(const struct op *op, struct err *err)
 {
     struct names scope = { .n = 0 }, args = { .n = 0 };
     int rc = named(op->name, "op", err);
-    if (rc < 0)
+    if (rc)
         return rc;
     rc = check_axes(op, &scope, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_types(op, &scope, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_args(op, &args, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_reference(op, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_variants(op, &scope, &args, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_defaults(op, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_shapes(op, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_preludes(op, err);
-    if (rc == 0)
+    if (!rc)
         rc = check_includes(op, err);
-    if (rc < 0)
+    if (rc)
         err_prefix(err, "op %s: ", op->name);
     return rc;
 }
