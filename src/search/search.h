@@ -1,17 +1,9 @@
-/* Which configuration next: a strategy (one Lua file of tuner/search) that runs in a child of its own.
+/* A strategy chooses which configuration to try next. It is a Lua file of tuner/search, or the user's own, and runs in a child.
+ * docs/op-authors.md, section 10, is the guide for those who write one: ask(k), tell(list), and what they can use.
  *
- * The child is forked, so that it has the space for free. The strategy file returns a function(space, seed) giving a table with
- *   ask(k)      -> up to k indices of configurations (0-based integers), never the same twice
- *                  {}: nothing more now. It is asked again when another outcome has been told, and once more when none is pending:
- *                  {} is then the end of the search
- *                  "done": nothing more ever. It is not asked again; what is pending is still measured
- *   tell(list)  -> outcomes, each { index =, outcome = "ok", time_ns = }, in any order, with others still pending   (optional).
- *                  The op's default is always tried, so its outcome comes without a question, and once more if the strategy gives
- *                  its index
- * and may read space:count(), space:config(index) -> { variant =, NAME = value }, space:find(config) -> index or nil,
- * space:variants() -> { { name =, first =, count = }, ... }, and random(n) -> an integer 0..n-1 from the seed.
- * The same outcomes told in the same order give the same proposals for the same seed (so a strategy does not rely on the order of
- * pairs() over strings, which Lua changes from run to run). Outcomes are passed on before the next question. */
+ * The child is forked, so it gets the space without copying it. cutune tries the op's default first, unasked. tell() gets its outcome
+ * then, and again if ask() gives its index. Outcomes are passed on before the next question. The same outcomes in the same order and
+ * the same seed give the same proposals. */
 #ifndef SEARCH_SEARCH_H
 #define SEARCH_SEARCH_H
 
