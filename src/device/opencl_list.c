@@ -9,13 +9,13 @@ static const char advice[] =
     "install a driver of the GPU's vendor, or PoCL (apt install pocl-opencl-icd) for the CPU; a PoCL that is "
     "there shows no device where it cannot write its cache: POCL_CACHE_DIR, or .cache in HOME";
 
-struct found {
+struct listed_device {
     cl_platform_id platform;
     cl_device_id device;
 };
 
 /* Fills up to MAX_DEVICES, in the order of platforms; a platform that fails has none. Returns how many. */
-static int enumerate(const struct opencl_api *cl, struct found *out)
+static int enumerate(const struct opencl_api *cl, struct listed_device *out)
 {
     cl_platform_id platforms[MAX_DEVICES];
     cl_uint nplatforms = 0;
@@ -29,7 +29,7 @@ static int enumerate(const struct opencl_api *cl, struct found *out)
         if (cl->clGetDeviceIDs(platforms[p], kinds, MAX_DEVICES, devices, &ndevices) != CL_SUCCESS)
             continue;
         for (cl_uint d = 0; d < ndevices && d < MAX_DEVICES && n < MAX_DEVICES; d++)
-            out[n++] = (struct found){ platforms[p], devices[d] };
+            out[n++] = (struct listed_device){ platforms[p], devices[d] };
     }
     return n;
 }
@@ -107,7 +107,7 @@ static void grid_limits(struct devspec *d, bool nvidia)
     d->max_grid[1] = d->max_grid[2] = nvidia ? 65535 : INT32_MAX;
 }
 
-static void describe(const struct opencl_api *cl, const struct found *f, int index, struct devspec *d)
+static void describe(const struct opencl_api *cl, const struct listed_device *f, int index, struct devspec *d)
 {
     cl_device_id device = f->device;
     *d = (struct devspec){ .backend = "opencl", .index = index, .shared_driver = true, .unordered = true };
@@ -136,7 +136,7 @@ static void describe(const struct opencl_api *cl, const struct found *f, int ind
 
 void opencl_describe(const struct opencl_api *cl, cl_device_id device, struct devspec *d)
 {
-    struct found all[MAX_DEVICES], this = { .device = device };
+    struct listed_device all[MAX_DEVICES], this = { .device = device };
     int n = enumerate(cl, all), index = 0;
     cl->clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof this.platform, &this.platform, NULL);
     while (index < n && all[index].device != device)
@@ -154,7 +154,7 @@ int opencl_list(struct devspec *out, int max, struct err *err)
         err_set(err, 0, "%s", why.msg);
         return 0;
     }
-    struct found found[MAX_DEVICES];
+    struct listed_device found[MAX_DEVICES];
     int n = enumerate(cl, found);
     if (n == 0)
         err_set(err, 0, "OpenCL has no device: %s", advice);
@@ -169,7 +169,7 @@ int opencl_device(const struct devspec *spec, const struct opencl_api **cl, cl_d
     *cl = opencl_api(err);
     if (!*cl)
         return ERR_UNSUPPORTED;
-    struct found found[MAX_DEVICES];
+    struct listed_device found[MAX_DEVICES];
     int n = enumerate(*cl, found);
     struct buf here = { 0 };
     cl_device_id other = NULL;
@@ -199,7 +199,7 @@ void opencl_doctor(struct buf *out)
         buf_fmt(out, "opencl: %s\n", err.msg);
         return;
     }
-    struct found found[MAX_DEVICES];
+    struct listed_device found[MAX_DEVICES];
     int n = enumerate(cl, found);
     for (int i = 0; i < n; i++) {
         struct devspec d;

@@ -282,12 +282,16 @@ static int read_defaults(struct exporting *r)
     return rc;
 }
 
-/* An array with these rows; frees them. */
+/* An array with these rows, or one empty row; frees them. */
 static void put_array(struct buf *out, const char *type, const char *name, int n, struct buf *rows)
 {
-    buf_fmt(out, "\nenum { n%s = %d };\nstatic const struct %s %s[] = {\n", name, n, type, name);
-    buf_put(out, rows->data, rows->len);
-    buf_fmt(out, "%s};\n", n ? "" : "    { 0 },\n");
+    buf_fmt(out, "\nenum { n%s = %d };\nstatic const struct %s %s[%d]", name, n, type, name, n ? n : 1);
+    if (n) {
+        buf_str(out, " = {\n");
+        buf_put(out, rows->data, rows->len);
+        buf_str(out, "}");
+    }
+    buf_str(out, ";\n");
     out->failed = out->failed || rows->failed;
     buf_free(rows);
 }

@@ -324,7 +324,7 @@ static int check_reference(const struct op *op, struct err *err)
 static int check_preludes(const struct op *op, struct err *err)
 {
     int rc = counted(op->npreludes, 0, MAX_PRELUDES, "preludes", err);
-    for (int i = 0; rc == 0 && i < op->npreludes; i++)
+    for (int i = 0; !rc && i < op->npreludes; i++)
         if (!op->preludes[i].file || !op->preludes[i].text)
             return err_set(err, ERR_INVALID, "prelude %d has no name or no text", i + 1);
     return rc;

@@ -190,7 +190,8 @@ int known_op_get(struct cutune *c, const char *name, struct known_op **out, stru
         return 0;
     }
     struct known_op *old = k;
-    if ((rc = known_op_new(c, name, &k, err)))
+    rc = known_op_new(c, name, &k, err);
+    if (rc)
         return rc;
     if (old)
         old->current = false;

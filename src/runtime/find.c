@@ -10,7 +10,7 @@
 #include "runtime/runtime.h"
 
 /* One search: for the kernel itself, or for what stands in for it where a buffer is less aligned than it needs. */
-struct finding {
+struct lookup {
     cutune_handle *h;
     const struct question *q;
     bool plain; /* only what needs nothing of its buffers */
@@ -22,7 +22,7 @@ struct finding {
 };
 
 /* Asking each of a file's records would have no end. */
-static bool weary(const struct finding *s)
+static bool weary(const struct lookup *s)
 {
     return s->tried >= MOST_TRIED || s->tried_bytes > MOST_TRIED_BYTES;
 }
@@ -33,14 +33,14 @@ static bool refused(int rc) /* by the record, its constraints or the device: the
 }
 
 /* The kernel in use is still the one: the same record, found the same way. */
-static bool still(const struct finding *s, const struct cutune_kernel *k, bool tables, int64_t record, double record_ns,
+static bool still(const struct lookup *s, const struct cutune_kernel *k, bool tables, int64_t record, double record_ns,
                   cutune_match match, const char *variant, const char *config)
 {
     return k && k->handle == s->h && k->known == s->q->known && k->from_tables == tables && k->record == record &&
            k->record_ns == record_ns && k->match == match && !strcmp(k->variant, variant) && !strcmp(k->config, config);
 }
 
-static int explain(struct finding *s, cutune_match match, const char *why, struct err *err)
+static int explain(struct lookup *s, cutune_match match, const char *why, struct err *err)
 {
     struct cutune_kernel *k = s->found;
     k->known = s->q->known;
@@ -52,7 +52,7 @@ static int explain(struct finding *s, cutune_match match, const char *why, struc
 }
 
 /* Makes the kernel of a winner's record, which it takes over. */
-static int use(struct finding *s, struct tuned *t, cutune_match match, double time_ns, const char *why, struct err *err)
+static int use(struct lookup *s, struct tuned *t, cutune_match match, double time_ns, const char *why, struct err *err)
 {
     int rc = s->plain && t->op->variants->nneeds ? err_set(err, ERR_UNSUPPORTED, "it needs aligned buffers") : 0;
     if (!rc)
@@ -67,7 +67,7 @@ static int use(struct finding *s, struct tuned *t, cutune_match match, double ti
 }
 
 /* Makes the kernel of a problem's winner, or keeps the one in use. */
-static int make(struct finding *s, const struct known_device *d, const struct tuned_problem *p, cutune_match match, double time_ns,
+static int make(struct lookup *s, const struct known_device *d, const struct tuned_problem *p, cutune_match match, double time_ns,
                 const char *why, struct err *err)
 {
     struct buf config = { 0 };
@@ -83,7 +83,7 @@ static int make(struct finding *s, const struct known_device *d, const struct tu
 }
 
 /* What is known of the handle's device; null for nothing. */
-static struct known_device *own_device(const struct finding *s)
+static struct known_device *own_device(const struct lookup *s)
 {
     const struct knowledge *all = s->q->known->all;
     for (int i = 0; all && i < all->ndevices; i++)
@@ -101,7 +101,7 @@ static const struct tuned_problem *exact_of(const struct known_device *d, const 
 }
 
 /* Straight from the store, so that an application's first launch waits for no more than its own record. */
-static int read_exact(struct finding *s, const char *why, struct err *err)
+static int read_exact(struct lookup *s, const char *why, struct err *err)
 {
     const struct question *q = s->q;
     struct tuned *t = NULL;
@@ -116,7 +116,7 @@ static int read_exact(struct finding *s, const char *why, struct err *err)
     return use(s, t, CUTUNE_MATCH_EXACT, t->time_ns, why, err);
 }
 
-static int find_exact(struct finding *s, struct err *err)
+static int find_exact(struct lookup *s, struct err *err)
 {
     char why[512];
     const struct question *q = s->q;
@@ -151,7 +151,7 @@ static double *distances(const struct known_device *d, const struct question *q)
 }
 
 /* What the question's work should take on the device: the nearest tuned problem's time for its own, of the same types where there are. */
-static double expected_ns(const struct finding *s, const struct known_device *d, const struct candidate *c, const double *distance,
+static double expected_ns(const struct lookup *s, const struct known_device *d, const struct candidate *c, const double *distance,
                           double loss)
 {
     const struct question *q = s->q;
@@ -172,7 +172,7 @@ static double expected_ns(const struct finding *s, const struct known_device *d,
     return nearest->time_ns * work / nearest->work * exp(loss);
 }
 
-static bool may_run(struct finding *s, const struct known_device *d, struct candidate *c)
+static bool may_run(struct lookup *s, const struct known_device *d, struct candidate *c)
 {
     struct err why = { 0 };
     struct val slots[MAX_SLOTS];
@@ -188,13 +188,13 @@ static bool may_run(struct finding *s, const struct known_device *d, struct cand
 }
 
 /* Behind a reason, where not all was looked at. */
-static const char *bounds_text(const struct finding *s)
+static const char *bounds_text(const struct lookup *s)
 {
     const struct knowledge *all = s->q->known->all;
     return !all || !all->cut ? "" : " (the file has more winners or times than a look-up reads: of the first ones)";
 }
 
-static void explain_near(char *out, size_t size, const struct finding *s, const struct known_device *d,
+static void explain_near(char *out, size_t size, const struct lookup *s, const struct known_device *d,
                          const struct tuned_problem *p, cutune_match match, double loss)
 {
     const struct question *q = s->q;
@@ -226,7 +226,7 @@ static double *losses(const struct known_device *d, const struct question *q, co
 }
 
 /* The best of a device's candidates: asked in the order of what they should lose, so that few records are read. */
-static int find_on(struct finding *s, struct known_device *d, cutune_match match, struct err *err)
+static int find_on(struct lookup *s, struct known_device *d, cutune_match match, struct err *err)
 {
     double *distance = distances(d, s->q), *loss = distance ? losses(d, s->q, distance) : NULL;
     int rc = loss ? ERR_NOTFOUND : err_nomem(err);
@@ -276,7 +276,7 @@ static int by_distance(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static int find_elsewhere(struct finding *s, const struct known_device *own, struct err *err)
+static int find_elsewhere(struct lookup *s, const struct known_device *own, struct err *err)
 {
     struct knowledge *all = s->q->known->all;
     struct far_device *order = mem_array((size_t)all->ndevices, sizeof *order);
@@ -294,14 +294,14 @@ static int find_elsewhere(struct finding *s, const struct known_device *own, str
     return rc;
 }
 
-static const char *stale_words(const struct finding *s)
+static const char *stale_words(const struct lookup *s)
 {
     return s->stale ? " (what was proved before the op changed is not used)" : "";
 }
 
 /* Defaults on their way. */
 struct defaults {
-    struct finding *s;
+    struct lookup *s;
     bool tables;
     char why[640];
     size_t bytes; /* of code that was read */
@@ -315,7 +315,7 @@ enum { FOUND = 1, MOST_CODE_BYTES = 256 << 20 };
 static int try_default(void *arg, struct tuned *t)
 {
     struct defaults *d = arg;
-    struct finding *s = d->s;
+    struct lookup *s = d->s;
     const struct question *q = s->q;
     if (s->plain && t->op->variants->nneeds)
         return 0;
@@ -335,7 +335,7 @@ static int try_default(void *arg, struct tuned *t)
 }
 
 /* The first of a store's defaults that may run here. */
-static int find_default(struct finding *s, struct store *from, struct err *err)
+static int find_default(struct lookup *s, struct store *from, struct err *err)
 {
     const struct question *q = s->q;
     if (s->h->owner->store)
@@ -351,7 +351,7 @@ static int find_default(struct finding *s, struct store *from, struct err *err)
 
 /* Remembers damage: if nothing else is found, that is what its owner has to know. The store names its file itself, what is made of
  * its records does not. */
-static int noted(struct finding *s, const struct store *from, int rc, const struct err *err)
+static int noted(struct lookup *s, const struct store *from, int rc, const struct err *err)
 {
     if (rc == ERR_CORRUPT && !s->damage.code) {
         s->damage = *err;
@@ -361,7 +361,7 @@ static int noted(struct finding *s, const struct store *from, int rc, const stru
     return rc;
 }
 
-static int find_one(struct finding *s, struct err *err)
+static int find_one(struct lookup *s, struct err *err)
 {
     struct cutune *c = s->h->owner;
     struct known_op *known = s->q->known;
@@ -399,7 +399,7 @@ static bool asks(const struct cutune_kernel *k)
 
 int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel *now, struct cutune_kernel **out, struct err *err)
 {
-    struct finding s = { .h = h, .q = q, .now = now };
+    struct lookup s = { .h = h, .q = q, .now = now };
     struct err why = { 0 };
     int rc = find_one(&s, &why);
     if (refused(rc) && s.damage.code)
@@ -422,7 +422,7 @@ static int find_plain(const struct cutune_kernel *k, struct cutune_kernel **out,
     q.flags = problem_flags(q.op, &q.problem);
     op_row_print(&q.types, q.op, q.row);
     problem_print(&q.sizes, q.op, &q.problem);
-    struct finding s = { .h = k->handle, .q = &q, .plain = true };
+    struct lookup s = { .h = k->handle, .q = &q, .plain = true };
     int rc = q.types.failed || q.sizes.failed ? err_nomem(&why) : find_one(&s, &why);
     question_free(&q);
     *out = rc ? NULL : s.found;

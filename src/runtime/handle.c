@@ -106,12 +106,12 @@ static int take_device(const cutune_device *d, struct devspec *out)
         .fp64 = d->fp64,
         .shares_cores = d->cpu,
     };
-    int rc;
-    if ((rc = take_text(out->backend, sizeof out->backend, d->backend, "backend")) ||
-        (rc = take_text(out->name, sizeof out->name, d->name, "name")) ||
-        (rc = take_text(out->arch, sizeof out->arch, d->arch, "arch")))
-        return rc;
-    return take_text(out->mig, sizeof out->mig, d->mig, "mig");
+    int rc = take_text(out->backend, sizeof out->backend, d->backend, "backend");
+    if (!rc)
+        rc = take_text(out->name, sizeof out->name, d->name, "name");
+    if (!rc)
+        rc = take_text(out->arch, sizeof out->arch, d->arch, "arch");
+    return rc ? rc : take_text(out->mig, sizeof out->mig, d->mig, "mig");
 }
 
 static void handle_free(cutune_handle *h, bool here)

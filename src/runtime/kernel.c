@@ -240,6 +240,8 @@ static struct cutune_kernel *kernel_alloc(void)
 
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err)
 {
+    static int (*const steps[])(struct kernel_making *, struct err *) = { make_words,      list_buffers, list_needs,
+                                                                          list_workspaces, list_clears,  make_launches };
     struct kernel_making m = { .h = h, .q = q, .t = t, .op = t->op };
     int rc = check(&m, err);
     if (!rc && !(m.k = kernel_alloc()))
@@ -251,8 +253,9 @@ int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, stru
     m.k->backend = h->backend;
     m.k->guest = h->guest;
     m.k->checks = h->backend && h->backend->addresses;
-    if (!(rc = make_words(&m, err)) && !(rc = list_buffers(&m, err)) && !(rc = list_needs(&m, err)) &&
-        !(rc = list_workspaces(&m, err)) && !(rc = list_clears(&m, err)) && !(rc = make_launches(&m, err)) && h->backend)
+    for (size_t i = 0; !rc && i < sizeof steps / sizeof *steps; i++)
+        rc = steps[i](&m, err);
+    if (!rc && h->backend)
         rc = code_get(h, t, &m.k->code, err);
 out:
     plan_free(m.plan);

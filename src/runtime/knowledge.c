@@ -405,7 +405,9 @@ static int read_times(struct reading *r, struct store *s)
         return rc;
     store_limit(s, TIME_STEPS);
     rc = end_reading(r, s, store_each_time(s, r->op->name, take_time, r, r->err));
-    if (!rc && !(rc = take_own_times(r)))
+    if (!rc)
+        rc = take_own_times(r);
+    if (!rc)
         rc = sort_times(r);
     return rc;
 }

@@ -35,7 +35,8 @@ int question_ask(cutune_handle *h, const char *op, const char *types, const int6
     q->row = op_row(q->op, types, &why);
     if (q->row < 0)
         return err_set(err, why.code, "%s", why.msg);
-    if ((rc = take_sizes(q->op, sizes, nsizes, &q->problem, err)))
+    rc = take_sizes(q->op, sizes, nsizes, &q->problem, err);
+    if (rc)
         return rc;
     q->flags = problem_flags(q->op, &q->problem);
     op_row_print(&q->types, q->op, q->row);

@@ -109,7 +109,10 @@ static int refresh(cutune *c, int *changed, struct err *err)
     if (!c->store)
         return 0;
     int rc = store_generation(c->store, &generation, err);
-    if (rc || generation == c->seen || (rc = store_begin(c->store, false, err)))
+    if (rc || generation == c->seen)
+        return rc;
+    rc = store_begin(c->store, false, err);
+    if (rc)
         return rc;
     rc = store_end(c->store, renew_all(c, changed, err), err);
     bool may_pass = rc == ERR_NOMEM || rc == ERR_IO || rc == ERR_BUSY || rc == ERR_TIMEOUT;

@@ -96,9 +96,11 @@ static int put_check(const struct op *op, const struct plan *plan, const struct 
     int rc = plan_length(plan, slots, &length, err);
     buf_u8(text, (uint8_t)op->check);
     buf_i64(text, length);
-    if (!rc && op->reference_text && !(rc = source_render(op, NULL, row, dev, &source, err))) {
+    if (!rc && op->reference_text) {
+        rc = source_render(op, NULL, row, dev, &source, err);
         buf_lstr(text, buf_text(&source));
-        rc = put_launch(plan, &op->reference, 0, slots, text, err);
+        if (!rc)
+            rc = put_launch(plan, &op->reference, 0, slots, text, err);
     }
     buf_free(&source);
     return rc;

@@ -163,7 +163,8 @@ static int connect_read(struct store *s, struct err *err)
     int code = sql_number(s, "PRAGMA application_id", &id);
     if (code == SQLITE_READONLY_ROLLBACK && !connect(s, SQLITE_OPEN_READWRITE, "", NULL)) {
         sql_number(s, "PRAGMA application_id", &id); /* undoes what a killed writer left half done */
-        if ((rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err)))
+        rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err);
+        if (rc)
             return rc;
         code = sql_number(s, "PRAGMA application_id", &id);
     }

@@ -96,10 +96,16 @@ int store_target(struct store *s, const struct devspec *dev, const struct op *op
     struct target t = { .cold = cold };
     int64_t op_id;
     int rc = describe(op, prob, row, dev, &d, err);
-    if (rc || (rc = write_begin(s, err)))
+    if (!rc)
+        rc = write_begin(s, err);
+    if (rc)
         goto out;
-    if (!(rc = op_save(s, op, &op_id, err)) && !(rc = device_save(s, dev, &t.device, err)) &&
-        !(rc = save_provenance(s, dev, t.device, &t.provenance, err)))
+    rc = op_save(s, op, &op_id, err);
+    if (!rc)
+        rc = device_save(s, dev, &t.device, err);
+    if (!rc)
+        rc = save_provenance(s, dev, t.device, &t.provenance, err);
+    if (!rc)
         rc = save_problem(s, op_id, &d, &t.problem, err);
     rc = write_end(s, rc, err);
     if (!rc)
