@@ -220,7 +220,7 @@ static inline struct store *open_at(const char *name, enum store_mode mode)
 static inline void bend_op(struct op *op, const char *what, const char *value)
 {
     int number = atoi(value);
-    struct variant *v = op->variants;
+    struct variant *v = op->nvariants ? op->variants : NULL;
     for (int i = 0; v && i < v->nlaunches; i++)
         if (!strcmp(what, "grid"))
             v->launches[i].grid[0] = value;
