@@ -94,7 +94,9 @@ string(REPLACE "\n@" "\n" headers "${headers}")
 list(REMOVE_DUPLICATES system)
 list(JOIN system "" system)
 file(READ ${SOURCE}/include/cutune.h public)
-set(headers "${public}${system}\n\n#define CUTUNE_VERSION \"${VERSION}\"\n${headers}")
+# gcc and clang know "a ?: b", a if that is not 0 and else b; C11 alone does not.
+set(gnu "#pragma GCC diagnostic ignored \"-Wpedantic\"\n")
+set(headers "${public}${gnu}${system}\n\n#define CUTUNE_VERSION \"${VERSION}\"\n${headers}")
 set(none "enum { nembedded_ops = 0, nembedded_listed = 0 };
 static const struct embedded_op embedded_ops[] = { { 0 } };
 static const struct listed embedded_listed[] = { { 0 } };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 
 static bool room(struct buf *b, size_t n)
@@ -81,6 +82,11 @@ void buf_free(struct buf *b)
 const char *buf_text(const struct buf *b)
 {
     return b->data ? b->data : "";
+}
+
+int buf_check(const struct buf *b, struct err *err)
+{
+    return b->failed ? err_nomem(err) : 0;
 }
 
 static void little_endian(struct buf *b, uint64_t v, int bytes)

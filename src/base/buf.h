@@ -21,6 +21,8 @@ void buf_vfmt(struct buf *b, const char *fmt, va_list args);
 void buf_clear(struct buf *b);             /* length 0, memory kept */
 void buf_free(struct buf *b);              /* and ready for use again */
 const char *buf_text(const struct buf *b); /* never null: "" if it is empty */
+struct err;
+int buf_check(const struct buf *b, struct err *err); /* ERR_NOMEM if it failed, else 0 */
 
 /* The wire form of values: little-endian, fixed width; text and bytes with a 32-bit length in front. */
 void buf_u8(struct buf *b, uint8_t v);

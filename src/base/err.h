@@ -1,7 +1,10 @@
 /* Errors: a negative code and one line of text.
  *
  * Internal calls return 0 or a negative code and take a `struct err *` last, which may be null. The message says what is wrong, where,
- * and what would be right. Context is put in front of it with err_prefix, once. */
+ * and what would be right. Context is put in front of it with err_prefix, once.
+ *
+ * Steps that each need the one before are a chain of GNU C's `?:`, which gives its first operand unless that is 0:
+ * int rc = open_it(&x, err) ?: read_it(x, err); */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 

@@ -66,7 +66,7 @@ static int wait_for(const struct channel *c, short events, const struct patience
 
 int channel_send(struct channel *c, const struct patience *p, struct err *err)
 {
-    int rc = c->out.failed ? err_nomem(err) : 0;
+    int rc = buf_check(&c->out, err);
     for (size_t sent = 0; !rc && sent < c->out.len;) {
         ssize_t n = send(c->fd, c->out.data + sent, c->out.len - sent, MSG_NOSIGNAL | (p ? MSG_DONTWAIT : 0));
         if (n >= 0)
@@ -93,7 +93,7 @@ static int receive(struct channel *c, const struct patience *p, struct err *err)
     if (n <= 0)
         return err_set(err, ERR_IO, "the other side is gone");
     buf_put(&c->in, part, (size_t)n);
-    return c->in.failed ? err_nomem(err) : 0;
+    return buf_check(&c->in, err);
 }
 
 int channel_next(struct channel *c, const struct patience *p, struct frame *out, struct err *err)
@@ -105,9 +105,7 @@ int channel_next(struct channel *c, const struct patience *p, struct frame *out,
     }
     int rc = frame_take(c->in.data, c->in.len, out, err);
     while (!rc && !out->bytes) {
-        rc = receive(c, p, err);
-        if (!rc)
-            rc = frame_take(c->in.data, c->in.len, out, err);
+        rc = receive(c, p, err) ?: frame_take(c->in.data, c->in.len, out, err);
     }
     c->used = out->bytes;
     return rc;

@@ -170,7 +170,7 @@ int child_run(int cpu_s, double seconds, int (*work)(void *arg, struct buf *answ
         rc = forked_broken(&f, err);
     if (!rc) {
         buf_put(answer, frame.body.at, (size_t)(frame.body.end - frame.body.at));
-        rc = answer->failed ? err_nomem(err) : 0;
+        rc = buf_check(answer, err);
     }
     forked_close(&f);
     return rc;

@@ -31,7 +31,7 @@ static int write_c(struct store *s, const struct args *args, struct buf *out, st
         return c_export(s, &choice, out, err);
     int rc = device_word(args->device, device, err);
     choice.device = device;
-    return rc ? rc : c_export(s, &choice, out, err);
+    return rc ?: c_export(s, &choice, out, err);
 }
 
 /* Gathers the whole text first: a database that turns out to be damaged at its last row leaves no half of a file. */
@@ -45,11 +45,9 @@ static int export_tuned(const struct args *args, struct err *err)
         return err_set(err, ERR_USAGE, "--format '%s': json, csv or c is wanted", format);
     if (!c && (args->ops.n || args->device))
         return err_set(err, ERR_USAGE, "%s is for --format c: the others give everything", args->ops.n ? "--op" : "--device");
-    int rc = database_open(args, STORE_READ, &store, err);
-    if (!rc)
-        rc = c ? write_c(store, args, &text, err) : export_rows(store, format, &text, err);
-    if (!rc)
-        rc = output_write(args->output, &text, err);
+    int rc = database_open(args, STORE_READ, &store, err)
+        ?: (c ? write_c(store, args, &text, err) : export_rows(store, format, &text, err))
+        ?: output_write(args->output, &text, err);
     rc = database_done(store, rc);
     store_close(store);
     buf_free(&text);

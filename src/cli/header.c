@@ -16,14 +16,11 @@ static int spare_named(const struct op *op, const char *file, const char *name, 
     struct buf path = { 0 };
     buf_put(&path, op->file ? op->file : "", slash ? (size_t)(slash + 1 - op->file) : 0);
     buf_str(&path, name);
-    int rc = path.failed ? err_nomem(err) : output_spares(file, path.data, err);
-    if (!rc)
-        rc = home_find(&home, err);
+    int rc = (path.failed ? err_nomem(err) : output_spares(file, path.data, err)) ?: home_find(&home, err);
     buf_clear(&path);
     if (!rc)
         buf_fmt(&path, "%s/templates/%s", home, name);
-    if (!rc)
-        rc = path.failed ? err_nomem(err) : output_spares(file, path.data, err);
+    rc = rc ?: (path.failed ? err_nomem(err) : output_spares(file, path.data, err));
     buf_free(&path);
     return rc;
 }
@@ -48,10 +45,7 @@ static int write_header(struct op *const *ops, int n, const char *file, struct e
     int rc = 0;
     for (int i = 0; !rc && file && i < n; i++)
         rc = spare_op(ops[i], file, err);
-    if (!rc)
-        rc = header_write(&text, ops, n, err);
-    if (!rc)
-        rc = output_write(file, &text, err);
+    rc = rc ?: header_write(&text, ops, n, err) ?: output_write(file, &text, err);
     buf_free(&text);
     return rc;
 }
@@ -62,8 +56,7 @@ static int write_ops(const char *const *names, int n, const char *file, struct e
     int read = 0, rc = ops ? 0 : err_nomem(err);
     for (; !rc && read < n; read += !rc)
         rc = named_op(names[read], &ops[read], err);
-    if (!rc)
-        rc = write_header(ops, n, file, err);
+    rc = rc ?: write_header(ops, n, file, err);
     while (read)
         op_free(ops[--read]);
     mem_free(ops);
@@ -76,9 +69,7 @@ static int make_header(const struct args *args, struct err *err)
     int n = 0;
     if (args->ops.n)
         return write_ops(args->ops.at, args->ops.n, args->output, err);
-    int rc = op_names(&all, &n, err);
-    if (!rc)
-        rc = write_ops((const char *const *)all, n, args->output, err);
+    int rc = op_names(&all, &n, err) ?: write_ops((const char *const *)all, n, args->output, err);
     while (n)
         mem_free(all[--n]);
     mem_free(all);

@@ -27,9 +27,7 @@ static int filter_read(const struct args *args, struct filter *out, struct err *
         buf_str(&out->op, args->op);
         return 0;
     }
-    int rc = targets_op(args, &t, err);
-    if (!rc)
-        rc = targets_words(args, &t, err);
+    int rc = targets_op(args, &t, err) ?: targets_words(args, &t, err);
     if (!rc)
         buf_str(&out->op, t.op->name);
     if (!rc && args->dtypes.n)
@@ -256,9 +254,7 @@ static int list(const struct args *args, struct err *err)
                            .err = err };
     if (args->measurements && args->wanted)
         return err_set(err, ERR_USAGE, "--measurements and --wanted: one of them at a time");
-    int rc = filter_read(args, &l.filter, err);
-    if (!rc)
-        rc = database_read(args, &store, err);
+    int rc = filter_read(args, &l.filter, err) ?: database_read(args, &store, err);
     if (!rc && store)
         rc = l.kind->each(store, &l);
     if (!rc && !l.n)

@@ -23,13 +23,10 @@ static int ask_library(const struct args *args, const struct targets *t, struct 
     cutune_handle *handle = NULL;
     struct buf types = { 0 };
     op_row_print(&types, t->op, t->rows[0]);
-    int rc = cutune_open(args->db, &a->lib);
-    if (!rc)
-        rc = cutune_device_find(args->device, &device);
-    if (!rc)
-        rc = cutune_attach(a->lib, &device, &handle);
-    if (!rc)
-        rc = cutune_lookup(handle, t->op->name, buf_text(&types), t->problems[0].size, t->op->naxes, &a->kernel);
+    int rc = cutune_open(args->db, &a->lib)
+        ?: cutune_device_find(args->device, &device)
+        ?: cutune_attach(a->lib, &device, &handle)
+        ?: cutune_lookup(handle, t->op->name, buf_text(&types), t->problems[0].size, t->op->naxes, &a->kernel);
     buf_free(&types);
     if (!rc)
         buf_str(&a->why, cutune_kernel_why(a->kernel));
@@ -93,9 +90,7 @@ static int look_up(const struct args *args, struct err *err)
     struct answer answer = { 0 };
     if (!args->shapes.n)
         return err_set(err, ERR_USAGE, "--shape is missing: the problem's sizes, such as --shape m=1111,n=113");
-    int rc = targets_all(args, &t, err);
-    if (!rc)
-        rc = find(args, &t, &answer, err);
+    int rc = targets_all(args, &t, err) ?: find(args, &t, &answer, err);
     if (!rc && args->json)
         rc = answer_json(t.op, &answer, err);
     else if (!rc)

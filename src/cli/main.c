@@ -55,9 +55,7 @@ static int start(const struct command *c, int argc, char **argv)
     struct args args = { 0 };
     struct err err = { 0 };
     argv[0] = messages_name(c->name);
-    int rc = args_read(c, argc, argv, &args, &err);
-    if (!rc)
-        rc = c->run(&args, &err);
+    int rc = args_read(c, argc, argv, &args, &err) ?: c->run(&args, &err);
     return tell(rc, &err);
 }
 

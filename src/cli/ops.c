@@ -61,8 +61,7 @@ static int list_ops(const struct args *args, struct err *err)
         mem_free(names[i]);
     }
     mem_free(names);
-    rc = rows_end(&rows, 0, 0, err);
-    return rc ? rc : failed;
+    return rows_end(&rows, 0, 0, err) ?: failed;
 }
 
 static const struct argp_option options[] = { { OPT_JSON }, { OPT_HELP }, { 0 } };

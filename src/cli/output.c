@@ -41,7 +41,7 @@ static int find_target(struct output *o, bool there, struct err *err)
         return failed(o, "", err);
     buf_str(&o->target, there ? real : o->path);
     free(real); /* the C library's */
-    return o->target.failed ? err_nomem(err) : 0;
+    return buf_check(&o->target, err);
 }
 
 static int begin_beside(struct output *o, struct err *err)
@@ -98,7 +98,7 @@ int output_name(const char *path, struct err *err)
         struct buf base = { 0 };
         buf_put(&base, path, n - end);
         bool part = !base.failed && is_database(base.data);
-        int rc = base.failed ? err_nomem(err) : 0;
+        int rc = buf_check(&base, err);
         if (part)
             rc = err_set(err, ERR_INVALID, "%s: belongs to the database %s: choose another name", path, base.data);
         buf_free(&base);
@@ -122,8 +122,7 @@ static int check_spared(const char *path, bool there, struct err *err)
         return err_set(err, ERR_INVALID, "%s: a database, or its log: none is written over: choose another name", path);
     int rc = output_spares(path, "/proc/self/exe", err);
     char *real = !rc && there ? realpath(path, NULL) : NULL;
-    if (!rc)
-        rc = output_name(path, err);
+    rc = rc ?: output_name(path, err);
     if (!rc && real)
         rc = output_name(real, err);
     free(real); /* the C library's */
@@ -153,9 +152,7 @@ int output_begin_over(struct output *o, const char *path, struct err *err)
         return failed(o, "cannot write it: ", err);
     if (!there)
         o->old = (struct stat){ 0 };
-    int rc = find_target(o, there, err);
-    if (!rc)
-        rc = begin_beside(o, err);
+    int rc = find_target(o, there, err) ?: begin_beside(o, err);
     if (rc)
         forget(o);
     return rc;

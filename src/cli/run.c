@@ -174,9 +174,8 @@ static int run_problem(const struct devspec *dev, struct run_args *run, struct s
     run->tune.progress = progress_show;
     run->tune.note = run->args->quiet ? NULL : progress_note;
     run->tune.arg = &progress;
-    int rc = bench_fits(f->op, f->problem, f->row, dev, &err);
-    if (!rc)
-        rc = tune_run(f->op, f->problem, f->row, dev, store, &run->tune, &f->report, &err);
+    int rc = bench_fits(f->op, f->problem, f->row, dev, &err)
+                 ?: tune_run(f->op, f->problem, f->row, dev, store, &run->tune, &f->report, &err);
     if (!rc && f->report.best.config.variant >= 0 && !f->report.interrupted)
         rc = want_no_more(store, dev, f, &err);
     progress_end(&progress, rc ? NULL : &f->report);
@@ -249,9 +248,8 @@ static int run_targets(const struct targets *t, struct run_args *run, struct err
     for (int i = 0; i < n; i++)
         found[i] = (struct finding){ .op = t->op, .problem = &t->problems[i / t->nrows], .row = t->rows[i % t->nrows] };
     bool fits = one_fits(&t->dev, found, n);
-    int rc = fits ? database_open(run->args, STORE_WRITE, &store, err) : tune_all(&t->dev, run, NULL, found, &n);
-    if (!rc)
-        rc = run_problems(&t->dev, run, store, found, n, err);
+    int rc = (fits ? database_open(run->args, STORE_WRITE, &store, err) : tune_all(&t->dev, run, NULL, found, &n))
+                 ?: run_problems(&t->dev, run, store, found, n, err);
     store_close(store);
     mem_free(found);
     return rc;
@@ -260,19 +258,16 @@ static int run_targets(const struct targets *t, struct run_args *run, struct err
 /* The op only if one is given; the home always. */
 static int targets_of_wanted(const struct args *args, struct targets *t, struct err *err)
 {
-    int rc = args->op ? targets_op(args, t, err) : home_find(&t->home, err);
-    return rc ? rc : targets_device(args, t, err);
+    return (args->op ? targets_op(args, t, err) : home_find(&t->home, err)) ?: targets_device(args, t, err);
 }
 
 static int tune(const struct args *args, struct err *err)
 {
     struct run_args run = { .args = args };
     struct targets t = { 0 };
-    int rc = read_options(args, &run.tune, err);
-    if (!rc)
-        rc = args->wanted ? targets_of_wanted(args, &t, err) : targets_all(args, &t, err);
-    if (!rc)
-        rc = check_strategy(t.home, args->strategy, err);
+    int rc = read_options(args, &run.tune, err)
+        ?: (args->wanted ? targets_of_wanted(args, &t, err) : targets_all(args, &t, err))
+        ?: check_strategy(t.home, args->strategy, err);
     if (!rc) {
         run.tune.home = t.home;
         catch_signals();

@@ -79,8 +79,7 @@ static int tune_rows(const struct targets *t, struct run_args *run, struct store
     }
     if (!rc && !n && !run_stop && !run->args->json)
         text_line("nothing%s is wanted on %s", t->op || rows->n ? " that can be tuned" : "", t->dev.name);
-    if (!rc)
-        rc = run_problems(&t->dev, run, store, found, n, err);
+    rc = rc ?: run_problems(&t->dev, run, store, found, n, err);
     mem_free(found);
     return rc;
 }
@@ -103,8 +102,7 @@ int run_wanted(const struct targets *t, struct run_args *run, struct err *err)
     int rc = rows.arena ? open_database(run->args, &store, err) : err_nomem(err);
     if (!rc && store)
         rc = store_each_wanted(store, &t->dev, keep_row, &rows, err);
-    if (!rc)
-        rc = tune_rows(t, run, store, &rows, err);
+    rc = rc ?: tune_rows(t, run, store, &rows, err);
     for (int i = 0; i < rows.n; i++)
         op_free(rows.row[i].loaded);
     mem_free(rows.row);

@@ -149,9 +149,7 @@ static int read_kernels(const struct subject *s, struct device *d, struct module
         struct geometry g;
         struct kernel *kernel;
         struct kernel_row row = { .kernel = v->launches[i].kernel };
-        rc = plan_geometry(plan, i, slots, &g, err);
-        if (!rc)
-            rc = device_kernel(d, m, row.kernel, g.shared, &kernel, &row.r, err);
+        rc = plan_geometry(plan, i, slots, &g, err) ?: device_kernel(d, m, row.kernel, g.shared, &kernel, &row.r, err);
         if (rc)
             break;
         row.dynamic = g.shared;
@@ -165,11 +163,9 @@ static int load_and_read(const struct subject *s, const struct buf *binary, stru
 {
     struct device *d = NULL;
     struct module *m = NULL;
-    int rc = device_open(&s->t->dev, &d, err);
-    if (!rc)
-        rc = device_load(d, binary->data, binary->len, &m, err);
-    if (!rc)
-        rc = read_kernels(s, d, m, rows, err);
+    int rc = device_open(&s->t->dev, &d, err)
+        ?: device_load(d, binary->data, binary->len, &m, err)
+        ?: read_kernels(s, d, m, rows, err);
     if (m)
         device_unload(d, m);
     if (d)
@@ -186,8 +182,7 @@ static int show_resources(const struct subject *s, struct err *err)
                        "--resources: the device's driver tells them: give a --device that is present, without --arch");
     int rc = compile(s, false, &binary, err);
     struct rows rows = rows_of(columns, args->json);
-    if (!rc)
-        rc = load_and_read(s, &binary, &rows, err);
+    rc = rc ?: load_and_read(s, &binary, &rows, err);
     buf_free(&binary);
     return rows_end(&rows, 0, rc, err);
 }
@@ -222,13 +217,10 @@ static void late(int number)
 static int show_config(struct subject *s, struct err *err)
 {
     const struct targets *t = s->t;
-    int rc = find_config(s, err);
-    if (!rc)
-        rc = source_render_apart(t->op, &s->config, t->rows[0], &t->dev, &s->source, err);
+    int rc = find_config(s, err) ?: source_render_apart(t->op, &s->config, t->rows[0], &t->dev, &s->source, err);
     signal(SIGALRM, late);
     alarm(COMPILER_S);
-    if (!rc)
-        rc = s->args->ptx ? show_ptx(s, err) : s->args->resources ? show_resources(s, err) : show_source(s, err);
+    rc = rc ?: (s->args->ptx ? show_ptx(s, err) : s->args->resources ? show_resources(s, err) : show_source(s, err));
     alarm(0);
     buf_free(&s->source);
     return rc;
@@ -237,15 +229,11 @@ static int show_config(struct subject *s, struct err *err)
 static int show(const struct args *args, struct err *err)
 {
     struct targets t = { 0 };
-    int rc = check_options(args, err);
-    if (!rc)
-        rc = targets_op(args, &t, err);
-    if (!rc)
-        rc = find_device(args, &t, err);
-    if (!rc)
-        rc = targets_problems(args, &t, err);
-    if (!rc)
-        rc = show_config(&(struct subject){ .t = &t, .args = args, .backend = backend_find(t.dev.backend) }, err);
+    int rc = check_options(args, err)
+        ?: targets_op(args, &t, err)
+        ?: find_device(args, &t, err)
+        ?: targets_problems(args, &t, err)
+        ?: show_config(&(struct subject){ .t = &t, .args = args, .backend = backend_find(t.dev.backend) }, err);
     targets_free(&t);
     return rc;
 }

@@ -185,9 +185,7 @@ static int count_space(const struct args *args, struct err *err)
     struct targets t = { 0 };
     if (args->list && args->json)
         return err_set(err, ERR_USAGE, "--list and --json: one of them, as each is an output of its own");
-    int rc = targets_all(args, &t, err);
-    if (!rc)
-        rc = show_space(args, &t, err);
+    int rc = targets_all(args, &t, err) ?: show_space(args, &t, err);
     targets_free(&t);
     return rc;
 }

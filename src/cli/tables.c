@@ -79,11 +79,9 @@ static int add_default(struct shipping *m, const struct op *op, int rank, int ro
     const char *backend = op->variants[config.variant].requires.backend;
     if (backend && strcmp(backend, dev->backend) != 0)
         return 0;
-    int rc = source_render(op, &config, row, dev, &source, err);
-    if (!rc)
-        rc = tuned_of(op, &config, &t, err);
-    if (!rc)
-        rc = compile(m, b, source.data, &ptx, err);
+    int rc = source_render(op, &config, row, dev, &source, err)
+        ?: tuned_of(op, &config, &t, err)
+        ?: compile(m, b, source.data, &ptx, err);
     if (!rc) {
         hash_hex(source.data, source.len, t->key);
         t->role = TUNED_DEFAULT;
@@ -172,11 +170,7 @@ static int read_list(struct shipping *m, struct err *err)
 
 static int add_ops(struct shipping *m, struct err *err)
 {
-    int rc = read_list(m, err);
-    if (!rc)
-        rc = try_compilers(m, err);
-    if (!rc)
-        rc = store_begin(m->store, true, err);
+    int rc = read_list(m, err) ?: try_compilers(m, err) ?: store_begin(m->store, true, err);
     if (rc)
         return rc;
     for (int first = 0, next; !rc && first < m->nlines; first = next) {
@@ -198,9 +192,7 @@ static int check_place(const char *out, struct err *err)
         return output_name(out, err);
     if (stat(out, &st) || !S_ISREG(st.st_mode))
         return 0;
-    int rc = store_open(out, STORE_TABLES, &old, &why);
-    if (!rc)
-        rc = store_has_results(old, &results, &why);
+    int rc = store_open(out, STORE_TABLES, &old, &why) ?: store_has_results(old, &results, &why);
     store_close(old);
     if (rc)
         return err_set(err, rc, "%s; tables are made at a new place, or over tables that cutune made", why.msg);
@@ -214,18 +206,12 @@ static int make_database(struct shipping *m, const char *out, struct err *err)
     int rc = check_place(out, err);
     if (rc && strncmp(err->msg, out, strlen(out)) != 0)
         err_prefix(err, "%s: ", out);
-    if (!rc)
-        rc = output_begin_over(&o, out, err);
+    rc = rc ?: output_begin_over(&o, out, err);
     if (rc)
         return rc;
     if (!o.beside.len)
         rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
-    if (!rc)
-        rc = store_open(o.beside.data, STORE_WRITE, &m->store, err);
-    if (!rc)
-        rc = add_ops(m, err);
-    if (!rc)
-        rc = store_seal(m->store, err);
+    rc = rc ?: store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: add_ops(m, err) ?: store_seal(m->store, err);
     if (rc)
         err_prefix(err, "%s: ", out);
     store_close(m->store); /* before output_end: to close the file would release SQLite's locks */
@@ -247,9 +233,7 @@ static int make_tables(const struct args *args, struct err *err)
     enum ptx ptx;
     if (!args->word || !*args->word)
         return err_set(err, ERR_USAGE, "the file to write is missing: cutune tables tables.db");
-    int rc = read_ptx(args->ptx_choice, &ptx, err);
-    if (!rc)
-        rc = home_find(&home, err);
+    int rc = read_ptx(args->ptx_choice, &ptx, err) ?: home_find(&home, err);
     if (rc)
         return rc;
     buf_fmt(&list, "%s/db/tables/defaults.txt", home);

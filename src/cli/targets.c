@@ -14,8 +14,7 @@ int named_op(const char *word, struct op **op, struct err *err)
 
 int targets_op(const struct args *args, struct targets *t, struct err *err)
 {
-    int rc = home_find(&t->home, err);
-    return rc ? rc : named_op(args->op, &t->op, err);
+    return home_find(&t->home, err) ?: named_op(args->op, &t->op, err);
 }
 
 int targets_device(const struct args *args, struct targets *t, struct err *err)
@@ -94,8 +93,7 @@ int targets_words(const struct args *args, struct targets *t, struct err *err)
     t->problems = mem_array(most + 1, sizeof *t->problems);
     if (!t->problems)
         return err_nomem(err);
-    int rc = read_rows(args, t, err);
-    return rc ? rc : read_shapes(args, t, err);
+    return read_rows(args, t, err) ?: read_shapes(args, t, err);
 }
 
 int targets_problems(const struct args *args, struct targets *t, struct err *err)
@@ -106,10 +104,7 @@ int targets_problems(const struct args *args, struct targets *t, struct err *err
 
 int targets_all(const struct args *args, struct targets *t, struct err *err)
 {
-    int rc = targets_op(args, t, err);
-    if (!rc)
-        rc = targets_device(args, t, err);
-    return rc ? rc : targets_problems(args, t, err);
+    return targets_op(args, t, err) ?: targets_device(args, t, err) ?: targets_problems(args, t, err);
 }
 
 void targets_free(struct targets *t)
@@ -132,9 +127,7 @@ int database_open(const struct args *args, enum store_mode mode, struct store **
     if (args->db)
         return store_open(args->db, mode, out, err);
     char *path = NULL;
-    int rc = store_default_path(mode == STORE_WRITE, &path, err);
-    if (!rc)
-        rc = store_open(path, mode, out, err);
+    int rc = store_default_path(mode == STORE_WRITE, &path, err) ?: store_open(path, mode, out, err);
     mem_free(path);
     return rc;
 }

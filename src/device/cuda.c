@@ -90,9 +90,8 @@ static void retain_primary(struct cuda_context *g)
 static int describe(struct cuda_context *g, struct err *err)
 {
     int pools = 0;
-    int rc = cuda_check(g->cu, g->cu->cuCtxGetDevice(&g->device), err, "cuCtxGetDevice");
-    if (!rc)
-        rc = cuda_describe(g->cu, g->device, &g->spec, err);
+    int rc = cuda_check(g->cu, g->cu->cuCtxGetDevice(&g->device), err, "cuCtxGetDevice")
+                 ?: cuda_describe(g->cu, g->device, &g->spec, err);
     if (rc)
         return rc;
     g->cu->cuDeviceGetAttribute(&pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, g->device);
@@ -313,9 +312,9 @@ static int make_room(const struct cuda_api *cu, const struct devspec *spec, CUfu
     int fixed = 0, now = 0;
     int rc =
         cuda_check(cu, cu->cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function), err, "cuFuncGetAttribute");
-    if (!rc)
-        rc = cuda_check(cu, cu->cuFuncGetAttribute(&now, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function), err,
-                        "cuFuncGetAttribute");
+    rc = rc
+             ?: cuda_check(cu, cu->cuFuncGetAttribute(&now, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function), err,
+                           "cuFuncGetAttribute");
     if (rc)
         return rc;
     if (dynamic_shared < 0 || dynamic_shared > spec->max_shared - fixed)
@@ -358,8 +357,7 @@ static int cuda_function(struct guest *guest, struct guest_code *loaded, const c
         rc = check_params(g->cu, function, params, nparams, err);
     if (!rc && resources)
         rc = read_resources(g->cu, function, resources, err);
-    if (!rc)
-        rc = make_room(g->cu, &g->spec, function, dynamic_shared, err);
+    rc = rc ?: make_room(g->cu, &g->spec, function, dynamic_shared, err);
     if (!rc && kernel)
         rc = make_room_everywhere(g, kernel, function, err);
     pthread_mutex_unlock(&g->lock);
@@ -449,8 +447,7 @@ static int cuda_launch(struct guest *guest, void *stream, const struct guest_wor
         rc = launch_one(g->cu, &work->launches[i], buffers, at, stream, err);
     if (own) {
         CUresult result = g->cu->cuMemFreeAsync(at, stream);
-        if (!rc)
-            rc = cuda_check(g->cu, result, err, "cuMemFreeAsync of the workspace");
+        rc = rc ?: cuda_check(g->cu, result, err, "cuMemFreeAsync of the workspace");
     }
     return rc;
 }

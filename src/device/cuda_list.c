@@ -104,11 +104,9 @@ int cuda_list(struct devspec *out, int max, struct err *err)
         err_set(err, 0, "the NVIDIA driver sees no GPU");
     for (int i = 0; i < n && i < max && !rc; i++) {
         CUdevice device;
-        rc = cuda_check(cu, cu->cuDeviceGet(&device, i), err, "cuDeviceGet");
-        if (!rc)
-            rc = cuda_describe(cu, device, &out[i], err);
+        rc = cuda_check(cu, cu->cuDeviceGet(&device, i), err, "cuDeviceGet") ?: cuda_describe(cu, device, &out[i], err);
     }
-    return rc ? rc : n;
+    return rc ?: n;
 }
 
 void cuda_doctor(struct buf *out)

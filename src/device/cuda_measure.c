@@ -56,9 +56,8 @@ static void cuda_close(struct device *device)
 static int retain(struct cuda_device *d, struct err *err)
 {
     CUcontext context = NULL;
-    int rc = cuda_check(d->cu, d->cu->cuDeviceGet(&d->handle, d->d.spec.index), err, "cuDeviceGet");
-    if (!rc)
-        rc = cuda_check(d->cu, d->cu->cuDevicePrimaryCtxRetain(&context, d->handle), err, "cuDevicePrimaryCtxRetain");
+    int rc = cuda_check(d->cu, d->cu->cuDeviceGet(&d->handle, d->d.spec.index), err, "cuDeviceGet")
+                 ?: cuda_check(d->cu, d->cu->cuDevicePrimaryCtxRetain(&context, d->handle), err, "cuDevicePrimaryCtxRetain");
     if (!rc)
         d->context = context;
     return rc;
@@ -71,11 +70,9 @@ static int cuda_open(struct device *device, struct err *err)
     d->cu = cuda_api(err);
     if (!d->cu)
         return ERR_UNSUPPORTED;
-    int rc = retain(d, err);
-    if (!rc)
-        rc = cuda_use(device, err);
-    if (!rc)
-        rc = cuda_check(d->cu, d->cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), err, "cuStreamCreate");
+    int rc = retain(d, err)
+        ?: cuda_use(device, err)
+        ?: cuda_check(d->cu, d->cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), err, "cuStreamCreate");
     if (!rc) {
         device->stream = stream;
         rc = cuda_open_own(d->context, &device->guest, err);
@@ -126,15 +123,15 @@ static int cuda_sync(struct device *d, struct err *err)
 static int cuda_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err)
 {
     const struct cuda_api *cu = of(d)->cu;
-    int rc = cuda_check(cu, cu->cuMemcpyHtoDAsync_v2(at(to, offset), from, (size_t)bytes, d->stream), err, "cuMemcpyHtoDAsync");
-    return rc ? rc : cuda_sync(d, err);
+    return cuda_check(cu, cu->cuMemcpyHtoDAsync_v2(at(to, offset), from, (size_t)bytes, d->stream), err, "cuMemcpyHtoDAsync")
+               ?: cuda_sync(d, err);
 }
 
 static int cuda_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err)
 {
     const struct cuda_api *cu = of(d)->cu;
-    int rc = cuda_check(cu, cu->cuMemcpyDtoHAsync_v2(to, at(from, offset), (size_t)bytes, d->stream), err, "cuMemcpyDtoHAsync");
-    return rc ? rc : cuda_sync(d, err);
+    return cuda_check(cu, cu->cuMemcpyDtoHAsync_v2(to, at(from, offset), (size_t)bytes, d->stream), err, "cuMemcpyDtoHAsync")
+               ?: cuda_sync(d, err);
 }
 
 static int record(struct device *d, CUevent *event, struct err *err)

@@ -58,9 +58,7 @@ void device_close(struct device *d)
 
 int device_alloc(struct device *d, int64_t bytes, struct memory **out, struct err *err)
 {
-    int rc = check_alloc(&d->spec, bytes, err);
-    if (!rc)
-        rc = use(d, err);
+    int rc = check_alloc(&d->spec, bytes, err) ?: use(d, err);
     if (rc)
         return rc;
     struct memory *m = mem_zalloc(sizeof *m);
@@ -106,8 +104,7 @@ void device_free(struct device *d, struct memory *m)
 /* Whether there is such a part of a buffer, and then whether the device is there. */
 static int ready(struct device *d, const char *what, int64_t offset, int64_t bytes, int64_t size, struct err *err)
 {
-    int rc = check_part(what, offset, bytes, size, err);
-    return rc ? rc : use(d, err);
+    return check_part(what, offset, bytes, size, err) ?: use(d, err);
 }
 
 int device_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
@@ -212,9 +209,7 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
     void *buffers[MAX_KARGS];
     struct guest_launch l = { .shared = (unsigned)g->shared, .nparams = nargs, .params = params };
     struct guest_work work = { .nlaunches = 1, .launches = &l };
-    int rc = check_launch(&d->spec, g, k->dynamic_shared, args, nargs, err);
-    if (!rc)
-        rc = use(d, err);
+    int rc = check_launch(&d->spec, g, k->dynamic_shared, args, nargs, err) ?: use(d, err);
     if (rc)
         return rc;
     for (int i = 0; i < nargs; i++) {
@@ -232,39 +227,29 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
     }
     rc = take_function(d, k, params, nargs, err);
     l.function = k->function;
-    return rc ? rc : d->backend->launch(d->guest, d->stream, &work, buffers, NULL, err);
+    return rc ?: d->backend->launch(d->guest, d->stream, &work, buffers, NULL, err);
 }
 
 /* ---- time */
 
 int device_span_begin(struct device *d, int slot, struct err *err)
 {
-    int rc = check_slot(slot, err);
-    if (!rc)
-        rc = use(d, err);
-    return rc ? rc : d->backend->measuring->span_begin(d, slot, err);
+    return check_slot(slot, err) ?: use(d, err) ?: d->backend->measuring->span_begin(d, slot, err);
 }
 
 int device_span_end(struct device *d, int slot, struct err *err)
 {
-    int rc = check_slot(slot, err);
-    if (!rc)
-        rc = use(d, err);
-    return rc ? rc : d->backend->measuring->span_end(d, slot, err);
+    return check_slot(slot, err) ?: use(d, err) ?: d->backend->measuring->span_end(d, slot, err);
 }
 
 int device_span_ns(struct device *d, int slot, double *ns, struct err *err)
 {
-    int rc = check_slot(slot, err);
-    if (!rc)
-        rc = use(d, err);
-    return rc ? rc : d->backend->measuring->span_ns(d, slot, ns, err);
+    return check_slot(slot, err) ?: use(d, err) ?: d->backend->measuring->span_ns(d, slot, ns, err);
 }
 
 int device_sync(struct device *d, struct err *err)
 {
-    int rc = use(d, err);
-    return rc ? rc : d->backend->measuring->sync(d, err);
+    return use(d, err) ?: d->backend->measuring->sync(d, err);
 }
 
 void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz)

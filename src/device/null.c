@@ -238,8 +238,7 @@ static int launch_one(const struct null_context *g, const struct guest_work *wor
     bool to_buffer = !rc && l->nparams > 0 && l->params[0].kind == GUEST_BUFFER;
     if (!rc && g->told)
         return null_told_launch(g->told, e->source, e->name, l, to_buffer ? buffers[l->params[0].index] : NULL, err);
-    if (!rc)
-        rc = null_launch_check(e->source, err);
+    rc = rc ?: null_launch_check(e->source, err);
     if (!rc)
         atomic_fetch_add(&launches, 1);
     return rc;
@@ -248,8 +247,8 @@ static int launch_one(const struct null_context *g, const struct guest_work *wor
 /* The length of a buffer is not known here. */
 static int check_clear(const struct guest_work *work, void *const *buffers, const struct guest_clear *c, struct err *err)
 {
-    int rc = c->workspace ? 0 : check_buffer(work, buffers, c->index, err);
-    return rc ? rc : check_part("a clear", c->offset, c->bytes, c->workspace ? work->workspace : INT64_MAX, err);
+    return (c->workspace ? 0 : check_buffer(work, buffers, c->index, err))
+               ?: check_part("a clear", c->offset, c->bytes, c->workspace ? work->workspace : INT64_MAX, err);
 }
 
 static int null_launch(struct guest *guest, void *stream, const struct guest_work *work, void *const *buffers, void *workspace,

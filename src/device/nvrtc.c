@@ -181,9 +181,9 @@ static int nvrtc_compile(struct compiler *compiler, const struct compile_job *jo
                      rtc->major, rtc->minor, arch);
     else
         rc = check(rtc, result, err, "nvrtcCompileProgram");
-    if (!rc)
-        rc = ptx ? take_ptx(rtc, program, binary, err)
-                 : take(rtc, program, rtc->nvrtcGetCUBINSize, rtc->nvrtcGetCUBIN, SIZE_MAX, binary, err);
+    rc = rc
+             ?: (ptx ? take_ptx(rtc, program, binary, err)
+                     : take(rtc, program, rtc->nvrtcGetCUBINSize, rtc->nvrtcGetCUBIN, SIZE_MAX, binary, err));
     if (!rc && portable)
         rc = take_ptx(rtc, program, portable, err);
     if (!rc && portable)
@@ -205,7 +205,7 @@ static int lower_version(const struct buf *ptx, struct buf *out, struct err *err
     buf_put(out, ptx->data, (size_t)(at - ptx->data));
     buf_str(out, oldest);
     buf_str(out, at + strcspn(at, "\n"));
-    return out->failed ? err_nomem(err) : 0;
+    return buf_check(out, err);
 }
 
 static int nvrtc_ship(const char *source, struct buf *out, struct err *err)
@@ -214,16 +214,13 @@ static int nvrtc_ship(const char *source, struct buf *out, struct err *err)
     const struct compile_job job = { .source = source, .arch = "sm_75", .portable = true };
     struct compiler *c = NULL;
     struct buf own = { 0 }, log = { 0 };
-    int rc = nvrtc_open(&(struct devspec){ .cc = 75 }, &c, err);
-    if (!rc)
-        rc = nvrtc_compile(c, &job, &own, NULL, &log, err);
+    int rc = nvrtc_open(&(struct devspec){ .cc = 75 }, &c, err) ?: nvrtc_compile(c, &job, &own, NULL, &log, err);
     if (rc == ERR_INVALID && log.len) {
         char line[256];
         compile_log_line(&log, line);
         err_set(err, rc, "%s", line);
     }
-    if (!rc)
-        rc = lower_version(&own, out, err);
+    rc = rc ?: lower_version(&own, out, err);
     nvrtc_close(c);
     buf_free(&own);
     buf_free(&log);

@@ -49,9 +49,8 @@ static int ocl_open(void *handle, struct devspec *spec, struct guest **out, stru
         return err_nomem(err);
     struct opencl_session *s = &g->s;
     s->cl = cl;
-    int rc = read_queue(cl, handle, &s->context, &s->device, err);
-    if (!rc)
-        rc = opencl_check(cl->clRetainContext(s->context), err, "clRetainContext");
+    int rc = read_queue(cl, handle, &s->context, &s->device, err)
+                 ?: opencl_check(cl->clRetainContext(s->context), err, "clRetainContext");
     if (rc)
         s->context = NULL;
     else
@@ -233,7 +232,7 @@ static int ocl_function(struct guest *guest, struct guest_code *loaded, const ch
     struct opencl_function *f = rc ? NULL : mem_zalloc(sizeof *f);
     if (!f) {
         cl->clReleaseKernel(kernel);
-        return rc ? rc : err_nomem(err);
+        return rc ?: err_nomem(err);
     }
     if (resources)
         read_resources(&g->s, kernel, resources);
@@ -330,10 +329,9 @@ static int launch_one(const struct room *r, const struct guest_launch *l, void *
     struct bound b;
     int rc = bind(r, l, buffers, &b, err);
     pthread_mutex_lock(&f->lock);
-    if (!rc)
-        rc = opencl_set_args(s, f->kernel, b.args, l->nparams, l->shared, err);
-    if (!rc)
-        rc = opencl_enqueue(s, f->kernel, l->grid, l->block, err);
+    rc = rc
+        ?: opencl_set_args(s, f->kernel, b.args, l->nparams, l->shared, err)
+        ?: opencl_enqueue(s, f->kernel, l->grid, l->block, err);
     pthread_mutex_unlock(&f->lock);
     for (int i = 0; i < b.nparts; i++)
         s->cl->clReleaseMemObject(b.parts[i]);
@@ -371,7 +369,7 @@ static int ocl_launch(struct guest *guest, void *stream, const struct guest_work
     int rc = read_queue(other.cl, stream, &context, &device, err);
     if (!rc && (context != g->s.context || device != g->s.device))
         rc = err_set(err, ERR_INVALID, "the command queue is of another context or device than the handle");
-    return rc ? rc : queue_all(g, &other, work, buffers, workspace, err);
+    return rc ?: queue_all(g, &other, work, buffers, workspace, err);
 }
 
 const struct backend opencl_backend = {

@@ -62,7 +62,7 @@ static int take_log(const struct opencl_session *s, cl_program program, struct b
     if (s->cl->clGetProgramBuildInfo(program, s->device, CL_PROGRAM_BUILD_LOG, size, text, NULL) == CL_SUCCESS)
         buf_put(log, text, strnlen(text, size < MAX_LOG ? size : MAX_LOG));
     mem_free(text);
-    return log->failed ? err_nomem(err) : 0;
+    return buf_check(log, err);
 }
 
 int opencl_build(const struct opencl_session *s, const char *source, cl_program *out, struct buf *log, struct err *err)
@@ -148,8 +148,7 @@ static int try_launch(struct opencl_compiler *c, cl_program program, const struc
     int rc = check_launch(&c->s.spec, &w->geometry, c->s.spec.max_shared, NULL, 0, err);
     if (!rc && (w->nargs < 0 || w->nargs > MAX_KARGS))
         rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", w->nargs, MAX_KARGS);
-    if (!rc)
-        rc = try_args(c, w, scratch, args, err);
+    rc = rc ?: try_args(c, w, scratch, args, err);
     if (rc)
         return rc;
     cl_int result = CL_SUCCESS;
@@ -166,12 +165,10 @@ static int try_launch(struct opencl_compiler *c, cl_program program, const struc
         blocks[i] = w->geometry.grid[i] >= LARGE_GRID ? LARGE_GRID : 1;
         block[i] = (unsigned)w->geometry.block[i];
     }
-    if (!rc)
-        rc = opencl_set_args(&c->s, kernel, args, w->nargs, w->geometry.shared, err);
-    if (!rc)
-        rc = opencl_enqueue(&c->s, kernel, blocks, block, err);
-    if (!rc)
-        rc = opencl_check(c->s.cl->clFinish(c->s.queue), err, "clFinish");
+    rc = rc
+        ?: opencl_set_args(&c->s, kernel, args, w->nargs, w->geometry.shared, err)
+        ?: opencl_enqueue(&c->s, kernel, blocks, block, err)
+        ?: opencl_check(c->s.cl->clFinish(c->s.queue), err, "clFinish");
     c->s.cl->clReleaseKernel(kernel);
     return rc;
 }

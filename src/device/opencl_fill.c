@@ -37,10 +37,9 @@ static int by_kernel(const struct opencl_session *s, struct opencl_filler *f, cl
     const struct opencl_arg args[] = {
         { &to, sizeof to }, { &offset, sizeof offset }, { &end, sizeof end }, { &word, sizeof word }
     };
-    int rc = f->kernel ? 0 : make(s, f, err);
-    if (!rc)
-        rc = opencl_set_args(s, f->kernel, args, 4, 0, err);
-    return rc ? rc : opencl_enqueue(s, f->kernel, (const unsigned[]){ 2048, 1, 1 }, (const unsigned[]){ 256, 1, 1 }, err);
+    return (f->kernel ? 0 : make(s, f, err))
+        ?: opencl_set_args(s, f->kernel, args, 4, 0, err)
+        ?: opencl_enqueue(s, f->kernel, (const unsigned[]){ 2048, 1, 1 }, (const unsigned[]){ 256, 1, 1 }, err);
 }
 
 int opencl_fill(const struct opencl_session *s, struct opencl_filler *f, cl_mem to, int64_t before, int64_t offset, int64_t bytes,

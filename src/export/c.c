@@ -329,8 +329,7 @@ static int take_op(void *arg, const char *name)
     rc = store_each_winner_of(r->store, name, take_winner, r, r->err);
     if (!rc && r->nwinners)
         rc = store_each_time(r->store, name, take_time, r, r->err);
-    if (!rc)
-        rc = read_defaults(r);
+    rc = rc ?: read_defaults(r);
     if (!rc)
         put_op(r);
     r->any_default = r->any_default || r->ndefaults;
@@ -385,11 +384,7 @@ static int check_ops(const struct exporting *r)
 
 static int read_all(struct exporting *r)
 {
-    int rc = check_ops(r);
-    if (!rc)
-        rc = store_each_winner(r->store, take_listed, r, r->err);
-    if (!rc)
-        rc = store_each_op(r->store, take_op, r, r->err);
+    int rc = check_ops(r) ?: store_each_winner(r->store, take_listed, r, r->err) ?: store_each_op(r->store, take_op, r, r->err);
     if (!rc && r->choice->device && !r->nlisted && !r->any_default)
         rc = err_set(r->err, ERR_NOTFOUND,
                      "%s: nothing is tuned on '%s': name a device, an architecture or a backend of `cutune list`",
@@ -423,9 +418,7 @@ static const char end[] = "\n#if defined(__GNUC__)\n"
 int c_export(struct store *s, const struct c_choice *choice, struct buf *out, struct err *err)
 {
     struct exporting r = { .store = s, .choice = choice, .err = err };
-    int rc = store_begin(s, false, err);
-    if (!rc)
-        rc = store_end(s, read_all(&r), err);
+    int rc = store_begin(s, false, err) ?: store_end(s, read_all(&r), err);
     put_array(&r.arrays, "embedded_op", "embedded_ops", r.nops, &r.ops);
     put_array(&r.arrays, "listed", "embedded_listed", r.nlisted, &r.listed);
     const char *const parts[] = { head_begin, buf_text(&r.head), head_end, library_headers };

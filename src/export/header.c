@@ -193,5 +193,5 @@ int header_write(struct buf *out, struct op *const *ops, int n, struct err *err)
             return rc;
         write_op(out, ops[i]);
     }
-    return out->failed ? err_nomem(err) : 0;
+    return buf_check(out, err);
 }

@@ -55,11 +55,9 @@ static int make_arg(struct bench *b, int i, struct err *err)
     bench_alive(b); /* it may have to compile */
     if (a->arg->kind == ARG_VALUE)
         return plan_arg_value(b->plan, i, b->vals, a->value, &a->value_bytes, err);
-    int rc = plan_arg_bytes(b->plan, i, b->vals, b->set.row, &bytes, err);
-    if (!rc)
-        rc = service_load(b, part_of(op_arg_dtype(op, a->arg->type, b->set.row)), &a->service, err);
-    if (!rc)
-        rc = guarded_alloc(b, bytes, &a->buf, err);
+    int rc = plan_arg_bytes(b->plan, i, b->vals, b->set.row, &bytes, err)
+        ?: service_load(b, part_of(op_arg_dtype(op, a->arg->type, b->set.row)), &a->service, err)
+        ?: guarded_alloc(b, bytes, &a->buf, err);
     if (!rc)
         a->n = bytes / a->service->type->bytes;
     return rc;
@@ -83,8 +81,7 @@ static int make_flush(struct bench *b, struct err *err)
     const int64_t least = 8 << 20, most = 256 << 20;
     int64_t bytes = 2 * b->set.dev.l2;
     b->flush_bytes = (bytes < least ? least : bytes > most ? most : bytes) / 4096 * 4096;
-    int rc = device_alloc(b->dev, b->flush_bytes, &b->flush_buf, err);
-    return rc ? rc : device_fill(b->dev, b->flush_buf, 0, b->flush_bytes, 0, err);
+    return device_alloc(b->dev, b->flush_bytes, &b->flush_buf, err) ?: device_fill(b->dev, b->flush_buf, 0, b->flush_bytes, 0, err);
 }
 
 static int check_fits(const struct op *op, const struct plan *plan, const struct val *vals, int row, const struct devspec *dev,
@@ -135,29 +132,20 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
     b->digest_key = rand_at((uint64_t)clock_ns(), (uint64_t)getpid());
     b->be = backend_find(setup->dev.backend);
     b->plans.op = setup->op;
-    int rc = b->be ? 0 : err_set(err, ERR_NOTFOUND, "no backend %s", setup->dev.backend);
-    if (!rc)
-        rc = plans_get(&b->plans, -1, &b->plan, err);
+    int rc =
+        (b->be ? 0 : err_set(err, ERR_NOTFOUND, "no backend %s", setup->dev.backend)) ?: plans_get(&b->plans, -1, &b->plan, err);
     if (rc)
         goto out;
     plan_slots(b->plan, &b->set.problem, b->set.row, &b->set.dev, NULL, b->vals);
-    rc = check_fits(b->set.op, b->plan, b->vals, b->set.row, &b->set.dev, err);
-    if (!rc)
-        rc = device_open(&b->set.dev, &b->dev, err);
-    if (!rc)
-        rc = device_alloc(b->dev, RESULT_BYTES, &b->result, err);
-    if (!rc)
-        rc = make_args(b, err);
-    if (!rc)
-        rc = make_flush(b, err);
+    rc = check_fits(b->set.op, b->plan, b->vals, b->set.row, &b->set.dev, err)
+        ?: device_open(&b->set.dev, &b->dev, err)
+        ?: device_alloc(b->dev, RESULT_BYTES, &b->result, err)
+        ?: make_args(b, err)
+        ?: make_flush(b, err);
     double bytes, flops;
-    if (!rc)
-        rc = plan_work(b->plan, b->vals, &bytes, &flops, err);
-    if (!rc)
-        rc = reference_open(b, &facts->reference_ns, err);
+    rc = rc ?: plan_work(b->plan, b->vals, &bytes, &flops, err) ?: reference_open(b, &facts->reference_ns, err);
     bench_alive(b);
-    if (!rc)
-        rc = time_copy(b, bytes, &facts->copy_ns, err);
+    rc = rc ?: time_copy(b, bytes, &facts->copy_ns, err);
 out:
     if (rc)
         bench_close(b);
@@ -235,13 +223,9 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
         return err_nomem(err);
     bench_alive(b);
     int rc = inputs_fill(b, TIMED, err); /* goes on while the code is loaded */
-    if (!rc)
-        rc = candidate_load(b, &c->config, c->binary, c->binary_bytes, l, r, err);
+    rc = rc ?: candidate_load(b, &c->config, c->binary, c->binary_bytes, l, r, err);
     bench_alive(b);
-    if (!rc)
-        rc = verify(b, l, r, err);
-    if (!rc)
-        rc = time_samples(b, l, cut_ns, r, err);
+    rc = rc ?: verify(b, l, r, err) ?: time_samples(b, l, cut_ns, r, err);
     candidate_unload(b, l);
     mem_free(l);
     return rc;
@@ -315,12 +299,7 @@ int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int r
         rc = out[i].samples ? 0 : err_nomem(err);
     }
     b->inputs_pass = -1;
-    if (!rc)
-        rc = reserve(b, c, n, l, err);
-    if (!rc)
-        rc = load_all(b, c, n, l, out, err);
-    if (!rc)
-        rc = playoff_rounds(b, l, n, rounds, out, err);
+    rc = rc ?: reserve(b, c, n, l, err) ?: load_all(b, c, n, l, out, err) ?: playoff_rounds(b, l, n, rounds, out, err);
     for (int i = 0; l && i < n; i++)
         candidate_unload(b, &l[i]);
     mem_free(l);

@@ -30,7 +30,7 @@ int candidate_workspaces(struct bench *b, const struct config *config, int64_t b
         if (bytes[i] < 1)
             bytes[i] = 1;
     }
-    return rc ? rc : n;
+    return rc ?: n;
 }
 
 /* Whether the device could hold so many bytes of workspaces, if nobody else used it. */

@@ -9,9 +9,7 @@ static int64_t with_guards(int64_t bytes)
 int guarded_alloc(struct bench *b, int64_t bytes, struct guarded *out, struct err *err)
 {
     *out = (struct guarded){ .bytes = bytes, .total = with_guards(bytes) };
-    int rc = device_alloc(b->dev, out->total, &out->whole, err);
-    if (!rc)
-        rc = device_view(b->dev, out->whole, GUARD, bytes, &out->inside, err);
+    int rc = device_alloc(b->dev, out->total, &out->whole, err) ?: device_view(b->dev, out->whole, GUARD, bytes, &out->inside, err);
     if (rc)
         guarded_free(b, out);
     return rc;
@@ -28,8 +26,8 @@ int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err)
 {
     static const uint8_t paints[PASSES] = { 0xff, 0x5a };
     g->paint = paints[pass];
-    int rc = device_fill(b->dev, g->whole, 0, GUARD, g->paint, err);
-    return rc ? rc : device_fill(b->dev, g->whole, GUARD + g->bytes, g->total - GUARD - g->bytes, g->paint, err);
+    return device_fill(b->dev, g->whole, 0, GUARD, g->paint, err)
+               ?: device_fill(b->dev, g->whole, GUARD + g->bytes, g->total - GUARD - g->bytes, g->paint, err);
 }
 
 int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct err *err)
@@ -38,8 +36,8 @@ int guarded_poison(struct bench *b, struct guarded *g, enum poison with, struct 
         return device_fill(b->dev, g->inside, 0, g->bytes, with == POISON_ONES ? 0xff : 0, err);
     struct service *s = &b->services[0]; /* of any type */
     int64_t n = g->bytes / s->type->bytes, left = g->bytes % s->type->bytes;
-    int rc = service_fill(b, s, g->inside, n, (struct contents){ .seed = b->digest_key }, err);
-    return rc ? rc : device_fill(b->dev, g->inside, g->bytes - left, left, 0x96, err);
+    return service_fill(b, s, g->inside, n, (struct contents){ .seed = b->digest_key }, err)
+               ?: device_fill(b->dev, g->inside, g->bytes - left, left, 0x96, err);
 }
 
 static void pool_give_back(struct bench *b, int i)

@@ -24,8 +24,7 @@ static int compile(struct bench *b, struct buf *binary, struct err *err)
     int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &source, err);
     if (b->set.fresh) /* a text that no cache of the driver has seen */
         buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
-    if (!rc)
-        rc = service_compile(b, &source, binary, err);
+    rc = rc ?: service_compile(b, &source, binary, err);
     buf_free(&source);
     return rc;
 }
@@ -38,15 +37,12 @@ static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *er
     for (int i = 0; !rc && zeros && i < b->nargs; i++)
         if (b->args[i].arg->kind == ARG_OUTPUT)
             rc = guarded_poison(b, &b->args[i].buf, POISON_ZEROS, err);
-    if (!rc)
-        rc = device_span_begin(b->dev, 0, err);
-    if (!rc)
-        rc = candidate_launch(b, b->reference, &b->reference->own, err);
-    if (!rc)
-        rc = device_span_end(b->dev, 0, err);
-    if (!rc)
-        rc = device_sync(b->dev, err);
-    return rc ? rc : device_span_ns(b->dev, 0, ns, err);
+    return rc
+        ?: device_span_begin(b->dev, 0, err)
+        ?: candidate_launch(b, b->reference, &b->reference->own, err)
+        ?: device_span_end(b->dev, 0, err)
+        ?: device_sync(b->dev, err)
+        ?: device_span_ns(b->dev, 0, ns, err);
 }
 
 /* Keeps what one pass is to give: a copy of the reference's output, out of the way of candidates, and its digest. */
@@ -58,12 +54,10 @@ static int keep_expected(struct bench *b, int pass, struct err *err)
         if (!is_output(a))
             continue;
         if (pass == TIMED || b->set.op->check != CHECK_EXACT) {
-            rc = device_alloc(b->dev, a->buf.bytes, &a->expected[pass], err);
-            if (!rc)
-                rc = device_copy(b->dev, a->expected[pass], a->buf.inside, a->buf.bytes, err);
+            rc = device_alloc(b->dev, a->buf.bytes, &a->expected[pass], err)
+                     ?: device_copy(b->dev, a->expected[pass], a->buf.inside, a->buf.bytes, err);
         }
-        if (!rc)
-            rc = digest_of(b, a, a->buf.inside, a->digest[pass], err);
+        rc = rc ?: digest_of(b, a, a->buf.inside, a->digest[pass], err);
         for (int k = 0; !rc && k < 2 && is_exact(a, pass); k++)
             b->digest[pass][k] += a->digest[pass][k];
     }
@@ -80,11 +74,7 @@ static int check_written(struct bench *b, struct err *err)
         struct found found;
         if (a->arg->kind != ARG_OUTPUT || a->arg->partial)
             continue;
-        rc = service_begin(b, err);
-        if (!rc)
-            rc = service_check_unwritten(b, a, err);
-        if (!rc)
-            rc = service_end(b, 0, &found, err);
+        rc = service_begin(b, err) ?: service_check_unwritten(b, a, err) ?: service_end(b, 0, &found, err);
         if (!rc && found.count)
             rc = err_set(err, ERR_INVALID,
                          "leaves %u elements of %s unwritten, from about element %lld on: it must write all, or the argument says "
@@ -121,12 +111,7 @@ static int keep_inputs(struct bench *b, int pass, struct err *err)
     int rc = find_input(b, pass, &r, err);
     if (rc == VERDICT)
         rc = err_set(err, ERR_INVALID, "%s", r.reason);
-    if (!rc)
-        rc = service_begin(b, err);
-    if (!rc)
-        rc = inputs_look(b, 0, err);
-    if (!rc)
-        rc = service_end(b, 1, &sum, err);
+    rc = rc ?: service_begin(b, err) ?: inputs_look(b, 0, err) ?: service_end(b, 1, &sum, err);
     if (!rc)
         memcpy(b->input_digest[pass], sum.digests[0], sizeof sum.digests[0]);
     return rc;
@@ -137,15 +122,9 @@ static int first_runs(struct bench *b, double *ns, struct err *err)
 {
     int rc = 0;
     for (int pass = 0; !rc && pass < PASSES; pass++) {
-        rc = run(b, pass, false, ns, err);
-        if (!rc)
-            rc = keep_inputs(b, pass, err);
-        if (!rc)
-            rc = keep_expected(b, pass, err);
+        rc = run(b, pass, false, ns, err) ?: keep_inputs(b, pass, err) ?: keep_expected(b, pass, err);
     }
-    if (!rc)
-        rc = check_written(b, err);
-    return rc ? rc : check_again(b, err);
+    return rc ?: check_written(b, err) ?: check_again(b, err);
 }
 
 int reference_open(struct bench *b, double *ns, struct err *err)
@@ -157,13 +136,10 @@ int reference_open(struct bench *b, double *ns, struct err *err)
     int rc = b->reference ? set_tolerances(b, err) : err_nomem(err);
     if (rc)
         return rc;
-    rc = compile(b, &binary, err);
-    if (!rc)
-        rc = candidate_load(b, NULL, binary.data, binary.len, b->reference, &r, err);
+    rc = compile(b, &binary, err) ?: candidate_load(b, NULL, binary.data, binary.len, b->reference, &r, err);
     if (rc == VERDICT)
         rc = err_set(err, ERR_DEVICE, "%s", r.reason);
-    if (!rc)
-        rc = first_runs(b, ns, err);
+    rc = rc ?: first_runs(b, ns, err);
     buf_free(&binary);
     if (rc)
         err_prefix(err, "reference %s: ", b->set.op->reference_name);

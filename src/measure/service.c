@@ -31,9 +31,7 @@ static int compile_for(struct bench *b, const struct dtype *t, struct buf *binar
     struct buf text = { 0 }, source = { 0 };
     char path[4096];
     snprintf(path, sizeof path, "%s/templates/service.cu", b->set.home);
-    int rc = file_read(path, 1 << 20, &text, err);
-    if (!rc)
-        rc = source_prelude(b->set.op, &b->set.dev, &source, err);
+    int rc = file_read(path, 1 << 20, &text, err) ?: source_prelude(b->set.op, &b->set.dev, &source, err);
     if (!rc) {
         source_define_type(&source, "T", t);
         buf_put(&source, text.data, text.len);
@@ -55,9 +53,7 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
         }
     struct service *s = &b->services[b->nservices];
     struct buf binary = { 0 };
-    int rc = compile_for(b, t, &binary, err);
-    if (!rc)
-        rc = device_load(b->dev, binary.data, binary.len, &s->module, err);
+    int rc = compile_for(b, t, &binary, err) ?: device_load(b->dev, binary.data, binary.len, &s->module, err);
     struct {
         const char *name;
         struct kernel **kernel;

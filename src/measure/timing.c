@@ -14,18 +14,15 @@ static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, b
     int rc = timed_set_back(b, l, pass, keep_work, err);
     if (!rc && b->set.warm) { /* a run that is not timed fills the cache */
         rc = candidate_launch(b, l, &l->own, err);
-        if (!rc)
-            rc = timed_set_back(b, l, pass, keep_work, err);
+        rc = rc ?: timed_set_back(b, l, pass, keep_work, err);
     } else if (!rc) {
         rc = service_flush(b, err);
     }
-    if (!rc)
-        rc = device_span_begin(b->dev, span, err);
-    if (!rc)
-        rc = candidate_launch(b, l, &l->own, err);
-    if (!rc)
-        rc = device_span_end(b->dev, span, err);
-    return rc ? rc : outputs_look(b, pass, span, err);
+    return rc
+        ?: device_span_begin(b->dev, span, err)
+        ?: candidate_launch(b, l, &l->own, err)
+        ?: device_span_end(b->dev, span, err)
+        ?: outputs_look(b, pass, span, err);
 }
 
 /* What was right when it was verified. An earlier one of several timed runs leaves no output to be looked at. */
@@ -41,11 +38,7 @@ static int wrong_when_timed(struct result *r, bool on_left)
 static int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err)
 {
     struct found found;
-    int rc = guards_look(b, l, err);
-    if (!rc)
-        rc = inputs_look(b, n, err);
-    if (!rc)
-        rc = service_end(b, n + 1, &found, err);
+    int rc = guards_look(b, l, err) ?: inputs_look(b, n, err) ?: service_end(b, n + 1, &found, err);
     if (rc)
         return rc;
     int wrong = 0;
@@ -64,15 +57,12 @@ static int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool
                         struct err *err)
 {
     bench_alive(b);
-    int rc = b->inputs_pass == pass ? 0 : inputs_fill(b, pass, err);
-    if (!rc)
-        rc = service_begin(b, err);
+    int rc = (b->inputs_pass == pass ? 0 : inputs_fill(b, pass, err)) ?: service_begin(b, err);
     for (int i = 0; !rc && i < n; i++)
         rc = queue_sample(b, l, pass, i, on_left && !i, err);
     if (!rc && !r->sm_mhz) /* once, while the device works */
         device_clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
-    if (!rc)
-        rc = look_back(b, l, pass, n, on_left, r, err);
+    rc = rc ?: look_back(b, l, pass, n, on_left, r, err);
     for (int i = 0; !rc && i < n; i++)
         rc = device_span_ns(b->dev, i, &ns[i], err);
     return rc;
@@ -110,7 +100,7 @@ int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result
     int rc = r->samples ? sample(b, l, cut_ns, r, err) : err_nomem(err);
     if (rc)
         r->nsamples = 0;
-    return rc ? rc : stats_of(r->samples, r->nsamples, &r->stats, err);
+    return rc ?: stats_of(r->samples, r->nsamples, &r->stats, err);
 }
 
 /* One sample of the i-th, waited for and checked alone, so that what goes wrong is known to be its own. The flush, or the run that is
@@ -121,8 +111,7 @@ static int play(struct bench *b, struct loaded *l, int i, int pass, double *ns, 
     int rc = 0;
     for (int k = 0; !rc && k < l->nwork; k++) /* other players have other zones in the pool */
         rc = guarded_paint(b, &l->work[k], TIMED, err);
-    if (!rc)
-        rc = take_samples(b, l, pass, 1, false, ns, out, err);
+    rc = rc ?: take_samples(b, l, pass, 1, false, ns, out, err);
     return rc == VERDICT ? bench_control(b, err) : rc;
 }
 
@@ -169,27 +158,20 @@ int time_copy(struct bench *b, double bytes, double *ns, struct err *err)
     *ns = 0;
     if (half < 1)
         return 0;
-    int rc = device_alloc(b->dev, half, &from, err);
-    if (!rc)
-        rc = device_alloc(b->dev, half, &to, err);
-    if (!rc)
-        rc = device_fill(b->dev, from, 0, half, 1, err);
+    int rc = device_alloc(b->dev, half, &from, err)
+        ?: device_alloc(b->dev, half, &to, err)
+        ?: device_fill(b->dev, from, 0, half, 1, err);
     for (int i = -1; !rc && i < COPY_SAMPLES; i++) { /* -1: to warm up */
         bench_alive(b);
-        rc = b->set.warm ? 0 : service_flush(b, err);
-        if (!rc)
-            rc = device_span_begin(b->dev, 0, err);
-        if (!rc)
-            rc = device_copy(b->dev, to, from, half, err);
-        if (!rc)
-            rc = device_span_end(b->dev, 0, err);
-        if (!rc)
-            rc = device_sync(b->dev, err);
+        rc = (b->set.warm ? 0 : service_flush(b, err))
+            ?: device_span_begin(b->dev, 0, err)
+            ?: device_copy(b->dev, to, from, half, err)
+            ?: device_span_end(b->dev, 0, err)
+            ?: device_sync(b->dev, err);
         if (!rc && i >= 0)
             rc = device_span_ns(b->dev, 0, &samples[i], err);
     }
-    if (!rc)
-        rc = stats_of(samples, COPY_SAMPLES, &stats, err);
+    rc = rc ?: stats_of(samples, COPY_SAMPLES, &stats, err);
     if (!rc && stats.median * scale <= TIME_MAX) /* else it stays unknown */
         *ns = stats.median * scale;
     if (rc == ERR_NOMEM) /* then the copy is unknown, which harms nothing else */

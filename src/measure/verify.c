@@ -55,9 +55,8 @@ int inputs_fill(struct bench *b, int pass, struct err *err)
         struct bench_arg *a = &b->args[i];
         if (!a->buf.inside || (a->arg->kind == ARG_INPUT && held == pass))
             continue;
-        rc = guarded_paint(b, &a->buf, pass, err);
-        if (!rc)
-            rc = a->arg->kind == ARG_OUTPUT ? guarded_poison(b, &a->buf, poison_of(pass), err) : fill_arg(b, a, pass, err);
+        rc = guarded_paint(b, &a->buf, pass, err)
+                 ?: (a->arg->kind == ARG_OUTPUT ? guarded_poison(b, &a->buf, poison_of(pass), err) : fill_arg(b, a, pass, err));
     }
     if (!rc)
         b->inputs_pass = pass;
@@ -115,11 +114,7 @@ static int find_guard(struct bench *b, struct loaded *l, const char **where, str
         struct found found = { 0 };
         if (!buffer_at(b, l, i)->inside)
             continue;
-        rc = service_begin(b, err);
-        if (!rc)
-            rc = service_check_guards(b, buffer_at(b, l, i), err);
-        if (!rc)
-            rc = service_end(b, 0, &found, err);
+        rc = service_begin(b, err) ?: service_check_guards(b, buffer_at(b, l, i), err) ?: service_end(b, 0, &found, err);
         if (!rc && found.count)
             *where = i < b->nargs ? b->args[i].arg->name : "a workspace";
     }
@@ -191,11 +186,7 @@ bool same(const uint32_t a[2], const uint32_t b[2])
 int digest_of(struct bench *b, const struct bench_arg *a, struct memory *m, uint32_t digest[2], struct err *err)
 {
     struct found now;
-    int rc = service_begin(b, err);
-    if (!rc)
-        rc = service_digest(b, a, m, 0, err);
-    if (!rc)
-        rc = service_end(b, 1, &now, err);
+    int rc = service_begin(b, err) ?: service_digest(b, a, m, 0, err) ?: service_end(b, 1, &now, err);
     if (!rc)
         memcpy(digest, now.digests[0], sizeof now.digests[0]);
     return rc;
@@ -216,11 +207,7 @@ static int check_elements(struct bench *b, const struct bench_arg *a, int pass, 
     struct found found;
     uint32_t now[2];
     double tolerance = is_exact(a, pass) ? 0 : a->tolerance;
-    int rc = service_begin(b, err);
-    if (!rc)
-        rc = service_check_same(b, a, pass, tolerance, err);
-    if (!rc)
-        rc = service_end(b, 0, &found, err);
+    int rc = service_begin(b, err) ?: service_check_same(b, a, pass, tolerance, err) ?: service_end(b, 0, &found, err);
     if (rc || !found.count)
         return rc;
     /* Before an expected output condemns a candidate: is it still what the reference wrote? */
@@ -230,7 +217,7 @@ static int check_elements(struct bench *b, const struct bench_arg *a, int pass, 
         return err_set(err, ERR_DEVICE, "a candidate wrote over the expected output");
     }
     condemn(r, OUT_WRONG, "%s is not what the reference gives", a->arg->name);
-    return rc ? rc : describe(b, a, pass, tolerance, &found, r, err);
+    return rc ?: describe(b, a, pass, tolerance, &found, r, err);
 }
 
 static int find_output(struct bench *b, int pass, struct result *r, struct err *err)
@@ -252,11 +239,7 @@ int find_input(struct bench *b, int pass, struct result *r, struct err *err)
         struct found found;
         if (a->arg->kind != ARG_INPUT)
             continue;
-        rc = service_begin(b, err);
-        if (!rc)
-            rc = service_check_source(b, a, contents_of(b, a, pass), err);
-        if (!rc)
-            rc = service_end(b, 0, &found, err);
+        rc = service_begin(b, err) ?: service_check_source(b, a, contents_of(b, a, pass), err) ?: service_end(b, 0, &found, err);
         if (!rc && found.count)
             rc = condemn(r, OUT_WRONG, "changed its input %s", a->arg->name);
     }
@@ -272,11 +255,7 @@ int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, stru
         /* On a CPU it may have hit more than the zone: this process is not to be trusted with the next one. */
         return b->set.dev.shares_cores ? err_set(err, ERR_DEVICE, "a candidate wrote outside its buffers") : rc;
     }
-    if (!rc)
-        rc = find_input(b, pass, r, err);
-    if (!rc)
-        rc = find_output(b, pass, r, err);
-    return rc;
+    return rc ?: find_input(b, pass, r, err) ?: find_output(b, pass, r, err);
 }
 
 /* What was there before, in front of a reason that came of it. */
@@ -296,30 +275,23 @@ static void tell_before(const struct loaded *l, struct way way, struct result *r
 static int look(struct bench *b, struct loaded *l, struct way way, struct result *r, struct err *err)
 {
     struct found found;
-    int rc = service_begin(b, err);
-    if (!rc)
-        rc = outputs_look(b, way.pass, 0, err);
-    if (!rc)
-        rc = guards_look(b, l, err);
+    int rc = service_begin(b, err) ?: outputs_look(b, way.pass, 0, err) ?: guards_look(b, l, err);
     if (!rc && !way.inputs_later)
         rc = inputs_look(b, 1, err);
-    if (!rc)
-        rc = service_end(b, 2, &found, err);
+    rc = rc ?: service_end(b, 2, &found, err);
     if (rc)
         return rc;
     bool kept = way.inputs_later || same(found.digests[1], b->input_digest[way.pass]);
     if (kept && !found.count && same(found.digests[0], b->digest[way.pass]))
         return 0;
-    rc = diagnose(b, l, way.pass, r, err);
-    return rc ? rc : err_set(err, ERR_DEVICE, "a check failed, and what it found was gone when it was looked at");
+    return diagnose(b, l, way.pass, r, err)
+               ?: err_set(err, ERR_DEVICE, "a check failed, and what it found was gone when it was looked at");
 }
 
 static int launch(struct bench *b, struct loaded *l, const struct binding *how, struct result *r, struct err *err)
 {
     struct err why = { 0 };
-    int rc = candidate_launch(b, l, how, &why);
-    if (!rc)
-        rc = device_sync(b->dev, &why);
+    int rc = candidate_launch(b, l, how, &why) ?: device_sync(b->dev, &why);
     if (!rc)
         return 0;
     if (why.code == ERR_NOMEM)
@@ -327,7 +299,7 @@ static int launch(struct bench *b, struct loaded *l, const struct binding *how, 
     /* An error that stays takes the context with it; one that does not was a refusal. */
     rc = device_sync(b->dev, err);
     condemn(r, rc ? OUT_CRASH : OUT_LAUNCH_ERROR, "%s", why.msg);
-    return rc ? rc : VERDICT;
+    return rc ?: VERDICT;
 }
 
 int verify_pass(struct bench *b, struct loaded *l, struct way way, struct result *r, struct err *err)
@@ -336,20 +308,16 @@ int verify_pass(struct bench *b, struct loaded *l, struct way way, struct result
     bench_alive(b);
     if (way.after_other && l->has_other)
         rc = launch(b, l, &l->other, r, err);
-    if (!rc)
-        rc = inputs_fill(b, way.pass, err);
+    rc = rc ?: inputs_fill(b, way.pass, err);
     for (int i = 0; !rc && i < l->nwork && way.poisoned; i++) {
-        rc = guarded_paint(b, &l->work[i], way.pass, err);
-        if (!rc)
-            rc = guarded_poison(b, &l->work[i], poison_of(way.pass), err);
+        rc = guarded_paint(b, &l->work[i], way.pass, err) ?: guarded_poison(b, &l->work[i], poison_of(way.pass), err);
     }
     if (!rc) {
         bench_alive(b);
         rc = launch(b, l, &l->own, r, err);
         bench_alive(b);
     }
-    if (!rc)
-        rc = look(b, l, way, r, err);
+    rc = rc ?: look(b, l, way, r, err);
     if (r->outcome != OUT_OK)
         tell_before(l, way, r);
     return rc;

@@ -70,8 +70,7 @@ static int check_types(const struct op *op, struct names *scope, struct err *err
     int rc = counted(op->ntypes, 1, MAX_TYPES, "types", err);
     for (int i = 0; !rc && i < op->ntypes; i++)
         rc = scope_name(scope, op->types[i], "type", err);
-    if (!rc)
-        rc = counted(op->nrows, 1, MANY, "bindings of types", err);
+    rc = rc ?: counted(op->nrows, 1, MANY, "bindings of types", err);
     for (int i = 0; !rc && i < op->nrows * op->ntypes; i++)
         if (!op->rows[i])
             rc = err_set(err, ERR_INVALID, "binding %d of the types lacks an element type", i / op->ntypes + 1);
@@ -107,9 +106,7 @@ static int check_args(const struct op *op, struct names *seen, struct err *err)
 {
     int rc = counted(op->nargs, 1, MAX_ARGS, "arguments", err);
     for (int i = 0; !rc && i < op->nargs; i++) {
-        rc = name_once(seen, op->args[i].name, "argument", err);
-        if (!rc)
-            rc = check_arg(op, &op->args[i], err);
+        rc = name_once(seen, op->args[i].name, "argument", err) ?: check_arg(op, &op->args[i], err);
     }
     return rc;
 }
@@ -178,17 +175,14 @@ static int check_params(const struct variant *v, struct names scope, struct err 
             rc = err_set(err, ERR_INVALID, "parameter %s: %d values: there can be 1 to %d", p->name, p->n, MAX_VALUES);
         for (int j = 0; !rc && j < p->n; j++)
             rc = check_value(p, j, err);
-        if (!rc)
-            rc = check_distinct(p, err);
+        rc = rc ?: check_distinct(p, err);
     }
     return rc;
 }
 
 static int check_launch(const struct launch *l, int known_args, struct err *err)
 {
-    int rc = named(l->kernel, "kernel", err);
-    if (!rc)
-        rc = counted(l->nargs, 0, 2 * MAX_ARGS, "arguments of a kernel", err);
+    int rc = named(l->kernel, "kernel", err) ?: counted(l->nargs, 0, 2 * MAX_ARGS, "arguments of a kernel", err);
     for (int i = 0; !rc && i < l->nargs; i++)
         if (l->args[i] < 0 || l->args[i] >= known_args)
             rc = err_set(err, ERR_INVALID, "kernel %s: its argument %d is none of the op's or variant's", l->kernel, i + 1);
@@ -203,8 +197,7 @@ static int check_workspaces(const struct op *op, const struct variant *v, struct
         rc = name_once(&seen, w->name, "workspace", err);
         if (!rc && !w->count)
             rc = err_set(err, ERR_INVALID, "workspace %s: has no count of elements", w->name);
-        if (!rc)
-            rc = check_type_use(op, w->type, "workspace", w->name, err);
+        rc = rc ?: check_type_use(op, w->type, "workspace", w->name, err);
     }
     return rc;
 }
@@ -219,8 +212,7 @@ static int check_needs(const struct op *op, const struct variant *v, struct err 
         if ((n->kind == NEED_ALIGN) != (n->bytes != NULL))
             return err_set(err, ERR_INVALID, "precondition %d: an alignment has bytes, anything else has none", i + 1);
     }
-    if (!rc)
-        rc = counted(v->nclear, 0, op->nargs, "cleared arguments", err);
+    rc = rc ?: counted(v->nclear, 0, op->nargs, "cleared arguments", err);
     for (int i = 0; !rc && i < v->nclear; i++)
         if (v->clear[i] < 0 || v->clear[i] >= op->nargs || op->args[v->clear[i]].kind != ARG_OUTPUT)
             rc = err_set(err, ERR_INVALID, "cleared argument %d: must be an output of the op's", i + 1);
@@ -246,21 +238,14 @@ static int check_variant(const struct op *op, const struct variant *v, const str
 {
     if (!v->template_name || !v->template_text)
         return err_set(err, ERR_INVALID, "has no template");
-    int rc = check_params(v, *scope, err);
-    if (!rc)
-        rc = counted(v->nwhere, 0, MANY, "constraints", err);
+    int rc = check_params(v, *scope, err) ?: counted(v->nwhere, 0, MANY, "constraints", err);
     for (int i = 0; !rc && i < v->nwhere; i++)
         if (!v->where[i].text)
             rc = err_set(err, ERR_INVALID, "constraint %d is empty", i + 1);
-    if (!rc)
-        rc = check_workspaces(op, v, *args, err);
-    if (!rc)
-        rc = counted(v->nlaunches, 1, MAX_LAUNCHES, "launches", err);
+    rc = rc ?: check_workspaces(op, v, *args, err) ?: counted(v->nlaunches, 1, MAX_LAUNCHES, "launches", err);
     for (int i = 0; !rc && i < v->nlaunches; i++)
         rc = check_launch(&v->launches[i], op->nargs + v->nworkspaces, err);
-    if (!rc)
-        rc = check_needs(op, v, err);
-    return rc ? rc : check_requires(&v->requires, err);
+    return rc ?: check_needs(op, v, err) ?: check_requires(&v->requires, err);
 }
 
 static int check_variants(const struct op *op, const struct names *scope, const struct names *args, struct err *err)
@@ -353,23 +338,15 @@ int op_check(const struct op *op, struct err *err)
     int rc = named(op->name, "op", err);
     if (rc)
         return rc;
-    rc = check_axes(op, &scope, err);
-    if (!rc)
-        rc = check_types(op, &scope, err);
-    if (!rc)
-        rc = check_args(op, &args, err);
-    if (!rc)
-        rc = check_reference(op, err);
-    if (!rc)
-        rc = check_variants(op, &scope, &args, err);
-    if (!rc)
-        rc = check_defaults(op, err);
-    if (!rc)
-        rc = check_shapes(op, err);
-    if (!rc)
-        rc = check_preludes(op, err);
-    if (!rc)
-        rc = check_includes(op, err);
+    rc = check_axes(op, &scope, err)
+        ?: check_types(op, &scope, err)
+        ?: check_args(op, &args, err)
+        ?: check_reference(op, err)
+        ?: check_variants(op, &scope, &args, err)
+        ?: check_defaults(op, err)
+        ?: check_shapes(op, err)
+        ?: check_preludes(op, err)
+        ?: check_includes(op, err);
     if (rc)
         err_prefix(err, "op %s: ", op->name);
     return rc;

@@ -220,8 +220,7 @@ int op_get_as(struct cursor *in, bool lines, struct op **out, struct err *err)
         rc = err_nomem(err);
     else if (in->bad)
         rc = err_set(err, ERR_CORRUPT, "op: its bytes are cut or not as cutune writes them");
-    if (!rc)
-        rc = op_check(op, err);
+    rc = rc ?: op_check(op, err);
     if (rc)
         op_free(op);
     else

@@ -105,13 +105,10 @@ static int compile_op(struct plan *p, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && i < op->nargs; i++)
         rc = compile_arg(p, &op->args[i], &p->args[i], err);
-    if (!rc)
-        rc = compile(p, op->work_bytes, AXES | TYPES, &p->work_bytes, err, "work.bytes");
-    if (!rc)
-        rc = compile(p, op->work_flops, AXES | TYPES, &p->work_flops, err, "work.flops");
-    if (!rc)
-        rc = compile(p, op->check_length, AXES | TYPES, &p->length, err, "check.length");
-    return rc;
+    return rc
+        ?: compile(p, op->work_bytes, AXES | TYPES, &p->work_bytes, err, "work.bytes")
+        ?: compile(p, op->work_flops, AXES | TYPES, &p->work_flops, err, "work.flops")
+        ?: compile(p, op->check_length, AXES | TYPES, &p->length, err, "check.length");
 }
 
 /* where: for messages, "variant tile" or "variant tile, launch 2". */
@@ -122,7 +119,7 @@ static int compile_launch(struct plan *p, const struct launch *l, struct launch_
         rc = compile(p, l->grid[d], ALL, &f->grid[d], err, "%s, grid[%d]", where, d + 1);
     for (int d = 0; !rc && d < 3; d++)
         rc = compile(p, l->block[d], ALL, &f->block[d], err, "%s, block[%d]", where, d + 1);
-    return rc ? rc : compile(p, l->shared, ALL, &f->shared, err, "%s, shared", where);
+    return rc ?: compile(p, l->shared, ALL, &f->shared, err, "%s, shared", where);
 }
 
 static int compile_launches(struct plan *p, const struct launch *launches, int n, const char *whose, struct err *err)
@@ -167,8 +164,7 @@ static int compile_variant(struct plan *p, const struct variant *v, struct err *
         rc = compile(p, v->where[i].text, ALL, &p->where[i], err, "variant %s, constraint `%.120s`", v->name, v->where[i].text);
     for (int i = 0; !rc && i < v->nneeds; i++)
         rc = compile(p, v->needs[i].bytes, PARAMS | TYPES, &p->needs[i], err, "variant %s, needs[%d]", v->name, i + 1);
-    if (!rc)
-        rc = compile_workspaces(p, v, err);
+    rc = rc ?: compile_workspaces(p, v, err);
     if (rc)
         return rc;
     char whose[MAX_NAME + 16];
@@ -195,8 +191,7 @@ int plan_new(const struct op *op, int variant, struct plan **out, struct err *er
         rc = compile_variant(p, p->variant, err);
     else if (!rc)
         rc = compile_launches(p, &op->reference, op->reference_text ? 1 : 0, "reference", err);
-    if (!rc)
-        rc = plan_list_checks(p, err);
+    rc = rc ?: plan_list_checks(p, err);
     if (rc)
         plan_free(p);
     else

@@ -111,12 +111,10 @@ int plan_list_checks(struct plan *p, struct err *err)
     p->checks = arena_array(p->arena, (size_t)most, sizeof *p->checks);
     if (!p->checks)
         return err_nomem(err);
-    int rc = add_where(p, err);
-    if (!rc)
-        rc = add_required(p, err);
+    int rc = add_where(p, err) ?: add_required(p, err);
     for (int i = 0; !rc && i < p->nlaunches; i++)
         rc = add_launch_limits(p, i, err);
-    return rc ? rc : add_buffer_limits(p, err);
+    return rc ?: add_buffer_limits(p, err);
 }
 
 int plan_checks(const struct plan *p)

@@ -180,8 +180,7 @@ static int amount(const struct field *f, const struct val *slots, double *out, s
 
 int plan_work(const struct plan *p, const struct val *slots, double *bytes, double *flops, struct err *err)
 {
-    int rc = amount(p->work_bytes, slots, bytes, err);
-    return rc ? rc : amount(p->work_flops, slots, flops, err);
+    return amount(p->work_bytes, slots, bytes, err) ?: amount(p->work_flops, slots, flops, err);
 }
 
 int plan_length(const struct plan *p, const struct val *slots, int64_t *length, struct err *err)

@@ -48,11 +48,10 @@ static int try_op(const struct trial *t, struct err *err)
     for (int i = 0; i < t->op->nargs && !rc; i++)
         rc = t->op->args[i].kind == ARG_VALUE ? plan_arg_value(t->plan, i, t->slots, value, &size, err)
                                               : plan_arg_bytes(t->plan, i, t->slots, t->row, &n, err);
-    if (!rc)
-        rc = plan_work(t->plan, t->slots, &bytes, &flops, err);
-    if (!rc)
-        rc = plan_length(t->plan, t->slots, &n, err);
-    return rc ? rc : plan_geometry(t->plan, 0, t->slots, &geometry, err);
+    return rc
+        ?: plan_work(t->plan, t->slots, &bytes, &flops, err)
+        ?: plan_length(t->plan, t->slots, &n, err)
+        ?: plan_geometry(t->plan, 0, t->slots, &geometry, err);
 }
 
 /* The launches of a configuration are tried only if its constraints hold. */
@@ -138,9 +137,7 @@ static int check_shapes(const struct op *op, struct err *err)
         bool holds;
         if (!op->shapes[i].when)
             continue;
-        rc = expr_compile(op->shapes[i].when, &scope, &when, err);
-        if (!rc)
-            rc = expr_bool(when, slots, &holds, err);
+        rc = expr_compile(op->shapes[i].when, &scope, &when, err) ?: expr_bool(when, slots, &holds, err);
         expr_free(when);
         if (rc)
             err_prefix(err, "shapes: shape %d: when: ", i + 1);
@@ -169,7 +166,5 @@ int check_expressions(const struct op *op, struct err *err)
     int rc = try_all(op, NULL, NPROBLEMS, try_op, err);
     for (int v = 0; v < op->nvariants && !rc; v++)
         rc = try_all(op, &(struct config){ .variant = v }, NPROBLEMS, try_variant, err);
-    if (!rc)
-        rc = check_shapes(op, err);
-    return rc ? rc : check_last_default(op, err);
+    return rc ?: check_shapes(op, err) ?: check_last_default(op, err);
 }

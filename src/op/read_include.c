@@ -97,7 +97,7 @@ static int read_include(struct reader *r, const struct includer *from, const str
                 return 0;
         int rc = read_place(r, from, l, &places[i], &text);
         if (rc || text)
-            return rc ? rc : keep(r, from, l, &places[i], text, sure);
+            return rc ?: keep(r, from, l, &places[i], text, sure);
     }
     if (!sure)
         return 0; /* an error only for a compiler that gets there */

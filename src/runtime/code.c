@@ -147,8 +147,7 @@ static int compile_source(cutune_handle *h, struct code *c, struct err *err)
             rc = ERR_UNSUPPORTED;
         }
     }
-    if (!rc)
-        rc = h->backend->load(h->guest, binary.data, binary.len, b->format, &c->loaded, err);
+    rc = rc ?: h->backend->load(h->guest, binary.data, binary.len, b->format, &c->loaded, err);
     if (!rc)
         cache_save(h, c, &binary);
     if (compiler)

@@ -115,11 +115,7 @@ int cutune_open_with(const cutune_options *options, cutune **out)
     c->log = o->log;
     c->log_arg = o->log_arg;
     store_enter();
-    int rc = take_cache(o->cache, &c->cache, err);
-    if (!rc)
-        rc = open_tables(c, o->tables, err);
-    if (!rc)
-        rc = open_database(c, o->path, err);
+    int rc = take_cache(o->cache, &c->cache, err) ?: open_tables(c, o->tables, err) ?: open_database(c, o->path, err);
     store_leave();
     if (!rc && (c->capture || c->refresh_ms))
         rc = watch_start(c, err);

@@ -54,9 +54,8 @@ static int explain(struct lookup *s, cutune_match match, const char *why, struct
 /* Makes the kernel of a winner's record, which it takes over. */
 static int use(struct lookup *s, struct tuned *t, cutune_match match, double time_ns, const char *why, struct err *err)
 {
-    int rc = s->plain && t->op->variants->nneeds ? err_set(err, ERR_UNSUPPORTED, "it needs aligned buffers") : 0;
-    if (!rc)
-        rc = kernel_new(s->h, s->q, t, &s->found, err);
+    int rc = (s->plain && t->op->variants->nneeds ? err_set(err, ERR_UNSUPPORTED, "it needs aligned buffers") : 0)
+                 ?: kernel_new(s->h, s->q, t, &s->found, err);
     if (!rc) {
         s->found->record_ns = t->time_ns;
         s->found->time_ns = time_ns;
@@ -78,8 +77,7 @@ static int make(struct lookup *s, const struct known_device *d, const struct tun
         return 0;
     }
     struct tuned *t = NULL;
-    int rc = winner_load(s->h->owner->store, s->q->op, d, p, true, &t, err);
-    return rc ? rc : use(s, t, match, time_ns, why, err);
+    return winner_load(s->h->owner->store, s->q->op, d, p, true, &t, err) ?: use(s, t, match, time_ns, why, err);
 }
 
 /* What is known of the handle's device; null for nothing. */

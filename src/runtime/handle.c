@@ -106,12 +106,9 @@ static int take_device(const cutune_device *d, struct devspec *out)
         .fp64 = d->fp64,
         .shares_cores = d->cpu,
     };
-    int rc = take_text(out->backend, sizeof out->backend, d->backend, "backend");
-    if (!rc)
-        rc = take_text(out->name, sizeof out->name, d->name, "name");
-    if (!rc)
-        rc = take_text(out->arch, sizeof out->arch, d->arch, "arch");
-    return rc ? rc : take_text(out->mig, sizeof out->mig, d->mig, "mig");
+    int rc = take_text(out->backend, sizeof out->backend, d->backend, "backend")
+                 ?: take_text(out->name, sizeof out->name, d->name, "name");
+    return rc ?: take_text(out->arch, sizeof out->arch, d->arch, "arch") ?: take_text(out->mig, sizeof out->mig, d->mig, "mig");
 }
 
 static void handle_free(cutune_handle *h, bool here)
@@ -177,16 +174,12 @@ static int good(const cutune *c, cutune_handle **out)
 int cutune_attach(cutune *c, const cutune_device *device, cutune_handle **out)
 {
     struct devspec dev;
-    int rc = good(c, out);
-    if (!rc)
-        rc = take_device(device, &dev);
-    return rc ? rc : attach(c, &dev, NULL, NULL, out);
+    return good(c, out) ?: take_device(device, &dev) ?: attach(c, &dev, NULL, NULL, out);
 }
 
 int attach_to(cutune *c, const struct backend *backend, void *native, cutune_handle **out)
 {
-    int rc = good(c, out);
-    return rc ? rc : attach(c, NULL, backend, native, out);
+    return good(c, out) ?: attach(c, NULL, backend, native, out);
 }
 
 int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out)
@@ -199,7 +192,7 @@ int cutune_attach_opencl(cutune *c, void *queue, cutune_handle **out)
     int rc = good(c, out);
     if (!rc && !queue)
         rc = refuse(CUTUNE_ERR_INVALID, "no command queue given");
-    return rc ? rc : attach_to(c, &opencl_backend, queue, out);
+    return rc ?: attach_to(c, &opencl_backend, queue, out);
 }
 
 void cutune_detach(cutune_handle *h)

@@ -45,9 +45,7 @@ static int as_refusal(int rc, struct err *err)
 
 static int check(struct kernel_making *m, struct err *err)
 {
-    int rc = kernel_join(m->t->op, m->q->op, err);
-    if (!rc)
-        rc = as_damage(plan_new(m->op, 0, &m->plan, err), m, err);
+    int rc = kernel_join(m->t->op, m->q->op, err) ?: as_damage(plan_new(m->op, 0, &m->plan, err), m, err);
     if (rc)
         return rc;
     plan_slots(m->plan, &m->q->problem, m->q->row, &m->h->dev, &only_config, m->slots);

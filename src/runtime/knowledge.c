@@ -404,12 +404,7 @@ static int read_times(struct reading *r, struct store *s)
     if (rc)
         return rc;
     store_limit(s, TIME_STEPS);
-    rc = end_reading(r, s, store_each_time(s, r->op->name, take_time, r, r->err));
-    if (!rc)
-        rc = take_own_times(r);
-    if (!rc)
-        rc = sort_times(r);
-    return rc;
+    return end_reading(r, s, store_each_time(s, r->op->name, take_time, r, r->err)) ?: take_own_times(r) ?: sort_times(r);
 }
 
 int knowledge_load(struct store *s, const struct op *op, struct knowledge **out, struct err *err)

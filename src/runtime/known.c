@@ -21,9 +21,10 @@ int winner_load(struct store *s, const struct op *op, const struct known_device 
     struct tuned *t = NULL;
     op_row_print(&types, op, p->row);
     problem_print(&sizes, op, &p->problem);
-    int rc = types.failed || sizes.failed ? err_nomem(err) : 0;
-    if (!rc)
-        rc = (code ? store_find_winner : store_find_terms)(s, &d->dev, op->name, buf_text(&types), buf_text(&sizes), &t, err);
+    int rc =
+        buf_check(&types, err)
+            ?: buf_check(&sizes, err)
+            ?: (code ? store_find_winner : store_find_terms)(s, &d->dev, op->name, buf_text(&types), buf_text(&sizes), &t, err);
     if (!rc && (strcmp(t->variant, p->variant) || strcmp(t->json, p->json)))
         rc = err_set(err, ERR_NOTFOUND, "the winner of %s %s changed just now", op->name, buf_text(&sizes));
     buf_free(&types);
@@ -41,11 +42,9 @@ int candidate_plan(struct store *s, const struct op *op, const struct known_devi
         return 0;
     if (c->unusable)
         return ERR_CORRUPT;
-    int rc = c->tuned ? 0 : winner_load(s, op, d, &d->problems[c->problem], false, &c->tuned, err);
-    if (!rc)
-        rc = kernel_join(c->tuned->op, op, err);
-    if (!rc)
-        rc = plan_new(c->tuned->op, 0, &c->plan, err);
+    int rc = (c->tuned ? 0 : winner_load(s, op, d, &d->problems[c->problem], false, &c->tuned, err))
+        ?: kernel_join(c->tuned->op, op, err)
+        ?: plan_new(c->tuned->op, 0, &c->plan, err);
     c->unusable = rc && rc != ERR_NOMEM && rc != ERR_BUSY;
     return rc;
 }

@@ -115,8 +115,7 @@ static int launch(const struct cutune_kernel *k, void *stream, void *const *buff
     if (workspace && k->checks && (uintptr_t)workspace % GUEST_ALIGN)
         return refuse(CUTUNE_ERR_INVALID, "the workspace at %p is not aligned to %d bytes", workspace, GUEST_ALIGN);
     struct err *err = thread_err();
-    int rc = loaded(k, err);
-    return rc ? rc : k->backend->launch(k->guest, stream, &k->work, buffers, workspace, err);
+    return loaded(k, err) ?: k->backend->launch(k->guest, stream, &k->work, buffers, workspace, err);
 }
 
 int cutune_launch(const cutune_kernel *k, void *stream, void *const *buffers, int nbuffers)
@@ -137,9 +136,7 @@ int cutune_kernel_function(const cutune_kernel *k, int i, void **out)
         return refuse(CUTUNE_ERR_INVALID, k ? "no place for the function" : "no kernel given");
     if (i < 0 || i >= k->work.nlaunches)
         return refuse(CUTUNE_ERR_INVALID, "no launch %d: the kernel has %d, counted from 0", i, k->work.nlaunches);
-    int rc = check_forks(k->handle->generation);
-    if (!rc)
-        rc = loaded(k, thread_err());
+    int rc = check_forks(k->handle->generation) ?: loaded(k, thread_err());
     if (!rc)
         *out = k->backend->raw(k->launches[i].function);
     return rc;

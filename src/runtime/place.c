@@ -81,7 +81,7 @@ int open_tables(struct cutune *c, const char *given, struct err *err)
     } else {
         there = find_installed(&path);
     }
-    int rc = path.failed ? err_nomem(err) : 0;
+    int rc = buf_check(&path, err);
     if (!rc && asked && *asked && !there)
         rc = err_set(err, ERR_NOTFOUND, "%s: no such tables", asked);
     if (!rc && there)
@@ -110,8 +110,7 @@ static int place_of(struct cutune *c, const char *given, struct err *err)
     int rc = given ? 0 : store_default_path(c->capture, &path, err);
     if (rc == ERR_IO) /* the folder cannot be made: misses will not be written */
         rc = store_default_path(false, &path, err);
-    if (!rc)
-        rc = path_absolute(given ? given : path, &c->path, err);
+    rc = rc ?: path_absolute(given ? given : path, &c->path, err);
     mem_free(path);
     return rc;
 }
@@ -140,7 +139,6 @@ int open_database(struct cutune *c, const char *given, struct err *err)
     }
     if (rc == ERR_NOTFOUND && c->may_appear && (c->tables_path || c->capture))
         return 0; /* the tables answer until it is there */
-    if (!rc)
-        rc = store_generation(c->store, &c->seen, &why);
+    rc = rc ?: store_generation(c->store, &c->seen, &why);
     return rc ? err_set(err, rc, "%s", why.msg) : 0;
 }

@@ -41,7 +41,7 @@ int question_ask(cutune_handle *h, const char *op, const char *types, const int6
     q->flags = problem_flags(q->op, &q->problem);
     op_row_print(&q->types, q->op, q->row);
     problem_print(&q->sizes, q->op, &q->problem);
-    return q->types.failed || q->sizes.failed ? err_nomem(err) : 0;
+    return buf_check(&q->types, err) ?: buf_check(&q->sizes, err);
 }
 
 void question_free(struct question *q)

@@ -164,8 +164,7 @@ static int resolve(cutune_handle *h, struct entry *e, struct err *err)
     struct cutune_kernel *now = atomic_load_explicit(&e->kernel, memory_order_relaxed), *k = NULL;
     int rc = question_ask(h, e->op, e->types, e->sizes, e->nsizes, &q, err);
     bool other_form = rc || !now || now->known != q.known;
-    if (!rc)
-        rc = find_kernel(h, &q, now, &k, err);
+    rc = rc ?: find_kernel(h, &q, now, &k, err);
     question_free(&q);
     bool none = rc == ERR_INVALID || rc == ERR_NOTFOUND;
     if (!rc || (none && other_form)) /* a kernel of an earlier form of the op is no longer given */
@@ -191,8 +190,7 @@ static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **o
         return 0;
     int rc = question_ask(h, key->op, key->types, key->sizes, key->nsizes, &q, err);
     bool proper = !rc; /* invalid arguments get no entry */
-    if (!rc)
-        rc = find_kernel(h, &q, NULL, &k, err);
+    rc = rc ?: find_kernel(h, &q, NULL, &k, err);
     question_free(&q);
     bool wanted = proper && rc == ERR_NOTFOUND && h->owner->capture;
     if (rc && !wanted)
@@ -270,13 +268,11 @@ int cutune_prefetch(cutune_handle *h, const cutune_problem *problems, int n)
     for (int i = 0; i < n; i++) {
         const cutune_problem *p = &problems[i];
         const cutune_kernel *k = NULL;
-        int rc = p->size < sizeof *p ? refuse(CUTUNE_ERR_INVALID, "problem %d: its size is not set to sizeof(cutune_problem)", i)
-                                     : cutune_lookup(h, p->op, p->types, p->sizes, p->nsizes, &k);
-        if (!rc)
-            rc = kernel_load(k, thread_err());
+        int rc = (p->size < sizeof *p ? refuse(CUTUNE_ERR_INVALID, "problem %d: its size is not set to sizeof(cutune_problem)", i)
+                                      : cutune_lookup(h, p->op, p->types, p->sizes, p->nsizes, &k))
+                     ?: kernel_load(k, thread_err());
         struct cutune_kernel *other = NULL;
-        if (!rc)
-            rc = kernel_fallback(k, &other, thread_err());
+        rc = rc ?: kernel_fallback(k, &other, thread_err());
         if (!rc && other)
             rc = kernel_load(other, thread_err());
         if (rc && !first) {

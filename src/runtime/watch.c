@@ -223,8 +223,7 @@ static int write_down(cutune *c, const struct misses *m, enum store_mode mode, s
         rc = store_wanted_add(s, &miss->dev, miss->op, buf_text(&miss->types), buf_text(&miss->sizes), miss->count, miss->time_ns,
                               err);
     }
-    if (!rc)
-        rc = store_wanted_trim(s, MAX_WANTED, err);
+    rc = rc ?: store_wanted_trim(s, MAX_WANTED, err);
     if (begun)
         rc = store_end(s, rc, err);
     store_close(s);

@@ -47,7 +47,7 @@ static int find_strategy(const char *home, const char *strategy, struct buf *fil
         buf_fmt(file, "%s/tuner/search/%s.lua", home, strategy);
     else
         return err_set(err, ERR_INVALID, "'%.64s' is no strategy: a name such as random, or a file that ends in .lua", strategy);
-    return file->failed ? err_nomem(err) : 0;
+    return buf_check(file, err);
 }
 
 int search_adopt(const char *file, const struct forked *child, int64_t count, const struct space_bounds *bounds,
@@ -194,5 +194,5 @@ int search_tell(struct search *s, int64_t index, enum outcome outcome, double ti
     buf_u8(out, (uint8_t)outcome);
     buf_f64(out, time_ns);
     frame_end(out, f);
-    return out->failed ? err_nomem(err) : 0;
+    return buf_check(out, err);
 }

@@ -99,8 +99,7 @@ static int put_check(const struct op *op, const struct plan *plan, const struct 
     if (!rc && op->reference_text) {
         rc = source_render(op, NULL, row, dev, &source, err);
         buf_lstr(text, buf_text(&source));
-        if (!rc)
-            rc = put_launch(plan, &op->reference, 0, slots, text, err);
+        rc = rc ?: put_launch(plan, &op->reference, 0, slots, text, err);
     }
     buf_free(&source);
     return rc;
@@ -128,9 +127,7 @@ int source_basis(const struct op *op, const struct problem *prob, int row, const
     plan_slots(plan, prob, row, dev, NULL, slots);
     buf_u32(&text, PROTOCOL);
     buf_lstr(&text, compiler);
-    rc = put_args(op, plan, slots, row, &text, err);
-    if (!rc)
-        rc = put_check(op, plan, slots, row, dev, &text, err);
+    rc = put_args(op, plan, slots, row, &text, err) ?: put_check(op, plan, slots, row, dev, &text, err);
     plan_free(plan);
     return finish(&text, rc, basis, err);
 }

@@ -123,11 +123,10 @@ int source_render(const struct op *op, const struct config *config, int row, con
         buf_fmt(out, "#line 1 \"%s\"\n", name);
     int nvars = lua_vars(op, config, row, dev, names, vars);
     struct buf filled = { 0 };
-    rc = template_fill(name, text, vars, nvars, &filled, err);
-    if (!rc)
-        rc = include_expand(op, name, buf_text(&filled), template_has_lua(text), bare(dev), out, err);
+    rc = template_fill(name, text, vars, nvars, &filled, err)
+             ?: include_expand(op, name, buf_text(&filled), template_has_lua(text), bare(dev), out, err);
     buf_free(&filled);
-    return rc ? rc : out->failed ? err_nomem(err) : 0;
+    return rc ?: buf_check(out, err);
 }
 
 struct rendering {

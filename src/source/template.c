@@ -110,7 +110,7 @@ static int make_chunk(const char *name, const char *text, struct buf *chunk, str
         buf_str(chunk, "\n");
         line = *end ? end + 1 : end;
     }
-    return rc ? rc : chunk->failed ? err_nomem(err) : 0;
+    return rc ?: buf_check(chunk, err);
 }
 
 /* Numbers, texts, and booleans as 1 and 0, as in the #define lines. */

@@ -215,9 +215,7 @@ int group_list(struct group *g, const struct checker *with, double *removed, str
     w.questions = mem_array((size_t)nchecks, sizeof *w.questions);
     if (!w.questions)
         return err_nomem(err);
-    int rc = add_questions(&w);
-    if (!rc)
-        rc = descend(&w, 0, -1);
+    int rc = add_questions(&w) ?: descend(&w, 0, -1);
     for (int i = 0; i < nchecks; i++)
         mem_free(w.questions[i].answers);
     mem_free(w.questions);

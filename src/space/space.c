@@ -157,13 +157,10 @@ static int add_variant(struct space *s, int variant, const struct problem *prob,
     part->cartesian = 1;
     for (int p = 0; p < v->nparams; p++)
         part->cartesian *= v->params[p].n;
-    rc = make_groups(s, part, v, plan, err);
-    if (!rc)
-        rc = check_whole(part, &with, removed, &holds, err);
+    rc = make_groups(s, part, v, plan, err) ?: check_whole(part, &with, removed, &holds, err);
     if (!rc && holds)
         rc = list_groups(part, &with, removed, err);
-    if (!rc)
-        rc = note_removals(s, v, plan, removed, err);
+    rc = rc ?: note_removals(s, v, plan, removed, err);
     part->first = s->count;
     s->cartesian += part->cartesian;
     if (!rc && (__builtin_add_overflow(s->count, part->count, &s->count) || s->count > MAX_COUNT))
@@ -210,8 +207,7 @@ int space_new_within(const struct op *op, const struct problem *prob, int row, c
         rc = err_nomem(err);
     for (int v = 0; !rc && v < op->nvariants; v++)
         rc = add_variant(s, v, prob, row, with, err);
-    if (!rc)
-        rc = sort_removals(s, err);
+    rc = rc ?: sort_removals(s, err);
     if (rc) {
         space_free(s);
         return rc;

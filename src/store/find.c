@@ -61,8 +61,7 @@ static int default_ids(struct store *s, const char *backend, const char *op, con
         }
         ids[(*n)++] = col_int(&q, 1, INT64_MAX);
     }
-    if (!rc)
-        rc = query_check(&q, err);
+    rc = rc ?: query_check(&q, err);
     query_end(&q);
     return rc;
 }

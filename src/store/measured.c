@@ -65,9 +65,7 @@ int store_measured(struct store *s, const struct target *t, const struct measure
     struct buf samples = { 0 };
     for (int i = 0; i < m->result.nsamples; i++)
         buf_f64(&samples, m->result.samples[i]);
-    int rc = samples.failed ? err_nomem(err) : write_begin(s, err);
-    if (!rc)
-        rc = write_end(s, save(s, t, m, &samples, err), err);
+    int rc = (samples.failed ? err_nomem(err) : write_begin(s, err)) ?: write_end(s, save(s, t, m, &samples, err), err);
     buf_free(&samples);
     return rc;
 }
@@ -147,9 +145,7 @@ static int take_row(struct query *q, int (*each)(void *arg, const struct measure
     m.variant = col_name(q);
     m.json = col_text(q, MAX_LINE, 0);
     take_result(q, &m.result);
-    int rc = query_check(q, err);
-    if (!rc)
-        rc = each(arg, &m);
+    int rc = query_check(q, err) ?: each(arg, &m);
     result_free(&m.result);
     return rc;
 }
@@ -182,8 +178,7 @@ static int forget(struct store *s, const char *sql, const struct target *t, stru
 
 static int forget_winner(struct store *s, const struct target *t, struct err *err)
 {
-    int rc = forget(s, "DELETE FROM tuned WHERE device = ? AND problem = ? AND cache = ?", t, err);
-    return rc ? rc : code_prune(s, err);
+    return forget(s, "DELETE FROM tuned WHERE device = ? AND problem = ? AND cache = ?", t, err) ?: code_prune(s, err);
 }
 
 int store_forget(struct store *s, const struct target *t, struct err *err)
@@ -191,14 +186,11 @@ int store_forget(struct store *s, const struct target *t, struct err *err)
     int rc = write_begin(s, err);
     if (rc)
         return rc;
-    rc = forget(s, "DELETE FROM measurement WHERE device = ? AND problem = ? AND cache = ?", t, err);
-    if (!rc)
-        rc = forget_winner(s, t, err);
+    rc = forget(s, "DELETE FROM measurement WHERE device = ? AND problem = ? AND cache = ?", t, err) ?: forget_winner(s, t, err);
     return write_end(s, rc, err);
 }
 
 int store_forget_winner(struct store *s, const struct target *t, struct err *err)
 {
-    int rc = write_begin(s, err);
-    return rc ? rc : write_end(s, forget_winner(s, t, err), err);
+    return write_begin(s, err) ?: write_end(s, forget_winner(s, t, err), err);
 }

@@ -110,7 +110,7 @@ static int put_row(struct query *q, struct buf *out, const struct older_part *p,
             put_value_of(q, out);
         else
             rc = put_part(q->store, out, p->inner, id, place, err);
-    return rc ? rc : query_check(q, err);
+    return rc ?: query_check(q, err);
 }
 
 static void set_count(struct buf *out, size_t at, int n)
@@ -200,8 +200,7 @@ static void older_interface(sqlite3_context *context, int n, sqlite3_value **v)
     buf_str(&out, "cuo3");
     buf_lstr(&out, text_of(v[1], &rc));
     buf_lstr(&out, NULL); /* file */
-    if (!rc)
-        rc = put_parts(sqlite3_user_data(context), &out, parts, 6, sqlite3_value_int64(v[0]), &why);
+    rc = rc ?: put_parts(sqlite3_user_data(context), &out, parts, 6, sqlite3_value_int64(v[0]), &why);
     buf_u32(&out, 0); /* shapes */
     buf_lstr(&out, text_of(v[2], &rc));
     buf_lstr(&out, text_of(v[3], &rc));
@@ -234,8 +233,7 @@ static void older_kernel(sqlite3_context *context, int n, sqlite3_value **v)
     buf_lstr(&out, text_of(v[2], &rc));
     buf_lstr(&out, ""); /* its template's name and text */
     buf_lstr(&out, "");
-    if (!rc)
-        rc = put_parts(sqlite3_user_data(context), &out, parts, 7, sqlite3_value_int64(v[0]), &why);
+    rc = rc ?: put_parts(sqlite3_user_data(context), &out, parts, 7, sqlite3_value_int64(v[0]), &why);
     buf_lstr(&out, text_of(v[3], &rc));
     buf_u32(&out, (uint32_t)sqlite3_value_int64(v[4]));
     for (int i = 5; i < 8; i++)
@@ -445,8 +443,7 @@ int older_left(struct store *s, struct err *err)
         buf_fmt(&sql, "DROP VIEW IF EXISTS temp.%s;", tables[i].table);
     int rc = run(s, &sql, 0, err);
     s->older = 0;
-    if (!rc)
-        rc = schema_check(s, newest_schema, err);
+    rc = rc ?: schema_check(s, newest_schema, err);
     s->older = rc ? older : 0;
     return rc;
 }

@@ -31,7 +31,7 @@ static int folder_of(const char *path, struct buf *out, struct err *err)
         buf_str(out, ".");
     else
         buf_put(out, path, slash == path ? 1 : (size_t)(slash - path));
-    return out->failed ? err_nomem(err) : 0;
+    return buf_check(out, err);
 }
 
 static int check_folder(const char *path, struct err *err)
@@ -65,8 +65,7 @@ static int check_path(const char *path, const char *real, enum store_mode mode, 
             return err_set(err, ERR_NOTFOUND, "%s: a link to what is not there", path);
         if (mode != STORE_WRITE)
             return err_set(err, ERR_NOTFOUND, "%s: no such database; `cutune run` makes one", path);
-        int rc = check_folder(path, err);
-        return rc ? rc : check_beside(path, err);
+        return check_folder(path, err) ?: check_beside(path, err);
     }
     if (S_ISDIR(st.st_mode))
         return err_set(err, ERR_INVALID, "%s: a folder, not a database", path);
@@ -95,7 +94,7 @@ static int uri_of(const char *path, const char *parameters, struct buf *out, str
             buf_fmt(out, "%%%02X", (unsigned char)*p);
     }
     buf_str(out, parameters);
-    return out->failed ? err_nomem(err) : 0;
+    return buf_check(out, err);
 }
 
 /* A file may come from anywhere: nothing that its schema says is run beyond its tables. */
@@ -173,14 +172,14 @@ static int connect_read(struct store *s, struct err *err)
     if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY)
         return code ? store_failed(s, code, err) : 0;
     /* A file in WAL mode wants to make its index beside it. Where that cannot be, and no log waits, nobody writes: as it stands. */
-    rc = check_log(s->real, "and this folder is read-only: open it once where it can be written", err);
-    return rc ? rc : connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
+    return check_log(s->real, "and this folder is read-only: open it once where it can be written", err)
+               ?: connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
 }
 
 static int connect_tables(struct store *s, struct err *err)
 {
-    int rc = check_log(s->real, "and it was to be read only: open it once for writing", err);
-    return rc ? rc : connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
+    return check_log(s->real, "and it was to be read only: open it once for writing", err)
+               ?: connect(s, SQLITE_OPEN_READONLY, "?mode=ro&immutable=1", err);
 }
 
 static int check_schema(struct store *s, int version, struct err *err)
@@ -224,9 +223,7 @@ static int identify(struct store *s, enum store_mode mode, int *version, struct 
         return rc;
     s->steps = 0;
     s->most = SCHEMA_STEPS;
-    rc = read_head(s, mode, version, err);
-    if (!rc)
-        rc = check_schema(s, *version, err);
+    rc = read_head(s, mode, version, err) ?: check_schema(s, *version, err);
     s->most = 0;
     read_end(s, mine);
     return rc;
@@ -285,8 +282,7 @@ static void choose_journal(struct store *s)
 static int connect_write(struct store *s, struct err *err)
 {
     int version = 0, rc = check_locks(s->real, err);
-    if (!rc)
-        rc = connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
+    rc = rc ?: connect(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err);
     if (!rc)
         rc = identify(s, STORE_WRITE, &version, err); /* before anything is written: it may be somebody else's */
     if (rc)
@@ -334,13 +330,10 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
     if (!s || !(s->path = mem_strdup(path)))
         return mem_free(s), err_nomem(err);
     s->busy_ms = busy_ms;
-    int rc = real_path(path, &s->real, err);
-    if (!rc)
-        rc = check_path(path, s->real, mode, err);
-    if (!rc)
-        rc = path_absolute(path, &s->absolute, err);
-    if (!rc)
-        rc = open_as(s, mode, err);
+    int rc = real_path(path, &s->real, err)
+        ?: check_path(path, s->real, mode, err)
+        ?: path_absolute(path, &s->absolute, err)
+        ?: open_as(s, mode, err);
     if (rc)
         store_close(s);
     else

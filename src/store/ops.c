@@ -43,7 +43,7 @@ static int identity(const struct op *op, const char *contract, char hash[HASH_HE
         buf_lstr(&b, contract);
         hash_hex(buf_text(&b), b.len, hash);
     }
-    int rc = b.failed ? err_nomem(err) : 0;
+    int rc = buf_check(&b, err);
     buf_free(&b);
     return rc;
 }
@@ -57,8 +57,8 @@ static int find_op(struct store *s, const char *name, const char *hash, int64_t 
 /* Makes the row current, and any other of this name not. */
 static int make_current(struct store *s, const char *name, int64_t id, struct err *err)
 {
-    int rc = sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND id != ? AND current = 1", "ti", name, id);
-    return rc ? rc : sql_run(s, err, "UPDATE op SET current = 1 WHERE id = ?", "i", id);
+    return sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND id != ? AND current = 1", "ti", name, id)
+               ?: sql_run(s, err, "UPDATE op SET current = 1 WHERE id = ?", "i", id);
 }
 
 static int make_op(struct store *s, const struct op *op, const char *hash, const char *contract, int64_t *id, struct err *err)
@@ -91,9 +91,9 @@ static int update_op(struct store *s, const struct op *op, int64_t id, struct er
     int rc = list_variants(op, &variants, err);
     if (!rc && (interface.failed || variants.failed))
         rc = err_nomem(err);
-    if (!rc)
-        rc = sql_run(s, err, "UPDATE op SET interface = ?, variants = ? WHERE id = ?", "bti", &interface,
-                     op->nvariants ? buf_text(&variants) : NULL, id);
+    rc = rc
+             ?: sql_run(s, err, "UPDATE op SET interface = ?, variants = ? WHERE id = ?", "bti", &interface,
+                        op->nvariants ? buf_text(&variants) : NULL, id);
     buf_free(&interface);
     buf_free(&variants);
     return rc;
@@ -102,16 +102,10 @@ static int update_op(struct store *s, const struct op *op, int64_t id, struct er
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
 {
     char contract[HASH_HEX], hash[HASH_HEX];
-    int rc = op_contract(op, contract, err);
-    if (!rc)
-        rc = identity(op, contract, hash, err);
-    if (!rc)
-        rc = find_op(s, op->name, hash, id, err);
+    int rc = op_contract(op, contract, err) ?: identity(op, contract, hash, err) ?: find_op(s, op->name, hash, id, err);
     if (!rc && !*id)
         rc = make_op(s, op, hash, contract, id, err);
-    if (!rc)
-        rc = update_op(s, op, *id, err);
-    return rc ? rc : make_current(s, op->name, *id, err);
+    return rc ?: update_op(s, op, *id, err) ?: make_current(s, op->name, *id, err);
 }
 
 /* ---- read back: everything is checked, for the file may come from anywhere */
@@ -161,8 +155,7 @@ int store_op(struct store *s, const char *name, struct op **out, struct err *err
     else if (!rc)
         rc = err_set(err, ERR_NOTFOUND, "%s: op %s is not known to this database: nothing was tuned for it", s->path, name);
     query_end(&q);
-    if (!rc)
-        rc = check_plan(s, op, err);
+    rc = rc ?: check_plan(s, op, err);
     if (rc)
         op_free(op);
     else

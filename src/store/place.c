@@ -17,7 +17,7 @@ int store_default_path(bool create, char **out, struct err *err)
         buf_fmt(&path, "%s/.local/share/cutune/tuned.db", home);
     else
         return err_set(err, ERR_NOTFOUND, "no place for the database: set CUTUNE_DB to its path, or HOME");
-    int rc = path.failed ? err_nomem(err) : 0;
+    int rc = buf_check(&path, err);
     if (!rc && create && ours)
         rc = make_folders(path.data, err);
     if (rc)

@@ -24,7 +24,7 @@ static int code_hash(const struct tuned *t, char hash[HASH_HEX], struct err *err
     buf_lstr(&b, t->compiler);
     if (t->portable) /* without it, as version 1 had it */
         buf_lstr(&b, t->portable);
-    int rc = b.failed ? err_nomem(err) : 0;
+    int rc = buf_check(&b, err);
     if (!rc)
         hash_hex(b.data, b.len, hash);
     buf_free(&b);
@@ -35,12 +35,12 @@ static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct
 {
     char hash[HASH_HEX];
     struct query q;
-    int rc = code_hash(t, hash, err);
-    if (!rc)
-        rc = query_begin(&q, s,
-                         "INSERT INTO code (hash, source, binary, format, arch, compiler, portable) VALUES (?, ?, ?, ?, ?, ?, ?) "
-                         "ON CONFLICT DO NOTHING",
-                         err);
+    int rc =
+        code_hash(t, hash, err)
+            ?: query_begin(&q, s,
+                           "INSERT INTO code (hash, source, binary, format, arch, compiler, portable) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                           "ON CONFLICT DO NOTHING",
+                           err);
     if (rc)
         return rc;
     put_text(&q, hash);
@@ -50,8 +50,7 @@ static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct
     put_text(&q, t->arch);
     put_line(&q, t->compiler);
     put_text(&q, t->portable);
-    rc = query_run(&q, err);
-    return rc ? rc : sql_id(s, id, err, "SELECT id FROM code WHERE hash = ?", "t", hash);
+    return query_run(&q, err) ?: sql_id(s, id, err, "SELECT id FROM code WHERE hash = ?", "t", hash);
 }
 
 int code_prune(struct store *s, struct err *err)
@@ -99,9 +98,7 @@ static int save(struct store *s, const struct owner *o, const struct tuned *t, s
     struct buf kernel = { 0 };
     int64_t code;
     op_put(&kernel, t->op);
-    int rc = kernel.failed ? err_nomem(err) : save_code(s, t, &code, err);
-    if (!rc)
-        rc = save_row(s, o, t, code, &kernel, err);
+    int rc = (kernel.failed ? err_nomem(err) : save_code(s, t, &code, err)) ?: save_row(s, o, t, code, &kernel, err);
     buf_free(&kernel);
     return rc ? rc : code_prune(s, err); /* the replaced kernel's */
 }
@@ -120,9 +117,7 @@ int store_winner(struct store *s, const struct target *t, const struct tuned *k,
     int rc = write_begin(s, err);
     if (rc)
         return rc;
-    rc = drop_winner(s, &o, err);
-    if (!rc)
-        rc = save(s, &o, k, err);
+    rc = drop_winner(s, &o, err) ?: save(s, &o, k, err);
     return write_end(s, rc, err);
 }
 
@@ -140,11 +135,7 @@ int store_default(struct store *s, const struct devspec *dev, const struct op *o
     struct owner o = { .types = buf_text(&types), .backend = dev->backend, .rank = k->rank };
     int rc = types.failed ? err_nomem(err) : write_begin(s, err);
     if (!rc) {
-        rc = op_save(s, op, &o.op, err);
-        if (!rc)
-            rc = drop_defaults(s, &o, op->ndefaults, err);
-        if (!rc)
-            rc = save(s, &o, k, err);
+        rc = op_save(s, op, &o.op, err) ?: drop_defaults(s, &o, op->ndefaults, err) ?: save(s, &o, k, err);
         rc = write_end(s, rc, err);
     }
     buf_free(&types);
@@ -189,8 +180,7 @@ static int take_kernel(struct query *q, struct tuned **out, struct err *err)
     int rc = query_check(q, err);
     if (!rc && (rc = kernel_get(bytes, n, &kernel, &why)))
         rc = rc == ERR_NOMEM ? err_nomem(err) : store_damaged(q->store, err, "a kernel: %s", why.msg);
-    if (!rc)
-        rc = tuned_on(kernel, out, err);
+    rc = rc ?: tuned_on(kernel, out, err);
     if (!rc)
         (*out)->bytes = n;
     return rc;

@@ -434,8 +434,7 @@ int write_end(struct store *s, int rc, struct err *err)
 {
     if (s->joined == WRITES_JOINED)
         return rc;
-    if (!rc)
-        rc = sql_run(s, err, "COMMIT", "");
+    rc = rc ?: sql_run(s, err, "COMMIT", "");
     if (rc && !sqlite3_get_autocommit(s->db))
         sql_run(s, NULL, "ROLLBACK", "");
     return !rc && moved(s) ? store_moved(s, err) : rc;

@@ -31,26 +31,22 @@ void col_device(struct query *q, struct devspec *d)
 
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err)
 {
-    int rc = sql_run(s, err,
-                     "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) VALUES (?, ?, ?, ?, ?, ?) "
-                     "ON CONFLICT DO NOTHING",
-                     "d", d);
-    if (rc)
-        return rc;
-    return sql_id(s, id, err,
-                  "SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? AND multiprocessors = ? "
-                  "AND memory = ?",
-                  "d", d);
+    return sql_run(s, err,
+                   "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) VALUES (?, ?, ?, ?, ?, ?) "
+                   "ON CONFLICT DO NOTHING",
+                   "d", d)
+               ?: sql_id(s, id, err,
+                         "SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? AND multiprocessors = ? "
+                         "AND memory = ?",
+                         "d", d);
 }
 
 static int save_provenance(struct store *s, const struct devspec *d, int64_t device, int64_t *id, struct err *err)
 {
-    int rc = sql_run(s, err, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                     "illt", device, d->uuid, d->driver, CUTUNE_VERSION);
-    if (rc)
-        return rc;
-    return sql_id(s, id, err, "SELECT id FROM provenance WHERE device = ? AND uuid = ? AND driver = ? AND cutune = ?", "illt",
-                  device, d->uuid, d->driver, CUTUNE_VERSION);
+    return sql_run(s, err, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                   "illt", device, d->uuid, d->driver, CUTUNE_VERSION)
+               ?: sql_id(s, id, err, "SELECT id FROM provenance WHERE device = ? AND uuid = ? AND driver = ? AND cutune = ?",
+                         "illt", device, d->uuid, d->driver, CUTUNE_VERSION);
 }
 
 /* A problem as its row has it. */
@@ -95,18 +91,13 @@ int store_target(struct store *s, const struct devspec *dev, const struct op *op
     struct described d = { 0 };
     struct target t = { .cold = cold };
     int64_t op_id;
-    int rc = describe(op, prob, row, dev, &d, err);
-    if (!rc)
-        rc = write_begin(s, err);
+    int rc = describe(op, prob, row, dev, &d, err) ?: write_begin(s, err);
     if (rc)
         goto out;
-    rc = op_save(s, op, &op_id, err);
-    if (!rc)
-        rc = device_save(s, dev, &t.device, err);
-    if (!rc)
-        rc = save_provenance(s, dev, t.device, &t.provenance, err);
-    if (!rc)
-        rc = save_problem(s, op_id, &d, &t.problem, err);
+    rc = op_save(s, op, &op_id, err)
+        ?: device_save(s, dev, &t.device, err)
+        ?: save_provenance(s, dev, t.device, &t.provenance, err)
+        ?: save_problem(s, op_id, &d, &t.problem, err);
     rc = write_end(s, rc, err);
     if (!rc)
         *out = t;

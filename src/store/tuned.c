@@ -36,7 +36,7 @@ int tuned_of(const struct op *op, const struct config *c, struct tuned **out, st
     kernel_put(&bytes, op, c);
     int rc = bytes.failed ? err_nomem(err) : kernel_get(bytes.data, bytes.len, &kernel, err);
     buf_free(&bytes);
-    return rc ? rc : tuned_on(kernel, out, err);
+    return rc ?: tuned_on(kernel, out, err);
 }
 
 void tuned_free(struct tuned *t)

@@ -40,14 +40,10 @@ int store_wanted_add(struct store *s, const struct devspec *dev, const char *op,
                      int64_t count, double time_ns, struct err *err)
 {
     int64_t device;
-    int rc = check(s, op, types, sizes, count, time_ns, err);
-    if (!rc)
-        rc = write_begin(s, err);
+    int rc = check(s, op, types, sizes, count, time_ns, err) ?: write_begin(s, err);
     if (rc)
         return rc;
-    rc = device_save(s, dev, &device, err);
-    if (!rc)
-        rc = add(s, device, op, types, sizes, count, time_ns, err);
+    rc = device_save(s, dev, &device, err) ?: add(s, device, op, types, sizes, count, time_ns, err);
     return write_end(s, rc, err);
 }
 

@@ -298,9 +298,7 @@ static int list_space(struct run *r, struct err *err)
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
-    int rc = files_allow(r->nslots, err);
-    if (!rc)
-        rc = list_space(r, err);
+    int rc = files_allow(r->nslots, err) ?: list_space(r, err);
     if (rc)
         return rc;
     r->report->valid = space_count(r->space);
@@ -318,18 +316,12 @@ static int set_up(struct run *r, struct err *err)
     r->limit = opt->budget_count > 0 ? opt->budget_count : usual;
     if (r->limit > r->report->valid)
         r->limit = r->report->valid;
-    rc = work_of(r, err);
-    if (!rc)
-        rc = list_variants(r, err);
+    rc = work_of(r, err) ?: list_variants(r, err);
     /* Forked before anything that a fork should not share: threads, the database. */
-    if (!rc)
-        rc = strategy_open(r, err);
-    if (!rc)
-        rc = store_target(r->store, r->dev, r->op, r->prob, r->row, !opt->warm, &r->target, err);
+    rc = rc ?: strategy_open(r, err) ?: store_target(r->store, r->dev, r->op, r->prob, r->row, !opt->warm, &r->target, err);
     if (!rc && opt->retune)
         rc = store_forget(r->store, &r->target, err);
-    if (!rc)
-        rc = store_each_measured(r->store, &r->target, load_known, r, err);
+    rc = rc ?: store_each_measured(r->store, &r->target, load_known, r, err);
     if (!rc)
         r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
     return rc;

@@ -13,9 +13,7 @@ int child_serve(struct child *c, child_answer *answer, void *arg, struct err *er
     struct frame f;
     int rc = 0;
     while (!rc) {
-        rc = channel_next(&c->channel, NULL, &f, err);
-        if (!rc)
-            rc = answer(arg, &f, err);
+        rc = channel_next(&c->channel, NULL, &f, err) ?: answer(arg, &f, err);
     }
     return rc;
 }
@@ -42,12 +40,10 @@ int child_start(struct child *c, struct err *err)
     size_t f = frame_begin(&c->channel.out, F_HELLO);
     buf_u32(&c->channel.out, WIRE_VERSION);
     frame_end(&c->channel.out, f);
-    int rc = channel_send(&c->channel, NULL, err);
-    if (!rc)
-        rc = channel_next(&c->channel, NULL, &frame, err);
+    int rc = channel_send(&c->channel, NULL, err) ?: channel_next(&c->channel, NULL, &frame, err);
     if (!rc && frame.kind != F_SETUP)
         rc = err_set(err, ERR_CORRUPT, "frame %d where the task was to come", frame.kind);
-    return rc ? rc : task_get(&frame.body, &c->task, err);
+    return rc ?: task_get(&frame.body, &c->task, err);
 }
 
 void child_end(struct child *c)
@@ -75,9 +71,7 @@ int worker_main(const char *kind)
     if (!process_tie(CHILD_FD)) /* a hung kernel must not outlive a killed coordinator */
         return 1;
     process_expendable();
-    int rc = child_start(&c, &err);
-    if (!rc)
-        rc = work(&c, &err);
+    int rc = child_start(&c, &err) ?: work(&c, &err);
     buf_clear(&c.channel.out);
     child_say(&c, F_FAILED, err.msg); /* if the run is over, nobody is there to hear it */
     if (rc != ERR_IO)

@@ -46,11 +46,9 @@ static int render(struct compiling *w, struct cursor *body, struct err *err)
     if (rc)
         return rc;
     buf_clear(&w->source);
-    rc = source_render(t->op, &w->config, t->row, &t->dev, &w->source, &why);
-    if (!rc)
-        rc = plans_get(&w->plans, w->config.variant, &plan, &why);
-    if (!rc)
-        rc = source_key(t->op, plan, &w->config, &t->problem, t->row, &t->dev, w->source.data, w->basis, key, &why);
+    rc = source_render(t->op, &w->config, t->row, &t->dev, &w->source, &why)
+        ?: plans_get(&w->plans, w->config.variant, &plan, &why)
+        ?: source_key(t->op, plan, &w->config, &t->problem, t->row, &t->dev, w->source.data, w->basis, key, &why);
     size_t f = frame_begin(&w->c->channel.out, F_RENDERED);
     buf_u8(&w->c->channel.out, rc ? OUT_COMPILE_ERROR : OUT_OK);
     buf_lstr(&w->c->channel.out, rc ? why.msg : "");
@@ -115,8 +113,7 @@ static int compile_text(struct compiling *w, const struct config *config, const 
         snprintf(arch, sizeof arch, "%sa", t->dev.arch);
         job.arch = arch;
     }
-    if (!rc)
-        rc = w->be->compiling->compile(w->compiler, &job, binary, portable, &log, &why);
+    rc = rc ?: w->be->compiling->compile(w->compiler, &job, binary, portable, &log, &why);
     if (rc == ERR_INVALID && log.len)
         compile_log_line(&log, reason);
     else
@@ -161,8 +158,7 @@ static int control(struct compiling *w, struct err *err)
     char reason[256] = "";
     int rc = source_render(t->op, NULL, t->row, &t->dev, &source, &why);
     buf_fmt(&source, "// %lld %lld\n", (long long)getpid(), (long long)clock_ns());
-    if (!rc)
-        rc = compile_text(w, NULL, &source, true, &binary, NULL, reason);
+    rc = rc ?: compile_text(w, NULL, &source, true, &binary, NULL, reason);
     size_t f = frame_begin(&w->c->channel.out, F_CONTROLLED);
     buf_lstr(&w->c->channel.out, reason[0] ? reason : why.msg);
     frame_end(&w->c->channel.out, f);

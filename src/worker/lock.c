@@ -138,9 +138,7 @@ void lock_take(struct child *c)
     struct err why = { 0 };
     int rc = 0;
     for (int i = 0; i < TRIES; i++) {
-        rc = own.fd < 0 ? open_file(&why) : 0;
-        if (!rc)
-            rc = wait_for_turn(c, &why);
+        rc = (own.fd < 0 ? open_file(&why) : 0) ?: wait_for_turn(c, &why);
         if (rc || still_there())
             break;
         close_file();

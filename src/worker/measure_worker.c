@@ -16,7 +16,7 @@ static int candidate_get(struct cursor *in, const struct op *op, struct bench_ca
 {
     int rc = config_get(in, op, &c->config, err);
     c->binary = get_bytes(in, &c->binary_bytes);
-    return rc ? rc : in->bad ? err_set(err, ERR_CORRUPT, "a candidate is cut short") : 0;
+    return rc ?: (in->bad ? err_set(err, ERR_CORRUPT, "a candidate is cut short") : 0);
 }
 
 /* Sends the frame begun at f, behind what the results are worth. The bench can go on without memory, not with what else went wrong. */
@@ -119,10 +119,7 @@ int measure_worker(struct child *c, struct err *err)
     lock_take(c);
     int rc = bench_open(&setup, &m.bench, &facts, err);
     lock_give();
-    if (!rc)
-        rc = say_ready(c, &facts, err);
-    if (!rc)
-        rc = child_serve(c, answer, &m, err);
+    rc = rc ?: say_ready(c, &facts, err) ?: child_serve(c, answer, &m, err);
     if (rc == ERR_IO) /* otherwise the context may be lost: it is not worth closing, and may hang */
         bench_close(m.bench);
     return rc;

@@ -196,8 +196,7 @@ static int run_opencl(void *function, struct own *o)
     }
     if (o->g.shared && !rc)
         rc = app.cl->clSetKernelArg(function, (cl_uint)o->n, (size_t)o->g.shared, NULL);
-    if (!rc)
-        rc = app.cl->clEnqueueNDRangeKernel(stream, function, 3, NULL, global, local, 0, NULL, NULL);
+    rc = rc ?: app.cl->clEnqueueNDRangeKernel(stream, function, 3, NULL, global, local, 0, NULL, NULL);
     for (int i = 0; i < o->n && !app.cu; i++)
         if (o->params[i].kind == CUTUNE_PARAM_WORKSPACE)
             app_drop(&app, o->memory[i]);

@@ -43,9 +43,8 @@ static int compile(const struct candidate *c, const struct problem *first, struc
     struct trial *trial = mem_zalloc(sizeof *trial);
     struct buf source = { 0 }, log = { 0 };
     char arch[sizeof c->session->spec.arch + 2];
-    int rc = trial ? make_trial(c, first, trial, err) : err_nomem(err);
-    if (!rc)
-        rc = source_render(c->op, c->config, c->row, &c->session->spec, &source, err);
+    int rc = (trial ? make_trial(c, first, trial, err) : err_nomem(err))
+                 ?: source_render(c->op, c->config, c->row, &c->session->spec, &source, err);
     if (!rc) {
         struct compile_job job = { .source = source.data, .nlaunches = c->nlaunches, .launches = trial->launches };
         if (c->config && c->op->variants[c->config->variant].requires.arch_specific) {
@@ -71,11 +70,9 @@ int candidate_begin(const struct session *s, const struct op *op, const struct c
         out->nlaunches = op->variants[config->variant].nlaunches;
     }
     struct buf binary = { 0 };
-    int rc = plan_new(op, config ? config->variant : -1, &out->plan, err);
-    if (!rc)
-        rc = compile(out, first, &binary, err);
-    if (!rc)
-        rc = device_load(s->dev, binary.data, binary.len, &out->module, err);
+    int rc = plan_new(op, config ? config->variant : -1, &out->plan, err)
+        ?: compile(out, first, &binary, err)
+        ?: device_load(s->dev, binary.data, binary.len, &out->module, err);
     buf_free(&binary);
     return rc;
 }
@@ -106,9 +103,8 @@ static int make_workspaces(struct ready *r, const struct val *slots, struct err 
     int rc = 0;
     for (int i = 0; !rc && r->variant && i < r->variant->nworkspaces; i++) {
         int64_t bytes;
-        rc = plan_workspace_bytes(r->c->plan, i, slots, r->c->row, &bytes, err);
-        if (!rc)
-            rc = guarded_alloc(r->c->session, bytes, &r->work[i], err);
+        rc = plan_workspace_bytes(r->c->plan, i, slots, r->c->row, &bytes, err)
+                 ?: guarded_alloc(r->c->session, bytes, &r->work[i], err);
     }
     return rc;
 }
@@ -119,9 +115,8 @@ static int make_launch(struct ready *r, int i, const struct val *slots, struct e
     const struct launch *l = &r->c->launches[i];
     struct geometry *g = &r->launches[i].geometry;
     struct resources needs = { -1, -1, -1, -1 };
-    int rc = plan_geometry(r->c->plan, i, slots, g, err);
-    if (!rc)
-        rc = device_kernel(s->dev, r->c->module, l->kernel, g->shared, &r->launches[i].kernel, &needs, err);
+    int rc = plan_geometry(r->c->plan, i, slots, g, err)
+                 ?: device_kernel(s->dev, r->c->module, l->kernel, g->shared, &r->launches[i].kernel, &needs, err);
     if (rc)
         return rc;
     if (needs.max_threads >= 0 && g->block[0] * g->block[1] * g->block[2] > needs.max_threads)
@@ -160,8 +155,7 @@ static int launch(const struct ready *r, int pass, struct err *err)
     for (int i = 0; !rc && i < r->c->nlaunches; i++)
         rc = device_launch(s->dev, r->launches[i].kernel, &r->launches[i].geometry, r->launches[i].args, r->c->launches[i].nargs,
                            err);
-    if (!rc)
-        rc = device_sync(s->dev, err);
+    rc = rc ?: device_sync(s->dev, err);
     return rc == ERR_UNSUPPORTED ? ERR_DEVICE : rc; /* what fits and is refused all the same is a failure */
 }
 
@@ -180,9 +174,7 @@ int candidate_run(const struct candidate *c, const struct data *d, char wrong[WR
     for (int i = 0; !rc && i < c->nlaunches; i++)
         rc = make_launch(r, i, slots, err);
     for (int pass = 0; !rc && !*wrong && pass < PASSES; pass++) {
-        rc = launch(r, pass, err);
-        if (!rc)
-            rc = data_compare(d, pass, wrong, err);
+        rc = launch(r, pass, err) ?: data_compare(d, pass, wrong, err);
         for (int i = 0; !rc && !*wrong && r->variant && i < r->variant->nworkspaces; i++)
             rc = guards_compare(c->session, &r->work[i], pass, r->variant->workspaces[i].name, wrong, err);
     }

@@ -150,9 +150,7 @@ static int check_variant(struct run *r, int variant, struct err *err)
 {
     struct config *list = NULL;
     int n = 0, picked = 0;
-    int rc = list_valid(r, variant, &list, &n, err);
-    if (!rc)
-        rc = pick(r, variant, list, n, &picked, err);
+    int rc = list_valid(r, variant, &list, &n, err) ?: pick(r, variant, list, n, &picked, err);
     for (int i = 0; !rc && i < picked; i++)
         rc = check_config(r, &list[i], err);
     mem_free(list);
@@ -167,8 +165,8 @@ static int begin_case(struct run *r, const char *shape, struct err *err)
     if (rc)
         return rc;
     r->ncases++;
-    rc = data_begin(&r->session, r->known, r->op, r->row, &p, (uint64_t)r->o.seed, &c->data, err);
-    return rc ? rc : space_new(r->op, &p, r->row, &r->session.spec, &c->space, err);
+    return data_begin(&r->session, r->known, r->op, r->row, &p, (uint64_t)r->o.seed, &c->data, err)
+               ?: space_new(r->op, &p, r->row, &r->session.spec, &c->space, err);
 }
 
 static int begin_cases(struct run *r, struct err *err)
@@ -192,9 +190,7 @@ static int begin_cases(struct run *r, struct err *err)
 
 static int check_row(struct run *r, struct err *err)
 {
-    int rc = begin_cases(r, err);
-    if (!rc)
-        rc = check_config(r, NULL, err);
+    int rc = begin_cases(r, err) ?: check_config(r, NULL, err);
     for (int v = 0; !rc && v < r->op->nvariants; v++)
         rc = check_variant(r, v, err);
     for (int i = 0; i < r->ncases; i++) {
@@ -272,8 +268,7 @@ static int session_begin(struct session *s, const char *word, struct err *err)
     if (rc)
         return rc;
     s->be = backend_find(s->spec.backend);
-    rc = s->be->compiling->open(&s->spec, &s->compiler, err);
-    return rc ? rc : device_open(&s->spec, &s->dev, err);
+    return s->be->compiling->open(&s->spec, &s->compiler, err) ?: device_open(&s->spec, &s->dev, err);
 }
 
 static void session_end(struct session *s)

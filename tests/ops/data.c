@@ -14,8 +14,7 @@ int poison(int pass)
 int guarded_alloc(const struct session *s, int64_t bytes, struct guarded *out, struct err *err)
 {
     *out = (struct guarded){ .bytes = bytes, .total = GUARD + bytes + GUARD };
-    int rc = device_alloc(s->dev, out->total, &out->whole, err);
-    return rc ? rc : device_view(s->dev, out->whole, GUARD, bytes, &out->inside, err);
+    return device_alloc(s->dev, out->total, &out->whole, err) ?: device_view(s->dev, out->whole, GUARD, bytes, &out->inside, err);
 }
 
 void guarded_free(const struct session *s, struct guarded *g)
@@ -89,14 +88,12 @@ int data_begin(const struct session *s, const struct known_op *known, const stru
         b->type = op_arg_dtype(op, b->arg->type, row);
         if (op->check == CHECK_SUM)
             b->tolerance[1] = 4 * b->type->eps * (double)length;
-        rc = plan_arg_bytes(plan, i, slots, row, &bytes, err);
-        if (!rc)
-            rc = guarded_alloc(s, bytes, &b->memory, err);
-        if (!rc)
-            rc = make_images(out, b, seed * MAX_ARGS + (uint64_t)i, err);
+        rc = plan_arg_bytes(plan, i, slots, row, &bytes, err)
+            ?: guarded_alloc(s, bytes, &b->memory, err)
+            ?: make_images(out, b, seed * MAX_ARGS + (uint64_t)i, err);
     }
     plan_free(plan);
-    return rc ? rc : expect(out, known, err);
+    return rc ?: expect(out, known, err);
 }
 
 void data_end(struct data *d)

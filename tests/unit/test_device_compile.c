@@ -169,9 +169,8 @@ static void memory_runs_out(void **state)
         struct compiler *c = NULL;
         struct buf binary = { 0 }, log = { 0 };
         mem_fail_at(nth);
-        rc = cuda_backend.compiling->open(&(struct devspec){ .cc = 90 }, &c, &err);
-        if (!rc)
-            rc = cuda_backend.compiling->compile(c, &job, &binary, NULL, &log, &err);
+        rc = cuda_backend.compiling->open(&(struct devspec){ .cc = 90 }, &c, &err)
+                 ?: cuda_backend.compiling->compile(c, &job, &binary, NULL, &log, &err);
         mem_fail_at(-1);
         assert_true(rc == 0 || rc == ERR_NOMEM);
         cuda_backend.compiling->close(c);

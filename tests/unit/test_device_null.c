@@ -29,16 +29,11 @@ struct rig {
 static int rig_up(struct rig *r, const char *source)
 {
     *r = (struct rig){ 0 };
-    int rc = device_find("null:1", &r->spec, &err);
-    if (!rc)
-        rc = be->compiling->open(&r->spec, &r->compiler, &err);
-    if (!rc)
-        rc = be->compiling->compile(r->compiler, &(struct compile_job){ .source = source }, &r->binary, NULL, &r->log, &err);
-    if (!rc)
-        rc = device_open(&r->spec, &r->dev, &err);
-    if (!rc)
-        rc = device_load(r->dev, r->binary.data, r->binary.len, &r->module, &err);
-    return rc;
+    return device_find("null:1", &r->spec, &err)
+        ?: be->compiling->open(&r->spec, &r->compiler, &err)
+        ?: be->compiling->compile(r->compiler, &(struct compile_job){ .source = source }, &r->binary, NULL, &r->log, &err)
+        ?: device_open(&r->spec, &r->dev, &err)
+        ?: device_load(r->dev, r->binary.data, r->binary.len, &r->module, &err);
 }
 
 static void rig_down(struct rig *r)
@@ -55,8 +50,7 @@ static const struct geometry shape = { .grid = { 7, 1, 1 }, .block = { 32, 8, 1 
 static int launch(struct rig *r, const char *name, const struct geometry *g, const struct karg *args, int nargs)
 {
     struct kernel *k;
-    int rc = device_kernel(r->dev, r->module, name, g->shared, &k, NULL, &err);
-    return rc ? rc : device_launch(r->dev, k, g, args, nargs, &err);
+    return device_kernel(r->dev, r->module, name, g->shared, &k, NULL, &err) ?: device_launch(r->dev, k, g, args, nargs, &err);
 }
 
 static double time_of(struct rig *r, const char *name, const struct geometry *g)
@@ -232,13 +226,10 @@ static void memory_runs_out(void **state)
         struct rig r = { 0 };
         struct memory *m = NULL, *view = NULL;
         mem_fail_at(nth);
-        rc = rig_up(&r, "f");
-        if (!rc)
-            rc = device_alloc(r.dev, 5000, &m, &err);
-        if (!rc)
-            rc = device_view(r.dev, m, 4096, 8, &view, &err);
-        if (!rc)
-            rc = launch(&r, "f", &shape, NULL, 0);
+        rc = rig_up(&r, "f")
+            ?: device_alloc(r.dev, 5000, &m, &err)
+            ?: device_view(r.dev, m, 4096, 8, &view, &err)
+            ?: launch(&r, "f", &shape, NULL, 0);
         mem_fail_at(-1);
         assert_true(rc == 0 || rc == ERR_NOMEM);
         if (r.dev) {

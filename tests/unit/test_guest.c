@@ -328,9 +328,8 @@ static void wrong_images_are_refused(void **state)
         /* Text that only the driver can judge: refused here, or where a function is asked for. */
         static const char bad[] = ".version 6.4\n.target sm_52\n.address_size 64\nnothing\n";
         void *f;
-        int rc = b->load(a->guest, bad, sizeof bad, "ptx", &code, &err);
-        if (!rc)
-            rc = b->function(a->guest, code, "add", 0, NULL, 0, &f, NULL, &err);
+        int rc = b->load(a->guest, bad, sizeof bad, "ptx", &code, &err)
+                     ?: b->function(a->guest, code, "add", 0, NULL, 0, &f, NULL, &err);
         assert_true(rc < 0 && *err.msg);
         return;
     }

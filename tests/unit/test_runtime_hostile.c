@@ -222,15 +222,15 @@ static int everything(const char *tables)
                                    { sizeof *all, "transpose", "i32", large, 2 } };
     void *const buffers[] = { (void *)0x1000000000, (void *)0x2000000000 };
     const cutune_options o = { .size = sizeof o, .path = sample_path, .tables = tables, .capture = 1, .cache = "" };
-    int rc = cutune_open_with(&o, &c);
-    rc = rc ? rc : attach_null(c, 0, &h);
-    rc = rc ? rc : cutune_lookup(h, "transpose", "f32", near, 2, &k);
-    rc = rc ? rc : cutune_lookup(h, "transpose", "f32", exact, 2, &k);
-    rc = rc ? rc : cutune_prefetch(h, all, 3);
-    rc = rc ? rc : cutune_launch(k, NULL, buffers, 2);
-    rc = rc ? rc : cutune_flush(c);
-    rc = rc ? rc : cutune_refresh(c, NULL);
-    rc = rc ? rc : cutune_lookup(h, "shipped", "f32", near, 2, &k);
+    int rc = cutune_open_with(&o, &c)
+        ?: attach_null(c, 0, &h)
+        ?: cutune_lookup(h, "transpose", "f32", near, 2, &k)
+        ?: cutune_lookup(h, "transpose", "f32", exact, 2, &k)
+        ?: cutune_prefetch(h, all, 3)
+        ?: cutune_launch(k, NULL, buffers, 2)
+        ?: cutune_flush(c)
+        ?: cutune_refresh(c, NULL)
+        ?: cutune_lookup(h, "shipped", "f32", near, 2, &k);
     if (rc)
         assert_true(*cutune_error());
     mem_fail_at(-1);

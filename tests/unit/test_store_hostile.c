@@ -76,13 +76,11 @@ static void survives_damage(void **state)
         if (!rc) {
             rc = find_winner(s, "m=1111,n=113", &t, &err);
             tuned_free(t);
-            if (!rc)
-                rc = store_find_defaults(s, "cuda", "transpose", "f32", &all, &n, &err);
+            rc = rc ?: store_find_defaults(s, "cuda", "transpose", "f32", &all, &n, &err);
             for (int i = 0; all && i < n; i++)
                 tuned_free(all[i]);
             mem_free(all);
-            if (!rc)
-                rc = read_served(s, &err);
+            rc = rc ?: read_served(s, &err);
             store_close(s);
         }
         lines += rc != 0;
@@ -116,20 +114,17 @@ static int read_all(struct store *s, const struct target *t, struct err *err)
     struct op *op = NULL;
     int n = 0, rc = find_winner(s, "m=1111,n=113", &winner, err);
     tuned_free(winner);
-    if (!rc)
-        rc = store_find_defaults(s, "cuda", "transpose", "f32", &defaults, &n, err);
+    rc = rc ?: store_find_defaults(s, "cuda", "transpose", "f32", &defaults, &n, err);
     for (int i = 0; defaults && i < n; i++)
         tuned_free(defaults[i]);
     mem_free(defaults);
-    if (!rc)
-        rc = store_op(s, "transpose", &op, err);
+    rc = rc ?: store_op(s, "transpose", &op, err);
     if (!rc)
         op_free(op);
-    if (!rc)
-        rc = store_each_measured(s, t, ignore_measured, NULL, err);
-    if (!rc)
-        rc = store_each_winner(s, ignore_listed, NULL, err);
-    return rc ? rc : read_served(s, err);
+    return rc
+        ?: store_each_measured(s, t, ignore_measured, NULL, err)
+        ?: store_each_winner(s, ignore_listed, NULL, err)
+        ?: read_served(s, err);
 }
 
 /* Each attack on the file is a line that names it, or costs the row. */

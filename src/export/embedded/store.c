@@ -28,9 +28,7 @@ static int read_kernel(const struct embedded_kernel *k, struct tuned **out, stru
 {
     struct op *op;
     struct tuned *t = NULL;
-    int rc = kernel_get(k->op, k->op_bytes, &op, err);
-    if (!rc)
-        rc = tuned_on(op, &t, err);
+    int rc = kernel_get(k->op, k->op_bytes, &op, err) ?: tuned_on(op, &t, err);
     if (rc)
         return rc;
     const struct tuned told = *t;
@@ -73,9 +71,7 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
         struct tuned *t = NULL;
         if (k->tuned.role != TUNED_DEFAULT || strcmp(k->row.dev.backend, backend) || strcmp(k->row.types, types))
             continue;
-        rc = read_kernel(k, &t, err);
-        if (!rc)
-            rc = each(arg, t);
+        rc = read_kernel(k, &t, err) ?: each(arg, t);
         tuned_free(t);
     }
     return rc;
