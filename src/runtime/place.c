@@ -139,6 +139,5 @@ int open_database(struct cutune *c, const char *given, struct err *err)
     }
     if (rc == ERR_NOTFOUND && c->may_appear && (c->tables_path || c->capture))
         return 0; /* the tables answer until it is there */
-    rc = rc ?: store_generation(c->store, &c->seen, &why);
     return rc ? err_set(err, rc, "%s", why.msg) : 0;
 }

@@ -153,19 +153,26 @@ static int check_log(const char *path, const char *advice, struct err *err)
     return rc;
 }
 
-static int connect_read(struct store *s, struct err *err)
+/* Begins the transaction in which open_as reads all that it asks. Returns SQLite's code. */
+static int first_read(struct store *s)
 {
     int64_t id;
+    sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL);
+    return sql_number(s, "PRAGMA application_id", &id);
+}
+
+static int connect_read(struct store *s, struct err *err)
+{
     int rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err);
     if (rc)
         return rc;
-    int code = sql_number(s, "PRAGMA application_id", &id);
+    int code = first_read(s);
     if (code == SQLITE_READONLY_ROLLBACK && !connect(s, SQLITE_OPEN_READWRITE, "", NULL)) {
-        sql_number(s, "PRAGMA application_id", &id); /* undoes what a killed writer left half done */
+        first_read(s); /* undoes what a killed writer left half done */
         rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err);
         if (rc)
             return rc;
-        code = sql_number(s, "PRAGMA application_id", &id);
+        code = first_read(s);
     }
     if ((code & 0xff) == SQLITE_BUSY && !check_folder(s->real, NULL) && check_locks(s->real, err) == ERR_UNSUPPORTED)
         return ERR_UNSUPPORTED; /* what SQLite takes for another's lock */
@@ -317,6 +324,8 @@ static int open_as(struct store *s, enum store_mode mode, struct err *err)
         rc = older_read(s, version, err);
     if (!rc && mode == STORE_READ)
         rc = check_names(s, err);
+    if (!rc)
+        read_end(s, true);
     if (!there)
         watch_file(s);
     return rc;
