@@ -137,7 +137,7 @@ static const struct row_column columns[] = {
 };
 
 /* Asks the device for each kernel of the variant; a row or an object each. */
-static int read_kernels(const struct subject *s, struct device *d, struct module *m, struct rows *rows, struct err *err)
+static int read_kernels(const struct subject *s, struct device *d, struct guest_code *m, struct rows *rows, struct err *err)
 {
     const struct variant *v = &s->t->op->variants[s->config.variant];
     struct plan *plan = NULL;
@@ -162,7 +162,7 @@ static int read_kernels(const struct subject *s, struct device *d, struct module
 static int load_and_read(const struct subject *s, const struct buf *binary, struct rows *rows, struct err *err)
 {
     struct device *d = NULL;
-    struct module *m = NULL;
+    struct guest_code *m = NULL;
     int rc = device_open(&s->t->dev, &d, err)
         ?: device_load(d, binary->data, binary->len, &m, err)
         ?: read_kernels(s, d, m, rows, err);

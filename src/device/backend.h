@@ -6,6 +6,7 @@
 #ifndef DEVICE_BACKEND_H
 #define DEVICE_BACKEND_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,8 +17,21 @@
 #include "model/op.h"
 #include "model/record.h"
 
-struct guest;      /* somebody's context */
-struct guest_code; /* code loaded into it */
+/* Somebody's context. The backend's own struct begins with it. */
+struct guest {
+    const struct backend *backend;
+    struct devspec spec;
+    pthread_mutex_t lock; /* of the code below, and of what the backend says */
+    struct guest_code *codes;
+};
+
+/* Code loaded into it. */
+struct guest_code {
+    struct guest_code *next;
+    struct arena *arena; /* for what lives as long as the code */
+    void *program;       /* the backend's, */
+    void *functions;     /* and this */
+};
 
 enum { GUEST_PARAMS = 2 * MAX_ARGS, GUEST_ALIGN = 4096 };
 
@@ -72,22 +86,20 @@ struct backend {
     /* One line on what is present or missing and what would mend it, for `cutune doctor`. */
     void (*doctor)(struct buf *out);
 
+    size_t size; /* of the backend's own struct guest */
     /* handle: CUcontext, null for the current one; cl_command_queue, which is retained; of the pretend device an int *, its index,
-     * null for 0. Describes the device in *spec as list() does (uuid, index and driver too). */
-    int (*open)(void *handle, struct devspec *spec, struct guest **out, struct err *err);
-    /* Waits for what is in flight in the context, unloads all code and lets go of the context. With CUDA this needs a context that is
-     * primary or the calling thread's current one: the code in another stays there until that context ends. Null is fine. */
+     * null for 0. Describes the device in g->spec as list() does (uuid, index and driver too). */
+    int (*open)(void *handle, struct guest *g, struct err *err);
+    /* Waits for what is in flight in the context, calls guest_unload_all and lets go of the context. With CUDA this needs a context that
+     * is primary or the calling thread's current one: the code in another stays there until that context ends. Null: nothing to do. */
     void (*close)(struct guest *g);
-    /* In a child process after a fork, instead of close: frees memory, touches no driver and takes no lock. */
-    void (*forget)(struct guest *g);
     /* format: one of the two above; null: whichever the image is. An image of the wrong kind or damaged is refused, whatever its
      * bytes. */
-    int (*load)(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code **out, struct err *err);
-    /* For code that is not wanted until close; nothing of it may be in flight. Null is fine. */
-    void (*unload)(struct guest *g, struct guest_code *code);
+    int (*load)(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code *code, struct err *err);
+    void (*unload)(struct guest *g, struct guest_code *code); /* null: nothing to do */
     /* What a launch names: lives as long as the code. Each call gives one that is ready to launch, with nothing left to be loaded.
-     * params: as the launch will give them, checked if the driver tells what the kernel takes; null: not known yet, and what is given
-     * is not to be launched. resources may be null. */
+     * params: as the launch will give them, GUEST_PARAMS at most, checked if the driver tells what the kernel takes; null: not known yet,
+     * and what is given is not to be launched. resources may be null. */
     int (*function)(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
                     const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err);
     /* The driver's own handle of a function: CUfunction, cl_kernel. */
@@ -102,6 +114,18 @@ struct backend {
     const struct backend_compiling *compiling;
     const struct backend_measuring *measuring;
 };
+
+/* A backend's calls above, with the lists that they share. */
+int guest_open(const struct backend *b, void *handle, struct devspec *spec, struct guest **out, struct err *err);
+void guest_close(struct guest *g); /* null is fine */
+/* In a child process after a fork, instead of close: frees memory, touches no driver and takes no lock. Null is fine. */
+void guest_forget(struct guest *g);
+int guest_load(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code **out, struct err *err);
+/* For code that is not wanted until close; nothing of it may be in flight. Null is fine. */
+void guest_unload(struct guest *g, struct guest_code *code);
+void guest_unload_all(struct guest *g);
+int guest_function(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
+                   const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err);
 
 extern const struct backend cuda_backend, opencl_backend;
 

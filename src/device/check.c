@@ -28,13 +28,6 @@ int check_view(int64_t offset, int64_t bytes, int64_t size, struct err *err)
     return check_part("a view", offset, bytes, size, err);
 }
 
-int check_slot(int slot, struct err *err)
-{
-    if (slot >= 0 && slot < MAX_SPANS)
-        return 0;
-    return err_set(err, ERR_INVALID, "span %d: 0 to %d are there", slot, MAX_SPANS - 1);
-}
-
 int check_scalar(int i, int bytes, struct err *err)
 {
     const int most = sizeof((struct karg){ 0 }.bytes);

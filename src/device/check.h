@@ -13,7 +13,6 @@ int check_part(const char *what, int64_t offset, int64_t bytes, int64_t size, st
 /* The part of a view: check_part, and its alignment. */
 int check_view(int64_t offset, int64_t bytes, int64_t size, struct err *err);
 int check_scalar(int i, int bytes, struct err *err); /* the value of parameter i */
-int check_slot(int slot, struct err *err);
 /* A geometry that the device can take, with at most `dynamic_shared` bytes; ERR_UNSUPPORTED otherwise. */
 int check_launch(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, const struct karg *args, int nargs,
                  struct err *err);

@@ -55,11 +55,8 @@ static int kind_of(const void *image, size_t bytes, bool *ptx, struct err *err)
 
 int cuda_image_check(const void *image, size_t bytes, const char *format, bool *ptx, struct err *err)
 {
-    bool as_ptx = format && strcmp(format, cuda_backend.portable) == 0;
-    if (format && !as_ptx && strcmp(format, cuda_backend.format) != 0)
-        return err_set(err, ERR_INVALID, "a kernel in the format '%s': CUDA takes cubin and ptx", format);
     int rc = kind_of(image, bytes, ptx, err);
-    if (!rc && format && *ptx != as_ptx)
+    if (!rc && format && *ptx != !strcmp(format, cuda_backend.portable))
         rc = err_set(err, ERR_INVALID, "a kernel stored as %s that is %s", format, *ptx ? "PTX" : "a CUDA binary");
     return rc;
 }

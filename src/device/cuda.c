@@ -12,64 +12,39 @@
 
 _Static_assert(sizeof(void *) == sizeof(CUdeviceptr), "a buffer's entry is passed as it stands");
 
-struct cuda_context {
-    const struct cuda_api *cu;
-    struct devspec spec;
-    CUcontext context;
-    CUdevice device;
-    bool primary;          /* the device's: retained */
-    bool own;              /* of a device of ours: its kernels are modules, which tell why the driver refuses PTX */
-    unsigned long long id; /* the context's: another may get its address later. 0 if the driver does not tell */
-    bool pools;            /* memory can be allocated in stream order */
-    pthread_mutex_t lock;  /* of the list, and of the functions' attributes */
-    struct cuda_code *codes;
-};
-
-struct cuda_code {
-    CUlibrary library; /* or null, */
-    CUmodule module;   /* and this */
-    struct cuda_code *next;
-};
-
-static unsigned long long id_of(const struct cuda_api *cu, CUcontext context)
+static unsigned long long id_of(CUcontext context)
 {
     unsigned long long id = 0;
-    if (cu->cuCtxGetId && cu->cuCtxGetId(context, &id) != CUDA_SUCCESS)
+    if (libcuda.cuCtxGetId && libcuda.cuCtxGetId(context, &id) != CUDA_SUCCESS)
         id = 0;
     return id;
 }
 
-static void leave(const struct cuda_context *g, bool pushed)
+static int not_current(CUcontext current, const char *when, struct err *err)
+{
+    return err_set(err, ERR_INVALID, "%s in this thread: make the handle's context current%s",
+                   current ? "another CUDA context is current" : "no CUDA context is current", when);
+}
+
+static void leave(bool pushed)
 {
     CUcontext popped;
     if (pushed)
-        g->cu->cuCtxPopCurrent_v2(&popped);
+        libcuda.cuCtxPopCurrent_v2(&popped);
 }
 
 /* What begins here ends with leave. */
 static int enter(const struct cuda_context *g, bool *pushed, struct err *err)
 {
     CUcontext current = NULL;
-    int rc = cuda_check(g->cu, g->cu->cuCtxGetCurrent(&current), err, "cuCtxGetCurrent");
+    int rc = CUDA(err, cuCtxGetCurrent, &current);
     *pushed = current != g->context;
-    if (!rc && *pushed && !g->primary)
-        rc = err_set(err, ERR_INVALID, "%s in this thread: make the handle's context current",
-                     current ? "another CUDA context is current" : "no CUDA context is current");
     if (!rc && *pushed)
-        rc = cuda_check(g->cu, g->cu->cuCtxPushCurrent_v2(g->context), err, "cuCtxPushCurrent");
-    if (rc || g->own || id_of(g->cu, g->context) == g->id)
+        rc = g->primary ? CUDA(err, cuCtxPushCurrent_v2, g->context) : not_current(current, "", err);
+    if (rc || g->own || id_of(g->context) == g->id)
         return rc;
-    leave(g, *pushed);
+    leave(*pushed);
     return err_set(err, ERR_DEVICE, "the context was destroyed: attach to the new one");
-}
-
-static int current_context(const struct cuda_api *cu, CUcontext *out, struct err *err)
-{
-    int rc = cuda_check(cu, cu->cuCtxGetCurrent(out), err, "cuCtxGetCurrent");
-    if (!rc && !*out)
-        rc = err_set(err, ERR_INVALID,
-                     "no CUDA context is current in this thread: make one current (cuCtxSetCurrent), or call cudaFree(0) first");
-    return rc;
 }
 
 /* Takes a reference if the context is the device's primary one. To find that out makes no context. */
@@ -78,204 +53,137 @@ static void retain_primary(struct cuda_context *g)
     unsigned flags;
     int active = 0;
     CUcontext primary = NULL;
-    if (g->cu->cuDevicePrimaryCtxGetState(g->device, &flags, &active) != CUDA_SUCCESS || !active ||
-        g->cu->cuDevicePrimaryCtxRetain(&primary, g->device) != CUDA_SUCCESS)
+    if (libcuda.cuDevicePrimaryCtxGetState(g->device, &flags, &active) != CUDA_SUCCESS || !active ||
+        libcuda.cuDevicePrimaryCtxRetain(&primary, g->device) != CUDA_SUCCESS)
         return;
     g->primary = primary == g->context;
     if (!g->primary)
-        g->cu->cuDevicePrimaryCtxRelease_v2(g->device);
+        libcuda.cuDevicePrimaryCtxRelease_v2(g->device);
 }
 
-/* With the context current. */
-static int describe(struct cuda_context *g, struct err *err)
-{
-    int pools = 0;
-    int rc = cuda_check(g->cu, g->cu->cuCtxGetDevice(&g->device), err, "cuCtxGetDevice")
-                 ?: cuda_describe(g->cu, g->device, &g->spec, err);
-    if (rc)
-        return rc;
-    g->cu->cuDeviceGetAttribute(&pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, g->device);
-    g->pools = pools;
-    g->id = id_of(g->cu, g->context);
-    retain_primary(g);
-    return 0;
-}
-
-static int cuda_open(void *handle, struct devspec *spec, struct guest **out, struct err *err)
-{
-    const struct cuda_api *cu = cuda_api(err);
-    if (!cu)
-        return ERR_UNSUPPORTED;
-    CUcontext context = handle;
-    int rc = context ? 0 : current_context(cu, &context, err);
-    if (rc)
-        return rc;
-    struct cuda_context *g = mem_zalloc(sizeof *g);
-    if (!g)
-        return err_nomem(err);
-    *g = (struct cuda_context){ .cu = cu, .context = context };
-    rc = cuda_check(cu, cu->cuCtxPushCurrent_v2(context), err, "cuCtxPushCurrent"); /* the caller vouches for it */
-    if (!rc) {
-        rc = describe(g, err);
-        leave(g, true);
-    }
-    if (rc) {
-        mem_free(g);
-        return rc;
-    }
-    pthread_mutex_init(&g->lock, NULL);
-    *spec = g->spec;
-    *out = (struct guest *)g;
-    return 0;
-}
-
-int cuda_open_own(CUcontext context, struct guest **out, struct err *err)
-{
-    struct devspec spec;
-    int rc = cuda_open(context, &spec, out, err);
-    if (!rc)
-        ((struct cuda_context *)*out)->own = true;
-    return rc;
-}
-
-static void release(const struct cuda_context *g, const struct cuda_code *code)
-{
-    if (code->library)
-        g->cu->cuLibraryUnload(code->library);
-    else
-        g->cu->cuModuleUnload(code->module);
-}
-
-static void cuda_forget(struct guest *guest)
+static int cuda_open(void *handle, struct guest *guest, struct err *err)
 {
     struct cuda_context *g = (struct cuda_context *)guest;
-    if (!g)
-        return;
-    for (struct cuda_code *code = g->codes, *next; code; code = next) {
-        next = code->next;
-        mem_free(code);
+    if (!cuda_api(err))
+        return ERR_UNSUPPORTED;
+    g->context = handle;
+    int rc = handle ? 0 : CUDA(err, cuCtxGetCurrent, &g->context);
+    if (!rc && !g->context)
+        rc = err_set(err, ERR_INVALID,
+                     "no CUDA context is current in this thread: make one current (cuCtxSetCurrent), or call cudaFree(0) first");
+    rc = rc ?: CUDA(err, cuCtxPushCurrent_v2, g->context); /* the caller vouches for it */
+    if (rc)
+        return rc;
+    int pools = 0;
+    rc = CUDA(err, cuCtxGetDevice, &g->device) ?: cuda_describe(g->device, &guest->spec, err);
+    if (!rc) {
+        libcuda.cuDeviceGetAttribute(&pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, g->device);
+        g->pools = pools;
+        g->id = id_of(g->context);
+        retain_primary(g);
     }
-    pthread_mutex_destroy(&g->lock);
-    mem_free(g);
+    leave(true);
+    return rc;
 }
 
 static void cuda_close(struct guest *guest)
 {
     struct cuda_context *g = (struct cuda_context *)guest;
-    if (!g)
-        return;
     bool pushed;
     if (!enter(g, &pushed, NULL)) { /* else the code stays until its context ends, for kernels of it may be in flight */
-        g->cu->cuCtxSynchronize();
-        for (const struct cuda_code *code = g->codes; code; code = code->next)
-            release(g, code);
-        leave(g, pushed);
+        libcuda.cuCtxSynchronize();
+        guest_unload_all(guest);
+        leave(pushed);
     }
     if (g->primary)
-        g->cu->cuDevicePrimaryCtxRelease_v2(g->device);
-    cuda_forget(guest);
+        libcuda.cuDevicePrimaryCtxRelease_v2(g->device);
 }
 
 /* The context is current. */
-static int load_module(const struct cuda_api *cu, const void *image, CUmodule *out, struct err *err)
+static int load_module(const void *image, CUmodule *out, struct err *err)
 {
     char log[512] = "";
     CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
     void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
-    int rc = cuda_check(cu, cu->cuModuleLoadDataEx(out, image, 2, options, values), err, "cuModuleLoadDataEx");
+    int rc = CUDA(err, cuModuleLoadDataEx, out, image, 2, options, values);
     if (rc && *log && err)
         rc = err_set(err, rc, "%s: %s", err->msg, log);
     return rc;
 }
 
-static int cuda_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code **out,
+static bool has_libraries(const struct cuda_context *g)
+{
+    return !g->own && libcuda.cuLibraryLoadData && libcuda.cuLibraryUnload && libcuda.cuLibraryGetKernel &&
+           libcuda.cuKernelGetFunction && libcuda.cuKernelSetAttribute;
+}
+
+static int cuda_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code *code,
                      struct err *err)
 {
     struct cuda_context *g = (struct cuda_context *)guest;
+    CUlibrary library;
+    CUmodule module;
     bool ptx, pushed;
     int rc = cuda_image_check(image, bytes, format, &ptx, err);
-    if (rc)
-        return rc;
-    const struct cuda_api *cu = g->cu;
-    struct cuda_code *code = mem_zalloc(sizeof *code);
-    char *text = ptx ? mem_strndup(image, bytes) : NULL;
-    if (!code || (ptx && !text)) {
+    char *text = !rc && ptx ? mem_strndup(image, bytes) : NULL;
+    if (!rc && ptx && !text)
         rc = err_nomem(err);
-        goto out;
-    }
-    rc = enter(g, &pushed, err);
+    rc = rc ?: enter(g, &pushed, err);
     if (rc)
         goto out;
-    if (ptx)
-        image = text;
-    if (!g->own && cu->cuLibraryLoadData && cu->cuLibraryUnload && cu->cuLibraryGetKernel && cu->cuKernelGetFunction &&
-        cu->cuKernelSetAttribute)
-        rc = cuda_check(cu, cu->cuLibraryLoadData(&code->library, image, NULL, NULL, 0, NULL, NULL, 0), err, "cuLibraryLoadData");
-    else
-        rc = load_module(cu, image, &code->module, err);
-    leave(g, pushed);
+    if (has_libraries(g)) {
+        rc = CUDA(err, cuLibraryLoadData, &library, ptx ? text : image, NULL, NULL, 0, NULL, NULL, 0);
+        code->program = rc ? NULL : library;
+    } else {
+        rc = load_module(ptx ? text : image, &module, err);
+        code->program = rc ? NULL : module;
+    }
+    leave(pushed);
 out:
     mem_free(text);
-    if (rc) {
-        mem_free(code);
-        return rc;
-    }
-    pthread_mutex_lock(&g->lock);
-    code->next = g->codes;
-    g->codes = code;
-    pthread_mutex_unlock(&g->lock);
-    *out = (struct guest_code *)code;
-    return 0;
+    return rc;
 }
 
-static void cuda_unload(struct guest *guest, struct guest_code *loaded)
+static void cuda_unload(struct guest *guest, struct guest_code *code)
 {
-    struct cuda_context *g = (struct cuda_context *)guest;
-    struct cuda_code *code = (struct cuda_code *)loaded;
-    if (!code)
-        return;
-    pthread_mutex_lock(&g->lock);
-    struct cuda_code **at = &g->codes;
-    while (*at != code)
-        at = &(*at)->next;
-    *at = code->next;
-    pthread_mutex_unlock(&g->lock);
+    const struct cuda_context *g = (struct cuda_context *)guest;
     bool pushed;
-    if (!enter(g, &pushed, NULL)) {
-        release(g, code);
-        leave(g, pushed);
-    }
-    mem_free(code);
+    if (enter(g, &pushed, NULL))
+        return;
+    if (has_libraries(g))
+        libcuda.cuLibraryUnload(code->program);
+    else
+        libcuda.cuModuleUnload(code->program);
+    leave(pushed);
 }
 
 /* *kernel is null if the code is a module. */
-static int find_function(const struct cuda_context *g, const struct cuda_code *code, const char *name, CUkernel *kernel,
+static int find_function(const struct cuda_context *g, const struct guest_code *code, const char *name, CUkernel *kernel,
                          CUfunction *out, struct err *err)
 {
-    const struct cuda_api *cu = g->cu;
+    bool library = has_libraries(g);
     *kernel = NULL;
     CUresult result =
-        code->library ? cu->cuLibraryGetKernel(kernel, code->library, name) : cu->cuModuleGetFunction(out, code->module, name);
+        library ? libcuda.cuLibraryGetKernel(kernel, code->program, name) : libcuda.cuModuleGetFunction(out, code->program, name);
     if (result == CUDA_ERROR_NOT_FOUND)
         return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
-    int rc = cuda_check(cu, result, err, code->library ? "cuLibraryGetKernel" : "cuModuleGetFunction");
-    if (!rc && code->library)
-        rc = cuda_check(cu, cu->cuKernelGetFunction(out, *kernel), err, "cuKernelGetFunction");
-    if (!rc && cu->cuFuncLoad)
-        rc = cuda_check(cu, cu->cuFuncLoad(*out), err, "cuFuncLoad");
+    int rc = cuda_check(result, err, library ? "cuLibraryGetKernel" : "cuModuleGetFunction");
+    if (library)
+        rc = rc ?: CUDA(err, cuKernelGetFunction, out, *kernel);
+    if (libcuda.cuFuncLoad)
+        rc = rc ?: CUDA(err, cuFuncLoad, *out);
     return rc;
 }
 
 /* A launch with too few parameters would make the driver read past the end of our list, so they are held against the kernel's, if the
  * driver tells. */
-static int check_params(const struct cuda_api *cu, CUfunction function, const struct guest_param *params, int nparams,
-                        struct err *err)
+static int check_params(CUfunction function, const struct guest_param *params, int nparams, struct err *err)
 {
     size_t offset, sizes[GUEST_PARAMS], size;
     int n = 0;
-    if (!cu->cuFuncGetParamInfo)
+    if (!libcuda.cuFuncGetParamInfo)
         return 0;
-    for (; cu->cuFuncGetParamInfo(function, (size_t)n, &offset, &size) == CUDA_SUCCESS; n++) {
+    for (; libcuda.cuFuncGetParamInfo(function, (size_t)n, &offset, &size) == CUDA_SUCCESS; n++) {
         if (n == GUEST_PARAMS)
             return err_set(err, ERR_UNSUPPORTED, "more than %d parameters", GUEST_PARAMS);
         sizes[n] = size;
@@ -291,81 +199,62 @@ static int check_params(const struct cuda_api *cu, CUfunction function, const st
     return 0;
 }
 
-static int read_resources(const struct cuda_api *cu, CUfunction function, struct resources *r, struct err *err)
+static int read_resources(CUfunction function, struct resources *r, struct err *err)
 {
     static const CUfunction_attribute which[] = { CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
                                                   CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK };
-    int value[4];
-    for (int i = 0; i < 4; i++) {
-        int rc = cuda_check(cu, cu->cuFuncGetAttribute(&value[i], which[i], function), err, "cuFuncGetAttribute");
-        if (rc)
-            return rc;
-    }
-    *r = (struct resources){ .registers = value[0], .shared = value[1], .local = value[2], .max_threads = value[3] };
-    return 0;
+    int value[4], rc = 0;
+    for (int i = 0; i < 4; i++)
+        rc = rc ?: CUDA(err, cuFuncGetAttribute, &value[i], which[i], function);
+    if (!rc)
+        *r = (struct resources){ .registers = value[0], .shared = value[1], .local = value[2], .max_threads = value[3] };
+    return rc;
 }
 
 /* More than a block has without asking must be asked for; what others asked for is not taken back. */
-static int make_room(const struct cuda_api *cu, const struct devspec *spec, CUfunction function, int64_t dynamic_shared,
-                     struct err *err)
+static int make_room(const struct cuda_context *g, CUkernel kernel, CUfunction function, int64_t dynamic_shared, struct err *err)
 {
+    const struct devspec *spec = &g->g.spec;
+    const CUfunction_attribute room = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     int fixed = 0, now = 0;
-    int rc =
-        cuda_check(cu, cu->cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function), err, "cuFuncGetAttribute");
-    rc = rc
-             ?: cuda_check(cu, cu->cuFuncGetAttribute(&now, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function), err,
-                           "cuFuncGetAttribute");
+    int rc = CUDA(err, cuFuncGetAttribute, &fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)
+                 ?: CUDA(err, cuFuncGetAttribute, &now, room, function);
     if (rc)
         return rc;
     if (dynamic_shared < 0 || dynamic_shared > spec->max_shared - fixed)
         return err_set(err, ERR_UNSUPPORTED, "%" PRId64 " bytes of dynamic and %d of static shared memory: a block has %" PRId64,
                        dynamic_shared, fixed, spec->max_shared);
-    if (dynamic_shared + fixed <= spec->max_static_shared || dynamic_shared <= now)
-        return 0;
-    return cuda_check(cu, cu->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)dynamic_shared),
-                      err, "cuFuncSetAttribute");
+    if (dynamic_shared + fixed > spec->max_static_shared && dynamic_shared > now) {
+        now = (int)dynamic_shared;
+        rc = CUDA(err, cuFuncSetAttribute, function, room, now);
+    }
+    /* What is launched is the library's kernel, which is right in any context: what was set for this one is set for it too. */
+    if (kernel)
+        rc = rc ?: CUDA(err, cuKernelSetAttribute, room, now, kernel, g->device);
+    return rc;
 }
 
-/* What is launched is the library's kernel, which is right in any context: what was set for this one is set for it too. */
-static int make_room_everywhere(const struct cuda_context *g, CUkernel kernel, CUfunction function, struct err *err)
-{
-    int room = 0;
-    int rc = cuda_check(g->cu, g->cu->cuFuncGetAttribute(&room, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function), err,
-                        "cuFuncGetAttribute");
-    return rc ? rc
-              : cuda_check(g->cu,
-                           g->cu->cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, room, kernel, g->device),
-                           err, "cuKernelSetAttribute");
-}
-
-static int cuda_function(struct guest *guest, struct guest_code *loaded, const char *name, int64_t dynamic_shared,
+static int cuda_function(struct guest *guest, struct guest_code *code, const char *name, int64_t dynamic_shared,
                          const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
 {
     struct cuda_context *g = (struct cuda_context *)guest;
-    struct cuda_code *code = (struct cuda_code *)loaded;
-    if (nparams < 0 || nparams > GUEST_PARAMS)
-        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nparams, GUEST_PARAMS);
+    CUfunction function;
+    CUkernel kernel;
     bool pushed;
     int rc = enter(g, &pushed, err);
     if (rc)
         return rc;
-    CUfunction function;
-    CUkernel kernel;
-    pthread_mutex_lock(&g->lock);
+    pthread_mutex_lock(&guest->lock);
     rc = find_function(g, code, name, &kernel, &function, err);
-    if (!rc && params)
-        rc = check_params(g->cu, function, params, nparams, err);
-    if (!rc && resources)
-        rc = read_resources(g->cu, function, resources, err);
-    rc = rc ?: make_room(g->cu, &g->spec, function, dynamic_shared, err);
-    if (!rc && kernel)
-        rc = make_room_everywhere(g, kernel, function, err);
-    pthread_mutex_unlock(&g->lock);
-    leave(g, pushed);
+    if (params)
+        rc = rc ?: check_params(function, params, nparams, err);
+    if (resources)
+        rc = rc ?: read_resources(function, resources, err);
+    rc = rc ?: make_room(g, kernel, function, dynamic_shared, err);
+    pthread_mutex_unlock(&guest->lock);
+    leave(pushed);
     if (!rc)
         *out = kernel ? (void *)kernel : (void *)function;
-    else if (rc != ERR_NOTFOUND)
-        err_prefix(err, "kernel '%s': ", name);
     return rc;
 }
 
@@ -374,28 +263,15 @@ static void *cuda_raw(void *function)
     return function;
 }
 
-static int check_current(const struct cuda_context *g, struct err *err)
-{
-    CUcontext current = NULL;
-    CUresult result = g->cu->cuCtxGetCurrent(&current);
-    if (result != CUDA_SUCCESS)
-        return cuda_check(g->cu, result, err, "cuCtxGetCurrent");
-    if (current != g->context)
-        return err_set(err, ERR_INVALID, "%s in this thread: make the handle's context current before a launch",
-                       current ? "another CUDA context is current" : "no CUDA context is current");
-    return 0;
-}
-
 static int take_workspace(const struct cuda_context *g, int64_t bytes, CUstream stream, CUdeviceptr *out, struct err *err)
 {
     if (!g->pools)
         return err_set(err, ERR_UNSUPPORTED,
                        "this device gives no memory in stream order: pass the kernel's workspace, with cutune_launch_in");
-    return cuda_check(g->cu, g->cu->cuMemAllocAsync(out, (size_t)bytes, stream), err, "cuMemAllocAsync of the workspace");
+    return cuda_check(libcuda.cuMemAllocAsync(out, (size_t)bytes, stream), err, "cuMemAllocAsync of the workspace");
 }
 
-static int launch_one(const struct cuda_api *cu, const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace,
-                      CUstream stream, struct err *err)
+static int launch_one(const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace, CUstream stream, struct err *err)
 {
     static const unsigned char zeros[4096];
     const void *params[GUEST_PARAMS];
@@ -411,43 +287,40 @@ static int launch_one(const struct cuda_api *cu, const struct guest_launch *l, v
             params[i] = &parts[i];
         }
     }
-    if (!cu->cuFuncGetParamInfo) /* the kernel may have more */
+    if (!libcuda.cuFuncGetParamInfo) /* the kernel may have more */
         for (int i = l->nparams; i < GUEST_PARAMS; i++)
             params[i] = zeros;
-    CUresult result = cu->cuLaunchKernel(l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-                                         l->shared, stream, (void **)params, NULL);
-    return result == CUDA_SUCCESS ? 0 : cuda_check(cu, result, err, "cuLaunchKernel");
+    return CUDA(err, cuLaunchKernel, l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
+                l->shared, stream, (void **)params, NULL);
 }
 
-static int clear(const struct cuda_api *cu, const struct guest_clear *c, void *const *buffers, CUdeviceptr workspace,
-                 CUstream stream, struct err *err)
+static int clear(const struct guest_clear *c, void *const *buffers, CUdeviceptr workspace, CUstream stream, struct err *err)
 {
     CUdeviceptr at = (c->workspace ? workspace : (CUdeviceptr)(uintptr_t)buffers[c->index]) + (uint64_t)c->offset;
-    if (c->bytes == 0)
-        return 0;
-    return cuda_check(cu, cu->cuMemsetD8Async(at, 0, (size_t)c->bytes, stream), err, "cuMemsetD8Async");
+    return c->bytes ? CUDA(err, cuMemsetD8Async, at, 0, (size_t)c->bytes, stream) : 0;
 }
 
 static int cuda_launch(struct guest *guest, void *stream, const struct guest_work *work, void *const *buffers, void *workspace,
                        struct err *err)
 {
-    struct cuda_context *g = (struct cuda_context *)guest;
-    int rc = check_current(g, err);
-    if (rc)
-        return rc;
+    const struct cuda_context *g = (struct cuda_context *)guest;
+    CUcontext current = NULL;
+    int rc = CUDA(err, cuCtxGetCurrent, &current);
+    if (!rc && current != g->context)
+        rc = not_current(current, " before a launch", err);
     CUdeviceptr at = (CUdeviceptr)(uintptr_t)workspace;
     bool own = work->workspace > 0 && !workspace;
     if (own)
-        rc = take_workspace(g, work->workspace, stream, &at, err);
+        rc = rc ?: take_workspace(g, work->workspace, stream, &at, err);
     if (rc)
         return rc;
     for (int i = 0; i < work->nclears && !rc; i++)
-        rc = clear(g->cu, &work->clears[i], buffers, at, stream, err);
+        rc = clear(&work->clears[i], buffers, at, stream, err);
     for (int i = 0; i < work->nlaunches && !rc; i++)
-        rc = launch_one(g->cu, &work->launches[i], buffers, at, stream, err);
+        rc = launch_one(&work->launches[i], buffers, at, stream, err);
     if (own) {
-        CUresult result = g->cu->cuMemFreeAsync(at, stream);
-        rc = rc ?: cuda_check(g->cu, result, err, "cuMemFreeAsync of the workspace");
+        CUresult result = libcuda.cuMemFreeAsync(at, stream);
+        rc = rc ?: cuda_check(result, err, "cuMemFreeAsync of the workspace");
     }
     return rc;
 }
@@ -474,9 +347,9 @@ const struct backend cuda_backend = {
                 .fp64 = true },
     .list = cuda_list,
     .doctor = cuda_doctor,
+    .size = sizeof(struct cuda_context),
     .open = cuda_open,
     .close = cuda_close,
-    .forget = cuda_forget,
     .load = cuda_load,
     .unload = cuda_unload,
     .function = cuda_function,

@@ -1,4 +1,4 @@
-#include "device/cuda_api.h"
+#include "device/cuda_part.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -16,7 +16,7 @@ static bool find(void *library, const char *name, void *function)
     return p;
 }
 
-static struct cuda_api driver;
+struct cuda_api libcuda;
 static struct nvrtc_api compiler;
 static struct nvml_api management;
 static bool have_management;
@@ -31,16 +31,16 @@ static void load_driver(void)
         return;
     }
 #define X(name, parameters)                                                                                                        \
-    if (!find(library, #name, &driver.name)) {                                                                                     \
+    if (!find(library, #name, &libcuda.name)) {                                                                                    \
         err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver lacks %s: one for CUDA 11.2 or newer is needed", #name);                  \
         goto out;                                                                                                                  \
     }
     CUDA_FUNCTIONS(X)
 #undef X
-#define X(name, parameters) find(library, #name, &driver.name);
+#define X(name, parameters) find(library, #name, &libcuda.name);
     CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X
-    CUresult rc = driver.cuInit(0);
+    CUresult rc = libcuda.cuInit(0);
     if (rc == CUDA_ERROR_NO_DEVICE) {
         err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver sees no GPU");
         goto out;
@@ -52,14 +52,14 @@ static void load_driver(void)
     }
     if (rc != CUDA_SUCCESS) {
         const char *name = NULL;
-        driver.cuGetErrorName(rc, &name);
+        libcuda.cuGetErrorName(rc, &name);
         err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver does not start: %s", name ? name : "cuInit gives an unknown error");
         goto out;
     }
-    driver.cuDriverGetVersion(&driver.version);
-    if (driver.version < 11020)
-        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver is for CUDA %d.%d: 11.2 or newer is needed", driver.version / 1000,
-                driver.version % 1000 / 10);
+    libcuda.cuDriverGetVersion(&libcuda.version);
+    if (libcuda.version < 11020)
+        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver is for CUDA %d.%d: 11.2 or newer is needed", libcuda.version / 1000,
+                libcuda.version % 1000 / 10);
 out:
     if (err->code)
         dlclose(library);
@@ -160,7 +160,7 @@ const struct cuda_api *cuda_api(struct err *err)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_driver);
     if (!driver_err.code)
-        return &driver;
+        return &libcuda;
     err_set(err, driver_err.code, "%s", driver_err.msg);
     return NULL;
 }
@@ -201,12 +201,11 @@ static int code_of(CUresult rc)
     }
 }
 
-int cuda_check(const struct cuda_api *cu, CUresult rc, struct err *err, const char *what)
+int cuda_failure(CUresult rc, struct err *err, const char *what)
 {
-    if (rc == CUDA_SUCCESS)
-        return 0;
     const char *name = NULL, *text = NULL;
-    cu->cuGetErrorName(rc, &name);
-    cu->cuGetErrorString(rc, &text);
-    return err_set(err, code_of(rc), "%s: %s (%s)", what, name ? name : "an unknown error", text ? text : "no text");
+    libcuda.cuGetErrorName(rc, &name);
+    libcuda.cuGetErrorString(rc, &text);
+    return err_set(err, code_of(rc), "%.*s: %s (%s)", (int)strcspn(what, "_"), what, /* less its version */
+                   name ? name : "an unknown error", text ? text : "no text");
 }

@@ -186,7 +186,4 @@ const struct cuda_api *cuda_api(struct err *err);
 const struct nvrtc_api *nvrtc_api(struct err *err);
 const struct nvml_api *nvml_api(void);
 
-/* The outcome of a driver call as an error: "WHAT: CUDA_ERROR_...: its text". 0 if it succeeded. */
-int cuda_check(const struct cuda_api *cu, CUresult rc, struct err *err, const char *what);
-
 #endif

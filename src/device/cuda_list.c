@@ -7,7 +7,7 @@
 #include "device/cuda_part.h"
 
 /* The driver's own version, "580.65.06": the API only knows that of its CUDA. */
-static void driver_version(const struct cuda_api *cu, char *out, size_t size)
+static void driver_version(char *out, size_t size)
 {
     char text[32] = "";
     int fd = open("/sys/module/nvidia/version", O_RDONLY | O_CLOEXEC);
@@ -17,12 +17,12 @@ static void driver_version(const struct cuda_api *cu, char *out, size_t size)
         text[strcspn(text, " \n")] = 0;
         close(fd);
     }
-    snprintf(out, size, "%s%sCUDA %d.%d", text, *text ? ", " : "", cu->version / 1000, cu->version % 1000 / 10);
+    snprintf(out, size, "%s%sCUDA %d.%d", text, *text ? ", " : "", libcuda.version / 1000, libcuda.version % 1000 / 10);
 }
 
-static void identity(const struct cuda_api *cu, CUdevice device, struct devspec *d)
+static void identity(CUdevice device, struct devspec *d)
 {
-    cu->cuDeviceGetName(d->name, sizeof d->name, device);
+    libcuda.cuDeviceGetName(d->name, sizeof d->name, device);
     d->name[sizeof d->name - 1] = 0;
     /* "NVIDIA H100 80GB HBM3 MIG 1g.10gb" is a slice of the part. */
     char *mig = strstr(d->name, " MIG ");
@@ -31,58 +31,58 @@ static void identity(const struct cuda_api *cu, CUdevice device, struct devspec 
         *mig = 0;
     }
     CUuuid id = { { 0 } };
-    if (cu->cuDeviceGetUuid_v2)
-        cu->cuDeviceGetUuid_v2(&id, device);
+    if (libcuda.cuDeviceGetUuid_v2)
+        libcuda.cuDeviceGetUuid_v2(&id, device);
     else
-        cu->cuDeviceGetUuid(&id, device);
+        libcuda.cuDeviceGetUuid(&id, device);
     size_t n = (size_t)snprintf(d->uuid, sizeof d->uuid, "%s", mig ? "MIG" : "GPU");
     for (int i = 0; i < 16; i++)
         n += (size_t)snprintf(d->uuid + n, sizeof d->uuid - n, "%s%02x", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
                               (unsigned char)id.bytes[i]);
 }
 
-static int attribute(const struct cuda_api *cu, CUdevice device, CUdevice_attribute which)
+static int attribute(CUdevice device, CUdevice_attribute which)
 {
     int value = 0;
-    cu->cuDeviceGetAttribute(&value, which, device);
+    libcuda.cuDeviceGetAttribute(&value, which, device);
     return value;
 }
 
 /* Its place in the driver's list. */
-static int index_of(const struct cuda_api *cu, CUdevice device)
+static int index_of(CUdevice device)
 {
     int n = 0, i = 0;
     CUdevice at;
-    cu->cuDeviceGetCount(&n);
-    while (i < n && (cu->cuDeviceGet(&at, i) != CUDA_SUCCESS || at != device))
+    libcuda.cuDeviceGetCount(&n);
+    while (i < n && (libcuda.cuDeviceGet(&at, i) != CUDA_SUCCESS || at != device))
         i++;
     return i;
 }
 
-int cuda_describe(const struct cuda_api *cu, CUdevice device, struct devspec *d, struct err *err)
+int cuda_describe(CUdevice device, struct devspec *d, struct err *err)
 {
     size_t memory = 0;
-    int rc = cuda_check(cu, cu->cuDeviceTotalMem_v2(&memory, device), err, "cuDeviceTotalMem");
+    int rc = CUDA(err, cuDeviceTotalMem_v2, &memory, device);
     if (rc)
         return rc;
-    *d = (struct devspec){ .backend = "cuda", .index = index_of(cu, device), .fp64 = true };
-    identity(cu, device, d);
-    driver_version(cu, d->driver, sizeof d->driver);
-    int major = attribute(cu, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    int minor = attribute(cu, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    *d = (struct devspec){ .backend = "cuda", .index = index_of(device), .fp64 = true };
+    identity(device, d);
+    driver_version(d->driver, sizeof d->driver);
+    int major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    int minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     d->cc = major * 10 + minor;
     snprintf(d->arch, sizeof d->arch, "sm_%d", d->cc);
-    d->multiprocessors = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    d->multiprocessors = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     d->memory = d->max_alloc = (int64_t)memory;
-    d->warp = attribute(cu, device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-    d->l2 = attribute(cu, device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    d->max_threads = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    d->warp = attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+    d->l2 = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    d->max_threads = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     for (unsigned i = 0; i < 3; i++) {
-        d->max_block[i] = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
-        d->max_grid[i] = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
+        d->max_block[i] = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
+        d->max_grid[i] = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
     }
-    d->max_static_shared = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-    d->max_shared = attribute(cu, device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    d->max_static_shared = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    d->max_shared = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     if (d->max_shared < d->max_static_shared)
         d->max_shared = d->max_static_shared;
     return 0;
@@ -93,18 +93,17 @@ int cuda_list(struct devspec *out, int max, struct err *err)
     if (err)
         *err = (struct err){ 0 };
     struct err why = { 0 };
-    const struct cuda_api *cu = cuda_api(&why);
-    if (!cu) {
+    if (!cuda_api(&why)) {
         err_set(err, 0, "%s", why.msg);
         return 0;
     }
     int n = 0;
-    int rc = cuda_check(cu, cu->cuDeviceGetCount(&n), err, "cuDeviceGetCount");
+    int rc = CUDA(err, cuDeviceGetCount, &n);
     if (!rc && n == 0)
         err_set(err, 0, "the NVIDIA driver sees no GPU");
     for (int i = 0; i < n && i < max && !rc; i++) {
         CUdevice device;
-        rc = cuda_check(cu, cu->cuDeviceGet(&device, i), err, "cuDeviceGet") ?: cuda_describe(cu, device, &out[i], err);
+        rc = CUDA(err, cuDeviceGet, &device, i) ?: cuda_describe(device, &out[i], err);
     }
     return rc ?: n;
 }

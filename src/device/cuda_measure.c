@@ -7,18 +7,18 @@
 
 struct cuda_device {
     struct device d;
-    const struct cuda_api *cu;
-    CUdevice handle;
-    CUcontext context;
-    struct {
-        CUevent begin, end; /* made when first used */
-    } spans[MAX_SPANS];
-    void *nvml; /* the management library's handle; null until clocks are asked for */
+    CUevent spans[MAX_SPANS][2]; /* begin and end: made when first used */
+    void *nvml;                  /* the management library's handle; null until clocks are asked for */
 };
 
 static struct cuda_device *of(struct device *d)
 {
     return (struct cuda_device *)d;
+}
+
+static struct cuda_context *context_of(struct device *d)
+{
+    return (struct cuda_context *)d->guest;
 }
 
 static CUdeviceptr at(const struct memory *m, int64_t offset)
@@ -28,162 +28,124 @@ static CUdeviceptr at(const struct memory *m, int64_t offset)
 
 static int cuda_use(struct device *d, struct err *err)
 {
-    const struct cuda_api *cu = of(d)->cu;
-    return cuda_check(cu, cu->cuCtxSetCurrent(of(d)->context), err, "cuCtxSetCurrent");
+    return CUDA(err, cuCtxSetCurrent, context_of(d)->context);
 }
 
-static void cuda_close(struct device *device)
+static void cuda_close(struct device *d)
 {
-    struct cuda_device *d = of(device);
-    const struct cuda_api *cu = d->cu;
-    if (!d->context)
+    if (!d->guest)
         return;
-    cu->cuCtxSetCurrent(d->context);
-    for (int i = 0; i < MAX_SPANS; i++) {
-        if (d->spans[i].begin)
-            cu->cuEventDestroy_v2(d->spans[i].begin);
-        if (d->spans[i].end)
-            cu->cuEventDestroy_v2(d->spans[i].end);
-    }
-    if (device->stream)
-        cu->cuStreamDestroy_v2(device->stream);
-    cuda_backend.close(device->guest);
-    cu->cuCtxSetCurrent(NULL);
-    cu->cuDevicePrimaryCtxRelease_v2(d->handle);
+    cuda_use(d, NULL);
+    for (int i = 0; i < MAX_SPANS; i++)
+        for (int end = 0; end < 2; end++)
+            if (of(d)->spans[i][end])
+                libcuda.cuEventDestroy_v2(of(d)->spans[i][end]);
+    if (d->stream)
+        libcuda.cuStreamDestroy_v2(d->stream);
+    libcuda.cuCtxSetCurrent(NULL); /* the guest is about to let go of it */
 }
 
-/* The context is noted only once it is retained, for close gives back what is noted. */
-static int retain(struct cuda_device *d, struct err *err)
+static int open_guest(struct device *d, struct err *err)
 {
-    CUcontext context = NULL;
-    int rc = cuda_check(d->cu, d->cu->cuDeviceGet(&d->handle, d->d.spec.index), err, "cuDeviceGet")
-                 ?: cuda_check(d->cu, d->cu->cuDevicePrimaryCtxRetain(&context, d->handle), err, "cuDevicePrimaryCtxRetain");
+    struct devspec spec;
+    CUdevice handle;
+    CUcontext context;
+    int rc = cuda_api(err) ? 0 : ERR_UNSUPPORTED;
+    rc = rc ?: CUDA(err, cuDeviceGet, &handle, d->spec.index) ?: CUDA(err, cuDevicePrimaryCtxRetain, &context, handle);
+    if (rc)
+        return rc;
+    rc = guest_open(&cuda_backend, context, &spec, &d->guest, err);
+    libcuda.cuDevicePrimaryCtxRelease_v2(handle); /* the guest has retained it */
     if (!rc)
-        d->context = context;
+        context_of(d)->own = true;
     return rc;
 }
 
-static int cuda_open(struct device *device, struct err *err)
+static int cuda_open(struct device *d, struct err *err)
 {
-    struct cuda_device *d = of(device);
-    CUstream stream = NULL;
-    d->cu = cuda_api(err);
-    if (!d->cu)
-        return ERR_UNSUPPORTED;
-    int rc = retain(d, err)
-        ?: cuda_use(device, err)
-        ?: cuda_check(d->cu, d->cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), err, "cuStreamCreate");
-    if (!rc) {
-        device->stream = stream;
-        rc = cuda_open_own(d->context, &device->guest, err);
-    }
+    CUstream stream;
+    int rc = open_guest(d, err) ?: cuda_use(d, err) ?: CUDA(err, cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
     if (rc)
-        err_prefix(err, "cuda:%d: ", device->spec.index);
+        err_prefix(err, "cuda:%d: ", d->spec.index);
+    else
+        d->stream = stream;
     return rc;
 }
 
 static int cuda_alloc(struct device *d, struct memory *m, struct err *err)
 {
-    const struct cuda_api *cu = of(d)->cu;
     CUdeviceptr place;
-    CUresult result = cu->cuMemAlloc_v2(&place, (size_t)m->bytes);
+    CUresult result = libcuda.cuMemAlloc_v2(&place, (size_t)m->bytes);
     size_t left = 0, total = 0;
     if (result == CUDA_SUCCESS)
         m->at = (void *)(uintptr_t)place;
-    if (result == CUDA_ERROR_OUT_OF_MEMORY && cu->cuMemGetInfo_v2(&left, &total) == CUDA_SUCCESS)
+    if (result == CUDA_ERROR_OUT_OF_MEMORY && libcuda.cuMemGetInfo_v2(&left, &total) == CUDA_SUCCESS)
         return err_set(err, ERR_NOMEM, "cuda:%d: a buffer of %" PRId64 " bytes: %zu of %zu bytes are free", d->spec.index, m->bytes,
                        left, total);
-    return cuda_check(cu, result, err, "cuMemAlloc");
+    return cuda_check(result, err, "cuMemAlloc");
 }
 
 static void cuda_free(struct device *d, struct memory *m)
 {
     if (!m->is_view && !cuda_use(d, NULL))
-        of(d)->cu->cuMemFree_v2(at(m, 0));
+        libcuda.cuMemFree_v2(at(m, 0));
 }
 
 static int cuda_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
 {
-    const struct cuda_api *cu = of(d)->cu;
-    return cuda_check(cu, cu->cuMemsetD8Async(at(m, offset), value, (size_t)bytes, d->stream), err, "cuMemsetD8Async");
-}
-
-static int cuda_copy(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err)
-{
-    const struct cuda_api *cu = of(d)->cu;
-    return cuda_check(cu, cu->cuMemcpyDtoDAsync_v2(at(to, 0), at(from, 0), (size_t)bytes, d->stream), err, "cuMemcpyDtoDAsync");
+    return CUDA(err, cuMemsetD8Async, at(m, offset), value, (size_t)bytes, d->stream);
 }
 
 static int cuda_sync(struct device *d, struct err *err)
 {
-    const struct cuda_api *cu = of(d)->cu;
-    return cuda_check(cu, cu->cuStreamSynchronize(d->stream), err, "cuStreamSynchronize");
+    return CUDA(err, cuStreamSynchronize, d->stream);
 }
 
-static int cuda_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err)
+static int cuda_copy(struct device *d, struct copy_end to, struct copy_end from, int64_t bytes, struct err *err)
 {
-    const struct cuda_api *cu = of(d)->cu;
-    return cuda_check(cu, cu->cuMemcpyHtoDAsync_v2(at(to, offset), from, (size_t)bytes, d->stream), err, "cuMemcpyHtoDAsync")
-               ?: cuda_sync(d, err);
+    size_t n = (size_t)bytes;
+    if (!from.memory)
+        return CUDA(err, cuMemcpyHtoDAsync_v2, at(to.memory, to.offset), from.host, n, d->stream) ?: cuda_sync(d, err);
+    if (!to.memory)
+        return CUDA(err, cuMemcpyDtoHAsync_v2, to.host, at(from.memory, from.offset), n, d->stream) ?: cuda_sync(d, err);
+    return CUDA(err, cuMemcpyDtoDAsync_v2, at(to.memory, to.offset), at(from.memory, from.offset), n, d->stream);
 }
 
-static int cuda_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err)
+static int cuda_mark(struct device *d, int slot, bool end, struct err *err)
 {
-    const struct cuda_api *cu = of(d)->cu;
-    return cuda_check(cu, cu->cuMemcpyDtoHAsync_v2(to, at(from, offset), (size_t)bytes, d->stream), err, "cuMemcpyDtoHAsync")
-               ?: cuda_sync(d, err);
+    CUevent *event = &of(d)->spans[slot][end];
+    int rc = *event ? 0 : CUDA(err, cuEventCreate, event, CU_EVENT_DEFAULT);
+    return rc ?: CUDA(err, cuEventRecord, *event, d->stream);
 }
 
-static int record(struct device *d, CUevent *event, struct err *err)
+static int cuda_span_ns(struct device *d, int slot, double *ns, struct err *err)
 {
-    const struct cuda_api *cu = of(d)->cu;
-    CUevent made = NULL;
-    int rc = *event ? 0 : cuda_check(cu, cu->cuEventCreate(&made, CU_EVENT_DEFAULT), err, "cuEventCreate");
-    if (rc)
-        return rc;
-    if (made)
-        *event = made;
-    return cuda_check(cu, cu->cuEventRecord(*event, d->stream), err, "cuEventRecord");
-}
-
-static int cuda_span_begin(struct device *d, int slot, struct err *err)
-{
-    return record(d, &of(d)->spans[slot].begin, err);
-}
-
-static int cuda_span_end(struct device *d, int slot, struct err *err)
-{
-    return record(d, &of(d)->spans[slot].end, err);
-}
-
-static int cuda_span_ns(struct device *device, int slot, double *ns, struct err *err)
-{
-    struct cuda_device *d = of(device);
+    CUevent *span = of(d)->spans[slot];
     float ms = 0;
-    if (!d->spans[slot].begin || !d->spans[slot].end)
+    if (!span[0] || !span[1])
         return err_set(err, ERR_INVALID, "span %d was never begun and ended", slot);
-    int rc = cuda_check(d->cu, d->cu->cuEventElapsedTime(&ms, d->spans[slot].begin, d->spans[slot].end), err, "cuEventElapsedTime");
+    int rc = CUDA(err, cuEventElapsedTime, &ms, span[0], span[1]);
     if (!rc)
         *ns = (double)ms * 1e6;
     return rc;
 }
 
-static void cuda_clocks(struct device *device, int *sm_mhz, int *mem_mhz)
+static void cuda_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
 {
-    struct cuda_device *d = of(device);
     const struct nvml_api *nvml = nvml_api();
+    void **handle = &of(d)->nvml;
     char bus[32] = "";
     if (!nvml)
         return;
-    if (!d->nvml && (d->cu->cuDeviceGetPCIBusId(bus, sizeof bus, d->handle) != CUDA_SUCCESS ||
-                     nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, &d->nvml) != 0)) {
-        d->nvml = NULL;
+    if (!*handle && (libcuda.cuDeviceGetPCIBusId(bus, sizeof bus, context_of(d)->device) != CUDA_SUCCESS ||
+                     nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, handle) != 0)) {
+        *handle = NULL;
         return;
     }
     unsigned int mhz;
-    if (nvml->nvmlDeviceGetClockInfo(d->nvml, NVML_CLOCK_SM, &mhz) == 0)
+    if (nvml->nvmlDeviceGetClockInfo(*handle, NVML_CLOCK_SM, &mhz) == 0)
         *sm_mhz = (int)mhz;
-    if (nvml->nvmlDeviceGetClockInfo(d->nvml, NVML_CLOCK_MEM, &mhz) == 0)
+    if (nvml->nvmlDeviceGetClockInfo(*handle, NVML_CLOCK_MEM, &mhz) == 0)
         *mem_mhz = (int)mhz;
 }
 
@@ -196,10 +158,7 @@ const struct backend_measuring cuda_measuring = {
     .free = cuda_free,
     .fill = cuda_fill,
     .copy = cuda_copy,
-    .write = cuda_write,
-    .read = cuda_read,
-    .span_begin = cuda_span_begin,
-    .span_end = cuda_span_end,
+    .mark = cuda_mark,
     .span_ns = cuda_span_ns,
     .sync = cuda_sync,
     .clocks = cuda_clocks,

@@ -5,12 +5,32 @@
 #include "device/cuda_api.h"
 #include "device/measuring.h"
 
-/* cuda.c: a guest in a context of ours, which the caller has retained and which is the thread's current one with every call. */
-int cuda_open_own(CUcontext context, struct guest **out, struct err *err);
+/* Once cuda_api() has loaded them. */
+extern struct cuda_api libcuda;
+
+/* The outcome of a driver call as an error: "WHAT: CUDA_ERROR_... (its text)". 0 if it succeeded. */
+int cuda_failure(CUresult rc, struct err *err, const char *what);
+static inline int cuda_check(CUresult rc, struct err *err, const char *what)
+{
+    return rc == CUDA_SUCCESS ? 0 : cuda_failure(rc, err, what);
+}
+#define CUDA(err, name, ...) cuda_check(libcuda.name(__VA_ARGS__), err, #name)
+
+/* cuda.c: a guest. */
+struct cuda_context {
+    struct guest g; /* its lock is also that of the functions' attributes */
+    CUcontext context;
+    CUdevice device;
+    bool primary;          /* the device's: retained */
+    bool own;              /* of a device of ours: its kernels are modules, which tell why the driver refuses PTX */
+    unsigned long long id; /* the context's: another may get its address later. 0 if the driver does not tell */
+    bool pools;            /* memory can be allocated in stream order */
+};
+
 extern const struct backend_measuring cuda_measuring;
 
 /* cuda_list.c */
-int cuda_describe(const struct cuda_api *cu, CUdevice device, struct devspec *d, struct err *err);
+int cuda_describe(CUdevice device, struct devspec *d, struct err *err);
 int cuda_list(struct devspec *out, int max, struct err *err);
 void cuda_doctor(struct buf *out);
 

@@ -7,19 +7,13 @@
 #include "device/check.h"
 #include "device/measuring.h"
 
-struct module {
-    struct guest_code *code;
-    struct kernel *kernels; /* of this module */
-};
-
 /* A function is got for the arguments that it is launched with, which are known at the first launch. */
 struct kernel {
-    struct module *module;
+    struct guest_code *code;
     int64_t dynamic_shared;
     void *function;
     int nargs;                      /* that it was got for; -1: none yet */
     unsigned char sizes[MAX_KARGS]; /* of them; 0: a buffer */
-    struct kernel *next;
     char name[];
 };
 
@@ -49,8 +43,11 @@ int device_open(const struct devspec *spec, struct device **out, struct err *err
 
 void device_close(struct device *d)
 {
-    if (d)
+    if (!d)
+        return;
+    if (d->backend->measuring->close)
         d->backend->measuring->close(d);
+    guest_close(d->guest);
     mem_free(d);
 }
 
@@ -101,88 +98,62 @@ void device_free(struct device *d, struct memory *m)
     mem_free(m);
 }
 
-/* Whether there is such a part of a buffer, and then whether the device is there. */
-static int ready(struct device *d, const char *what, int64_t offset, int64_t bytes, int64_t size, struct err *err)
-{
-    return check_part(what, offset, bytes, size, err) ?: use(d, err);
-}
-
 int device_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
 {
-    int rc = ready(d, "a fill", offset, bytes, m->bytes, err);
+    int rc = check_part("a fill", offset, bytes, m->bytes, err) ?: use(d, err);
     return rc || !bytes ? rc : d->backend->measuring->fill(d, m, offset, bytes, value, err);
+}
+
+static int copy(struct device *d, const char *what, struct copy_end to, struct copy_end from, int64_t bytes, struct err *err)
+{
+    int rc = 0;
+    if (to.memory)
+        rc = check_part(what, to.offset, bytes, to.memory->bytes, err);
+    if (from.memory)
+        rc = rc ?: check_part(what, from.offset, bytes, from.memory->bytes, err);
+    rc = rc ?: use(d, err);
+    return rc || !bytes ? rc : d->backend->measuring->copy(d, to, from, bytes, err);
 }
 
 int device_copy(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err)
 {
-    int rc = ready(d, "a copy", 0, bytes, to->bytes < from->bytes ? to->bytes : from->bytes, err);
-    return rc || !bytes ? rc : d->backend->measuring->copy(d, to, from, bytes, err);
+    return copy(d, "a copy", (struct copy_end){ .memory = to }, (struct copy_end){ .memory = from }, bytes, err);
 }
 
 int device_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err)
 {
-    int rc = ready(d, "a write", offset, bytes, to->bytes, err);
-    return rc || !bytes ? rc : d->backend->measuring->write(d, to, offset, from, bytes, err);
+    return copy(d, "a write", (struct copy_end){ .memory = to, .offset = offset }, (struct copy_end){ .host = (void *)from }, bytes,
+                err);
 }
 
 int device_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err)
 {
-    int rc = ready(d, "a read", offset, bytes, from->bytes, err);
-    return rc || !bytes ? rc : d->backend->measuring->read(d, to, from, offset, bytes, err);
+    return copy(d, "a read", (struct copy_end){ .host = to }, (struct copy_end){ .memory = from, .offset = offset }, bytes, err);
 }
 
 /* ---- kernels */
 
-int device_load(struct device *d, const void *binary, size_t bytes, struct module **out, struct err *err)
+int device_load(struct device *d, const void *binary, size_t bytes, struct guest_code **out, struct err *err)
 {
-    int rc = use(d, err);
-    if (rc)
-        return rc;
-    struct module *m = mem_zalloc(sizeof *m);
-    if (!m)
-        return err_nomem(err);
-    rc = d->backend->load(d->guest, binary, bytes, NULL, &m->code, err);
-    if (rc)
-        mem_free(m);
-    else
-        *out = m;
-    return rc;
+    return use(d, err) ?: guest_load(d->guest, binary, bytes, NULL, out, err);
 }
 
-void device_unload(struct device *d, struct module *m)
+void device_unload(struct device *d, struct guest_code *code)
 {
-    if (!m)
-        return;
-    d->backend->unload(d->guest, m->code);
-    for (struct kernel *k = m->kernels, *next; k; k = next) {
-        next = k->next;
-        mem_free(k);
-    }
-    mem_free(m);
+    if (code)
+        guest_unload(d->guest, code);
 }
 
-int device_kernel(struct device *d, struct module *m, const char *name, int64_t dynamic_shared, struct kernel **out,
+int device_kernel(struct device *d, struct guest_code *code, const char *name, int64_t dynamic_shared, struct kernel **out,
                   struct resources *resources, struct err *err)
 {
-    int rc = use(d, err);
-    if (rc)
-        return rc;
-    struct kernel *k = mem_zalloc(sizeof *k + strlen(name) + 1);
+    struct kernel *k = arena_alloc(code->arena, sizeof *k + strlen(name) + 1);
     if (!k)
         return err_nomem(err);
-    rc = d->backend->function(d->guest, m->code, name, dynamic_shared, NULL, 0, &k->function, resources, err);
-    if (rc) {
-        mem_free(k);
-        return rc;
-    }
-    k->module = m;
-    k->dynamic_shared = dynamic_shared;
-    k->nargs = -1;
+    *k = (struct kernel){ .code = code, .dynamic_shared = dynamic_shared, .nargs = -1 };
     strcpy(k->name, name);
-    k->next = m->kernels;
-    m->kernels = k;
     *out = k;
-    return 0;
+    return use(d, err) ?: guest_function(d->guest, code, name, dynamic_shared, NULL, 0, &k->function, resources, err);
 }
 
 /* The kernel's function for these parameters: the one there is, unless they are of other sizes than at the last launch. */
@@ -193,14 +164,10 @@ static int take_function(struct device *d, struct kernel *k, const struct guest_
         sizes[i] = (unsigned char)params[i].bytes;
     if (k->nargs == n && memcmp(k->sizes, sizes, (size_t)n) == 0)
         return 0;
-    void *function;
-    int rc = d->backend->function(d->guest, k->module->code, k->name, k->dynamic_shared, params, n, &function, NULL, err);
-    if (rc)
-        return rc;
-    k->function = function;
-    k->nargs = n;
+    int rc = guest_function(d->guest, k->code, k->name, k->dynamic_shared, params, n, &k->function, NULL, err);
+    k->nargs = rc ? -1 : n;
     memcpy(k->sizes, sizes, (size_t)n);
-    return 0;
+    return rc;
 }
 
 int device_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs, struct err *err)
@@ -232,14 +199,21 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
 
 /* ---- time */
 
+static int check_slot(int slot, struct err *err)
+{
+    if (slot >= 0 && slot < MAX_SPANS)
+        return 0;
+    return err_set(err, ERR_INVALID, "span %d: 0 to %d are there", slot, MAX_SPANS - 1);
+}
+
 int device_span_begin(struct device *d, int slot, struct err *err)
 {
-    return check_slot(slot, err) ?: use(d, err) ?: d->backend->measuring->span_begin(d, slot, err);
+    return check_slot(slot, err) ?: use(d, err) ?: d->backend->measuring->mark(d, slot, false, err);
 }
 
 int device_span_end(struct device *d, int slot, struct err *err)
 {
-    return check_slot(slot, err) ?: use(d, err) ?: d->backend->measuring->span_end(d, slot, err);
+    return check_slot(slot, err) ?: use(d, err) ?: d->backend->measuring->mark(d, slot, true, err);
 }
 
 int device_span_ns(struct device *d, int slot, double *ns, struct err *err)

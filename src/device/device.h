@@ -13,8 +13,7 @@
 enum { COMPILER_NAME = 64, MAX_SPANS = 64, VIEW_ALIGN = GUEST_ALIGN, MAX_KARGS = GUEST_PARAMS };
 
 struct device;   /* an open device */
-struct module;   /* loaded code */
-struct kernel;   /* an entry of a module; lives as long as it */
+struct kernel;   /* an entry of loaded code; lives as long as it */
 struct memory;   /* device memory, or a view into it */
 struct compiler; /* a compiling session: in a process that need not have the device (CUDA), or must (OpenCL) */
 
@@ -81,10 +80,10 @@ int device_copy(struct device *d, struct memory *to, const struct memory *from, 
 int device_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err);
 int device_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err);
 
-int device_load(struct device *d, const void *binary, size_t bytes, struct module **out, struct err *err);
-void device_unload(struct device *d, struct module *m); /* null is fine */
+int device_load(struct device *d, const void *binary, size_t bytes, struct guest_code **out, struct err *err);
+void device_unload(struct device *d, struct guest_code *code); /* null is fine */
 /* dynamic_shared: the most that it will be launched with. resources may be null. */
-int device_kernel(struct device *d, struct module *m, const char *name, int64_t dynamic_shared, struct kernel **out,
+int device_kernel(struct device *d, struct guest_code *code, const char *name, int64_t dynamic_shared, struct kernel **out,
                   struct resources *resources, struct err *err);
 int device_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
                   struct err *err);

@@ -18,11 +18,18 @@ struct memory {
     bool is_view;
 };
 
+/* One end of a copy: a place in the device's memory, or else in the host's (memory is null). */
+struct copy_end {
+    const struct memory *memory;
+    int64_t offset;
+    void *host;
+};
+
 struct backend_measuring {
     size_t size; /* of the backend's own struct, which begins with a struct device */
     /* Fills in the guest and the stream. After a failure close is called, too. */
     int (*open)(struct device *d, struct err *err);
-    void (*close)(struct device *d);
+    void (*close)(struct device *d); /* before the guest is closed; null: nothing to do */
     /* Called before all work: makes the context current, or says that it is lost. Null: nothing to do. */
     int (*use)(struct device *d, struct err *err);
 
@@ -30,15 +37,13 @@ struct backend_measuring {
     int (*view)(struct device *d, struct memory *v, struct err *err); /* null: addresses, which are added to */
     void (*free)(struct device *d, struct memory *m);
     int (*fill)(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err);
-    int (*copy)(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err);
-    int (*write)(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err);
-    int (*read)(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err);
+    /* Waits for all that is queued if one end is the host's. */
+    int (*copy)(struct device *d, struct copy_end to, struct copy_end from, int64_t bytes, struct err *err);
 
-    int (*span_begin)(struct device *d, int slot, struct err *err);
-    int (*span_end)(struct device *d, int slot, struct err *err);
+    int (*mark)(struct device *d, int slot, bool end, struct err *err); /* the begin or the end of a span */
     int (*span_ns)(struct device *d, int slot, double *ns, struct err *err);
     int (*sync)(struct device *d, struct err *err);
-    void (*clocks)(struct device *d, int *sm_mhz, int *mem_mhz); /* may be null */
+    void (*clocks)(struct device *d, int *sm_mhz, int *mem_mhz); /* null: not known */
 };
 
 #endif

@@ -13,16 +13,18 @@
 
 struct null_device {
     struct device d;
-    struct null_told told;
     int64_t taken; /* bytes of all buffers */
-    struct {
-        double begin, end;
-    } spans[MAX_SPANS];
+    double spans[MAX_SPANS][2];
 };
 
 static struct null_device *of(struct device *d)
 {
     return (struct null_device *)d;
+}
+
+static struct null_told *told_of(struct device *d)
+{
+    return &((struct null_context *)d->guest)->told;
 }
 
 /* ---- the compiler */
@@ -71,8 +73,7 @@ static int null_compile(struct compiler *c, const struct compile_job *job, struc
     }
     if (null_says(job->source, "large-compile"))
         return err_set(err, ERR_UNSUPPORTED, "the source asks for too much");
-    buf_put(binary, null_magic, sizeof null_magic);
-    buf_str(binary, job->source);
+    buf_fmt(binary, "%s%s", NULL_MAGIC, job->source);
     if (portable)
         buf_str(portable, job->source);
     return binary->failed || (portable && portable->failed) ? err_nomem(err) : 0;
@@ -93,17 +94,13 @@ static int null_open(struct device *d, struct err *err)
 {
     const char *taken = getenv("CUTUNE_NULL_TAKEN");
     of(d)->taken = taken ? strtoll(taken, NULL, 10) : 0;
-    return null_open_own(d->spec.index, &of(d)->told, &d->guest, err);
-}
-
-static void null_close(struct device *d)
-{
-    null_backend.close(d->guest);
+    struct devspec spec;
+    return guest_open(&null_backend, &d->spec.index, &spec, &d->guest, err);
 }
 
 static int null_use(struct device *d, struct err *err)
 {
-    return null_lost(&of(d)->told, err);
+    return null_lost(told_of(d), err);
 }
 
 static int null_alloc(struct device *d, struct memory *m, struct err *err)
@@ -130,7 +127,7 @@ static void null_free(struct device *d, struct memory *m)
 /* Moving memory takes a while, so that a copy has a speed: 4 TB/s, read and written. */
 static void spend_on(struct device *d, int64_t bytes)
 {
-    of(d)->told.clock_ns += 1000 + (double)bytes / 2000;
+    told_of(d)->clock_ns += 1000 + (double)bytes / 2000;
 }
 
 static int null_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
@@ -141,70 +138,51 @@ static int null_fill(struct device *d, struct memory *m, int64_t offset, int64_t
     return 0;
 }
 
-static int null_copy(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err)
-{
-    (void)err;
-    memmove(to->at, from->at, (size_t)bytes);
-    spend_on(d, bytes);
-    return 0;
-}
-
 static int null_sync(struct device *d, struct err *err)
 {
-    null_told_sync(&of(d)->told);
-    return null_lost(&of(d)->told, err);
+    return null_told_sync(told_of(d), err);
 }
 
-static int null_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err)
+static void *address(const struct copy_end *e)
 {
-    int rc = null_sync(d, err);
-    if (!rc)
-        memcpy((unsigned char *)to->at + offset, from, (size_t)bytes);
-    return rc;
+    return e->memory ? (unsigned char *)e->memory->at + e->offset : e->host;
 }
 
-static int null_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err)
+static int null_copy(struct device *d, struct copy_end to, struct copy_end from, int64_t bytes, struct err *err)
 {
-    int rc = null_sync(d, err);
-    if (!rc)
-        memcpy(to, (const unsigned char *)from->at + offset, (size_t)bytes);
-    return rc;
-}
-
-static int null_span_begin(struct device *d, int slot, struct err *err)
-{
-    (void)err;
-    of(d)->spans[slot].begin = of(d)->spans[slot].end = of(d)->told.clock_ns;
+    bool inside = to.memory && from.memory;
+    int rc = inside ? 0 : null_sync(d, err);
+    if (rc)
+        return rc;
+    memmove(address(&to), address(&from), (size_t)bytes);
+    if (inside)
+        spend_on(d, bytes);
     return 0;
 }
 
-static int null_span_end(struct device *d, int slot, struct err *err)
+static int null_mark(struct device *d, int slot, bool end, struct err *err)
 {
     (void)err;
-    of(d)->spans[slot].end = of(d)->told.clock_ns;
+    of(d)->spans[slot][end] = told_of(d)->clock_ns;
     return 0;
 }
 
 static int null_span_ns(struct device *d, int slot, double *ns, struct err *err)
 {
     (void)err;
-    *ns = of(d)->spans[slot].end - of(d)->spans[slot].begin;
+    *ns = of(d)->spans[slot][1] - of(d)->spans[slot][0];
     return 0;
 }
 
 const struct backend_measuring null_measuring = {
     .size = sizeof(struct null_device),
     .open = null_open,
-    .close = null_close,
     .use = null_use,
     .alloc = null_alloc,
     .free = null_free,
     .fill = null_fill,
     .copy = null_copy,
-    .write = null_write,
-    .read = null_read,
-    .span_begin = null_span_begin,
-    .span_end = null_span_end,
+    .mark = null_mark,
     .span_ns = null_span_ns,
     .sync = null_sync,
 };

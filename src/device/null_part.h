@@ -9,18 +9,14 @@ extern const struct backend null_backend;
 extern const struct backend_measuring null_measuring;
 extern const struct backend_compiling null_compiling;
 
+/* A program is this and its source. */
+#define NULL_MAGIC "cutuneN\n"
+
 void null_describe(int index, struct devspec *out);
-/* How many launches in contexts of applications the pretend devices of this process took so far: for tests. */
+/* How many launches the pretend devices of this process took so far: for tests. */
 uint64_t null_launches(void);
 
-/* null_told.c: what the source of a kernel tells the device to do. */
-
-/* Whether a source says `//null: WORD`, and if it says when, that it is time. */
-bool null_says(const char *source, const char *word);
-/* ERR_UNSUPPORTED if the source asks for a launch-error. */
-int null_launch_check(const char *source, struct err *err);
-
-/* What launches made of a device. */
+/* What launches made of a device: null_told.c. */
 struct null_told {
     bool hang, crash, sticky; /* what waits for the next sync, */
     int64_t delay_ms;         /* likewise */
@@ -29,17 +25,20 @@ struct null_told {
     int64_t counted; /* launches of sources that say after= */
     double clock_ns; /* the sum of all work so far */
 };
-/* A launch; first: the first buffer, of 8 bytes at least. */
+
+/* An application's context, or our own. */
+struct null_context {
+    struct guest g; /* its lock is also that of what was told */
+    struct null_told told;
+};
+
+/* Whether a source says `//null: WORD`, and if it says when, that it is time. */
+bool null_says(const char *source, const char *word);
+/* A launch; first: the first buffer, of 8 bytes at least, or null. */
 int null_told_launch(struct null_told *t, const char *source, const char *name, const struct guest_launch *l, void *first,
                      struct err *err);
 /* Waits, or does what else was told. */
-void null_told_sync(struct null_told *t);
+int null_told_sync(struct null_told *t, struct err *err);
 int null_lost(const struct null_told *t, struct err *err); /* ERR_DEVICE if it is */
-
-/* null.c: a guest on the device of ours that was told so much. */
-int null_open_own(int index, struct null_told *told, struct guest **out, struct err *err);
-
-/* A program is this and its source. */
-extern const char null_magic[8];
 
 #endif

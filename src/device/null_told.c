@@ -61,13 +61,6 @@ bool null_says(const char *source, const char *word)
     return directive(source, word) && applies(source);
 }
 
-int null_launch_check(const char *source, struct err *err)
-{
-    if (!null_says(source, "launch-error"))
-        return 0;
-    return err_set(err, ERR_UNSUPPORTED, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES (the source asks for it)");
-}
-
 /* 1e3 to 1e6 ns, the same for the same source, kernel and geometry. */
 static double time_of(const char *source, const char *name, const struct guest_launch *l)
 {
@@ -85,39 +78,32 @@ static double time_of(const char *source, const char *name, const struct guest_l
     return 1e3 + (double)(rand_at(h, l->shared) % 999001);
 }
 
-/* Whether a launch does yet what the source says. */
-static bool acts(struct null_told *t, const char *source)
-{
-    int64_t after = value_of(source, "after=");
-    return after < 0 || t->counted++ >= after;
-}
-
 int null_told_launch(struct null_told *t, const char *source, const char *name, const struct guest_launch *l, void *first,
                      struct err *err)
 {
     static const uint64_t one = 1;
     int rc = null_lost(t, err);
-    bool due = !rc && acts(t, source), act = due && applies(source);
-    if (act)
-        rc = null_launch_check(source, err);
     if (rc)
         return rc;
+    int64_t after = value_of(source, "after="), delay = value_of(source, "delay=");
+    bool due = after < 0 || t->counted++ >= after, act = due && applies(source);
+    if (act && directive(source, "launch-error"))
+        return err_set(err, ERR_UNSUPPORTED, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES (the source asks for it)");
     bool counts = !strcmp(name, "check_equal") || !strcmp(name, "check_close") || !strcmp(name, "digest");
     if (!strstr(source, "check_equal")) /* no service kernel */
-        t->wrong = act && null_says(source, "wrong");
+        t->wrong = act && directive(source, "wrong");
     else if (counts && t->wrong && first)
         memcpy(first, &one, sizeof one);
-    t->hang |= act && null_says(source, "hang");
-    t->crash |= act && null_says(source, "crash");
-    t->sticky |= act && null_says(source, "sticky");
-    int64_t delay = due ? value_of(source, "delay=") : 0;
-    if (delay > t->delay_ms)
+    t->hang |= act && directive(source, "hang");
+    t->crash |= act && directive(source, "crash");
+    t->sticky |= act && directive(source, "sticky");
+    if (due && delay > t->delay_ms)
         t->delay_ms = delay;
     t->clock_ns += time_of(source, name, l);
     return 0;
 }
 
-void null_told_sync(struct null_told *t)
+int null_told_sync(struct null_told *t, struct err *err)
 {
     struct timespec delay = { .tv_sec = t->delay_ms / 1000, .tv_nsec = t->delay_ms % 1000 * 1000000 };
     t->delay_ms = 0;
@@ -127,6 +113,7 @@ void null_told_sync(struct null_told *t)
     if (t->crash)
         abort();
     t->lost |= t->sticky;
+    return null_lost(t, err);
 }
 
 int null_lost(const struct null_told *t, struct err *err)

@@ -7,12 +7,6 @@
 #include "device/check.h"
 #include "device/opencl_part.h"
 
-struct opencl_code {
-    cl_program program;
-    struct opencl_function *functions;
-    struct opencl_code *next;
-};
-
 /* A kernel object keeps its arguments from one call to the next, so one thread at a time sets and enqueues it. */
 struct opencl_function {
     cl_kernel kernel;
@@ -37,117 +31,61 @@ static int read_queue(const struct opencl_api *cl, cl_command_queue queue, cl_co
     return rc;
 }
 
-static int ocl_open(void *handle, struct devspec *spec, struct guest **out, struct err *err)
+static int ocl_open(void *handle, struct guest *guest, struct err *err)
 {
     if (!handle)
         return err_set(err, ERR_INVALID, "the command queue is null");
     const struct opencl_api *cl = opencl_api(err);
     if (!cl)
         return ERR_UNSUPPORTED;
-    struct opencl_context *g = mem_zalloc(sizeof *g);
-    if (!g)
-        return err_nomem(err);
-    struct opencl_session *s = &g->s;
+    struct opencl_session *s = &((struct opencl_context *)guest)->s;
     s->cl = cl;
     int rc = read_queue(cl, handle, &s->context, &s->device, err)
                  ?: opencl_check(cl->clRetainContext(s->context), err, "clRetainContext");
     if (rc)
-        s->context = NULL;
-    else
-        rc = opencl_check(cl->clRetainCommandQueue(handle), err, "clRetainCommandQueue");
+        return rc;
+    rc = opencl_check(cl->clRetainCommandQueue(handle), err, "clRetainCommandQueue");
     if (rc) {
         opencl_session_close(s);
-        mem_free(g);
         return rc;
     }
     s->queue = handle;
     opencl_describe(cl, s->device, &s->spec);
-    pthread_mutex_init(&g->lock, NULL);
-    *spec = s->spec;
-    *out = (struct guest *)g;
+    guest->spec = s->spec;
     return 0;
-}
-
-/* forked: the driver is not called. */
-static void code_free(const struct opencl_context *g, struct opencl_code *code, bool forked)
-{
-    for (struct opencl_function *f = code->functions, *next; f; f = next) {
-        next = f->next;
-        if (!forked)
-            g->s.cl->clReleaseKernel(f->kernel);
-        pthread_mutex_destroy(&f->lock);
-        mem_free(f);
-    }
-    if (!forked)
-        g->s.cl->clReleaseProgram(code->program);
-    mem_free(code);
-}
-
-static void guest_free(struct opencl_context *g, bool forked)
-{
-    for (struct opencl_code *code = g->codes, *next; code; code = next) {
-        next = code->next;
-        code_free(g, code, forked);
-    }
-    pthread_mutex_destroy(&g->lock);
-    mem_free(g);
-}
-
-static void ocl_forget(struct guest *guest)
-{
-    struct opencl_context *g = (struct opencl_context *)guest;
-    if (g)
-        guest_free(g, true);
 }
 
 static void ocl_close(struct guest *guest)
 {
     struct opencl_context *g = (struct opencl_context *)guest;
-    if (!g)
-        return;
-    struct opencl_session s = g->s;
-    s.cl->clFinish(s.queue);
-    opencl_filler_free(&s, &g->filler);
-    guest_free(g, false);
-    opencl_session_close(&s);
+    g->s.cl->clFinish(g->s.queue);
+    opencl_filler_free(&g->s, &g->filler);
+    guest_unload_all(guest);
+    opencl_session_close(&g->s);
 }
 
-static int ocl_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code **out,
+static int ocl_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code *code,
                     struct err *err)
 {
     struct opencl_context *g = (struct opencl_context *)guest;
-    if (format && strcmp(format, opencl_backend.format) != 0)
-        return err_set(err, ERR_INVALID, "a kernel in the format '%s': OpenCL takes clbin", format);
-    struct opencl_code *code = mem_zalloc(sizeof *code);
-    if (!code)
-        return err_nomem(err);
-    pthread_mutex_lock(&g->lock);
-    int rc = opencl_program_load(&g->s, image, bytes, &code->program, err);
-    if (!rc) {
-        code->next = g->codes;
-        g->codes = code;
-    }
-    pthread_mutex_unlock(&g->lock);
-    if (rc)
-        mem_free(code);
-    else
-        *out = (struct guest_code *)code;
+    cl_program program;
+    (void)format;
+    pthread_mutex_lock(&guest->lock);
+    int rc = opencl_program_load(&g->s, image, bytes, &program, err);
+    pthread_mutex_unlock(&guest->lock);
+    if (!rc)
+        code->program = program;
     return rc;
 }
 
-static void ocl_unload(struct guest *guest, struct guest_code *loaded)
+static void ocl_unload(struct guest *guest, struct guest_code *code)
 {
-    struct opencl_context *g = (struct opencl_context *)guest;
-    struct opencl_code *code = (struct opencl_code *)loaded;
-    if (!code)
-        return;
-    pthread_mutex_lock(&g->lock);
-    struct opencl_code **at = &g->codes;
-    while (*at != code)
-        at = &(*at)->next;
-    *at = code->next;
-    pthread_mutex_unlock(&g->lock);
-    code_free(g, code, false);
+    const struct opencl_api *cl = ((struct opencl_context *)guest)->s.cl;
+    for (struct opencl_function *f = code->functions; f; f = f->next) {
+        cl->clReleaseKernel(f->kernel);
+        pthread_mutex_destroy(&f->lock);
+    }
+    cl->clReleaseProgram(code->program);
 }
 
 /* A value in the place of a buffer would be taken for one. Drivers need not tell. */
@@ -211,13 +149,10 @@ static void read_resources(const struct opencl_session *s, cl_kernel kernel, str
         r->local = (int64_t) private;
 }
 
-static int ocl_function(struct guest *guest, struct guest_code *loaded, const char *name, int64_t dynamic_shared,
+static int ocl_function(struct guest *guest, struct guest_code *code, const char *name, int64_t dynamic_shared,
                         const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
 {
     struct opencl_context *g = (struct opencl_context *)guest;
-    struct opencl_code *code = (struct opencl_code *)loaded;
-    if (nparams < 0 || nparams > GUEST_PARAMS)
-        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nparams, GUEST_PARAMS);
     const struct opencl_api *cl = g->s.cl;
     cl_int result = CL_SUCCESS;
     cl_kernel kernel = cl->clCreateKernel(code->program, name, &result);
@@ -227,21 +162,21 @@ static int ocl_function(struct guest *guest, struct guest_code *loaded, const ch
     if (rc)
         return rc;
     rc = check_kernel(&g->s, kernel, dynamic_shared, params, nparams, err);
-    if (rc)
-        err_prefix(err, "kernel '%s': ", name);
-    struct opencl_function *f = rc ? NULL : mem_zalloc(sizeof *f);
+    pthread_mutex_lock(&guest->lock);
+    struct opencl_function *f = rc ? NULL : arena_alloc(code->arena, sizeof *f);
+    if (f) {
+        f->kernel = kernel;
+        pthread_mutex_init(&f->lock, NULL);
+        f->next = code->functions;
+        code->functions = f;
+    }
+    pthread_mutex_unlock(&guest->lock);
     if (!f) {
         cl->clReleaseKernel(kernel);
         return rc ?: err_nomem(err);
     }
     if (resources)
         read_resources(&g->s, kernel, resources);
-    f->kernel = kernel;
-    pthread_mutex_init(&f->lock, NULL);
-    pthread_mutex_lock(&g->lock);
-    f->next = code->functions;
-    code->functions = f;
-    pthread_mutex_unlock(&g->lock);
     *out = f;
     return 0;
 }
@@ -286,9 +221,9 @@ static int clear(struct opencl_context *g, const struct room *r, const struct gu
     if (c->bytes == 0)
         return 0;
     cl_mem to = c->workspace ? r->whole : buffers[c->index];
-    pthread_mutex_lock(&g->lock);
+    pthread_mutex_lock(&g->g.lock);
     int rc = opencl_fill(r->s, &g->filler, to, before(r->s, to), c->offset, c->bytes, 0, err);
-    pthread_mutex_unlock(&g->lock);
+    pthread_mutex_unlock(&g->g.lock);
     return rc;
 }
 
@@ -393,9 +328,9 @@ const struct backend opencl_backend = {
                 .unordered = true },
     .list = opencl_list,
     .doctor = opencl_doctor,
+    .size = sizeof(struct opencl_context),
     .open = ocl_open,
     .close = ocl_close,
-    .forget = ocl_forget,
     .load = ocl_load,
     .unload = ocl_unload,
     .function = ocl_function,

@@ -30,7 +30,7 @@ static int ocl_open(struct device *d, struct err *err)
     int rc = opencl_session_open(&d->spec, CL_QUEUE_PROFILING_ENABLE, &s, err);
     if (rc)
         return rc;
-    rc = opencl_backend.open(s.queue, &spec, &d->guest, err);
+    rc = guest_open(&opencl_backend, s.queue, &spec, &d->guest, err);
     opencl_session_close(&s); /* the guest has retained it */
     return rc;
 }
@@ -48,7 +48,6 @@ static void ocl_close(struct device *d)
 {
     for (int i = 0; d->guest && i < MAX_SPANS; i++)
         forget_span(session_of(d), span_of(d, i));
-    opencl_backend.close(d->guest);
 }
 
 static int ocl_alloc(struct device *d, struct memory *m, struct err *err)
@@ -78,54 +77,40 @@ static int ocl_fill(struct device *d, struct memory *m, int64_t offset, int64_t 
     return opencl_fill(session_of(d), &context_of(d)->filler, m->at, m->offset, offset, bytes, value, err);
 }
 
-/* The event goes into the span that is open, and the outcome becomes an error. */
-static int queued(struct device *d, cl_int result, cl_event event, struct err *err, const char *what)
+static int ocl_copy(struct device *d, struct copy_end to, struct copy_end from, int64_t bytes, struct err *err)
 {
-    opencl_keep(session_of(d), event);
+    const struct opencl_session *s = session_of(d);
+    const struct opencl_api *cl = s->cl;
+    cl_event event, *kept = opencl_event(s, &event);
+    const char *what;
+    cl_int result;
+    if (!from.memory) {
+        what = "clEnqueueWriteBuffer";
+        result =
+            cl->clEnqueueWriteBuffer(s->queue, to.memory->at, CL_TRUE, (size_t)to.offset, (size_t)bytes, from.host, 0, NULL, kept);
+    } else if (!to.memory) {
+        what = "clEnqueueReadBuffer";
+        result =
+            cl->clEnqueueReadBuffer(s->queue, from.memory->at, CL_TRUE, (size_t)from.offset, (size_t)bytes, to.host, 0, NULL, kept);
+    } else {
+        what = "clEnqueueCopyBuffer";
+        result = cl->clEnqueueCopyBuffer(s->queue, from.memory->at, to.memory->at, (size_t)from.offset, (size_t)to.offset,
+                                         (size_t)bytes, 0, NULL, kept);
+    }
+    opencl_keep(s, event);
     return opencl_check(result, err, what);
 }
 
-static int ocl_copy(struct device *d, struct memory *to, const struct memory *from, int64_t bytes, struct err *err)
-{
-    const struct opencl_session *s = session_of(d);
-    cl_event event;
-    cl_int result = s->cl->clEnqueueCopyBuffer(s->queue, from->at, to->at, 0, 0, (size_t)bytes, 0, NULL, opencl_event(s, &event));
-    return queued(d, result, event, err, "clEnqueueCopyBuffer");
-}
-
-static int ocl_write(struct device *d, struct memory *to, int64_t offset, const void *from, int64_t bytes, struct err *err)
-{
-    const struct opencl_session *s = session_of(d);
-    cl_event event;
-    cl_int result = s->cl->clEnqueueWriteBuffer(s->queue, to->at, CL_TRUE, (size_t)offset, (size_t)bytes, from, 0, NULL,
-                                                opencl_event(s, &event));
-    return queued(d, result, event, err, "clEnqueueWriteBuffer");
-}
-
-static int ocl_read(struct device *d, void *to, const struct memory *from, int64_t offset, int64_t bytes, struct err *err)
-{
-    const struct opencl_session *s = session_of(d);
-    cl_event event;
-    cl_int result = s->cl->clEnqueueReadBuffer(s->queue, from->at, CL_TRUE, (size_t)offset, (size_t)bytes, to, 0, NULL,
-                                               opencl_event(s, &event));
-    return queued(d, result, event, err, "clEnqueueReadBuffer");
-}
-
-static int ocl_span_begin(struct device *d, int slot, struct err *err)
-{
-    (void)err;
-    forget_span(session_of(d), span_of(d, slot));
-    session_of(d)->span = span_of(d, slot);
-    return 0;
-}
-
-static int ocl_span_end(struct device *d, int slot, struct err *err)
+static int ocl_mark(struct device *d, int slot, bool end, struct err *err)
 {
     struct opencl_session *s = session_of(d);
-    if (s->span != span_of(d, slot))
+    struct opencl_span *span = span_of(d, slot);
+    if (end && s->span != span)
         return err_set(err, ERR_INVALID, "span %d ends without having begun", slot);
-    s->span->ended = true;
-    s->span = NULL;
+    if (!end)
+        forget_span(s, span);
+    span->ended = end;
+    s->span = end ? NULL : span;
     return 0;
 }
 
@@ -161,10 +146,7 @@ const struct backend_measuring opencl_measuring = {
     .free = ocl_free,
     .fill = ocl_fill,
     .copy = ocl_copy,
-    .write = ocl_write,
-    .read = ocl_read,
-    .span_begin = ocl_span_begin,
-    .span_end = ocl_span_end,
+    .mark = ocl_mark,
     .span_ns = ocl_span_ns,
     .sync = ocl_sync,
 };

@@ -69,10 +69,9 @@ void opencl_filler_free(const struct opencl_session *s, struct opencl_filler *f)
 
 /* opencl.c: a guest. */
 struct opencl_context {
+    struct guest g;          /* its lock is also that of the filler and of loading */
     struct opencl_session s; /* the application's context and queue, retained; or our own */
     struct opencl_filler filler;
-    pthread_mutex_t lock; /* of the filler, of loading, of the lists */
-    struct opencl_code *codes;
 };
 extern const struct backend_measuring opencl_measuring;
 

@@ -18,7 +18,7 @@ enum { TIMED = PASSES - 1 }; /* whose inputs timed runs have; of a sum, these ar
 /* The service kernels (templates/service.cu) for one element type. */
 struct service {
     const struct dtype *type; /* never complex */
-    struct module *module;
+    struct guest_code *module;
     struct kernel *fill_source, *check_source, *check_equal, *check_close, *check_guards, *check_unwritten, *digest, *flush;
 };
 
@@ -55,7 +55,7 @@ struct loaded {
     const struct variant *variant; /* null: the reference */
     const struct launch *launches;
     int nlaunches;
-    struct module *module;
+    struct guest_code *module;
     struct kernel *kernels[MAX_LAUNCHES];
     struct binding own, other; /* for the bench's problem; for another one, on the same buffers */
     bool has_other;

@@ -103,7 +103,7 @@ static bool cache_load(cutune_handle *h, struct code *c, const char *format)
         const char *body = file.data + HASH_HEX - 1;
         size_t n = file.len - (HASH_HEX - 1);
         hash_hex(body, n, hash); /* cut or damaged: as if it were not there */
-        found = !memcmp(hash, file.data, HASH_HEX - 1) && !h->backend->load(h->guest, body, n, format, &c->loaded, NULL);
+        found = !memcmp(hash, file.data, HASH_HEX - 1) && !guest_load(h->guest, body, n, format, &c->loaded, NULL);
     }
     buf_free(&path);
     buf_free(&file);
@@ -147,7 +147,7 @@ static int compile_source(cutune_handle *h, struct code *c, struct err *err)
             rc = ERR_UNSUPPORTED;
         }
     }
-    rc = rc ?: h->backend->load(h->guest, binary.data, binary.len, b->format, &c->loaded, err);
+    rc = rc ?: guest_load(h->guest, binary.data, binary.len, b->format, &c->loaded, err);
     if (!rc)
         cache_save(h, c, &binary);
     if (compiler)
@@ -164,7 +164,7 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
     if (c->loaded)
         return 0;
     if (is_for(c, &h->dev, format)) {
-        int rc = h->backend->load(h->guest, c->binary, c->binary_bytes, format, &c->loaded, &why);
+        int rc = guest_load(h->guest, c->binary, c->binary_bytes, format, &c->loaded, &why);
         if (!rc)
             return 0;
         if (rc == ERR_NOMEM || rc == ERR_DEVICE)
@@ -175,7 +175,7 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
         return 0;
     /* The driver compiles it, and keeps a cache of its own. */
     const char *portable = h->backend->portable;
-    if (c->portable && portable && !h->backend->load(h->guest, c->portable, strlen(c->portable) + 1, portable, &c->loaded, &why))
+    if (c->portable && portable && !guest_load(h->guest, c->portable, strlen(c->portable) + 1, portable, &c->loaded, &why))
         return 0;
     if (!*c->source) /* an exported file has none for CUDA */
         return err_set(err, ERR_UNSUPPORTED, "its code was exported for %s only, not for %s%s%s", c->arch, h->dev.arch,

@@ -114,9 +114,9 @@ static int take_device(const cutune_device *d, struct devspec *out)
 static void handle_free(cutune_handle *h, bool here)
 {
     if (h->guest && here)
-        h->backend->close(h->guest); /* waits for running kernels, and unloads all code */
+        guest_close(h->guest); /* waits for running kernels, and unloads all code */
     else if (h->guest)
-        h->backend->forget(h->guest);
+        guest_forget(h->guest);
     for (struct cutune_kernel *k = h->kernels, *next; k; k = next) {
         next = k->next;
         kernel_free(k);
@@ -149,7 +149,7 @@ static int attach(cutune *c, const struct devspec *dev, const struct backend *ba
     int rc = h->arena ? table_new(FIRST_PLACES, &table, err) : err_nomem(err);
     atomic_init(&h->table, table);
     if (!rc && backend)
-        rc = backend->open(native, &h->dev, &h->guest, err);
+        rc = guest_open(backend, native, &h->dev, &h->guest, err);
     else if (!rc)
         h->dev = *dev;
     if (rc) {

@@ -12,7 +12,7 @@ struct candidate {
     struct plan *plan;
     const struct launch *launches;
     int nlaunches;
-    struct module *module;
+    struct guest_code *module;
 };
 
 /* Renders, compiles and loads. `first` is a problem that the configuration may run, for compilers that want to try it. Call

@@ -83,7 +83,7 @@ struct job {
 static inline void *function_of(struct app *a, const char *name, int64_t shared, const struct guest_param *params, int n)
 {
     void *f = NULL;
-    OK(a->backend->function(a->guest, a->code, name, shared, params, n, &f, NULL, &err));
+    OK(guest_function(a->guest, a->code, name, shared, params, n, &f, NULL, &err));
     assert_non_null(f);
     assert_non_null(a->backend->raw(f));
     return f;
@@ -144,13 +144,13 @@ static inline void memory_runs_out(void **state)
         struct guest_code *code;
         void *f;
         mem_fail_at(nth);
-        rc = a->backend->open(a->handle, &spec, &g, &err);
+        rc = guest_open(a->backend, a->handle, &spec, &g, &err);
         if (!rc)
-            rc = a->backend->load(g, a->image.data, a->image.len, a->format, &code, &err);
+            rc = guest_load(g, a->image.data, a->image.len, a->format, &code, &err);
         if (!rc)
-            rc = a->backend->function(g, code, "add", 0, params, 4, &f, NULL, &err);
+            rc = guest_function(g, code, "add", 0, params, 4, &f, NULL, &err);
         mem_fail_at(-1);
-        a->backend->close(g);
+        guest_close(g);
         if (rc)
             assert_int_equal(rc, ERR_NOMEM);
         assert_true(nth < 50);

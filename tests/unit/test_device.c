@@ -36,7 +36,7 @@ struct fixture {
     const struct backend *be;
     struct devspec spec;
     struct device *dev;
-    struct module *dialect; /* compiled for the first test that wants it */
+    struct guest_code *dialect; /* compiled for the first test that wants it */
 };
 
 static void read_file(const char *path, struct buf *out)
@@ -90,11 +90,11 @@ static struct fixture *take(void **state)
 }
 
 /* Compiles and loads a source on the fixture's device. */
-static struct module *load(struct fixture *f, const char *source)
+static struct guest_code *load(struct fixture *f, const char *source)
 {
     struct compiler *c;
     struct buf binary = { 0 }, log = { 0 };
-    struct module *m;
+    struct guest_code *m;
     OK(f->be->compiling->open(&f->spec, &c, &err));
     int rc = f->be->compiling->compile(c, &(struct compile_job){ .source = source }, &binary, NULL, &log, &err);
     if (rc)
@@ -106,7 +106,7 @@ static struct module *load(struct fixture *f, const char *source)
     return m;
 }
 
-static struct module *load_dialect(struct fixture *f)
+static struct guest_code *load_dialect(struct fixture *f)
 {
     struct buf source = { 0 };
     dialect(f->spec.backend, f->spec.fp64, &source);
@@ -116,7 +116,7 @@ static struct module *load_dialect(struct fixture *f)
     return f->dialect;
 }
 
-static struct kernel *entry(struct fixture *f, struct module *m, const char *name, int64_t shared)
+static struct kernel *entry(struct fixture *f, struct guest_code *m, const char *name, int64_t shared)
 {
     struct kernel *k;
     OK(device_kernel(f->dev, m, name, shared, &k, NULL, &err));
@@ -201,7 +201,7 @@ static void turns_a_matrix(void **state)
 {
     struct fixture *f = take(state);
     enum { M = 53, N = 70, BYTES = M * N * 4, ROOM = 3 * VIEW_ALIGN + (BYTES + VIEW_ALIGN) / VIEW_ALIGN * VIEW_ALIGN };
-    struct module *m = load_dialect(f);
+    struct guest_code *m = load_dialect(f);
     struct resources r;
     struct kernel *k;
     OK(device_kernel(f->dev, m, "turn", 0, &k, &r, &err));
@@ -251,7 +251,7 @@ static void dynamic_shared_memory(void **state)
 {
     struct fixture *f = take(state);
     enum { N = 1000, THREADS = 64, BLOCKS = (N + THREADS - 1) / THREADS };
-    struct module *m = load_dialect(f);
+    struct guest_code *m = load_dialect(f);
     struct kernel *k = entry(f, m, "halves", THREADS * 4);
     float host[N], got[N];
     for (int i = 0; i < N; i++)
@@ -285,7 +285,7 @@ static void atomics(void **state)
 {
     struct fixture *f = take(state);
     enum { BLOCKS = 9, THREADS = 64, ALL = BLOCKS * THREADS };
-    struct module *m = load_dialect(f);
+    struct guest_code *m = load_dialect(f);
     struct kernel *k = entry(f, m, "atomics", 0);
     struct memory *room_of[4];
     for (int i = 0; i < 4; i++) {
@@ -337,7 +337,7 @@ static void places(void **state)
 {
     struct fixture *f = take(state);
     enum { BLOCKS = 2 * 3 * 4, THREADS = 4 * 2 * 3 };
-    struct module *m = load_dialect(f);
+    struct guest_code *m = load_dialect(f);
     struct kernel *k = entry(f, m, "places", 0);
     uint32_t got[BLOCKS * THREADS];
     struct memory *out = room(f, sizeof got);
@@ -371,7 +371,7 @@ static void places(void **state)
 static void facts(void **state)
 {
     struct fixture *f = take(state);
-    struct module *m = load_dialect(f);
+    struct guest_code *m = load_dialect(f);
     struct kernel *k = entry(f, m, "facts", 0);
     int64_t got[10];
     uint32_t wide[8];
@@ -415,7 +415,7 @@ static void refuses_bad_source(void **state)
     OK(f->be->compiling->compile(c, &(struct compile_job){ .source = source.data }, &binary, NULL, &log, &err));
     assert_true(binary.len > 0);
 
-    struct module *m = NULL;
+    struct guest_code *m = NULL;
     FAILS(ERR_INVALID, device_load(f->dev, "garbage", 7, &m, &err));
     FAILS(ERR_INVALID, device_load(f->dev, "", 0, &m, &err));
     for (size_t cut = 0; cut < binary.len - 1; cut += binary.len / 50 + 1)
@@ -462,7 +462,7 @@ static void trial_launches(void **state)
     f->be->compiling->close(c);
     assert_int_equal(calls, f->spec.shares_cores ? 2 : 0);
     assert_int_equal(strstr(buf_text(&log), "trial launch of absent") != NULL, f->spec.shares_cores);
-    struct module *m;
+    struct guest_code *m;
     OK(device_load(f->dev, binary.data, binary.len, &m, &err));
     struct kernel *k = entry(f, m, "halves", 256);
     struct memory *in = room(f, 4096), *out = room(f, 4096);
@@ -488,7 +488,7 @@ static void fault_is_sticky(void **state)
     struct fixture *f = take(state);
     if (strcmp(f->spec.backend, "cuda") != 0)
         skip(); /* PoCL's takes the process down */
-    struct module *m = load(f, "extern \"C\" __global__ void wild(int *p) { p[1ll << 40] = 1; }\n");
+    struct guest_code *m = load(f, "extern \"C\" __global__ void wild(int *p) { p[1ll << 40] = 1; }\n");
     struct kernel *k = entry(f, m, "wild", 0);
     struct memory *p = room(f, 4);
     struct geometry one = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } };

@@ -22,7 +22,7 @@ struct rig {
     struct devspec spec;
     struct device *dev;
     struct compiler *compiler;
-    struct module *module;
+    struct guest_code *module;
     struct buf binary, log;
 };
 
@@ -162,7 +162,7 @@ static void wrong_shows_until_another_launch(void **state)
     struct rig r;
     assert_int_equal(rig_up(&r, "check_equal"), 0);
     const char wrong[] = "cutuneN\nf\n//null: wrong\n", right[] = "cutuneN\nf\n";
-    struct module *service = r.module, *candidate, *other;
+    struct guest_code *service = r.module, *candidate, *other;
     struct memory *m;
     assert_int_equal(device_alloc(r.dev, 8, &m, &err), 0);
     assert_int_equal(device_load(r.dev, wrong, strlen(wrong), &candidate, &err), 0);

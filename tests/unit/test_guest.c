@@ -80,8 +80,8 @@ static int open_opencl(void **state)
     opencl_backend.compiling->close(c);
     buf_free(&log);
     a->backend = backend_find("opencl");
-    OK(a->backend->open(a->handle, &a->spec, &a->guest, &err));
-    OK(a->backend->load(a->guest, a->image.data, a->image.len, a->format, &a->code, &err));
+    OK(guest_open(a->backend, a->handle, &a->spec, &a->guest, &err));
+    OK(guest_load(a->guest, a->image.data, a->image.len, a->format, &a->code, &err));
     return 0;
 }
 
@@ -90,7 +90,7 @@ static int close_opencl(void **state)
     struct app *a = *state;
     if (!a->backend)
         return 0;
-    a->backend->close(a->guest);
+    guest_close(a->guest);
     for (int i = 0; i < 2; i++)
         a->cl->clReleaseCommandQueue(a->streams[i]);
     a->cl->clReleaseContext(a->context);
@@ -136,7 +136,7 @@ static int open_cuda(void **state)
         return 0;
     }
     a->backend = backend_find("cuda");
-    FAILS(ERR_INVALID, "cudaFree(0)", a->backend->open(NULL, &a->spec, &a->guest, &err));
+    FAILS(ERR_INVALID, "cudaFree(0)", guest_open(a->backend, NULL, &a->spec, &a->guest, &err));
     assert_int_equal(a->cu->cuDeviceGet(&device, 0), CUDA_SUCCESS);
     assert_int_equal(a->cu->cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
     assert_int_equal(a->cu->cuCtxSetCurrent(context), CUDA_SUCCESS);
@@ -149,8 +149,8 @@ static int open_cuda(void **state)
     a->put = cuda_put;
     a->get = cuda_get;
     buf_put(&a->image, guest_ptx, sizeof guest_ptx);
-    OK(a->backend->open(NULL, &a->spec, &a->guest, &err));
-    OK(a->backend->load(a->guest, a->image.data, a->image.len, a->format, &a->code, &err));
+    OK(guest_open(a->backend, NULL, &a->spec, &a->guest, &err));
+    OK(guest_load(a->guest, a->image.data, a->image.len, a->format, &a->code, &err));
     return 0;
 }
 
@@ -160,7 +160,7 @@ static int close_cuda(void **state)
     CUdevice device;
     if (!a->backend)
         return 0;
-    a->backend->close(a->guest);
+    guest_close(a->guest);
     for (int i = 0; i < 2; i++)
         a->cu->cuStreamDestroy_v2(a->streams[i]);
     if (a->cu->cuCtxGetDevice(&device) == CUDA_SUCCESS)
@@ -294,42 +294,40 @@ static void shared_memory_of_any_size(void **state)
         drop_buffers(a, buffers);
     }
     void *f = NULL;
-    FAILS(ERR_UNSUPPORTED, "turn",
-          a->backend->function(a->guest, a->code, "turn", a->spec.max_shared + 1, params, 2, &f, NULL, &err));
-    FAILS(ERR_UNSUPPORTED, "turn", a->backend->function(a->guest, a->code, "turn", -1, params, 2, &f, NULL, &err));
+    FAILS(ERR_UNSUPPORTED, "turn", guest_function(a->guest, a->code, "turn", a->spec.max_shared + 1, params, 2, &f, NULL, &err));
+    FAILS(ERR_UNSUPPORTED, "turn", guest_function(a->guest, a->code, "turn", -1, params, 2, &f, NULL, &err));
     assert_null(f);
 }
 
 static void wrong_images_are_refused(void **state)
 {
     struct app *a = take(state);
-    const struct backend *b = a->backend;
     struct guest_code *code = NULL;
     bool cuda = a->cu;
     const void *image = a->image.data;
     size_t bytes = a->image.len;
-    FAILS(ERR_INVALID, "'null'", b->load(a->guest, image, bytes, "null", &code, &err));
-    FAILS(ERR_INVALID, cuda ? "clbin" : "cubin", b->load(a->guest, image, bytes, cuda ? "clbin" : "cubin", &code, &err));
-    FAILS(ERR_INVALID, "0 bytes", b->load(a->guest, image, 0, a->format, &code, &err));
-    FAILS(ERR_INVALID, "bytes", b->load(a->guest, "nothing that anybody knows", 26, a->format, &code, &err));
+    FAILS(ERR_INVALID, "'null'", guest_load(a->guest, image, bytes, "null", &code, &err));
+    FAILS(ERR_INVALID, cuda ? "clbin" : "cubin", guest_load(a->guest, image, bytes, cuda ? "clbin" : "cubin", &code, &err));
+    FAILS(ERR_INVALID, "0 bytes", guest_load(a->guest, image, 0, a->format, &code, &err));
+    FAILS(ERR_INVALID, "bytes", guest_load(a->guest, "nothing that anybody knows", 26, a->format, &code, &err));
     for (size_t cut = 1; cut < bytes && !cuda; cut += 1 + bytes / 50)
-        FAILS(ERR_INVALID, "bytes", b->load(a->guest, image, cut, a->format, &code, &err));
+        FAILS(ERR_INVALID, "bytes", guest_load(a->guest, image, cut, a->format, &code, &err));
     for (size_t at = 0; at < bytes && !cuda; at += 1 + bytes / 50) {
         err = (struct err){ 0 };
         char *copy = malloc(bytes);
         memcpy(copy, image, bytes);
         copy[at] ^= 0x10;
-        assert_true(b->load(a->guest, copy, bytes, a->format, &code, &err) < 0 && *err.msg);
+        assert_true(guest_load(a->guest, copy, bytes, a->format, &code, &err) < 0 && *err.msg);
         free(copy);
     }
     if (cuda) {
-        FAILS(ERR_INVALID, "stored as cubin", b->load(a->guest, image, bytes, "cubin", &code, &err));
-        FAILS(ERR_INVALID, "damaged", b->load(a->guest, "\177ELF and no more", 15, "cubin", &code, &err));
+        FAILS(ERR_INVALID, "stored as cubin", guest_load(a->guest, image, bytes, "cubin", &code, &err));
+        FAILS(ERR_INVALID, "damaged", guest_load(a->guest, "\177ELF and no more", 15, "cubin", &code, &err));
         /* Text that only the driver can judge: refused here, or where a function is asked for. */
         static const char bad[] = ".version 6.4\n.target sm_52\n.address_size 64\nnothing\n";
         void *f;
-        int rc = b->load(a->guest, bad, sizeof bad, "ptx", &code, &err)
-                     ?: b->function(a->guest, code, "add", 0, NULL, 0, &f, NULL, &err);
+        int rc = guest_load(a->guest, bad, sizeof bad, "ptx", &code, &err)
+                     ?: guest_function(a->guest, code, "add", 0, NULL, 0, &f, NULL, &err);
         assert_true(rc < 0 && *err.msg);
         return;
     }
@@ -339,18 +337,17 @@ static void wrong_images_are_refused(void **state)
 static void wrong_arguments_are_refused(void **state)
 {
     struct app *a = take(state);
-    const struct backend *b = a->backend;
     struct guest_param params[] = { buffer(0), buffer(1), number(1), number(N), number(0) };
     void *f = NULL;
-    FAILS(ERR_NOTFOUND, "'absent'", b->function(a->guest, a->code, "absent", 0, params, 4, &f, NULL, &err));
-    FAILS(ERR_INVALID, "65", b->function(a->guest, a->code, "add", 0, params, GUEST_PARAMS + 1, &f, NULL, &err));
-    FAILS(ERR_INVALID, "-1", b->function(a->guest, a->code, "add", 0, params, -1, &f, NULL, &err));
+    FAILS(ERR_NOTFOUND, "'absent'", guest_function(a->guest, a->code, "absent", 0, params, 4, &f, NULL, &err));
+    FAILS(ERR_INVALID, "65", guest_function(a->guest, a->code, "add", 0, params, GUEST_PARAMS + 1, &f, NULL, &err));
+    FAILS(ERR_INVALID, "-1", guest_function(a->guest, a->code, "add", 0, params, -1, &f, NULL, &err));
     if (a->cu && !a->cu->cuFuncGetParamInfo)
         return; /* the driver does not tell */
-    FAILS(ERR_INVALID, "takes 4", b->function(a->guest, a->code, "add", 0, params, 5, &f, NULL, &err));
-    FAILS(ERR_INVALID, "takes 4", b->function(a->guest, a->code, "add", 0, params, 2, &f, NULL, &err));
+    FAILS(ERR_INVALID, "takes 4", guest_function(a->guest, a->code, "add", 0, params, 5, &f, NULL, &err));
+    FAILS(ERR_INVALID, "takes 4", guest_function(a->guest, a->code, "add", 0, params, 2, &f, NULL, &err));
     struct guest_param swapped[] = { number(1), buffer(0), buffer(1), number(N) };
-    FAILS(ERR_INVALID, "argument 1", b->function(a->guest, a->code, "add", 0, swapped, 4, &f, NULL, &err));
+    FAILS(ERR_INVALID, "argument 1", guest_function(a->guest, a->code, "add", 0, swapped, 4, &f, NULL, &err));
     assert_null(f);
 }
 
@@ -360,7 +357,7 @@ static void code_comes_and_goes(void **state)
     struct guest_code *other = NULL, *old = a->code;
     struct job j;
     void *buffers[2];
-    OK(a->backend->load(a->guest, a->image.data, a->image.len, a->format, &other, &err));
+    OK(guest_load(a->guest, a->image.data, a->image.len, a->format, &other, &err));
     assert_ptr_not_equal(other, old);
     a->code = other;
     make_sum(a, &j);
@@ -368,8 +365,8 @@ static void code_comes_and_goes(void **state)
     OK(a->backend->launch(a->guest, a->streams[0], &j.work, buffers, NULL, &err));
     assert_int_equal(count_wrong(a, a->streams[0], 1, buffers[0]), 0);
     a->code = old;
-    a->backend->unload(a->guest, other);
-    a->backend->unload(a->guest, NULL);
+    guest_unload(a->guest, other);
+    guest_unload(a->guest, NULL);
     make_sum(a, &j);
     OK(a->backend->launch(a->guest, a->streams[0], &j.work, buffers, NULL, &err));
     assert_int_equal(count_wrong(a, a->streams[0], 1, buffers[0]), 0);
@@ -420,8 +417,8 @@ static void a_child_only_forgets(void **state)
     int status = -1;
     pid_t child = fork();
     if (child == 0) {
-        a->backend->forget(a->guest);
-        a->backend->forget(NULL);
+        guest_forget(a->guest);
+        guest_forget(NULL);
         _exit(0);
     }
     waitpid(child, &status, 0);
@@ -434,14 +431,14 @@ static void closing_with_work_in_flight(void **state)
     struct app other = *take(state);
     struct job j;
     void *buffers[2];
-    OK(other.backend->open(other.handle, &other.spec, &other.guest, &err));
-    OK(other.backend->load(other.guest, other.image.data, other.image.len, other.format, &other.code, &err));
+    OK(guest_open(other.backend, other.handle, &other.spec, &other.guest, &err));
+    OK(guest_load(other.guest, other.image.data, other.image.len, other.format, &other.code, &err));
     make_sum(&other, &j);
     make_buffers(&other, other.streams[1], 9, buffers);
     for (int i = 0; i < 20; i++)
         OK(other.backend->launch(other.guest, other.streams[1], &j.work, buffers, NULL, &err));
-    other.backend->close(other.guest);
-    other.backend->close(NULL);
+    guest_close(other.guest);
+    guest_close(NULL);
     assert_int_equal(count_wrong(&other, other.streams[1], 9, buffers[0]), 0);
     drop_buffers(&other, buffers);
 }
@@ -460,8 +457,8 @@ static void queues_are_looked_at(void **state)
     assert_int_equal(a->cl->clGetCommandQueueInfo(a->streams[0], CL_QUEUE_DEVICE, sizeof device, &device, NULL), CL_SUCCESS);
     cl_context context = a->cl->clCreateContext(NULL, 1, &device, NULL, NULL, &result);
     cl_command_queue foreign = queue_of(a, context, 0), mixed = queue_of(a, a->context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-    FAILS(ERR_INVALID, "null", a->backend->open(NULL, &spec, &g, &err));
-    FAILS(ERR_INVALID, "out of order", a->backend->open(mixed, &spec, &g, &err));
+    FAILS(ERR_INVALID, "null", guest_open(a->backend, NULL, &spec, &g, &err));
+    FAILS(ERR_INVALID, "out of order", guest_open(a->backend, mixed, &spec, &g, &err));
     assert_null(g);
     make_add(a, 1, N, 0, &j);
     make_buffers(a, a->streams[0], 0, buffers);
@@ -486,20 +483,20 @@ static void the_queue_is_retained(void **state)
     struct devspec spec;
     struct guest *g;
     cl_command_queue queue = queue_of(a, a->context, 0);
-    OK(a->backend->open(queue, &spec, &g, &err));
+    OK(guest_open(a->backend, queue, &spec, &g, &err));
     a->cl->clReleaseCommandQueue(queue);
     struct app other = *a;
     struct job j;
     void *buffers[2];
     other.guest = g;
-    OK(other.backend->load(g, a->image.data, a->image.len, a->format, &other.code, &err));
+    OK(guest_load(g, a->image.data, a->image.len, a->format, &other.code, &err));
     make_sum(&other, &j);
     make_buffers(a, a->streams[0], 2, buffers);
     OK(other.backend->launch(g, NULL, &j.work, buffers, NULL, &err));
     a->cl->clFinish(queue);
     assert_int_equal(count_wrong(a, a->streams[0], 2, buffers[0]), 0);
     drop_buffers(a, buffers);
-    other.backend->close(g);
+    guest_close(g);
 }
 
 /* -------------------------------------------------------------------------------------------------------------------- CUDA only */
@@ -516,13 +513,13 @@ static void the_current_context_counts(void **state)
     make_buffers(a, a->streams[0], 0, buffers);
     a->cu->cuCtxSetCurrent(NULL);
     FAILS(ERR_INVALID, "no CUDA context", a->backend->launch(a->guest, a->streams[0], &j.work, buffers, NULL, &err));
-    FAILS(ERR_INVALID, "no CUDA context", a->backend->open(NULL, &spec, &g, &err));
-    OK(a->backend->open(a->handle, &spec, &g, &err)); /* the others need none, and leave none */
+    FAILS(ERR_INVALID, "no CUDA context", guest_open(a->backend, NULL, &spec, &g, &err));
+    OK(guest_open(a->backend, a->handle, &spec, &g, &err)); /* the others need none, and leave none */
     struct app other = *a;
     other.guest = g;
-    OK(a->backend->load(g, a->image.data, a->image.len, a->format, &other.code, &err));
+    OK(guest_load(g, a->image.data, a->image.len, a->format, &other.code, &err));
     make_sum(&other, &j);
-    a->backend->close(g);
+    guest_close(g);
     assert_int_equal(a->cu->cuCtxGetCurrent(&now), CUDA_SUCCESS);
     assert_null(now);
     a->cu->cuCtxSetCurrent(a->handle);
@@ -581,8 +578,8 @@ static void a_destroyed_context_is_a_code(void **state)
     CUcontext context, again;
     assert_int_equal(a->cu->cuCtxGetDevice(&device), CUDA_SUCCESS);
     assert_int_equal(create(&context, 0, device), CUDA_SUCCESS);
-    OK(a->backend->open(context, &other.spec, &other.guest, &err));
-    OK(a->backend->load(other.guest, a->image.data, a->image.len, a->format, &other.code, &err));
+    OK(guest_open(a->backend, context, &other.spec, &other.guest, &err));
+    OK(guest_load(other.guest, a->image.data, a->image.len, a->format, &other.code, &err));
     make_sum(&other, &j);
     assert_int_equal(destroy(context), CUDA_SUCCESS);
     void *buffers[2], *f = NULL;
@@ -591,8 +588,8 @@ static void a_destroyed_context_is_a_code(void **state)
     a->cu->cuCtxSetCurrent(a->handle);
     make_buffers(a, a->streams[0], 0, buffers);
     FAILS(ERR_INVALID, "another CUDA context", a->backend->launch(other.guest, a->streams[0], &j.work, buffers, NULL, &err));
-    assert_true(a->backend->load(other.guest, a->image.data, a->image.len, a->format, &code, &err) < 0 && *err.msg);
-    assert_true(a->backend->function(other.guest, other.code, "add", 0, j.params[0], 4, &f, NULL, &err) < 0 && *err.msg);
+    assert_true(guest_load(other.guest, a->image.data, a->image.len, a->format, &code, &err) < 0 && *err.msg);
+    assert_true(guest_function(other.guest, other.code, "add", 0, j.params[0], 4, &f, NULL, &err) < 0 && *err.msg);
     /* Another may come to lie at the same address. */
     assert_int_equal(create(&again, 0, device), CUDA_SUCCESS);
     err = (struct err){ 0 };
@@ -600,8 +597,8 @@ static void a_destroyed_context_is_a_code(void **state)
         assert_true(a->backend->launch(other.guest, NULL, &j.work, buffers, NULL, &err) < 0 && *err.msg);
     else if (
         a->cu->cuCtxGetId) /* an older driver does not tell them apart. Launches do not ask: a library's kernel is as good there */
-        assert_true(a->backend->load(other.guest, a->image.data, a->image.len, a->format, &code, &err) < 0 && *err.msg);
-    other.backend->close(other.guest);
+        assert_true(guest_load(other.guest, a->image.data, a->image.len, a->format, &code, &err) < 0 && *err.msg);
+    guest_close(other.guest);
     assert_int_equal(destroy(again), CUDA_SUCCESS);
     a->cu->cuCtxSetCurrent(a->handle);
     drop_buffers(a, buffers);
@@ -624,9 +621,9 @@ static void another_device_is_another_context(void **state)
     make_buffers(a, a->streams[0], 3, buffers);
     assert_int_equal(a->cu->cuDeviceGet(&device, 1), CUDA_SUCCESS);
     assert_int_equal(a->cu->cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
-    OK(a->backend->open(context, &other.spec, &other.guest, &err)); /* while the first device's is current */
+    OK(guest_open(a->backend, context, &other.spec, &other.guest, &err)); /* while the first device's is current */
     assert_string_not_equal(a->spec.uuid, other.spec.uuid);
-    OK(a->backend->load(other.guest, a->image.data, a->image.len, a->format, &other.code, &err));
+    OK(guest_load(other.guest, a->image.data, a->image.len, a->format, &other.code, &err));
     make_sum(&other, &j);
     FAILS(ERR_INVALID, "another CUDA context", a->backend->launch(other.guest, NULL, &j.work, buffers, NULL, &err));
     assert_int_equal(a->cu->cuCtxSetCurrent(context), CUDA_SUCCESS);
@@ -639,7 +636,7 @@ static void another_device_is_another_context(void **state)
     assert_true(a->backend->launch(other.guest, a->streams[0], &j.work, foreign, NULL, &err) < 0 && *err.msg);
     drop_buffers(&other, foreign);
     a->cu->cuStreamDestroy_v2(other.streams[0]);
-    a->backend->close(other.guest);
+    guest_close(other.guest);
     assert_int_equal(a->cu->cuCtxSetCurrent(a->handle), CUDA_SUCCESS);
     OK(a->backend->launch(a->guest, a->streams[0], &own.work, buffers, NULL, &err));
     assert_int_equal(count_wrong(a, a->streams[0], 3, buffers[0]), 0);

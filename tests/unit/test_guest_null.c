@@ -10,17 +10,17 @@ static int open_null(void **state)
     struct app *a = &app;
     *state = a;
     a->backend = backend_find("null");
-    OK(a->backend->open(NULL, &a->spec, &a->guest, &err));
+    OK(guest_open(a->backend, NULL, &a->spec, &a->guest, &err));
     a->format = "null";
     buf_put(&a->image, null_image, sizeof null_image - 1);
-    OK(a->backend->load(a->guest, a->image.data, a->image.len, a->format, &a->code, &err));
+    OK(guest_load(a->guest, a->image.data, a->image.len, a->format, &a->code, &err));
     return 0;
 }
 
 static int close_null(void **state)
 {
     struct app *a = *state;
-    a->backend->close(a->guest);
+    guest_close(a->guest);
     buf_free(&a->image);
     return 0;
 }
@@ -34,13 +34,13 @@ static void pretend_devices_are_two(void **state)
     assert_null(backend_find("nothing"));
     assert_ptr_equal(backend_find("null"), &null_backend);
     assert_int_equal(a->spec.index, 0);
-    OK(a->backend->open(&one, &spec, &g, &err));
+    OK(guest_open(a->backend, &one, &spec, &g, &err));
     OK(device_find("null:1", &listed, &err));
     assert_memory_equal(&spec, &listed, sizeof spec);
-    a->backend->forget(g); /* frees as much as close */
-    a->backend->forget(NULL);
-    a->backend->close(NULL);
-    FAILS(ERR_NOTFOUND, "null:2", a->backend->open(&two, &spec, &g, &err));
+    guest_forget(g); /* frees as much as close */
+    guest_forget(NULL);
+    guest_close(NULL);
+    FAILS(ERR_NOTFOUND, "null:2", guest_open(a->backend, &two, &spec, &g, &err));
 }
 
 static void the_pretend_device_checks(void **state)
@@ -51,10 +51,10 @@ static void the_pretend_device_checks(void **state)
     struct job j;
     int room[2];
     void *buffers[] = { &room[0], &room[1] }, *none[] = { &room[0], NULL }, *f = NULL;
-    FAILS(ERR_INVALID, "'cubin'", b->load(a->guest, null_image, sizeof null_image - 1, "cubin", &code, &err));
-    FAILS(ERR_INVALID, "4 bytes", b->load(a->guest, null_image, 4, "null", &code, &err));
-    FAILS(ERR_NOTFOUND, "'absent'", b->function(a->guest, a->code, "absent", 0, NULL, 0, &f, NULL, &err));
-    FAILS(ERR_UNSUPPORTED, "shared", b->function(a->guest, a->code, "add", a->spec.max_shared + 1, NULL, 0, &f, NULL, &err));
+    FAILS(ERR_INVALID, "'cubin'", guest_load(a->guest, null_image, sizeof null_image - 1, "cubin", &code, &err));
+    FAILS(ERR_INVALID, "4 bytes", guest_load(a->guest, null_image, 4, "null", &code, &err));
+    FAILS(ERR_NOTFOUND, "'absent'", guest_function(a->guest, a->code, "absent", 0, NULL, 0, &f, NULL, &err));
+    FAILS(ERR_UNSUPPORTED, "shared", guest_function(a->guest, a->code, "add", a->spec.max_shared + 1, NULL, 0, &f, NULL, &err));
     make_sum(a, &j);
     uint64_t before = null_launches();
     OK(b->launch(a->guest, NULL, &j.work, buffers, NULL, &err));
@@ -82,12 +82,12 @@ static void the_pretend_device_checks(void **state)
     WRONG(ERR_UNSUPPORTED, "block", launches[1].block[0], 1025); /* the first has run */
     assert_int_equal(null_launches(), before + 1);
 
-    OK(b->load(a->guest, refusing_image, sizeof refusing_image - 1, "null", &code, &err));
+    OK(guest_load(a->guest, refusing_image, sizeof refusing_image - 1, "null", &code, &err));
     struct app refusing = { .backend = b, .guest = a->guest, .code = code };
     make_add(&refusing, 1, 1, 0, &j);
     FAILS(ERR_UNSUPPORTED, "asks for it", b->launch(a->guest, NULL, &j.work, buffers, NULL, &err));
-    b->unload(a->guest, code);
-    b->unload(a->guest, NULL);
+    guest_unload(a->guest, code);
+    guest_unload(a->guest, NULL);
 }
 
 static void *load_and_launch(void *arg)
@@ -98,12 +98,12 @@ static void *load_and_launch(void *arg)
     void *buffers[] = { &room[0], &room[1] };
     for (int i = 0; i < 200; i++) {
         struct job j;
-        t->failed += own.backend->load(own.guest, null_image, sizeof null_image - 1, "null", &own.code, NULL) != 0;
+        t->failed += guest_load(own.guest, null_image, sizeof null_image - 1, "null", &own.code, NULL) != 0;
         make_sum(&own, &j);
         t->failed += own.backend->launch(own.guest, NULL, &j.work, buffers, NULL, NULL) != 0;
         t->failed += own.backend->launch(own.guest, NULL, &t->job->work, buffers, NULL, NULL) != 0;
         make_sum(t->a, &j);
-        own.backend->unload(own.guest, own.code);
+        guest_unload(own.guest, own.code);
     }
     return NULL;
 }

@@ -1,0 +1,101 @@
+/* What is the same in the contexts of all backends: the list of loaded code. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/backend.h"
+
+int guest_open(const struct backend *b, void *handle, struct devspec *spec, struct guest **out, struct err *err)
+{
+    struct guest *g = mem_zalloc(b->size);
+    if (!g)
+        return err_nomem(err);
+    g->backend = b;
+    pthread_mutex_init(&g->lock, NULL);
+    int rc = b->open(handle, g, err);
+    if (rc) {
+        guest_forget(g);
+        return rc;
+    }
+    *spec = g->spec;
+    *out = g;
+    return 0;
+}
+
+void guest_forget(struct guest *g)
+{
+    if (!g)
+        return;
+    for (struct guest_code *code = g->codes, *next; code; code = next) {
+        next = code->next;
+        arena_free(code->arena);
+    }
+    pthread_mutex_destroy(&g->lock);
+    mem_free(g);
+}
+
+void guest_close(struct guest *g)
+{
+    if (g && g->backend->close)
+        g->backend->close(g);
+    guest_forget(g);
+}
+
+static int check_format(const struct backend *b, const char *format, struct err *err)
+{
+    if (!format || !strcmp(format, b->format) || (b->portable && !strcmp(format, b->portable)))
+        return 0;
+    return err_set(err, ERR_INVALID, "a kernel in the format '%s': %s takes %s%s%s", format, b->name, b->format,
+                   b->portable ? " and " : "", b->portable ? b->portable : "");
+}
+
+int guest_load(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code **out, struct err *err)
+{
+    struct arena *arena = arena_new();
+    struct guest_code *code = arena ? arena_alloc(arena, sizeof *code) : NULL;
+    int rc = code ? check_format(g->backend, format, err) : err_nomem(err);
+    if (code)
+        code->arena = arena;
+    rc = rc ?: g->backend->load(g, image, bytes, format, code, err);
+    if (rc) {
+        arena_free(arena);
+        return rc;
+    }
+    pthread_mutex_lock(&g->lock);
+    code->next = g->codes;
+    g->codes = code;
+    pthread_mutex_unlock(&g->lock);
+    *out = code;
+    return 0;
+}
+
+void guest_unload(struct guest *g, struct guest_code *code)
+{
+    if (!code)
+        return;
+    pthread_mutex_lock(&g->lock);
+    struct guest_code **at = &g->codes;
+    while (*at != code)
+        at = &(*at)->next;
+    *at = code->next;
+    pthread_mutex_unlock(&g->lock);
+    if (g->backend->unload)
+        g->backend->unload(g, code);
+    arena_free(code->arena);
+}
+
+void guest_unload_all(struct guest *g)
+{
+    while (g->codes)
+        guest_unload(g, g->codes);
+}
+
+int guest_function(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
+                   const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
+{
+    if (nparams < 0 || nparams > GUEST_PARAMS)
+        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nparams, GUEST_PARAMS);
+    int rc = g->backend->function(g, code, name, dynamic_shared, params, nparams, out, resources, err);
+    if (rc && rc != ERR_NOTFOUND)
+        err_prefix(err, "kernel '%s': ", name);
+    return rc;
+}
