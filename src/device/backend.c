@@ -26,19 +26,13 @@ const struct backend *backend_real(int i)
     return b && !b->pretend ? b : NULL;
 }
 
-/* By the first n letters of a word. */
-static const struct backend *named(const char *word, size_t n)
+const struct backend *backend_find(const char *name)
 {
     const struct backend *b;
     for (int i = 0; (b = backend_at(i)); i++)
-        if (strlen(b->name) == n && memcmp(b->name, word, n) == 0)
-            return b;
-    return NULL;
-}
-
-const struct backend *backend_find(const char *name)
-{
-    return named(name, strlen(name));
+        if (!strcmp(b->name, name))
+            break;
+    return b;
 }
 
 /* What the user's word asks for: a backend or any real one (null), and an index or any (-1). */
@@ -49,24 +43,14 @@ struct wish {
 
 static int parse_word(const char *word, struct wish *wish, struct err *err)
 {
-    *wish = (struct wish){ .index = -1 };
-    if (!word)
+    char name[16] = "", digits[5] = "-1";
+    int end = 0;
+    sscanf(word, "%15[^:]%n:%4[0-9]%n", name, &end, digits, &end);
+    *wish = (struct wish){ backend_find(name), atoi(digits) };
+    if (wish->backend && !word[end])
         return 0;
-    size_t n = strcspn(word, ":");
-    wish->backend = named(word, n);
-    const char *digits = word + n;
-    if (*digits == ':') {
-        digits++;
-        size_t count = strspn(digits, "0123456789");
-        if (count < 1 || count > 4 || digits[count])
-            wish->backend = NULL;
-        else
-            wish->index = atoi(digits);
-    }
-    if (!wish->backend)
-        return err_set(err, ERR_INVALID,
-                       "device '%.80s': write cuda, cuda:0, opencl, opencl:1 and so on; `cutune devices` lists them", word);
-    return 0;
+    return err_set(err, ERR_INVALID, "device '%.80s': write cuda, cuda:0, opencl, opencl:1 and so on; `cutune devices` lists them",
+                   word);
 }
 
 /* Looks through one backend's devices. A line of what is there, or why nothing is, goes to `there`. A GPU comes before a CPU. */
@@ -94,8 +78,8 @@ static int search(const struct backend *backend, const struct wish *wish, struct
 
 int device_find(const char *word, struct devspec *out, struct err *err)
 {
-    struct wish wish;
-    int rc = parse_word(word, &wish, err);
+    struct wish wish = { .index = -1 };
+    int rc = word ? parse_word(word, &wish, err) : 0;
     if (rc)
         return rc;
     struct buf there = { 0 };

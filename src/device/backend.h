@@ -81,7 +81,7 @@ struct backend {
     struct devspec sample;
 
     /* Lists what is present: fills up to max, returns how many there are (more than max: cut). No driver or no device is 0 with the
-     * reason in err->msg (err->code 0). Must not leave a CUDA context behind. */
+     * reason in err->msg. Must not leave a CUDA context behind. */
     int (*list)(struct devspec *out, int max, struct err *err);
     /* One line on what is present or missing and what would mend it, for `cutune doctor`. */
     void (*doctor)(struct buf *out);
@@ -102,7 +102,7 @@ struct backend {
      * and what is given is not to be launched. resources may be null. */
     int (*function)(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
                     const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err);
-    /* The driver's own handle of a function: CUfunction, cl_kernel. */
+    /* The driver's own handle of a function: CUfunction, cl_kernel. Null: the function itself. */
     void *(*raw)(void *function);
     /* Queues all of it on the stream (null: the default, or the queue of open). workspace null: taken in stream order and given
      * back if the work needs one. ERR_INVALID if the context is not the calling thread's current one (CUDA).
@@ -126,6 +126,7 @@ void guest_unload(struct guest *g, struct guest_code *code);
 void guest_unload_all(struct guest *g);
 int guest_function(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
                    const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err);
+void *guest_raw(const struct guest *g, void *function);
 
 extern const struct backend cuda_backend, opencl_backend;
 

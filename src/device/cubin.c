@@ -3,36 +3,34 @@
 
 #include "device/cuda_part.h"
 
-/* Whether count records of `size` bytes at `offset` lie within the file. */
-static bool table_fits(uint64_t offset, uint64_t count, uint64_t size, size_t bytes)
+static bool fits(uint64_t offset, uint64_t size, size_t bytes)
 {
-    return offset <= bytes && count * size <= bytes - offset; /* count and size are 16 bits wide */
+    return offset <= bytes && size <= bytes - offset;
 }
 
-static bool elf_fits(const unsigned char *image, size_t bytes)
+/* Whether its tables, sections and segments lie within the file. */
+static bool elf_fits(const char *image, size_t bytes)
 {
     Elf64_Ehdr head;
+    Elf64_Shdr section;
+    Elf64_Phdr segment;
     if (bytes < sizeof head)
         return false;
     memcpy(&head, image, sizeof head);
     if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB || head.e_machine != EM_CUDA)
         return false;
-    if (!head.e_shnum || head.e_shentsize != sizeof(Elf64_Shdr) ||
-        !table_fits(head.e_shoff, head.e_shnum, sizeof(Elf64_Shdr), bytes))
+    if (!head.e_shnum || head.e_shentsize != sizeof section || !fits(head.e_shoff, head.e_shnum * sizeof section, bytes))
         return false;
-    for (int i = 0; i < head.e_shnum; i++) {
-        Elf64_Shdr section;
-        memcpy(&section, image + head.e_shoff + (size_t)i * sizeof section, sizeof section);
-        if (section.sh_type != SHT_NOBITS && (section.sh_offset > bytes || section.sh_size > bytes - section.sh_offset))
+    if (head.e_phnum && (head.e_phentsize != sizeof segment || !fits(head.e_phoff, head.e_phnum * sizeof segment, bytes)))
+        return false;
+    for (size_t i = 0; i < head.e_shnum; i++) {
+        memcpy(&section, image + head.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_NOBITS && !fits(section.sh_offset, section.sh_size, bytes))
             return false;
     }
-    if (head.e_phnum &&
-        (head.e_phentsize != sizeof(Elf64_Phdr) || !table_fits(head.e_phoff, head.e_phnum, sizeof(Elf64_Phdr), bytes)))
-        return false;
-    for (int i = 0; i < head.e_phnum; i++) {
-        Elf64_Phdr segment;
-        memcpy(&segment, image + head.e_phoff + (size_t)i * sizeof segment, sizeof segment);
-        if (segment.p_offset > bytes || segment.p_filesz > bytes - segment.p_offset)
+    for (size_t i = 0; i < head.e_phnum; i++) {
+        memcpy(&segment, image + head.e_phoff + i * sizeof segment, sizeof segment);
+        if (!fits(segment.p_offset, segment.p_filesz, bytes))
             return false;
     }
     return true;

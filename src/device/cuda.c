@@ -258,11 +258,6 @@ static int cuda_function(struct guest *guest, struct guest_code *code, const cha
     return rc;
 }
 
-static void *cuda_raw(void *function)
-{
-    return function;
-}
-
 static int take_workspace(const struct cuda_context *g, int64_t bytes, CUstream stream, CUdeviceptr *out, struct err *err)
 {
     if (!g->pools)
@@ -353,7 +348,6 @@ const struct backend cuda_backend = {
     .load = cuda_load,
     .unload = cuda_unload,
     .function = cuda_function,
-    .raw = cuda_raw,
     .launch = cuda_launch,
     .compiling = &nvrtc_compiling,
     .measuring = &cuda_measuring,

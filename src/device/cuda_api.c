@@ -17,7 +17,7 @@ static bool find(void *library, const char *name, void *function)
 }
 
 struct cuda_api libcuda;
-static struct nvrtc_api compiler;
+struct nvrtc_api libnvrtc;
 static struct nvml_api management;
 static bool have_management;
 static struct err driver_err, compiler_err; /* code 0: loaded */
@@ -65,55 +65,43 @@ out:
         dlclose(library);
 }
 
-static const char *const nvrtc_names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
-enum { NVRTC_NAMES = sizeof nvrtc_names / sizeof *nvrtc_names };
-
-/* Tries the library's names in a folder, or in the linker's own search path if the folder is null. */
-static void *open_nvrtc_in(const char *folder)
-{
-    for (int i = 0; i < NVRTC_NAMES; i++) {
-        char path[4096];
-        int n = snprintf(path, sizeof path, "%s%s%s", folder ? folder : "", folder ? "/" : "", nvrtc_names[i]);
-        void *library = n > 0 && (size_t)n < sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-        if (library)
-            return library;
-    }
-    return NULL;
-}
-
-/* The folders that match $variable/rest (variable null: rest alone), the last name, so the newest version, first. */
-static void *open_nvrtc_matching(const char *variable, const char *rest)
+/* A library of this name in the folders that match $variable/rest (variable null: rest alone); the last folder, so the newest, first. */
+static void *open_matching(const char *variable, const char *rest, const char *name)
 {
     const char *root = variable ? getenv(variable) : "";
     char pattern[4096];
-    if (!root || (variable && !*root) || snprintf(pattern, sizeof pattern, "%s%s", root, rest) >= (int)sizeof pattern)
+    if (!root || (variable && !*root) || snprintf(pattern, sizeof pattern, "%s%s%s", root, rest, name) >= (int)sizeof pattern)
         return NULL;
     glob_t found = { 0 };
     void *library = NULL;
-    if (glob(pattern, 0, NULL, &found) == 0)
+    if (!glob(pattern, 0, NULL, &found))
         for (size_t i = found.gl_pathc; i-- > 0 && !library;)
-            library = open_nvrtc_in(found.gl_pathv[i]);
+            library = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
     globfree(&found);
     return library;
 }
 
 static void *open_nvrtc(void)
 {
+    static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
     static const struct {
         const char *variable, *rest;
     } places[] = {
-        { "CUDA_PATH", "/lib64" },
-        { "CUDA_HOME", "/lib64" },
-        { NULL, "/usr/local/cuda/lib64" },
-        { NULL, "/usr/local/cuda-*/lib64" },
+        { "CUDA_PATH", "/lib64/" },
+        { "CUDA_HOME", "/lib64/" },
+        { NULL, "/usr/local/cuda/lib64/" },
+        { NULL, "/usr/local/cuda-*/lib64/" },
         /* PyPI's nvidia-cuda-nvrtc, up to 12 and from 13 on */
-        { "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cu*/lib" },
-        { "HOME", "/.local/lib/python3*/site-packages/nvidia/cu*/lib" },
-        { NULL, "/usr/local/lib/python3*/*-packages/nvidia/cu*/lib" },
+        { "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cu*/lib/" },
+        { "HOME", "/.local/lib/python3*/site-packages/nvidia/cu*/lib/" },
+        { NULL, "/usr/local/lib/python3*/*-packages/nvidia/cu*/lib/" },
     };
-    void *library = open_nvrtc_in(NULL);
-    for (size_t i = 0; i < sizeof places / sizeof *places && !library; i++)
-        library = open_nvrtc_matching(places[i].variable, places[i].rest);
+    const size_t nnames = sizeof names / sizeof *names, nplaces = sizeof places / sizeof *places;
+    void *library = NULL;
+    for (size_t i = 0; i < nnames && !library; i++) /* in the linker's own search path */
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (size_t i = 0; i < nplaces * nnames && !library; i++)
+        library = open_matching(places[i / nnames].variable, places[i / nnames].rest, names[i % nnames]);
     return library;
 }
 
@@ -129,18 +117,18 @@ static void load_nvrtc(void)
     }
     const char *missing = NULL;
 #define X(name, parameters)                                                                                                        \
-    if (!find(library, #name, &compiler.name))                                                                                     \
+    if (!find(library, #name, &libnvrtc.name))                                                                                     \
         missing = #name;
     NVRTC_FUNCTIONS(X)
 #undef X
-    if (!find(library, "nvrtcGetErrorString", &compiler.nvrtcGetErrorString))
+    if (!find(library, "nvrtcGetErrorString", &libnvrtc.nvrtcGetErrorString))
         missing = "nvrtcGetErrorString";
     if (missing) {
         err_set(err, ERR_UNSUPPORTED, "NVRTC lacks %s: 11.2 or newer is needed", missing);
         dlclose(library);
         return;
     }
-    compiler.nvrtcVersion(&compiler.major, &compiler.minor);
+    libnvrtc.nvrtcVersion(&libnvrtc.major, &libnvrtc.minor);
 }
 
 static void load_nvml(void)
@@ -170,7 +158,7 @@ const struct nvrtc_api *nvrtc_api(struct err *err)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_nvrtc);
     if (!compiler_err.code)
-        return &compiler;
+        return &libnvrtc;
     err_set(err, compiler_err.code, "%s", compiler_err.msg);
     return NULL;
 }

@@ -90,14 +90,9 @@ int cuda_describe(CUdevice device, struct devspec *d, struct err *err)
 
 int cuda_list(struct devspec *out, int max, struct err *err)
 {
-    if (err)
-        *err = (struct err){ 0 };
-    struct err why = { 0 };
-    if (!cuda_api(&why)) {
-        err_set(err, 0, "%s", why.msg);
-        return 0;
-    }
     int n = 0;
+    if (!cuda_api(err))
+        return 0;
     int rc = CUDA(err, cuDeviceGetCount, &n);
     if (!rc && n == 0)
         err_set(err, 0, "the NVIDIA driver sees no GPU");

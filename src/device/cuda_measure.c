@@ -5,18 +5,7 @@
 
 #include "device/cuda_part.h"
 
-struct cuda_device {
-    struct device d;
-    CUevent spans[MAX_SPANS][2]; /* begin and end: made when first used */
-    void *nvml;                  /* the management library's handle; null until clocks are asked for */
-};
-
-static struct cuda_device *of(struct device *d)
-{
-    return (struct cuda_device *)d;
-}
-
-static struct cuda_context *context_of(struct device *d)
+static struct cuda_context *of(struct device *d)
 {
     return (struct cuda_context *)d->guest;
 }
@@ -28,13 +17,11 @@ static CUdeviceptr at(const struct memory *m, int64_t offset)
 
 static int cuda_use(struct device *d, struct err *err)
 {
-    return CUDA(err, cuCtxSetCurrent, context_of(d)->context);
+    return CUDA(err, cuCtxSetCurrent, of(d)->context);
 }
 
 static void cuda_close(struct device *d)
 {
-    if (!d->guest)
-        return;
     cuda_use(d, NULL);
     for (int i = 0; i < MAX_SPANS; i++)
         for (int end = 0; end < 2; end++)
@@ -57,7 +44,7 @@ static int open_guest(struct device *d, struct err *err)
     rc = guest_open(&cuda_backend, context, &spec, &d->guest, err);
     libcuda.cuDevicePrimaryCtxRelease_v2(handle); /* the guest has retained it */
     if (!rc)
-        context_of(d)->own = true;
+        of(d)->own = true;
     return rc;
 }
 
@@ -137,7 +124,7 @@ static void cuda_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
     char bus[32] = "";
     if (!nvml)
         return;
-    if (!*handle && (libcuda.cuDeviceGetPCIBusId(bus, sizeof bus, context_of(d)->device) != CUDA_SUCCESS ||
+    if (!*handle && (libcuda.cuDeviceGetPCIBusId(bus, sizeof bus, of(d)->device) != CUDA_SUCCESS ||
                      nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, handle) != 0)) {
         *handle = NULL;
         return;
@@ -150,7 +137,6 @@ static void cuda_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
 }
 
 const struct backend_measuring cuda_measuring = {
-    .size = sizeof(struct cuda_device),
     .open = cuda_open,
     .close = cuda_close,
     .use = cuda_use,

@@ -7,6 +7,7 @@
 
 /* Once cuda_api() has loaded them. */
 extern struct cuda_api libcuda;
+extern struct nvrtc_api libnvrtc; /* nvrtc_api() */
 
 /* The outcome of a driver call as an error: "WHAT: CUDA_ERROR_... (its text)". 0 if it succeeded. */
 int cuda_failure(CUresult rc, struct err *err, const char *what);
@@ -22,9 +23,12 @@ struct cuda_context {
     CUcontext context;
     CUdevice device;
     bool primary;          /* the device's: retained */
-    bool own;              /* of a device of ours: its kernels are modules, which tell why the driver refuses PTX */
     unsigned long long id; /* the context's: another may get its address later. 0 if the driver does not tell */
     bool pools;            /* memory can be allocated in stream order */
+    /* Of a device of ours: */
+    bool own;                    /* its kernels are modules, which tell why the driver refuses PTX */
+    CUevent spans[MAX_SPANS][2]; /* begin and end: made when first used */
+    void *nvml;                  /* the management library's handle; null until clocks are asked for */
 };
 
 extern const struct backend_measuring cuda_measuring;

@@ -28,7 +28,7 @@ int device_open(const struct devspec *spec, struct device **out, struct err *err
     const struct backend *b = backend_find(spec->backend);
     if (!b)
         return err_set(err, ERR_NOTFOUND, "no backend %s", spec->backend);
-    struct device *d = mem_zalloc(b->measuring->size);
+    struct device *d = mem_zalloc(sizeof *d);
     if (!d)
         return err_nomem(err);
     d->backend = b;
@@ -45,7 +45,7 @@ void device_close(struct device *d)
 {
     if (!d)
         return;
-    if (d->backend->measuring->close)
+    if (d->guest && d->backend->measuring->close)
         d->backend->measuring->close(d);
     guest_close(d->guest);
     mem_free(d);

@@ -99,3 +99,8 @@ int guest_function(struct guest *g, struct guest_code *code, const char *name, i
         err_prefix(err, "kernel '%s': ", name);
     return rc;
 }
+
+void *guest_raw(const struct guest *g, void *function)
+{
+    return g->backend->raw ? g->backend->raw(function) : function;
+}

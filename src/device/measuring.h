@@ -7,7 +7,7 @@
 struct device {
     const struct backend *backend;
     struct devspec spec;
-    struct guest *guest; /* in a context of our own */
+    struct guest *guest; /* in a context of our own; what the backend needs to measure is there, too */
     void *stream;        /* of it */
 };
 
@@ -26,8 +26,7 @@ struct copy_end {
 };
 
 struct backend_measuring {
-    size_t size; /* of the backend's own struct, which begins with a struct device */
-    /* Fills in the guest and the stream. After a failure close is called, too. */
+    /* Fills in the guest and the stream. After a failure close is called, too, if there is a guest. */
     int (*open)(struct device *d, struct err *err);
     void (*close)(struct device *d); /* before the guest is closed; null: nothing to do */
     /* Called before all work: makes the context current, or says that it is lost. Null: nothing to do. */

@@ -1,15 +1,53 @@
 /* The pretend device, for tests of the tuning loop and of the library: two of them, null:0 and null:1, with the limits of a large GPU.
- * Nothing is executed and no buffer of an application's is touched, but what a launch is given is checked, so that tests see a caller's
- * mistakes. Programs that are to have it link it; libcutune does not. */
+ * No kernel is executed, so outputs stay as they were filled, and no buffer of an application's is touched. But what a launch is given is
+ * checked, so that tests see a caller's mistakes. Time is a function of the source, the kernel and the geometry. The memory of a device
+ * of ours is the host's; $CUTUNE_NULL_TAKEN bytes of it are taken by others. The compiler's output is the source. Programs that are to
+ * have the device link this file; libcutune does not.
+ *
+ * Lines of the source make it misbehave: `//null: WORD`, with these words.
+ *   compile-error   the compiler refuses the source        time=NS       the time of a launch of it
+ *   crash-compile   the compiler's process dies            delay=MS      a wait for it sleeps as long
+ *   hang-compile    the compiler never returns             launch-error  its launch is refused
+ *   hoard-compile   the compiler dies because it cannot get 64 GB, or hangs if it can
+ *   large-compile   the compiler finds that it takes more than the device has
+ *   crash           a wait for it takes the process down   hang          a wait for it never returns
+ *   sticky          a wait for it, and every call after, fails as on a lost context
+ *   after=N         what its launches do amiss begins with the N+1st in a process; all sources that say so are counted together
+ *   if=PATH         all but time and delay only while there is such a file: a machine that breaks, and is mended
+ *   wrong           until another launch, the kernels check_equal, check_close and digest write 1 to the uint64 that their first
+ *                   argument points to */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "base/util.h"
 #include "device/check.h"
-#include "device/null_part.h"
+#include "device/null.h"
+
+#define NULL_MAGIC "cutuneN\n" /* a program is this and its source */
+
+/* An application's context, or our own. */
+struct null_context {
+    struct guest g; /* its lock is also that of what follows */
+    /* What launches made of it. */
+    bool hang, crash, sticky; /* what waits for the next sync, */
+    int64_t delay_ms;         /* likewise */
+    bool wrong;               /* what was written last: checks find a difference */
+    bool lost;
+    int64_t counted; /* launches of sources that say after= */
+    double clock_ns; /* the sum of all work so far */
+    /* Of a device of ours: */
+    int64_t taken; /* bytes of all buffers */
+    double spans[MAX_SPANS][2];
+};
 
 /* A kernel of a program, for launches of nparams arguments. */
 struct null_entry {
@@ -18,6 +56,98 @@ struct null_entry {
     int nparams;
     char name[MAX_NAME + 1];
 };
+
+/* ---- what a source tells the device to do */
+
+/* What follows `//null: WORD` at the start of a line; null if no line says it. */
+static const char *directive(const char *source, const char *word)
+{
+    static const char mark[] = "//null: ";
+    for (const char *line = source; line; line = strchr(line, '\n')) {
+        line += strspn(line, "\n \t");
+        const char *at = line + sizeof mark - 1;
+        if (strncmp(line, mark, sizeof mark - 1) != 0 || strncmp(at, word, strlen(word)) != 0)
+            continue;
+        const char *rest = at + strlen(word);
+        if (*rest == 0 || *rest == '\n' || *rest == '\r' || *rest == ' ' || rest[-1] == '=')
+            return rest;
+    }
+    return NULL;
+}
+
+/* The value of `//null: WORD=VALUE`; -1 if there is none. */
+static int64_t value_of(const char *source, const char *word)
+{
+    const char *text = directive(source, word);
+    return text ? strtoll(text, NULL, 10) : -1;
+}
+
+/* Whether what the source says holds now. */
+static bool applies(const char *source)
+{
+    const char *path = directive(source, "if=");
+    char name[256];
+    if (!path)
+        return true;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(path, "\r\n"), path);
+    return access(name, F_OK) == 0;
+}
+
+/* Whether a source says `//null: WORD`, and if it says when, that it is time. */
+static bool null_says(const char *source, const char *word)
+{
+    return directive(source, word) && applies(source);
+}
+
+/* 1e3 to 1e6 ns, the same for the same source, kernel and geometry. */
+static double time_of(const char *source, const char *name, const struct guest_launch *l)
+{
+    int64_t told = value_of(source, "time=");
+    if (told >= 0)
+        return (double)told;
+    char hash[HASH_HEX];
+    hash_hex(source, strlen(source), hash);
+    hash[16] = 0;
+    uint64_t h = strtoull(hash, NULL, 16);
+    for (const char *c = name; *c; c++)
+        h = rand_at(h, (unsigned char)*c);
+    for (int i = 0; i < 3; i++)
+        h = rand_at(rand_at(h, l->grid[i]), l->block[i]);
+    return 1e3 + (double)(rand_at(h, l->shared) % 999001);
+}
+
+static int lost(const struct null_context *t, struct err *err)
+{
+    return t->lost ? err_set(err, ERR_DEVICE, "NULL_ERROR_LAUNCH_FAILED (the context is lost)") : 0;
+}
+
+/* A launch; first: the first buffer, of 8 bytes at least, or null. */
+static int told_launch(struct null_context *t, const char *source, const char *name, const struct guest_launch *l, void *first,
+                       struct err *err)
+{
+    static const uint64_t one = 1;
+    int rc = lost(t, err);
+    if (rc)
+        return rc;
+    int64_t after = value_of(source, "after="), delay = value_of(source, "delay=");
+    bool due = after < 0 || t->counted++ >= after, act = due && applies(source);
+    if (act && directive(source, "launch-error"))
+        return err_set(err, ERR_UNSUPPORTED, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES (the source asks for it)");
+    bool counts = !strcmp(name, "check_equal") || !strcmp(name, "check_close") || !strcmp(name, "digest");
+    if (!strstr(source, "check_equal")) /* no service kernel */
+        t->wrong = act && directive(source, "wrong");
+    else if (counts && t->wrong && first)
+        memcpy(first, &one, sizeof one);
+    t->hang |= act && directive(source, "hang");
+    t->crash |= act && directive(source, "crash");
+    t->sticky |= act && directive(source, "sticky");
+    if (due && delay > t->delay_ms)
+        t->delay_ms = delay;
+    t->clock_ns += time_of(source, name, l);
+    return 0;
+}
+
+/* ---- a guest */
 
 static atomic_uint_fast64_t launches;
 
@@ -86,11 +216,6 @@ static int null_function(struct guest *g, struct guest_code *code, const char *n
     return 0;
 }
 
-static void *null_raw(void *function)
-{
-    return function;
-}
-
 static int check_buffer(const struct guest_work *work, void *const *buffers, int index, struct err *err)
 {
     if (index < 0 || index >= work->nbuffers)
@@ -102,11 +227,7 @@ static int check_param(const struct guest_work *work, void *const *buffers, cons
 {
     if (p->kind == GUEST_BUFFER)
         return check_buffer(work, buffers, p->index, err);
-    if (p->kind == GUEST_VALUE)
-        return check_scalar(i, p->bytes, err);
-    if (p->kind == GUEST_WORKSPACE)
-        return check_view(p->offset, p->room, work->workspace, err);
-    return err_set(err, ERR_INVALID, "kernel argument %d: of the kind %d", i + 1, (int)p->kind);
+    return p->kind == GUEST_VALUE ? check_scalar(i, p->bytes, err) : check_view(p->offset, p->room, work->workspace, err);
 }
 
 static int launch_one(struct guest *g, const struct guest_work *work, const struct guest_launch *l, void *const *buffers,
@@ -127,8 +248,7 @@ static int launch_one(struct guest *g, const struct guest_work *work, const stru
         return rc;
     bool to_buffer = l->nparams > 0 && l->params[0].kind == GUEST_BUFFER;
     pthread_mutex_lock(&g->lock);
-    rc = null_told_launch(&((struct null_context *)g)->told, e->source, e->name, l, to_buffer ? buffers[l->params[0].index] : NULL,
-                          err);
+    rc = told_launch((struct null_context *)g, e->source, e->name, l, to_buffer ? buffers[l->params[0].index] : NULL, err);
     pthread_mutex_unlock(&g->lock);
     if (!rc)
         atomic_fetch_add(&launches, 1);
@@ -153,6 +273,181 @@ static int null_launch(struct guest *g, void *stream, const struct guest_work *w
         rc = launch_one(g, work, &work->launches[i], buffers, err);
     return rc;
 }
+
+/* ---- the compiler */
+
+/* Whether a process may have so much; it is not used. */
+static bool may_have(int64_t bytes)
+{
+    void *p = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p != MAP_FAILED)
+        munmap(p, (size_t)bytes);
+    return p != MAP_FAILED;
+}
+
+/* There is nothing to it, but it must not be null. */
+static int null_compiler_open(const struct devspec *spec, struct compiler **out, struct err *err)
+{
+    (void)spec;
+    *out = mem_alloc(1);
+    return *out ? 0 : err_nomem(err);
+}
+
+static void null_compiler_close(struct compiler *c)
+{
+    mem_free(c);
+}
+
+static void null_compiler_name(const struct compiler *c, char out[COMPILER_NAME])
+{
+    (void)c;
+    snprintf(out, COMPILER_NAME, "1"); /* the driver's version, as with OpenCL */
+}
+
+/* The portable form is the bare source. */
+static int null_compile(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *portable,
+                        struct buf *log, struct err *err)
+{
+    (void)c;
+    bool hoards = null_says(job->source, "hoard-compile");
+    if (null_says(job->source, "crash-compile") || (hoards && !may_have(INT64_C(64) << 30)))
+        abort();
+    while (hoards || null_says(job->source, "hang-compile"))
+        pause();
+    if (null_says(job->source, "compile-error")) {
+        buf_str(log, "kernel(1): error: the source asks for it\n");
+        return log->failed ? err_nomem(err) : err_set(err, ERR_INVALID, "the pretend compiler refuses the source");
+    }
+    if (null_says(job->source, "large-compile"))
+        return err_set(err, ERR_UNSUPPORTED, "the source asks for too much");
+    buf_fmt(binary, "%s%s", NULL_MAGIC, job->source);
+    if (portable)
+        buf_str(portable, job->source);
+    return binary->failed || (portable && portable->failed) ? err_nomem(err) : 0;
+}
+
+static const struct backend_compiling null_compiling = {
+    .language = "CUDA C++", /* as it pretends */
+    .prelude = "prelude_cuda.h",
+    .open = null_compiler_open,
+    .close = null_compiler_close,
+    .compile = null_compile,
+    .name = null_compiler_name,
+};
+
+/* ---- a device of ours */
+
+static struct null_context *of(struct device *d)
+{
+    return (struct null_context *)d->guest;
+}
+
+static int own_open(struct device *d, struct err *err)
+{
+    const char *taken = getenv("CUTUNE_NULL_TAKEN");
+    struct devspec spec;
+    int rc = guest_open(&null_backend, &d->spec.index, &spec, &d->guest, err);
+    if (!rc)
+        of(d)->taken = taken ? strtoll(taken, NULL, 10) : 0;
+    return rc;
+}
+
+static int null_use(struct device *d, struct err *err)
+{
+    return lost(of(d), err);
+}
+
+static int null_alloc(struct device *d, struct memory *m, struct err *err)
+{
+    int64_t all = d->spec.memory, left = all - of(d)->taken;
+    if (m->bytes > left)
+        return err_set(err, ERR_NOMEM, "null:%d: a buffer of %" PRId64 " bytes: %" PRId64 " of %" PRId64 " bytes are free",
+                       d->spec.index, m->bytes, left, all);
+    m->at = mem_alloc((size_t)m->bytes);
+    if (!m->at)
+        return err_nomem(err);
+    of(d)->taken += m->bytes;
+    return 0;
+}
+
+static void null_free(struct device *d, struct memory *m)
+{
+    if (m->is_view)
+        return;
+    of(d)->taken -= m->bytes;
+    mem_free(m->at);
+}
+
+/* Moving memory takes a while, so that a copy has a speed: 4 TB/s, read and written. */
+static void spend_on(struct device *d, int64_t bytes)
+{
+    of(d)->clock_ns += 1000 + (double)bytes / 2000;
+}
+
+static int null_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
+{
+    (void)err;
+    memset((unsigned char *)m->at + offset, value, (size_t)bytes);
+    spend_on(d, bytes);
+    return 0;
+}
+
+/* Waits, or does what else was told. */
+static int null_sync(struct device *d, struct err *err)
+{
+    struct null_context *t = of(d);
+    struct timespec delay = { .tv_sec = t->delay_ms / 1000, .tv_nsec = t->delay_ms % 1000 * 1000000 };
+    t->delay_ms = 0;
+    nanosleep(&delay, NULL);
+    while (t->hang)
+        pause();
+    if (t->crash)
+        abort();
+    t->lost |= t->sticky;
+    return lost(t, err);
+}
+
+static void *address(struct copy_end e)
+{
+    return e.memory ? (unsigned char *)e.memory->at + e.offset : e.host;
+}
+
+static int null_copy(struct device *d, struct copy_end to, struct copy_end from, int64_t bytes, struct err *err)
+{
+    bool inside = to.memory && from.memory;
+    int rc = inside ? 0 : null_sync(d, err);
+    if (!rc)
+        memmove(address(to), address(from), (size_t)bytes);
+    if (inside)
+        spend_on(d, bytes);
+    return rc;
+}
+
+static int null_mark(struct device *d, int slot, bool end, struct err *err)
+{
+    (void)err;
+    of(d)->spans[slot][end] = of(d)->clock_ns;
+    return 0;
+}
+
+static int null_span_ns(struct device *d, int slot, double *ns, struct err *err)
+{
+    (void)err;
+    *ns = of(d)->spans[slot][1] - of(d)->spans[slot][0];
+    return 0;
+}
+
+static const struct backend_measuring null_measuring = {
+    .open = own_open,
+    .use = null_use,
+    .alloc = null_alloc,
+    .free = null_free,
+    .fill = null_fill,
+    .copy = null_copy,
+    .mark = null_mark,
+    .span_ns = null_span_ns,
+    .sync = null_sync,
+};
 
 const struct backend null_backend = {
     .name = "null",
@@ -180,7 +475,6 @@ const struct backend null_backend = {
     .open = null_open,
     .load = null_load,
     .function = null_function,
-    .raw = null_raw,
     .launch = null_launch,
     .compiling = &null_compiling,
     .measuring = &null_measuring,

@@ -146,14 +146,9 @@ void opencl_describe(const struct opencl_api *cl, cl_device_id device, struct de
 
 int opencl_list(struct devspec *out, int max, struct err *err)
 {
-    if (err)
-        *err = (struct err){ 0 };
-    struct err why = { 0 };
-    const struct opencl_api *cl = opencl_api(&why);
-    if (!cl) {
-        err_set(err, 0, "%s", why.msg);
+    const struct opencl_api *cl = opencl_api(err);
+    if (!cl)
         return 0;
-    }
     struct listed_device found[MAX_DEVICES];
     int n = enumerate(cl, found);
     if (n == 0)

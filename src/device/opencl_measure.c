@@ -3,11 +3,6 @@
 
 #include "device/opencl_part.h"
 
-struct opencl_device {
-    struct device d;
-    struct opencl_span spans[MAX_SPANS];
-};
-
 static struct opencl_context *context_of(struct device *d)
 {
     return (struct opencl_context *)d->guest;
@@ -20,7 +15,7 @@ static struct opencl_session *session_of(struct device *d)
 
 static struct opencl_span *span_of(struct device *d, int slot)
 {
-    return &((struct opencl_device *)d)->spans[slot];
+    return &context_of(d)->spans[slot];
 }
 
 static int ocl_open(struct device *d, struct err *err)
@@ -46,7 +41,7 @@ static void forget_span(const struct opencl_session *s, struct opencl_span *span
 
 static void ocl_close(struct device *d)
 {
-    for (int i = 0; d->guest && i < MAX_SPANS; i++)
+    for (int i = 0; i < MAX_SPANS; i++)
         forget_span(session_of(d), span_of(d, i));
 }
 
@@ -138,7 +133,6 @@ static int ocl_sync(struct device *d, struct err *err)
 }
 
 const struct backend_measuring opencl_measuring = {
-    .size = sizeof(struct opencl_device),
     .open = ocl_open,
     .close = ocl_close,
     .alloc = ocl_alloc,

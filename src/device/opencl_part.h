@@ -72,6 +72,7 @@ struct opencl_context {
     struct guest g;          /* its lock is also that of the filler and of loading */
     struct opencl_session s; /* the application's context and queue, retained; or our own */
     struct opencl_filler filler;
+    struct opencl_span spans[MAX_SPANS];
 };
 extern const struct backend_measuring opencl_measuring;
 

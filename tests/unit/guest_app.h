@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "device/cuda_part.h"
-#include "device/null_part.h"
+#include "device/null.h"
 #include "device/opencl_part.h"
 
 #define OK(...)                                                                                                                    \
@@ -85,7 +85,7 @@ static inline void *function_of(struct app *a, const char *name, int64_t shared,
     void *f = NULL;
     OK(guest_function(a->guest, a->code, name, shared, params, n, &f, NULL, &err));
     assert_non_null(f);
-    assert_non_null(a->backend->raw(f));
+    assert_non_null(guest_raw(a->guest, f));
     return f;
 }
 

@@ -6,7 +6,7 @@
 #include "store_sample.h"
 
 #include "cutune.h"
-#include "device/null_part.h"
+#include "device/null.h"
 #include "runtime/runtime.h"
 
 /* What is said of a record; the rest is as in the sample: f32, TILE=32, GRID=xy, 1000 ns on null:0. */

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "device/null_part.h"
+#include "device/null.h"
 
 static const struct backend *const be = &null_backend;
 static struct err err;

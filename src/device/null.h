@@ -1,0 +1,14 @@
+/* The pretend device: see null.c. */
+#ifndef DEVICE_NULL_H
+#define DEVICE_NULL_H
+
+#include "device/measuring.h"
+
+enum { NULL_DEVICES = 2 };
+extern const struct backend null_backend;
+
+void null_describe(int index, struct devspec *out);
+/* How many launches the pretend devices of this process took so far: for tests. */
+uint64_t null_launches(void);
+
+#endif
