@@ -238,8 +238,8 @@ typedef struct cutune_geometry {
 CUTUNE_API int cutune_kernel_launches(const cutune_kernel *k); /* how many, at least 1; they run in order */
 /* Launch i, counted from 0. CUTUNE_ERR_INVALID if there is no such launch, or out is null or its size is not set. */
 CUTUNE_API int cutune_kernel_geometry(const cutune_kernel *k, int i, cutune_geometry *out);
-/* Loads and gives launch i's function. CUDA: a CUkernel if the driver has them (12.0), else a CUfunction for the handle's context; both
- * are for cuLaunchKernel. OpenCL: a cl_kernel; the library's own launches set its arguments too. */
+/* Loads and gives launch i's function. CUDA: a CUfunction of the handle's context, for cuLaunchKernel. OpenCL: a cl_kernel; the library's
+ * own launches set its arguments too. */
 CUTUNE_API int cutune_kernel_function(const cutune_kernel *k, int i, void **out);
 
 typedef enum cutune_param_kind {

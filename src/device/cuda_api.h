@@ -137,7 +137,6 @@ enum { CUDA_CONSTANTS(X) };
     X(cuLibraryUnload, (CUlibrary library))                                                                                        \
     X(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const char *name))                                                \
     X(cuKernelGetFunction, (CUfunction * function, CUkernel kernel))                                                               \
-    X(cuKernelSetAttribute, (CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device))                         \
     X(cuFuncLoad, (CUfunction function))                                                                                           \
     X(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t * offset, size_t * size))
 
