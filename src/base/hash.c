@@ -15,3 +15,12 @@ void hash_hex(const void *p, size_t n, char out[HASH_HEX])
     }
     out[32] = 0;
 }
+
+int hash_buf(struct buf *b, int rc, char out[HASH_HEX], struct err *err)
+{
+    rc = rc ?: buf_check(b, err);
+    if (!rc)
+        hash_hex(b->data, b->len, out);
+    buf_free(b);
+    return rc;
+}

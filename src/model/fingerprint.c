@@ -3,16 +3,6 @@
 #include "model/include.h"
 #include "model/serial.h"
 
-static int finish(struct buf *b, int rc, char hash[HASH_HEX], struct err *err)
-{
-    if (!rc && b->failed)
-        rc = err_nomem(err);
-    if (!rc)
-        hash_hex(b->data, b->len, hash);
-    buf_free(b);
-    return rc;
-}
-
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
@@ -24,7 +14,7 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
         buf_u8(&b, op->args[i].partial);
     }
     io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
-    return finish(&b, put_with_includes(&b, op, op->reference_text, err), hash, err);
+    return hash_buf(&b, put_with_includes(&b, op, op->reference_text, err), hash, err);
 }
 
 /* A template sees all words that a parameter may have, and of other parameters the one value. */
@@ -49,5 +39,5 @@ int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HE
     io_workspaces(&s, &parts);
     io_ints(&s, &parts.clear, &parts.nclear, 0);
     buf_u8(&b, v->requires.arch_specific);
-    return finish(&b, put_with_includes(&b, op, v->template_text, err), hash, err);
+    return hash_buf(&b, put_with_includes(&b, op, v->template_text, err), hash, err);
 }

@@ -1,17 +1,7 @@
 #include "model/include.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-
-struct lines lines_of(const char *text)
-{
-    return (struct lines){ .at = text, .number = 1 };
-}
-
-void lines_end(struct lines *s)
-{
-    buf_free(&s->words);
-}
 
 static bool ends_line(char c)
 {
@@ -48,15 +38,9 @@ static char take(const char **at, int *lines)
     }
 }
 
-static const char *skip_blanks(const char *s)
+static char *skip_blanks(char *s)
 {
     return s + strspn(s, " \t\v\f");
-}
-
-/* Bytes of the name that stands at s. */
-static size_t name_bytes(const char *s)
-{
-    return strspn(s, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
 }
 
 static char peek(const char *at)
@@ -65,38 +49,38 @@ static char peek(const char *at)
     return take(&at, &lines);
 }
 
-/* Reads one line as a compiler sees it, and puts it without comments into s->words. Returns how many ends of lines were in it. */
-static int take_line(struct lines *s)
+/* Reads one line as a compiler sees it, and puts it without comments into t->words. Returns how many ends of lines were in it. */
+static int take_line(struct text *t)
 {
     char quote = 0, last = 0;
     bool comment = false, rest = false;
     int lines = 0;
-    for (char c; (c = take(&s->at, &lines));) {
+    for (char c; (c = take(&t->at, &lines));) {
         lines += c == '\n';
         if (c == '\n' && !comment)
             break;
-        if (comment && c == '*' && peek(s->at) == '/') {
-            take(&s->at, &lines);
+        if (comment && c == '*' && peek(t->at) == '/') {
+            take(&t->at, &lines);
             comment = false;
             c = ' ';
         } else if (comment || rest) {
             continue;
-        } else if (!quote && c == '/' && (peek(s->at) == '*' || peek(s->at) == '/')) {
-            comment = take(&s->at, &lines) == '*';
+        } else if (!quote && c == '/' && (peek(t->at) == '*' || peek(t->at) == '/')) {
+            comment = take(&t->at, &lines) == '*';
             rest = !comment;
             continue;
-        } else if (quote && c == '\\' && peek(s->at) && peek(s->at) != '\n') {
-            buf_put(&s->words, &c, 1);
-            c = take(&s->at, &lines);
+        } else if (quote && c == '\\' && peek(t->at) && peek(t->at) != '\n') {
+            buf_put(&t->words, &c, 1);
+            c = take(&t->at, &lines);
         } else if (quote) {
             quote = c == quote ? 0 : quote;
         } else if (c == '"' || (c == '\'' && !(last >= '0' && last <= '9'))) { /* not the ' of 1'000 */
             quote = c;
         }
-        buf_put(&s->words, &c, 1);
+        buf_put(&t->words, &c, 1);
         last = c;
     }
-    s->in_comment = comment;
+    t->in_comment = comment;
     return lines;
 }
 
@@ -133,147 +117,111 @@ static enum line_kind kind_of(struct line *l, struct buf *words)
         { "import", LINE_OTHER_INCLUDE },
         { "embed", LINE_OTHER_INCLUDE },
     };
-    if (!words->len)
-        return LINE_BLANK;
-    char *s = words->data + (skip_blanks(words->data) - words->data);
+    char *s = skip_blanks(words->data);
     if (!*s)
         return LINE_BLANK;
-    size_t hash = *s == '#' ? 1 : !strncmp(s, "%:", 2) ? 2 : 0;
-    if (!hash)
+    if (*s != '#' && strncmp(s, "%:", 2))
         return LINE_TEXT;
-    s += hash;
-    s += skip_blanks(s) - s;
-    size_t n = name_bytes(s);
-    char *after = s + n;
-    after += skip_blanks(after) - after;
-    l->words = after;
+    s = skip_blanks(s + (*s == '#' ? 1 : 2));
+    l->words = s;
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    char *after = skip_blanks(s + n);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i].word) == n && !strncmp(s, known[i].word, n)) {
             if (known[i].kind == LINE_INCLUDE)
                 return take_name(l, after);
-            if (known[i].kind == LINE_ONCE && (strncmp(after, "once", 4) || *skip_blanks(after + 4)))
-                return LINE_TEXT;
-            l->negative = !strcmp(known[i].word, "ifndef") || (!strcmp(known[i].word, "if") && *after == '!');
-            return known[i].kind;
+            bool other = known[i].kind == LINE_ONCE && (strncmp(after, "once", 4) || *skip_blanks(after + 4));
+            return other ? LINE_TEXT : known[i].kind;
         }
     return LINE_TEXT;
 }
 
-bool lines_next(struct lines *s, struct line *out)
+bool text_next(struct text *t, struct line *out)
 {
-    if (!*s->at || s->words.failed)
+    if (!*t->at || t->words.failed)
         return false;
-    *out = (struct line){ .from = s->at, .number = s->number };
-    buf_clear(&s->words);
-    out->lines = take_line(s);
-    buf_put(&s->words, "", 0);
-    if (s->words.failed)
+    *out = (struct line){ .from = t->at, .number = t->ended + 1, .words = "" };
+    buf_clear(&t->words);
+    out->lines = take_line(t);
+    buf_put(&t->words, "", 0);
+    if (t->words.failed)
         return false;
-    out->to = s->at;
-    s->number += out->lines;
-    out->kind = s->words.len ? kind_of(out, &s->words) : LINE_BLANK;
+    out->to = t->at;
+    t->ended += out->lines;
+    out->kind = t->words.len ? kind_of(out, &t->words) : LINE_BLANK;
+    t->once = t->once || out->kind == LINE_ONCE;
+    t->parted = t->parted || (out->kind == LINE_ELSE && t->depth <= t->guard);
+    t->depth += (out->kind == LINE_IF) - (out->kind == LINE_ENDIF);
+    out->sure = t->sure && t->depth == t->guard && !t->parted;
     return true;
 }
 
-/* ---- what surrounds a line */
-
-struct position position_of(const struct text_facts *f)
+int text_end(struct text *t, int rc, struct err *err)
 {
-    return (struct position){ .base = f->guard };
-}
-
-bool position_pass(struct position *p, const struct line *l)
-{
-    if (l->kind == LINE_ELSE && p->depth <= p->base)
-        p->parted = true;
-    p->depth += (l->kind == LINE_IF) - (l->kind == LINE_ENDIF);
-    return p->depth >= 0;
-}
-
-bool position_sure(const struct position *p)
-{
-    return p->depth == p->base && !p->parted;
+    rc = rc ?: buf_check(&t->words, err);
+    buf_free(&t->words);
+    return rc;
 }
 
 /* Whether l is #ifndef X or #if !defined X, and the next directive is #define X. The caller sees whether all the rest lies in it. */
-static bool opens_guard(struct lines *s, struct line *l)
+static bool opens_guard(struct text *t, struct line *l)
 {
-    char name[256];
-    const char *w = l->words;
-    if (!l->negative) /* a line without a directive has no words */
+#define NAME "%255[A-Za-z0-9_]"
+    char name[256], defined[256];
+    int n = 0;
+    sscanf(l->words, "ifndef " NAME " %n", name, &n);
+    if (!n)
+        sscanf(l->words, "if ! defined " NAME " %n", name, &n);
+    if (!n)
+        sscanf(l->words, "if ! defined ( " NAME " ) %n", name, &n);
+    if (l->kind != LINE_IF || !n || l->words[n])
         return false;
-    if (*w == '!')
-        w = skip_blanks(w + 1);
-    if (!strncmp(w, "defined", 7))
-        w = skip_blanks(w + 7);
-    if (*w == '(')
-        w = skip_blanks(w + 1);
-    size_t n = name_bytes(w);
-    const char *behind = skip_blanks(w + n);
-    if (!n || n >= sizeof name || (*behind && strcmp(behind, ")")))
-        return false;
-    memcpy(name, w, n); /* the next line overwrites the words */
-    while (lines_next(s, l) && l->kind == LINE_BLANK)
+    while (text_next(t, l) && l->kind == LINE_BLANK)
         ;
-    return l->kind == LINE_DEFINE && name_bytes(l->words) == n && !memcmp(l->words, name, n) &&
-           !(l->words[n] && !strchr(" \t", l->words[n]));
+    n = 0;
+    sscanf(l->words, "define " NAME "%n", defined, &n);
+    return l->kind == LINE_DEFINE && n && !strcmp(name, defined) && strchr(" \t", l->words[n]);
+#undef NAME
 }
 
-int text_facts_of(const char *text, struct text_facts *out, struct err *err)
+int text_file(struct text *t, const struct include *file, bool sure, struct err *err)
 {
-    struct lines s = lines_of(text);
+    struct text s = { .at = file->text };
     struct line l;
-    int depth = 0;
-    bool first = true, closed = false;
-    *out = (struct text_facts){ 0 };
-    while (lines_next(&s, &l)) {
-        out->once = out->once || l.kind == LINE_ONCE;
+    bool first = true, guard = false, closed = false;
+    while (text_next(&s, &l)) {
         if (l.kind == LINE_BLANK || l.kind == LINE_ONCE)
             continue;
-        if (first) {
-            out->guard = opens_guard(&s, &l);
-            out->once = out->once || l.kind == LINE_ONCE;
-            depth = out->guard;
-            first = false;
-            if (out->guard || s.words.failed)
-                continue;
-        }
-        if (closed || (l.kind == LINE_ELSE && depth == 1))
-            out->guard = false;
-        depth += (l.kind == LINE_IF) - (l.kind == LINE_ENDIF);
-        closed = depth == 0;
+        if (first)
+            guard = opens_guard(&s, &l);
+        else if (closed || (l.kind == LINE_ELSE && s.depth == 1))
+            guard = false;
+        first = false;
+        closed = s.depth == 0;
     }
-    bool failed = s.words.failed;
-    lines_end(&s);
-    out->guard = out->guard && closed;
-    return failed ? err_nomem(err) : 0;
+    *t = (struct text){ file, file->name, file->text, .sure = sure, .once = s.once, .guard = guard && closed };
+    return text_end(&s, 0, err);
 }
 
 /* ---- where files lie */
 
-/* Appends the parts of a path; false if they lead out of the folder, or one of them may not be. */
-static bool append(char path[MAX_PATH_NAME + 1], const char *name, size_t bytes)
+/* Appends the parts of a name to a path; false if they lead out of the folder, or one of them may not be. */
+static bool append(char path[MAX_PATH_NAME + 1], const char *name)
 {
-    size_t len = strlen(path);
-    for (const char *end = name + bytes; name < end;) {
-        const char *slash = memchr(name, '/', (size_t)(end - name));
-        size_t n = (size_t)((slash ? slash : end) - name);
+    size_t len = strlen(path), n;
+    for (; *name; name += n + (name[n] == '/')) {
+        n = strcspn(name, "/");
         if (n == 2 && !strncmp(name, "..", 2)) {
             if (!len)
                 return false;
-            while (len && path[len - 1] != '/')
-                len--;
-            len -= len > 0;
+            const char *slash = strrchr(path, '/');
+            len = slash ? (size_t)(slash - path) : 0;
+            path[len] = 0;
         } else if (n && !(n == 1 && *name == '.')) {
             if (*name == '.' || len + n + 1 > MAX_PATH_NAME)
                 return false;
-            if (len)
-                path[len++] = '/';
-            memcpy(path + len, name, n);
-            len += n;
+            len += (size_t)sprintf(path + len, "%s%.*s", len ? "/" : "", (int)n, name);
         }
-        path[len] = 0;
-        name += slash ? n + 1 : n;
     }
     return true;
 }
@@ -294,9 +242,9 @@ int include_places(const struct include *from, const char *name, struct include_
     for (int way = from ? 0 : 1; way < 3; way++) {
         struct include_place p = { .shared = way ? way == 2 : from->shared };
         const char *slash = way ? NULL : strrchr(from->name, '/');
-        if (slash && !append(p.path, from->name, (size_t)(slash - from->name)))
-            continue;
-        if (append(p.path, name, strlen(name)) && *p.path)
+        if (slash)
+            memcpy(p.path, from->name, (size_t)(slash - from->name));
+        if (append(p.path, name) && *p.path)
             out[n++] = p;
     }
     return n;
@@ -305,54 +253,52 @@ int include_places(const struct include *from, const char *name, struct include_
 bool include_path_ok(const char *path)
 {
     struct include_place p = { 0 };
-    return name_may_be(path) && append(p.path, path, strlen(path)) && !strcmp(p.path, path);
+    return name_may_be(path) && append(p.path, path) && !strcmp(p.path, path);
+}
+
+int op_include_at(const struct op *op, const struct include_place *place)
+{
+    for (int k = 0; k < op->nincludes; k++)
+        if (op->includes[k].shared == place->shared && !strcmp(op->includes[k].name, place->path))
+            return k;
+    return -1;
 }
 
 int op_include(const struct op *op, const struct include *from, const char *name)
 {
     struct include_place places[3];
-    int n = include_places(from, name, places);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < op->nincludes; k++)
-            if (op->includes[k].shared == places[i].shared && !strcmp(op->includes[k].name, places[i].path))
-                return k;
-    return -1;
+    int n = include_places(from, name, places), found = -1;
+    for (int i = 0; i < n && found < 0; i++)
+        found = op_include_at(op, &places[i]);
+    return found;
 }
 
-/* Marks the files that the text may include. If the text computes parts of itself, that may be any of them. */
-static bool mark_includes(const struct op *op, const struct include *from, const char *text, bool *marked)
+/* Marks the files that the text may include. */
+static int mark_includes(const struct op *op, struct text t, bool *marked, struct err *err)
 {
-    struct lines s = lines_of(text);
     struct line l;
-    bool any = !from && strstr(text, "$(");
-    for (int i = 0; any && i < op->nincludes; i++)
-        marked[i] = true;
-    while (!any && lines_next(&s, &l)) {
-        int k = l.kind == LINE_INCLUDE ? op_include(op, from, l.name) : -1;
-        if (k >= 0 && !marked[k]) {
-            marked[k] = true;
-            if (!mark_includes(op, &op->includes[k], op->includes[k].text, marked))
-                s.words.failed = true;
-        }
+    int rc = 0;
+    while (!rc && text_next(&t, &l)) {
+        int k = l.kind == LINE_INCLUDE ? op_include(op, t.file, l.name) : -1;
+        if (k < 0 || marked[k])
+            continue;
+        marked[k] = true;
+        rc = mark_includes(op, (struct text){ .file = &op->includes[k], .at = op->includes[k].text }, marked, err);
     }
-    bool failed = s.words.failed;
-    lines_end(&s);
-    return !failed;
+    return text_end(&t, rc, err);
 }
 
 int put_with_includes(struct buf *out, const struct op *op, const char *text, struct err *err)
 {
     bool marked[MAX_INCLUDES] = { false };
     buf_lstr(out, text);
-    if (!text || !op->nincludes)
-        return 0;
-    if (!mark_includes(op, NULL, text, marked))
-        return err_nomem(err);
-    for (int i = 0; i < op->nincludes; i++)
-        if (marked[i]) {
+    bool any = text && strstr(text, "$("); /* a text that computes parts of itself may include any of them */
+    int rc = text && op->nincludes && !any ? mark_includes(op, (struct text){ .at = text }, marked, err) : 0;
+    for (int i = 0; text && i < op->nincludes; i++)
+        if (any || marked[i]) {
             buf_u8(out, op->includes[i].shared);
             buf_lstr(out, op->includes[i].name);
             buf_lstr(out, op->includes[i].text);
         }
-    return 0;
+    return rc;
 }

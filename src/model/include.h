@@ -1,6 +1,6 @@
 /* #include "file" in the text of kernels. The op carries the files that its templates include: so templates can be filled without reading
- * files, and what is compiled depends on nothing else. Reading a script and filling a template share what is here: lines as a compiler
- * sees them, and the places where an included file may lie. */
+ * files, and what is compiled depends on nothing else. Reading a script and filling a template share what is here: texts line by line, as
+ * a compiler sees them, and the places where an included file may lie. */
 #ifndef MODEL_INCLUDE_H
 #define MODEL_INCLUDE_H
 
@@ -24,37 +24,27 @@ struct line {
     enum line_kind kind;
     const char *from, *to; /* its part of the text, with the end of the line */
     int number, lines;     /* the number of its first line, from 1; how many lines it takes */
-    bool negative;         /* #ifndef X, #if !X */
+    bool sure;             /* it is compiled, whatever macros say */
     const char *name;      /* LINE_INCLUDE, LINE_SYSTEM: good until the next line */
-    const char *words;     /* behind the directive's name, without comments; likewise */
+    const char *words;     /* of a directive, from its name on and without comments; likewise */
 };
 
-struct lines {
-    const char *at;
-    int number;
+/* A text on its way through the compiler. The caller sets the first four; text_file does so for a file. */
+struct text {
+    const struct include *file; /* null: a template */
+    const char *name, *at;
+    bool sure;       /* the text is compiled, whatever macros say */
+    bool once;       /* has #pragma once (of a file; else: in the lines so far), */
+    bool guard;      /* or all of it lies in #ifndef X, #define X, #endif (of a file) */
+    bool parted;     /* an #else of the guard's came, or one without #if */
+    bool in_comment; /* the last line ended within one */
+    int depth;       /* of #if; below 0 after an #endif too many */
+    int ended;       /* lines so far */
     struct buf words;
-    bool in_comment; /* the text ended within one */
 };
-
-struct lines lines_of(const char *text);
-bool lines_next(struct lines *s, struct line *out); /* false at the end, or without memory: words.failed */
-void lines_end(struct lines *s);
-
-/* What has to be known of a text before it is read line by line. */
-struct text_facts {
-    bool once;  /* has #pragma once, */
-    bool guard; /* or all of it lies in #ifndef X, #define X, #endif */
-};
-int text_facts_of(const char *text, struct text_facts *out, struct err *err);
-
-/* Whether a line is compiled whatever macros say. */
-struct position {
-    int depth, base; /* of #if */
-    bool parted;     /* an #else of the guard's came */
-};
-struct position position_of(const struct text_facts *f);
-bool position_pass(struct position *p, const struct line *l); /* false for an #endif too many */
-bool position_sure(const struct position *p);
+int text_file(struct text *t, const struct include *file, bool sure, struct err *err);
+bool text_next(struct text *t, struct line *out);      /* false at the end, or without memory */
+int text_end(struct text *t, int rc, struct err *err); /* frees; rc, or if that is 0 ERR_NOMEM if memory ended */
 
 /* A place below the folder of the script, or (shared) of the templates. */
 struct include_place {
@@ -67,7 +57,8 @@ int include_places(const struct include *from, const char *name, struct include_
 /* Whether the path has no . .. or hidden part, and is what include_places gives. */
 bool include_path_ok(const char *path);
 
-/* The index of the op's file that is included; -1 if the op does not carry it. */
+/* The index of the op's file at a place, or of the file that is included; -1 if the op does not carry it. */
+int op_include_at(const struct op *op, const struct include_place *place);
 int op_include(const struct op *op, const struct include *from, const char *name);
 /* Appends the text and all that it may include, for a hash. */
 int put_with_includes(struct buf *out, const struct op *op, const char *text, struct err *err);

@@ -11,15 +11,15 @@
 
 enum { MAX_FILE = 1 << 20, MAX_ALL = 16 << 20 };
 
-/* A text that is gone through. It holds memory of its own on the way, so errors here are codes. */
-struct includer {
-    const struct include *file; /* null: a template */
-    const char *name;
-    bool sure; /* compiled, whatever macros and Lua say */
+/* A line that includes a file. What is in hand here has memory of its own, so errors are codes. */
+struct inclusion {
+    struct reader *r;
+    const struct text *from;
+    const struct line *line;
     struct err *err;
 };
 
-static int collect(struct reader *r, const struct includer *from, const char *text);
+static int collect(struct reader *r, struct text *t, struct err *err);
 
 static bool below(const char *folder, const char *path)
 {
@@ -30,15 +30,15 @@ static bool below(const char *folder, const char *path)
     return !strncmp(real, path, n) && (path[n] == '/' || (n == 1 && *real == '/'));
 }
 
-static int refuse(const struct includer *from, const struct line *l, const char *why)
+static int refuse(const struct inclusion *in, const char *why)
 {
-    return err_set(from->err, ERR_INVALID, "%s:%d: #include \"%.200s\": %s", from->name, l->number, l->name, why);
+    return err_set(in->err, ERR_INVALID, "%s:%d: #include \"%.200s\": %s", in->from->name, in->line->number, in->line->name, why);
 }
 
 /* The text of the file at this place; *out stays null if there is none. */
-static int read_place(struct reader *r, const struct includer *from, const struct line *l, const struct include_place *p,
-                      const char **out)
+static int read_place(const struct inclusion *in, const struct include_place *p, const char **out)
 {
+    struct reader *r = in->r;
     char templates[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
     struct buf text = { 0 };
     struct err why = { 0 };
@@ -47,84 +47,73 @@ static int read_place(struct reader *r, const struct includer *from, const struc
     if (n >= (int)sizeof path)
         return 0;
     if (!realpath(path, real))
-        return errno == ENOENT || errno == ENOTDIR ? 0 : refuse(from, l, strerror(errno));
+        return errno == ENOENT || errno == ENOTDIR ? 0 : refuse(in, strerror(errno));
     if (!below(r->folder, real) && !below(templates, real))
-        return refuse(from, l, "a link out of the folder of the script or of the templates");
+        return refuse(in, "a link out of the folder of the script or of the templates");
     int rc = file_read(real, MAX_FILE, &text, &why); /* which waits for nothing */
     const char *at = buf_text(&text);
     size_t mark = !strncmp(at, "\xef\xbb\xbf", 3) ? 3 : 0; /* a byte order mark stands at the begin of a file only */
     if (rc)
-        rc = rc == ERR_NOMEM ? err_nomem(from->err) : refuse(from, l, why.msg);
+        rc = rc == ERR_NOMEM ? err_nomem(in->err) : refuse(in, why.msg);
     else if (memchr(at, 0, text.len))
-        rc = refuse(from, l, "not a text: it has a zero byte");
+        rc = refuse(in, "not a text: it has a zero byte");
     else if ((r->included += text.len) > MAX_ALL)
-        rc = refuse(from, l, "more than 16 MB are included");
+        rc = refuse(in, "more than 16 MB are included");
     else if (!(*out = arena_strndup(r->op->arena, at + mark, text.len - mark)))
-        rc = err_nomem(from->err);
+        rc = err_nomem(in->err);
     buf_free(&text);
     return rc;
 }
 
 /* Keeps a file of the place, and goes through it. */
-static int keep(struct reader *r, const struct includer *from, const struct line *l, const struct include_place *p,
-                const char *text, bool sure)
+static int keep(const struct inclusion *in, const struct include_place *p, const char *text)
 {
-    struct op *op = r->op;
+    struct op *op = in->r->op;
+    struct text t;
+    if (op->nincludes == MAX_INCLUDES)
+        return refuse(in, "more than 256 files are included");
     if (!op->includes)
         op->includes = arena_array(op->arena, MAX_INCLUDES, sizeof *op->includes);
-    if (!op->includes)
-        return err_nomem(from->err);
-    if (op->nincludes == MAX_INCLUDES)
-        return refuse(from, l, "more than 256 files are included");
-    struct include *file = &op->includes[op->nincludes];
-    *file = (struct include){ .name = arena_strdup(r->op->arena, p->path), .text = text, .shared = p->shared };
-    if (!file->name)
-        return err_nomem(from->err);
-    op->nincludes++;
-    return collect(r, &(struct includer){ file, file->name, sure, from->err }, text);
+    const char *name = arena_strdup(op->arena, p->path);
+    if (!op->includes || !name)
+        return err_nomem(in->err);
+    struct include *file = &op->includes[op->nincludes++];
+    *file = (struct include){ name, text, p->shared };
+    return text_file(&t, file, in->line->sure, in->err) ?: collect(in->r, &t, in->err);
 }
 
-static int read_include(struct reader *r, const struct includer *from, const struct line *l, bool sure)
+static int read_include(const struct inclusion *in)
 {
     struct include_place places[3];
-    int n = include_places(from->file, l->name, places);
+    int n = include_places(in->from->file, in->line->name, places);
     if (!n)
-        return refuse(from, l, "not a path below the folder of the script or of the templates");
+        return refuse(in, "not a path below the folder of the script or of the templates");
     for (int i = 0; i < n; i++) {
         const char *text = NULL;
-        for (int k = 0; k < r->op->nincludes; k++)
-            if (r->op->includes[k].shared == places[i].shared && !strcmp(r->op->includes[k].name, places[i].path))
-                return 0;
-        int rc = read_place(r, from, l, &places[i], &text);
+        if (op_include_at(in->r->op, &places[i]) >= 0)
+            return 0;
+        int rc = read_place(in, &places[i], &text);
         if (rc || text)
-            return rc ?: keep(r, from, l, &places[i], text, sure);
+            return rc ?: keep(in, &places[i], text);
     }
-    if (!sure)
+    if (!in->line->sure)
         return 0; /* an error only for a compiler that gets there */
-    return err_set(from->err, ERR_INVALID, "%s:%d: there is no '%.200s' in %s, and none in %s/templates", from->name, l->number,
-                   l->name, r->folder, r->home);
+    return err_set(in->err, ERR_INVALID, "%s:%d: there is no '%.200s' in %s, and none in %s/templates", in->from->name,
+                   in->line->number, in->line->name, in->r->folder, in->r->home);
 }
 
-static int collect(struct reader *r, const struct includer *from, const char *text)
+static int collect(struct reader *r, struct text *t, struct err *err)
 {
-    struct text_facts facts;
     struct line l;
-    int rc = text_facts_of(text, &facts, from->err);
-    struct lines s = lines_of(text);
-    struct position at = position_of(&facts);
-    while (!rc && lines_next(&s, &l)) {
-        bool inside = position_pass(&at, &l);
-        if (l.kind == LINE_INCLUDE && (from->file || !strstr(l.name, "$(")))
-            rc = read_include(r, from, &l, from->sure && inside && position_sure(&at));
-    }
-    if (!rc && s.words.failed)
-        rc = err_nomem(from->err);
-    lines_end(&s);
-    return rc;
+    int rc = 0;
+    while (!rc && text_next(t, &l))
+        if (l.kind == LINE_INCLUDE && (t->file || !strstr(l.name, "$(")))
+            rc = read_include(&(struct inclusion){ r, t, &l, err });
+    return text_end(t, rc, err);
 }
 
 int read_includes(struct reader *r, const char *name, const char *text, struct err *err)
 {
     bool lua = strstr(text, "//@") || strstr(text, "$(");
-    return collect(r, &(struct includer){ .name = name, .sure = !lua, .err = err }, text);
+    return collect(r, &(struct text){ .name = name, .at = text, .sure = !lua }, err);
 }

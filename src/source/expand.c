@@ -1,9 +1,9 @@
-#include "source/expand.h"
-
+/* Replaces #include lines by the text of the files. */
 #include <stdio.h>
 #include <string.h>
 
 #include "model/include.h"
+#include "source/template.h"
 
 enum { MAX_TEXT = 16 << 20, MAX_DEPTH = 64 };
 
@@ -18,25 +18,21 @@ struct expansion {
     int depth;
 };
 
-/* A text on its way: of an included file, or of the template. */
-struct text {
-    const struct include *file; /* null: the template's */
-    const char *name;
-    bool sure; /* compiled whatever macros say */
-    struct text_facts facts;
-    struct position at;
-};
+static int expand(struct expansion *x, struct text *t);
 
-static int expand(struct expansion *x, struct text *t, const char *text);
+static void empty_lines(struct expansion *x, int n)
+{
+    while (n-- > 0)
+        buf_str(x->out, "\n");
+}
 
 /* What is wrong with a line: an error, or one only for a compiler that gets there. */
 static int fault(struct expansion *x, const struct text *t, const struct line *l, const char *what)
 {
-    if (t->sure && position_sure(&t->at))
+    if (l->sure)
         return err_set(x->err, ERR_INVALID, "%s:%d: %s", t->name, l->number, what);
     buf_fmt(x->out, "#error %s\n", what);
-    for (int i = 1; i < l->lines; i++)
-        buf_str(x->out, "\n");
+    empty_lines(x, l->lines - 1);
     return 0;
 }
 
@@ -71,35 +67,32 @@ static void end_lines(struct buf *out, const char *text)
 static int put_file(struct expansion *x, const struct text *from, const struct line *l, int k)
 {
     const struct include *file = &x->op->includes[k];
-    struct text t = { .file = file, .name = file->name, .sure = from->sure && position_sure(&from->at) };
-    int rc = text_facts_of(file->text, &t.facts, x->err);
+    struct text t;
+    int rc = text_file(&t, file, l->sure, x->err);
     if (rc)
         return rc;
-    bool once = t.facts.once || t.facts.guard;
+    bool once = t.once || t.guard;
     if (once && (x->open[k] || x->done[k])) {
-        for (int i = 0; i < l->lines; i++)
-            buf_str(x->out, "\n");
+        empty_lines(x, l->lines);
         return 0;
     }
     if (x->open[k])
         return fault(x, from, l, "a file that includes itself wants #pragma once, or an include guard");
     if (x->depth == MAX_DEPTH)
         return err_set(x->err, ERR_INVALID, "%s:%d: files include each other more than %d deep", from->name, l->number, MAX_DEPTH);
-    t.at = position_of(&t.facts);
     x->open[k] = true;
     x->depth++;
-    if (t.facts.once)
+    if (t.once)
         buf_fmt(x->out, "#ifndef CUTUNE_INCLUDED_%d\n#define CUTUNE_INCLUDED_%d\n", k, k);
     line_mark(x, &t, 1);
-    rc = expand(x, &t, file->text);
+    rc = expand(x, &t);
     end_lines(x->out, file->text);
-    if (t.facts.once)
+    if (t.once)
         buf_str(x->out, "#endif\n");
-    if (!rc)
-        line_mark(x, from, l->number + l->lines);
+    line_mark(x, from, l->number + l->lines);
     x->depth--;
     x->open[k] = false;
-    x->done[k] = x->done[k] || (once && t.sure);
+    x->done[k] = x->done[k] || (once && l->sure);
     return rc;
 }
 
@@ -110,13 +103,13 @@ static int put_include(struct expansion *x, const struct text *t, const struct l
     int k = op_include(x->op, t->file, l->name);
     if (k >= 0)
         return put_file(x, t, l, k);
-    if (!include_places(t->file, l->name, places))
-        snprintf(what, sizeof what, "\"%.200s\" is no file below the folder of the script or of the templates", l->name);
-    else
-        snprintf(what, sizeof what,
-                 "there is no \"%.200s\" below the folder of the script or of the templates; a name that Lua makes must stand in a "
-                 "plain #include too",
-                 l->name);
+    snprintf(
+        what, sizeof what,
+        include_places(t->file, l->name, places)
+            ? "there is no \"%.200s\" below the folder of the script or of the templates; a name that Lua makes must stand in a "
+              "plain #include too"
+            : "\"%.200s\" is no file below the folder of the script or of the templates",
+        l->name);
     return fault(x, t, l, what);
 }
 
@@ -139,25 +132,20 @@ static int put_line(struct expansion *x, const struct text *t, const struct line
     return 0;
 }
 
-static int expand(struct expansion *x, struct text *t, const char *text)
+static int expand(struct expansion *x, struct text *t)
 {
-    struct lines s = lines_of(text);
     struct line l;
     int rc = 0;
-    while (!rc && lines_next(&s, &l)) {
-        if (!position_pass(&t->at, &l) && t->file)
-            rc = err_set(x->err, ERR_INVALID, "%s:%d: #endif without #if", t->name, l.number);
-        else
-            rc = put_line(x, t, &l);
+    while (!rc && text_next(t, &l)) {
+        rc = t->depth < 0 && t->file ? err_set(x->err, ERR_INVALID, "%s:%d: #endif without #if", t->name, l.number)
+                                     : put_line(x, t, &l);
         if (!rc && x->out->len > MAX_TEXT)
             rc = err_set(x->err, ERR_INVALID, "%s:%d: with what it includes the source is larger than %d MB", t->name, l.number,
                          MAX_TEXT >> 20);
     }
-    if (!rc && (s.words.failed || x->out->failed))
-        rc = err_nomem(x->err);
-    if (!rc && t->file && (s.in_comment || t->at.depth))
-        rc = err_set(x->err, ERR_INVALID, "%s: its last %s has no end", t->name, s.in_comment ? "comment" : "#if");
-    lines_end(&s);
+    rc = text_end(t, rc, x->err) ?: buf_check(x->out, x->err);
+    if (!rc && t->file && (t->in_comment || t->depth))
+        rc = err_set(x->err, ERR_INVALID, "%s: its last %s has no end", t->name, t->in_comment ? "comment" : "#if");
     return rc;
 }
 
@@ -165,6 +153,5 @@ int include_expand(const struct op *op, const char *name, const char *text, bool
                    struct err *err)
 {
     struct expansion x = { .op = op, .filled = filled, .bare = bare, .out = out, .err = err };
-    struct text t = { .name = name, .sure = true };
-    return expand(&x, &t, text);
+    return expand(&x, &(struct text){ .name = name, .at = text, .sure = true });
 }

@@ -6,7 +6,6 @@
 
 #include "child/child.h"
 #include "device/device.h"
-#include "source/expand.h"
 #include "source/template.h"
 
 /* An unsigned integer of the dialect, or another opaque type, of so many bytes. */
@@ -74,39 +73,14 @@ int source_prelude(const struct op *op, const struct devspec *dev, struct buf *o
     return err_set(err, ERR_INVALID, "op %s carries no prelude for %s", op->name, dev->backend);
 }
 
-/* Whether the language has no headers of its own. */
-static bool bare(const struct devspec *dev)
-{
-    const struct backend *b = backend_find(dev->backend);
-    return b && b->compiling->bare;
-}
-
 enum { TEMPLATE_S = 10 }; /* a template that loops plainly is stopped sooner, with its line */
-enum { MAX_VARS = 2 * MAX_TYPES + MAX_PARAMS + 1 };
-
-/* What Lua lines see: `backend`; T as "f32", T_bytes as 4; parameters by value. `names` holds the texts of T_bytes. */
-static int lua_vars(const struct op *op, const struct config *config, int row, const struct devspec *dev,
-                    char names[MAX_TYPES][MAX_NAME + 8], struct template_var vars[MAX_VARS])
-{
-    int n = 0;
-    vars[n++] = (struct template_var){ "backend", val_str(dev->backend) };
-    for (int i = 0; i < op->ntypes; i++) {
-        const struct dtype *d = op->rows[row * op->ntypes + i];
-        snprintf(names[i], sizeof names[i], "%s_bytes", op->types[i]);
-        vars[n++] = (struct template_var){ op->types[i], val_str(d->name) };
-        vars[n++] = (struct template_var){ names[i], val_int(d->bytes) };
-    }
-    const struct variant *v = config ? &op->variants[config->variant] : NULL;
-    for (int i = 0; v && i < v->nparams; i++)
-        vars[n++] = (struct template_var){ v->params[i].name, v->params[i].values[config->at[i]] };
-    return n;
-}
 
 int source_render(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
                   struct err *err)
 {
-    struct template_var vars[MAX_VARS];
+    struct template_var vars[1 + 2 * MAX_TYPES + MAX_PARAMS] = { { "backend", val_str(dev->backend) } }; /* what Lua lines see */
     char names[MAX_TYPES][MAX_NAME + 8];
+    int n = 1;
     const struct variant *v = config ? &op->variants[config->variant] : NULL;
     const char *name = v ? v->template_name : op->reference_name;
     const char *text = v ? v->template_text : op->reference_text;
@@ -115,16 +89,23 @@ int source_render(const struct op *op, const struct config *config, int row, con
     int rc = source_prelude(op, dev, out, err);
     if (rc)
         return rc;
-    for (int i = 0; i < op->ntypes; i++)
-        source_define_type(out, op->types[i], op->rows[row * op->ntypes + i]);
-    for (int i = 0; v && i < v->nparams; i++)
-        define_param(&v->params[i], v->params[i].values[config->at[i]], out);
-    if (!template_has_lua(text)) /* the compiler's messages can name the template's lines */
+    for (int i = 0; i < op->ntypes; i++) { /* T is "f32", T_bytes 4 */
+        const struct dtype *d = op->rows[row * op->ntypes + i];
+        source_define_type(out, op->types[i], d);
+        snprintf(names[i], sizeof names[i], "%s_bytes", op->types[i]);
+        vars[n++] = (struct template_var){ op->types[i], val_str(d->name) };
+        vars[n++] = (struct template_var){ names[i], val_int(d->bytes) };
+    }
+    for (int i = 0; v && i < v->nparams; i++) {
+        struct val value = v->params[i].values[config->at[i]];
+        define_param(&v->params[i], value, out);
+        vars[n++] = (struct template_var){ v->params[i].name, value };
+    }
+    bool lua = template_has_lua(text), bare = backend_find(dev->backend)->compiling->bare;
+    if (!lua) /* the compiler's messages can name the template's lines */
         buf_fmt(out, "#line 1 \"%s\"\n", name);
-    int nvars = lua_vars(op, config, row, dev, names, vars);
     struct buf filled = { 0 };
-    rc = template_fill(name, text, vars, nvars, &filled, err)
-             ?: include_expand(op, name, buf_text(&filled), template_has_lua(text), bare(dev), out, err);
+    rc = template_fill(name, text, vars, n, &filled, err) ?: include_expand(op, name, buf_text(&filled), lua, bare, out, err);
     buf_free(&filled);
     return rc ?: buf_check(out, err);
 }

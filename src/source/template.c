@@ -10,7 +10,6 @@
 
 enum { MAX_OUTPUT = 16 << 20 };
 static const struct sandbox_rules rules = { .what = "template", .memory = (size_t)64 << 20, .instructions = 100000000 };
-static const char put_name[] = "__put"; /* scripts have no names with two _ in front */
 
 /* The Lua of a line that begins with //@; null for a line of text. */
 static const char *lua_line(const char *line, const char *end)
@@ -39,24 +38,6 @@ bool template_has_lua(const char *text)
     return false;
 }
 
-/* __put "...": the text as a Lua literal. */
-static void put_literal(struct buf *chunk, const char *s, const char *end)
-{
-    if (s == end)
-        return;
-    buf_fmt(chunk, "%s\"", put_name);
-    for (; s < end; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            buf_fmt(chunk, "\\%c", c);
-        else if (c < ' ' || c == 0x7f)
-            buf_fmt(chunk, "\\%03d", c);
-        else
-            buf_put(chunk, s, 1);
-    }
-    buf_str(chunk, "\";");
-}
-
 /* The parenthesis that closes what begins at s; strings inside are skipped. Null if the line ends first. */
 static const char *closing(const char *s, const char *end)
 {
@@ -77,24 +58,22 @@ static const char *closing(const char *s, const char *end)
     return NULL;
 }
 
-static int text_line(struct buf *chunk, const char *s, const char *end, const char *name, int line, struct err *err)
+/* One line of a template. */
+static int text_line(struct buf *chunk, const char *text, const char *line, const char *end, const char *name, int number,
+                     struct err *err)
 {
-    const char *from = s;
-    for (; s + 1 < end; s++) {
+    const char *from = line;
+    for (const char *s = line; s + 1 < end; s++) {
         if (s[0] != '$' || s[1] != '(')
             continue;
         const char *close = closing(s + 2, end);
         if (!close)
-            return err_set(err, ERR_INVALID, "%s:%d: $( is not closed on its line", name, line);
-        put_literal(chunk, from, s);
-        buf_fmt(chunk, "%s((", put_name);
-        buf_put(chunk, s + 2, (size_t)(close - s - 2));
-        buf_str(chunk, "));");
+            return err_set(err, ERR_INVALID, "%s:%d: $( is not closed on its line", name, number);
+        buf_fmt(chunk, "__put(%td,%td);__put((%.*s));", from - text, s - text, (int)(close - s - 2), s + 2);
         s = close;
         from = close + 1;
     }
-    put_literal(chunk, from, end);
-    buf_fmt(chunk, "%s\"\\n\";", put_name);
+    buf_fmt(chunk, "__put(%td,%td);__put\"\\n\";", from - text, end - text);
     return 0;
 }
 
@@ -106,66 +85,72 @@ static int make_chunk(const char *name, const char *text, struct buf *chunk, str
         if (lua)
             buf_put(chunk, lua, (size_t)(end - lua));
         else
-            rc = text_line(chunk, line, end, name, number, err);
+            rc = text_line(chunk, text, line, end, name, number, err);
         buf_str(chunk, "\n");
         line = *end ? end + 1 : end;
     }
     return rc ?: buf_check(chunk, err);
 }
 
-/* Numbers, texts, and booleans as 1 and 0, as in the #define lines. */
+struct filling {
+    const char *text;
+    size_t bytes; /* of it */
+    const struct template_var *vars;
+    int nvars;
+    struct buf chunk, out;
+};
+
+/* __put(from, to): text of the template between these bytes. __put(value): numbers, texts, and booleans as 1 and 0, as in the #define
+ * lines. */
 static int lua_put(lua_State *L)
 {
-    struct buf *out = lua_touserdata(L, lua_upvalueindex(1));
+    struct filling *f = lua_touserdata(L, lua_upvalueindex(1));
     size_t n = 1;
     const char *s = "";
-    if (lua_isboolean(L, 1))
+    if (lua_gettop(L) == 2) {
+        lua_Integer from = luaL_checkinteger(L, 1), to = luaL_checkinteger(L, 2);
+        luaL_argcheck(L, from >= 0 && from <= to && to <= (lua_Integer)f->bytes, 1, "no part of the template");
+        s = f->text + from;
+        n = (size_t)(to - from);
+    } else if (lua_isboolean(L, 1)) {
         s = lua_toboolean(L, 1) ? "1" : "0";
-    else if (lua_isnumber(L, 1) || lua_isstring(L, 1))
+    } else if (lua_isnumber(L, 1) || lua_isstring(L, 1)) {
         s = lua_tolstring(L, 1, &n);
-    else
+    } else {
         return luaL_error(L, "$( ) gives %s, not a number, a text or a boolean", luaL_typename(L, 1));
-    if (n > MAX_OUTPUT || out->len > MAX_OUTPUT - n)
+    }
+    if (n > MAX_OUTPUT || f->out.len > MAX_OUTPUT - n)
         return luaL_error(L, "the filled template is larger than %d MB", MAX_OUTPUT >> 20);
     if (memchr(s, 0, n))
         return luaL_error(L, "$( ) gives a text with a zero byte");
-    buf_put(out, s, n);
+    buf_put(&f->out, s, n);
     return 0;
 }
 
-struct filling {
-    const struct template_var *vars;
-    int nvars;
-    const struct buf *chunk;
-    struct buf *out;
-};
-
 static void fill(lua_State *L, void *arg)
 {
-    const struct filling *f = arg;
+    struct filling *f = arg;
     for (int i = 0; i < f->nvars; i++) {
         sandbox_push(L, f->vars[i].value);
         lua_setglobal(L, f->vars[i].name);
     }
-    lua_pushlightuserdata(L, f->out);
+    lua_pushlightuserdata(L, f);
     lua_pushcclosure(L, lua_put, 1);
-    lua_setglobal(L, put_name);
-    sandbox_text(L, NULL, buf_text(f->chunk), f->chunk->len, 0);
+    lua_setglobal(L, "__put"); /* scripts have no names with two _ in front */
+    sandbox_text(L, NULL, buf_text(&f->chunk), f->chunk.len, 0);
 }
 
 int template_fill(const char *name, const char *text, const struct template_var *vars, int nvars, struct buf *out, struct err *err)
 {
-    struct buf chunk = { 0 }, filled = { 0 };
-    struct filling f = { vars, nvars, &chunk, &filled };
-    bool lua = template_has_lua(text);
-    int rc = lua ? make_chunk(name, text, &chunk, err) : 0;
-    if (!rc && lua)
-        rc = sandbox_run(&rules, name, fill, &f, err);
+    struct filling f = { .text = text, .bytes = strlen(text), .vars = vars, .nvars = nvars };
+    if (!template_has_lua(text)) {
+        buf_put(out, text, f.bytes);
+        return buf_check(out, err);
+    }
+    int rc = make_chunk(name, text, &f.chunk, err) ?: sandbox_run(&rules, name, fill, &f, err) ?: buf_check(&f.out, err);
     if (!rc)
-        buf_str(out, lua ? buf_text(&filled) : text);
-    if (!rc && (filled.failed || out->failed))
-        rc = err_nomem(err);
-    buf_free(&chunk);
-    buf_free(&filled);
-    return rc;
+        buf_put(out, f.out.data, f.out.len);
+    buf_free(&f.chunk);
+    buf_free(&f.out);
+    return rc ?: buf_check(out, err);
 }

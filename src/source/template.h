@@ -1,10 +1,11 @@
-/* The template language. A line that begins with //@ is Lua. In other lines $(EXPRESSION) is replaced by its value. */
+/* From a template to the text of a kernel: its Lua is run, then the lines that include files are replaced by their text. */
 #ifndef SOURCE_TEMPLATE_H
 #define SOURCE_TEMPLATE_H
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "expr/val.h"
+#include "model/op.h"
 
 /* A global variable of the template's Lua. */
 struct template_var {
@@ -12,9 +13,16 @@ struct template_var {
     struct val value;
 };
 
-/* Whether the text has any Lua to run or replace. */
+/* A line that begins with //@ is Lua. In other lines $(EXPRESSION) is replaced by its value. Whether the text has any of this. */
 bool template_has_lua(const char *text);
 /* Writes the filled template to out. Error messages begin with "NAME:LINE: ". */
 int template_fill(const char *name, const char *text, const struct template_var *vars, int nvars, struct buf *out, struct err *err);
+
+/* Appends the text of a template, with the text of the files that it includes. The op carries those. #line lines keep the compiler's
+ * messages at the lines of each file. `filled`: Lua made the text, so its lines are those of `out`. `bare`: for OpenCL C, which has no
+ * headers for #include <...>. A missing file is an error if its #include is compiled: this function reports it if there is no #if around
+ * it, else the compiler does (#error). */
+int include_expand(const struct op *op, const char *name, const char *text, bool filled, bool bare, struct buf *out,
+                   struct err *err);
 
 #endif
