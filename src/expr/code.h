@@ -1,7 +1,8 @@
-/* The compiled form of an expression, private to this folder. parse.c makes it through struct builder (build.c); run.c runs it.
+/* The inside of this folder: the words of the language (lex.c), the compiled form of an expression, which compile.c makes and run.c runs,
+ * and the operations (operate.c).
  *
- * It is code for a small register machine: an instruction reads up to two operands, each a temporary, a slot or a constant, and
- * writes one temporary. So `TILE % ROWS == 0` is two instructions and copies nothing. */
+ * The compiled form is code for a small register machine: an instruction reads up to two operands, each a temporary, a slot or a
+ * constant, and writes one temporary. So `TILE % ROWS == 0` is two instructions and copies nothing. */
 #ifndef EXPR_CODE_H
 #define EXPR_CODE_H
 
@@ -10,7 +11,7 @@
 #include "expr/expr.h"
 
 enum opcode {
-    /* two operands */
+    /* of two numbers */
     OP_ADD,
     OP_SUB,
     OP_MUL,
@@ -18,31 +19,34 @@ enum opcode {
     OP_IDIV,
     OP_MOD,
     OP_POW,
+    OP_MIN,
+    OP_MAX,
+    /* of one number; an operation with one operand gets it as x and as y */
+    OP_NEG,
+    OP_ABS,
+    OP_FLOOR,
+    /* of whole numbers */
     OP_BAND,
     OP_BOR,
     OP_BXOR,
     OP_SHL,
     OP_SHR,
+    OP_CEILDIV,
+    OP_ALIGNUP,
+    OP_BNOT,
+    OP_LOG2,
+    OP_ISPOW2,
+    /* comparisons */
     OP_LT,
     OP_LE,
     OP_GT,
     OP_GE,
     OP_EQ,
     OP_NE,
-    OP_CEILDIV,
-    OP_ALIGNUP,
-    OP_MIN,
-    OP_MAX,
-    /* one operand, x */
-    OP_NEG,
+    /* of other values */
     OP_NOT,
-    OP_BNOT,
-    OP_ABS,
-    OP_FLOOR,
     OP_SIZEOF,
-    OP_LOG2,
-    OP_ISPOW2,
-    /* the flow */
+    /* the flow, which run.c does */
     OP_AND,    /* x must be a boolean; false: dst = false, and jump */
     OP_OR,     /* x must be a boolean; true: dst = true, and jump */
     OP_OR_ANY, /* x of any type that is not false: dst = x, and jump */
@@ -51,7 +55,48 @@ enum opcode {
     OP_RETURN, /* x */
 };
 
-enum place { IN_TEMP, IN_SLOT, IN_CONST };
+/* ---- words */
+
+enum token {
+    TOK_END,
+    TOK_BAD,
+    TOK_NAME,
+    TOK_NUMBER,
+    TOK_STRING,
+    TOK_NOT,
+    TOK_TRUE,
+    TOK_FALSE,
+    TOK_INFIX, /* an operator between two operands; - and ~ are unary ones, too */
+    TOK_OPEN,
+    TOK_CLOSE,
+    TOK_COMMA,
+};
+
+struct word {
+    char text[6];
+    enum token token;
+    enum opcode op;
+    int left, right; /* TOK_INFIX: how tightly it binds on each side */
+};
+
+struct lexer {
+    const char *text;
+    size_t at, len; /* the current token; a string's length is that with its quotes */
+    enum token token;
+    struct val number;       /* TOK_NUMBER */
+    const char *what;        /* TOK_BAD: what is wrong */
+    const struct word *word; /* of the language */
+};
+
+/* Goes on to the next token; for the first, start from { .text = text }. */
+void lex_next(struct lexer *l);
+/* Puts the characters of the current TOK_STRING into out, which has room for l->len bytes. Returns how many there are, without the zero
+ * at the end. */
+size_t lex_string(const struct lexer *l, char *out);
+
+/* ---- compiled code */
+
+enum place { IN_CONST, IN_SLOT, IN_TEMP };
 
 struct instr {
     uint8_t op, dst;
@@ -62,16 +107,16 @@ struct instr {
 };
 
 enum {
-    MAX_TEXT = 60000, /* bytes of an expression: so every index below fits 16 bits */
+    MAX_TEXT = 60000, /* bytes of an expression: so every index fits 16 bits */
     MAX_TEMPS = 250,
     MAX_DEPTH = 200,
 };
 
+/* One block of memory: the arrays follow. */
 struct expr {
     char *text;
     struct instr *code;
-    struct val *consts;
-    char *strings; /* what string constants point into */
+    struct val *consts; /* their strings follow the text */
     int *slots;
     int nslots;
 };
@@ -91,52 +136,10 @@ enum fault {
     FAULT_TYPE_NAME,
 };
 
-/* What a failed evaluation leaves behind, for a message if one is wanted. */
-struct failure {
-    enum fault fault;
-    size_t at;
-    struct val x, y;
-};
-
-/* Runs e. The result is a temporary, a slot or a constant; null with *f filled if it fails. */
-const struct val *expr_run(const struct expr *e, const struct val *slots, struct val temps[MAX_TEMPS], struct failure *f);
-
-/* Any operation but the flow; of one with one operand y is ignored. */
+/* Any operation but the flow. */
 enum fault operate(enum opcode op, const struct val *x, const struct val *y, struct val *out);
 
 /* ERR_INVALID: "column 7: WHAT at 'QUOTE'". */
 int fault_at(struct err *err, const char *text, size_t at, const char *what);
-
-/* -- the builder -- */
-
-/* Where a value is while code is made, and what is known of it. */
-struct operand {
-    enum place in;
-    int at;
-    bool boolean; /* certainly one */
-    bool choice;  /* an `and`, or an `or` after one: an `or` that follows may choose between values of any type */
-    int check;    /* the OP_BOOL over the right side of that `and`, or -1 */
-};
-
-struct builder {
-    struct expr *e;
-    int ncode, nconsts;
-    size_t nstrings;
-    int failed; /* the first error, 0 */
-    struct err *err;
-};
-
-int build_start(struct builder *b, const char *text, struct err *err);
-/* Ends the code; on failure frees all and returns the first error. */
-int build_end(struct builder *b, struct operand result, struct expr **out);
-void build_fail(struct builder *b, size_t at, const char *what);
-
-struct operand build_const(struct builder *b, struct val v);
-struct operand build_slot(struct builder *b, int slot);
-/* Emits op over x and y into temporary `dst`; if both are constants, the result is one. */
-struct operand build_op(struct builder *b, enum opcode op, struct operand x, struct operand y, int dst, size_t at);
-/* `x and y`, `x or y`: first the jump over y's code, then, when that is made, the end. */
-struct operand build_jump(struct builder *b, enum opcode op, struct operand x, int dst, size_t at);
-struct operand build_join(struct builder *b, struct operand jump, struct operand y, int dst, size_t at);
 
 #endif

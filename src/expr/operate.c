@@ -14,130 +14,121 @@ static double as_float(const struct val *v)
     return v->type == VAL_INT ? (double)v->i : v->f;
 }
 
-static enum fault give_float(double f, struct val *out)
+/* All that divides: a // b and a % b, rounded towards minus infinity as in Lua, ceildiv and alignup. The processor's division of the
+ * smallest integer by -1 traps, so that is done as 0 - a. */
+static enum fault divide(enum opcode op, int64_t a, int64_t b, int64_t *r)
 {
-    if (!isfinite(f))
-        return FAULT_INFINITE;
-    *out = val_float(f);
-    return FAULT_NONE;
-}
-
-static enum fault give_int(bool overflow, int64_t i, struct val *out)
-{
-    if (overflow)
-        return FAULT_OVERFLOW;
-    *out = val_int(i);
-    return FAULT_NONE;
-}
-
-/* Rounds towards minus infinity. b must not be 0, and a / b must fit. */
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-static int64_t floor_mod(int64_t a, int64_t b)
-{
-    int64_t m = a % b;
-    return m != 0 && (m < 0) != (b < 0) ? m + b : m;
-}
-
-/* 0 - a. It is used for a / -1, too, because the division of the smallest integer by -1 traps. */
-static enum fault negative(int64_t a, struct val *out)
-{
-    int64_t r;
-    bool overflow = __builtin_sub_overflow(0, a, &r);
-    return give_int(overflow, r, out);
-}
-
-static enum fault int_arithmetic(enum opcode op, int64_t a, int64_t b, struct val *out)
-{
-    int64_t r = 0;
-    bool overflow = false;
-    if ((op == OP_IDIV || op == OP_MOD) && b == 0)
+    if (b == 0)
         return FAULT_ZERO;
+    if (op == OP_ALIGNUP && b < 0)
+        return FAULT_DOMAIN;
+    bool overflow = false;
+    int64_t past = b == -1 ? 0 : a % b, down = b == -1 ? 0 : a / b;
+    if (past && (past < 0) != (b < 0)) {
+        past += b;
+        down--;
+    }
+    if (op == OP_MOD)
+        *r = past;
+    else if (op == OP_ALIGNUP)
+        overflow = __builtin_add_overflow(a, past ? b - past : 0, r);
+    else if (b == -1)
+        overflow = __builtin_sub_overflow(0, a, r);
+    else
+        *r = down + (op == OP_CEILDIV && past);
+    return overflow ? FAULT_OVERFLOW : FAULT_NONE;
+}
+
+/* An operation whose operands and result are integers. */
+static enum fault of_integers(enum opcode op, int64_t a, int64_t b, int64_t *r)
+{
+    bool overflow = false;
     switch (op) {
     case OP_ADD:
-        overflow = __builtin_add_overflow(a, b, &r);
+        overflow = __builtin_add_overflow(a, b, r);
         break;
     case OP_SUB:
-        overflow = __builtin_sub_overflow(a, b, &r);
+        overflow = __builtin_sub_overflow(a, b, r);
         break;
     case OP_MUL:
-        overflow = __builtin_mul_overflow(a, b, &r);
+        overflow = __builtin_mul_overflow(a, b, r);
         break;
-    case OP_IDIV:
-        if (b == -1)
-            return negative(a, out);
-        r = floor_div(a, b);
+    case OP_NEG:
+        overflow = __builtin_sub_overflow(0, a, r);
         break;
-    default: /* OP_MOD */
-        r = b == -1 ? 0 : floor_mod(a, b);
+    case OP_ABS:
+        *r = a;
+        overflow = a < 0 && __builtin_sub_overflow(0, a, r);
         break;
+    case OP_FLOOR:
+        *r = a;
+        break;
+    case OP_BAND:
+        *r = a & b;
+        break;
+    case OP_BOR:
+        *r = a | b;
+        break;
+    case OP_BXOR:
+        *r = a ^ b;
+        break;
+    case OP_BNOT:
+        *r = ~a;
+        break;
+    case OP_SHL:
+    case OP_SHR:
+        if (b < 0 || b > 63)
+            return FAULT_SHIFT;
+        *r = (int64_t)(op == OP_SHL ? (uint64_t)a << b : (uint64_t)a >> b);
+        break;
+    case OP_LOG2:
+        if (a <= 0)
+            return FAULT_DOMAIN;
+        *r = 63 - __builtin_clzll((unsigned long long)a);
+        break;
+    default:
+        return divide(op, a, b, r);
     }
-    return give_int(overflow, r, out);
+    return overflow ? FAULT_OVERFLOW : FAULT_NONE;
 }
 
-static enum fault float_arithmetic(enum opcode op, double a, double b, struct val *out)
+static enum fault of_floats(enum opcode op, double a, double b, double *r)
 {
-    double m;
     if ((op == OP_DIV || op == OP_IDIV || op == OP_MOD) && b == 0)
         return FAULT_ZERO;
     switch (op) {
     case OP_ADD:
-        return give_float(a + b, out);
+        *r = a + b;
+        break;
     case OP_SUB:
-        return give_float(a - b, out);
+        *r = a - b;
+        break;
     case OP_MUL:
-        return give_float(a * b, out);
+        *r = a * b;
+        break;
     case OP_DIV:
-        return give_float(a / b, out);
+        *r = a / b;
+        break;
     case OP_IDIV:
-        return give_float(floor(a / b), out);
+        *r = floor(a / b);
+        break;
     case OP_POW:
-        return give_float(b == 2 ? a * a : pow(a, b), out);
+        *r = b == 2 ? a * a : pow(a, b);
+        break;
+    case OP_NEG:
+        *r = -a;
+        break;
+    case OP_ABS:
+        *r = fabs(a);
+        break;
+    case OP_FLOOR:
+        *r = floor(a);
+        break;
     default: /* OP_MOD: of the divisor's sign */
-        m = fmod(a, b);
-        return give_float(m != 0 && (m < 0) != (b < 0) ? m + b : m, out);
+        *r = fmod(a, b);
+        *r = *r != 0 && (*r < 0) != (b < 0) ? *r + b : *r;
     }
-}
-
-static enum fault arithmetic(enum opcode op, const struct val *x, const struct val *y, struct val *out)
-{
-    if (!number(x) || !number(y))
-        return FAULT_ARITHMETIC;
-    if (x->type == VAL_INT && y->type == VAL_INT && op != OP_DIV && op != OP_POW)
-        return int_arithmetic(op, x->i, y->i, out);
-    return float_arithmetic(op, as_float(x), as_float(y), out);
-}
-
-static enum fault bits(enum opcode op, const struct val *x, const struct val *y, struct val *out)
-{
-    int64_t a, b;
-    if (!val_whole(x, &a) || !val_whole(y, &b))
-        return FAULT_WHOLE;
-    if ((op == OP_SHL || op == OP_SHR) && (b < 0 || b > 63))
-        return FAULT_SHIFT;
-    uint64_t u = (uint64_t)a, v = (uint64_t)b, r;
-    switch (op) {
-    case OP_BAND:
-        r = u & v;
-        break;
-    case OP_BOR:
-        r = u | v;
-        break;
-    case OP_BXOR:
-        r = u ^ v;
-        break;
-    case OP_SHL:
-        r = u << v;
-        break;
-    default: /* OP_SHR */
-        r = u >> v;
-        break;
-    }
-    *out = val_int((int64_t)r);
-    return FAULT_NONE;
+    return isfinite(*r) ? FAULT_NONE : FAULT_INFINITE;
 }
 
 /* The order of an integer and a float, exactly: no integer is rounded. There are no nans here. */
@@ -176,149 +167,70 @@ static enum fault compare(enum opcode op, const struct val *x, const struct val 
     bool equality = op == OP_EQ || op == OP_NE;
     if (!alike || x->type == VAL_NIL || (!equality && !ordered))
         return FAULT_COMPARISON;
-    if (equality) {
-        *out = val_bool(val_eq(*x, *y) == (op == OP_EQ));
-        return FAULT_NONE;
-    }
-    int o = order(x, y);
-    *out = val_bool(op == OP_LT ? o < 0 : op == OP_LE ? o <= 0 : op == OP_GT ? o > 0 : o >= 0);
+    int o = equality ? !val_eq(*x, *y) : order(x, y);
+    bool holds = op == OP_LT   ? o < 0
+                 : op == OP_LE ? o <= 0
+                 : op == OP_GT ? o > 0
+                 : op == OP_GE ? o >= 0
+                               : (o == 0) == (op == OP_EQ);
+    *out = val_bool(holds);
     return FAULT_NONE;
 }
 
-static enum fault smaller_or_larger(enum opcode op, const struct val *x, const struct val *y, struct val *out)
-{
-    if (!number(x) || !number(y))
-        return FAULT_ARITHMETIC;
-    int o = order(x, y);
-    *out = (op == OP_MIN ? o <= 0 : o >= 0) ? *x : *y;
-    return FAULT_NONE;
-}
-
-/* ceildiv(a, b), and alignup(a, b): the first multiple of b from a on. */
-static enum fault round_up(enum opcode op, const struct val *x, const struct val *y, struct val *out)
+static enum fault whole(enum opcode op, const struct val *x, const struct val *y, struct val *out)
 {
     int64_t a, b, r;
     if (!val_whole(x, &a) || !val_whole(y, &b))
         return FAULT_WHOLE;
-    if (b == 0)
-        return FAULT_ZERO;
-    if (op == OP_CEILDIV) {
-        if (b == -1)
-            return negative(a, out);
-        return give_int(false, a / b + (a % b != 0 && (a < 0) == (b < 0)), out);
-    }
-    if (b < 0)
-        return FAULT_DOMAIN;
-    int64_t past = floor_mod(a, b);
-    bool overflow = __builtin_add_overflow(a, past ? b - past : 0, &r);
-    return give_int(overflow, r, out);
-}
-
-static enum fault negate(const struct val *x, struct val *out)
-{
-    if (x->type == VAL_INT)
-        return negative(x->i, out);
-    if (x->type != VAL_FLOAT)
-        return FAULT_ARITHMETIC;
-    *out = val_float(-x->f);
-    return FAULT_NONE;
-}
-
-static enum fault absolute(const struct val *x, struct val *out)
-{
-    if (x->type == VAL_INT ? x->i < 0 : x->type != VAL_FLOAT)
-        return negate(x, out);
-    *out = x->type == VAL_INT ? *x : val_float(fabs(x->f));
-    return FAULT_NONE;
-}
-
-static enum fault round_down(const struct val *x, struct val *out)
-{
-    if (!number(x))
-        return FAULT_ARITHMETIC;
-    struct val f = x->type == VAL_FLOAT ? val_float(floor(x->f)) : *x;
-    int64_t i;
-    *out = val_whole(&f, &i) ? val_int(i) : f;
-    return FAULT_NONE;
-}
-
-static enum fault powers_of_two(enum opcode op, const struct val *x, struct val *out)
-{
-    int64_t i;
-    if (!val_whole(x, &i))
-        return FAULT_WHOLE;
     if (op == OP_ISPOW2) {
-        *out = val_bool(i > 0 && (i & (i - 1)) == 0);
+        *out = val_bool(a > 0 && (a & (a - 1)) == 0);
         return FAULT_NONE;
     }
-    if (i <= 0)
-        return FAULT_DOMAIN;
-    *out = val_int(63 - __builtin_clzll((unsigned long long)i));
-    return FAULT_NONE;
+    enum fault fault = of_integers(op, a, b, &r);
+    if (!fault)
+        *out = val_int(r);
+    return fault;
 }
 
-static enum fault type_size(const struct val *x, struct val *out)
+static enum fault arithmetic(enum opcode op, const struct val *x, const struct val *y, struct val *out)
 {
-    const struct dtype *type = x->type == VAL_STR ? dtype_find(x->s) : NULL;
-    if (!type)
-        return FAULT_TYPE_NAME;
-    *out = val_int(type->bytes);
+    double f;
+    int64_t i;
+    if (!number(x) || !number(y))
+        return FAULT_ARITHMETIC;
+    if (op == OP_MIN || op == OP_MAX) {
+        int o = order(x, y);
+        *out = (op == OP_MIN ? o <= 0 : o >= 0) ? *x : *y;
+        return FAULT_NONE;
+    }
+    if (x->type == VAL_INT && y->type == VAL_INT && op != OP_DIV && op != OP_POW)
+        return whole(op, x, y, out);
+    enum fault fault = of_floats(op, as_float(x), as_float(y), &f);
+    if (fault)
+        return fault;
+    *out = val_float(f);
+    if (op == OP_FLOOR && val_whole(out, &i)) /* else it is too large for an integer */
+        *out = val_int(i);
     return FAULT_NONE;
 }
 
 enum fault operate(enum opcode op, const struct val *x, const struct val *y, struct val *out)
 {
-    int64_t i;
-    switch (op) {
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL:
-    case OP_DIV:
-    case OP_IDIV:
-    case OP_MOD:
-    case OP_POW:
+    if (op <= OP_FLOOR)
         return arithmetic(op, x, y, out);
-    case OP_BAND:
-    case OP_BOR:
-    case OP_BXOR:
-    case OP_SHL:
-    case OP_SHR:
-        return bits(op, x, y, out);
-    case OP_LT:
-    case OP_LE:
-    case OP_GT:
-    case OP_GE:
-    case OP_EQ:
-    case OP_NE:
+    if (op <= OP_ISPOW2)
+        return whole(op, x, y, out);
+    if (op <= OP_NE)
         return compare(op, x, y, out);
-    case OP_CEILDIV:
-    case OP_ALIGNUP:
-        return round_up(op, x, y, out);
-    case OP_MIN:
-    case OP_MAX:
-        return smaller_or_larger(op, x, y, out);
-    case OP_NEG:
-        return negate(x, out);
-    case OP_NOT:
+    if (op == OP_NOT) {
         if (x->type != VAL_BOOL)
             return FAULT_BOOLEAN;
         *out = val_bool(!x->b);
         return FAULT_NONE;
-    case OP_BNOT:
-        if (!val_whole(x, &i))
-            return FAULT_WHOLE;
-        *out = val_int(~i);
-        return FAULT_NONE;
-    case OP_ABS:
-        return absolute(x, out);
-    case OP_FLOOR:
-        return round_down(x, out);
-    case OP_SIZEOF:
-        return type_size(x, out);
-    case OP_LOG2:
-    case OP_ISPOW2:
-        return powers_of_two(op, x, out);
-    default: /* the flow is run.c's */
-        return FAULT_DOMAIN;
     }
+    const struct dtype *type = x->type == VAL_STR ? dtype_find(x->s) : NULL; /* OP_SIZEOF */
+    if (!type)
+        return FAULT_TYPE_NAME;
+    *out = val_int(type->bytes);
+    return FAULT_NONE;
 }

@@ -1,6 +1,61 @@
-/* Runs compiled expressions. What is frequent, arithmetic and comparisons of integers, is done here; all the rest, and every failure, by
- * operate(). */
+/* Runs compiled expressions, and says why one fails. What is frequent, arithmetic and comparisons of integers, is done here; all the rest,
+ * and every failure, by operate(). */
+#include <stdio.h>
+#include <string.h>
+
 #include "expr/code.h"
+
+int fault_at(struct err *err, const char *text, size_t at, const char *what)
+{
+    enum { QUOTE = 24 };
+    if (!text[at])
+        return err_set(err, ERR_INVALID, "column %zu: %s at the end", at + 1, what);
+    bool longer = strlen(text + at) > QUOTE;
+    return err_set(err, ERR_INVALID, "column %zu: %s at '%.*s%s'", at + 1, what, QUOTE, text + at, longer ? "..." : "");
+}
+
+/* The name of a type, with its article. */
+static const char *type_name(const struct val *v)
+{
+    static const char *const names[] = { "nothing", "a boolean", "an integer", "a float", "a string" };
+    return names[v->type];
+}
+
+/* Why instruction `in` fails over x and y. Listing a space evaluates millions of times, and never asks why: then err is null. */
+static void explain(const struct expr *e, const struct instr *in, enum fault fault, const struct val *x, const struct val *y,
+                    struct err *err)
+{
+    static const char *const fixed[] = {
+        [FAULT_OVERFLOW] = "integer overflow",
+        [FAULT_ZERO] = "division by zero",
+        [FAULT_INFINITE] = "the result is not a finite number",
+        [FAULT_SHIFT] = "a shift count has to be 0 to 63",
+        [FAULT_DOMAIN] = "the last argument has to be positive",
+        [FAULT_TYPE_NAME] = "sizeof takes an element type, such as f32",
+    };
+    char what[128];
+    int64_t whole;
+    switch (err ? fault : FAULT_NONE) {
+    case FAULT_NONE:
+        return;
+    case FAULT_ARITHMETIC:
+        snprintf(what, sizeof what, "arithmetic takes numbers, not %s",
+                 type_name(x->type == VAL_INT || x->type == VAL_FLOAT ? y : x));
+        break;
+    case FAULT_COMPARISON:
+        snprintf(what, sizeof what, "%s cannot be compared with %s", type_name(x), type_name(y));
+        break;
+    case FAULT_BOOLEAN:
+        snprintf(what, sizeof what, "a boolean is needed, not %s", type_name(x));
+        break;
+    case FAULT_WHOLE:
+        snprintf(what, sizeof what, "an integer is needed, not %s", type_name(val_whole(x, &whole) ? y : x));
+        break;
+    default:
+        snprintf(what, sizeof what, "%s", fixed[fault]);
+    }
+    fault_at(err, e->text, in->at, what);
+}
 
 static inline bool integers(const struct val *x, const struct val *y)
 {
@@ -20,8 +75,9 @@ static inline bool integers(const struct val *x, const struct val *y)
         *dst = val_bool(x->i sign y->i);                                                                                           \
         continue;
 
-/* A case that can do the operation itself ends in `continue`; else `break` leads to operate(). */
-const struct val *expr_run(const struct expr *e, const struct val *slots, struct val temps[MAX_TEMPS], struct failure *f)
+/* The value is a temporary, a slot or a constant; it is not copied, as that would take as long as the expression. Null if it fails, which
+ * is always ERR_INVALID. A case that can do the operation itself ends in `continue`; else `break` leads to operate(). */
+static const struct val *run(const struct expr *e, const struct val *slots, struct val temps[MAX_TEMPS], struct err *err)
 {
     const struct val *const base[3] = { [IN_TEMP] = temps, [IN_SLOT] = slots, [IN_CONST] = e->consts };
 
@@ -77,9 +133,50 @@ const struct val *expr_run(const struct expr *e, const struct val *slots, struct
         if (fault == FAULT_NONE)
             continue;
     failed:
-        *f = (struct failure){ .fault = fault, .at = in->at, .x = *x, .y = *y };
+        explain(e, in, fault, x, y, err);
         return NULL;
     }
 }
 #undef ARITHMETIC
 #undef COMPARISON
+
+int expr_eval(const struct expr *e, const struct val *slots, struct val *out, struct err *err)
+{
+    struct val temps[MAX_TEMPS];
+    const struct val *v = run(e, slots, temps, err);
+    if (!v)
+        return ERR_INVALID;
+    *out = *v;
+    return 0;
+}
+
+int expr_int(const struct expr *e, const struct val *slots, int64_t *out, struct err *err)
+{
+    struct val temps[MAX_TEMPS];
+    const struct val *v = run(e, slots, temps, err);
+    if (v && !val_whole(v, out))
+        return err_set(err, ERR_INVALID, "an integer is needed, and '%s' is %s", e->text, type_name(v));
+    return v ? 0 : ERR_INVALID;
+}
+
+int expr_bool(const struct expr *e, const struct val *slots, bool *out, struct err *err)
+{
+    struct val temps[MAX_TEMPS];
+    const struct val *v = run(e, slots, temps, err);
+    if (v && v->type != VAL_BOOL)
+        return err_set(err, ERR_INVALID, "a boolean is needed, and '%s' is %s", e->text, type_name(v));
+    if (v)
+        *out = v->b;
+    return v ? 0 : ERR_INVALID;
+}
+
+const char *expr_text(const struct expr *e)
+{
+    return e->text;
+}
+
+const int *expr_slots(const struct expr *e, int *n)
+{
+    *n = e->nslots;
+    return e->slots;
+}
