@@ -55,7 +55,7 @@ static int make_arg(struct bench *b, int i, struct err *err)
     bench_alive(b); /* it may have to compile */
     if (a->arg->kind == ARG_VALUE)
         return plan_arg_value(b->plan, i, b->vals, a->value, &a->value_bytes, err);
-    int rc = plan_arg_bytes(b->plan, i, b->vals, b->set.row, &bytes, err)
+    int rc = plan_arg_bytes(b->plan, i, b->vals, &bytes, err)
         ?: service_load(b, part_of(op_arg_dtype(op, a->arg->type, b->set.row)), &a->service, err)
         ?: guarded_alloc(b, bytes, &a->buf, err);
     if (!rc)
@@ -84,13 +84,13 @@ static int make_flush(struct bench *b, struct err *err)
     return device_alloc(b->dev, b->flush_bytes, &b->flush_buf, err) ?: device_fill(b->dev, b->flush_buf, 0, b->flush_bytes, 0, err);
 }
 
-static int check_fits(const struct op *op, const struct plan *plan, const struct val *vals, int row, const struct devspec *dev,
+static int check_fits(const struct op *op, const struct plan *plan, const struct val *vals, const struct devspec *dev,
                       struct err *err)
 {
     int64_t total = 0;
     for (int i = 0; i < op->nargs; i++) {
         int64_t bytes;
-        int rc = plan_arg_bytes(plan, i, vals, row, &bytes, err);
+        int rc = plan_arg_bytes(plan, i, vals, &bytes, err);
         if (rc)
             return rc;
         bool written = op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
@@ -116,7 +116,7 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
     if (rc)
         return rc;
     plan_slots(plan, problem, row, dev, NULL, vals);
-    rc = check_fits(op, plan, vals, row, dev, err);
+    rc = check_fits(op, plan, vals, dev, err);
     plan_free(plan);
     return rc;
 }
@@ -137,7 +137,7 @@ int bench_open(const struct bench_setup *setup, struct bench **out, struct bench
     if (rc)
         goto out;
     plan_slots(b->plan, &b->set.problem, b->set.row, &b->set.dev, NULL, b->vals);
-    rc = check_fits(b->set.op, b->plan, b->vals, b->set.row, &b->set.dev, err)
+    rc = check_fits(b->set.op, b->plan, b->vals, &b->set.dev, err)
         ?: device_open(&b->set.dev, &b->dev, err)
         ?: device_alloc(b->dev, RESULT_BYTES, &b->result, err)
         ?: make_args(b, err)

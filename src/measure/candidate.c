@@ -26,7 +26,7 @@ int candidate_workspaces(struct bench *b, const struct config *config, int64_t b
     struct val vals[MAX_SLOTS];
     int rc = plan_of(b, config, &plan, vals, err), n = b->set.op->variants[config->variant].nworkspaces;
     for (int i = 0; !rc && i < n; i++) {
-        rc = plan_workspace_bytes(plan, i, vals, b->set.row, &bytes[i], err);
+        rc = plan_workspace_bytes(plan, i, vals, &bytes[i], err);
         if (bytes[i] < 1)
             bytes[i] = 1;
     }

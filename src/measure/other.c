@@ -38,10 +38,10 @@ static bool fits(const struct bench *b, const struct plan *plan, const struct va
 {
     int64_t bytes;
     for (int i = 0; i < b->nargs; i++)
-        if (b->args[i].buf.inside && (plan_arg_bytes(plan, i, vals, b->set.row, &bytes, NULL) || bytes > b->args[i].buf.bytes))
+        if (b->args[i].buf.inside && (plan_arg_bytes(plan, i, vals, &bytes, NULL) || bytes > b->args[i].buf.bytes))
             return false;
     for (int i = 0; i < l->nwork; i++)
-        if (plan_workspace_bytes(plan, i, vals, b->set.row, &bytes, NULL) || bytes > l->work[i].bytes)
+        if (plan_workspace_bytes(plan, i, vals, &bytes, NULL) || bytes > l->work[i].bytes)
             return false;
     return !plan_refuses(plan, vals, &b->set.dev);
 }

@@ -1,6 +1,6 @@
-/* Builds plans: compiles a variant's expressions, each once. plan_eval.c evaluates them, plan_check.c refuses with them. */
-#include "model/plan.h"
-
+/* Builds plans: compiles a variant's expressions, each once, and lists the checks that a configuration has to pass: the script's
+ * constraints, what the variant requires of the device, and the device's limits, which are checked without the script saying so.
+ * plan_eval.c evaluates them. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,8 +15,8 @@ static void name_slots(struct plan *p)
 {
     const char **name = p->names;
     p->scope.names = p->names;
-    for (int i = 0; p->variant && i < p->variant->nparams; i++)
-        *name++ = p->variant->params[i].name;
+    for (int i = 0; i < p->variant.nparams; i++)
+        *name++ = p->variant.params[i].name;
     p->first_axis = (int)(name - p->names);
     for (int i = 0; i < p->op->naxes; i++)
         *name++ = p->op->axes[i].name;
@@ -34,142 +34,202 @@ static int slot_kind(const struct plan *p, int slot)
     return slot < p->first_axis ? PARAMS : slot < p->first_type ? AXES : slot < p->first_device ? TYPES : DEVICE;
 }
 
-/* The first name of the expression that has no business in it. */
-static const char *stranger(const struct plan *p, const struct expr *e, int may)
+/* A text that lives as long as the plan; null without memory. */
+__attribute__((format(printf, 2, 3))) static const char *print(struct plan *p, const char *fmt, ...)
 {
-    int n;
-    const int *slots = expr_slots(e, &n);
-    for (int i = 0; i < n; i++)
-        if (!(slot_kind(p, slots[i]) & may))
-            return p->names[slots[i]];
-    return NULL;
-}
-
-/* Compiles a text; without one *out stays null. fmt: its place. */
-__attribute__((format(printf, 6, 7))) static int compile(struct plan *p, const char *text, int may, const struct field **out,
-                                                         struct err *err, const char *fmt, ...)
-{
-    if (!text)
-        return 0;
-    char place[256];
+    char text[256];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(place, sizeof place, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    return arena_strdup(p->arena, text);
+}
+
+/* Compiles a text, which may name only what is in `may`. place: for messages; null without memory. */
+static int compile(struct plan *p, const char *text, int may, const char *place, const struct field **out, struct err *err)
+{
     struct field *f = arena_alloc(p->arena, sizeof *f);
-    if (!f || !(f->place = arena_strdup(p->arena, place)))
+    if (!f || !place)
         return err_nomem(err);
-    int rc = expr_compile(text, &p->scope, &f->expr, err);
+    *f = (struct field){ .place = place, .next = p->fields };
+    int rc = expr_compile(text, &p->scope, &f->expr, err), n;
     if (rc) {
         err_prefix(err, "%s: ", place);
         return rc;
     }
-    f->next = p->fields;
-    p->fields = f;
-    const char *name = stranger(p, f->expr, may);
-    if (name)
-        return err_set(err, ERR_INVALID, "%s: %s cannot be used here: only %s%s%s", place, name,
-                       may & PARAMS ? "parameters and " : "", may & AXES ? "axes and " : "", "types");
-    *out = f;
+    *out = p->fields = f;
+    const int *slots = expr_slots(f->expr, &n);
+    for (int i = 0; i < n; i++)
+        if (!(slot_kind(p, slots[i]) & may))
+            return err_set(err, ERR_INVALID, "%s: %s cannot be used here: only %s%s%s", place, p->names[slots[i]],
+                           may & PARAMS ? "parameters and " : "", may & AXES ? "axes and " : "", "types");
     return 0;
 }
 
-static void resolve_type(const struct plan *p, struct buffer_fields *b, const char *type)
+static void start_buffer(const struct plan *p, struct buffer_fields *b, const char *name, int rank, const char *type)
 {
-    if (!type)
-        type = "i64";
-    int t = op_type(p->op, type);
-    b->type_slot = t < 0 ? -1 : p->first_type + t;
-    b->type = t < 0 ? dtype_find(type) : NULL; /* op_check has seen that it is one */
+    int t = type ? op_type(p->op, type) : -1;
+    *b = (struct buffer_fields){
+        .place = name,
+        .rank = rank,
+        .type_slot = t < 0 ? -1 : p->first_type + t,
+        .type = t < 0 ? dtype_find(type ? type : "i64") : NULL, /* op_check has seen that it is one */
+    };
 }
 
 static int compile_arg(struct plan *p, const struct arg *a, struct buffer_fields *b, struct err *err)
 {
-    b->place = a->name;
-    b->rank = a->kind == ARG_VALUE ? -1 : a->rank;
-    resolve_type(p, b, a->type);
-    int rc = 0;
+    const int may = AXES | TYPES;
+    start_buffer(p, b, a->name, a->kind == ARG_VALUE ? -1 : a->rank, a->type);
     if (a->kind == ARG_VALUE)
-        rc = compile(p, a->value, AXES | TYPES, &b->value, err, "value %s", a->name);
+        return compile(p, a->value, may, print(p, "value %s", a->name), &b->value, err);
+    int rc = 0;
     for (int i = 0; !rc && i < b->rank; i++)
-        rc = compile(p, a->extent[i], AXES | TYPES, &b->extent[i], err, "argument %s, extent[%d]", a->name, i + 1);
+        rc = compile(p, a->extent[i], may, print(p, "argument %s, extent[%d]", a->name, i + 1), &b->extent[i], err);
     return rc;
 }
 
 static int compile_op(struct plan *p, struct err *err)
 {
     const struct op *op = p->op;
+    const int may = AXES | TYPES;
     p->args = arena_array(p->arena, (size_t)op->nargs, sizeof *p->args);
-    if (!p->args)
-        return err_nomem(err);
-    int rc = 0;
+    int rc = p->args ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < op->nargs; i++)
         rc = compile_arg(p, &op->args[i], &p->args[i], err);
-    return rc
-        ?: compile(p, op->work_bytes, AXES | TYPES, &p->work_bytes, err, "work.bytes")
-        ?: compile(p, op->work_flops, AXES | TYPES, &p->work_flops, err, "work.flops")
-        ?: compile(p, op->check_length, AXES | TYPES, &p->length, err, "check.length");
+    if (!rc && op->work_bytes)
+        rc = compile(p, op->work_bytes, may, "work.bytes", &p->work_bytes, err);
+    if (!rc && op->work_flops)
+        rc = compile(p, op->work_flops, may, "work.flops", &p->work_flops, err);
+    if (!rc && op->check_length)
+        rc = compile(p, op->check_length, may, "check.length", &p->length, err);
+    return rc;
 }
 
 /* where: for messages, "variant tile" or "variant tile, launch 2". */
-static int compile_launch(struct plan *p, const struct launch *l, struct launch_fields *f, const char *where, struct err *err)
+static int compile_launch(struct plan *p, const struct launch *l, const char *where, struct launch_fields *f, struct err *err)
 {
-    int rc = 0;
-    for (int d = 0; !rc && d < 3; d++)
-        rc = compile(p, l->grid[d], ALL, &f->grid[d], err, "%s, grid[%d]", where, d + 1);
-    for (int d = 0; !rc && d < 3; d++)
-        rc = compile(p, l->block[d], ALL, &f->block[d], err, "%s, block[%d]", where, d + 1);
-    return rc ?: compile(p, l->shared, ALL, &f->shared, err, "%s, shared", where);
-}
-
-static int compile_launches(struct plan *p, const struct launch *launches, int n, const char *whose, struct err *err)
-{
-    p->launches = arena_array(p->arena, (size_t)n, sizeof *p->launches);
-    if (!p->launches)
-        return err_nomem(err);
-    p->nlaunches = n;
-    int rc = 0;
-    for (int i = 0; !rc && i < n; i++) {
-        char where[160];
-        snprintf(where, sizeof where, n > 1 ? "%s, launch %d" : "%s", whose, i + 1);
-        rc = compile_launch(p, &launches[i], &p->launches[i], where, err);
-    }
+    static const char *const places[] = { "grid[1]", "grid[2]", "grid[3]", "block[1]", "block[2]", "block[3]", "shared" };
+    const char *const texts[] = { l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->shared };
+    int rc = where ? 0 : err_nomem(err);
+    for (int i = 0; !rc && i < EXTENTS; i++)
+        if (texts[i])
+            rc = compile(p, texts[i], ALL, print(p, "%s, %s", where, places[i]), &f->extent[i], err);
     return rc;
 }
 
-static int compile_workspaces(struct plan *p, const struct variant *v, struct err *err)
+static int compile_workspace(struct plan *p, const struct workspace *w, const char *whose, struct buffer_fields *b, struct err *err)
 {
-    p->workspaces = arena_array(p->arena, (size_t)v->nworkspaces, sizeof *p->workspaces);
-    if (!p->workspaces)
-        return err_nomem(err);
-    int rc = 0;
-    for (int i = 0; !rc && i < v->nworkspaces; i++) {
-        struct buffer_fields *b = &p->workspaces[i];
-        b->place = v->workspaces[i].name;
-        b->rank = 1;
-        resolve_type(p, b, v->workspaces[i].type);
-        rc = compile(p, v->workspaces[i].count, ALL, &b->extent[0], err, "variant %s, workspace %s, count", v->name, b->place);
-    }
-    return rc;
+    start_buffer(p, b, w->name, 1, w->type);
+    return compile(p, w->count, ALL, print(p, "%s, workspace %s, count", whose, w->name), &b->extent[0], err);
 }
 
-static int compile_variant(struct plan *p, const struct variant *v, struct err *err)
+static int compile_variant(struct plan *p, struct err *err)
 {
+    const struct variant *v = &p->variant;
+    const char *whose = v->name ? print(p, "variant %s", v->name) : "reference";
     p->where = arena_array(p->arena, (size_t)v->nwhere, sizeof *p->where);
     p->needs = arena_array(p->arena, (size_t)v->nneeds, sizeof *p->needs);
-    if (!p->where || !p->needs)
-        return err_nomem(err);
-    int rc = 0;
+    p->workspaces = arena_array(p->arena, (size_t)v->nworkspaces, sizeof *p->workspaces);
+    p->launches = arena_array(p->arena, (size_t)v->nlaunches, sizeof *p->launches);
+    int rc = whose && p->where && p->needs && p->workspaces && p->launches ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < v->nwhere; i++)
-        rc = compile(p, v->where[i].text, ALL, &p->where[i], err, "variant %s, constraint `%.120s`", v->name, v->where[i].text);
+        rc = compile(p, v->where[i].text, ALL, print(p, "%s, constraint `%.120s`", whose, v->where[i].text), &p->where[i], err);
     for (int i = 0; !rc && i < v->nneeds; i++)
-        rc = compile(p, v->needs[i].bytes, PARAMS | TYPES, &p->needs[i], err, "variant %s, needs[%d]", v->name, i + 1);
-    rc = rc ?: compile_workspaces(p, v, err);
-    if (rc)
-        return rc;
-    char whose[MAX_NAME + 16];
-    snprintf(whose, sizeof whose, "variant %s", v->name);
-    return compile_launches(p, v->launches, v->nlaunches, whose, err);
+        if (v->needs[i].bytes)
+            rc = compile(p, v->needs[i].bytes, PARAMS | TYPES, print(p, "%s, needs[%d]", whose, i + 1), &p->needs[i], err);
+    for (int i = 0; !rc && i < v->nworkspaces; i++)
+        rc = compile_workspace(p, &v->workspaces[i], whose, &p->workspaces[i], err);
+    for (int i = 0; !rc && i < v->nlaunches; i++)
+        rc = compile_launch(p, &v->launches[i], v->nlaunches > 1 ? print(p, "%s, launch %d", whose, i + 1) : whose, &p->launches[i],
+                            err);
+    return rc;
+}
+
+/* Adds a check. Its text is null without memory. */
+static int add(struct plan *p, struct condition c, struct err *err)
+{
+    bool reads[MAX_SLOTS] = { false };
+    for (int i = 0, n; i < c.nfields; i++) {
+        const int *slots = c.fields[i] ? expr_slots(c.fields[i]->expr, &n) : NULL;
+        for (int k = 0; slots && k < n; k++)
+            reads[slots[k]] = true;
+    }
+    if (c.buffer && c.buffer->type_slot >= 0)
+        reads[c.buffer->type_slot] = true;
+    for (int i = 0; i < p->scope.n; i++)
+        c.nslots += reads[i];
+    int *slots = arena_array(p->arena, (size_t)c.nslots, sizeof *slots);
+    if (!c.text || !slots)
+        return err_nomem(err);
+    c.slots = slots;
+    for (int i = 0; i < p->scope.n; i++)
+        if (reads[i])
+            *slots++ = i;
+    p->checks[p->nchecks++] = c;
+    return 0;
+}
+
+static int add_required(struct plan *p, struct err *err)
+{
+    const struct requires *r = &p->variant.requires;
+    int rc = 0, before = p->nchecks;
+    if (r->backend)
+        rc = add(p, (struct condition){ .of = OF_BACKEND, .text = print(p, "requires: backend %.40s", r->backend) }, err);
+    if (!rc && r->cc && !r->arch_specific)
+        rc = add(p, (struct condition){ .of = OF_CC, .text = print(p, "requires: cc %d", r->cc) }, err);
+    if (!rc && r->arch_specific)
+        rc = add(p, (struct condition){ .of = OF_ARCH, .text = print(p, "requires: sm_%da", r->cc) }, err);
+    if (!rc && r->grid_order)
+        rc = add(p, (struct condition){ .of = OF_ORDER, .text = "requires: grid_order" }, err);
+    if (!rc && r->grid_progress)
+        rc = add(p, (struct condition){ .of = OF_ORDER, .text = "requires: grid_progress" }, err);
+    p->nrequired = p->nchecks - before;
+    return rc;
+}
+
+/* First those of the block, then those of the grid. */
+static int add_launch_limits(struct plan *p, const struct launch_fields *l, struct err *err)
+{
+    static const char *const texts[] = { "limit: grid x",  "limit: grid y",  "limit: grid z",       "limit: block x",
+                                         "limit: block y", "limit: block z", "limit: shared memory" };
+    struct condition c = { .of = OF_THREADS, .text = "limit: threads a block", .fields = &l->extent[FIRST_BLOCK], .nfields = 3 };
+    int rc = add(p, c, err);
+    for (int k = 0; !rc && k < EXTENTS; k++) {
+        int i = k < SHARED_BYTES ? (k + FIRST_BLOCK) % SHARED_BYTES : k;
+        c = (struct condition){ .of = OF_EXTENT, .text = texts[i], .fields = &l->extent[i], .nfields = 1, .extent = i };
+        if (l->extent[i])
+            rc = add(p, c, err);
+    }
+    return rc;
+}
+
+static int add_buffer_limit(struct plan *p, const struct buffer_fields *b, struct err *err)
+{
+    struct condition c = { .of = OF_BYTES, .fields = b->extent, .nfields = b->rank, .buffer = b };
+    if (b->rank < 0)
+        return 0;
+    c.text = print(p, "limit: bytes of %s", b->place);
+    return add(p, c, err);
+}
+
+static int list_checks(struct plan *p, struct err *err)
+{
+    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS };
+    const struct variant *v = &p->variant;
+    int most = v->nwhere + REQUIRED + A_LAUNCH * v->nlaunches + p->op->nargs + v->nworkspaces;
+    p->checks = arena_array(p->arena, (size_t)most, sizeof *p->checks);
+    int rc = p->checks ? 0 : err_nomem(err);
+    for (int i = 0; !rc && i < v->nwhere; i++)
+        rc = add(p, (struct condition){ .of = OF_WHERE, .text = v->where[i].text, .fields = &p->where[i], .nfields = 1 }, err);
+    rc = rc ?: add_required(p, err);
+    for (int i = 0; !rc && i < v->nlaunches; i++)
+        rc = add_launch_limits(p, &p->launches[i], err);
+    for (int i = 0; !rc && i < p->op->nargs; i++)
+        rc = add_buffer_limit(p, &p->args[i], err);
+    for (int i = 0; !rc && i < v->nworkspaces; i++)
+        rc = add_buffer_limit(p, &p->workspaces[i], err);
+    return rc;
 }
 
 int plan_new(const struct op *op, int variant, struct plan **out, struct err *err)
@@ -184,14 +244,12 @@ int plan_new(const struct op *op, int variant, struct plan **out, struct err *er
     }
     p->arena = arena;
     p->op = op;
-    p->variant = variant < 0 ? NULL : &op->variants[variant];
+    if (variant >= 0)
+        p->variant = op->variants[variant];
+    else if (op->reference_text)
+        p->variant = (struct variant){ .nlaunches = 1, .launches = (struct launch *)&op->reference }; /* which nobody changes */
     name_slots(p);
-    int rc = compile_op(p, err);
-    if (!rc && p->variant)
-        rc = compile_variant(p, p->variant, err);
-    else if (!rc)
-        rc = compile_launches(p, &op->reference, op->reference_text ? 1 : 0, "reference", err);
-    rc = rc ?: plan_list_checks(p, err);
+    int rc = compile_op(p, err) ?: compile_variant(p, err) ?: list_checks(p, err);
     if (rc)
         plan_free(p);
     else
@@ -227,23 +285,4 @@ void plans_free(struct plans *all)
         plan_free(all->made[i]);
     mem_free(all->made);
     all->made = NULL;
-}
-
-const struct scope *plan_scope(const struct plan *p)
-{
-    return &p->scope;
-}
-
-void plan_slots(const struct plan *p, const struct problem *prob, int row, const struct devspec *dev, const struct config *config,
-                struct val slots[MAX_SLOTS])
-{
-    const struct op *op = p->op;
-    for (int i = 0; i < p->first_axis; i++)
-        slots[i] = p->variant->params[i].values[config->at[i]];
-    for (int i = 0; i < op->naxes; i++)
-        slots[p->first_axis + i] = val_int(prob->size[i]);
-    for (int i = 0; i < op->ntypes; i++)
-        slots[p->first_type + i] = val_str(op->rows[row * op->ntypes + i]->name);
-    for (int i = p->first_device; i < p->scope.n; i++)
-        slots[i] = devspec_val(dev, i - p->first_device);
 }

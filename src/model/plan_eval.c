@@ -1,23 +1,38 @@
-/* Numbers from a plan: geometry, bytes, scalars, work. */
+/* What plans are asked: whether a configuration may run; geometry, bytes, scalars, work. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/plan_parts.h"
 
-int field_int(const struct field *f, const struct val *slots, int64_t *out, struct err *err)
+const struct scope *plan_scope(const struct plan *p)
+{
+    return &p->scope;
+}
+
+void plan_slots(const struct plan *p, const struct problem *prob, int row, const struct devspec *dev, const struct config *config,
+                struct val slots[MAX_SLOTS])
+{
+    const struct op *op = p->op;
+    for (int i = 0; i < p->first_axis; i++)
+        slots[i] = p->variant.params[i].values[config->at[i]];
+    for (int i = 0; i < op->naxes; i++)
+        slots[p->first_axis + i] = val_int(prob->size[i]);
+    for (int i = 0; i < op->ntypes; i++)
+        slots[p->first_type + i] = val_str(op->rows[row * op->ntypes + i]->name);
+    for (int i = p->first_device; i < p->scope.n; i++)
+        slots[i] = devspec_val(dev, i - p->first_device);
+}
+
+/* An integer expression. Less than `least` is an error. Errors begin with the expression's place. */
+static int field_int(const struct field *f, int64_t least, const struct val *slots, int64_t *out, struct err *err)
 {
     int rc = expr_int(f->expr, slots, out, err);
     if (rc)
         err_prefix(err, "%s: ", f->place);
-    return rc;
-}
-
-int field_from(const struct field *f, int64_t least, const struct val *slots, int64_t *out, struct err *err)
-{
-    int rc = field_int(f, slots, out, err);
-    if (!rc && *out < least)
-        return err_set(err, ERR_INVALID, "%s: `%s` is %lld: it must be at least %lld", f->place, expr_text(f->expr),
-                       (long long)*out, (long long)least);
+    else if (*out < least)
+        rc = err_set(err, ERR_INVALID, "%s: `%s` is %lld: it must be at least %lld", f->place, expr_text(f->expr), (long long)*out,
+                     (long long)least);
     return rc;
 }
 
@@ -35,62 +50,49 @@ static int field_number(const struct field *f, const struct val *slots, double *
     return rc;
 }
 
-int plan_where(const struct plan *p, int i, const struct val *slots, bool *holds, struct err *err)
-{
-    int rc = expr_bool(p->where[i]->expr, slots, holds, err);
-    if (rc)
-        err_prefix(err, "%s: ", p->where[i]->place);
-    return rc;
-}
-
 int plan_geometry(const struct plan *p, int i, const struct val *slots, struct geometry *out, struct err *err)
 {
-    if (i < 0 || i >= p->nlaunches)
-        return err_set(err, ERR_INVALID, "%s has no %s", p->op->name, p->variant ? "such launch" : "reference");
-    const struct launch_fields *l = &p->launches[i];
-    struct geometry g = { { 1, 1, 1 }, { 1, 1, 1 }, 0 };
+    if (i < 0 || i >= p->variant.nlaunches)
+        return err_set(err, ERR_INVALID, "%s has no %s", p->op->name, p->variant.name ? "such launch" : "reference");
+    int64_t n[EXTENTS] = { 1, 1, 1, 1, 1, 1, 0 };
     int rc = 0;
-    for (int d = 0; !rc && d < 3; d++)
-        if (l->grid[d])
-            rc = field_from(l->grid[d], 1, slots, &g.grid[d], err);
-    for (int d = 0; !rc && d < 3; d++)
-        if (l->block[d])
-            rc = field_from(l->block[d], 1, slots, &g.block[d], err);
-    if (!rc && l->shared)
-        rc = field_from(l->shared, 0, slots, &g.shared, err);
+    for (int e = 0; !rc && e < EXTENTS; e++)
+        if (p->launches[i].extent[e])
+            rc = field_int(p->launches[i].extent[e], e < SHARED_BYTES, slots, &n[e], err);
     if (!rc)
-        *out = g;
+        *out = (struct geometry){ { n[0], n[1], n[2] }, { n[3], n[4], n[5] }, n[SHARED_BYTES] };
     return rc;
 }
 
-const struct dtype *buffer_type(const struct buffer_fields *b, const struct val *slots)
+/* The type as the slots have it. */
+static const struct dtype *buffer_type(const struct buffer_fields *b, const struct val *slots)
 {
     return b->type_slot < 0 ? b->type : dtype_find(slots[b->type_slot].s);
 }
 
-int buffer_bytes(const struct buffer_fields *b, const struct dtype *type, const struct val *slots, int64_t *out, struct err *err)
+static int buffer_bytes(const struct buffer_fields *b, const struct val *slots, int64_t *out, struct err *err)
 {
-    int64_t bytes = type->bytes;
+    int64_t bytes = b->rank < 0 ? 0 : buffer_type(b, slots)->bytes;
     for (int i = 0; i < b->rank; i++) {
         int64_t n;
-        int rc = field_from(b->extent[i], 1, slots, &n, err);
+        int rc = field_int(b->extent[i], 1, slots, &n, err);
         if (rc)
             return rc;
         if (__builtin_mul_overflow(bytes, n, &bytes))
             return err_set(err, ERR_INVALID, "the bytes of %s do not fit 64 bits", b->place);
     }
-    *out = b->rank < 0 ? 0 : bytes;
+    *out = bytes;
     return 0;
 }
 
-int plan_arg_bytes(const struct plan *p, int i, const struct val *slots, int row, int64_t *out, struct err *err)
+int plan_arg_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err)
 {
-    return buffer_bytes(&p->args[i], op_arg_dtype(p->op, p->op->args[i].type, row), slots, out, err);
+    return buffer_bytes(&p->args[i], slots, out, err);
 }
 
-int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, int row, int64_t *out, struct err *err)
+int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err)
 {
-    return buffer_bytes(&p->workspaces[i], op_arg_dtype(p->op, p->variant->workspaces[i].type, row), slots, out, err);
+    return buffer_bytes(&p->workspaces[i], slots, out, err);
 }
 
 static bool integer_fits(const struct dtype *t, int64_t v)
@@ -148,7 +150,7 @@ int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigne
     memset(out, 0, 16);
     if (t->kind == DT_INT || t->kind == DT_UINT) {
         int64_t whole = 0;
-        rc = field_int(b->value, slots, &whole, err);
+        rc = field_int(b->value, INT64_MIN, slots, &whole, err);
         fits = integer_fits(t, whole);
         memcpy(out, &whole, (size_t)t->bytes); /* the low bytes come first, on host and device */
     } else {
@@ -165,8 +167,8 @@ int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigne
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err)
 {
     if (!p->needs[i])
-        return err_set(err, ERR_INVALID, "variant %s, needs[%d]: is no alignment", p->variant->name, i + 1);
-    return field_from(p->needs[i], 1, slots, bytes, err);
+        return err_set(err, ERR_INVALID, "variant %s, needs[%d]: is no alignment", p->variant.name, i + 1);
+    return field_int(p->needs[i], 1, slots, bytes, err);
 }
 
 static int amount(const struct field *f, const struct val *slots, double *out, struct err *err)
@@ -186,5 +188,128 @@ int plan_work(const struct plan *p, const struct val *slots, double *bytes, doub
 int plan_length(const struct plan *p, const struct val *slots, int64_t *length, struct err *err)
 {
     *length = 1;
-    return p->length ? field_from(p->length, 1, slots, length, err) : 0;
+    return p->length ? field_int(p->length, 1, slots, length, err) : 0;
+}
+
+/* ---- checks */
+
+int plan_checks(const struct plan *p)
+{
+    return p->nchecks;
+}
+
+const char *plan_check_text(const struct plan *p, int i)
+{
+    return p->checks[i].text;
+}
+
+const int *plan_check_slots(const struct plan *p, int i, int *n)
+{
+    *n = p->checks[i].nslots;
+    return p->checks[i].slots;
+}
+
+/* An extent below 1 passes here: it is refused as that of the block. */
+static int check_threads(const struct condition *c, const struct val *slots, int64_t most, bool *holds, struct err *err)
+{
+    int64_t threads = 1;
+    *holds = true;
+    for (int d = 0; d < 3; d++) {
+        int64_t n = 1;
+        int rc = c->fields[d] ? field_int(c->fields[d], INT64_MIN, slots, &n, err) : 0;
+        if (rc)
+            return rc;
+        if (__builtin_mul_overflow(threads, n < 1 ? 1 : n, &threads))
+            *holds = false;
+    }
+    *holds = *holds && threads <= most;
+    return 0;
+}
+
+/* A block without threads is refused; a grid without blocks is an error, and so is less than no shared memory. */
+static int check_extent(const struct condition *c, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err)
+{
+    const bool grid = c->extent < FIRST_BLOCK, block = !grid && c->extent < SHARED_BYTES;
+    int64_t most = grid ? dev->max_grid[c->extent] : block ? dev->max_block[c->extent - FIRST_BLOCK] : dev->max_shared, n = 0;
+    int rc = field_int(c->fields[0], block ? INT64_MIN : grid, slots, &n, err);
+    *holds = !rc && n >= block && n <= most;
+    return rc;
+}
+
+int plan_check(const struct plan *p, int i, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err)
+{
+    const struct condition *c = &p->checks[i];
+    int64_t bytes = 0;
+    int rc = 0;
+    switch (c->of) {
+    case OF_WHERE:
+        rc = expr_bool(c->fields[0]->expr, slots, holds, err);
+        if (rc)
+            err_prefix(err, "%s: ", c->fields[0]->place);
+        return rc;
+    case OF_BACKEND:
+        *holds = !strcmp(dev->backend, p->variant.requires.backend);
+        return 0;
+    case OF_CC:
+        *holds = dev->cc >= p->variant.requires.cc;
+        return 0;
+    case OF_ARCH:
+        *holds = dev->cc == p->variant.requires.cc;
+        return 0;
+    case OF_ORDER:
+        *holds = !dev->unordered;
+        return 0;
+    case OF_THREADS:
+        return check_threads(c, slots, dev->max_threads, holds, err);
+    case OF_EXTENT:
+        return check_extent(c, slots, dev, holds, err);
+    case OF_BYTES:
+        rc = buffer_bytes(c->buffer, slots, &bytes, err);
+        *holds = !rc && bytes <= dev->max_alloc;
+    }
+    return rc;
+}
+
+const char *plan_refuses(const struct plan *p, const struct val *slots, const struct devspec *dev)
+{
+    const int nwhere = p->variant.nwhere, first_limit = nwhere + p->nrequired;
+    for (int k = 0; k < p->nchecks; k++) {
+        int i = k < p->nrequired ? nwhere + k : k < first_limit ? k - p->nrequired : k; /* what is required comes first */
+        bool holds;
+        if (plan_check(p, i, slots, dev, &holds, NULL) || !holds)
+            return p->checks[i].text;
+    }
+    return NULL;
+}
+
+/* Why a configuration may not run, into `why`; "" if it may. */
+static int try_config(const struct op *op, const struct config *c, const struct problem *prob, int row, const struct devspec *dev,
+                      char why[160], struct err *err)
+{
+    struct plan *p;
+    struct val slots[MAX_SLOTS];
+    int rc = plan_new(op, c->variant, &p, err);
+    if (rc)
+        return rc;
+    plan_slots(p, prob, row, dev, c, slots);
+    const char *text = plan_refuses(p, slots, dev);
+    snprintf(why, 160, "%s", text ? text : "");
+    plan_free(p);
+    return 0;
+}
+
+int op_default(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct config *out,
+               struct err *err)
+{
+    char why[160] = "there are no defaults";
+    for (int i = 0; i < op->ndefaults; i++) {
+        struct config c;
+        config_of_default(op, i, &c);
+        int rc = try_config(op, &c, prob, row, dev, why, err);
+        if (!rc && !*why)
+            *out = c;
+        if (rc || !*why)
+            return rc;
+    }
+    return err_set(err, ERR_UNSUPPORTED, "%s: no default configuration may run here: %s", op->name, why);
 }

@@ -11,9 +11,12 @@ struct field {
     struct field *next; /* all of a plan, to free */
 };
 
-/* Null: not given, which means 1, and 0 for shared. */
+/* The extents of a launch: three of the grid, three of the block, shared memory. */
+enum { FIRST_BLOCK = 3, SHARED_BYTES = 6, EXTENTS };
+
+/* Null: not given, which means 1, and 0 for shared memory. */
 struct launch_fields {
-    const struct field *grid[3], *block[3], *shared;
+    const struct field *extent[EXTENTS];
 };
 
 /* A buffer has as many elements as the product of its extents; without any it has one. */
@@ -27,23 +30,22 @@ struct buffer_fields {
 };
 
 enum check_of {
-    OF_WHERE,   /* constraint `at` of the script */
+    OF_WHERE,   /* a constraint of the script */
     OF_BACKEND, /* from here on: what the variant requires of the device */
     OF_CC,
     OF_ARCH,
     OF_ORDER,   /* an order or progress of blocks, which OpenCL does not promise */
-    OF_THREADS, /* from here on: limits, of launch `at` */
-    OF_BLOCK,   /* and its dimension `dim` */
-    OF_GRID,
-    OF_SHARED,
-    OF_ARG, /* limits of argument or workspace `at` */
-    OF_WORKSPACE,
+    OF_THREADS, /* from here on: limits, first of a launch's blocks, */
+    OF_EXTENT,  /* then of its extent `extent`; */
+    OF_BYTES,   /* of an argument or workspace */
 };
 
 struct condition {
     enum check_of of;
-    int at, dim;
     const char *text;
+    const struct field *const *fields; /* what it evaluates */
+    int nfields, extent;
+    const struct buffer_fields *buffer; /* OF_BYTES */
     const int *slots;
     int nslots;
 };
@@ -51,31 +53,19 @@ struct condition {
 struct plan {
     struct arena *arena;
     const struct op *op;
-    const struct variant *variant; /* null: the op's own part */
+    struct variant
+        variant; /* for the op's own expressions: one that has the reference's launch, if there is one, and nothing else */
     struct scope scope;
     const char *names[MAX_SLOTS];
     int first_axis, first_type, first_device; /* slots; parameters come first */
     struct field *fields;
     const struct field **where;
-    int nlaunches;
     struct launch_fields *launches;
     struct buffer_fields *args, *workspaces;
     const struct field **needs;
     const struct field *work_bytes, *work_flops, *length;
     struct condition *checks; /* constraints, then what is required, then limits */
-    int nchecks, first_required, first_limit;
+    int nchecks, nrequired;
 };
-
-/* Sets p->checks; needs all else of p. */
-int plan_list_checks(struct plan *p, struct err *err);
-
-/* An integer expression; errors begin with its place. */
-int field_int(const struct field *f, const struct val *slots, int64_t *out, struct err *err);
-/* The same, and less than `least` is an error. */
-int field_from(const struct field *f, int64_t least, const struct val *slots, int64_t *out, struct err *err);
-/* Bytes of a buffer whose elements are of `type`. */
-int buffer_bytes(const struct buffer_fields *b, const struct dtype *type, const struct val *slots, int64_t *out, struct err *err);
-/* The type as the slots have it. */
-const struct dtype *buffer_type(const struct buffer_fields *b, const struct val *slots);
 
 #endif

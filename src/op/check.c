@@ -47,7 +47,7 @@ static int try_op(const struct trial *t, struct err *err)
     struct geometry geometry;
     for (int i = 0; i < t->op->nargs && !rc; i++)
         rc = t->op->args[i].kind == ARG_VALUE ? plan_arg_value(t->plan, i, t->slots, value, &size, err)
-                                              : plan_arg_bytes(t->plan, i, t->slots, t->row, &n, err);
+                                              : plan_arg_bytes(t->plan, i, t->slots, &n, err);
     return rc
         ?: plan_work(t->plan, t->slots, &bytes, &flops, err)
         ?: plan_length(t->plan, t->slots, &n, err)
@@ -63,13 +63,13 @@ static int try_variant(const struct trial *t, struct err *err)
     bool holds = true;
     int rc = 0;
     for (int i = 0; i < v->nwhere && !rc && holds; i++)
-        rc = plan_where(t->plan, i, t->slots, &holds, err);
+        rc = plan_check(t->plan, i, t->slots, t->dev, &holds, err);
     if (rc || !holds)
         return rc;
     for (int i = 0; i < v->nlaunches && !rc; i++)
         rc = plan_geometry(t->plan, i, t->slots, &geometry, err);
     for (int i = 0; i < v->nworkspaces && !rc; i++)
-        rc = plan_workspace_bytes(t->plan, i, t->slots, t->row, &bytes, err);
+        rc = plan_workspace_bytes(t->plan, i, t->slots, &bytes, err);
     for (int i = 0; i < v->nneeds && !rc; i++)
         rc = v->needs[i].kind == NEED_ALIGN ? plan_need(t->plan, i, t->slots, &bytes, err) : 0;
     return rc;

@@ -67,7 +67,7 @@ static int list_buffers(struct kernel_making *m, struct err *err)
         if (m->buffer[i] < 0)
             continue;
         int b = k->nbuffers++;
-        int rc = as_refusal(plan_arg_bytes(m->plan, i, m->slots, m->q->row, &k->bytes[b], err), err);
+        int rc = as_refusal(plan_arg_bytes(m->plan, i, m->slots, &k->bytes[b], err), err);
         if (rc)
             return rc;
         k->element[b] = (uint64_t)op_arg_dtype(op, op->args[i].type, m->q->row)->bytes - 1;
@@ -126,7 +126,7 @@ static int list_workspaces(struct kernel_making *m, struct err *err)
     int64_t end = 0;
     for (int i = 0; i < v->nworkspaces; i++) {
         int64_t bytes;
-        int rc = as_refusal(plan_workspace_bytes(m->plan, i, m->slots, m->q->row, &bytes, err), err);
+        int rc = as_refusal(plan_workspace_bytes(m->plan, i, m->slots, &bytes, err), err);
         if (rc)
             return rc;
         m->offset[i] = end;

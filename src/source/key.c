@@ -31,7 +31,7 @@ static int put_args(struct keying *k, struct err *err)
             rc = plan_arg_value(k->plan, i, k->slots, value, &size, err);
             buf_bytes(&k->text, value, (size_t)size);
         } else {
-            rc = plan_arg_bytes(k->plan, i, k->slots, k->row, &bytes, err);
+            rc = plan_arg_bytes(k->plan, i, k->slots, &bytes, err);
         }
         buf_i64(&k->text, bytes);
     }
@@ -82,7 +82,7 @@ static int put_variant(struct keying *k, const struct variant *v, struct err *er
         rc = put_launch(k, &v->launches[i], i, err);
     for (int i = 0; i < v->nworkspaces && !rc; i++) {
         int64_t bytes = 0;
-        rc = plan_workspace_bytes(k->plan, i, k->slots, k->row, &bytes, err);
+        rc = plan_workspace_bytes(k->plan, i, k->slots, &bytes, err);
         buf_i64(&k->text, bytes);
         buf_u8(&k->text, v->workspaces[i].clear);
     }

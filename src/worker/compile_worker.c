@@ -86,11 +86,11 @@ static int make_trial(struct compiling *w, const struct config *config, struct t
             int arg = l->args[a], nop = task->op->nargs;
             t->bytes[i][a] = 0;
             if (arg >= nop)
-                rc = plan_workspace_bytes(plan, arg - nop, vals, task->row, &t->bytes[i][a], err);
+                rc = plan_workspace_bytes(plan, arg - nop, vals, &t->bytes[i][a], err);
             else if (task->op->args[arg].kind == ARG_VALUE)
                 rc = plan_arg_value(plan, arg, vals, t->args[i][a].bytes, &t->args[i][a].size, err);
             else
-                rc = plan_arg_bytes(plan, arg, vals, task->row, &t->bytes[i][a], err);
+                rc = plan_arg_bytes(plan, arg, vals, &t->bytes[i][a], err);
         }
     }
     return rc;

@@ -24,13 +24,13 @@ static void use_plan(const struct op *op, int variant, const struct problem *pro
     bool holds;
     for (int i = 0; i < op->nargs; i++)
         op->args[i].kind == ARG_VALUE ? plan_arg_value(plan, i, slots, value, &rc, &err)
-                                      : plan_arg_bytes(plan, i, slots, row, &n, &err);
+                                      : plan_arg_bytes(plan, i, slots, &n, &err);
     plan_work(plan, slots, &bytes, &flops, &err);
     plan_length(plan, slots, &n, &err);
     for (int i = 0; i < (v ? v->nlaunches : 1); i++)
         plan_geometry(plan, i, slots, &g, &err);
     for (int i = 0; v && i < v->nworkspaces; i++)
-        plan_workspace_bytes(plan, i, slots, row, &n, &err);
+        plan_workspace_bytes(plan, i, slots, &n, &err);
     for (int i = 0; v && i < v->nneeds; i++)
         if (v->needs[i].kind == NEED_ALIGN)
             plan_need(plan, i, slots, &n, &err);

@@ -28,11 +28,11 @@ static int make_trial(const struct candidate *c, const struct problem *problem, 
         for (int a = 0; !rc && a < l->nargs; a++) {
             int arg = l->args[a], work = arg - c->op->nargs;
             if (work >= 0)
-                rc = plan_workspace_bytes(c->plan, work, slots, c->row, &t->bytes[i][a], err);
+                rc = plan_workspace_bytes(c->plan, work, slots, &t->bytes[i][a], err);
             else if (c->op->args[arg].kind == ARG_VALUE)
                 rc = plan_arg_value(c->plan, arg, slots, t->args[i][a].bytes, &t->args[i][a].size, err);
             else
-                rc = plan_arg_bytes(c->plan, arg, slots, c->row, &t->bytes[i][a], err);
+                rc = plan_arg_bytes(c->plan, arg, slots, &t->bytes[i][a], err);
         }
     }
     return rc;
@@ -103,7 +103,7 @@ static int make_workspaces(struct ready *r, const struct val *slots, struct err 
     int rc = 0;
     for (int i = 0; !rc && r->variant && i < r->variant->nworkspaces; i++) {
         int64_t bytes;
-        rc = plan_workspace_bytes(r->c->plan, i, slots, r->c->row, &bytes, err)
+        rc = plan_workspace_bytes(r->c->plan, i, slots, &bytes, err)
                  ?: guarded_alloc(r->c->session, bytes, &r->work[i], err);
     }
     return rc;

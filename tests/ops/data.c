@@ -88,7 +88,7 @@ int data_begin(const struct session *s, const struct known_op *known, const stru
         b->type = op_arg_dtype(op, b->arg->type, row);
         if (op->check == CHECK_SUM)
             b->tolerance[1] = 4 * b->type->eps * (double)length;
-        rc = plan_arg_bytes(plan, i, slots, row, &bytes, err)
+        rc = plan_arg_bytes(plan, i, slots, &bytes, err)
             ?: guarded_alloc(s, bytes, &b->memory, err)
             ?: make_images(out, b, seed * MAX_ARGS + (uint64_t)i, err);
     }

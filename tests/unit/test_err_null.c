@@ -85,7 +85,7 @@ static void plans(void **state)
     plan_slots(plan, &prob, 0, &dev, NULL, slots);
     SAME(plan_geometry(plan, 0, slots, &g, e));
     SAME(plan_geometry(plan, 7, slots, &g, e));
-    SAME(plan_arg_bytes(plan, 0, slots, 0, &bytes, e));
+    SAME(plan_arg_bytes(plan, 0, slots, &bytes, e));
     SAME(plan_work(plan, slots, &a, &b, e));
     plan_free(plan);
     op->work_bytes = "nobody";

@@ -121,13 +121,13 @@ static void sizes(void **state)
     double bytes, flops;
     start(&t, 1);
     set(&t, 1, 1111, 113, 2, &gpu, "");
-    assert_int_equal(plan_arg_bytes(t.plan, 0, t.slots, 2, &v, &t.err), 0);
+    assert_int_equal(plan_arg_bytes(t.plan, 0, t.slots, &v, &t.err), 0);
     assert_int_equal(v, 1111 * 113 * 4);
-    assert_int_equal(plan_arg_bytes(t.plan, 2, t.slots, 2, &v, &t.err), 0);
+    assert_int_equal(plan_arg_bytes(t.plan, 2, t.slots, &v, &t.err), 0);
     assert_int_equal(v, 8); /* no dimensions: one i64 */
-    assert_int_equal(plan_arg_bytes(t.plan, 3, t.slots, 2, &v, &t.err), 0);
+    assert_int_equal(plan_arg_bytes(t.plan, 3, t.slots, &v, &t.err), 0);
     assert_int_equal(v, 0); /* a scalar */
-    assert_int_equal(plan_workspace_bytes(t.plan, 0, t.slots, 2, &v, &t.err), 0);
+    assert_int_equal(plan_workspace_bytes(t.plan, 0, t.slots, &v, &t.err), 0);
     assert_int_equal(v, 491 * 8);
     assert_int_equal(plan_work(t.plan, t.slots, &bytes, &flops, &t.err), 0);
     assert_true(bytes == 2.0 * 1111 * 113 * 4 && flops == 0);
@@ -135,9 +135,9 @@ static void sizes(void **state)
     assert_int_equal(v, 1111);
 
     set(&t, 1, (int64_t)1 << 40, (int64_t)1 << 22, 0, &gpu, "");
-    fails_with(plan_arg_bytes(t.plan, 0, t.slots, 0, &v, &t.err), &t.err, "the bytes of out do not fit 64 bits");
+    fails_with(plan_arg_bytes(t.plan, 0, t.slots, &v, &t.err), &t.err, "the bytes of out do not fit 64 bits");
     set(&t, 1, (int64_t)1 << 40, (int64_t)1 << 40, 0, &gpu, "");
-    fails_with(plan_workspace_bytes(t.plan, 0, t.slots, 0, &v, &t.err), &t.err, "variant walk, workspace partial, count: column ");
+    fails_with(plan_workspace_bytes(t.plan, 0, t.slots, &v, &t.err), &t.err, "variant walk, workspace partial, count: column ");
     fails_with(plan_work(t.plan, t.slots, &bytes, &flops, &t.err), &t.err, "work.bytes: column ");
     assert_true(plan_work(t.plan, t.slots, &bytes, &flops, NULL) < 0);
     plan_free(t.plan);
@@ -410,7 +410,7 @@ static void mistakes(void **state)
     assert_int_equal(plan_new(&t.s.op, 0, &t.plan, &t.err), 0);
     bool holds;
     set(&t, 0, 64, 64, 0, &gpu, "");
-    fails_with(plan_where(t.plan, 0, t.slots, &holds, &t.err), &t.err,
+    fails_with(plan_check(t.plan, 0, t.slots, &gpu, &holds, &t.err), &t.err,
                "variant tile, constraint `TILE % (ROWS - 8) == 0`: column ");
     assert_string_equal(plan_refuses(t.plan, t.slots, &gpu), "TILE % (ROWS - 8) == 0");
     plan_free(t.plan);
