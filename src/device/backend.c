@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-
 /* In the order of preference; the last place is backend_add's. */
 static const struct backend *backends[] = { &cuda_backend, &opencl_backend, NULL };
 enum { BACKENDS = sizeof backends / sizeof *backends };
@@ -53,27 +51,23 @@ static int parse_word(const char *word, struct wish *wish, struct err *err)
                    word);
 }
 
-/* Looks through one backend's devices. A line of what is there, or why nothing is, goes to `there`. A GPU comes before a CPU. */
-static int search(const struct backend *backend, const struct wish *wish, struct devspec *found, bool *ok, struct buf *there,
-                  struct err *err)
+/* Looks through one backend's devices. What is there, or why nothing is, goes to `there`. A GPU comes before a CPU. */
+static bool search(const struct backend *b, int index, struct devspec *found, struct buf *there)
 {
-    struct devspec *list = mem_array(MAX_DEVICES, sizeof *list);
-    if (!list)
-        return err_nomem(err);
+    struct devspec list[MAX_DEVICES];
     struct err why = { 0 };
-    int n = backend->list(list, MAX_DEVICES, &why);
+    bool ok = false;
+    int n = b->list(list, MAX_DEVICES, &why);
     if (n <= 0) /* a backend that fails does not stand in the way of the next */
-        buf_fmt(there, "%s%s: %s", there->len ? "; " : "", backend->name, why.msg);
+        buf_fmt(there, "%s%s: %s", there->len ? "; " : "", b->name, why.msg);
     for (int i = 0; i < n && i < MAX_DEVICES; i++) {
-        buf_fmt(there, "%s%s:%d is %s", there->len ? "; " : "", backend->name, list[i].index, list[i].name);
-        bool wanted = wish->index < 0 || wish->index == list[i].index;
-        if (wanted && (!*ok || (found->shares_cores && !list[i].shares_cores))) {
-            *found = list[i];
-            *ok = true;
-        }
+        buf_fmt(there, "%s%s:%d is %s", there->len ? "; " : "", b->name, list[i].index, list[i].name);
+        if ((index >= 0 && index != list[i].index) || (ok && (!found->shares_cores || list[i].shares_cores)))
+            continue;
+        *found = list[i];
+        ok = true;
     }
-    mem_free(list);
-    return 0;
+    return ok;
 }
 
 int device_find(const char *word, struct devspec *out, struct err *err)
@@ -85,10 +79,10 @@ int device_find(const char *word, struct devspec *out, struct err *err)
     struct buf there = { 0 };
     bool ok = false;
     const struct backend *b;
-    for (int i = 0; (b = backend_at(i)) && !ok && !rc; i++)
+    for (int i = 0; (b = backend_at(i)) && !ok; i++)
         if (wish.backend ? wish.backend == b : !b->pretend)
-            rc = search(b, &wish, out, &ok, &there, err);
-    if (!rc && !ok)
+            ok = search(b, wish.index, out, &there);
+    if (!ok)
         rc = err_set(err, ERR_NOTFOUND, "no device%s%s (%s)", word ? " " : "", word ? word : "", buf_text(&there));
     buf_free(&there);
     return rc;

@@ -1,4 +1,4 @@
-#include "device/check.h"
+#include "device/measuring.h"
 
 #include <inttypes.h>
 

@@ -36,25 +36,16 @@ static bool elf_fits(const char *image, size_t bytes)
     return true;
 }
 
-static int kind_of(const void *image, size_t bytes, bool *ptx, struct err *err)
-{
-    if (bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0) {
-        *ptx = false;
-        return elf_fits(image, bytes) ? 0
-                                      : err_set(err, ERR_INVALID, "a CUDA binary of %zu bytes that is cut short or damaged", bytes);
-    }
-    size_t text = bytes && ((const char *)image)[bytes - 1] == 0 ? bytes - 1 : bytes;
-    if (text && !memchr(image, 0, text) && memmem(image, text, ".version", 8)) {
-        *ptx = true;
-        return 0;
-    }
-    return err_set(err, ERR_INVALID, "%zu bytes that are neither a CUDA binary nor PTX", bytes);
-}
-
 int cuda_image_check(const void *image, size_t bytes, const char *format, bool *ptx, struct err *err)
 {
-    int rc = kind_of(image, bytes, ptx, err);
-    if (!rc && format && *ptx != !strcmp(format, cuda_backend.portable))
-        rc = err_set(err, ERR_INVALID, "a kernel stored as %s that is %s", format, *ptx ? "PTX" : "a CUDA binary");
-    return rc;
+    bool elf = bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0;
+    size_t text = bytes && ((const char *)image)[bytes - 1] == 0 ? bytes - 1 : bytes;
+    *ptx = !elf && text && !memchr(image, 0, text) && memmem(image, text, ".version", 8);
+    if (elf && !elf_fits(image, bytes))
+        return err_set(err, ERR_INVALID, "a CUDA binary of %zu bytes that is cut short or damaged", bytes);
+    if (!elf && !*ptx)
+        return err_set(err, ERR_INVALID, "%zu bytes that are neither a CUDA binary nor PTX", bytes);
+    if (format && *ptx != !strcmp(format, cuda_backend.portable))
+        return err_set(err, ERR_INVALID, "a kernel stored as %s that is %s", format, *ptx ? "PTX" : "a CUDA binary");
+    return 0;
 }

@@ -179,22 +179,22 @@ static int find_function(const struct cuda_context *g, const struct guest_code *
  * driver tells. */
 static int check_params(CUfunction function, const struct guest_param *params, int nparams, struct err *err)
 {
-    size_t offset, sizes[GUEST_PARAMS], size;
+    size_t offset, takes, gives;
     int n = 0;
     if (!libcuda.cuFuncGetParamInfo)
         return 0;
-    for (; libcuda.cuFuncGetParamInfo(function, (size_t)n, &offset, &size) == CUDA_SUCCESS; n++) {
-        if (n == GUEST_PARAMS)
-            return err_set(err, ERR_UNSUPPORTED, "more than %d parameters", GUEST_PARAMS);
-        sizes[n] = size;
-    }
+    while (libcuda.cuFuncGetParamInfo(function, (size_t)n, &offset, &takes) == CUDA_SUCCESS)
+        n++;
     if (n != nparams)
         return err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", n, nparams);
     for (int i = 0; i < n; i++) {
-        size = params[i].kind == GUEST_VALUE ? (size_t)params[i].bytes : sizeof(CUdeviceptr);
-        if (sizes[i] != size)
-            return err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %zu bytes, the launch gives %zu", i + 1,
-                           sizes[i], size);
+        gives = params[i].kind == GUEST_VALUE ? (size_t)params[i].bytes : sizeof(CUdeviceptr);
+        int rc = CUDA(err, cuFuncGetParamInfo, function, (size_t)i, &offset, &takes);
+        if (!rc && takes != gives)
+            rc = err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %zu bytes, the launch gives %zu", i + 1, takes,
+                         gives);
+        if (rc)
+            return rc;
     }
     return 0;
 }

@@ -38,11 +38,7 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701)                                                                                     \
     X(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1)                                                                                \
     X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 2)                                                                                      \
-    X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 3)                                                                                      \
-    X(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 4)                                                                                      \
     X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 5)                                                                                       \
-    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 6)                                                                                       \
-    X(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 7)                                                                                       \
     X(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 8)                                                                          \
     X(CU_DEVICE_ATTRIBUTE_WARP_SIZE, 10)                                                                                           \
     X(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                                                \

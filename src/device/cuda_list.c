@@ -1,23 +1,18 @@
 /* Which CUDA devices are there, from attributes alone: no context is made. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/util.h"
 #include "device/cuda_part.h"
 
 /* The driver's own version, "580.65.06": the API only knows that of its CUDA. */
 static void driver_version(char *out, size_t size)
 {
-    char text[32] = "";
-    int fd = open("/sys/module/nvidia/version", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        ssize_t n = read(fd, text, sizeof text - 1);
-        text[n > 0 ? n : 0] = 0;
-        text[strcspn(text, " \n")] = 0;
-        close(fd);
-    }
-    snprintf(out, size, "%s%sCUDA %d.%d", text, *text ? ", " : "", libcuda.version / 1000, libcuda.version % 1000 / 10);
+    struct buf text = { 0 };
+    file_read("/sys/module/nvidia/version", 4096, &text, NULL);
+    int n = (int)strcspn(buf_text(&text), " \n");
+    snprintf(out, size, "%.*s%sCUDA %d.%d", n, buf_text(&text), n ? ", " : "", libcuda.version / 1000, libcuda.version % 1000 / 10);
+    buf_free(&text);
 }
 
 static void identity(CUdevice device, struct devspec *d)

@@ -74,7 +74,7 @@ static int cuda_alloc(struct device *d, struct memory *m, struct err *err)
 
 static void cuda_free(struct device *d, struct memory *m)
 {
-    if (!m->is_view && !cuda_use(d, NULL))
+    if (!m->whole && !cuda_use(d, NULL))
         libcuda.cuMemFree_v2(at(m, 0));
 }
 
@@ -141,6 +141,7 @@ const struct backend_measuring cuda_measuring = {
     .close = cuda_close,
     .use = cuda_use,
     .alloc = cuda_alloc,
+    .view = view_address,
     .free = cuda_free,
     .fill = cuda_fill,
     .copy = cuda_copy,

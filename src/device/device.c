@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/check.h"
 #include "device/measuring.h"
 
 /* A function is got for the arguments that it is launched with, which are known at the first launch. */
@@ -53,17 +52,15 @@ void device_close(struct device *d)
 
 /* ---- memory */
 
-int device_alloc(struct device *d, int64_t bytes, struct memory **out, struct err *err)
+/* A copy of *like, which `place` has given its place on the device. */
+static int make(struct device *d, int (*place)(struct device *, struct memory *, struct err *), const struct memory *like,
+                struct memory **out, struct err *err)
 {
-    int rc = check_alloc(&d->spec, bytes, err) ?: use(d, err);
-    if (rc)
-        return rc;
-    struct memory *m = mem_zalloc(sizeof *m);
+    struct memory *m = mem_alloc(sizeof *m);
     if (!m)
         return err_nomem(err);
-    m->bytes = bytes;
-    rc = d->backend->measuring->alloc(d, m, err);
-    m->root = m->at;
+    *m = *like;
+    int rc = place(d, m, err);
     if (rc)
         mem_free(m);
     else
@@ -71,24 +68,26 @@ int device_alloc(struct device *d, int64_t bytes, struct memory **out, struct er
     return rc;
 }
 
+int device_alloc(struct device *d, int64_t bytes, struct memory **out, struct err *err)
+{
+    const struct memory like = { .bytes = bytes };
+    return check_alloc(&d->spec, bytes, err) ?: use(d, err) ?: make(d, d->backend->measuring->alloc, &like, out, err);
+}
+
+int view_address(struct device *d, struct memory *v, struct err *err)
+{
+    (void)d, (void)err;
+    v->at = (unsigned char *)v->whole->at + v->offset;
+    return 0;
+}
+
 int device_view(struct device *d, struct memory *m, int64_t offset, int64_t bytes, struct memory **out, struct err *err)
 {
     int rc = check_view(offset, bytes, m->bytes, err);
     if (rc)
         return rc;
-    struct memory *v = mem_zalloc(sizeof *v);
-    if (!v)
-        return err_nomem(err);
-    *v = (struct memory){ .root = m->root, .bytes = bytes, .offset = m->offset + offset, .is_view = true };
-    if (d->backend->measuring->view)
-        rc = d->backend->measuring->view(d, v, err);
-    else
-        v->at = (unsigned char *)m->at + offset;
-    if (rc)
-        mem_free(v);
-    else
-        *out = v;
-    return rc;
+    const struct memory like = { .whole = m->whole ? m->whole : m, .bytes = bytes, .offset = m->offset + offset };
+    return make(d, d->backend->measuring->view, &like, out, err);
 }
 
 void device_free(struct device *d, struct memory *m)

@@ -12,10 +12,9 @@ struct device {
 };
 
 struct memory {
-    void *at;   /* an address, or the backend's object */
-    void *root; /* the same of the buffer that a view is a part of */
+    void *at;                   /* an address, or the backend's object */
+    const struct memory *whole; /* that a view is a part of; null: it is none */
     int64_t bytes, offset;
-    bool is_view;
 };
 
 /* One end of a copy: a place in the device's memory, or else in the host's (memory is null). */
@@ -33,8 +32,8 @@ struct backend_measuring {
     int (*use)(struct device *d, struct err *err);
 
     int (*alloc)(struct device *d, struct memory *m, struct err *err);
-    int (*view)(struct device *d, struct memory *v, struct err *err); /* null: addresses, which are added to */
-    void (*free)(struct device *d, struct memory *m);
+    int (*view)(struct device *d, struct memory *v, struct err *err);
+    void (*free)(struct device *d, struct memory *m); /* views, too */
     int (*fill)(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err);
     /* Waits for all that is queued if one end is the host's. */
     int (*copy)(struct device *d, struct copy_end to, struct copy_end from, int64_t bytes, struct err *err);
@@ -44,5 +43,23 @@ struct backend_measuring {
     int (*sync)(struct device *d, struct err *err);
     void (*clocks)(struct device *d, int *sm_mhz, int *mem_mhz); /* null: not known */
 };
+
+/* `view` where `at` is an address. */
+int view_address(struct device *d, struct memory *v, struct err *err);
+
+/* check.c: what every backend checks before it hands a request to a driver. */
+
+enum { MAX_LOG = 1 << 20 };
+
+/* A buffer of `bytes` on this device. */
+int check_alloc(const struct devspec *spec, int64_t bytes, struct err *err);
+/* bytes from offset lie within size; `what` names the request. */
+int check_part(const char *what, int64_t offset, int64_t bytes, int64_t size, struct err *err);
+/* The part of a view: check_part, and its alignment. */
+int check_view(int64_t offset, int64_t bytes, int64_t size, struct err *err);
+int check_scalar(int i, int bytes, struct err *err); /* the value of parameter i */
+/* A geometry that the device can take, with at most `dynamic_shared` bytes; ERR_UNSUPPORTED otherwise. */
+int check_launch(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, const struct karg *args, int nargs,
+                 struct err *err);
 
 #endif

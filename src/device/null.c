@@ -29,7 +29,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/util.h"
-#include "device/check.h"
 #include "device/null.h"
 
 #define NULL_MAGIC "cutuneN\n" /* a program is this and its source */
@@ -372,7 +371,7 @@ static int null_alloc(struct device *d, struct memory *m, struct err *err)
 
 static void null_free(struct device *d, struct memory *m)
 {
-    if (m->is_view)
+    if (m->whole)
         return;
     of(d)->taken -= m->bytes;
     mem_free(m->at);
@@ -441,6 +440,7 @@ static const struct backend_measuring null_measuring = {
     .open = own_open,
     .use = null_use,
     .alloc = null_alloc,
+    .view = view_address,
     .free = null_free,
     .fill = null_fill,
     .copy = null_copy,

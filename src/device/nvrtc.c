@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/check.h"
 #include "device/cuda_part.h"
 
 struct nvrtc_compiler {

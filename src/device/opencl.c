@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/check.h"
 #include "device/opencl_part.h"
 
 /* A kernel object keeps its arguments from one call to the next, so one thread at a time sets and enqueues it. */

@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/util.h"
-#include "device/check.h"
 #include "device/opencl_names.h"
 #include "device/opencl_part.h"
 

@@ -58,7 +58,7 @@ static int ocl_view(struct device *d, struct memory *v, struct err *err)
 {
     cl_buffer_region region = { .origin = (size_t)v->offset, .size = (size_t)v->bytes };
     cl_int result = CL_SUCCESS;
-    v->at = session_of(d)->cl->clCreateSubBuffer(v->root, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result);
+    v->at = session_of(d)->cl->clCreateSubBuffer(v->whole->at, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result);
     return opencl_check(result, err, "clCreateSubBuffer");
 }
 

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "device/check.h"
 #include "device/opencl_part.h"
 
 static const char *text_of(cl_int rc)
