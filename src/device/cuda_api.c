@@ -17,52 +17,55 @@ static bool find(void *library, const char *name, void *function)
 }
 
 struct cuda_api libcuda;
-struct nvrtc_api libnvrtc;
-static struct nvml_api management;
-static bool have_management;
-static struct err driver_err, compiler_err; /* code 0: loaded */
+static struct err driver_err; /* code 0: loaded */
 
-static void load_driver(void)
+static int start_driver(void *library, struct err *err)
 {
-    struct err *err = &driver_err;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        err_set(err, ERR_UNSUPPORTED, "no NVIDIA driver: %s", dlerror());
-        return;
-    }
+    const char *text = NULL;
 #define X(name, parameters)                                                                                                        \
-    if (!find(library, #name, &libcuda.name)) {                                                                                    \
-        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver lacks %s: one for CUDA 11.2 or newer is needed", #name);                  \
-        goto out;                                                                                                                  \
-    }
+    if (!find(library, #name, &libcuda.name) && !text)                                                                             \
+        text = #name;
     CUDA_FUNCTIONS(X)
 #undef X
+    if (text)
+        return err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver lacks %s: one for CUDA 11.2 or newer is needed", text);
 #define X(name, parameters) find(library, #name, &libcuda.name);
     CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X
     CUresult rc = libcuda.cuInit(0);
-    if (rc == CUDA_ERROR_NO_DEVICE) {
-        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver sees no GPU");
-        goto out;
-    }
-    if (rc == CUDA_ERROR_STUB_LIBRARY) {
-        err_set(err, ERR_UNSUPPORTED,
-                "no NVIDIA driver: libcuda.so.1 is the toolkit's stub; take its folder out of LD_LIBRARY_PATH");
-        goto out;
-    }
+    if (rc == CUDA_ERROR_NO_DEVICE)
+        return err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver sees no GPU");
+    if (rc == CUDA_ERROR_STUB_LIBRARY)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "no NVIDIA driver: libcuda.so.1 is the toolkit's stub; take its folder out of LD_LIBRARY_PATH");
     if (rc != CUDA_SUCCESS) {
-        const char *name = NULL;
-        libcuda.cuGetErrorName(rc, &name);
-        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver does not start: %s", name ? name : "cuInit gives an unknown error");
-        goto out;
+        libcuda.cuGetErrorName(rc, &text);
+        return err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver does not start: %s", text ? text : "cuInit gives an unknown error");
     }
     libcuda.cuDriverGetVersion(&libcuda.version);
-    if (libcuda.version < 11020)
-        err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver is for CUDA %d.%d: 11.2 or newer is needed", libcuda.version / 1000,
-                libcuda.version % 1000 / 10);
-out:
-    if (err->code)
+    if (libcuda.version >= 11020)
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver is for CUDA %d.%d: 11.2 or newer is needed", libcuda.version / 1000,
+                   libcuda.version % 1000 / 10);
+}
+
+static void load_driver(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        err_set(&driver_err, ERR_UNSUPPORTED, "no NVIDIA driver: %s", dlerror());
+    else if (start_driver(library, &driver_err))
         dlclose(library);
+}
+
+const struct cuda_api *cuda_api(struct err *err)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_driver);
+    if (!driver_err.code)
+        return &libcuda;
+    err_set(err, driver_err.code, "%s", driver_err.msg);
+    return NULL;
 }
 
 /* A library of this name in the folders that match $variable/rest (variable null: rest alone); the last folder, so the newest, first. */
@@ -105,69 +108,58 @@ static void *open_nvrtc(void)
     return library;
 }
 
+struct nvrtc_api libnvrtc;
+static struct err nvrtc_err; /* code 0: loaded */
+
 static void load_nvrtc(void)
 {
-    struct err *err = &compiler_err;
     void *library = open_nvrtc();
     if (!library) {
-        err_set(err, ERR_UNSUPPORTED,
+        err_set(&nvrtc_err, ERR_UNSUPPORTED,
                 "no NVRTC: tried libnvrtc.so.13, .12 and .11.2 in the linker's path, $CUDA_PATH/lib64, $CUDA_HOME/lib64, "
                 "/usr/local/cuda*/lib64 and Python's nvidia-cuda-nvrtc; install a CUDA toolkit, or pip install nvidia-cuda-nvrtc");
         return;
     }
     const char *missing = NULL;
-#define X(name, parameters)                                                                                                        \
-    if (!find(library, #name, &libnvrtc.name))                                                                                     \
+#define X(type, name, parameters)                                                                                                  \
+    if (!find(library, #name, &libnvrtc.name) && !missing)                                                                         \
         missing = #name;
     NVRTC_FUNCTIONS(X)
 #undef X
-    if (!find(library, "nvrtcGetErrorString", &libnvrtc.nvrtcGetErrorString))
-        missing = "nvrtcGetErrorString";
     if (missing) {
-        err_set(err, ERR_UNSUPPORTED, "NVRTC lacks %s: 11.2 or newer is needed", missing);
+        err_set(&nvrtc_err, ERR_UNSUPPORTED, "NVRTC lacks %s: 11.2 or newer is needed", missing);
         dlclose(library);
-        return;
+    } else {
+        libnvrtc.nvrtcVersion(&libnvrtc.major, &libnvrtc.minor);
     }
-    libnvrtc.nvrtcVersion(&libnvrtc.major, &libnvrtc.minor);
-}
-
-static void load_nvml(void)
-{
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return;
-    have_management = find(library, "nvmlInit_v2", &management.nvmlInit_v2) &&
-                      find(library, "nvmlDeviceGetHandleByPciBusId_v2", &management.nvmlDeviceGetHandleByPciBusId_v2) &&
-                      find(library, "nvmlDeviceGetClockInfo", &management.nvmlDeviceGetClockInfo) && management.nvmlInit_v2() == 0;
-    if (!have_management)
-        dlclose(library);
-}
-
-const struct cuda_api *cuda_api(struct err *err)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, load_driver);
-    if (!driver_err.code)
-        return &libcuda;
-    err_set(err, driver_err.code, "%s", driver_err.msg);
-    return NULL;
 }
 
 const struct nvrtc_api *nvrtc_api(struct err *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_nvrtc);
-    if (!compiler_err.code)
+    if (!nvrtc_err.code)
         return &libnvrtc;
-    err_set(err, compiler_err.code, "%s", compiler_err.msg);
+    err_set(err, nvrtc_err.code, "%s", nvrtc_err.msg);
     return NULL;
+}
+
+static struct nvml_api libnvml;
+static bool have_nvml;
+
+static void load_nvml(void)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    have_nvml = library && find(library, "nvmlInit_v2", &libnvml.nvmlInit_v2) &&
+                find(library, "nvmlDeviceGetHandleByPciBusId_v2", &libnvml.nvmlDeviceGetHandleByPciBusId_v2) &&
+                find(library, "nvmlDeviceGetClockInfo", &libnvml.nvmlDeviceGetClockInfo) && libnvml.nvmlInit_v2() == 0;
 }
 
 const struct nvml_api *nvml_api(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_nvml);
-    return have_management ? &management : NULL;
+    return have_nvml ? &libnvml : NULL;
 }
 
 /* A call that was refused leaves the context as good as before; every other failure has to be taken for the loss of it. */

@@ -137,19 +137,21 @@ enum { CUDA_CONSTANTS(X) };
     X(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t * offset, size_t * size))
 
 #define NVRTC_FUNCTIONS(X)                                                                                                         \
-    X(nvrtcVersion, (int *major, int *minor))                                                                                      \
-    X(nvrtcGetNumSupportedArchs, (int *n))                                                                                         \
-    X(nvrtcGetSupportedArchs, (int *archs))                                                                                        \
-    X(nvrtcCreateProgram, (nvrtcProgram * program, const char *source, const char *name, int nheaders, const char *const *headers, \
-                           const char *const *includes))                                                                           \
-    X(nvrtcDestroyProgram, (nvrtcProgram * program))                                                                               \
-    X(nvrtcCompileProgram, (nvrtcProgram program, int n, const char *const *options))                                              \
-    X(nvrtcGetProgramLogSize, (nvrtcProgram program, size_t * bytes))                                                              \
-    X(nvrtcGetProgramLog, (nvrtcProgram program, char *log))                                                                       \
-    X(nvrtcGetPTXSize, (nvrtcProgram program, size_t * bytes))                                                                     \
-    X(nvrtcGetPTX, (nvrtcProgram program, char *ptx))                                                                              \
-    X(nvrtcGetCUBINSize, (nvrtcProgram program, size_t * bytes))                                                                   \
-    X(nvrtcGetCUBIN, (nvrtcProgram program, char *cubin))
+    X(nvrtcResult, nvrtcVersion, (int *major, int *minor))                                                                         \
+    X(nvrtcResult, nvrtcGetNumSupportedArchs, (int *n))                                                                            \
+    X(nvrtcResult, nvrtcGetSupportedArchs, (int *archs))                                                                           \
+    X(nvrtcResult, nvrtcCreateProgram,                                                                                             \
+      (nvrtcProgram * program, const char *source, const char *name, int nheaders, const char *const *headers,                     \
+       const char *const *includes))                                                                                               \
+    X(nvrtcResult, nvrtcDestroyProgram, (nvrtcProgram * program))                                                                  \
+    X(nvrtcResult, nvrtcCompileProgram, (nvrtcProgram program, int n, const char *const *options))                                 \
+    X(nvrtcResult, nvrtcGetProgramLogSize, (nvrtcProgram program, size_t * bytes))                                                 \
+    X(nvrtcResult, nvrtcGetProgramLog, (nvrtcProgram program, char *log))                                                          \
+    X(nvrtcResult, nvrtcGetPTXSize, (nvrtcProgram program, size_t * bytes))                                                        \
+    X(nvrtcResult, nvrtcGetPTX, (nvrtcProgram program, char *ptx))                                                                 \
+    X(nvrtcResult, nvrtcGetCUBINSize, (nvrtcProgram program, size_t * bytes))                                                      \
+    X(nvrtcResult, nvrtcGetCUBIN, (nvrtcProgram program, char *cubin))                                                             \
+    X(const char *, nvrtcGetErrorString, (nvrtcResult result))
 
 struct cuda_api {
 #define X(name, parameters) CUresult(*name) parameters;
@@ -160,10 +162,9 @@ struct cuda_api {
 };
 
 struct nvrtc_api {
-#define X(name, parameters) nvrtcResult(*name) parameters;
+#define X(type, name, parameters) type(*name) parameters;
     NVRTC_FUNCTIONS(X)
 #undef X
-    const char *(*nvrtcGetErrorString)(nvrtcResult result);
     int major, minor;
 };
 

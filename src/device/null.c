@@ -32,6 +32,7 @@
 #include "device/null.h"
 
 #define NULL_MAGIC "cutuneN\n" /* a program is this and its source */
+enum { NULL_DEVICES = 2 };
 
 /* An application's context, or our own. */
 struct null_context {
@@ -155,17 +156,13 @@ uint64_t null_launches(void)
     return atomic_load(&launches);
 }
 
-void null_describe(int index, struct devspec *out)
-{
-    *out = null_backend.sample;
-    out->index = index;
-}
-
 static int null_list(struct devspec *out, int max, struct err *err)
 {
     (void)err;
-    for (int i = 0; i < NULL_DEVICES && i < max; i++)
-        null_describe(i, &out[i]);
+    for (int i = 0; i < NULL_DEVICES && i < max; i++) {
+        out[i] = null_backend.sample;
+        out[i].index = i;
+    }
     return NULL_DEVICES;
 }
 
@@ -179,7 +176,8 @@ static int null_open(void *handle, struct guest *g, struct err *err)
     int index = handle ? *(const int *)handle : 0;
     if (index < 0 || index >= NULL_DEVICES)
         return err_set(err, ERR_NOTFOUND, "there is no null:%d", index);
-    null_describe(index, &g->spec);
+    g->spec = null_backend.sample;
+    g->spec.index = index;
     return 0;
 }
 
@@ -254,20 +252,16 @@ static int launch_one(struct guest *g, const struct guest_work *work, const stru
     return rc;
 }
 
-/* The length of a buffer is not known here. */
-static int check_clear(const struct guest_work *work, void *const *buffers, const struct guest_clear *c, struct err *err)
-{
-    return (c->workspace ? 0 : check_buffer(work, buffers, c->index, err))
-               ?: check_part("a clear", c->offset, c->bytes, c->workspace ? work->workspace : INT64_MAX, err);
-}
-
 static int null_launch(struct guest *g, void *stream, const struct guest_work *work, void *const *buffers, void *workspace,
                        struct err *err)
 {
     (void)stream, (void)workspace;
     int rc = 0;
-    for (int i = 0; i < work->nclears && !rc; i++)
-        rc = check_clear(work, buffers, &work->clears[i], err);
+    for (int i = 0; i < work->nclears && !rc; i++) {
+        const struct guest_clear *c = &work->clears[i];
+        rc = c->workspace ? 0 : check_buffer(work, buffers, c->index, err);
+        rc = rc ?: check_part("a clear", c->offset, c->bytes, c->workspace ? work->workspace : INT64_MAX, err); /* unknown here */
+    }
     for (int i = 0; i < work->nlaunches && !rc; i++)
         rc = launch_one(g, work, &work->launches[i], buffers, err);
     return rc;
@@ -315,7 +309,7 @@ static int null_compile(struct compiler *c, const struct compile_job *job, struc
         pause();
     if (null_says(job->source, "compile-error")) {
         buf_str(log, "kernel(1): error: the source asks for it\n");
-        return log->failed ? err_nomem(err) : err_set(err, ERR_INVALID, "the pretend compiler refuses the source");
+        return buf_check(log, err) ?: err_set(err, ERR_INVALID, "the pretend compiler refuses the source");
     }
     if (null_says(job->source, "large-compile"))
         return err_set(err, ERR_UNSUPPORTED, "the source asks for too much");

@@ -4,10 +4,8 @@
 
 #include "device/measuring.h"
 
-enum { NULL_DEVICES = 2 };
 extern const struct backend null_backend;
 
-void null_describe(int index, struct devspec *out);
 /* How many launches the pretend devices of this process took so far: for tests. */
 uint64_t null_launches(void);
 

@@ -24,9 +24,7 @@ struct recipe {
 
 static inline struct devspec pretend(void)
 {
-    struct devspec d;
-    null_describe(0, &d);
-    return d;
+    return null_backend.sample;
 }
 
 static inline cutune_device public_device(const struct devspec *d)

@@ -45,10 +45,9 @@ CUDA_OPTIONAL_FUNCTIONS(X)
 #endif
 #undef X
 
-#define X(name, parameters) _Static_assert(__builtin_types_compatible_p(__typeof__(&name), nvrtcResult(*) parameters), #name);
+#define X(type, name, parameters) _Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) parameters), #name);
 NVRTC_FUNCTIONS(X)
 #undef X
-_Static_assert(__builtin_types_compatible_p(__typeof__(&nvrtcGetErrorString), const char *(*)(nvrtcResult)), "nvrtcGetErrorString");
 #endif
 
 #if HAVE_OPENCL
