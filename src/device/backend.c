@@ -33,24 +33,6 @@ const struct backend *backend_find(const char *name)
     return b;
 }
 
-/* What the user's word asks for: a backend or any real one (null), and an index or any (-1). */
-struct wish {
-    const struct backend *backend;
-    int index;
-};
-
-static int parse_word(const char *word, struct wish *wish, struct err *err)
-{
-    char name[16] = "", digits[5] = "-1";
-    int end = 0;
-    sscanf(word, "%15[^:]%n:%4[0-9]%n", name, &end, digits, &end);
-    *wish = (struct wish){ backend_find(name), atoi(digits) };
-    if (wish->backend && !word[end])
-        return 0;
-    return err_set(err, ERR_INVALID, "device '%.80s': write cuda, cuda:0, opencl, opencl:1 and so on; `cutune devices` lists them",
-                   word);
-}
-
 /* Looks through one backend's devices. What is there, or why nothing is, goes to `there`. A GPU comes before a CPU. */
 static bool search(const struct backend *b, int index, struct devspec *found, struct buf *there)
 {
@@ -72,18 +54,20 @@ static bool search(const struct backend *b, int index, struct devspec *found, st
 
 int device_find(const char *word, struct devspec *out, struct err *err)
 {
-    struct wish wish = { .index = -1 };
-    int rc = word ? parse_word(word, &wish, err) : 0;
-    if (rc)
-        return rc;
+    char name[16] = "", digits[5] = "-1"; /* any */
+    int end = 0;
+    if (word)
+        sscanf(word, "%15[^:]%n:%4[0-9]%n", name, &end, digits, &end);
+    const struct backend *asked = backend_find(name), *b;
+    if (word && (!asked || word[end]))
+        return err_set(err, ERR_INVALID,
+                       "device '%.80s': write cuda, cuda:0, opencl, opencl:1 and so on; `cutune devices` lists them", word);
     struct buf there = { 0 };
     bool ok = false;
-    const struct backend *b;
     for (int i = 0; (b = backend_at(i)) && !ok; i++)
-        if (wish.backend ? wish.backend == b : !b->pretend)
-            ok = search(b, wish.index, out, &there);
-    if (!ok)
-        rc = err_set(err, ERR_NOTFOUND, "no device%s%s (%s)", word ? " " : "", word ? word : "", buf_text(&there));
+        if (word ? b == asked : !b->pretend)
+            ok = search(b, atoi(digits), out, &there);
+    int rc = ok ? 0 : err_set(err, ERR_NOTFOUND, "no device%s%s (%s)", word ? " " : "", word ? word : "", buf_text(&there));
     buf_free(&there);
     return rc;
 }
