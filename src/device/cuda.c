@@ -189,12 +189,10 @@ static int check_params(CUfunction function, const struct guest_param *params, i
         return err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", n, nparams);
     for (int i = 0; i < n; i++) {
         gives = params[i].kind == GUEST_VALUE ? (size_t)params[i].bytes : sizeof(CUdeviceptr);
-        int rc = CUDA(err, cuFuncGetParamInfo, function, (size_t)i, &offset, &takes);
-        if (!rc && takes != gives)
-            rc = err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %zu bytes, the launch gives %zu", i + 1, takes,
-                         gives);
-        if (rc)
-            return rc;
+        libcuda.cuFuncGetParamInfo(function, (size_t)i, &offset, &takes);
+        if (takes != gives)
+            return err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %zu bytes, the launch gives %zu", i + 1, takes,
+                           gives);
     }
     return 0;
 }
