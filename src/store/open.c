@@ -382,16 +382,13 @@ int store_seal(struct store *s, struct err *err)
 int store_verify(struct store *s, struct err *err)
 {
     struct query q;
-    int rc = query_begin(&q, s, "PRAGMA quick_check(1)", err);
-    if (rc)
-        return rc;
+    const char *said;
+    query_begin(&q, s, err, "PRAGMA quick_check(1)", "");
     store_limit(s, VERIFY_STEPS);
-    rc = query_step(&q, err);
+    if (query_step(&q) && query_take(&q, "s", &said) && strcmp(said, "ok"))
+        q.rc = store_damaged(s, err, "%s", said);
     store_limit(s, 0);
-    const char *said = rc > 0 ? col_text(&q, MAX_LINE, MANY_LINES) : "";
-    if (rc > 0)
-        rc = strcmp(said, "ok") ? store_damaged(s, err, "%s", said) : 0;
-    query_end(&q);
+    int rc = query_end(&q);
     return rc == ERR_TIMEOUT ? 0 : rc;
 }
 

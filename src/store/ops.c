@@ -48,27 +48,6 @@ static int identity(const struct op *op, const char *contract, char hash[HASH_HE
     return rc;
 }
 
-/* The row of (name, hash); 0 if there is none. */
-static int find_op(struct store *s, const char *name, const char *hash, int64_t *id, struct err *err)
-{
-    return sql_id(s, id, err, "SELECT id FROM op WHERE name = ? AND hash = ?", "tt", name, hash);
-}
-
-/* Makes the row current, and any other of this name not. */
-static int make_current(struct store *s, const char *name, int64_t id, struct err *err)
-{
-    return sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND id != ? AND current = 1", "ti", name, id)
-               ?: sql_run(s, err, "UPDATE op SET current = 1 WHERE id = ?", "i", id);
-}
-
-static int make_op(struct store *s, const struct op *op, const char *hash, const char *contract, int64_t *id, struct err *err)
-{
-    int rc = sql_run(s, err, "INSERT INTO op (name, hash, contract, current, interface) VALUES (?, ?, ?, 0, x'')", "ttt", op->name,
-                     hash, contract);
-    *id = sqlite3_last_insert_rowid(s->db);
-    return rc;
-}
-
 /* What each variant was made of, as JSON. One that the op no longer has is not in it, so what was measured of that is stale. */
 static int list_variants(const struct op *op, struct buf *out, struct err *err)
 {
@@ -83,79 +62,67 @@ static int list_variants(const struct op *op, struct buf *out, struct err *err)
     return rc;
 }
 
-/* What may change without making all records stale: how work is counted, which types there are, and the variants. */
-static int update_op(struct store *s, const struct op *op, int64_t id, struct err *err)
+/* Makes the op's row the current one of its name. What may change without making all records stale is replaced: how work is counted,
+ * which types there are, and the variants. */
+int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
 {
+    char contract[HASH_HEX], hash[HASH_HEX];
     struct buf interface = { 0 }, variants = { 0 };
     interface_put(&interface, op);
-    int rc = list_variants(op, &variants, err);
-    if (!rc && (interface.failed || variants.failed))
-        rc = err_nomem(err);
+    int rc = op_contract(op, contract, err) ?: identity(op, contract, hash, err) ?: list_variants(op, &variants, err);
+    rc = rc ?: buf_check(&interface, err) ?: buf_check(&variants, err);
+    rc = rc ?: sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND current = 1", "t", op->name);
     rc = rc
-             ?: sql_run(s, err, "UPDATE op SET interface = ?, variants = ? WHERE id = ?", "bti", &interface,
+             ?: sql_row(s, err,
+                        "INSERT INTO op (name, hash, contract, current, interface, variants) VALUES (?, ?, ?, 1, ?, ?) "
+                        "ON CONFLICT (name, hash) DO UPDATE SET current = 1, interface = excluded.interface, "
+                        "variants = excluded.variants RETURNING id",
+                        "tttbt:i", op->name, hash, contract, interface.data, interface.len,
                         op->nvariants ? buf_text(&variants) : NULL, id);
     buf_free(&interface);
     buf_free(&variants);
     return rc;
 }
 
-int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
-{
-    char contract[HASH_HEX], hash[HASH_HEX];
-    int rc = op_contract(op, contract, err) ?: identity(op, contract, hash, err) ?: find_op(s, op->name, hash, id, err);
-    if (!rc && !*id)
-        rc = make_op(s, op, hash, contract, id, err);
-    return rc ?: update_op(s, op, *id, err) ?: make_current(s, op->name, *id, err);
-}
-
 /* ---- read back: everything is checked, for the file may come from anywhere */
 
-static int take_op(struct query *q, const char *name, struct op **out, struct err *err)
+/* Its expressions have to compile. */
+static int check_plan(const struct op *op, struct err *err)
+{
+    struct plan *plan = NULL;
+    int rc = plan_new(op, -1, &plan, err);
+    plan_free(plan);
+    return rc;
+}
+
+static int take_op(struct query *q, const char *name, struct op **out)
 {
     char contract[HASH_HEX];
     struct err why = { 0 };
+    const void *bytes;
     size_t n;
-    col_key_or_none(q, contract);
-    const void *bytes = col_blob(q, MAX_RECORD, &n);
-    int rc = query_check(q, err);
+    if (!query_take(q, "Kb", contract, &bytes, &n))
+        return q->rc;
+    int rc = interface_get(bytes, n, out, &why) ?: check_plan(*out, &why);
     if (rc)
-        return rc;
-    rc = interface_get(bytes, n, out, &why);
-    if (rc)
-        return rc == ERR_NOMEM ? err_nomem(err) : store_damaged(q->store, err, "op %s: %s", name, why.msg);
+        return rc == ERR_NOMEM ? err_nomem(q->err) : store_damaged(q->store, q->err, "op %s: %s", name, why.msg);
     struct op *op = *out;
     op->name = arena_strdup(op->arena, name);
     op->contract = *contract ? arena_strdup(op->arena, contract) : NULL;
-    return op->name && (op->contract || !*contract) ? 0 : err_nomem(err);
-}
-
-/* Expressions that do not compile: the model knows. */
-static int check_plan(struct store *s, const struct op *op, struct err *err)
-{
-    struct plan *plan = NULL;
-    struct err why = { 0 };
-    int rc = plan_new(op, -1, &plan, &why);
-    plan_free(plan);
-    if (!rc)
-        return 0;
-    return rc == ERR_NOMEM ? err_nomem(err) : store_damaged(s, err, "op %s: %s", op->name, why.msg);
+    return op->name && (op->contract || !*contract) ? 0 : err_nomem(q->err);
 }
 
 int store_op(struct store *s, const char *name, struct op **out, struct err *err)
 {
     struct query q;
     struct op *op = NULL;
-    int rc = query_begin(&q, s, "SELECT contract, interface FROM op WHERE name = ? AND current = 1", err);
-    if (rc)
-        return rc;
-    put_text(&q, name);
-    rc = query_step(&q, err);
-    if (rc > 0)
-        rc = take_op(&q, name, &op, err);
-    else if (!rc)
-        rc = err_set(err, ERR_NOTFOUND, "%s: op %s is not known to this database: nothing was tuned for it", s->path, name);
-    query_end(&q);
-    rc = rc ?: check_plan(s, op, err);
+    query_begin(&q, s, err, "SELECT contract, interface FROM op WHERE name = ? AND current = 1", "t", name);
+    if (query_step(&q))
+        q.rc = take_op(&q, name, &op);
+    else
+        q.rc =
+            q.rc ?: err_set(err, ERR_NOTFOUND, "%s: op %s is not known to this database: nothing was tuned for it", s->path, name);
+    int rc = query_end(&q);
     if (rc)
         op_free(op);
     else

@@ -7,13 +7,6 @@
 
 /* ---- written */
 
-/* Whose kernel it is: a winner's device, problem and provenance, or a default's op, types and backend. The others stay 0 and null. */
-struct owner {
-    int64_t device, problem, provenance, op;
-    const char *cache, *types, *backend;
-    int rank;
-};
-
 static int code_hash(const struct tuned *t, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
@@ -34,23 +27,12 @@ static int code_hash(const struct tuned *t, char hash[HASH_HEX], struct err *err
 static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct err *err)
 {
     char hash[HASH_HEX];
-    struct query q;
-    int rc =
-        code_hash(t, hash, err)
-            ?: query_begin(&q, s,
-                           "INSERT INTO code (hash, source, binary, format, arch, compiler, portable) VALUES (?, ?, ?, ?, ?, ?, ?) "
-                           "ON CONFLICT DO NOTHING",
-                           err);
-    if (rc)
-        return rc;
-    put_text(&q, hash);
-    put_text(&q, t->source);
-    put_blob(&q, t->binary, t->binary ? t->binary_bytes : 0);
-    put_text(&q, t->format);
-    put_text(&q, t->arch);
-    put_line(&q, t->compiler);
-    put_text(&q, t->portable);
-    return query_run(&q, err) ?: sql_id(s, id, err, "SELECT id FROM code WHERE hash = ?", "t", hash);
+    return code_hash(t, hash, err)
+               ?: sql_row(s, err,
+                          "INSERT INTO code (hash, source, binary, format, arch, compiler, portable) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                          "ON CONFLICT DO UPDATE SET hash = excluded.hash RETURNING id",
+                          "ttbttlt:i", hash, t->source, t->binary, t->binary_bytes, t->format, t->arch, t->compiler, t->portable,
+                          id);
 }
 
 int code_prune(struct store *s, struct err *err)
@@ -58,183 +40,163 @@ int code_prune(struct store *s, struct err *err)
     return sql_run(s, err, "DELETE FROM code WHERE NOT EXISTS (SELECT 1 FROM tuned WHERE tuned.code = code.id)", "");
 }
 
-static int save_row(struct store *s, const struct owner *o, const struct tuned *t, int64_t code, const struct buf *kernel,
-                    struct err *err)
-{
-    struct query q;
-    int rc =
-        query_begin(&q, s,
-                    "INSERT INTO tuned (role, device, problem, cache, op, types, backend, rank, key, variant, config, time_ns, "
-                    "copy_ns, code, provenance, verified, kernel, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                    "?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))",
-                    err);
-    if (rc)
-        return rc;
-    put_text(&q, o->op ? "default" : "winner");
-    put_id(&q, o->device);
-    put_id(&q, o->problem);
-    put_text(&q, o->cache);
-    put_id(&q, o->op);
-    put_text(&q, o->types);
-    put_text(&q, o->backend);
-    if (o->op)
-        put_int(&q, o->rank);
-    else
-        put_id(&q, 0);
-    put_text(&q, t->key);
-    put_text(&q, t->variant);
-    put_text(&q, t->json);
-    put_real(&q, t->time_ns);
-    put_real(&q, t->copy_ns);
-    put_int(&q, code);
-    put_id(&q, o->provenance);
-    put_int(&q, !t->unverified);
-    put_blob(&q, kernel->data, kernel->len);
-    return query_run(&q, err);
-}
-
-static int save(struct store *s, const struct owner *o, const struct tuned *t, struct err *err)
+/* A winner has a target; a default an op, types and a backend. It takes the place of the one there. */
+static int save(struct store *s, const struct target *winner, int64_t op, const char *types, const char *backend,
+                const struct tuned *t, struct err *err)
 {
     struct buf kernel = { 0 };
     int64_t code;
     op_put(&kernel, t->op);
-    int rc = (kernel.failed ? err_nomem(err) : save_code(s, t, &code, err)) ?: save_row(s, o, t, code, &kernel, err);
+    int rc = buf_check(&kernel, err) ?: save_code(s, t, &code, err);
+    rc = rc
+             ?: sql_run(s, err,
+                        "INSERT OR REPLACE INTO tuned (role, device, problem, cache, provenance, op, types, backend, rank, key, "
+                        "variant, config, time_ns, copy_ns, code, verified, kernel, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
+                        "?8, iif(?1 = 'default', ?9, NULL), ?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
+                        "tToottnttt"
+                        "rrinb",
+                        winner ? "winner" : "default", winner, winner ? winner->provenance : 0, op, types, backend, t->rank, t->key,
+                        t->variant, t->json, t->time_ns, t->copy_ns, code, !t->unverified, kernel.data, kernel.len);
     buf_free(&kernel);
-    return rc ? rc : code_prune(s, err); /* the replaced kernel's */
-}
-
-static int drop_winner(struct store *s, const struct owner *o, struct err *err)
-{
-    return sql_run(s, err, "DELETE FROM tuned WHERE device = ? AND problem = ? AND cache = ?", "iit", o->device, o->problem,
-                   o->cache);
+    return rc ?: code_prune(s, err); /* the replaced kernel's */
 }
 
 int store_winner(struct store *s, const struct target *t, const struct tuned *k, struct err *err)
 {
-    const struct owner o = {
-        .device = t->device, .problem = t->problem, .provenance = t->provenance, .cache = t->cold ? "cold" : "warm"
-    };
-    int rc = write_begin(s, err);
-    if (rc)
-        return rc;
-    rc = drop_winner(s, &o, err) ?: save(s, &o, k, err);
-    return write_end(s, rc, err);
-}
-
-/* The one of this rank, and those that the op's list no longer has. */
-static int drop_defaults(struct store *s, const struct owner *o, int ndefaults, struct err *err)
-{
-    return sql_run(s, err, "DELETE FROM tuned WHERE op = ? AND types = ? AND backend = ? AND (rank = ? OR rank >= ?)", "ittii",
-                   o->op, o->types, o->backend, (int64_t)o->rank, (int64_t)ndefaults);
+    return write_end(s, write_begin(s, err) ?: save(s, t, 0, NULL, NULL, k, err), err);
 }
 
 int store_default(struct store *s, const struct devspec *dev, const struct op *op, int row, const struct tuned *k, struct err *err)
 {
     struct buf types = { 0 };
+    int64_t id;
     op_row_print(&types, op, row);
-    struct owner o = { .types = buf_text(&types), .backend = dev->backend, .rank = k->rank };
-    int rc = types.failed ? err_nomem(err) : write_begin(s, err);
-    if (!rc) {
-        rc = op_save(s, op, &o.op, err) ?: drop_defaults(s, &o, op->ndefaults, err) ?: save(s, &o, k, err);
-        rc = write_end(s, rc, err);
-    }
+    int rc = buf_check(&types, err) ?: write_begin(s, err) ?: op_save(s, op, &id, err);
+    /* Those that the op's list no longer has go. */
+    rc = rc
+             ?: sql_run(s, err, "DELETE FROM tuned WHERE op = ? AND types = ? AND backend = ? AND rank >= ?", "ittn", id,
+                        buf_text(&types), dev->backend, op->ndefaults);
+    rc = write_end(s, rc ?: save(s, NULL, id, buf_text(&types), dev->backend, k, err), err);
     buf_free(&types);
     return rc;
 }
 
+int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err)
+{
+    int rc = sql_row(s, err, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND verified = 1",
+                     "T:kr", t, key, copy_ns);
+    return rc == ERR_NOTFOUND ? err_set(err, rc, "%s: no winner yet", s->path) : rc;
+}
+
 /* ---- read */
 
-static void take_binary(struct query *q, struct tuned *t)
-{
-    size_t n;
-    const void *blob = col_blob(q, MAX_BINARY, &n);
-    if (!n)
-        return;
-    void *copy = arena_alloc(t->op->arena, n);
-    q->nomem = q->nomem || !copy;
-    if (copy)
-        memcpy(copy, blob, n);
-    t->binary = copy;
-    t->binary_bytes = n;
-}
-
-/* The columns are what people see; the kernel's own values are what it runs with. */
-static void take_config(struct query *q, struct tuned *t)
-{
-    struct buf config = { 0 };
-    t->json = copy_text(q, t->op->arena, MAX_LINE, 0);
-    if (!config_of_json(&config, t->json ? t->json : ""))
-        query_bad(q, "config");
-    t->config = arena_strdup(t->op->arena, buf_text(&config));
-    q->nomem = q->nomem || config.failed || !t->config;
-    buf_free(&config);
-}
+/* What take_tuned takes, of tuned left-joined to its code; or of the terms alone, without what is compiled. */
+#define ROW                                                                                                                        \
+    "SELECT kernel, CASE role WHEN 'winner' THEN 0 WHEN 'default' THEN 1 END AS role, coalesce(rank, 0) AS rank, key, time_ns, "   \
+    "copy_ns, verified, created, "
+#define WITH_CODE ROW "source, binary, format, arch, compiler, portable FROM tuned LEFT JOIN code ON code.id = tuned.code "
+#define WITHOUT_CODE                                                                                                               \
+    ROW "'' AS source, NULL AS binary, NULL AS format, NULL AS arch, NULL AS compiler, NULL AS portable FROM tuned "
 
 /* The kernel's own bytes come first: the rest of the record lies beside it. */
-static int take_kernel(struct query *q, struct tuned **out, struct err *err)
+static int take_tuned(struct query *q, struct tuned **out)
 {
-    struct err why = { 0 };
     struct op *kernel = NULL;
+    struct tuned *t;
+    struct err why = { 0 };
+    const void *bytes;
     size_t n;
-    const void *bytes = col_blob(q, MAX_RECORD, &n);
-    int rc = query_check(q, err);
-    if (!rc && (rc = kernel_get(bytes, n, &kernel, &why)))
-        rc = rc == ERR_NOMEM ? err_nomem(err) : store_damaged(q->store, err, "a kernel: %s", why.msg);
-    rc = rc ?: tuned_on(kernel, out, err);
-    if (!rc)
-        (*out)->bytes = n;
-    return rc;
-}
-
-int tuned_take(struct query *q, struct tuned **out, struct err *err)
-{
-    static const char *const roles[] = { "winner", "default", NULL };
-    struct tuned *t = NULL;
-    int rc = take_kernel(q, &t, err);
+    int role;
+    bool verified;
+    if (!query_take(q, "b", &bytes, &n))
+        return q->rc;
+    int rc = kernel_get(bytes, n, &kernel, &why);
+    if (rc)
+        return rc == ERR_NOMEM ? err_nomem(q->err) : store_damaged(q->store, q->err, "a kernel: %s", why.msg);
+    rc = tuned_on(kernel, &t, q->err);
     if (rc)
         return rc;
-    struct arena *a = t->op->arena;
-    t->role = (enum tuned_role)col_word(q, roles);
-    t->rank = (int)col_int(q, 0, MAX_DEFAULTS - 1);
-    col_key(q, t->key);
-    t->variant = arena_strdup(a, col_name(q));
-    take_config(q, t);
-    q->nomem = q->nomem || !t->variant;
-    t->time_ns = col_real(q, 0, TIME_MAX);
-    t->copy_ns = col_real(q, 0, TIME_MAX);
-    t->unverified = !col_bool(q);
-    t->when = copy_text(q, a, MAX_NAME, 0);
-    t->source = copy_text(q, a, MAX_SOURCE, MANY_LINES);
-    take_binary(q, t);
-    t->format = copy_text(q, a, MAX_NAME, t->binary ? 0 : NULLABLE);
-    t->arch = copy_text(q, a, MAX_NAME, NULLABLE);
-    t->compiler = copy_text(q, a, MAX_LINE, NULLABLE);
-    t->portable = copy_text(q, a, MAX_SOURCE, NULLABLE | MANY_LINES);
-    if (t->format && !name_ok(t->format)) /* a backend's word */
-        query_bad(q, "format");
-    if (t->when && strlen(t->when) != strlen("2026-01-01T00:00:00Z"))
-        query_bad(q, "created");
-    rc = query_check(q, err);
-    if (rc)
+    q->arena = kernel->arena;
+    query_take(q, "nnkrrfasbPWTS", &role, &t->rank, t->key, &t->time_ns, &t->copy_ns, &verified, &t->when, &t->source, &t->binary,
+               &t->binary_bytes, &t->format, &t->arch, &t->compiler, &t->portable);
+    q->arena = NULL;
+    t->role = (enum tuned_role)role;
+    t->unverified = !verified;
+    t->bytes = n;
+    if (t->rank >= MAX_DEFAULTS)
+        query_damaged(q, "rank");
+    if (t->binary && !t->format)
+        query_damaged(q, "format");
+    if (q->rc)
         tuned_free(t);
     else
         *out = t;
-    return rc;
+    return q->rc;
 }
 
 int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err)
 {
     struct query q;
-    int rc =
-        query_begin(&q, s, "SELECT " TUNED_COLUMNS "FROM tuned LEFT JOIN code ON code.id = tuned.code WHERE tuned.id = ?", err);
-    if (rc)
-        return rc;
-    put_int(&q, id);
-    rc = query_step(&q, err);
-    if (rc > 0)
-        rc = tuned_take(&q, out, err);
-    else if (!rc)
-        rc = err_set(err, ERR_NOTFOUND, "%s: kernel %lld is no longer there", s->path, (long long)id);
-    query_end(&q);
-    return rc;
+    query_begin(&q, s, err, WITH_CODE "WHERE tuned.id = ?", "i", id);
+    if (query_step(&q))
+        q.rc = take_tuned(&q, out);
+    else
+        q.rc = q.rc ?: err_set(err, ERR_NOTFOUND, "%s: kernel %lld is no longer there", s->path, (long long)id);
+    return query_end(&q);
+}
+
+#define OF_PROBLEM                                                                                                                 \
+    "WHERE tuned.device = (SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? "                         \
+    "AND multiprocessors = ? AND memory = ?) AND tuned.problem = (SELECT problem.id "                                              \
+    "FROM op CROSS JOIN problem ON problem.op = op.id WHERE op.name = ? AND op.current = 1 AND problem.types = ? "                 \
+    "AND problem.sizes = ?) AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1" /* cold before warm, as the index has them */
+
+static int find_winner(struct store *s, const char *sql, const struct devspec *dev, const char *op, const char *types,
+                       const char *problem, struct tuned **out, struct err *err)
+{
+    struct query q;
+    query_begin(&q, s, err, sql, "dttt", dev, op, types, problem);
+    if (query_step(&q))
+        q.rc = take_tuned(&q, out);
+    else
+        q.rc = q.rc ?: err_set(err, ERR_NOTFOUND, "%s: no tuned record of %s %s %s on %s", s->path, op, types, problem, dev->name);
+    return query_end(&q);
+}
+
+int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                      struct tuned **out, struct err *err)
+{
+    return find_winner(s, WITH_CODE OF_PROBLEM, dev, op, types, problem, out, err);
+}
+
+int store_find_terms(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                     struct tuned **out, struct err *err)
+{
+    return find_winner(s, WITHOUT_CODE OF_PROBLEM, dev, op, types, problem, out, err);
+}
+
+/* A damaged one costs itself only: it is counted and left out. */
+int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
+                       int (*each)(void *arg, struct tuned *t), void *arg, struct err *err)
+{
+    struct query q;
+    struct err why = { 0 };
+    int told = 0;
+    query_begin(&q, s, &why,
+                WITH_CODE "WHERE tuned.op = (SELECT id FROM op WHERE name = ? AND current = 1) AND tuned.types = ? "
+                          "AND tuned.backend = ? AND tuned.verified <> 0 ORDER BY rank",
+                "ttt", op, types, backend);
+    while (!told && query_step(&q)) {
+        struct tuned *t = NULL;
+        q.rc = take_tuned(&q, &t);
+        if (q.rc == ERR_CORRUPT) {
+            s->left_out++;
+            q.rc = 0;
+        } else if (!q.rc) {
+            told = each(arg, t);
+        }
+        tuned_free(t);
+    }
+    int rc = query_end(&q);
+    return rc ? err_set(err, rc, "%s", why.msg) : told;
 }

@@ -110,24 +110,20 @@ static sqlite3_stmt *cached(struct store *s, const char *sql, bool *own)
     return NULL;
 }
 
-int query_begin(struct query *q, struct store *s, const char *sql, struct err *err)
+static int compile(struct query *q, const char *sql)
 {
-    *q = (struct query){ .store = s };
+    struct store *s = q->store;
+    int rc = 0;
     if (!s->active) {
         s->steps = 0;
-        int rc = s->older ? older_left(s, err) : 0;
-        if (rc)
-            return rc;
+        rc = s->older ? older_left(s, q->err) : 0;
     }
-    q->stmt = cached(s, sql, &q->own);
-    if (q->stmt) {
-        s->active++;
-        return 0;
-    }
-    int rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
-    if (rc)
-        return store_failed(s, rc, err);
-    s->active++;
+    q->stmt = rc ? NULL : cached(s, sql, &q->own);
+    if (rc || q->stmt)
+        return rc;
+    int code = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
+    if (code)
+        return store_failed(s, code, q->err);
     bool known = false;
     for (int i = 0; i < s->ncached; i++)
         known = known || s->cached[i].sql == sql;
@@ -139,10 +135,10 @@ int query_begin(struct query *q, struct store *s, const char *sql, struct err *e
     return 0;
 }
 
-void query_end(struct query *q)
+int query_end(struct query *q)
 {
     if (!q->stmt)
-        return;
+        return q->rc;
     q->store->active--;
     if (q->own) {
         sqlite3_finalize(q->stmt);
@@ -151,192 +147,72 @@ void query_end(struct query *q)
         sqlite3_clear_bindings(q->stmt);
     }
     q->stmt = NULL;
+    return q->rc;
 }
 
-static void put(struct query *q, int rc)
+/* Returns the letters of the columns, which follow a colon. */
+static const char *begin(struct query *q, struct store *s, struct err *err, const char *sql, const char *values, va_list *ap)
 {
-    if (!q->rc)
-        q->rc = rc;
+    *q = (struct query){ .store = s, .err = err, .own = true };
+    q->rc = compile(q, sql);
+    s->active += q->stmt != NULL;
+    for (; !q->rc && *values && *values != ':'; values++)
+        row_put(q, *values, ap);
+    return values + (*values == ':');
 }
 
-void put_int(struct query *q, int64_t v)
+void query_begin(struct query *q, struct store *s, struct err *err, const char *sql, const char *values, ...)
 {
-    put(q, sqlite3_bind_int64(q->stmt, ++q->at, v));
+    va_list ap;
+    va_start(ap, values);
+    begin(q, s, err, sql, values, &ap);
+    va_end(ap);
 }
 
-void put_id(struct query *q, int64_t v)
+bool query_step(struct query *q)
 {
-    put(q, v ? sqlite3_bind_int64(q->stmt, q->at + 1, v) : sqlite3_bind_null(q->stmt, q->at + 1));
-    q->at++;
-}
-
-void put_real(struct query *q, double v)
-{
-    put(q, sqlite3_bind_double(q->stmt, ++q->at, v));
-}
-
-void put_text(struct query *q, const char *v)
-{
-    put(q, sqlite3_bind_text(q->stmt, ++q->at, v, -1, SQLITE_STATIC));
-}
-
-void put_line(struct query *q, const char *v)
-{
-    char *copy = v ? mem_strdup(v) : NULL;
-    if (copy)
-        err_line(copy);
-    put(q, v && !copy ? SQLITE_NOMEM : sqlite3_bind_text(q->stmt, ++q->at, copy, -1, mem_free));
-}
-
-void put_blob(struct query *q, const void *p, size_t n)
-{
-    put(q, sqlite3_bind_blob64(q->stmt, ++q->at, p, n, SQLITE_STATIC));
-}
-
-int query_step(struct query *q, struct err *err)
-{
-    int rc = q->rc ? q->rc : sqlite3_step(q->stmt);
+    int code = q->rc ? SQLITE_DONE : sqlite3_step(q->stmt);
     q->at = 0;
-    if (rc == SQLITE_ROW)
-        return 1;
-    return rc == SQLITE_DONE ? 0 : store_failed(q->store, rc, err);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        q->rc = store_failed(q->store, code, q->err);
+    return code == SQLITE_ROW;
 }
 
-int query_run(struct query *q, struct err *err)
+static bool fine(struct query *q)
 {
-    int rc = query_step(q, err);
-    query_end(q);
-    return rc < 0 ? rc : 0;
+    if (q->bad && !q->rc)
+        q->rc = store_damaged(q->store, q->err, "column %s holds what cutune would not have written", q->bad);
+    return !q->rc;
 }
 
-void query_bad(struct query *q, const char *column)
+int query_damaged(struct query *q, const char *column)
 {
-    if (!q->bad)
-        q->bad = column ? column : "of a record"; /* SQLite had no memory for the name */
+    q->bad = column;
+    fine(q);
+    return q->rc;
 }
 
-static void *bad(struct query *q, int column)
+bool query_take(struct query *q, const char *columns, ...)
 {
-    query_bad(q, sqlite3_column_name(q->stmt, column));
-    return NULL;
+    va_list ap;
+    va_start(ap, columns);
+    row_take(q, columns, &ap);
+    va_end(ap);
+    return fine(q);
 }
 
-int64_t col_int(struct query *q, int64_t low, int64_t high)
+bool query_good_row(struct query *q, const char *columns, ...)
 {
-    int column = q->at++;
-    int64_t v = sqlite3_column_int64(q->stmt, column);
-    if (sqlite3_column_type(q->stmt, column) == SQLITE_INTEGER && v >= low && v <= high)
-        return v;
-    bad(q, column);
-    return low;
-}
-
-bool col_bool(struct query *q)
-{
-    return col_int(q, 0, 1);
-}
-
-double col_real(struct query *q, double low, double high)
-{
-    int column = q->at++;
-    double v = sqlite3_column_double(q->stmt, column);
-    if (sqlite3_column_type(q->stmt, column) == SQLITE_FLOAT && v >= low && v <= high)
-        return v;
-    bad(q, column);
-    return low;
-}
-
-const char *col_text(struct query *q, size_t max, int flags)
-{
-    int column = q->at++, type = sqlite3_column_type(q->stmt, column);
-    if (type == SQLITE_NULL && flags & NULLABLE)
-        return NULL;
-    if (type == SQLITE_TEXT) {
-        const char *s = (const char *)sqlite3_column_text(q->stmt, column);
-        size_t n = (size_t)sqlite3_column_bytes(q->stmt, column);
-        if (s && strlen(s) == n && text_ok(s, max, flags & MANY_LINES))
-            return s;
+    va_list ap;
+    while (query_step(q)) {
+        va_start(ap, columns);
+        row_take(q, columns, &ap);
+        va_end(ap);
+        if (q->rc || !q->bad)
+            return !q->rc;
+        q->store->left_out++;
     }
-    bad(q, column);
-    return "";
-}
-
-const char *col_name(struct query *q)
-{
-    int column = q->at;
-    const char *name = col_text(q, MAX_NAME, 0);
-    if (name_ok(name))
-        return name;
-    bad(q, column);
-    return "bad";
-}
-
-const char *copy_text(struct query *q, struct arena *a, size_t max, int flags)
-{
-    const char *text = col_text(q, max, flags);
-    char *copy = text ? arena_strdup(a, text) : NULL;
-    q->nomem = q->nomem || (text && !copy);
-    return copy;
-}
-
-const void *col_blob(struct query *q, size_t max, size_t *n)
-{
-    int column = q->at++, type = sqlite3_column_type(q->stmt, column);
-    *n = 0;
-    if (type == SQLITE_NULL)
-        return NULL;
-    const void *p = type == SQLITE_BLOB ? sqlite3_column_blob(q->stmt, column) : NULL;
-    size_t bytes = (size_t)sqlite3_column_bytes(q->stmt, column);
-    if (type != SQLITE_BLOB || bytes > max || (bytes && !p))
-        return bad(q, column);
-    *n = bytes;
-    return p;
-}
-
-int col_word(struct query *q, const char *const *words)
-{
-    int column = q->at;
-    const char *text = col_text(q, MAX_NAME, 0);
-    for (int i = 0; words[i]; i++)
-        if (!strcmp(words[i], text))
-            return i;
-    bad(q, column);
-    return 0;
-}
-
-void col_key(struct query *q, char key[HASH_HEX])
-{
-    int column = q->at;
-    const char *text = col_text(q, HASH_HEX - 1, 0);
-    if (strspn(text, "0123456789abcdef") != HASH_HEX - 1)
-        bad(q, column);
-    snprintf(key, HASH_HEX, "%s", text);
-}
-
-void col_key_or_none(struct query *q, char key[HASH_HEX])
-{
-    key[0] = 0;
-    if (sqlite3_column_type(q->stmt, q->at) == SQLITE_NULL)
-        q->at++;
-    else
-        col_key(q, key);
-}
-
-int query_check(struct query *q, struct err *err)
-{
-    if (q->nomem)
-        return err_nomem(err);
-    return q->bad ? store_damaged(q->store, err, "column %s holds what cutune would not have written", q->bad) : 0;
-}
-
-int row_check(struct query *q, struct err *err)
-{
-    if (q->nomem)
-        return err_nomem(err);
-    q->store->left_out += q->bad != NULL;
-    bool fine = !q->bad;
-    q->bad = NULL;
-    return fine;
+    return false;
 }
 
 void store_leave_out(struct store *s)
@@ -351,65 +227,48 @@ int store_left_out(struct store *s)
     return n;
 }
 
-static void put_all(struct query *q, const char *values, va_list ap)
+/* ---- whole statements */
+
+static int run(struct store *s, struct err *err, const char *sql, const char *values, va_list *ap)
 {
-    for (; *values; values++) {
-        const struct buf *bytes;
-        switch (*values) {
-        case 'i':
-            put_int(q, va_arg(ap, int64_t));
-            break;
-        case 't':
-            put_text(q, va_arg(ap, const char *));
-            break;
-        case 'l':
-            put_line(q, va_arg(ap, const char *));
-            break;
-        case 'r':
-            put_real(q, va_arg(ap, double));
-            break;
-        case 'b':
-            bytes = va_arg(ap, const struct buf *);
-            put_blob(q, bytes->data, bytes->len);
-            break;
-        case 'd':
-            put_device(q, va_arg(ap, const struct devspec *));
-            break;
-        }
-    }
+    struct query q;
+    begin(&q, s, err, sql, values, ap);
+    query_step(&q);
+    return query_end(&q);
 }
 
 int sql_run(struct store *s, struct err *err, const char *sql, const char *values, ...)
 {
-    struct query q;
     va_list ap;
-    int rc = query_begin(&q, s, sql, err);
-    if (rc)
-        return rc;
     va_start(ap, values);
-    put_all(&q, values, ap);
+    int rc = run(s, err, sql, values, &ap);
     va_end(ap);
-    return query_run(&q, err);
+    return rc;
 }
 
-int sql_id(struct store *s, int64_t *id, struct err *err, const char *sql, const char *values, ...)
+int sql_write(struct store *s, struct err *err, const char *sql, const char *values, ...)
+{
+    va_list ap;
+    va_start(ap, values);
+    int rc = write_end(s, write_begin(s, err) ?: run(s, err, sql, values, &ap), err);
+    va_end(ap);
+    return rc;
+}
+
+int sql_row(struct store *s, struct err *err, const char *sql, const char *values_and_columns, ...)
 {
     struct query q;
     va_list ap;
-    *id = 0;
-    int rc = query_begin(&q, s, sql, err);
-    if (rc)
-        return rc;
-    va_start(ap, values);
-    put_all(&q, values, ap);
-    va_end(ap);
-    rc = query_step(&q, err);
-    if (rc > 0) {
-        *id = col_int(&q, 1, INT64_MAX);
-        rc = query_check(&q, err);
+    va_start(ap, values_and_columns);
+    const char *columns = begin(&q, s, err, sql, values_and_columns, &ap);
+    if (query_step(&q)) {
+        row_take(&q, columns, &ap);
+        fine(&q);
+    } else if (!q.rc) {
+        q.rc = err_set(err, ERR_NOTFOUND, "%s: no such row", s->path);
     }
-    query_end(&q);
-    return rc;
+    va_end(ap);
+    return query_end(&q);
 }
 
 int write_begin(struct store *s, struct err *err)

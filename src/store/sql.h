@@ -3,6 +3,7 @@
 #define STORE_SQL_H
 
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -34,56 +35,53 @@ struct store {
     } cached[MAX_CACHED];
 };
 
-/* A statement on its way: values are put in the order of its question marks, then columns are taken in their order. What goes wrong
- * in between is remembered, and told by the next query_step or by query_check. */
+/* A statement on its way. It remembers the first error: then it has no more rows, and query_end returns the error. So begin, go
+ * through the rows, end; nothing in between has to be checked. */
 struct query {
     struct store *store;
     sqlite3_stmt *stmt;
-    bool own;        /* not one of the cached */
-    int at;          /* the next question mark or column */
-    int rc;          /* SQLite's, of the first put that failed */
-    const char *bad; /* the first column that held what cutune would not have written */
-    bool nomem;      /* a column could not be copied */
+    struct err *err;
+    int rc;              /* the first error; or set by a caller that wants no more rows */
+    bool own;            /* the statement is not one of the cached */
+    int at;              /* the last question mark that has a value; the next column */
+    const char *bad;     /* the first column of the row that holds what cutune would not have written */
+    struct arena *arena; /* texts and blobs are copied to it; null: they are valid until the next row only */
 };
 
-/* `sql` is a literal, compiled once a store. End each query, also one that failed. */
-int query_begin(struct query *q, struct store *s, const char *sql, struct err *err);
-void query_end(struct query *q);
+/* `sql` is a literal, compiled once a store. `values` has a letter for each value, in the order of the question marks:
+ *   i int64_t    n int    o int64_t; 0 is NULL    r double    t text; null is NULL    b bytes: a pointer and a size_t
+ *   l words of a driver or compiler: control characters become blanks
+ *   d the six columns of a device's identity: a const struct devspec *
+ *   T device, problem and cache: a const struct target *; null is three times NULL
+ * Texts and bytes are borrowed until the end, but for l. End each query, also one that failed. */
+void query_begin(struct query *q, struct store *s, struct err *err, const char *sql, const char *values, ...);
+int query_end(struct query *q);
 
-void put_int(struct query *q, int64_t v);
-void put_id(struct query *q, int64_t v); /* 0: NULL */
-void put_real(struct query *q, double v);
-void put_text(struct query *q, const char *v); /* null: NULL. Borrowed until the query's end, as a blob is */
-void put_line(struct query *q, const char *v); /* words of a driver or compiler: control characters become spaces; copied */
-void put_blob(struct query *q, const void *p, size_t n);
+/* The next row. False: there is none, or something failed. */
+bool query_step(struct query *q);
+/* Takes its next columns. `columns` has a letter for each, with the address that its value goes to; a value of another type or outside of
+ * these bounds is damage:
+ *   i int64_t from 1    j from 0    m from -1    n int from 0    u from -1    f bool    r double: a time    v double: bytes or flops
+ *   t const char *: a line    w at most MAX_NAME of it    p a name as name_ok has it    s a source    y types    z sizes
+ *   x an outcome's reason    a a date and time    k char[HASH_HEX]: a key    b bytes: const void ** and size_t *
+ *   o enum outcome    c a configuration's JSON: a struct buf for the same as text, and const char **
+ *   d the six columns of a device's identity: struct devspec *
+ * A capital letter allows NULL, too, which gives a null pointer, or "" for a key; b always does.
+ * False, and the query has failed, if one was damaged. */
+bool query_take(struct query *q, const char *columns, ...);
+/* query_step and query_take in one, for rows of which a damaged one costs itself only: it is counted and left out. */
+bool query_good_row(struct query *q, const char *columns, ...);
+/* What the two forms of letters are made of: src/store/row.c. row_take leaves the first bad column in q->bad. */
+void row_put(struct query *q, char letter, va_list *ap);
+void row_take(struct query *q, const char *columns, va_list *ap);
+/* The row is damaged for a reason of the caller's. */
+int query_damaged(struct query *q, const char *column);
 
-int query_step(struct query *q, struct err *err); /* 1: a row, 0: no more */
-int query_run(struct query *q, struct err *err);  /* for one that gives no rows; ends it */
-/* A whole statement that gives no rows, or (sql_id) one row id, 0 if there is no row. A letter for each value: i int64_t, t text, l words of
- * a driver (put_line), r double, b struct buf *, d a device's identity. */
+/* A whole statement that gives no rows, a letter for each value. sql_write: as a transaction of its own, if none is on its way. */
 int sql_run(struct store *s, struct err *err, const char *sql, const char *values, ...);
-int sql_id(struct store *s, int64_t *id, struct err *err, const char *sql, const char *values, ...);
-
-/* The next column of a row. One of another type, or outside what is allowed, marks the row bad and gives something harmless. Texts
- * are valid until the next step. */
-int64_t col_int(struct query *q, int64_t low, int64_t high);
-bool col_bool(struct query *q);
-double col_real(struct query *q, double low, double high);
-enum { NULLABLE = 1, MANY_LINES = 2 };
-const char *col_text(struct query *q, size_t max, int flags); /* NULLABLE: null for NULL */
-const char *col_name(struct query *q);                        /* a name as name_ok has it */
-const void *col_blob(struct query *q, size_t max, size_t *n); /* null and 0 for NULL */
-/* A text, copied; without memory, query_check tells. */
-const char *copy_text(struct query *q, struct arena *a, size_t max, int flags);
-int col_word(struct query *q, const char *const *words);   /* the place of the text in a null-ended list */
-void col_key(struct query *q, char key[HASH_HEX]);         /* 32 hexadecimal digits */
-void col_key_or_none(struct query *q, char key[HASH_HEX]); /* the same; "" for NULL */
-void query_bad(struct query *q, const char *column);       /* marks the row bad for a reason of the caller's */
-/* ERR_CORRUPT if a column of the row was bad, ERR_NOMEM if one could not be copied. */
-int query_check(struct query *q, struct err *err);
-
-/* The same of one row among many: 1 where it is fine, 0 where it is damaged, which is counted and costs that row. */
-int row_check(struct query *q, struct err *err);
+int sql_write(struct store *s, struct err *err, const char *sql, const char *values, ...);
+/* A whole statement that gives one row of numbers and keys: "tt:ir" is two values, then two columns. ERR_NOTFOUND if there is no row. */
+int sql_row(struct store *s, struct err *err, const char *sql, const char *values_and_columns, ...);
 
 /* A column of the row is fine by itself and wrong with the others. */
 int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -102,13 +100,15 @@ int store_failed(struct store *s, int rc, struct err *err);
 /* A number that a one-line statement gives. Returns SQLite's code: callers act on some of them. */
 int sql_number(struct store *s, const char *sql, int64_t *out);
 
-/* A writing transaction: end it with the outcome, which it returns; a negative one undoes everything. Part of the caller's where
- * store_begin has begun one. */
+/* A writing transaction: end it with the outcome, which it returns; a negative one undoes everything. Part of the caller's if
+ * store_begin has begun one. Ending one that could not begin is fine: write_end(s, write_begin(s, err) ?: ..., err). */
 int write_begin(struct store *s, struct err *err);
 int write_end(struct store *s, int rc, struct err *err);
 /* One snapshot for several queries; inside a transaction of the caller's, that one. *mine says whether read_end has to end it. */
 int read_begin(struct store *s, bool *mine, struct err *err);
 void read_end(struct store *s, bool mine);
+
+#define NOW "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" /* as created, last: UTC */
 
 /* Bounds of what is read back, beyond those of the model. */
 enum {
@@ -117,23 +117,14 @@ enum {
     MAX_BINARY = 64 << 20,
     MAX_RECORD = 16 << 20, /* an op or a kernel in its serial form */
     MAX_DEFAULTS = 256,    /* of an op, for its types, on a backend */
-    MAX_SAMPLES = 1 << 20,
     MAX_TYPES_TEXT = 1023, /* a problem's types and sizes */
     MAX_SIZES_TEXT = 2047,
 };
 
 /* Makes or updates the op's row, inside a writing transaction; its id goes to *id. */
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err);
-/* The six columns of a device's identity, put and taken. */
-void put_device(struct query *q, const struct devspec *d);
-void col_device(struct query *q, struct devspec *d);
 /* Makes the device's row if it is missing, inside a writing transaction; its id goes to *id. */
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err);
-/* What tuned_take wants to find in a row of tuned, left-joined to its code; or, of the terms alone, without what is compiled. */
-#define TUNED_ROW     "kernel, role, coalesce(rank, 0), key, variant, config, time_ns, copy_ns, verified, created, "
-#define TUNED_COLUMNS TUNED_ROW "source, binary, format, arch, compiler, portable "
-#define TUNED_TERMS   TUNED_ROW "'' AS source, NULL AS binary, NULL AS format, NULL AS arch, NULL AS compiler, NULL AS portable "
-int tuned_take(struct query *q, struct tuned **out, struct err *err); /* of the row that a query is at */
 /* Remembers which file the path leads to, for store_replaced; false where it leads to none. */
 bool watch_file(struct store *s);
 /* Forgets code that no kernel has any more; inside a writing transaction. */

@@ -158,11 +158,7 @@ int store_each_op(struct store *s, int (*each)(void *arg, const char *name), voi
  * there is none. types and problem as op_row_print and problem_print write them. */
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err);
-/* Defaults for (backend, op, types), by rank; none is 0 of them and no error. Free each, then the array with mem_free. */
-int store_find_defaults(struct store *s, const char *backend, const char *op, const char *types, struct tuned ***out, int *n,
-                        struct err *err);
-
-/* Calls back with one after the other, which is freed then; stops at a non-zero return and returns it. */
+/* Calls back with each default for (backend, op, types), by rank, which is freed then; stops at a non-zero return and returns it. */
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err);
 

@@ -21,14 +21,9 @@ bool store_replaced(const struct store *s)
 
 int store_generation(struct store *s, uint64_t *out, struct err *err)
 {
-    struct query q;
-    int rc = query_begin(&q, s, "PRAGMA data_version", err); /* moves with the commits of others, not with one's own */
-    if (rc)
-        return rc;
-    rc = query_step(&q, err);
-    uint64_t version = rc > 0 ? (uint64_t)col_int(&q, 0, INT64_MAX) : 0;
-    if (rc > 0 && !(rc = query_check(&q, err)))
-        *out = (version + 1) << 32 | (uint32_t)sqlite3_total_changes(s->db);
-    query_end(&q);
+    int64_t version;
+    int rc = sql_row(s, err, "PRAGMA data_version", ":j", &version); /* moves with the commits of others, not with one's own */
+    if (!rc)
+        *out = ((uint64_t)version + 1) << 32 | (uint32_t)sqlite3_total_changes(s->db);
     return rc;
 }

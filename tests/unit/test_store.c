@@ -249,29 +249,29 @@ static void prefers_cold_winners(void **state)
     store_close(s);
 }
 
+static int same_default(void *arg, struct tuned *t)
+{
+    int *n = arg;
+    struct config c = sample_config(0, *n);
+    struct tuned *k = sample_tuned(&c, 0);
+    same_tuned(k, t);
+    assert_int_equal(t->role, TUNED_DEFAULT);
+    assert_int_equal(t->rank, (*n)++);
+    tuned_free(k);
+    return 0;
+}
+
 static void keeps_defaults(void **state)
 {
     (void)state;
     struct store *s = open_at("d.db", STORE_WRITE);
-    struct tuned **all;
-    int n;
+    int n = 0;
     sample_defaults(s);
     sample_defaults(s); /* replaced, not doubled */
-    assert_int_equal(store_find_defaults(s, "cuda", "transpose", "f32", &all, &n, NULL), 0);
+    assert_int_equal(store_each_default(s, "cuda", "transpose", "f32", same_default, &n, NULL), 0);
     assert_int_equal(n, 2);
-    for (int i = 0; i < n; i++) {
-        struct config c = sample_config(0, i);
-        struct tuned *k = sample_tuned(&c, 0);
-        same_tuned(k, all[i]);
-        assert_int_equal(all[i]->role, TUNED_DEFAULT);
-        assert_int_equal(all[i]->rank, i);
-        tuned_free(k);
-        tuned_free(all[i]);
-    }
-    mem_free(all);
-    assert_int_equal(store_find_defaults(s, "opencl", "transpose", "f32", &all, &n, NULL), 0);
-    assert_int_equal(n, 0);
-    mem_free(all);
+    assert_int_equal(store_each_default(s, "opencl", "transpose", "f32", same_default, &n, NULL), 0);
+    assert_int_equal(n, 2);
 
     struct op shorter = *sample_op(); /* a list that became shorter leaves nothing behind it */
     struct config c = sample_config(0, 1);

@@ -10,6 +10,13 @@ static int keep_id(void *arg, const struct winner *w)
     return 0;
 }
 
+static int ignore_default(void *arg, struct tuned *t)
+{
+    (void)arg;
+    (void)t;
+    return 0;
+}
+
 static int ignore_time(void *arg, const struct timed *t)
 {
     (void)arg;
@@ -62,8 +69,8 @@ static void survives_damage(void **state)
     int lines = 0;
     for (uint64_t round = 0; round < 400; round++) {
         struct err err = { 0 };
-        struct tuned *t = NULL, **all = NULL;
-        int n = 0, rc;
+        struct tuned *t = NULL;
+        int rc;
         size_t at = rand_at(round, 0) % whole.len, bytes = 1 + rand_at(round, 1) % 64;
         put_file("bad.db", whole.data, whole.len);
         int fd = open(in_dir("bad.db"), O_WRONLY);
@@ -76,10 +83,7 @@ static void survives_damage(void **state)
         if (!rc) {
             rc = find_winner(s, "m=1111,n=113", &t, &err);
             tuned_free(t);
-            rc = rc ?: store_find_defaults(s, "cuda", "transpose", "f32", &all, &n, &err);
-            for (int i = 0; all && i < n; i++)
-                tuned_free(all[i]);
-            mem_free(all);
+            rc = rc ?: store_each_default(s, "cuda", "transpose", "f32", ignore_default, NULL, &err);
             rc = rc ?: read_served(s, &err);
             store_close(s);
         }
@@ -110,14 +114,11 @@ static int ignore_listed(void *arg, const struct listed *l)
 /* What reading everything gives: 0, or the first code with its line in err. */
 static int read_all(struct store *s, const struct target *t, struct err *err)
 {
-    struct tuned *winner = NULL, **defaults = NULL;
+    struct tuned *winner = NULL;
     struct op *op = NULL;
-    int n = 0, rc = find_winner(s, "m=1111,n=113", &winner, err);
+    int rc = find_winner(s, "m=1111,n=113", &winner, err);
     tuned_free(winner);
-    rc = rc ?: store_find_defaults(s, "cuda", "transpose", "f32", &defaults, &n, err);
-    for (int i = 0; defaults && i < n; i++)
-        tuned_free(defaults[i]);
-    mem_free(defaults);
+    rc = rc ?: store_each_default(s, "cuda", "transpose", "f32", ignore_default, NULL, err);
     rc = rc ?: store_op(s, "transpose", &op, err);
     if (!rc)
         op_free(op);

@@ -47,6 +47,13 @@ static int count_wanted(void *arg, const struct wanted_problem *w)
     return 0;
 }
 
+static int count_default(void *arg, struct tuned *t)
+{
+    assert_int_equal(t->rank, *(int *)arg);
+    ++*(int *)arg;
+    return 0;
+}
+
 /* The rows of version-N.sql, the same for each N, whatever the file's version is by now. */
 static void finds_the_rows(struct store *s)
 {
@@ -54,7 +61,7 @@ static void finds_the_rows(struct store *s)
     struct devspec dev = sample_device();
     struct err err = { 0 };
     struct config c = sample_config(1, 0);
-    struct tuned *was = sample_tuned(&c, 1000), *t, **all;
+    struct tuned *was = sample_tuned(&c, 1000), *t;
     for (int i = 0; i < 2; i++) {
         if (find_winner(s, problems[i], &t, &err))
             fail_msg("%s", err.msg);
@@ -72,12 +79,10 @@ static void finds_the_rows(struct store *s)
     }
     tuned_free(was);
     int n = 0, times = 0, listed = 0, winners = 0, wanted = 0;
-    if (store_find_defaults(s, "cuda", "transpose", "f32", &all, &n, &err))
+    if (store_each_default(s, "cuda", "transpose", "f32", count_default, &n, &err))
         fail_msg("%s", err.msg);
     assert_int_equal(n, 2);
-    while (n)
-        tuned_free(all[--n]);
-    mem_free(all);
+    assert_int_equal(store_left_out(s), 0);
     if (store_each_winner(s, count_listed, &listed, &err) || store_each_winner_of(s, "transpose", count_winners, &winners, &err) ||
         store_each_time(s, "transpose", count_times, &times, &err) || store_each_wanted(s, &dev, count_wanted, &wanted, &err))
         fail_msg("%s", err.msg);

@@ -1,0 +1,263 @@
+/* Values put into statements, and columns taken from rows: what the letters in src/store/sql.h mean. A file may come from anywhere, so
+ * every column is checked. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/sql.h"
+
+/* ---- values */
+
+static void put(struct query *q, int code)
+{
+    if (code && !q->rc)
+        q->rc = store_failed(q->store, code, q->err);
+}
+
+static void put_int(struct query *q, int64_t v)
+{
+    put(q, sqlite3_bind_int64(q->stmt, ++q->at, v));
+}
+
+static void put_id(struct query *q, int64_t v)
+{
+    if (v)
+        put_int(q, v);
+    else
+        put(q, sqlite3_bind_null(q->stmt, ++q->at));
+}
+
+static void put_text(struct query *q, const char *v)
+{
+    put(q, sqlite3_bind_text(q->stmt, ++q->at, v, -1, SQLITE_STATIC));
+}
+
+static void put_line(struct query *q, const char *v)
+{
+    char *copy = v ? mem_strdup(v) : NULL;
+    if (copy)
+        err_line(copy);
+    put(q, v && !copy ? SQLITE_NOMEM : sqlite3_bind_text(q->stmt, ++q->at, copy, -1, mem_free));
+}
+
+static void put_device(struct query *q, const struct devspec *d)
+{
+    put_text(q, d->backend);
+    put_line(q, d->name);
+    put_line(q, d->arch);
+    put_line(q, d->mig);
+    put_int(q, d->multiprocessors);
+    put_int(q, devspec_memory(d));
+}
+
+static void put_target(struct query *q, const struct target *t)
+{
+    put_id(q, t ? t->device : 0);
+    put_id(q, t ? t->problem : 0);
+    put_text(q, !t ? NULL : t->cold ? "cold" : "warm");
+}
+
+void row_put(struct query *q, char letter, va_list *ap)
+{
+    const void *bytes;
+    switch (letter) {
+    case 'i':
+        put_int(q, va_arg(*ap, int64_t));
+        break;
+    case 'n':
+        put_int(q, va_arg(*ap, int));
+        break;
+    case 'o':
+        put_id(q, va_arg(*ap, int64_t));
+        break;
+    case 'r':
+        put(q, sqlite3_bind_double(q->stmt, ++q->at, va_arg(*ap, double)));
+        break;
+    case 't':
+        put_text(q, va_arg(*ap, const char *));
+        break;
+    case 'l':
+        put_line(q, va_arg(*ap, const char *));
+        break;
+    case 'b':
+        bytes = va_arg(*ap, const void *);
+        put(q, sqlite3_bind_blob64(q->stmt, ++q->at, bytes, va_arg(*ap, size_t), SQLITE_STATIC));
+        break;
+    case 'd':
+        put_device(q, va_arg(*ap, const struct devspec *));
+        break;
+    case 'T':
+        put_target(q, va_arg(*ap, const struct target *));
+        break;
+    }
+}
+
+/* ---- columns */
+
+static void *bad(struct query *q, int column)
+{
+    const char *name = sqlite3_column_name(q->stmt, column);
+    q->bad = q->bad ?: name ?: "of a record"; /* SQLite had no memory for the name */
+    return NULL;
+}
+
+/* A copy where the query's texts and blobs have to be. */
+static const void *keep(struct query *q, const void *p, size_t n)
+{
+    void *copy = q->arena ? arena_alloc(q->arena, n) : NULL;
+    if (copy)
+        memcpy(copy, p, n);
+    else if (q->arena)
+        q->rc = q->rc ?: err_nomem(q->err);
+    return q->arena ? copy : p;
+}
+
+static int64_t take_int(struct query *q, int64_t low, int64_t high)
+{
+    int column = q->at++;
+    int64_t v = sqlite3_column_int64(q->stmt, column);
+    if (sqlite3_column_type(q->stmt, column) == SQLITE_INTEGER && v >= low && v <= high)
+        return v;
+    bad(q, column);
+    return low;
+}
+
+static double take_real(struct query *q, double high)
+{
+    int column = q->at++;
+    double v = sqlite3_column_double(q->stmt, column);
+    if (sqlite3_column_type(q->stmt, column) == SQLITE_FLOAT && v >= 0 && v <= high)
+        return v;
+    bad(q, column);
+    return 0;
+}
+
+enum { NULLABLE = 1, MANY_LINES = 2, NAME = 4, FULL = 8 /* it has `max` bytes */, HEX = 16 };
+
+static bool text_fits(const char *s, size_t max, int flags)
+{
+    return text_ok(s, max, flags & MANY_LINES) && (!(flags & NAME) || name_ok(s)) && (!(flags & FULL) || strlen(s) == max) &&
+           (!(flags & HEX) || !s[strspn(s, "0123456789abcdef")]);
+}
+
+/* Null for NULL, "" for one that is bad. */
+static const char *take_text(struct query *q, size_t max, int flags)
+{
+    int column = q->at++, type = sqlite3_column_type(q->stmt, column);
+    if (type == SQLITE_NULL && flags & NULLABLE)
+        return NULL;
+    const char *s = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(q->stmt, column) : NULL;
+    if (s && strlen(s) == (size_t)sqlite3_column_bytes(q->stmt, column) && text_fits(s, max, flags))
+        return keep(q, s, strlen(s) + 1);
+    bad(q, column);
+    return "";
+}
+
+static void copy_text(struct query *q, char *to, size_t room, int flags)
+{
+    snprintf(to, room, "%s", take_text(q, room - 1, flags) ?: "");
+}
+
+static const void *take_bytes(struct query *q, size_t *n)
+{
+    int column = q->at++, type = sqlite3_column_type(q->stmt, column);
+    const void *p = type == SQLITE_BLOB ? sqlite3_column_blob(q->stmt, column) : NULL;
+    *n = type == SQLITE_BLOB ? (size_t)sqlite3_column_bytes(q->stmt, column) : 0;
+    if ((type == SQLITE_BLOB || type == SQLITE_NULL) && *n <= MAX_BINARY && (p || !*n))
+        return *n ? keep(q, p, *n) : NULL;
+    *n = 0;
+    return bad(q, column);
+}
+
+static enum outcome take_outcome(struct query *q)
+{
+    int column = q->at, outcome = outcome_find(take_text(q, MAX_NAME, 0) ?: "");
+    if (outcome < 0)
+        bad(q, column);
+    return outcome < 0 ? OUT_INVALID : (enum outcome)outcome;
+}
+
+static const char *take_config(struct query *q, struct buf *text)
+{
+    int column = q->at;
+    const char *json = take_text(q, MAX_LINE, 0);
+    buf_clear(text);
+    buf_str(text, "");
+    if (!config_of_json(text, json ?: ""))
+        bad(q, column);
+    q->rc = q->rc ?: buf_check(text, q->err);
+    return json;
+}
+
+static void take_device(struct query *q, struct devspec *d)
+{
+    copy_text(q, d->backend, sizeof d->backend, 0);
+    copy_text(q, d->name, sizeof d->name, 0);
+    copy_text(q, d->arch, sizeof d->arch, 0);
+    copy_text(q, d->mig, sizeof d->mig, 0);
+    d->multiprocessors = (int)take_int(q, 0, INT32_MAX);
+    d->memory = take_int(q, 0, INT64_MAX);
+}
+
+static const struct {
+    char letter;
+    size_t max;
+    int flags;
+} texts[] = {
+    { 't', MAX_LINE, 0 },       { 'w', MAX_NAME, 0 },
+    { 'p', MAX_NAME, NAME },    { 's', MAX_SOURCE, MANY_LINES },
+    { 'y', MAX_TYPES_TEXT, 0 }, { 'z', MAX_SIZES_TEXT, 0 },
+    { 'x', MAX_REASON, 0 },     { 'a', sizeof "2026-01-01T00:00:00Z" - 1, FULL },
+};
+
+static void take_column(struct query *q, char letter, int nullable, va_list *ap)
+{
+    const void **bytes;
+    struct buf *text;
+    switch (letter) {
+    case 'i':
+    case 'j':
+    case 'm':
+        *va_arg(*ap, int64_t *) = take_int(q, letter == 'i' ? 1 : letter == 'j' ? 0 : -1, INT64_MAX);
+        return;
+    case 'n':
+    case 'u':
+        *va_arg(*ap, int *) = (int)take_int(q, letter == 'n' ? 0 : -1, INT32_MAX);
+        return;
+    case 'f':
+        *va_arg(*ap, bool *) = take_int(q, 0, 1);
+        return;
+    case 'r':
+    case 'v':
+        *va_arg(*ap, double *) = take_real(q, letter == 'r' ? TIME_MAX : 1e30);
+        return;
+    case 'b':
+        bytes = va_arg(*ap, const void **);
+        *bytes = take_bytes(q, va_arg(*ap, size_t *));
+        return;
+    case 'k':
+        copy_text(q, va_arg(*ap, char *), HASH_HEX, HEX | FULL | nullable);
+        return;
+    case 'o':
+        *va_arg(*ap, enum outcome *) = take_outcome(q);
+        return;
+    case 'c':
+        text = va_arg(*ap, struct buf *);
+        *va_arg(*ap, const char **) = take_config(q, text);
+        return;
+    case 'd':
+        take_device(q, va_arg(*ap, struct devspec *));
+        return;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].letter == letter)
+            *va_arg(*ap, const char **) = take_text(q, texts[i].max, texts[i].flags | nullable);
+}
+
+void row_take(struct query *q, const char *columns, va_list *ap)
+{
+    q->bad = NULL;
+    for (; *columns; columns++)
+        take_column(q, (char)tolower(*columns), isupper(*columns) ? NULLABLE : 0, ap);
+}
