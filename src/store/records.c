@@ -92,17 +92,20 @@ int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX]
 
 /* What take_tuned takes, of tuned left-joined to its code; or of the terms alone, without what is compiled. */
 #define ROW                                                                                                                        \
-    "SELECT kernel, CASE role WHEN 'winner' THEN 0 WHEN 'default' THEN 1 END AS role, coalesce(rank, 0) AS rank, key, time_ns, "   \
+    "SELECT kernel, CASE role WHEN 'winner' THEN 0 WHEN 'default' THEN 1 END AS role, coalesce(rank, 0) AS rank, key, variant, "   \
+    "config, time_ns, "                                                                                                            \
     "copy_ns, verified, created, "
 #define WITH_CODE ROW "source, binary, format, arch, compiler, portable FROM tuned LEFT JOIN code ON code.id = tuned.code "
 #define WITHOUT_CODE                                                                                                               \
     ROW "'' AS source, NULL AS binary, NULL AS format, NULL AS arch, NULL AS compiler, NULL AS portable FROM tuned "
 
-/* The kernel's own bytes come first: the rest of the record lies beside it. */
+/* The kernel's own bytes come first: the rest of the record lies beside it. The columns are what people see; the kernel's own values are
+ * what it runs with. */
 static int take_tuned(struct query *q, struct tuned **out)
 {
     struct op *kernel = NULL;
     struct tuned *t;
+    struct buf config = { 0 };
     struct err why = { 0 };
     const void *bytes;
     size_t n;
@@ -117,9 +120,12 @@ static int take_tuned(struct query *q, struct tuned **out)
     if (rc)
         return rc;
     q->arena = kernel->arena;
-    query_take(q, "nnkrrfasbPWTS", &role, &t->rank, t->key, &t->time_ns, &t->copy_ns, &verified, &t->when, &t->source, &t->binary,
-               &t->binary_bytes, &t->format, &t->arch, &t->compiler, &t->portable);
+    query_take(q, "nnkpcrrfasbPWTS", &role, &t->rank, t->key, &t->variant, &config, &t->json, &t->time_ns, &t->copy_ns, &verified,
+               &t->when, &t->source, &t->binary, &t->binary_bytes, &t->format, &t->arch, &t->compiler, &t->portable);
     q->arena = NULL;
+    t->config = arena_strdup(kernel->arena, buf_text(&config));
+    buf_free(&config);
+    q->rc = q->rc ?: t->config ? 0 : err_nomem(q->err);
     t->role = (enum tuned_role)role;
     t->unverified = !verified;
     t->bytes = n;
