@@ -103,7 +103,8 @@ static int read_exact(struct lookup *s, const char *why, struct err *err)
 {
     const struct question *q = s->q;
     struct tuned *t = NULL;
-    int rc = store_find_winner(s->h->owner->store, &s->h->dev, q->op->name, buf_text(&q->types), buf_text(&q->sizes), &t, err);
+    int rc =
+        store_find_winner(s->h->owner->store, &s->h->dev, q->op->name, buf_text(&q->types), buf_text(&q->sizes), true, &t, err);
     if (rc)
         return rc;
     if (still(s, s->now, false, 0, t->time_ns, CUTUNE_MATCH_EXACT, t->variant, t->config)) {

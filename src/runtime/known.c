@@ -24,7 +24,7 @@ int winner_load(struct store *s, const struct op *op, const struct known_device 
     int rc =
         buf_check(&types, err)
             ?: buf_check(&sizes, err)
-            ?: (code ? store_find_winner : store_find_terms)(s, &d->dev, op->name, buf_text(&types), buf_text(&sizes), &t, err);
+            ?: store_find_winner(s, &d->dev, op->name, buf_text(&types), buf_text(&sizes), code, &t, err);
     if (!rc && (strcmp(t->variant, p->variant) || strcmp(t->json, p->json)))
         rc = err_set(err, ERR_NOTFOUND, "the winner of %s %s changed just now", op->name, buf_text(&sizes));
     buf_free(&types);

@@ -16,4 +16,9 @@ int check_beside(const char *real, struct err *err);
 bool has_names(const char *real);
 int refuse_names(const char *path, struct err *err);
 
+/* Whether locks work there: with none, two writers would damage the database. Asks on a file of its own, which it removes, because
+ * closing the database's own would let go of SQLite's locks on it. Locks that work on one machine and not between two are not told
+ * apart. */
+int check_locks(const char *path, struct err *err);
+
 #endif

@@ -15,9 +15,14 @@ static int save(struct store *s, const struct target *t, const struct measured *
     const struct stats *st = &r->stats;
     return sql_write(
         s, err,
-        "INSERT OR REPLACE INTO measurement (id, device, problem, cache, key, protocol, provenance, variant, config, made, "
-        "created, " RESULT ") VALUES ((SELECT id FROM measurement WHERE device = ?1 AND problem = ?2 AND cache = ?3 AND key = ?4 "
-        "AND protocol = ?5), ?1, ?2, ?3, ?4, ?5, ?, ?, ?, ?, " NOW ", ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO measurement (device, problem, cache, key, protocol, provenance, variant, config, made, " RESULT ", created) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " NOW ") "
+        "ON CONFLICT DO UPDATE SET provenance = excluded.provenance, variant = excluded.variant, config = excluded.config, "
+        "made = excluded.made, outcome = excluded.outcome, reason = excluded.reason, n = excluded.n, median = excluded.median, "
+        "min = excluded.min, max = excluded.max, mean = excluded.mean, stddev = excluded.stddev, ci_low = excluded.ci_low, "
+        "ci_high = excluded.ci_high, samples = excluded.samples, compile_ms = excluded.compile_ms, "
+        "registers = excluded.registers, shared = excluded.shared, local = excluded.local, max_threads = excluded.max_threads, "
+        "sm_mhz = excluded.sm_mhz, mem_mhz = excluded.mem_mhz, created = excluded.created",
         "Ttnittttlnrrrrrrrbrniinnn", t, m->key, PROTOCOL, t->provenance, m->variant, m->json, m->made, outcome_name(r->outcome),
         r->reason, st->n, st->median, st->min, st->max, st->mean, st->stddev, st->ci_low, st->ci_high, buf_text(samples),
         samples->len, r->compile_ms, r->resources.registers, r->resources.shared, r->resources.local, r->resources.max_threads,

@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "store/beside.h"
-#include "store/locks.h"
 #include "store/older.h"
 
 enum {

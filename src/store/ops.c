@@ -71,7 +71,7 @@ int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
     interface_put(&interface, op);
     int rc = op_contract(op, contract, err) ?: identity(op, contract, hash, err) ?: list_variants(op, &variants, err);
     rc = rc ?: buf_check(&interface, err) ?: buf_check(&variants, err);
-    rc = rc ?: sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND current = 1", "t", op->name);
+    rc = rc ?: sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND hash != ? AND current = 1", "tt", op->name, hash);
     rc = rc
              ?: sql_row(s, err,
                         "INSERT INTO op (name, hash, contract, current, interface, variants) VALUES (?, ?, ?, 1, ?, ?) "

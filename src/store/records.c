@@ -27,12 +27,13 @@ static int code_hash(const struct tuned *t, char hash[HASH_HEX], struct err *err
 static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct err *err)
 {
     char hash[HASH_HEX];
-    return code_hash(t, hash, err)
-               ?: sql_row(s, err,
-                          "INSERT INTO code (hash, source, binary, format, arch, compiler, portable) VALUES (?, ?, ?, ?, ?, ?, ?) "
-                          "ON CONFLICT DO UPDATE SET hash = excluded.hash RETURNING id",
-                          "ttbttlt:i", hash, t->source, t->binary, t->binary_bytes, t->format, t->arch, t->compiler, t->portable,
-                          id);
+    int rc = code_hash(t, hash, err) ?: sql_row(s, err, "SELECT id FROM code WHERE hash = ?", "t:i", hash, id);
+    if (rc != ERR_NOTFOUND)
+        return rc;
+    return sql_row(s, err,
+                   "INSERT INTO code (hash, source, binary, format, arch, compiler, portable) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                   "RETURNING id",
+                   "ttbttlt:i", hash, t->source, t->binary, t->binary_bytes, t->format, t->arch, t->compiler, t->portable, id);
 }
 
 int code_prune(struct store *s, struct err *err)
@@ -152,33 +153,20 @@ int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err
 }
 
 #define OF_PROBLEM                                                                                                                 \
-    "WHERE tuned.device = (SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? AND mig = ? "                         \
-    "AND multiprocessors = ? AND memory = ?) AND tuned.problem = (SELECT problem.id "                                              \
+    "WHERE tuned.device = (SELECT id FROM device WHERE " IS_DEVICE ") AND tuned.problem = (SELECT problem.id "                     \
     "FROM op CROSS JOIN problem ON problem.op = op.id WHERE op.name = ? AND op.current = 1 AND problem.types = ? "                 \
     "AND problem.sizes = ?) AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1" /* cold before warm, as the index has them */
 
-static int find_winner(struct store *s, const char *sql, const struct devspec *dev, const char *op, const char *types,
-                       const char *problem, struct tuned **out, struct err *err)
+int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem, bool code,
+                      struct tuned **out, struct err *err)
 {
     struct query q;
-    query_begin(&q, s, err, sql, "dttt", dev, op, types, problem);
+    query_begin(&q, s, err, code ? WITH_CODE OF_PROBLEM : WITHOUT_CODE OF_PROBLEM, "dttt", dev, op, types, problem);
     if (query_step(&q))
         q.rc = take_tuned(&q, out);
     else
         q.rc = q.rc ?: err_set(err, ERR_NOTFOUND, "%s: no tuned record of %s %s %s on %s", s->path, op, types, problem, dev->name);
     return query_end(&q);
-}
-
-int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
-                      struct tuned **out, struct err *err)
-{
-    return find_winner(s, WITH_CODE OF_PROBLEM, dev, op, types, problem, out, err);
-}
-
-int store_find_terms(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
-                     struct tuned **out, struct err *err)
-{
-    return find_winner(s, WITHOUT_CODE OF_PROBLEM, dev, op, types, problem, out, err);
 }
 
 /* A damaged one costs itself only: it is counted and left out. */

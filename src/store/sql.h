@@ -123,6 +123,8 @@ enum {
 
 /* Makes or updates the op's row, inside a writing transaction; its id goes to *id. */
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err);
+/* Whether a row of device is the one whose identity the first six values are. */
+#define IS_DEVICE "backend = ?1 AND name = ?2 AND arch = ?3 AND mig = ?4 AND multiprocessors = ?5 AND memory = ?6"
 /* Makes the device's row if it is missing, inside a writing transaction; its id goes to *id. */
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err);
 /* Remembers which file the path leads to, for store_replaced; false where it leads to none. */

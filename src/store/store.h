@@ -155,8 +155,9 @@ int store_op(struct store *s, const char *name, struct op **out, struct err *err
 /* Calls back with the name of each op that the file knows, in the order of names; stops at a non-zero return and returns it. */
 int store_each_op(struct store *s, int (*each)(void *arg, const char *name), void *arg, struct err *err);
 /* The verified winner for exactly this (device identity, op, types, problem), of a cold cache if there are both; ERR_NOTFOUND if
- * there is none. types and problem as op_row_print and problem_print write them. */
-int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+ * there is none. types and problem as op_row_print and problem_print write them. Without `code`, what is compiled of it, source and
+ * binaries, which may be long, is empty. */
+int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem, bool code,
                       struct tuned **out, struct err *err);
 /* Calls back with each default for (backend, op, types), by rank, which is freed then; stops at a non-zero return and returns it. */
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
@@ -176,9 +177,6 @@ int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg,
                          struct err *err);
 /* How many winners of the op are not served because it has another interface or contract by now. */
 int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err *err);
-/* The same as store_find_winner, without what is compiled of it: source and binaries, which may be long, are empty. */
-int store_find_terms(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
-                     struct tuned **out, struct err *err);
 /* Statements from now on end with ERR_TIMEOUT after so many of SQLite's own steps, which any machine counts alike; 0: after as many as
  * the file's size excuses, with ERR_CORRUPT. */
 void store_limit(struct store *s, int64_t steps);

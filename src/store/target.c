@@ -2,21 +2,24 @@
 #include "model/plan.h"
 #include "store/sql.h"
 
-/* The update changes nothing: it is there so that an earlier row gives its id, too. */
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err)
 {
+    int rc = sql_row(s, err, "SELECT id FROM device WHERE " IS_DEVICE, "d:i", d, id);
+    if (rc != ERR_NOTFOUND)
+        return rc;
     return sql_row(s, err,
-                   "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) VALUES (?, ?, ?, ?, ?, ?) "
-                   "ON CONFLICT DO UPDATE SET memory = excluded.memory RETURNING id",
+                   "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
                    "d:i", d, id);
 }
 
 static int save_provenance(struct store *s, const struct devspec *d, int64_t device, int64_t *id, struct err *err)
 {
-    return sql_row(s, err,
-                   "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) "
-                   "ON CONFLICT DO UPDATE SET cutune = excluded.cutune RETURNING id",
-                   "illt:i", device, d->uuid, d->driver, CUTUNE_VERSION, id);
+    int rc = sql_row(s, err, "SELECT id FROM provenance WHERE device = ? AND uuid = ? AND driver = ? AND cutune = ?", "illt:i",
+                     device, d->uuid, d->driver, CUTUNE_VERSION, id);
+    if (rc != ERR_NOTFOUND)
+        return rc;
+    return sql_row(s, err, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) RETURNING id", "illt:i",
+                   device, d->uuid, d->driver, CUTUNE_VERSION, id);
 }
 
 static int count_work(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, double *bytes,

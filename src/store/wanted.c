@@ -49,8 +49,6 @@ int store_wanted_trim(struct store *s, int most, struct err *err)
                      "n", most);
 }
 
-#define IS_DEVICE "backend = ?1 AND name = ?2 AND arch = ?3 AND mig = ?4 AND multiprocessors = ?5 AND memory = ?6"
-
 int store_each_wanted(struct store *s, const struct devspec *dev, int (*each)(void *arg, const struct wanted_problem *w), void *arg,
                       struct err *err)
 {

@@ -42,7 +42,7 @@ static int read_kernel(const struct embedded_kernel *k, struct tuned **out, stru
     return 0;
 }
 
-int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem, bool code,
                       struct tuned **out, struct err *err)
 {
     const struct embedded_op *e = op_named(op);
@@ -53,12 +53,6 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
             return read_kernel(k, out, err);
     }
     return err_set(err, ERR_NOTFOUND, "no record of %s %s %s on %s was exported", op, types, problem, dev->name);
-}
-
-int store_find_terms(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
-                     struct tuned **out, struct err *err)
-{
-    return store_find_winner(s, dev, op, types, problem, out, err);
 }
 
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
