@@ -36,13 +36,13 @@ static int add_argument(const struct option_reader *r, const char *word)
 static error_t parse(int key, char *word, struct argp_state *state)
 {
     const struct option_reader *r = state->input;
-    char *member = (char *)r->args + (key & 0xffff);
+    void *member = (char *)r->args + (key & 0xffff);
     if (key >= KEY_ONCE && key < KEY_EACH + 0x10000)
-        return add_word(r, key, word, (struct words *)(void *)member);
+        return add_word(r, key, word, member);
     if (key >= KEY_FLAG && key < KEY_ONCE)
         *(bool *)member = true;
     else if (key >= KEY_WORD && key < KEY_FLAG)
-        *(const char **)(void *)member = word;
+        *(const char **)member = word;
     else if (key == 'o')
         r->args->output = word;
     else if (key == 'h')
@@ -59,12 +59,9 @@ int args_read(const struct command *c, int argc, char **argv, struct args *args,
     const struct argp argp = { .options = c->options, .parser = parse, .args_doc = c->word, .doc = c->doc };
     int rc = argp_parse(&argp, argc, argv, 0, NULL, &(struct option_reader){ c, args, err });
     if (rc)
-        return rc < 0 ? rc : err_set(err, ERR_NOMEM, "out of memory");
+        return rc < 0 ? rc : err_nomem(err);
     if (c->needs_op && !args->op && !args->wanted)
         return err_set(err, ERR_USAGE, "--op is missing: --op NAME, one that `cutune ops` lists, or --op FILE.lua");
-    if (args->db && !*args->db)
-        return err_set(err, ERR_USAGE, "--db '': the name of a file is wanted");
-    if (args->output && !*args->output)
-        return err_set(err, ERR_USAGE, "--output '': the name of a file is wanted");
-    return 0;
+    const char *empty = args->db && !*args->db ? "db" : args->output && !*args->output ? "output" : NULL;
+    return empty ? err_set(err, ERR_USAGE, "--%s '': the name of a file is wanted", empty) : 0;
 }

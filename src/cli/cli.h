@@ -1,4 +1,4 @@
-/* The commands, and what they share of the way a command ends.
+/* The commands, the words of a command line, and what they name.
  *
  * Exit codes, the same for every command:
  *   0  done
@@ -10,31 +10,145 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/err.h"
-#include "cli/args.h"
+#include "model/devspec.h"
+#include "model/op.h"
+#include "model/problem.h"
+#include "store/store.h"
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
 
 /* The command line was wrong: one more code beside those of base/err.h. */
 enum { ERR_USAGE = -100 };
 
+/* ---- the words */
+
+enum { MAX_WORDS = 256 };
+
+struct words {
+    const char *at[MAX_WORDS];
+    int n;
+};
+
+/* What the command line says; null, false or 0 for what it does not say. */
+struct args {
+    struct words ops, shapes, dtypes;
+    const char *op;
+    const char *device, *db, *variant, *config, *arch;
+    const char *strategy, *budget, *seed, *jobs;
+    const char *format, *output, *ptx_choice;
+    const char *word; /* the argument that is no option */
+    bool json, list, measurements, wanted, retune, warm, quiet;
+    bool source, ptx, resources;
+};
+
+/* An option's key says what is to be done with its word: it is kept in a member of struct args. */
+enum { KEY_WORD = 0x10000, KEY_FLAG = 0x20000, KEY_ONCE = 0x30000, KEY_EACH = 0x40000 };
+#define WORD(member) (KEY_WORD + (int)offsetof(struct args, member)) /* the last one given counts */
+#define FLAG(member) (KEY_FLAG + (int)offsetof(struct args, member))
+#define ONCE(member) (KEY_ONCE + (int)offsetof(struct args, member)) /* struct words, but a second one is an error */
+#define EACH(member) (KEY_EACH + (int)offsetof(struct args, member)) /* struct words */
+
+/* A command's options: OPTIONS(OPT_OP, OPT_SHAPE("..."), { ... }). -h is the short form of --help that people try. */
+#define OPTIONS(...)                                                                                                               \
+    (const struct argp_option[])                                                                                                   \
+    {                                                                                                                              \
+        __VA_ARGS__, { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },                                                                  \
+        {                                                                                                                          \
+            0                                                                                                                      \
+        }                                                                                                                          \
+    }
+#define OPT_OP                                                                                                                     \
+    {                                                                                                                              \
+        "op", WORD(op), "NAME|FILE.lua", 0, "The op: a name that `cutune ops` lists, or a script", 0                               \
+    }
+#define OPT_SHAPE(text)                                                                                                            \
+    {                                                                                                                              \
+        "shape", ONCE(shapes), "m=1111,n=113", 0, text, 0                                                                          \
+    }
+#define OPT_DTYPE(text)                                                                                                            \
+    {                                                                                                                              \
+        "dtype", ONCE(dtypes), "i32|T=f16,...", 0, text, 0                                                                         \
+    }
+#define OPT_OUTPUT(text)                                                                                                           \
+    {                                                                                                                              \
+        "output", 'o', "FILE", 0, text, 0                                                                                          \
+    }
+#define OPT_DEVICE                                                                                                                 \
+    {                                                                                                                              \
+        "device", WORD(device), "cuda:0|opencl:0|null:0", 0, "The device, as `cutune devices` names it; without it the best one",  \
+            0                                                                                                                      \
+    }
+#define OPT_DB                                                                                                                     \
+    {                                                                                                                              \
+        "db", WORD(db), "FILE", 0,                                                                                                 \
+            "The database; without it $CUTUNE_DB, else cutune/tuned.db in $XDG_DATA_HOME or ~/.local/share", 0                     \
+    }
+#define OPT_JSON                                                                                                                   \
+    {                                                                                                                              \
+        "json", FLAG(json), NULL, 0, "Print JSON", 0                                                                               \
+    }
+#define OWN_SHAPE   "The problem's sizes; without it the first of the op's own shapes for this device"
+#define USUAL_DTYPE "The problem's element types; without it f32, or the op's first"
+
+/* ---- a command */
+
+/* What a command works on: its words, and what it has found by them. main frees it. */
+struct request {
+    struct args args;
+    const char *home; /* of request_op */
+    struct op **ops;  /* all that were read, */
+    int nops;
+    struct op *op; /* the last of them; null: none */
+    struct devspec dev;
+    struct problem *problems;
+    int nproblems;
+    int *rows; /* of the op's types */
+    int nrows;
+    struct store *store;
+};
+
 /* Functions of this folder that can fail return 0; or a negative code with a line in err, which main prints; or FAILED, if they have
  * printed already what was wrong. */
 struct command {
-    const char *name, *summary; /* summary null: not shown in the help */
+    const char *name, *summary;
     const struct argp_option *options;
     const char *doc;
     const char *word; /* what the argument that is no option is, in the help; null: there is none */
     bool needs_op;    /* --op must be there, or --wanted */
-    int (*run)(const struct args *args, struct err *err);
+    int (*run)(struct request *r, struct err *err);
 };
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
-    tables_command, devices_command, ops_command, doctor_command, worker_command;
+    tables_command, devices_command, ops_command, doctor_command;
 
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);
 
-/* Prints "cutune NAME: ..." on stderr, as one line. Returns FAILED. */
-int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Reads an op by the word that a user gave for it: into r->op. */
+int request_op(struct request *r, const char *word, struct err *err);
+/* The device of --device, or the best one. */
+int request_device(struct request *r, struct err *err);
+/* Types and problems; the op must be there. Without --dtype: f32, or the op's first types. Without --shape: no problem. */
+int request_words(struct request *r, struct err *err);
+/* The same of a device that is there, too; without --shape: the op's own shapes for it. At least one of each. */
+int request_problems(struct request *r, struct err *err);
+/* Op, device and problems. */
+int request_all(struct request *r, struct err *err);
+
+/* Opens --db, or the default database. */
+int request_database(struct request *r, enum store_mode mode, struct err *err);
+/* The same for a command that only reads: if the default database is not there yet, 0, and r->store stays null. */
+int request_read(struct request *r, struct err *err);
+/* "OP f32 m=1111,n=113" */
+void target_print(struct buf *out, const struct op *op, const struct problem *p, int row);
+
+/* If any rows were damaged and left out, says how many in a line: then what was done is not all, and a `rc` of 0 becomes FAILED. */
+int request_damage(const struct request *r, int rc);
+
+void request_free(struct request *r);
 
 #endif

@@ -1,97 +1,66 @@
 /* `cutune doctor`: what is present, what is missing, and what would mend it. */
-#include <stdio.h>
 #include <string.h>
 
-#include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/targets.h"
 #include "cli/text.h"
 #include "device/device.h"
 #include "op/load.h"
 
-/* One thing looked at, how it is, and the lines that say what was seen. */
-struct diagnosis {
-    const char *what;
-    enum state { MISSING, GOOD, NONE_YET, BAD } state;
-    struct buf says;
-    bool lines; /* several of them; else all of it is one */
+struct findings {
+    bool json;
+    json_t *array; /* of JSON; text is printed at once */
 };
-static const char *const states[] = { "missing", "good", "none", "bad" };
 
-/* Whether a device of this backend can be tuned: there is one, and its compiler opens. */
-static struct diagnosis look_at_backend(const struct backend *b)
+/* One thing looked at, how it is, and what was seen: several lines, or else all of it is one. Frees what it says. */
+static void add(struct findings *f, const char *what, const char *state, bool lines, struct buf *says)
 {
-    static struct devspec first;
-    struct diagnosis f = { .what = b->name, .lines = true };
-    struct err err = { 0 };
-    struct compiler *compiler = NULL;
-    int n = b->list(&first, 1, &err);
-    b->doctor(&f.says);
-    if (n <= 0)
-        return f;
-    if (!b->compiling->open(&first, &compiler, &err)) {
-        f.state = GOOD;
-        b->compiling->close(compiler);
-    } else {
-        buf_fmt(&f.says, "%s: %s\n", b->name, err.msg);
+    const char *text = buf_text(says);
+    if (f->json)
+        f->array = json_append(f->array, json_pack("{s:s, s:s, s:o}", "what", what, "state", state, "says", json_text(text)));
+    for (const char *mark = state; !f->json && *text; mark = "") {
+        size_t n = lines ? strcspn(text, "\n") : strlen(text);
+        text_line("%-7s  %.*s", mark, (int)n, text);
+        text += n + (text[n] == '\n');
     }
-    return f;
+    buf_free(says);
 }
 
-static struct diagnosis look_at_home(void)
+static bool look_at_home(struct findings *f)
 {
-    struct diagnosis f = { .what = "files" };
+    struct buf says = { 0 };
     struct err err = { 0 };
     const char *home;
-    f.state = home_find(&home, &err) ? MISSING : GOOD;
-    buf_fmt(&f.says, "files: %s\n", f.state == GOOD ? home : err.msg);
-    return f;
+    bool good = !home_find(&home, &err);
+    buf_fmt(&says, "files: %s\n", good ? home : err.msg);
+    add(f, "files", good ? "good" : "missing", false, &says);
+    return good;
 }
 
-static struct diagnosis look_at_database(const struct args *args)
+static void look_at_database(struct findings *f, struct request *r)
 {
-    struct diagnosis f = { .what = "database" };
+    struct buf says = { 0 };
     struct err err = { 0 };
-    struct store *store = NULL;
-    int rc = database_open(args, STORE_READ, &store, &err);
-    f.state = !rc ? GOOD : rc == ERR_NOTFOUND ? NONE_YET : BAD;
-    buf_fmt(&f.says, "database: %s\n", store ? store_path(store) : err.msg);
-    store_close(store);
-    return f;
+    int rc = request_database(r, STORE_READ, &err);
+    buf_fmt(&says, "database: %s\n", rc ? err.msg : store_path(r->store));
+    add(f, "database", !rc ? "good" : rc == ERR_NOTFOUND ? "none" : "bad", false, &says);
 }
 
-static void print_finding(const struct diagnosis *f)
+/* Whether a device of this backend can be tuned: there is one, and its compiler opens. */
+static bool look_at_backend(struct findings *f, const struct backend *b)
 {
-    const char *mark = states[f->state];
-    for (const char *line = buf_text(&f->says); *line; mark = "") {
-        size_t n = f->lines ? strcspn(line, "\n") : strlen(line);
-        text_line("%-7s  %.*s", mark, (int)n, line);
-        line += n + (line[n] == '\n');
-    }
-}
-
-static json_t *finding_json(const struct diagnosis *f)
-{
-    json_t *o = json_with(json_object(), "what", json_text(f->what));
-    o = json_with(o, "state", json_text(states[f->state]));
-    return json_with(o, "says", json_text(buf_text(&f->says)));
-}
-
-static int print_findings(struct diagnosis *found, int n, bool can_tune, bool json, struct err *err)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++) {
-        if (json)
-            array = json_append(array, finding_json(&found[i]));
-        else
-            print_finding(&found[i]);
-        buf_free(&found[i].says);
-    }
-    if (json)
-        return json_print(json_with(json_with(json_object(), "can_tune", json_boolean(can_tune)), "findings", array), err);
-    json_decref(array);
-    return 0;
+    static struct devspec first;
+    struct buf says = { 0 };
+    struct err err = { 0 };
+    struct compiler *compiler = NULL;
+    bool present = b->list(&first, 1, &err) > 0;
+    b->doctor(&says);
+    bool good = present && !b->compiling->open(&first, &compiler, &err);
+    if (good)
+        b->compiling->close(compiler);
+    else if (present)
+        buf_fmt(&says, "%s: %s\n", b->name, err.msg);
+    add(f, b->name, good ? "good" : "missing", true, &says);
+    return good;
 }
 
 static int none_tunable(struct err *err)
@@ -105,28 +74,22 @@ static int none_tunable(struct err *err)
     return rc;
 }
 
-static int examine(const struct args *args, struct err *err)
+static int examine(struct request *r, struct err *err)
 {
-    enum { MAX_FINDINGS = 16 };
-    struct diagnosis found[MAX_FINDINGS] = { look_at_home(), look_at_database(args) };
-    bool files = found[0].state == GOOD, tunable = false;
-    int n = 2;
-    for (int i = 0; backend_real(i) && n < MAX_FINDINGS; i++) {
-        found[n] = look_at_backend(backend_real(i));
-        tunable |= found[n++].state == GOOD;
-    }
-    int rc = print_findings(found, n, tunable && files, args->json, err);
-    if (!rc && !tunable)
-        rc = none_tunable(err);
-    return rc || files ? rc : FAILED;
+    const struct backend *b;
+    struct findings f = { .json = r->args.json, .array = r->args.json ? json_array() : NULL };
+    bool files = look_at_home(&f), tunable = false;
+    look_at_database(&f, r);
+    for (int i = 0; (b = backend_real(i)); i++)
+        tunable |= look_at_backend(&f, b);
+    int rc = f.json ? json_print(json_pack("{s:b, s:o}", "can_tune", tunable && files, "findings", f.array), err) : 0;
+    return rc ?: !tunable ? none_tunable(err) : files ? 0 : FAILED;
 }
-
-static const struct argp_option options[] = { { OPT_DB }, { OPT_JSON }, { OPT_HELP }, { 0 } };
 
 const struct command doctor_command = {
     .name = "doctor",
     .summary = "what is present, what is missing, and what would mend it",
-    .options = options,
+    .options = OPTIONS(OPT_DB, OPT_JSON),
     .doc = "Says what cutune finds on this machine, what is missing, and what would mend it.\n"
            "The exit status is 0 if cutune's own files are found and at least one device can be tuned."
            "\vExamples:\n"

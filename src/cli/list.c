@@ -4,56 +4,16 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/targets.h"
 #include "cli/text.h"
 #include "export/export.h"
 
-/* What is listed: the op, types and problem as the database writes them; empty: any. */
-struct filter {
-    struct buf op, types, problem;
-};
-
-/* From --op, --shape and --dtype. */
-static int filter_read(const struct args *args, struct filter *out, struct err *err)
-{
-    struct targets t = { 0 };
-    bool limited = args->shapes.n || args->dtypes.n, is_name = args->op && !strchr(args->op, '/') && !strchr(args->op, '.');
-    if (!args->op && limited)
-        return err_set(err, ERR_USAGE, "%s needs --op: sizes and types are those of an op", args->shapes.n ? "--shape" : "--dtype");
-    if (!args->op)
-        return 0;
-    if (is_name && !limited) { /* stored, perhaps from a script that is elsewhere */
-        buf_str(&out->op, args->op);
-        return 0;
-    }
-    int rc = targets_op(args, &t, err) ?: targets_words(args, &t, err);
-    if (!rc)
-        buf_str(&out->op, t.op->name);
-    if (!rc && args->dtypes.n)
-        op_row_print(&out->types, t.op, t.rows[0]);
-    if (!rc && args->shapes.n)
-        problem_print(&out->problem, t.op, &t.problems[0]);
-    targets_free(&t);
-    return rc;
-}
-
-static void filter_free(struct filter *f)
-{
-    buf_free(&f->op);
-    buf_free(&f->types);
-    buf_free(&f->problem);
-}
-
-static bool fits(const struct buf *filter, const char *text)
-{
-    return !filter->len || strcmp(buf_text(filter), text) == 0;
-}
+enum { FILTERS = 3 };
+static const char *const filter_keys[FILTERS] = { "op", "dtype", "problem" };
 
 /* A listing as it grows: JSON, or a table for each title. */
-struct list_rows {
+struct listing {
     const struct kind *kind;
-    struct filter filter;
+    struct buf filter[FILTERS]; /* what is listed, as the database writes it; empty: any */
     bool json;
     struct section {
         struct buf title;
@@ -66,18 +26,53 @@ struct list_rows {
 struct kind {
     const struct row_column *columns;
     void (*title)(struct buf *out, const void *row); /* of the table that a row belongs to */
-    int (*each)(struct store *s, struct list_rows *l);
-    const char *none, *none_such; /* what is said of a database that has none */
+    const char *none, *none_such, *no_database;      /* what is said of a database that has none, and if there is no database */
 };
 
+/* From --op, --shape and --dtype. */
+static int filter_read(struct request *r, struct buf *filter, struct err *err)
+{
+    const struct args *args = &r->args;
+    bool limited = args->shapes.n || args->dtypes.n, is_name = args->op && !strchr(args->op, '/') && !strchr(args->op, '.');
+    if (!args->op && limited)
+        return err_set(err, ERR_USAGE, "%s needs --op: sizes and types are those of an op", args->shapes.n ? "--shape" : "--dtype");
+    if (!args->op)
+        return 0;
+    if (is_name && !limited) { /* stored, perhaps from a script that is elsewhere */
+        buf_str(&filter[0], args->op);
+        return 0;
+    }
+    int rc = request_op(r, args->op, err) ?: request_words(r, err);
+    if (rc)
+        return rc;
+    buf_str(&filter[0], r->op->name);
+    if (args->dtypes.n)
+        op_row_print(&filter[1], r->op, r->rows[0]);
+    if (args->shapes.n)
+        problem_print(&filter[2], r->op, &r->problems[0]);
+    return 0;
+}
+
+static bool fits(const struct listing *l, const void *row)
+{
+    bool fit = true;
+    for (int i = 0; fit && i < FILTERS; i++) {
+        const struct row_column *c = l->kind->columns;
+        while (l->filter[i].len && (!c->key || strcmp(c->key, filter_keys[i])))
+            c++;
+        fit = !l->filter[i].len || !strcmp(column_value(c, row, NULL).s, l->filter[i].data);
+    }
+    return fit;
+}
+
 /* Rows of one table need not follow each other, though most do. */
-static struct rows *rows_for(struct list_rows *l, const void *row)
+static struct rows *rows_for(struct listing *l, const void *row)
 {
     struct buf title = { 0 };
     if (!l->json)
         l->kind->title(&title, row);
     int i = l->n - 1;
-    while (i >= 0 && strcmp(buf_text(&l->sections[i].title), buf_text(&title)) != 0)
+    while (i >= 0 && strcmp(buf_text(&l->sections[i].title), buf_text(&title)))
         i--;
     if (i < 0 && !title.failed && mem_grow((void **)&l->sections, l->n, sizeof *l->sections)) {
         i = l->n++;
@@ -88,9 +83,9 @@ static struct rows *rows_for(struct list_rows *l, const void *row)
     return i < 0 ? NULL : &l->sections[i].rows;
 }
 
-static int add_row(struct list_rows *l, const char *op, const char *types, const char *problem, const void *row)
+static int add_row(struct listing *l, const void *row)
 {
-    if (!fits(&l->filter.op, op) || !fits(&l->filter.types, types) || !fits(&l->filter.problem, problem))
+    if (!fits(l, row))
         return 0;
     struct rows *rows = rows_for(l, row);
     if (!rows)
@@ -109,13 +104,11 @@ static void winner_title(struct buf *out, const void *row)
 
 static int add_winner(void *listing, const struct listed *w)
 {
-    return add_row(listing, w->op, w->types, w->problem, w);
+    return add_row(listing, w);
 }
 
-static int each_winner(struct store *s, struct list_rows *l)
-{
-    return store_each_winner(s, add_winner, l, l->err);
-}
+static const struct kind winners = { winner_columns, winner_title, "nothing is tuned yet in %s: cutune run --op NAME",
+                                     "no such result in %s: cutune run --op NAME", "nothing is tuned yet: cutune run --op NAME" };
 
 /* ---------------------------------------------------------------------------------------------------------------- measurements */
 
@@ -164,13 +157,12 @@ static void tried_title(struct buf *out, const void *row)
 
 static int add_tried(void *listing, const struct tried *t)
 {
-    return add_row(listing, t->op, t->types, t->problem, t);
+    return add_row(listing, t);
 }
 
-static int each_tried(struct store *s, struct list_rows *l)
-{
-    return store_each_tried(s, add_tried, l, l->err);
-}
+static const struct kind measurements = { tried_columns, tried_title, "no such measurement in %s: `cutune run` makes them",
+                                          "no such measurement in %s: `cutune run` makes them",
+                                          "nothing is tuned yet: cutune run --op NAME" };
 
 /* ---------------------------------------------------------------------------------------------------------------- wanted */
 
@@ -202,29 +194,20 @@ static void wanted_title(struct buf *out, const void *row)
 
 static int add_wanted(void *listing, const struct wanted_problem *w)
 {
-    return add_row(listing, w->op, w->types, w->sizes, w);
+    return add_row(listing, w);
 }
 
-static int each_wanted(struct store *s, struct list_rows *l)
-{
-    return store_each_wanted(s, NULL, add_wanted, l, l->err);
-}
+static const struct kind wanted = { wanted_columns, wanted_title, "nothing is wanted in %s", "nothing of that is wanted in %s",
+                                    "nothing is wanted" };
 
 /* ---------------------------------------------------------------------------------------------------------------- the command */
 
-static const struct kind winners = { winner_columns, winner_title, each_winner, "nothing is tuned yet in %s: cutune run --op NAME",
-                                     "no such result in %s: cutune run --op NAME" };
-static const struct kind measurements = { tried_columns, tried_title, each_tried,
-                                          "no such measurement in %s: `cutune run` makes them",
-                                          "no such measurement in %s: `cutune run` makes them" };
-static const struct kind wanted = { wanted_columns, wanted_title, each_wanted, "nothing is wanted in %s",
-                                    "nothing of that is wanted in %s" };
-
-static int print_sections(struct list_rows *l, int rc)
+/* Prints, if `rc` is 0, and frees. */
+static int print_sections(struct listing *l, int rc)
 {
     for (int i = 0; i < l->n; i++) {
         if (i && !rc)
-            text_line("%s", "");
+            puts("");
         if (!l->json && !rc)
             text_line("%s", buf_text(&l->sections[i].title));
         rc = rows_end(&l->sections[i].rows, 2, rc, l->err);
@@ -234,54 +217,49 @@ static int print_sections(struct list_rows *l, int rc)
     return rc;
 }
 
-static void say_none(const struct list_rows *l, const struct store *store)
+static void say_none(const struct listing *l, const struct store *store)
 {
+    const struct kind *k = l->kind;
     if (l->json)
         puts("[]");
     else if (!store)
-        text_line(l->kind == &wanted ? "nothing is wanted" : "nothing is tuned yet: cutune run --op NAME");
+        text_line("%s", k->no_database);
     else
-        text_line(l->filter.op.len ? l->kind->none_such : l->kind->none, store_path(store));
+        text_line(l->filter[0].len ? k->none_such : k->none, store_path(store));
 }
 
-static int list(const struct args *args, struct err *err)
+static int list(struct request *r, struct err *err)
 {
-    struct store *store = NULL;
-    struct list_rows l = { .kind = args->measurements ? &measurements
-                                   : args->wanted     ? &wanted
-                                                      : &winners,
-                           .json = args->json,
-                           .err = err };
+    const struct args *args = &r->args;
+    struct listing l = { .kind = args->measurements ? &measurements
+                                 : args->wanted     ? &wanted
+                                                    : &winners,
+                         .json = args->json,
+                         .err = err };
     if (args->measurements && args->wanted)
         return err_set(err, ERR_USAGE, "--measurements and --wanted: one of them at a time");
-    int rc = filter_read(args, &l.filter, err) ?: database_read(args, &store, err);
-    if (!rc && store)
-        rc = l.kind->each(store, &l);
+    int rc = filter_read(r, l.filter, err) ?: request_read(r, err);
+    if (!rc && r->store)
+        rc = args->measurements ? store_each_tried(r->store, add_tried, &l, err)
+             : args->wanted     ? store_each_wanted(r->store, NULL, add_wanted, &l, err)
+                                : store_each_winner(r->store, add_winner, &l, err);
     if (!rc && !l.n)
-        say_none(&l, store);
-    rc = database_done(store, print_sections(&l, rc));
-    store_close(store);
-    filter_free(&l.filter);
+        say_none(&l, r->store);
+    rc = request_damage(r, print_sections(&l, rc));
+    for (int i = 0; i < FILTERS; i++)
+        buf_free(&l.filter[i]);
     return rc;
 }
-
-static const struct argp_option options[] = {
-    { "measurements", FLAG(measurements), NULL, 0, "Every configuration that was tried, with its outcome and the reason", 0 },
-    { "wanted", FLAG(wanted), NULL, 0, "What applications asked for and got no exact answer to: `cutune run --wanted` tunes it",
-      0 },
-    { "op", WORD(op), "NAME|FILE.lua", 0, "Only of this op", 0 },
-    { OPT_SHAPE("Only of this problem of --op") },
-    { OPT_DTYPE("Only for these element types of --op") },
-    { OPT_DB },
-    { OPT_JSON },
-    { OPT_HELP },
-    { 0 },
-};
 
 const struct command list_command = {
     .name = "list",
     .summary = "what is tuned so far",
-    .options = options,
+    .options = OPTIONS(
+        { "measurements", FLAG(measurements), NULL, 0, "Every configuration that was tried, with its outcome and the reason", 0 },
+        { "wanted", FLAG(wanted), NULL, 0, "What applications asked for and got no exact answer to: `cutune run --wanted` tunes it",
+          0 },
+        { "op", WORD(op), "NAME|FILE.lua", 0, "Only of this op", 0 }, OPT_SHAPE("Only of this problem of --op"),
+        OPT_DTYPE("Only for these element types of --op"), OPT_DB, OPT_JSON),
     .doc = "Lists what is tuned: the winner of each problem. With --measurements it lists all that was tried,\n"
            "and why what failed did so; with --wanted what applications asked for, how often, and what that\n"
            "costs them."

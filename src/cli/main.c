@@ -10,11 +10,12 @@
 
 #include "child/process.h"
 #include "cli/cli.h"
-#include "cli/messages.h"
+#include "cli/text.h"
+#include "worker/child.h"
 
 static const struct command *const commands[] = {
     &run_command,    &lookup_command, &list_command,    &space_command, &show_command,   &export_command,
-    &header_command, &tables_command, &devices_command, &ops_command,   &doctor_command, &worker_command,
+    &header_command, &tables_command, &devices_command, &ops_command,   &doctor_command,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -32,8 +33,7 @@ static void usage(FILE *out)
           "Tunes compute kernels for the devices at hand and remembers what was fastest.\n\n",
           out);
     for (int i = 0; i < COMMANDS; i++)
-        if (commands[i]->summary)
-            fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nExamples:\n"
           "  cutune run --op NAME\n"
           "  cutune lookup --op NAME --shape m=4096,n=4096 --dtype f32\n"
@@ -52,10 +52,11 @@ static int tell(int rc, const struct err *err)
 
 static int start(const struct command *c, int argc, char **argv)
 {
-    struct args args = { 0 };
+    struct request r = { 0 };
     struct err err = { 0 };
     argv[0] = messages_name(c->name);
-    int rc = args_read(c, argc, argv, &args, &err) ?: c->run(&args, &err);
+    int rc = args_read(c, argc, argv, &r.args, &err) ?: c->run(&r, &err);
+    request_free(&r);
     return tell(rc, &err);
 }
 
@@ -70,7 +71,7 @@ static int help(const char *name)
     const struct command *c = name ? find(name) : NULL;
     if (name && !c)
         return usage_error("no help for '%s': there is no such command; `cutune help` lists them", name);
-    if (c && c->summary)
+    if (c)
         return start(c, 2, (char *[]){ NULL, "--help", NULL });
     usage(stdout);
     return DONE;
@@ -79,21 +80,26 @@ static int help(const char *name)
 static int dispatch(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
+    const struct command *c = word ? find(word) : NULL;
+    if (c)
+        return start(c, argc - 1, argv + 1);
     if (!word) {
         usage(stderr);
         return USAGE;
     }
-    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+    if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
         puts(argp_program_version);
         return DONE;
     }
-    if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "-h") == 0)
+    if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-?") || !strcmp(word, "-h"))
         return argc > 3 ? usage_error("unexpected '%s': help takes the name of one command", argv[3]) : help(argv[2]);
-    const struct command *c = find(word);
-    if (c)
-        return start(c, argc - 1, argv + 1);
-    return usage_error(word[0] == '-' ? "unknown option '%s': `cutune help` lists the commands"
-                                      : "unknown command '%s': `cutune help` lists the commands",
+    if (!strcmp(word, "worker")) { /* a process that the tuner starts for itself: not for people, so not in the help */
+        messages_name(word);
+        return argc == 3 ? worker_main(argv[2])
+                         : usage_error("%s is wanted, the kind of worker; `cutune run` starts these itself", "one argument");
+    }
+    return usage_error(*word == '-' ? "unknown option '%s': `cutune help` lists the commands"
+                                    : "unknown command '%s': `cutune help` lists the commands",
                        word);
 }
 

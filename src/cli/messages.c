@@ -1,13 +1,11 @@
-#include "cli/messages.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/util.h"
 #include "cli/cli.h"
+#include "cli/text.h"
 
 /* "cutune", or "cutune run" while a command runs. */
 static char program[80] = "cutune";
@@ -45,7 +43,6 @@ int complain(const char *fmt, ...)
     va_end(args);
     return FAILED;
 }
-
 /* One line, or a part of one that is longer than the stream's buffer. */
 static void write_line(const char *text, size_t n, bool ends)
 {

@@ -1,10 +1,6 @@
 /* `cutune ops`: the ops that are installed. */
-#include <stdio.h>
-
 #include "base/mem.h"
-#include "cli/args.h"
 #include "cli/cli.h"
-#include "cli/json.h"
 #include "cli/text.h"
 #include "op/load.h"
 
@@ -44,32 +40,28 @@ static const struct row_column columns[] = {
     { 0 },
 };
 
-static int list_ops(const struct args *args, struct err *err)
+static int list_ops(struct request *r, struct err *err)
 {
     char **names = NULL;
     int n = 0, failed = 0, rc = op_names(&names, &n, err);
     if (rc)
         return rc;
-    struct rows rows = rows_of(columns, args->json);
+    struct rows rows = rows_of(columns, r->args.json);
     for (int i = 0; i < n; i++) {
-        struct op *op = NULL;
-        if (op_load(names[i], &op, err))
+        if (request_op(r, names[i], err))
             failed = complain("%s", err->msg);
         else
-            rows_add(&rows, op);
-        op_free(op);
+            rows_add(&rows, r->op);
         mem_free(names[i]);
     }
     mem_free(names);
     return rows_end(&rows, 0, 0, err) ?: failed;
 }
 
-static const struct argp_option options[] = { { OPT_JSON }, { OPT_HELP }, { 0 } };
-
 const struct command ops_command = {
     .name = "ops",
     .summary = "the ops that are known",
-    .options = options,
+    .options = OPTIONS(OPT_JSON),
     .doc = "Lists the ops that are installed, with their sizes, element types and variants.\n"
            "A script of your own is named by its file: --op ./my_op.lua"
            "\vExamples:\n"

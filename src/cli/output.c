@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/util.h"
 
 static int failed(const struct output *o, const char *what, struct err *err)
 {
@@ -17,56 +20,76 @@ static bool is_stdout(const struct stat *st)
     return fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == st->st_dev && out.st_ino == st->st_ino;
 }
 
-/* Not created and not cut: what is there is no file of data, or another has begun it. */
-static int begin_straight(struct output *o, bool as_stdout, struct err *err)
-{
-    int fd = as_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(o->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-    o->file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (o->file)
-        return 0;
-    int rc = failed(o, "", err);
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
-/* Where a link leads, or the path itself. */
-static int find_target(struct output *o, bool there, struct err *err)
+/* Makes the new file beside the place that it will take: where a link leads, or the path itself. */
+static int begin_beside(struct output *o, bool there, struct err *err)
 {
     struct stat link;
     if (!there && lstat(o->path, &link) == 0 && S_ISLNK(link.st_mode))
         return err_set(err, ERR_IO, "%s: a link to what is not there", o->path);
-    char *real = there ? realpath(o->path, NULL) : NULL;
-    if (there && !real)
+    o->target = there ? realpath(o->path, NULL) : strdup(o->path);
+    if (!o->target)
         return failed(o, "", err);
-    buf_str(&o->target, there ? real : o->path);
-    free(real); /* the C library's */
-    return buf_check(&o->target, err);
-}
-
-static int begin_beside(struct output *o, struct err *err)
-{
-    const char *slash = strrchr(o->target.data, '/');
-    buf_put(&o->beside, o->target.data, slash ? (size_t)(slash + 1 - o->target.data) : 0);
-    buf_str(&o->beside, ".cutune-XXXXXX");
+    const char *slash = strrchr(o->target, '/');
+    buf_fmt(&o->beside, "%.*s.cutune-XXXXXX", slash ? (int)(slash + 1 - o->target) : 0, o->target);
     if (o->beside.failed)
         return err_nomem(err);
-    int fd = mkostemp(o->beside.data, O_CLOEXEC);
-    if (fd < 0)
-        return failed(o, "cannot make a file in its folder: ", err);
-    o->file = fdopen(fd, "w");
-    if (o->file)
-        return 0;
-    int rc = failed(o, "", err);
-    close(fd);
-    unlink(o->beside.data);
-    return rc;
+    o->fd = mkostemp(o->beside.data, O_CLOEXEC);
+    return o->fd < 0 ? failed(o, "cannot make a file in its folder: ", err) : 0;
 }
 
 static void forget(struct output *o)
 {
-    buf_free(&o->target);
+    free(o->target); /* the C library's */
     buf_free(&o->beside);
+}
+
+int output_begin(struct output *o, const char *path, struct err *err)
+{
+    *o = (struct output){ .path = path };
+    bool there = stat(path, &o->old) == 0;
+    if (!there && errno != ENOENT)
+        return failed(o, "", err);
+    bool is_out = there && is_stdout(&o->old);
+    if (there && (is_out || !S_ISREG(o->old.st_mode))) {
+        /* Not created and not cut: what is there is no file of data, or another has begun it. */
+        o->fd = is_out ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+        return o->fd < 0 ? failed(o, "", err) : 0;
+    }
+    if (there && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
+        return failed(o, "cannot write it: ", err);
+    if (!there)
+        o->old = (struct stat){ 0 };
+    int rc = begin_beside(o, there, err);
+    if (rc)
+        forget(o);
+    return rc;
+}
+
+/* What a plain open would have given it, or what the old one had. Another's file stays another's only if the system lets it. */
+static int settle(const struct output *o)
+{
+    if (o->old.st_mode) {
+        (void)!fchown(o->fd, o->old.st_uid, o->old.st_gid);
+        return fchmod(o->fd, o->old.st_mode & 0777);
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    return fchmod(o->fd, 0666 & ~mask);
+}
+
+int output_end(struct output *o, int rc, struct err *err)
+{
+    bool beside = o->target;
+    if (!rc && beside && settle(o))
+        rc = failed(o, "", err);
+    if (close(o->fd) && !rc)
+        rc = failed(o, "not written in full: ", err);
+    if (!rc && beside && rename(o->beside.data, o->target))
+        rc = failed(o, "", err);
+    if (rc && beside)
+        unlink(o->beside.data);
+    forget(o);
+    return rc;
 }
 
 static bool begins_with(const char *path, const char *magic, size_t n)
@@ -86,25 +109,18 @@ static bool is_database(const char *path)
            begins_with(path, "\x37\x7f\x06\x83", 4) || begins_with(path, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
 }
 
-/* Whether SQLite would take the name for a part of the database beside it. */
 int output_name(const char *path, struct err *err)
 {
-    static const char *const ends[] = { "-wal", "-shm", "-journal" };
-    size_t n = strlen(path);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t end = strlen(ends[i]);
-        if (n <= end || strcmp(path + n - end, ends[i]) != 0)
-            continue;
-        struct buf base = { 0 };
-        buf_put(&base, path, n - end);
-        bool part = !base.failed && is_database(base.data);
-        int rc = buf_check(&base, err);
-        if (part)
-            rc = err_set(err, ERR_INVALID, "%s: belongs to the database %s: choose another name", path, base.data);
-        buf_free(&base);
-        return rc;
-    }
-    return 0;
+    const char *end = strrchr(path, '-');
+    if (!end || end == path || (strcmp(end, "-wal") && strcmp(end, "-shm") && strcmp(end, "-journal")))
+        return 0;
+    struct buf base = { 0 };
+    buf_put(&base, path, (size_t)(end - path));
+    int rc = buf_check(&base, err);
+    if (!rc && is_database(base.data))
+        rc = err_set(err, ERR_INVALID, "%s: belongs to the database %s: choose another name", path, base.data);
+    buf_free(&base);
+    return rc;
 }
 
 int output_spares(const char *path, const char *input, struct err *err)
@@ -129,75 +145,19 @@ static int check_spared(const char *path, bool there, struct err *err)
     return rc;
 }
 
-int output_begin(struct output *o, const char *path, struct err *err)
-{
-    struct stat st;
-    bool there = stat(path, &st) == 0;
-    int rc = there && !S_ISREG(st.st_mode) ? 0 : check_spared(path, there, err);
-    if (!rc)
-        return output_begin_over(o, path, err);
-    *o = (struct output){ .path = path };
-    return rc;
-}
-
-int output_begin_over(struct output *o, const char *path, struct err *err)
-{
-    *o = (struct output){ .path = path };
-    bool there = stat(path, &o->old) == 0;
-    if (!there && errno != ENOENT)
-        return failed(o, "", err);
-    if (there && (!S_ISREG(o->old.st_mode) || is_stdout(&o->old)))
-        return begin_straight(o, is_stdout(&o->old), err);
-    if (there && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
-        return failed(o, "cannot write it: ", err);
-    if (!there)
-        o->old = (struct stat){ 0 };
-    int rc = find_target(o, there, err) ?: begin_beside(o, err);
-    if (rc)
-        forget(o);
-    return rc;
-}
-
-/* What a plain open would have given it, or what the old one had. Another's file stays another's only if the system lets it. */
-static int settle(const struct output *o, int fd)
-{
-    if (o->old.st_mode) {
-        (void)!fchown(fd, o->old.st_uid, o->old.st_gid);
-        return fchmod(fd, o->old.st_mode & 0777);
-    }
-    mode_t mask = umask(0);
-    umask(mask);
-    return fchmod(fd, 0666 & ~mask);
-}
-
-int output_end(struct output *o, int rc, struct err *err)
-{
-    bool beside = o->beside.len;
-    if (!rc && fflush(o->file))
-        rc = failed(o, "not written in full: ", err);
-    if (!rc && beside && settle(o, fileno(o->file)))
-        rc = failed(o, "", err);
-    if (fclose(o->file) && !rc)
-        rc = failed(o, "not written in full: ", err);
-    if (!rc && beside && rename(o->beside.data, o->target.data))
-        rc = failed(o, "", err);
-    if (rc && beside)
-        unlink(o->beside.data);
-    forget(o);
-    return rc;
-}
-
 int output_write(const char *path, const struct buf *text, struct err *err)
 {
     struct output o;
+    struct stat st;
     if (!path) {
         fwrite(text->data, 1, text->len, stdout);
         return 0;
     }
-    int rc = output_begin(&o, path, err);
+    bool there = stat(path, &st) == 0;
+    int rc = (there && !S_ISREG(st.st_mode) ? 0 : check_spared(path, there, err)) ?: output_begin(&o, path, err);
     if (rc)
         return rc;
-    if (fwrite(text->data, 1, text->len, o.file) != text->len)
+    if (!write_all(o.fd, text->data, text->len))
         rc = failed(&o, "not written in full: ", err);
     return output_end(&o, rc, err);
 }

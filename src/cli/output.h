@@ -9,32 +9,30 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 
+/* Writes the text; path null: to the standard output, whose failures main tells. */
+int output_write(const char *path, const struct buf *text, struct err *err);
+
+/* Refuses, for a command that reads `input`, to write over it. */
+int output_spares(const char *path, const char *input, struct err *err);
+/* Refuses a name that SQLite would take for a part of the database beside it. */
+int output_name(const char *path, struct err *err);
+
+/* The steps of it, for who has seen himself to what is there: tables may take the place of tables. */
 struct output {
-    const char *path;  /* as the user wrote it */
-    FILE *file;        /* to write into */
-    struct buf target; /* the place that a new file takes; empty: written straight into */
+    const char *path;  /* as the user wrote it; must outlive this */
+    int fd;            /* to write into */
+    char *target;      /* the place that a new file takes; null: written straight into */
     struct buf beside; /* the new file's name until then */
     struct stat old;   /* of the file that is replaced; st_mode 0: there was none */
 };
-
-/* Refuses a name that SQLite would take for a part of the database beside it. */
-int output_name(const char *path, struct err *err);
-/* Refuses, for a command that reads `input`, to write over it. */
-int output_spares(const char *path, const char *input, struct err *err);
-/* The path must outlive the output. Failed, there is nothing to end. */
+/* Failed, there is nothing to end. */
 int output_begin(struct output *o, const char *path, struct err *err);
-/* The same for who has seen himself to what is there: tables may take the place of tables. */
-int output_begin_over(struct output *o, const char *path, struct err *err);
 /* rc: what came of the writing; where that failed, what was there stays, and rc is returned. */
 int output_end(struct output *o, int rc, struct err *err);
-
-/* All in one; path null: to the standard output, whose failures main tells. */
-int output_write(const char *path, const struct buf *text, struct err *err);
 
 #endif

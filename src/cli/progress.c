@@ -1,18 +1,9 @@
-#include "cli/progress.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/err.h"
-#include "cli/cli.h"
-#include "cli/text.h"
-
-struct progress progress_start(bool quiet)
-{
-    return (struct progress){ .quiet = quiet, .terminal = isatty(STDERR_FILENO) };
-}
+#include "cli/run.h"
 
 static int terminal_columns(void)
 {
@@ -30,8 +21,6 @@ static void clock_text(double seconds, char out[32])
 void progress_show(void *arg, const struct tune_progress *p)
 {
     const struct progress *progress = arg;
-    if (progress->quiet || !progress->terminal)
-        return;
     struct buf line = { 0 };
     char left[32];
     buf_fmt(&line, "%s  %s %" PRId64, progress->title, p->phase, p->done);
@@ -52,28 +41,23 @@ void progress_show(void *arg, const struct tune_progress *p)
     buf_free(&line);
 }
 
-static void clear_line(void)
+static void clear_line(const struct progress *progress)
 {
-    dprintf(STDERR_FILENO, "\r\033[K");
+    if (progress->terminal)
+        dprintf(STDERR_FILENO, "\r\033[K");
 }
 
 void progress_note(void *arg, const char *line)
 {
     const struct progress *progress = arg;
-    if (progress->terminal && !progress->quiet)
-        clear_line();
+    clear_line(progress);
     complain("%s: %s", progress->title, line);
 }
 
-void progress_end(struct progress *progress, const struct tune_report *report)
+void progress_end(const struct progress *progress, const struct tune_report *report)
 {
-    if (progress->quiet)
-        return;
-    if (progress->terminal) {
-        clear_line();
-        return;
-    }
-    if (!report)
+    clear_line(progress);
+    if (progress->terminal || !report)
         return;
     fprintf(stderr, "%s: %" PRId64 " of %" PRId64 " tried, %" PRId64 " of them now", progress->title, report->tried, report->valid,
             report->measured);

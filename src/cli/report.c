@@ -1,47 +1,36 @@
-#include "cli/report.h"
-
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 
-#include "cli/json.h"
-#include "cli/shell.h"
-#include "cli/text.h"
+#include "cli/run.h"
+
+/* ---- as tables */
 
 static void entry_row(struct text_table *table, const char *label, const struct op *op, const struct tune_entry *e,
                       const struct tune_report *r)
 {
-    struct buf config = { 0 };
+    struct buf config = { 0 }, share = { 0 };
     if (e->config.variant < 0)
         return;
     config_print(&config, op, &e->config);
-    bool timed = e->time_ns > 0;
-    table_cell(table, "%s", label);
-    table_cell(table, "%s", timed ? text_time(e->time_ns) : outcome_name(e->outcome));
-    table_cell(table, "%s", text_speed(e->gb_per_s, e->gflop_per_s));
-    if (timed && e->gb_per_s > 0 && r->copy_gb_per_s > 0)
-        table_cell(table, "%.0f%%", 100 * e->gb_per_s / r->copy_gb_per_s);
-    else
-        table_cell(table, "%s", "");
-    table_cell(table, "%s %s", op->variants[e->config.variant].name, buf_text(&config));
+    if (e->time_ns > 0 && e->gb_per_s > 0 && r->copy_gb_per_s > 0)
+        buf_fmt(&share, "%.0f%%", 100 * e->gb_per_s / r->copy_gb_per_s);
+    table_row(table, "%s\t%s\t%s\t%s\t%s %s", label, e->time_ns > 0 ? text_time(e->time_ns) : outcome_name(e->outcome),
+              text_speed(e->gb_per_s, e->gflop_per_s), buf_text(&share), op->variants[e->config.variant].name, buf_text(&config));
     buf_free(&config);
+    buf_free(&share);
 }
 
 static int timing_table(const struct op *op, const struct tune_report *r, struct err *err)
 {
     struct text_table table = { .align = "lrrrl" };
-    const char *const heads[] = { "", "time", "speed", "of copy", "configuration" };
-    for (int i = 0; i < 5; i++)
-        table_cell(&table, "%s", heads[i]);
+    table_row(&table, "\ttime\tspeed\tof copy\tconfiguration");
     entry_row(&table, "best", op, &r->best, r);
     entry_row(&table, "default", op, &r->deflt, r);
     entry_row(&table, "worst", op, &r->worst, r);
-    if (r->copy_gb_per_s > 0) {
-        table_cell(&table, "copy");
-        table_cell(&table, "%s", text_time(r->copy_ns));
-        table_cell(&table, "%s", text_speed(r->copy_gb_per_s, 0));
-        table_cell(&table, "100%%");
-        table_cell(&table, "the device's own copy of the same bytes");
-    }
+    if (r->copy_gb_per_s > 0)
+        table_row(&table, "copy\t%s\t%s\t100%%\tthe device's own copy of the same bytes", text_time(r->copy_ns),
+                  text_speed(r->copy_gb_per_s, 0));
     return table_print(&table, 2, err);
 }
 
@@ -70,115 +59,100 @@ static void print_counts(const struct tune_report *r)
 }
 
 /* Tells which database has the results, and prints the command that looks up the last of them. */
-static void print_next(const struct devspec *dev, const struct args *args, const struct store *store, const struct finding *last)
+static void print_next(const struct request *r, const struct finding *last)
 {
     struct buf line = { 0 }, shape = { 0 }, types = { 0 };
+    const struct args *args = &r->args;
     char id[32];
-    problem_print(&shape, last->op, last->problem);
+    problem_print(&shape, last->op, &last->problem);
     op_row_print(&types, last->op, last->row);
-    devspec_id(dev, id);
-    const char *const words[] = {
-        program_invocation_name, "lookup",  "--op",          args->op ? args->op : last->op->name, "--shape",
-        buf_text(&shape),        "--dtype", buf_text(&types)
+    devspec_id(&r->dev, id);
+    const char *const words[][2] = {
+        { program_invocation_name, "lookup" }, { "--op", args->op ? args->op : last->op->name }, { "--shape", buf_text(&shape) },
+        { "--dtype", buf_text(&types) },       { "--device", args->device ? id : NULL },         { "--db", args->db },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        shell_word(&line, words[i]);
-    if (args->device) {
-        shell_word(&line, "--device");
-        shell_word(&line, id);
-    }
-    if (args->db) {
-        shell_word(&line, "--db");
-        shell_word(&line, args->db);
-    }
-    text_line("%s", "");
-    text_line("database  %s", store_path(store));
+        if (words[i][1]) {
+            shell_word(&line, words[i][0]);
+            shell_word(&line, words[i][1]);
+        }
+    puts("");
+    text_line("database  %s", store_path(r->store));
     printf("look up   %s\n", buf_text(&line)); /* which is harmless, and to be copied as it is */
     buf_free(&line);
     buf_free(&shape);
     buf_free(&types);
 }
 
-int report_print(const struct devspec *dev, const struct args *args, const struct store *store, const struct finding *found, int n,
-                 struct err *err)
+static int print_tables(const struct request *r, const struct finding *found, int n, struct err *err)
 {
     char id[32];
-    devspec_id(dev, id);
-    for (int i = 0; i < n; i++) {
+    int rc = 0;
+    devspec_id(&r->dev, id);
+    for (const struct finding *f = found; !rc && f < found + n; f++) {
         struct buf title = { 0 };
-        bool new_op = !i || found[i].op != found[i - 1].op;
-        if (i && new_op)
-            text_line("%s", "");
+        bool new_op = f == found || f->op != f[-1].op;
+        if (new_op && f > found)
+            puts("");
         if (new_op)
-            text_line("%s on %s: %s (%s)", found[i].op->name, id, dev->name, dev->arch);
-        target_print(&title, found[i].op, found[i].problem, found[i].row);
-        text_line("%s", "");
+            text_line("%s on %s: %s (%s)", f->op->name, id, r->dev.name, r->dev.arch);
+        puts("");
+        target_print(&title, f->op, &f->problem, f->row);
         text_line("%s", buf_text(&title));
         buf_free(&title);
-        int rc = timing_table(found[i].op, &found[i].report, err);
-        if (rc)
-            return rc;
-        print_counts(&found[i].report);
+        rc = timing_table(f->op, &f->report, err);
+        if (!rc)
+            print_counts(&f->report);
     }
-    if (n && found[n - 1].report.best.config.variant >= 0)
-        print_next(dev, args, store, &found[n - 1]);
-    return 0;
+    if (!rc && n && found[n - 1].report.best.config.variant >= 0)
+        print_next(r, &found[n - 1]);
+    return rc;
 }
+
+/* ---- as JSON */
 
 static json_t *entry_json(const struct op *op, const struct tune_entry *e)
 {
     if (e->config.variant < 0)
         return json_null();
-    json_t *o = json_object();
-    o = json_with(o, "variant", json_text(op->variants[e->config.variant].name));
-    o = json_with(o, "config", json_config(op, &e->config));
-    o = json_with(o, "time_ns", json_positive(e->time_ns));
-    o = json_with(o, "gb_per_s", json_positive(e->gb_per_s));
-    o = json_with(o, "gflop_per_s", json_positive(e->gflop_per_s));
-    return json_with(o, "outcome", json_text(outcome_name(e->outcome)));
-}
-
-static json_t *outcomes_json(const struct tune_report *r)
-{
-    json_t *o = json_object();
-    for (int i = 0; i < OUT_COUNT; i++)
-        o = json_with(o, outcome_name(i), json_integer(r->outcomes[i]));
-    return o;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s}", "variant", json_text(op->variants[e->config.variant].name), "config",
+                     json_config(op, &e->config), "time_ns", json_positive(e->time_ns), "gb_per_s", json_positive(e->gb_per_s),
+                     "gflop_per_s", json_positive(e->gflop_per_s), "outcome", outcome_name(e->outcome));
 }
 
 static json_t *finding_json(const struct finding *f)
 {
     const struct op *op = f->op;
     const struct tune_report *r = &f->report;
-    struct buf types = { 0 };
+    struct buf types = { 0 }, problem = { 0 };
+    json_t *outcomes = json_object();
+    for (int i = 0; i < OUT_COUNT; i++)
+        outcomes = json_with(outcomes, outcome_name(i), json_integer(r->outcomes[i]));
     op_row_print(&types, op, f->row);
-    json_t *o = json_object();
-    o = json_with(o, "op", json_text(op->name));
-    o = json_with(o, "dtype", json_text(buf_text(&types)));
-    o = json_with(o, "problem", json_problem(op, f->problem));
-    o = json_with(o, "valid", json_integer(r->valid));
-    o = json_with(o, "tried", json_integer(r->tried));
-    o = json_with(o, "no_verdict", json_integer(r->unsettled));
-    o = json_with(o, "outcomes", outcomes_json(r));
-    o = json_with(o, "best", entry_json(op, &r->best));
-    o = json_with(o, "default", entry_json(op, &r->deflt));
-    o = json_with(o, "copy_gb_per_s", json_positive(r->copy_gb_per_s));
-    o = json_with(o, "worst", entry_json(op, &r->worst));
-    o = json_with(o, "ties", json_integer(r->ties));
-    o = json_with(o, "measured", json_integer(r->measured));
-    o = json_with(o, "seconds", json_real(r->seconds));
-    o = json_with(o, "configurations_per_s", json_real(r->rate));
-    o = json_with(o, "interrupted", json_boolean(r->interrupted));
+    problem_print(&problem, op, &f->problem);
+    json_t *o =
+        json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:b}", "op", json_text(op->name),
+                  "dtype", json_text(buf_text(&types)), "problem", json_sizes(buf_text(&problem)), "valid", (json_int_t)r->valid,
+                  "tried", (json_int_t)r->tried, "no_verdict", (json_int_t)r->unsettled, "outcomes", outcomes, "best",
+                  entry_json(op, &r->best), "default", entry_json(op, &r->deflt), "copy_gb_per_s", json_positive(r->copy_gb_per_s),
+                  "worst", entry_json(op, &r->worst), "ties", r->ties, "measured", (json_int_t)r->measured, "seconds", r->seconds,
+                  "configurations_per_s", r->rate, "interrupted", r->interrupted);
     buf_free(&types);
+    buf_free(&problem);
     return o;
 }
 
-int report_json(const struct devspec *dev, const struct store *store, const struct finding *found, int n, struct err *err)
+static int print_json(const struct request *r, const struct finding *found, int n, struct err *err)
 {
-    json_t *results = json_array(), *o = json_object();
+    json_t *results = json_array();
     for (int i = 0; i < n; i++)
         results = json_append(results, finding_json(&found[i]));
-    o = json_with(o, "device", columns_json(device_columns, 0, dev));
-    o = json_with(o, "results", results);
-    return json_print(json_with(o, "database", store ? json_text(store_path(store)) : json_null()), err);
+    return json_print(json_pack("{s:o, s:o, s:o}", "device", columns_json(device_columns, 0, &r->dev), "results", results,
+                                "database", r->store ? json_text(store_path(r->store)) : json_null()),
+                      err);
+}
+
+int report(const struct request *r, const struct finding *found, int n, struct err *err)
+{
+    return r->args.json ? print_json(r, found, n, err) : print_tables(r, found, n, err);
 }

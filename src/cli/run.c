@@ -4,14 +4,13 @@
 #include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "cli/cli.h"
-#include "cli/progress.h"
 #include "cli/run.h"
 #include "measure/bench.h"
 #include "op/load.h"
@@ -39,29 +38,24 @@ static int read_budget(const char *text, struct tune_options *tune, struct err *
     uint64_t count = 0;
     char *end = NULL;
     double seconds = n && strspn(text, "0123456789.") == n - 1 ? strtod(text, &end) : 0;
-    if (!end || strcmp(end, "s") != 0 || !(seconds <= MAX_SECONDS))
-        seconds = 0;
-    tune->budget_seconds = seconds;
-    if (seconds > 0)
-        return 0;
-    if (!number_read(text, MAX_CONFIGURATIONS, &count) || count == 0)
+    if (seconds > 0 && seconds <= MAX_SECONDS && !strcmp(end, "s"))
+        tune->budget_seconds = seconds;
+    else if (number_read(text, MAX_CONFIGURATIONS, &count) && count)
+        tune->budget_count = (int64_t)count;
+    else
         return err_set(err, ERR_USAGE,
                        "--budget '%.40s': a number of configurations (200) or of seconds (60s, at most 30 days) above 0 is wanted",
                        text);
-    tune->budget_count = (int64_t)count;
     return 0;
 }
 
 static int read_options(const struct args *args, struct tune_options *tune, struct err *err)
 {
     uint64_t jobs = 0;
-    tune->strategy = args->strategy;
-    tune->retune = args->retune;
-    tune->warm = args->warm;
-    tune->stop = &run_stop;
+    *tune = (struct tune_options){ .strategy = args->strategy, .retune = args->retune, .warm = args->warm, .stop = &run_stop };
     if (args->seed && !number_read(args->seed, UINT64_MAX, &tune->seed))
         return err_set(err, ERR_USAGE, "--seed '%.40s': a whole number of 0 to %" PRIu64 " is wanted", args->seed, UINT64_MAX);
-    if (args->jobs && (!number_read(args->jobs, MAX_JOBS, &jobs) || jobs == 0))
+    if (args->jobs && (!number_read(args->jobs, MAX_JOBS, &jobs) || !jobs))
         return err_set(err, ERR_USAGE, "--jobs '%.40s': a whole number of 1 to %d is wanted", args->jobs, MAX_JOBS);
     tune->jobs = (int)jobs;
     if (args->wanted && (args->shapes.n || args->dtypes.n))
@@ -141,15 +135,16 @@ static int check_strategy(const char *home, const char *name, struct err *err)
 }
 
 /* From now on the applications that asked for it get an exact answer. */
-static int want_no_more(struct store *store, const struct devspec *dev, const struct finding *f, struct err *err)
+static int want_no_more(const struct request *r, const struct finding *f, struct err *err)
 {
     struct buf types = { 0 }, sizes = { 0 };
     op_row_print(&types, f->op, f->row);
-    problem_print(&sizes, f->op, f->problem);
-    int rc = types.failed || sizes.failed ? err_nomem(err)
-                                          : store_wanted_done(store, dev, f->op->name, types.data, buf_text(&sizes), err);
+    problem_print(&sizes, f->op, &f->problem);
+    int rc = buf_check(&types, err)
+        ?: buf_check(&sizes, err)
+        ?: store_wanted_done(r->store, &r->dev, f->op->name, types.data, buf_text(&sizes), err);
     if (!rc && f->types) /* which may be written in another order */
-        rc = store_wanted_done(store, dev, f->op->name, f->types, f->sizes, err);
+        rc = store_wanted_done(r->store, &r->dev, f->op->name, f->types, f->sizes, err);
     buf_free(&types);
     buf_free(&sizes);
     return rc;
@@ -164,147 +159,131 @@ static const char *why_nothing(const struct tune_report *report, const struct tu
 }
 
 /* Returns what tune_run does; a failure is told. *found_one is false if nothing was right, which is told, too. */
-static int run_problem(const struct devspec *dev, struct run_args *run, struct store *store, struct finding *f, bool *found_one)
+static int run_problem(struct tuning *t, struct finding *f, bool *found_one)
 {
+    struct request *r = t->request;
+    struct tune_report *report = &f->report;
     struct err err = { 0 };
     struct buf title = { 0 };
-    struct progress progress = progress_start(run->args->quiet);
-    target_print(&title, f->op, f->problem, f->row);
-    progress.title = buf_text(&title);
-    run->tune.progress = progress_show;
-    run->tune.note = run->args->quiet ? NULL : progress_note;
-    run->tune.arg = &progress;
-    int rc = bench_fits(f->op, f->problem, f->row, dev, &err)
-                 ?: tune_run(f->op, f->problem, f->row, dev, store, &run->tune, &f->report, &err);
-    if (!rc && f->report.best.config.variant >= 0 && !f->report.interrupted)
-        rc = want_no_more(store, dev, f, &err);
-    progress_end(&progress, rc ? NULL : &f->report);
-    *found_one = !rc && (f->report.best.config.variant >= 0 || f->report.interrupted);
-    if (rc)
-        complain("%s: %s", progress.title, err.msg);
-    else if (!*found_one)
-        complain("%s: %s", progress.title, why_nothing(&f->report, &run->tune));
+    bool quiet = r->args.quiet;
+    target_print(&title, f->op, &f->problem, f->row);
+    struct progress progress = { .terminal = !quiet && isatty(STDERR_FILENO), .title = buf_text(&title) };
+    t->tune.progress = progress.terminal ? progress_show : NULL;
+    t->tune.note = quiet ? NULL : progress_note;
+    t->tune.arg = &progress;
+    int rc = bench_fits(f->op, &f->problem, f->row, &r->dev, &err)
+                 ?: tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
+    bool won = !rc && report->best.config.variant >= 0;
+    if (won && !report->interrupted)
+        rc = want_no_more(r, f, &err);
+    if (!quiet)
+        progress_end(&progress, rc ? NULL : report);
+    *found_one = !rc && (won || report->interrupted);
+    if (!*found_one)
+        complain("%s: %s", progress.title, rc ? err.msg : why_nothing(report, &t->tune));
     buf_free(&title);
     return rc;
 }
 
-/* The first of the findings are then those that were tuned: *n of them. */
-static int tune_all(const struct devspec *dev, struct run_args *run, struct store *store, struct finding *found, int *n)
+/* What then is left of the findings is those that were tuned. */
+static int tune_all(struct tuning *t)
 {
     int failed = 0, rc = 0, tuned = 0;
-    for (int i = 0; i < *n && !run_stop && rc != ERR_IO; i++) { /* the database or the machine fails them all */
+    for (int i = 0; i < t->n && !run_stop && rc != ERR_IO; i++) { /* the database or the machine fails them all */
         bool found_one;
-        rc = run_problem(dev, run, store, &found[i], &found_one);
+        rc = run_problem(t, &t->found[i], &found_one);
         if (!found_one)
             failed = FAILED;
         if (!rc)
-            found[tuned++] = found[i];
+            t->found[tuned++] = t->found[i];
     }
-    *n = tuned;
+    t->n = tuned;
     return failed;
 }
 
-static int say_interrupted(const struct finding *found, int n)
+static int say_interrupted(const struct tuning *t)
 {
     int64_t kept = 0;
-    for (int i = 0; i < n; i++)
-        kept += found[i].report.measured;
+    for (int i = 0; i < t->n; i++)
+        kept += t->found[i].report.measured;
     fflush(stdout);
     return complain("interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
 }
 
-int run_problems(const struct devspec *dev, struct run_args *run, struct store *store, struct finding *found, int n,
-                 struct err *err)
+int run_problems(struct tuning *t, struct err *err)
 {
-    int rc = tune_all(dev, run, store, found, &n), printed = 0;
-    if (run->args->json)
-        printed = report_json(dev, store, found, n, err);
-    else if (n)
-        printed = report_print(dev, run->args, store, found, n, err);
+    struct request *r = t->request;
+    int rc = tune_all(t), printed = report(r, t->found, t->n, err);
     if (run_stop)
-        return say_interrupted(found, n);
-    rc = database_done(store, printed ? printed : rc);
-    bool damaged = !rc && store && store_verify(store, err) == ERR_CORRUPT;
+        return say_interrupted(t);
+    rc = request_damage(r, printed ?: rc);
+    bool damaged = !rc && r->store && store_verify(r->store, err) == ERR_CORRUPT;
     return damaged ? ERR_CORRUPT : rc;
 }
 
 /* No database is made for problems that the device cannot hold: each is told of. */
-static bool one_fits(const struct devspec *dev, const struct finding *found, int n)
+static bool one_fits(const struct tuning *t)
 {
     struct err err = { 0 };
-    for (int i = 0; i < n; i++)
-        if (!bench_fits(found[i].op, found[i].problem, found[i].row, dev, &err))
+    for (const struct finding *f = t->found; f < t->found + t->n; f++)
+        if (!bench_fits(f->op, &f->problem, f->row, &t->request->dev, &err))
             return true;
     return false;
 }
 
-static int run_targets(const struct targets *t, struct run_args *run, struct err *err)
+static int run_targets(struct tuning *t, struct err *err)
 {
-    struct store *store = NULL;
-    int n = t->nproblems * t->nrows;
-    struct finding *found = mem_array(n, sizeof *found);
-    if (!found)
+    struct request *r = t->request;
+    t->n = r->nproblems * r->nrows;
+    t->found = mem_array((size_t)t->n, sizeof *t->found);
+    if (!t->found)
         return err_nomem(err);
-    for (int i = 0; i < n; i++)
-        found[i] = (struct finding){ .op = t->op, .problem = &t->problems[i / t->nrows], .row = t->rows[i % t->nrows] };
-    bool fits = one_fits(&t->dev, found, n);
-    int rc = (fits ? database_open(run->args, STORE_WRITE, &store, err) : tune_all(&t->dev, run, NULL, found, &n))
-                 ?: run_problems(&t->dev, run, store, found, n, err);
-    store_close(store);
-    mem_free(found);
+    for (int i = 0; i < t->n; i++)
+        t->found[i] = (struct finding){ .op = r->op, .problem = r->problems[i / r->nrows], .row = r->rows[i % r->nrows] };
+    return (one_fits(t) ? request_database(r, STORE_WRITE, err) : tune_all(t)) ?: run_problems(t, err);
+}
+
+static int tune(struct request *r, struct err *err)
+{
+    struct tuning t = { .request = r };
+    bool wanted = r->args.wanted; /* then it is enough if there is a device; --op limits it */
+    int rc = read_options(&r->args, &t.tune, err)
+        ?: (r->args.op ? request_op(r, r->args.op, err) : home_find(&r->home, err))
+        ?: request_device(r, err)
+        ?: (wanted ? 0 : request_problems(r, err))
+        ?: check_strategy(r->home, r->args.strategy, err);
+    if (rc)
+        return rc;
+    t.tune.home = r->home;
+    catch_signals();
+    rc = wanted ? run_wanted(&t, err) : run_targets(&t, err);
+    mem_free(t.found);
     return rc;
 }
-
-/* The op only if one is given; the home always. */
-static int targets_of_wanted(const struct args *args, struct targets *t, struct err *err)
-{
-    return (args->op ? targets_op(args, t, err) : home_find(&t->home, err)) ?: targets_device(args, t, err);
-}
-
-static int tune(const struct args *args, struct err *err)
-{
-    struct run_args run = { .args = args };
-    struct targets t = { 0 };
-    int rc = read_options(args, &run.tune, err)
-        ?: (args->wanted ? targets_of_wanted(args, &t, err) : targets_all(args, &t, err))
-        ?: check_strategy(t.home, args->strategy, err);
-    if (!rc) {
-        run.tune.home = t.home;
-        catch_signals();
-        rc = args->wanted ? run_wanted(&t, &run, err) : run_targets(&t, &run, err);
-    }
-    targets_free(&t);
-    return rc;
-}
-
-static const struct argp_option options[] = {
-    { OPT_OP },
-    { "shape", EACH(shapes), "m=1111,n=113", 0,
-      "A problem's sizes, once for each problem; without it the op's own shapes for this device", 0 },
-    { "dtype", EACH(dtypes), "i32|T=f16,...", 0, "Element types, once for each; without it f32, or the op's first", 0 },
-    { OPT_DEVICE },
-    { OPT_DB },
-    { "strategy", WORD(strategy), "NAME|FILE.lua", 0,
-      "What picks the configurations to try: random, exhaustive, or a file; random without it", 0 },
-    { "budget", WORD(budget), "200|60s", 0,
-      "Stop after that many configurations or seconds, for each problem; without it after 32 on a CPU, 5000 elsewhere", 0 },
-    { "seed", WORD(seed), "N", 0,
-      "Starts the random strategy's choices: the same number tries the same configurations in the same order; 0 without it", 0 },
-    { "jobs", WORD(jobs), "N", 0, "Compile workers; without it one for each processor core", 0 },
-    { "retune", FLAG(retune), NULL, 0, "Forget what is stored for these problems and measure again", 0 },
-    { "warm", FLAG(warm), NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
-    { "wanted", FLAG(wanted), NULL, 0,
-      "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's", 0 },
-    { OPT_JSON },
-    { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 },
-    { OPT_HELP },
-    { 0 },
-};
 
 const struct command run_command = {
     .name = "run",
     .summary = "tune an op on a device and store every measurement",
-    .options = options,
+    .options = OPTIONS(
+        OPT_OP,
+        { "shape", EACH(shapes), "m=1111,n=113", 0,
+          "A problem's sizes, once for each problem; without it the op's own shapes for this device", 0 },
+        { "dtype", EACH(dtypes), "i32|T=f16,...", 0, "Element types, once for each; without it f32, or the op's first", 0 },
+        OPT_DEVICE, OPT_DB,
+        { "strategy", WORD(strategy), "NAME|FILE.lua", 0,
+          "What picks the configurations to try: random, exhaustive, or a file; random without it", 0 },
+        { "budget", WORD(budget), "200|60s", 0,
+          "Stop after that many configurations or seconds, for each problem; without it after 32 on a CPU, 5000 elsewhere", 0 },
+        { "seed", WORD(seed), "N", 0,
+          "Starts the random strategy's choices: the same number tries the same configurations in the same order; 0 without it",
+          0 },
+        { "jobs", WORD(jobs), "N", 0, "Compile workers; without it one for each processor core", 0 },
+        { "retune", FLAG(retune), NULL, 0, "Forget what is stored for these problems and measure again", 0 },
+        { "warm", FLAG(warm), NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
+        { "wanted", FLAG(wanted), NULL, 0,
+          "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's",
+          0 },
+        OPT_JSON, { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 }),
     .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement.\n"
            "The same command goes on where an earlier one stopped, and measures nothing twice."
            "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute.\n"

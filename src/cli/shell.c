@@ -1,4 +1,4 @@
-#include "cli/shell.h"
+#include "cli/text.h"
 
 #include <ctype.h>
 #include <string.h>

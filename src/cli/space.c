@@ -5,8 +5,6 @@
 
 #include "base/util.h"
 #include "cli/cli.h"
-#include "cli/json.h"
-#include "cli/targets.h"
 #include "cli/text.h"
 #include "space/space.h"
 
@@ -14,82 +12,67 @@
 struct view {
     const struct op *op;
     const struct space *space;
-    int first, end; /* variants, as a range */
+    int first, end;   /* variants, as a range */
+    double cartesian; /* points before any constraint */
+    int64_t valid;
     double build_ms;
 };
 
+static void count(struct view *v)
+{
+    for (int i = v->first; i < v->end; i++) {
+        double points = 1;
+        for (int p = 0; p < v->op->variants[i].nparams; p++)
+            points *= v->op->variants[i].params[p].n;
+        v->cartesian += points;
+        v->valid += space_variant_count(v->space, i);
+    }
+}
+
 static bool in_view(const struct view *v, const struct removal *r)
 {
-    if (r->count == 0)
-        return false;
-    return v->end - v->first == v->op->nvariants || strcmp(r->variant, v->op->variants[v->first].name) == 0;
+    bool all = v->end - v->first == v->op->nvariants;
+    return r->count > 0 && (all || !strcmp(r->variant, v->op->variants[v->first].name));
 }
 
-/* Points before any constraint. */
-static double cartesian(const struct view *v)
+/* An integer below 2^53, a real from there. */
+static json_t *json_count(double v)
 {
-    double points = 0;
-    for (int i = v->first; i < v->end; i++) {
-        double of_variant = 1;
-        for (int p = 0; p < v->op->variants[i].nparams; p++)
-            of_variant *= v->op->variants[i].params[p].n;
-        points += of_variant;
-    }
-    return points;
-}
-
-static int64_t valid(const struct view *v)
-{
-    int64_t n = 0;
-    for (int i = v->first; i < v->end; i++)
-        n += space_variant_count(v->space, i);
-    return n;
+    return v < 0x1p53 ? json_integer((json_int_t)v) : json_real(v);
 }
 
 static int print_json(const struct view *v, struct err *err)
 {
-    json_t *o = json_object(), *removed = json_array();
+    json_t *removed = json_array();
     int n;
     const struct removal *r = space_removals(v->space, &n);
-    for (int i = 0; i < n; i++) {
-        if (!in_view(v, &r[i]))
-            continue;
-        json_t *line = json_with(json_object(), "constraint", json_text(r[i].text));
-        line = json_with(line, "count", json_count(r[i].count));
-        removed = json_append(removed, json_with(line, "variant", json_text(r[i].variant)));
-    }
-    o = json_with(o, "cartesian", json_count(cartesian(v)));
-    o = json_with(o, "valid", json_integer(valid(v)));
-    o = json_with(o, "removed", removed);
-    return json_print(json_with(o, "build_ms", json_real(v->build_ms)), err);
+    for (; n; n--, r++)
+        if (in_view(v, r))
+            removed = json_append(removed, json_pack("{s:o, s:o, s:o}", "constraint", json_text(r->text), "count",
+                                                     json_count(r->count), "variant", json_text(r->variant)));
+    return json_print(json_pack("{s:o, s:I, s:o, s:f}", "cartesian", json_count(v->cartesian), "valid", (json_int_t)v->valid,
+                                "removed", removed, "build_ms", v->build_ms),
+                      err);
 }
 
-static int print_table(const struct view *v, const char *title, const struct devspec *dev, struct err *err)
+static int print_table(const struct view *v, const struct request *q, struct err *err)
 {
     char id[32];
     struct text_table table = { .align = "rll" };
+    struct buf title = { 0 };
     int n;
     const struct removal *r = space_removals(v->space, &n);
-    devspec_id(dev, id);
-    text_line("%s on %s: %s", title, id, dev->name);
-    table_cell(&table, "%.0f", cartesian(v));
-    table_cell(&table, "points");
-    table_cell(&table, "%s", "");
-    for (int i = 0; i < n; i++) {
-        if (!in_view(v, &r[i]))
-            continue;
-        table_cell(&table, "-%.0f", r[i].count);
-        table_cell(&table, "%s", r[i].variant);
-        table_cell(&table, "%s", r[i].text);
-    }
-    for (int i = v->first; i < v->end; i++) {
-        table_cell(&table, "%" PRId64, space_variant_count(v->space, i));
-        table_cell(&table, "%s", v->op->variants[i].name);
-        table_cell(&table, "valid");
-    }
-    table_cell(&table, "%" PRId64, valid(v));
-    table_cell(&table, "in all");
-    table_cell(&table, "valid, found in %.3g ms", v->build_ms);
+    devspec_id(&q->dev, id);
+    target_print(&title, v->op, &q->problems[0], q->rows[0]);
+    text_line("%s on %s: %s", buf_text(&title), id, q->dev.name);
+    buf_free(&title);
+    table_row(&table, "%.0f\tpoints", v->cartesian);
+    for (; n; n--, r++)
+        if (in_view(v, r))
+            table_row(&table, "-%.0f\t%s\t%s", r->count, r->variant, r->text);
+    for (int i = v->first; i < v->end; i++)
+        table_row(&table, "%" PRId64 "\t%s\tvalid", space_variant_count(v->space, i), v->op->variants[i].name);
+    table_row(&table, "%" PRId64 "\tin all\tvalid, found in %.3g ms", v->valid, v->build_ms);
     return table_print(&table, 2, err);
 }
 
@@ -120,12 +103,13 @@ static void places(const struct variant *variant, const char *const names[], int
     }
 }
 
-static int print_list(const struct view *v)
+static void print_list(const struct view *v)
 {
     enum { MAX_NAMES = 4096 };
     static const char *names[MAX_NAMES];
     static int place[MAX_NAMES];
-    int n = columns(v, names, MAX_NAMES), variant = -1;
+    int n = columns(v, names, MAX_NAMES);
+    const struct variant *variant = NULL;
     bool several = v->end - v->first > 1;
     struct buf line = { 0 };
     if (several)
@@ -138,74 +122,61 @@ static int print_list(const struct view *v)
         space_at(v->space, i, &c);
         if (c.variant < v->first || c.variant >= v->end)
             continue;
-        if (c.variant != variant)
+        if (variant != &v->op->variants[c.variant])
             places(&v->op->variants[c.variant], names, n, place);
-        variant = c.variant;
+        variant = &v->op->variants[c.variant];
         buf_clear(&line);
         if (several)
-            buf_str(&line, v->op->variants[variant].name);
+            buf_str(&line, variant->name);
         for (int k = 0; k < n; k++) {
             buf_str(&line, several || k ? "," : "");
             if (place[k] >= 0)
-                val_print(&line, v->op->variants[variant].params[place[k]].values[c.at[place[k]]]);
+                val_print(&line, variant->params[place[k]].values[c.at[place[k]]]);
         }
         puts(buf_text(&line));
     }
     buf_free(&line);
-    return 0;
 }
 
-static int show_space(const struct args *args, const struct targets *t, struct err *err)
+static int show_space(struct request *r, struct err *err)
 {
+    const struct args *args = &r->args;
     struct space *space = NULL;
-    struct view view = { .op = t->op, .end = t->op->nvariants };
+    if (args->list && args->json)
+        return err_set(err, ERR_USAGE, "--list and --json: one of them, as each is an output of its own");
+    int rc = request_all(r, err);
+    if (rc)
+        return rc;
+    struct view view = { .op = r->op, .end = r->op->nvariants };
     if (args->variant) {
-        view.first = op_variant(t->op, args->variant);
+        view.first = op_variant(r->op, args->variant);
         view.end = view.first + 1;
         if (view.first < 0)
             return err_set(err, ERR_USAGE, "--variant '%s': %s has no such variant; `cutune ops` lists them", args->variant,
-                           t->op->name);
+                           r->op->name);
     }
     int64_t start = clock_ns();
-    int rc = space_new(t->op, &t->problems[0], t->rows[0], &t->dev, &space, err);
+    rc = space_new(r->op, &r->problems[0], r->rows[0], &r->dev, &space, err);
     if (rc)
         return rc;
     view.space = space;
     view.build_ms = (clock_ns() - start) / 1e6;
-    struct buf title = { 0 };
-    target_print(&title, t->op, &t->problems[0], t->rows[0]);
-    rc = args->list ? print_list(&view) : args->json ? print_json(&view, err) : print_table(&view, buf_text(&title), &t->dev, err);
-    buf_free(&title);
+    count(&view);
+    if (args->list)
+        print_list(&view);
+    else
+        rc = args->json ? print_json(&view, err) : print_table(&view, r, err);
     space_free(space);
     return rc;
 }
 
-static int count_space(const struct args *args, struct err *err)
-{
-    struct targets t = { 0 };
-    if (args->list && args->json)
-        return err_set(err, ERR_USAGE, "--list and --json: one of them, as each is an output of its own");
-    int rc = targets_all(args, &t, err) ?: show_space(args, &t, err);
-    targets_free(&t);
-    return rc;
-}
-
-static const struct argp_option options[] = {
-    { OPT_OP },
-    { OPT_SHAPE("The problem's sizes; without it the first of the op's own shapes for this device") },
-    { OPT_DTYPE("The problem's element types; without it f32, or the op's first") },
-    { OPT_DEVICE },
-    { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
-    { "list", FLAG(list), NULL, 0, "Print CSV: a line of names, then a line for each valid configuration", 0 },
-    { OPT_JSON },
-    { OPT_HELP },
-    { 0 },
-};
-
 const struct command space_command = {
     .name = "space",
     .summary = "an op's configurations: how many, and what removed the others",
-    .options = options,
+    .options = OPTIONS(OPT_OP, OPT_SHAPE(OWN_SHAPE), OPT_DTYPE(USUAL_DTYPE), OPT_DEVICE,
+                       { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
+                       { "list", FLAG(list), NULL, 0, "Print CSV: a line of names, then a line for each valid configuration", 0 },
+                       OPT_JSON),
     .doc = "Counts an op's configurations for a problem: all points, the valid ones,\n"
            "and what each constraint or device limit removed."
            "\vA point is one choice of a value for each parameter, valid or not.\n"
@@ -215,5 +186,5 @@ const struct command space_command = {
            "  cutune space --op NAME --shape m=1111,n=113 --dtype f64 --device cuda:0 --json\n"
            "  cutune space --op NAME --variant tile --list > valid.csv",
     .needs_op = true,
-    .run = count_space,
+    .run = show_space,
 };

@@ -1,25 +1,18 @@
 /* `cutune tables`: makes the database that ships, of the default configurations that db/tables lists. A look-up gives one of them on a
  * device that nobody has tuned for. To make it takes no device; PTX takes NVRTC. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/targets.h"
 #include "cli/text.h"
 #include "device/device.h"
 #include "op/load.h"
 #include "source/source.h"
 
 enum { MAX_LIST = 1 << 20 }; /* bytes */
-
-enum ptx { PTX_AUTO, PTX_YES, PTX_NO };
-static const char *const ptx_words[] = { "auto", "yes", "no" };
 
 /* A line of the list; the words are in its order. */
 struct shipped {
@@ -30,42 +23,36 @@ struct shipped {
 /* The database that is made. */
 struct shipping {
     struct store *store;
-    enum ptx ptx;
-    struct err why_not; /* why there is no PTX, if that was not asked for */
+    bool ptx, must;     /* whether there is to be PTX, and whether it is an error if there can be none */
+    struct err why_not; /* why there can be none */
     const char *list;   /* the file, for messages */
     struct shipped *lines;
     int nlines, records;
 };
 
-/* Without NVRTC, or with one that no longer knows the architecture, there is no PTX: only `--ptx yes` makes that an error. */
-static int no_ptx(struct shipping *m, int rc, struct err *err)
-{
-    if (rc != ERR_UNSUPPORTED || m->ptx == PTX_YES)
-        return rc;
-    m->why_not = *err;
-    m->ptx = PTX_NO;
-    return 0;
-}
-
 /* The PTX of a source; without a compiler the buffer stays empty. */
-static int compile(struct shipping *m, const struct backend *b, const char *source, struct buf *ptx, struct err *err)
+static int compile(const struct shipping *m, const struct backend *b, const char *source, struct buf *ptx, struct err *err)
 {
-    if (m->ptx == PTX_NO || !b->compiling->ship)
-        return 0;
-    return no_ptx(m, b->compiling->ship(source, ptx, err), err);
+    return m->ptx && b->compiling->ship ? b->compiling->ship(source, ptx, err) : 0;
 }
 
-/* Finds out whether there is a compiler by compiling an empty text, before anything is written. */
+/* Finds out whether there is a compiler by compiling an empty text, before anything is written. Without NVRTC, or with one that no
+ * longer knows the architecture, there is no PTX: only `--ptx yes` makes that an error. */
 static int try_compilers(struct shipping *m, struct err *err)
 {
     const struct backend *b;
-    int rc = 0;
-    for (int i = 0; !rc && (b = backend_real(i)); i++) {
+    for (int i = 0; (b = backend_real(i)); i++) {
         struct buf ptx = { 0 };
-        rc = compile(m, b, "", &ptx, err);
+        int rc = compile(m, b, "", &ptx, err);
         buf_free(&ptx);
+        if (rc && (rc != ERR_UNSUPPORTED || m->must))
+            return rc;
+        if (rc) {
+            m->why_not = *err;
+            m->ptx = false;
+        }
     }
-    return rc;
+    return 0;
 }
 
 /* One default of an op, for types and a backend. */
@@ -196,71 +183,57 @@ static int check_place(const char *out, struct err *err)
     store_close(old);
     if (rc)
         return err_set(err, rc, "%s; tables are made at a new place, or over tables that cutune made", why.msg);
-    return results ? err_set(err, ERR_INVALID, "holds tuned results, which tables would replace: choose another name") : 0;
+    if (results)
+        return err_set(err, ERR_INVALID, "%s: holds tuned results, which tables would replace: choose another name", out);
+    return 0;
 }
 
 /* Makes the database under another name, and gives it its own when it is complete. */
 static int make_database(struct shipping *m, const char *out, struct err *err)
 {
     struct output o;
-    int rc = check_place(out, err);
-    if (rc && strncmp(err->msg, out, strlen(out)) != 0)
-        err_prefix(err, "%s: ", out);
-    rc = rc ?: output_begin_over(&o, out, err);
+    int rc = check_place(out, err) ?: output_begin(&o, out, err);
     if (rc)
         return rc;
-    if (!o.beside.len)
-        rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
-    rc = rc ?: store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: add_ops(m, err) ?: store_seal(m->store, err);
+    rc = o.target ? store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: add_ops(m, err) ?: store_seal(m->store, err)
+                  : err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
     if (rc)
         err_prefix(err, "%s: ", out);
     store_close(m->store); /* before output_end: to close the file would release SQLite's locks */
     return output_end(&o, rc, err);
 }
 
-static int read_ptx(const char *word, enum ptx *out, struct err *err)
-{
-    *out = PTX_AUTO;
-    while (word && *out <= PTX_NO && strcmp(word, ptx_words[*out]))
-        ++*out;
-    return *out > PTX_NO ? err_set(err, ERR_USAGE, "--ptx '%s': auto, yes or no", word) : 0;
-}
-
-static int make_tables(const struct args *args, struct err *err)
+static int make_tables(struct request *r, struct err *err)
 {
     struct buf list = { 0 };
-    const char *home;
-    enum ptx ptx;
-    if (!args->word || !*args->word)
+    const char *out = r->args.word, *ptx = r->args.ptx_choice ?: "auto";
+    struct shipping m = { .ptx = strcmp(ptx, "no"), .must = !strcmp(ptx, "yes") };
+    if (!out || !*out)
         return err_set(err, ERR_USAGE, "the file to write is missing: cutune tables tables.db");
-    int rc = read_ptx(args->ptx_choice, &ptx, err) ?: home_find(&home, err);
+    if (m.ptx && !m.must && strcmp(ptx, "auto"))
+        return err_set(err, ERR_USAGE, "--ptx '%s': auto, yes or no", ptx);
+    int rc = home_find(&r->home, err);
     if (rc)
         return rc;
-    buf_fmt(&list, "%s/db/tables/defaults.txt", home);
-    struct shipping m = { .ptx = ptx, .list = buf_text(&list) };
-    rc = make_database(&m, args->word, err);
+    buf_fmt(&list, "%s/db/tables/defaults.txt", r->home);
+    m.list = buf_text(&list);
+    rc = make_database(&m, out, err);
     if (!rc && m.why_not.code)
         complain("the kernels for CUDA have no PTX, their source only: %s", m.why_not.msg);
     if (!rc)
-        text_line("%s: %d default kernels", args->word, m.records);
+        text_line("%s: %d default kernels", out, m.records);
     mem_free(m.lines);
     buf_free(&list);
     return rc;
 }
 
-static const struct argp_option options[] = {
-    { "ptx", WORD(ptx_choice), "auto|yes|no", 0,
-      "Whether to compile the kernels for CUDA to PTX: if NVRTC is found (auto, as without this), always (an error without NVRTC), "
-      "or never",
-      0 },
-    { OPT_HELP },
-    { 0 },
-};
-
 const struct command tables_command = {
     .name = "tables",
     .summary = "the database of default configurations that is installed",
-    .options = options,
+    .options = OPTIONS({ "ptx", WORD(ptx_choice), "auto|yes|no", 0,
+                         "Whether to compile the kernels for CUDA to PTX: if NVRTC is found (auto, as without this), always (an "
+                         "error without NVRTC), or never",
+                         0 }),
     .word = "OUT.db",
     .doc = "Makes the tables that are installed with cutune: the default configurations that\n"
            "db/tables/defaults.txt lists, as source for CUDA and OpenCL, and as PTX for CUDA if NVRTC is found."

@@ -1,21 +1,34 @@
 #include "cli/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/json.h"
-
-void table_cell(struct text_table *t, const char *fmt, ...)
+static void add_cell(struct text_table *t, const char *text, size_t n)
 {
     char cell[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(cell, sizeof cell, fmt, args);
-    va_end(args);
+    snprintf(cell, sizeof cell, "%.*s", (int)n, text);
     err_line(cell);
     buf_put(&t->cells, cell, strlen(cell) + 1);
     t->n++;
+}
+
+void table_row(struct text_table *t, const char *fmt, ...)
+{
+    struct buf row = { 0 };
+    va_list args;
+    va_start(args, fmt);
+    buf_vfmt(&row, fmt, args);
+    va_end(args);
+    const char *at = buf_text(&row);
+    for (size_t left = strlen(t->align); left; left--) {
+        size_t n = left > 1 ? strcspn(at, "\t") : strlen(at);
+        add_cell(t, at, n);
+        at += n + (at[n] == '\t');
+    }
+    t->cells.failed |= row.failed;
+    buf_free(&row);
 }
 
 static void print_cell(const char *cell, char align, size_t width, size_t *pending)
@@ -33,16 +46,13 @@ static void print_cell(const char *cell, char align, size_t width, size_t *pendi
 int table_print(struct text_table *t, int indent, struct err *err)
 {
     size_t width[MAX_COLUMNS] = { 0 }, columns = strlen(t->align), pending = 0;
-    if (t->cells.failed) {
-        buf_free(&t->cells);
-        return err_nomem(err);
-    }
+    int rc = buf_check(&t->cells, err), n = rc ? 0 : t->n;
     const char *cell = buf_text(&t->cells);
-    for (int i = 0; i < t->n; i++, cell += strlen(cell) + 1)
+    for (int i = 0; i < n; i++, cell += strlen(cell) + 1)
         if (strlen(cell) > width[i % columns])
             width[i % columns] = strlen(cell);
     cell = buf_text(&t->cells);
-    for (int i = 0; i < t->n; i++, cell += strlen(cell) + 1) {
+    for (int i = 0; i < n; i++, cell += strlen(cell) + 1) {
         size_t column = i % columns;
         if (column == 0)
             pending = indent;
@@ -51,8 +61,7 @@ int table_print(struct text_table *t, int indent, struct err *err)
             putchar('\n');
     }
     buf_free(&t->cells);
-    t->n = 0;
-    return 0;
+    return rc;
 }
 
 /* Room that failed is remembered by the array or the cells themselves. */
@@ -62,7 +71,7 @@ struct rows rows_of(const struct row_column *columns, bool json)
     for (const struct row_column *c = columns; !json && (c->key || c->head); c++)
         if (c->head) {
             r.table.align[r.table.n] = column_is_right(c) ? 'r' : 'l';
-            table_cell(&r.table, "%s", c->head);
+            add_cell(&r.table, c->head, strlen(c->head));
         }
     return r;
 }
@@ -75,11 +84,11 @@ void rows_add(struct rows *r, const void *row)
     }
     for (const struct row_column *c = r->columns; c->key || c->head; c++) {
         struct buf text = { 0 };
-        if (c->head) {
-            column_text(&text, c, row);
-            r->table.cells.failed |= text.failed;
-            table_cell(&r->table, "%s", buf_text(&text));
-        }
+        if (!c->head)
+            continue;
+        column_text(&text, c, row);
+        r->table.cells.failed |= text.failed;
+        add_cell(&r->table, buf_text(&text), text.len);
         buf_free(&text);
     }
 }
@@ -91,4 +100,36 @@ int rows_end(struct rows *r, int indent, int rc, struct err *err)
     json_decref(r->array);
     buf_free(&r->table.cells);
     return rc;
+}
+
+int row_print(const struct row_column *columns, bool json, const void *row, struct err *err)
+{
+    if (json)
+        return json_print(columns_json(columns, 0, row), err);
+    for (const struct row_column *c = columns; c->key || c->head; c++) {
+        struct buf text = { 0 };
+        column_text(&text, c, row);
+        text_line("%-7s  %s", c->head, buf_text(&text));
+        buf_free(&text);
+    }
+    return 0;
+}
+
+int json_print(json_t *root, struct err *err)
+{
+    if (!root)
+        return err_nomem(err);
+    int failed = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15));
+    json_decref(root);
+    putchar('\n');
+    return failed ? err_set(err, ERR_IO, "could not write the output: %s", strerror(errno)) : 0;
+}
+
+json_t *json_config(const struct op *op, const struct config *c)
+{
+    const struct variant *v = &op->variants[c->variant];
+    json_t *object = json_object();
+    for (int i = 0; i < v->nparams; i++)
+        object = json_with(object, v->params[i].name, json_value(v->params[i].values[c->at[i]]));
+    return object;
 }

@@ -1,11 +1,32 @@
-/* Tables for people: columns as wide as their widest cell, two spaces apart. */
+/* What commands print: lines, tables and commands for people, with nothing in them that could harm a terminal, as names of devices, ops
+ * and files are strangers'; and JSON for programs. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
 #include "base/err.h"
-#include "cli/messages.h"
 #include "export/columns.h"
-#include "export/units.h"
+#include "model/config.h"
+
+/* ---- lines: messages.c */
+
+/* A line on the standard output. */
+void text_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Prints "cutune NAME: ..." on stderr, as one line. Returns FAILED. */
+int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* From now on whatever this process prints on stderr, also a library's words or a strategy's, is made harmless line by line (err_line).
+ * To be called before anything is printed. */
+void messages_start(void);
+/* The command that complains from now on: "cutune NAME", which is returned. */
+char *messages_name(const char *command);
+
+/* ---- commands to be copied into a shell: shell.c */
+
+/* Adds a word to a command, with a blank before it unless it is the first. A POSIX shell reads back exactly this text. What is added is
+ * harmless to print: control characters and bytes that are no UTF-8 are spelled out, but for newlines at a word's end. */
+void shell_word(struct buf *command, const char *word);
+
+/* ---- tables: columns as wide as their widest cell, two spaces apart */
 
 enum { MAX_COLUMNS = 16 };
 
@@ -14,9 +35,9 @@ struct text_table {
     struct buf cells;            /* texts, each with its zero byte */
     int n;
 };
-/* The next cell, row by row from the left; made harmless, as text_line does. */
-void table_cell(struct text_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Each line begins with `indent` spaces and has no blanks at its end. The table is empty then, and has no memory. */
+/* The next row, its cells between tabs: a missing one is empty, and the last one takes the rest. They are made harmless. */
+void table_row(struct text_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Each line begins with `indent` spaces and has no blanks at its end. Frees. */
 int table_print(struct text_table *t, int indent, struct err *err);
 
 /* Rows by their columns: a table with their heads as its first line, or a JSON array. */
@@ -30,5 +51,15 @@ struct rows rows_of(const struct row_column *columns, bool json);
 void rows_add(struct rows *r, const void *row);
 /* Prints, if `rc` is 0, and frees. Returns the rc, or what the printing failed with. */
 int rows_end(struct rows *r, int indent, int rc, struct err *err);
+/* One row: a line for each of its columns that have a head, after it; or a JSON object. */
+int row_print(const struct row_column *columns, bool json, const void *row, struct err *err);
+
+/* ---- JSON */
+
+/* Prints and frees. */
+int json_print(json_t *root, struct err *err);
+json_t *json_config(const struct op *op, const struct config *c);
+
+extern const struct row_column device_columns[]; /* of struct devspec */
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "export/units.h"
 
 static struct val known(double v)
 {
@@ -30,6 +29,8 @@ struct val column_value(const struct row_column *c, const void *row, struct buf 
         return known(*(const double *)at);
     case FIELD_BOOL:
         return val_bool(*(const bool *)at);
+    case FIELD_BUF:
+        return val_str(buf_text(at));
     case FIELD_NONE:
         break;
     }

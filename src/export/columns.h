@@ -1,13 +1,37 @@
-/* The columns of a listing, described once: what people see of a row, and what programs get of it as JSON or CSV. */
+/* Values and rows, as people read them and as programs do. */
 #ifndef EXPORT_COLUMNS_H
 #define EXPORT_COLUMNS_H
 
+#include <jansson.h>
 #include <stddef.h>
 
-#include "export/json.h"
+#include "expr/val.h"
+
+/* ---- numbers with their units, for people: units.c */
+
+/* "4.92 ms", three digits that matter. A text is overwritten by the fourth call after. */
+const char *text_time(double ns);
+const char *text_bytes(double bytes); /* "7.8 GiB" */
+/* "42.9 GB/s"; if the bytes are not known "1234 GFLOP/s"; "" if neither is. */
+const char *text_speed(double gb_per_s, double gflop_per_s);
+
+/* ---- values as JSON: json.c. The makers return null without memory */
+
+json_t *json_text(const char *s);      /* bytes of a text that is not UTF-8 become '?' */
+json_t *json_value(struct val v);      /* keeps its type; a number that JSON has no form for is null */
+json_t *json_stored(const char *json); /* a configuration as the database has it; null if that is none */
+json_t *json_sizes(const char *text);  /* "m=1111,n=113" as an object; JSON's null if it is not that */
+json_t *json_positive(double v);       /* null if it is not above 0, which means unknown */
+
+/* Sets a member, adds an element. If that fails, the container is freed and null comes back, so that a chain of these is checked once,
+ * at its end. */
+json_t *json_with(json_t *object, const char *name, json_t *value);
+json_t *json_append(json_t *array, json_t *value);
+
+/* ---- the columns of a listing, described once: what people see of a row, and what programs get of it as JSON or CSV */
 
 /* A member of the row's struct. Negative integers and numbers that are not above 0 stand for what is unknown. */
-enum field { FIELD_NONE, FIELD_TEXT, FIELD_CHARS, FIELD_INT, FIELD_INT64, FIELD_REAL, FIELD_BOOL };
+enum field { FIELD_NONE, FIELD_TEXT, FIELD_CHARS, FIELD_INT, FIELD_INT64, FIELD_REAL, FIELD_BOOL, FIELD_BUF };
 #define FIELD(row, member)                                                                                                         \
     .field = _Generic(((row *)0)->member,                                                                                          \
     const char *: FIELD_TEXT,                                                                                                      \
@@ -15,7 +39,8 @@ enum field { FIELD_NONE, FIELD_TEXT, FIELD_CHARS, FIELD_INT, FIELD_INT64, FIELD_
     int: FIELD_INT,                                                                                                                \
     int64_t: FIELD_INT64,                                                                                                          \
     double: FIELD_REAL,                                                                                                            \
-    bool: FIELD_BOOL),                                                                                                             \
+    bool: FIELD_BOOL,                                                                                                              \
+    struct buf: FIELD_BUF),                                                                                                        \
     .at = offsetof(row, member)
 
 enum unit { UNIT_NONE, UNIT_NS, UNIT_MEMORY, UNIT_BYTES, UNIT_SHARE }; /* for people: "4.92 ms", "7.8 GiB", "48 B", "97%" */

@@ -1,4 +1,4 @@
-#include "export/json.h"
+#include "export/columns.h"
 
 #include <math.h>
 
@@ -36,6 +36,21 @@ json_t *json_stored(const char *json)
 {
     json_t *config = json_loads(json, 0, NULL);
     return config ? config : json_null();
+}
+
+json_t *json_sizes(const char *text)
+{
+    struct buf json = { 0 };
+    buf_str(&json, *text ? "{\"" : "{");
+    for (; *text; text++)
+        if (*text == '=' || *text == ',')
+            buf_str(&json, *text == '=' ? "\":" : ",\"");
+        else
+            buf_put(&json, text, 1);
+    buf_str(&json, "}");
+    json_t *object = json.failed ? NULL : json_stored(json.data);
+    buf_free(&json);
+    return object;
 }
 
 json_t *json_positive(double v)

@@ -1,4 +1,4 @@
-#include "export/units.h"
+#include "export/columns.h"
 
 #include <stdio.h>
 

@@ -1,12 +1,8 @@
 /* The columns of a winner. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "export/export.h"
-#include "export/units.h"
 
 /* 0 if it is unknown, or the time is so short that there is no number for it. */
 static double over_time(const struct listed *l, double what)
@@ -76,24 +72,9 @@ static json_t *config_json(const void *row)
     return json_stored(((const struct listed *)row)->json);
 }
 
-/* "m=1111,n=113" as an object; JSON's null if it is not that. */
 static json_t *problem_json(const void *row)
 {
-    json_t *problem = json_object();
-    for (const char *at = ((const struct listed *)row)->problem; *at;) {
-        char name[MAX_NAME + 1], *end = NULL;
-        size_t n = strcspn(at, "=");
-        errno = 0;
-        long long size = at[n] ? strtoll(at + n + 1, &end, 10) : 0;
-        if (n >= sizeof name || !end || end == at + n + 1 || errno || (*end && *end != ',')) {
-            json_decref(problem);
-            return json_null();
-        }
-        snprintf(name, n + 1, "%s", at);
-        problem = json_with(problem, name, json_integer(size));
-        at = *end ? end + 1 : end;
-    }
-    return problem;
+    return json_sizes(((const struct listed *)row)->problem);
 }
 
 const struct row_column winner_columns[] = {

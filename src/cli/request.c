@@ -1,0 +1,136 @@
+/* From the words of the command line to what they name: the op, the device, the problems, the types, the database. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/text.h"
+#include "device/device.h"
+#include "model/plan.h"
+#include "op/load.h"
+
+int request_op(struct request *r, const char *word, struct err *err)
+{
+    struct op *op;
+    r->op = NULL;
+    int rc = home_find(&r->home, err) ?: op_load(word, &op, err);
+    if (rc)
+        return rc == ERR_NOTFOUND ? ERR_USAGE : rc;
+    if (!mem_grow((void **)&r->ops, r->nops, sizeof *r->ops)) {
+        op_free(op);
+        return err_nomem(err);
+    }
+    r->op = r->ops[r->nops++] = op;
+    return 0;
+}
+
+int request_device(struct request *r, struct err *err)
+{
+    int rc = device_find(r->args.device, &r->dev, err);
+    return rc == ERR_INVALID ? ERR_USAGE : rc;
+}
+
+int request_words(struct request *r, struct err *err)
+{
+    const struct words *types = &r->args.dtypes, *shapes = &r->args.shapes;
+    r->rows = mem_array((size_t)types->n + 1, sizeof *r->rows);
+    r->problems = mem_array((size_t)(shapes->n ? shapes->n : r->op->nshapes) + 1, sizeof *r->problems);
+    if (!r->rows || !r->problems)
+        return err_nomem(err);
+    for (; r->nrows < types->n; r->nrows++) {
+        r->rows[r->nrows] = op_row(r->op, types->at[r->nrows], err);
+        if (r->rows[r->nrows] < 0)
+            return ERR_USAGE;
+    }
+    if (!types->n) {
+        int f32 = op_row(r->op, "f32", NULL);
+        r->rows[r->nrows++] = f32 < 0 ? 0 : f32;
+    }
+    for (; r->nproblems < shapes->n; r->nproblems++)
+        if (problem_parse(r->op, shapes->at[r->nproblems], &r->problems[r->nproblems], err))
+            return ERR_USAGE;
+    return 0;
+}
+
+/* Whether a shape of the op's own is meant for this device. */
+static int shape_applies(const struct request *r, const struct plan *plan, const struct shape *shape, const struct problem *p,
+                         bool *applies, struct err *err)
+{
+    struct val slots[MAX_SLOTS];
+    struct expr *when = NULL;
+    *applies = true;
+    if (!shape->when)
+        return 0;
+    plan_slots(plan, p, r->rows[0], &r->dev, NULL, slots);
+    int rc = expr_compile(shape->when, plan_scope(plan), &when, err) ?: expr_bool(when, slots, applies, err);
+    expr_free(when);
+    if (rc)
+        err_prefix(err, "%s: shapes: when '%s': ", r->op->file, shape->when);
+    return rc;
+}
+
+static int own_shapes(struct request *r, struct err *err)
+{
+    struct plan *plan = NULL;
+    int rc = plan_new(r->op, -1, &plan, err);
+    for (int i = 0; !rc && i < r->op->nshapes; i++) {
+        struct problem *p = &r->problems[r->nproblems];
+        bool applies = false;
+        memcpy(p->size, r->op->shapes[i].size, (size_t)r->op->naxes * sizeof *p->size);
+        rc = shape_applies(r, plan, &r->op->shapes[i], p, &applies, err);
+        r->nproblems += applies;
+    }
+    plan_free(plan);
+    if (!rc && !r->nproblems)
+        rc = err_set(err, ERR_USAGE, "%s names no shape of its own for this device: give one with --shape", r->op->name);
+    return rc;
+}
+
+int request_problems(struct request *r, struct err *err)
+{
+    return request_words(r, err) ?: (r->args.shapes.n ? 0 : own_shapes(r, err));
+}
+
+int request_all(struct request *r, struct err *err)
+{
+    return request_op(r, r->args.op, err) ?: request_device(r, err) ?: request_problems(r, err);
+}
+
+int request_database(struct request *r, enum store_mode mode, struct err *err)
+{
+    char *path = NULL;
+    int rc = r->args.db ? 0 : store_default_path(mode == STORE_WRITE, &path, err);
+    rc = rc ?: store_open(path ? path : r->args.db, mode, &r->store, err);
+    mem_free(path);
+    return rc;
+}
+
+int request_read(struct request *r, struct err *err)
+{
+    int rc = request_database(r, STORE_READ, err);
+    return rc == ERR_NOTFOUND && !r->args.db ? 0 : rc;
+}
+
+int request_damage(const struct request *r, int rc)
+{
+    int n = r->store ? store_left_out(r->store) : 0;
+    if (n)
+        complain("%d row%s of %s %s damaged and left out", n, n > 1 ? "s" : "", store_path(r->store), n > 1 ? "are" : "is");
+    return n && !rc ? FAILED : rc;
+}
+
+void request_free(struct request *r)
+{
+    store_close(r->store);
+    while (r->nops)
+        op_free(r->ops[--r->nops]);
+    mem_free(r->ops);
+    mem_free(r->problems);
+    mem_free(r->rows);
+}
+void target_print(struct buf *out, const struct op *op, const struct problem *p, int row)
+{
+    buf_fmt(out, "%s ", op->name);
+    op_row_print(out, op, row);
+    buf_str(out, " ");
+    problem_print(out, op, p);
+}
