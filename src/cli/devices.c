@@ -42,9 +42,9 @@ static int list_devices(struct request *r, struct err *err)
         if (n <= 0)
             buf_fmt(&absent, "none of %s: %s\n", backend_at(b)->name, why.msg); /* messages are harmless */
         for (int i = 0; i < n && i < MAX_DEVICES; i++)
-            rows_add(&rows, &found[i]);
+            rows_add(&rows, "", &found[i]);
     }
-    int rc = rows_end(&rows, 0, 0, err);
+    int rc = rows_end(&rows, 0, err);
     if (!r->args.json)
         fputs(buf_text(&absent), stdout);
     buf_free(&absent);

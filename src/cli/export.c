@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "device/device.h"
-#include "export/c.h"
 #include "export/export.h"
 
 static int write_c(const struct request *r, struct buf *out, struct err *err)

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "export/header.h"
+#include "export/export.h"
 #include "op/load.h"
 
 /* A file that the op names is looked for beside its script, then among the templates. */
@@ -49,13 +49,9 @@ static int write_header(struct request *r, struct err *err)
 static int make_header(struct request *r, struct err *err)
 {
     char **all = NULL;
-    int n = 0, rc = r->args.ops.n ? 0 : op_names(&all, &n, err);
-    for (int i = 0; !rc && i < r->args.ops.n; i++)
-        rc = request_op(r, r->args.ops.at[i], err);
-    for (int i = 0; i < n; i++) {
-        rc = rc ?: request_op(r, all[i], err);
-        mem_free(all[i]);
-    }
+    int n = r->args.ops.n, rc = n ? 0 : script_names("ops", &all, &n, err);
+    for (int i = 0; !rc && i < n; i++)
+        rc = request_op(r, all ? all[i] : r->args.ops.at[i], err);
     mem_free(all);
     return rc ?: write_header(r, err);
 }

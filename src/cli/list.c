@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/text.h"
 #include "export/export.h"
@@ -10,17 +9,12 @@
 enum { FILTERS = 3 };
 static const char *const filter_keys[FILTERS] = { "op", "dtype", "problem" };
 
-/* A listing as it grows: JSON, or a table for each title. */
+/* A listing as it grows. */
 struct listing {
     const struct kind *kind;
     struct buf filter[FILTERS]; /* what is listed, as the database writes it; empty: any */
-    bool json;
-    struct section {
-        struct buf title;
-        struct rows rows;
-    } * sections;
-    int n;
-    struct err *err;
+    struct rows rows;
+    int64_t n;
 };
 
 struct kind {
@@ -65,32 +59,15 @@ static bool fits(const struct listing *l, const void *row)
     return fit;
 }
 
-/* Rows of one table need not follow each other, though most do. */
-static struct rows *rows_for(struct listing *l, const void *row)
-{
-    struct buf title = { 0 };
-    if (!l->json)
-        l->kind->title(&title, row);
-    int i = l->n - 1;
-    while (i >= 0 && strcmp(buf_text(&l->sections[i].title), buf_text(&title)))
-        i--;
-    if (i < 0 && !title.failed && mem_grow((void **)&l->sections, l->n, sizeof *l->sections)) {
-        i = l->n++;
-        l->sections[i] = (struct section){ .title = title, .rows = rows_of(l->kind->columns, l->json) };
-    } else {
-        buf_free(&title);
-    }
-    return i < 0 ? NULL : &l->sections[i].rows;
-}
-
 static int add_row(struct listing *l, const void *row)
 {
+    struct buf title = { 0 };
     if (!fits(l, row))
         return 0;
-    struct rows *rows = rows_for(l, row);
-    if (!rows)
-        return err_nomem(l->err);
-    rows_add(rows, row);
+    l->kind->title(&title, row);
+    rows_add(&l->rows, buf_text(&title), row);
+    buf_free(&title);
+    l->n++;
     return 0;
 }
 
@@ -202,27 +179,10 @@ static const struct kind wanted = { wanted_columns, wanted_title, "nothing is wa
 
 /* ---------------------------------------------------------------------------------------------------------------- the command */
 
-/* Prints, if `rc` is 0, and frees. */
-static int print_sections(struct listing *l, int rc)
-{
-    for (int i = 0; i < l->n; i++) {
-        if (i && !rc)
-            puts("");
-        if (!l->json && !rc)
-            text_line("%s", buf_text(&l->sections[i].title));
-        rc = rows_end(&l->sections[i].rows, 2, rc, l->err);
-        buf_free(&l->sections[i].title);
-    }
-    mem_free(l->sections);
-    return rc;
-}
-
 static void say_none(const struct listing *l, const struct store *store)
 {
     const struct kind *k = l->kind;
-    if (l->json)
-        puts("[]");
-    else if (!store)
+    if (!store)
         text_line("%s", k->no_database);
     else
         text_line(l->filter[0].len ? k->none_such : k->none, store_path(store));
@@ -231,24 +191,22 @@ static void say_none(const struct listing *l, const struct store *store)
 static int list(struct request *r, struct err *err)
 {
     const struct args *args = &r->args;
-    struct listing l = { .kind = args->measurements ? &measurements
-                                 : args->wanted     ? &wanted
-                                                    : &winners,
-                         .json = args->json,
-                         .err = err };
     if (args->measurements && args->wanted)
         return err_set(err, ERR_USAGE, "--measurements and --wanted: one of them at a time");
+    const struct kind *kind = args->measurements ? &measurements : args->wanted ? &wanted : &winners;
+    struct listing l = { .kind = kind, .rows = rows_of(kind->columns, args->json) };
     int rc = filter_read(r, l.filter, err) ?: request_read(r, err);
     if (!rc && r->store)
         rc = args->measurements ? store_each_tried(r->store, add_tried, &l, err)
              : args->wanted     ? store_each_wanted(r->store, NULL, add_wanted, &l, err)
                                 : store_each_winner(r->store, add_winner, &l, err);
-    if (!rc && !l.n)
+    if (!rc && !l.n && !args->json)
         say_none(&l, r->store);
-    rc = request_damage(r, print_sections(&l, rc));
+    else
+        rc = rows_end(&l.rows, rc, err);
     for (int i = 0; i < FILTERS; i++)
         buf_free(&l.filter[i]);
-    return rc;
+    return request_damage(r, rc);
 }
 
 const struct command list_command = {

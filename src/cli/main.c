@@ -115,18 +115,11 @@ static void keep_standard_files(void)
         close(fd);
 }
 
-static bool output_checked;
-
-static bool output_failed(void)
+/* Also if argp ends the process itself, with 0, after --help and --version. */
+static void check_output(int code, void *nothing)
 {
-    output_checked = true;
-    return fflush(stdout) != 0 || ferror(stdout);
-}
-
-/* argp ends the process itself, with 0, after --help and --version. */
-static void check_at_exit(void)
-{
-    if (!output_checked && output_failed()) {
+    (void)nothing;
+    if ((fflush(stdout) || ferror(stdout)) && code == DONE) {
         complain("could not write the output: %m");
         _exit(FAILED);
     }
@@ -137,11 +130,10 @@ int main(int argc, char **argv)
     keep_standard_files();
     process_begin();
     messages_start();
-    atexit(check_at_exit);
+    on_exit(check_output, NULL);
     argp_program_version = "cutune " CUTUNE_VERSION;
     argp_err_exit_status = USAGE;
     setenv("ARGP_HELP_FMT", "rmargin=99", 0); /* so that no example is broken into lines; the user's own wish goes first */
     signal(SIGXFSZ, SIG_IGN);                 /* past `ulimit -f` a write then fails, and whoever wrote says so */
-    int code = dispatch(argc, argv);
-    return output_failed() && code == DONE ? complain("could not write the output: %m") : code;
+    return dispatch(argc, argv);
 }

@@ -43,29 +43,22 @@ int complain(const char *fmt, ...)
     va_end(args);
     return FAILED;
 }
-/* One line, or a part of one that is longer than the stream's buffer. */
-static void write_line(const char *text, size_t n, bool ends)
-{
-    char line[BUFSIZ + 2];
-    n = n < BUFSIZ ? n : BUFSIZ;
-    for (size_t i = 0; i < n; i++)
-        line[i] = text[i] ? text[i] : ' ';
-    line[n] = 0;
-    err_line(line);
-    n = strlen(line);
-    line[n] = '\n';
-    (void)write_all(STDERR_FILENO, line, n + ends);
-}
-
+/* Line by line; of a line that is longer than the stream's buffer, part by part. */
 static ssize_t write_harmless(void *nothing, const char *text, size_t size)
 {
+    char line[BUFSIZ + 2];
     (void)nothing;
     for (const char *end = text + size; text < end;) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        size_t n = (size_t)((newline ? newline : end) - text);
-        bool whole = n <= BUFSIZ;
-        write_line(text, n, whole && newline);
-        text += !whole ? BUFSIZ : n + (newline != NULL);
+        size_t n = 0;
+        for (; n < BUFSIZ && text < end && *text != '\n'; text++)
+            line[n++] = *text ? *text : ' ';
+        bool ends = text < end && *text == '\n';
+        line[n] = 0;
+        err_line(line);
+        n = strlen(line);
+        line[n] = '\n';
+        (void)write_all(STDERR_FILENO, line, n + ends);
+        text += ends;
     }
     return (ssize_t)size;
 }

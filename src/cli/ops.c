@@ -43,7 +43,7 @@ static const struct row_column columns[] = {
 static int list_ops(struct request *r, struct err *err)
 {
     char **names = NULL;
-    int n = 0, failed = 0, rc = op_names(&names, &n, err);
+    int n = 0, failed = 0, rc = script_names("ops", &names, &n, err);
     if (rc)
         return rc;
     struct rows rows = rows_of(columns, r->args.json);
@@ -51,11 +51,10 @@ static int list_ops(struct request *r, struct err *err)
         if (request_op(r, names[i], err))
             failed = complain("%s", err->msg);
         else
-            rows_add(&rows, r->op);
-        mem_free(names[i]);
+            rows_add(&rows, "", r->op);
     }
     mem_free(names);
-    return rows_end(&rows, 0, 0, err) ?: failed;
+    return rows_end(&rows, 0, err) ?: failed;
 }
 
 const struct command ops_command = {

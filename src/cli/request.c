@@ -51,37 +51,29 @@ int request_words(struct request *r, struct err *err)
     return 0;
 }
 
-/* Whether a shape of the op's own is meant for this device. */
-static int shape_applies(const struct request *r, const struct plan *plan, const struct shape *shape, const struct problem *p,
-                         bool *applies, struct err *err)
-{
-    struct val slots[MAX_SLOTS];
-    struct expr *when = NULL;
-    *applies = true;
-    if (!shape->when)
-        return 0;
-    plan_slots(plan, p, r->rows[0], &r->dev, NULL, slots);
-    int rc = expr_compile(shape->when, plan_scope(plan), &when, err) ?: expr_bool(when, slots, applies, err);
-    expr_free(when);
-    if (rc)
-        err_prefix(err, "%s: shapes: when '%s': ", r->op->file, shape->when);
-    return rc;
-}
-
+/* Those of the op's own shapes that are meant for this device. */
 static int own_shapes(struct request *r, struct err *err)
 {
+    const struct op *op = r->op;
     struct plan *plan = NULL;
-    int rc = plan_new(r->op, -1, &plan, err);
-    for (int i = 0; !rc && i < r->op->nshapes; i++) {
+    int rc = plan_new(op, -1, &plan, err);
+    for (const struct shape *s = op->shapes; !rc && s < op->shapes + op->nshapes; s++) {
         struct problem *p = &r->problems[r->nproblems];
-        bool applies = false;
-        memcpy(p->size, r->op->shapes[i].size, (size_t)r->op->naxes * sizeof *p->size);
-        rc = shape_applies(r, plan, &r->op->shapes[i], p, &applies, err);
+        struct val slots[MAX_SLOTS];
+        struct expr *when = NULL;
+        bool applies = true;
+        memcpy(p->size, s->size, (size_t)op->naxes * sizeof *p->size);
+        plan_slots(plan, p, r->rows[0], &r->dev, NULL, slots);
+        if (s->when)
+            rc = expr_compile(s->when, plan_scope(plan), &when, err) ?: expr_bool(when, slots, &applies, err);
+        if (rc)
+            err_prefix(err, "%s: shapes: when '%s': ", op->file, s->when);
+        expr_free(when);
         r->nproblems += applies;
     }
     plan_free(plan);
     if (!rc && !r->nproblems)
-        rc = err_set(err, ERR_USAGE, "%s names no shape of its own for this device: give one with --shape", r->op->name);
+        rc = err_set(err, ERR_USAGE, "%s names no shape of its own for this device: give one with --shape", op->name);
     return rc;
 }
 

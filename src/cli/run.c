@@ -1,7 +1,6 @@
 /* `cutune run`: tunes an op, one problem after another. */
 #include <ctype.h>
 #include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "cli/run.h"
 #include "measure/bench.h"
 #include "op/load.h"
+#include "search/search.h"
 
 enum { MAX_JOBS = 1024 };
 static const double MAX_SECONDS = 30 * 86400.0;
@@ -97,41 +97,31 @@ static void catch_signals(void)
         sigaction(SIGHUP, &action, NULL);
 }
 
-static int strategy_unknown(const char *home, const char *name, struct err *err)
+static int strategy_unknown(const char *name, struct err *err)
 {
-    struct buf pattern = { 0 }, names = { 0 };
-    glob_t found = { 0 };
-    buf_fmt(&pattern, "%s/tuner/search/*.lua", home);
-    glob(buf_text(&pattern), 0, NULL, &found);
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        const char *file = strrchr(found.gl_pathv[i], '/') + 1;
-        buf_fmt(&names, "%s%.*s", names.len ? ", " : "", (int)(strlen(file) - strlen(".lua")), file);
-    }
-    err_set(err, ERR_USAGE, "--strategy '%s': there is no such strategy; there are: %s; or a FILE.lua", name, buf_text(&names));
-    globfree(&found);
-    buf_free(&pattern);
-    buf_free(&names);
-    return ERR_USAGE;
+    struct buf list = { 0 };
+    char **names;
+    int n, rc = script_names("search", &names, &n, err);
+    if (rc)
+        return rc;
+    for (int i = 0; i < n; i++)
+        buf_fmt(&list, "%s%s", i ? ", " : "", names[i]);
+    rc = err_set(err, ERR_USAGE, "--strategy '%s': there is no such strategy; there are: %s; or a FILE.lua", name, buf_text(&list));
+    buf_free(&list);
+    mem_free(names);
+    return rc;
 }
 
 /* Asked before anything is tuned, so that a mistyped name is a wrong command line and not a failed run. */
 static int check_strategy(const char *home, const char *name, struct err *err)
 {
     struct buf path = { 0 };
-    if (!name)
-        return 0;
-    size_t n = strlen(name);
-    bool file = strchr(name, '/') || (n > 4 && strcmp(name + n - 4, ".lua") == 0);
-    if (file)
-        buf_str(&path, name);
-    else
-        buf_fmt(&path, "%s/tuner/search/%s.lua", home, name);
-    struct stat st = { 0 };
-    bool there = n && access(buf_text(&path), R_OK) == 0 && stat(buf_text(&path), &st) == 0;
+    struct stat st;
+    bool there = name && !strategy_find(home, name, &path, NULL) && !access(path.data, R_OK) && !stat(path.data, &st);
     buf_free(&path);
     if (there && !S_ISREG(st.st_mode))
         return err_set(err, ERR_USAGE, "--strategy %s: not a regular file", name);
-    return there ? 0 : strategy_unknown(home, name, err);
+    return there || !name ? 0 : strategy_unknown(name, err);
 }
 
 /* From now on the applications that asked for it get an exact answer. */

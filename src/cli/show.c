@@ -128,7 +128,7 @@ static int read_kernels(const struct request *r, const struct config *c, struct 
         if (rc)
             break;
         row.dynamic = g.shared;
-        rows_add(rows, &row);
+        rows_add(rows, "", &row);
     }
     plan_free(plan);
     return rc;
@@ -152,7 +152,7 @@ static int show_resources(const struct request *r, const struct config *c, const
     if (d)
         device_close(d);
     buf_free(&binary);
-    return rows_end(&rows, 0, rc, err);
+    return rows_end(&rows, rc, err);
 }
 
 static void print_text(const char *text)

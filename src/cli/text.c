@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 static void add_cell(struct text_table *t, const char *text, size_t n)
 {
     char cell[512];
@@ -64,41 +66,69 @@ int table_print(struct text_table *t, int indent, struct err *err)
     return rc;
 }
 
-/* Room that failed is remembered by the array or the cells themselves. */
 struct rows rows_of(const struct row_column *columns, bool json)
 {
-    struct rows r = { .columns = columns, .json = json, .array = json ? json_array() : NULL };
-    for (const struct row_column *c = columns; !json && (c->key || c->head); c++)
-        if (c->head) {
-            r.table.align[r.table.n] = column_is_right(c) ? 'r' : 'l';
-            add_cell(&r.table, c->head, strlen(c->head));
-        }
-    return r;
+    return (struct rows){ .columns = columns, .json = json, .array = json ? json_array() : NULL };
 }
 
-void rows_add(struct rows *r, const void *row)
+/* The table of this title, new ones with the heads of the columns. Rows of one table need not follow each other, though most do. */
+static struct text_table *table_of(struct rows *r, const char *title)
+{
+    for (int i = r->n - 1; i >= 0; i--)
+        if (!strcmp(r->tables[i].title, title))
+            return &r->tables[i];
+    struct text_table t = { .title = mem_strdup(title) };
+    if (!t.title || !mem_grow((void **)&r->tables, r->n, sizeof t)) {
+        mem_free(t.title);
+        r->failed = true;
+        return NULL;
+    }
+    for (const struct row_column *c = r->columns; c->key || c->head; c++)
+        if (c->head) {
+            t.align[t.n] = column_is_right(c) ? 'r' : 'l';
+            add_cell(&t, c->head, strlen(c->head));
+        }
+    r->tables[r->n] = t;
+    return &r->tables[r->n++];
+}
+
+void rows_add(struct rows *r, const char *title, const void *row)
 {
     if (r->json) {
         r->array = json_append(r->array, columns_json(r->columns, IN_LIST, row));
         return;
     }
-    for (const struct row_column *c = r->columns; c->key || c->head; c++) {
+    struct text_table *t = table_of(r, title);
+    for (const struct row_column *c = r->columns; t && (c->key || c->head); c++) {
         struct buf text = { 0 };
         if (!c->head)
             continue;
         column_text(&text, c, row);
-        r->table.cells.failed |= text.failed;
-        add_cell(&r->table, buf_text(&text), text.len);
+        t->cells.failed |= text.failed;
+        add_cell(t, buf_text(&text), text.len);
         buf_free(&text);
     }
 }
 
-int rows_end(struct rows *r, int indent, int rc, struct err *err)
+int rows_end(struct rows *r, int rc, struct err *err)
 {
-    if (!rc)
-        return r->json ? json_print(r->array, err) : table_print(&r->table, indent, err);
+    if (r->json && !rc)
+        return json_print(r->array, err);
     json_decref(r->array);
-    buf_free(&r->table.cells);
+    if (!rc && !r->n)
+        table_of(r, "");
+    rc = rc ?: r->failed ? err_nomem(err) : 0;
+    for (int i = 0; i < r->n; i++) {
+        struct text_table *t = &r->tables[i];
+        if (i && !rc)
+            puts("");
+        if (*t->title && !rc)
+            text_line("%s", t->title);
+        rc = rc ?: table_print(t, *t->title ? 2 : 0, err);
+        buf_free(&t->cells);
+        mem_free(t->title);
+    }
+    mem_free(r->tables);
     return rc;
 }
 

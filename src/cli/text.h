@@ -34,23 +34,26 @@ struct text_table {
     char align[MAX_COLUMNS + 1]; /* a letter a column: l or r */
     struct buf cells;            /* texts, each with its zero byte */
     int n;
+    char *title; /* of rows only */
 };
 /* The next row, its cells between tabs: a missing one is empty, and the last one takes the rest. They are made harmless. */
 void table_row(struct text_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Each line begins with `indent` spaces and has no blanks at its end. Frees. */
+/* Each line begins with `indent` spaces and has no blanks at its end. Frees the cells. */
 int table_print(struct text_table *t, int indent, struct err *err);
 
-/* Rows by their columns: a table with their heads as its first line, or a JSON array. */
+/* Rows by their columns: a JSON array, or tables with the columns' heads as the first line, one for each title. */
 struct rows {
     const struct row_column *columns;
     bool json;
     json_t *array; /* null: there was no memory */
-    struct text_table table;
+    struct text_table *tables;
+    int n;
+    bool failed; /* there was no memory for a table */
 };
 struct rows rows_of(const struct row_column *columns, bool json);
-void rows_add(struct rows *r, const void *row);
+void rows_add(struct rows *r, const char *title, const void *row); /* title "": the table has none, and is not indented */
 /* Prints, if `rc` is 0, and frees. Returns the rc, or what the printing failed with. */
-int rows_end(struct rows *r, int indent, int rc, struct err *err);
+int rows_end(struct rows *r, int rc, struct err *err);
 /* One row: a line for each of its columns that have a head, after it; or a JSON object. */
 int row_print(const struct row_column *columns, bool json, const void *row, struct err *err);
 

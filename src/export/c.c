@@ -1,12 +1,10 @@
 /* One C file of the library's own sources, as the build has joined them (cmake/join.cmake), and the rows of a database as initializers
  * of the structs of embedded/embedded.h. So a look-up and a launch are the same code there and here. */
-#include "export/c.h"
-
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "device/backend.h"
+#include "export/export.h"
 #include "library_c.h"
 #include "model/kernel.h"
 #include "runtime/runtime.h"
@@ -40,29 +38,59 @@ static void put_bytes(struct buf *out, const void *bytes, size_t n)
     buf_str(out, "\"");
 }
 
-/* Members of an initializer; what is null or zero is left out. */
-static void put_text(struct buf *out, const char *name, const char *s)
+/* The members of a struct as far as a look-up needs them. */
+#define MEMBER(row, member)                                                                                                        \
+    {                                                                                                                              \
+#member, FIELD(struct row, member)                                                                                         \
+    }
+static const struct row_column winner_members[] = {
+    MEMBER(winner, device), MEMBER(winner, problem), MEMBER(winner, types), MEMBER(winner, sizes), MEMBER(winner, variant),
+    MEMBER(winner, json),   MEMBER(winner, time_ns), MEMBER(winner, bytes), MEMBER(winner, flops), { 0 }
+};
+static const struct row_column device_members[] = { MEMBER(devspec, backend),
+                                                    MEMBER(devspec, name),
+                                                    MEMBER(devspec, arch),
+                                                    MEMBER(devspec, mig),
+                                                    MEMBER(devspec, multiprocessors),
+                                                    MEMBER(devspec, memory),
+                                                    { 0 } };
+static const struct row_column tuned_members[] = { MEMBER(tuned, role), MEMBER(tuned, rank), MEMBER(tuned, time_ns), { 0 } };
+static const struct row_column binary_members[] = {
+    MEMBER(tuned, binary_bytes), MEMBER(tuned, format), MEMBER(tuned, arch), { 0 }
+};
+static const struct row_column timed_members[] = { MEMBER(timed, device), MEMBER(timed, problem), MEMBER(timed, variant),
+                                                   MEMBER(timed, json),   MEMBER(timed, median),  { 0 } };
+static const struct row_column listed_members[] = { MEMBER(listed, op),      MEMBER(listed, types),      MEMBER(listed, problem),
+                                                    MEMBER(listed, backend), MEMBER(listed, device),     MEMBER(listed, arch),
+                                                    MEMBER(listed, variant), MEMBER(listed, config),     MEMBER(listed, time_ns),
+                                                    MEMBER(listed, stale),   MEMBER(listed, unverified), { 0 } };
+
+/* What is null or zero is left out. */
+static void put_members(struct buf *out, const struct row_column *m, const void *row)
 {
-    if (!s)
-        return;
-    buf_fmt(out, " .%s = ", name);
-    put_bytes(out, s, strlen(s));
-    buf_str(out, ",");
+    for (; m->key; m++) {
+        struct val v = column_value(m, row, NULL);
+        if (v.type == VAL_BOOL)
+            v = val_int(v.b);
+        if (v.type == VAL_NIL || (v.type == VAL_STR && !v.s) || (v.type == VAL_INT && !v.i))
+            continue;
+        buf_fmt(out, " .%s = ", m->key);
+        if (v.type == VAL_STR)
+            put_bytes(out, v.s, strlen(v.s));
+        else
+            val_print(out, v);
+        buf_str(out, ",");
+    }
 }
 
-static void put_integer(struct buf *out, const char *name, int64_t v)
+/* A row of an array of the struct. */
+static int put_row(struct buf *out, const struct row_column *members, const void *row, int *n, struct err *err)
 {
-    if (v)
-        buf_fmt(out, " .%s = %lld,", name, (long long)v);
-}
-
-static void put_real(struct buf *out, const char *name, double v)
-{
-    if (v == 0)
-        return;
-    buf_fmt(out, " .%s = ", name);
-    val_print(out, val_float(v));
-    buf_str(out, ",");
+    buf_str(out, "    {");
+    put_members(out, members, row);
+    buf_str(out, " },\n");
+    ++*n;
+    return buf_check(out, err);
 }
 
 /* ---- what is gathered */
@@ -73,10 +101,10 @@ struct exporting {
     struct err *err;
     struct buf head, arrays; /* lines on what there is; arrays that are complete */
     struct buf ops, listed;  /* rows of these two arrays */
-    int nops, nlisted, nbackends;
+    int nops, nlisted;
     bool any_default;
-    const struct backend *backends[MAX_DEVICES]; /* of devices that are chosen */
-    char (*codes)[HASH_HEX];                     /* pieces of code that are written: each once, however many kernels have it */
+    unsigned backends;       /* a bit for each that has a device that is chosen, by backend_at */
+    char (*codes)[HASH_HEX]; /* pieces of code that are written: each once, however many kernels have it */
     int ncodes;
     /* Of one op: */
     const struct op *op;
@@ -144,38 +172,13 @@ static void put_codes(struct exporting *r, struct buf *row, const struct tuned *
         return;
     put_code(r, row, "portable", k->portable, k->portable ? strlen(k->portable) : 0);
     put_code(r, row, "binary", k->binary, k->binary_bytes);
-    put_integer(row, "binary_bytes", (int64_t)k->binary_bytes);
-    put_text(row, "format", k->format);
-    put_text(row, "arch", k->arch);
+    put_members(row, binary_members, k);
 }
 
-static void put_winner(struct buf *row, const struct winner *w)
-{
-    const struct devspec *d = &w->dev;
-    buf_str(row, " .row = {");
-    put_integer(row, "device", w->device);
-    put_integer(row, "problem", w->problem);
-    put_text(row, "types", w->types);
-    put_text(row, "sizes", w->sizes);
-    put_text(row, "variant", w->variant);
-    put_text(row, "json", w->json);
-    put_real(row, "time_ns", w->time_ns);
-    put_real(row, "bytes", w->bytes);
-    put_real(row, "flops", w->flops);
-    buf_str(row, "\n     .dev = {");
-    put_text(row, "backend", d->backend);
-    put_text(row, "name", d->name);
-    put_text(row, "arch", d->arch);
-    put_text(row, "mig", d->mig);
-    put_integer(row, "multiprocessors", d->multiprocessors);
-    put_integer(row, "memory", d->memory);
-    buf_str(row, " } },\n    ");
-}
-
+/* An op's bytes, at the end of a row. */
 static void put_form(struct buf *row, const struct buf *op)
 {
-    put_integer(row, "op_bytes", (int64_t)op->len);
-    buf_str(row, " .op =\n");
+    buf_fmt(row, " .op_bytes = %zu, .op =\n", op->len);
     put_bytes(row, op->data, op->len);
     buf_str(row, " },\n");
     row->failed = row->failed || op->failed;
@@ -190,17 +193,17 @@ static int put_kernel(struct exporting *r, const struct winner *w, struct tuned 
         return row_end(r, rc, &why);
     op_put(&op, k->op);
     *(k->role == TUNED_WINNER ? &r->nwinners : &r->ndefaults) += 1;
-    buf_str(row, "    {");
-    put_winner(row, w);
-    buf_str(row, " .tuned = {");
-    put_integer(row, "role", k->role);
-    put_integer(row, "rank", k->rank);
-    put_real(row, "time_ns", k->time_ns);
+    buf_str(row, "    { .row = {");
+    put_members(row, winner_members, w);
+    buf_str(row, "\n     .dev = {");
+    put_members(row, device_members, &w->dev);
+    buf_str(row, " } },\n     .tuned = {");
+    put_members(row, tuned_members, k);
     put_codes(r, row, k, backend_find(w->dev.backend));
     buf_str(row, " },\n    ");
     put_form(row, &op);
     buf_free(&op);
-    return row->failed ? err_nomem(r->err) : 0;
+    return buf_check(row, r->err);
 }
 
 static int take_winner(void *arg, const struct winner *w)
@@ -234,21 +237,10 @@ static int take_default(void *arg, struct tuned *k)
 static int take_time(void *arg, const struct timed *t)
 {
     struct exporting *r = arg;
-    struct buf *row = &r->times;
     int i = 0;
     while (i < r->ndevices && r->devices[i] != t->device)
         i++;
-    if (i == r->ndevices)
-        return 0;
-    buf_str(row, "    {");
-    put_integer(row, "device", t->device);
-    put_integer(row, "problem", t->problem);
-    put_text(row, "variant", t->variant);
-    put_text(row, "json", t->json);
-    put_real(row, "median", t->median);
-    buf_str(row, " },\n");
-    r->ntimes++;
-    return row->failed ? err_nomem(r->err) : 0;
+    return i < r->ndevices ? put_row(&r->times, timed_members, t, &r->ntimes, r->err) : 0;
 }
 
 /* ---- ops */
@@ -273,10 +265,9 @@ static int read_defaults(struct exporting *r)
     const struct backend *b;
     int rc = 0;
     for (int i = 0; !rc && (b = backend_at(i)); i++) {
-        bool wanted = !r->choice->device || !strcmp(r->choice->device, b->name);
-        for (int j = 0; j < r->nbackends; j++)
-            wanted = wanted || r->backends[j] == b;
-        for (int row = 0; wanted && !rc && row < r->op->nrows; row++)
+        const char *device = r->choice->device;
+        bool chosen = !device || !strcmp(device, b->name) || r->backends >> i & 1;
+        for (int row = 0; chosen && !rc && row < r->op->nrows; row++)
             rc = read_defaults_of(r, b, row);
     }
     return rc;
@@ -306,9 +297,8 @@ static void put_op(struct exporting *r)
     snprintf(times, sizeof times, "times_%d", r->nops);
     put_array(&r->arrays, "embedded_kernel", kernels, r->nwinners + r->ndefaults, &r->kernels);
     put_array(&r->arrays, "timed", times, r->ntimes, &r->times);
-    buf_str(&r->ops, "    {");
-    put_text(&r->ops, "name", r->op->name);
-    buf_fmt(&r->ops, " .nkernels = n%s, .kernels = %s, .ntimes = n%s, .times = %s,\n    ", kernels, kernels, times, times);
+    buf_fmt(&r->ops, "    { .name = \"%s\", .nkernels = n%s, .kernels = %s, .ntimes = n%s, .times = %s,\n    ", r->op->name,
+            kernels, kernels, times, times);
     put_form(&r->ops, &op);
     buf_free(&op);
     r->nops++;
@@ -342,30 +332,13 @@ static int take_op(void *arg, const char *name)
 static int take_listed(void *arg, const struct listed *l)
 {
     struct exporting *r = arg;
-    struct buf *row = &r->listed;
+    const struct backend *b;
     if (!op_chosen(r, l->op) || !device_chosen(r, l->backend, l->device, l->arch))
         return 0;
-    const struct backend *b = backend_find(l->backend);
-    int i = 0;
-    while (i < r->nbackends && r->backends[i] != b)
-        i++;
-    if (b && i == r->nbackends && i < MAX_DEVICES)
-        r->backends[r->nbackends++] = b;
-    buf_str(row, "    {");
-    put_text(row, "op", l->op);
-    put_text(row, "types", l->types);
-    put_text(row, "problem", l->problem);
-    put_text(row, "backend", l->backend);
-    put_text(row, "device", l->device);
-    put_text(row, "arch", l->arch);
-    put_text(row, "variant", l->variant);
-    put_text(row, "config", l->config);
-    put_real(row, "time_ns", l->time_ns);
-    put_integer(row, "stale", l->stale);
-    put_integer(row, "unverified", l->unverified);
-    buf_str(row, " },\n");
-    r->nlisted++;
-    return row->failed ? err_nomem(r->err) : 0;
+    for (int i = 0; (b = backend_at(i)); i++)
+        if (!strcmp(b->name, l->backend))
+            r->backends |= 1u << i;
+    return put_row(&r->listed, listed_members, l, &r->nlisted, r->err);
 }
 
 static int check_ops(const struct exporting *r)

@@ -1,11 +1,12 @@
 #include "export/columns.h"
 
 #include <inttypes.h>
+#include <math.h>
 
-
-static struct val known(double v)
+static struct val ratio(double v, double over)
 {
-    return v > 0 ? val_float(v) : (struct val){ 0 };
+    double r = over > 0 ? v / over : 0;
+    return r > 0 && isfinite(r) ? val_float(r) : (struct val){ 0 };
 }
 
 static struct val count(int64_t n)
@@ -26,7 +27,7 @@ struct val column_value(const struct row_column *c, const void *row, struct buf 
     case FIELD_INT64:
         return count(*(const int64_t *)at);
     case FIELD_REAL:
-        return known(*(const double *)at);
+        return ratio(*(const double *)at, c->over ? *(const double *)((const char *)row + c->over) : 1);
     case FIELD_BOOL:
         return val_bool(*(const bool *)at);
     case FIELD_BUF:
@@ -35,7 +36,7 @@ struct val column_value(const struct row_column *c, const void *row, struct buf 
         break;
     }
     if (c->number)
-        return known(c->number(row));
+        return ratio(c->number(row), 1);
     c->text(text, row);
     return val_str(buf_text(text));
 }

@@ -36,12 +36,15 @@ enum field { FIELD_NONE, FIELD_TEXT, FIELD_CHARS, FIELD_INT, FIELD_INT64, FIELD_
     .field = _Generic(((row *)0)->member,                                                                                          \
     const char *: FIELD_TEXT,                                                                                                      \
     char *: FIELD_CHARS,                                                                                                           \
+    struct buf: FIELD_BUF,                                                                                                         \
     int: FIELD_INT,                                                                                                                \
+    unsigned: FIELD_INT,                                                                                                           \
     int64_t: FIELD_INT64,                                                                                                          \
+    size_t: FIELD_INT64,                                                                                                           \
     double: FIELD_REAL,                                                                                                            \
-    bool: FIELD_BOOL,                                                                                                              \
-    struct buf: FIELD_BUF),                                                                                                        \
+    bool: FIELD_BOOL),                                                                                                             \
     .at = offsetof(row, member)
+#define OVER(row, member) .over = offsetof(row, member)
 
 enum unit { UNIT_NONE, UNIT_NS, UNIT_MEMORY, UNIT_BYTES, UNIT_SHARE }; /* for people: "4.92 ms", "7.8 GiB", "48 B", "97%" */
 
@@ -51,6 +54,8 @@ struct row_column {
     const char *head; /* above it in a table for people; null: it is in none */
     enum field field;
     size_t at;
+    size_t
+        over; /* a real field over this one, not the row's first: unknown if that is, or if there is no number for it; 0: as it is */
     double (*number)(const void *row);              /* not above 0: unknown */
     void (*text)(struct buf *out, const void *row); /* beside a field: what people see */
     json_t *(*json)(const void *row);               /* beside a field: what JSON has. People see an array as its words */
@@ -62,8 +67,7 @@ enum { IN_LIST = 1, IN_EXPORT = 2 }; /* what cutune's commands print; the export
 
 /* Each list of columns ends with one that has neither key nor head. */
 json_t *columns_json(const struct row_column *columns, unsigned in, const void *row);
-void columns_csv_head(struct buf *out, const struct row_column *columns, unsigned in);
-void columns_csv(struct buf *out, const struct row_column *columns, unsigned in, const void *row);
+void columns_csv(struct buf *out, const struct row_column *columns, unsigned in, const void *row); /* row null: the header line */
 void column_text(struct buf *out, const struct row_column *column, const void *row);
 bool column_is_right(const struct row_column *column);
 

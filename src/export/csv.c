@@ -59,29 +59,18 @@ static void put_value(struct buf *out, struct val v)
         val_print(out, v);
 }
 
-void columns_csv_head(struct buf *out, const struct row_column *columns, unsigned in)
-{
-    bool any = false;
-    for (const struct row_column *c = columns; c->key || c->head; c++)
-        if (column_is_in(c, in)) {
-            buf_fmt(out, "%s%s", any ? "," : "", c->key);
-            any = true;
-        }
-    buf_str(out, "\n");
-}
-
 void columns_csv(struct buf *out, const struct row_column *columns, unsigned in, const void *row)
 {
-    bool any = false;
+    const char *comma = "";
     for (const struct row_column *c = columns; c->key || c->head; c++) {
         struct buf text = { 0 };
         if (!column_is_in(c, in))
             continue;
-        buf_str(out, any ? "," : "");
-        put_value(out, column_value(c, row, &text));
+        buf_str(out, comma);
+        put_value(out, row ? column_value(c, row, &text) : val_str(c->key));
         out->failed |= text.failed;
         buf_free(&text);
-        any = true;
+        comma = ",";
     }
     buf_str(out, "\n");
 }

@@ -1,14 +1,32 @@
-/* The winners, for other programs: JSON is one object, {"cutune": version, "winners": [...]}, with a winner a line. */
+/* What is written for other programs. */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
 #include "export/columns.h"
 #include "store/store.h"
 
+/* ---- the winners: winners.c */
+
 extern const struct row_column winner_columns[]; /* of struct listed; for `cutune list`, too */
 
-/* Writes every winner, stale ones marked: format "json" or "csv". Columns and members are the same; both say `null` (CSV: nothing)
- * for what is unknown. */
+/* Writes every winner, stale ones marked: format "json" or "csv". JSON is one object, {"cutune": version, "winners": [...]}, with a winner
+ * a line. Columns and members are the same; both say `null` (CSV: nothing) for what is unknown. */
 int export_rows(struct store *s, const char *format, struct buf *out, struct err *err);
+
+/* ---- tuned kernels as one C file, the look-up of libcutune with tables in place of a database: c.c */
+
+struct c_choice {
+    const char *const *ops; /* null: all that the file knows */
+    int nops;
+    const char *device; /* a device's name, architecture or backend, as `cutune list` has them; null: all */
+};
+
+/* ERR_NOTFOUND, with a line, if the file has nothing of a chosen op or of the chosen device. */
+int c_export(struct store *s, const struct c_choice *choice, struct buf *out, struct err *err);
+
+/* ---- typed calls, a C header with a function for each op that looks up and launches (see include/cutune.h): header.c */
+
+/* ERR_INVALID, with a line, if two ops have the same name, or if an op has the name of a call of libcutune's. */
+int header_write(struct buf *out, struct op *const *ops, int n, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "export/header.h"
+#include "export/export.h"
 
 #include <ctype.h>
 #include <stdio.h>

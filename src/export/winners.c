@@ -1,5 +1,6 @@
-/* The columns of a winner. */
+/* The winners: their columns, and as JSON and CSV. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "export/export.h"
@@ -11,40 +12,17 @@ static double over_time(const struct listed *l, double what)
     return isfinite(v) ? v : 0;
 }
 
-static double gb_per_s(const void *row)
-{
-    const struct listed *l = row;
-    return over_time(l, l->bytes);
-}
-
-static double gflop_per_s(const void *row)
-{
-    const struct listed *l = row;
-    return over_time(l, l->flops);
-}
-
 static double copy_share(const void *row) /* 1: as fast as a device copy of the same bytes */
 {
     const struct listed *l = row;
-    return over_time(l, l->copy_ns);
-}
-
-static double copy_share_shown(const void *row)
-{
-    const struct listed *l = row;
-    return l->bytes > 0 && isfinite(100 * copy_share(l)) ? copy_share(l) : 0;
-}
-
-static double copy_gb_per_s(const void *row)
-{
-    const struct listed *l = row;
-    double v = l->copy_ns > 0 ? l->bytes / l->copy_ns : 0;
-    return isfinite(v) ? v : 0;
+    double share = over_time(l, l->copy_ns);
+    return l->bytes > 0 && isfinite(100 * share) ? share : 0;
 }
 
 static void speed(struct buf *out, const void *row)
 {
-    buf_str(out, text_speed(gb_per_s(row), gflop_per_s(row)));
+    const struct listed *l = row;
+    buf_str(out, text_speed(over_time(l, l->bytes), over_time(l, l->flops)));
 }
 
 static void right_of_all(struct buf *out, const void *row)
@@ -91,12 +69,12 @@ const struct row_column winner_columns[] = {
     { "variant", FIELD(struct listed, variant) },
     { "config", FIELD(struct listed, config), .json = config_json },
     { "time_ns", "time", FIELD(struct listed, time_ns), .unit = UNIT_NS },
-    { "gb_per_s", .number = gb_per_s },
-    { "gflop_per_s", .number = gflop_per_s, .in = IN_EXPORT },
-    { "copy_share", .number = copy_share, .in = IN_EXPORT },
-    { "copy_gb_per_s", .number = copy_gb_per_s, .in = IN_LIST },
+    { "gb_per_s", FIELD(struct listed, bytes), OVER(struct listed, time_ns) },
+    { "gflop_per_s", FIELD(struct listed, flops), OVER(struct listed, time_ns), .in = IN_EXPORT },
+    { "copy_share", FIELD(struct listed, copy_ns), OVER(struct listed, time_ns), .in = IN_EXPORT },
+    { "copy_gb_per_s", FIELD(struct listed, bytes), OVER(struct listed, copy_ns), .in = IN_LIST },
     { .head = "speed", .text = speed, .right = true },
-    { .head = "of copy", .number = copy_share_shown, .unit = UNIT_SHARE },
+    { .head = "of copy", .number = copy_share, .unit = UNIT_SHARE },
     { "samples", FIELD(struct listed, samples), .in = IN_EXPORT },
     { "measured", FIELD(struct listed, measured) },
     { "ok", FIELD(struct listed, ok) },
@@ -109,3 +87,45 @@ const struct row_column winner_columns[] = {
     { "date", FIELD(struct listed, when), .in = IN_EXPORT },
     { 0 },
 };
+
+struct row_writer {
+    struct buf *out;
+    int n;
+    struct err *err;
+};
+
+static int csv_row(void *arg, const struct listed *l)
+{
+    const struct row_writer *w = arg;
+    columns_csv(w->out, winner_columns, IN_EXPORT, l);
+    return 0;
+}
+
+static int json_row(void *arg, const struct listed *l)
+{
+    struct row_writer *w = arg;
+    json_t *row = columns_json(winner_columns, IN_EXPORT, l);
+    char *text = row ? json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
+    json_decref(row);
+    if (!text)
+        return err_nomem(w->err);
+    buf_fmt(w->out, "%s\n%s", w->n++ ? "," : "", text);
+    free(text); /* jansson's own */
+    return 0;
+}
+
+int export_rows(struct store *s, const char *format, struct buf *out, struct err *err)
+{
+    bool json = !strcmp(format, "json");
+    struct row_writer w = { .out = out, .err = err };
+    if (!json && strcmp(format, "csv") != 0)
+        return err_set(err, ERR_INVALID, "format %.40s is not known: json or csv", format);
+    if (json)
+        buf_fmt(out, "{\"cutune\":\"%s\",\"winners\":[", CUTUNE_VERSION);
+    else
+        columns_csv(out, winner_columns, IN_EXPORT, NULL);
+    int rc = store_each_winner(s, json ? json_row : csv_row, &w, err);
+    if (json)
+        buf_str(out, "\n]}\n");
+    return !rc && out->failed ? err_nomem(err) : rc;
+}

@@ -80,7 +80,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return order ? order : (n > m) - (n < m);
 }
 
-int op_names(char ***out, int *n, struct err *err)
+int script_names(const char *folder, char ***out, int *n, struct err *err)
 {
     char path[PATH_MAX + 16];
     const char *home;
@@ -88,21 +88,24 @@ int op_names(char ***out, int *n, struct err *err)
     int rc = home_find(&home, err);
     if (rc)
         return rc;
-    snprintf(path, sizeof path, "%s/tuner/ops", home);
+    snprintf(path, sizeof path, "%s/tuner/%s", home, folder);
     *n = scandir(path, &found, is_script, by_name);
     if (*n < 0)
         return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-    *out = mem_array((size_t)*n + 1, sizeof **out);
-    rc = *out ? 0 : err_nomem(err);
+    size_t bytes = ((size_t)*n + 1) * sizeof **out;
+    for (int i = 0; i < *n; i++)
+        bytes += strlen(found[i]->d_name);
+    char **names = mem_alloc(bytes), *text = names ? (char *)(names + *n + 1) : NULL;
     for (int i = 0; i < *n; i++) {
-        if (!rc && !((*out)[i] = mem_strndup(found[i]->d_name, script_stem(found[i]->d_name))))
-            rc = err_nomem(err);
+        size_t stem = script_stem(found[i]->d_name);
+        if (names) {
+            names[i] = memcpy(text, found[i]->d_name, stem);
+            text[stem] = 0; /* there is room: ".lua" was counted, too */
+            text += stem + 1;
+        }
         free(found[i]);
     }
     free(found);
-    for (int i = 0; rc && *out && i < *n; i++)
-        mem_free((*out)[i]);
-    if (rc)
-        mem_free(*out);
-    return rc;
+    *out = names;
+    return names ? 0 : err_nomem(err);
 }

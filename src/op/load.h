@@ -14,7 +14,7 @@ int home_find(const char **out, struct err *err);
  * does, this returns within 5 s. Messages begin with the file, and the line or field if there is one. */
 int op_load(const char *word, struct op **out, struct err *err);
 
-/* Names of the ops in HOME/tuner/ops, sorted; free each and the array with mem_free. */
-int op_names(char ***out, int *n, struct err *err);
+/* Names of the scripts in a folder of HOME/tuner, "ops" or "search", sorted; mem_free frees the array with its names. */
+int script_names(const char *folder, char ***out, int *n, struct err *err);
 
 #endif

@@ -38,7 +38,7 @@ static int receive(struct search *s, const struct patience *p, struct frame *out
     return rc ? failed(s, rc, err) : 0;
 }
 
-static int find_strategy(const char *home, const char *strategy, struct buf *file, struct err *err)
+int strategy_find(const char *home, const char *strategy, struct buf *file, struct err *err)
 {
     size_t n = strlen(strategy);
     if (strchr(strategy, '/') || (n > 4 && strcmp(strategy + n - 4, ".lua") == 0))
@@ -85,7 +85,7 @@ int search_open(const char *home, const char *strategy, const struct space *spac
     struct buf file = { 0 };
     struct forked child;
     struct strategy what = { .space = space, .seed = seed };
-    int rc = find_strategy(home, strategy, &file, err);
+    int rc = strategy_find(home, strategy, &file, err);
     if (rc)
         goto out;
     rc = file_read(buf_text(&file), MAX_SCRIPT, &what.script, err);

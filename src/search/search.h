@@ -12,7 +12,9 @@
 
 struct search;
 
-/* strategy: a name ("random": HOME/tuner/search/random.lua) or a file. Loading it has a deadline; `bounds`, if not null, are
+/* The path of a strategy: a name ("random": HOME/tuner/search/random.lua) or a file. It need not be there. */
+int strategy_find(const char *home, const char *strategy, struct buf *path, struct err *err);
+/* Loading it has a deadline; `bounds`, if not null, are
  * others besides it: ERR_TIMEOUT. Before other threads start: it forks. */
 int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, const struct space_bounds *bounds,
                 struct search **out, struct err *err);

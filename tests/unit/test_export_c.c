@@ -1,7 +1,7 @@
 /* Exported C: what is chosen, and that each allocation of an export may fail. tests/library/export-c runs the result. */
 #include "store_sample.h"
 
-#include "export/c.h"
+#include "export/export.h"
 
 static void has(const char *text, const char *what, bool wanted)
 {

@@ -277,7 +277,7 @@ static void test_ops_that_ship(void **state)
     char **names;
     int n;
     struct err err = { 0 };
-    assert_int_equal(op_names(&names, &n, &err), 0);
+    assert_int_equal(script_names("ops", &names, &n, &err), 0);
     assert_true(n >= 3);
     for (int i = 0; i < n; i++) {
         struct op *op;
@@ -288,8 +288,6 @@ static void test_ops_that_ship(void **state)
         if (i)
             assert_true(strcmp(names[i - 1], names[i]) < 0);
     }
-    while (n)
-        mem_free(names[--n]);
     mem_free(names);
 }
 

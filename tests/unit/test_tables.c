@@ -48,7 +48,7 @@ static int set_up(void **state)
         return -1;
     snprintf(path, sizeof path, "%s/tables.db", folder);
     snprintf(command, sizeof command, "'%s' tables '%s' >'%s/out'", CUTUNE_PROGRAM, path, folder);
-    if (system(command) != 0 || store_open(path, STORE_TABLES, &store, &err) || op_names(&names, &nnames, &err)) {
+    if (system(command) != 0 || store_open(path, STORE_TABLES, &store, &err) || script_names("ops", &names, &nnames, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         return -1;
     }
@@ -59,8 +59,6 @@ static int tear_down(void **state)
 {
     (void)state;
     char command[100];
-    for (int i = 0; i < nnames; i++)
-        mem_free(names[i]);
     mem_free(names);
     store_close(store);
     snprintf(command, sizeof command, "rm -rf '%s'", folder);

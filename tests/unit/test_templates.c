@@ -149,7 +149,7 @@ static void compiles_ops(void **state)
     char **names;
     int n;
     struct err err = { 0 };
-    assert_int_equal(op_names(&names, &n, &err), 0);
+    assert_int_equal(script_names("ops", &names, &n, &err), 0);
     assert_true(n >= 3);
     for (int i = 0; i < n; i++) {
         struct op *op;
@@ -160,7 +160,6 @@ static void compiles_ops(void **state)
             kernels += compile_row(op, row);
         print_message("%s: %d rows of types, %d sources compiled\n", op->name, op->nrows, kernels);
         op_free(op);
-        mem_free(names[i]);
     }
     mem_free(names);
 }
