@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "model/op.h"
+
 json_t *json_text(const char *s)
 {
     json_t *text = json_string(s);
@@ -42,11 +44,11 @@ json_t *json_sizes(const char *text)
 {
     struct buf json = { 0 };
     buf_str(&json, *text ? "{\"" : "{");
-    for (; *text; text++)
-        if (*text == '=' || *text == ',')
-            buf_str(&json, *text == '=' ? "\":" : ",\"");
-        else
-            buf_put(&json, text, 1);
+    for (size_t word = 0; *text && word <= MAX_NAME; text++) { /* what is cut is not JSON */
+        bool ends = *text == '=' || *text == ',';
+        word = ends ? 0 : word + 1;
+        buf_put(&json, ends ? (*text == '=' ? "\":" : ",\"") : text, ends ? 2 : 1);
+    }
     buf_str(&json, "}");
     json_t *object = json.failed ? NULL : json_stored(json.data);
     buf_free(&json);
