@@ -16,33 +16,25 @@ static void comma(struct buf *out, const char *indent)
 
 /* ---------------------------------------------------------------------------------------------------------------- names */
 
-/* The names of a function's parameters: buffers, then sizes. */
-struct params {
-    char name[MAX_ARGS + MAX_AXES][sizeof "axis_" + MAX_NAME];
-    int n;
+/* A function's parameters: buffers, then sizes. */
+struct typed_call {
+    struct {
+        char name[sizeof "axis_" + MAX_NAME];
+        const struct arg *buffer;
+        const struct axis *size; /* one of the two */
+    } param[MAX_ARGS + MAX_AXES];
+    int nbuffers, n;
 };
 
 /* An op may use any word as a name: keywords of C and C++, and what headers and compilers define as macros. No list of them is ever
  * complete, so every name has a prefix. No macro begins with either prefix, the function's own names do not, and as there is one for
  * buffers and one for sizes, two names that differ stay different. */
-static void add_param(struct params *p, const char *prefix, const char *name)
+static void add_param(struct typed_call *c, const struct arg *buffer, const struct axis *size)
 {
-    snprintf(p->name[p->n++], sizeof *p->name, "%s%s", prefix, name);
-}
-
-static bool is_buffer(const struct arg *a)
-{
-    return a->kind != ARG_VALUE;
-}
-
-static void name_params(const struct op *op, struct params *p)
-{
-    p->n = 0;
-    for (int i = 0; i < op->nargs; i++)
-        if (is_buffer(&op->args[i]))
-            add_param(p, "arg_", op->args[i].name);
-    for (int i = 0; i < op->naxes; i++)
-        add_param(p, "axis_", op->axes[i].name);
+    snprintf(c->param[c->n].name, sizeof c->param->name, "%s%s", buffer ? "arg_" : "axis_", buffer ? buffer->name : size->name);
+    c->param[c->n].buffer = buffer;
+    c->param[c->n++].size = size;
+    c->nbuffers += buffer != NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- the comment */
@@ -57,22 +49,15 @@ static void comment_text(struct buf *out, const char *s)
     }
 }
 
-static void extents(struct buf *out, const struct arg *a)
+static void comment_buffer(struct buf *out, const struct arg *a, const char *name)
 {
+    static const char *const uses[] = { [ARG_INPUT] = "read", [ARG_OUTPUT] = "written", [ARG_INOUT] = "read and written" };
+    buf_fmt(out, " *   %-12s %s, %s", name, a->type, a->rank ? "" : "one element");
     for (int i = 0; i < a->rank; i++) {
         buf_str(out, "[");
         comment_text(out, a->extent[i]);
         buf_str(out, "]");
     }
-}
-
-static void comment_buffer(struct buf *out, const struct arg *a, const char *name)
-{
-    static const char *const uses[] = { [ARG_INPUT] = "read", [ARG_OUTPUT] = "written", [ARG_INOUT] = "read and written" };
-    buf_fmt(out, " *   %-12s %s, ", name, a->type);
-    if (a->rank == 0)
-        buf_str(out, "one element");
-    extents(out, a);
     buf_fmt(out, ": %s\n", uses[a->kind]);
 }
 
@@ -101,69 +86,61 @@ static void comment_types(struct buf *out, const struct op *op)
     buf_str(out, "\n");
 }
 
-static void comment(struct buf *out, const struct op *op, const struct params *p)
+static void comment(struct buf *out, const struct op *op, const struct typed_call *c)
 {
-    int at = 0;
     buf_fmt(out, "/* %s: looks it up and launches it on the stream. Buffers are packed, the last extent the innermost.\n",
             op->name);
     comment_types(out, op);
-    for (int i = 0; i < op->nargs; i++)
-        if (is_buffer(&op->args[i]))
-            comment_buffer(out, &op->args[i], p->name[at++]);
-    for (int i = 0; i < op->naxes; i++)
-        comment_axis(out, &op->axes[i], p->name[at++]);
+    for (int i = 0; i < c->n; i++)
+        if (c->param[i].buffer)
+            comment_buffer(out, c->param[i].buffer, c->param[i].name);
+        else
+            comment_axis(out, c->param[i].size, c->param[i].name);
     buf_str(out, " * CUTUNE_OK, or what cutune_lookup or cutune_launch failed with. */\n");
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- the function */
 
-/* Parameters from..to, each after `before`. */
-static void list(struct buf *out, const struct params *p, int from, int to, const char *before)
+/* Parameters from..to, each after `before`; null: after its type. */
+static void list(struct buf *out, const struct typed_call *c, int from, int to, const char *before)
 {
     for (int i = from; i < to; i++) {
+        const struct arg *buffer = c->param[i].buffer;
+        const char *type = !buffer ? "int64_t " : buffer->kind == ARG_INPUT ? "const void *" : "void *";
         if (i > from)
             comma(out, "        ");
-        buf_fmt(out, "%s%s", before, p->name[i]);
+        buf_fmt(out, "%s%s", before ? before : type, c->param[i].name);
     }
 }
 
-/* "void *out, const void *in, "; returns how many. */
-static int declare_buffers(struct buf *out, const struct op *op, const struct params *p)
-{
-    int n = 0;
-    for (int i = 0; i < op->nargs; i++) {
-        if (!is_buffer(&op->args[i]))
-            continue;
-        buf_fmt(out, "%svoid *%s", op->args[i].kind == ARG_INPUT ? "const " : "", p->name[n++]);
-        comma(out, "        ");
-    }
-    return n;
-}
-
-static void function(struct buf *out, const struct op *op, const struct params *p)
+static void function(struct buf *out, const struct op *op, const struct typed_call *c)
 {
     buf_fmt(out, "static inline int cutune_%s(cutune_handle *h, void *stream, const char *types,\n        ", op->name);
-    int n = declare_buffers(out, op, p);
-    list(out, p, n, p->n, "int64_t ");
+    list(out, c, 0, c->n, NULL);
     buf_str(out, ")\n{\n    const int64_t sizes[] = { ");
-    list(out, p, n, p->n, "");
+    list(out, c, c->nbuffers, c->n, "");
     buf_str(out, " };\n    void *const buffers[] = { ");
-    list(out, p, 0, n, "(void *)(uintptr_t)"); /* quiet under -Wcast-qual: inputs are const here, in cutune_launch they cannot be */
+    /* quiet under -Wcast-qual: inputs are const here, in cutune_launch they cannot be */
+    list(out, c, 0, c->nbuffers, "(void *)(uintptr_t)");
     buf_fmt(out,
             " };\n    const cutune_kernel *kernel;\n"
             "    int rc = cutune_lookup(h, \"%s\", types, sizes, %d, &kernel);\n"
             "    return rc ? rc : cutune_launch(kernel, stream, buffers, %d);\n}\n",
-            op->name, op->naxes, n);
+            op->name, op->naxes, c->nbuffers);
 }
 
 /* Each op has a guard of its own, so that headers of different ops can be used together. */
 static void write_op(struct buf *out, const struct op *op)
 {
-    struct params p;
-    name_params(op, &p);
+    struct typed_call c = { .n = 0 };
+    for (int i = 0; i < op->nargs; i++)
+        if (op->args[i].kind != ARG_VALUE)
+            add_param(&c, &op->args[i], NULL);
+    for (int i = 0; i < op->naxes; i++)
+        add_param(&c, NULL, &op->axes[i]);
     buf_fmt(out, "\n#ifndef CUTUNE_OPS_%s\n#define CUTUNE_OPS_%s\n", op->name, op->name);
-    comment(out, op, &p);
-    function(out, op, &p);
+    comment(out, op, &c);
+    function(out, op, &c);
     buf_str(out, "#endif\n");
 }
 
