@@ -121,19 +121,19 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
     return rc;
 }
 
-int bench_open(const struct bench_setup *setup, struct bench **out, struct bench_facts *facts, struct err *err)
+int bench_open(const struct task *task, struct bench **out, struct bench_facts *facts, struct err *err)
 {
     struct bench *b = mem_zalloc(sizeof *b);
     *facts = (struct bench_facts){ 0 };
     if (!b)
         return err_nomem(err);
-    b->set = *setup;
+    b->set = *task;
     b->inputs_pass = -1;
     b->digest_key = rand_at((uint64_t)clock_ns(), (uint64_t)getpid());
-    b->be = backend_find(setup->dev.backend);
-    b->plans.op = setup->op;
+    b->be = backend_find(task->dev.backend);
+    b->plans.op = task->op;
     int rc =
-        (b->be ? 0 : err_set(err, ERR_NOTFOUND, "no backend %s", setup->dev.backend)) ?: plans_get(&b->plans, -1, &b->plan, err);
+        (b->be ? 0 : err_set(err, ERR_NOTFOUND, "no backend %s", task->dev.backend)) ?: plans_get(&b->plans, -1, &b->plan, err);
     if (rc)
         goto out;
     plan_slots(b->plan, &b->set.problem, b->set.row, &b->set.dev, NULL, b->vals);

@@ -9,14 +9,15 @@
 #include "model/config.h"
 #include "model/record.h"
 
-struct bench_setup {
+/* What is measured, and where. */
+struct task {
     const char *home; /* for templates/service.cu */
-    const struct op *op;
+    struct op *op;    /* not changed */
     struct problem problem;
     int row;
     struct devspec dev;
-    bool warm;      /* time with what the cache holds from a run before; cold: flushed by reading */
-    uint64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
+    bool warm;     /* time with what the cache holds from a run before; cold: flushed by reading */
+    int64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
     /* Called before each piece of work that a candidate or the set-up could hang in, so that a deadline can begin anew; may be null. */
     void (*alive)(void *arg);
     /* In a play-off, before each thing that the i-th player could hang in or die of; may be null. */
@@ -35,7 +36,7 @@ struct bench;
 int bench_fits(const struct op *op, const struct problem *problem, int row, const struct devspec *dev, struct err *err);
 
 /* Opens the device, makes the inputs, runs the reference. ERR_INVALID if the problem does not fit into the device's memory. */
-int bench_open(const struct bench_setup *setup, struct bench **out, struct bench_facts *facts, struct err *err);
+int bench_open(const struct task *task, struct bench **out, struct bench_facts *facts, struct err *err);
 void bench_close(struct bench *b);
 
 /* What a candidate is: its configuration and what the compiler made of it. */

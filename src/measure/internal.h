@@ -66,7 +66,7 @@ struct loaded {
 };
 
 struct bench {
-    struct bench_setup set;
+    struct task set;
     const struct backend *be;
     struct device *dev;
     struct service services[MAX_ARGS];

@@ -1,10 +1,46 @@
 /* The compile workers: each renders a configuration, is told whether that is known, and compiles it if not. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include "base/hash.h"
-#include "base/mem.h"
 #include "tune/run.h"
+
+static const struct worker_events events;
+
+static int how_many(const struct run *r)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int n = r->opt->jobs > 0 ? r->opt->jobs : cores > 0 ? (int)cores : 1;
+    /* Each of these holds a context on the device: more than a few only crowd it. */
+    if (!r->opt->jobs && r->dev->shared_driver && !r->dev->shares_cores && n > 4)
+        n = 4;
+    return n > MAX_JOBS ? MAX_JOBS : n;
+}
+
+/* Raises the limit of open files to what so many need. */
+int compilers_open(struct run *r, struct err *err)
+{
+    enum {
+        OWN = 29,     /* the database, the loop, the strategy, and what starting a worker takes for a moment */
+        A_WORKER = 3, /* its two streams, and one to spare */
+        USUAL = 1024, /* workers inherit the limit, and a device's driver opens dozens */
+    };
+    struct rlimit limit;
+    int jobs = r->nslots = how_many(r);
+    const rlim_t need = OWN + A_WORKER * (rlim_t)jobs, wish = need > USUAL ? need : USUAL;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return err_set(err, ERR_IO, "the limit of open files: %s", strerror(errno));
+    if (limit.rlim_cur < wish) {
+        limit.rlim_cur = limit.rlim_max < wish ? limit.rlim_max : wish;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur >= need)
+        return 0;
+    return err_set(err, ERR_IO, "`ulimit -n` allows %d open files, and %d are needed for %d compile worker%s: raise it%s",
+                   (int)limit.rlim_cur, (int)need, jobs, jobs == 1 ? "" : "s", jobs == 1 ? "" : ", or ask for fewer with --jobs");
+}
 
 /* What has no source has no key of its own: it is known by what its variant is made of, and its configuration. */
 static void sourceless_key(const struct run *r, const struct config *c, char key[HASH_HEX])
@@ -17,56 +53,67 @@ static void sourceless_key(const struct run *r, const struct config *c, char key
     buf_free(&text);
 }
 
-static void fail_job(struct run *r, struct compiler_slot *s, enum outcome outcome, const char *reason)
+static void set_deadline(struct compiler_slot *s)
+{
+    struct run *r = s->run;
+    int64_t ms = s->asked == F_RENDER ? RENDER_DEADLINE : s->trying ? TRIAL_DEADLINE : COMPILE_DEADLINE;
+    if (s->life != LIFE_WORKS)
+        worker_deadline(s->worker, run_start_patience(r, COMPILE_DEADLINE));
+    else
+        worker_deadline(s->worker, s->job ? run_patience(r, ms) : 0);
+}
+
+/* Gives the slot's worker something to do for its job: a new worker, if there is none. */
+static void ask(struct compiler_slot *s, enum frame_kind what)
+{
+    struct message m = { .kind = what, .number = !s->job->untried, .ncandidates = 1, .candidates[0].config = s->job->config };
+    s->asked = what;
+    s->trying = false;
+    if (!s->worker && run_start(s->run, "compile", &events, s, 0, &s->worker))
+        return;
+    run_send(s->run, s->worker, &m);
+    set_deadline(s);
+}
+
+/* The job leaves the compile workers, with a binary or with a failure. */
+static void pass_on(struct run *r, struct compiler_slot *s)
 {
     struct job *job = s->job;
     s->job = NULL;
-    if (job->rank >= 0) {
-        tables_compiled(r, job); /* a default without a binary: its source, if there is one, will do */
+    job->retried = false; /* the measuring worker is another's */
+    if (r->phase == PHASE_TABLES) {
+        tables_compiled(r, job); /* without a binary: its source, if there is one, will do */
         return;
     }
     if (r->phase == PHASE_PLAYOFF) {
         playoff_compiled(r, job);
         return;
     }
-    struct result result = { .outcome = outcome, .resources = { -1, -1, -1, -1 } };
-    snprintf(result.reason, sizeof result.reason, "%.255s", reason);
+    if (s->result.outcome == OUT_OK) {
+        queue_put(&r->ready, job);
+        return;
+    }
     if (!job->key[0]) {
         sourceless_key(r, &job->config, job->key);
-        r->variants[job->config.variant].endless += outcome == OUT_TIMEOUT;
+        r->variants[job->config.variant].endless += s->result.outcome == OUT_TIMEOUT;
     }
-    const struct known_entry *e = known_find(&r->known, job->key);
-    if (e)
-        run_known(r, job, e);
+    struct known *k = known_find(r, job->key);
+    if (k)
+        run_known(r, job, k);
     else
-        run_done(r, job, &result);
-}
-
-static bool start(struct run *r, struct compiler_slot *s);
-
-static void ask_control(struct compiler_slot *s)
-{
-    struct buf *out = worker_buf(s->worker);
-    frame_end(out, frame_begin(out, F_CONTROL));
-    worker_send(s->worker);
-    worker_deadline(s->worker, run_patience(s->run, COMPILE_DEADLINE));
+        run_done(r, job, &s->result);
 }
 
 /* A failure that would be stored is the job's own only if the reference compiles in the same surroundings: a full disk or a broken
  * driver is nobody's fault. */
 static void fail_unless_machine(struct run *r, struct compiler_slot *s, enum outcome outcome, const char *reason)
 {
-    s->compiling = false;
-    if (s->job->rank >= 0 || r->phase != PHASE_SEARCH) {
-        fail_job(r, s, outcome, reason);
-        return;
-    }
-    s->control.on = true;
-    s->control.again = false;
-    s->control.outcome = outcome;
-    snprintf(s->control.reason, sizeof s->control.reason, "%.255s", reason);
-    if (s->worker || start(r, s))
-        ask_control(s);
+    s->result = run_failure(outcome, reason, "");
+    s->again = false;
+    if (r->phase == PHASE_SEARCH)
+        ask(s, F_CONTROL);
+    else
+        pass_on(r, s);
 }
 
 static void reference_failed(struct run *r, const char *why)
@@ -76,233 +123,159 @@ static void reference_failed(struct run *r, const char *why)
              r->op->reference_name, why);
 }
 
-static void rendered(struct run *r, struct compiler_slot *s, struct cursor *body)
+static void rendered(struct run *r, struct compiler_slot *s, const struct message *m)
 {
-    char reason[1024], key[HASH_HEX];
-    enum outcome outcome = get_u8(body);
-    if (!frame_text(body, reason, sizeof reason) || !frame_text(body, key, sizeof key) || outcome >= OUT_COUNT) {
-        worker_garbage(s->worker);
+    struct job *job = s->job;
+    if (!job->done) /* a player has its key already */
+        memcpy(job->key, m->key, HASH_HEX);
+    if (m->outcome != OUT_OK) {
+        fail_unless_machine(r, s, m->outcome, m->text);
         return;
     }
-    if (!s->job->done) /* a player has its key already */
-        memcpy(s->job->key, key, HASH_HEX);
-    if (outcome != OUT_OK) {
-        fail_unless_machine(r, s, outcome, reason);
-        return;
-    }
-    r->variants[s->job->config.variant].rendered = true;
-    const struct known_entry *e = known_find(&r->known, s->job->key);
-    if (e && r->phase == PHASE_SEARCH) {
-        run_known(r, s->job, e);
+    r->variants[job->config.variant].rendered = true;
+    struct known *k = known_find(r, job->key);
+    if (k && r->phase == PHASE_SEARCH) {
         s->job = NULL;
+        run_known(r, job, k);
         return;
     }
     if (!r->meter && meter_start(r))
         return;
-    if (r->dev->shares_cores && !r->meter_ready) { /* it is timing the reference: wait */
-        queue_put_back(&r->queued, s->job);
+    if (r->dev->shares_cores && r->meter_life != LIFE_WORKS) { /* it is timing the reference: wait */
+        queue_put_back(&r->queued, job);
         s->job = NULL;
         return;
     }
-    s->compiling = true;
-    struct buf *out = worker_buf(s->worker);
-    size_t f = frame_begin(out, F_COMPILE);
-    buf_u8(out, !s->job->untried);
-    frame_end(out, f);
-    worker_send(s->worker);
-    worker_deadline(s->worker, run_patience(r, COMPILE_DEADLINE));
+    ask(s, F_COMPILE);
 }
 
-static void compiled(struct run *r, struct compiler_slot *s, struct cursor *body)
+static void compiled(struct run *r, struct compiler_slot *s, const struct message *m)
 {
     struct job *job = s->job;
-    char reason[1024];
-    size_t nsource, nbinary, nportable;
-    enum outcome outcome = get_u8(body);
-    bool good = frame_text(body, reason, sizeof reason);
-    job->compile_ms = get_f64(body);
-    const void *source = get_bytes(body, &nsource), *binary = get_bytes(body, &nbinary), *portable = get_bytes(body, &nportable);
-    good = good && frame_text(body, job->compiler, sizeof job->compiler);
-    if (!good || body->bad || outcome >= OUT_COUNT) {
-        worker_garbage(s->worker);
+    job->compile_ms = m->ms;
+    memcpy(job->compiler, m->compiler, sizeof job->compiler);
+    buf_put(&job->source, m->source.at, m->source.n);
+    if (m->outcome != OUT_OK) {
+        fail_unless_machine(r, s, m->outcome, m->text);
         return;
     }
-    s->compiling = false;
-    buf_put(&job->source, source, nsource);
-    if (outcome != OUT_OK) {
-        fail_unless_machine(r, s, outcome, reason);
-        return;
-    }
-    buf_put(&job->binary, binary, nbinary);
-    buf_put(&job->portable, portable, nportable);
-    if (job->source.failed || job->binary.failed || job->portable.failed) {
-        run_fail(r, ERR_NOMEM, "out of memory");
-        return;
-    }
-    s->job = NULL;
-    if (job->rank >= 0)
-        tables_compiled(r, job);
-    else if (r->phase == PHASE_PLAYOFF)
-        playoff_compiled(r, job);
-    else {
-        job->retried = false; /* the measuring worker is another's */
-        queue_put(&r->ready, job);
-    }
+    buf_put(&job->binary, m->binary.at, m->binary.n);
+    buf_put(&job->portable, m->portable.at, m->portable.n);
+    s->result.outcome = OUT_OK;
+    if (!run_check(r, buf_check(&job->source, &r->err) ?: buf_check(&job->binary, &r->err) ?: buf_check(&job->portable, &r->err)))
+        pass_on(r, s);
 }
 
-static void controlled(struct run *r, struct compiler_slot *s, struct cursor *body)
+/* False if the worker may not say this now. */
+static bool take(struct run *r, struct compiler_slot *s, const struct message *m)
 {
-    char why[1024];
-    if (!frame_text(body, why, sizeof why)) {
-        worker_garbage(s->worker);
-        return;
+    if (m->kind == F_HELLO && s->life == LIFE_STARTS && m->number == WIRE_VERSION) {
+        s->life = LIFE_LOADS;
+    } else if (m->kind == F_FAILED) {
+        run_fail(r, ERR_DEVICE, "compile worker: %s", m->text);
+    } else if (m->kind == F_ALIVE && s->life != LIFE_WORKS) {
+        s->life = LIFE_WORKS;
+        r->compile_deaths = 0;
+    } else if (m->kind == F_ALIVE && s->job && s->asked != F_RENDER) {
+        s->trying = true;
+    } else if (m->kind == F_RENDERED && s->job && s->asked == F_RENDER) {
+        rendered(r, s, m);
+    } else if (m->kind == F_COMPILED && s->job && s->asked == F_COMPILE) {
+        compiled(r, s, m);
+    } else if (m->kind == F_CONTROLLED && s->job && s->asked == F_CONTROL) {
+        if (m->text[0])
+            reference_failed(r, m->text);
+        else
+            pass_on(r, s);
+    } else {
+        return false;
     }
-    s->control.on = false;
-    if (why[0])
-        reference_failed(r, why);
-    else
-        fail_job(r, s, s->control.outcome, s->control.reason);
+    return true;
 }
 
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
 {
     struct compiler_slot *s = arg;
     struct run *r = s->run;
-    char text[1024];
+    struct message m;
     if (r->phase == PHASE_END) /* said before it was killed: nothing follows from it any more */
         return;
-    if (kind == F_HELLO && !s->greeted && get_u32(body) == WIRE_VERSION) {
-        s->greeted = true;
-        worker_deadline(w, run_start_patience(r, COMPILE_DEADLINE));
-    } else if (kind == F_FAILED && frame_text(body, text, sizeof text)) {
-        run_fail(r, ERR_DEVICE, "compile worker: %s", text);
-    } else if (kind == F_ALIVE && !s->open) {
-        s->open = true;
-        r->compile_deaths = 0;
-        if (s->job)
-            worker_deadline(w, run_patience(r, s->control.on ? COMPILE_DEADLINE : RENDER_DEADLINE));
-    } else if (kind == F_ALIVE && (s->compiling || s->control.on)) {
-        s->trying = s->compiling;
-        worker_deadline(w, run_patience(r, TRIAL_DEADLINE));
-    } else if (kind == F_CONTROLLED && s->control.on) {
-        controlled(r, s, body);
-    } else if (kind == F_RENDERED && s->job && !s->compiling && !s->control.on) {
-        rendered(r, s, body);
-    } else if (kind == F_COMPILED && s->job && s->compiling) {
-        compiled(r, s, body);
-    } else {
+    if (message_get(kind, body, r->op, &m, NULL) || !take(r, s, &m))
         worker_garbage(w);
-    }
-    run_pump(r);
-}
-
-static void render(struct compiler_slot *s, struct job *job);
-
-/* With what it was at, in a fresh worker. */
-static void resume(struct run *r, struct compiler_slot *s)
-{
-    if (!start(r, s))
-        return;
-    if (s->control.on)
-        ask_control(s);
     else
-        render(s, s->job);
+        set_deadline(s);
+    message_free(&m);
+    run_pump(r);
 }
 
 /* With what it had: once more in a fresh worker, for it may have been another's fault; then, if the reference does well in one, it is
  * the job's own. */
-static void job_died(struct run *r, struct compiler_slot *s, bool struck, bool deadline, const char *why)
+static void job_died(struct run *r, struct compiler_slot *s, bool struck, enum outcome outcome, const char *why)
 {
     struct job *job = s->job;
-    if (s->trying && !job->untried && !struck) { /* a block alone, on zeros: right ones may hang on it */
+    bool control = s->asked == F_CONTROL;
+    if (s->trying && !control && !job->untried && !struck) { /* a block alone, on zeros: right ones may hang on it */
         job->untried = true;
-    } else if (struck && !s->control.on && job->retried && job->rank < 0 && r->phase == PHASE_SEARCH) {
+    } else if (control && s->again) {
+        reference_failed(r, why);
+        return;
+    } else if (control) {
+        s->again = true;
+    } else if (!job->retried) {
+        job->retried = true;
+    } else if (struck && r->phase == PHASE_SEARCH) {
         s->job = NULL;
         run_unsettled(r, job, why);
         return;
-    } else if (s->control.on && s->control.again) {
-        reference_failed(r, why);
-        return;
-    } else if (s->control.on) {
-        s->control.again = true;
-    } else if (!job->retried) {
-        job->retried = true;
     } else {
-        fail_unless_machine(r, s, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
+        fail_unless_machine(r, s, outcome, why);
         return;
     }
-    resume(r, s);
+    ask(s, control ? F_CONTROL : F_RENDER);
 }
 
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 {
     struct compiler_slot *s = arg;
     struct run *r = s->run;
-    struct job *job = s->job;
-    bool open = s->open, compiling = s->compiling; /* one that was never open died of something else than its configuration */
-    bool loading = s->greeted && !open;
+    enum life life = s->life; /* one that never worked died of something else than its configuration */
     char endless[200];
     s->worker = NULL;
-    s->greeted = s->open = s->compiling = false;
+    s->life = LIFE_STARTS;
     if (r->phase == PHASE_END)
         return;
-    if (deadline && loading) { /* until then only the compiler and the reference can be at fault */
+    if (deadline && life == LIFE_LOADS) /* until then only the compiler and the reference can be at fault */
         run_fail(r, ERR_TIMEOUT, "loading the compiler, or filling the reference %s, did not end within %.3g s",
                  r->op->reference_name, (double)run_start_patience(r, COMPILE_DEADLINE) / 1e3);
-        run_pump(r);
-        return;
-    }
-    if (job && deadline && open && !compiling && !s->control.on) {
+    if (s->job && deadline && life == LIFE_WORKS && s->asked == F_RENDER) {
         snprintf(endless, sizeof endless, "rendering %.100s did not end within %.3g s",
-                 r->op->variants[job->config.variant].template_name, (double)run_patience(r, RENDER_DEADLINE) / 1e3);
+                 r->op->variants[s->job->config.variant].template_name, (double)run_patience(r, RENDER_DEADLINE) / 1e3);
         why = endless;
     }
-    if (!open && ++r->compile_deaths >= DEATHS)
+    if (life != LIFE_WORKS && ++r->compile_deaths >= DEATHS)
         run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);
-    if (job && !r->failed && open)
-        job_died(r, s, worker_struck(w), deadline, why);
-    else if (job && !r->failed)
-        resume(r, s);
+    if (s->job && !r->failed && life == LIFE_WORKS)
+        job_died(r, s, worker_struck(w), deadline ? OUT_TIMEOUT : OUT_CRASH, why);
+    else if (s->job && !r->failed)
+        ask(s, s->asked == F_CONTROL ? F_CONTROL : F_RENDER);
     run_pump(r);
 }
 
 static const struct worker_events events = { .frame = on_frame, .gone = on_gone };
-
-static bool start(struct run *r, struct compiler_slot *s)
-{
-    s->run = r;
-    if (run_check(r, worker_start(&r->loop, r->program, "compile", &events, s, &s->worker, &r->err)))
-        return false;
-    run_put_task(r, worker_buf(s->worker), 0);
-    worker_send(s->worker);
-    return true;
-}
-
-static void render(struct compiler_slot *s, struct job *job)
-{
-    s->job = job;
-    s->compiling = s->trying = false;
-    struct buf *out = worker_buf(s->worker);
-    size_t f = frame_begin(out, F_RENDER);
-    config_put(out, s->run->op, &job->config);
-    frame_end(out, f);
-    worker_send(s->worker);
-    worker_deadline(s->worker, s->open ? run_patience(s->run, RENDER_DEADLINE) : run_start_patience(s->run, COMPILE_DEADLINE));
-}
 
 /* Whether its outcome is known without rendering: it is known to have no source, or its template to have no end. */
 static bool need_not_render(struct run *r, struct job *job)
 {
     char key[HASH_HEX], why[200];
     int variant = job->config.variant, endless = r->variants[variant].endless;
-    if (r->phase != PHASE_SEARCH || job->rank >= 0)
+    if (r->phase != PHASE_SEARCH)
         return false;
     sourceless_key(r, &job->config, key);
-    const struct known_entry *e = known_find(&r->known, key);
-    if (e) {
-        r->variants[variant].endless += e->outcome == OUT_TIMEOUT;
+    struct known *k = known_find(r, key);
+    if (k) {
+        r->variants[variant].endless += k->outcome == OUT_TIMEOUT;
         memcpy(job->key, key, HASH_HEX);
-        run_known(r, job, e);
+        run_known(r, job, k);
         return true;
     }
     if (r->variants[variant].rendered || endless < ENDLESS)
@@ -316,7 +289,7 @@ static bool need_not_render(struct run *r, struct job *job)
 /* Gives work to idle workers; a worker starts when there is first something for it. */
 void compilers_feed(struct run *r)
 {
-    if (r->dev->shares_cores && (r->quiet_turn || (r->meter && !r->meter_ready)))
+    if (r->dev->shares_cores && (r->quiet_turn || (r->meter && r->meter_life != LIFE_WORKS)))
         return;
     int room = r->dev->shares_cores ? 4 * r->nslots : 2 * r->nslots + 8; /* compiled and waiting, at most */
     for (int i = 0; i < r->nslots && r->queued.n && !r->failed; i++) {
@@ -330,8 +303,8 @@ void compilers_feed(struct run *r)
             i--;
             continue;
         }
-        if (!s->worker && !start(r, s))
-            return;
-        render(s, job);
+        s->run = r;
+        s->job = job;
+        ask(s, F_RENDER);
     }
 }

@@ -44,12 +44,12 @@ static int fastest(struct run *r, struct job **out, int n)
 
 static void enter(struct run *r, struct job *job)
 {
+    job->retried = job->untried = false;
     if (job->binary.len) {
         r->players[r->nplayers++] = job;
         return;
     }
     r->missing++; /* measured by an earlier run: its code is gone */
-    job->retried = job->untried = false;
     queue_put(&r->queued, job);
 }
 
@@ -65,8 +65,8 @@ static bool winner_at_fault(const struct run *r)
 /* Not if its variant has changed since: then one of those that are known, but were not played off against it, takes its place. */
 static bool winner_is_of_now(const struct run *r)
 {
-    const struct known_entry *e = known_find(&r->known, r->winner_key);
-    return !e || e->of_now;
+    const struct known *k = known_find(r, r->winner_key);
+    return !k || k->of_now;
 }
 
 void playoff_begin(struct run *r)
@@ -141,30 +141,14 @@ static void play_again(struct run *r)
         tables_begin(r);
 }
 
-/* The play-off is over before its end. Whom it ended with plays once more; if it ends with him again, it is his fault as soon as the
- * next worker has passed the reference. Takes over what the result owns. */
-static void broken_off(struct run *r, int at, struct result *result)
+/* Who it ended with plays once more. */
+void playoff_broken(struct run *r, int at, struct result *result)
 {
     r->playing = false;
-    struct job *player = at >= 0 ? r->players[at] : NULL;
-    if (player && player->suspected) {
-        r->doubt = (struct doubt){ .job = player, .result = *result };
-        *result = (struct result){ 0 };
-        return;
-    }
-    if (player)
-        player->suspected = true;
-    else
-        r->unexplained++;
-    if (r->unexplained >= UNEXPLAINED)
+    if (at >= 0)
+        meter_doubts(r, r->players[at], result);
+    else if (++r->unexplained >= UNEXPLAINED)
         tables_begin(r); /* what was measured before will have to do */
-}
-
-void playoff_died(struct run *r, bool struck, enum outcome outcome, const char *why)
-{
-    struct result result = { .outcome = outcome, .resources = { -1, -1, -1, -1 } };
-    snprintf(result.reason, sizeof result.reason, "%.230s, in the play-off", why);
-    broken_off(r, struck ? -1 : r->playing_at, &result);
 }
 
 void playoff_condemned(struct run *r)
@@ -183,15 +167,7 @@ static void keep_played(struct run *r, struct job *job, const struct result *res
     run_store(r, job, result);
 }
 
-static int take_results(struct run *r, struct cursor *body, struct result *results)
-{
-    int n = 0, rc = get_u32(body) == (uint32_t)r->nplayers ? 0 : ERR_CORRUPT;
-    while (!rc && n < r->nplayers)
-        rc = result_get(body, &results[n++], NULL);
-    return rc;
-}
-
-static void take_times(struct run *r, struct result *results)
+void playoff_played(struct run *r, struct result *results)
 {
     r->playing = false;
     for (int i = 0; i < r->nplayers && !r->failed; i++)
@@ -203,25 +179,6 @@ static void take_times(struct run *r, struct result *results)
         tables_begin(r);
     else
         play_again(r);
-}
-
-void playoff_played(struct run *r, struct cursor *body)
-{
-    struct result results[PLAYOFF + 1] = { 0 };
-    int rc = take_results(r, body, results);
-    enum standing standing = get_u8(body);
-    int at = standing == DOUBTFUL ? r->playing_at : -1; /* the player that it ended with */
-    if (rc || body->bad || standing > NO_VERDICT) {
-        worker_garbage(r->meter); /* its end is that of this play-off */
-    } else if (standing == STANDS) {
-        take_times(r, results);
-    } else {
-        r->meter_leaves = standing == DOUBTFUL;
-        r->meter_ready = !r->meter_leaves;
-        broken_off(r, at, &results[at < 0 ? 0 : at]);
-    }
-    for (int i = 0; i <= PLAYOFF; i++)
-        result_free(&results[i]);
 }
 
 /* One time cannot be told from another if each lies within the other's interval. */

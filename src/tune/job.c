@@ -1,4 +1,7 @@
-/* Configurations on their way, and the queues in which they wait. */
+/* Configurations on their way, the queues in which they wait, and what is known of those before them. */
+#include <search.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "tune/run.h"
 
@@ -30,6 +33,7 @@ void jobs_free(struct run *r)
         mem_free(r->jobs[i]);
     }
     mem_free(r->jobs);
+    tdestroy(r->known, mem_free);
 }
 
 void queue_put(struct queue *q, struct job *j)
@@ -57,4 +61,34 @@ struct job *queue_take(struct queue *q)
         q->n--;
     }
     return j;
+}
+
+/* Of two struct known, or of a key and one: they begin with their keys. */
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+struct known *known_find(const struct run *r, const char *key)
+{
+    struct known **at = tfind(key, &r->known, by_key);
+    return at ? *at : NULL;
+}
+
+int known_add(struct run *r, const char *key, enum outcome outcome, const struct stats *stats, bool of_now)
+{
+    struct known *k = known_find(r, key);
+    if (!k) {
+        k = mem_zalloc(sizeof *k);
+        if (k)
+            memcpy(k->key, key, HASH_HEX);
+        if (!k || !tsearch(k, &r->known, by_key)) {
+            mem_free(k);
+            return err_nomem(&r->err);
+        }
+    }
+    k->outcome = outcome;
+    k->stats = *stats;
+    k->of_now = of_now;
+    return 0;
 }

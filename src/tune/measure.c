@@ -1,17 +1,33 @@
 /* The measuring worker: one candidate at a time, replaced when a candidate takes it down. */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "base/util.h"
 #include "tune/run.h"
 
-static int64_t deadline_ms(const struct run *r)
+static int64_t run_ms(const struct run *r)
 {
     double ms = r->reference_ns * RUN_DEADLINE_FACTOR / 1e6;
     int64_t least = r->dev->shares_cores ? RUN_DEADLINE_CPU : RUN_DEADLINE_MIN;
     return ms > (double)least ? (int64_t)ms : least;
+}
+
+static void set_deadline(struct run *r)
+{
+    if (r->meter_life < LIFE_WORKS)
+        worker_deadline(r->meter, run_start_patience(r, SETUP_DEADLINE));
+    else
+        worker_deadline(r->meter, r->measuring || r->playing ? run_patience(r, run_ms(r)) : 0);
+}
+
+bool meter_doubts(struct run *r, struct job *job, struct result *result)
+{
+    if (!job->retried) {
+        job->retried = true;
+        return false;
+    }
+    r->doubt = (struct doubt){ .job = job, .result = *result };
+    *result = (struct result){ 0 };
+    return true;
 }
 
 /* The reference has just passed in a new worker, so what failed before was at fault itself. */
@@ -28,75 +44,43 @@ static void judge_doubt(struct run *r)
     r->doubt.job = NULL;
 }
 
-/* Its worker ended with it: once more in another one, and then it is a verdict if the reference passes in a third. Takes over what the
- * result owns. */
-static void try_again(struct run *r, struct job *job, struct result *result)
+static bool ready(struct run *r, const struct bench_facts *facts)
 {
-    if (job->retried) {
-        r->doubt = (struct doubt){ .job = job, .result = *result };
-        *result = (struct result){ 0 };
-    } else {
-        job->retried = true;
-        queue_put_back(&r->ready, job);
-    }
-}
-
-static int64_t patience(const struct run *r)
-{
-    return r->meter_ready ? run_patience(r, deadline_ms(r)) : run_start_patience(r, SETUP_DEADLINE);
-}
-
-static void ready(struct run *r, struct cursor *body)
-{
-    double reference = get_f64(body), copy = get_f64(body);
-    if (body->bad || !(reference >= 0) || !(copy >= 0)) {
-        worker_garbage(r->meter);
-        return;
-    }
-    r->meter_ready = true;
+    if (r->meter_life >= LIFE_WORKS || !(facts->reference_ns >= 0) || !(facts->copy_ns >= 0))
+        return false;
+    r->meter_life = LIFE_WORKS;
     r->setup_deaths = 0;
     r->setup_why[0] = 0;
-    r->reference_ns = reference;
-    if (copy > 0 && (r->copy_ns <= 0 || copy < r->copy_ns))
-        r->copy_ns = copy; /* the best of what this run's workers saw */
+    r->reference_ns = facts->reference_ns;
+    if (facts->copy_ns > 0 && (r->copy_ns <= 0 || facts->copy_ns < r->copy_ns))
+        r->copy_ns = facts->copy_ns; /* the best of what this run's workers saw */
     if (!r->first_ns)
         r->first_ns = clock_ns();
     judge_doubt(r);
+    return true;
 }
 
-static void measured(struct run *r, struct cursor *body)
+static bool measured(struct run *r, struct message *m)
 {
-    struct result result = { 0 };
     struct job *job = r->measuring;
-    int rc = result_get(body, &result, NULL);
-    enum standing standing = get_u8(body);
-    if (rc || body->bad || standing > NO_VERDICT) {
-        result_free(&result);
-        worker_garbage(r->meter);
-        return;
-    }
+    if ((!job && !r->playing) || m->nresults != (job ? 1 : r->nplayers))
+        return false;
+    if (m->standing == DOUBTFUL)
+        r->meter_life = LIFE_LEAVES;
     r->measuring = NULL;
-    if (standing == STANDS) {
-        run_done(r, job, &result);
-    } else if (standing == DOUBTFUL) {
-        r->meter_ready = false;
-        r->meter_leaves = true;
-        try_again(r, job, &result);
-    } else {
-        run_unsettled(r, job, result.reason);
+    if (r->playing && m->standing == STANDS) {
+        playoff_played(r, m->results);
+    } else if (r->playing) { /* a doubt is of the player that it ended with */
+        int at = m->standing == DOUBTFUL ? r->playing_at : -1;
+        playoff_broken(r, at, &m->results[at < 0 ? 0 : at]);
+    } else if (m->standing == STANDS) {
+        run_done(r, job, m->results);
+    } else if (m->standing == NO_VERDICT) {
+        run_unsettled(r, job, m->results->reason);
+    } else if (!meter_doubts(r, job, m->results)) {
+        queue_put_back(&r->ready, job);
     }
-    result_free(&result);
-}
-
-static void playing(struct run *r, struct cursor *body)
-{
-    uint32_t at = get_u32(body);
-    if (body->bad || at >= (uint32_t)r->nplayers) {
-        worker_garbage(r->meter);
-        return;
-    }
-    r->playing_at = (int)at;
-    worker_deadline(r->meter, run_patience(r, deadline_ms(r)));
+    return true;
 }
 
 /* A line for a person, once a run: what it says stays true. */
@@ -114,36 +98,52 @@ static void tell_lock(struct run *r, enum frame_kind kind, const char *text)
     *told = true;
 }
 
+/* False if the worker may not say this now. */
+static bool take(struct run *r, struct message *m)
+{
+    switch (m->kind) {
+    case F_HELLO:
+        if (r->meter_life != LIFE_STARTS || m->number != WIRE_VERSION)
+            return false;
+        r->meter_life = LIFE_LOADS;
+        return true;
+    case F_FAILED:
+        if (!r->first_ns) /* none ever was ready: the next would fail the same way */
+            run_fail(r, ERR_DEVICE, "%s", m->text);
+        else if (r->meter_life != LIFE_LEAVES)
+            snprintf(r->setup_why, sizeof r->setup_why, "%.255s", m->text);
+        return true;
+    case F_ALIVE:
+        return true;
+    case F_WAITING:
+    case F_UNLOCKED:
+        tell_lock(r, m->kind, m->text);
+        return true;
+    case F_READY:
+        return ready(r, &m->facts);
+    case F_PLAYING:
+        if (!r->playing || m->number < 0 || m->number >= r->nplayers)
+            return false;
+        r->playing_at = m->number;
+        return true;
+    case F_RESULT:
+        return measured(r, m);
+    default:
+        return false;
+    }
+}
+
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
 {
     struct run *r = arg;
-    char text[1024];
+    struct message m;
     if (r->phase == PHASE_END) /* said before it was killed */
         return;
-    if (kind == F_HELLO && !r->meter_greeted && get_u32(body) == WIRE_VERSION) {
-        r->meter_greeted = true;
-        worker_deadline(w, run_start_patience(r, SETUP_DEADLINE));
-    } else if (kind == F_FAILED && frame_text(body, text, sizeof text)) {
-        if (!r->first_ns) /* none ever was ready: the next would fail the same way */
-            run_fail(r, ERR_DEVICE, "%s", text);
-        else if (!r->meter_leaves)
-            snprintf(r->setup_why, sizeof r->setup_why, "%.255s", text);
-    } else if (kind == F_ALIVE) {
-        worker_deadline(w, patience(r));
-    } else if ((kind == F_WAITING || kind == F_UNLOCKED) && frame_text(body, text, sizeof text)) {
-        worker_deadline(w, patience(r));
-        tell_lock(r, kind, text);
-    } else if (kind == F_READY && !r->meter_ready) {
-        ready(r, body);
-    } else if (kind == F_RESULT && r->measuring) {
-        measured(r, body);
-    } else if (kind == F_PLAYING && r->playing) {
-        playing(r, body);
-    } else if (kind == F_PLAYED && r->playing) {
-        playoff_played(r, body);
-    } else {
+    if (message_get(kind, body, r->op, &m, NULL) || !take(r, &m))
         worker_garbage(w);
-    }
+    else
+        set_deadline(r);
+    message_free(&m);
     run_pump(r);
 }
 
@@ -167,24 +167,21 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 {
     struct run *r = arg;
     struct job *job = r->measuring;
-    bool was_ready = r->meter_ready || r->meter_leaves;
+    bool was_ready = r->meter_life >= LIFE_WORKS, struck = worker_struck(w);
+    struct result result = run_failure(deadline ? OUT_TIMEOUT : OUT_CRASH, why, r->playing ? ", in the play-off" : "");
     r->meter = NULL;
-    r->meter_ready = r->meter_greeted = r->meter_leaves = false;
+    r->meter_life = LIFE_STARTS;
     r->measuring = NULL;
     if (r->phase == PHASE_END)
         return;
     if (!was_ready)
         setup_failed(r, deadline, why);
-    bool struck = worker_struck(w);
-    if (job && struck && job->retried) {
+    if (job && struck && job->retried)
         run_unsettled(r, job, why);
-    } else if (job) {
-        struct result result = { .outcome = deadline ? OUT_TIMEOUT : OUT_CRASH, .resources = { -1, -1, -1, -1 } };
-        snprintf(result.reason, sizeof result.reason, "%.255s", why);
-        try_again(r, job, &result);
-    }
+    else if (job && !meter_doubts(r, job, &result))
+        queue_put_back(&r->ready, job);
     if (r->playing)
-        playoff_died(r, struck, deadline ? OUT_TIMEOUT : OUT_CRASH, why);
+        playoff_broken(r, struck ? -1 : r->playing_at, &result);
     if (!r->failed && !r->meter)
         meter_start(r);
     run_pump(r);
@@ -194,50 +191,38 @@ static const struct worker_events events = { .frame = on_frame, .gone = on_gone 
 
 int meter_start(struct run *r)
 {
-    int rc = run_check(r, worker_start(&r->loop, r->program, "measure", &events, r, &r->meter, &r->err));
-    if (rc)
-        return rc;
     /* After a death the reference stands for all that is right here, so no cache may help it. */
     bool after_death = r->first_ns || r->setup_deaths;
-    run_put_task(r, worker_buf(r->meter), after_death ? rand_at((uint64_t)clock_ns(), (uint64_t)getpid()) | 1 : 0);
-    worker_send(r->meter);
-    worker_deadline(r->meter, run_start_patience(r, SETUP_DEADLINE));
-    return 0;
+    int64_t fresh = after_death ? (int64_t)rand_at((uint64_t)clock_ns(), (uint64_t)getpid()) | 1 : 0;
+    int rc = run_start(r, "measure", &events, r, fresh, &r->meter);
+    if (!rc)
+        set_deadline(r);
+    return rc;
 }
 
-static void put_candidate(const struct run *r, struct buf *out, const struct job *job)
+static void send_run(struct run *r, struct message *m, struct job *const *jobs, int n)
 {
-    config_put(out, r->op, &job->config);
-    buf_bytes(out, job->binary.data, job->binary.len);
+    m->kind = F_RUN;
+    m->ncandidates = n;
+    for (int i = 0; i < n; i++)
+        m->candidates[i] = (struct bench_candidate){ jobs[i]->config, jobs[i]->binary.data, jobs[i]->binary.len };
+    run_send(r, r->meter, m);
+    set_deadline(r);
 }
 
 void meter_feed(struct run *r)
 {
-    if (r->measuring || !r->meter || !r->meter_ready || !r->ready.n)
+    if (r->measuring || !r->meter || r->meter_life != LIFE_WORKS || !r->ready.n)
         return;
     r->measuring = queue_take(&r->ready);
     /* A first sample that is so many times slower than the best so far ends the timing: sooner if each sample costs much. */
     double behind = r->dev->shares_cores ? 1.5 : 4;
-    struct buf *out = worker_buf(r->meter);
-    size_t f = frame_begin(out, F_RUN);
-    buf_f64(out, behind * r->best_ns);
-    put_candidate(r, out, r->measuring);
-    frame_end(out, f);
-    worker_send(r->meter);
-    worker_deadline(r->meter, run_patience(r, deadline_ms(r)));
+    send_run(r, &(struct message){ .cut_ns = behind * r->best_ns }, &r->measuring, 1);
 }
 
 void meter_play(struct run *r, int rounds)
 {
     r->playing = true;
     r->playing_at = -1;
-    struct buf *out = worker_buf(r->meter);
-    size_t f = frame_begin(out, F_PLAYOFF);
-    buf_u32(out, (uint32_t)rounds);
-    buf_u32(out, (uint32_t)r->nplayers);
-    for (int i = 0; i < r->nplayers; i++)
-        put_candidate(r, out, r->players[i]);
-    frame_end(out, f);
-    worker_send(r->meter);
-    worker_deadline(r->meter, run_patience(r, deadline_ms(r)));
+    send_run(r, &(struct message){ .number = rounds }, r->players, r->nplayers);
 }

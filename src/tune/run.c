@@ -90,19 +90,18 @@ void run_done(struct run *r, struct job *job, const struct result *result)
     err_line(job->reason);
     run_store(r, job, result);
     if (!r->failed)
-        run_check(r, known_add(&r->known, job->key, job->outcome, &job->stats, true, &r->err));
+        run_check(r, known_add(r, job->key, job->outcome, &job->stats, true));
     r->report->measured++;
     note(r, job);
 }
 
-void run_known(struct run *r, struct job *job, const struct known_entry *e)
+void run_known(struct run *r, struct job *job, struct known *k)
 {
-    job->outcome = e->outcome;
-    job->stats = e->stats;
-    if (!e->of_now) {
+    job->outcome = k->outcome;
+    job->stats = k->stats;
+    if (!k->of_now)
         run_check(r, store_found_again(r->store, &r->target, job->key, r->variants[job->config.variant].made, &r->err));
-        known_is_of_now(&r->known, job->key);
-    }
+    k->of_now = true;
     note(r, job);
 }
 
@@ -203,7 +202,8 @@ void run_pump(struct run *r)
         search_phase(r);
     if (r->phase == PHASE_PLAYOFF || r->phase == PHASE_TABLES)
         compilers_feed(r);
-    if (r->phase == PHASE_PLAYOFF && !r->missing && !r->playing && r->nplayers && r->meter_ready && !run_busy_compilers(r)) {
+    if (r->phase == PHASE_PLAYOFF && !r->missing && !r->playing && r->nplayers && r->meter_life == LIFE_WORKS &&
+        !run_busy_compilers(r)) {
         double each = 0;
         for (int i = 0; i < r->nplayers; i++)
             each += r->players[i]->stats.median;
@@ -259,7 +259,7 @@ static int load_known(void *arg, const struct measured *m)
     struct run *r = arg;
     int v = op_variant(r->op, m->variant);
     bool of_now = v >= 0 && m->made && !strcmp(m->made, r->variants[v].made);
-    return known_add(&r->known, m->key, m->result.outcome, &m->result.stats, of_now, &r->err);
+    return known_add(r, m->key, m->result.outcome, &m->result.stats, of_now);
 }
 
 static int list_variants(struct run *r, struct err *err)
@@ -298,7 +298,7 @@ static int list_space(struct run *r, struct err *err)
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
-    int rc = files_allow(r->nslots, err) ?: list_space(r, err);
+    int rc = compilers_open(r, err) ?: list_space(r, err);
     if (rc)
         return rc;
     r->report->valid = space_count(r->space);
@@ -327,7 +327,7 @@ static int set_up(struct run *r, struct err *err)
     return rc;
 }
 
-void run_put_task(const struct run *r, struct buf *out, uint64_t fresh)
+int run_start(struct run *r, const char *kind, const struct worker_events *events, void *arg, int64_t fresh, struct worker **out)
 {
     const struct task t = { .home = r->opt->home,
                             .op = (struct op *)r->op,
@@ -336,19 +336,27 @@ void run_put_task(const struct run *r, struct buf *out, uint64_t fresh)
                             .dev = *r->dev,
                             .warm = r->opt->warm,
                             .fresh = fresh };
-    size_t f = frame_begin(out, F_SETUP);
-    task_put(out, &t);
-    frame_end(out, f);
+    int rc = run_check(r, worker_start(&r->loop, r->program, kind, events, arg, out, &r->err));
+    if (rc)
+        return rc;
+    size_t f = frame_begin(worker_buf(*out), F_SETUP);
+    task_put(worker_buf(*out), &t);
+    frame_end(worker_buf(*out), f);
+    worker_send(*out);
+    return 0;
 }
 
-static int jobs_for(const struct run *r)
+void run_send(struct run *r, struct worker *w, const struct message *m)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int n = r->opt->jobs > 0 ? r->opt->jobs : cores > 0 ? (int)cores : 1;
-    /* Each of these holds a context on the device: more than a few only crowd it. */
-    if (!r->opt->jobs && r->dev->shared_driver && !r->dev->shares_cores && n > 4)
-        n = 4;
-    return n > MAX_JOBS ? MAX_JOBS : n;
+    message_put(worker_buf(w), r->op, m);
+    worker_send(w);
+}
+
+struct result run_failure(enum outcome outcome, const char *reason, const char *when)
+{
+    struct result result = { .outcome = outcome, .resources = { -1, -1, -1, -1 } };
+    snprintf(result.reason, sizeof result.reason, "%.*s%s", (int)(sizeof result.reason - 1 - strlen(when)), reason, when);
+    return result;
 }
 
 static int loop_open(struct run *r, struct err *err)
@@ -403,7 +411,6 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     r->program = opt->program ? opt->program : own_program(r);
     r->start_ns = r->ticked_ns = clock_ns();
     r->default_index = -1;
-    r->nslots = jobs_for(r);
     struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
     sigaction(SIGPIPE, &ignore, &before); /* what is sent to a worker may meet its end */
     int rc = set_up(r, err);
@@ -421,7 +428,6 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     }
     search_close(r->search);
     space_free(r->space);
-    known_free(&r->known);
     result_free(&r->doubt.result);
     jobs_free(r);
     mem_free(r->variants);

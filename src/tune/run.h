@@ -1,26 +1,23 @@
-/* One run of the tuner, shared by the files of tune/: run.c has the loop, job.c the configurations on their way, strategy.c the strategy,
- * compile.c and measure.c the two kinds of worker, finish.c the play-off, the winner and the report. */
+/* One run of the tuner, shared by the files of tune/: run.c has the loop, job.c the configurations on their way and those that are known,
+ * strategy.c the strategy, compile.c and measure.c the two kinds of worker, finish.c the play-off, the winner and the report. */
 #ifndef TUNE_RUN_H
 #define TUNE_RUN_H
 
-#include "base/hash.h"
-#include "device/device.h"
 #include "search/search.h"
 #include "space/space.h"
-#include "tune/known.h"
 #include "tune/tune.h"
 #include "worker/worker.h"
 
 enum {
-    MAX_JOBS = 256,          /* compile workers */
-    PLAYOFF = 5,             /* so many of the best, and the default, are timed against each other at the end */
-    PLAYOFFS = 3,            /* at most: another one begins if nobody was right in the last */
-    UNEXPLAINED = 3,         /* that many play-offs may break off without a culprit; then the times from before have to do */
-    DEATHS = 10,             /* compile workers that die in a row before they are ready end the run */
-    SETUPS = 3,              /* and measuring workers */
-    ENDLESS = 2,             /* configurations whose template did not end: the variant's others are left out, if none ever did */
-    SETUP_DEADLINE = 120000, /* ms without a sign of life, here and below */
-    RENDER_DEADLINE = 10000, /* a template is filled in microseconds, or its Lua has no end */
+    MAX_JOBS = 256,            /* compile workers */
+    PLAYOFF = MAX_PLAYERS - 1, /* so many of the best, and the default, are timed against each other at the end */
+    PLAYOFFS = 3,              /* at most: another one begins if nobody was right in the last */
+    UNEXPLAINED = 3,           /* that many play-offs may break off without a culprit; then the times from before have to do */
+    DEATHS = 10,               /* compile workers that die in a row before they are ready end the run */
+    SETUPS = 3,                /* and measuring workers */
+    ENDLESS = 2,               /* configurations whose template did not end: the variant's others are left out, if none ever did */
+    SETUP_DEADLINE = 120000,   /* ms without a sign of life, here and below */
+    RENDER_DEADLINE = 10000,   /* a template is filled in microseconds, or its Lua has no end */
     COMPILE_DEADLINE = 60000,
     TRIAL_DEADLINE = 20000, /* a compile worker's trial launch, which on PoCL compiles once more */
     RUN_DEADLINE_MIN = 2000,
@@ -39,11 +36,10 @@ struct job {
     struct buf source, binary, portable; /* portable: PTX, if the backend has that. Freed when no longer needed */
     char compiler[COMPILER_NAME];
     double compile_ms;
-    bool retried;   /* its worker died once: that may have been another's fault, so it gets a fresh one */
-    bool suspected; /* the same, in a play-off */
-    bool untried;   /* its trial launch has failed, which proves nothing: it is compiled without */
-    bool done;      /* what follows is known */
-    bool played;    /* its stats are from the play-off */
+    bool retried; /* its worker died once: that may have been another's fault, so it gets a fresh one */
+    bool untried; /* its trial launch has failed, which proves nothing: it is compiled without */
+    bool done;    /* what follows is known */
+    bool played;  /* its stats are from the play-off */
     enum outcome outcome;
     struct stats stats;
     char reason[256];
@@ -54,19 +50,31 @@ struct queue {
     int n;
 };
 
+/* What is measured already, by its key. */
+struct known {
+    char key[HASH_HEX]; /* first: see known_find */
+    enum outcome outcome;
+    struct stats stats;
+    bool of_now; /* stored as what its variant makes now */
+};
+
+/* How far a worker has come. */
+enum life {
+    LIFE_STARTS, /* or there is none */
+    LIFE_LOADS,  /* it has said hello, and opens its compiler or device */
+    LIFE_WORKS,
+    LIFE_LEAVES, /* it has said its last result */
+};
+
 struct compiler_slot { /* a compile worker's place */
     struct run *run;
     struct worker *worker;
+    enum life life;
     struct job *job;
-    bool greeted;
-    bool open;      /* its compiler is loaded */
-    bool compiling; /* past rendering */
-    bool trying;    /* past compiling: its trial launch */
-    struct {        /* the job has failed; its worker compiles the reference, to see whether the job is at fault */
-        bool on, again;
-        enum outcome outcome;
-        char reason[256];
-    } control;
+    enum frame_kind asked; /* F_RENDER; F_COMPILE; or, once the job has failed, F_CONTROL, to see whether the job is at fault */
+    bool trying;           /* past compiling: its trial launch */
+    bool again;            /* it is the second worker that is asked for the control */
+    struct result result;  /* what came of the job */
 };
 
 /* What came of the job that the last measuring worker ended with. A verdict once the next worker's set-up has passed the reference. */
@@ -98,7 +106,7 @@ struct run {
     int64_t told, heard;         /* outcomes told so far; how many of them when it was last asked */
     int64_t asked_ns, ticked_ns; /* when it was last asked; when the clock last ticked */
     struct target target;
-    struct known_table known;
+    void *known; /* the root of a tree: see tsearch(3) */
     struct {
         char made[HASH_HEX]; /* what variant_made says */
         bool rendered;       /* a configuration of it was */
@@ -120,8 +128,7 @@ struct run {
     int compile_deaths; /* in a row, before they were ready */
 
     struct worker *meter; /* the measuring worker */
-    bool meter_greeted, meter_ready;
-    bool meter_leaves;   /* it has said its last result, and goes */
+    enum life meter_life;
     int setup_deaths;    /* of measuring workers in a row */
     char setup_why[256]; /* what the last of them said; "" for nothing */
     struct job *measuring;
@@ -171,12 +178,15 @@ int64_t run_patience(const struct run *r, int64_t ms);
 int64_t run_start_patience(const struct run *r, int64_t ms);
 /* The job is done: into store, report and strategy. */
 void run_done(struct run *r, struct job *job, const struct result *result);
-void run_known(struct run *r, struct job *job, const struct known_entry *e); /* the same, from an earlier result */
+void run_known(struct run *r, struct job *job, struct known *k); /* the same, from an earlier result */
 /* Nothing is known of it, and nothing stored. */
 void run_unsettled(struct run *r, struct job *job, const char *why);
 /* The result into the database, over an earlier one of the same key; a failure ends the run. */
 void run_store(struct run *r, const struct job *job, const struct result *result);
-void run_put_task(const struct run *r, struct buf *out, uint64_t fresh); /* the F_SETUP frame */
+/* Starts a worker and tells it its task. */
+int run_start(struct run *r, const char *kind, const struct worker_events *events, void *arg, int64_t fresh, struct worker **out);
+void run_send(struct run *r, struct worker *w, const struct message *m);
+struct result run_failure(enum outcome outcome, const char *reason, const char *when);
 int run_busy_compilers(const struct run *r);
 struct job *run_default(const struct run *r); /* the default, if it is done; null */
 
@@ -185,11 +195,12 @@ struct job *job_new(struct run *r, const struct config *c, int64_t index); /* nu
 void job_drop_code(struct job *j);
 void jobs_free(struct run *r);
 void queue_put(struct queue *q, struct job *j);
-void queue_put_back(struct queue *q, struct job *j); /* to the front */
-struct job *queue_take(struct queue *q);             /* null */
+void queue_put_back(struct queue *q, struct job *j);            /* to the front */
+struct job *queue_take(struct queue *q);                        /* null */
+struct known *known_find(const struct run *r, const char *key); /* null */
+/* Or replaces. */
+int known_add(struct run *r, const char *key, enum outcome outcome, const struct stats *stats, bool of_now);
 
-/* files.c: raises the limit of open files to what so many compile workers need; ERR_IO if it cannot. */
-int files_allow(int jobs, struct err *err);
 /* strategy.c */
 int strategy_open(struct run *r, struct err *err); /* loading it counts towards the budget */
 bool strategy_over(const struct run *r);           /* it has no more to give to this run */
@@ -200,18 +211,23 @@ void strategy_drop(struct run *r); /* the question, if there is one: the budget'
 /* Each tick: a child that thinks for ever is not seen otherwise, its socket stays silent. */
 void strategy_check(struct run *r, int64_t tick_ms);
 /* compile.c */
+int compilers_open(struct run *r, struct err *err); /* how many there may be */
 void compilers_feed(struct run *r);
 /* measure.c */
 void meter_feed(struct run *r);
 int meter_start(struct run *r);
 void meter_play(struct run *r, int rounds);
+/* Its worker ended with the job, whose result that is. The first time that says nothing. The second time it is a verdict once the next worker
+ * has passed the reference: then the job is in doubt until then, and owns the result. */
+bool meter_doubts(struct run *r, struct job *job, struct result *result);
 /* finish.c */
 void top_offer(struct run *r, struct job *job); /* one that is right, with its code */
 void playoff_begin(struct run *r);
 void playoff_compiled(struct run *r, struct job *job);
-void playoff_played(struct run *r, struct cursor *body);
-/* Its worker is gone, with the one it was at, or struck by somebody else. */
-void playoff_died(struct run *r, bool struck, enum outcome outcome, const char *why);
+/* All results, each right or not. */
+void playoff_played(struct run *r, struct result *results);
+/* Its end came before, with the player at that place; -1: with none. */
+void playoff_broken(struct run *r, int at, struct result *result);
 void playoff_condemned(struct run *r); /* the player in doubt is at fault */
 void tables_begin(struct run *r);
 void tables_compiled(struct run *r, struct job *job);

@@ -5,42 +5,41 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "child/process.h"
 
-int child_serve(struct child *c, child_answer *answer, void *arg, struct err *err)
+int child_send(struct child *c, const struct message *m, struct err *err)
+{
+    message_put(&c->channel.out, c->task.op, m);
+    return channel_send(&c->channel, NULL, err);
+}
+
+int child_next(struct child *c, struct message *m, struct err *err)
 {
     struct frame f;
-    int rc = 0;
-    while (!rc) {
-        rc = channel_next(&c->channel, NULL, &f, err) ?: answer(arg, &f, err);
-    }
+    int rc = channel_next(&c->channel, NULL, &f, err) ?: message_get((enum frame_kind)f.kind, &f.body, c->task.op, m, err);
+    if (!rc)
+        message_free(m); /* results only go the other way */
     return rc;
 }
 
 void child_say(struct child *c, enum frame_kind kind, const char *text)
 {
-    struct buf *out = &c->channel.out;
-    size_t f = frame_begin(out, kind);
-    if (text)
-        buf_lstr(out, text);
-    frame_end(out, f);
-    channel_send(&c->channel, NULL, NULL);
+    struct message m = { .kind = kind };
+    snprintf(m.text, sizeof m.text, "%s", text);
+    child_send(c, &m, NULL);
 }
 
 void child_alive(void *child)
 {
-    child_say(child, F_ALIVE, NULL);
+    child_say(child, F_ALIVE, "");
 }
 
 int child_start(struct child *c, struct err *err)
 {
     struct frame frame;
     c->channel.fd = CHILD_FD;
-    size_t f = frame_begin(&c->channel.out, F_HELLO);
-    buf_u32(&c->channel.out, WIRE_VERSION);
-    frame_end(&c->channel.out, f);
-    int rc = channel_send(&c->channel, NULL, err) ?: channel_next(&c->channel, NULL, &frame, err);
+    int rc = child_send(c, &(struct message){ .kind = F_HELLO, .number = WIRE_VERSION }, err)
+                 ?: channel_next(&c->channel, NULL, &frame, err);
     if (!rc && frame.kind != F_SETUP)
         rc = err_set(err, ERR_CORRUPT, "frame %d where the task was to come", frame.kind);
     return rc ?: task_get(&frame.body, &c->task, err);
@@ -49,7 +48,6 @@ int child_start(struct child *c, struct err *err)
 void child_end(struct child *c)
 {
     op_free(c->task.op);
-    mem_free((char *)c->task.home);
     buf_free(&c->channel.in);
     buf_free(&c->channel.out);
 }

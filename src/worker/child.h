@@ -13,15 +13,13 @@ struct child {
 
 /* Says hello and reads the task. */
 int child_start(struct child *c, struct err *err);
-/* A frame of one text, or of nothing. A failure shows in the next send. */
+int child_send(struct child *c, const struct message *m, struct err *err);
+/* The next message, good until the one after it. ERR_IO: the coordinator is gone. */
+int child_next(struct child *c, struct message *m, struct err *err);
+/* A message of one text, or of nothing. A failure shows in the next send. */
 void child_say(struct child *c, enum frame_kind kind, const char *text);
 void child_alive(void *child);
 void child_end(struct child *c);
-
-/* What a worker does with a frame. Anything but 0 ends the worker. */
-typedef int child_answer(void *arg, struct frame *f, struct err *err);
-/* Answers frames until one fails, or the coordinator is gone: ERR_IO. */
-int child_serve(struct child *c, child_answer *answer, void *arg, struct err *err);
 
 /* Each in its own file. ERR_IO: the run is over. */
 int compile_worker(struct child *c, struct err *err);

@@ -2,10 +2,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/util.h"
 #include "child/process.h"
-#include "device/device.h"
 #include "source/source.h"
 #include "worker/child.h"
 
@@ -15,10 +13,16 @@ struct compiling {
     struct child *c;
     const struct backend *be;
     struct compiler *compiler;
-    struct config config;
+    struct config config; /* last rendered */
     char basis[HASH_HEX]; /* of all keys */
-    struct buf source;
+    struct buf source, binary, portable;
     struct plans plans;
+    struct { /* launches to try: buffers have a size, values a value */
+        struct warm_launch launches[MAX_LAUNCHES];
+        struct karg args[MAX_LAUNCHES][2 * MAX_ARGS];
+        int64_t bytes[MAX_LAUNCHES][2 * MAX_ARGS];
+        int n;
+    } trial;
 };
 
 /* Whatever fails here is no configuration's fault. */
@@ -36,162 +40,143 @@ static int set_up(struct compiling *w, struct err *err)
     return rc;
 }
 
-static int render(struct compiling *w, struct cursor *body, struct err *err)
+static void render(struct compiling *w, const struct config *config, struct message *out)
 {
     const struct task *t = &w->c->task;
     struct err why = { 0 };
-    char key[HASH_HEX] = "";
     const struct plan *plan;
-    int rc = config_get(body, t->op, &w->config, err);
-    if (rc)
-        return rc;
+    w->config = *config;
     buf_clear(&w->source);
-    rc = source_render(t->op, &w->config, t->row, &t->dev, &w->source, &why)
-        ?: plans_get(&w->plans, w->config.variant, &plan, &why)
-        ?: source_key(t->op, plan, &w->config, &t->problem, t->row, &t->dev, w->source.data, w->basis, key, &why);
-    size_t f = frame_begin(&w->c->channel.out, F_RENDERED);
-    buf_u8(&w->c->channel.out, rc ? OUT_COMPILE_ERROR : OUT_OK);
-    buf_lstr(&w->c->channel.out, rc ? why.msg : "");
-    buf_lstr(&w->c->channel.out, key);
-    frame_end(&w->c->channel.out, f);
-    return channel_send(&w->c->channel, NULL, err);
+    int rc = source_render(t->op, config, t->row, &t->dev, &w->source, &why)
+        ?: plans_get(&w->plans, config->variant, &plan, &why)
+        ?: source_key(t->op, plan, config, &t->problem, t->row, &t->dev, w->source.data, w->basis, out->key, &why);
+    out->outcome = rc ? OUT_COMPILE_ERROR : OUT_OK;
+    snprintf(out->text, sizeof out->text, "%s", why.msg);
 }
 
-/* For backends that compile at the first launch: the launches, with buffers by size and values by value. config null: the reference. */
-struct trial_launches {
-    struct warm_launch launches[MAX_LAUNCHES];
-    struct karg args[MAX_LAUNCHES][2 * MAX_ARGS];
-    int64_t bytes[MAX_LAUNCHES][2 * MAX_ARGS];
-};
-
-static int make_trial(struct compiling *w, const struct config *config, struct trial_launches *t, int *n, struct err *err)
+static int make_trial(struct compiling *w, const struct config *config, struct err *err)
 {
-    const struct task *task = &w->c->task;
-    const struct variant *v = config ? &task->op->variants[config->variant] : NULL;
+    const struct task *t = &w->c->task;
+    const struct variant *v = config ? &t->op->variants[config->variant] : NULL;
     const struct plan *plan;
     struct val vals[MAX_SLOTS];
     int rc = plans_get(&w->plans, config ? config->variant : -1, &plan, err);
-    *n = 0;
     if (rc)
         return rc;
-    plan_slots(plan, &task->problem, task->row, &task->dev, config, vals);
-    *n = v ? v->nlaunches : 1;
-    for (int i = 0; !rc && i < *n; i++) {
-        const struct launch *l = v ? &v->launches[i] : &task->op->reference;
-        t->launches[i] = (struct warm_launch){
-            .kernel = l->kernel, .nargs = l->nargs, .args = t->args[i], .buffer_bytes = t->bytes[i], .buffer = l->args
-        };
-        rc = plan_geometry(plan, i, vals, &t->launches[i].geometry, err);
+    plan_slots(plan, &t->problem, t->row, &t->dev, config, vals);
+    w->trial.n = v ? v->nlaunches : 1;
+    for (int i = 0; !rc && i < w->trial.n; i++) {
+        const struct launch *l = v ? &v->launches[i] : &t->op->reference;
+        struct warm_launch *warm = &w->trial.launches[i];
+        struct karg *args = w->trial.args[i];
+        int64_t *bytes = w->trial.bytes[i];
+        *warm =
+            (struct warm_launch){ .kernel = l->kernel, .nargs = l->nargs, .args = args, .buffer_bytes = bytes, .buffer = l->args };
+        rc = plan_geometry(plan, i, vals, &warm->geometry, err);
         for (int a = 0; !rc && a < l->nargs; a++) {
-            int arg = l->args[a], nop = task->op->nargs;
-            t->bytes[i][a] = 0;
+            int arg = l->args[a], nop = t->op->nargs;
+            bytes[a] = args[a].size = 0;
             if (arg >= nop)
-                rc = plan_workspace_bytes(plan, arg - nop, vals, &t->bytes[i][a], err);
-            else if (task->op->args[arg].kind == ARG_VALUE)
-                rc = plan_arg_value(plan, arg, vals, t->args[i][a].bytes, &t->args[i][a].size, err);
+                rc = plan_workspace_bytes(plan, arg - nop, vals, &bytes[a], err);
+            else if (t->op->args[arg].kind == ARG_VALUE)
+                rc = plan_arg_value(plan, arg, vals, args[a].bytes, &args[a].size, err);
             else
-                rc = plan_arg_bytes(plan, arg, vals, &t->bytes[i][a], err);
+                rc = plan_arg_bytes(plan, arg, vals, &bytes[a], err);
         }
     }
     return rc;
 }
 
-/* Compiles a configuration's source, or the reference's if config is null. The reason is a line of the compiler's log, if it has one. */
-static int compile_text(struct compiling *w, const struct config *config, const struct buf *source, bool try_it, struct buf *binary,
-                        struct buf *portable, char reason[256])
+/* Compiles the source, of a configuration or, if config is null, of the reference. Of the compiler's log, if there is one, `reason` is
+ * the line that says most. */
+static int compile_source(struct compiling *w, const struct config *config, bool try_it, char *reason, size_t room)
 {
     const struct task *t = &w->c->task;
-    struct trial_launches *trial = mem_zalloc(sizeof *trial);
     struct buf log = { 0 };
     struct err why = { 0 };
     char arch[sizeof t->dev.arch + 2];
-    int n = 0, rc = trial && !source->failed ? make_trial(w, config, trial, &n, &why) : err_nomem(&why);
-    struct compile_job job = { .source = source->data, .nlaunches = try_it ? n : 0, .warming = child_alive, .warming_arg = w->c };
-    if (trial)
-        job.launches = trial->launches;
+    int rc = buf_check(&w->source, &why) ?: make_trial(w, config, &why);
+    struct compile_job job = { .source = w->source.data,
+                               .nlaunches = try_it ? w->trial.n : 0,
+                               .launches = w->trial.launches,
+                               .warming = child_alive,
+                               .warming_arg = w->c };
     if (config && t->op->variants[config->variant].requires.arch_specific) {
         snprintf(arch, sizeof arch, "%sa", t->dev.arch);
         job.arch = arch;
     }
-    rc = rc ?: w->be->compiling->compile(w->compiler, &job, binary, portable, &log, &why);
+    buf_clear(&w->binary);
+    buf_clear(&w->portable);
+    rc = rc ?: w->be->compiling->compile(w->compiler, &job, &w->binary, config ? &w->portable : NULL, &log, &why);
+    snprintf(reason, room, "%s", why.msg);
     if (rc == ERR_INVALID && log.len)
         compile_log_line(&log, reason);
-    else
-        snprintf(reason, 256, "%.255s", rc ? why.msg : "");
     buf_free(&log);
-    mem_free(trial);
     return rc;
 }
 
-static int compile(struct compiling *w, bool try_it, struct err *err)
+static struct bytes bytes_of(const struct buf *b)
 {
-    struct buf binary = { 0 }, portable = { 0 }, *out = &w->c->channel.out;
-    char reason[256], compiler[COMPILER_NAME];
+    return (struct bytes){ b->data, b->len };
+}
+
+static void compile(struct compiling *w, bool try_it, struct message *out)
+{
     int64_t start = clock_ns();
-    int rc = compile_text(w, &w->config, &w->source, try_it, &binary, &portable, reason);
-    double ms = (double)(clock_ns() - start) / 1e6;
-    enum outcome outcome = !rc                     ? OUT_OK
-                           : rc == ERR_INVALID     ? OUT_COMPILE_ERROR
-                           : rc == ERR_UNSUPPORTED ? OUT_RESOURCES
-                                                   : OUT_LAUNCH_ERROR;
-    w->be->compiling->name(w->compiler, compiler);
-    size_t f = frame_begin(out, F_COMPILED);
-    buf_u8(out, (uint8_t)outcome);
-    buf_lstr(out, reason);
-    buf_f64(out, ms);
-    buf_bytes(out, w->source.data, w->source.len);
-    buf_bytes(out, binary.data, binary.len);
-    buf_bytes(out, portable.data, portable.len);
-    buf_lstr(out, compiler);
-    frame_end(out, f);
-    buf_free(&binary);
-    buf_free(&portable);
-    return channel_send(&w->c->channel, NULL, err);
+    int rc = compile_source(w, &w->config, try_it, out->text, sizeof out->text);
+    out->ms = (double)(clock_ns() - start) / 1e6;
+    out->outcome = !rc ? OUT_OK : rc == ERR_INVALID ? OUT_COMPILE_ERROR : rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR;
+    out->source = bytes_of(&w->source);
+    out->binary = bytes_of(&w->binary);
+    out->portable = bytes_of(&w->portable);
+    w->be->compiling->name(w->compiler, out->compiler);
 }
 
 /* Whether the reference compiles here and now. Its text ends in a line that no cache has seen. */
-static int control(struct compiling *w, struct err *err)
+static void control(struct compiling *w, struct message *out)
 {
     const struct task *t = &w->c->task;
-    struct buf source = { 0 }, binary = { 0 };
     struct err why = { 0 };
-    char reason[256] = "";
-    int rc = source_render(t->op, NULL, t->row, &t->dev, &source, &why);
-    buf_fmt(&source, "// %lld %lld\n", (long long)getpid(), (long long)clock_ns());
-    rc = rc ?: compile_text(w, NULL, &source, true, &binary, NULL, reason);
-    size_t f = frame_begin(&w->c->channel.out, F_CONTROLLED);
-    buf_lstr(&w->c->channel.out, reason[0] ? reason : why.msg);
-    frame_end(&w->c->channel.out, f);
-    buf_free(&source);
-    buf_free(&binary);
-    return channel_send(&w->c->channel, NULL, err);
+    buf_clear(&w->source);
+    int rc = source_render(t->op, NULL, t->row, &t->dev, &w->source, &why);
+    buf_fmt(&w->source, "// %lld %lld\n", (long long)getpid(), (long long)clock_ns());
+    if (rc)
+        snprintf(out->text, sizeof out->text, "%s", why.msg);
+    else
+        compile_source(w, NULL, true, out->text, sizeof out->text);
+    buf_clear(&w->source); /* it is no configuration's */
 }
 
-static int answer(void *arg, struct frame *f, struct err *err)
+static int answer(struct compiling *w, const struct message *m, struct err *err)
 {
-    struct compiling *w = arg;
-    if (f->kind == F_RENDER)
-        return render(w, &f->body, err);
-    if (f->kind == F_COMPILE && w->source.len)
-        return compile(w, get_u8(&f->body), err);
-    if (f->kind == F_CONTROL)
-        return control(w, err);
-    return err_set(err, ERR_CORRUPT, "a compile worker got frame %d", f->kind);
+    struct message out = { .kind = m->kind + 1 };
+    if (m->kind == F_RENDER && m->ncandidates)
+        render(w, &m->candidates->config, &out);
+    else if (m->kind == F_COMPILE && w->source.len)
+        compile(w, m->number, &out);
+    else if (m->kind == F_CONTROL)
+        control(w, &out);
+    else
+        return err_set(err, ERR_CORRUPT, "a compile worker got frame %d", (int)m->kind);
+    return child_send(w->c, &out, err);
 }
 
 int compile_worker(struct child *c, struct err *err)
 {
     struct compiling w = { .c = c, .be = backend_find(c->task.dev.backend), .plans.op = c->task.op };
+    struct message m;
     int rc = w.be ? set_up(&w, err) : err_set(err, ERR_NOTFOUND, "no backend %s", c->task.dev.backend);
     if (!rc && !c->task.dev.shared_driver)
         process_bound_growth(MAX_MEMORY);
-    if (!rc) {
+    if (!rc)
         child_alive(c);
-        rc = child_serve(c, answer, &w, err);
-    }
+    while (!rc)
+        rc = child_next(c, &m, err) ?: answer(&w, &m, err);
     if (w.compiler)
         w.be->compiling->close(w.compiler);
     plans_free(&w.plans);
     buf_free(&w.source);
+    buf_free(&w.binary);
+    buf_free(&w.portable);
     return rc;
 }

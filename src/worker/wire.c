@@ -1,58 +1,111 @@
 #include "worker/wire.h"
 
-#include <string.h>
+#include "model/serial.h"
 
-#include "base/mem.h"
+static void io_config(struct serial *s, const struct op *op, struct config *c)
+{
+    if (!serial_reads(s))
+        config_put(s->out, op, c);
+    else if (config_get(s->in, op, c, NULL))
+        s->in->bad = true;
+}
+
+static void io_result(struct serial *s, struct result *r)
+{
+    if (!serial_reads(s))
+        result_put(s->out, r);
+    else if (result_get(s->in, r, NULL))
+        s->in->bad = true;
+}
+
+static void io_bytes(struct serial *s, const void **at, size_t *n)
+{
+    if (!serial_reads(s))
+        buf_bytes(s->out, *at, *n);
+    else
+        *at = get_bytes(s->in, n);
+}
+
+static void io_message(struct serial *s, const struct op *op, struct message *m)
+{
+    io_int(s, &m->number);
+    io_enum(s, &m->outcome);
+    io_enum(s, &m->standing);
+    io_text(s, m->text, sizeof m->text);
+    io_text(s, m->key, sizeof m->key);
+    io_text(s, m->compiler, sizeof m->compiler);
+    io_f64(s, &m->ms);
+    io_f64(s, &m->cut_ns);
+    io_f64(s, &m->facts.reference_ns);
+    io_f64(s, &m->facts.copy_ns);
+    io_bytes(s, &m->source.at, &m->source.n);
+    io_bytes(s, &m->binary.at, &m->binary.n);
+    io_bytes(s, &m->portable.at, &m->portable.n);
+    io_count(s, &m->ncandidates, MAX_PLAYERS);
+    for (int i = 0; i < m->ncandidates; i++) {
+        io_config(s, op, &m->candidates[i].config);
+        io_bytes(s, &m->candidates[i].binary, &m->candidates[i].binary_bytes);
+    }
+    io_count(s, &m->nresults, MAX_PLAYERS);
+    for (int i = 0; i < m->nresults; i++)
+        io_result(s, &m->results[i]);
+}
+
+void message_put(struct buf *out, const struct op *op, const struct message *m)
+{
+    size_t f = frame_begin(out, (int)m->kind);
+    io_message(&(struct serial){ .out = out }, op, (struct message *)m); /* writing changes nothing */
+    frame_end(out, f);
+}
+
+int message_get(enum frame_kind kind, struct cursor *body, const struct op *op, struct message *m, struct err *err)
+{
+    *m = (struct message){ .kind = kind };
+    io_message(&(struct serial){ .in = body }, op, m);
+    if (!body->bad && m->outcome < OUT_COUNT && m->standing <= NO_VERDICT)
+        return 0;
+    message_free(m);
+    return err_set(err, ERR_CORRUPT, "frame %d: not as cutune writes it", (int)kind);
+}
+
+void message_free(struct message *m)
+{
+    for (int i = 0; i < m->nresults; i++)
+        result_free(&m->results[i]);
+    m->nresults = 0;
+}
+
+static void io_task(struct serial *s, struct task *t)
+{
+    io_str(s, &t->home);
+    for (int i = 0; i < t->op->naxes; i++)
+        io_i64(s, &t->problem.size[i]);
+    io_int(s, &t->row);
+    if (!serial_reads(s))
+        devspec_put(s->out, &t->dev);
+    else
+        devspec_get(s->in, &t->dev);
+    io_bool(s, &t->warm);
+    io_i64(s, &t->fresh);
+}
 
 void task_put(struct buf *out, const struct task *t)
 {
-    buf_lstr(out, t->home);
     op_put(out, t->op);
-    for (int i = 0; i < t->op->naxes; i++)
-        buf_i64(out, t->problem.size[i]);
-    buf_u32(out, (uint32_t)t->row);
-    devspec_put(out, &t->dev);
-    buf_u8(out, t->warm);
-    buf_i64(out, (int64_t)t->fresh);
+    io_task(&(struct serial){ .out = out }, (struct task *)t);
 }
 
 int task_get(struct cursor *in, struct task *t, struct err *err)
 {
-    size_t n;
     *t = (struct task){ 0 };
-    const char *home = get_lstr(in, &n);
-    if (!home)
-        return err_set(err, ERR_CORRUPT, "task without a home");
-    t->home = mem_strndup(home, n);
-    int rc = t->home ? op_get(in, &t->op, err) : err_nomem(err);
+    int rc = op_get(in, &t->op, err);
     if (rc)
-        goto fail;
-    for (int i = 0; i < t->op->naxes; i++)
-        t->problem.size[i] = get_i64(in);
-    uint32_t row = get_u32(in);
-    devspec_get(in, &t->dev);
-    t->warm = get_u8(in);
-    t->fresh = (uint64_t)get_i64(in);
-    if (in->bad || row >= (uint32_t)t->op->nrows) {
-        rc = err_set(err, ERR_CORRUPT, "task is cut short or out of range");
-        goto fail;
-    }
-    t->row = (int)row;
-    return 0;
-fail:
+        return rc;
+    struct serial s = { .in = in, .arena = t->op->arena };
+    io_task(&s, t);
+    if (t->home && !in->bad && t->row >= 0 && t->row < t->op->nrows)
+        return 0;
     op_free(t->op);
-    mem_free((char *)t->home);
     *t = (struct task){ 0 };
-    return rc;
-}
-
-bool frame_text(struct cursor *body, char *out, size_t room)
-{
-    size_t n;
-    const char *s = get_lstr(body, &n);
-    if (!s || n >= room)
-        return false;
-    memcpy(out, s, n);
-    out[n] = 0;
-    return true;
+    return s.nomem ? err_nomem(err) : err_set(err, ERR_CORRUPT, "task is cut short or out of range");
 }

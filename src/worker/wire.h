@@ -1,4 +1,4 @@
-/* The protocol between the coordinator and its workers: frames (child/channel.h) over one stream socket each.
+/* The protocol between the coordinator and its workers: messages, each a frame (child/channel.h) over one stream socket a worker.
  *
  * Each side checks all it reads: a worker that speaks garbage is a dead worker. WIRE_VERSION is raised
  * when anything here changes: both ends are the same binary, unless someone mixes them. */
@@ -6,36 +6,32 @@
 #define WORKER_WIRE_H
 
 #include "child/channel.h"
-#include "model/config.h"
-#include "model/devspec.h"
-#include "model/problem.h"
-#include "model/record.h"
+#include "measure/bench.h"
 
-enum { WIRE_VERSION = 6 };
+enum { WIRE_VERSION = 7, MAX_PLAYERS = 6 };
 
+/* With the members of struct message that matter in it. */
 enum frame_kind {
     /* both: worker -> coordinator */
-    F_HELLO = 1, /* u32 WIRE_VERSION */
+    F_HELLO = 1, /* number: WIRE_VERSION */
     F_FAILED,    /* text: set-up failed, or this worker cannot go on; it exits */
-    F_ALIVE,     /* nothing: a deadline begins anew. A compile worker's first: its compiler is open */
+    F_ALIVE,     /* a deadline begins anew. A compile worker's first: its compiler is open */
     /* both: coordinator -> worker */
-    F_SETUP, /* struct task */
+    F_SETUP, /* a struct task instead of a message */
     /* compile worker */
-    F_RENDER,     /* -> configuration */
-    F_RENDERED,   /* <- u8 outcome, text reason, text key */
-    F_COMPILE,    /* -> u8 whether to try a launch: the configuration last rendered */
-    F_COMPILED,   /* <- u8 outcome, text reason, f64 ms, bytes source, bytes binary, bytes portable, text compiler */
-    F_CONTROL,    /* -> nothing: compile the reference, past every cache */
+    F_RENDER,     /* -> the first candidate's configuration */
+    F_RENDERED,   /* <- outcome, text: the reason, key */
+    F_COMPILE,    /* -> number: whether to try a launch. The configuration last rendered is compiled */
+    F_COMPILED,   /* <- outcome, text: the reason, ms, source, binary, portable, compiler */
+    F_CONTROL,    /* -> compile the reference, past every cache */
     F_CONTROLLED, /* <- text: "", or why the reference does not compile here */
     /* measuring worker */
     F_WAITING,  /* <- text: the lock's file, which another has had for a while */
     F_UNLOCKED, /* <- text: why the device's lock cannot be had; it measures without */
-    F_READY,    /* <- f64 reference_ns, copy_ns */
-    F_RUN,      /* -> f64 cut_ns, configuration, bytes binary */
-    F_RESULT,   /* <- result, u8 enum standing */
-    F_PLAYOFF,  /* -> u32 rounds, u32 n, n times (configuration, bytes binary) */
-    F_PLAYING,  /* <- u32 which player it goes on with: what happens next is that one's doing; a deadline begins anew */
-    F_PLAYED,   /* <- u32 n, n results, u8 enum standing: unless it is STANDS, the times are worth nothing */
+    F_READY,    /* <- facts */
+    F_RUN,      /* -> candidates, number: of rounds in which they are played off; 0: verify and time the first, with cut_ns */
+    F_PLAYING,  /* <- number: the player it goes on with. What happens next is that one's doing; a deadline begins anew */
+    F_RESULT,   /* <- results, standing. The times of a play-off are worth nothing unless it is STANDS */
 };
 
 /* What a result is worth. */
@@ -45,22 +41,34 @@ enum standing {
     NO_VERDICT, /* the device lacked memory that others hold: nothing is known */
 };
 
-/* What all workers of a run are told. */
-struct task {
-    const char *home;
-    struct op *op;
-    struct problem problem;
-    int row;
-    struct devspec dev;
-    bool warm;
-    uint64_t fresh; /* as in struct bench_setup */
+struct bytes {
+    const void *at; /* of a message that was read: within its frame */
+    size_t n;
 };
 
-void task_put(struct buf *out, const struct task *t);
-/* What it points to is owned by the caller: op_free, mem_free(home). */
-int task_get(struct cursor *in, struct task *t, struct err *err);
+/* One form for all kinds: what a kind does not need is zero, and costs a few bytes. */
+struct message {
+    enum frame_kind kind;
+    int number;
+    enum outcome outcome;
+    enum standing standing;
+    char text[1024], key[HASH_HEX], compiler[COMPILER_NAME];
+    double ms, cut_ns;
+    struct bench_facts facts;
+    struct bytes source, binary, portable;
+    int ncandidates, nresults;
+    struct bench_candidate candidates[MAX_PLAYERS];
+    struct result results[MAX_PLAYERS];
+};
 
-/* A text of a body, as a C string; false if there is none, or no room for it. */
-bool frame_text(struct cursor *body, char *out, size_t room);
+/* Appends the message as a frame. op: whose configurations it holds. */
+void message_put(struct buf *out, const struct op *op, const struct message *m);
+/* Reads a frame. ERR_CORRUPT if message_put would not have written it so; *m is then empty. */
+int message_get(enum frame_kind kind, struct cursor *body, const struct op *op, struct message *m, struct err *err);
+void message_free(struct message *m); /* the results */
+
+/* What all workers of a run are told. What is read is owned by its op: op_free. */
+void task_put(struct buf *out, const struct task *t);
+int task_get(struct cursor *in, struct task *t, struct err *err);
 
 #endif

@@ -13,24 +13,28 @@
 
 static struct sample sample;
 
-static void put_config(struct buf *out, const struct op *op)
-{
-    struct config c = { .variant = 0 };
-    config_put(out, op, &c);
-}
-
-static void put_result(struct buf *out)
+/* All that a message may hold. */
+static void put_message(struct buf *out, const struct op *op, enum frame_kind kind)
 {
     double samples[] = { 999, 1000, 1001 };
-    struct result r = { .outcome = OUT_OK, .nsamples = 3, .samples = samples, .resources = { 32, 1024, 0, 512 } };
-    must(stats_of(samples, 3, &r.stats, NULL) == 0);
-    result_put(out, &r);
-}
-
-static void put_outcome(struct buf *out, const char *reason)
-{
-    buf_u8(out, *reason ? OUT_COMPILE_ERROR : OUT_OK);
-    buf_lstr(out, reason);
+    struct message m = { .kind = kind,
+                         .number = kind == F_HELLO ? WIRE_VERSION : 1,
+                         .standing = DOUBTFUL,
+                         .text = "tile.cu:1: wrong",
+                         .key = "0123456789abcdef0123456789abcdef",
+                         .compiler = "NVRTC 13.0",
+                         .ms = 12.5,
+                         .facts = { 2000, 1000 },
+                         .source = { "source", 6 },
+                         .binary = { "binary", 6 },
+                         .ncandidates = 2,
+                         .candidates[1] = { .binary = "binary", .binary_bytes = 6 },
+                         .nresults = 2 };
+    for (int i = 0; i < 2; i++) {
+        m.results[i] = (struct result){ .nsamples = 3, .samples = samples, .resources = { 32, 1024, 0, 512 } };
+        must(stats_of(samples, 3, &m.results[i].stats, NULL) == 0);
+    }
+    message_put(out, op, &m);
 }
 
 static void put_setup(struct buf *out, const char *backend)
@@ -43,191 +47,65 @@ static void put_setup(struct buf *out, const char *backend)
     frame_end(out, begin);
 }
 
-static void put_render(struct buf *out, const struct op *op)
+static void check_config(const struct config *c, const struct op *op)
 {
-    size_t begin = frame_begin(out, F_RENDER);
-    put_config(out, op);
-    frame_end(out, begin);
+    must(c->variant >= 0 && c->variant < op->nvariants);
+    for (int i = 0; i < op->variants[c->variant].nparams; i++)
+        must(c->at[i] < op->variants[c->variant].params[i].n);
 }
 
-static void put_to_worker(struct buf *out, const struct op *op)
+static void check_bytes(const void *at, size_t n)
 {
-    size_t begin = frame_begin(out, F_RUN);
-    buf_f64(out, 1000);
-    put_config(out, op);
-    buf_bytes(out, "binary", 6);
-    frame_end(out, begin);
-    begin = frame_begin(out, F_PLAYOFF);
-    buf_u32(out, 3);
-    buf_u32(out, 2);
-    for (int i = 0; i < 2; i++) {
-        put_config(out, op);
-        buf_bytes(out, "binary", 6);
-    }
-    frame_end(out, begin);
+    unsigned sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += ((const unsigned char *)at)[i];
+    must(sum <= n * 255);
 }
 
-static void put_to_coordinator(struct buf *out)
+static void check_result(const struct result *r)
 {
-    size_t begin = frame_begin(out, F_HELLO);
-    buf_u32(out, WIRE_VERSION);
-    frame_end(out, begin);
-    begin = frame_begin(out, F_FAILED);
-    buf_lstr(out, "no device");
-    frame_end(out, begin);
-    begin = frame_begin(out, F_RENDERED);
-    put_outcome(out, "tile.cu:1: wrong");
-    buf_lstr(out, "0123456789abcdef0123456789abcdef");
-    frame_end(out, begin);
-    begin = frame_begin(out, F_COMPILED);
-    put_outcome(out, "");
-    buf_f64(out, 12.5);
-    buf_bytes(out, "source", 6);
-    buf_bytes(out, "binary", 6);
-    buf_bytes(out, "portable", 8);
-    buf_lstr(out, "NVRTC 13.0");
-    frame_end(out, begin);
-    begin = frame_begin(out, F_READY);
-    buf_f64(out, 2000);
-    buf_f64(out, 1000);
-    frame_end(out, begin);
-    begin = frame_begin(out, F_RESULT);
-    put_result(out);
-    buf_u8(out, 0);
-    frame_end(out, begin);
-    begin = frame_begin(out, F_PLAYED);
-    buf_u32(out, 2);
-    put_result(out);
-    put_result(out);
-    buf_u8(out, 0);
-    frame_end(out, begin);
-    begin = frame_begin(out, F_PLAYING);
-    buf_u32(out, 1);
-    frame_end(out, begin);
-}
-
-static void take_config(struct cursor *in, const struct op *op)
-{
-    struct config c;
-    struct err err = { 0 };
-    int rc = config_get(in, op, &c, &err);
-    must_say(rc, &err);
-    if (rc)
-        return;
-    must(c.variant >= 0 && c.variant < op->nvariants);
-    for (int i = 0; i < op->variants[c.variant].nparams; i++)
-        must(c.at[i] < op->variants[c.variant].params[i].n);
-}
-
-static int take_result(struct cursor *in)
-{
-    struct result r;
-    struct err err = { 0 };
-    int rc = result_get(in, &r, &err);
-    must_say(rc, &err);
-    if (rc)
-        return rc;
-    must(r.outcome < OUT_COUNT && memchr(r.reason, 0, sizeof r.reason));
+    must(r->outcome < OUT_COUNT && memchr(r->reason, 0, sizeof r->reason));
     double sum = 0;
-    for (int i = 0; i < r.nsamples; i++)
-        sum += r.samples[i];
+    for (int i = 0; i < r->nsamples; i++)
+        sum += r->samples[i];
     must(sum >= 0);
-    result_free(&r);
-    return 0;
 }
 
-static void take_task(struct cursor *in)
+static bool take_message(enum frame_kind kind, struct cursor *in, const struct op *op)
+{
+    struct message m;
+    struct err err = { 0 };
+    int rc = message_get(kind, in, op, &m, &err);
+    must_say(rc, &err);
+    if (rc)
+        return false;
+    must(m.kind == kind && m.outcome < OUT_COUNT && m.standing <= NO_VERDICT);
+    must(memchr(m.text, 0, sizeof m.text) && memchr(m.key, 0, sizeof m.key) && memchr(m.compiler, 0, sizeof m.compiler));
+    must(m.ncandidates >= 0 && m.ncandidates <= MAX_PLAYERS && m.nresults >= 0 && m.nresults <= MAX_PLAYERS);
+    check_bytes(m.source.at, m.source.n);
+    check_bytes(m.binary.at, m.binary.n);
+    check_bytes(m.portable.at, m.portable.n);
+    for (int i = 0; i < m.ncandidates; i++) {
+        check_config(&m.candidates[i].config, op);
+        check_bytes(m.candidates[i].binary, m.candidates[i].binary_bytes);
+    }
+    for (int i = 0; i < m.nresults; i++)
+        check_result(&m.results[i]);
+    message_free(&m);
+    return true;
+}
+
+static bool take_task(struct cursor *in)
 {
     struct task t;
     struct err err = { 0 };
     int rc = task_get(in, &t, &err);
     must_say(rc, &err);
     if (rc)
-        return;
+        return false;
     must(t.row < t.op->nrows && memchr(t.dev.backend, 0, sizeof t.dev.backend) && memchr(t.dev.name, 0, sizeof t.dev.name));
     op_free(t.op);
-    mem_free((char *)t.home);
-}
-
-static void take_candidate(struct cursor *in, const struct op *op)
-{
-    size_t n;
-    take_config(in, op);
-    get_bytes(in, &n);
-}
-
-/* A text that fits where the other side puts it. */
-static bool take_text(struct cursor *in, size_t room)
-{
-    size_t n;
-    const char *text = get_lstr(in, &n);
-    return text && n < room;
-}
-
-/* Whether the side that gets it would take it. Configurations and results check themselves. */
-static bool take_frame(enum frame_kind kind, struct cursor *body, const struct op *op)
-{
-    size_t n;
-    uint32_t count;
-    bool good = true;
-    switch (kind) {
-    case F_HELLO:
-        good = get_u32(body) == WIRE_VERSION;
-        break;
-    case F_FAILED:
-        good = take_text(body, sizeof(struct err));
-        break;
-    case F_SETUP:
-        take_task(body);
-        break;
-    case F_RENDER:
-        take_config(body, op);
-        break;
-    case F_RENDERED:
-        good = get_u8(body) < OUT_COUNT;
-        good = take_text(body, 1024) && good;
-        good = take_text(body, HASH_HEX) && good;
-        break;
-    case F_COMPILED:
-        good = get_u8(body) < OUT_COUNT;
-        good = take_text(body, 1024) && good;
-        get_f64(body);
-        get_bytes(body, &n);
-        get_bytes(body, &n);
-        get_bytes(body, &n);
-        good = take_text(body, COMPILER_NAME) && good;
-        break;
-    case F_READY:
-        get_f64(body);
-        get_f64(body);
-        break;
-    case F_RUN:
-        get_f64(body);
-        take_candidate(body, op);
-        break;
-    case F_PLAYOFF:
-        get_u32(body);
-        count = get_u32(body);
-        while (count-- && !body->bad)
-            take_candidate(body, op);
-        break;
-    case F_RESULT:
-        take_result(body);
-        get_u8(body);
-        break;
-    case F_PLAYED:
-        count = get_u32(body);
-        while (count-- && !take_result(body))
-            ;
-        get_u8(body);
-        break;
-    case F_PLAYING:
-        get_u32(body);
-        break;
-    default:
-        break;
-    }
-    return good && !body->bad;
+    return true;
 }
 
 /* Whether all whole frames were good; where it stops is where a frame is cut short. */
@@ -243,7 +121,7 @@ static bool take_stream(const char *stream, size_t size, const struct op *op)
         if (rc || !f.bytes)
             return good && !rc;
         must(f.bytes <= size - used);
-        good = take_frame((enum frame_kind)f.kind, &f.body, op) && good;
+        good = (f.kind == F_SETUP ? take_task(&f.body) : take_message((enum frame_kind)f.kind, &f.body, op)) && good;
         used += f.bytes;
     }
 }
@@ -268,8 +146,8 @@ static void converse(struct input *in, const struct op *op)
     ssize_t part;
     put_setup(&told, "null");
     for (int i = 0; i < 2; i++) {
-        put_render(&rest, op);
-        frame_end(&rest, frame_begin(&rest, F_COMPILE));
+        put_message(&rest, op, F_RENDER);
+        put_message(&rest, op, F_COMPILE);
     }
     char *edited = input_edits(in, rest.data, rest.len, &n);
     must(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends));
@@ -295,10 +173,10 @@ static void edit_stream(struct input *in, const struct op *op)
 {
     struct buf good = { 0 };
     size_t n;
-    put_to_coordinator(&good);
     put_setup(&good, "cuda");
-    put_render(&good, op);
-    put_to_worker(&good, op);
+    for (int kind = F_HELLO; kind <= F_RESULT; kind++)
+        if (kind != F_SETUP)
+            put_message(&good, op, (enum frame_kind)kind);
     must(take_stream(good.data, good.len, op));
     char *edited = input_edits(in, good.data, good.len, &n);
     take_stream(edited, n, op);

@@ -186,7 +186,7 @@ static void runs(void **state)
 
     struct op *op =
         loaded("//null: compile-error\nKERNEL void ref(GLOBAL T *out, GLOBAL const T *in, int64 n) {}\n", "1 // (2 - B) > 0");
-    struct bench_setup setup = { .home = getenv("CUTUNE_HOME"), .op = op, .problem = prob, .dev = dev };
+    struct task setup = { .home = getenv("CUTUNE_HOME"), .op = op, .problem = prob, .dev = dev };
     SAME(space_new(op, &prob, 0, &dev, &space, e));
     SAME(bench_open(&setup, &bench, &facts, e));
     SAME(bench_fits(op, &huge, 0, &dev, e));

@@ -169,7 +169,7 @@ static const char script[] =
 
 struct trial {
     struct op *op;
-    struct bench_setup set;
+    struct task set;
     struct bench *bench;
     struct bench_facts facts;
     struct buf binary;

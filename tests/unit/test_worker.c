@@ -125,7 +125,6 @@ static void a_task_comes_back(void **state)
     assert_true(t.warm);
     assert_true(devspec_same(&t.dev, &a_device));
     op_free(t.op);
-    mem_free((char *)t.home);
     buf_free(&b);
 }
 
@@ -178,7 +177,6 @@ static void a_task_without_memory_leaves_nothing(void **state)
         assert_true(rc == 0 || rc == ERR_NOMEM);
         assert_true(nth > 0 || rc);
         op_free(t.op);
-        mem_free((char *)t.home);
     }
     buf_free(&b);
 }
