@@ -1,13 +1,11 @@
-#include "op/fields.h"
-
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <lauxlib.h>
 
-#include "base/mem.h"
-#include "lua/sandbox.h"
+#include "op/read.h"
 
 void fail(struct reader *r, const char *fmt, ...)
 {
@@ -69,23 +67,89 @@ bool word_among(const char *words, const char *word)
     return false;
 }
 
-void known_fields(struct reader *r, int t, const char *known)
+/* -- single values -- */
+
+enum { MAX_TEXT = 4096 };
+
+static const char *text_at_top(struct reader *r, bool number)
 {
-    lua_State *L = r->L;
-    for (lua_pushnil(L); lua_next(L, t); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING)
-            fail(r, "an entry without a name; known here: %s", known);
-        if (!word_among(known, lua_tostring(L, -2)))
-            fail(r, "unknown field '%.80s'; known here: %s", lua_tostring(L, -2), known);
-    }
+    int type = lua_type(r->L, -1);
+    size_t n;
+    if (type != LUA_TSTRING && !(number && type == LUA_TNUMBER))
+        fail(r, "must be a text%s, not %s", number ? " or a number" : "", lua_typename(r->L, type));
+    const char *text = lua_tolstring(r->L, -1, &n);
+    if (n == 0 || n > MAX_TEXT || memchr(text, 0, n))
+        fail(r, "must have 1 to %d bytes, none of them zero", MAX_TEXT);
+    return keep_text(r, text, n);
 }
 
-int list_length(struct reader *r, int t, int min, int max)
+void read_text(struct reader *r, void *out)
+{
+    *(const char **)out = text_at_top(r, false);
+}
+
+void read_expr(struct reader *r, void *out)
+{
+    *(const char **)out = text_at_top(r, true);
+}
+
+void read_name(struct reader *r, void *out)
+{
+    const char *name = *(const char **)out = text_at_top(r, false);
+    if (!name_ok(name))
+        fail(r, "'%.80s' is no name: a letter or _, then letters, digits, _, at most %d", name, MAX_NAME);
+}
+
+static void read_element(struct reader *r, void *out)
+{
+    const char *type = *(const char **)out = text_at_top(r, false);
+    if (op_type(r->op, type) < 0 && !dtype_find(type))
+        fail(r, "'%.80s' is neither a type name of this op nor an element type", type);
+}
+
+static void read_bool(struct reader *r, void *out)
+{
+    if (!lua_isboolean(r->L, -1))
+        fail(r, "must be true or false, not %s", luaL_typename(r->L, -1));
+    *(bool *)out = lua_toboolean(r->L, -1);
+}
+
+static void read_integer(struct reader *r, void *out)
+{
+    if (!lua_isinteger(r->L, -1))
+        fail(r, "must be an integer, not %s", lua_type(r->L, -1) == LUA_TNUMBER ? "a float" : luaL_typename(r->L, -1));
+    *(int64_t *)out = lua_tointeger(r->L, -1);
+}
+
+static void read_word(struct reader *r, const char *words, int *place)
+{
+    const char *word = text_at_top(r, false), *second = strchr(words, ' ');
+    bool two = second && second == strrchr(words, ' ');
+    *place = 0;
+    for (const char *at = words; *at; at += *at == ' ', ++*place) {
+        size_t n = strcspn(at, " ");
+        if (strlen(word) == n && !memcmp(word, at, n))
+            return;
+        at += n;
+    }
+    fail(r, "'%.80s' is %s %s", word, two ? "neither" : "none of", luaL_gsub(r->L, words, " ", two ? " nor " : ", "));
+}
+
+/* -- lists -- */
+
+void want_table(struct reader *r)
+{
+    if (!lua_istable(r->L, -1))
+        fail(r, "must be a table, not %s", luaL_typename(r->L, -1));
+}
+
+int list_length(struct reader *r, int min, int max)
 {
     lua_State *L = r->L;
-    lua_Unsigned length = lua_rawlen(L, t), keys = 0;
+    want_table(r);
+    lua_Unsigned length = lua_rawlen(L, -1), keys = 0;
     bool numbers = true;
-    for (lua_pushnil(L); lua_next(L, t); lua_pop(L, 1), keys++)
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1), keys++)
         numbers = numbers && lua_isinteger(L, -2) && (lua_Unsigned)lua_tointeger(L, -2) - 1 < length;
     if (!numbers || keys != length)
         fail(r, "must be a list { ... } without names or holes");
@@ -96,151 +160,90 @@ int list_length(struct reader *r, int t, int min, int max)
     return (int)length;
 }
 
-/* The value at the top of the stack, which must be a table. */
-static int want_table(struct reader *r, const char *key)
+int read_list(struct reader *r, const struct list *l, size_t mark, void *array)
 {
-    if (!lua_istable(r->L, -1))
-        fail(r, "%s%smust be a table, not %s", key, *key ? ": " : "", luaL_typename(r->L, -1));
-    return lua_gettop(r->L);
-}
-
-int entry_table(struct reader *r, int t, int i)
-{
-    lua_rawgeti(r->L, t, i);
-    return want_table(r, "");
-}
-
-/* Pushes the field and returns its type; if it is absent, nothing is pushed. */
-static int push_field(struct reader *r, int t, const char *key, bool needed)
-{
-    lua_pushstring(r->L, key);
-    int type = lua_rawget(r->L, t);
-    if (type == LUA_TNIL)
-        lua_pop(r->L, 1);
-    if (type == LUA_TNIL && needed)
-        fail(r, "%s is missing", key);
-    return type;
-}
-
-int field_table(struct reader *r, int t, const char *key, bool needed)
-{
-    return push_field(r, t, key, needed) == LUA_TNIL ? 0 : want_table(r, key);
-}
-
-/* Takes the value off the stack: a text, or with `number` also a number. */
-static const char *take_text(struct reader *r, const char *key, bool number)
-{
-    int type = lua_type(r->L, -1);
-    size_t n;
-    if (type != LUA_TSTRING && !(number && type == LUA_TNUMBER))
-        fail(r, "%s: must be a text%s, not %s", key, number ? " or a number" : "", lua_typename(r->L, type));
-    const char *text = lua_tolstring(r->L, -1, &n);
-    if (n == 0 || n > MAX_TEXT || memchr(text, 0, n))
-        fail(r, "%s: must have 1 to %d bytes, none of them zero", key, MAX_TEXT);
-    text = keep_text(r, text, n);
-    lua_pop(r->L, 1);
-    return text;
-}
-
-const char *field_text(struct reader *r, int t, const char *key, bool needed)
-{
-    return push_field(r, t, key, needed) == LUA_TNIL ? NULL : take_text(r, key, false);
-}
-
-const char *field_expr(struct reader *r, int t, const char *key, bool needed)
-{
-    return push_field(r, t, key, needed) == LUA_TNIL ? NULL : take_text(r, key, true);
-}
-
-const char *entry_text(struct reader *r, int t, int i, bool number)
-{
-    char key[32];
-    snprintf(key, sizeof key, "entry %d", i);
-    lua_rawgeti(r->L, t, i);
-    return take_text(r, key, number);
-}
-
-const char *field_name(struct reader *r, int t, const char *key)
-{
-    const char *name = field_text(r, t, key, true);
-    if (!name_ok(name))
-        fail(r, "%s: '%.80s' is no name: a letter or _, then letters, digits, _, at most %d", key, name, MAX_NAME);
-    return name;
-}
-
-bool field_bool(struct reader *r, int t, const char *key)
-{
-    int type = push_field(r, t, key, false);
-    if (type == LUA_TNIL)
-        return false;
-    if (type != LUA_TBOOLEAN)
-        fail(r, "%s: must be true or false, not %s", key, lua_typename(r->L, type));
-    bool set = lua_toboolean(r->L, -1);
-    lua_pop(r->L, 1);
-    return set;
-}
-
-int64_t field_integer(struct reader *r, int t, const char *key)
-{
-    int type = push_field(r, t, key, false);
-    if (type == LUA_TNIL)
-        return 0;
-    if (!lua_isinteger(r->L, -1))
-        fail(r, "%s: must be an integer, not %s", key, type == LUA_TNUMBER ? "a float" : lua_typename(r->L, type));
-    int64_t i = lua_tointeger(r->L, -1);
-    lua_pop(r->L, 1);
-    return i;
-}
-
-/* "neither a nor b", or "none of a, b, c". */
-static void print_choice(const char *words, char *out, size_t room)
-{
-    const char *second = strchr(words, ' ');
-    if (second && !strchr(second + 1, ' ')) {
-        snprintf(out, room, "neither %.*s nor %s", (int)(second - words), words, second + 1);
-        return;
+    int list = lua_gettop(r->L), n = list_length(r, l->min, l->max);
+    char *out = array;
+    if (!l->inside) {
+        out = make_array(r, n, l->bytes);
+        memcpy(array, &out, sizeof out);
     }
-    size_t n = (size_t)snprintf(out, room, "none of ");
-    for (; *words && n + 2 < room; words++) {
-        if (*words == ' ')
-            out[n++] = ',';
-        out[n++] = *words;
-    }
-    out[n] = 0;
-}
-
-int field_word(struct reader *r, int t, const char *key, bool needed, const char *words)
-{
-    char choice[200];
-    const char *word = field_text(r, t, key, needed);
-    int place = 0;
-    if (!word)
-        return -1;
-    for (const char *at = words; *at; at += *at == ' ', place++) {
-        size_t n = strcspn(at, " ");
-        if (strlen(word) == n && !memcmp(word, at, n))
-            return place;
-        at += n;
-    }
-    print_choice(words, choice, sizeof choice);
-    fail(r, "%s: '%.80s' is %s", key, word, choice);
-}
-
-void *field_list(struct reader *r, int t, const struct list *l, int *n)
-{
-    int top = lua_gettop(r->L), list = field_table(r, t, l->key, l->min > 0);
-    if (!list)
-        return NULL;
-    size_t mark = enter(r, "%s", l->key);
-    *n = list_length(r, list, l->min, l->max);
-    char *out = make_array(r, *n, l->bytes);
-    leave(r, mark);
-    for (int i = 0; i < *n; i++) {
-        enter(r, l->each ? "%s %d" : "%s[%d]", l->each ? l->each : l->key, i + 1);
-        l->read(r, entry_table(r, list, i + 1), out + (size_t)i * l->bytes);
+    for (int i = 0; i < n; i++, out += l->bytes) {
         leave(r, mark);
+        enter(r, l->entry, i + 1);
+        lua_rawgeti(r->L, list, i + 1);
+        l->read(r, out);
         lua_settop(r->L, list);
     }
-    lua_settop(r->L, top);
-    return out;
+    return n;
+}
+
+/* -- tables -- */
+
+void known_fields(struct reader *r, const char *keys)
+{
+    lua_State *L = r->L;
+    want_table(r);
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING)
+            fail(r, "an entry without a name; known here: %s", keys);
+        if (!word_among(keys, lua_tostring(L, -2)))
+            fail(r, "unknown field '%.80s'; known here: %s", lua_tostring(L, -2), keys);
+    }
+}
+
+/* The value at the top of the stack, as `how` says; if it is nil, only the arguments are taken. */
+static void read_field(struct reader *r, int how, size_t mark, va_list *args)
+{
+    static const char letters[] = "nexbi";
+    static reads *const readers[] = { read_name, read_element, read_expr, read_bool, read_integer };
+    const char *known = strchr(letters, how);
+    reads *read = known ? readers[known - letters] : how == 'f' ? va_arg(*args, reads *) : NULL;
+    const char *words = how == 'w' ? va_arg(*args, const char *) : NULL;
+    const struct list *list = how == 'l' ? va_arg(*args, const struct list *) : NULL;
+    void *out = va_arg(*args, void *);
+    int *n = how == 'l' ? va_arg(*args, int *) : NULL;
+    if (lua_isnil(r->L, -1))
+        return;
+    if (words)
+        read_word(r, words, out);
+    else if (list)
+        *n = read_list(r, list, mark, out);
+    else
+        read(r, out);
+}
+
+static void read_keys(struct reader *r, const char *keys, const char *how, va_list *args)
+{
+    int table = lua_gettop(r->L);
+    for (; *how; how++) {
+        size_t n = strcspn(keys, " ");
+        if (*how != '-') {
+            lua_pushlstring(r->L, keys, n);
+            if (lua_rawget(r->L, table) == LUA_TNIL && isupper((unsigned char)*how))
+                fail(r, "%.*s is missing", (int)n, keys);
+            size_t mark = enter(r, "%.*s", (int)n, keys);
+            read_field(r, tolower((unsigned char)*how), mark, args);
+            leave(r, mark);
+            lua_settop(r->L, table);
+        }
+        keys += n + (keys[n] == ' ');
+    }
+}
+
+void read_fields(struct reader *r, const char *keys, const char *how, ...)
+{
+    va_list args;
+    va_start(args, how);
+    read_keys(r, keys, how, &args);
+    va_end(args);
+}
+
+void read_table(struct reader *r, const char *keys, const char *how, ...)
+{
+    va_list args;
+    va_start(args, how);
+    known_fields(r, keys);
+    read_keys(r, keys, how, &args);
+    va_end(args);
 }

@@ -61,11 +61,12 @@ static void run_file(lua_State *L, const char *path, const char *name, int resul
 static void read_script(lua_State *L, void *arg)
 {
     const struct script *s = arg;
-    char library[PATH_MAX + 32];
+    char library[PATH_MAX + 32], templates[PATH_MAX + 32];
     snprintf(library, sizeof library, "%s/tuner/lib/op.lua", s->home);
+    snprintf(templates, sizeof templates, "%s/templates", s->home);
     run_file(L, library, "tuner/lib/op.lua", 0);
     run_file(L, s->path, NULL, 1);
-    op_read(L, 1, s->path, s->folder, s->home, s->op);
+    op_read(L, s->path, s->folder, templates, s->op);
 }
 
 /* In the child, which ends with it: nothing has to be freed. */

@@ -1,20 +1,76 @@
-/* From the table that an op script returns to struct op: every field checked, a Lua error that names the field if it is wrong. */
+/* From the table that an op script returns to struct op. What is wrong is raised as a Lua error that says where: "variant tile: params[2]:
+ * ...". So what a reader returns is always good. All access is raw: no metamethod runs. */
 #ifndef OP_READ_H
 #define OP_READ_H
 
-#include "op/fields.h"
+#include <stddef.h>
 
-/* Reads the table at index t into op, an empty one, and checks the whole. Templates are read from the folder of the script, then from
- * HOME/templates. `file` is the script, as messages name it. */
-void op_read(lua_State *L, int t, const char *file, const char *folder, const char *home, struct op *op);
+#include <lua.h>
 
-/* What the parts share. */
-void read_template(struct reader *r, int t, const char **name, const char **text);
-const char *read_element(struct reader *r, int t); /* the field "type": a type name of the op or a dtype */
-void read_launch(struct reader *r, int t, void *launch);
-void read_variant(struct reader *r, int t, void *variant);
-void read_default(struct reader *r, int t, void *default_config);
+#include "lua/sandbox.h"
+#include "model/op.h"
 
+struct reader {
+    lua_State *L;
+    struct op *op;                 /* what is read; texts go to its arena */
+    const struct variant *variant; /* what is read belongs to it; null: to the op */
+    const char *folder;            /* of the script: its templates are looked for there, */
+    const char *templates;         /* then in HOME/templates */
+    size_t included;               /* bytes of included files so far */
+    char where[256];               /* "variant tile: params[2]: ", or "" */
+};
+
+/* Reads the table at the top of the stack into op, an empty one, and checks the whole. `file` is the script, as messages name it. */
+void op_read(lua_State *L, const char *file, const char *folder, const char *templates, struct op *op);
+
+/* -- the engine (fields.c) -- */
+
+_Noreturn void fail(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fail_if(struct reader *r, int rc, const struct err *why); /* a function's error, with the place in front */
+
+/* Adds to the place until it is left again with the mark that was returned. */
+size_t enter(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void leave(struct reader *r, size_t mark);
+
+/* On the arena; raises if there is no memory. The array is zeroed. */
+void *make_array(struct reader *r, int n, size_t bytes);
+const char *keep_text(struct reader *r, const char *s, size_t n);
+
+/* Reads the value at the top of the stack. */
+typedef void reads(struct reader *r, void *out);
+
+/* A list: each entry is read into an element of an array. */
+struct list {
+    reads *read;
+    int min, max;
+    size_t bytes;      /* of an element */
+    const char *entry; /* how messages call an entry: "params[%d]" */
+    bool inside;       /* the array is there already; else one is made, and a pointer is set to it */
+};
+
+/* Reads the table at the top of the stack. `keys` are all that it may have. `how` has a letter for each of them, upper case if it is
+ * needed; if another is absent, its place keeps what it has. A letter takes these arguments:
+ *   n a name, e an element type, x an expression or a number: const char **      b  bool *      i  int64_t *
+ *   w a word of an enum: the words in its order, int *                           f  another: reads *, and its out
+ *   l a list: const struct list *, the array, int * for the length               -  none: it is read elsewhere */
+void read_table(struct reader *r, const char *keys, const char *how, ...);
+void read_fields(struct reader *r, const char *keys, const char *how, ...); /* likewise, and the table may have others */
+void known_fields(struct reader *r, const char *keys);                      /* it may not */
+
+/* The value at the top of the stack. */
+reads read_text, read_name, read_expr;
+void want_table(struct reader *r);
+int list_length(struct reader *r, int min, int max);
+int read_list(struct reader *r, const struct list *l, size_t mark,
+              void *array); /* its length; mark: the place that entries lie in */
+
+bool word_among(const char *words, const char *word); /* `words` have single spaces between them */
+
+/* -- what the parts share -- */
+
+reads read_template_name, read_launch, read_variant, read_default;
+/* The text of a template, and what it includes into op->includes. */
+const char *read_template(struct reader *r, const char *name);
 /* Reads what a template includes, and what that includes, into op->includes. */
 int read_includes(struct reader *r, const char *name, const char *text, struct err *err);
 /* The text of a file without zero bytes on the arena; null if there is no such file. */

@@ -39,16 +39,15 @@ static int refuse(const struct inclusion *in, const char *why)
 static int read_place(const struct inclusion *in, const struct include_place *p, const char **out)
 {
     struct reader *r = in->r;
-    char templates[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
+    char path[PATH_MAX], real[PATH_MAX];
     struct buf text = { 0 };
     struct err why = { 0 };
-    snprintf(templates, sizeof templates, "%s/templates", r->home);
-    int n = snprintf(path, sizeof path, "%s/%s", p->shared ? templates : r->folder, p->path);
+    int n = snprintf(path, sizeof path, "%s/%s", p->shared ? r->templates : r->folder, p->path);
     if (n >= (int)sizeof path)
         return 0;
     if (!realpath(path, real))
         return errno == ENOENT || errno == ENOTDIR ? 0 : refuse(in, strerror(errno));
-    if (!below(r->folder, real) && !below(templates, real))
+    if (!below(r->folder, real) && !below(r->templates, real))
         return refuse(in, "a link out of the folder of the script or of the templates");
     int rc = file_read(real, MAX_FILE, &text, &why); /* which waits for nothing */
     const char *at = buf_text(&text);
@@ -98,8 +97,8 @@ static int read_include(const struct inclusion *in)
     }
     if (!in->line->sure)
         return 0; /* an error only for a compiler that gets there */
-    return err_set(in->err, ERR_INVALID, "%s:%d: there is no '%.200s' in %s, and none in %s/templates", in->from->name,
-                   in->line->number, in->line->name, in->r->folder, in->r->home);
+    return err_set(in->err, ERR_INVALID, "%s:%d: there is no '%.200s' in %s, and none in %s", in->from->name, in->line->number,
+                   in->line->name, in->r->folder, in->r->templates);
 }
 
 static int collect(struct reader *r, struct text *t, struct err *err)

@@ -20,7 +20,7 @@ static void read_script(lua_State *L, void *arg)
     const struct script *s = arg;
     sandbox_text(L, "op.lua", s->library->data, s->library->len, 0);
     sandbox_text(L, NULL, s->text, s->size, 1);
-    op_read(L, 1, "s.lua", SOURCE_DIR "/templates", SOURCE_DIR, s->op);
+    op_read(L, "s.lua", SOURCE_DIR "/templates", SOURCE_DIR "/templates", s->op);
 }
 
 /* What the child accepts its parent must accept. */
