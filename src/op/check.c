@@ -1,8 +1,5 @@
 /* What an op's expressions do, tried on a few problems and devices: a slip shows when the script is read, not in the middle of a
  * run. A try proves nothing for other problems, so what depends on them stays an outcome of its configuration later. */
-#include <stdio.h>
-#include <string.h>
-
 #include "device/backend.h"
 #include "model/plan.h"
 #include "op/read.h"
@@ -94,30 +91,23 @@ static void blame(const struct trial *t, const struct problem *prob, struct err 
     buf_free(&what);
 }
 
-static int try_problem(struct trial *t, int p, const struct config *config, int (*try)(const struct trial *t, struct err *err),
-                       struct err *err)
-{
-    struct problem prob = sample_problem(t->op, p);
-    int rc = 0;
-    for (int d = 0; sample(d) && !rc; d++) {
-        t->dev = sample(d);
-        plan_slots(t->plan, &prob, t->row, t->dev, config, t->slots);
-        rc = try(t, err);
-    }
-    if (rc)
-        blame(t, &prob, err);
-    return rc;
-}
-
 /* A configuration, or (null) the op's own expressions: tried for every type binding and so many problems on all samples. */
 static int try_all(const struct op *op, const struct config *config, int nproblems,
                    int (*try)(const struct trial *t, struct err *err), struct err *err)
 {
     struct trial t = { .op = op, .variant = config ? &op->variants[config->variant] : NULL };
     int rc = plan_new(op, config ? config->variant : -1, &t.plan, err);
-    for (t.row = 0; t.row < op->nrows && !rc; t.row++)
-        for (int p = 0; p < nproblems && !rc; p++)
-            rc = try_problem(&t, p, config, try, err);
+    for (t.row = 0; t.row < op->nrows && !rc; t.row++) {
+        for (int p = 0; p < nproblems && !rc; p++) {
+            struct problem prob = sample_problem(op, p);
+            for (int d = 0; !rc && (t.dev = sample(d)); d++) {
+                plan_slots(t.plan, &prob, t.row, t.dev, config, t.slots);
+                rc = try(&t, err);
+                if (rc)
+                    blame(&t, &prob, err);
+            }
+        }
+    }
     plan_free(t.plan);
     return rc;
 }
@@ -133,11 +123,10 @@ static int check_shapes(const struct op *op, struct err *err)
     }
     int rc = 0;
     for (int i = 0; i < op->nshapes && !rc; i++) {
+        const char *text = op->shapes[i].when;
         struct expr *when = NULL;
         bool holds;
-        if (!op->shapes[i].when)
-            continue;
-        rc = expr_compile(op->shapes[i].when, &scope, &when, err) ?: expr_bool(when, slots, &holds, err);
+        rc = text ? expr_compile(text, &scope, &when, err) ?: expr_bool(when, slots, &holds, err) : 0;
         expr_free(when);
         if (rc)
             err_prefix(err, "shapes: shape %d: when: ", i + 1);

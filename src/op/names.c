@@ -1,10 +1,8 @@
 /* Names that become macros of a template: types with what is derived from them, parameters and the words of enumerations. None may
- * have the name of something else, or be a word that the kernel or its Lua lines need. And kernels: OpenCL C has functions that a kernel
- * cannot be called after; one that takes dynamic shared memory must be given some. */
-#include <stdio.h>
+ * have the name of something else, or be a word that the kernel or its Lua lines need. And kernels: they may not have the name of a
+ * function of OpenCL C; one that takes dynamic shared memory must be given some. */
+#include <stdarg.h>
 #include <string.h>
-
-#include <lauxlib.h>
 
 #include "device/device.h"
 #include "op/read.h"
@@ -23,69 +21,53 @@ static const char reserved[] =
     /* texts of the command line and of scripts */
     "variant names";
 
-/* The names of a variant: two Lua tables on the stack, from a name to what it is called; the first of names that are macros. */
-enum { MACROS = 1, OTHERS };
+enum { NAMES = 1 }; /* on the stack: what each name of the variant is */
 
-static const char *taken(lua_State *L, int table, const char *name)
+static void add(struct reader *r, const char *what, const char *name)
 {
-    lua_getfield(L, table, name);
-    const char *what = lua_tostring(L, -1);
-    lua_pop(L, 1); /* the table has it still */
-    return what;
+    lua_pushstring(r->L, what);
+    lua_setfield(r->L, NAMES, name);
+}
+
+static void add_macro(struct reader *r, const char *what, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *name = lua_pushvfstring(r->L, fmt, ap);
+    va_end(ap);
+    if (strncmp(name, "__", 2) == 0 || word_among(reserved, name))
+        fail(r, "'%s', %s, is a word that templates or scripts need", name, what);
+    if (lua_getfield(r->L, NAMES, name) != LUA_TNIL)
+        fail(r, "'%s' is both %s and %s", name, lua_tostring(r->L, -1), what);
+    add(r, what, name);
+    lua_settop(r->L, NAMES);
 }
 
 /* Two names that are no macros may be equal: op_check knows which. */
-static void add(struct reader *r, const char *what, const char *name)
-{
-    const char *other = taken(r->L, MACROS, name);
-    if (other)
-        fail(r, "'%s' is both %s and %s", name, other, what);
-    lua_pushstring(r->L, what);
-    lua_setfield(r->L, OTHERS, name);
-}
-
-/* NAME, or NAME_REST. */
-static void add_macro(struct reader *r, const char *what, const char *name, const char *rest)
-{
-    char text[2 * MAX_NAME + 2];
-    snprintf(text, sizeof text, "%s%s%s", name, rest ? "_" : "", rest ? rest : "");
-    if (strncmp(text, "__", 2) == 0 || word_among(reserved, text))
-        fail(r, "'%s', %s, is a word that templates or scripts need", text, what);
-    const char *other = taken(r->L, OTHERS, text);
-    if (other)
-        fail(r, "'%s' is both %s and %s", text, other, what);
-    add(r, what, text);
-    lua_pushstring(r->L, what);
-    lua_setfield(r->L, MACROS, text);
-}
-
 static void add_all(struct reader *r, const struct op *op, const struct variant *v)
 {
     static const char derived[] = "what templates get of a type";
     for (int i = 0; i < op->naxes; i++)
         add(r, "an axis", op->axes[i].name);
-    for (int i = 0; i < op->ntypes; i++) {
-        add_macro(r, "a type", op->types[i], NULL);
-        add_macro(r, derived, op->types[i], "bytes");
-        add_macro(r, derived, op->types[i], "bits");
-        add_macro(r, derived, op->types[i], "is_float");
-        for (int d = 0; dtype_at(d); d++) {
-            char rest[MAX_NAME];
-            snprintf(rest, sizeof rest, "is_%s", dtype_at(d)->name);
-            add_macro(r, derived, op->types[i], rest);
-        }
-    }
     for (int i = 0; i < op->nargs; i++)
         add(r, "an argument", op->args[i].name);
     for (int i = 0; i < v->nworkspaces; i++)
         add(r, "a workspace", v->workspaces[i].name);
     for (int i = 0; i < v->nlaunches; i++)
         add(r, "a kernel", v->launches[i].kernel);
+    for (int i = 0; i < op->ntypes; i++) {
+        add_macro(r, "a type", "%s", op->types[i]);
+        add_macro(r, derived, "%s_bytes", op->types[i]);
+        add_macro(r, derived, "%s_bits", op->types[i]);
+        add_macro(r, derived, "%s_is_float", op->types[i]);
+        for (int d = 0; dtype_at(d); d++)
+            add_macro(r, derived, "%s_is_%s", op->types[i], dtype_at(d)->name);
+    }
     for (int i = 0; i < v->nparams; i++) {
         const struct param *p = &v->params[i];
-        add_macro(r, "a parameter", p->name, NULL);
+        add_macro(r, "a parameter", "%s", p->name);
         for (int j = 0; p->values[0].type == VAL_STR && j < p->n; j++)
-            add_macro(r, "a parameter's word", p->name, p->values[j].s);
+            add_macro(r, "a parameter's word", "%s_%s", p->name, p->values[j].s);
     }
 }
 
@@ -123,7 +105,6 @@ void check_names(struct reader *r)
         const struct variant *v = &op->variants[i];
         enter(r, "variant %s", v->name);
         lua_settop(r->L, 0);
-        lua_newtable(r->L);
         lua_newtable(r->L);
         add_all(r, op, v);
         for (int j = 0; j < v->nlaunches; j++)
