@@ -44,9 +44,8 @@ static json_t *json_count(double v)
 static int print_json(const struct view *v, struct err *err)
 {
     json_t *removed = json_array();
-    int n;
-    const struct removal *r = space_removals(v->space, &n);
-    for (; n; n--, r++)
+    const struct removal *r = v->space->removals;
+    for (int n = v->space->nremovals; n; n--, r++)
         if (in_view(v, r))
             removed = json_append(removed, json_pack("{s:o, s:o, s:o}", "constraint", json_text(r->text), "count",
                                                      json_count(r->count), "variant", json_text(r->variant)));
@@ -60,14 +59,13 @@ static int print_table(const struct view *v, const struct request *q, struct err
     char id[32];
     struct text_table table = { .align = "rll" };
     struct buf title = { 0 };
-    int n;
-    const struct removal *r = space_removals(v->space, &n);
+    const struct removal *r = v->space->removals;
     devspec_id(&q->dev, id);
     target_print(&title, v->op, &q->problems[0], q->rows[0]);
     text_line("%s on %s: %s", buf_text(&title), id, q->dev.name);
     buf_free(&title);
     table_row(&table, "%.0f\tpoints", v->cartesian);
-    for (; n; n--, r++)
+    for (int n = v->space->nremovals; n; n--, r++)
         if (in_view(v, r))
             table_row(&table, "-%.0f\t%s\t%s", r->count, r->variant, r->text);
     for (int i = v->first; i < v->end; i++)
@@ -117,7 +115,7 @@ static void print_list(const struct view *v)
     for (int i = 0; i < n; i++)
         buf_fmt(&line, "%s%s", line.len ? "," : "", names[i]);
     puts(buf_text(&line));
-    for (int64_t i = 0; i < space_count(v->space) && !ferror(stdout); i++) {
+    for (int64_t i = 0; i < v->space->count && !ferror(stdout); i++) {
         struct config c;
         space_at(v->space, i, &c);
         if (c.variant < v->first || c.variant >= v->end)
@@ -156,7 +154,7 @@ static int show_space(struct request *r, struct err *err)
                            r->op->name);
     }
     int64_t start = clock_ns();
-    rc = space_new(r->op, &r->problems[0], r->rows[0], &r->dev, &space, err);
+    rc = space_new(r->op, &r->problems[0], r->rows[0], &r->dev, NULL, &space, err);
     if (rc)
         return rc;
     view.space = space;

@@ -57,7 +57,7 @@ static int64_t checked_index(lua_State *L, const struct space *space)
 {
     int whole;
     lua_Integer i = lua_tointegerx(L, -1, &whole);
-    if (!whole || lua_type(L, -1) != LUA_TNUMBER || i < 0 || i >= space_count(space))
+    if (!whole || lua_type(L, -1) != LUA_TNUMBER || i < 0 || i >= space->count)
         luaL_error(L, "ask gave %s, which is no index: those are integers from 0 up to space:count() - 1",
                    luaL_tolstring(L, -1, NULL));
     if (lua_rawgeti(L, AT_SEEN, i) != LUA_TNIL)

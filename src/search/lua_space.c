@@ -14,7 +14,7 @@ static const struct space *the_space(lua_State *L)
 
 static int space_count_method(lua_State *L)
 {
-    lua_pushinteger(L, space_count(the_space(L)));
+    lua_pushinteger(L, the_space(L)->count);
     return 1;
 }
 
@@ -22,10 +22,10 @@ static int space_config_method(lua_State *L)
 {
     const struct space *s = the_space(L);
     lua_Integer i = luaL_checkinteger(L, 2);
-    luaL_argcheck(L, i >= 0 && i < space_count(s), 2, "no configuration has this index");
+    luaL_argcheck(L, i >= 0 && i < s->count, 2, "no configuration has this index");
     struct config c;
     space_at(s, i, &c);
-    const struct variant *v = &space_op(s)->variants[c.variant];
+    const struct variant *v = &s->op->variants[c.variant];
     lua_createtable(L, 0, v->nparams + 1);
     lua_pushstring(L, v->name);
     lua_setfield(L, -2, "variant");
@@ -62,7 +62,7 @@ static int space_find_method(lua_State *L)
     const struct space *s = the_space(L);
     luaL_checktype(L, 2, LUA_TTABLE);
     struct config c;
-    int64_t i = to_config(L, space_op(s), &c) ? space_find(s, &c) : -1;
+    int64_t i = to_config(L, s->op, &c) ? space_find(s, &c) : -1;
     if (i >= 0)
         lua_pushinteger(L, i);
     else
@@ -73,7 +73,7 @@ static int space_find_method(lua_State *L)
 static int space_variants_method(lua_State *L)
 {
     const struct space *s = the_space(L);
-    const struct op *op = space_op(s);
+    const struct op *op = s->op;
     int64_t first = 0;
     lua_createtable(L, op->nvariants, 0);
     for (int v = 0; v < op->nvariants; v++) {

@@ -96,7 +96,7 @@ int search_open(const char *home, const char *strategy, const struct space *spac
     if (rc)
         err_prefix(err, "strategy %s: ", strategy);
     else
-        rc = search_adopt(what.file, &child, space_count(space), bounds, out, err);
+        rc = search_adopt(what.file, &child, space->count, bounds, out, err);
 out:
     buf_free(&what.script);
     buf_free(&file);

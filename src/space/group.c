@@ -23,40 +23,25 @@ struct walk {
     const struct checker *with;
     double *removed;
     struct err *err;
-    struct asked_check *questions; /* by depth: from first[d] up to first[d + 1] */
-    int first[MAX_PARAMS + 1];
-    int values[MAX_PARAMS];   /* of the parameter at each depth */
-    double below[MAX_PARAMS]; /* points under a node of each depth */
+    struct asked_check *questions; /* those asked when d parameters have values: from first[d] up to first[d + 1] */
+    int first[MAX_PARAMS + 2];
+    int values[MAX_PARAMS];       /* of the parameter at each depth */
+    double below[MAX_PARAMS + 1]; /* points under a node whose first d parameters have values */
     uint16_t at[MAX_PARAMS];
     int64_t room;        /* for so many tuples */
     int64_t asked, look; /* checks so far; the clock is looked at when they are as many as `look` */
 };
 
-int group_depth(const struct group *g, const struct plan *plan, int check)
-{
-    int n, depth = -1;
-    const int *slots = plan_check_slots(plan, check, &n);
-    for (int d = 0; d < g->n; d++)
-        for (int i = 0; i < n; i++)
-            if (slots[i] == g->param[d])
-                depth = d;
-    return depth;
-}
-
-static void print_group(const struct group *g, const struct variant *v, struct buf *out)
-{
-    for (int d = 0; d < g->n; d++)
-        buf_fmt(out, "%s%s", d ? ", " : "", v->params[g->param[d]].name);
-}
-
 static int too_large(const struct walk *w, int code, double limit, const char *unit)
 {
+    const struct variant *v = w->with->variant;
     struct buf names = { 0 };
-    print_group(w->g, w->with->variant, &names);
+    for (int d = 0; d < w->g->n; d++)
+        buf_fmt(&names, "%s%s", d ? ", " : "", v->params[w->g->param[d]].name);
     int rc = err_set(w->err, code,
                      "variant %s: the parameters %s depend on each other and take more than %.10g %s to list; fewer values, or "
                      "constraints over fewer parameters, would help",
-                     w->with->variant->name, buf_text(&names), limit, unit);
+                     v->name, buf_text(&names), limit, unit);
     buf_free(&names);
     return rc;
 }
@@ -73,7 +58,7 @@ static int keep(struct walk *w)
 {
     struct group *g = w->g;
     if (g->count == w->room) {
-        int64_t room = w->room ? 2 * w->room : 64, most = w->with->max_bytes / (int64_t)sizeof *g->tuples / g->n;
+        int64_t room = w->room ? 2 * w->room : 64, most = w->with->max_bytes / (int64_t)sizeof *g->tuples / (g->n ?: 1);
         if (w->room >= most)
             return too_large(w, ERR_INVALID, (double)w->with->max_bytes, "bytes");
         w->room = room < most ? room : most;
@@ -143,75 +128,72 @@ static bool passes(struct walk *w, int depth, int *undecided)
     return true;
 }
 
+/* The first `depth` parameters have values. */
 static int descend(struct walk *w, int depth, int undecided)
 {
+    if (!passes(w, depth, &undecided))
+        return 0;
     if (depth == w->g->n)
         return undecided < 0 ? keep(w) : undecidable(w, undecided);
-    int param = w->g->param[depth];
+    int param = w->g->param[depth], rc = 0;
     const struct param *p = &w->with->variant->params[param];
-    for (int i = 0; i < p->n; i++) {
-        int still_undecided = undecided;
+    for (int i = 0; i < p->n && !rc; i++) {
         w->at[depth] = (uint16_t)i;
         w->with->slots[param] = p->values[i];
-        int rc = passes(w, depth, &still_undecided) ? descend(w, depth + 1, still_undecided) : 0;
+        rc = descend(w, depth + 1, undecided);
         if (!rc && w->asked >= w->look)
             rc = look_at_clock(w);
-        if (rc)
-            return rc;
     }
-    return 0;
+    return rc;
 }
 
-static int add_question(struct walk *w, struct asked_check *q, int check, int depth)
+/* Which of the group's parameters the check reads. False if it is none of this group's checks: the group without parameters has those that
+ * read none. */
+static bool make_question(const struct walk *w, int check, struct asked_check *q)
 {
-    const struct plan *plan = w->with->plan;
     int n;
-    const int *slots = plan_check_slots(plan, check, &n);
-    double answers = 1;
-    q->check = check;
-    for (int d = 0; d <= depth; d++) {
-        for (int i = 0; i < n; i++) {
-            if (slots[i] == w->g->param[d]) {
+    const int *slots = plan_check_slots(w->with->plan, check, &n);
+    *q = (struct asked_check){ .check = check };
+    for (int d = 0; d < w->g->n; d++)
+        for (int i = 0; i < n; i++)
+            if (slots[i] == w->g->param[d])
                 q->reads[q->nreads++] = d;
-                answers *= w->values[d];
-            }
-        }
-    }
-    if (q->nreads == depth + 1 || answers > MAX_ANSWERS)
-        return 0;
-    q->answers = mem_array((size_t)answers, sizeof *q->answers);
-    return q->answers ? 0 : err_nomem(w->err);
+    return w->g->n ? q->nreads : !n || slots[0] >= w->with->variant->nparams;
 }
 
 /* Sorts the checks of the group by the depth at which they are asked. */
 static int add_questions(struct walk *w)
 {
-    const struct plan *plan = w->with->plan;
     int n = 0;
-    for (int d = 0; d < w->g->n; d++) {
-        w->first[d] = n;
-        for (int c = 0; c < plan_checks(plan); c++) {
-            if (group_depth(w->g, plan, c) != d)
+    for (int depth = 0; depth <= w->g->n; depth++) {
+        w->first[depth] = n;
+        for (int c = 0; c < plan_checks(w->with->plan); c++) {
+            struct asked_check q;
+            double answers = 1;
+            if (!make_question(w, c, &q) || depth != (q.nreads ? q.reads[q.nreads - 1] + 1 : 0))
                 continue;
-            int rc = add_question(w, &w->questions[n++], c, d);
-            if (rc)
-                return rc;
+            for (int r = 0; r < q.nreads; r++)
+                answers *= w->values[q.reads[r]];
+            bool again = q.nreads < depth && answers <= MAX_ANSWERS;
+            q.answers = again ? mem_array((size_t)answers, sizeof *q.answers) : NULL;
+            if (again && !q.answers)
+                return err_nomem(w->err);
+            w->questions[n++] = q;
         }
     }
-    w->first[w->g->n] = n;
+    w->first[w->g->n + 1] = n;
     return 0;
 }
 
 int group_list(struct group *g, const struct checker *with, double *removed, struct err *err)
 {
     struct walk w = { .g = g, .with = with, .removed = removed, .err = err };
-    double below = 1;
-    for (int d = g->n - 1; d >= 0; d--) {
-        w.below[d] = below;
-        w.values[d] = with->variant->params[g->param[d]].n;
-        below *= w.values[d];
-    }
     int nchecks = plan_checks(with->plan);
+    w.below[g->n] = g->weight;
+    for (int d = g->n - 1; d >= 0; d--) {
+        w.values[d] = with->variant->params[g->param[d]].n;
+        w.below[d] = w.below[d + 1] * w.values[d];
+    }
     w.questions = mem_array((size_t)nchecks, sizeof *w.questions);
     if (!w.questions)
         return err_nomem(err);
@@ -221,7 +203,7 @@ int group_list(struct group *g, const struct checker *with, double *removed, str
     mem_free(w.questions);
     if (!rc && g->count) { /* give back what was allocated in advance */
         uint16_t *tuples = mem_resize(g->tuples, (size_t)g->count * (size_t)g->n, sizeof *tuples);
-        g->tuples = tuples ? tuples : g->tuples;
+        g->tuples = tuples ?: g->tuples;
     }
     return rc;
 }
@@ -233,25 +215,18 @@ void group_at(const struct group *g, int64_t i, uint16_t at[MAX_PARAMS])
         at[g->param[d]] = tuple[d];
 }
 
-/* Compares the i-th tuple with a configuration: -1, 0, 1. */
-static int order(const struct group *g, int64_t i, const uint16_t at[MAX_PARAMS])
-{
-    const uint16_t *tuple = g->tuples + i * g->n;
-    for (int d = 0; d < g->n; d++)
-        if (tuple[d] != at[g->param[d]])
-            return tuple[d] < at[g->param[d]] ? -1 : 1;
-    return 0;
-}
-
 int64_t group_find(const struct group *g, const uint16_t at[MAX_PARAMS])
 {
     int64_t low = 0, high = g->count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        int o = order(g, middle, at);
-        if (o == 0)
+        const uint16_t *tuple = g->tuples + middle * g->n;
+        int d = 0;
+        while (d < g->n && tuple[d] == at[g->param[d]])
+            d++;
+        if (d == g->n)
             return middle;
-        if (o < 0)
+        if (tuple[d] < at[g->param[d]])
             low = middle + 1;
         else
             high = middle;

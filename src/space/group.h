@@ -1,4 +1,5 @@
-/* A group: parameters that checks tie together, with the list of their valid values. Private to this folder. */
+/* A group: parameters that checks tie together, with the list of their valid values. One group of each variant has no parameters: its
+ * checks read none, and decide for the whole variant. Private to this folder. */
 #ifndef SPACE_GROUP_H
 #define SPACE_GROUP_H
 
@@ -10,6 +11,7 @@ struct group {
     int n;                 /* parameters */
     int param[MAX_PARAMS]; /* ascending */
     double cartesian;      /* points before any check */
+    double weight;         /* what a point counts among those that are removed */
     int64_t count;         /* valid tuples */
     uint16_t *tuples;      /* count * n indices of values, in ascending order; mem_free */
 };
@@ -26,10 +28,7 @@ struct checker {
     const volatile sig_atomic_t *stop; /* non-zero: give up; may be null */
 };
 
-/* The deepest of the group's parameters that a check reads, as an index into g->param; -1: it reads none of them. */
-int group_depth(const struct group *g, const struct plan *plan, int check);
-
-/* Fills in count and tuples, and adds to removed[check] the points of the group that each check removes. A check that cannot be
+/* Fills in count and tuples, and adds to removed[check] the weight of the points that each check removes. A check that cannot be
  * evaluated is an error only if no other check of the group removes the point: `TILE % ROWS == 0` may stand beside
  * `ROWS > 0`. ERR_TIMEOUT past the deadline, or if it is stopped. */
 int group_list(struct group *g, const struct checker *with, double *removed, struct err *err);

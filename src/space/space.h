@@ -9,8 +9,6 @@
 
 #include "model/plan.h"
 
-struct space;
-
 /* What removed points: a constraint of the script, or "limit: threads a block", "requires: cuda", ... A point counts once, for the first
  * check that it did not pass: so the counts and the valid points sum to the cartesian product. */
 struct removal {
@@ -19,26 +17,30 @@ struct removal {
     double count; /* exact below 2^53 */
 };
 
-/* The op must outlive the space. A constraint that cannot be evaluated is an error, not an invalid point. */
-int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct space **out,
-              struct err *err);
-/* The same, with bounds: ERR_TIMEOUT past them. */
-enum { SPACE_SECONDS = 120 }; /* space_new's bound; a space of many millions takes a few seconds */
+struct space {
+    const struct op *op;
+    int64_t count;    /* valid configurations; a space of more than 2^62 is an error when it is made */
+    double cartesian; /* exact below 2^53 */
+    int nremovals, nremoving;
+    struct removal *removals; /* nremoving with a count > 0, then the others */
+    struct part *parts;       /* one a variant; for space.c */
+    struct arena *arena;
+};
+
+enum { SPACE_SECONDS = 120 }; /* a space of many millions takes a few seconds */
 struct space_bounds {
     double seconds;                    /* that building may take */
     const volatile sig_atomic_t *stop; /* non-zero: give up; may be null */
 };
-int space_new_within(const struct op *op, const struct problem *prob, int row, const struct devspec *dev,
-                     const struct space_bounds *bounds, struct space **out, struct err *err);
+
+/* The op must outlive the space. A constraint that cannot be evaluated is an error, not an invalid point. bounds: null for SPACE_SECONDS;
+ * ERR_TIMEOUT past them. */
+int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev,
+              const struct space_bounds *bounds, struct space **out, struct err *err);
 void space_free(struct space *s);
-const struct op *space_op(const struct space *s);
-
-int64_t space_count(const struct space *s);    /* valid configurations; a space of more than 2^62 is an error when it is made */
-double space_cartesian(const struct space *s); /* exact below 2^53 */
 int64_t space_variant_count(const struct space *s, int variant);
-const struct removal *space_removals(const struct space *s, int *n); /* those with a count > 0 first */
 
-/* The i-th valid configuration, 0 <= i < space_count: variants are in the op's order; within a group of parameters the last one changes
+/* The i-th valid configuration, 0 <= i < count: variants are in the op's order; within a group of parameters the last one changes
  * fastest. Takes time in proportion to the parameters, and no memory. */
 void space_at(const struct space *s, int64_t i, struct config *out);
 int64_t space_find(const struct space *s, const struct config *c); /* its index, -1 if it is not valid */

@@ -289,7 +289,7 @@ static int list_space(struct run *r, struct err *err)
     const double budget = r->opt->budget_seconds;
     bool bound = budget > 0 && budget < SPACE_SECONDS;
     const struct space_bounds bounds = { .seconds = bound ? budget : SPACE_SECONDS, .stop = r->opt->stop };
-    int rc = space_new_within(r->op, r->prob, r->row, r->dev, &bounds, &r->space, err);
+    int rc = space_new(r->op, r->prob, r->row, r->dev, &bounds, &r->space, err);
     if (rc == ERR_TIMEOUT && bound)
         err_prefix(err, "the budget ended before anything was tried: ");
     return rc;
@@ -301,10 +301,10 @@ static int set_up(struct run *r, struct err *err)
     int rc = compilers_open(r, err) ?: list_space(r, err);
     if (rc)
         return rc;
-    r->report->valid = space_count(r->space);
+    r->report->valid = r->space->count;
     if (!r->report->valid) {
-        int n;
-        const struct removal *all = space_removals(r->space, &n), *most = all;
+        int n = r->space->nremovals;
+        const struct removal *all = r->space->removals, *most = all;
         for (int i = 1; i < n; i++)
             if (all[i].count > most->count)
                 most = &all[i];

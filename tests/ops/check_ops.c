@@ -105,7 +105,7 @@ static int list_valid(const struct run *r, int variant, struct config **out, int
         return err_nomem(err);
     *n = 0;
     for (int i = 0; i < r->ncases; i++) {
-        for (int64_t j = 0; j < space_count(r->cases[i].space); j++) {
+        for (int64_t j = 0; j < r->cases[i].space->count; j++) {
             struct config c;
             bool known = false;
             space_at(r->cases[i].space, j, &c);
@@ -166,7 +166,7 @@ static int begin_case(struct run *r, const char *shape, struct err *err)
         return rc;
     r->ncases++;
     return data_begin(&r->session, r->known, r->op, r->row, &p, (uint64_t)r->o.seed, &c->data, err)
-               ?: space_new(r->op, &p, r->row, &r->session.spec, &c->space, err);
+               ?: space_new(r->op, &p, r->row, &r->session.spec, NULL, &c->space, err);
 }
 
 static int begin_cases(struct run *r, struct err *err)

@@ -187,7 +187,7 @@ static void runs(void **state)
     struct op *op =
         loaded("//null: compile-error\nKERNEL void ref(GLOBAL T *out, GLOBAL const T *in, int64 n) {}\n", "1 // (2 - B) > 0");
     struct task setup = { .home = getenv("CUTUNE_HOME"), .op = op, .problem = prob, .dev = dev };
-    SAME(space_new(op, &prob, 0, &dev, &space, e));
+    SAME(space_new(op, &prob, 0, &dev, NULL, &space, e));
     SAME(bench_open(&setup, &bench, &facts, e));
     SAME(bench_fits(op, &huge, 0, &dev, e));
     op_free(op);
@@ -205,7 +205,7 @@ static void runs(void **state)
     setup.problem = huge;
     SAME(bench_open(&setup, &bench, &facts, e));
 
-    assert_int_equal(space_new(op, &prob, 0, &dev, &space, NULL), 0);
+    assert_int_equal(space_new(op, &prob, 0, &dev, NULL, &space, NULL), 0);
     SAME(search_open(SOURCE_DIR, "no_such", space, 1, NULL, &search, e));
     SAME(search_open(SOURCE_DIR, written("s.lua", "x ="), space, 1, NULL, &search, e));
     SAME(search_open(SOURCE_DIR, "a b", space, 1, NULL, &search, e));

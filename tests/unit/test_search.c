@@ -85,7 +85,7 @@ static struct space *space_of(const struct op *o)
     static const struct devspec device = { .backend = "null", .max_threads = 1, .max_alloc = 1 };
     struct space *s;
     struct err err;
-    if (space_new(o, &problem, 0, &device, &s, &err))
+    if (space_new(o, &problem, 0, &device, NULL, &s, &err))
         fail_msg("%s", err.msg);
     return s;
 }
@@ -95,7 +95,7 @@ static int set_up(void **state)
     (void)state;
     op = small_op();
     space = space_of(op);
-    return space_count(space) != COUNT;
+    return space->count != COUNT;
 }
 
 static int tear_down(void **state)
@@ -199,7 +199,7 @@ static void test_random_in_a_large_space(void **state)
     (void)state;
     struct op *large = large_op();
     struct space *sp = space_of(large);
-    assert_int_equal(space_count(sp), (int64_t)1 << 40);
+    assert_int_equal(sp->count, (int64_t)1 << 40);
     struct search *s = start("random", sp, 3);
     int64_t index[2000], top = 0;
     assert_int_equal(ask(s, 2000, index), 2000);

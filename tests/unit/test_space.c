@@ -92,17 +92,16 @@ static struct space *build(const struct op *op)
 {
     struct err err = { 0 };
     struct space *s = NULL;
-    if (space_new(op, &problem, 0, &device, &s, &err))
+    if (space_new(op, &problem, 0, &device, NULL, &s, &err))
         fail_msg("%s", err.msg);
     return s;
 }
 
 static double removed(const struct space *s)
 {
-    int n;
     double sum = 0;
-    const struct removal *r = space_removals(s, &n);
-    for (int i = 0; i < n; i++) {
+    const struct removal *r = s->removals;
+    for (int i = 0; i < s->nremovals; i++) {
         sum += r[i].count;
         assert_true(i == 0 || r[i].count <= 0 || r[i - 1].count > 0); /* those that removed come first */
     }
@@ -208,14 +207,14 @@ static void compare_with_brute_force(const struct op *op)
             memset(&back, 0xff, sizeof back);
             space_at(s, at, &back);
             assert_memory_equal(&back, &c, sizeof c);
-            assert_true(at >= total && at < space_count(s));
+            assert_true(at >= total && at < s->count);
             count++;
         } while (next_point(&op->variants[v], &c));
         assert_int_equal(space_variant_count(s, v), count);
         total += count;
     }
-    assert_int_equal(space_count(s), total);
-    assert_true(space_cartesian(s) == points);
+    assert_int_equal(s->count, total);
+    assert_true(s->cartesian == points);
     assert_true(removed(s) + (double)total == points);
     for (int64_t i = 0; i < total; i++) {
         struct config c;
@@ -282,10 +281,10 @@ static void test_published_spaces(void **state)
         int64_t start = clock_ns();
         struct space *s = build(op);
         print_message("%s: %.1f ms\n", name, (double)(clock_ns() - start) / 1e6); /* to be seen, not judged */
-        assert_int_equal(space_count(s), valid_points);
-        assert_true(space_cartesian(s) == points);
+        assert_int_equal(s->count, valid_points);
+        assert_true(s->cartesian == points);
         assert_true(removed(s) + (double)valid_points == points);
-        for (int64_t i = 0; i < space_count(s); i += 97) {
+        for (int64_t i = 0; i < s->count; i += 97) {
             struct config c;
             space_at(s, i, &c);
             assert_int_equal(space_find(s, &c), i);
@@ -312,10 +311,10 @@ static void test_large_product(void **state)
         add_where(op, 0, text);
     }
     struct space *s = build(op);
-    assert_int_equal(space_count(s), 36 * 36 * 59049); /* pairs x <= y: of 8 values 36, of 2 values 3 */
-    assert_true(space_cartesian(s) == 4096.0 * 1048576.0);
-    assert_true(removed(s) + (double)space_count(s) == space_cartesian(s));
-    for (int64_t i = 0; i < space_count(s); i += 1000003) {
+    assert_int_equal(s->count, 36 * 36 * 59049); /* pairs x <= y: of 8 values 36, of 2 values 3 */
+    assert_true(s->cartesian == 4096.0 * 1048576.0);
+    assert_true(removed(s) + (double)s->count == s->cartesian);
+    for (int64_t i = 0; i < s->count; i += 1000003) {
         struct config c;
         space_at(s, i, &c);
         assert_int_equal(space_find(s, &c), i);
@@ -328,11 +327,11 @@ static void expect_error(const struct op *op, const char *part)
 {
     struct err err = { 0 };
     struct space *s = NULL;
-    assert_int_equal(space_new(op, &problem, 0, &device, &s, &err), ERR_INVALID);
+    assert_int_equal(space_new(op, &problem, 0, &device, NULL, &s, &err), ERR_INVALID);
     assert_null(s);
     if (!strstr(err.msg, part))
         fail_msg("'%s' lacks '%s'", err.msg, part);
-    assert_int_equal(space_new(op, &problem, 0, &device, &s, NULL), ERR_INVALID);
+    assert_int_equal(space_new(op, &problem, 0, &device, NULL, &s, NULL), ERR_INVALID);
 }
 
 static void test_too_many(void **state)
@@ -357,9 +356,9 @@ static void test_endless(void **state)
     for (int p = 0; p < 10; p++)
         add_values(add_param(op, 0, (char[]){ (char)('a' + p), 0 }), 1, 200, 1);
     add_where(op, 0, "a + b + c + d + e + f + g + h + i + j == 10");
-    assert_int_equal(space_new_within(op, &problem, 0, &device, &brief, &s, &err), ERR_TIMEOUT);
+    assert_int_equal(space_new(op, &problem, 0, &device, &brief, &s, &err), ERR_TIMEOUT);
     assert_non_null(strstr(err.msg, "more than 0.05 seconds to list"));
-    assert_int_equal(space_new_within(op, &problem, 0, &device, &stopped, &s, &err), ERR_TIMEOUT);
+    assert_int_equal(space_new(op, &problem, 0, &device, &stopped, &s, &err), ERR_TIMEOUT);
     assert_non_null(strstr(err.msg, "interrupted"));
     assert_null(s);
     op_free(op);
@@ -384,8 +383,8 @@ static void test_undecidable(void **state)
             expect_error(op, "ROWS=0,TILE=8");
         } else {
             struct space *s = build(op);
-            assert_int_equal(space_count(s), order == 1 ? 6 : 5);
-            assert_true(removed(s) + (double)space_count(s) == 10);
+            assert_int_equal(s->count, order == 1 ? 6 : 5);
+            assert_true(removed(s) + (double)s->count == 10);
             space_free(s);
         }
         op_free(op);
@@ -405,10 +404,9 @@ static void test_whole_variant(void **state)
     struct space *s = build(op);
     assert_int_equal(space_variant_count(s, 0), 0);
     assert_int_equal(space_variant_count(s, 1), 0);
-    assert_int_equal(space_count(s), 1); /* a variant without parameters is one configuration */
-    int n;
-    const struct removal *r = space_removals(s, &n);
-    assert_true(n >= 2);
+    assert_int_equal(s->count, 1); /* a variant without parameters is one configuration */
+    const struct removal *r = s->removals;
+    assert_true(s->nremovals >= 2);
     assert_string_equal(r[0].text, "requires: backend cuda");
     assert_true(r[0].count == 5);
     assert_string_equal(r[1].text, "m == 8");
@@ -475,7 +473,7 @@ static void test_without_memory(void **state)
     for (; rc == ERR_NOMEM; n++) {
         struct space *s = NULL;
         mem_fail_at(n);
-        rc = space_new(op, &problem, 0, &device, &s, NULL);
+        rc = space_new(op, &problem, 0, &device, NULL, &s, NULL);
         mem_fail_at(-1);
         assert_int_equal(s != NULL, rc == 0);
         space_free(s);

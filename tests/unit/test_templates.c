@@ -131,7 +131,7 @@ static int compile_row(const struct op *op, int row)
     struct err err = { 0 };
     for (int i = 0; i < op->naxes; i++)
         p.size[i] = op->axes[i].kind == AXIS_SIZE ? 4096 : 1;
-    if (space_new(op, &p, row, &sm_90, &space, &err))
+    if (space_new(op, &p, row, &sm_90, NULL, &space, &err))
         fail_msg("%s: %s", op->name, err.msg);
     compile_config(op, row, NULL);
     int n = 1;
