@@ -104,9 +104,8 @@ int channel_next(struct channel *c, const struct patience *p, struct frame *out,
         c->used = 0;
     }
     int rc = frame_take(c->in.data, c->in.len, out, err);
-    while (!rc && !out->bytes) {
+    while (!rc && !out->bytes)
         rc = receive(c, p, err) ?: frame_take(c->in.data, c->in.len, out, err);
-    }
     c->used = out->bytes;
     return rc;
 }

@@ -67,21 +67,31 @@ void forked_close(struct forked *f)
     channel_close(&f->channel);
 }
 
+/* Puts the child's name in front of the message of rc. */
+static int named(const struct forked *f, int rc, struct err *err)
+{
+    if (f->who)
+        err_prefix(err, "%s: ", f->who);
+    return rc;
+}
+
 int forked_gone(struct forked *f, struct err *err)
 {
     end(f);
-    int number = WIFSIGNALED(f->status) ? WTERMSIG(f->status) : 0;
+    int number = WIFSIGNALED(f->status) ? WTERMSIG(f->status) : 0, rc;
     if (number == SIGXCPU)
-        return err_set(err, ERR_TIMEOUT, "its process has used more than %d s of processor time", f->cpu_s);
-    if (number)
-        return err_set(err, ERR_IO, "its process ended with signal %d (%s)", number, strsignal(number));
-    return err_set(err, ERR_IO, "its process has ended without a word (exit code %d)", WEXITSTATUS(f->status));
+        rc = err_set(err, ERR_TIMEOUT, "its process has used more than %d s of processor time", f->cpu_s);
+    else if (number)
+        rc = err_set(err, ERR_IO, "its process ended with signal %d (%s)", number, strsignal(number));
+    else
+        rc = err_set(err, ERR_IO, "its process has ended without a word (exit code %d)", WEXITSTATUS(f->status));
+    return named(f, rc, err);
 }
 
 int forked_broken(struct forked *f, struct err *err)
 {
     end(f);
-    return err_set(err, ERR_CORRUPT, "its process sent what is no answer");
+    return named(f, err_set(err, ERR_CORRUPT, "its process sent what is no answer"), err);
 }
 
 static int told(struct forked *f, int rc, struct err *err)
@@ -92,7 +102,7 @@ static int told(struct forked *f, int rc, struct err *err)
         return forked_broken(f, err);
     if (rc)
         end(f);
-    return rc;
+    return rc ? named(f, rc, err) : 0;
 }
 
 int forked_send(struct forked *f, const struct patience *p, struct err *err)
@@ -102,27 +112,25 @@ int forked_send(struct forked *f, const struct patience *p, struct err *err)
 
 int forked_next(struct forked *f, const struct patience *p, struct frame *out, struct err *err)
 {
-    return told(f, channel_next(&f->channel, p, out, err), err);
-}
-
-void failed_put(struct buf *out, const struct err *why)
-{
-    buf_clear(out);
-    size_t f = frame_begin(out, FRAME_FAILED);
-    buf_i64(out, why->code);
-    buf_lstr(out, why->msg);
-    frame_end(out, f);
-}
-
-int failed_get(struct forked *f, struct cursor *body, struct err *err)
-{
+    int rc = told(f, channel_next(&f->channel, p, out, err), err);
+    if (rc || out->kind != FRAME_FAILED)
+        return rc;
     size_t n;
-    int64_t code = get_i64(body);
-    const char *text = get_lstr(body, &n);
+    int64_t code = get_i64(&out->body);
+    const char *text = get_lstr(&out->body, &n);
     if (!text || code >= 0 || code < ERR_CORRUPT)
         return forked_broken(f, err);
     end(f);
     return err_set(err, (int)code, "%.*s", (int)n, text);
+}
+
+void failed_put(struct buf *out, const struct err *why)
+{
+    buf_free(out); /* there may be little memory for the words */
+    size_t f = frame_begin(out, FRAME_FAILED);
+    buf_i64(out, why->code);
+    buf_lstr(out, why->msg);
+    frame_end(out, f);
 }
 
 /* -- one question, one answer -- */
@@ -138,18 +146,11 @@ static void do_job(struct channel *c, void *arg)
 {
     const struct child_work *job = arg;
     struct err err = { 0 };
-    struct buf answer = { 0 };
-    int rc = job->work(job->arg, &answer, &err);
     size_t f = frame_begin(&c->out, FRAME_ANSWER);
-    buf_put(&c->out, answer.data, answer.len);
+    int rc = job->work(job->arg, &c->out, &err);
     frame_end(&c->out, f);
-    if (!rc && (answer.failed || c->out.failed))
-        rc = err_nomem(&err);
-    if (rc) {
-        buf_free(&answer); /* there may be little memory for the words */
-        buf_free(&c->out);
+    if (rc || buf_check(&c->out, &err))
         failed_put(&c->out, &err);
-    }
     channel_send(c, NULL, NULL);
 }
 
@@ -164,14 +165,10 @@ int child_run(int cpu_s, double seconds, int (*work)(void *arg, struct buf *answ
     if (rc)
         return rc;
     rc = forked_next(&f, &p, &frame, err);
-    if (!rc && frame.kind == FRAME_FAILED)
-        rc = failed_get(&f, &frame.body, err);
-    else if (!rc && frame.kind != FRAME_ANSWER)
+    if (!rc && frame.kind != FRAME_ANSWER)
         rc = forked_broken(&f, err);
-    if (!rc) {
+    if (!rc)
         buf_put(answer, frame.body.at, (size_t)(frame.body.end - frame.body.at));
-        rc = buf_check(answer, err);
-    }
     forked_close(&f);
-    return rc;
+    return rc ?: buf_check(answer, err);
 }

@@ -9,7 +9,8 @@
 
 struct forked {
     struct channel channel;
-    pid_t pid; /* 0: waited for, or there never was a process */
+    const char *who; /* what messages of it begin with; may be null */
+    pid_t pid;       /* 0: waited for, or there never was a process */
     bool ended;
     int status; /* how it ended */
     int cpu_s;  /* the processor time that it may use */
@@ -19,7 +20,8 @@ struct forked {
 int forked_start(int cpu_s, void (*live)(struct channel *c, void *arg), void *arg, struct forked *out, struct err *err);
 void forked_close(struct forked *f); /* kills it */
 
-/* As those of the channel. Past a failure the child is dead; a message says how it ended. */
+/* As those of the channel, and if the child says that it has failed, forked_next gives that error, without `who`. Past a failure the child
+ * is dead; a message says how it ended. */
 int forked_send(struct forked *f, const struct patience *p, struct err *err);
 int forked_next(struct forked *f, const struct patience *p, struct frame *out, struct err *err);
 /* It is dead, or its end of the channel is closed: ends it, and says how it ended. */
@@ -27,10 +29,9 @@ int forked_gone(struct forked *f, struct err *err);
 /* The same for a child whose answer makes no sense: ERR_CORRUPT. */
 int forked_broken(struct forked *f, struct err *err);
 
-/* A child says that it has failed: i64 code, text. Whoever receives the frame gets the same error, or forked_broken's. */
+/* How a child says that it has failed, in place of all that is in `out`: i64 code, text. Other kinds of frames are for its user. */
 enum { FRAME_FAILED = 1 };
 void failed_put(struct buf *out, const struct err *why);
-int failed_get(struct forked *f, struct cursor *body, struct err *err);
 
 /* Runs work(arg, ...) in a child, and appends its answer to `answer`, or gives its error. */
 int child_run(int cpu_s, double seconds, int (*work)(void *arg, struct buf *answer, struct err *err), void *arg, struct buf *answer,

@@ -115,10 +115,9 @@ static int strategy_unknown(const char *name, struct err *err)
 /* Asked before anything is tuned, so that a mistyped name is a wrong command line and not a failed run. */
 static int check_strategy(const char *home, const char *name, struct err *err)
 {
-    struct buf path = { 0 };
+    char path[PATH_MAX];
     struct stat st;
-    bool there = name && !strategy_find(home, name, &path, NULL) && !access(path.data, R_OK) && !stat(path.data, &st);
-    buf_free(&path);
+    bool there = name && script_find(home, "search", name, path) >= 0 && !access(path, R_OK) && !stat(path, &st);
     if (there && !S_ISREG(st.st_mode))
         return err_set(err, ERR_USAGE, "--strategy %s: not a regular file", name);
     return there || !name ? 0 : strategy_unknown(name, err);

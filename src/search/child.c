@@ -1,3 +1,5 @@
+/* The child's side of a search: what a strategy sees of the space, its random numbers, and the answers to its parent. What fails is a Lua
+ * error, which ends the child. */
 #include "search/child.h"
 
 #include <lauxlib.h>
@@ -9,13 +11,127 @@
 
 static const struct sandbox_rules rules = { .what = "strategy", .memory = (size_t)1024 << 20, .program = true };
 
-/* What fails is a Lua error, which ends the child. The stack of serve(): */
-enum { AT_ASK = 1, AT_TELL, AT_SEEN, AT_OUTCOMES };
+/* -- what a strategy sees -- */
 
-struct serving {
-    const struct strategy *strategy;
-    struct channel *channel;
-};
+/* A field of the table at the top of the stack. */
+static void set_field(lua_State *L, const char *name, struct val v)
+{
+    sandbox_push(L, v);
+    lua_setfield(L, -2, name);
+}
+
+/* The methods of `space` have it as their first upvalue. */
+static const struct space *the_space(lua_State *L)
+{
+    return lua_touserdata(L, lua_upvalueindex(1));
+}
+
+static int space_count_method(lua_State *L)
+{
+    lua_pushinteger(L, the_space(L)->count);
+    return 1;
+}
+
+static int space_config_method(lua_State *L)
+{
+    const struct space *s = the_space(L);
+    lua_Integer i = luaL_checkinteger(L, 2);
+    luaL_argcheck(L, i >= 0 && i < s->count, 2, "no configuration has this index");
+    struct config c;
+    space_at(s, i, &c);
+    const struct variant *v = &s->op->variants[c.variant];
+    lua_createtable(L, 0, v->nparams + 1);
+    set_field(L, "variant", val_str(v->name));
+    for (int p = 0; p < v->nparams; p++)
+        set_field(L, v->params[p].name, v->params[p].values[c.at[p]]);
+    return 1;
+}
+
+/* Reads the table at 2; false if it is no point of the cartesian product. */
+static bool to_config(lua_State *L, const struct op *op, struct config *c)
+{
+    *c = (struct config){ 0 };
+    lua_getfield(L, 2, "variant");
+    const char *name = lua_tostring(L, -1);
+    c->variant = name ? op_variant(op, name) : -1;
+    if (c->variant < 0)
+        return false;
+    const struct variant *v = &op->variants[c->variant];
+    for (int p = 0; p < v->nparams; p++) {
+        lua_getfield(L, 2, v->params[p].name);
+        int at = param_value(&v->params[p], sandbox_val(L, -1));
+        lua_pop(L, 1);
+        if (at < 0)
+            return false;
+        c->at[p] = (uint16_t)at;
+    }
+    return true;
+}
+
+static int space_find_method(lua_State *L)
+{
+    const struct space *s = the_space(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    struct config c;
+    int64_t i = to_config(L, s->op, &c) ? space_find(s, &c) : -1;
+    sandbox_push(L, i >= 0 ? val_int(i) : (struct val){ .type = VAL_NIL });
+    return 1;
+}
+
+static int space_variants_method(lua_State *L)
+{
+    const struct space *s = the_space(L);
+    const struct op *op = s->op;
+    int64_t first = 0;
+    lua_createtable(L, op->nvariants, 0);
+    for (int v = 0; v < op->nvariants; v++) {
+        lua_createtable(L, 0, 3);
+        set_field(L, "name", val_str(op->variants[v].name));
+        set_field(L, "first", val_int(first));
+        set_field(L, "count", val_int(space_variant_count(s, v)));
+        lua_rawseti(L, -2, v + 1);
+        first += space_variant_count(s, v);
+    }
+    return 1;
+}
+
+static void push_space(lua_State *L, const struct space *space)
+{
+    static const luaL_Reg methods[] = {
+        { "count", space_count_method },
+        { "config", space_config_method },
+        { "find", space_find_method },
+        { "variants", space_variants_method },
+        { NULL, NULL },
+    };
+    luaL_newlibtable(L, methods);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)space); /* Lua knows no const */
+    luaL_setfuncs(L, methods, 1);
+}
+
+/* random(n): uniform, by leaving out the tail of the 64-bit numbers that no multiple of n covers. */
+static int random_function(lua_State *L)
+{
+    lua_Integer n = luaL_checkinteger(L, 1);
+    luaL_argcheck(L, n > 0, 1, "random(n) gives 0 to n - 1: n has to be positive");
+    uint64_t seed = (uint64_t)lua_tointeger(L, lua_upvalueindex(1)), place = (uint64_t)lua_tointeger(L, lua_upvalueindex(2));
+    uint64_t most = UINT64_MAX - UINT64_MAX % (uint64_t)n, r;
+    do
+        r = rand_at(seed, place++);
+    while (r >= most);
+    lua_pushinteger(L, (lua_Integer)place);
+    lua_replace(L, lua_upvalueindex(2));
+    lua_pushinteger(L, (lua_Integer)(r % (uint64_t)n));
+    return 1;
+}
+
+static void set_random(lua_State *L, uint64_t seed)
+{
+    lua_pushinteger(L, (lua_Integer)seed);
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, random_function, 2);
+    lua_setglobal(L, "random");
+}
 
 /* Strategies may print, to where progress goes: results go to stdout. */
 static int print_function(lua_State *L)
@@ -28,16 +144,26 @@ static int print_function(lua_State *L)
     return 0;
 }
 
+/* -- questions and answers -- */
+
+/* The stack of serve(). */
+enum { AT_ASK = 1, AT_TELL, AT_SEEN, AT_OUTCOMES };
+
+struct serving {
+    const struct strategy *strategy;
+    struct channel *channel;
+};
+
 /* Runs the file, calls the function that it returns, and leaves ask, tell, the set of indices given so far and a list of outcomes to
  * tell on the stack. */
 static void load_strategy(lua_State *L, const struct strategy *s)
 {
     lua_register(L, "print", print_function);
-    lua_set_random(L, s->seed);
+    set_random(L, s->seed);
     sandbox_text(L, NULL, buf_text(&s->script), s->script.len, 1);
     if (!lua_isfunction(L, -1))
         luaL_error(L, "has to return a function(space, seed)");
-    lua_push_space(L, s->space);
+    push_space(L, s->space);
     lua_pushinteger(L, (lua_Integer)s->seed);
     lua_call(L, 2, 1);
     if (!lua_istable(L, -1))
@@ -96,12 +222,9 @@ static void answer(lua_State *L, const struct serving *now, lua_Integer k)
 static void add_outcome(lua_State *L, struct cursor *c)
 {
     lua_createtable(L, 0, 3);
-    lua_pushinteger(L, get_i64(c));
-    lua_setfield(L, -2, "index");
-    lua_pushstring(L, outcome_name((enum outcome)get_u8(c)));
-    lua_setfield(L, -2, "outcome");
-    lua_pushnumber(L, get_f64(c));
-    lua_setfield(L, -2, "time_ns");
+    set_field(L, "index", val_int(get_i64(c)));
+    set_field(L, "outcome", val_str(outcome_name((enum outcome)get_u8(c))));
+    set_field(L, "time_ns", val_float(get_f64(c)));
     lua_rawseti(L, AT_OUTCOMES, (lua_Integer)lua_rawlen(L, AT_OUTCOMES) + 1);
 }
 

@@ -8,8 +8,6 @@
 #ifndef SEARCH_CHILD_H
 #define SEARCH_CHILD_H
 
-#include <lua.h>
-
 #include "child/child.h"
 #include "search/search.h"
 
@@ -31,9 +29,5 @@ void strategy_live(struct channel *c, void *strategy);
  * answer themselves (then there is no process). */
 int search_adopt(const char *file, const struct forked *child, int64_t count, const struct space_bounds *bounds,
                  struct search **out, struct err *err);
-
-/* lua_space.c: pushes the object `space` of search.h, and sets the global random(n). */
-void lua_push_space(lua_State *L, const struct space *space);
-void lua_set_random(lua_State *L, uint64_t seed);
 
 #endif

@@ -7,25 +7,31 @@
 #ifndef SEARCH_SEARCH_H
 #define SEARCH_SEARCH_H
 
+#include <limits.h>
+
+#include "child/child.h"
 #include "model/record.h"
 #include "space/space.h"
 
-struct search;
+struct search {
+    struct forked
+        child; /* its socket is readable when there is an answer, or the child is gone. What is told is kept in its `out` until
+                            the next question: a child that thinks does not read */
+    char name[PATH_MAX + 16]; /* as messages call it: "strategy FILE" */
+    int64_t count;            /* configurations of the space */
+    int asked;                /* the k of the question that is not answered yet, or 0 */
+    bool done;                /* it has said so: not to be asked again */
+};
 
-/* The path of a strategy: a name ("random": HOME/tuner/search/random.lua) or a file. It need not be there. */
-int strategy_find(const char *home, const char *strategy, struct buf *path, struct err *err);
-/* Loading it has a deadline; `bounds`, if not null, are
+/* strategy: a name ("random": HOME/tuner/search/random.lua) or a file. Loading it has a deadline; `bounds`, if not null, are
  * others besides it: ERR_TIMEOUT. Before other threads start: it forks. */
 int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, const struct space_bounds *bounds,
                 struct search **out, struct err *err);
 void search_close(struct search *s); /* kills the child */
 
 int search_ask(struct search *s, int k, struct err *err); /* sends the question; one at a time */
-int search_fd(const struct search *s);                    /* readable when there is an answer, or the child is gone */
 /* Reads the answer: n indices (at most the k asked for), already checked against the space; 0: nothing more now, or done. */
 int search_answer(struct search *s, int64_t *index, int *n, struct err *err);
-bool search_done(const struct search *s);        /* it has said so: not to be asked again */
-const char *search_file(const struct search *s); /* as messages name it */
 int search_tell(struct search *s, int64_t index, enum outcome outcome, double time_ns, struct err *err);
 
 #endif

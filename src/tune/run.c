@@ -368,7 +368,7 @@ static int loop_open(struct run *r, struct err *err)
     uv_timer_init(&r->loop, &r->tick);
     r->tick.data = r;
     uv_timer_start(&r->tick, on_tick, 0, TICK_MS);
-    rc = uv_poll_init(&r->loop, &r->answers, search_fd(r->search));
+    rc = uv_poll_init(&r->loop, &r->answers, r->search->child.channel.fd);
     if (rc)
         return err_set(err, ERR_IO, "cannot watch the strategy: %s", uv_strerror(rc));
     r->answers.data = r;

@@ -57,13 +57,13 @@ void strategy_answered(uv_poll_t *p, int status, int events)
         run_pump(r);
         return;
     }
-    int rc = status < 0 ? err_set(&r->err, ERR_IO, "strategy %s: %s", search_file(r->search), uv_strerror(status))
+    int rc = status < 0 ? err_set(&r->err, ERR_IO, "%s: %s", r->search->name, uv_strerror(status))
                         : search_answer(r->search, index, &n, &r->err);
     if (run_check(r, rc))
         uv_poll_stop(p);
     r->asked = false;
     r->nothing_now = n == 0;
-    r->exhausted = r->exhausted || search_done(r->search);
+    r->exhausted = r->exhausted || r->search->done;
     for (int i = 0; i < n; i++)
         if (index[i] != r->default_index)
             run_enlist(r, index[i]);
@@ -80,7 +80,7 @@ void strategy_drop(struct run *r)
     uv_poll_stop(&r->answers);
     r->asked = false;
     r->exhausted = true;
-    snprintf(line, sizeof line, "the budget ended before strategy %.200s had answered", search_file(r->search));
+    snprintf(line, sizeof line, "the budget ended before %.200s had answered", r->search->name);
     if (clock_ns() - r->asked_ns > SLOW_ANSWER * INT64_C(1000000) && r->opt->note)
         r->opt->note(r->opt->arg, line);
 }
@@ -93,7 +93,7 @@ void strategy_check(struct run *r, int64_t tick_ms)
         r->asked_ns += away;
     r->ticked_ns = now;
     if (r->asked && now - r->asked_ns > ms * 1000000)
-        run_fail(r, ERR_TIMEOUT, "strategy %s: no answer within %.3g s", search_file(r->search), (double)ms / 1e3);
+        run_fail(r, ERR_TIMEOUT, "%s: no answer within %.3g s", r->search->name, (double)ms / 1e3);
 }
 
 int strategy_open(struct run *r, struct err *err)

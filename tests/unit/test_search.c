@@ -142,7 +142,7 @@ static void test_exhaustive(void **state)
         for (int i = 0; i < n; i++)
             assert_int_equal(index[i], expected++);
     assert_int_equal(expected, COUNT);
-    assert_true(search_done(s));
+    assert_true(s->done);
     struct err err;
     assert_int_equal(search_ask(s, 8, &err), ERR_INVALID);
     lacks(err.msg, "exhaustive.lua: asked again, though it was done");
@@ -371,13 +371,13 @@ static void test_nothing_now(void **state)
     assert_non_null(s);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(ask(s, 4, index), 0);
-        assert_false(search_done(s));
+        assert_false(s->done);
     }
     assert_int_equal(search_tell(s, 0, OUT_OK, 1, &err), 0);
     assert_int_equal(ask(s, 4, index), 1);
     assert_int_equal(search_tell(s, 3, OUT_OK, 1, &err), 0);
     assert_int_equal(ask(s, 4, index), 0);
-    assert_true(search_done(s));
+    assert_true(s->done);
     search_close(s);
 }
 
@@ -565,7 +565,7 @@ static void test_death_unasked(void **state)
     assert_int_equal(search_answer(s, index, &n, &err), ERR_INVALID);
     lacks(err.msg, "without a question");
     kill(pid, SIGKILL);
-    struct pollfd p = { .fd = search_fd(s), .events = POLLIN };
+    struct pollfd p = { .fd = s->child.channel.fd, .events = POLLIN };
     assert_int_equal(poll(&p, 1, -1), 1);
     assert_int_equal(search_answer(s, index, &n, &err), ERR_IO);
     lacks(err.msg, "signal 9");
