@@ -44,18 +44,15 @@ void leave(struct reader *r, size_t mark)
     r->where[mark] = 0;
 }
 
-void *make_array(struct reader *r, int n, size_t bytes)
+void *made(struct reader *r, void *p)
 {
-    void *p = arena_array(r->op->arena, n > 0 ? (size_t)n : 1, bytes);
     fail_if(r, p ? 0 : ERR_NOMEM, NULL);
     return p;
 }
 
-const char *keep_text(struct reader *r, const char *s, size_t n)
+void *make_array(struct reader *r, int n, size_t bytes)
 {
-    const char *kept = arena_strndup(r->op->arena, s, n);
-    fail_if(r, kept ? 0 : ERR_NOMEM, NULL);
-    return kept;
+    return made(r, arena_array(r->op->arena, (size_t)n, bytes));
 }
 
 bool word_among(const char *words, const char *word)
@@ -80,7 +77,7 @@ static const char *text_at_top(struct reader *r, bool number)
     const char *text = lua_tolstring(r->L, -1, &n);
     if (n == 0 || n > MAX_TEXT || memchr(text, 0, n))
         fail(r, "must have 1 to %d bytes, none of them zero", MAX_TEXT);
-    return keep_text(r, text, n);
+    return made(r, arena_strndup(r->op->arena, text, n));
 }
 
 void read_text(struct reader *r, void *out)
@@ -213,37 +210,26 @@ static void read_field(struct reader *r, int how, size_t mark, va_list *args)
         read(r, out);
 }
 
-static void read_keys(struct reader *r, const char *keys, const char *how, va_list *args)
+void read_table(struct reader *r, const char *keys, const char *how, ...)
 {
     int table = lua_gettop(r->L);
-    for (; *how; how++) {
+    va_list args;
+    va_start(args, how);
+    want_table(r);
+    if (!strchr(how, '+'))
+        known_fields(r, keys);
+    for (; *how && *how != '+'; how++) {
         size_t n = strcspn(keys, " ");
         if (*how != '-') {
             lua_pushlstring(r->L, keys, n);
             if (lua_rawget(r->L, table) == LUA_TNIL && isupper((unsigned char)*how))
                 fail(r, "%.*s is missing", (int)n, keys);
             size_t mark = enter(r, "%.*s", (int)n, keys);
-            read_field(r, tolower((unsigned char)*how), mark, args);
+            read_field(r, tolower((unsigned char)*how), mark, &args);
             leave(r, mark);
             lua_settop(r->L, table);
         }
         keys += n + (keys[n] == ' ');
     }
-}
-
-void read_fields(struct reader *r, const char *keys, const char *how, ...)
-{
-    va_list args;
-    va_start(args, how);
-    read_keys(r, keys, how, &args);
-    va_end(args);
-}
-
-void read_table(struct reader *r, const char *keys, const char *how, ...)
-{
-    va_list args;
-    va_start(args, how);
-    known_fields(r, keys);
-    read_keys(r, keys, how, &args);
     va_end(args);
 }

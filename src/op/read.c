@@ -52,8 +52,7 @@ static void read_types(struct reader *r, void *out)
     static const struct list names = { read_name, 1, MAX_TYPES, sizeof(char *), "names: entry %d", false };
     struct list rows = { read_row, 1, MAX_ROWS, 0, "row %d", false };
     struct op *op = out;
-    want_table(r);
-    read_fields(r, "names", "l", &names, &op->types, &op->ntypes);
+    read_table(r, "names", "l+", &names, &op->types, &op->ntypes);
     if (op->ntypes) { /* their names are taken out of the table, so that only the rows are left */
         lua_pushstring(r->L, "names");
         lua_pushnil(r->L);
@@ -80,7 +79,7 @@ static void read_arg(struct reader *r, void *out)
     static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d", true };
     struct arg *a = out;
     int fill = -1; /* absent */
-    read_fields(r, "kind name", "WN", "input output inout value", &a->kind, &a->name);
+    read_table(r, "kind name", "WN+", "input output inout value", &a->kind, &a->name);
     if (a->kind == ARG_VALUE) {
         a->type = "i64";
         read_table(r, "kind name type value", "--fX", read_scalar_type, &a->type, &a->value);
@@ -106,9 +105,9 @@ static void read_shape(struct reader *r, void *out)
     for (int i = 0; i < op->naxes; i++)
         strcat(strcat(keys, op->axes[i].name), " ");
     known_fields(r, strcat(keys, "when"));
-    read_fields(r, "when", "x", &shape->when);
+    read_table(r, "when", "x+", &shape->when);
     for (int i = 0; i < op->naxes; i++) {
-        read_fields(r, op->axes[i].name, "i", &size[i]);
+        read_table(r, op->axes[i].name, "i+", &size[i]);
         if (!axis_takes(&op->axes[i], size[i]))
             fail(r, "%s: must be %s", op->axes[i].name, op->axes[i].kind == AXIS_FLAG ? "0 or 1" : "there, and at least 1");
     }
@@ -197,7 +196,7 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
     luaL_checkstack(L, 100, NULL);
     if (!lua_istable(L, -1))
         fail(&r, "the script must end with: return op { ... }");
-    op->file = keep_text(&r, file, strlen(file));
+    op->file = made(&r, arena_strdup(op->arena, file));
     read_table(&r, "name problem types args work shapes reference check variants defaults", "NLFLfLFFLL", &op->name, &axes,
                &op->axes, &op->naxes, read_types, op, &args, &op->args, &op->nargs, read_work, op, &shapes, &op->shapes,
                &op->nshapes, read_reference, op, read_check, op, &variants, &op->variants, &op->nvariants, &defaults, &op->defaults,

@@ -32,9 +32,8 @@ void fail_if(struct reader *r, int rc, const struct err *why); /* a function's e
 size_t enter(struct reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void leave(struct reader *r, size_t mark);
 
-/* On the arena; raises if there is no memory. The array is zeroed. */
-void *make_array(struct reader *r, int n, size_t bytes);
-const char *keep_text(struct reader *r, const char *s, size_t n);
+void *made(struct reader *r, void *p);                   /* p; a Lua error if there was no memory for it */
+void *make_array(struct reader *r, int n, size_t bytes); /* on the arena, zeroed */
 
 /* Reads the value at the top of the stack. */
 typedef void reads(struct reader *r, void *out);
@@ -48,14 +47,13 @@ struct list {
     bool inside;       /* the array is there already; else one is made, and a pointer is set to it */
 };
 
-/* Reads the table at the top of the stack. `keys` are all that it may have. `how` has a letter for each of them, upper case if it is
- * needed; if another is absent, its place keeps what it has. A letter takes these arguments:
+/* Reads the table at the top of the stack. `keys` are all that it may have, unless `how` ends in a '+'. `how` has a letter for each of them,
+ * upper case if it is needed; if another is absent, its place keeps what it has. A letter takes these arguments:
  *   n a name, e an element type, x an expression or a number: const char **      b  bool *      i  int64_t *
  *   w a word of an enum: the words in its order, int *                           f  another: reads *, and its out
  *   l a list: const struct list *, the array, int * for the length               -  none: it is read elsewhere */
 void read_table(struct reader *r, const char *keys, const char *how, ...);
-void read_fields(struct reader *r, const char *keys, const char *how, ...); /* likewise, and the table may have others */
-void known_fields(struct reader *r, const char *keys);                      /* it may not */
+void known_fields(struct reader *r, const char *keys); /* a Lua error if the table has others */
 
 /* The value at the top of the stack. */
 reads read_text, read_name, read_expr;

@@ -63,8 +63,8 @@ static void read_arg_name(struct reader *r, void *out)
 {
     const char *name;
     read_text(r, &name);
-    int i = *(int *)out = arg_index(r, name);
-    if (i < 0)
+    *(int *)out = arg_index(r, name);
+    if (*(int *)out < 0)
         fail(r, "there is no argument%s '%.80s'", r->variant && r->variant->nworkspaces ? " and no workspace" : "", name);
 }
 
@@ -130,7 +130,7 @@ static void read_buffer_name(struct reader *r, void *out)
 static void read_need(struct reader *r, void *out)
 {
     struct need *need = out;
-    read_fields(r, "kind arg", "WF", "aligned noalias", &need->kind, read_buffer_name, &need->arg);
+    read_table(r, "kind arg", "WF+", "aligned noalias", &need->kind, read_buffer_name, &need->arg);
     if (need->kind == NEED_ALIGN)
         read_table(r, "kind arg bytes", "--X", &need->bytes);
     else
@@ -170,8 +170,7 @@ void read_variant(struct reader *r, void *out)
         read_workspace, 0, MAX_ARGS - r->op->nargs, sizeof(struct workspace), "workspaces[%d]", false
     };
     struct variant *v = out;
-    want_table(r);
-    read_fields(r, "name", "N", &v->name);
+    read_table(r, "name", "N+", &v->name);
     leave(r, 0);
     enter(r, "variant %s", v->name);
     r->variant = v;
@@ -187,8 +186,7 @@ void read_default(struct reader *r, void *out)
 {
     struct default_config *d = out;
     const char *name;
-    want_table(r);
-    read_fields(r, "variant", "N", &name);
+    read_table(r, "variant", "N+", &name);
     d->variant = op_variant(r->op, name);
     if (d->variant < 0)
         fail(r, "there is no variant '%s'", name);
@@ -201,7 +199,7 @@ void read_default(struct reader *r, void *out)
     for (int i = 0; i < v->nparams; i++) {
         const struct param *p = &v->params[i];
         struct val given = { 0 };
-        read_fields(r, p->name, "f", read_val, &given);
+        read_table(r, p->name, "f+", read_val, &given);
         int at = given.type == VAL_NIL ? 0 : param_value(p, given);
         if (at < 0)
             fail(r, "%s: this is none of the parameter's values", p->name);
