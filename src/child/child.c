@@ -18,13 +18,10 @@ static void become_child(int socket, int parents, int cpu_s)
     const struct rlimit cpu = { (rlim_t)cpu_s, (rlim_t)cpu_s + 1 }, core = { 0, 0 };
     process_reset_signals();
     close(parents);
-    if (!process_tie(socket))
+    if (!process_serve(socket) || dup2(socket, CHILD_SOCKET) < 0)
         _exit(1);
-    process_expendable();
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_CORE, &core);
-    if (dup2(socket, CHILD_SOCKET) < 0)
-        _exit(1);
     close_range(CHILD_SOCKET + 1, ~0U, 0);
 }
 

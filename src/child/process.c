@@ -34,36 +34,15 @@ void process_begin(void)
     unblock_all();
 }
 
-void process_leave_signals(void)
-{
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-}
-
 void process_reset_signals(void)
 {
     for (int i = 1; i < NSIG; i++)
         signal(i, SIG_DFL);
-    process_leave_signals();
     unblock_all();
 }
 
-bool process_tie(int fd)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    struct pollfd p = { .fd = fd };
-    return poll(&p, 1, 0) <= 0 || !(p.revents & (POLLHUP | POLLERR));
-}
-
-int process_null(void)
-{
-    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    return fd >= 0 ? fd : open("/", O_PATH | O_CLOEXEC);
-}
-
-/* Where the file cannot be written the kernel goes by size alone, which mostly finds the hungry child too. */
-void process_expendable(void)
+/* If the file cannot be written, the kernel goes by size alone, which mostly finds the hungry child too. */
+static void be_expendable(void)
 {
     int score = 0;
     FILE *f = fopen("/proc/self/oom_score_adj", "r+e");
@@ -76,26 +55,35 @@ void process_expendable(void)
     fclose(f);
 }
 
-/* What RLIMIT_DATA counts; -1 if the kernel does not say. */
-static int64_t data_bytes(void)
+bool process_serve(int fd)
 {
-    int64_t pages = -1;
-    FILE *f = fopen("/proc/self/statm", "re");
-    if (f && fscanf(f, "%*s %*s %*s %*s %*s %" SCNd64, &pages) != 1)
-        pages = -1;
-    if (f)
-        fclose(f);
-    return pages < 0 ? -1 : pages * sysconf(_SC_PAGESIZE);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    be_expendable();
+    struct pollfd p = { .fd = fd };
+    return poll(&p, 1, 0) <= 0 || !(p.revents & (POLLHUP | POLLERR));
+}
+
+int process_null(void)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    return fd >= 0 ? fd : open("/", O_PATH | O_CLOEXEC);
 }
 
 /* Counted from what it has: a sanitizer's shadow, for one, is terabytes by itself. */
 void process_bound_growth(int64_t bytes)
 {
-    int64_t now = data_bytes();
+    int64_t pages; /* what RLIMIT_DATA counts */
     struct rlimit limit;
-    if (now < 0 || getrlimit(RLIMIT_DATA, &limit))
+    FILE *f = fopen("/proc/self/statm", "re");
+    bool known = f && fscanf(f, "%*s %*s %*s %*s %*s %" SCNd64, &pages) == 1;
+    if (f)
+        fclose(f);
+    if (!known || getrlimit(RLIMIT_DATA, &limit))
         return;
-    rlim_t most = (rlim_t)(now + bytes);
+    rlim_t most = (rlim_t)(pages * sysconf(_SC_PAGESIZE) + bytes);
     if (limit.rlim_cur > most) /* RLIM_INFINITY is the largest number */
         limit.rlim_cur = most;
     setrlimit(RLIMIT_DATA, &limit);

@@ -9,22 +9,18 @@
  * ignored. The kernel drops signals that process 1 does not handle, so as process 1 it handles those that should end it. */
 void process_begin(void);
 
-/* For a child: ignores the signals that a terminal or `kill` sends to the whole group. The parent acts on them. */
-void process_leave_signals(void);
-/* For a forked child: the same, and all other signals are set as in a new program. */
+/* For a forked child: all signals are set as in a new program. */
 void process_reset_signals(void);
 
-/* From now on the kernel kills this process when its parent dies. Returns false if the parent is already dead. fd is a socket or pipe
- * whose other end only the parent holds; it shows that. (getppid() would not: the parent may itself be process 1.) */
-bool process_tie(int fd);
+/* For a child that serves a parent. It ignores the signals that a terminal or `kill` sends to the whole group: the parent acts on them.
+ * The kernel kills it when its parent dies; and before other processes if the machine runs out of memory, so a child that uses too much
+ * does not take the coordinator down. False if the parent is already dead: `fd` shows that, a socket or pipe whose other end only the
+ * parent holds. (getppid() would not: the parent may itself be process 1.) */
+bool process_serve(int fd);
 
 /* A descriptor for a standard file that is not used: /dev/null, or if there is none, something that can be neither read nor written. -1 if
  * there is nothing. */
 int process_null(void);
-
-/* From now on, if the machine runs out of memory, the kernel kills this process before others. So a child that uses too much memory
- * does not take the coordinator down. */
-void process_expendable(void);
 
 /* From now on the process may allocate at most so many bytes more; then allocations fail. Not for a process that loads a device's
  * driver, since drivers reserve far more than they use. */

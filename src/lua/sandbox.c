@@ -1,7 +1,6 @@
 #include "lua/sandbox.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -69,14 +68,6 @@ static const char *const absent[] = { "io",     "os",           "debug",        
                                       "xpcall", "setmetatable", "getmetatable", "collectgarbage", "warn" };
 enum { ABSENT = sizeof absent / sizeof *absent, ABSENT_OF_PROGRAM = 9 };
 
-static void remove_field(lua_State *L, const char *library, const char *name)
-{
-    lua_getglobal(L, library);
-    lua_pushnil(L);
-    lua_setfield(L, -2, name);
-    lua_pop(L, 1);
-}
-
 static void open_libraries(lua_State *L, bool program)
 {
     static const luaL_Reg libraries[] = {
@@ -91,9 +82,8 @@ static void open_libraries(lua_State *L, bool program)
         lua_pushnil(L);
         lua_setglobal(L, absent[i]);
     }
-    remove_field(L, LUA_STRLIBNAME, "dump");
-    remove_field(L, LUA_MATHLIBNAME, "random"); /* the same script gives the same each time */
-    remove_field(L, LUA_MATHLIBNAME, "randomseed");
+    if (luaL_dostring(L, "string.dump, math.random, math.randomseed = nil")) /* the same script gives the same each time */
+        lua_error(L);
 }
 
 /* Whether Lua's message is about what every book on Lua has, but not this state. */
@@ -181,49 +171,34 @@ struct err *sandbox_err(lua_State *L)
     return &sandbox_of(L)->why;
 }
 
-void sandbox_raise(lua_State *L)
-{
-    lua_pushlightuserdata(L, sandbox_of(L));
-    lua_error(L);
-    abort(); /* Lua's header does not say that it never returns */
-}
-
 void sandbox_check(lua_State *L, int rc)
 {
-    if (rc)
-        sandbox_raise(L);
+    if (!rc)
+        return;
+    lua_pushlightuserdata(L, sandbox_of(L));
+    lua_error(L);
 }
 
 void sandbox_push(lua_State *L, struct val v)
 {
-    switch (v.type) {
-    case VAL_NIL:
-        lua_pushnil(L);
-        break;
-    case VAL_BOOL:
+    if (v.type == VAL_BOOL)
         lua_pushboolean(L, v.b);
-        break;
-    case VAL_INT:
+    else if (v.type == VAL_INT)
         lua_pushinteger(L, v.i);
-        break;
-    case VAL_FLOAT:
+    else if (v.type == VAL_FLOAT)
         lua_pushnumber(L, v.f);
-        break;
-    case VAL_STR:
-        lua_pushstring(L, v.s);
-        break;
-    }
+    else
+        lua_pushstring(L, v.type == VAL_STR ? v.s : NULL); /* null is nil */
 }
 
 struct val sandbox_val(lua_State *L, int at)
 {
-    switch (lua_type(L, at)) {
-    case LUA_TBOOLEAN:
+    int type = lua_type(L, at);
+    if (type == LUA_TBOOLEAN)
         return val_bool(lua_toboolean(L, at));
-    case LUA_TNUMBER:
-        return lua_isinteger(L, at) ? val_int(lua_tointeger(L, at)) : val_float(lua_tonumber(L, at));
-    case LUA_TSTRING:
+    if (type == LUA_TSTRING)
         return val_str(lua_tostring(L, at));
-    }
-    return (struct val){ .type = VAL_NIL };
+    if (lua_isinteger(L, at))
+        return val_int(lua_tointeger(L, at));
+    return type == LUA_TNUMBER ? val_float(lua_tonumber(L, at)) : (struct val){ .type = VAL_NIL };
 }

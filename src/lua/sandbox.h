@@ -20,15 +20,14 @@ struct sandbox_rules {
 };
 
 /* Runs f(L, arg) in a new state. Whatever raises a Lua error in f ends it, with the error in err: ERR_NOMEM if memory ended, what
- * sandbox_raise was given, else ERR_INVALID. Messages begin with the path, and the line if Lua knows it. */
+ * sandbox_check was given, else ERR_INVALID. Messages begin with the path, and the line if Lua knows it. */
 int sandbox_run(const struct sandbox_rules *rules, const char *path, void (*f)(lua_State *L, void *arg), void *arg,
                 struct err *err);
 
 /* What f calls: it runs a text chunk and leaves `results` values on the stack. `name` is how messages call it; null: as the path. */
 void sandbox_text(lua_State *L, const char *name, const char *text, size_t bytes, int results);
-/* For f's calls of functions that return codes: the err to give them; raising what is in it as a Lua error; doing so if rc is not 0. */
+/* For f's calls of functions that return codes: the err to give them; and unless rc is 0, what is in it is raised as a Lua error. */
 struct err *sandbox_err(lua_State *L);
-_Noreturn void sandbox_raise(lua_State *L);
 void sandbox_check(lua_State *L, int rc);
 
 /* Values of the expression language. A string that was read lives as long as Lua's value; what is no value of it is read as nil. */

@@ -65,10 +65,8 @@ int worker_main(const char *kind)
         fprintf(stderr, "cutune worker: started by cutune itself only\n");
         return 2;
     }
-    process_leave_signals();
-    if (!process_tie(CHILD_FD)) /* a hung kernel must not outlive a killed coordinator */
+    if (!process_serve(CHILD_FD)) /* a hung kernel must not outlive a killed coordinator */
         return 1;
-    process_expendable();
     int rc = child_start(&c, &err) ?: work(&c, &err);
     buf_clear(&c.channel.out);
     child_say(&c, F_FAILED, err.msg); /* if the run is over, nobody is there to hear it */
