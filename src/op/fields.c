@@ -35,8 +35,6 @@ size_t enter(struct reader *r, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(r->where + mark, sizeof r->where - mark, fmt, ap); /* cut if it is too long: it is only a place */
     va_end(ap);
-    size_t end = strlen(r->where);
-    snprintf(r->where + end, sizeof r->where - end, ": ");
     return mark;
 }
 
@@ -56,13 +54,19 @@ void *make_array(struct reader *r, int n, size_t bytes)
     return made(r, arena_array(r->op->arena, (size_t)n, bytes));
 }
 
-bool word_among(const char *words, const char *word)
+/* Where the word is in `words`; null: it is not among them. */
+static const char *find_word(const char *words, const char *word)
 {
     size_t n = strlen(word);
-    for (const char *at = words; n && (at = strstr(at, word)); at += n)
+    for (const char *at = words; n && !strchr(word, ' ') && (at = strstr(at, word)); at += n)
         if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0))
-            return true;
-    return false;
+            return at;
+    return NULL;
+}
+
+bool word_among(const char *words, const char *word)
+{
+    return find_word(words, word);
 }
 
 /* -- single values -- */
@@ -121,16 +125,12 @@ static void read_integer(struct reader *r, void *out)
 
 static void read_word(struct reader *r, const char *words, int *place)
 {
-    const char *word = text_at_top(r, false), *second = strchr(words, ' ');
+    const char *word = text_at_top(r, false), *at = find_word(words, word), *second = strchr(words, ' ');
     bool two = second && second == strrchr(words, ' ');
-    *place = 0;
-    for (const char *at = words; *at; at += *at == ' ', ++*place) {
-        size_t n = strcspn(at, " ");
-        if (strlen(word) == n && !memcmp(word, at, n))
-            return;
-        at += n;
-    }
-    fail(r, "'%.80s' is %s %s", word, two ? "neither" : "none of", luaL_gsub(r->L, words, " ", two ? " nor " : ", "));
+    if (!at)
+        fail(r, "'%.80s' is %s %s", word, two ? "neither" : "none of", luaL_gsub(r->L, words, " ", two ? " nor " : ", "));
+    for (*place = 0; at > words; at--)
+        *place += at[-1] == ' ';
 }
 
 /* -- lists -- */
@@ -225,7 +225,7 @@ void read_table(struct reader *r, const char *keys, const char *how, ...)
             lua_pushlstring(r->L, keys, n);
             if (lua_rawget(r->L, table) == LUA_TNIL && isupper((unsigned char)*how))
                 fail(r, "%.*s is missing", (int)n, keys);
-            size_t mark = enter(r, "%.*s", (int)n, keys);
+            size_t mark = enter(r, "%.*s: ", (int)n, keys);
             read_field(r, tolower((unsigned char)*how), mark, &args);
             leave(r, mark);
             lua_settop(r->L, table);

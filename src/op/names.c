@@ -98,12 +98,12 @@ static void check_kernel(struct reader *r, const struct launch *l, const char *t
 void check_names(struct reader *r)
 {
     const struct op *op = r->op;
-    enter(r, "reference");
+    enter(r, "reference: ");
     check_kernel(r, &op->reference, op->reference_text, NULL);
     leave(r, 0);
     for (int i = 0; i < op->nvariants; i++) {
         const struct variant *v = &op->variants[i];
-        enter(r, "variant %s", v->name);
+        enter(r, "variant %s: ", v->name);
         lua_settop(r->L, 0);
         lua_newtable(r->L);
         add_all(r, op, v);

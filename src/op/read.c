@@ -31,7 +31,7 @@ static void read_dtype(struct reader *r, void *out)
 static void read_row(struct reader *r, void *out)
 {
     int n = r->op->ntypes;
-    read_list(r, &(struct list){ read_dtype, n, n, sizeof(struct dtype *), "entry %d", true }, strlen(r->where), out);
+    read_list(r, &(struct list){ read_dtype, n, n, sizeof(struct dtype *), "entry %d: ", true }, strlen(r->where), out);
 }
 
 /* { T = { "f32", ... } }: the one type's name. Its list is pushed. */
@@ -49,8 +49,8 @@ static void single_type(struct reader *r, const char **name)
 
 static void read_types(struct reader *r, void *out)
 {
-    static const struct list names = { read_name, 1, MAX_TYPES, sizeof(char *), "names: entry %d", false };
-    struct list rows = { read_row, 1, MAX_ROWS, 0, "row %d", false };
+    static const struct list names = { read_name, 1, MAX_TYPES, sizeof(char *), "names: entry %d: ", false };
+    struct list rows = { read_row, 1, MAX_ROWS, 0, "row %d: ", false };
     struct op *op = out;
     read_table(r, "names", "l+", &names, &op->types, &op->ntypes);
     if (op->ntypes) { /* their names are taken out of the table, so that only the rows are left */
@@ -76,7 +76,7 @@ static void read_scalar_type(struct reader *r, void *out)
 
 static void read_arg(struct reader *r, void *out)
 {
-    static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d", true };
+    static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d: ", true };
     struct arg *a = out;
     int fill = -1; /* absent */
     read_table(r, "kind name", "WN+", "input output inout value", &a->kind, &a->name);
@@ -185,12 +185,12 @@ static void read_check(struct reader *r, void *out)
 
 void op_read(lua_State *L, const char *file, const char *folder, const char *templates, struct op *op)
 {
-    static const struct list axes = { read_axis, 1, MAX_AXES, sizeof(struct axis), "problem: axis %d", false },
-                             args = { read_arg, 1, MAX_ARGS, sizeof(struct arg), "args: argument %d", false },
-                             shapes = { read_shape, 1, MAX_SHAPES, sizeof(struct shape), "shapes: shape %d", false },
-                             variants = { read_variant, 1, MAX_VARIANTS, sizeof(struct variant), "variant %d", false },
-                             defaults = { read_default,           1,    MAX_DEFAULTS, sizeof(struct default_config),
-                                          "defaults: default %d", false };
+    static const struct list axes = { read_axis, 1, MAX_AXES, sizeof(struct axis), "problem: axis %d: ", false },
+                             args = { read_arg, 1, MAX_ARGS, sizeof(struct arg), "args: argument %d: ", false },
+                             shapes = { read_shape, 1, MAX_SHAPES, sizeof(struct shape), "shapes: shape %d: ", false },
+                             variants = { read_variant, 1, MAX_VARIANTS, sizeof(struct variant), "variant %d: ", false },
+                             defaults = { read_default, 1, MAX_DEFAULTS, sizeof(struct default_config), "defaults: default %d: ",
+                                          false };
     struct reader r = { .L = L, .op = op, .folder = folder, .templates = templates };
     int outputs = 0;
     luaL_checkstack(L, 100, NULL);

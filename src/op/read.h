@@ -43,7 +43,7 @@ struct list {
     reads *read;
     int min, max;
     size_t bytes;      /* of an element */
-    const char *entry; /* how messages call an entry: "params[%d]" */
+    const char *entry; /* how messages call an entry: "params[%d]: " */
     bool inside;       /* the array is there already; else one is made, and a pointer is set to it */
 };
 

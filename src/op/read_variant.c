@@ -26,12 +26,12 @@ static void read_param(struct reader *r, void *out)
     int list = lua_gettop(r->L);
     p->n = list_length(r, 2, MAX_VALUES + 1) - 1;
     p->values = make_array(r, p->n, sizeof *p->values);
-    size_t mark = enter(r, "entry 1");
+    size_t mark = enter(r, "entry 1: ");
     lua_rawgeti(r->L, list, 1);
     read_name(r, &p->name);
     for (int i = 0; i < p->n; i++) {
         leave(r, mark);
-        enter(r, "%s: value %d", p->name, i + 1);
+        enter(r, "%s: value %d: ", p->name, i + 1);
         lua_rawgeti(r->L, list, i + 2);
         read_val(r, &p->values[i]);
         if (p->values[i].type == VAL_STR)
@@ -79,7 +79,7 @@ static void read_cleared(struct reader *r, void *out)
 /* One expression, or a list of up to three. */
 static void read_extents(struct reader *r, void *out)
 {
-    static const struct list list = { read_expr, 1, 3, sizeof(char *), "entry %d", true };
+    static const struct list list = { read_expr, 1, 3, sizeof(char *), "entry %d: ", true };
     if (lua_istable(r->L, -1))
         read_list(r, &list, strlen(r->where), out);
     else
@@ -88,7 +88,7 @@ static void read_extents(struct reader *r, void *out)
 
 void read_launch(struct reader *r, void *out)
 {
-    static const struct list args = { read_arg_name, 0, MAX_ARGS, sizeof(int), "args: entry %d", false };
+    static const struct list args = { read_arg_name, 0, MAX_ARGS, sizeof(int), "args: entry %d: ", false };
     struct launch *l = out;
     read_table(r, "kernel grid block shared args", "Nffxl", &l->kernel, read_extents, l->grid, read_extents, l->block, &l->shared,
                &args, &l->args, &l->nargs);
@@ -103,7 +103,7 @@ void read_launch(struct reader *r, void *out)
 /* A list of launches, or the only one. */
 static void read_launches(struct reader *r, void *out)
 {
-    static const struct list launches = { read_launch, 1, MAX_LAUNCHES, sizeof(struct launch), "launch[%d]", false };
+    static const struct list launches = { read_launch, 1, MAX_LAUNCHES, sizeof(struct launch), "launch[%d]: ", false };
     struct variant *v = out;
     want_table(r);
     lua_pushstring(r->L, "kernel");
@@ -161,18 +161,18 @@ static void read_requires(struct reader *r, void *out)
 
 void read_variant(struct reader *r, void *out)
 {
-    static const struct list params = { read_param, 0, MAX_PARAMS, sizeof(struct param), "params[%d]", false },
-                             where = { read_text, 0, MAX_WHERE, sizeof(struct constraint), "where: entry %d", false },
-                             cleared = { read_cleared, 0, MAX_ARGS, sizeof(int), "clear: entry %d", false },
-                             needs = { read_need, 0, MAX_NEEDS, sizeof(struct need), "needs[%d]", false };
+    static const struct list params = { read_param, 0, MAX_PARAMS, sizeof(struct param), "params[%d]: ", false },
+                             where = { read_text, 0, MAX_WHERE, sizeof(struct constraint), "where: entry %d: ", false },
+                             cleared = { read_cleared, 0, MAX_ARGS, sizeof(int), "clear: entry %d: ", false },
+                             needs = { read_need, 0, MAX_NEEDS, sizeof(struct need), "needs[%d]: ", false };
     /* a launch may take all arguments and all workspaces */
     const struct list workspaces = {
-        read_workspace, 0, MAX_ARGS - r->op->nargs, sizeof(struct workspace), "workspaces[%d]", false
+        read_workspace, 0, MAX_ARGS - r->op->nargs, sizeof(struct workspace), "workspaces[%d]: ", false
     };
     struct variant *v = out;
     read_table(r, "name", "N+", &v->name);
     leave(r, 0);
-    enter(r, "variant %s", v->name);
+    enter(r, "variant %s: ", v->name);
     r->variant = v;
     read_table(r, "name template params where clear workspaces launch needs requires", "-FllllFlf", read_template_name,
                &v->template_name, &params, &v->params, &v->nparams, &where, &v->where, &v->nwhere, &cleared, &v->clear, &v->nclear,

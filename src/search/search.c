@@ -1,14 +1,289 @@
-/* The parent's side of a search: starts the child, asks, and believes nothing that comes back. */
+/* A search: the child, in which the strategy runs, and the parent's side, which believes nothing that comes back. The frames between them:
+ *   parent to child   TELL     i64 index, u8 outcome, f64 time_ns    not answered
+ *                     ASK      u32 k                                 answered by INDICES, DONE or ERROR
+ *   child to parent   READY                                          once, when the strategy is loaded; or ERROR
+ *                     INDICES  u32 n, then n times i64
+ *                     DONE
+ *                     ERROR    as failed_put writes it               and the child ends */
 #include "search/search.h"
 
+#include <lauxlib.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "lua/sandbox.h"
 #include "op/load.h"
-#include "search/child.h"
 
-enum { DEADLINE_S = 10, MAX_SCRIPT = 1 << 20, CPU_S = 3600 };
+enum { DEADLINE_S = 10, MAX_SCRIPT = 1 << 20, CPU_S = 3600, MAX_ASK = 1 << 16 };
+static const struct sandbox_rules rules = { .what = "strategy", .memory = (size_t)1024 << 20, .program = true };
+
+struct strategy {
+    const char *file; /* as messages name it */
+    struct buf script;
+    const struct space *space;
+    uint64_t seed;
+    struct channel *channel;
+};
+
+/* -- what a strategy sees. What fails is a Lua error, which ends the child -- */
+
+/* A field of the table at the top of the stack. */
+static void set_field(lua_State *L, const char *name, struct val v)
+{
+    sandbox_push(L, v);
+    lua_setfield(L, -2, name);
+}
+
+/* The methods of `space` have it as their first upvalue. */
+static const struct space *the_space(lua_State *L)
+{
+    return lua_touserdata(L, lua_upvalueindex(1));
+}
+
+static int space_count_method(lua_State *L)
+{
+    lua_pushinteger(L, the_space(L)->count);
+    return 1;
+}
+
+static int space_config_method(lua_State *L)
+{
+    const struct space *s = the_space(L);
+    lua_Integer i = luaL_checkinteger(L, 2);
+    luaL_argcheck(L, i >= 0 && i < s->count, 2, "no configuration has this index");
+    struct config c;
+    space_at(s, i, &c);
+    const struct variant *v = &s->op->variants[c.variant];
+    lua_createtable(L, 0, v->nparams + 1);
+    set_field(L, "variant", val_str(v->name));
+    for (int p = 0; p < v->nparams; p++)
+        set_field(L, v->params[p].name, v->params[p].values[c.at[p]]);
+    return 1;
+}
+
+/* Reads the table at 2; false if it is no point of the cartesian product. */
+static bool to_config(lua_State *L, const struct op *op, struct config *c)
+{
+    *c = (struct config){ 0 };
+    lua_getfield(L, 2, "variant");
+    const char *name = lua_tostring(L, -1);
+    c->variant = name ? op_variant(op, name) : -1;
+    if (c->variant < 0)
+        return false;
+    const struct variant *v = &op->variants[c->variant];
+    for (int p = 0; p < v->nparams; p++) {
+        lua_getfield(L, 2, v->params[p].name);
+        int at = param_value(&v->params[p], sandbox_val(L, -1));
+        lua_pop(L, 1);
+        if (at < 0)
+            return false;
+        c->at[p] = (uint16_t)at;
+    }
+    return true;
+}
+
+static int space_find_method(lua_State *L)
+{
+    const struct space *s = the_space(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    struct config c;
+    int64_t i = to_config(L, s->op, &c) ? space_find(s, &c) : -1;
+    sandbox_push(L, i >= 0 ? val_int(i) : (struct val){ .type = VAL_NIL });
+    return 1;
+}
+
+static int space_variants_method(lua_State *L)
+{
+    const struct space *s = the_space(L);
+    const struct op *op = s->op;
+    int64_t first = 0;
+    lua_createtable(L, op->nvariants, 0);
+    for (int v = 0; v < op->nvariants; v++) {
+        lua_createtable(L, 0, 3);
+        set_field(L, "name", val_str(op->variants[v].name));
+        set_field(L, "first", val_int(first));
+        set_field(L, "count", val_int(space_variant_count(s, v)));
+        lua_rawseti(L, -2, v + 1);
+        first += space_variant_count(s, v);
+    }
+    return 1;
+}
+
+static void push_space(lua_State *L, const struct space *space)
+{
+    static const luaL_Reg methods[] = {
+        { "count", space_count_method },
+        { "config", space_config_method },
+        { "find", space_find_method },
+        { "variants", space_variants_method },
+        { NULL, NULL },
+    };
+    luaL_newlibtable(L, methods);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)space); /* Lua knows no const */
+    luaL_setfuncs(L, methods, 1);
+}
+
+/* random(n): uniform, by leaving out the tail of the 64-bit numbers that no multiple of n covers. */
+static int random_function(lua_State *L)
+{
+    lua_Integer n = luaL_checkinteger(L, 1);
+    luaL_argcheck(L, n > 0, 1, "random(n) gives 0 to n - 1: n has to be positive");
+    uint64_t seed = (uint64_t)lua_tointeger(L, lua_upvalueindex(1)), place = (uint64_t)lua_tointeger(L, lua_upvalueindex(2));
+    uint64_t most = UINT64_MAX - UINT64_MAX % (uint64_t)n, r;
+    do
+        r = rand_at(seed, place++);
+    while (r >= most);
+    lua_pushinteger(L, (lua_Integer)place);
+    lua_replace(L, lua_upvalueindex(2));
+    lua_pushinteger(L, (lua_Integer)(r % (uint64_t)n));
+    return 1;
+}
+
+static void set_random(lua_State *L, uint64_t seed)
+{
+    lua_pushinteger(L, (lua_Integer)seed);
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, random_function, 2);
+    lua_setglobal(L, "random");
+}
+
+/* Strategies may print, to where progress goes: results go to stdout. */
+static int print_function(lua_State *L)
+{
+    for (int i = 1, n = lua_gettop(L); i <= n; i++) {
+        fprintf(stderr, "%s%s", luaL_tolstring(L, i, NULL), i < n ? "\t" : "");
+        lua_pop(L, 1);
+    }
+    fputc('\n', stderr);
+    return 0;
+}
+
+/* -- questions and answers -- */
+
+/* The stack of serve(). */
+enum { AT_ASK = 1, AT_TELL, AT_SEEN, AT_OUTCOMES };
+
+/* Runs the file, calls the function that it returns, and leaves ask, tell, the set of indices given so far and a list of outcomes to
+ * tell on the stack. */
+static void load_strategy(lua_State *L, const struct strategy *s)
+{
+    lua_register(L, "print", print_function);
+    set_random(L, s->seed);
+    sandbox_text(L, NULL, buf_text(&s->script), s->script.len, 1);
+    if (!lua_isfunction(L, -1))
+        luaL_error(L, "has to return a function(space, seed)");
+    push_space(L, s->space);
+    lua_pushinteger(L, (lua_Integer)s->seed);
+    lua_call(L, 2, 1);
+    if (!lua_istable(L, -1))
+        luaL_error(L, "its function has to return a table: { ask = ask }, or { ask = ask, tell = tell }");
+    if (lua_getfield(L, 1, "ask") != LUA_TFUNCTION)
+        luaL_error(L, "its table has no function ask(k)");
+    int tell = lua_getfield(L, 1, "tell");
+    if (tell != LUA_TFUNCTION && tell != LUA_TNIL)
+        luaL_error(L, "tell has to be a function");
+    lua_remove(L, 1);
+    lua_newtable(L);
+    lua_newtable(L);
+}
+
+/* The index at the top of the stack, checked, and taken off. */
+static int64_t checked_index(lua_State *L, const struct space *space)
+{
+    int whole;
+    lua_Integer i = lua_tointegerx(L, -1, &whole);
+    if (!whole || lua_type(L, -1) != LUA_TNUMBER || i < 0 || i >= space->count)
+        luaL_error(L, "ask gave %s, which is no index: those are integers from 0 up to space:count() - 1",
+                   luaL_tolstring(L, -1, NULL));
+    if (lua_rawgeti(L, AT_SEEN, i) != LUA_TNIL)
+        luaL_error(L, "ask gave index %I twice", (LUAI_UACINT)i);
+    lua_pushboolean(L, 1);
+    lua_rawseti(L, AT_SEEN, i);
+    lua_pop(L, 2);
+    return i;
+}
+
+static void answer(lua_State *L, const struct strategy *now, lua_Integer k)
+{
+    struct buf *out = &now->channel->out;
+    lua_pushvalue(L, AT_ASK);
+    lua_pushinteger(L, k);
+    lua_call(L, 1, 1);
+    if (lua_type(L, -1) == LUA_TSTRING && !strcmp(lua_tostring(L, -1), "done")) {
+        frame_end(out, frame_begin(out, WIRE_DONE));
+        return;
+    }
+    if (!lua_istable(L, -1))
+        luaL_error(L, "ask has to return a table of indices, or \"done\", not %s", luaL_typename(L, -1));
+    lua_Unsigned n = lua_rawlen(L, -1);
+    if (n > (lua_Unsigned)k)
+        luaL_error(L, "ask(%I) gave %I indices", (LUAI_UACINT)k, (LUAI_UACINT)n);
+    size_t f = frame_begin(out, WIRE_INDICES);
+    buf_u32(out, (uint32_t)n);
+    for (lua_Unsigned i = 0; i < n; i++) {
+        lua_rawgeti(L, -1, (lua_Integer)i + 1);
+        buf_i64(out, checked_index(L, now->space));
+    }
+    frame_end(out, f);
+}
+
+/* A table of the outcome at the end of the list. */
+static void add_outcome(lua_State *L, struct cursor *c)
+{
+    lua_createtable(L, 0, 3);
+    set_field(L, "index", val_int(get_i64(c)));
+    set_field(L, "outcome", val_str(outcome_name((enum outcome)get_u8(c))));
+    set_field(L, "time_ns", val_float(get_f64(c)));
+    lua_rawseti(L, AT_OUTCOMES, (lua_Integer)lua_rawlen(L, AT_OUTCOMES) + 1);
+}
+
+/* Tells what was collected, and begins an empty list. */
+static void tell(lua_State *L)
+{
+    if (lua_rawlen(L, AT_OUTCOMES) == 0)
+        return;
+    if (!lua_isnil(L, AT_TELL)) {
+        lua_pushvalue(L, AT_TELL);
+        lua_pushvalue(L, AT_OUTCOMES);
+        lua_call(L, 1, 0);
+    }
+    lua_newtable(L);
+    lua_replace(L, AT_OUTCOMES);
+}
+
+/* Outcomes are collected, and told before the next question is asked. Ends by an error, or when the parent has gone. */
+static void serve(lua_State *L, void *arg)
+{
+    const struct strategy *now = arg;
+    struct buf *out = &now->channel->out;
+    struct frame frame;
+    load_strategy(L, now);
+    frame_end(out, frame_begin(out, WIRE_READY));
+    while (!channel_send(now->channel, NULL, NULL) && !channel_next(now->channel, NULL, &frame, NULL)) {
+        if (frame.kind == WIRE_TELL) {
+            add_outcome(L, &frame.body);
+        } else {
+            tell(L);
+            answer(L, now, get_u32(&frame.body));
+        }
+        lua_settop(L, AT_OUTCOMES);
+    }
+}
+
+/* The whole life of the child. */
+static void live(struct channel *c, void *arg)
+{
+    struct strategy *s = arg;
+    struct err err;
+    s->channel = c;
+    if (!sandbox_run(&rules, s->file, serve, s, &err))
+        return;
+    failed_put(&c->out, &err);
+    channel_send(c, NULL, NULL);
+}
+
+/* -- the parent's side -- */
 
 int search_adopt(const char *file, const struct forked *child, int64_t count, const struct space_bounds *bounds,
                  struct search **out, struct err *err)
@@ -47,7 +322,7 @@ int search_open(const char *home, const char *strategy, const struct space *spac
     int len = script_find(home, "search", strategy, file);
     if (len < 0 || len >= PATH_MAX)
         return err_set(err, ERR_INVALID, "'%.64s' is no strategy: a name such as random, or a file that ends in .lua", strategy);
-    int rc = file_read(file, MAX_SCRIPT, &what.script, err) ?: forked_start(CPU_S, strategy_live, &what, &child, err);
+    int rc = file_read(file, MAX_SCRIPT, &what.script, err) ?: forked_start(CPU_S, live, &what, &child, err);
     buf_free(&what.script);
     if (rc)
         err_prefix(err, "strategy %s: ", strategy);

@@ -1,11 +1,11 @@
-/* The protocol between the coordinator and its workers: messages, each a frame (child/channel.h) over one stream socket a worker.
+/* The protocol between the coordinator and its workers: messages, each a frame (child/child.h) over one stream socket a worker.
  *
  * Each side checks all it reads: a worker that speaks garbage is a dead worker. WIRE_VERSION is raised
  * when anything here changes: both ends are the same binary, unless someone mixes them. */
 #ifndef WORKER_WIRE_H
 #define WORKER_WIRE_H
 
-#include "child/channel.h"
+#include "child/child.h"
 #include "measure/bench.h"
 
 enum { WIRE_VERSION = 7, MAX_PLAYERS = 6 };

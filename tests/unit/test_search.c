@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/util.h"
-#include "search/child.h"
+#include "search/search.h"
 
 /* -- a space of 12 configurations: TILE in 8, 16, 32; ROWS <= TILE / 8 in 1, 2, 4; GRID; and a plain variant of 3 -- */
 
