@@ -193,8 +193,8 @@ void known_fields(struct reader *r, const char *keys)
 /* The value at the top of the stack, as `how` says; if it is nil, only the arguments are taken. */
 static void read_field(struct reader *r, int how, size_t mark, va_list *args)
 {
-    static const char letters[] = "nexbi";
-    static reads *const readers[] = { read_name, read_element, read_expr, read_bool, read_integer };
+    static const char letters[] = "ntexbi";
+    static reads *const readers[] = { read_name, read_text, read_element, read_expr, read_bool, read_integer };
     const char *known = strchr(letters, how);
     reads *read = known ? readers[known - letters] : how == 'f' ? va_arg(*args, reads *) : NULL;
     const char *words = how == 'w' ? va_arg(*args, const char *) : NULL;

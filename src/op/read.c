@@ -67,13 +67,6 @@ static void read_types(struct reader *r, void *out)
     op->nrows = read_list(r, &rows, strlen(r->where), &op->rows);
 }
 
-static void read_scalar_type(struct reader *r, void *out)
-{
-    read_text(r, out);
-    if (!dtype_find(*(const char **)out))
-        fail(r, "'%.80s' is no element type", *(const char **)out);
-}
-
 static void read_arg(struct reader *r, void *out)
 {
     static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d: ", true };
@@ -82,7 +75,9 @@ static void read_arg(struct reader *r, void *out)
     read_table(r, "kind name", "WN+", "input output inout value", &a->kind, &a->name);
     if (a->kind == ARG_VALUE) {
         a->type = "i64";
-        read_table(r, "kind name type value", "--fX", read_scalar_type, &a->type, &a->value);
+        read_table(r, "kind name type value", "--tX", &a->type, &a->value);
+        if (!dtype_find(a->type))
+            fail(r, "type: '%.80s' is no element type", a->type);
         return;
     }
     read_table(r, "kind name type extent fill partial", "--ELwb", &a->type, &extent, a->extent, &a->rank, "bits numbers", &fill,
@@ -131,18 +126,12 @@ const char *read_file(struct reader *r, const char *folder, const char *name)
     return kept;
 }
 
-void read_template_name(struct reader *r, void *out)
-{
-    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    read_text(r, out);
-    const char *file = *(const char **)out;
-    if (*file == '.' || strlen(file) > MAX_NAME || file[strspn(file, good)])
-        fail(r, "'%.80s' must be a file's name, of letters, digits, _, . and -, without folders", file);
-}
-
 const char *read_template(struct reader *r, const char *file)
 {
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     struct err err;
+    if (*file == '.' || strlen(file) > MAX_NAME || file[strspn(file, good)])
+        fail(r, "template: '%.80s' must be a file's name, of letters, digits, _, . and -, without folders", file);
     const char *text = read_file(r, r->folder, file) ?: read_file(r, r->templates, file);
     if (!text)
         fail(r, "template: there is no '%s' in %s, and none in %s", file, r->folder, r->templates);
@@ -167,7 +156,7 @@ static void read_preludes(struct reader *r)
 static void read_reference(struct reader *r, void *out)
 {
     struct op *op = out;
-    read_table(r, "template launch", "FF", read_template_name, &op->reference_name, read_launch, &op->reference);
+    read_table(r, "template launch", "TF", &op->reference_name, read_launch, &op->reference);
     op->reference_text = read_template(r, op->reference_name);
 }
 

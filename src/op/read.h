@@ -49,7 +49,7 @@ struct list {
 
 /* Reads the table at the top of the stack. `keys` are all that it may have, unless `how` ends in a '+'. `how` has a letter for each of them,
  * upper case if it is needed; if another is absent, its place keeps what it has. A letter takes these arguments:
- *   n a name, e an element type, x an expression or a number: const char **      b  bool *      i  int64_t *
+ *   n a name, t a text, e an element type, x an expression or a number: const char **      b  bool *      i  int64_t *
  *   w a word of an enum: the words in its order, int *                           f  another: reads *, and its out
  *   l a list: const struct list *, the array, int * for the length               -  none: it is read elsewhere */
 void read_table(struct reader *r, const char *keys, const char *how, ...);
@@ -66,7 +66,7 @@ bool word_among(const char *words, const char *word); /* `words` have single spa
 
 /* -- what the parts share -- */
 
-reads read_template_name, read_launch, read_variant, read_default;
+reads read_launch, read_variant, read_default;
 /* The text of a template, and what it includes into op->includes. */
 const char *read_template(struct reader *r, const char *name);
 /* Reads what a template includes, and what that includes, into op->includes. */

@@ -68,14 +68,6 @@ static void read_arg_name(struct reader *r, void *out)
         fail(r, "there is no argument%s '%.80s'", r->variant && r->variant->nworkspaces ? " and no workspace" : "", name);
 }
 
-static void read_cleared(struct reader *r, void *out)
-{
-    read_arg_name(r, out);
-    const struct arg *arg = &r->op->args[*(int *)out];
-    if (arg->kind != ARG_OUTPUT)
-        fail(r, "'%s' is not an output", arg->name);
-}
-
 /* One expression, or a list of up to three. */
 static void read_extents(struct reader *r, void *out)
 {
@@ -118,19 +110,14 @@ static void read_launches(struct reader *r, void *out)
     read_launch(r, v->launches);
 }
 
-static void read_buffer_name(struct reader *r, void *out)
-{
-    const char *name;
-    read_text(r, &name);
-    int i = *(int *)out = arg_index(r, name);
-    if (i < 0 || i >= r->op->nargs || r->op->args[i].kind == ARG_VALUE)
-        fail(r, "there is no buffer '%.80s'", name);
-}
-
 static void read_need(struct reader *r, void *out)
 {
     struct need *need = out;
-    read_table(r, "kind arg", "WF+", "aligned noalias", &need->kind, read_buffer_name, &need->arg);
+    const char *name;
+    read_table(r, "kind arg", "WT+", "aligned noalias", &need->kind, &name);
+    need->arg = arg_index(r, name);
+    if (need->arg < 0 || need->arg >= r->op->nargs || r->op->args[need->arg].kind == ARG_VALUE)
+        fail(r, "arg: there is no buffer '%.80s'", name);
     if (need->kind == NEED_ALIGN)
         read_table(r, "kind arg bytes", "--X", &need->bytes);
     else
@@ -163,7 +150,7 @@ void read_variant(struct reader *r, void *out)
 {
     static const struct list params = { read_param, 0, MAX_PARAMS, sizeof(struct param), "params[%d]: ", false },
                              where = { read_text, 0, MAX_WHERE, sizeof(struct constraint), "where: entry %d: ", false },
-                             cleared = { read_cleared, 0, MAX_ARGS, sizeof(int), "clear: entry %d: ", false },
+                             cleared = { read_arg_name, 0, MAX_ARGS, sizeof(int), "clear: entry %d: ", false },
                              needs = { read_need, 0, MAX_NEEDS, sizeof(struct need), "needs[%d]: ", false };
     /* a launch may take all arguments and all workspaces */
     const struct list workspaces = {
@@ -174,11 +161,13 @@ void read_variant(struct reader *r, void *out)
     leave(r, 0);
     enter(r, "variant %s: ", v->name);
     r->variant = v;
-    read_table(r, "name template params where clear workspaces launch needs requires", "-FllllFlf", read_template_name,
-               &v->template_name, &params, &v->params, &v->nparams, &where, &v->where, &v->nwhere, &cleared, &v->clear, &v->nclear,
-               &workspaces, &v->workspaces, &v->nworkspaces, read_launches, v, &needs, &v->needs, &v->nneeds, read_requires,
-               &v->requires);
+    read_table(r, "name template params where clear workspaces launch needs requires", "-TllllFlf", &v->template_name, &params,
+               &v->params, &v->nparams, &where, &v->where, &v->nwhere, &cleared, &v->clear, &v->nclear, &workspaces, &v->workspaces,
+               &v->nworkspaces, read_launches, v, &needs, &v->needs, &v->nneeds, read_requires, &v->requires);
     r->variant = NULL;
+    for (int i = 0; i < v->nclear; i++)
+        if (r->op->args[v->clear[i]].kind != ARG_OUTPUT)
+            fail(r, "clear: '%s' is not an output", r->op->args[v->clear[i]].name);
     v->template_text = read_template(r, v->template_name);
 }
 
