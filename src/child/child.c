@@ -179,59 +179,41 @@ void forked_close(struct forked *f)
     channel_close(&f->channel);
 }
 
-/* Puts the child's name in front of the message of rc. */
-static int named(const struct forked *f, int rc, struct err *err)
+int forked_failed(struct forked *f, int rc, struct err *err)
 {
+    end(f);
+    int number = WIFSIGNALED(f->status) ? WTERMSIG(f->status) : 0;
+    if (rc == ERR_CORRUPT)
+        err_set(err, rc, "its process sent what is no answer");
+    else if (rc == ERR_IO && number == SIGXCPU)
+        rc = err_set(err, ERR_TIMEOUT, "its process has used more than %d s of processor time", f->cpu_s);
+    else if (rc == ERR_IO && number)
+        err_set(err, rc, "its process ended with signal %d (%s)", number, strsignal(number));
+    else if (rc == ERR_IO)
+        err_set(err, rc, "its process has ended without a word (exit code %d)", WEXITSTATUS(f->status));
     if (f->who)
         err_prefix(err, "%s: ", f->who);
     return rc;
 }
 
-int forked_gone(struct forked *f, struct err *err)
-{
-    end(f);
-    int number = WIFSIGNALED(f->status) ? WTERMSIG(f->status) : 0, rc;
-    if (number == SIGXCPU)
-        rc = err_set(err, ERR_TIMEOUT, "its process has used more than %d s of processor time", f->cpu_s);
-    else if (number)
-        rc = err_set(err, ERR_IO, "its process ended with signal %d (%s)", number, strsignal(number));
-    else
-        rc = err_set(err, ERR_IO, "its process has ended without a word (exit code %d)", WEXITSTATUS(f->status));
-    return named(f, rc, err);
-}
-
-int forked_broken(struct forked *f, struct err *err)
-{
-    end(f);
-    return named(f, err_set(err, ERR_CORRUPT, "its process sent what is no answer"), err);
-}
-
-static int told(struct forked *f, int rc, struct err *err)
-{
-    if (rc == ERR_IO)
-        return forked_gone(f, err);
-    if (rc == ERR_CORRUPT)
-        return forked_broken(f, err);
-    if (rc)
-        end(f);
-    return rc ? named(f, rc, err) : 0;
-}
-
 int forked_send(struct forked *f, const struct patience *p, struct err *err)
 {
-    return told(f, channel_send(&f->channel, p, err), err);
+    int rc = channel_send(&f->channel, p, err);
+    return rc ? forked_failed(f, rc, err) : 0;
 }
 
 int forked_next(struct forked *f, const struct patience *p, struct frame *out, struct err *err)
 {
-    int rc = told(f, channel_next(&f->channel, p, out, err), err);
-    if (rc || out->kind != FRAME_FAILED)
-        return rc;
     size_t n;
+    int rc = channel_next(&f->channel, p, out, err);
+    if (rc)
+        return forked_failed(f, rc, err);
+    if (out->kind != FRAME_FAILED)
+        return 0;
     int64_t code = get_i64(&out->body);
     const char *text = get_lstr(&out->body, &n);
     if (!text || code >= 0 || code < ERR_CORRUPT)
-        return forked_broken(f, err);
+        return forked_failed(f, ERR_CORRUPT, err);
     end(f);
     return err_set(err, (int)code, "%.*s", (int)n, text);
 }
@@ -278,7 +260,7 @@ int child_run(int cpu_s, double seconds, int (*work)(void *arg, struct buf *answ
         return rc;
     rc = forked_next(&f, &p, &frame, err);
     if (!rc && frame.kind != FRAME_ANSWER)
-        rc = forked_broken(&f, err);
+        rc = forked_failed(&f, ERR_CORRUPT, err);
     if (!rc)
         buf_put(answer, frame.body.at, (size_t)(frame.body.end - frame.body.at));
     forked_close(&f);

@@ -62,13 +62,12 @@ int forked_start(int cpu_s, void (*live)(struct channel *c, void *arg), void *ar
 void forked_close(struct forked *f); /* kills it */
 
 /* As those of the channel, and if the child says that it has failed, forked_next gives that error, without `who`. Past a failure the child
- * is dead; a message says how it ended. */
+ * is dead. */
 int forked_send(struct forked *f, const struct patience *p, struct err *err);
 int forked_next(struct forked *f, const struct patience *p, struct frame *out, struct err *err);
-/* It is dead, or its end of the channel is closed: ends it, and says how it ended. */
-int forked_gone(struct forked *f, struct err *err);
-/* The same for a child whose answer makes no sense: ERR_CORRUPT. */
-int forked_broken(struct forked *f, struct err *err);
+/* Ends a child that failed so. ERR_IO: it is dead, or its end of the channel is closed; ERR_CORRUPT: its answer makes no sense; others: err
+ * says it already. Returns the code, with a message that says how it ended. */
+int forked_failed(struct forked *f, int rc, struct err *err);
 
 /* How a child says that it has failed, in place of all that is in `out`: i64 code, text. Other kinds of frames are for its user. */
 enum { FRAME_FAILED = 1 };

@@ -305,7 +305,7 @@ int search_adopt(const char *file, const struct forked *child, int64_t count, co
     if (rc == ERR_TIMEOUT)
         err_prefix(err, "loading it: ");
     if (!rc && frame.kind != WIRE_READY)
-        rc = forked_broken(&s->child, err);
+        rc = forked_failed(&s->child, ERR_CORRUPT, err);
     if (rc)
         search_close(s);
     else
@@ -344,7 +344,7 @@ int search_ask(struct search *s, int k, struct err *err)
         return err_set(err, ERR_INVALID, "%s: a question for %d configurations: 1 to %d, one question at a time", s->name, k,
                        MAX_ASK);
     if (s->child.ended)
-        return forked_gone(&s->child, err);
+        return forked_failed(&s->child, ERR_IO, err);
     if (s->done)
         return err_set(err, ERR_INVALID, "%s: asked again, though it was done", s->name);
     size_t f = frame_begin(out, WIRE_ASK);
@@ -364,7 +364,7 @@ int search_answer(struct search *s, int64_t *index, int *n, struct err *err)
     if (!asked && channel_next(&s->child.channel, &p, &frame, NULL) == ERR_TIMEOUT)
         return err_set(err, ERR_INVALID, "%s: an answer without a question", s->name);
     if (!asked) /* a frame that was not asked for, or the end of the child */
-        return forked_gone(&s->child, err);
+        return forked_failed(&s->child, ERR_IO, err);
     s->asked = 0;
     int rc = forked_next(&s->child, &p, &frame, err);
     if (rc)
@@ -380,7 +380,7 @@ int search_answer(struct search *s, int64_t *index, int *n, struct err *err)
         good = index[i] >= 0 && index[i] < s->count; /* its own side has checked that already */
     }
     if (!good)
-        return forked_broken(&s->child, err);
+        return forked_failed(&s->child, ERR_CORRUPT, err);
     *n = (int)count;
     return 0;
 }

@@ -91,25 +91,22 @@ static int undecidable(const struct walk *w, int check)
     return rc;
 }
 
-static enum answer evaluate(const struct walk *w, int check)
-{
-    bool holds = false;
-    if (plan_check(w->with->plan, check, w->with->slots, w->with->dev, &holds, NULL) < 0)
-        return UNDECIDED;
-    return holds ? HOLDS : FAILS;
-}
-
 static enum answer ask(struct walk *w, const struct asked_check *q)
 {
+    uint8_t unkept = NOT_ASKED, *answer = &unkept;
     w->asked++;
-    if (!q->answers)
-        return evaluate(w, q->check);
-    size_t i = 0;
-    for (int r = 0; r < q->nreads; r++)
-        i = i * (size_t)w->values[q->reads[r]] + w->at[q->reads[r]];
-    if (q->answers[i] == NOT_ASKED)
-        q->answers[i] = (uint8_t)evaluate(w, q->check);
-    return (enum answer)q->answers[i];
+    if (q->answers) {
+        size_t i = 0;
+        for (int r = 0; r < q->nreads; r++)
+            i = i * (size_t)w->values[q->reads[r]] + w->at[q->reads[r]];
+        answer = &q->answers[i];
+    }
+    if (*answer == NOT_ASKED) {
+        bool holds = false;
+        int rc = plan_check(w->with->plan, q->check, w->with->slots, w->with->dev, &holds, NULL);
+        *answer = rc ? UNDECIDED : holds ? HOLDS : FAILS;
+    }
+    return (enum answer) * answer;
 }
 
 /* Asks the checks of this depth; *undecided takes the first that cannot be evaluated. */

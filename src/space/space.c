@@ -18,14 +18,14 @@ struct part {
 static const int64_t MAX_COUNT = (int64_t)1 << 62;
 static const int64_t MAX_BYTES = (int64_t)1 << 30; /* of a group's tuples */
 
-/* Joins parameters that a check reads together: root[p] is the first parameter of p's group. */
-static void tie_parameters(const struct variant *v, const struct plan *plan, int root[MAX_PARAMS])
+/* Parameters that a check reads together are in one group. The first group has no parameters. */
+static int make_groups(struct space *s, struct part *part, const struct variant *v, struct err *err)
 {
+    int root[MAX_PARAMS], of[MAX_PARAMS]; /* the first parameter of each one's group; and the group */
     for (int p = 0; p < v->nparams; p++)
         root[p] = p;
-    for (int c = 0; c < plan_checks(plan); c++) {
-        int n;
-        const int *slots = plan_check_slots(plan, c, &n);
+    for (int c = 0, n; c < plan_checks(part->plan); c++) {
+        const int *slots = plan_check_slots(part->plan, c, &n);
         for (int i = 1; i < n && slots[i] < v->nparams; i++) {
             int a = root[slots[0]], b = root[slots[i]];
             for (int p = 0; p < v->nparams; p++)
@@ -33,30 +33,16 @@ static void tie_parameters(const struct variant *v, const struct plan *plan, int
                     root[p] = a < b ? a : b;
         }
     }
-}
-
-/* The first group has no parameters. */
-static int make_groups(struct space *s, struct part *part, const struct variant *v, struct err *err)
-{
-    int root[MAX_PARAMS];
-    tie_parameters(v, part->plan, root);
-    part->cartesian = 1;
     part->groups = arena_array(s->arena, (size_t)v->nparams + 1, sizeof *part->groups);
     if (!part->groups)
         return err_nomem(err);
-    part->groups[part->ngroups++].cartesian = 1;
-    for (int r = 0; r < v->nparams; r++) {
-        if (root[r] != r)
-            continue;
-        struct group *g = &part->groups[part->ngroups++];
-        g->cartesian = 1;
-        for (int p = r; p < v->nparams; p++) {
-            if (root[p] == r) {
-                g->param[g->n++] = p;
-                g->cartesian *= v->params[p].n;
-            }
-        }
-        part->cartesian *= g->cartesian;
+    part->cartesian = part->groups[part->ngroups++].cartesian = 1;
+    for (int p = 0; p < v->nparams; p++) {
+        of[p] = root[p] == p ? part->ngroups++ : of[root[p]];
+        struct group *g = &part->groups[of[p]];
+        g->cartesian = v->params[p].n * (g->n ? g->cartesian : 1);
+        g->param[g->n++] = p;
+        part->cartesian *= v->params[p].n;
     }
     return 0;
 }
