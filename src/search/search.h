@@ -14,9 +14,9 @@
 #include "space/space.h"
 
 struct search {
-    struct forked
-        child; /* its socket is readable when there is an answer, or the child is gone. What is told is kept in its `out` until
-                            the next question: a child that thinks does not read */
+    /* Its socket is readable when there is an answer, or the child is gone. What is told is kept in its `out` until the next question:
+     * a child that thinks does not read. */
+    struct forked child;
     char name[PATH_MAX + 16]; /* as messages call it: "strategy FILE" */
     int64_t count;            /* configurations of the space */
     int asked;                /* the k of the question that is not answered yet, or 0 */
@@ -38,6 +38,6 @@ int search_tell(struct search *s, int64_t index, enum outcome outcome, double ti
  * from now on, and if this fails, too. */
 int search_adopt(const char *file, const struct forked *child, int64_t count, const struct space_bounds *bounds,
                  struct search **out, struct err *err);
-enum message { WIRE_ERROR = FRAME_FAILED, WIRE_TELL, WIRE_ASK, WIRE_READY, WIRE_INDICES, WIRE_DONE };
+enum { WIRE_ERROR = FRAME_FAILED, WIRE_TELL, WIRE_ASK, WIRE_READY, WIRE_INDICES, WIRE_DONE };
 
 #endif
