@@ -1,5 +1,5 @@
-/* Launching in an OpenCL context: an application's, or our own. What is queued keeps alive what it uses: kernels, programs and memory may be let go
- * of at any time. */
+/* Launching in an OpenCL context: an application's, or our own. What is queued keeps alive what it uses, so kernels, programs and memory
+ * may be released at any time. */
 #include <pthread.h>
 #include <string.h>
 
@@ -9,20 +9,18 @@
 /* A kernel object keeps its arguments from one call to the next, so one thread at a time sets and enqueues it. */
 struct opencl_function {
     cl_kernel kernel;
+    bool dynamic; /* it has one more parameter, which DYNAMIC_SHARED_PARAM declares */
     pthread_mutex_t lock;
     struct opencl_function *next;
 };
 
 /* Context and device of a queue, which must run its work in order. */
-static int read_queue(const struct opencl_api *cl, cl_command_queue queue, cl_context *context, cl_device_id *device,
-                      struct err *err)
+static int read_queue(cl_command_queue queue, cl_context *context, cl_device_id *device, struct err *err)
 {
-    cl_command_queue_properties properties = 0;
-    cl_int result = cl->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof *context, context, NULL);
-    if (result == CL_SUCCESS)
-        result = cl->clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof *device, device, NULL);
-    if (result == CL_SUCCESS)
-        result = cl->clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    cl_ulong properties = 0;
+    cl_int result = libopencl.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof *context, context, NULL)
+        ?: libopencl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof *device, device, NULL)
+        ?: libopencl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
     int rc = opencl_check(result, err, "clGetCommandQueueInfo");
     if (!rc && (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
         rc = err_set(err, ERR_INVALID,
@@ -32,72 +30,76 @@ static int read_queue(const struct opencl_api *cl, cl_command_queue queue, cl_co
 
 static int ocl_open(void *handle, struct guest *guest, struct err *err)
 {
+    struct opencl_context *g = (struct opencl_context *)guest;
     if (!handle)
         return err_set(err, ERR_INVALID, "the command queue is null");
-    const struct opencl_api *cl = opencl_api(err);
-    if (!cl)
-        return ERR_UNSUPPORTED;
-    struct opencl_session *s = &((struct opencl_context *)guest)->s;
-    s->cl = cl;
-    int rc = read_queue(cl, handle, &s->context, &s->device, err)
-                 ?: opencl_check(cl->clRetainContext(s->context), err, "clRetainContext");
+    int rc = opencl_load(err) ?: read_queue(handle, &g->context, &g->device, err) ?: OPENCL(err, clRetainCommandQueue, handle);
     if (rc)
         return rc;
-    rc = opencl_check(cl->clRetainCommandQueue(handle), err, "clRetainCommandQueue");
-    if (rc) {
-        opencl_session_close(s);
-        return rc;
-    }
-    s->queue = handle;
-    opencl_describe(cl, s->device, &s->spec);
-    guest->spec = s->spec;
+    g->queue = handle;
+    opencl_describe(g->device, &guest->spec);
     return 0;
+}
+
+int opencl_open_own(const struct devspec *spec, struct guest **out, struct err *err)
+{
+    struct devspec found;
+    cl_device_id device;
+    cl_int result = CL_SUCCESS;
+    int rc = opencl_device(spec, &device, err);
+    if (rc)
+        return rc;
+    cl_context context = libopencl.clCreateContext(NULL, 1, &device, NULL, NULL, &result);
+    rc = opencl_check(result, err, "clCreateContext");
+    if (!rc) {
+        cl_command_queue queue = libopencl.clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &result);
+        rc = opencl_check(result, err, "clCreateCommandQueue") ?: guest_open(&opencl_backend, queue, &found, out, err);
+        if (queue)
+            libopencl.clReleaseCommandQueue(queue); /* the guest has retained it */
+        libopencl.clReleaseContext(context);
+    }
+    if (rc)
+        err_prefix(err, "opencl:%d: ", spec->index);
+    return rc;
 }
 
 static void ocl_close(struct guest *guest)
 {
     struct opencl_context *g = (struct opencl_context *)guest;
-    g->s.cl->clFinish(g->s.queue);
-    opencl_filler_free(&g->s, &g->filler);
+    libopencl.clFinish(g->queue);
+    if (g->fill)
+        libopencl.clReleaseKernel(g->fill);
     guest_unload_all(guest);
-    opencl_session_close(&g->s);
+    libopencl.clReleaseCommandQueue(g->queue);
 }
 
 static int ocl_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code *code,
                     struct err *err)
 {
-    struct opencl_context *g = (struct opencl_context *)guest;
-    cl_program program;
-    (void)format;
+    (void)format; /* there is one */
     pthread_mutex_lock(&guest->lock);
-    int rc = opencl_program_load(&g->s, image, bytes, &program, err);
+    int rc = opencl_program_load((struct opencl_context *)guest, image, bytes, code, err);
     pthread_mutex_unlock(&guest->lock);
-    if (!rc)
-        code->program = program;
     return rc;
 }
 
 static void ocl_unload(struct guest *guest, struct guest_code *code)
 {
-    const struct opencl_api *cl = ((struct opencl_context *)guest)->s.cl;
+    (void)guest;
     for (struct opencl_function *f = code->functions; f; f = f->next) {
-        cl->clReleaseKernel(f->kernel);
+        libopencl.clReleaseKernel(f->kernel);
         pthread_mutex_destroy(&f->lock);
     }
-    cl->clReleaseProgram(code->program);
+    libopencl.clReleaseProgram(code->program);
 }
 
 /* A value in the place of a buffer would be taken for one. Drivers need not tell. */
-static int check_place(const struct opencl_session *s, cl_kernel kernel, const struct guest_param *p, int i, struct err *err)
+static int check_place(cl_kernel kernel, const struct guest_param *p, int i, struct err *err)
 {
     cl_uint space;
-    if (p->kind == GUEST_VALUE) {
-        int rc = check_scalar(i, p->bytes, err);
-        if (rc)
-            return rc;
-    }
-    if (s->cl->clGetKernelArgInfo(kernel, (cl_uint)i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL) != CL_SUCCESS)
-        return 0;
+    int rc = p->kind == GUEST_VALUE ? check_scalar(i, p->bytes, err) : 0;
+    if (rc || libopencl.clGetKernelArgInfo(kernel, (cl_uint)i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL))
+        return rc;
     bool buffer = space == CL_KERNEL_ARG_ADDRESS_GLOBAL || space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
     if (p->kind == GUEST_VALUE ? space == CL_KERNEL_ARG_ADDRESS_PRIVATE : buffer)
         return 0;
@@ -108,74 +110,76 @@ static int check_place(const struct opencl_session *s, cl_kernel kernel, const s
                    p->kind == GUEST_VALUE ? "a value" : "a buffer");
 }
 
-/* Drivers abort if a block has less. */
-static int check_local(const struct opencl_session *s, cl_kernel kernel, int64_t dynamic_shared, struct err *err)
+/* Whether a kernel can be launched with these parameters and so many bytes of dynamic shared memory. */
+static int check_params(cl_kernel kernel, int64_t shared, const struct guest_param *params, int n, bool *dynamic, struct err *err)
 {
-    cl_ulong fixed = 0;
-    s->cl->clGetKernelWorkGroupInfo(kernel, s->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof fixed, &fixed, NULL);
-    int64_t most = s->spec.max_shared;
-    if (dynamic_shared >= 0 && dynamic_shared <= most && fixed <= (cl_ulong)(most - dynamic_shared))
-        return 0;
-    return err_set(err, ERR_UNSUPPORTED, "%lld bytes of dynamic and %llu of static local memory: a block has %lld",
-                   (long long)dynamic_shared, (unsigned long long)fixed, (long long)most);
-}
-
-static int check_kernel(const struct opencl_session *s, cl_kernel kernel, int64_t dynamic_shared, const struct guest_param *params,
-                        int nparams, struct err *err)
-{
-    bool dynamic;
-    int rc = check_local(s, kernel, dynamic_shared, err);
-    if (!rc && params)
-        rc = opencl_check_args(s, kernel, nparams, dynamic_shared, &dynamic, err);
-    for (int i = 0; params && i < nparams && !rc; i++)
-        rc = check_place(s, kernel, &params[i], i, err);
+    cl_uint takes = 0;
+    int rc = OPENCL(err, clGetKernelInfo, kernel, CL_KERNEL_NUM_ARGS, sizeof takes, &takes, NULL);
+    *dynamic = takes == (cl_uint)n + 1;
+    if (!rc && (takes != (cl_uint)n + *dynamic || (shared && !*dynamic)))
+        rc = err_set(err, ERR_INVALID, "the kernel takes %u arguments, the launch gives %d%s", (unsigned)takes, n,
+                     shared > 0 ? " and dynamic shared memory (DYNAMIC_SHARED_PARAM)" : "");
+    for (int i = 0; i < n && !rc; i++)
+        rc = check_place(kernel, &params[i], i, err);
     return rc;
 }
 
 /* What OpenCL tells of a kernel; registers it does not. */
-static void read_resources(const struct opencl_session *s, cl_kernel kernel, struct resources *r)
+static void read_resources(const struct opencl_context *g, cl_kernel kernel, struct resources *r)
 {
     cl_ulong local = 0, private = 0;
     size_t threads = 0;
-    s->cl->clGetKernelWorkGroupInfo(kernel, s->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof threads, &threads, NULL);
-    *r = (struct resources){ .registers = -1, .shared = -1, .local = -1, .max_threads = s->spec.max_threads };
+    *r = (struct resources){ .registers = -1, .shared = -1, .local = -1, .max_threads = g->g.spec.max_threads };
+    libopencl.clGetKernelWorkGroupInfo(kernel, g->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof threads, &threads, NULL);
     if (threads > 0 && threads < INT32_MAX)
         r->max_threads = (int)threads;
-    if (s->cl->clGetKernelWorkGroupInfo(kernel, s->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL) == CL_SUCCESS)
+    if (!libopencl.clGetKernelWorkGroupInfo(kernel, g->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL))
         r->shared = (int64_t)local;
-    if (s->cl->clGetKernelWorkGroupInfo(kernel, s->device, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private, &private, NULL) ==
-        CL_SUCCESS)
+    if (!libopencl.clGetKernelWorkGroupInfo(kernel, g->device, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private, &private, NULL))
         r->local = (int64_t) private;
+}
+
+/* Drivers abort if a block has less. */
+static int check_local(const struct guest *g, int64_t fixed, int64_t dynamic, struct err *err)
+{
+    int64_t most = g->spec.max_shared;
+    if (dynamic >= 0 && dynamic <= most && fixed <= most - dynamic)
+        return 0;
+    return err_set(err, ERR_UNSUPPORTED, "%lld bytes of dynamic and %lld of static local memory: a block has %lld",
+                   (long long)dynamic, (long long)fixed, (long long)most);
 }
 
 static int ocl_function(struct guest *guest, struct guest_code *code, const char *name, int64_t dynamic_shared,
                         const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
 {
-    struct opencl_context *g = (struct opencl_context *)guest;
-    const struct opencl_api *cl = g->s.cl;
+    const struct opencl_context *g = (const struct opencl_context *)guest;
+    struct opencl_function made = { 0 }, *f = NULL;
+    struct resources told;
     cl_int result = CL_SUCCESS;
-    cl_kernel kernel = cl->clCreateKernel(code->program, name, &result);
+    made.kernel = libopencl.clCreateKernel(code->program, name, &result);
     if (result == CL_INVALID_KERNEL_NAME)
         return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
     int rc = opencl_check(result, err, "clCreateKernel");
     if (rc)
         return rc;
-    rc = check_kernel(&g->s, kernel, dynamic_shared, params, nparams, err);
+    read_resources(g, made.kernel, &told);
+    rc = check_local(guest, told.shared, dynamic_shared, err);
+    if (params)
+        rc = rc ?: check_params(made.kernel, dynamic_shared, params, nparams, &made.dynamic, err);
     pthread_mutex_lock(&guest->lock);
-    struct opencl_function *f = rc ? NULL : arena_alloc(code->arena, sizeof *f);
-    if (f) {
-        f->kernel = kernel;
+    if (!rc && (f = arena_alloc(code->arena, sizeof *f))) {
+        made.next = code->functions;
+        *f = made;
         pthread_mutex_init(&f->lock, NULL);
-        f->next = code->functions;
         code->functions = f;
     }
     pthread_mutex_unlock(&guest->lock);
     if (!f) {
-        cl->clReleaseKernel(kernel);
+        libopencl.clReleaseKernel(made.kernel);
         return rc ?: err_nomem(err);
     }
     if (resources)
-        read_resources(&g->s, kernel, resources);
+        *resources = told;
     *out = f;
     return 0;
 }
@@ -185,108 +189,67 @@ static void *ocl_raw(void *function)
     return ((struct opencl_function *)function)->kernel;
 }
 
-/* The work's workspace in the session's context, and what it is made of while the work is queued. */
-struct room {
-    const struct opencl_session *s;
-    cl_mem whole;
-    bool own;
-};
-
-static int take_room(const struct opencl_session *s, int64_t bytes, void *workspace, struct room *out, struct err *err)
+/* *part: the part of the workspace that is made, to be released once the launch is queued. */
+static int set_param(cl_kernel kernel, int i, const struct guest_param *p, void *const *buffers, cl_mem workspace, cl_mem *part,
+                     struct err *err)
 {
-    *out = (struct room){ .s = s, .whole = workspace, .own = bytes > 0 && !workspace };
-    int rc = out->own ? opencl_buffer(s, bytes, &out->whole, err) : 0;
+    cl_int result = CL_SUCCESS;
+    if (p->kind == GUEST_WORKSPACE)
+        *part = opencl_part(workspace, p->offset, p->room, &result);
+    if (result)
+        return opencl_check(result, err, "clCreateSubBuffer of the workspace");
+    if (p->kind == GUEST_VALUE)
+        result = libopencl.clSetKernelArg(kernel, (cl_uint)i, (size_t)p->bytes, p->value);
+    else
+        result = libopencl.clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), *part ? part : (const void *)&buffers[p->index]);
+    int rc = opencl_check(result, err, "clSetKernelArg");
     if (rc)
-        err_prefix(err, "workspace: ");
+        err_prefix(err, "kernel argument %d: ", i + 1);
     return rc;
 }
 
-static void give_back(const struct room *r)
+static int launch_one(const struct opencl_context *g, cl_command_queue queue, const struct guest_launch *l, void *const *buffers,
+                      cl_mem workspace, struct err *err)
 {
-    if (r->own)
-        r->s->cl->clReleaseMemObject(r->whole);
-}
-
-/* Bytes of the buffer that m is a part of, in front of it. */
-static int64_t before(const struct opencl_session *s, cl_mem m)
-{
-    size_t offset = 0;
-    s->cl->clGetMemObjectInfo(m, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
-    return (int64_t)offset;
-}
-
-static int clear(struct opencl_context *g, const struct room *r, const struct guest_clear *c, void *const *buffers, struct err *err)
-{
-    if (c->bytes == 0)
-        return 0;
-    cl_mem to = c->workspace ? r->whole : buffers[c->index];
-    pthread_mutex_lock(&g->g.lock);
-    int rc = opencl_fill(r->s, &g->filler, to, before(r->s, to), c->offset, c->bytes, 0, err);
-    pthread_mutex_unlock(&g->g.lock);
-    return rc;
-}
-
-/* A launch's arguments; parts of the workspace are made, and to be released. */
-struct bound {
-    struct opencl_arg args[GUEST_PARAMS];
-    cl_mem parts[GUEST_PARAMS];
-    int nparts;
-};
-
-static int bind(const struct room *r, const struct guest_launch *l, void *const *buffers, struct bound *b, struct err *err)
-{
-    b->nparts = 0;
-    for (int i = 0; i < l->nparams; i++) {
-        const struct guest_param *p = &l->params[i];
-        b->args[i].bytes = sizeof(cl_mem);
-        if (p->kind == GUEST_BUFFER) {
-            b->args[i].value = &buffers[p->index];
-        } else if (p->kind == GUEST_VALUE) {
-            b->args[i] = (struct opencl_arg){ p->value, (size_t)p->bytes };
-        } else {
-            cl_buffer_region region = { .origin = (size_t)p->offset, .size = (size_t)p->room };
-            cl_int result = CL_SUCCESS;
-            cl_mem part = r->s->cl->clCreateSubBuffer(r->whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result);
-            if (result != CL_SUCCESS)
-                return opencl_check(result, err, "clCreateSubBuffer of the workspace");
-            b->parts[b->nparts] = part;
-            b->args[i].value = &b->parts[b->nparts++];
-        }
-    }
-    return 0;
-}
-
-static int launch_one(const struct room *r, const struct guest_launch *l, void *const *buffers, struct err *err)
-{
-    const struct opencl_session *s = r->s;
     struct opencl_function *f = l->function;
-    struct bound b;
-    int rc = bind(r, l, buffers, &b, err);
+    cl_mem parts[GUEST_PARAMS] = { 0 };
+    int rc = 0;
     pthread_mutex_lock(&f->lock);
-    rc = rc
-        ?: opencl_set_args(s, f->kernel, b.args, l->nparams, l->shared, err)
-        ?: opencl_enqueue(s, f->kernel, l->grid, l->block, err);
+    for (int i = 0; i < l->nparams && !rc; i++)
+        rc = set_param(f->kernel, i, &l->params[i], buffers, workspace, &parts[i], err);
+    if (!rc && f->dynamic) /* OpenCL refuses 0 bytes, which CUDA takes */
+        rc = opencl_check(libopencl.clSetKernelArg(f->kernel, (cl_uint)l->nparams, l->shared ? l->shared : 16, NULL), err,
+                          "dynamic shared memory");
+    rc = rc ?: opencl_enqueue(g, queue, f->kernel, l->grid, l->block, err);
     pthread_mutex_unlock(&f->lock);
-    for (int i = 0; i < b.nparts; i++)
-        s->cl->clReleaseMemObject(b.parts[i]);
+    for (int i = 0; i < l->nparams; i++)
+        if (parts[i])
+            libopencl.clReleaseMemObject(parts[i]);
     return rc;
 }
 
-static int queue_all(struct opencl_context *g, const struct opencl_session *s, const struct guest_work *work, void *const *buffers,
-                     void *workspace, struct err *err)
+static int queue_all(struct opencl_context *g, cl_command_queue queue, const struct guest_work *work, void *const *buffers,
+                     cl_mem workspace, struct err *err)
 {
-    for (int i = 0; i < work->nbuffers; i++)
-        if (!buffers[i]) /* OpenCL would take it, as a null pointer */
-            return err_set(err, ERR_INVALID, "buffer %d is null", i);
-    struct room room;
-    int rc = take_room(s, work->workspace, workspace, &room, err);
-    if (rc)
-        return rc;
-    for (int i = 0; i < work->nclears && !rc; i++)
-        rc = clear(g, &room, &work->clears[i], buffers, err);
+    int rc = 0;
+    for (int i = 0; i < work->nclears && !rc; i++) {
+        const struct guest_clear *c = &work->clears[i];
+        if (c->bytes)
+            rc = opencl_fill(g, queue, c->workspace ? workspace : buffers[c->index], c->offset, c->bytes, 0, err);
+    }
     for (int i = 0; i < work->nlaunches && !rc; i++)
-        rc = launch_one(&room, &work->launches[i], buffers, err);
-    give_back(&room);
+        rc = launch_one(g, queue, &work->launches[i], buffers, workspace, err);
+    return rc;
+}
+
+/* A queue that is not the guest's own. */
+static int check_queue(const struct opencl_context *g, cl_command_queue queue, struct err *err)
+{
+    cl_context context;
+    cl_device_id device;
+    int rc = read_queue(queue, &context, &device, err);
+    if (!rc && (context != g->context || device != g->device))
+        rc = err_set(err, ERR_INVALID, "the command queue is of another context or device than the handle");
     return rc;
 }
 
@@ -294,16 +257,22 @@ static int ocl_launch(struct guest *guest, void *stream, const struct guest_work
                       struct err *err)
 {
     struct opencl_context *g = (struct opencl_context *)guest;
-    if (!stream || stream == g->s.queue)
-        return queue_all(g, &g->s, work, buffers, workspace, err);
-    struct opencl_session other = g->s;
-    cl_context context;
-    cl_device_id device;
-    other.queue = stream;
-    int rc = read_queue(other.cl, stream, &context, &device, err);
-    if (!rc && (context != g->s.context || device != g->s.device))
-        rc = err_set(err, ERR_INVALID, "the command queue is of another context or device than the handle");
-    return rc ?: queue_all(g, &other, work, buffers, workspace, err);
+    cl_command_queue queue = stream ? stream : g->queue;
+    int rc = queue == g->queue ? 0 : check_queue(g, queue, err);
+    for (int i = 0; i < work->nbuffers && !rc; i++)
+        if (!buffers[i]) /* OpenCL would take it, as a null pointer */
+            rc = err_set(err, ERR_INVALID, "buffer %d is null", i);
+    if (rc || workspace || !work->workspace)
+        return rc ?: queue_all(g, queue, work, buffers, workspace, err);
+    cl_mem own;
+    rc = opencl_buffer(g, work->workspace, &own, err);
+    if (rc) {
+        err_prefix(err, "workspace: ");
+        return rc;
+    }
+    rc = queue_all(g, queue, work, buffers, own, err);
+    libopencl.clReleaseMemObject(own);
+    return rc;
 }
 
 const struct backend opencl_backend = {

@@ -28,7 +28,6 @@ typedef struct _cl_event *cl_event;
     X(CL_INVALID_KERNEL_NAME, -46)                                                                                                 \
     X(CL_INVALID_ARG_INDEX, -49)                                                                                                   \
     X(CL_INVALID_GLOBAL_WORK_SIZE, -63)                                                                                            \
-    X(CL_FALSE, 0)                                                                                                                 \
     X(CL_TRUE, 1)                                                                                                                  \
     X(CL_PLATFORM_NAME, 0x0902)                                                                                                    \
     X(CL_DEVICE_TYPE_CPU, 2)                                                                                                       \
@@ -77,23 +76,6 @@ enum { CL_EXT_DEVICE_WARP_SIZE_NV = 0x4003, CL_EXT_DEVICE_WAVEFRONT_WIDTH_AMD = 
 typedef int32_t cl_int;
 typedef uint32_t cl_uint;
 typedef uint64_t cl_ulong;
-typedef cl_uint cl_bool;
-typedef cl_ulong cl_bitfield;
-typedef cl_bitfield cl_device_type;
-typedef cl_bitfield cl_mem_flags;
-typedef cl_bitfield cl_command_queue_properties;
-typedef cl_uint cl_platform_info;
-typedef cl_uint cl_device_info;
-typedef cl_uint cl_command_queue_info;
-typedef cl_uint cl_mem_info;
-typedef cl_uint cl_program_info;
-typedef cl_uint cl_program_build_info;
-typedef cl_uint cl_kernel_info;
-typedef cl_uint cl_kernel_arg_info;
-typedef cl_uint cl_kernel_work_group_info;
-typedef cl_uint cl_buffer_create_type;
-typedef cl_uint cl_profiling_info;
-typedef intptr_t cl_context_properties;
 typedef struct _cl_buffer_region {
     size_t origin, size;
 } cl_buffer_region;
@@ -104,24 +86,22 @@ enum { OPENCL_CONSTANTS(X) };
 
 #define OPENCL_FUNCTIONS(X)                                                                                                        \
     X(cl_int, clGetPlatformIDs, (cl_uint room, cl_platform_id * out, cl_uint * n))                                                 \
-    X(cl_int, clGetPlatformInfo, (cl_platform_id platform, cl_platform_info what, size_t room, void *out, size_t *size))           \
-    X(cl_int, clGetDeviceIDs, (cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id * out, cl_uint * n))       \
-    X(cl_int, clGetDeviceInfo, (cl_device_id device, cl_device_info what, size_t room, void *out, size_t *size))                   \
+    X(cl_int, clGetPlatformInfo, (cl_platform_id platform, cl_uint what, size_t room, void *out, size_t *size))                    \
+    X(cl_int, clGetDeviceIDs, (cl_platform_id platform, cl_ulong type, cl_uint room, cl_device_id * out, cl_uint * n))             \
+    X(cl_int, clGetDeviceInfo, (cl_device_id device, cl_uint what, size_t room, void *out, size_t *size))                          \
     X(cl_context, clCreateContext,                                                                                                 \
-      (const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,                                            \
+      (const intptr_t *properties, cl_uint n, const cl_device_id *devices,                                                         \
        void (*notify)(const char *, const void *, size_t, void *), void *arg, cl_int *error))                                      \
-    X(cl_int, clRetainContext, (cl_context context))                                                                               \
     X(cl_int, clReleaseContext, (cl_context context))                                                                              \
-    X(cl_command_queue, clCreateCommandQueue,                                                                                      \
-      (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int * error))                           \
+    X(cl_command_queue, clCreateCommandQueue, (cl_context context, cl_device_id device, cl_ulong properties, cl_int * error))      \
     X(cl_int, clRetainCommandQueue, (cl_command_queue queue))                                                                      \
     X(cl_int, clReleaseCommandQueue, (cl_command_queue queue))                                                                     \
-    X(cl_int, clGetCommandQueueInfo, (cl_command_queue queue, cl_command_queue_info what, size_t room, void *out, size_t *size))   \
+    X(cl_int, clGetCommandQueueInfo, (cl_command_queue queue, cl_uint what, size_t room, void *out, size_t *size))                 \
     X(cl_int, clFinish, (cl_command_queue queue))                                                                                  \
-    X(cl_mem, clCreateBuffer, (cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *error))                   \
-    X(cl_mem, clCreateSubBuffer, (cl_mem of, cl_mem_flags flags, cl_buffer_create_type type, const void *region, cl_int *error))   \
+    X(cl_mem, clCreateBuffer, (cl_context context, cl_ulong flags, size_t bytes, void *host, cl_int *error))                       \
+    X(cl_mem, clCreateSubBuffer, (cl_mem of, cl_ulong flags, cl_uint type, const void *region, cl_int *error))                     \
     X(cl_int, clReleaseMemObject, (cl_mem memory))                                                                                 \
-    X(cl_int, clGetMemObjectInfo, (cl_mem memory, cl_mem_info what, size_t room, void *out, size_t *size))                         \
+    X(cl_int, clGetMemObjectInfo, (cl_mem memory, cl_uint what, size_t room, void *out, size_t *size))                             \
     X(cl_int, clEnqueueFillBuffer,                                                                                                 \
       (cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes, size_t offset, size_t bytes, cl_uint n,   \
        const cl_event *after, cl_event *event))                                                                                    \
@@ -129,10 +109,10 @@ enum { OPENCL_CONSTANTS(X) };
       (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t bytes, cl_uint n,              \
        const cl_event *after, cl_event *event))                                                                                    \
     X(cl_int, clEnqueueWriteBuffer,                                                                                                \
-      (cl_command_queue queue, cl_mem to, cl_bool blocks, size_t offset, size_t bytes, const void *from, cl_uint n,                \
+      (cl_command_queue queue, cl_mem to, cl_uint blocks, size_t offset, size_t bytes, const void *from, cl_uint n,                \
        const cl_event *after, cl_event *event))                                                                                    \
     X(cl_int, clEnqueueReadBuffer,                                                                                                 \
-      (cl_command_queue queue, cl_mem from, cl_bool blocks, size_t offset, size_t bytes, void *to, cl_uint n,                      \
+      (cl_command_queue queue, cl_mem from, cl_uint blocks, size_t offset, size_t bytes, void *to, cl_uint n,                      \
        const cl_event *after, cl_event *event))                                                                                    \
     X(cl_program, clCreateProgramWithSource,                                                                                       \
       (cl_context context, cl_uint n, const char **texts, const size_t *lengths, cl_int *error))                                   \
@@ -142,31 +122,41 @@ enum { OPENCL_CONSTANTS(X) };
     X(cl_int, clBuildProgram,                                                                                                      \
       (cl_program program, cl_uint n, const cl_device_id *devices, const char *options, void (*notify)(cl_program, void *),        \
        void *arg))                                                                                                                 \
-    X(cl_int, clGetProgramInfo, (cl_program program, cl_program_info what, size_t room, void *out, size_t *size))                  \
+    X(cl_int, clGetProgramInfo, (cl_program program, cl_uint what, size_t room, void *out, size_t *size))                          \
     X(cl_int, clGetProgramBuildInfo,                                                                                               \
-      (cl_program program, cl_device_id device, cl_program_build_info what, size_t room, void *out, size_t *size))                 \
+      (cl_program program, cl_device_id device, cl_uint what, size_t room, void *out, size_t *size))                               \
     X(cl_int, clReleaseProgram, (cl_program program))                                                                              \
     X(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *error))                                            \
     X(cl_int, clReleaseKernel, (cl_kernel kernel))                                                                                 \
     X(cl_int, clSetKernelArg, (cl_kernel kernel, cl_uint i, size_t bytes, const void *value))                                      \
-    X(cl_int, clGetKernelInfo, (cl_kernel kernel, cl_kernel_info what, size_t room, void *out, size_t *size))                      \
-    X(cl_int, clGetKernelArgInfo, (cl_kernel kernel, cl_uint i, cl_kernel_arg_info what, size_t room, void *out, size_t *size))    \
+    X(cl_int, clGetKernelInfo, (cl_kernel kernel, cl_uint what, size_t room, void *out, size_t *size))                             \
+    X(cl_int, clGetKernelArgInfo, (cl_kernel kernel, cl_uint i, cl_uint what, size_t room, void *out, size_t *size))               \
     X(cl_int, clGetKernelWorkGroupInfo,                                                                                            \
-      (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t room, void *out, size_t *size))               \
+      (cl_kernel kernel, cl_device_id device, cl_uint what, size_t room, void *out, size_t *size))                                 \
     X(cl_int, clEnqueueNDRangeKernel,                                                                                              \
       (cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global, const size_t *local,    \
        cl_uint n, const cl_event *after, cl_event *event))                                                                         \
-    X(cl_int, clGetEventProfilingInfo, (cl_event event, cl_profiling_info what, size_t room, void *out, size_t *size))             \
+    X(cl_int, clGetEventProfilingInfo, (cl_event event, cl_uint what, size_t room, void *out, size_t *size))                       \
     X(cl_int, clReleaseEvent, (cl_event event))
 
-struct opencl_api {
+/* Functions of OpenCL C 1.2 with names that a kernel may well be given. */
+#define OPENCL_C_FUNCTIONS                                                                                                         \
+    "acos acosh acospi asin asinh asinpi atan atan2 atanh atanpi cbrt ceil copysign cos cosh cospi erf erfc exp exp2 exp10 expm1 " \
+    "fabs fdim floor fma fmax fmin fmod fract frexp hypot ilogb ldexp lgamma log log2 log10 log1p logb mad maxmag minmag modf "    \
+    "nan nextafter pow pown powr remainder remquo rint rootn round rsqrt sin sincos sinh sinpi sqrt tan tanh tanpi tgamma trunc "  \
+    "abs abs_diff add_sat hadd rhadd clamp clz mad_hi mad_sat max min mul_hi rotate sub_sat upsample popcount mad24 mul24 "        \
+    "degrees mix radians step smoothstep sign cross dot distance length normalize fast_distance fast_length fast_normalize "       \
+    "isequal isnotequal isgreater isless isfinite isinf isnan isnormal isordered isunordered signbit any all bitselect select "    \
+    "shuffle shuffle2 printf prefetch barrier"
+
+/* The functions, for as long as the process lives, once opencl_load has succeeded. */
+extern struct opencl_api {
 #define X(type, name, parameters) type(*name) parameters;
     OPENCL_FUNCTIONS(X)
 #undef X
-};
+} libopencl;
 
-/* Loaded at the first call, then the same for the life of the process; from any thread. Null with ERR_UNSUPPORTED and a line that
- * says what is missing. */
-const struct opencl_api *opencl_api(struct err *err);
+/* Loads them at the first call; from any thread. ERR_UNSUPPORTED with a line that says what is missing. */
+int opencl_load(struct err *err);
 
 #endif

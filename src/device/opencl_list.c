@@ -1,65 +1,87 @@
-/* Which OpenCL devices are there, over all platforms. */
+/* What there is of OpenCL: the library, its drivers, and their devices over all platforms. */
 #include <ctype.h>
+#include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "device/opencl_part.h"
 
-static const char advice[] =
-    "install a driver of the GPU's vendor, or PoCL (apt install pocl-opencl-icd) for the CPU; a PoCL that is "
-    "there shows no device where it cannot write its cache: POCL_CACHE_DIR, or .cache in HOME";
+/* ---- the library */
 
-struct listed_device {
-    cl_platform_id platform;
-    cl_device_id device;
-};
+struct opencl_api libopencl;
+static struct err load_err; /* code 0: loaded */
 
-/* Fills up to MAX_DEVICES, in the order of platforms; a platform that fails has none. Returns how many. */
-static int enumerate(const struct opencl_api *cl, struct listed_device *out)
+/* The first question for platforms makes ocl-icd load its drivers, and cut its own variable apart with strtok, in the environment
+ * itself: children would find the first name only. */
+static void load_drivers(void)
 {
-    cl_platform_id platforms[MAX_DEVICES];
-    cl_uint nplatforms = 0;
-    if (cl->clGetPlatformIDs(MAX_DEVICES, platforms, &nplatforms) != CL_SUCCESS)
-        return 0;
-    const cl_device_type kinds = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
-    int n = 0;
-    for (cl_uint p = 0; p < nplatforms && p < MAX_DEVICES; p++) {
-        cl_device_id devices[MAX_DEVICES];
-        cl_uint ndevices = 0;
-        if (cl->clGetDeviceIDs(platforms[p], kinds, MAX_DEVICES, devices, &ndevices) != CL_SUCCESS)
-            continue;
-        for (cl_uint d = 0; d < ndevices && d < MAX_DEVICES && n < MAX_DEVICES; d++)
-            out[n++] = (struct listed_device){ platforms[p], devices[d] };
+    static const char name[] = "OCL_ICD_FILENAMES";
+    const char *value = getenv(name);
+    char *copy = value ? mem_strdup(value) : NULL;
+    cl_uint n;
+    libopencl.clGetPlatformIDs(0, NULL, &n);
+    if (copy)
+        setenv(name, copy, 1);
+    mem_free(copy);
+}
+
+static void load(void)
+{
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL), *function;
+    const char *missing = NULL;
+    if (!library) {
+        err_set(&load_err, ERR_UNSUPPORTED, "no OpenCL: %s; on Debian: apt install ocl-icd-libopencl1 pocl-opencl-icd", dlerror());
+        return;
     }
-    return n;
+#define X(type, name, parameters)                                                                                                  \
+    function = dlsym(library, #name);                                                                                              \
+    memcpy(&libopencl.name, &function, sizeof function); /* ISO C does not convert it */                                           \
+    missing = function ? missing : #name;
+    OPENCL_FUNCTIONS(X)
+#undef X
+    if (!missing) {
+        load_drivers();
+        return;
+    }
+    err_set(&load_err, ERR_UNSUPPORTED, "libOpenCL.so.1 lacks %s: OpenCL 1.2 or newer is needed", missing);
+    dlclose(library);
 }
 
-/* A number; 0 if the device does not know it. */
-static uint32_t number32(const struct opencl_api *cl, cl_device_id device, cl_device_info what)
+int opencl_load(struct err *err)
 {
-    cl_uint value = 0;
-    return cl->clGetDeviceInfo(device, what, sizeof value, &value, NULL) == CL_SUCCESS ? value : 0;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return load_err.code ? err_set(err, load_err.code, "%s", load_err.msg) : 0;
 }
 
-/* The same for 64 bits, cut to what our limits hold. */
-static int64_t number64(const struct opencl_api *cl, cl_device_id device, cl_device_info what)
+/* ---- a device */
+
+/* A number of 4 or 8 bytes, cut to what our limits hold; 0 if the device does not know it. */
+static int64_t number(cl_device_id device, cl_uint what)
 {
-    cl_ulong value = 0;
-    if (cl->clGetDeviceInfo(device, what, sizeof value, &value, NULL) != CL_SUCCESS)
+    union {
+        cl_uint small;
+        cl_ulong large;
+    } value = { 0 };
+    size_t bytes = 0;
+    if (libopencl.clGetDeviceInfo(device, what, sizeof value, &value, &bytes) != CL_SUCCESS)
         return 0;
-    return value < INT64_MAX ? (int64_t)value : INT64_MAX;
+    cl_ulong n = bytes == sizeof value.small ? value.small : value.large;
+    return n < INT64_MAX ? (int64_t)n : INT64_MAX;
 }
 
-static int clamp_int(size_t n)
+static int clamp_int(int64_t n)
 {
     return n < INT32_MAX ? (int)n : INT32_MAX;
 }
 
 /* Text, cut to fit and without blanks around it. */
-static void text(const struct opencl_api *cl, cl_device_id device, cl_device_info what, char *out, size_t size)
+static void text(cl_device_id device, cl_uint what, char *out, size_t size)
 {
     char all[4096] = "";
-    if (cl->clGetDeviceInfo(device, what, sizeof all - 1, all, NULL) != CL_SUCCESS)
+    if (libopencl.clGetDeviceInfo(device, what, sizeof all - 1, all, NULL) != CL_SUCCESS)
         *all = 0;
     const char *start = all + strspn(all, " ");
     size_t n = strlen(start);
@@ -69,117 +91,123 @@ static void text(const struct opencl_api *cl, cl_device_id device, cl_device_inf
 }
 
 /* The platform's name as a word: "NVIDIA CUDA" is nvidia-cuda. */
-static void platform_word(const struct opencl_api *cl, cl_platform_id platform, char out[64])
+static void platform_word(cl_device_id device, char *out, size_t size)
 {
+    cl_platform_id platform = NULL;
     char name[128] = "";
-    cl->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
-    if (strcmp(name, "Portable Computing Language") == 0) {
-        strcpy(out, "pocl");
-        return;
-    }
     size_t n = 0;
-    for (const char *c = name; *c && n < 63; c++) {
+    libopencl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    libopencl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+    if (!strcmp(name, "Portable Computing Language"))
+        strcpy(name, "pocl");
+    for (const char *c = name; *c && n < size - 1; c++) {
         if (isalnum((unsigned char)*c))
             out[n++] = (char)tolower((unsigned char)*c);
         else if (n && out[n - 1] != '-')
             out[n++] = '-';
     }
-    while (n && out[n - 1] == '-')
-        n--;
-    out[n] = 0;
+    out[n && out[n - 1] == '-' ? n - 1 : n] = 0;
 }
 
-static void uuid(const struct opencl_api *cl, cl_device_id device, char *out, size_t size)
+static void uuid(cl_device_id device, char *out, size_t size)
 {
     unsigned char id[16];
     *out = 0;
-    if (cl->clGetDeviceInfo(device, CL_EXT_DEVICE_UUID_KHR, sizeof id, id, NULL) != CL_SUCCESS)
+    if (libopencl.clGetDeviceInfo(device, CL_EXT_DEVICE_UUID_KHR, sizeof id, id, NULL) != CL_SUCCESS)
         return;
     size_t n = 0;
     for (int i = 0; i < 16; i++)
         n += (size_t)snprintf(out + n, size - n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
 }
 
-/* In blocks. OpenCL has no limit of its own. NVIDIA's driver makes a CUDA launch of each, in which y and z end at 65535. */
-static void grid_limits(struct devspec *d, bool nvidia)
+static void describe(cl_device_id device, int index, struct devspec *d)
 {
-    d->max_grid[0] = INT32_MAX;
-    d->max_grid[1] = d->max_grid[2] = nvidia ? 65535 : INT32_MAX;
-}
-
-static void describe(const struct opencl_api *cl, const struct listed_device *f, int index, struct devspec *d)
-{
-    cl_device_id device = f->device;
     *d = (struct devspec){ .backend = "opencl", .index = index, .shared_driver = true, .unordered = true };
-    text(cl, device, CL_DEVICE_NAME, d->name, sizeof d->name);
-    text(cl, device, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
-    platform_word(cl, f->platform, d->arch);
-    uuid(cl, device, d->uuid, sizeof d->uuid);
-    d->multiprocessors = clamp_int(number32(cl, device, CL_DEVICE_MAX_COMPUTE_UNITS));
-    d->memory = number64(cl, device, CL_DEVICE_GLOBAL_MEM_SIZE);
-    d->max_alloc = number64(cl, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    d->l2 = number64(cl, device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
-    d->max_shared = d->max_static_shared = number64(cl, device, CL_DEVICE_LOCAL_MEM_SIZE);
-    d->fp64 = number64(cl, device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
-    d->shares_cores = number64(cl, device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU;
-    uint32_t nv_warp = number32(cl, device, CL_EXT_DEVICE_WARP_SIZE_NV);
-    uint32_t amd_warp = number32(cl, device, CL_EXT_DEVICE_WAVEFRONT_WIDTH_AMD);
-    d->warp = d->shares_cores ? 1 : nv_warp ? clamp_int(nv_warp) : amd_warp ? clamp_int(amd_warp) : 32;
-    grid_limits(d, nv_warp != 0);
-    size_t threads = 0, extent[16] = { 0 }; /* as many as the device has dimensions */
-    cl->clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof threads, &threads, NULL);
-    cl->clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof extent, extent, NULL);
-    d->max_threads = clamp_int(threads);
-    for (int i = 0; i < 3; i++)
-        d->max_block[i] = clamp_int(extent[i]);
+    text(device, CL_DEVICE_NAME, d->name, sizeof d->name);
+    text(device, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
+    platform_word(device, d->arch, sizeof d->arch);
+    uuid(device, d->uuid, sizeof d->uuid);
+    d->multiprocessors = clamp_int(number(device, CL_DEVICE_MAX_COMPUTE_UNITS));
+    d->memory = number(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+    d->max_alloc = number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    d->l2 = number(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+    d->max_shared = d->max_static_shared = number(device, CL_DEVICE_LOCAL_MEM_SIZE);
+    d->fp64 = number(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
+    d->shares_cores = number(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU;
+    d->max_threads = clamp_int(number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE));
+    int nv_warp = clamp_int(number(device, CL_EXT_DEVICE_WARP_SIZE_NV));
+    d->warp = d->shares_cores ? 1 : nv_warp ?: clamp_int(number(device, CL_EXT_DEVICE_WAVEFRONT_WIDTH_AMD)) ?: 32;
+    size_t extent[16] = { 0 }; /* as many as the device has dimensions */
+    libopencl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof extent, extent, NULL);
+    for (int i = 0; i < 3; i++) {
+        d->max_block[i] = extent[i] < INT32_MAX ? (int)extent[i] : INT32_MAX;
+        /* In blocks. OpenCL has no limit of its own. NVIDIA's driver makes a CUDA launch of each, in which y and z end at 65535. */
+        d->max_grid[i] = nv_warp && i > 0 ? 65535 : INT32_MAX;
+    }
 }
 
-void opencl_describe(const struct opencl_api *cl, cl_device_id device, struct devspec *d)
+/* ---- all devices */
+
+static const char advice[] =
+    "install a driver of the GPU's vendor, or PoCL (apt install pocl-opencl-icd) for the CPU; a PoCL that is "
+    "there shows no device where it cannot write its cache: POCL_CACHE_DIR, or .cache in HOME";
+
+/* In the order of platforms; a platform that fails has none. Returns how many. */
+static int enumerate(cl_device_id out[MAX_DEVICES])
 {
-    struct listed_device all[MAX_DEVICES], this = { .device = device };
-    int n = enumerate(cl, all), index = 0;
-    cl->clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof this.platform, &this.platform, NULL);
-    while (index < n && all[index].device != device)
+    cl_platform_id platforms[MAX_DEVICES];
+    cl_uint nplatforms = 0, n = 0;
+    if (libopencl.clGetPlatformIDs(MAX_DEVICES, platforms, &nplatforms) != CL_SUCCESS)
+        return 0;
+    const cl_ulong kinds = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
+    for (cl_uint p = 0; p < nplatforms && p < MAX_DEVICES && n < MAX_DEVICES; p++) {
+        cl_uint there = 0, room = MAX_DEVICES - n;
+        if (libopencl.clGetDeviceIDs(platforms[p], kinds, room, out + n, &there) == CL_SUCCESS)
+            n += there < room ? there : room;
+    }
+    return (int)n;
+}
+
+void opencl_describe(cl_device_id device, struct devspec *d)
+{
+    cl_device_id all[MAX_DEVICES];
+    int n = enumerate(all), index = 0;
+    while (index < n && all[index] != device)
         index++;
-    describe(cl, &this, index, d);
+    describe(device, index, d);
 }
 
 int opencl_list(struct devspec *out, int max, struct err *err)
 {
-    const struct opencl_api *cl = opencl_api(err);
-    if (!cl)
+    cl_device_id found[MAX_DEVICES];
+    if (opencl_load(err))
         return 0;
-    struct listed_device found[MAX_DEVICES];
-    int n = enumerate(cl, found);
-    if (n == 0)
+    int n = enumerate(found);
+    if (!n)
         err_set(err, 0, "OpenCL has no device: %s", advice);
     for (int i = 0; i < n && i < max; i++)
-        describe(cl, &found[i], i, &out[i]);
+        describe(found[i], i, &out[i]);
     return n;
 }
 
 /* By place; or, since loaders promise no order, wherever it is now: of like ones the first. */
-int opencl_device(const struct devspec *spec, const struct opencl_api **cl, cl_device_id *out, struct err *err)
+int opencl_device(const struct devspec *spec, cl_device_id *out, struct err *err)
 {
-    *cl = opencl_api(err);
-    if (!*cl)
-        return ERR_UNSUPPORTED;
-    struct listed_device found[MAX_DEVICES];
-    int n = enumerate(*cl, found);
+    int rc = opencl_load(err);
+    if (rc)
+        return rc;
+    cl_device_id found[MAX_DEVICES];
     struct buf here = { 0 };
-    cl_device_id other = NULL;
-    for (int i = 0; i < n; i++) {
+    *out = NULL;
+    for (int i = 0, n = enumerate(found); i < n; i++) {
         struct devspec now;
-        describe(*cl, &found[i], i, &now);
-        bool same = strcmp(now.name, spec->name) == 0 && strcmp(now.arch, spec->arch) == 0;
-        if (same && (i == spec->index || !other))
-            other = found[i].device;
+        describe(found[i], i, &now);
+        bool same = !strcmp(now.name, spec->name) && !strcmp(now.arch, spec->arch);
+        if (same && (i == spec->index || !*out))
+            *out = found[i];
         buf_fmt(&here, "%s%s (%s)", i ? ", " : "", now.name, now.arch);
     }
-    int rc = 0;
-    if (other)
-        *out = other;
-    else
+    if (!*out)
         rc = err_set(err, ERR_NOTFOUND, "opencl:%d was %s (%s); now there is only: %s", spec->index, spec->name, spec->arch,
                      buf_text(&here));
     buf_free(&here);
@@ -188,19 +216,16 @@ int opencl_device(const struct devspec *spec, const struct opencl_api **cl, cl_d
 
 void opencl_doctor(struct buf *out)
 {
+    cl_device_id found[MAX_DEVICES];
     struct err err = { 0 };
-    const struct opencl_api *cl = opencl_api(&err);
-    if (!cl) {
-        buf_fmt(out, "opencl: %s\n", err.msg);
-        return;
-    }
-    struct listed_device found[MAX_DEVICES];
-    int n = enumerate(cl, found);
+    int n = opencl_load(&err) ? 0 : enumerate(found);
     for (int i = 0; i < n; i++) {
         struct devspec d;
-        describe(cl, &found[i], i, &d);
+        describe(found[i], i, &d);
         buf_fmt(out, "opencl: opencl:%d is %s (%s %s)\n", i, d.name, d.arch, d.driver);
     }
-    if (n == 0)
+    if (err.code)
+        buf_fmt(out, "opencl: %s\n", err.msg);
+    else if (!n)
         buf_fmt(out, "opencl: no device; %s\n", advice);
 }

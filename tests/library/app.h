@@ -39,13 +39,14 @@ static inline int app_open(struct app *a, const char *device)
     if (!failed && cuda)
         failed = !(a->cu = cuda_api(&err));
     else if (!failed)
-        failed = opencl_device(&spec, &a->cl, &a->id, &err);
+        failed = opencl_device(&spec, &a->id, &err);
     if (failed)
         return fprintf(stderr, "%s\n", err.msg), -1;
     if (cuda)
         return app_check(a->cu->cuDeviceGet(&a->cuda, spec.index), "cuDeviceGet") ||
                app_check(a->cu->cuDevicePrimaryCtxRetain(&a->primary, a->cuda), "cuDevicePrimaryCtxRetain") ||
                app_check(a->cu->cuCtxSetCurrent(a->primary), "cuCtxSetCurrent");
+    a->cl = &libopencl;
     a->context = a->cl->clCreateContext(NULL, 1, &a->id, NULL, NULL, &rc);
     return app_check((unsigned)rc, "clCreateContext");
 }

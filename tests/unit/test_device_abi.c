@@ -56,11 +56,6 @@ NVRTC_FUNCTIONS(X)
 _Static_assert(sizeof(cl_int) == 4 && (cl_int)-1 < 0, "cl_int");
 _Static_assert(sizeof(cl_uint) == 4 && (cl_uint)-1 > 0, "cl_uint");
 _Static_assert(sizeof(cl_ulong) == 8 && (cl_ulong)-1 > 0, "cl_ulong");
-_Static_assert(sizeof(cl_bool) == 4 && sizeof(cl_bitfield) == 8, "cl_bool, cl_bitfield");
-_Static_assert(sizeof(cl_device_type) == 8 && sizeof(cl_mem_flags) == 8 && sizeof(cl_command_queue_properties) == 8, "bit fields");
-_Static_assert(sizeof(cl_device_info) == 4 && sizeof(cl_program_info) == 4 && sizeof(cl_kernel_info) == 4, "names of facts");
-_Static_assert(sizeof(cl_command_queue_info) == 4 && sizeof(cl_mem_info) == 4 && sizeof(cl_kernel_arg_info) == 4, "names of facts");
-_Static_assert(sizeof(cl_context_properties) == sizeof(intptr_t), "cl_context_properties");
 _Static_assert(sizeof(cl_buffer_region) == 2 * sizeof(size_t) && offsetof(cl_buffer_region, size) == sizeof(size_t),
                "cl_buffer_region");
 
