@@ -23,14 +23,13 @@ struct karg {
     int size;
 };
 
-/* One launch of a kernel for the compiler to try, if that pays (see `compile`). */
+/* One launch of a kernel for the compiler to try, if that pays (see `compile`). Buffers are made, of `room` bytes and zeroed. A buffer's
+ * `index` is its number: launches share buffers by it, as one may read what another wrote. */
 struct warm_launch {
     const char *kernel;
     struct geometry geometry;
-    int nargs;
-    const struct karg *args;     /* memory is null for buffers here: */
-    const int64_t *buffer_bytes; /* > 0: a buffer of that size is made, zeroed; 0: a scalar */
-    const int *buffer;           /* its number, 0..MAX_KARGS-1: launches share buffers by it, as one may read what another wrote */
+    int nparams;
+    struct guest_param params[GUEST_PARAMS];
 };
 
 struct compile_job {

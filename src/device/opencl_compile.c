@@ -99,24 +99,18 @@ static int trial_buffer(struct trial *t, int i, int64_t bytes, struct err *err)
 /* One block of the launch, on scratch buffers; of a grid that PoCL compiles as a large one, as many as make it large. */
 static int trial_launch(struct trial *t, const struct warm_launch *w, struct err *err)
 {
-    struct guest_param params[MAX_KARGS];
-    struct guest_launch l = { .shared = (unsigned)w->geometry.shared, .nparams = w->nargs, .params = params };
+    struct guest_launch l = { .shared = (unsigned)w->geometry.shared, .nparams = w->nparams, .params = w->params };
     const struct guest_work work = { .nlaunches = 1, .launches = &l };
     struct guest *guest = (struct guest *)t->g;
     int rc = check_launch(&guest->spec, &w->geometry, guest->spec.max_shared, NULL, 0, err);
-    for (int i = 0; i < w->nargs && !rc; i++) {
-        params[i] = (struct guest_param){ .kind = GUEST_VALUE, .bytes = w->args[i].size };
-        memcpy(params[i].value, w->args[i].bytes, sizeof w->args[i].bytes);
-        if (w->buffer_bytes[i] > 0) {
-            params[i] = (struct guest_param){ .kind = GUEST_BUFFER, .index = w->buffer[i] };
-            rc = trial_buffer(t, w->buffer[i], w->buffer_bytes[i], err);
-        }
-    }
+    for (int i = 0; i < w->nparams && !rc; i++)
+        if (w->params[i].kind == GUEST_BUFFER)
+            rc = trial_buffer(t, w->params[i].index, w->params[i].room, err);
     for (int i = 0; i < 3; i++) {
         l.grid[i] = w->geometry.grid[i] >= LARGE_GRID ? LARGE_GRID : 1;
         l.block[i] = (unsigned)w->geometry.block[i];
     }
-    return rc ?: guest_function(guest, &t->code, w->kernel, w->geometry.shared, params, w->nargs, &l.function, NULL, err)
+    return rc ?: guest_function(guest, &t->code, w->kernel, w->geometry.shared, w->params, w->nparams, &l.function, NULL, err)
         ?: opencl_backend.launch(guest, NULL, &work, t->inside, NULL, err)
         ?: OPENCL(err, clFinish, t->g->queue);
 }

@@ -17,12 +17,8 @@ struct compiling {
     char basis[HASH_HEX]; /* of all keys */
     struct buf source, binary, portable;
     struct plans plans;
-    struct { /* launches to try: buffers have a size, values a value */
-        struct warm_launch launches[MAX_LAUNCHES];
-        struct karg args[MAX_LAUNCHES][2 * MAX_ARGS];
-        int64_t bytes[MAX_LAUNCHES][2 * MAX_ARGS];
-        int n;
-    } trial;
+    struct warm_launch launches[MAX_LAUNCHES];
+    int nlaunches;
 };
 
 /* Whatever fails here is no configuration's fault. */
@@ -64,24 +60,24 @@ static int make_trial(struct compiling *w, const struct config *config, struct e
     if (rc)
         return rc;
     plan_slots(plan, &t->problem, t->row, &t->dev, config, vals);
-    w->trial.n = v ? v->nlaunches : 1;
-    for (int i = 0; !rc && i < w->trial.n; i++) {
+    w->nlaunches = v ? v->nlaunches : 1;
+    for (int i = 0; !rc && i < w->nlaunches; i++) {
         const struct launch *l = v ? &v->launches[i] : &t->op->reference;
-        struct warm_launch *warm = &w->trial.launches[i];
-        struct karg *args = w->trial.args[i];
-        int64_t *bytes = w->trial.bytes[i];
-        *warm =
-            (struct warm_launch){ .kernel = l->kernel, .nargs = l->nargs, .args = args, .buffer_bytes = bytes, .buffer = l->args };
+        struct warm_launch *warm = &w->launches[i];
+        warm->kernel = l->kernel;
+        warm->nparams = l->nargs;
         rc = plan_geometry(plan, i, vals, &warm->geometry, err);
         for (int a = 0; !rc && a < l->nargs; a++) {
+            struct guest_param *p = &warm->params[a];
             int arg = l->args[a], nop = t->op->nargs;
-            bytes[a] = args[a].size = 0;
+            bool value = arg < nop && t->op->args[arg].kind == ARG_VALUE;
+            *p = (struct guest_param){ .kind = value ? GUEST_VALUE : GUEST_BUFFER, .index = arg };
             if (arg >= nop)
-                rc = plan_workspace_bytes(plan, arg - nop, vals, &bytes[a], err);
-            else if (t->op->args[arg].kind == ARG_VALUE)
-                rc = plan_arg_value(plan, arg, vals, args[a].bytes, &args[a].size, err);
+                rc = plan_workspace_bytes(plan, arg - nop, vals, &p->room, err);
+            else if (value)
+                rc = plan_arg_value(plan, arg, vals, p->value, &p->bytes, err);
             else
-                rc = plan_arg_bytes(plan, arg, vals, &bytes[a], err);
+                rc = plan_arg_bytes(plan, arg, vals, &p->room, err);
         }
     }
     return rc;
@@ -97,8 +93,8 @@ static int compile_source(struct compiling *w, const struct config *config, bool
     char arch[sizeof t->dev.arch + 2];
     int rc = buf_check(&w->source, &why) ?: make_trial(w, config, &why);
     struct compile_job job = { .source = w->source.data,
-                               .nlaunches = try_it ? w->trial.n : 0,
-                               .launches = w->trial.launches,
+                               .nlaunches = try_it ? w->nlaunches : 0,
+                               .launches = w->launches,
                                .warming = child_alive,
                                .warming_arg = w->c };
     if (config && t->op->variants[config->variant].requires.arch_specific) {

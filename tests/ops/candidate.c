@@ -7,32 +7,29 @@
 #include "source/source.h"
 
 /* The launches as a compiler tries them: buffers by their size. */
-struct trial {
-    struct warm_launch launches[MAX_LAUNCHES];
-    struct karg args[MAX_LAUNCHES][2 * MAX_ARGS];
-    int64_t bytes[MAX_LAUNCHES][2 * MAX_ARGS];
-};
-
-static int make_trial(const struct candidate *c, const struct problem *problem, struct trial *t, struct err *err)
+static int make_trial(const struct candidate *c, const struct problem *problem, struct warm_launch *launches, struct err *err)
 {
     struct val slots[MAX_SLOTS];
     plan_slots(c->plan, problem, c->row, &c->session->spec, c->config, slots);
     int rc = 0;
     for (int i = 0; !rc && i < c->nlaunches; i++) {
         const struct launch *l = &c->launches[i];
-        struct warm_launch *w = &t->launches[i];
-        *w = (struct warm_launch){
-            .kernel = l->kernel, .nargs = l->nargs, .args = t->args[i], .buffer_bytes = t->bytes[i], .buffer = l->args
-        };
+        struct warm_launch *w = &launches[i];
+        w->kernel = l->kernel;
+        w->nparams = l->nargs;
         rc = plan_geometry(c->plan, i, slots, &w->geometry, err);
         for (int a = 0; !rc && a < l->nargs; a++) {
             int arg = l->args[a], work = arg - c->op->nargs;
-            if (work >= 0)
-                rc = plan_workspace_bytes(c->plan, work, slots, &t->bytes[i][a], err);
-            else if (c->op->args[arg].kind == ARG_VALUE)
-                rc = plan_arg_value(c->plan, arg, slots, t->args[i][a].bytes, &t->args[i][a].size, err);
-            else
-                rc = plan_arg_bytes(c->plan, arg, slots, &t->bytes[i][a], err);
+            struct guest_param *p = &w->params[a];
+            *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = arg };
+            if (work >= 0) {
+                rc = plan_workspace_bytes(c->plan, work, slots, &p->room, err);
+            } else if (c->op->args[arg].kind == ARG_VALUE) {
+                p->kind = GUEST_VALUE;
+                rc = plan_arg_value(c->plan, arg, slots, p->value, &p->bytes, err);
+            } else {
+                rc = plan_arg_bytes(c->plan, arg, slots, &p->room, err);
+            }
         }
     }
     return rc;
@@ -40,13 +37,13 @@ static int make_trial(const struct candidate *c, const struct problem *problem, 
 
 static int compile(const struct candidate *c, const struct problem *first, struct buf *binary, struct err *err)
 {
-    struct trial *trial = mem_zalloc(sizeof *trial);
+    struct warm_launch *trial = mem_array(MAX_LAUNCHES, sizeof *trial);
     struct buf source = { 0 }, log = { 0 };
     char arch[sizeof c->session->spec.arch + 2];
     int rc = (trial ? make_trial(c, first, trial, err) : err_nomem(err))
                  ?: source_render(c->op, c->config, c->row, &c->session->spec, &source, err);
     if (!rc) {
-        struct compile_job job = { .source = source.data, .nlaunches = c->nlaunches, .launches = trial->launches };
+        struct compile_job job = { .source = source.data, .nlaunches = c->nlaunches, .launches = trial };
         if (c->config && c->op->variants[c->config->variant].requires.arch_specific) {
             snprintf(arch, sizeof arch, "%sa", c->session->spec.arch);
             job.arch = arch;
@@ -103,8 +100,7 @@ static int make_workspaces(struct ready *r, const struct val *slots, struct err 
     int rc = 0;
     for (int i = 0; !rc && r->variant && i < r->variant->nworkspaces; i++) {
         int64_t bytes;
-        rc = plan_workspace_bytes(r->c->plan, i, slots, &bytes, err)
-                 ?: guarded_alloc(r->c->session, bytes, &r->work[i], err);
+        rc = plan_workspace_bytes(r->c->plan, i, slots, &bytes, err) ?: guarded_alloc(r->c->session, bytes, &r->work[i], err);
     }
     return rc;
 }

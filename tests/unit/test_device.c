@@ -437,18 +437,24 @@ static void trial_launches(void **state)
     struct fixture *f = take(state);
     struct buf binary = { 0 }, log = { 0 }, source = { 0 };
     dialect(f->spec.backend, f->spec.fp64, &source);
-    int64_t bytes[] = { 4096, 4096, 0 };
-    struct karg args[] = { { 0 }, { 0 }, number(1024) };
-    const int numbers[] = { 0, 1, 2 };
+    struct karg count = number(1024);
     struct geometry g = { .grid = { 16, 1, 1 }, .block = { 64, 1, 1 }, .shared = 256 }, large = g, bad = g;
     large.grid[0] = 100000;
     bad.block[0] = f->spec.max_threads + 1;
-    const struct warm_launch launches[] = {
-        { .kernel = "halves", .geometry = g, .nargs = 3, .args = args, .buffer_bytes = bytes, .buffer = numbers },
-        { .kernel = "halves", .geometry = large, .nargs = 3, .args = args, .buffer_bytes = bytes, .buffer = numbers },
-        { .kernel = "halves", .geometry = bad, .nargs = 3, .args = args, .buffer_bytes = bytes, .buffer = numbers },
-        { .kernel = "absent", .geometry = g, .nargs = 3, .args = args, .buffer_bytes = bytes, .buffer = numbers },
+    struct warm_launch launches[] = {
+        { .kernel = "halves", .geometry = g },
+        { .kernel = "halves", .geometry = large },
+        { .kernel = "halves", .geometry = bad },
+        { .kernel = "absent", .geometry = g },
     };
+    for (int i = 0; i < 4; i++) {
+        struct guest_param *p = launches[i].params;
+        launches[i].nparams = 3;
+        p[0] = (struct guest_param){ .kind = GUEST_BUFFER, .index = 0, .room = 4096 };
+        p[1] = (struct guest_param){ .kind = GUEST_BUFFER, .index = 1, .room = 4096 };
+        p[2] = (struct guest_param){ .kind = GUEST_VALUE, .index = 2, .bytes = count.size };
+        memcpy(p[2].value, count.bytes, sizeof count.bytes);
+    }
     int calls = 0;
     struct compile_job job = {
         .source = source.data, .nlaunches = 4, .launches = launches, .warming = count_call, .warming_arg = &calls
