@@ -62,10 +62,9 @@ const struct cuda_api *cuda_api(struct err *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_driver);
-    if (!driver_err.code)
-        return &libcuda;
-    err_set(err, driver_err.code, "%s", driver_err.msg);
-    return NULL;
+    if (driver_err.code && err)
+        *err = driver_err;
+    return driver_err.code ? NULL : &libcuda;
 }
 
 /* A library of this name in the folders that match $variable/rest (variable null: rest alone); the last folder, so the newest, first. */
@@ -138,10 +137,9 @@ const struct nvrtc_api *nvrtc_api(struct err *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_nvrtc);
-    if (!nvrtc_err.code)
-        return &libnvrtc;
-    err_set(err, nvrtc_err.code, "%s", nvrtc_err.msg);
-    return NULL;
+    if (nvrtc_err.code && err)
+        *err = nvrtc_err;
+    return nvrtc_err.code ? NULL : &libnvrtc;
 }
 
 static struct nvml_api libnvml;
