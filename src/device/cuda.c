@@ -1,5 +1,4 @@
-/* Launching in a CUDA context: an application's, or our own. Code is loaded as a library of the driver's if it has them (12.0), else as
- * a module.
+/* Launching in a CUDA context: an application's, or our own.
  *
  * The driver may read freed memory when it is handed a context that was destroyed. So nothing here touches the context's handle unless
  * it is the calling thread's current one, which the driver vouches for; or the device's primary one, which is retained. */
@@ -41,7 +40,7 @@ static int enter(const struct cuda_context *g, bool *pushed, struct err *err)
     *pushed = current != g->context;
     if (!rc && *pushed)
         rc = g->primary ? CUDA(err, cuCtxPushCurrent_v2, g->context) : not_current(current, "", err);
-    if (rc || g->own || id_of(g->context) == g->id)
+    if (rc || id_of(g->context) == g->id)
         return rc;
     leave(*pushed);
     return err_set(err, ERR_DEVICE, "the context was destroyed: attach to the new one");
@@ -99,80 +98,37 @@ static void cuda_close(struct guest *guest)
         libcuda.cuDevicePrimaryCtxRelease_v2(g->device);
 }
 
-/* The context is current. */
-static int load_module(const void *image, CUmodule *out, struct err *err)
-{
-    char log[512] = "";
-    CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
-    void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
-    int rc = CUDA(err, cuModuleLoadDataEx, out, image, 2, options, values);
-    if (rc && *log && err)
-        rc = err_set(err, rc, "%s: %s", err->msg, log);
-    return rc;
-}
-
-static bool has_libraries(const struct cuda_context *g)
-{
-    return !g->own && libcuda.cuLibraryLoadData && libcuda.cuLibraryUnload && libcuda.cuLibraryGetKernel &&
-           libcuda.cuKernelGetFunction;
-}
-
 static int cuda_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code *code,
                      struct err *err)
 {
-    struct cuda_context *g = (struct cuda_context *)guest;
-    CUlibrary library;
-    CUmodule module;
+    CUmodule module = NULL;
+    char log[512] = ""; /* why the driver refuses PTX */
+    CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
     bool ptx, pushed;
     int rc = cuda_image_check(image, bytes, format, &ptx, err);
     char *text = !rc && ptx ? mem_strndup(image, bytes) : NULL;
     if (!rc && ptx && !text)
         rc = err_nomem(err);
-    rc = rc ?: enter(g, &pushed, err);
-    if (rc)
-        goto out;
-    if (has_libraries(g)) {
-        rc = CUDA(err, cuLibraryLoadData, &library, ptx ? text : image, NULL, NULL, 0, NULL, NULL, 0);
-        code->program = rc ? NULL : library;
-    } else {
-        rc = load_module(ptx ? text : image, &module, err);
-        code->program = rc ? NULL : module;
+    rc = rc ?: enter((struct cuda_context *)guest, &pushed, err);
+    if (!rc) {
+        rc = CUDA(err, cuModuleLoadDataEx, &module, ptx ? text : image, 2, options, values);
+        if (rc && *log && err)
+            err_set(err, rc, "%s: %s", err->msg, log);
+        leave(pushed);
     }
-    leave(pushed);
-out:
+    code->program = module;
     mem_free(text);
     return rc;
 }
 
 static void cuda_unload(struct guest *guest, struct guest_code *code)
 {
-    const struct cuda_context *g = (struct cuda_context *)guest;
     bool pushed;
-    if (enter(g, &pushed, NULL))
+    if (enter((struct cuda_context *)guest, &pushed, NULL))
         return;
-    if (has_libraries(g))
-        libcuda.cuLibraryUnload(code->program);
-    else
-        libcuda.cuModuleUnload(code->program);
+    libcuda.cuModuleUnload(code->program);
     leave(pushed);
-}
-
-/* A function of this context, from a library too: launching the library's kernel itself takes the driver 1.4% longer. */
-static int find_function(const struct cuda_context *g, const struct guest_code *code, const char *name, CUfunction *out,
-                         struct err *err)
-{
-    bool library = has_libraries(g);
-    CUkernel kernel = NULL;
-    CUresult result =
-        library ? libcuda.cuLibraryGetKernel(&kernel, code->program, name) : libcuda.cuModuleGetFunction(out, code->program, name);
-    if (result == CUDA_ERROR_NOT_FOUND)
-        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
-    int rc = cuda_check(result, err, library ? "cuLibraryGetKernel" : "cuModuleGetFunction");
-    if (library)
-        rc = rc ?: CUDA(err, cuKernelGetFunction, out, kernel);
-    if (libcuda.cuFuncLoad)
-        rc = rc ?: CUDA(err, cuFuncLoad, *out);
-    return rc;
 }
 
 /* A launch with too few parameters would make the driver read past the end of our list, so they are held against the kernel's, if the
@@ -238,7 +194,11 @@ static int cuda_function(struct guest *guest, struct guest_code *code, const cha
     if (rc)
         return rc;
     pthread_mutex_lock(&guest->lock);
-    rc = find_function(g, code, name, &function, err);
+    CUresult result = libcuda.cuModuleGetFunction(&function, code->program, name);
+    rc = result == CUDA_ERROR_NOT_FOUND ? err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name)
+                                        : cuda_check(result, err, "cuModuleGetFunction");
+    if (libcuda.cuFuncLoad)
+        rc = rc ?: CUDA(err, cuFuncLoad, function);
     if (params)
         rc = rc ?: check_params(function, params, nparams, err);
     if (resources)

@@ -19,8 +19,6 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
-typedef struct CUlib_st *CUlibrary;
-typedef struct CUkern_st *CUkernel;
 typedef struct _nvrtcProgram *nvrtcProgram;
 
 #define CUDA_CONSTANTS(X)                                                                                                          \
@@ -66,7 +64,6 @@ typedef unsigned int CUresult; /* enumerations: as wide as an unsigned int */
 typedef unsigned int CUdevice_attribute;
 typedef unsigned int CUfunction_attribute;
 typedef unsigned int CUjit_option;
-typedef unsigned int CUlibraryOption;
 typedef unsigned int nvrtcResult;
 typedef struct CUuuid_st {
     char bytes[16];
@@ -123,16 +120,11 @@ enum { CUDA_CONSTANTS(X) };
     X(cuEventElapsedTime, (float *ms, CUevent start, CUevent end))
 
 /* Null if the driver is older: cuDeviceGetUuid_v2 (11.4) tells a MIG slice's own UUID, cuCtxGetId (12.0) tells a context from
- * another at the same address, libraries (12.0) outlive contexts, cuFuncGetParamInfo (12.4) counts a kernel's parameters, cuFuncLoad
- * (12.4) loads it before its first launch. */
+ * another at the same address, cuFuncGetParamInfo (12.4) counts a kernel's parameters, cuFuncLoad (12.4) loads it before its first
+ * launch. */
 #define CUDA_OPTIONAL_FUNCTIONS(X)                                                                                                 \
     X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                                                        \
     X(cuCtxGetId, (CUcontext context, unsigned long long *id))                                                                     \
-    X(cuLibraryLoadData, (CUlibrary * library, const void *image, CUjit_option *jit_options, void **jit_values, unsigned int njit, \
-                          CUlibraryOption *options, void **values, unsigned int n))                                                \
-    X(cuLibraryUnload, (CUlibrary library))                                                                                        \
-    X(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const char *name))                                                \
-    X(cuKernelGetFunction, (CUfunction * function, CUkernel kernel))                                                               \
     X(cuFuncLoad, (CUfunction function))                                                                                           \
     X(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t * offset, size_t * size))
 

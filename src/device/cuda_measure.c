@@ -43,8 +43,6 @@ static int open_guest(struct device *d, struct err *err)
         return rc;
     rc = guest_open(&cuda_backend, context, &spec, &d->guest, err);
     libcuda.cuDevicePrimaryCtxRelease_v2(handle); /* the guest has retained it */
-    if (!rc)
-        of(d)->own = true;
     return rc;
 }
 

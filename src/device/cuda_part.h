@@ -26,7 +26,6 @@ struct cuda_context {
     unsigned long long id; /* the context's: another may get its address later. 0 if the driver does not tell */
     bool pools;            /* memory can be allocated in stream order */
     /* Of a device of ours: */
-    bool own;                    /* its kernels are modules, which tell why the driver refuses PTX */
     CUevent spans[MAX_SPANS][2]; /* begin and end: made when first used */
     void *nvml;                  /* the management library's handle; null until clocks are asked for */
 };

@@ -30,7 +30,6 @@
 _Static_assert(sizeof(CUresult) == sizeof(unsigned) && sizeof(CUdevice_attribute) == sizeof(unsigned), "width of enumerations");
 _Static_assert(sizeof(CUfunction_attribute) == sizeof(unsigned) && sizeof(CUjit_option) == sizeof(unsigned),
                "width of enumerations");
-_Static_assert(sizeof(CUlibraryOption) == sizeof(unsigned), "width of enumerations");
 _Static_assert(sizeof(nvrtcResult) == sizeof(unsigned), "width of enumerations");
 _Static_assert(sizeof(CUuuid) == 16 && _Alignof(CUuuid) == 1 && sizeof((CUuuid){ { 0 } }.bytes) == 16, "CUuuid");
 
