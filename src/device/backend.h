@@ -1,8 +1,8 @@
-/* A backend: CUDA, OpenCL, and for tests a pretend device. What is particular to it is a row of data; what it does in the context of
- * an application, which may be our own (see device.h), is a few functions beside. docs/ARCHITECTURE.md tells how to add one.
+/* A backend: CUDA, OpenCL, and for tests a pretend device. It is a row of data, and a few functions that work in somebody's context: an
+ * application's, or one of our own (see device.h). docs/ARCHITECTURE.md tells how to add one.
  *
- * Every call may come from any thread. Calls leave the thread's current context as they found it. Failures are codes with a line:
- * ERR_UNSUPPORTED if the driver refuses (an image of another architecture, say), ERR_DEVICE for the rest. */
+ * Every call may come from any thread, and leaves the thread's current context as it found it. It fails with ERR_UNSUPPORTED if the
+ * driver refuses (an image of another architecture, say), and with ERR_DEVICE for other reasons of the driver's. */
 #ifndef DEVICE_BACKEND_H
 #define DEVICE_BACKEND_H
 
@@ -21,14 +21,14 @@
 struct guest {
     const struct backend *backend;
     struct devspec spec;
-    pthread_mutex_t lock; /* of the code below, and of what the backend says */
+    pthread_mutex_t lock; /* guards the list below, and what the backend's struct says */
     struct guest_code *codes;
 };
 
 /* Code loaded into it. */
 struct guest_code {
     struct guest_code *next;
-    struct arena *arena; /* for what lives as long as the code */
+    struct arena *arena; /* for what lives as long as the code (under the lock, if threads share the guest) */
     void *program;       /* the backend's, */
     void *functions;     /* and this */
 };
@@ -76,8 +76,8 @@ struct backend {
     bool pretend;         /* for tests: it is used only if it is asked for by name, and ships no tables */
     bool addresses;       /* buffers are addresses: their alignment and overlap can be checked */
 
-    /* A device as small as they come, but with room for every buffer: op scripts are tried on it. What is the same for all of the
-     * backend's devices is said here, too. */
+    /* The smallest device, but with room for every buffer: op scripts are tried on it. It also tells what is the same for all devices
+     * of the backend. */
     struct devspec sample;
 
     /* Lists what is present: fills up to max, returns how many there are (more than max: cut). No driver or no device is 0 with the
@@ -90,16 +90,16 @@ struct backend {
     /* handle: CUcontext, null for the current one; cl_command_queue, which is retained; of the pretend device an int *, its index,
      * null for 0. Describes the device in g->spec as list() does (uuid, index and driver too). */
     int (*open)(void *handle, struct guest *g, struct err *err);
-    /* Waits for what is in flight in the context, calls guest_unload_all and lets go of the context. With CUDA this needs a context that
-     * is primary or the calling thread's current one: the code in another stays there until that context ends. Null: nothing to do. */
+    /* Waits for the work in the context, calls guest_unload_all and gives the context back. CUDA can do so if the context is the primary
+     * one or the calling thread's current one; else the code stays until the context ends. Null: nothing to do. */
     void (*close)(struct guest *g);
     /* format: one of the two above; null: whichever the image is. An image of the wrong kind or damaged is refused, whatever its
      * bytes. */
     int (*load)(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code *code, struct err *err);
     void (*unload)(struct guest *g, struct guest_code *code); /* null: nothing to do */
     /* What a launch names: lives as long as the code. Each call gives one that is ready to launch, with nothing left to be loaded.
-     * params: as the launch will give them, GUEST_PARAMS at most, checked if the driver tells what the kernel takes; null: not known yet,
-     * and what is given is not to be launched. resources may be null. */
+     * params: those of the launch, GUEST_PARAMS at most, checked if the driver tells what the kernel takes; null: they are not known yet,
+     * and the function must not be launched. resources may be null. */
     int (*function)(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
                     const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err);
     /* The driver's own handle of a function: CUfunction, cl_kernel. Null: the function itself. */
@@ -115,13 +115,13 @@ struct backend {
     const struct backend_measuring *measuring;
 };
 
-/* A backend's calls above, with the lists that they share. */
+/* The backend's calls of these names, and what they have in common: the list of code, and checks. */
 int guest_open(const struct backend *b, void *handle, struct devspec *spec, struct guest **out, struct err *err);
 void guest_close(struct guest *g); /* null is fine */
 /* In a child process after a fork, instead of close: frees memory, touches no driver and takes no lock. Null is fine. */
 void guest_forget(struct guest *g);
 int guest_load(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code **out, struct err *err);
-/* For code that is not wanted until close; nothing of it may be in flight. Null is fine. */
+/* Nothing of the code may be in flight. Null is fine; close unloads what is left. */
 void guest_unload(struct guest *g, struct guest_code *code);
 void guest_unload_all(struct guest *g);
 int guest_function(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
