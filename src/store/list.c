@@ -73,7 +73,7 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried 
 
 int store_has_results(struct store *s, bool *has, struct err *err)
 {
-    return sql_row(s, err,
+    return sql_run(s, err,
                    "SELECT EXISTS (SELECT 1 FROM measurement) OR EXISTS (SELECT 1 FROM wanted) OR "
                    "EXISTS (SELECT 1 FROM tuned WHERE role = 'winner') AS results",
                    ":f", has);
@@ -103,7 +103,7 @@ int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg,
 
 int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err *err)
 {
-    return sql_row(s, err,
+    return sql_run(s, err,
                    "SELECT count(*) AS stale FROM op JOIN problem ON problem.op = op.id JOIN tuned ON tuned.problem = problem.id "
                    "WHERE op.name = ? AND op.current = 0 AND tuned.verified = 1",
                    "t:j", op, n);

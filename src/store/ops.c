@@ -73,7 +73,7 @@ int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
     rc = rc ?: buf_check(&interface, err) ?: buf_check(&variants, err);
     rc = rc ?: sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND hash != ? AND current = 1", "tt", op->name, hash);
     rc = rc
-             ?: sql_row(s, err,
+             ?: sql_run(s, err,
                         "INSERT INTO op (name, hash, contract, current, interface, variants) VALUES (?, ?, ?, 1, ?, ?) "
                         "ON CONFLICT (name, hash) DO UPDATE SET current = 1, interface = excluded.interface, "
                         "variants = excluded.variants RETURNING id",

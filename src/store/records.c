@@ -27,10 +27,10 @@ static int code_hash(const struct tuned *t, char hash[HASH_HEX], struct err *err
 static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct err *err)
 {
     char hash[HASH_HEX];
-    int rc = code_hash(t, hash, err) ?: sql_row(s, err, "SELECT id FROM code WHERE hash = ?", "t:i", hash, id);
+    int rc = code_hash(t, hash, err) ?: sql_run(s, err, "SELECT id FROM code WHERE hash = ?", "t:i", hash, id);
     if (rc != ERR_NOTFOUND)
         return rc;
-    return sql_row(s, err,
+    return sql_run(s, err,
                    "INSERT INTO code (hash, source, binary, format, arch, compiler, portable) VALUES (?, ?, ?, ?, ?, ?, ?) "
                    "RETURNING id",
                    "ttbttlt:i", hash, t->source, t->binary, t->binary_bytes, t->format, t->arch, t->compiler, t->portable, id);
@@ -84,7 +84,7 @@ int store_default(struct store *s, const struct devspec *dev, const struct op *o
 
 int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err)
 {
-    int rc = sql_row(s, err, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND verified = 1",
+    int rc = sql_run(s, err, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND verified = 1",
                      "T:kr", t, key, copy_ns);
     return rc == ERR_NOTFOUND ? err_set(err, rc, "%s: no winner yet", s->path) : rc;
 }

@@ -255,9 +255,10 @@ static void take_column(struct query *q, char letter, int nullable, va_list *ap)
             *va_arg(*ap, const char **) = take_text(q, texts[i].max, texts[i].flags | nullable);
 }
 
-void row_take(struct query *q, const char *columns, va_list *ap)
+const char *row_take(struct query *q, const char *columns, va_list *ap)
 {
     q->bad = NULL;
     for (; *columns; columns++)
         take_column(q, (char)tolower(*columns), isupper(*columns) ? NULLABLE : 0, ap);
+    return q->bad;
 }

@@ -97,40 +97,32 @@ void store_bound(struct store *s)
     sqlite3_progress_handler(s->db, STEPS_AT_ONCE, count_steps, s);
 }
 
-/* The compiled statement for a literal, unless it is on its way already: then another one. */
-static sqlite3_stmt *cached(struct store *s, const char *sql, bool *own)
-{
-    *own = true;
-    for (int i = 0; i < s->ncached; i++) {
-        if (s->cached[i].sql != sql)
-            continue;
-        *own = sqlite3_stmt_busy(s->cached[i].stmt);
-        return *own ? NULL : s->cached[i].stmt;
-    }
-    return NULL;
-}
-
+/* The compiled statement for a literal; another one if that is on its way already. */
 static int compile(struct query *q, const char *sql)
 {
     struct store *s = q->store;
-    int rc = 0;
+    int rc = 0, i = 0;
     if (!s->active) {
         s->steps = 0;
         rc = s->older ? older_left(s, q->err) : 0;
     }
-    q->stmt = rc ? NULL : cached(s, sql, &q->own);
-    if (rc || q->stmt)
+    if (rc)
         return rc;
+    while (i < s->ncached && s->cached[i].sql != sql)
+        i++;
+    bool known = i < s->ncached;
+    if (known && !sqlite3_stmt_busy(s->cached[i].stmt)) {
+        q->stmt = s->cached[i].stmt;
+        return 0;
+    }
     int code = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &q->stmt, NULL);
     if (code)
         return store_failed(s, code, q->err);
-    bool known = false;
-    for (int i = 0; i < s->ncached; i++)
-        known = known || s->cached[i].sql == sql;
-    if (!known && s->ncached < MAX_CACHED) {
-        s->cached[s->ncached].sql = sql;
-        s->cached[s->ncached++].stmt = q->stmt;
-        q->own = false;
+    q->own = known || i == MAX_CACHED;
+    if (!q->own) {
+        s->cached[i].sql = sql;
+        s->cached[i].stmt = q->stmt;
+        s->ncached++;
     }
     return 0;
 }
@@ -153,7 +145,7 @@ int query_end(struct query *q)
 /* Returns the letters of the columns, which follow a colon. */
 static const char *begin(struct query *q, struct store *s, struct err *err, const char *sql, const char *values, va_list *ap)
 {
-    *q = (struct query){ .store = s, .err = err, .own = true };
+    *q = (struct query){ .store = s, .err = err };
     q->rc = compile(q, sql);
     s->active += q->stmt != NULL;
     for (; !q->rc && *values && *values != ':'; values++)
@@ -178,27 +170,27 @@ bool query_step(struct query *q)
     return code == SQLITE_ROW;
 }
 
-static bool fine(struct query *q)
-{
-    if (q->bad && !q->rc)
-        q->rc = store_damaged(q->store, q->err, "column %s holds what cutune would not have written", q->bad);
-    return !q->rc;
-}
-
 int query_damaged(struct query *q, const char *column)
 {
-    q->bad = column;
-    fine(q);
+    q->rc = q->rc ?: store_damaged(q->store, q->err, "column %s holds what cutune would not have written", column);
     return q->rc;
+}
+
+static bool take(struct query *q, const char *columns, va_list *ap)
+{
+    const char *bad = row_take(q, columns, ap);
+    if (bad)
+        query_damaged(q, bad);
+    return !q->rc;
 }
 
 bool query_take(struct query *q, const char *columns, ...)
 {
     va_list ap;
     va_start(ap, columns);
-    row_take(q, columns, &ap);
+    bool fine = take(q, columns, &ap);
     va_end(ap);
-    return fine(q);
+    return fine;
 }
 
 bool query_good_row(struct query *q, const char *columns, ...)
@@ -206,9 +198,9 @@ bool query_good_row(struct query *q, const char *columns, ...)
     va_list ap;
     while (query_step(q)) {
         va_start(ap, columns);
-        row_take(q, columns, &ap);
+        bool bad = row_take(q, columns, &ap);
         va_end(ap);
-        if (q->rc || !q->bad)
+        if (q->rc || !bad)
             return !q->rc;
         q->store->left_out++;
     }
@@ -229,46 +221,33 @@ int store_left_out(struct store *s)
 
 /* ---- whole statements */
 
-static int run(struct store *s, struct err *err, const char *sql, const char *values, va_list *ap)
+static int run(struct store *s, struct err *err, const char *sql, const char *letters, va_list *ap)
 {
     struct query q;
-    begin(&q, s, err, sql, values, ap);
-    query_step(&q);
-    return query_end(&q);
-}
-
-int sql_run(struct store *s, struct err *err, const char *sql, const char *values, ...)
-{
-    va_list ap;
-    va_start(ap, values);
-    int rc = run(s, err, sql, values, &ap);
-    va_end(ap);
-    return rc;
-}
-
-int sql_write(struct store *s, struct err *err, const char *sql, const char *values, ...)
-{
-    va_list ap;
-    va_start(ap, values);
-    int rc = write_end(s, write_begin(s, err) ?: run(s, err, sql, values, &ap), err);
-    va_end(ap);
-    return rc;
-}
-
-int sql_row(struct store *s, struct err *err, const char *sql, const char *values_and_columns, ...)
-{
-    struct query q;
-    va_list ap;
-    va_start(ap, values_and_columns);
-    const char *columns = begin(&q, s, err, sql, values_and_columns, &ap);
-    if (query_step(&q)) {
-        row_take(&q, columns, &ap);
-        fine(&q);
-    } else if (!q.rc) {
+    const char *columns = begin(&q, s, err, sql, letters, ap);
+    if (query_step(&q))
+        take(&q, columns, ap);
+    else if (*columns && !q.rc)
         q.rc = err_set(err, ERR_NOTFOUND, "%s: no such row", s->path);
-    }
-    va_end(ap);
     return query_end(&q);
+}
+
+int sql_run(struct store *s, struct err *err, const char *sql, const char *letters, ...)
+{
+    va_list ap;
+    va_start(ap, letters);
+    int rc = run(s, err, sql, letters, &ap);
+    va_end(ap);
+    return rc;
+}
+
+int sql_write(struct store *s, struct err *err, const char *sql, const char *letters, ...)
+{
+    va_list ap;
+    va_start(ap, letters);
+    int rc = write_end(s, write_begin(s, err) ?: run(s, err, sql, letters, &ap), err);
+    va_end(ap);
+    return rc;
 }
 
 int write_begin(struct store *s, struct err *err)

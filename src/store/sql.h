@@ -71,17 +71,16 @@ bool query_step(struct query *q);
 bool query_take(struct query *q, const char *columns, ...);
 /* query_step and query_take in one, for rows of which a damaged one costs itself only: it is counted and left out. */
 bool query_good_row(struct query *q, const char *columns, ...);
-/* What the two forms of letters are made of: src/store/row.c. row_take leaves the first bad column in q->bad. */
+/* What the letters mean: src/store/row.c. row_take returns the name of the first column that is bad; null: none is. */
 void row_put(struct query *q, char letter, va_list *ap);
-void row_take(struct query *q, const char *columns, va_list *ap);
+const char *row_take(struct query *q, const char *columns, va_list *ap);
 /* The row is damaged for a reason of the caller's. */
 int query_damaged(struct query *q, const char *column);
 
-/* A whole statement that gives no rows, a letter for each value. sql_write: as a transaction of its own, if none is on its way. */
-int sql_run(struct store *s, struct err *err, const char *sql, const char *values, ...);
-int sql_write(struct store *s, struct err *err, const char *sql, const char *values, ...);
-/* A whole statement that gives one row of numbers and keys: "tt:ir" is two values, then two columns. ERR_NOTFOUND if there is no row. */
-int sql_row(struct store *s, struct err *err, const char *sql, const char *values_and_columns, ...);
+/* A whole statement: "ttr" is three values. Of one that gives a row of numbers and keys, a colon and its columns follow, "tt:ik"; then it
+ * is ERR_NOTFOUND if there is no row. sql_write is a transaction of its own, if none is on its way. */
+int sql_run(struct store *s, struct err *err, const char *sql, const char *letters, ...);
+int sql_write(struct store *s, struct err *err, const char *sql, const char *letters, ...);
 
 /* A column of the row is fine by itself and wrong with the others. */
 int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -4,21 +4,21 @@
 
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err)
 {
-    int rc = sql_row(s, err, "SELECT id FROM device WHERE " IS_DEVICE, "d:i", d, id);
+    int rc = sql_run(s, err, "SELECT id FROM device WHERE " IS_DEVICE, "d:i", d, id);
     if (rc != ERR_NOTFOUND)
         return rc;
-    return sql_row(s, err,
+    return sql_run(s, err,
                    "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
                    "d:i", d, id);
 }
 
 static int save_provenance(struct store *s, const struct devspec *d, int64_t device, int64_t *id, struct err *err)
 {
-    int rc = sql_row(s, err, "SELECT id FROM provenance WHERE device = ? AND uuid = ? AND driver = ? AND cutune = ?", "illt:i",
+    int rc = sql_run(s, err, "SELECT id FROM provenance WHERE device = ? AND uuid = ? AND driver = ? AND cutune = ?", "illt:i",
                      device, d->uuid, d->driver, CUTUNE_VERSION, id);
     if (rc != ERR_NOTFOUND)
         return rc;
-    return sql_row(s, err, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) RETURNING id", "illt:i",
+    return sql_run(s, err, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) RETURNING id", "illt:i",
                    device, d->uuid, d->driver, CUTUNE_VERSION, id);
 }
 
@@ -45,7 +45,7 @@ static int save_problem(struct store *s, int64_t op_id, const struct devspec *de
     problem_print(&sizes, op, prob);
     int rc = buf_check(&types, err) ?: buf_check(&sizes, err) ?: count_work(op, prob, row, dev, &bytes, &flops, err);
     rc = rc
-             ?: sql_row(s, err,
+             ?: sql_run(s, err,
                         "INSERT INTO problem (op, types, sizes, bytes, flops) VALUES (?, ?, ?, ?, ?) "
                         "ON CONFLICT DO UPDATE SET bytes = excluded.bytes, flops = excluded.flops RETURNING id",
                         "ittrr:i", op_id, buf_text(&types), buf_text(&sizes), bytes, flops, id);

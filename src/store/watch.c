@@ -22,7 +22,7 @@ bool store_replaced(const struct store *s)
 int store_generation(struct store *s, uint64_t *out, struct err *err)
 {
     int64_t version;
-    int rc = sql_row(s, err, "PRAGMA data_version", ":j", &version); /* moves with the commits of others, not with one's own */
+    int rc = sql_run(s, err, "PRAGMA data_version", ":j", &version); /* moves with the commits of others, not with one's own */
     if (!rc)
         *out = ((uint64_t)version + 1) << 32 | (uint32_t)sqlite3_total_changes(s->db);
     return rc;
