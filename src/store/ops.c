@@ -48,11 +48,14 @@ static int identity(const struct op *op, const char *contract, char hash[HASH_HE
     return rc;
 }
 
-/* What each variant was made of, as JSON. One that the op no longer has is not in it, so what was measured of that is stale. */
+/* What each variant was made of, as JSON; nothing for an op without variants. One that the op no longer has is not in it, so what was
+ * measured of that is stale. */
 static int list_variants(const struct op *op, struct buf *out, struct err *err)
 {
     char made[HASH_HEX];
     int rc = 0;
+    if (!op->nvariants)
+        return 0;
     buf_str(out, "{");
     for (int i = 0; !rc && i < op->nvariants; i++) {
         rc = variant_made(op, &op->variants[i], made, err);
@@ -66,19 +69,16 @@ static int list_variants(const struct op *op, struct buf *out, struct err *err)
  * which types there are, and the variants. */
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
 {
+    static const char insert[] =
+        "INSERT INTO op (name, hash, contract, current, interface, variants) VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (name, hash) "
+        "DO UPDATE SET current = 1, interface = excluded.interface, variants = excluded.variants RETURNING id";
     char contract[HASH_HEX], hash[HASH_HEX];
     struct buf interface = { 0 }, variants = { 0 };
     interface_put(&interface, op);
     int rc = op_contract(op, contract, err) ?: identity(op, contract, hash, err) ?: list_variants(op, &variants, err);
     rc = rc ?: buf_check(&interface, err) ?: buf_check(&variants, err);
     rc = rc ?: sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND hash != ? AND current = 1", "tt", op->name, hash);
-    rc = rc
-             ?: sql_run(s, err,
-                        "INSERT INTO op (name, hash, contract, current, interface, variants) VALUES (?, ?, ?, 1, ?, ?) "
-                        "ON CONFLICT (name, hash) DO UPDATE SET current = 1, interface = excluded.interface, "
-                        "variants = excluded.variants RETURNING id",
-                        "tttbt:i", op->name, hash, contract, interface.data, interface.len,
-                        op->nvariants ? buf_text(&variants) : NULL, id);
+    rc = rc ?: sql_run(s, err, insert, "tttbt:i", op->name, hash, contract, interface.data, interface.len, variants.data, id);
     buf_free(&interface);
     buf_free(&variants);
     return rc;

@@ -17,9 +17,8 @@ static int code_hash(const struct tuned *t, char hash[HASH_HEX], struct err *err
     buf_lstr(&b, t->compiler);
     if (t->portable) /* without it, as version 1 had it */
         buf_lstr(&b, t->portable);
+    hash_hex(buf_text(&b), b.len, hash);
     int rc = buf_check(&b, err);
-    if (!rc)
-        hash_hex(b.data, b.len, hash);
     buf_free(&b);
     return rc;
 }
@@ -45,19 +44,18 @@ int code_prune(struct store *s, struct err *err)
 static int save(struct store *s, const struct target *winner, int64_t op, const char *types, const char *backend,
                 const struct tuned *t, struct err *err)
 {
+    static const char insert[] =
+        "INSERT OR REPLACE INTO tuned (role, device, problem, cache, provenance, op, types, backend, rank, key, variant, config, "
+        "time_ns, copy_ns, code, verified, kernel, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+        "iif(?1 = 'default', ?9, NULL), ?, ?, ?, ?, ?, ?, ?, ?, " NOW ")";
     struct buf kernel = { 0 };
     int64_t code;
     op_put(&kernel, t->op);
     int rc = buf_check(&kernel, err) ?: save_code(s, t, &code, err);
-    rc = rc
-             ?: sql_run(s, err,
-                        "INSERT OR REPLACE INTO tuned (role, device, problem, cache, provenance, op, types, backend, rank, key, "
-                        "variant, config, time_ns, copy_ns, code, verified, kernel, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-                        "?8, iif(?1 = 'default', ?9, NULL), ?, ?, ?, ?, ?, ?, ?, ?, " NOW ")",
-                        "tToottnttt"
-                        "rrinb",
-                        winner ? "winner" : "default", winner, winner ? winner->provenance : 0, op, types, backend, t->rank, t->key,
-                        t->variant, t->json, t->time_ns, t->copy_ns, code, !t->unverified, kernel.data, kernel.len);
+    if (!rc)
+        rc = sql_run(s, err, insert, "tToottntttrrinb", winner ? "winner" : "default", winner, winner ? winner->provenance : 0, op,
+                     types, backend, t->rank, t->key, t->variant, t->json, t->time_ns, t->copy_ns, code, !t->unverified,
+                     kernel.data, kernel.len);
     buf_free(&kernel);
     return rc ?: code_prune(s, err); /* the replaced kernel's */
 }
@@ -69,14 +67,13 @@ int store_winner(struct store *s, const struct target *t, const struct tuned *k,
 
 int store_default(struct store *s, const struct devspec *dev, const struct op *op, int row, const struct tuned *k, struct err *err)
 {
+    static const char drop[] =
+        "DELETE FROM tuned WHERE op = ? AND types = ? AND backend = ? AND rank >= ?"; /* not in its list any more */
     struct buf types = { 0 };
     int64_t id;
     op_row_print(&types, op, row);
     int rc = buf_check(&types, err) ?: write_begin(s, err) ?: op_save(s, op, &id, err);
-    /* Those that the op's list no longer has go. */
-    rc = rc
-             ?: sql_run(s, err, "DELETE FROM tuned WHERE op = ? AND types = ? AND backend = ? AND rank >= ?", "ittn", id,
-                        buf_text(&types), dev->backend, op->ndefaults);
+    rc = rc ?: sql_run(s, err, drop, "ittn", id, buf_text(&types), dev->backend, op->ndefaults);
     rc = write_end(s, rc ?: save(s, NULL, id, buf_text(&types), dev->backend, k, err), err);
     buf_free(&types);
     return rc;
@@ -94,8 +91,7 @@ int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX]
 /* What take_tuned takes, of tuned left-joined to its code; or of the terms alone, without what is compiled. */
 #define ROW                                                                                                                        \
     "SELECT kernel, CASE role WHEN 'winner' THEN 0 WHEN 'default' THEN 1 END AS role, coalesce(rank, 0) AS rank, key, variant, "   \
-    "config, time_ns, "                                                                                                            \
-    "copy_ns, verified, created, "
+    "config, time_ns, copy_ns, verified, created, "
 #define WITH_CODE ROW "source, binary, format, arch, compiler, portable FROM tuned LEFT JOIN code ON code.id = tuned.code "
 #define WITHOUT_CODE                                                                                                               \
     ROW "'' AS source, NULL AS binary, NULL AS format, NULL AS arch, NULL AS compiler, NULL AS portable FROM tuned "

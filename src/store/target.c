@@ -39,16 +39,14 @@ static int count_work(const struct op *op, const struct problem *prob, int row, 
 static int save_problem(struct store *s, int64_t op_id, const struct devspec *dev, const struct op *op, const struct problem *prob,
                         int row, int64_t *id, struct err *err)
 {
+    static const char insert[] = "INSERT INTO problem (op, types, sizes, bytes, flops) VALUES (?, ?, ?, ?, ?) "
+                                 "ON CONFLICT DO UPDATE SET bytes = excluded.bytes, flops = excluded.flops RETURNING id";
     struct buf types = { 0 }, sizes = { 0 };
     double bytes = 0, flops = 0;
     op_row_print(&types, op, row);
     problem_print(&sizes, op, prob);
     int rc = buf_check(&types, err) ?: buf_check(&sizes, err) ?: count_work(op, prob, row, dev, &bytes, &flops, err);
-    rc = rc
-             ?: sql_run(s, err,
-                        "INSERT INTO problem (op, types, sizes, bytes, flops) VALUES (?, ?, ?, ?, ?) "
-                        "ON CONFLICT DO UPDATE SET bytes = excluded.bytes, flops = excluded.flops RETURNING id",
-                        "ittrr:i", op_id, buf_text(&types), buf_text(&sizes), bytes, flops, id);
+    rc = rc ?: sql_run(s, err, insert, "ittrr:i", op_id, buf_text(&types), buf_text(&sizes), bytes, flops, id);
     buf_free(&types);
     buf_free(&sizes);
     return rc;

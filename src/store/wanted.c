@@ -27,17 +27,16 @@ static int check(struct store *s, const char *op, const char *types, const char 
 int store_wanted_add(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
                      int64_t count, double time_ns, struct err *err)
 {
+    static const char insert[] =
+        "INSERT INTO wanted (device, op, types, sizes, count, time_ns, last) VALUES (?, ?, ?, ?, ?, ?, " NOW ") "
+        "ON CONFLICT DO UPDATE SET count = min(wanted.count + excluded.count, 1000000000000000000), "
+        "time_ns = iif(excluded.time_ns > 0, excluded.time_ns, wanted.time_ns), last = excluded.last";
     int64_t device;
     int rc = check(s, op, types, sizes, count, time_ns, err);
     if (rc)
         return rc;
     rc = write_begin(s, err) ?: device_save(s, dev, &device, err);
-    rc = rc
-             ?: sql_run(s, err,
-                        "INSERT INTO wanted (device, op, types, sizes, count, time_ns, last) VALUES (?, ?, ?, ?, ?, ?, " NOW ") "
-                        "ON CONFLICT DO UPDATE SET count = min(wanted.count + excluded.count, 1000000000000000000), "
-                        "time_ns = iif(excluded.time_ns > 0, excluded.time_ns, wanted.time_ns), last = excluded.last",
-                        "itttir", device, op, types, sizes, count, time_ns);
+    rc = rc ?: sql_run(s, err, insert, "itttir", device, op, types, sizes, count, time_ns);
     return write_end(s, rc, err);
 }
 
