@@ -231,7 +231,9 @@ static int take_default(void *arg, struct tuned *k)
     w.variant = k->variant;
     w.json = k->json;
     w.time_ns = k->time_ns;
-    return put_kernel(r, &w, k);
+    int rc = put_kernel(r, &w, k);
+    tuned_free(k);
+    return rc;
 }
 
 static int take_time(void *arg, const struct timed *t)

@@ -16,10 +16,6 @@ struct devspec {
     char mig[64];        /* the MIG slice, or "" */
     int multiprocessors; /* or OpenCL compute units */
     int64_t memory;      /* bytes */
-    /* For the record only. */
-    int index; /* the N of backend:N */
-    char uuid[64];
-    char driver[64];
     /* Limits and facts; expressions see some of them as device.NAME. */
     int cc;          /* CUDA compute capability * 10: 90; 0 elsewhere */
     int warp;        /* threads that run in step; 1 on a CPU */
@@ -34,6 +30,10 @@ struct devspec {
     bool shares_cores;  /* it is a CPU, so nothing may be compiled while it is timed */
     bool shared_driver; /* to compile for it takes the device's own driver in the process (OpenCL) */
     bool unordered;     /* nothing is promised of blocks: neither that they start in order, nor that all of a grid run at once */
+    /* For the record only. */
+    int index; /* the N of backend:N */
+    char uuid[64];
+    char driver[64];
 };
 
 /* The names that expressions know: device.backend device.cc device.warp device.l2 device.multiprocessors device.memory

@@ -14,69 +14,46 @@
 
 enum { MAX_CACHED = 64 << 20 };
 
-static char *copy_line(const char *s)
+static bool same_text(const char *a, const char *b)
 {
-    return s ? mem_strdup(s) : NULL;
+    return a && b ? !strcmp(a, b) : a == b;
 }
 
-int code_get(cutune_handle *h, const struct tuned *t, struct code **out, struct err *err)
+static bool same_code(const struct tuned *a, const struct tuned *b)
 {
-    struct buf all = { 0 };
-    char key[HASH_HEX];
-    buf_str(&all, t->source);
-    buf_lstr(&all, t->format);
-    buf_lstr(&all, t->arch);
-    buf_lstr(&all, t->portable);
-    if (t->binary)
-        buf_put(&all, t->binary, t->binary_bytes);
-    if (all.failed) {
-        buf_free(&all);
-        return err_nomem(err);
+    return same_text(a->source, b->source) && same_text(a->format, b->format) && same_text(a->arch, b->arch) &&
+           same_text(a->portable, b->portable) && a->binary_bytes == b->binary_bytes &&
+           (a->binary_bytes == 0 || !memcmp(a->binary, b->binary, a->binary_bytes));
+}
+
+int code_get(cutune_handle *h, struct tuned *t, struct code **out, struct err *err)
+{
+    struct code *c = h->codes;
+    while (c && !same_code(c->record, t))
+        c = c->next;
+    if (!c) {
+        c = mem_zalloc(sizeof *c);
+        if (!c)
+            return err_nomem(err);
+        c->record = t;
+        c->next = h->codes;
+        h->codes = c;
     }
-    hash_hex(all.data, all.len, key);
-    buf_free(&all);
-    for (struct code *c = h->codes; c; c = c->next)
-        if (!strcmp(c->key, key)) {
-            *out = c;
-            return 0;
-        }
-    struct code *c = mem_zalloc(sizeof *c);
-    if (!c)
-        return err_nomem(err);
-    memcpy(c->key, key, sizeof c->key);
-    c->source = copy_line(t->source);
-    c->portable = copy_line(t->portable);
-    c->binary = t->binary ? mem_alloc(t->binary_bytes) : NULL;
-    if (!c->source || (t->portable && !c->portable) || (t->binary && !c->binary)) {
-        code_free(c);
-        return err_nomem(err);
-    }
-    if (c->binary)
-        memcpy(c->binary, t->binary, t->binary_bytes);
-    c->binary_bytes = t->binary ? t->binary_bytes : 0;
-    snprintf(c->format, sizeof c->format, "%s", t->format ? t->format : "");
-    snprintf(c->arch, sizeof c->arch, "%s", t->arch ? t->arch : "");
-    snprintf(c->compiler, sizeof c->compiler, "%s", t->compiler ? t->compiler : "");
-    c->next = h->codes;
-    h->codes = c;
     *out = c;
     return 0;
 }
 
 void code_free(struct code *c)
 {
-    mem_free(c->source);
-    mem_free(c->portable);
-    mem_free(c->binary);
+    tuned_free(c->record);
     mem_free(c);
 }
 
 /* A binary of CUDA is for an architecture; another driver's loads it too. One of OpenCL is for a driver. */
-static bool is_for(const struct code *c, const struct devspec *dev, const char *format)
+static bool is_for(const struct tuned *t, const struct devspec *dev, const char *format)
 {
-    if (!c->binary || strcmp(c->format, format) || strcmp(c->arch, dev->arch))
-        return false;
-    return !dev->shared_driver || !strcmp(c->compiler, dev->driver);
+    return t->binary && same_text(t->format, format) && same_text(t->arch, dev->arch) &&
+           (!dev->shared_driver || same_text(t->compiler, dev->driver));
 }
 
 /* ---- what was compiled here before: a file for each (source, architecture, driver) */
@@ -85,7 +62,7 @@ static int cache_path(const cutune_handle *h, const struct code *c, struct buf *
 {
     struct buf what = { 0 };
     char key[HASH_HEX];
-    buf_fmt(&what, "%s %s %s\n%s", h->dev.backend, h->dev.arch, h->dev.driver, c->source);
+    buf_fmt(&what, "%s %s %s\n%s", h->dev.backend, h->dev.arch, h->dev.driver, c->record->source);
     hash_hex(buf_text(&what), what.len, key);
     bool good = h->owner->cache && !what.failed;
     buf_free(&what);
@@ -136,7 +113,7 @@ static int compile_source(cutune_handle *h, struct code *c, struct err *err)
     const struct backend *b = h->backend;
     struct compiler *compiler = NULL;
     struct buf binary = { 0 }, log = { 0 };
-    const struct compile_job job = { .source = c->source };
+    const struct compile_job job = { .source = c->record->source };
     int rc = b->compiling->open(&h->dev, &compiler, err);
     if (!rc) {
         rc = b->compiling->compile(compiler, &job, &binary, NULL, &log, err);
@@ -159,12 +136,13 @@ static int compile_source(cutune_handle *h, struct code *c, struct err *err)
 
 int code_load(cutune_handle *h, struct code *c, struct err *err)
 {
-    const char *format = h->backend->format;
+    const char *format = h->backend->format, *portable = h->backend->portable;
+    const struct tuned *t = c->record;
     struct err why = { 0 };
     if (c->loaded)
         return 0;
-    if (is_for(c, &h->dev, format)) {
-        int rc = guest_load(h->guest, c->binary, c->binary_bytes, format, &c->loaded, &why);
+    if (is_for(t, &h->dev, format)) {
+        int rc = guest_load(h->guest, t->binary, t->binary_bytes, format, &c->loaded, &why);
         if (!rc)
             return 0;
         if (rc == ERR_NOMEM || rc == ERR_DEVICE)
@@ -174,11 +152,10 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
     if (cache_load(h, c, format))
         return 0;
     /* The driver compiles it, and keeps a cache of its own. */
-    const char *portable = h->backend->portable;
-    if (c->portable && portable && !guest_load(h->guest, c->portable, strlen(c->portable) + 1, portable, &c->loaded, &why))
+    if (t->portable && portable && !guest_load(h->guest, t->portable, strlen(t->portable) + 1, portable, &c->loaded, &why))
         return 0;
-    if (!*c->source) /* an exported file has none for CUDA */
-        return err_set(err, ERR_UNSUPPORTED, "its code was exported for %s only, not for %s%s%s", c->arch, h->dev.arch,
+    if (!*t->source) /* an exported file has none for CUDA */
+        return err_set(err, ERR_UNSUPPORTED, "its code was exported for %s only, not for %s%s%s", t->arch ?: "", h->dev.arch,
                        why.msg[0] ? "; " : "", why.msg);
     int rc = compile_source(h, c, err);
     if (rc && why.msg[0])

@@ -137,11 +137,7 @@ void cutune_close(cutune *c)
 {
     if (!c)
         return;
-    bool here = c->generation == atomic_load(&fork_generation);
-    if (here)
-        watch_stop(c);
-    else
-        watch_forget(c);
+    watch_end(c, c->generation == atomic_load(&fork_generation));
     while (c->handles)
         cutune_detach(c->handles);
     for (struct known_op *k = c->ops, *next; k; k = next) {
@@ -168,34 +164,25 @@ void cutune_close(cutune *c)
 
 /* ---- what is there */
 
-int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err)
+int reading_begin(struct cutune *c, struct err *err)
 {
-    struct known_op *k = c->ops;
-    uint64_t now = 0;
-    bool form_holds = true;
-    int rc = c->store ? store_generation(c->store, &now, err) : 0;
-    while (k && (!k->current || strcmp(k->op->name, name)))
-        k = k->next;
-    if (!rc && k && k->checked != now)
-        rc = known_op_check(c->store, k, &form_holds, err);
-    if (rc)
-        return rc;
-    if (k && form_holds) {
-        k->checked = now;
-        *out = k;
-        return 0;
+    store_enter();
+    pthread_mutex_lock(&c->lock);
+    int rc = c->store ? store_begin(c->store, false, err) : 0;
+    if (rc) {
+        pthread_mutex_unlock(&c->lock);
+        store_leave();
     }
-    struct known_op *old = k;
-    rc = known_op_new(c, name, &k, err);
-    if (rc)
-        return rc;
-    if (old)
-        old->current = false;
-    k->current = true;
-    k->checked = now;
-    k->next = c->ops;
-    *out = c->ops = k;
-    return 0;
+    return rc;
+}
+
+int reading_end(struct cutune *c, int rc, struct err *err)
+{
+    if (c->store)
+        rc = store_end(c->store, rc, err);
+    pthread_mutex_unlock(&c->lock);
+    store_leave();
+    return rc;
 }
 
 struct each {
@@ -232,13 +219,13 @@ int cutune_each(cutune *c, int (*each)(void *arg, const cutune_record *r), void 
         return refuse(CUTUNE_ERR_INVALID, !c ? "no cutune given" : "no function given");
     if (check_forks(c->generation))
         return CUTUNE_ERR_INVALID;
-    store_enter();
-    pthread_mutex_lock(&c->lock);
-    int rc = c->store ? store_each_winner(c->store, each_listed, &e, &why) : 0;
+    int rc = reading_begin(c, &why);
+    if (rc)
+        return outcome(rc, &why);
+    rc = c->store ? store_each_winner(c->store, each_listed, &e, &why) : 0;
     int left_out = c->store ? store_left_out(c->store) : 0;
     if (left_out)
         say(c, "%d of the database's rows are damaged and left out", left_out);
-    pthread_mutex_unlock(&c->lock);
-    store_leave();
+    reading_end(c, rc, NULL);
     return why.code ? outcome(rc, &why) : rc; /* what the function returned is no failure */
 }

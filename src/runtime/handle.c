@@ -5,37 +5,19 @@
 #include "device/device.h"
 #include "runtime/runtime.h"
 
-enum { FIRST_PLACES = 256 };
-
-_Static_assert(sizeof((cutune_device){ 0 }.backend) == sizeof((struct devspec){ 0 }.backend) &&
-                   sizeof((cutune_device){ 0 }.name) == sizeof((struct devspec){ 0 }.name) &&
-                   sizeof((cutune_device){ 0 }.arch) == sizeof((struct devspec){ 0 }.arch) &&
-                   sizeof((cutune_device){ 0 }.mig) == sizeof((struct devspec){ 0 }.mig),
-               "cutune.h and model/devspec.h have the same room for names");
+/* From backend to max_alloc both structs have the same members. */
+#define AT(type, member) (offsetof(type, member) - offsetof(type, backend))
+#define SAME(member)     (AT(cutune_device, member) == AT(struct devspec, member))
+_Static_assert(SAME(name) && SAME(arch) && SAME(mig) && SAME(multiprocessors) && SAME(memory) && SAME(cc) && SAME(warp) &&
+                   SAME(l2) && SAME(max_threads) && SAME(max_block) && SAME(max_grid) && SAME(max_shared) &&
+                   SAME(max_static_shared) && SAME(max_alloc) && SAME(fp64),
+               "cutune.h and model/devspec.h have the same members in the same order");
 
 static void describe(const struct devspec *d, cutune_device *out)
 {
-    cutune_device found = {
-        .size = out->size,
-        .multiprocessors = d->multiprocessors,
-        .memory = d->memory,
-        .cc = d->cc,
-        .warp = d->warp,
-        .l2 = d->l2,
-        .max_threads = d->max_threads,
-        .max_block = { d->max_block[0], d->max_block[1], d->max_block[2] },
-        .max_grid = { d->max_grid[0], d->max_grid[1], d->max_grid[2] },
-        .max_shared = d->max_shared,
-        .max_static_shared = d->max_static_shared,
-        .max_alloc = d->max_alloc,
-        .fp64 = d->fp64,
-        .cpu = d->shares_cores,
-    };
-    memcpy(found.backend, d->backend, sizeof found.backend);
-    memcpy(found.name, d->name, sizeof found.name);
-    memcpy(found.arch, d->arch, sizeof found.arch);
-    memcpy(found.mig, d->mig, sizeof found.mig);
-    *out = found;
+    memcpy(out->backend, d, AT(struct devspec, fp64));
+    out->fp64 = d->fp64;
+    out->cpu = d->shares_cores;
 }
 
 int cutune_device_find(const char *id, cutune_device *out)
@@ -59,15 +41,6 @@ int cutune_handle_device(const cutune_handle *h, cutune_device *out)
     return CUTUNE_OK;
 }
 
-static int take_text(char *to, size_t room, const char *from, const char *what)
-{
-    size_t n = strnlen(from, room);
-    if (n == room)
-        return refuse(CUTUNE_ERR_INVALID, "the device's %s has no end", what);
-    memcpy(to, from, n + 1);
-    return 0;
-}
-
 /* Sizes and counts; some are 0 if unknown. */
 static bool has_negative(const cutune_device *d)
 {
@@ -89,26 +62,20 @@ static int take_device(const cutune_device *d, struct devspec *out)
     if (!*d->backend || has_negative(d))
         return refuse(CUTUNE_ERR_INVALID,
                       !*d->backend ? "the device has no backend, such as \"cuda\"" : "the device has a negative size");
-    const struct backend *b = memchr(d->backend, 0, sizeof d->backend) ? backend_find(d->backend) : NULL;
-    *out = (struct devspec){
-        .unordered = b && b->sample.unordered,
-        .multiprocessors = d->multiprocessors,
-        .memory = d->memory,
-        .cc = d->cc,
-        .warp = d->warp,
-        .l2 = d->l2,
-        .max_threads = d->max_threads,
-        .max_block = { d->max_block[0], d->max_block[1], d->max_block[2] },
-        .max_grid = { d->max_grid[0], d->max_grid[1], d->max_grid[2] },
-        .max_shared = d->max_shared,
-        .max_static_shared = d->max_static_shared,
-        .max_alloc = d->max_alloc,
-        .fp64 = d->fp64,
-        .shares_cores = d->cpu,
-    };
-    int rc = take_text(out->backend, sizeof out->backend, d->backend, "backend")
-                 ?: take_text(out->name, sizeof out->name, d->name, "name");
-    return rc ?: take_text(out->arch, sizeof out->arch, d->arch, "arch") ?: take_text(out->mig, sizeof out->mig, d->mig, "mig");
+    const struct {
+        const char *text, *what;
+        size_t room;
+    } texts[] = { { d->backend, "backend", sizeof d->backend },
+                  { d->name, "name", sizeof d->name },
+                  { d->arch, "arch", sizeof d->arch },
+                  { d->mig, "mig", sizeof d->mig } };
+    for (int i = 0; i < 4; i++)
+        if (!memchr(texts[i].text, 0, texts[i].room))
+            return refuse(CUTUNE_ERR_INVALID, "the device's %s has no end", texts[i].what);
+    const struct backend *b = backend_find(d->backend);
+    *out = (struct devspec){ .unordered = b && b->sample.unordered, .fp64 = d->fp64, .shares_cores = d->cpu };
+    memcpy(out, d->backend, AT(struct devspec, fp64));
+    return 0;
 }
 
 static void handle_free(cutune_handle *h, bool here)
@@ -125,10 +92,6 @@ static void handle_free(cutune_handle *h, bool here)
         next = c->next;
         code_free(c);
     }
-    for (struct table *t = atomic_load(&h->table), *next; t; t = next) {
-        next = t->older;
-        mem_free(t);
-    }
     arena_free(h->arena);
     pthread_mutex_destroy(&h->loading);
     mem_free(h);
@@ -137,7 +100,6 @@ static void handle_free(cutune_handle *h, bool here)
 static int attach(cutune *c, const struct devspec *dev, const struct backend *backend, void *native, cutune_handle **out)
 {
     struct err *err = thread_err();
-    struct table *table = NULL;
     cutune_handle *h = mem_zalloc(sizeof *h);
     if (!h)
         return err_nomem(err);
@@ -146,8 +108,7 @@ static int attach(cutune *c, const struct devspec *dev, const struct backend *ba
     h->generation = c->generation;
     h->backend = backend;
     h->arena = arena_new();
-    int rc = h->arena ? table_new(FIRST_PLACES, &table, err) : err_nomem(err);
-    atomic_init(&h->table, table);
+    int rc = h->arena ? table_grow(h, err) : err_nomem(err);
     if (!rc && backend)
         rc = guest_open(backend, native, &h->dev, &h->guest, err);
     else if (!rc)
@@ -189,10 +150,7 @@ int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out)
 
 int cutune_attach_opencl(cutune *c, void *queue, cutune_handle **out)
 {
-    int rc = good(c, out);
-    if (!rc && !queue)
-        rc = refuse(CUTUNE_ERR_INVALID, "no command queue given");
-    return rc ?: attach_to(c, &opencl_backend, queue, out);
+    return queue ? attach_to(c, &opencl_backend, queue, out) : refuse(CUTUNE_ERR_INVALID, "no command queue given");
 }
 
 void cutune_detach(cutune_handle *h)

@@ -11,41 +11,41 @@ struct kernel_making {
     cutune_handle *h;
     const struct question *q;
     const struct tuned *t;
-    const struct op *op; /* the record's, with one variant */
+    const struct op *op;           /* the record's, */
+    const struct variant *variant; /* with one variant */
     struct plan *plan;
     struct val slots[MAX_SLOTS];
     struct cutune_kernel *k;
-    struct arena *arena;                      /* the kernel's */
+    struct guest_clear *clears;
     int buffer[MAX_ARGS];                     /* of the op's arguments: which buffer, -1 for a value */
+    bool written[MAX_ARGS];                   /* of the buffers */
     int64_t offset[MAX_ARGS], room[MAX_ARGS]; /* of the workspaces */
 };
 
-/* The database's words, not the caller's: what does not compile there is damage. */
-static int as_damage(int rc, const struct kernel_making *m, struct err *err)
+/* The failure of an expression as another code, unless memory ran out. */
+static int as_code(int code, int rc, struct err *err)
 {
-    if (rc && rc != ERR_NOMEM) {
-        err_prefix(err, "a record of %s is damaged: ", m->q->op->name);
-        if (err)
-            err->code = ERR_CORRUPT;
-        return ERR_CORRUPT;
-    }
-    return rc;
+    if (!rc || rc == ERR_NOMEM)
+        return rc;
+    if (err)
+        err->code = code;
+    return code;
 }
 
-/* What compiles and has no value, as where a product of sizes is too large, is not for this problem. */
+/* What compiles and has no value, for example because a product of sizes is too large, is not for this problem. */
 static int as_refusal(int rc, struct err *err)
 {
-    if (rc && rc != ERR_NOMEM) {
-        if (err)
-            err->code = ERR_UNSUPPORTED;
-        return ERR_UNSUPPORTED;
-    }
-    return rc;
+    return as_code(ERR_UNSUPPORTED, rc, err);
 }
 
 static int check(struct kernel_making *m, struct err *err)
 {
-    int rc = kernel_join(m->t->op, m->q->op, err) ?: as_damage(plan_new(m->op, 0, &m->plan, err), m, err);
+    int rc = kernel_join(m->t->op, m->q->op, err);
+    if (rc)
+        return rc;
+    rc = as_code(ERR_CORRUPT, plan_new(m->op, 0, &m->plan, err), err);
+    if (rc == ERR_CORRUPT) /* these are the database's words, not the caller's */
+        err_prefix(err, "a record of %s is damaged: ", m->q->op->name);
     if (rc)
         return rc;
     plan_slots(m->plan, &m->q->problem, m->q->row, &m->h->dev, &only_config, m->slots);
@@ -53,29 +53,55 @@ static int check(struct kernel_making *m, struct err *err)
     return why ? err_set(err, ERR_UNSUPPORTED, "%s", why) : 0;
 }
 
+/* The kernel, with room for all that it lists. */
+static int alloc(struct kernel_making *m, struct err *err)
+{
+    const struct variant *v = m->variant;
+    size_t nargs = (size_t)m->op->nargs, nlaunches = (size_t)v->nlaunches;
+    struct arena *arena = arena_new();
+    struct cutune_kernel *k = arena ? arena_alloc(arena, sizeof *k) : NULL;
+    if (!k) {
+        arena_free(arena);
+        return err_nomem(err);
+    }
+    m->k = k;
+    k->arena = arena;
+    k->handle = m->h;
+    k->backend = m->h->backend;
+    k->guest = m->h->guest;
+    k->checks = k->backend && k->backend->addresses;
+    k->known = m->q->known;
+    k->row = m->q->row;
+    k->problem = m->q->problem;
+    k->rank = m->t->rank;
+    k->record_ns = m->t->time_ns;
+    k->why = "";
+    k->variant = arena_strdup(arena, m->t->variant);
+    k->config = arena_strdup(arena, m->t->config);
+    k->buffers = arena_array(arena, nargs, sizeof *k->buffers);
+    k->pairs = arena_array(arena, nargs * nargs / 2, sizeof *k->pairs);
+    k->launches = arena_array(arena, nlaunches, sizeof *k->launches);
+    k->entries = arena_array(arena, nlaunches, sizeof *k->entries);
+    m->clears = arena_array(arena, (size_t)(v->nclear + v->nworkspaces), sizeof *m->clears);
+    bool good = k->variant && k->config && k->buffers && k->pairs && k->launches && k->entries && m->clears;
+    return good ? 0 : err_nomem(err);
+}
+
 static int list_buffers(struct kernel_making *m, struct err *err)
 {
-    struct cutune_kernel *k = m->k;
-    const struct op *op = m->op;
-    k->element = arena_array(m->arena, (size_t)op->nargs + 1, sizeof *k->element);
-    k->bytes = arena_array(m->arena, (size_t)op->nargs + 1, sizeof *k->bytes);
-    k->buffer_names = arena_array(m->arena, (size_t)op->nargs + 1, sizeof *k->buffer_names);
-    if (!k->element || !k->bytes || !k->buffer_names)
-        return err_nomem(err);
-    for (int i = 0; i < op->nargs; i++) {
-        m->buffer[i] = op->args[i].kind == ARG_VALUE ? -1 : k->nbuffers;
+    for (int i = 0; i < m->op->nargs; i++) {
+        const struct arg *arg = &m->op->args[i];
+        m->buffer[i] = arg->kind == ARG_VALUE ? -1 : m->k->work.nbuffers++;
         if (m->buffer[i] < 0)
             continue;
-        int b = k->nbuffers++;
-        int rc = as_refusal(plan_arg_bytes(m->plan, i, m->slots, &k->bytes[b], err), err);
+        struct kernel_buffer *b = &m->k->buffers[m->buffer[i]];
+        int rc = as_refusal(plan_arg_bytes(m->plan, i, m->slots, &b->bytes, err), err);
         if (rc)
             return rc;
-        k->element[b] = (uint64_t)op_arg_dtype(op, op->args[i].type, m->q->row)->bytes - 1;
-        k->buffer_names[b] = arena_strdup(m->arena, op->args[i].name);
-        if (!k->buffer_names[b])
-            return err_nomem(err);
+        b->element = (uint64_t)op_arg_dtype(m->op, arg->type, m->q->row)->bytes - 1;
+        b->name = m->q->op->args[i].name;
+        m->written[m->buffer[i]] = arg->kind != ARG_INPUT;
     }
-    k->work.nbuffers = k->nbuffers;
     return 0;
 }
 
@@ -83,10 +109,9 @@ static int list_buffers(struct kernel_making *m, struct err *err)
 static int list_needs(struct kernel_making *m, struct err *err)
 {
     struct cutune_kernel *k = m->k;
-    const struct variant *v = m->op->variants;
-    bool alone[MAX_ARGS] = { 0 }, written[MAX_ARGS] = { 0 };
-    for (int i = 0; i < v->nneeds; i++) {
-        const struct need *n = &v->needs[i];
+    bool alone[MAX_ARGS] = { 0 }, asks = false;
+    for (int i = 0; i < m->variant->nneeds; i++) {
+        const struct need *n = &m->variant->needs[i];
         int b = m->buffer[n->arg];
         if (b < 0)
             continue;
@@ -101,30 +126,25 @@ static int list_needs(struct kernel_making *m, struct err *err)
         if (bytes < 1 || bytes & (bytes - 1))
             return err_set(err, ERR_CORRUPT, "a record of %s is damaged: an alignment of %lld bytes is no power of two",
                            m->q->op->name, (long long)bytes);
-        if (!k->need && !(k->need = arena_array(m->arena, (size_t)m->op->nargs + 1, sizeof *k->need)))
-            return err_nomem(err);
-        k->need[b] |= (uint64_t)bytes - 1;
+        k->buffers[b].need |= (uint64_t)bytes - 1;
+        asks = true;
     }
-    for (int i = 0; i < m->op->nargs; i++)
-        if (m->buffer[i] >= 0)
-            written[m->buffer[i]] = m->op->args[i].kind != ARG_INPUT;
-    k->pairs = arena_array(m->arena, MAX_PAIRS, sizeof *k->pairs);
-    if (!k->pairs)
-        return err_nomem(err);
-    for (int a = 0; a < k->nbuffers; a++)
-        for (int b = a + 1; b < k->nbuffers; b++) {
-            bool hard = written[a] || written[b];
-            if (hard || alone[a] || alone[b])
-                k->pairs[k->npairs++] = (struct apart){ (uint8_t)a, (uint8_t)b, hard };
+    for (int a = 0; a < k->work.nbuffers; a++)
+        for (int b = a + 1; b < k->work.nbuffers; b++) {
+            bool hard = m->written[a] || m->written[b];
+            if (!hard && !alone[a] && !alone[b])
+                continue;
+            k->pairs[k->npairs++] = (struct apart){ (uint8_t)a, (uint8_t)b, hard };
+            asks = asks || !hard;
         }
+    atomic_init(&k->fallback, asks ? NULL : k);
     return 0;
 }
 
 static int list_workspaces(struct kernel_making *m, struct err *err)
 {
-    const struct variant *v = m->op->variants;
     int64_t end = 0;
-    for (int i = 0; i < v->nworkspaces; i++) {
+    for (int i = 0; i < m->variant->nworkspaces; i++) {
         int64_t bytes;
         int rc = as_refusal(plan_workspace_bytes(m->plan, i, m->slots, &bytes, err), err);
         if (rc)
@@ -139,60 +159,54 @@ static int list_workspaces(struct kernel_making *m, struct err *err)
     return 0;
 }
 
-static int list_clears(struct kernel_making *m, struct err *err)
+static void list_clears(struct kernel_making *m)
 {
-    const struct variant *v = m->op->variants;
-    struct guest_clear *all = arena_array(m->arena, (size_t)(v->nclear + v->nworkspaces) + 1, sizeof *all);
-    if (!all)
-        return err_nomem(err);
+    const struct variant *v = m->variant;
     int n = 0;
     for (int i = 0; i < v->nclear; i++) {
         int b = m->buffer[v->clear[i]];
         if (b >= 0)
-            all[n++] = (struct guest_clear){ .index = b, .bytes = m->k->bytes[b] };
+            m->clears[n++] = (struct guest_clear){ .index = b, .bytes = m->k->buffers[b].bytes };
     }
     for (int i = 0; i < v->nworkspaces; i++)
         if (v->workspaces[i].clear)
-            all[n++] = (struct guest_clear){ .workspace = true, .offset = m->offset[i], .bytes = m->room[i] };
-    m->k->work.clears = all;
+            m->clears[n++] = (struct guest_clear){ .workspace = true, .offset = m->offset[i], .bytes = m->room[i] };
+    m->k->work.clears = m->clears;
     m->k->work.nclears = n;
-    return 0;
 }
 
 static int make_param(struct kernel_making *m, int arg, struct guest_param *out, struct err *err)
 {
-    if (arg >= m->op->nargs) {
-        int w = arg - m->op->nargs;
-        *out = (struct guest_param){ .kind = GUEST_WORKSPACE, .offset = m->offset[w], .room = m->room[w] };
-        return 0;
-    }
-    if (m->buffer[arg] >= 0) {
-        *out = (struct guest_param){ .kind = GUEST_BUFFER, .index = m->buffer[arg] };
-        return 0;
-    }
+    int w = arg - m->op->nargs;
     *out = (struct guest_param){ .kind = GUEST_VALUE };
-    return as_refusal(plan_arg_value(m->plan, arg, m->slots, out->value, &out->bytes, err), err);
+    if (w >= 0)
+        *out = (struct guest_param){ .kind = GUEST_WORKSPACE, .offset = m->offset[w], .room = m->room[w] };
+    else if (m->buffer[arg] >= 0)
+        *out = (struct guest_param){ .kind = GUEST_BUFFER, .index = m->buffer[arg] };
+    else
+        return as_refusal(plan_arg_value(m->plan, arg, m->slots, out->value, &out->bytes, err), err);
+    return 0;
 }
 
 static int make_launch(struct kernel_making *m, int i, struct err *err)
 {
-    const struct launch *l = &m->op->variants->launches[i];
+    const struct launch *l = &m->variant->launches[i];
     struct guest_launch *out = &m->k->launches[i];
-    struct geometry *g = &m->k->geometry[i];
-    int rc = as_refusal(plan_geometry(m->plan, i, m->slots, g, err), err);
+    struct guest_param *params = arena_array(m->k->arena, (size_t)l->nargs, sizeof *params);
+    struct geometry g;
+    m->k->entries[i] = arena_strdup(m->k->arena, l->kernel);
+    if (!params || !m->k->entries[i])
+        return err_nomem(err);
+    int rc = as_refusal(plan_geometry(m->plan, i, m->slots, &g, err), err);
     if (rc)
         return rc;
     for (int d = 0; d < 3; d++) {
-        if (g->grid[d] > UINT_MAX || g->block[d] > UINT_MAX || g->shared > UINT_MAX)
+        if (g.grid[d] > UINT_MAX || g.block[d] > UINT_MAX || g.shared > UINT_MAX)
             return err_set(err, ERR_UNSUPPORTED, "limit: a launch of 2^32 blocks or more along an axis");
-        out->grid[d] = (unsigned)g->grid[d];
-        out->block[d] = (unsigned)g->block[d];
+        out->grid[d] = (unsigned)g.grid[d];
+        out->block[d] = (unsigned)g.block[d];
     }
-    out->shared = (unsigned)g->shared;
-    struct guest_param *params = arena_array(m->arena, (size_t)l->nargs + 1, sizeof *params);
-    m->k->entries[i] = arena_strdup(m->arena, l->kernel);
-    if (!params || !m->k->entries[i])
-        return err_nomem(err);
+    out->shared = (unsigned)g.shared;
     for (int p = 0; !rc && p < l->nargs; p++)
         rc = make_param(m, l->args[p], &params[p], err);
     out->params = params;
@@ -202,72 +216,37 @@ static int make_launch(struct kernel_making *m, int i, struct err *err)
 
 static int make_launches(struct kernel_making *m, struct err *err)
 {
-    struct cutune_kernel *k = m->k;
-    int n = m->op->variants->nlaunches, rc = 0;
-    k->launches = arena_array(m->arena, (size_t)n, sizeof *k->launches);
-    k->geometry = arena_array(m->arena, (size_t)n, sizeof *k->geometry);
-    k->entries = arena_array(m->arena, (size_t)n, sizeof *k->entries);
-    if (!k->launches || !k->geometry || !k->entries)
-        return err_nomem(err);
-    k->work.launches = k->launches;
-    k->work.nlaunches = n;
-    for (int i = 0; !rc && i < n; i++)
+    int rc = 0;
+    m->k->work.launches = m->k->launches;
+    m->k->work.nlaunches = m->variant->nlaunches;
+    for (int i = 0; !rc && i < m->variant->nlaunches; i++)
         rc = make_launch(m, i, err);
     return rc;
 }
 
-static int make_words(struct kernel_making *m, struct err *err)
-{
-    m->k->variant = arena_strdup(m->arena, m->t->variant);
-    m->k->config = arena_strdup(m->arena, m->t->config);
-    m->k->op_name = arena_strdup(m->arena, m->op->name);
-    m->k->why = "";
-    return m->k->variant && m->k->config && m->k->op_name ? 0 : err_nomem(err);
-}
-
-static struct cutune_kernel *kernel_alloc(void)
-{
-    struct arena *arena = arena_new();
-    struct cutune_kernel *k = arena ? arena_alloc(arena, sizeof *k) : NULL;
-    if (k)
-        k->arena = arena;
-    else
-        arena_free(arena);
-    return k;
-}
-
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err)
 {
-    static int (*const steps[])(struct kernel_making *, struct err *) = { make_words,      list_buffers, list_needs,
-                                                                          list_workspaces, list_clears,  make_launches };
-    struct kernel_making m = { .h = h, .q = q, .t = t, .op = t->op };
-    int rc = check(&m, err);
-    if (!rc && !(m.k = kernel_alloc()))
-        rc = err_nomem(err);
-    if (rc)
-        goto out;
-    m.arena = m.k->arena;
-    m.k->handle = h;
-    m.k->backend = h->backend;
-    m.k->guest = h->guest;
-    m.k->checks = h->backend && h->backend->addresses;
-    for (size_t i = 0; !rc && i < sizeof steps / sizeof *steps; i++)
-        rc = steps[i](&m, err);
-    if (!rc && h->backend)
-        rc = code_get(h, t, &m.k->code, err);
-out:
+    struct kernel_making m = { .h = h, .q = q, .t = t, .op = t->op, .variant = t->op->variants };
+    struct code *code = NULL;
+    int rc = check(&m, err) ?: alloc(&m, err) ?: list_buffers(&m, err) ?: list_needs(&m, err) ?: list_workspaces(&m, err);
+    if (!rc)
+        list_clears(&m);
+    rc = rc ?: make_launches(&m, err) ?: (h->backend ? code_get(h, t, &code, err) : 0);
     plan_free(m.plan);
-    if (rc && m.k)
+    if (!code || code->record != t)
+        tuned_free(t);
+    if (rc) {
         kernel_free(m.k);
-    if (rc)
         return rc;
+    }
+    m.k->code = code;
     m.k->next = h->kernels;
-    h->kernels = m.k;
-    *out = m.k;
+    *out = h->kernels = m.k;
     return 0;
 }
 
 void kernel_free(struct cutune_kernel *k)
 {
-    arena_free(k->arena); /* it lies there itself */
+    if (k)
+        arena_free(k->arena); /* it lies there itself */
 }

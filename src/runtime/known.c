@@ -1,89 +1,9 @@
-/* Ops as stored in the database or the shipped tables, and records of their winners. */
+/* Ops as stored in the database or the shipped tables; and the arguments of a look-up, which are checked with them. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "model/kernel.h"
 #include "runtime/runtime.h"
-
-uint32_t problem_flags(const struct op *op, const struct problem *p)
-{
-    uint32_t flags = 0;
-    for (int i = 0; i < op->naxes; i++)
-        if (op->axes[i].kind == AXIS_FLAG && p->size[i])
-            flags |= 1u << i;
-    return flags;
-}
-
-int winner_load(struct store *s, const struct op *op, const struct known_device *d, const struct tuned_problem *p, bool code,
-                struct tuned **out, struct err *err)
-{
-    struct buf types = { 0 }, sizes = { 0 };
-    struct tuned *t = NULL;
-    op_row_print(&types, op, p->row);
-    problem_print(&sizes, op, &p->problem);
-    int rc =
-        buf_check(&types, err)
-            ?: buf_check(&sizes, err)
-            ?: store_find_winner(s, &d->dev, op->name, buf_text(&types), buf_text(&sizes), code, &t, err);
-    if (!rc && (strcmp(t->variant, p->variant) || strcmp(t->json, p->json)))
-        rc = err_set(err, ERR_NOTFOUND, "the winner of %s %s changed just now", op->name, buf_text(&sizes));
-    buf_free(&types);
-    buf_free(&sizes);
-    if (rc)
-        tuned_free(t);
-    else
-        *out = t;
-    return rc;
-}
-
-int candidate_plan(struct store *s, const struct op *op, const struct known_device *d, struct candidate *c, struct err *err)
-{
-    if (c->plan)
-        return 0;
-    if (c->unusable)
-        return ERR_CORRUPT;
-    int rc = (c->tuned ? 0 : winner_load(s, op, d, &d->problems[c->problem], false, &c->tuned, err))
-        ?: kernel_join(c->tuned->op, op, err)
-        ?: plan_new(c->tuned->op, 0, &c->plan, err);
-    c->unusable = rc && rc != ERR_NOMEM && rc != ERR_BUSY;
-    return rc;
-}
-
-void candidate_done(struct knowledge *k, struct candidate *c)
-{
-    if (c->kept || !c->tuned)
-        return;
-    c->kept = k->nkept < MOST_KEPT && c->tuned->bytes <= MOST_KEPT_BYTES;
-    k->nkept += c->kept;
-    if (c->kept)
-        return;
-    plan_free(c->plan);
-    tuned_free(c->tuned);
-    c->plan = NULL;
-    c->tuned = NULL;
-}
-
-static bool same_rows(const struct op *a, const struct op *b)
-{
-    return a->nrows == b->nrows && !memcmp(a->rows, b->rows, (size_t)(a->nrows * a->ntypes) * sizeof *a->rows);
-}
-
-bool known_op_same(const struct known_op *a, const struct known_op *b)
-{
-    return same_interface(a->op, b->op) && same_rows(a->op, b->op);
-}
-
-int known_op_check(struct store *s, const struct known_op *k, bool *holds, struct err *err)
-{
-    struct op *now = NULL;
-    if (!s || !k->in_store)
-        return 0;
-    int rc = store_op(s, k->op->name, &now, err);
-    if (!rc)
-        *holds = same_interface(k->op, now) && same_rows(k->op, now);
-    op_free(now);
-    return rc == ERR_NOTFOUND ? 0 : rc;
-}
 
 void known_op_free(struct known_op *k)
 {
@@ -92,6 +12,67 @@ void known_op_free(struct known_op *k)
     knowledge_free(k->all);
     op_free(k->op);
     mem_free(k);
+}
+
+static int read_op(struct cutune *c, const char *name, struct known_op *k, struct err *err)
+{
+    struct store *tables;
+    int rc = c->store ? store_op(c->store, name, &k->op, err)
+                      : err_set(err, ERR_NOTFOUND, "nothing is known of the op '%s': there is no database yet", name);
+    k->in_store = !rc;
+    if (rc != ERR_NOTFOUND || !(tables = tables_of(c)))
+        return rc;
+    k->shipped = SHIPPED_SAME;
+    return store_op(tables, name, &k->op, c->store ? NULL : err);
+}
+
+static bool same_form(const struct op *a, const struct op *b)
+{
+    return same_interface(a, b) && a->nrows == b->nrows &&
+           !memcmp(a->rows, b->rows, (size_t)(a->nrows * a->ntypes) * sizeof *a->rows);
+}
+
+int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err)
+{
+    struct known_op *k = c->ops;
+    uint64_t now = 0;
+    while (k && (!k->current || strcmp(k->op->name, name)))
+        k = k->next;
+    int rc = c->store ? store_generation(c->store, &now, err) : 0;
+    *out = k;
+    if (rc || (k && k->checked == now))
+        return rc;
+    struct known_op *fresh = mem_zalloc(sizeof *fresh);
+    rc = fresh ? read_op(c, name, fresh, err) : err_nomem(err);
+    if (!rc && k && same_form(k->op, fresh->op)) {
+        k->in_store = fresh->in_store;
+    } else if (!rc) {
+        if (k)
+            k->current = false;
+        fresh->current = true;
+        fresh->next = c->ops;
+        c->ops = k = fresh;
+        fresh = NULL;
+    }
+    known_op_free(fresh);
+    if (rc && (rc != ERR_NOTFOUND || !k)) /* what is gone from the file stays as it was read */
+        return rc;
+    k->checked = now;
+    *out = k;
+    return 0;
+}
+
+int known_op_renew(struct cutune *c, struct known_op *k, struct err *err)
+{
+    struct knowledge *all = NULL;
+    int rc = known_op_get(c, k->op->name, &k, err);
+    if (!rc && k->all && k->in_store)
+        rc = knowledge_load(c->store, k->op, &all, err);
+    if (!rc) {
+        knowledge_free(k->all);
+        k->all = all;
+    }
+    return rc;
 }
 
 /* Whether both ops have the same contract, so that their kernels were checked in the same way. True if one does not know its contract. */
@@ -103,9 +84,8 @@ static bool same_contract(const struct op *a, const struct op *b)
 bool known_op_shipped(struct cutune *c, struct known_op *k)
 {
     struct op *shipped = NULL;
-    struct store *tables = k->shipped == SHIPPED_UNKNOWN ? tables_of(c) : NULL;
     if (k->shipped == SHIPPED_UNKNOWN) {
-        bool same = tables && !store_op(tables, k->op->name, &shipped, NULL) && same_interface(k->op, shipped) &&
+        bool same = tables_of(c) && !store_op(tables_of(c), k->op->name, &shipped, NULL) && same_interface(k->op, shipped) &&
                     same_contract(k->op, shipped);
         k->shipped = same ? SHIPPED_SAME : SHIPPED_NOT;
         op_free(shipped);
@@ -113,26 +93,63 @@ bool known_op_shipped(struct cutune *c, struct known_op *k)
     return k->shipped == SHIPPED_SAME;
 }
 
-int known_op_new(struct cutune *c, const char *name, struct known_op **out, struct err *err)
+/* ---- what is asked */
+
+uint32_t problem_flags(const struct op *op, const struct problem *p)
 {
-    struct known_op *k = mem_zalloc(sizeof *k);
-    struct err why = { 0 };
-    struct store *tables;
-    if (!k)
-        return err_nomem(err);
-    int rc = c->store ? store_op(c->store, name, &k->op, &why)
-                      : err_set(&why, ERR_NOTFOUND, "nothing is known of the op '%s': there is no database yet", name);
-    k->in_store = rc == 0;
-    if (rc == ERR_NOTFOUND && (tables = tables_of(c))) {
-        rc = store_op(tables, name, &k->op, c->store ? NULL : &why);
-        k->shipped = SHIPPED_SAME;
-        if (rc && c->store)
-            why.code = rc;
+    uint32_t flags = 0;
+    for (int i = 0; i < op->naxes; i++)
+        if (op->axes[i].kind == AXIS_FLAG && p->size[i])
+            flags |= 1u << i;
+    return flags;
+}
+
+static int take_sizes(const struct op *op, const int64_t *sizes, int n, struct problem *out, struct err *err)
+{
+    if (n != op->naxes || !sizes) {
+        struct buf axes = { 0 };
+        for (int i = 0; i < op->naxes; i++)
+            buf_fmt(&axes, "%s%s", i ? ", " : "", op->axes[i].name);
+        err_set(err, ERR_INVALID, "%s takes %d sizes (%s), not %d", op->name, op->naxes, buf_text(&axes), sizes ? n : 0);
+        buf_free(&axes);
+        return ERR_INVALID;
     }
-    if (rc) {
-        known_op_free(k);
-        return err_set(err, rc, "%s", why.msg);
+    for (int i = 0; i < n; i++) {
+        if (!axis_takes(&op->axes[i], sizes[i]))
+            return err_set(err, ERR_INVALID, "%s: %s cannot be %lld: %s", op->name, op->axes[i].name, (long long)sizes[i],
+                           op->axes[i].kind == AXIS_FLAG ? "a flag is 0 or 1" : "it is at least 1");
+        out->size[i] = sizes[i];
     }
-    *out = k;
     return 0;
+}
+
+int question_of(struct known_op *known, int row, const struct problem *problem, struct question *q, struct err *err)
+{
+    *q = (struct question){ .known = known, .op = known->op, .row = row, .problem = *problem };
+    q->flags = problem_flags(q->op, problem);
+    op_row_print(&q->types, q->op, row);
+    problem_print(&q->sizes, q->op, problem);
+    return buf_check(&q->types, err) ?: buf_check(&q->sizes, err);
+}
+
+int question_ask(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes, struct question *q,
+                 struct err *err)
+{
+    struct known_op *known;
+    struct problem problem = { 0 };
+    struct err why = { 0 };
+    *q = (struct question){ 0 };
+    int rc = known_op_get(h->owner, op, &known, err);
+    if (rc)
+        return rc;
+    int row = op_row(known->op, types, &why);
+    if (row < 0)
+        return err_set(err, why.code, "%s", why.msg);
+    return take_sizes(known->op, sizes, nsizes, &problem, err) ?: question_of(known, row, &problem, q, err);
+}
+
+void question_free(struct question *q)
+{
+    buf_free(&q->types);
+    buf_free(&q->sizes);
 }

@@ -10,7 +10,7 @@ static int load_functions(struct cutune_kernel *k, struct err *err)
         rc = guest_function(k->guest, k->code->loaded, k->entries[i], l->shared, l->params, l->nparams, &l->function, NULL, err);
     }
     if (rc)
-        err_prefix(err, "%s %s %s: ", k->op_name, k->variant, k->config);
+        err_prefix(err, "%s %s %s: ", k->known->op->name, k->variant, k->config);
     else
         atomic_store_explicit(&k->ready, true, memory_order_release);
     return rc;
@@ -38,18 +38,18 @@ enum fit { FITS, NEEDS_OTHER, IMPOSSIBLE };
 static enum fit fit_of(const struct cutune_kernel *k, void *const *buffers)
 {
     uint64_t missing = 0, askew = 0, below = 0;
-    for (int i = 0; i < k->nbuffers; i++) {
+    for (int i = 0; i < k->work.nbuffers; i++) {
         uint64_t at = (uint64_t)(uintptr_t)buffers[i];
         missing |= at == 0;
-        askew |= at & k->element[i];
-        below |= k->need ? at & k->need[i] : 0;
+        askew |= at & k->buffers[i].element;
+        below |= at & k->buffers[i].need;
     }
     if (missing | askew)
         return IMPOSSIBLE;
     for (int i = 0; i < k->npairs; i++) {
         const struct apart *p = &k->pairs[i];
         uint64_t a = (uint64_t)(uintptr_t)buffers[p->a], b = (uint64_t)(uintptr_t)buffers[p->b];
-        if (a < b + (uint64_t)k->bytes[p->b] && b < a + (uint64_t)k->bytes[p->a]) {
+        if (a < b + (uint64_t)k->buffers[p->b].bytes && b < a + (uint64_t)k->buffers[p->a].bytes) {
             if (p->hard)
                 return IMPOSSIBLE;
             below = 1;
@@ -61,7 +61,7 @@ static enum fit fit_of(const struct cutune_kernel *k, void *const *buffers)
 /* cl_mem: checks only that it is not null, and that no two are the same. */
 static enum fit fit_of_objects(const struct cutune_kernel *k, void *const *buffers)
 {
-    for (int i = 0; i < k->nbuffers; i++)
+    for (int i = 0; i < k->work.nbuffers; i++)
         if (!buffers[i])
             return IMPOSSIBLE;
     bool below = false;
@@ -76,14 +76,14 @@ static enum fit fit_of_objects(const struct cutune_kernel *k, void *const *buffe
 
 static int complain_of(const struct cutune_kernel *k, void *const *buffers)
 {
-    for (int i = 0; i < k->nbuffers; i++) {
+    for (int i = 0; i < k->work.nbuffers; i++) {
         if (!buffers[i])
-            return refuse(CUTUNE_ERR_INVALID, "%s: buffer %s is null", k->op_name, k->buffer_names[i]);
-        if (k->checks && (uint64_t)(uintptr_t)buffers[i] & k->element[i])
-            return refuse(CUTUNE_ERR_INVALID, "%s: buffer %s at %p is not aligned to its elements of %d bytes", k->op_name,
-                          k->buffer_names[i], buffers[i], (int)k->element[i] + 1);
+            return refuse(CUTUNE_ERR_INVALID, "%s: buffer %s is null", k->known->op->name, k->buffers[i].name);
+        if (k->checks && (uint64_t)(uintptr_t)buffers[i] & k->buffers[i].element)
+            return refuse(CUTUNE_ERR_INVALID, "%s: buffer %s at %p is not aligned to its elements of %d bytes", k->known->op->name,
+                          k->buffers[i].name, buffers[i], (int)k->buffers[i].element + 1);
     }
-    return refuse(CUTUNE_ERR_INVALID, "%s: an output overlaps another buffer", k->op_name);
+    return refuse(CUTUNE_ERR_INVALID, "%s: an output overlaps another buffer", k->known->op->name);
 }
 
 static int launch(const struct cutune_kernel *k, void *stream, void *const *buffers, int nbuffers, void *workspace, size_t bytes)
@@ -92,8 +92,9 @@ static int launch(const struct cutune_kernel *k, void *stream, void *const *buff
         return refuse(CUTUNE_ERR_INVALID, "no kernel given");
     if (k->handle->generation != atomic_load_explicit(&fork_generation, memory_order_relaxed))
         return check_forks(k->handle->generation);
-    if (nbuffers != k->nbuffers || !buffers)
-        return refuse(CUTUNE_ERR_INVALID, "%s takes %d buffers, not %d", k->op_name, k->nbuffers, buffers ? nbuffers : 0);
+    if (nbuffers != k->work.nbuffers || !buffers)
+        return refuse(CUTUNE_ERR_INVALID, "%s takes %d buffers, not %d", k->known->op->name, k->work.nbuffers,
+                      buffers ? nbuffers : 0);
     enum fit fit = k->checks ? fit_of(k, buffers) : fit_of_objects(k, buffers);
     if (fit == IMPOSSIBLE)
         return complain_of(k, buffers);
@@ -104,12 +105,12 @@ static int launch(const struct cutune_kernel *k, void *stream, void *const *buff
             return rc;
         if (!other)
             return refuse(CUTUNE_ERR_UNSUPPORTED,
-                          "%s %s %s needs better aligned or separate buffers, and no other kernel may run here", k->op_name,
+                          "%s %s %s needs better aligned or separate buffers, and no other kernel may run here", k->known->op->name,
                           k->variant, k->config);
         k = other;
     }
     if (workspace && bytes < (size_t)k->work.workspace)
-        return refuse(CUTUNE_ERR_INVALID, "%s needs %lld bytes of workspace (cutune_kernel_workspace), not %zu", k->op_name,
+        return refuse(CUTUNE_ERR_INVALID, "%s needs %lld bytes of workspace (cutune_kernel_workspace), not %zu", k->known->op->name,
                       (long long)k->work.workspace, bytes);
     if (workspace && k->checks && (uintptr_t)workspace % GUEST_ALIGN)
         return refuse(CUTUNE_ERR_INVALID, "the workspace at %p is not aligned to %d bytes", workspace, GUEST_ALIGN);
@@ -125,7 +126,7 @@ int cutune_launch(const cutune_kernel *k, void *stream, void *const *buffers, in
 int cutune_launch_in(const cutune_kernel *k, void *stream, void *const *buffers, int nbuffers, void *workspace, size_t bytes)
 {
     if (k && !workspace && k->work.workspace)
-        return refuse(CUTUNE_ERR_INVALID, "%s: the workspace is null; cutune_launch takes one itself", k->op_name);
+        return refuse(CUTUNE_ERR_INVALID, "%s: the workspace is null; cutune_launch takes one itself", k->known->op->name);
     return launch(k, stream, buffers, nbuffers, workspace, bytes);
 }
 

@@ -13,50 +13,51 @@
  * The rule was chosen on 204 transposes of one H200 (68 shapes of bench/shapes.txt x i8, f32, f64). Each was left out in turn, and the
  * rule compared by the geometric mean of (winner's time / time of what was given): the nearest winner by the logarithms alone 0.912, with
  * divisibility 0.940, the mean over neighbours 0.955, with the other types' measurements 0.968. Halving or doubling any of the constants
- * changes the mean by less than 0.01. bench/leave-one-out measures it.
- *
- * This file is also part of what `cutune export --format c` writes, so it includes nothing of cutune's. */
-#ifndef NEAR_H
-#define NEAR_H
+ * changes the mean by less than 0.01. bench/leave-one-out measures it. */
+#ifndef RUNTIME_NEAR_H
+#define RUNTIME_NEAR_H
 
 #include <math.h>
-#include <stdint.h>
 
-enum { NEAR_AXES = 16, NEAR_TYPES = 8, NEIGHBOURS = 8, NEAR_TWOS = 4 };
+#include "model/problem.h"
+
+enum { NEIGHBOURS = 8, NEAR_TWOS = 4 };
 
 struct near_point {
-    double size[NEAR_AXES];   /* natural logarithms, */
-    double twos[NEAR_AXES];   /* and how often two divides them */
-    double bytes[NEAR_TYPES]; /* binary logarithms of the element sizes */
+    double size[MAX_AXES];   /* natural logarithms, */
+    double twos[MAX_AXES];   /* and how often two divides them */
+    double bytes[MAX_TYPES]; /* binary logarithms of the element sizes */
 };
 
-static inline void near_point_set(struct near_point *p, const int64_t *sizes, int nsizes, const int *element_bytes, int ntypes)
+static inline void near_point_set(struct near_point *p, const struct op *op, int row, const struct problem *problem)
 {
-    for (int i = 0; i < nsizes; i++) {
+    for (int i = 0; i < op->naxes; i++) {
+        int64_t size = problem->size[i];
         int twos = 0;
-        while (twos < NEAR_TWOS && sizes[i] % ((int64_t)2 << twos) == 0)
+        while (twos < NEAR_TWOS && size % ((int64_t)2 << twos) == 0)
             twos++;
-        p->size[i] = log((double)(sizes[i] > 0 ? sizes[i] : 1));
+        p->size[i] = log((double)(size > 0 ? size : 1));
         p->twos[i] = twos;
     }
-    for (int t = 0; t < ntypes; t++)
-        p->bytes[t] = log2((double)element_bytes[t]);
+    for (int t = 0; t < op->ntypes; t++)
+        p->bytes[t] = log2((double)op->rows[row * op->ntypes + t]->bytes);
 }
 
-static inline double near_distance(const struct near_point *a, const struct near_point *b, int nsizes, int ntypes)
+static inline double near_distance(const struct near_point *a, const struct near_point *b, const struct op *op)
 {
     double d = 0;
-    for (int i = 0; i < nsizes; i++) {
+    for (int i = 0; i < op->naxes; i++) {
         double size = a->size[i] - b->size[i], twos = a->twos[i] - b->twos[i];
         d += size * size + twos * twos / 4;
     }
-    for (int t = 0; t < ntypes; t++)
+    for (int t = 0; t < op->ntypes; t++)
         d += 2 * (a->bytes[t] - b->bytes[t]) * (a->bytes[t] - b->bytes[t]);
     return d;
 }
 
 /* What a configuration took on a problem: log(time / best time). */
 struct near_time {
+    int column; /* of the configuration */
     int problem;
     int order; /* of two for one problem the later counts */
     double loss;

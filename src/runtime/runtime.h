@@ -13,52 +13,50 @@
 #include "cutune.h"
 #include "device/backend.h"
 #include "model/plan.h"
+#include "runtime/near.h"
 #include "store/store.h"
 
-/* ---- ops and what is known of them: known.c */
+/* ---- ops and what is known of them: known.c, knowledge.c */
+
+/* A tuned problem. */
+struct tuned_problem {
+    int64_t device_id, id;              /* row ids */
+    int device;                         /* place in `devices` of its device, */
+    int at;                             /* and of it among the device's problems */
+    int row;                            /* types */
+    int column;                         /* of the times of its winner's configuration */
+    uint32_t flags;                     /* values of the flag axes, a bit each: neighbours have the same */
+    const char *sizes, *variant, *json; /* the last two are the configuration, as in struct tuned */
+    double time_ns, work;               /* bytes or operations, as the op counts; 0: unknown */
+    struct near_point point;
+};
 
 /* A configuration of a winner, for other problems to be given. */
 struct candidate {
-    int problem; /* a winner with it */
-    int row;     /* types */
-    int column;  /* of the times */
-    uint32_t flags;
-    struct plan *plan; /* made when first asked for, with the record that it hangs on */
+    const struct tuned_problem *problem; /* the first that it won */
+    struct plan *plan;                   /* made when first asked for, with the record that it hangs on */
     struct tuned *tuned;
     bool kept;     /* both are */
     bool unusable; /* its record is damaged */
 };
 
-/* A tuned problem. */
-struct tuned_problem {
-    int64_t id; /* row id */
-    int row;
-    int column;     /* of its winner's configuration */
-    uint32_t flags; /* values of the flag axes, a bit each: neighbours have the same */
-    struct problem problem;
-    struct near_point *point;
-    const char *variant, *json; /* the configuration, as in struct tuned */
-    double time_ns, work;       /* bytes or operations, as the op counts; 0: unknown */
-};
-
-/* Everything of one op that was tuned on one device. */
 struct known_device {
     int64_t id;
-    struct devspec dev; /* identity */
-    int nproblems, ncandidates;
-    struct tuned_problem *problems; /* by id */
-    struct candidate *candidates;
+    struct devspec dev;                               /* identity */
+    int problems, nproblems, candidates, ncandidates; /* the first one of its, and how many */
 };
 
+/* What is known of an op: everything that was tuned. */
 struct knowledge {
     struct arena *arena;
-    int ndevices;
+    int ndevices, nproblems, ncandidates, ntimes;
     struct known_device *devices;
-    int ncolumns; /* a column for each configuration of a winner, on each device */
-    int *first;   /* [column]: where its times begin; they end where the next one's begin */
-    struct near_time *times;
-    bool cut;  /* the file has more than a look-up reads */
-    int nkept; /* candidates whose plans are kept */
+    struct tuned_problem **problems; /* by device and id */
+    struct candidate *candidates;    /* by device */
+    struct near_time *times;         /* a column of them for each configuration of a winner, on each device, */
+    int *first;                      /* [column] begins here, and ends where the next one begins */
+    bool cut;                        /* the file has more than a look-up reads */
+    int nkept;                       /* candidates whose plans are kept */
 };
 
 /* What a look-up of an op reads of a file, at most: docs/library.md tells what that costs. */
@@ -82,26 +80,18 @@ struct known_op {
     bool current;          /* a form that a refresh found changed stays for its kernels only */
     struct knowledge *all; /* null until a look-up is not exact */
 };
-/* Reads what is known of an op, knowledge.c. */
-int knowledge_load(struct store *s, const struct op *op, struct knowledge **out, struct err *err);
-void knowledge_free(struct knowledge *k);
-int known_op_new(struct cutune *c, const char *name, struct known_op **out, struct err *err);
+/* The op by name, as it is now in the store; made known if it is not yet. Under the lock. */
+int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err);
+/* For a refresh: its form, and what is known of it if that was asked for. If that fails, it stays as it was. */
+int known_op_renew(struct cutune *c, struct known_op *k, struct err *err);
 /* Whether the tables know it in the same form, so that their defaults fit. */
 bool known_op_shipped(struct cutune *c, struct known_op *k);
 void known_op_free(struct known_op *k);
-bool known_op_same(const struct known_op *a, const struct known_op *b);
-/* Whether the store still has it in this form, without which its records are not to be read. */
-int known_op_check(struct store *s, const struct known_op *k, bool *holds, struct err *err);
-/* The record of a problem's winner, with its code or without; ERR_NOTFOUND if the file has changed since and has another. */
-int winner_load(struct store *s, const struct op *op, const struct known_device *d, const struct tuned_problem *p, bool code,
-                struct tuned **out, struct err *err);
-/* A candidate's plan, made of its record when it is first asked for. Fails from then on if that is damaged. */
-int candidate_plan(struct store *s, const struct op *op, const struct known_device *d, struct candidate *c, struct err *err);
-/* Ends the use of its plan, which is kept if there is room. */
-void candidate_done(struct knowledge *k, struct candidate *c);
 
-/* ---- what is asked, checked and in the store's words: question.c */
+int knowledge_load(struct store *s, const struct op *op, struct knowledge **out, struct err *err);
+void knowledge_free(struct knowledge *k);
 
+/* What is asked, checked and in the store's words. */
 struct question {
     struct known_op *known;
     const struct op *op;
@@ -112,6 +102,7 @@ struct question {
 };
 int question_ask(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes, struct question *q,
                  struct err *err);
+int question_of(struct known_op *known, int row, const struct problem *problem, struct question *q, struct err *err);
 void question_free(struct question *q);
 uint32_t problem_flags(const struct op *op, const struct problem *p);
 
@@ -120,14 +111,11 @@ uint32_t problem_flags(const struct op *op, const struct problem *p);
 /* The code of a record, shared by all kernels of a handle that have the same. */
 struct code {
     struct code *next;
-    char key[HASH_HEX];      /* of all that follows */
-    char *source, *portable; /* portable may be null, */
-    void *binary;            /* and this */
-    size_t binary_bytes;
-    char format[16], arch[64], compiler[256];
+    struct tuned *record;      /* the first with this code */
     struct guest_code *loaded; /* under the handle's loading lock */
 };
-int code_get(cutune_handle *h, const struct tuned *t, struct code **out, struct err *err); /* under the cutune's lock */
+/* Takes the record over if it is (*out)->record then. Under the cutune's lock. */
+int code_get(cutune_handle *h, struct tuned *t, struct code **out, struct err *err);
 /* Loads it: as it is stored where that is for this device, else as it was compiled here before, else compiled now. Under the
  * handle's loading lock. */
 int code_load(cutune_handle *h, struct code *c, struct err *err);
@@ -135,7 +123,11 @@ void code_free(struct code *c); /* what was loaded is the guest's to unload */
 
 /* ---- kernels: kernel.c, launch.c */
 
-enum { MAX_PAIRS = MAX_ARGS * (MAX_ARGS - 1) / 2 };
+struct kernel_buffer {
+    uint64_t element, need; /* alignments less one: of its elements, and what this kernel needs */
+    int64_t bytes;
+    const char *name;
+};
 
 /* Two buffers that must not overlap. */
 struct apart {
@@ -146,38 +138,33 @@ struct apart {
 struct cutune_kernel {
     const struct backend *backend; /* null: a handle that launches nothing */
     struct guest *guest;
+    struct cutune_handle *handle;
     struct guest_work work;
     atomic_bool ready; /* its functions are loaded */
     bool checks;       /* buffers are addresses */
-    uint8_t nbuffers;
-    uint16_t npairs;
-    uint64_t *element, *need; /* of each buffer, alignments less one: of its elements, and what this kernel needs */
-    int64_t *bytes;           /* of each buffer */
+    int npairs;
+    struct kernel_buffer *buffers;
     struct apart *pairs;
 
-    struct cutune_handle *handle;
     struct arena *arena; /* all of it */
     cutune_match match;
-    const char *why, *variant, *config, *op_name;
-    const char **buffer_names;
+    const char *why, *variant, *config;
     double time_ns;
     struct guest_launch *launches;
     const char **entries;
-    struct geometry *geometry;
     struct code *code;
     struct known_op *known; /* the form of the op that it is of, */
     int row;                /* and the question that it answers */
     struct problem problem;
-    struct cutune_kernel *fallback; /* see kernel_fallback */
-    atomic_bool fallback_found;
-    int64_t record; /* what it was made of: 0 for a winner, -1 - rank for a default, */
+    _Atomic(struct cutune_kernel *) fallback; /* see kernel_fallback; null: not looked for yet; itself: there is none */
+    int rank;                                 /* of the record that it was made of, */
+    double record_ns;                         /* and its time */
     bool from_tables;
-    double record_ns;
     struct cutune_kernel *next; /* of its handle */
 };
 
-/* Makes a kernel of a record for the question, and links it to the handle. The record is joined to the question's op. ERR_UNSUPPORTED if
- * its constraints or the device refuse it: the message is the constraint. */
+/* Makes a kernel of a record, which it takes over, for the question, and links it to the handle. The record is joined to the question's
+ * op. ERR_UNSUPPORTED if its constraints or the device refuse it: the message is the constraint. */
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err);
 void kernel_free(struct cutune_kernel *k);
 int kernel_load(const struct cutune_kernel *k, struct err *err);
@@ -192,33 +179,38 @@ int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel
 
 /* ---- the table: table.c */
 
-/* A problem that was asked for. The first line of memory is all that looking it up again reads, for most. */
-enum { ENTRY_ALIGN = 64 };
+enum { ENTRY_ALIGN = 64, COUNTED = 1 };
+
+/* A problem that was asked for. */
 struct entry {
-    _Atomic(struct cutune_kernel *) kernel; /* null: there is none (now): asked again each time */
-    uint64_t word[4];                       /* op and types, packed (table.c), */
-    size_t lengths;                         /* and of what lengths */
-    int nsizes;
-    atomic_bool counted;    /* misses are captured, and this is one */
+    struct entry *next;     /* of the handle's */
     const char *op, *types; /* as the caller writes them */
+    int nsizes;
     uint64_t hash;
-    _Atomic uint64_t count; /* look-ups, while `counted` */
-    int64_t sizes[2];       /* nsizes of them */
-};
-struct table {
-    struct table *older;
-    uint64_t mask;
-    uint64_t n;
-    _Atomic(struct entry *) slots[];
+    _Atomic int64_t count; /* look-ups while it is COUNTED */
+    /* From here on it is what looking it up again reads: one line of memory, for most. */
+    _Alignas(ENTRY_ALIGN)
+        atomic_uintptr_t kernel; /* 0: there is none (now): asked again each time; | COUNTED if this is a miss, and
+                                                      misses are captured */
+    uint64_t word[4];            /* op and types, packed (table.c), */
+    uint64_t lengths;            /* of what lengths, and how many sizes */
+    int64_t sizes[];
 };
 
-int table_new(uint64_t places, struct table **out, struct err *err);
+static inline struct cutune_kernel *entry_kernel(const struct entry *e)
+{
+    return (struct cutune_kernel *)(atomic_load_explicit(&e->kernel, memory_order_relaxed) & ~(uintptr_t)COUNTED);
+}
+
+/* Makes the handle's table, or one twice as large for the same entries. */
+int table_grow(cutune_handle *h, struct err *err);
 /* Finds every entry's kernel again; counts those that got another. Under the lock. */
 int table_refresh(cutune_handle *h, int *changed, struct err *err);
 
 struct cutune_handle {
     _Atomic(struct table *) table;
-    int generation; /* of forks */
+    struct entry *entries; /* under the cutune's lock */
+    int generation;        /* of forks */
     struct cutune *owner;
     struct cutune_handle *next;
     const struct backend *backend; /* null: launches nothing */
@@ -226,7 +218,7 @@ struct cutune_handle {
     struct devspec dev;
     struct cutune_kernel *kernels; /* all that were ever handed out */
     struct code *codes;
-    struct arena *arena; /* of entries */
+    struct arena *arena; /* of entries and tables */
     pthread_mutex_t loading;
 };
 
@@ -269,8 +261,9 @@ void store_leave(void);
 int refuse(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void say(struct cutune *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The op by name; made known where it is not yet. Under the lock. */
-int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err);
+/* Around what reads the database: under the lock, and all that is read is of one moment. The end returns rc. */
+int reading_begin(struct cutune *c, struct err *err);
+int reading_end(struct cutune *c, int rc, struct err *err);
 
 /* Where things lie: place.c. What the options name, or else the usual place; null is not named. */
 int take_cache(const char *given, char **out, struct err *err);
@@ -280,8 +273,8 @@ int open_database(struct cutune *c, const char *given, struct err *err);
 struct store *tables_of(struct cutune *c);
 
 int watch_start(struct cutune *c, struct err *err);
-void watch_stop(struct cutune *c);                  /* after a last flush */
-void watch_forget(struct cutune *c);                /* the same in a child: frees memory */
+/* After a last flush; in a child (not `here`) it only frees memory. */
+void watch_end(struct cutune *c, bool here);
 int watch_flush(struct cutune *c, struct err *err); /* writes the misses; 0 if none are captured */
 
 /* A handle in a context of any backend's, as its `open` takes it; tests attach to the pretend device. */

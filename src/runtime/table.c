@@ -7,10 +7,18 @@
 #include "base/mem.h"
 #include "runtime/runtime.h"
 
+enum { FIRST_PLACES = 256 };
+
+struct table {
+    uint64_t mask;
+    uint64_t n;
+    _Atomic(struct entry *) slots[];
+};
+
 /* A look-up as the caller wrote it. Names of up to 16 bytes, which means almost all, are compared as 64-bit words. */
 struct key {
     uint64_t word[4];
-    size_t lengths; /* of both names; the meaning of the words depends on it */
+    uint64_t lengths; /* of both names, and the number of sizes; the meaning of the words depends on it */
     uint64_t hash;
     bool whole; /* the words contain both names completely */
     int nsizes;
@@ -47,7 +55,7 @@ static inline void key_set(struct key *k, const char *op, const char *types, con
 {
     static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
     size_t a = pack(op, k->word), b = pack(types, k->word + 2);
-    k->lengths = a << 32 ^ b;
+    k->lengths = (a << 32 ^ b) << 8 | (uint64_t)nsizes;
     k->whole = (a <= 16) & (b <= 16);
     k->op = op;
     k->types = types;
@@ -64,7 +72,7 @@ static inline void key_set(struct key *k, const char *op, const char *types, con
 
 static inline bool is(const struct entry *e, const struct key *k)
 {
-    uint64_t differs = (uint64_t)(e->nsizes ^ k->nsizes) | (e->lengths ^ k->lengths);
+    uint64_t differs = e->lengths ^ k->lengths;
     for (int i = 0; i < 4; i++)
         differs |= e->word[i] ^ k->word[i];
     if (differs)
@@ -75,13 +83,21 @@ static inline bool is(const struct entry *e, const struct key *k)
     return k->whole || (!strcmp(e->op, k->op) && !strcmp(e->types, k->types));
 }
 
-static inline struct entry *find(struct table *t, const struct key *k)
+static inline struct entry *find(const struct table *t, const struct key *k)
 {
     for (uint64_t i = k->hash & t->mask;; i = (i + 1) & t->mask) {
         struct entry *e = atomic_load_explicit(&t->slots[i], memory_order_acquire);
         if (!e || is(e, k))
             return e;
     }
+}
+
+static inline struct cutune_kernel *take(struct entry *e)
+{
+    uintptr_t kernel = atomic_load_explicit(&e->kernel, memory_order_acquire);
+    if (kernel & COUNTED)
+        atomic_fetch_add_explicit(&e->count, 1, memory_order_relaxed);
+    return (struct cutune_kernel *)(kernel & ~(uintptr_t)COUNTED);
 }
 
 static void put(struct table *t, struct entry *e)
@@ -93,97 +109,58 @@ static void put(struct table *t, struct entry *e)
     t->n++;
 }
 
-int table_new(uint64_t places, struct table **out, struct err *err)
+int table_grow(cutune_handle *h, struct err *err)
 {
-    struct table *t = mem_zalloc(sizeof *t + places * sizeof t->slots[0]);
+    const struct table *old = atomic_load_explicit(&h->table, memory_order_relaxed);
+    uint64_t places = old ? 2 * (old->mask + 1) : FIRST_PLACES;
+    struct table *t = arena_alloc(h->arena, sizeof *t + places * sizeof t->slots[0]);
     if (!t)
         return err_nomem(err);
     t->mask = places - 1;
-    *out = t;
-    return 0;
-}
-
-/* The table is at most half full, so a reader always reaches an empty place, usually at once. */
-static int make_room(cutune_handle *h, struct err *err)
-{
-    struct table *old = atomic_load_explicit(&h->table, memory_order_relaxed), *t = NULL;
-    if (2 * (old->n + 1) <= old->mask)
-        return 0;
-    int rc = table_new(2 * (old->mask + 1), &t, err);
-    if (rc)
-        return rc;
-    for (uint64_t i = 0; i <= old->mask; i++) {
-        struct entry *e = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
-        if (e)
-            put(t, e);
-    }
-    t->older = old;
+    for (struct entry *e = h->entries; e; e = e->next)
+        put(t, e);
     atomic_store_explicit(&h->table, t, memory_order_release);
     return 0;
 }
 
 /* Null: no kernel. */
-static void settle(cutune_handle *h, struct entry *e, struct cutune_kernel *k)
+static void settle(struct entry *e, struct cutune_kernel *k)
 {
-    bool miss = !k || k->match != CUTUNE_MATCH_EXACT;
-    atomic_store_explicit(&e->counted, h->owner->capture && miss, memory_order_relaxed);
-    atomic_store_explicit(&e->kernel, k, memory_order_release);
+    bool counted = k && k->handle->owner->capture && k->match != CUTUNE_MATCH_EXACT;
+    atomic_store_explicit(&e->kernel, (uintptr_t)k | (counted ? COUNTED : 0), memory_order_release);
 }
 
-/* Begins at a cache line. */
-static struct entry *entry_alloc(cutune_handle *h, int nsizes)
+static int add(cutune_handle *h, const struct key *key, struct entry **out, struct err *err)
 {
-    size_t extra = nsizes > 2 ? (size_t)(nsizes - 2) * sizeof(int64_t) : 0;
-    char *at = arena_alloc(h->arena, sizeof(struct entry) + extra + ENTRY_ALIGN);
-    return at ? (struct entry *)(at + (ENTRY_ALIGN - (uintptr_t)at % ENTRY_ALIGN) % ENTRY_ALIGN) : NULL;
-}
-
-static int add(cutune_handle *h, const struct key *key, struct cutune_kernel *k, struct entry **out, struct err *err)
-{
-    int rc = make_room(h, err);
+    struct table *t = atomic_load_explicit(&h->table, memory_order_relaxed);
+    int rc = 2 * (t->n + 1) > t->mask ? table_grow(h, err) : 0; /* a reader soon reaches an empty place */
     if (rc)
         return rc;
-    struct entry *e = entry_alloc(h, key->nsizes);
-    if (!e || !(e->op = arena_strdup(h->arena, key->op)) || !(e->types = arena_strdup(h->arena, key->types)))
+    size_t bytes = (size_t)key->nsizes * sizeof *key->sizes;
+    char *at = arena_alloc(h->arena, sizeof(struct entry) + bytes + ENTRY_ALIGN);
+    char *op = arena_strdup(h->arena, key->op), *types = arena_strdup(h->arena, key->types);
+    if (!at || !op || !types)
         return err_nomem(err);
+    struct entry *e = (struct entry *)(at + (-(uintptr_t)at & (ENTRY_ALIGN - 1)));
+    e->op = op;
+    e->types = types;
     e->hash = key->hash;
     memcpy(e->word, key->word, sizeof e->word);
     e->lengths = key->lengths;
     e->nsizes = key->nsizes;
-    memcpy(e->sizes, key->sizes, (size_t)key->nsizes * sizeof *key->sizes);
-    settle(h, e, k);
+    if (bytes)
+        memcpy(e->sizes, key->sizes, bytes);
+    e->next = h->entries;
+    h->entries = e;
     put(atomic_load_explicit(&h->table, memory_order_relaxed), e);
     *out = e;
     return 0;
 }
 
-/* Finds the entry's kernel, or that it has not changed. Call with the lock held. */
-static int resolve(cutune_handle *h, struct entry *e, struct err *err)
-{
-    struct question q;
-    struct cutune_kernel *now = atomic_load_explicit(&e->kernel, memory_order_relaxed), *k = NULL;
-    int rc = question_ask(h, e->op, e->types, e->sizes, e->nsizes, &q, err);
-    bool other_form = rc || !now || now->known != q.known;
-    rc = rc ?: find_kernel(h, &q, now, &k, err);
-    question_free(&q);
-    bool none = rc == ERR_INVALID || rc == ERR_NOTFOUND;
-    if (!rc || (none && other_form)) /* a kernel of an earlier form of the op is no longer given */
-        settle(h, e, k);
-    return none ? 0 : rc;
-}
-
-static struct cutune_kernel *take(struct entry *e)
-{
-    struct cutune_kernel *k = atomic_load_explicit(&e->kernel, memory_order_acquire);
-    if (k && atomic_load_explicit(&e->counted, memory_order_relaxed))
-        atomic_fetch_add_explicit(&e->count, 1, memory_order_relaxed);
-    return k;
-}
-
+/* Call with the lock held. */
 static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **out, struct err *err)
 {
-    struct table *t = atomic_load_explicit(&h->table, memory_order_relaxed);
-    struct entry *e = find(t, key);
+    struct entry *e = find(atomic_load_explicit(&h->table, memory_order_relaxed), key);
     struct cutune_kernel *k = NULL;
     struct question q;
     if (e && (*out = take(e))) /* another thread was faster */
@@ -195,13 +172,10 @@ static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **o
     bool wanted = proper && rc == ERR_NOTFOUND && h->owner->capture;
     if (rc && !wanted)
         return rc;
-    int failed = 0;
-    if (e)
-        settle(h, e, k);
-    else
-        failed = add(h, key, k, &e, err);
+    int failed = e ? 0 : add(h, key, &e, err);
     if (failed)
         return failed;
+    settle(e, k);
     if (wanted)
         atomic_fetch_add_explicit(&e->count, 1, memory_order_relaxed);
     else
@@ -209,26 +183,14 @@ static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **o
     return rc;
 }
 
-static int lookup(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes, struct cutune_kernel **out,
-                  struct err *err)
+static int lookup(cutune_handle *h, const struct key *key, const cutune_kernel **out)
 {
-    if (nsizes > 0 && !sizes)
-        return err_set(err, ERR_INVALID, "no sizes given: %d were to come", nsizes);
-    if (nsizes < 0 || nsizes > MAX_AXES)
-        return err_set(err, ERR_INVALID, "%d sizes given: an op has up to %d", nsizes, MAX_AXES);
-    struct key key;
-    key_set(&key, op, types, sizes, nsizes);
-    store_enter();
-    pthread_mutex_lock(&h->owner->lock);
-    struct store *s = h->owner->store;
-    int rc = s ? store_begin(s, false, err) : 0; /* one transaction: everything that is read is consistent */
-    if (!rc) {
-        rc = ask(h, &key, out, err);
-        rc = s ? store_end(s, rc, err) : rc;
-    }
-    pthread_mutex_unlock(&h->owner->lock);
-    store_leave();
-    return rc;
+    struct cutune_kernel *k = NULL;
+    struct err why = { 0 };
+    int rc = reading_begin(h->owner, &why) ?: reading_end(h->owner, ask(h, key, &k, &why), &why);
+    if (!rc)
+        *out = k;
+    return outcome(rc, &why);
 }
 
 int cutune_lookup(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes, const cutune_kernel **out)
@@ -239,22 +201,18 @@ int cutune_lookup(cutune_handle *h, const char *op, const char *types, const int
         return check_forks(h->generation);
     if (!op || !types || !out)
         return refuse(CUTUNE_ERR_INVALID, "no %s given", !op ? "op" : !types ? "types" : "place for the kernel");
-    if (sizes && nsizes > 0 && nsizes <= MAX_AXES) {
-        struct key key;
-        key_set(&key, op, types, sizes, nsizes);
-        struct entry *e = find(atomic_load_explicit(&h->table, memory_order_acquire), &key);
-        struct cutune_kernel *k = e ? take(e) : NULL;
-        if (k) {
-            *out = k;
-            return CUTUNE_OK;
-        }
-    }
-    struct cutune_kernel *k = NULL;
-    struct err why = { 0 };
-    int rc = lookup(h, op, types, sizes, nsizes, &k, &why);
-    if (!rc)
-        *out = k;
-    return outcome(rc, &why);
+    if (nsizes > 0 && !sizes)
+        return refuse(CUTUNE_ERR_INVALID, "no sizes given: %d were to come", nsizes);
+    if (nsizes < 0 || nsizes > MAX_AXES)
+        return refuse(CUTUNE_ERR_INVALID, "%d sizes given: an op has up to %d", nsizes, MAX_AXES);
+    struct key key;
+    key_set(&key, op, types, sizes, nsizes);
+    struct entry *e = find(atomic_load_explicit(&h->table, memory_order_acquire), &key);
+    struct cutune_kernel *k = e ? take(e) : NULL;
+    if (!k)
+        return lookup(h, &key, out);
+    *out = k;
+    return CUTUNE_OK;
 }
 
 int cutune_prefetch(cutune_handle *h, const cutune_problem *problems, int n)
@@ -264,37 +222,42 @@ int cutune_prefetch(cutune_handle *h, const cutune_problem *problems, int n)
     if (check_forks(h->generation))
         return CUTUNE_ERR_INVALID;
     int first = CUTUNE_OK;
-    struct err why = { 0 };
+    struct err why = { 0 }, *err = thread_err();
     for (int i = 0; i < n; i++) {
         const cutune_problem *p = &problems[i];
         const cutune_kernel *k = NULL;
-        int rc = (p->size < sizeof *p ? refuse(CUTUNE_ERR_INVALID, "problem %d: its size is not set to sizeof(cutune_problem)", i)
-                                      : cutune_lookup(h, p->op, p->types, p->sizes, p->nsizes, &k))
-                     ?: kernel_load(k, thread_err());
         struct cutune_kernel *other = NULL;
-        rc = rc ?: kernel_fallback(k, &other, thread_err());
-        if (!rc && other)
-            rc = kernel_load(other, thread_err());
-        if (rc && !first) {
-            first = rc;
-            why = *thread_err();
-        }
+        int rc = p->size < sizeof *p ? refuse(CUTUNE_ERR_INVALID, "problem %d: its size is not set to sizeof(cutune_problem)", i)
+                                     : cutune_lookup(h, p->op, p->types, p->sizes, p->nsizes, &k);
+        rc = rc ?: kernel_load(k, err) ?: kernel_fallback(k, &other, err) ?: (other ? kernel_load(other, err) : 0);
+        first = err_first(&why, first, rc, err);
     }
-    return first ? refuse(first, "%s", why.msg) : CUTUNE_OK;
+    return outcome(first, &why);
+}
+
+/* Finds the entry's kernel again; if that fails, the earlier answer stays. */
+static int renew(cutune_handle *h, struct entry *e, int *changed, struct err *err)
+{
+    struct question q;
+    struct cutune_kernel *now = entry_kernel(e), *k = NULL;
+    int rc = question_ask(h, e->op, e->types, e->sizes, e->nsizes, &q, err);
+    bool other_form = rc || !now || now->known != q.known;
+    rc = rc ?: find_kernel(h, &q, now, &k, err);
+    question_free(&q);
+    bool none = rc == ERR_INVALID || rc == ERR_NOTFOUND;
+    if (!rc || (none && other_form)) { /* a kernel of an earlier form of the op is no longer given */
+        *changed += k != now;
+        settle(e, k);
+    }
+    return none ? 0 : rc;
 }
 
 int table_refresh(cutune_handle *h, int *changed, struct err *err)
 {
-    struct table *t = atomic_load_explicit(&h->table, memory_order_relaxed);
     int first = 0;
-    for (uint64_t i = 0; i <= t->mask; i++) {
-        struct entry *e = atomic_load_explicit(&t->slots[i], memory_order_relaxed);
-        if (!e)
-            continue;
+    for (struct entry *e = h->entries; e; e = e->next) {
         struct err why = { 0 };
-        struct cutune_kernel *before = atomic_load_explicit(&e->kernel, memory_order_relaxed);
-        int rc = resolve(h, e, &why); /* if it fails, the earlier answer stays */
-        *changed += before != atomic_load_explicit(&e->kernel, memory_order_relaxed);
+        int rc = renew(h, e, changed, &why);
         first = err_first(err, first, rc, &why);
     }
     return first;

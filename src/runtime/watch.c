@@ -12,18 +12,12 @@ enum {
     MAX_WANTED = 10000, /* problems that a file keeps; an application may ask for a new one each time */
 };
 
-/* A problem that was asked for and is not tuned, in the form that the store takes. */
+/* A problem that was asked for and is not tuned. */
 struct miss {
     struct devspec dev;
-    char *op;
-    struct buf types, sizes;
+    struct question q;
     int64_t count;
     double time_ns;
-};
-
-struct misses {
-    int n;
-    struct miss *all;
 };
 
 struct watcher {
@@ -32,7 +26,8 @@ struct watcher {
     pthread_cond_t wake;
     bool stop;
     pthread_mutex_t flushing; /* protects misses: those taken out of the tables and not written yet */
-    struct misses misses;
+    struct miss *misses;
+    int nmisses;
 };
 
 /* ---- new records */
@@ -58,39 +53,13 @@ static void reopen(cutune *c)
     }
 }
 
-/* Reads the current form of an op and what is known of it. If the form has changed, kernels of the earlier form keep that one. */
-static int renew(cutune *c, struct known_op **at, struct err *err)
-{
-    struct known_op *old = *at, *now = NULL;
-    int rc = known_op_new(c, old->op->name, &now, err);
-    if (!rc && old->all && now->in_store)
-        rc = knowledge_load(c->store, now->op, &now->all, err);
-    if (rc) {
-        known_op_free(now);
-        return rc == ERR_NOTFOUND ? 0 : rc;
-    }
-    if (known_op_same(old, now)) {
-        struct knowledge *all = old->all;
-        old->all = now->all;
-        now->all = all;
-        old->in_store = now->in_store;
-        known_op_free(now);
-    } else {
-        old->current = false;
-        now->current = true;
-        now->next = c->ops;
-        c->ops = now;
-    }
-    return 0;
-}
-
 /* Renews all ops. If one fails, it stays as it was, and the others are renewed. */
 static int renew_all(cutune *c, int *changed, struct err *err)
 {
     int first = 0;
-    for (struct known_op **k = &c->ops; *k; k = &(*k)->next) {
+    for (struct known_op *k = c->ops; k; k = k->next) {
         struct err why = { 0 };
-        int rc = (*k)->current ? renew(c, k, &why) : 0;
+        int rc = k->current ? known_op_renew(c, k, &why) : 0;
         first = err_first(err, first, rc, &why);
     }
     for (cutune_handle *h = c->handles; h; h = h->next) {
@@ -141,116 +110,85 @@ int cutune_refresh(cutune *c, int *changed)
 
 /* ---- misses */
 
-static void miss_free(struct miss *m)
+static void misses_free(struct watcher *w)
 {
-    mem_free(m->op);
-    buf_free(&m->types);
-    buf_free(&m->sizes);
+    for (int i = 0; i < w->nmisses; i++)
+        question_free(&w->misses[i].q);
+    mem_free(w->misses);
+    w->misses = NULL;
+    w->nmisses = 0;
 }
 
-static void misses_free(struct misses *m)
+static int take_miss(struct watcher *w, cutune_handle *h, struct entry *e, struct err *err)
 {
-    for (int i = 0; i < m->n; i++)
-        miss_free(&m->all[i]);
-    mem_free(m->all);
-    *m = (struct misses){ 0 };
-}
-
-static int add_miss(struct misses *m, struct miss miss)
-{
-    struct miss *more = miss.op ? mem_resize(m->all, (size_t)m->n + 1, sizeof *more) : NULL;
-    if (!more) {
-        miss_free(&miss);
-        return ERR_NOMEM;
-    }
-    m->all = more;
-    more[m->n++] = miss;
-    return 0;
-}
-
-static int take_miss(struct misses *m, cutune_handle *h, struct entry *e, struct err *err)
-{
-    uint64_t count = atomic_exchange_explicit(&e->count, 0, memory_order_relaxed);
-    struct cutune_kernel *k = atomic_load_explicit(&e->kernel, memory_order_relaxed);
-    struct question q;
-    if (!count)
+    const struct cutune_kernel *k = entry_kernel(e);
+    struct miss miss = { .dev = h->dev, .time_ns = k ? k->time_ns : 0 };
+    miss.count = atomic_exchange_explicit(&e->count, 0, memory_order_relaxed);
+    if (!miss.count)
         return 0;
-    int rc = question_ask(h, e->op, e->types, e->sizes, e->nsizes, &q, err);
-    if (rc) {
-        question_free(&q);
-    } else {
-        struct miss miss = { .dev = h->dev, .op = mem_strdup(e->op), .types = q.types, .sizes = q.sizes };
-        miss.count = count < INT64_MAX ? (int64_t)count : INT64_MAX;
-        miss.time_ns = k ? k->time_ns : 0;
-        rc = add_miss(m, miss) ? err_nomem(err) : 0;
+    int rc = question_ask(h, e->op, e->types, e->sizes, e->nsizes, &miss.q, err);
+    if (!rc && !mem_grow((void **)&w->misses, w->nmisses, sizeof *w->misses))
+        rc = err_nomem(err);
+    if (!rc) {
+        w->misses[w->nmisses++] = miss;
+        return 0;
     }
+    question_free(&miss.q);
     if (rc == ERR_INVALID || rc == ERR_NOTFOUND) /* the op has changed since, so this cannot be tuned */
         return 0;
-    if (rc)
-        atomic_fetch_add_explicit(&e->count, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&e->count, miss.count, memory_order_relaxed);
     return rc;
 }
 
 /* Takes the counts out of the tables, with the lock held; they are written without it. Goes on after a failure, and returns the first. */
-static int collect(cutune *c, struct misses *m, struct err *err)
+static int collect(cutune *c, struct err *err)
 {
     int first = 0;
     pthread_mutex_lock(&c->lock);
-    for (cutune_handle *h = c->handles; h; h = h->next) {
-        struct table *t = atomic_load_explicit(&h->table, memory_order_relaxed);
-        for (uint64_t i = 0; i <= t->mask; i++) {
-            struct entry *e = atomic_load_explicit(&t->slots[i], memory_order_relaxed);
+    for (cutune_handle *h = c->handles; h; h = h->next)
+        for (struct entry *e = h->entries; e; e = e->next) {
             struct err why = { 0 };
-            int rc = e ? take_miss(m, h, e, &why) : 0;
+            int rc = take_miss(c->watcher, h, e, &why);
             first = err_first(err, first, rc, &why);
         }
-    }
     pthread_mutex_unlock(&c->lock);
     return first;
 }
 
-static int write_down(cutune *c, const struct misses *m, enum store_mode mode, struct err *err)
+/* What cannot be written stays for the next time. */
+static int write_down(cutune *c, enum store_mode mode, struct err *err)
 {
+    struct watcher *w = c->watcher;
     struct store *s;
     int rc = c->path ? store_open(c->path, mode, &s, err)
                      : err_set(err, ERR_NOTFOUND, "there is no place for the database: set CUTUNE_DB to its path, or HOME");
     if (rc)
         return rc;
     rc = store_begin(s, true, err);
-    bool begun = !rc;
-    for (int i = 0; !rc && i < m->n; i++) {
-        const struct miss *miss = &m->all[i];
-        rc = store_wanted_add(s, &miss->dev, miss->op, buf_text(&miss->types), buf_text(&miss->sizes), miss->count, miss->time_ns,
-                              err);
+    if (!rc) {
+        for (int i = 0; !rc && i < w->nmisses; i++) {
+            const struct miss *m = &w->misses[i];
+            rc = store_wanted_add(s, &m->dev, m->q.op->name, buf_text(&m->q.types), buf_text(&m->q.sizes), m->count, m->time_ns,
+                                  err);
+        }
+        rc = store_end(s, rc ?: store_wanted_trim(s, MAX_WANTED, err), err);
     }
-    rc = rc ?: store_wanted_trim(s, MAX_WANTED, err);
-    if (begun)
-        rc = store_end(s, rc, err);
     store_close(s);
+    if (!rc)
+        misses_free(w);
     return rc;
-}
-
-/* Call with `flushing` held. What cannot be written stays for the next time. */
-static int flush(cutune *c, struct misses *m, enum store_mode mode, struct err *err)
-{
-    struct err why = { 0 };
-    int failed = collect(c, m, &why);
-    int rc = m->n ? write_down(c, m, mode, err) : 0;
-    if (rc)
-        return rc;
-    misses_free(m);
-    return failed ? err_set(err, failed, "%s", why.msg) : 0;
 }
 
 static int write_misses(cutune *c, enum store_mode mode, struct err *err)
 {
     struct watcher *w = c->watcher;
-    struct err why = { 0 };
+    struct err why = { 0 }, later = { 0 };
     if (!c->capture || !w)
         return 0;
     store_enter();
     pthread_mutex_lock(&w->flushing);
-    int rc = flush(c, &w->misses, mode, &why);
+    int rc = collect(c, &why);
+    rc = err_first(&why, rc, w->nmisses ? write_down(c, mode, &later) : 0, &later);
     pthread_mutex_unlock(&w->flushing);
     store_leave();
     if (rc)
@@ -329,33 +267,29 @@ int watch_start(cutune *c, struct err *err)
     int failed = pthread_create(&w->thread, NULL, watch, c);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) {
-        watch_forget(c);
+        watch_end(c, false);
         return err_set(err, ERR_IO, "cannot start a thread: %s", strerror(failed));
     }
     return 0;
 }
 
-void watch_stop(cutune *c)
+void watch_end(cutune *c, bool here)
 {
     struct watcher *w = c->watcher;
     if (!w)
         return;
-    pthread_mutex_lock(&w->lock);
-    w->stop = true;
-    pthread_cond_signal(&w->wake);
-    pthread_mutex_unlock(&w->lock);
-    pthread_join(w->thread, NULL);
-    watch_flush(c, NULL);
-    pthread_cond_destroy(&w->wake);
-    pthread_mutex_destroy(&w->lock);
-    pthread_mutex_destroy(&w->flushing);
-    watch_forget(c);
-}
-
-void watch_forget(cutune *c)
-{
-    if (c->watcher)
-        misses_free(&c->watcher->misses);
-    mem_free(c->watcher);
+    if (here) {
+        pthread_mutex_lock(&w->lock);
+        w->stop = true;
+        pthread_cond_signal(&w->wake);
+        pthread_mutex_unlock(&w->lock);
+        pthread_join(w->thread, NULL);
+        watch_flush(c, NULL);
+        pthread_cond_destroy(&w->wake);
+        pthread_mutex_destroy(&w->lock);
+        pthread_mutex_destroy(&w->flushing);
+    }
+    misses_free(w);
+    mem_free(w);
     c->watcher = NULL;
 }

@@ -185,7 +185,6 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
         } else if (!q.rc) {
             told = each(arg, t);
         }
-        tuned_free(t);
     }
     int rc = query_end(&q);
     return rc ? err_set(err, rc, "%s", why.msg) : told;

@@ -159,7 +159,7 @@ int store_each_op(struct store *s, int (*each)(void *arg, const char *name), voi
  * binaries, which may be long, is empty. */
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem, bool code,
                       struct tuned **out, struct err *err);
-/* Calls back with each default for (backend, op, types), by rank, which is freed then; stops at a non-zero return and returns it. */
+/* Calls back with each default for (backend, op, types), by rank. The callback takes it over. Stops at a non-zero return and returns it. */
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err);
 

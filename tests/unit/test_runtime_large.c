@@ -2,8 +2,6 @@
  * `test_runtime_large WINNERS` makes files of that size and prints them. */
 #include "runtime_sample.h"
 
-#include "runtime/near.h"
-
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -299,7 +297,6 @@ static void answers_by_the_rule(void **state)
     (void)state;
     static double loss[PROBLEMS][CONFIGS];
     static struct near_point points[PROBLEMS];
-    static const int bytes[] = { 4 };
     bool won[CONFIGS] = { false };
     unlink(in_dir("a.db"));
     struct store *s = open_at("a.db", STORE_WRITE);
@@ -308,7 +305,7 @@ static void answers_by_the_rule(void **state)
         int64_t sizes[] = { (int64_t)(1 + rand_at(1, i) % 5000), (int64_t)(1 + rand_at(2, i) % 5000) };
         double times[CONFIGS];
         int best = 0;
-        near_point_set(&points[i], sizes, 2, bytes, 1);
+        near_point_set(&points[i], sample_op(), 0, &(struct problem){ { sizes[0], sizes[1] } });
         for (uint64_t c = 0; c < CONFIGS; c++) {
             times[c] = 1000 + (double)(rand_at(3, i * CONFIGS + c) % 1500);
             best = times[c] < times[best] ? (int)c : best;
@@ -335,9 +332,9 @@ static void answers_by_the_rule(void **state)
         double distance[PROBLEMS], least = INFINITY;
         int best = 0;
         char expected[64];
-        near_point_set(&here, sizes, 2, bytes, 1);
+        near_point_set(&here, sample_op(), 0, &(struct problem){ { sizes[0], sizes[1] } });
         for (int p = 0; p < PROBLEMS; p++)
-            distance[p] = near_distance(&here, &points[p], 2, 1);
+            distance[p] = near_distance(&here, &points[p], sample_op());
         for (int k = 0; k < CONFIGS; k++) {
             double l = won[k] ? plain_loss(distance, loss, k) : INFINITY;
             if (l < least) {

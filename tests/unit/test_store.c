@@ -258,6 +258,7 @@ static int same_default(void *arg, struct tuned *t)
     assert_int_equal(t->role, TUNED_DEFAULT);
     assert_int_equal(t->rank, (*n)++);
     tuned_free(k);
+    tuned_free(t);
     return 0;
 }
 

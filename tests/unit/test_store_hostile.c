@@ -13,7 +13,7 @@ static int keep_id(void *arg, const struct winner *w)
 static int ignore_default(void *arg, struct tuned *t)
 {
     (void)arg;
-    (void)t;
+    tuned_free(t);
     return 0;
 }
 

@@ -51,6 +51,7 @@ static int count_default(void *arg, struct tuned *t)
 {
     assert_int_equal(t->rank, *(int *)arg);
     ++*(int *)arg;
+    tuned_free(t);
     return 0;
 }
 

@@ -158,6 +158,7 @@ static int check_default(void *arg, struct tuned *t)
     struct defaults *d = arg;
     check_kernel(d->op, d->row, d->dev, d->n++, t);
     buf_fmt(&d->lines, "\n%s %s\n", t->variant, t->config);
+    tuned_free(t);
     return 0;
 }
 

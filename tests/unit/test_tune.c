@@ -189,6 +189,7 @@ static int is_whole(void *arg, struct tuned *t)
     assert_string_equal(t->portable, t->source);
     assert_string_equal(t->compiler, "1");
     ++*(int *)arg;
+    tuned_free(t);
     return 0;
 }
 

@@ -66,7 +66,6 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
         if (k->tuned.role != TUNED_DEFAULT || strcmp(k->row.dev.backend, backend) || strcmp(k->row.types, types))
             continue;
         rc = read_kernel(k, &t, err) ?: each(arg, t);
-        tuned_free(t);
     }
     return rc;
 }
