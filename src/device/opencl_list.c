@@ -72,8 +72,9 @@ static int64_t number(cl_device_id device, cl_uint what)
     return n < INT64_MAX ? (int64_t)n : INT64_MAX;
 }
 
-static int clamp_int(int64_t n)
+static int small_number(cl_device_id device, cl_uint what)
 {
+    int64_t n = number(device, what);
     return n < INT32_MAX ? (int)n : INT32_MAX;
 }
 
@@ -83,11 +84,8 @@ static void text(cl_device_id device, cl_uint what, char *out, size_t size)
     char all[4096] = "";
     if (libopencl.clGetDeviceInfo(device, what, sizeof all - 1, all, NULL) != CL_SUCCESS)
         *all = 0;
-    const char *start = all + strspn(all, " ");
-    size_t n = strlen(start);
-    while (n && start[n - 1] == ' ')
-        n--;
-    snprintf(out, size, "%.*s", (int)n, start);
+    snprintf(out, size, "%s", all + strspn(all, " "));
+    err_line(out);
 }
 
 /* The platform's name as a word: "NVIDIA CUDA" is nvidia-cuda. */
@@ -127,16 +125,16 @@ static void describe(cl_device_id device, int index, struct devspec *d)
     text(device, CL_DRIVER_VERSION, d->driver, sizeof d->driver);
     platform_word(device, d->arch, sizeof d->arch);
     uuid(device, d->uuid, sizeof d->uuid);
-    d->multiprocessors = clamp_int(number(device, CL_DEVICE_MAX_COMPUTE_UNITS));
+    d->multiprocessors = small_number(device, CL_DEVICE_MAX_COMPUTE_UNITS);
     d->memory = number(device, CL_DEVICE_GLOBAL_MEM_SIZE);
     d->max_alloc = number(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     d->l2 = number(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
     d->max_shared = d->max_static_shared = number(device, CL_DEVICE_LOCAL_MEM_SIZE);
     d->fp64 = number(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
     d->shares_cores = number(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU;
-    d->max_threads = clamp_int(number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE));
-    int nv_warp = clamp_int(number(device, CL_EXT_DEVICE_WARP_SIZE_NV));
-    d->warp = d->shares_cores ? 1 : nv_warp ?: clamp_int(number(device, CL_EXT_DEVICE_WAVEFRONT_WIDTH_AMD)) ?: 32;
+    d->max_threads = small_number(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    int nv_warp = small_number(device, CL_EXT_DEVICE_WARP_SIZE_NV);
+    d->warp = d->shares_cores ? 1 : nv_warp ?: small_number(device, CL_EXT_DEVICE_WAVEFRONT_WIDTH_AMD) ?: 32;
     size_t extent[16] = { 0 }; /* as many as the device has dimensions */
     libopencl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof extent, extent, NULL);
     for (int i = 0; i < 3; i++) {

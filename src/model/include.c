@@ -52,35 +52,33 @@ static char peek(const char *at)
 /* Reads one line as a compiler sees it, and puts it without comments into t->words. Returns how many ends of lines were in it. */
 static int take_line(struct text *t)
 {
-    char quote = 0, last = 0;
-    bool comment = false, rest = false;
+    char in = 0, last = 0; /* in: the second letter of the comment, or the quote, that is open */
     int lines = 0;
     for (char c; (c = take(&t->at, &lines));) {
         lines += c == '\n';
-        if (c == '\n' && !comment)
+        if (c == '\n' && in != '*')
             break;
-        if (comment && c == '*' && peek(t->at) == '/') {
+        if (in == '*' && c == '*' && peek(t->at) == '/') {
             take(&t->at, &lines);
-            comment = false;
+            in = 0;
             c = ' ';
-        } else if (comment || rest) {
+        } else if (in == '*' || in == '/') {
             continue;
-        } else if (!quote && c == '/' && (peek(t->at) == '*' || peek(t->at) == '/')) {
-            comment = take(&t->at, &lines) == '*';
-            rest = !comment;
+        } else if (!in && c == '/' && (peek(t->at) == '*' || peek(t->at) == '/')) {
+            in = take(&t->at, &lines);
             continue;
-        } else if (quote && c == '\\' && peek(t->at) && peek(t->at) != '\n') {
+        } else if (in && c == '\\' && peek(t->at) && peek(t->at) != '\n') {
             buf_put(&t->words, &c, 1);
             c = take(&t->at, &lines);
-        } else if (quote) {
-            quote = c == quote ? 0 : quote;
+        } else if (in) {
+            in = c == in ? 0 : in;
         } else if (c == '"' || (c == '\'' && !(last >= '0' && last <= '9'))) { /* not the ' of 1'000 */
-            quote = c;
+            in = c;
         }
         buf_put(&t->words, &c, 1);
         last = c;
     }
-    t->in_comment = comment;
+    t->in_comment = in == '*';
     return lines;
 }
 
@@ -98,25 +96,16 @@ static enum line_kind take_name(struct line *l, char *s)
 
 static enum line_kind kind_of(struct line *l, struct buf *words)
 {
-    static const struct {
-        const char *word;
-        enum line_kind kind;
-    } known[] = {
-        { "if", LINE_IF },
-        { "ifdef", LINE_IF },
-        { "ifndef", LINE_IF },
-        { "else", LINE_ELSE },
-        { "elif", LINE_ELSE },
-        { "elifdef", LINE_ELSE },
-        { "elifndef", LINE_ELSE },
-        { "endif", LINE_ENDIF },
-        { "define", LINE_DEFINE },
-        { "include", LINE_INCLUDE },
-        { "pragma", LINE_ONCE },
-        { "include_next", LINE_OTHER_INCLUDE },
-        { "import", LINE_OTHER_INCLUDE },
-        { "embed", LINE_OTHER_INCLUDE },
+    static const char *const names[] = {
+        [LINE_IF] = " if ifdef ifndef ",
+        [LINE_ELSE] = " else elif elifdef elifndef ",
+        [LINE_ENDIF] = " endif ",
+        [LINE_DEFINE] = " define ",
+        [LINE_ONCE] = " pragma ",
+        [LINE_INCLUDE] = " include ",
+        [LINE_OTHER_INCLUDE] = " include_next import embed ",
     };
+    char name[20];
     char *s = skip_blanks(words->data);
     if (!*s)
         return LINE_BLANK;
@@ -125,15 +114,16 @@ static enum line_kind kind_of(struct line *l, struct buf *words)
     s = skip_blanks(s + (*s == '#' ? 1 : 2));
     l->words = s;
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    snprintf(name, sizeof name, " %.*s ", (int)(n < 18 ? n : 18), s);
     char *after = skip_blanks(s + n);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strlen(known[i].word) == n && !strncmp(s, known[i].word, n)) {
-            if (known[i].kind == LINE_INCLUDE)
-                return take_name(l, after);
-            bool other = known[i].kind == LINE_ONCE && (strncmp(after, "once", 4) || *skip_blanks(after + 4));
-            return other ? LINE_TEXT : known[i].kind;
-        }
-    return LINE_TEXT;
+    enum line_kind kind = LINE_IF;
+    while (kind <= LINE_OTHER_INCLUDE && !(names[kind] && strstr(names[kind], name)))
+        kind++;
+    if (kind == LINE_INCLUDE)
+        return take_name(l, after);
+    if (kind == LINE_ONCE && (strncmp(after, "once", 4) || *skip_blanks(after + 4)))
+        return LINE_TEXT;
+    return kind <= LINE_OTHER_INCLUDE ? kind : LINE_TEXT;
 }
 
 bool text_next(struct text *t, struct line *out)
@@ -205,10 +195,15 @@ int text_file(struct text *t, const struct include *file, bool sure, struct err 
 
 /* ---- where files lie */
 
-/* Appends the parts of a name to a path; false if they lead out of the folder, or one of them may not be. */
+/* Appends the parts of a name to a path; false if they lead out of the folder, or there may be no such name. */
 static bool append(char path[MAX_PATH_NAME + 1], const char *name)
 {
-    size_t len = strlen(path), n;
+    size_t len = strlen(path), n = strlen(name);
+    if (!n || *name == '/' || name[n - 1] == '/')
+        return false;
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || strchr("\x7f\"\\", *c))
+            return false;
     for (; *name; name += n + (name[n] == '/')) {
         n = strcspn(name, "/");
         if (n == 2 && !strncmp(name, "..", 2)) {
@@ -223,28 +218,18 @@ static bool append(char path[MAX_PATH_NAME + 1], const char *name)
             len += (size_t)sprintf(path + len, "%s%.*s", len ? "/" : "", (int)n, name);
         }
     }
-    return true;
-}
-
-static bool name_may_be(const char *name)
-{
-    bool good = *name && *name != '/' && name[strlen(name) - 1] != '/';
-    for (const char *c = name; *c; c++)
-        good = good && (unsigned char)*c >= ' ' && !strchr("\x7f\"\\", *c);
-    return good;
+    return *path;
 }
 
 int include_places(const struct include *from, const char *name, struct include_place out[3])
 {
     int n = 0;
-    if (!name_may_be(name))
-        return 0;
     for (int way = from ? 0 : 1; way < 3; way++) {
         struct include_place p = { .shared = way ? way == 2 : from->shared };
         const char *slash = way ? NULL : strrchr(from->name, '/');
         if (slash)
             memcpy(p.path, from->name, (size_t)(slash - from->name));
-        if (append(p.path, name) && *p.path)
+        if (append(p.path, name))
             out[n++] = p;
     }
     return n;
@@ -253,7 +238,7 @@ int include_places(const struct include *from, const char *name, struct include_
 bool include_path_ok(const char *path)
 {
     struct include_place p = { 0 };
-    return name_may_be(path) && append(p.path, path) && !strcmp(p.path, path);
+    return append(p.path, path) && !strcmp(p.path, path);
 }
 
 int op_include_at(const struct op *op, const struct include_place *place)

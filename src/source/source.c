@@ -31,35 +31,22 @@ void source_define_type(struct buf *out, const char *t, const struct dtype *d)
             c_type(d), t, d->bytes, t, bits_type(d->bytes), t, d->kind == DT_FLOAT, t, d->name);
 }
 
-/* In parentheses if it is negative; the smallest integer has no literal of its own. */
-static void define_int(struct buf *out, int64_t i)
-{
-    if (i == INT64_MIN)
-        buf_str(out, "(-9223372036854775807 - 1)");
-    else
-        buf_fmt(out, i < 0 ? "(%lld)" : "%lld", (long long)i);
-}
-
-static void define_float(struct buf *out, double f)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.17g", f);
-    const char *point = strpbrk(text, ".e") ? "" : ".0"; /* else it would be an integer */
-    buf_fmt(out, f < 0 ? "(%s%s)" : "%s%s", text, point);
-}
-
+/* A word stands for its place among the words. What is negative gets parentheses. */
 static void define_param(const struct param *p, struct val v, struct buf *out)
 {
+    char text[2 * MAX_NAME + 2];
     for (int i = 0; v.type == VAL_STR && i < p->n; i++)
         buf_fmt(out, "#define %s_%s %d\n", p->name, p->values[i].s, i);
-    buf_fmt(out, "#define %s ", p->name);
     if (v.type == VAL_STR)
-        buf_fmt(out, "%s_%s", p->name, v.s);
+        snprintf(text, sizeof text, "%s_%s", p->name, v.s);
     else if (v.type == VAL_FLOAT)
-        define_float(out, v.f);
+        snprintf(text, sizeof text, "%.17g", v.f);
+    else if (v.type == VAL_INT && v.i == INT64_MIN) /* which has no literal of its own */
+        strcpy(text, "-9223372036854775807 - 1");
     else
-        define_int(out, v.type == VAL_BOOL ? v.b : v.i);
-    buf_str(out, "\n");
+        snprintf(text, sizeof text, "%lld", v.type == VAL_BOOL ? v.b : (long long)v.i);
+    const char *point = v.type == VAL_FLOAT && !strpbrk(text, ".e") ? ".0" : ""; /* else it would be an integer */
+    buf_fmt(out, *text == '-' ? "#define %s (%s%s)\n" : "#define %s %s%s\n", p->name, text, point);
 }
 
 int source_prelude(const struct op *op, const struct devspec *dev, struct buf *out, struct err *err)

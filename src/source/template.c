@@ -19,18 +19,12 @@ static const char *lua_line(const char *line, const char *end)
     return end - line >= 3 && memcmp(line, "//@", 3) == 0 ? line + 3 : NULL;
 }
 
-static const char *line_end(const char *line)
-{
-    const char *end = strchr(line, '\n');
-    return end ? end : line + strlen(line);
-}
-
 bool template_has_lua(const char *text)
 {
     if (strstr(text, "$("))
         return true;
     for (const char *line = text; *line;) {
-        const char *end = line_end(line);
+        const char *end = strchrnul(line, '\n');
         if (lua_line(line, end))
             return true;
         line = *end ? end + 1 : end;
@@ -81,7 +75,7 @@ static int make_chunk(const char *name, const char *text, struct buf *chunk, str
 {
     int rc = 0, number = 1;
     for (const char *line = text; *line && !rc; number++) {
-        const char *end = line_end(line), *lua = lua_line(line, end);
+        const char *end = strchrnul(line, '\n'), *lua = lua_line(line, end);
         if (lua)
             buf_put(chunk, lua, (size_t)(end - lua));
         else
