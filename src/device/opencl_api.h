@@ -18,16 +18,28 @@ typedef struct _cl_program *cl_program;
 typedef struct _cl_kernel *cl_kernel;
 typedef struct _cl_event *cl_event;
 
+#define OPENCL_ERRORS(X)                                                                                                           \
+    X(CL_COMPILER_NOT_AVAILABLE, -3, "compiler not available")                                                                     \
+    X(CL_MEM_OBJECT_ALLOCATION_FAILURE, -4, "memory allocation failed")                                                            \
+    X(CL_OUT_OF_RESOURCES, -5, "out of resources")                                                                                 \
+    X(CL_OUT_OF_HOST_MEMORY, -6, "out of host memory")                                                                             \
+    X(CL_BUILD_PROGRAM_FAILURE, -11, "build failed")                                                                               \
+    X(CL_INVALID_COMMAND_QUEUE, -36, "invalid command queue")                                                                      \
+    X(CL_INVALID_MEM_OBJECT, -38, "invalid memory object")                                                                         \
+    X(CL_INVALID_BINARY, -42, "invalid binary")                                                                                    \
+    X(CL_INVALID_KERNEL_NAME, -46, "invalid kernel name")                                                                          \
+    X(CL_INVALID_KERNEL, -48, "invalid kernel")                                                                                    \
+    X(CL_INVALID_ARG_INDEX, -49, "invalid argument index")                                                                         \
+    X(CL_INVALID_ARG_VALUE, -50, "invalid argument value")                                                                         \
+    X(CL_INVALID_ARG_SIZE, -51, "invalid argument size")                                                                           \
+    X(CL_INVALID_KERNEL_ARGS, -52, "invalid kernel arguments")                                                                     \
+    X(CL_INVALID_WORK_GROUP_SIZE, -54, "invalid work-group size")                                                                  \
+    X(CL_INVALID_WORK_ITEM_SIZE, -55, "invalid work-item size")                                                                    \
+    X(CL_INVALID_BUFFER_SIZE, -61, "invalid buffer size")                                                                          \
+    X(CL_INVALID_GLOBAL_WORK_SIZE, -63, "invalid global work size")
+
 #define OPENCL_CONSTANTS(X)                                                                                                        \
     X(CL_SUCCESS, 0)                                                                                                               \
-    X(CL_MEM_OBJECT_ALLOCATION_FAILURE, -4)                                                                                        \
-    X(CL_OUT_OF_RESOURCES, -5)                                                                                                     \
-    X(CL_OUT_OF_HOST_MEMORY, -6)                                                                                                   \
-    X(CL_BUILD_PROGRAM_FAILURE, -11)                                                                                               \
-    X(CL_INVALID_BINARY, -42)                                                                                                      \
-    X(CL_INVALID_KERNEL_NAME, -46)                                                                                                 \
-    X(CL_INVALID_ARG_INDEX, -49)                                                                                                   \
-    X(CL_INVALID_GLOBAL_WORK_SIZE, -63)                                                                                            \
     X(CL_TRUE, 1)                                                                                                                  \
     X(CL_PLATFORM_NAME, 0x0902)                                                                                                    \
     X(CL_DEVICE_TYPE_CPU, 2)                                                                                                       \
@@ -79,8 +91,8 @@ typedef uint64_t cl_ulong;
 typedef struct _cl_buffer_region {
     size_t origin, size;
 } cl_buffer_region;
-#define X(name, value) name = value,
-enum { OPENCL_CONSTANTS(X) };
+#define X(name, value, ...) name = value,
+enum { OPENCL_CONSTANTS(X) OPENCL_ERRORS(X) };
 #undef X
 #endif
 

@@ -4,36 +4,19 @@
 
 #include "device/opencl_part.h"
 
-static const char *text_of(cl_int rc)
+static const char *text_of(cl_int result)
 {
-    static const struct {
-        cl_int code;
-        const char *text;
-    } known[] = {
-        { -3, "compiler not available" },
-        { -4, "memory allocation failed" },
-        { -5, "out of resources" },
-        { -6, "out of host memory" },
-        { -11, "build failed" },
-        { -36, "invalid command queue" },
-        { -38, "invalid memory object" },
-        { -42, "invalid binary" },
-        { -46, "invalid kernel name" },
-        { -48, "invalid kernel" },
-        { -49, "invalid argument index" },
-        { -50, "invalid argument value" },
-        { -51, "invalid argument size" },
-        { -52, "invalid kernel arguments" },
-        { -54, "invalid work-group size" },
-        { -55, "invalid work-item size" },
-        { -61, "invalid buffer size" },
-        { -63, "invalid global work size" },
-        { -9999, "the kernel faulted" },
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].code == rc)
-            return known[i].text;
-    return "no text";
+    switch (result) {
+#define X(name, value, text)                                                                                                       \
+    case name:                                                                                                                     \
+        return text;
+        OPENCL_ERRORS(X)
+#undef X
+    case -9999: /* of NVIDIA's */
+        return "the kernel faulted";
+    default:
+        return "no text";
+    }
 }
 
 /* A call that was refused leaves the device as good as before; every other failure has to be taken for the loss of it. */

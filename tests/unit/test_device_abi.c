@@ -58,8 +58,9 @@ _Static_assert(sizeof(cl_ulong) == 8 && (cl_ulong)-1 > 0, "cl_ulong");
 _Static_assert(sizeof(cl_buffer_region) == 2 * sizeof(size_t) && offsetof(cl_buffer_region, size) == sizeof(size_t),
                "cl_buffer_region");
 
-#define X(name, value) _Static_assert((long long)(name) == (value), #name);
+#define X(name, value, ...) _Static_assert((long long)(name) == (value), #name);
 OPENCL_CONSTANTS(X)
+OPENCL_ERRORS(X)
 #undef X
 
 #define X(type, name, parameters) _Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) parameters), #name);
