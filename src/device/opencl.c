@@ -228,20 +228,6 @@ static int launch_one(const struct opencl_context *g, cl_command_queue queue, co
     return rc;
 }
 
-static int queue_all(struct opencl_context *g, cl_command_queue queue, const struct guest_work *work, void *const *buffers,
-                     cl_mem workspace, struct err *err)
-{
-    int rc = 0;
-    for (int i = 0; i < work->nclears && !rc; i++) {
-        const struct guest_clear *c = &work->clears[i];
-        if (c->bytes)
-            rc = opencl_fill(g, queue, c->workspace ? workspace : buffers[c->index], c->offset, c->bytes, 0, err);
-    }
-    for (int i = 0; i < work->nlaunches && !rc; i++)
-        rc = launch_one(g, queue, &work->launches[i], buffers, workspace, err);
-    return rc;
-}
-
 /* A queue that is not the guest's own. */
 static int check_queue(const struct opencl_context *g, cl_command_queue queue, struct err *err)
 {
@@ -258,20 +244,26 @@ static int ocl_launch(struct guest *guest, void *stream, const struct guest_work
 {
     struct opencl_context *g = (struct opencl_context *)guest;
     cl_command_queue queue = stream ? stream : g->queue;
+    void *own = NULL;
     int rc = queue == g->queue ? 0 : check_queue(g, queue, err);
     for (int i = 0; i < work->nbuffers && !rc; i++)
         if (!buffers[i]) /* OpenCL would take it, as a null pointer */
             rc = err_set(err, ERR_INVALID, "buffer %d is null", i);
-    if (rc || workspace || !work->workspace)
-        return rc ?: queue_all(g, queue, work, buffers, workspace, err);
-    cl_mem own;
-    rc = opencl_buffer(g, work->workspace, &own, err);
-    if (rc) {
-        err_prefix(err, "workspace: ");
-        return rc;
+    if (!rc && work->workspace && !workspace) {
+        rc = opencl_buffer(g, work->workspace, &own, err);
+        if (rc)
+            err_prefix(err, "workspace: ");
+        workspace = own;
     }
-    rc = queue_all(g, queue, work, buffers, own, err);
-    libopencl.clReleaseMemObject(own);
+    for (int i = 0; i < work->nclears && !rc; i++) {
+        const struct guest_clear *c = &work->clears[i];
+        if (c->bytes)
+            rc = opencl_fill(g, queue, c->workspace ? workspace : buffers[c->index], c->offset, c->bytes, 0, err);
+    }
+    for (int i = 0; i < work->nlaunches && !rc; i++)
+        rc = launch_one(g, queue, &work->launches[i], buffers, workspace, err);
+    if (own)
+        libopencl.clReleaseMemObject(own);
     return rc;
 }
 

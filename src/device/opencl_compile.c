@@ -82,17 +82,15 @@ struct trial {
 
 static int trial_buffer(struct trial *t, int i, int64_t bytes, struct err *err)
 {
-    cl_mem whole = NULL;
     cl_int result = CL_SUCCESS;
     if (t->inside[i])
         return 0;
-    int rc = opencl_buffer(t->g, bytes + 2 * ZONE, &whole, err);
-    t->whole[i] = whole;
+    int rc = opencl_buffer(t->g, bytes + 2 * ZONE, &t->whole[i], err);
     if (bytes < SURELY_MAPPED)
-        rc = rc ?: opencl_fill(t->g, t->g->queue, whole, 0, bytes + 2 * ZONE, 0, err);
+        rc = rc ?: opencl_fill(t->g, t->g->queue, t->whole[i], 0, bytes + 2 * ZONE, 0, err);
     if (rc)
         return rc;
-    t->inside[i] = opencl_part(whole, ZONE, bytes, &result);
+    t->inside[i] = opencl_part(t->whole[i], ZONE, bytes, &result);
     return opencl_check(result, err, "clCreateSubBuffer");
 }
 

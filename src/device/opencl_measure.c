@@ -35,10 +35,7 @@ static void ocl_close(struct device *d)
 
 static int ocl_alloc(struct device *d, struct memory *m, struct err *err)
 {
-    cl_mem made = NULL;
-    int rc = opencl_buffer(of(d), m->bytes, &made, err);
-    m->at = made;
-    return rc;
+    return opencl_buffer(of(d), m->bytes, &m->at, err);
 }
 
 /* OpenCL makes no view of a view: each is one of the buffer itself. */

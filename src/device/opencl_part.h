@@ -39,8 +39,8 @@ struct opencl_context {
 int opencl_check(cl_int result, struct err *err, const char *what);
 #define OPENCL(err, function, ...) opencl_check(libopencl.function(__VA_ARGS__), err, #function)
 
-/* A buffer. On a CPU its memory is mapped when it is touched. */
-int opencl_buffer(const struct opencl_context *g, int64_t bytes, cl_mem *out, struct err *err);
+/* A buffer, a cl_mem. On a CPU its memory is mapped when it is touched. */
+int opencl_buffer(const struct opencl_context *g, int64_t bytes, void **out, struct err *err);
 cl_mem opencl_part(cl_mem whole, int64_t offset, int64_t bytes, cl_int *result);
 /* At least 1 byte. `to` may be a part. */
 int opencl_fill(struct opencl_context *g, cl_command_queue queue, cl_mem to, int64_t offset, int64_t bytes, uint8_t value,

@@ -35,7 +35,7 @@ int opencl_check(cl_int result, struct err *err, const char *what)
     return err_set(err, code_of(result), "%s: OpenCL error %d (%s)", what, (int)result, text_of(result));
 }
 
-int opencl_buffer(const struct opencl_context *g, int64_t bytes, cl_mem *out, struct err *err)
+int opencl_buffer(const struct opencl_context *g, int64_t bytes, void **out, struct err *err)
 {
     int rc = check_alloc(&g->g.spec, bytes, err);
     if (rc)
