@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
+#include "store/sql.h"
 
 int real_path(const char *path, char **out, struct err *err)
 {
@@ -41,6 +41,22 @@ int check_beside(const char *real, struct err *err)
     return rc;
 }
 
+bool watch_file(struct store *s)
+{
+    struct stat st;
+    if (stat(s->absolute, &st))
+        return false;
+    s->dev = st.st_dev;
+    s->ino = st.st_ino;
+    return true;
+}
+
+bool store_replaced(const struct store *s)
+{
+    struct stat st;
+    return stat(s->absolute, &st) || st.st_dev != s->dev || st.st_ino != s->ino;
+}
+
 bool has_names(const char *real)
 {
     struct stat st;
@@ -65,14 +81,18 @@ static int lock(int fd)
     return fcntl(fd, F_OFD_SETLK, &whole) ? errno : 0;
 }
 
-static int probe(const char *path, int one, int two, struct err *err)
+/* `one` is open on the file `name`, which is opened once more here. */
+static int probe(const char *path, const char *name, int one, struct err *err)
 {
     static const char advice[] = "the file system it lies on cannot be shared safely; choose another place with --db";
-    int why = lock(one);
+    int two = open(name, O_RDWR | O_CLOEXEC);
+    if (two < 0)
+        return err_set(err, ERR_IO, "%s: cannot open a file beside it: %s", path, strerror(errno));
+    int why = lock(one), again = why ? 0 : lock(two);
+    close(two);
     if (why)
         return err_set(err, ERR_UNSUPPORTED, "%s: cannot be locked: %s: %s", path, strerror(why), advice);
-    why = lock(two);
-    if (why == EAGAIN || why == EACCES)
+    if (again == EAGAIN || again == EACCES)
         return 0;
     return err_set(err, ERR_UNSUPPORTED, "%s: locks have no effect on it: %s", path, advice);
 }
@@ -81,18 +101,14 @@ int check_locks(const char *path, struct err *err)
 {
     struct buf name = { 0 };
     buf_fmt(&name, "%s-XXXXXX", path);
-    int rc = buf_check(&name, err), one = rc ? -1 : mkostemp(name.data, O_CLOEXEC), two = -1;
-    if (!rc && one < 0) {
-        rc = err_set(err, ERR_IO, "%s: cannot make a file beside it: %s", path, strerror(errno));
-    } else if (!rc) {
-        two = open(name.data, O_RDWR | O_CLOEXEC);
-        rc = two < 0 ? err_set(err, ERR_IO, "%s: cannot open a file beside it: %s", path, strerror(errno))
-                     : probe(path, one, two, err);
+    int rc = buf_check(&name, err), one = rc ? -1 : mkostemp(name.data, O_CLOEXEC);
+    if (one >= 0) {
+        rc = probe(path, name.data, one, err);
         unlink(name.data);
         close(one);
+    } else if (!rc) {
+        rc = err_set(err, ERR_IO, "%s: cannot make a file beside it: %s", path, strerror(errno));
     }
-    if (two >= 0)
-        close(two);
     buf_free(&name);
     return rc;
 }

@@ -1,16 +1,17 @@
-/* What lies beside a database's file, and its other names: SQLite finds its log and journal by the name. */
+/* A database's file: its names, by which SQLite finds its log and journal, what lies beside it, and whether locks work there. */
 #ifndef STORE_BESIDE_H
 #define STORE_BESIDE_H
 
-#include <stdbool.h>
-
-#include "base/err.h"
+#include "store/store.h"
 
 /* Where symbolic links lead: the one name that every program's SQLite uses; the path itself if nothing is there. The caller's to free. */
 int real_path(const char *path, char **out, struct err *err);
 
 /* Refuses a log, journal or index that is no plain file of one name: SQLite would wait for a FIFO for ever, and write through a link. */
 int check_beside(const char *real, struct err *err);
+
+/* Remembers which file the path leads to, for store_replaced; false if it leads to none. */
+bool watch_file(struct store *s);
 
 /* Whether the file has more than one name (hard links). Then two programs may have a log each, and neither knows of the other's. */
 bool has_names(const char *real);

@@ -60,46 +60,33 @@ static void put_target(struct query *q, const struct target *t)
 
 void row_put(struct query *q, char letter, va_list *ap)
 {
-    const void *bytes;
-    switch (letter) {
-    case 'i':
+    const void *bytes = letter == 'b' ? va_arg(*ap, const void *) : NULL;
+    if (letter == 'i')
         put_int(q, va_arg(*ap, int64_t));
-        break;
-    case 'n':
+    else if (letter == 'n')
         put_int(q, va_arg(*ap, int));
-        break;
-    case 'o':
+    else if (letter == 'o')
         put_id(q, va_arg(*ap, int64_t));
-        break;
-    case 'r':
+    else if (letter == 'r')
         put(q, sqlite3_bind_double(q->stmt, ++q->at, va_arg(*ap, double)));
-        break;
-    case 't':
+    else if (letter == 't')
         put_text(q, va_arg(*ap, const char *));
-        break;
-    case 'l':
+    else if (letter == 'l')
         put_line(q, va_arg(*ap, const char *));
-        break;
-    case 'b':
-        bytes = va_arg(*ap, const void *);
+    else if (letter == 'b')
         put(q, sqlite3_bind_blob64(q->stmt, ++q->at, bytes, va_arg(*ap, size_t), SQLITE_STATIC));
-        break;
-    case 'd':
+    else if (letter == 'd')
         put_device(q, va_arg(*ap, const struct devspec *));
-        break;
-    case 'T':
+    else if (letter == 'T')
         put_target(q, va_arg(*ap, const struct target *));
-        break;
-    }
 }
 
 /* ---- columns */
 
-static void *bad(struct query *q, int column)
+static void bad(struct query *q, int column)
 {
     const char *name = sqlite3_column_name(q->stmt, column);
     q->bad = q->bad ?: name ?: "of a record"; /* SQLite had no memory for the name */
-    return NULL;
 }
 
 /* A copy where the query's texts and blobs have to be. */
@@ -159,15 +146,14 @@ static void copy_text(struct query *q, char *to, size_t room, int flags)
     snprintf(to, room, "%s", take_text(q, room - 1, flags) ?: "");
 }
 
-static const void *take_bytes(struct query *q, size_t *n)
+static void take_bytes(struct query *q, const void **p, size_t *n)
 {
     int column = q->at++, type = sqlite3_column_type(q->stmt, column);
-    const void *p = type == SQLITE_BLOB ? sqlite3_column_blob(q->stmt, column) : NULL;
+    const void *bytes = type == SQLITE_BLOB ? sqlite3_column_blob(q->stmt, column) : NULL;
     *n = type == SQLITE_BLOB ? (size_t)sqlite3_column_bytes(q->stmt, column) : 0;
-    if ((type == SQLITE_BLOB || type == SQLITE_NULL) && *n <= MAX_BINARY && (p || !*n))
-        return *n ? keep(q, p, *n) : NULL;
-    *n = 0;
-    return bad(q, column);
+    if ((type != SQLITE_BLOB && type != SQLITE_NULL) || *n > MAX_BINARY || (*n && !bytes))
+        bad(q, column);
+    *p = *n && !q->bad ? keep(q, bytes, *n) : NULL;
 }
 
 static enum outcome take_outcome(struct query *q)
@@ -213,46 +199,28 @@ static const struct {
 
 static void take_column(struct query *q, char letter, int nullable, va_list *ap)
 {
-    const void **bytes;
-    struct buf *text;
-    switch (letter) {
-    case 'i':
-    case 'j':
-    case 'm':
-        *va_arg(*ap, int64_t *) = take_int(q, letter == 'i' ? 1 : letter == 'j' ? 0 : -1, INT64_MAX);
-        return;
-    case 'n':
-    case 'u':
-        *va_arg(*ap, int *) = (int)take_int(q, letter == 'n' ? 0 : -1, INT32_MAX);
-        return;
-    case 'f':
-        *va_arg(*ap, bool *) = take_int(q, 0, 1);
-        return;
-    case 'r':
-    case 'v':
-        *va_arg(*ap, double *) = take_real(q, letter == 'r' ? TIME_MAX : 1e30);
-        return;
-    case 'b':
-        bytes = va_arg(*ap, const void **);
-        *bytes = take_bytes(q, va_arg(*ap, size_t *));
-        return;
-    case 'k':
-        copy_text(q, va_arg(*ap, char *), HASH_HEX, HEX | FULL | nullable);
-        return;
-    case 'o':
-        *va_arg(*ap, enum outcome *) = take_outcome(q);
-        return;
-    case 'c':
-        text = va_arg(*ap, struct buf *);
-        *va_arg(*ap, const char **) = take_config(q, text);
-        return;
-    case 'd':
-        take_device(q, va_arg(*ap, struct devspec *));
-        return;
-    }
+    void *to = va_arg(*ap, void *);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].letter == letter)
-            *va_arg(*ap, const char **) = take_text(q, texts[i].max, texts[i].flags | nullable);
+            *(const char **)to = take_text(q, texts[i].max, texts[i].flags | nullable);
+    if (letter == 'i' || letter == 'j' || letter == 'm')
+        *(int64_t *)to = take_int(q, letter == 'i' ? 1 : letter == 'j' ? 0 : -1, INT64_MAX);
+    else if (letter == 'n' || letter == 'u')
+        *(int *)to = (int)take_int(q, letter == 'n' ? 0 : -1, INT32_MAX);
+    else if (letter == 'f')
+        *(bool *)to = take_int(q, 0, 1);
+    else if (letter == 'r' || letter == 'v')
+        *(double *)to = take_real(q, letter == 'r' ? TIME_MAX : 1e30);
+    else if (letter == 'b')
+        take_bytes(q, to, va_arg(*ap, size_t *));
+    else if (letter == 'k')
+        copy_text(q, to, HASH_HEX, HEX | FULL | nullable);
+    else if (letter == 'o')
+        *(enum outcome *)to = take_outcome(q);
+    else if (letter == 'c')
+        *va_arg(*ap, const char **) = take_config(q, to);
+    else if (letter == 'd')
+        take_device(q, to);
 }
 
 const char *row_take(struct query *q, const char *columns, va_list *ap)

@@ -308,3 +308,12 @@ int store_end(struct store *s, int rc, struct err *err)
     read_end(s, true);
     return rc;
 }
+
+int store_generation(struct store *s, uint64_t *out, struct err *err)
+{
+    int64_t version;
+    int rc = sql_run(s, err, "PRAGMA data_version", ":j", &version); /* moves with the commits of others, not with one's own */
+    if (!rc)
+        *out = ((uint64_t)version + 1) << 32 | (uint32_t)sqlite3_total_changes(s->db);
+    return rc;
+}

@@ -126,8 +126,6 @@ int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err);
 #define IS_DEVICE "backend = ?1 AND name = ?2 AND arch = ?3 AND mig = ?4 AND multiprocessors = ?5 AND memory = ?6"
 /* Makes the device's row if it is missing, inside a writing transaction; its id goes to *id. */
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err);
-/* Remembers which file the path leads to, for store_replaced; false where it leads to none. */
-bool watch_file(struct store *s);
 /* Forgets code that no kernel has any more; inside a writing transaction. */
 int code_prune(struct store *s, struct err *err);
 
