@@ -196,12 +196,6 @@ int forked_failed(struct forked *f, int rc, struct err *err)
     return rc;
 }
 
-int forked_send(struct forked *f, const struct patience *p, struct err *err)
-{
-    int rc = channel_send(&f->channel, p, err);
-    return rc ? forked_failed(f, rc, err) : 0;
-}
-
 int forked_next(struct forked *f, const struct patience *p, struct frame *out, struct err *err)
 {
     size_t n;

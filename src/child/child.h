@@ -61,13 +61,11 @@ struct forked {
 int forked_start(int cpu_s, void (*live)(struct channel *c, void *arg), void *arg, struct forked *out, struct err *err);
 void forked_close(struct forked *f); /* kills it */
 
-/* As those of the channel, and if the child says that it has failed, forked_next gives that error, without `who`. Past a failure the child
- * is dead. */
-int forked_send(struct forked *f, const struct patience *p, struct err *err);
-int forked_next(struct forked *f, const struct patience *p, struct frame *out, struct err *err);
 /* Ends a child that failed so. ERR_IO: it is dead, or its end of the channel is closed; ERR_CORRUPT: its answer makes no sense; others: err
  * says it already. Returns the code, with a message that says how it ended. */
 int forked_failed(struct forked *f, int rc, struct err *err);
+/* channel_next, whose failure is the child's; and if the child says that it has failed, its error, without `who`. The child is then dead. */
+int forked_next(struct forked *f, const struct patience *p, struct frame *out, struct err *err);
 
 /* How a child says that it has failed, in place of all that is in `out`: i64 code, text. Other kinds of frames are for its user. */
 enum { FRAME_FAILED = 1 };

@@ -66,30 +66,16 @@ static void count_hook(lua_State *L, lua_Debug *ar)
 static const char *const absent[] = { "io",     "os",           "debug",        "package",        "require",
                                       "load",   "loadfile",     "dofile",       "print",          "coroutine",
                                       "xpcall", "setmetatable", "getmetatable", "collectgarbage", "warn" };
-enum { ABSENT = sizeof absent / sizeof *absent, ABSENT_OF_PROGRAM = 9 };
 
-static void open_libraries(lua_State *L, bool program)
+static int absent_from(const struct sandbox_rules *rules)
 {
-    static const luaL_Reg libraries[] = {
-        { LUA_GNAME, luaopen_base },       { LUA_STRLIBNAME, luaopen_string }, { LUA_TABLIBNAME, luaopen_table },
-        { LUA_MATHLIBNAME, luaopen_math }, { LUA_UTF8LIBNAME, luaopen_utf8 },  { LUA_COLIBNAME, luaopen_coroutine },
-    };
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
-        lua_pop(L, 1);
-    }
-    for (int i = 0; i < (program ? ABSENT_OF_PROGRAM : ABSENT); i++) {
-        lua_pushnil(L);
-        lua_setglobal(L, absent[i]);
-    }
-    if (luaL_dostring(L, "string.dump, math.random, math.randomseed = nil")) /* the same script gives the same each time */
-        lua_error(L);
+    return rules->program ? 9 : sizeof absent / sizeof *absent;
 }
 
 /* Whether Lua's message is about what every book on Lua has, but not this state. */
-static bool names_absent(const char *text, bool program)
+static bool names_absent(const char *text, const struct sandbox_rules *rules)
 {
-    for (int i = 0; i < (program ? ABSENT_OF_PROGRAM : ABSENT); i++) {
+    for (int i = 0; i < absent_from(rules); i++) {
         char phrase[48];
         snprintf(phrase, sizeof phrase, "a nil value (global '%s')", absent[i]);
         if (strstr(text, phrase))
@@ -122,15 +108,28 @@ static int caught(lua_State *L, int status, struct err *err)
     if (!text || !*text)
         return err_set(err, ERR_INVALID, "error() was called without a text");
     return err_set(err, ERR_INVALID, "%s%s", text,
-                   !names_absent(text, s->rules->program) ? ""
-                   : s->rules->program                    ? ": it does not exist for strategies"
-                                                          : ": it does not exist for scripts and templates");
+                   !names_absent(text, s->rules) ? ""
+                   : s->rules->program           ? ": it does not exist for strategies"
+                                                 : ": it does not exist for scripts and templates");
 }
 
 static int protected(lua_State *L)
 {
+    static const luaL_Reg libraries[] = {
+        { LUA_GNAME, luaopen_base },       { LUA_STRLIBNAME, luaopen_string }, { LUA_TABLIBNAME, luaopen_table },
+        { LUA_MATHLIBNAME, luaopen_math }, { LUA_UTF8LIBNAME, luaopen_utf8 },  { LUA_COLIBNAME, luaopen_coroutine },
+    };
     struct sandbox *s = sandbox_of(L);
-    open_libraries(L, s->rules->program);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
+        lua_pop(L, 1);
+    }
+    for (int i = 0; i < absent_from(s->rules); i++) {
+        lua_pushnil(L);
+        lua_setglobal(L, absent[i]);
+    }
+    if (luaL_dostring(L, "string.dump, math.random, math.randomseed = nil")) /* the same script gives the same each time */
+        lua_error(L);
     if (s->rules->instructions)
         lua_sethook(L, count_hook, LUA_MASKCOUNT, STRIDE);
     s->f(L, s->arg);

@@ -1,5 +1,4 @@
 /* The parts of a variant: parameters, workspaces, launches, needs, requires; and the defaults, which name a variant's values. */
-#include <stdio.h>
 #include <string.h>
 
 #include "device/backend.h"
@@ -129,11 +128,10 @@ static void read_requires(struct reader *r, void *out)
     struct requires *q = out;
     const struct backend *b = NULL;
     char names[128] = ""; /* of all backends */
-    size_t n = 0;
     int backend = -1;
     int64_t cc = 0;
     for (int i = 0; (b = backend_real(i)); i++)
-        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " " : "", b->name);
+        strcat(strcat(names, i ? " " : ""), b->name);
     read_table(r, "backend cc arch_specific grid_order grid_progress", "wibbb", names, &backend, &cc, &q->arch_specific,
                &q->grid_order, &q->grid_progress);
     if (backend >= 0)

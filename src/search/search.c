@@ -350,9 +350,9 @@ int search_ask(struct search *s, int k, struct err *err)
     size_t f = frame_begin(out, WIRE_ASK);
     buf_u32(out, (uint32_t)k);
     frame_end(out, f);
-    int rc = forked_send(&s->child, &p, err);
+    int rc = channel_send(&s->child.channel, &p, err);
     s->asked = rc ? 0 : k;
-    return rc;
+    return rc ? forked_failed(&s->child, rc, err) : 0;
 }
 
 int search_answer(struct search *s, int64_t *index, int *n, struct err *err)
