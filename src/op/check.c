@@ -4,13 +4,6 @@
 #include "model/plan.h"
 #include "op/read.h"
 
-/* A GPU, and a processor; null past the last. */
-static const struct devspec *sample(int i)
-{
-    const struct backend *b = backend_real(i);
-    return b ? &b->sample : NULL;
-}
-
 /* Problem i: all axes 1; all 37; all 1021, which six axes can have without overflow. Behind these, one for each axis: it alone is past
  * 2^33, so that limits of the grid show. */
 enum { NPROBLEMS = 3 };
@@ -95,12 +88,14 @@ static void blame(const struct trial *t, const struct problem *prob, struct err 
 static int try_all(const struct op *op, const struct config *config, int nproblems,
                    int (*try)(const struct trial *t, struct err *err), struct err *err)
 {
+    const struct backend *b;
     struct trial t = { .op = op, .variant = config ? &op->variants[config->variant] : NULL };
     int rc = plan_new(op, config ? config->variant : -1, &t.plan, err);
     for (t.row = 0; t.row < op->nrows && !rc; t.row++) {
         for (int p = 0; p < nproblems && !rc; p++) {
             struct problem prob = sample_problem(op, p);
-            for (int d = 0; !rc && (t.dev = sample(d)); d++) {
+            for (int d = 0; !rc && (b = backend_real(d)); d++) { /* a GPU, and a processor */
+                t.dev = &b->sample;
                 plan_slots(t.plan, &prob, t.row, t.dev, config, t.slots);
                 rc = try(&t, err);
                 if (rc)
@@ -119,7 +114,7 @@ static int check_shapes(const struct op *op, struct err *err)
     struct scope scope = { .names = names };
     for (; devspec_name(scope.n); scope.n++) {
         names[scope.n] = devspec_name(scope.n);
-        slots[scope.n] = devspec_val(sample(0), scope.n);
+        slots[scope.n] = devspec_val(&backend_real(0)->sample, scope.n);
     }
     int rc = 0;
     for (int i = 0; i < op->nshapes && !rc; i++) {
