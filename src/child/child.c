@@ -164,7 +164,6 @@ int forked_start(int cpu_s, void (*live)(struct channel *c, void *arg), void *ar
 /* A kill changes nothing if it had ended by itself. */
 static void end(struct forked *f)
 {
-    f->ended = true;
     if (!f->pid)
         return;
     kill(f->pid, SIGKILL);

@@ -52,9 +52,8 @@ struct forked {
     struct channel channel;
     const char *who; /* what messages of it begin with; may be null */
     pid_t pid;       /* 0: waited for, or there never was a process */
-    bool ended;
-    int status; /* how it ended */
-    int cpu_s;  /* the processor time that it may use */
+    int status;      /* how it ended */
+    int cpu_s;       /* the processor time that it may use */
 };
 
 /* Forks a child, which calls live(channel, arg) and ends when that returns. */

@@ -73,38 +73,36 @@ bool word_among(const char *words, const char *word)
 
 enum { MAX_TEXT = 4096 };
 
-static const char *text_at_top(struct reader *r, bool number)
+void read_expr(struct reader *r, void *out)
 {
     int type = lua_type(r->L, -1);
     size_t n;
-    if (type != LUA_TSTRING && !(number && type == LUA_TNUMBER))
-        fail(r, "must be a text%s, not %s", number ? " or a number" : "", lua_typename(r->L, type));
+    if (type != LUA_TSTRING && type != LUA_TNUMBER)
+        fail(r, "must be a text or a number, not %s", lua_typename(r->L, type));
     const char *text = lua_tolstring(r->L, -1, &n);
     if (n == 0 || n > MAX_TEXT || memchr(text, 0, n))
         fail(r, "must have 1 to %d bytes, none of them zero", MAX_TEXT);
-    return made(r, arena_strndup(r->op->arena, text, n));
+    *(const char **)out = made(r, arena_strndup(r->op->arena, text, n));
 }
 
 void read_text(struct reader *r, void *out)
 {
-    *(const char **)out = text_at_top(r, false);
-}
-
-void read_expr(struct reader *r, void *out)
-{
-    *(const char **)out = text_at_top(r, true);
+    if (lua_type(r->L, -1) != LUA_TSTRING)
+        fail(r, "must be a text, not %s", luaL_typename(r->L, -1));
+    read_expr(r, out);
 }
 
 void read_name(struct reader *r, void *out)
 {
-    const char *name = *(const char **)out = text_at_top(r, false);
-    if (!name_ok(name))
-        fail(r, "'%.80s' is no name: a letter or _, then letters, digits, _, at most %d", name, MAX_NAME);
+    read_text(r, out);
+    if (!name_ok(*(const char **)out))
+        fail(r, "'%.80s' is no name: a letter or _, then letters, digits, _, at most %d", *(const char **)out, MAX_NAME);
 }
 
 static void read_element(struct reader *r, void *out)
 {
-    const char *type = *(const char **)out = text_at_top(r, false);
+    read_text(r, out);
+    const char *type = *(const char **)out;
     if (op_type(r->op, type) < 0 && !dtype_find(type))
         fail(r, "'%.80s' is neither a type name of this op nor an element type", type);
 }
@@ -125,8 +123,10 @@ static void read_integer(struct reader *r, void *out)
 
 static void read_word(struct reader *r, const char *words, int *place)
 {
-    const char *word = text_at_top(r, false), *at = find_word(words, word), *second = strchr(words, ' ');
+    const char *word, *second = strchr(words, ' ');
     bool two = second && second == strrchr(words, ' ');
+    read_text(r, &word);
+    const char *at = find_word(words, word);
     if (!at)
         fail(r, "'%.80s' is %s %s", word, two ? "neither" : "none of", luaL_gsub(r->L, words, " ", two ? " nor " : ", "));
     for (*place = 0; at > words; at--)

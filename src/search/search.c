@@ -343,8 +343,6 @@ int search_ask(struct search *s, int k, struct err *err)
     if (k < 1 || k > MAX_ASK || s->asked)
         return err_set(err, ERR_INVALID, "%s: a question for %d configurations: 1 to %d, one question at a time", s->name, k,
                        MAX_ASK);
-    if (s->child.ended)
-        return forked_failed(&s->child, ERR_IO, err);
     if (s->done)
         return err_set(err, ERR_INVALID, "%s: asked again, though it was done", s->name);
     size_t f = frame_begin(out, WIRE_ASK);
@@ -361,12 +359,11 @@ int search_answer(struct search *s, int64_t *index, int *n, struct err *err)
     struct frame frame;
     uint32_t asked = (uint32_t)s->asked;
     *n = 0;
-    if (!asked && channel_next(&s->child.channel, &p, &frame, NULL) == ERR_TIMEOUT)
-        return err_set(err, ERR_INVALID, "%s: an answer without a question", s->name);
-    if (!asked) /* a frame that was not asked for, or the end of the child */
-        return forked_failed(&s->child, ERR_IO, err);
     s->asked = 0;
-    int rc = forked_next(&s->child, &p, &frame, err);
+    int rc = asked ? forked_next(&s->child, &p, &frame, err) : channel_next(&s->child.channel, &p, &frame, NULL);
+    if (!asked) /* the child is gone, or sends what nobody asked for */
+        return rc == ERR_TIMEOUT ? err_set(err, ERR_INVALID, "%s: an answer without a question", s->name)
+                                 : forked_failed(&s->child, rc ?: ERR_CORRUPT, err);
     if (rc)
         return rc;
     struct cursor *body = &frame.body;
