@@ -140,15 +140,31 @@ static void become_child(int socket, int parents, int cpu_s)
     close_range(CHILD_SOCKET + 1, ~0U, 0);
 }
 
-int forked_start(int cpu_s, void (*live)(struct channel *c, void *arg), void *arg, struct forked *out, struct err *err)
+/* In place of all that is in `out`. */
+static void failed_put(struct buf *out, const struct err *why)
+{
+    buf_free(out); /* there may be little memory for the words */
+    size_t f = frame_begin(out, FRAME_FAILED);
+    buf_i64(out, why->code);
+    buf_lstr(out, why->msg);
+    frame_end(out, f);
+}
+
+int forked_start(int cpu_s, int (*live)(struct channel *c, void *arg, struct err *err), void *arg, struct forked *out,
+                 struct err *err)
 {
     int fds[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
         return err_set(err, ERR_IO, "no socket pair: %s", strerror(errno));
     pid_t pid = fork();
     if (pid == 0) {
+        struct channel c = { .fd = CHILD_SOCKET };
+        struct err why = { 0 };
         become_child(fds[1], fds[0], cpu_s);
-        live(&(struct channel){ .fd = CHILD_SOCKET }, arg);
+        if (live(&c, arg, &why)) {
+            failed_put(&c.out, &why);
+            channel_send(&c, NULL, NULL);
+        }
         _exit(0);
     }
     int why = errno;
@@ -211,15 +227,6 @@ int forked_next(struct forked *f, const struct patience *p, struct frame *out, s
     return err_set(err, (int)code, "%.*s", (int)n, text);
 }
 
-void failed_put(struct buf *out, const struct err *why)
-{
-    buf_free(out); /* there may be little memory for the words */
-    size_t f = frame_begin(out, FRAME_FAILED);
-    buf_i64(out, why->code);
-    buf_lstr(out, why->msg);
-    frame_end(out, f);
-}
-
 /* -- one question, one answer -- */
 
 enum { FRAME_ANSWER = FRAME_FAILED + 1 };
@@ -229,16 +236,13 @@ struct child_work {
     void *arg;
 };
 
-static void do_job(struct channel *c, void *arg)
+static int do_job(struct channel *c, void *arg, struct err *err)
 {
     const struct child_work *job = arg;
-    struct err err = { 0 };
     size_t f = frame_begin(&c->out, FRAME_ANSWER);
-    int rc = job->work(job->arg, &c->out, &err);
+    int rc = job->work(job->arg, &c->out, err);
     frame_end(&c->out, f);
-    if (rc || buf_check(&c->out, &err))
-        failed_put(&c->out, &err);
-    channel_send(c, NULL, NULL);
+    return rc ?: channel_send(c, NULL, err);
 }
 
 int child_run(int cpu_s, double seconds, int (*work)(void *arg, struct buf *answer, struct err *err), void *arg, struct buf *answer,

@@ -56,8 +56,11 @@ struct forked {
     int cpu_s;       /* the processor time that it may use */
 };
 
-/* Forks a child, which calls live(channel, arg) and ends when that returns. */
-int forked_start(int cpu_s, void (*live)(struct channel *c, void *arg), void *arg, struct forked *out, struct err *err);
+/* Forks a child, which calls live(channel, arg, err) and ends when that returns. An error is sent in a last frame: i64 code, text. Other kinds
+ * of frames are for the child's user. */
+enum { FRAME_FAILED = 1 };
+int forked_start(int cpu_s, int (*live)(struct channel *c, void *arg, struct err *err), void *arg, struct forked *out,
+                 struct err *err);
 void forked_close(struct forked *f); /* kills it */
 
 /* Ends a child that failed so. ERR_IO: it is dead, or its end of the channel is closed; ERR_CORRUPT: its answer makes no sense; others: err
@@ -65,10 +68,6 @@ void forked_close(struct forked *f); /* kills it */
 int forked_failed(struct forked *f, int rc, struct err *err);
 /* channel_next, whose failure is the child's; and if the child says that it has failed, its error, without `who`. The child is then dead. */
 int forked_next(struct forked *f, const struct patience *p, struct frame *out, struct err *err);
-
-/* How a child says that it has failed, in place of all that is in `out`: i64 code, text. Other kinds of frames are for its user. */
-enum { FRAME_FAILED = 1 };
-void failed_put(struct buf *out, const struct err *why);
 
 /* Runs work(arg, ...) in a child, and appends its answer to `answer`, or gives its error. */
 int child_run(int cpu_s, double seconds, int (*work)(void *arg, struct buf *answer, struct err *err), void *arg, struct buf *answer,

@@ -4,7 +4,7 @@
  *   child to parent   READY                                          once, when the strategy is loaded; or ERROR
  *                     INDICES  u32 n, then n times i64
  *                     DONE
- *                     ERROR    as failed_put writes it               and the child ends */
+ *                     ERROR    as forked_start writes it             and the child ends */
 #include "search/search.h"
 
 #include <lauxlib.h>
@@ -271,35 +271,29 @@ static void serve(lua_State *L, void *arg)
     }
 }
 
-/* The whole life of the child. */
-static void live(struct channel *c, void *arg)
+static int live(struct channel *c, void *arg, struct err *err)
 {
     struct strategy *s = arg;
-    struct err err;
     s->channel = c;
-    if (!sandbox_run(&rules, s->file, serve, s, &err))
-        return;
-    failed_put(&c->out, &err);
-    channel_send(c, NULL, NULL);
+    return sandbox_run(&rules, s->file, serve, s, err);
 }
 
 /* -- the parent's side -- */
 
-int search_adopt(const char *file, const struct forked *child, int64_t count, const struct space_bounds *bounds,
-                 struct search **out, struct err *err)
+int search_adopt(const char *file, struct forked child, int64_t count, const struct space_bounds *bounds, struct search **out,
+                 struct err *err)
 {
     bool sooner = bounds && bounds->seconds < DEADLINE_S;
     const struct patience p = patience_of(sooner ? bounds->seconds : DEADLINE_S, bounds ? bounds->stop : NULL);
-    struct forked adopted = *child;
     struct frame frame;
     struct search *s = mem_zalloc(sizeof *s);
     if (!s) {
-        forked_close(&adopted);
+        forked_close(&child);
         return err_nomem(err);
     }
     snprintf(s->name, sizeof s->name, "strategy %s", file);
-    s->child = adopted;
-    s->child.who = s->name;
+    child.who = s->name;
+    s->child = child;
     s->count = count;
     int rc = forked_next(&s->child, &p, &frame, err);
     if (rc == ERR_TIMEOUT)
@@ -326,7 +320,7 @@ int search_open(const char *home, const char *strategy, const struct space *spac
     buf_free(&what.script);
     if (rc)
         err_prefix(err, "strategy %s: ", strategy);
-    return rc ?: search_adopt(file, &child, space->count, bounds, out, err);
+    return rc ?: search_adopt(file, child, space->count, bounds, out, err);
 }
 
 void search_close(struct search *s)

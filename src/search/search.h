@@ -36,8 +36,8 @@ int search_tell(struct search *s, int64_t index, enum outcome outcome, double ti
 
 /* For search_open, and for tests that answer themselves (then there is no process): a search whose child is there already. It owns the child
  * from now on, and if this fails, too. */
-int search_adopt(const char *file, const struct forked *child, int64_t count, const struct space_bounds *bounds,
-                 struct search **out, struct err *err);
+int search_adopt(const char *file, struct forked child, int64_t count, const struct space_bounds *bounds, struct search **out,
+                 struct err *err);
 enum { WIRE_ERROR = FRAME_FAILED, WIRE_TELL, WIRE_ASK, WIRE_READY, WIRE_INDICES, WIRE_DONE };
 
 #endif

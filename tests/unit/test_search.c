@@ -441,7 +441,7 @@ static int adopt(const void *said, size_t n, int *other, struct search **s, stru
     *other = fds[1];
     if (!n)
         shutdown(fds[1], SHUT_WR);
-    return search_adopt("fake", &(struct forked){ .channel.fd = fds[0] }, 100, NULL, s, err);
+    return search_adopt("fake", (struct forked){ .channel.fd = fds[0] }, 100, NULL, s, err);
 }
 
 /* What comes of one answer of these bytes. */
@@ -533,7 +533,7 @@ static void test_death(void **state)
         _exit(0);
     }
     close(fds[1]);
-    assert_int_equal(search_adopt("fake", &(struct forked){ .channel.fd = fds[0], .pid = pid }, 100, NULL, &s, &err), 0);
+    assert_int_equal(search_adopt("fake", (struct forked){ .channel.fd = fds[0], .pid = pid }, 100, NULL, &s, &err), 0);
     int64_t index[4];
     int n;
     assert_int_equal(search_ask(s, 4, &err), 0);
@@ -561,7 +561,7 @@ static void test_death_unasked(void **state)
         _exit(0);
     }
     close(fds[1]);
-    assert_int_equal(search_adopt("fake", &(struct forked){ .channel.fd = fds[0], .pid = pid }, 100, NULL, &s, &err), 0);
+    assert_int_equal(search_adopt("fake", (struct forked){ .channel.fd = fds[0], .pid = pid }, 100, NULL, &s, &err), 0);
     assert_int_equal(search_answer(s, index, &n, &err), ERR_INVALID);
     lacks(err.msg, "without a question");
     kill(pid, SIGKILL);
