@@ -1,41 +1,17 @@
-/* A bench: buffers, the reference, and the way of a candidate through load, verification and timing. */
+/* A bench: the device, the op's arguments and the reference. */
 #include "measure/bench.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/util.h"
 #include "measure/internal.h"
+#include "source/source.h"
 
-void bench_alive(const struct bench *b)
+void bench_alive(const struct bench *b, int i)
 {
     if (b->set.alive)
-        b->set.alive(b->set.arg);
-}
-
-void bench_playing(const struct bench *b, int i)
-{
-    if (b->set.playing)
-        b->set.playing(b->set.arg, i);
-}
-
-int condemn(struct result *r, enum outcome outcome, const char *fmt, ...)
-{
-    va_list ap;
-    r->outcome = outcome;
-    va_start(ap, fmt);
-    vsnprintf(r->reason, sizeof r->reason, fmt, ap);
-    va_end(ap);
-    return VERDICT;
-}
-
-void bench_blame(struct result *r, const struct err *err)
-{
-    if (r->outcome == OUT_OK)
-        condemn(r, OUT_CRASH, "%s", err->msg);
+        b->set.alive(b->set.arg, i);
 }
 
 /* Complex elements are pairs of their parts to the service kernels. */
@@ -50,28 +26,20 @@ static int make_arg(struct bench *b, int i, struct err *err)
 {
     const struct op *op = b->set.op;
     struct bench_arg *a = &b->args[i];
-    int64_t bytes;
+    unsigned char value[16];
+    int size;
     a->arg = &op->args[i];
-    bench_alive(b); /* it may have to compile */
-    if (a->arg->kind == ARG_VALUE)
-        return plan_arg_value(b->plan, i, b->vals, a->value, &a->value_bytes, err);
-    int rc = plan_arg_bytes(b->plan, i, b->vals, &bytes, err)
-        ?: service_load(b, part_of(op_arg_dtype(op, a->arg->type, b->set.row)), &a->service, err)
-        ?: guarded_alloc(b, bytes, &a->buf, err);
-    if (!rc)
-        a->n = bytes / a->service->type->bytes;
-    return rc;
-}
-
-static int make_args(struct bench *b, struct err *err)
-{
-    int rc = 0;
-    b->nargs = b->set.op->nargs;
-    for (int i = 0; !rc && i < b->nargs; i++) {
-        rc = make_arg(b, i, err);
-        if (rc)
-            err_prefix(err, "argument %s: ", b->args[i].arg->name);
-    }
+    a->written = a->arg->kind == ARG_OUTPUT || a->arg->kind == ARG_INOUT;
+    bench_alive(b, -1); /* it may have to compile */
+    int rc = a->arg->kind == ARG_VALUE
+                 ? plan_arg_value(b->plan, i, b->vals, value, &size, err) /* whether it has one */
+                 : plan_arg_bytes(b->plan, i, b->vals, &a->buf.bytes, err)
+                       ?: service_load(b, part_of(op_arg_dtype(op, a->arg->type, b->set.row)), &a->service, err)
+                       ?: guarded_alloc(b, &a->buf, err);
+    if (rc)
+        err_prefix(err, "argument %s: ", a->arg->name);
+    else if (a->service)
+        a->n = a->buf.bytes / a->service->type->bytes;
     return rc;
 }
 
@@ -84,69 +52,184 @@ static int make_flush(struct bench *b, struct err *err)
     return device_alloc(b->dev, b->flush_bytes, &b->flush_buf, err) ?: device_fill(b->dev, b->flush_buf, 0, b->flush_bytes, 0, err);
 }
 
-static int check_fits(const struct op *op, const struct plan *plan, const struct val *vals, const struct devspec *dev,
-                      struct err *err)
-{
-    int64_t total = 0;
-    for (int i = 0; i < op->nargs; i++) {
-        int64_t bytes;
-        int rc = plan_arg_bytes(plan, i, vals, &bytes, err);
-        if (rc)
-            return rc;
-        bool written = op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
-        int copies = !written ? 1 : op->check == CHECK_EXACT ? 2 : 3; /* and what it should hold */
-        if (bytes > dev->max_alloc - 3 * GUARD)
-            return err_set(err, ERR_INVALID, "argument %s takes %lld bytes, one buffer of %s may have %lld: choose smaller sizes",
-                           op->args[i].name, (long long)bytes, dev->name, (long long)dev->max_alloc);
-        if (__builtin_mul_overflow(bytes, copies, &bytes) || __builtin_add_overflow(total, bytes, &total))
-            total = INT64_MAX;
-    }
-    if (total > dev->memory)
-        return err_set(err, ERR_INVALID,
-                       "the problem takes %lld bytes with what its check needs, %s has %lld: choose smaller sizes",
-                       (long long)total, dev->name, (long long)dev->memory);
-    return 0;
-}
-
 int bench_fits(const struct op *op, const struct problem *problem, int row, const struct devspec *dev, struct err *err)
 {
     struct plan *plan = NULL;
     struct val vals[MAX_SLOTS];
+    int64_t total = 0;
     int rc = plan_new(op, -1, &plan, err);
     if (rc)
         return rc;
     plan_slots(plan, problem, row, dev, NULL, vals);
-    rc = check_fits(op, plan, vals, dev, err);
+    for (int i = 0; !rc && i < op->nargs; i++) {
+        bool written = op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
+        int copies = !written ? 1 : op->check == CHECK_EXACT ? 2 : 3; /* and what it should hold */
+        int64_t bytes = 0;
+        rc = plan_arg_bytes(plan, i, vals, &bytes, err);
+        if (!rc && bytes > dev->max_alloc - 3 * GUARD)
+            rc = err_set(err, ERR_INVALID, "argument %s takes %lld bytes, one buffer of %s may have %lld: choose smaller sizes",
+                         op->args[i].name, (long long)bytes, dev->name, (long long)dev->max_alloc);
+        if (__builtin_mul_overflow(bytes, copies, &bytes) || __builtin_add_overflow(total, bytes, &total))
+            total = INT64_MAX;
+    }
     plan_free(plan);
+    if (!rc && total > dev->memory)
+        rc = err_set(err, ERR_INVALID, "the problem takes %lld bytes with what its check needs, %s has %lld: choose smaller sizes",
+                     (long long)total, dev->name, (long long)dev->memory);
     return rc;
 }
+
+/* ---- the reference: what it gives is what candidates must give, and as long as it still gives that, the surroundings are sound */
+
+/* Bound of the error of a sequential sum of random signs, with a factor to spare. */
+static int set_tolerances(struct bench *b, struct err *err)
+{
+    int64_t length;
+    int rc = plan_length(b->plan, b->vals, &length, err);
+    for (int i = 0; !rc && i < b->nargs; i++)
+        if (b->args[i].service && b->set.op->check == CHECK_SUM)
+            b->args[i].tolerance[TIMED] = 4 * b->args[i].service->type->eps * (double)length;
+    return rc;
+}
+
+static int load_reference(struct bench *b, struct err *err)
+{
+    struct buf source = { 0 }, binary = { 0 };
+    struct result r = { 0 };
+    bench_alive(b, -1);
+    int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &source, err);
+    if (b->set.fresh) /* a text that no cache of the driver has seen */
+        buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
+    rc = rc ?: service_compile(b, &source, &binary, err);
+    rc = rc ?: candidate_load(b, NULL, binary.data, binary.len, &b->reference, &r, err);
+    buf_free(&source);
+    buf_free(&binary);
+    return rc == VERDICT ? err_set(err, ERR_DEVICE, "%s", r.reason) : rc;
+}
+
+/* Everything set back, one launch, waited for. */
+static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *err)
+{
+    bench_alive(b, -1);
+    int rc = inputs_fill(b, pass, err);
+    for (int i = 0; !rc && zeros && i < b->nargs; i++)
+        if (b->args[i].arg->kind == ARG_OUTPUT)
+            rc = guarded_poison(b, &b->args[i].buf, POISON_ZEROS, err);
+    return rc
+        ?: device_span_begin(b->dev, 0, err)
+        ?: candidate_launch(b, &b->reference, &b->reference.own, err)
+        ?: device_span_end(b->dev, 0, err)
+        ?: device_sync(b->dev, err)
+        ?: device_span_ns(b->dev, 0, ns, err);
+}
+
+/* What one pass is to give: a copy of the reference's output, out of the way of candidates, and digests, of inputs too. */
+static int keep_expected(struct bench *b, int pass, struct err *err)
+{
+    struct result r = { 0 };
+    struct found sums = { 0 };
+    int rc = find_input(b, pass, &r, err);
+    if (rc == VERDICT) /* the reference itself must keep its inputs */
+        rc = err_set(err, ERR_INVALID, "%s", r.reason);
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        struct bench_arg *a = &b->args[i];
+        if (!a->written)
+            continue;
+        if (pass == TIMED || b->set.op->check != CHECK_EXACT)
+            rc = device_alloc(b->dev, a->buf.bytes, &a->expected[pass], err)
+                     ?: device_copy(b->dev, a->expected[pass], a->buf.inside, a->buf.bytes, err);
+        rc = rc ?: digest_of(b, a, a->buf.inside, &a->digest[pass], err);
+    }
+    rc = rc ?: service_begin(b, err) ?: outputs_look(b, pass, 0, err) ?: inputs_look(b, 1, err) ?: service_end(b, 2, &sums, err);
+    b->digest[pass] = sums.digests[0];
+    b->input_digest[pass] = sums.digests[1];
+    return rc;
+}
+
+/* What the reference does not write, a candidate need not write either. Run over zeros, after ones, such an element shows. */
+static int check_written(struct bench *b, const struct bench_arg *a, struct err *err)
+{
+    struct found found;
+    int rc = service_begin(b, err) ?: service_check_unwritten(b, a, err) ?: service_end(b, 0, &found, err);
+    if (rc || !found.count || a->arg->kind != ARG_OUTPUT)
+        return rc;
+    return err_set(err, ERR_INVALID,
+                   "leaves %u elements of %s unwritten, from about element %lld on: it must write all, or the argument says "
+                   "partial = true",
+                   found.count, a->arg->name, (long long)found.place);
+}
+
+/* What it gives may not depend on what its output held before, nor change from run to run: pass 0 is exact for every check. */
+static int check_again(struct bench *b, const struct bench_arg *a, struct err *err)
+{
+    uint64_t now = 0;
+    int rc = digest_of(b, a, a->buf.inside, &now, err);
+    if (rc || now == a->digest[0])
+        return rc;
+    return err_set(err, ERR_INVALID, "gives another %s when it is run again: it must set each element, whatever was there before",
+                   a->arg->name);
+}
+
+/* Over zeros. */
+static int run_again(struct bench *b, int pass, int (*check)(struct bench *, const struct bench_arg *, struct err *),
+                     struct err *err)
+{
+    double ns;
+    int rc = run(b, pass, true, &ns, err);
+    for (int i = 0; !rc && i < b->nargs; i++)
+        if (b->args[i].written && !b->args[i].arg->partial)
+            rc = check(b, &b->args[i], err);
+    return rc;
+}
+
+static int reference_open(struct bench *b, double *ns, struct err *err)
+{
+    int rc = set_tolerances(b, err);
+    if (rc)
+        return rc;
+    rc = load_reference(b, err);
+    for (int pass = 0; !rc && pass < PASSES; pass++) /* the launch of the last pass is timed: the first may still load code */
+        rc = run(b, pass, false, ns, err) ?: keep_expected(b, pass, err);
+    rc = rc ?: run_again(b, TIMED, check_written, err) ?: run_again(b, 0, check_again, err);
+    if (rc)
+        err_prefix(err, "reference %s: ", b->set.op->reference_name);
+    return rc;
+}
+
+int bench_control(struct bench *b, struct err *err)
+{
+    struct result r = { 0 };
+    b->inputs_pass = -1;
+    int rc = verify_pass(b, &b->reference, WAY_FIRST, &r, err);
+    if (rc == VERDICT)
+        rc = err_set(err, ERR_DEVICE, "the reference %s, run again: %s", b->set.op->reference_name, r.reason);
+    return rc;
+}
+
+/* ---- open and close */
 
 int bench_open(const struct task *task, struct bench **out, struct bench_facts *facts, struct err *err)
 {
     struct bench *b = mem_zalloc(sizeof *b);
+    double bytes, flops;
     *facts = (struct bench_facts){ 0 };
     if (!b)
         return err_nomem(err);
     b->set = *task;
     b->inputs_pass = -1;
     b->digest_key = rand_at((uint64_t)clock_ns(), (uint64_t)getpid());
-    b->be = backend_find(task->dev.backend);
     b->plans.op = task->op;
-    int rc =
-        (b->be ? 0 : err_set(err, ERR_NOTFOUND, "no backend %s", task->dev.backend)) ?: plans_get(&b->plans, -1, &b->plan, err);
-    if (rc)
-        goto out;
-    plan_slots(b->plan, &b->set.problem, b->set.row, &b->set.dev, NULL, b->vals);
-    rc = check_fits(b->set.op, b->plan, b->vals, &b->set.dev, err)
-        ?: device_open(&b->set.dev, &b->dev, err)
-        ?: device_alloc(b->dev, RESULT_BYTES, &b->result, err)
-        ?: make_args(b, err)
-        ?: make_flush(b, err);
-    double bytes, flops;
-    rc = rc ?: plan_work(b->plan, b->vals, &bytes, &flops, err) ?: reference_open(b, &facts->reference_ns, err);
-    bench_alive(b);
-    rc = rc ?: time_copy(b, bytes, &facts->copy_ns, err);
-out:
+    int rc = plans_get(&b->plans, -1, &b->plan, err) ?: bench_fits(task->op, &task->problem, task->row, &task->dev, err);
+    if (!rc)
+        plan_slots(b->plan, &task->problem, task->row, &task->dev, NULL, b->vals);
+    rc = rc ?: device_open(&task->dev, &b->dev, err) ?: device_alloc(b->dev, RESULT_BYTES, &b->result, err);
+    for (; !rc && b->nargs < task->op->nargs; b->nargs++)
+        rc = make_arg(b, b->nargs, err);
+    rc = rc
+        ?: make_flush(b, err)
+        ?: plan_work(b->plan, b->vals, &bytes, &flops, err)
+        ?: reference_open(b, &facts->reference_ns, err)
+        ?: time_copy(b, bytes, &facts->copy_ns, err);
     if (rc)
         bench_close(b);
     else
@@ -154,154 +237,23 @@ out:
     return rc;
 }
 
-static void free_all(struct bench *b)
-{
-    if (b->reference)
-        candidate_unload(b, b->reference);
-    pool_free(b);
-    for (int i = 0; i < b->nargs; i++) {
-        struct bench_arg *a = &b->args[i];
-        guarded_free(b, &a->buf);
-        for (int p = 0; p < PASSES; p++)
-            device_free(b->dev, a->expected[p]);
-    }
-    for (int i = 0; i < b->nservices; i++)
-        device_unload(b->dev, b->services[i].module);
-    device_free(b->dev, b->flush_buf);
-    device_free(b->dev, b->result);
-}
-
 void bench_close(struct bench *b)
 {
-    if (!b)
-        return;
-    if (b->dev) {
-        free_all(b);
+    if (b && b->dev) {
+        candidate_unload(b, &b->reference);
+        pool_free(b);
+        for (int i = 0; i < b->nargs; i++) {
+            guarded_free(b, &b->args[i].buf);
+            for (int p = 0; p < PASSES; p++)
+                device_free(b->dev, b->args[i].expected[p]);
+        }
+        for (int i = 0; i < b->nservices; i++)
+            device_unload(b->dev, b->services[i].module);
+        device_free(b->dev, b->flush_buf);
+        device_free(b->dev, b->result);
         device_close(b->dev);
     }
-    mem_free(b->reference);
-    plans_free(&b->plans);
+    if (b)
+        plans_free(&b->plans);
     mem_free(b);
-}
-
-/* How a candidate is verified before it is timed: on two sets of inputs, each with a poison of its own; and if it has a workspace that is
- * not cleared for it, on what another problem left there. The first timed run finds what its own last run left there. */
-static const struct {
-    struct way way;
-    bool keeps; /* only those that keep a workspace */
-} ways[] = {
-    { { .pass = TIMED, .poisoned = true }, false },
-    { { .pass = 0, .poisoned = true, .after_other = true, .inputs_later = true }, false },
-    { { .pass = 0, .after_other = true }, true },
-};
-
-static int verify(struct bench *b, struct loaded *l, struct result *r, struct err *err)
-{
-    int rc = 0;
-    bool keeps = candidate_keeps(l);
-    for (size_t i = 0; !rc && i < sizeof ways / sizeof *ways; i++)
-        if (keeps || !ways[i].keeps)
-            rc = verify_pass(b, l, ways[i].way, r, err);
-    return rc;
-}
-
-/* Nothing of a candidate that was not right is left for the next; and it was the candidate's fault only if the reference still passes
- * here. A context that is lost needs no proof. */
-static int prove_surroundings(struct bench *b, const struct result *r, struct err *err)
-{
-    if (r->outcome == OUT_OK)
-        return 0;
-    b->inputs_pass = -1;
-    return r->outcome == OUT_SLOWER ? 0 : bench_control(b, err);
-}
-
-static int run_once(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *r, struct err *err)
-{
-    struct loaded *l = mem_zalloc(sizeof *l);
-    *r = (struct result){ .resources = { -1, -1, -1, -1 } };
-    if (!l)
-        return err_nomem(err);
-    bench_alive(b);
-    int rc = inputs_fill(b, TIMED, err); /* goes on while the code is loaded */
-    rc = rc ?: candidate_load(b, &c->config, c->binary, c->binary_bytes, l, r, err);
-    bench_alive(b);
-    rc = rc ?: verify(b, l, r, err) ?: time_samples(b, l, cut_ns, r, err);
-    candidate_unload(b, l);
-    mem_free(l);
-    return rc;
-}
-
-int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err)
-{
-    int rc = run_once(b, c, cut_ns, out, err);
-    if (rc == ERR_NOMEM) { /* what earlier candidates needed may be in the way */
-        pool_free(b);
-        result_free(out);
-        rc = run_once(b, c, cut_ns, out, err);
-    }
-    if (rc >= 0)
-        rc = prove_surroundings(b, out, err);
-    if (rc)
-        b->inputs_pass = -1;
-    if (rc && rc != ERR_NOMEM)
-        bench_blame(out, err);
-    return rc;
-}
-
-/* Makes room in the pool for the workspaces of the players, the first ones first. A player for which there is none sits out. */
-static int reserve(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct err *err)
-{
-    int64_t most[MAX_ARGS] = { 0 };
-    for (int i = 0; i < n; i++) {
-        int64_t bytes[MAX_ARGS], with[MAX_ARGS];
-        memcpy(with, most, sizeof with);
-        int k = candidate_workspaces(b, &c[i].config, bytes, err);
-        for (int j = 0; j < k; j++)
-            with[j] = bytes[j] > with[j] ? bytes[j] : with[j];
-        int rc = k < 0 ? k : pool_reserve(b, with, MAX_ARGS, err);
-        if (rc == ERR_DEVICE)
-            return rc;
-        l[i].sits_out = rc != 0;
-        if (!rc)
-            memcpy(most, with, sizeof most);
-    }
-    return pool_reserve(b, most, MAX_ARGS, err); /* after a failure the pool may be empty */
-}
-
-static int load_all(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct result *out, struct err *err)
-{
-    int rc = inputs_fill(b, TIMED, err);
-    for (int i = 0; !rc && i < n; i++) {
-        if (l[i].sits_out)
-            continue;
-        bench_playing(b, i);
-        rc = candidate_load(b, &c[i].config, c[i].binary, c[i].binary_bytes, &l[i], &out[i], err);
-        if (rc == ERR_NOMEM) {
-            candidate_unload(b, &l[i]);
-            l[i].sits_out = true;
-            rc = 0;
-        } else if (rc >= 0) {
-            rc = prove_surroundings(b, &out[i], err);
-        }
-        if (rc)
-            bench_blame(&out[i], err);
-    }
-    return rc;
-}
-
-int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err)
-{
-    struct loaded *l = mem_array((size_t)n, sizeof *l);
-    int rc = l ? 0 : err_nomem(err);
-    for (int i = 0; !rc && i < n; i++) {
-        out[i] = (struct result){ .resources = { -1, -1, -1, -1 } };
-        out[i].samples = mem_array((size_t)rounds, sizeof(double));
-        rc = out[i].samples ? 0 : err_nomem(err);
-    }
-    b->inputs_pass = -1;
-    rc = rc ?: reserve(b, c, n, l, err) ?: load_all(b, c, n, l, out, err) ?: playoff_rounds(b, l, n, rounds, out, err);
-    for (int i = 0; l && i < n; i++)
-        candidate_unload(b, &l[i]);
-    mem_free(l);
-    return rc;
 }

@@ -18,10 +18,9 @@ struct task {
     struct devspec dev;
     bool warm;     /* time with what the cache holds from a run before; cold: flushed by reading */
     int64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
-    /* Called before each piece of work that a candidate or the set-up could hang in, so that a deadline can begin anew; may be null. */
-    void (*alive)(void *arg);
-    /* In a play-off, before each thing that the i-th player could hang in or die of; may be null. */
-    void (*playing)(void *arg, int i);
+    /* Called before each piece of work that something could hang in or die of, so that a deadline can begin anew; may be null. player: in a
+     * play-off the one whose piece it is, else -1. */
+    void (*alive)(void *arg, int player);
     void *arg;
 };
 
@@ -29,6 +28,20 @@ struct bench_facts {
     double reference_ns; /* one launch of the reference */
     double copy_ns;      /* a device copy that moves work.bytes in all, cold; 0: the op does not say */
 };
+
+/* The launches of a configuration for a problem, with the bytes of their buffers and what their values are. */
+struct binding {
+    const struct plan *plan;
+    struct val vals[MAX_SLOTS];                /* for its plan */
+    int nwork, n;                              /* workspaces, launches */
+    int64_t work[MAX_ARGS];                    /* bytes of workspaces, 1 at least */
+    struct warm_launch launches[MAX_LAUNCHES]; /* a buffer's index is that of the argument, behind all arguments of the workspace */
+    struct karg args[MAX_LAUNCHES][GUEST_PARAMS]; /* the same for a bench's device */
+};
+
+/* config null: the reference. `plans` are the task's; problem may be another than the task's. */
+int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, const struct config *config,
+                 struct binding *out, struct err *err);
 
 struct bench;
 

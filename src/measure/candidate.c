@@ -1,82 +1,227 @@
-/* A candidate on the device: code loaded, arguments bound, launched. */
+/* A candidate on the device: its buffers lie between guard zones, its code is loaded, its arguments are bound, and it is launched. */
+#include <stdio.h>
 #include <string.h>
 
 #include "measure/internal.h"
 
-/* What the driver refused is the candidate's own doing; a lost context and missing memory are not for it to answer for. */
-static int condemn_unless_lost(struct result *r, enum outcome outcome, const struct err *why, struct err *err)
+/* ---- buffers, and the pool that workspaces are taken from */
+
+static int64_t with_guards(int64_t bytes)
 {
-    if (why->code == ERR_DEVICE || why->code == ERR_NOMEM)
-        return err_set(err, why->code, "%s", why->msg);
-    return condemn(r, outcome, "%s", why->msg);
+    return GUARD + bytes + GUARD;
 }
 
-/* Its plan, and what its expressions read. */
-static int plan_of(struct bench *b, const struct config *config, const struct plan **plan, struct val *vals, struct err *err)
+int guarded_alloc(struct bench *b, struct guarded *g, struct err *err)
 {
-    int rc = plans_get(&b->plans, config ? config->variant : -1, plan, err);
-    if (!rc)
-        plan_slots(*plan, &b->set.problem, b->set.row, &b->set.dev, config, vals);
+    return device_alloc(b->dev, with_guards(g->bytes), &g->whole, err)
+               ?: device_view(b->dev, g->whole, GUARD, g->bytes, &g->inside, err);
+}
+
+void guarded_free(struct bench *b, struct guarded *g)
+{
+    device_free(b->dev, g->inside);
+    device_free(b->dev, g->whole);
+}
+
+int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err)
+{
+    static const uint8_t paints[PASSES] = { 0xff, 0x5a };
+    g->paint = paints[pass];
+    return device_fill(b->dev, g->whole, 0, GUARD, g->paint, err)
+               ?: device_fill(b->dev, g->whole, GUARD + g->bytes, GUARD, g->paint, err);
+}
+
+int guarded_poison(struct bench *b, const struct guarded *g, enum poison with, struct err *err)
+{
+    if (with != POISON_RANDOM)
+        return device_fill(b->dev, g->inside, 0, g->bytes, with == POISON_ONES ? 0xff : 0, err);
+    const struct service *s = &b->services[0]; /* of any type */
+    int64_t n = g->bytes / s->type->bytes, left = g->bytes % s->type->bytes;
+    return service_fill(b, s, g->inside, n, (struct contents){ .seed = b->digest_key }, err)
+               ?: device_fill(b->dev, g->inside, g->bytes - left, left, 0x96, err);
+}
+
+static void pool_give_back(struct bench *b, int i)
+{
+    device_free(b->dev, b->pool[i].memory);
+    b->pool[i].memory = NULL;
+    b->pool[i].bytes = 0;
+}
+
+void pool_free(struct bench *b)
+{
+    for (int i = 0; i < MAX_ARGS; i++)
+        pool_give_back(b, i);
+}
+
+static int enlarge(struct bench *b, const int64_t *bytes, int n, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < n; i++) {
+        if (b->pool[i].bytes >= bytes[i])
+            continue;
+        pool_give_back(b, i);
+        rc = device_alloc(b->dev, with_guards(bytes[i]), &b->pool[i].memory, err);
+        b->pool[i].bytes = rc ? 0 : bytes[i];
+    }
     return rc;
 }
 
-int candidate_workspaces(struct bench *b, const struct config *config, int64_t bytes[MAX_ARGS], struct err *err)
+/* What other candidates needed is given back only if it is in the way. */
+int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err)
 {
-    const struct plan *plan;
-    struct val vals[MAX_SLOTS];
-    int rc = plan_of(b, config, &plan, vals, err), n = b->set.op->variants[config->variant].nworkspaces;
-    for (int i = 0; !rc && i < n; i++) {
-        rc = plan_workspace_bytes(plan, i, vals, &bytes[i], err);
-        if (bytes[i] < 1)
-            bytes[i] = 1;
+    int rc = enlarge(b, bytes, n, err);
+    if (rc != ERR_NOMEM)
+        return rc;
+    pool_free(b);
+    return enlarge(b, bytes, n, err);
+}
+
+/* ---- binding */
+
+int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, const struct config *config,
+                 struct binding *out, struct err *err)
+{
+    const struct op *op = task->op;
+    const struct variant *v = config ? &op->variants[config->variant] : NULL;
+    int rc = plans_get(plans, v ? config->variant : -1, &out->plan, err);
+    if (rc)
+        return rc;
+    plan_slots(out->plan, problem, task->row, &task->dev, config, out->vals);
+    out->n = v ? v->nlaunches : 1;
+    out->nwork = v ? v->nworkspaces : 0;
+    for (int i = 0; !rc && i < out->nwork; i++) {
+        rc = plan_workspace_bytes(out->plan, i, out->vals, &out->work[i], err);
+        out->work[i] = out->work[i] < 1 ? 1 : out->work[i];
     }
-    return rc ?: n;
+    for (int i = 0; !rc && i < out->n; i++) {
+        const struct launch *l = v ? &v->launches[i] : &op->reference;
+        struct warm_launch *to = &out->launches[i];
+        to->kernel = l->kernel;
+        to->nparams = l->nargs;
+        rc = plan_geometry(out->plan, i, out->vals, &to->geometry, err);
+        for (int k = 0; !rc && k < l->nargs; k++) {
+            struct guest_param *p = &to->params[k];
+            *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = l->args[k] };
+            if (p->index >= op->nargs) {
+                p->room = out->work[p->index - op->nargs];
+            } else if (op->args[p->index].kind == ARG_VALUE) {
+                p->kind = GUEST_VALUE;
+                rc = plan_arg_value(out->plan, p->index, out->vals, p->value, &p->bytes, err);
+            } else {
+                rc = plan_arg_bytes(out->plan, p->index, out->vals, &p->room, err);
+            }
+        }
+    }
+    return rc;
+}
+
+const struct guarded *buffer_of(const struct bench *b, const struct loaded *l, int which)
+{
+    return which < b->nargs ? &b->args[which].buf : &l->work[which - b->nargs];
+}
+
+static void point_to_buffers(const struct bench *b, const struct loaded *l, struct binding *of)
+{
+    for (int i = 0; i < of->n; i++)
+        for (int k = 0; k < of->launches[i].nparams; k++) {
+            const struct guest_param *p = &of->launches[i].params[k];
+            struct karg *arg = &of->args[i][k];
+            *arg = (struct karg){ .memory = buffer_of(b, l, p->index)->inside, .size = p->bytes };
+            memcpy(arg->bytes, p->value, sizeof arg->bytes);
+        }
+}
+
+/* ---- another problem: applications run one kernel on many problems, one after the other, on one workspace. It has to fit into the
+ * buffers at hand, so it is a smaller one. */
+
+enum { WAYS = 4 };
+
+/* A smaller size: a quarter, which costs little and keeps most constraints of divisibility; a half; less a third; less one. */
+static int64_t smaller(int64_t size, int way)
+{
+    const int64_t sizes[WAYS] = { size / 4, size / 2, size - size / 3, size - 1 };
+    return sizes[way] < 1 ? 1 : sizes[way];
+}
+
+/* The k-th problem to try: first all axes at once, then each alone. Strides stay, because rows must not overlap, and so do flags, whose
+ * meaning is not known here. False past the last. */
+static bool nth_problem(const struct bench *b, int k, struct problem *out)
+{
+    const struct op *op = b->set.op;
+    int which = k / WAYS - 1;
+    *out = b->set.problem;
+    for (int i = 0; i < op->naxes; i++)
+        if ((op->axes[i].kind == AXIS_SIZE || op->axes[i].kind == AXIS_BATCH) && (which < 0 || which == i))
+            out->size[i] = smaller(out->size[i], k % WAYS);
+    return which < op->naxes;
+}
+
+/* Whether the candidate takes the problem, and all that it touches then lies in what the bench's problem has. */
+static bool fits(const struct bench *b, const struct binding *own, const struct binding *of)
+{
+    for (int i = 0; i < of->n; i++) {
+        const struct warm_launch *l = &of->launches[i];
+        if (l->geometry.shared > own->launches[i].geometry.shared)
+            return false;
+        for (int k = 0; k < l->nparams; k++)
+            if (l->params[k].room > own->launches[i].params[k].room)
+                return false;
+    }
+    return !plan_refuses(of->plan, of->vals, &b->set.dev);
+}
+
+/* Binds l->other to the first that fits; none is no error. */
+static void bind_other(struct bench *b, const struct config *config, struct loaded *l)
+{
+    struct problem p;
+    for (int k = 0; !l->has_other && nth_problem(b, k, &p); k++)
+        l->has_other = memcmp(&p, &b->set.problem, sizeof p) && !binding_make(&b->plans, &b->set, &p, config, &l->other, NULL) &&
+                       fits(b, &l->own, &l->other);
+    if (l->has_other) {
+        struct buf text = { 0 };
+        point_to_buffers(b, l, &l->other);
+        problem_print(&text, b->set.op, &p);
+        snprintf(l->left_by, sizeof l->left_by, "on the workspace that a run of %.80s left", buf_text(&text));
+        buf_free(&text);
+    }
+}
+
+/* ---- loading */
+
+/* What the driver refused is the candidate's own doing; a lost context and missing memory are not for it to answer for. */
+static int condemn_unless_lost(struct result *r, enum outcome outcome, int rc, const struct err *err)
+{
+    return rc == ERR_DEVICE || rc == ERR_NOMEM ? rc : condemn(r, outcome, "%s", err->msg);
 }
 
 /* Whether the device could hold so many bytes of workspaces, if nobody else used it. */
-static bool could_hold(const struct bench *b, const int64_t *bytes, int n)
+static bool could_hold(const struct bench *b, const struct binding *of)
 {
     int64_t room = b->set.dev.memory - b->flush_bytes;
     for (int i = 0; i < b->nargs; i++) {
         const struct bench_arg *a = &b->args[i];
-        room -= a->buf.total;
+        room -= a->buf.inside ? with_guards(a->buf.bytes) : 0;
         for (int p = 0; p < PASSES; p++)
             room -= a->expected[p] ? a->buf.bytes : 0;
     }
-    for (int i = 0; i < n; i++)
-        room -= bytes[i] <= room ? bytes[i] + 2 * GUARD : room + 1;
+    for (int i = 0; i < of->nwork; i++)
+        room -= of->work[i] <= room ? with_guards(of->work[i]) : room + 1;
     return room >= 0;
 }
 
-static int take_workspaces(struct bench *b, const struct config *config, struct loaded *l, struct result *r, struct err *err)
+static int take_workspaces(struct bench *b, struct loaded *l, struct result *r, struct err *err)
 {
-    int64_t bytes[MAX_ARGS];
-    struct err why = { 0 };
-    int n = candidate_workspaces(b, config, bytes, &why);
-    if (n < 0 && n != ERR_NOMEM)
-        return condemn(r, OUT_INVALID, "%s", why.msg);
-    int rc = n < 0 ? n : pool_reserve(b, bytes, n, &why);
-    if (rc && rc != ERR_DEVICE && (rc != ERR_NOMEM || !could_hold(b, bytes, n)))
-        return condemn(r, OUT_RESOURCES, "%s", why.msg);
-    for (int i = 0; !rc && i < n; i++) {
-        rc = pool_take(b, i, bytes[i], &l->work[i], &why);
-        l->nwork += !rc;
+    int rc = pool_reserve(b, l->own.work, l->own.nwork, err);
+    if (rc && rc != ERR_DEVICE && (rc != ERR_NOMEM || !could_hold(b, &l->own)))
+        return condemn(r, OUT_RESOURCES, "%s", err->msg);
+    for (int i = 0; !rc && i < l->own.nwork; i++) {
+        struct guarded *g = &l->work[l->nwork++];
+        *g = (struct guarded){ .whole = b->pool[i].memory, .bytes = l->own.work[i] };
+        rc = device_view(b->dev, g->whole, GUARD, g->bytes, &g->inside, err);
+        l->keeps = l->keeps || !l->variant->workspaces[i].clear;
     }
-    return rc ? err_set(err, rc, "%s", why.msg) : 0;
-}
-
-static void bind(const struct bench *b, const struct launch *launch, const struct loaded *l, struct karg *args)
-{
-    int nop = b->set.op->nargs;
-    for (int i = 0; i < launch->nargs; i++) {
-        int which = launch->args[i];
-        const struct bench_arg *a = which < nop ? &b->args[which] : NULL;
-        args[i] = (struct karg){ .memory = a ? a->buf.inside : l->work[which - nop].inside };
-        if (!args[i].memory) {
-            args[i].size = a->value_bytes;
-            memcpy(args[i].bytes, a->value, sizeof args[i].bytes);
-        }
-    }
+    return rc;
 }
 
 static void worst_of(struct resources *all, const struct resources *one)
@@ -94,11 +239,11 @@ static void worst_of(struct resources *all, const struct resources *one)
 static int take_kernel(struct bench *b, struct loaded *l, int i, struct result *r, struct err *err)
 {
     const struct geometry *g = &l->own.launches[i].geometry;
-    const char *name = l->launches[i].kernel;
+    const char *name = l->own.launches[i].kernel;
     struct resources one = { -1, -1, -1, -1 };
-    struct err why = { 0 };
-    if (device_kernel(b->dev, l->module, name, g->shared, &l->kernels[i], &one, &why))
-        return condemn_unless_lost(r, why.code == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR, &why, err);
+    int rc = device_kernel(b->dev, l->module, name, g->shared, &l->kernels[i], &one, err);
+    if (rc)
+        return condemn_unless_lost(r, rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR, rc, err);
     worst_of(&r->resources, &one);
     int64_t threads = g->block[0] * g->block[1] * g->block[2];
     if (one.max_threads >= 0 && threads > one.max_threads)
@@ -113,31 +258,24 @@ static int take_kernel(struct bench *b, struct loaded *l, int i, struct result *
 int candidate_load(struct bench *b, const struct config *config, const void *binary, size_t bytes, struct loaded *l,
                    struct result *r, struct err *err)
 {
-    const struct op *op = b->set.op;
-    const struct variant *v = config ? &op->variants[config->variant] : NULL;
-    const struct plan *plan;
-    struct val vals[MAX_SLOTS];
-    struct err why = { 0 };
-    *l = (struct loaded){ .variant = v, .launches = v ? v->launches : &op->reference, .nlaunches = v ? v->nlaunches : 1 };
+    *l = (struct loaded){ .variant = config ? &b->set.op->variants[config->variant] : NULL,
+                          .left_by = "on the workspace that its last run left" };
     r->resources = (struct resources){ -1, -1, -1, -1 };
-    int rc = plan_of(b, config, &plan, vals, err);
-    if (!rc && v)
-        rc = take_workspaces(b, config, l, r, err);
+    int rc = binding_make(&b->plans, &b->set, &b->set.problem, config, &l->own, err);
+    if (rc)
+        return condemn_unless_lost(r, OUT_INVALID, rc, err);
+    rc = take_workspaces(b, l, r, err);
     if (rc)
         return rc;
-    if (device_load(b->dev, binary, bytes, &l->module, &why))
-        return condemn_unless_lost(r, OUT_LAUNCH_ERROR, &why, err);
-    for (int i = 0; i < l->nlaunches; i++) {
-        if (plan_geometry(plan, i, vals, &l->own.launches[i].geometry, &why))
-            return condemn(r, OUT_INVALID, "%s", why.msg);
+    rc = device_load(b->dev, binary, bytes, &l->module, err);
+    if (rc)
+        return condemn_unless_lost(r, OUT_LAUNCH_ERROR, rc, err);
+    point_to_buffers(b, l, &l->own);
+    for (int i = 0; !rc && i < l->own.n; i++)
         rc = take_kernel(b, l, i, r, err);
-        if (rc)
-            return rc;
-        bind(b, &l->launches[i], l, l->own.launches[i].args);
-    }
-    if (v)
-        other_bind(b, plan, config, l);
-    return 0;
+    if (!rc && config)
+        bind_other(b, config, l);
+    return rc;
 }
 
 void candidate_unload(struct bench *b, struct loaded *l)
@@ -148,30 +286,17 @@ void candidate_unload(struct bench *b, struct loaded *l)
     *l = (struct loaded){ 0 };
 }
 
-static int clear(struct bench *b, struct guarded *g, struct err *err)
-{
-    return device_fill(b->dev, g->inside, 0, g->bytes, 0, err);
-}
-
-int candidate_launch(struct bench *b, struct loaded *l, const struct binding *how, struct err *err)
+int candidate_launch(struct bench *b, const struct loaded *l, const struct binding *how, struct err *err)
 {
     const struct variant *v = l->variant;
     int rc = 0;
     b->outputs_fresh = false;
     for (int i = 0; !rc && v && i < v->nclear; i++)
-        rc = clear(b, &b->args[v->clear[i]].buf, err);
+        rc = guarded_poison(b, &b->args[v->clear[i]].buf, POISON_ZEROS, err);
     for (int i = 0; !rc && i < l->nwork; i++)
         if (v->workspaces[i].clear)
-            rc = clear(b, &l->work[i], err);
-    for (int i = 0; !rc && i < l->nlaunches; i++)
-        rc = device_launch(b->dev, l->kernels[i], &how->launches[i].geometry, how->launches[i].args, l->launches[i].nargs, err);
+            rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
+    for (int i = 0; !rc && i < how->n; i++)
+        rc = device_launch(b->dev, l->kernels[i], &how->launches[i].geometry, how->args[i], how->launches[i].nparams, err);
     return rc;
-}
-
-bool candidate_keeps(const struct loaded *l)
-{
-    for (int i = 0; i < l->nwork; i++)
-        if (!l->variant->workspaces[i].clear)
-            return true;
-    return false;
 }

@@ -10,18 +10,19 @@ enum { THREADS = 256, MAX_BLOCKS = 2048 };
 
 int service_compile(struct bench *b, const struct buf *source, struct buf *binary, struct err *err)
 {
+    const struct backend_compiling *with = backend_find(b->set.dev.backend)->compiling;
     struct compiler *c = NULL;
     struct buf log = { 0 };
     char line[256];
-    int rc = source->failed ? err_nomem(err) : b->be->compiling->open(&b->set.dev, &c, err);
+    int rc = buf_check(source, err) ?: with->open(&b->set.dev, &c, err);
     if (rc)
         return rc;
-    rc = b->be->compiling->compile(c, &(struct compile_job){ .source = source->data }, binary, NULL, &log, err);
+    rc = with->compile(c, &(struct compile_job){ .source = source->data }, binary, NULL, &log, err);
     if (rc == ERR_INVALID && log.len) {
         compile_log_line(&log, line);
         err_set(err, rc, "%s", line);
     }
-    b->be->compiling->close(c);
+    with->close(c);
     buf_free(&log);
     return rc;
 }
@@ -46,39 +47,22 @@ static int compile_for(struct bench *b, const struct dtype *t, struct buf *binar
 
 int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err)
 {
-    for (int i = 0; i < b->nservices; i++)
-        if (b->services[i].type == t) {
-            *out = &b->services[i];
-            return 0;
-        }
-    struct service *s = &b->services[b->nservices];
+    static const char *const names[] = { "fill_source",  "check_source",    "check_equal", "check_close",
+                                         "check_guards", "check_unwritten", "digest",      "flush" };
     struct buf binary = { 0 };
-    int rc = compile_for(b, t, &binary, err) ?: device_load(b->dev, binary.data, binary.len, &s->module, err);
-    struct {
-        const char *name;
-        struct kernel **kernel;
-    } const entries[] = {
-        { "fill_source", &s->fill_source },
-        { "check_source", &s->check_source },
-        { "check_equal", &s->check_equal },
-        { "check_close", &s->check_close },
-        { "check_guards", &s->check_guards },
-        { "check_unwritten", &s->check_unwritten },
-        { "digest", &s->digest },
-        { "flush", &s->flush },
-    };
-    for (size_t i = 0; !rc && i < sizeof entries / sizeof *entries; i++)
-        rc = device_kernel(b->dev, s->module, entries[i].name, 0, entries[i].kernel, NULL, err);
-    buf_free(&binary);
-    if (rc) {
-        device_unload(b->dev, s->module);
-        *s = (struct service){ 0 };
-        return rc;
-    }
-    s->type = t;
+    int i = 0;
+    while (i < b->nservices && b->services[i].type != t)
+        i++;
+    struct service *s = *out = &b->services[i];
+    if (i < b->nservices)
+        return 0;
     b->nservices++;
-    *out = s;
-    return 0;
+    s->type = t;
+    int rc = compile_for(b, t, &binary, err) ?: device_load(b->dev, binary.data, binary.len, &s->module, err);
+    for (int k = 0; !rc && k < NSERVICE; k++)
+        rc = device_kernel(b->dev, s->module, names[k], 0, &s->kernels[k], NULL, err);
+    buf_free(&binary);
+    return rc;
 }
 
 static struct karg buffer(const struct memory *m)
@@ -93,7 +77,7 @@ static struct karg scalar(const void *p, int size)
     return a;
 }
 
-static int launch_over(struct bench *b, struct kernel *k, int64_t n, const struct karg *args, int nargs, struct err *err)
+static int launch(struct bench *b, struct kernel *k, int64_t n, const struct karg *args, int nargs, struct err *err)
 {
     int64_t blocks = (n + THREADS - 1) / THREADS;
     struct geometry g = { .grid = { blocks > MAX_BLOCKS ? MAX_BLOCKS : blocks, 1, 1 }, .block = { THREADS, 1, 1 } };
@@ -107,35 +91,34 @@ int service_begin(struct bench *b, struct err *err)
 
 int service_end(struct bench *b, int digests, struct found *out, struct err *err)
 {
-    uint32_t r[RESULT_BYTES / 4];
+    uint32_t r[RESULT_BYTES / 4] = { 0 };
     int rc = device_read(b->dev, r, b->result, 0, (DIGESTS_AT + 2 * digests) * (int64_t)sizeof *r, err);
-    *out = rc ? (struct found){ 0 } : (struct found){ .count = r[0], .place = (int64_t)(uint32_t)~r[1] << 6 };
-    if (!rc)
-        memcpy(out->digests, r + DIGESTS_AT, (size_t)digests * sizeof *out->digests);
+    *out = (struct found){ .count = r[0], .place = (int64_t)(uint32_t)~r[1] << 6 };
+    memcpy(out->digests, r + DIGESTS_AT, (size_t)digests * sizeof *out->digests);
     return rc;
 }
 
-int service_fill(struct bench *b, struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err)
+int service_fill(struct bench *b, const struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err)
 {
     struct karg args[] = { buffer(m), scalar(&n, 8), scalar(&what.seed, 8), scalar(&what.mode, 4) };
-    return launch_over(b, s->fill_source, n, args, 4, err);
+    return launch(b, s->kernels[FILL_SOURCE], n, args, 4, err);
 }
 
 int service_check_source(struct bench *b, const struct bench_arg *a, struct contents what, struct err *err)
 {
     struct karg args[] = { buffer(b->result), buffer(a->buf.inside), scalar(&a->n, 8), scalar(&what.seed, 8),
                            scalar(&what.mode, 4) };
-    return launch_over(b, a->service->check_source, a->n, args, 5, err);
+    return launch(b, a->service->kernels[CHECK_SOURCE], a->n, args, 5, err);
 }
 
-int service_check_same(struct bench *b, const struct bench_arg *a, int pass, double tolerance, struct err *err)
+int service_check_same(struct bench *b, const struct bench_arg *a, int pass, struct err *err)
 {
-    float limit = (float)tolerance;
+    float limit = (float)a->tolerance[pass];
     int32_t some = a->arg->partial;
     struct karg args[] = { buffer(b->result), buffer(a->buf.inside), buffer(a->expected[pass]),
                            scalar(&a->n, 8),  scalar(&limit, 4),     scalar(&some, 4) };
-    return tolerance > 0 ? launch_over(b, a->service->check_close, a->n, args, 6, err)
-                         : launch_over(b, a->service->check_equal, a->n, args, 4, err);
+    return a->tolerance[pass] > 0 ? launch(b, a->service->kernels[CHECK_CLOSE], a->n, args, 6, err)
+                                  : launch(b, a->service->kernels[CHECK_EQUAL], a->n, args, 4, err);
 }
 
 int service_check_guards(struct bench *b, const struct guarded *g, struct err *err)
@@ -143,7 +126,7 @@ int service_check_guards(struct bench *b, const struct guarded *g, struct err *e
     int32_t v = g->paint;
     int64_t zone = GUARD;
     struct karg args[] = { buffer(b->result), buffer(g->whole), scalar(&zone, 8), scalar(&g->bytes, 8), scalar(&v, 4) };
-    return launch_over(b, b->services[0].check_guards, 2 * zone, args, 5, err);
+    return launch(b, b->services[0].kernels[CHECK_GUARDS], 2 * zone, args, 5, err);
 }
 
 int service_check_unwritten(struct bench *b, const struct bench_arg *a, struct err *err)
@@ -151,21 +134,21 @@ int service_check_unwritten(struct bench *b, const struct bench_arg *a, struct e
     int32_t ones = 0xff, zeros = 0;
     struct karg args[] = { buffer(b->result), buffer(a->expected[TIMED]), buffer(a->buf.inside),
                            scalar(&a->n, 8),  scalar(&ones, 4),           scalar(&zeros, 4) };
-    return launch_over(b, a->service->check_unwritten, a->n, args, 6, err);
+    return launch(b, a->service->kernels[CHECK_UNWRITTEN], a->n, args, 6, err);
 }
 
-int service_digest(struct bench *b, const struct bench_arg *a, struct memory *m, int which, struct err *err)
+int service_digest(struct bench *b, const struct bench_arg *a, const struct memory *m, int which, struct err *err)
 {
     int32_t at = DIGESTS_AT + 2 * which;
     int64_t words = a->n * a->service->type->bytes / 16;
     uint64_t key = rand_at(b->digest_key, (uint64_t)(a - b->args)); /* arguments that change places show */
     struct karg args[] = { buffer(b->result), buffer(m), scalar(&a->n, 8), scalar(&key, 8), scalar(&at, 4) };
-    return launch_over(b, a->service->digest, words > 0 ? words : 1, args, 5, err);
+    return launch(b, a->service->kernels[DIGEST], words > 0 ? words : 1, args, 5, err);
 }
 
 int service_flush(struct bench *b, struct err *err)
 {
     int64_t n = b->flush_bytes / 16;
     struct karg args[] = { buffer(b->result), buffer(b->flush_buf), scalar(&n, 8) };
-    return launch_over(b, b->services[0].flush, n, args, 3, err);
+    return launch(b, b->services[0].kernels[FLUSH], n, args, 3, err);
 }

@@ -1,10 +1,27 @@
 /* Verification: a candidate must give what the reference gives, under two poisons and two inputs, on workspaces that hold anything, and
  * write nothing else. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "measure/internal.h"
+
+int condemn(struct result *r, enum outcome outcome, const char *fmt, ...)
+{
+    va_list ap;
+    r->outcome = outcome;
+    va_start(ap, fmt);
+    vsnprintf(r->reason, sizeof r->reason, fmt, ap);
+    va_end(ap);
+    return VERDICT;
+}
+
+void tell_when(struct result *r, const char *when)
+{
+    char text[sizeof r->reason];
+    memcpy(text, r->reason, sizeof text);
+    condemn(r, r->outcome, "%s: %s", when, text);
+}
 
 /* Other data in each pass: a result that was kept from an earlier one shows. */
 static struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass)
@@ -15,17 +32,12 @@ static struct contents contents_of(const struct bench *b, const struct bench_arg
                               .mode = bits ? 0 : 1 + pass };
 }
 
-bool is_output(const struct bench_arg *a)
-{
-    return a->arg->kind == ARG_OUTPUT || a->arg->kind == ARG_INOUT;
-}
-
 static enum poison poison_of(int pass)
 {
     return pass == TIMED ? POISON_ONES : POISON_RANDOM;
 }
 
-static int fill_arg(struct bench *b, struct bench_arg *a, int pass, struct err *err)
+static int fill_arg(struct bench *b, const struct bench_arg *a, int pass, struct err *err)
 {
     return service_fill(b, a->service, a->buf.inside, a->n, contents_of(b, a, pass), err);
 }
@@ -64,35 +76,23 @@ int inputs_fill(struct bench *b, int pass, struct err *err)
     return rc;
 }
 
-bool is_exact(const struct bench_arg *a, int pass)
-{
-    return pass != TIMED || !(a->tolerance > 0);
-}
-
 int outputs_look(struct bench *b, int pass, int which, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < b->nargs; i++) {
-        struct bench_arg *a = &b->args[i];
-        if (is_output(a))
-            rc = is_exact(a, pass) ? service_digest(b, a, a->buf.inside, which, err)
-                                   : service_check_same(b, a, pass, a->tolerance, err);
+        const struct bench_arg *a = &b->args[i];
+        if (a->written)
+            rc = a->tolerance[pass] > 0 ? service_check_same(b, a, pass, err) : service_digest(b, a, a->buf.inside, which, err);
     }
     return rc;
-}
-
-/* Of arguments, then workspaces. Those of values are empty. */
-static const struct guarded *buffer_at(const struct bench *b, const struct loaded *l, int i)
-{
-    return i < b->nargs ? &b->args[i].buf : &l->work[i - b->nargs];
 }
 
 int guards_look(struct bench *b, struct loaded *l, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < b->nargs + l->nwork; i++)
-        if (buffer_at(b, l, i)->inside)
-            rc = service_check_guards(b, buffer_at(b, l, i), err);
+        if (buffer_of(b, l, i)->inside)
+            rc = service_check_guards(b, buffer_of(b, l, i), err);
     return rc;
 }
 
@@ -112,9 +112,9 @@ static int find_guard(struct bench *b, struct loaded *l, const char **where, str
     *where = NULL;
     for (int i = 0; !rc && !*where && i < b->nargs + l->nwork; i++) {
         struct found found = { 0 };
-        if (!buffer_at(b, l, i)->inside)
+        if (!buffer_of(b, l, i)->inside)
             continue;
-        rc = service_begin(b, err) ?: service_check_guards(b, buffer_at(b, l, i), err) ?: service_end(b, 0, &found, err);
+        rc = service_begin(b, err) ?: service_check_guards(b, buffer_of(b, l, i), err) ?: service_end(b, 0, &found, err);
         if (!rc && found.count)
             *where = i < b->nargs ? b->args[i].arg->name : "a workspace";
     }
@@ -156,19 +156,19 @@ static bool alike(const struct dtype *t, const unsigned char *got, const unsigne
 }
 
 /* The first wrong element, for a person: element 17 of out is 3, not 5 (12 wrong). */
-static int describe(struct bench *b, const struct bench_arg *a, int pass, double tolerance, const struct found *found,
-                    struct result *r, struct err *err)
+static int describe(struct bench *b, const struct bench_arg *a, int pass, const struct found *found, struct result *r,
+                    struct err *err)
 {
     const struct dtype *t = a->service->type;
     unsigned char got[64 * 16], want[64 * 16];
     char g[40] = "?", w[40] = "?";
     int64_t i = 0, n = a->n - found->place < 64 ? a->n - found->place : 64, size = t->bytes;
-    int rc = n <= 0 ? 0 : device_read(b->dev, got, a->buf.inside, found->place * size, n * size, err);
-    if (!rc && n > 0)
-        rc = device_read(b->dev, want, a->expected[pass], found->place * size, n * size, err);
+    int rc = n <= 0 ? 0
+                    : device_read(b->dev, got, a->buf.inside, found->place * size, n * size, err)
+                          ?: device_read(b->dev, want, a->expected[pass], found->place * size, n * size, err);
     if (rc)
         return rc;
-    while (i < n - 1 && alike(t, got + i * size, want + i * size, tolerance))
+    while (i < n - 1 && alike(t, got + i * size, want + i * size, a->tolerance[pass]))
         i++;
     if (n > 0) {
         print_element(g, sizeof g, t, got + i * size);
@@ -178,57 +178,40 @@ static int describe(struct bench *b, const struct bench_arg *a, int pass, double
                    a->arg->name, g, w, found->count);
 }
 
-bool same(const uint32_t a[2], const uint32_t b[2])
-{
-    return a[0] == b[0] && a[1] == b[1];
-}
-
-int digest_of(struct bench *b, const struct bench_arg *a, struct memory *m, uint32_t digest[2], struct err *err)
+int digest_of(struct bench *b, const struct bench_arg *a, const struct memory *m, uint64_t *digest, struct err *err)
 {
     struct found now;
     int rc = service_begin(b, err) ?: service_digest(b, a, m, 0, err) ?: service_end(b, 1, &now, err);
     if (!rc)
-        memcpy(digest, now.digests[0], sizeof now.digests[0]);
+        *digest = now.digests[0];
     return rc;
 }
 
 /* Of an exact check's other pass, what was expected is not kept. */
 static int check_digest(struct bench *b, const struct bench_arg *a, int pass, struct result *r, struct err *err)
 {
-    uint32_t now[2];
-    int rc = digest_of(b, a, a->buf.inside, now, err);
-    if (!rc && !same(now, a->digest[pass]))
-        rc = condemn(r, OUT_WRONG, "%s is not what the reference gives on other inputs", a->arg->name);
-    return rc;
+    uint64_t now = 0;
+    int rc = digest_of(b, a, a->buf.inside, &now, err);
+    if (rc || now == a->digest[pass])
+        return rc;
+    return condemn(r, OUT_WRONG, "%s is not what the reference gives on other inputs", a->arg->name);
 }
 
 static int check_elements(struct bench *b, const struct bench_arg *a, int pass, struct result *r, struct err *err)
 {
     struct found found;
-    uint32_t now[2];
-    double tolerance = is_exact(a, pass) ? 0 : a->tolerance;
-    int rc = service_begin(b, err) ?: service_check_same(b, a, pass, tolerance, err) ?: service_end(b, 0, &found, err);
+    uint64_t now = 0;
+    int rc = service_begin(b, err) ?: service_check_same(b, a, pass, err) ?: service_end(b, 0, &found, err);
     if (rc || !found.count)
         return rc;
     /* Before an expected output condemns a candidate: is it still what the reference wrote? */
-    rc = digest_of(b, a, a->expected[pass], now, err);
-    if (!rc && !same(now, a->digest[pass])) {
+    rc = digest_of(b, a, a->expected[pass], &now, err);
+    if (!rc && now != a->digest[pass]) {
         condemn(r, OUT_WRONG, "wrote over memory that is not its own: the expected %s changed", a->arg->name);
         return err_set(err, ERR_DEVICE, "a candidate wrote over the expected output");
     }
     condemn(r, OUT_WRONG, "%s is not what the reference gives", a->arg->name);
-    return rc ?: describe(b, a, pass, tolerance, &found, r, err);
-}
-
-static int find_output(struct bench *b, int pass, struct result *r, struct err *err)
-{
-    int rc = 0;
-    for (int i = 0; !rc && i < b->nargs; i++) {
-        const struct bench_arg *a = &b->args[i];
-        if (is_output(a))
-            rc = a->expected[pass] ? check_elements(b, a, pass, r, err) : check_digest(b, a, pass, r, err);
-    }
-    return rc;
+    return rc ?: describe(b, a, pass, &found, r, err);
 }
 
 int find_input(struct bench *b, int pass, struct result *r, struct err *err)
@@ -255,70 +238,58 @@ int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, stru
         /* On a CPU it may have hit more than the zone: this process is not to be trusted with the next one. */
         return b->set.dev.shares_cores ? err_set(err, ERR_DEVICE, "a candidate wrote outside its buffers") : rc;
     }
-    return rc ?: find_input(b, pass, r, err) ?: find_output(b, pass, r, err);
-}
-
-/* What was there before, in front of a reason that came of it. */
-static void tell_before(const struct loaded *l, struct way way, struct result *r)
-{
-    char text[sizeof r->reason];
-    if (way.poisoned)
-        return;
-    memcpy(text, r->reason, sizeof text);
-    if (way.after_other)
-        condemn(r, r->outcome, "on the workspace that a run of %.80s left: %.130s", l->other_problem, text);
-    else
-        condemn(r, r->outcome, "on the workspace that its last run left: %.200s", text);
+    rc = rc ?: find_input(b, pass, r, err);
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        const struct bench_arg *a = &b->args[i];
+        if (a->written)
+            rc = a->expected[pass] ? check_elements(b, a, pass, r, err) : check_digest(b, a, pass, r, err);
+    }
+    return rc;
 }
 
 /* Everything in one check; what was wrong is looked for only if there is something. */
-static int look(struct bench *b, struct loaded *l, struct way way, struct result *r, struct err *err)
+static int look(struct bench *b, struct loaded *l, enum way way, int pass, struct result *r, struct err *err)
 {
     struct found found;
-    int rc = service_begin(b, err) ?: outputs_look(b, way.pass, 0, err) ?: guards_look(b, l, err);
-    if (!rc && !way.inputs_later)
-        rc = inputs_look(b, 1, err);
-    rc = rc ?: service_end(b, 2, &found, err);
+    int rc = service_begin(b, err)
+        ?: outputs_look(b, pass, 0, err)
+        ?: guards_look(b, l, err)
+        ?: (way == WAY_OTHER ? 0 : inputs_look(b, 1, err))
+        ?: service_end(b, 2, &found, err);
     if (rc)
         return rc;
-    bool kept = way.inputs_later || same(found.digests[1], b->input_digest[way.pass]);
-    if (kept && !found.count && same(found.digests[0], b->digest[way.pass]))
+    bool kept = way == WAY_OTHER || found.digests[1] == b->input_digest[pass];
+    if (kept && !found.count && found.digests[0] == b->digest[pass])
         return 0;
-    return diagnose(b, l, way.pass, r, err)
+    return diagnose(b, l, pass, r, err)
                ?: err_set(err, ERR_DEVICE, "a check failed, and what it found was gone when it was looked at");
 }
 
 static int launch(struct bench *b, struct loaded *l, const struct binding *how, struct result *r, struct err *err)
 {
-    struct err why = { 0 };
-    int rc = candidate_launch(b, l, how, &why) ?: device_sync(b->dev, &why);
-    if (!rc)
-        return 0;
-    if (why.code == ERR_NOMEM)
-        return err_set(err, ERR_NOMEM, "%s", why.msg);
+    int rc = candidate_launch(b, l, how, err) ?: device_sync(b->dev, err);
+    if (!rc || rc == ERR_NOMEM)
+        return rc;
     /* An error that stays takes the context with it; one that does not was a refusal. */
+    condemn(r, OUT_LAUNCH_ERROR, "%s", err->msg);
     rc = device_sync(b->dev, err);
-    condemn(r, rc ? OUT_CRASH : OUT_LAUNCH_ERROR, "%s", why.msg);
+    if (rc)
+        r->outcome = OUT_CRASH;
     return rc ?: VERDICT;
 }
 
-int verify_pass(struct bench *b, struct loaded *l, struct way way, struct result *r, struct err *err)
+int verify_pass(struct bench *b, struct loaded *l, enum way way, struct result *r, struct err *err)
 {
-    int rc = 0;
-    bench_alive(b);
-    if (way.after_other && l->has_other)
-        rc = launch(b, l, &l->other, r, err);
-    rc = rc ?: inputs_fill(b, way.pass, err);
-    for (int i = 0; !rc && i < l->nwork && way.poisoned; i++) {
-        rc = guarded_paint(b, &l->work[i], way.pass, err) ?: guarded_poison(b, &l->work[i], poison_of(way.pass), err);
-    }
-    if (!rc) {
-        bench_alive(b);
-        rc = launch(b, l, &l->own, r, err);
-        bench_alive(b);
-    }
-    rc = rc ?: look(b, l, way, r, err);
-    if (r->outcome != OUT_OK)
-        tell_before(l, way, r);
+    int pass = way == WAY_FIRST ? TIMED : 0;
+    bench_alive(b, -1);
+    int rc = (way != WAY_FIRST && l->has_other ? launch(b, l, &l->other, r, err) : 0) ?: inputs_fill(b, pass, err);
+    for (int i = 0; !rc && i < l->nwork && way != WAY_LEFT; i++)
+        rc = guarded_paint(b, &l->work[i], pass, err) ?: guarded_poison(b, &l->work[i], poison_of(pass), err);
+    bench_alive(b, -1);
+    rc = rc ?: launch(b, l, &l->own, r, err);
+    bench_alive(b, -1);
+    rc = rc ?: look(b, l, way, pass, r, err);
+    if (r->outcome != OUT_OK && way == WAY_LEFT)
+        tell_when(r, l->left_by);
     return rc;
 }

@@ -58,6 +58,7 @@ int store_default_path(bool create, char **out, struct err *err);
 struct target {
     int64_t device, problem, provenance; /* row ids */
     bool cold;
+    double bytes, flops; /* work of the problem; 0: unknown */
 };
 int store_target(struct store *s, const struct devspec *dev, const struct op *op, const struct problem *prob, int row, bool cold,
                  struct target *out, struct err *err);

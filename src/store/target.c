@@ -37,16 +37,15 @@ static int count_work(const struct op *op, const struct problem *prob, int row, 
 }
 
 static int save_problem(struct store *s, int64_t op_id, const struct devspec *dev, const struct op *op, const struct problem *prob,
-                        int row, int64_t *id, struct err *err)
+                        int row, struct target *t, struct err *err)
 {
     static const char insert[] = "INSERT INTO problem (op, types, sizes, bytes, flops) VALUES (?, ?, ?, ?, ?) "
                                  "ON CONFLICT DO UPDATE SET bytes = excluded.bytes, flops = excluded.flops RETURNING id";
     struct buf types = { 0 }, sizes = { 0 };
-    double bytes = 0, flops = 0;
     op_row_print(&types, op, row);
     problem_print(&sizes, op, prob);
-    int rc = buf_check(&types, err) ?: buf_check(&sizes, err) ?: count_work(op, prob, row, dev, &bytes, &flops, err);
-    rc = rc ?: sql_run(s, err, insert, "ittrr:i", op_id, buf_text(&types), buf_text(&sizes), bytes, flops, id);
+    int rc = buf_check(&types, err) ?: buf_check(&sizes, err) ?: count_work(op, prob, row, dev, &t->bytes, &t->flops, err);
+    rc = rc ?: sql_run(s, err, insert, "ittrr:i", op_id, buf_text(&types), buf_text(&sizes), t->bytes, t->flops, &t->problem);
     buf_free(&types);
     buf_free(&sizes);
     return rc;
@@ -59,7 +58,7 @@ int store_target(struct store *s, const struct devspec *dev, const struct op *op
     int64_t op_id;
     int rc = write_begin(s, err) ?: op_save(s, op, &op_id, err) ?: device_save(s, dev, &t.device, err);
     rc = rc ?: save_provenance(s, dev, t.device, &t.provenance, err);
-    rc = rc ?: save_problem(s, op_id, dev, op, prob, row, &t.problem, err);
+    rc = rc ?: save_problem(s, op_id, dev, op, prob, row, &t, err);
     rc = write_end(s, rc, err);
     if (!rc)
         *out = t;

@@ -58,9 +58,9 @@ static void set_deadline(struct compiler_slot *s)
     struct run *r = s->run;
     int64_t ms = s->asked == F_RENDER ? RENDER_DEADLINE : s->trying ? TRIAL_DEADLINE : COMPILE_DEADLINE;
     if (s->life != LIFE_WORKS)
-        worker_deadline(s->worker, run_start_patience(r, COMPILE_DEADLINE));
+        worker_deadline(s->worker, run_patience(r->opt->start_ms, COMPILE_DEADLINE));
     else
-        worker_deadline(s->worker, s->job ? run_patience(r, ms) : 0);
+        worker_deadline(s->worker, s->job ? run_patience(r->opt->deadline_ms, ms) : 0);
 }
 
 /* Gives the slot's worker something to do for its job: a new worker, if there is none. */
@@ -126,7 +126,7 @@ static void reference_failed(struct run *r, const char *why)
 static void rendered(struct run *r, struct compiler_slot *s, const struct message *m)
 {
     struct job *job = s->job;
-    if (!job->done) /* a player has its key already */
+    if (!job->known) /* a player has its key already */
         memcpy(job->key, m->key, HASH_HEX);
     if (m->outcome != OUT_OK) {
         fail_unless_machine(r, s, m->outcome, m->text);
@@ -246,10 +246,11 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
         return;
     if (deadline && life == LIFE_LOADS) /* until then only the compiler and the reference can be at fault */
         run_fail(r, ERR_TIMEOUT, "loading the compiler, or filling the reference %s, did not end within %.3g s",
-                 r->op->reference_name, (double)run_start_patience(r, COMPILE_DEADLINE) / 1e3);
+                 r->op->reference_name, (double)run_patience(r->opt->start_ms, COMPILE_DEADLINE) / 1e3);
     if (s->job && deadline && life == LIFE_WORKS && s->asked == F_RENDER) {
         snprintf(endless, sizeof endless, "rendering %.100s did not end within %.3g s",
-                 r->op->variants[s->job->config.variant].template_name, (double)run_patience(r, RENDER_DEADLINE) / 1e3);
+                 r->op->variants[s->job->config.variant].template_name,
+                 (double)run_patience(r->opt->deadline_ms, RENDER_DEADLINE) / 1e3);
         why = endless;
     }
     if (life != LIFE_WORKS && ++r->compile_deaths >= DEATHS)

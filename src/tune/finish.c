@@ -6,40 +6,35 @@
 
 static bool is_right(const struct job *job)
 {
-    return job->done && job->outcome == OUT_OK;
+    return job->known && job->known->outcome == OUT_OK;
+}
+
+/* Into a list of at most n that ascends by time. Returns who has no place in it; null if all have. */
+static struct job *insert(struct job **list, int n, struct job *job)
+{
+    for (int i = 0; i < n && job; i++)
+        if (!list[i] || job->known->stats.median < list[i]->known->stats.median) {
+            struct job *next = list[i];
+            list[i] = job;
+            job = next;
+        }
+    return job;
 }
 
 void top_offer(struct run *r, struct job *job)
 {
-    for (int i = 0; i < PLAYOFF && job; i++)
-        if (!r->top[i] || job->stats.median < r->top[i]->stats.median) {
-            struct job *next = r->top[i];
-            r->top[i] = job;
-            job = next;
-        }
-    if (job && job->index != r->default_index)
+    job = insert(r->top, PLAYOFF, job);
+    if (job && job != r->deflt)
         job_drop_code(job);
 }
 
-/* The `n` fastest of those that are right, ascending. */
-static int fastest(struct run *r, struct job **out, int n)
+/* The n fastest of those that are right, ascending; null behind the last. */
+static void fastest(const struct run *r, struct job **out, int n)
 {
-    int have = 0;
-    for (int i = 0; i < r->njobs; i++) {
-        struct job *job = r->jobs[i];
-        if (!is_right(job))
-            continue;
-        int at = have;
-        while (at > 0 && out[at - 1]->stats.median > job->stats.median)
-            at--;
-        if (at == n)
-            continue;
-        have += have < n;
-        for (int k = have - 1; k > at; k--)
-            out[k] = out[k - 1];
-        out[at] = job;
-    }
-    return have;
+    memset(out, 0, (size_t)n * sizeof(struct job *));
+    for (int i = 0; i < r->njobs; i++)
+        if (is_right(r->jobs[i]))
+            insert(out, n, r->jobs[i]);
 }
 
 static void enter(struct run *r, struct job *job)
@@ -53,36 +48,32 @@ static void enter(struct run *r, struct job *job)
     queue_put(&r->queued, job);
 }
 
-/* An earlier run's winner that is known to be at fault now. */
-static bool winner_at_fault(const struct run *r)
+/* What is known of an earlier run's winner; null if nothing. */
+static const struct known *known_winner(const struct run *r)
 {
-    for (int i = 0; r->had_winner && i < r->njobs; i++)
-        if (r->jobs[i]->done && r->jobs[i]->outcome != OUT_OK && !strcmp(r->jobs[i]->key, r->winner_key))
-            return true;
-    return false;
+    return r->had_winner ? known_find(r, r->winner_key) : NULL;
 }
 
-/* Not if its variant has changed since: then one of those that are known, but were not played off against it, takes its place. */
-static bool winner_is_of_now(const struct run *r)
+/* Whether that winner may stay, though others are known that were not played off against it: not if it is at fault, or its variant has
+ * changed since. */
+static bool winner_stands(const struct run *r)
 {
-    const struct known *k = known_find(r, r->winner_key);
-    return !k || k->of_now;
+    const struct known *k = known_winner(r);
+    return r->had_winner && (!k || (k->outcome == OUT_OK && k->of_now));
 }
 
 void playoff_begin(struct run *r)
 {
-    struct job *best[PLAYOFF] = { 0 };
+    struct job *best[PLAYOFF], *deflt = r->deflt;
     r->playoffs++;
     r->quiet_turn = false;
-    int n = fastest(r, best, PLAYOFF);
-    bool winner_stands = r->had_winner && !winner_at_fault(r) && winner_is_of_now(r);
-    if (!n || (!r->report->measured && winner_stands)) {
+    fastest(r, best, PLAYOFF);
+    if (!best[0] || (!r->report->measured && winner_stands(r))) {
         r->phase = PHASE_TABLES; /* nothing new: nothing to write either */
         return;
     }
     r->phase = PHASE_PLAYOFF;
-    struct job *deflt = run_default(r);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < PLAYOFF && best[i]; i++) {
         enter(r, best[i]);
         if (best[i] == deflt)
             deflt = NULL;
@@ -102,43 +93,23 @@ void playoff_compiled(struct run *r, struct job *job)
         tables_begin(r);
 }
 
-/* It was right before, and is not: what was measured of it, and of what compiles to the same, is taken back. */
-static void take_back(struct run *r, const struct job *player, const struct result *result)
-{
-    for (int i = 0; i < r->njobs; i++) {
-        struct job *job = r->jobs[i];
-        if (!is_right(job) || strcmp(job->key, player->key))
-            continue;
-        r->report->outcomes[job->outcome]--;
-        r->report->outcomes[result->outcome]++;
-        job->outcome = result->outcome;
-        job->stats = result->stats;
-        memcpy(job->reason, result->reason, sizeof job->reason);
-        run_store(r, job, result);
-    }
-}
-
-/* The condemned leave; true if anyone stays. */
+/* The condemned leave. The players that stay play again, once a worker is ready; if none stay, the next best play. False then. */
 static bool keep_players(struct run *r)
 {
+    struct job *best;
     int n = 0;
     for (int i = 0; i < r->nplayers; i++)
         if (is_right(r->players[i]))
             r->players[n++] = r->players[i];
     r->nplayers = n;
-    return n > 0;
-}
-
-/* The players that stay play again, once a worker is ready; if none stay, the next best play. */
-static void play_again(struct run *r)
-{
-    struct job *best;
-    if (keep_players(r))
-        return;
-    if (fastest(r, &best, 1) && r->playoffs < PLAYOFFS)
+    if (n)
+        return true;
+    fastest(r, &best, 1);
+    if (best && r->playoffs < PLAYOFFS)
         playoff_begin(r);
     else
         tables_begin(r);
+    return false;
 }
 
 /* Who it ended with plays once more. */
@@ -153,116 +124,93 @@ void playoff_broken(struct run *r, int at, struct result *result)
 
 void playoff_condemned(struct run *r)
 {
-    take_back(r, r->doubt.job, &r->doubt.result);
-    play_again(r);
-}
-
-/* The better measurement of one that is right still. */
-static void keep_played(struct run *r, struct job *job, const struct result *result)
-{
-    if (result->stats.n < 1)
-        return;
-    job->stats = result->stats;
-    job->played = true;
-    run_store(r, job, result);
+    run_store(r, r->doubt.job, &r->doubt.result); /* for what compiles to the same, too */
+    keep_players(r);
 }
 
 void playoff_played(struct run *r, struct result *results)
 {
     r->playing = false;
-    for (int i = 0; i < r->nplayers && !r->failed; i++)
-        if (results[i].outcome != OUT_OK)
-            take_back(r, r->players[i], &results[i]);
-        else
-            keep_played(r, r->players[i], &results[i]);
+    for (int i = 0; i < r->nplayers && !r->failed; i++) {
+        bool sat_out = results[i].outcome == OUT_OK && results[i].stats.n < 1; /* then the earlier time stands */
+        r->players[i]->played = !sat_out;
+        if (!sat_out)
+            run_store(r, r->players[i], &results[i]);
+    }
     if (keep_players(r))
         tables_begin(r);
-    else
-        play_again(r);
 }
 
 /* One time cannot be told from another if each lies within the other's interval. */
-static bool tied(const struct job *a, const struct job *b)
+static bool tied(const struct stats *a, const struct stats *b)
 {
-    return a->stats.median <= b->stats.ci_high && b->stats.median <= a->stats.ci_high && a->stats.median >= b->stats.ci_low &&
-           b->stats.median >= a->stats.ci_low;
+    return a->median <= b->ci_high && b->median <= a->ci_high && a->median >= b->ci_low && b->median >= a->ci_low;
 }
 
 /* The fastest of the play-off, or of all if there was none; among ties the first of the space. */
 static const struct job *choose(const struct run *r, int *ties)
 {
-    const struct job *best = NULL, *first;
-    bool played = false;
-    for (int i = 0; i < r->njobs; i++)
-        played = played || (is_right(r->jobs[i]) && r->jobs[i]->played);
+    struct job *all = NULL, *played = NULL;
     for (int i = 0; i < r->njobs; i++) {
-        const struct job *job = r->jobs[i];
-        if (is_right(job) && job->played == played && (!best || job->stats.median < best->stats.median))
-            best = job;
+        if (is_right(r->jobs[i]))
+            insert(&all, 1, r->jobs[i]);
+        if (is_right(r->jobs[i]) && r->jobs[i]->played)
+            insert(&played, 1, r->jobs[i]);
     }
+    const struct job *best = played ? played : all, *first = best;
     *ties = 0;
-    first = best;
     for (int i = 0; best && i < r->njobs; i++) {
         const struct job *job = r->jobs[i];
-        if (job == best || !is_right(job) || job->played != played || !tied(job, best))
-            continue;
-        ++*ties;
-        if (job->index < first->index)
+        bool tie = job != best && is_right(job) && job->played == best->played && tied(&job->known->stats, &best->known->stats);
+        *ties += tie;
+        if (tie && job->index < first->index)
             first = job;
     }
     return first;
 }
 
-/* A compiler older than the device gives PTX for a binary: that is kept as what it is, and once. */
-static bool binary_is_portable(const struct job *job)
+/* The job as what a look-up gives. */
+static int store_kernel(struct run *r, const struct job *job, enum tuned_role role, struct err *err)
 {
+    struct tuned *t = NULL;
+    bool winner = role == TUNED_WINNER;
     size_t n = job->portable.len;
-    return n && job->binary.len >= n && memcmp(job->binary.data, job->portable.data, n) == 0;
-}
-
-static void fill_tuned(struct run *r, const struct job *job, struct tuned *t)
-{
+    int rc = tuned_of(r->op, &job->config, &t, err);
+    if (rc)
+        return rc;
     memcpy(t->key, job->key, HASH_HEX);
+    t->role = role;
     t->source = job->source.data;
-    if (job->binary.len && !binary_is_portable(job)) {
+    t->portable = n ? job->portable.data : NULL;
+    t->compiler = job->binary.len ? job->compiler : NULL;
+    /* A compiler older than the device gives PTX for a binary: that is kept as what it is, and once. */
+    bool portable = n && job->binary.len >= n && memcmp(job->binary.data, job->portable.data, n) == 0;
+    if (job->binary.len && !portable) {
         t->binary = job->binary.data;
         t->binary_bytes = job->binary.len;
         t->format = backend_find(r->dev->backend)->format;
         t->arch = r->dev->arch;
     }
-    if (job->portable.len)
-        t->portable = job->portable.data;
-    if (job->binary.len)
-        t->compiler = job->compiler;
-    t->copy_ns = r->copy_ns;
-}
-
-/* An earlier run's winner that is at fault is no longer served, even if there is no other. */
-static int drop_condemned(struct run *r, struct err *err)
-{
-    if (!winner_at_fault(r))
-        return 0;
-    r->had_winner = false;
-    return store_forget_winner(r->store, &r->target, err);
-}
-
-static int keep_winner(struct run *r, struct err *err)
-{
-    const struct job *job = choose(r, &r->report->ties);
-    if (!job || !job->binary.len) /* nothing right, or nothing new */
-        return drop_condemned(r, err);
-    struct tuned *t = NULL;
-    int rc = tuned_of(r->op, &job->config, &t, err);
-    if (!rc) {
-        fill_tuned(r, job, t);
-        t->role = TUNED_WINNER;
-        t->time_ns = job->stats.median;
-        rc = store_winner(r->store, &r->target, t, err);
-        memcpy(r->winner_key, job->key, HASH_HEX);
-        r->had_winner = true;
-    }
+    t->rank = winner ? 0 : job->rank;
+    t->time_ns = winner ? job->known->stats.median : 0;
+    t->copy_ns = winner ? r->copy_ns : 0;
+    rc = winner ? store_winner(r->store, &r->target, t, err) : store_default(r->store, r->dev, r->op, r->task.row, t, err);
     tuned_free(t);
     return rc;
+}
+
+static int keep_winner(struct run *r, const struct job *job, struct err *err)
+{
+    const struct known *k = known_winner(r);
+    if (job && job->binary.len) {
+        memcpy(r->winner_key, job->key, HASH_HEX);
+        r->had_winner = true;
+        return store_kernel(r, job, TUNED_WINNER, err);
+    }
+    if (!k || k->outcome == OUT_OK) /* nothing right, or nothing new */
+        return 0;
+    r->had_winner = false; /* an earlier run's, at fault: no longer served, even if there is no other */
+    return store_forget_winner(r->store, &r->target, err);
 }
 
 /* The op's defaults, each compiled: what a look-up gives if nothing is tuned. */
@@ -283,59 +231,50 @@ void tables_begin(struct run *r)
 
 void tables_compiled(struct run *r, struct job *job)
 {
-    struct tuned *t = NULL;
     r->defaults_left--;
-    if (job->source.len && !r->failed) {
-        int rc = tuned_of(r->op, &job->config, &t, &r->err);
-        if (!rc) {
-            fill_tuned(r, job, t);
-            t->role = TUNED_DEFAULT;
-            t->rank = job->rank;
-            t->copy_ns = 0;
-            rc = store_default(r->store, r->dev, r->op, r->row, t, &r->err);
-        }
-        run_check(r, rc);
-    }
-    tuned_free(t);
+    if (job->source.len && !r->failed)
+        run_check(r, store_kernel(r, job, TUNED_DEFAULT, &r->err));
     job_drop_code(job);
 }
 
 static void fill_entry(const struct run *r, const struct job *job, struct tune_entry *out)
 {
-    if (!job)
+    if (!job || !job->known)
         return;
     out->config = job->config;
-    out->outcome = job->outcome;
-    memcpy(out->reason, job->reason, sizeof out->reason);
-    out->time_ns = job->stats.median;
-    if (job->stats.median > 0) {
-        out->gb_per_s = r->work_bytes / job->stats.median;
-        out->gflop_per_s = r->work_flops / job->stats.median;
+    out->outcome = job->known->outcome;
+    memcpy(out->reason, job->known->reason, sizeof out->reason);
+    out->time_ns = job->known->stats.median;
+    if (out->time_ns > 0) {
+        out->gb_per_s = r->target.bytes / out->time_ns;
+        out->gflop_per_s = r->target.flops / out->time_ns;
     }
 }
 
 int report_finish(struct run *r, struct err *err)
 {
     struct tune_report *out = r->report;
-    int ties, rc = keep_winner(r, err);
-    const struct job *best = NULL, *worst = NULL;
+    const struct job *best = choose(r, &out->ties), *worst = NULL, *winner = NULL;
+    int rc = keep_winner(r, best, err);
     for (int i = 0; i < r->njobs; i++) {
         const struct job *job = r->jobs[i];
-        bool timed = is_right(job) || (job->done && job->outcome == OUT_SLOWER);
-        if (timed && (!worst || job->stats.median > worst->stats.median))
+        const struct known *k = job->known;
+        if (!k)
+            continue;
+        out->outcomes[k->outcome]++;
+        bool timed = k->outcome == OUT_OK || k->outcome == OUT_SLOWER;
+        if (timed && (!worst || k->stats.median > worst->known->stats.median))
             worst = job;
-        if (!best && r->had_winner && is_right(job) && !strcmp(job->key, r->winner_key))
-            best = job;
+        if (!winner && r->had_winner && is_right(job) && !strcmp(job->key, r->winner_key))
+            winner = job;
     }
-    fill_entry(r, best ? best : choose(r, &ties), &out->best);
+    fill_entry(r, winner ? winner : best, &out->best);
     fill_entry(r, worst, &out->worst);
-    fill_entry(r, run_default(r), &out->deflt);
+    fill_entry(r, r->deflt, &out->deflt);
     out->copy_ns = r->copy_ns > 0 ? r->copy_ns : r->winner_copy_ns;
     if (out->copy_ns > 0)
-        out->copy_gb_per_s = r->work_bytes / out->copy_ns;
-    out->seconds = (double)(clock_ns() - r->start_ns) / 1e9;
-    double working = r->first_ns ? (double)(clock_ns() - r->first_ns) / 1e9 : 0;
-    if (working > 0)
-        out->rate = (double)out->measured / working;
+        out->copy_gb_per_s = r->target.bytes / out->copy_ns;
+    out->seconds = run_seconds(r->start_ns);
+    out->rate = r->first_ns ? (double)out->measured / run_seconds(r->first_ns) : 0;
     return r->failed ? err_set(err, r->failed, "%s", r->why.msg) : rc;
 }

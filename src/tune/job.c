@@ -75,7 +75,7 @@ struct known *known_find(const struct run *r, const char *key)
     return at ? *at : NULL;
 }
 
-int known_add(struct run *r, const char *key, enum outcome outcome, const struct stats *stats, bool of_now)
+struct known *known_add(struct run *r, const char *key, const struct result *result, bool of_now)
 {
     struct known *k = known_find(r, key);
     if (!k) {
@@ -84,11 +84,11 @@ int known_add(struct run *r, const char *key, enum outcome outcome, const struct
             memcpy(k->key, key, HASH_HEX);
         if (!k || !tsearch(k, &r->known, by_key)) {
             mem_free(k);
-            return err_nomem(&r->err);
+            return NULL;
         }
     }
-    k->outcome = outcome;
-    k->stats = *stats;
+    k->outcome = result->outcome;
+    k->stats = result->stats;
     k->of_now = of_now;
-    return 0;
+    return k;
 }

@@ -14,9 +14,9 @@ static int64_t run_ms(const struct run *r)
 static void set_deadline(struct run *r)
 {
     if (r->meter_life < LIFE_WORKS)
-        worker_deadline(r->meter, run_start_patience(r, SETUP_DEADLINE));
+        worker_deadline(r->meter, run_patience(r->opt->start_ms, SETUP_DEADLINE));
     else
-        worker_deadline(r->meter, r->measuring || r->playing ? run_patience(r, run_ms(r)) : 0);
+        worker_deadline(r->meter, r->measuring || r->playing ? run_patience(r->opt->deadline_ms, run_ms(r)) : 0);
 }
 
 bool meter_doubts(struct run *r, struct job *job, struct result *result)
@@ -36,7 +36,7 @@ static void judge_doubt(struct run *r)
     struct job *job = r->doubt.job;
     if (!job)
         return;
-    if (job->done)
+    if (job->known)
         playoff_condemned(r);
     else
         run_done(r, job, &r->doubt.result);
@@ -156,7 +156,7 @@ static void setup_failed(struct run *r, bool deadline, const char *why)
     why = r->setup_why[0] ? r->setup_why : why;
     if (deadline)
         run_fail(r, ERR_TIMEOUT, "the reference %s, or setting up for it, did not end within %.3g s", reference,
-                 (double)run_start_patience(r, SETUP_DEADLINE) / 1e3);
+                 (double)run_patience(r->opt->start_ms, SETUP_DEADLINE) / 1e3);
     else if (++r->setup_deaths >= most && r->first_ns)
         run_fail(r, ERR_DEVICE, "the reference %s passed before and does so no longer: %s", reference, why);
     else if (r->setup_deaths >= most)

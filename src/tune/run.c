@@ -2,6 +2,7 @@
  * work to idle workers and moves the run from phase to phase. */
 #include "tune/run.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,18 +10,15 @@
 
 #include "base/mem.h"
 
-enum { TICK_MS = 100 };
-
 void run_fail(struct run *r, int code, const char *fmt, ...)
 {
     if (r->failed)
         return;
-    char text[sizeof r->why.msg];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(r->why.msg, sizeof r->why.msg, fmt, ap);
     va_end(ap);
-    r->failed = err_set(&r->why, code, "%s", text);
+    r->failed = code;
     r->stopping = true;
 }
 
@@ -31,19 +29,9 @@ int run_check(struct run *r, int rc)
     return rc;
 }
 
-static int64_t bounded(int64_t ms, int64_t most)
+int64_t run_patience(int64_t bound, int64_t ms)
 {
-    return most > 0 && ms > most ? most : ms;
-}
-
-int64_t run_patience(const struct run *r, int64_t ms)
-{
-    return bounded(ms, r->opt->deadline_ms);
-}
-
-int64_t run_start_patience(const struct run *r, int64_t ms)
-{
-    return bounded(ms, r->opt->start_ms);
+    return bound > 0 && ms > bound ? bound : ms;
 }
 
 int run_busy_compilers(const struct run *r)
@@ -54,21 +42,7 @@ int run_busy_compilers(const struct run *r)
     return n;
 }
 
-static void note(struct run *r, struct job *job)
-{
-    job->done = true;
-    r->report->tried++;
-    r->report->outcomes[job->outcome]++;
-    if (job->outcome == OUT_OK && (r->best_ns <= 0 || job->stats.median < r->best_ns))
-        r->best_ns = job->stats.median;
-    if (job->outcome == OUT_OK && job->binary.len)
-        top_offer(r, job);
-    else
-        job_drop_code(job);
-    strategy_tell(r, job->index, job->outcome, job->stats.median);
-}
-
-void run_store(struct run *r, const struct job *job, const struct result *result)
+void run_store(struct run *r, struct job *job, const struct result *result)
 {
     struct buf text = { 0 };
     config_print_json(&text, r->op, &job->config);
@@ -78,31 +52,37 @@ void run_store(struct run *r, const struct job *job, const struct result *result
                           .result = *result };
     m.result.compile_ms = job->compile_ms;
     memcpy(m.key, job->key, HASH_HEX);
-    run_check(r, text.failed ? err_nomem(&r->err) : store_measured(r->store, &r->target, &m, &r->err));
+    struct known *k = known_add(r, job->key, result, true);
+    if (!run_check(r, (k ? 0 : err_nomem(&r->err)) ?: buf_check(&text, &r->err) ?: store_measured(r->store, &r->target, &m, &r->err))) {
+        memcpy(k->reason, result->reason, sizeof k->reason);
+        err_line(k->reason);
+    }
     buf_free(&text);
 }
 
 void run_done(struct run *r, struct job *job, const struct result *result)
 {
-    job->outcome = result->outcome;
-    job->stats = result->stats;
-    memcpy(job->reason, result->reason, sizeof job->reason);
-    err_line(job->reason);
     run_store(r, job, result);
-    if (!r->failed)
-        run_check(r, known_add(r, job->key, job->outcome, &job->stats, true));
     r->report->measured++;
-    note(r, job);
+    struct known *k = known_find(r, job->key); /* null: no memory */
+    if (k)
+        run_known(r, job, k);
 }
 
 void run_known(struct run *r, struct job *job, struct known *k)
 {
-    job->outcome = k->outcome;
-    job->stats = k->stats;
+    job->known = k;
     if (!k->of_now)
         run_check(r, store_found_again(r->store, &r->target, job->key, r->variants[job->config.variant].made, &r->err));
     k->of_now = true;
-    note(r, job);
+    r->report->tried++;
+    if (k->outcome == OUT_OK && (r->best_ns <= 0 || k->stats.median < r->best_ns))
+        r->best_ns = k->stats.median;
+    if (k->outcome == OUT_OK && job->binary.len)
+        top_offer(r, job);
+    else
+        job_drop_code(job);
+    strategy_tell(r, job);
 }
 
 void run_unsettled(struct run *r, struct job *job, const char *why)
@@ -111,32 +91,37 @@ void run_unsettled(struct run *r, struct job *job, const char *why)
     r->report->unsettled++;
     snprintf(r->report->unsettled_why, sizeof r->report->unsettled_why, "%.255s", why);
     err_line(r->report->unsettled_why);
-    r->default_unsettled = r->default_unsettled || job->index == r->default_index;
-    strategy_tell(r, job->index, OUT_RESOURCES, 0);
+    strategy_tell(r, job);
 }
 
-struct job *run_default(const struct run *r)
+double run_seconds(int64_t since_ns)
 {
-    for (int i = 0; r->default_index >= 0 && i < r->njobs; i++)
-        if (r->jobs[i]->done && r->jobs[i]->index == r->default_index)
-            return r->jobs[i];
-    return NULL;
+    return (double)(clock_ns() - since_ns) / 1e9;
 }
 
 bool run_over_time(const struct run *r)
 {
-    return r->opt->budget_seconds > 0 && (double)(clock_ns() - r->start_ns) / 1e9 > r->opt->budget_seconds;
+    return r->opt->budget_seconds > 0 && run_seconds(r->start_ns) > r->opt->budget_seconds;
 }
 
-void run_enlist(struct run *r, int64_t index)
+struct job *run_enlist(struct run *r, int64_t index)
 {
     struct config c;
     space_at(r->space, index, &c);
     struct job *job = job_new(r, &c, index);
-    if (!job)
-        return;
-    r->accepted++;
-    queue_put(&r->queued, job);
+    if (job) {
+        r->accepted++;
+        queue_put(&r->queued, job);
+    }
+    return job;
+}
+
+/* What is left of the budget, at most so many seconds. */
+static struct space_bounds bounds_of(const struct run *r, double most)
+{
+    double left = r->opt->budget_seconds - run_seconds(r->start_ns);
+    bool bound = r->opt->budget_seconds > 0 && left < most;
+    return (struct space_bounds){ .seconds = !bound ? most : left > 0 ? left : 0, .stop = r->opt->stop };
 }
 
 bool run_in_flight(const struct run *r)
@@ -183,9 +168,7 @@ static void end_loop(struct run *r)
     if (r->meter)
         worker_kill(r->meter);
     uv_close((uv_handle_t *)&r->tick, NULL);
-    if (r->polling)
-        uv_close((uv_handle_t *)&r->answers, NULL);
-    r->polling = false;
+    uv_close((uv_handle_t *)&r->answers, NULL);
 }
 
 void run_pump(struct run *r)
@@ -206,7 +189,7 @@ void run_pump(struct run *r)
         !run_busy_compilers(r)) {
         double each = 0;
         for (int i = 0; i < r->nplayers; i++)
-            each += r->players[i]->stats.median;
+            each += r->players[i]->known->stats.median;
         double rounds = 2e9 / (each + 1); /* about two seconds, */
         meter_play(r, rounds < 7 ? 7 : rounds > 31 ? 31 : (int)rounds);
     }
@@ -221,27 +204,27 @@ static void tell_progress(struct run *r)
     if (!r->opt->progress)
         return;
     struct buf best = { 0 };
-    double seconds = (double)(clock_ns() - r->start_ns) / 1e9, working = r->first_ns ? (double)(clock_ns() - r->first_ns) / 1e9 : 0;
+    double seconds = run_seconds(r->start_ns);
     struct tune_progress p = { .phase =
                                    r->phase == PHASE_SEARCH ? (r->first_ns || r->report->tried ? "tune" : "start") : "play-off",
                                .done = r->report->tried,
                                .total = r->limit,
                                .seconds = seconds,
+                               .rate = r->first_ns ? (double)r->report->measured / run_seconds(r->first_ns) : 0,
                                .left = -1,
                                .best_ns = r->best_ns };
-    if (working > 0)
-        p.rate = (double)r->report->measured / working;
     if (p.rate > 0)
         p.left = (double)(p.total - p.done) / p.rate;
     if (r->opt->budget_seconds > 0 && (p.left < 0 || p.left > r->opt->budget_seconds - seconds))
         p.left = r->opt->budget_seconds > seconds ? r->opt->budget_seconds - seconds : 0;
-    if (r->top[0] && r->top[0]->outcome == OUT_OK && r->top[0]->stats.median <= r->best_ns) {
-        buf_fmt(&best, "%s ", r->op->variants[r->top[0]->config.variant].name);
-        config_print(&best, r->op, &r->top[0]->config);
+    const struct job *top = r->top[0];
+    if (top && top->known->outcome == OUT_OK && top->known->stats.median <= r->best_ns) {
+        buf_fmt(&best, "%s ", r->op->variants[top->config.variant].name);
+        config_print(&best, r->op, &top->config);
     }
     p.best = buf_text(&best);
     if (r->best_ns > 0)
-        p.best_gbs = r->work_bytes / r->best_ns;
+        p.best_gbs = r->target.bytes / r->best_ns;
     r->opt->progress(r->opt->arg, &p);
     buf_free(&best);
 }
@@ -249,7 +232,7 @@ static void tell_progress(struct run *r)
 static void on_tick(uv_timer_t *t)
 {
     struct run *r = t->data;
-    strategy_check(r, TICK_MS);
+    strategy_check(r);
     tell_progress(r);
     run_pump(r);
 }
@@ -259,7 +242,7 @@ static int load_known(void *arg, const struct measured *m)
     struct run *r = arg;
     int v = op_variant(r->op, m->variant);
     bool of_now = v >= 0 && m->made && !strcmp(m->made, r->variants[v].made);
-    return known_add(r, m->key, m->result.outcome, &m->result.stats, of_now);
+    return known_add(r, m->key, &m->result, of_now) ? 0 : ERR_NOMEM;
 }
 
 static int list_variants(struct run *r, struct err *err)
@@ -271,34 +254,11 @@ static int list_variants(struct run *r, struct err *err)
     return rc;
 }
 
-static int work_of(struct run *r, struct err *err)
-{
-    struct plan *plan = NULL;
-    struct val vals[MAX_SLOTS];
-    int rc = plan_new(r->op, -1, &plan, err);
-    if (!rc) {
-        plan_slots(plan, r->prob, r->row, r->dev, NULL, vals);
-        rc = plan_work(plan, vals, &r->work_bytes, &r->work_flops, err);
-    }
-    plan_free(plan);
-    return rc;
-}
-
-static int list_space(struct run *r, struct err *err)
-{
-    const double budget = r->opt->budget_seconds;
-    bool bound = budget > 0 && budget < SPACE_SECONDS;
-    const struct space_bounds bounds = { .seconds = bound ? budget : SPACE_SECONDS, .stop = r->opt->stop };
-    int rc = space_new(r->op, r->prob, r->row, r->dev, &bounds, &r->space, err);
-    if (rc == ERR_TIMEOUT && bound)
-        err_prefix(err, "the budget ended before anything was tried: ");
-    return rc;
-}
-
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
-    int rc = compilers_open(r, err) ?: list_space(r, err);
+    struct space_bounds bounds = bounds_of(r, SPACE_SECONDS);
+    int rc = compilers_open(r, err) ?: space_new(r->op, &r->task.problem, r->task.row, r->dev, &bounds, &r->space, err);
     if (rc)
         return rc;
     r->report->valid = r->space->count;
@@ -316,12 +276,13 @@ static int set_up(struct run *r, struct err *err)
     r->limit = opt->budget_count > 0 ? opt->budget_count : usual;
     if (r->limit > r->report->valid)
         r->limit = r->report->valid;
-    rc = work_of(r, err) ?: list_variants(r, err);
-    /* Forked before anything that a fork should not share: threads, the database. */
-    rc = rc ?: strategy_open(r, err) ?: store_target(r->store, r->dev, r->op, r->prob, r->row, !opt->warm, &r->target, err);
-    if (!rc && opt->retune)
-        rc = store_forget(r->store, &r->target, err);
-    rc = rc ?: store_each_measured(r->store, &r->target, load_known, r, err);
+    /* The strategy is forked before anything that a fork should not share: threads, the database. */
+    bounds = bounds_of(r, INFINITY); /* loading a strategy counts towards the budget */
+    rc = list_variants(r, err)
+        ?: search_open(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &bounds, &r->search, err)
+        ?: store_target(r->store, r->dev, r->op, &r->task.problem, r->task.row, !opt->warm, &r->target, err)
+        ?: (opt->retune ? store_forget(r->store, &r->target, err) : 0)
+        ?: store_each_measured(r->store, &r->target, load_known, r, err);
     if (!rc)
         r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
     return rc;
@@ -329,27 +290,23 @@ static int set_up(struct run *r, struct err *err)
 
 int run_start(struct run *r, const char *kind, const struct worker_events *events, void *arg, int64_t fresh, struct worker **out)
 {
-    const struct task t = { .home = r->opt->home,
-                            .op = (struct op *)r->op,
-                            .problem = *r->prob,
-                            .row = r->row,
-                            .dev = *r->dev,
-                            .warm = r->opt->warm,
-                            .fresh = fresh };
     int rc = run_check(r, worker_start(&r->loop, r->program, kind, events, arg, out, &r->err));
     if (rc)
         return rc;
-    size_t f = frame_begin(worker_buf(*out), F_SETUP);
-    task_put(worker_buf(*out), &t);
-    frame_end(worker_buf(*out), f);
-    worker_send(*out);
+    struct buf frame = { 0 };
+    size_t begin = frame_begin(&frame, F_SETUP);
+    r->task.fresh = fresh;
+    task_put(&frame, &r->task);
+    frame_end(&frame, begin);
+    worker_send(*out, &frame);
     return 0;
 }
 
 void run_send(struct run *r, struct worker *w, const struct message *m)
 {
-    message_put(worker_buf(w), r->op, m);
-    worker_send(w);
+    struct buf frame = { 0 };
+    message_put(&frame, r->op, m);
+    worker_send(w, &frame);
 }
 
 struct result run_failure(enum outcome outcome, const char *reason, const char *when)
@@ -359,38 +316,27 @@ struct result run_failure(enum outcome outcome, const char *reason, const char *
     return result;
 }
 
-static int loop_open(struct run *r, struct err *err)
-{
-    int rc = uv_loop_init(&r->loop);
-    if (rc)
-        return err_set(err, ERR_IO, "cannot make an event loop: %s", uv_strerror(rc));
-    r->loop_open = true;
-    uv_timer_init(&r->loop, &r->tick);
-    r->tick.data = r;
-    uv_timer_start(&r->tick, on_tick, 0, TICK_MS);
-    rc = uv_poll_init(&r->loop, &r->answers, r->search->child.channel.fd);
-    if (rc)
-        return err_set(err, ERR_IO, "cannot watch the strategy: %s", uv_strerror(rc));
-    r->answers.data = r;
-    r->polling = true;
-    uv_poll_start(&r->answers, UV_READABLE, strategy_answered);
-    return 0;
-}
-
 /* All that follows once it is set up. */
 static int work(struct run *r, struct err *err)
 {
     struct config deflt;
-    if (!op_default(r->op, r->prob, r->row, r->dev, &deflt, NULL)) {
-        r->default_index = space_find(r->space, &deflt);
-        if (r->default_index >= 0)
-            run_enlist(r, r->default_index);
-    }
-    int rc = loop_open(r, err);
+    bool none = op_default(r->op, &r->task.problem, r->task.row, r->dev, &deflt, NULL);
+    int64_t index = none ? -1 : space_find(r->space, &deflt);
+    if (index >= 0)
+        r->deflt = run_enlist(r, index);
+    int rc = uv_loop_init(&r->loop);
     if (rc)
-        return rc;
-    uv_run(&r->loop, UV_RUN_DEFAULT);
-    return report_finish(r, err);
+        return err_set(err, ERR_IO, "cannot make an event loop: %s", uv_strerror(rc));
+    rc = uv_poll_init(&r->loop, &r->answers, r->search->child.channel.fd);
+    if (!rc) {
+        uv_timer_init(&r->loop, &r->tick);
+        r->answers.data = r->tick.data = r;
+        uv_timer_start(&r->tick, on_tick, 0, TICK);
+        uv_poll_start(&r->answers, UV_READABLE, strategy_answered);
+        uv_run(&r->loop, UV_RUN_DEFAULT); /* until end_loop, and all handles are closed */
+    }
+    uv_loop_close(&r->loop);
+    return rc ? err_set(err, ERR_IO, "cannot watch the strategy: %s", uv_strerror(rc)) : report_finish(r, err);
 }
 
 /* /proc/self/exe is this very file, even if another has taken its name since. */
@@ -407,24 +353,21 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     *out = (struct tune_report){ .best.config.variant = -1, .deflt.config.variant = -1, .worst.config.variant = -1 };
     if (!r)
         return err_nomem(err);
-    r->op = op, r->prob = prob, r->row = row, r->dev = dev, r->store = store, r->opt = opt, r->report = out;
+    r->task =
+        (struct task){ .home = opt->home, .op = (struct op *)op, .problem = *prob, .row = row, .dev = *dev, .warm = opt->warm };
+    r->op = op, r->dev = dev, r->store = store, r->opt = opt, r->report = out;
     r->program = opt->program ? opt->program : own_program(r);
-    r->start_ns = r->ticked_ns = clock_ns();
-    r->default_index = -1;
+    r->start_ns = clock_ns();
     struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
     sigaction(SIGPIPE, &ignore, &before); /* what is sent to a worker may meet its end */
     int rc = set_up(r, err);
     if (rc == ERR_TIMEOUT && opt->stop && *opt->stop) {
         out->interrupted = true;
         rc = 0;
+    } else if (rc == ERR_TIMEOUT && run_over_time(r)) {
+        err_prefix(err, "the budget ended before anything was tried: ");
     } else if (!rc) {
         rc = work(r, err);
-    }
-    if (r->loop_open) {
-        if (r->phase != PHASE_END)
-            end_loop(r);
-        uv_run(&r->loop, UV_RUN_DEFAULT); /* lets the handles close */
-        uv_loop_close(&r->loop);
     }
     search_close(r->search);
     space_free(r->space);

@@ -24,6 +24,16 @@ enum {
     RUN_DEADLINE_CPU = 10000, /* if other processes can slow a candidate */
     RUN_DEADLINE_FACTOR = 50, /* times the reference */
     ANSWER_DEADLINE = 60000,  /* of the strategy */
+    TICK = 100,               /* ms */
+};
+
+/* What is measured already, by its key. */
+struct known {
+    char key[HASH_HEX]; /* first: see known_find */
+    enum outcome outcome;
+    struct stats stats;
+    char reason[256]; /* "" if it was not measured by this run */
+    bool of_now;      /* stored as what its variant makes now */
 };
 
 /* A configuration, from the strategy to the report. The run owns it to its end. */
@@ -36,26 +46,16 @@ struct job {
     struct buf source, binary, portable; /* portable: PTX, if the backend has that. Freed when no longer needed */
     char compiler[COMPILER_NAME];
     double compile_ms;
-    bool retried; /* its worker died once: that may have been another's fault, so it gets a fresh one */
-    bool untried; /* its trial launch has failed, which proves nothing: it is compiled without */
-    bool done;    /* what follows is known */
-    bool played;  /* its stats are from the play-off */
-    enum outcome outcome;
-    struct stats stats;
-    char reason[256];
+    bool retried;        /* its worker died once: that may have been another's fault, so it gets a fresh one */
+    bool untried;        /* its trial launch has failed, which proves nothing: it is compiled without */
+    bool told;           /* the strategy knows what came of it */
+    bool played;         /* its stats are from the play-off */
+    struct known *known; /* what came of it; null: nothing yet. Jobs that compile to the same share it */
 };
 
 struct queue {
     struct job *first, **last;
     int n;
-};
-
-/* What is measured already, by its key. */
-struct known {
-    char key[HASH_HEX]; /* first: see known_find */
-    enum outcome outcome;
-    struct stats stats;
-    bool of_now; /* stored as what its variant makes now */
 };
 
 /* How far a worker has come. */
@@ -91,9 +91,8 @@ enum phase {
 };
 
 struct run {
-    const struct op *op;
-    const struct problem *prob;
-    int row;
+    struct task task;
+    const struct op *op; /* the task's, as is its device */
     const struct devspec *dev;
     struct store *store;
     const struct tune_options *opt;
@@ -102,9 +101,9 @@ struct run {
     struct space *space;
     struct search *search;
     bool asked, exhausted;
-    bool nothing_now;            /* its last answer was empty */
-    int64_t told, heard;         /* outcomes told so far; how many of them when it was last asked */
-    int64_t asked_ns, ticked_ns; /* when it was last asked; when the clock last ticked */
+    bool nothing_now;    /* its last answer was empty */
+    int64_t told, heard; /* outcomes told so far; how many of them when it was last asked */
+    int64_t waited_ms;   /* for its answer, in ticks: time in which this process did not run is not the child's */
     struct target target;
     void *known; /* the root of a tree: see tsearch(3) */
     struct {
@@ -112,14 +111,11 @@ struct run {
         bool rendered;       /* a configuration of it was */
         int endless;         /* configurations whose rendering did not end */
     } * variants;
-    int64_t default_index;  /* -1: none */
-    bool default_unsettled; /* it has no verdict */
+    struct job *deflt; /* the op's default for this problem; null: none */
 
     uv_loop_t loop;
-    bool loop_open;
     uv_timer_t tick;
     uv_poll_t answers;
-    bool polling;
 
     const char *program;
     char own_path[4096]; /* without /proc */
@@ -136,7 +132,6 @@ struct run {
     bool playing;
     int playing_at; /* which of the play-off the worker is at; -1: it has not begun */
     double reference_ns, copy_ns;
-    double work_bytes, work_flops;
     double best_ns; /* of those right so far; 0: none */
 
     enum phase phase;
@@ -171,24 +166,22 @@ void run_fail(struct run *r, int code, const char *fmt, ...) __attribute__((form
 int run_check(struct run *r, int rc);
 void run_pump(struct run *r);
 bool run_over_time(const struct run *r);
-bool run_in_flight(const struct run *r); /* a configuration that was accepted and has no outcome yet */
-void run_enlist(struct run *r, int64_t index);
-/* A deadline, of a candidate's work or of a worker's start, unless the options ask for a shorter one. */
-int64_t run_patience(const struct run *r, int64_t ms);
-int64_t run_start_patience(const struct run *r, int64_t ms);
+bool run_in_flight(const struct run *r);              /* a configuration that was accepted and has no outcome yet */
+struct job *run_enlist(struct run *r, int64_t index); /* null: no memory, which ends the run */
+double run_seconds(int64_t since_ns);
+int64_t run_patience(int64_t bound, int64_t ms); /* a deadline, unless the options bound it to a shorter one. bound 0: none */
 /* The job is done: into store, report and strategy. */
 void run_done(struct run *r, struct job *job, const struct result *result);
 void run_known(struct run *r, struct job *job, struct known *k); /* the same, from an earlier result */
 /* Nothing is known of it, and nothing stored. */
 void run_unsettled(struct run *r, struct job *job, const char *why);
-/* The result into the database, over an earlier one of the same key; a failure ends the run. */
-void run_store(struct run *r, const struct job *job, const struct result *result);
+/* The result into the database and into what is known, over an earlier one of the same key; a failure ends the run. */
+void run_store(struct run *r, struct job *job, const struct result *result);
 /* Starts a worker and tells it its task. */
 int run_start(struct run *r, const char *kind, const struct worker_events *events, void *arg, int64_t fresh, struct worker **out);
 void run_send(struct run *r, struct worker *w, const struct message *m);
 struct result run_failure(enum outcome outcome, const char *reason, const char *when);
 int run_busy_compilers(const struct run *r);
-struct job *run_default(const struct run *r); /* the default, if it is done; null */
 
 /* job.c */
 struct job *job_new(struct run *r, const struct config *c, int64_t index); /* null: no memory, which ends the run */
@@ -198,18 +191,17 @@ void queue_put(struct queue *q, struct job *j);
 void queue_put_back(struct queue *q, struct job *j);            /* to the front */
 struct job *queue_take(struct queue *q);                        /* null */
 struct known *known_find(const struct run *r, const char *key); /* null */
-/* Or replaces. */
-int known_add(struct run *r, const char *key, enum outcome outcome, const struct stats *stats, bool of_now);
+/* Or replaces. Null: no memory. */
+struct known *known_add(struct run *r, const char *key, const struct result *result, bool of_now);
 
 /* strategy.c */
-int strategy_open(struct run *r, struct err *err); /* loading it counts towards the budget */
-bool strategy_over(const struct run *r);           /* it has no more to give to this run */
-void strategy_ask(struct run *r);                  /* if there is room for more */
-void strategy_tell(struct run *r, int64_t index, enum outcome outcome, double time_ns);
+bool strategy_over(const struct run *r); /* it has no more to give to this run */
+void strategy_ask(struct run *r);        /* if there is room for more */
+void strategy_tell(struct run *r, struct job *job);
 void strategy_answered(uv_poll_t *p, int status, int events);
 void strategy_drop(struct run *r); /* the question, if there is one: the budget's end waits for no strategy */
 /* Each tick: a child that thinks for ever is not seen otherwise, its socket stays silent. */
-void strategy_check(struct run *r, int64_t tick_ms);
+void strategy_check(struct run *r);
 /* compile.c */
 int compilers_open(struct run *r, struct err *err); /* how many there may be */
 void compilers_feed(struct run *r);

@@ -1,5 +1,4 @@
 /* The strategy, asked as the run needs more: what it may take for an answer, and when it has no more to give. */
-#include <math.h>
 #include <stdio.h>
 
 #include "tune/run.h"
@@ -23,24 +22,16 @@ void strategy_ask(struct run *r)
         return;
     }
     r->asked = !run_check(r, search_ask(r->search, want > ASK_MAX ? ASK_MAX : (int)want, &r->err));
-    r->asked_ns = clock_ns();
+    r->waited_ms = 0;
     r->heard = r->told;
 }
 
-void strategy_tell(struct run *r, int64_t index, enum outcome outcome, double time_ns)
+void strategy_tell(struct run *r, struct job *job)
 {
+    const struct known *k = job->known; /* null: it will not be known in this run */
     r->told++;
-    run_check(r, search_tell(r->search, index, outcome, time_ns, &r->err));
-}
-
-/* The default was measured first of all. A strategy that names it again is told its outcome again: it may wait for that. */
-static void tell_default(struct run *r)
-{
-    const struct job *job = run_default(r);
-    if (job)
-        strategy_tell(r, job->index, job->outcome, job->stats.median);
-    if (r->default_unsettled)
-        strategy_tell(r, r->default_index, OUT_RESOURCES, 0);
+    job->told = true;
+    run_check(r, search_tell(r->search, job->index, k ? k->outcome : OUT_RESOURCES, k ? k->stats.median : 0, &r->err));
 }
 
 void strategy_answered(uv_poll_t *p, int status, int events)
@@ -65,10 +56,10 @@ void strategy_answered(uv_poll_t *p, int status, int events)
     r->nothing_now = n == 0;
     r->exhausted = r->exhausted || r->search->done;
     for (int i = 0; i < n; i++)
-        if (index[i] != r->default_index)
+        if (!r->deflt || index[i] != r->deflt->index)
             run_enlist(r, index[i]);
-        else
-            tell_default(r);
+        else if (r->deflt->told) /* it was measured first of all. The strategy may wait for its outcome */
+            strategy_tell(r, r->deflt);
     run_pump(r);
 }
 
@@ -81,28 +72,14 @@ void strategy_drop(struct run *r)
     r->asked = false;
     r->exhausted = true;
     snprintf(line, sizeof line, "the budget ended before %.200s had answered", r->search->name);
-    if (clock_ns() - r->asked_ns > SLOW_ANSWER * INT64_C(1000000) && r->opt->note)
+    if (r->waited_ms > SLOW_ANSWER && r->opt->note)
         r->opt->note(r->opt->arg, line);
 }
 
-/* Time in which this process was stopped, or waited for a disk, is not the child's. */
-void strategy_check(struct run *r, int64_t tick_ms)
+void strategy_check(struct run *r)
 {
-    int64_t ms = run_patience(r, ANSWER_DEADLINE), now = clock_ns(), away = now - r->ticked_ns;
-    if (away > 3 * tick_ms * 1000000)
-        r->asked_ns += away;
-    r->ticked_ns = now;
-    if (r->asked && now - r->asked_ns > ms * 1000000)
+    int64_t ms = run_patience(r->opt->deadline_ms, ANSWER_DEADLINE);
+    r->waited_ms += TICK;
+    if (r->asked && r->waited_ms > ms)
         run_fail(r, ERR_TIMEOUT, "%s: no answer within %.3g s", r->search->name, (double)ms / 1e3);
-}
-
-int strategy_open(struct run *r, struct err *err)
-{
-    const struct tune_options *opt = r->opt;
-    double left = opt->budget_seconds - (double)(clock_ns() - r->start_ns) / 1e9;
-    const struct space_bounds bounds = { .seconds = opt->budget_seconds > 0 ? fmax(left, 0) : INFINITY, .stop = opt->stop };
-    int rc = search_open(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &bounds, &r->search, err);
-    if (rc == ERR_TIMEOUT && run_over_time(r))
-        err_prefix(err, "the budget ended before anything was tried: ");
-    return rc;
 }

@@ -25,6 +25,12 @@ void child_end(struct child *c);
 int compile_worker(struct child *c, struct err *err);
 int measure_worker(struct child *c, struct err *err);
 
+/* lock.c. Which lock: of a process there is one. Opens nothing yet. */
+void lock_of(const struct devspec *dev);
+/* Waits for its turn, with a sign of life now and then: the wait is no candidate's fault. */
+void lock_take(struct child *c);
+void lock_give(void);
+
 /* "compile" or "measure" */
 int worker_main(const char *kind);
 

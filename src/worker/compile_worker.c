@@ -17,8 +17,7 @@ struct compiling {
     char basis[HASH_HEX]; /* of all keys */
     struct buf source, binary, portable;
     struct plans plans;
-    struct warm_launch launches[MAX_LAUNCHES];
-    int nlaunches;
+    struct binding binding; /* for launches to try */
 };
 
 /* Whatever fails here is no configuration's fault. */
@@ -50,51 +49,24 @@ static void render(struct compiling *w, const struct config *config, struct mess
     snprintf(out->text, sizeof out->text, "%s", why.msg);
 }
 
-static int make_trial(struct compiling *w, const struct config *config, struct err *err)
+static struct bytes bytes_of(const struct buf *b)
 {
-    const struct task *t = &w->c->task;
-    const struct variant *v = config ? &t->op->variants[config->variant] : NULL;
-    const struct plan *plan;
-    struct val vals[MAX_SLOTS];
-    int rc = plans_get(&w->plans, config ? config->variant : -1, &plan, err);
-    if (rc)
-        return rc;
-    plan_slots(plan, &t->problem, t->row, &t->dev, config, vals);
-    w->nlaunches = v ? v->nlaunches : 1;
-    for (int i = 0; !rc && i < w->nlaunches; i++) {
-        const struct launch *l = v ? &v->launches[i] : &t->op->reference;
-        struct warm_launch *warm = &w->launches[i];
-        warm->kernel = l->kernel;
-        warm->nparams = l->nargs;
-        rc = plan_geometry(plan, i, vals, &warm->geometry, err);
-        for (int a = 0; !rc && a < l->nargs; a++) {
-            struct guest_param *p = &warm->params[a];
-            int arg = l->args[a], nop = t->op->nargs;
-            bool value = arg < nop && t->op->args[arg].kind == ARG_VALUE;
-            *p = (struct guest_param){ .kind = value ? GUEST_VALUE : GUEST_BUFFER, .index = arg };
-            if (arg >= nop)
-                rc = plan_workspace_bytes(plan, arg - nop, vals, &p->room, err);
-            else if (value)
-                rc = plan_arg_value(plan, arg, vals, p->value, &p->bytes, err);
-            else
-                rc = plan_arg_bytes(plan, arg, vals, &p->room, err);
-        }
-    }
-    return rc;
+    return (struct bytes){ b->data, b->len };
 }
 
-/* Compiles the source, of a configuration or, if config is null, of the reference. Of the compiler's log, if there is one, `reason` is
- * the line that says most. */
-static int compile_source(struct compiling *w, const struct config *config, bool try_it, char *reason, size_t room)
+/* Compiles the source: the configuration's, or the reference's if config is null. The reason of a failure is the line of the compiler's
+ * log that says most, if there is a log. */
+static void compile(struct compiling *w, const struct config *config, bool try_it, struct message *out)
 {
     const struct task *t = &w->c->task;
     struct buf log = { 0 };
     struct err why = { 0 };
     char arch[sizeof t->dev.arch + 2];
-    int rc = buf_check(&w->source, &why) ?: make_trial(w, config, &why);
+    int64_t start = clock_ns();
+    int rc = buf_check(&w->source, &why) ?: binding_make(&w->plans, t, &t->problem, config, &w->binding, &why);
     struct compile_job job = { .source = w->source.data,
-                               .nlaunches = try_it ? w->nlaunches : 0,
-                               .launches = w->launches,
+                               .nlaunches = try_it ? w->binding.n : 0,
+                               .launches = w->binding.launches,
                                .warming = child_alive,
                                .warming_arg = w->c };
     if (config && t->op->variants[config->variant].requires.arch_specific) {
@@ -104,24 +76,12 @@ static int compile_source(struct compiling *w, const struct config *config, bool
     buf_clear(&w->binary);
     buf_clear(&w->portable);
     rc = rc ?: w->be->compiling->compile(w->compiler, &job, &w->binary, config ? &w->portable : NULL, &log, &why);
-    snprintf(reason, room, "%s", why.msg);
+    snprintf(out->text, sizeof out->text, "%s", why.msg);
     if (rc == ERR_INVALID && log.len)
-        compile_log_line(&log, reason);
+        compile_log_line(&log, out->text);
     buf_free(&log);
-    return rc;
-}
-
-static struct bytes bytes_of(const struct buf *b)
-{
-    return (struct bytes){ b->data, b->len };
-}
-
-static void compile(struct compiling *w, bool try_it, struct message *out)
-{
-    int64_t start = clock_ns();
-    int rc = compile_source(w, &w->config, try_it, out->text, sizeof out->text);
-    out->ms = (double)(clock_ns() - start) / 1e6;
     out->outcome = !rc ? OUT_OK : rc == ERR_INVALID ? OUT_COMPILE_ERROR : rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR;
+    out->ms = (double)(clock_ns() - start) / 1e6;
     out->source = bytes_of(&w->source);
     out->binary = bytes_of(&w->binary);
     out->portable = bytes_of(&w->portable);
@@ -136,11 +96,9 @@ static void control(struct compiling *w, struct message *out)
     buf_clear(&w->source);
     int rc = source_render(t->op, NULL, t->row, &t->dev, &w->source, &why);
     buf_fmt(&w->source, "// %lld %lld\n", (long long)getpid(), (long long)clock_ns());
-    if (rc)
-        snprintf(out->text, sizeof out->text, "%s", why.msg);
-    else
-        compile_source(w, NULL, true, out->text, sizeof out->text);
-    buf_clear(&w->source); /* it is no configuration's */
+    snprintf(out->text, sizeof out->text, "%s", why.msg);
+    if (!rc)
+        compile(w, NULL, true, out);
 }
 
 static int answer(struct compiling *w, const struct message *m, struct err *err)
@@ -149,7 +107,7 @@ static int answer(struct compiling *w, const struct message *m, struct err *err)
     if (m->kind == F_RENDER && m->ncandidates)
         render(w, &m->candidates->config, &out);
     else if (m->kind == F_COMPILE && w->source.len)
-        compile(w, m->number, &out);
+        compile(w, &w->config, m->number, &out);
     else if (m->kind == F_CONTROL)
         control(w, &out);
     else

@@ -1,4 +1,7 @@
-#include "worker/lock.h"
+/* The lock of a device: a run holds it while it measures, candidate by candidate, so that two runs take turns.
+ *
+ * It is a file in /tmp that all users share, whatever their umask and TMPDIR. If it cannot be locked, the coordinator is told why, once,
+ * and measuring goes on without. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "worker/child.h"
 
 enum { TELL_NS = 2000000000, ALIVE_NS = 500000000, TRIES = 20, SHARED = 0666 };
 enum { NO_TRAPS = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY }; /* whatever may lie there instead of the file */
@@ -75,24 +79,18 @@ static int make_file(void)
 }
 
 /* One that is there is opened without O_CREAT: in a sticky folder the kernel refuses that for another user's file. */
-static int open_or_make(void)
+static int open_file(struct err *err)
 {
-    for (int i = 0; i < TRIES; i++) {
-        int fd = open(own.path, O_RDWR | NO_TRAPS);
+    struct stat st;
+    int fd = -1;
+    errno = EEXIST;
+    for (int i = 0; fd < 0 && errno == EEXIST && i < TRIES; i++) { /* made by another, just now */
+        fd = open(own.path, O_RDWR | NO_TRAPS);
         if (fd < 0 && errno == EACCES)
             fd = open(own.path, O_RDONLY | NO_TRAPS); /* flock asks no more */
         if (fd < 0 && errno == ENOENT)
             fd = make_file();
-        if (fd >= 0 || errno != EEXIST) /* made by another, just now */
-            return fd;
     }
-    return -1;
-}
-
-static int open_file(struct err *err)
-{
-    struct stat st;
-    int fd = open_or_make();
     if (fd < 0)
         return refuse(errno, err);
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {

@@ -2,13 +2,13 @@
 #include <stdio.h>
 
 #include "worker/child.h"
-#include "worker/lock.h"
 
 enum { MAX_ROUNDS = 1000 };
 
-static void say_playing(void *child, int i)
+static void alive(void *child, int player)
 {
-    child_send(child, &(struct message){ .kind = F_PLAYING, .number = i }, NULL); /* a failure shows in the next */
+    struct message m = { .kind = player < 0 ? F_ALIVE : F_PLAYING, .number = player };
+    child_send(child, &m, NULL); /* a failure shows in the next */
 }
 
 /* The bench can go on without memory, not with what else went wrong. */
@@ -34,8 +34,7 @@ int measure_worker(struct child *c, struct err *err)
 {
     struct message m = { .kind = F_READY };
     struct bench *bench = NULL;
-    c->task.alive = child_alive;
-    c->task.playing = say_playing;
+    c->task.alive = alive;
     c->task.arg = c;
     lock_of(&c->task.dev);
     lock_take(c);

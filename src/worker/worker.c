@@ -3,12 +3,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "child/process.h"
 
-enum { ERR_TAIL = 1024, LINGER_MS = 1000, SLICES = 16, AWAY_NS = 100000000 };
+enum { ERR_TAIL = 1024, LINGER_MS = 1000, SLICES = 16 };
 
 struct worker {
     const struct worker_events *events;
@@ -16,16 +17,15 @@ struct worker {
     uv_process_t process;
     uv_pipe_t pipe, errors;
     uv_timer_t timer;
-    struct buf in, out;
-    char tail[ERR_TAIL]; /* the end of what it wrote to stderr */
-    size_t ntail;
+    struct buf in;
+    struct buf said; /* the end of what it wrote to stderr */
     int64_t status;
     int signal;
     int64_t deadline_ms;
-    int64_t left_ns, slice_ns; /* until the timer's end, which comes slice by slice */
-    uint64_t counted_ns;       /* the clock when a slice was last taken off */
+    int slices; /* of the deadline that are over */
     bool exited, ended, late, garbled, told;
-    bool killed, stopped; /* by this process; by another, when its deadline passed */
+    bool killed;  /* by this process */
+    bool stopped; /* by another, when its deadline passed */
     int open_handles;
     char room[64 << 10]; /* one read */
 };
@@ -36,7 +36,7 @@ static void closed(uv_handle_t *h)
     if (--w->open_handles)
         return;
     buf_free(&w->in);
-    buf_free(&w->out);
+    buf_free(&w->said);
     mem_free(w);
 }
 
@@ -49,26 +49,20 @@ static void close_all(struct worker *w)
         uv_close(handles[i], closed);
 }
 
-static void describe(const struct worker *w, char *why, size_t room)
+static void describe(struct worker *w, char *why, size_t room)
 {
-    const char *last = w->tail;
-    size_t n = w->ntail;
-    while (n && (last[n - 1] == '\n' || last[n - 1] == ' '))
-        n--;
-    size_t begin = n;
-    while (begin && last[begin - 1] != '\n')
-        begin--;
-    char said[200] = "";
-    if (n > begin)
-        snprintf(said, sizeof said, ": %.*s", (int)(n - begin) < 180 ? (int)(n - begin) : 180, last + begin);
+    struct buf *said = &w->said;
+    while (said->len && strchr("\n ", said->data[said->len - 1]))
+        said->data[--said->len] = 0;
+    const char *line = strrchr(buf_text(said), '\n'), *last = line ? line + 1 : buf_text(said), *colon = *last ? ": " : "";
     if (w->late)
         snprintf(why, room, "past its deadline of %.1f s", (double)w->deadline_ms / 1e3);
     else if (w->garbled)
         snprintf(why, room, "its worker spoke garbage");
     else if (w->signal)
-        snprintf(why, room, "its worker was killed by signal %d (%s)%s", w->signal, strsignal(w->signal), said);
+        snprintf(why, room, "its worker was killed by signal %d (%s)%s%.180s", w->signal, strsignal(w->signal), colon, last);
     else
-        snprintf(why, room, "its worker exited with %lld%s", (long long)w->status, said);
+        snprintf(why, room, "its worker exited with %lld%s%.180s", (long long)w->status, colon, last);
 }
 
 /* The end needs both: the process is waited for, and its stream is read to the end, since its last words are there. */
@@ -83,36 +77,32 @@ static void finish(struct worker *w)
     w->events->gone(w->arg, w, w->late, why);
 }
 
-/* Whether somebody has stopped the process: its state in /proc, behind the name in parentheses. Not known without /proc. */
+/* Whether somebody has stopped the process. */
 static bool is_stopped(int pid)
 {
-    char path[64], line[512] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return false;
-    const char *state = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
-    fclose(f);
-    return state && state[1] == ' ' && (state[2] == 'T' || state[2] == 't');
+    siginfo_t info = { 0 };
+    return !waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) && info.si_pid == pid;
 }
 
 bool worker_struck(const struct worker *w)
 {
-    bool ours = w->late || w->garbled || w->killed;
-    return w->stopped || w->signal == SIGXCPU || (w->signal == SIGKILL && !ours);
+    return w->stopped || w->signal == SIGXCPU || (w->signal == SIGKILL && !w->killed);
 }
 
-/* Only time in which the loop was awake counts. A slice that ends far too late says that it was not: this process was stopped, maybe
- * with all its group, or waited for a disk. What has come meanwhile is read before the next slice ends. */
+void worker_kill(struct worker *w)
+{
+    if (w->exited)
+        return;
+    w->killed = true;
+    uv_process_kill(&w->process, SIGKILL);
+}
+
+/* Only time in which the loop was awake counts: of a slice that ends far too late, because this process was stopped or waited for a disk,
+ * the rest does not. What has come meanwhile is read before the next slice ends. */
 static void on_timer(uv_timer_t *t)
 {
     struct worker *w = t->data;
-    uint64_t now = uv_hrtime();
-    int64_t passed = (int64_t)(now - w->counted_ns);
-    w->counted_ns = now;
-    if (passed < w->slice_ns + AWAY_NS)
-        w->left_ns -= passed;
-    if (w->left_ns > 0)
+    if (++w->slices < SLICES)
         return;
     uv_timer_stop(t);
     if (w->exited) {
@@ -121,15 +111,13 @@ static void on_timer(uv_timer_t *t)
     }
     w->late = true;
     w->stopped = is_stopped(w->process.pid);
-    uv_process_kill(&w->process, SIGKILL);
+    worker_kill(w);
 }
 
 static void start_timer(struct worker *w, int64_t ms)
 {
     uint64_t slice = (uint64_t)ms / SLICES + 1;
-    w->left_ns = ms * 1000000;
-    w->slice_ns = (int64_t)slice * 1000000;
-    w->counted_ns = uv_hrtime();
+    w->slices = 0;
     uv_update_time(w->timer.loop); /* its idea of now may be old */
     uv_timer_start(&w->timer, on_timer, slice, slice);
 }
@@ -164,8 +152,15 @@ static void end_of_stream(struct worker *w)
 void worker_garbage(struct worker *w)
 {
     w->garbled = true;
-    uv_process_kill(&w->process, SIGKILL);
+    worker_kill(w);
     end_of_stream(w);
+}
+
+static void drop_front(struct buf *b, size_t n)
+{
+    b->len -= n;
+    if (n)
+        memmove(b->data, b->data + n, b->len + 1); /* and the zero byte */
 }
 
 static void on_frame_bytes(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
@@ -177,23 +172,18 @@ static void on_frame_bytes(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
     }
     buf_put(&w->in, bytes->base, (size_t)n);
     size_t used = 0;
-    struct frame f = { 0 };
-    do {
-        used += f.bytes;
+    for (struct frame f; !w->ended; used += f.bytes) {
         if (w->in.failed || frame_take(w->in.data + used, w->in.len - used, &f, NULL)) {
             worker_garbage(w);
             return;
         }
-        if (f.bytes) {
-            if (!w->exited)
-                uv_timer_stop(&w->timer);
-            w->events->frame(w->arg, w, (enum frame_kind)f.kind, &f.body);
-        }
-    } while (f.bytes && !w->ended && !w->told);
-    if (used) {
-        memmove(w->in.data, w->in.data + used, w->in.len - used);
-        w->in.len -= used;
+        if (!f.bytes)
+            break;
+        if (!w->exited)
+            uv_timer_stop(&w->timer);
+        w->events->frame(w->arg, w, (enum frame_kind)f.kind, &f.body);
     }
+    drop_front(&w->in, used);
 }
 
 static void on_error_bytes(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
@@ -203,16 +193,9 @@ static void on_error_bytes(uv_stream_t *s, ssize_t n, const uv_buf_t *bytes)
         uv_read_stop(s);
         return;
     }
-    const char *from = bytes->base;
-    size_t len = (size_t)n;
-    if (len > ERR_TAIL) {
-        from += len - ERR_TAIL;
-        len = ERR_TAIL;
-    }
-    size_t keep = w->ntail + len > ERR_TAIL ? ERR_TAIL - len : w->ntail;
-    memmove(w->tail, w->tail + w->ntail - keep, keep);
-    memcpy(w->tail + keep, from, len);
-    w->ntail = keep + len;
+    buf_put(&w->said, bytes->base, (size_t)n);
+    if (w->said.len > ERR_TAIL)
+        drop_front(&w->said, w->said.len - ERR_TAIL);
 }
 
 int worker_start(uv_loop_t *loop, const char *program, const char *kind, const struct worker_events *events, void *arg,
@@ -250,11 +233,6 @@ int worker_start(uv_loop_t *loop, const char *program, const char *kind, const s
     return 0;
 }
 
-struct buf *worker_buf(struct worker *w)
-{
-    return &w->out;
-}
-
 struct sending {
     uv_write_t request;
     struct buf bytes;
@@ -268,22 +246,20 @@ static void sent(uv_write_t *r, int status)
     mem_free(s);
 }
 
-void worker_send(struct worker *w)
+void worker_send(struct worker *w, struct buf *out)
 {
     struct sending *s = mem_zalloc(sizeof *s);
-    if (!s || w->out.failed) {
+    if (!s || out->failed) {
+        buf_free(out);
         mem_free(s);
         worker_kill(w); /* no memory: as good as gone */
         return;
     }
-    s->bytes = w->out;
-    w->out = (struct buf){ 0 };
+    s->bytes = *out;
     s->request.data = s;
     uv_buf_t bytes = uv_buf_init(s->bytes.data, (unsigned)s->bytes.len);
-    if (uv_write(&s->request, (uv_stream_t *)&w->pipe, &bytes, 1, sent)) {
-        buf_free(&s->bytes);
-        mem_free(s);
-    }
+    if (uv_write(&s->request, (uv_stream_t *)&w->pipe, &bytes, 1, sent))
+        sent(&s->request, 0);
 }
 
 void worker_deadline(struct worker *w, int64_t ms)
@@ -295,12 +271,4 @@ void worker_deadline(struct worker *w, int64_t ms)
         start_timer(w, ms);
     else
         uv_timer_stop(&w->timer);
-}
-
-void worker_kill(struct worker *w)
-{
-    if (w->exited)
-        return;
-    w->killed = true;
-    uv_process_kill(&w->process, SIGKILL);
 }

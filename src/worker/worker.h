@@ -21,9 +21,8 @@ struct worker_events {
 int worker_start(uv_loop_t *loop, const char *program, const char *kind, const struct worker_events *events, void *arg,
                  struct worker **out, struct err *err);
 
-/* What is to be sent: fill between frame_begin and frame_end, then send. A child that no longer reads shows as `gone`. */
-struct buf *worker_buf(struct worker *w);
-void worker_send(struct worker *w);
+/* Sends frames, which it takes over. A child that no longer reads shows as `gone`. */
+void worker_send(struct worker *w, struct buf *frames);
 
 /* From now on the worker has so long to speak; past it, it is killed. 0: as long as it likes. Each frame that comes ends it.
  * Time in which the loop did not run is not counted. */

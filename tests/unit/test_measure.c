@@ -178,9 +178,9 @@ struct trial {
     int alive;
 };
 
-static void count(void *arg)
+static void count(void *arg, int player)
 {
-    ++*(int *)arg;
+    *(int *)arg += player < 0;
 }
 
 static void make_op(struct trial *t, const struct plan_of_test *p, const struct devspec *dev, int row, int64_t n)

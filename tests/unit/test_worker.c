@@ -396,10 +396,11 @@ static struct seen observe(const char *kind, int64_t deadline_ms, void (*answer)
 
 static void send_text(struct worker *w, const char *text)
 {
-    size_t f = frame_begin(worker_buf(w), F_RENDER);
-    buf_lstr(worker_buf(w), text);
-    frame_end(worker_buf(w), f);
-    worker_send(w);
+    struct buf out = { 0 };
+    size_t f = frame_begin(&out, F_RENDER);
+    buf_lstr(&out, text);
+    frame_end(&out, f);
+    worker_send(w, &out);
 }
 
 static void talk(struct seen *seen, struct worker *w)
@@ -572,11 +573,12 @@ static void a_deaf_worker_costs_nothing(void **state)
     uv_loop_t loop;
     struct worker *w = start(&loop, "silent", &seen);
     for (int i = 0; i < 4; i++) {
-        size_t f = frame_begin(worker_buf(w), F_RUN);
+        struct buf out = { 0 };
+        size_t f = frame_begin(&out, F_RUN);
         for (int k = 0; k < 1000; k++)
-            buf_put(worker_buf(w), (char[1000]){ 0 }, 1000);
-        frame_end(worker_buf(w), f);
-        worker_send(w);
+            buf_put(&out, (char[1000]){ 0 }, 1000);
+        frame_end(&out, f);
+        worker_send(w, &out);
     }
     end(&loop, &seen);
     assert_true(seen.late);
@@ -604,10 +606,10 @@ static void a_worker_without_memory_is_let_go(void **state)
     struct seen seen = { .deadline_ms = LONG };
     uv_loop_t loop;
     struct worker *w = start(&loop, "echo", &seen);
-    size_t f = frame_begin(worker_buf(w), F_RENDER);
-    frame_end(worker_buf(w), f);
+    struct buf out = { 0 };
+    frame_end(&out, frame_begin(&out, F_RENDER));
     mem_fail_at(0);
-    worker_send(w);
+    worker_send(w, &out);
     mem_fail_at(-1);
     end(&loop, &seen);
     assert_non_null(strstr(seen.why, "killed by signal 9"));
