@@ -91,8 +91,10 @@ typedef uint64_t cl_ulong;
 typedef struct _cl_buffer_region {
     size_t origin, size;
 } cl_buffer_region;
-#define X(name, value, ...) name = value,
-enum { OPENCL_CONSTANTS(X) OPENCL_ERRORS(X) };
+#define X(name, value) name = value,
+#define ERROR(name, value, text) name = value,
+enum { OPENCL_CONSTANTS(X) OPENCL_ERRORS(ERROR) };
+#undef ERROR
 #undef X
 #endif
 
