@@ -116,10 +116,10 @@ struct job *run_enlist(struct run *r, int64_t index)
     return job;
 }
 
-/* What is left of the budget, at most so many seconds. */
-static struct space_bounds bounds_of(const struct run *r, double most)
+/* What is left of the budget after so many seconds, at most `most`. */
+static struct space_bounds bounds_of(const struct run *r, double spent, double most)
 {
-    double left = r->opt->budget_seconds - run_seconds(r->start_ns);
+    double left = r->opt->budget_seconds - spent;
     bool bound = r->opt->budget_seconds > 0 && left < most;
     return (struct space_bounds){ .seconds = !bound ? most : left > 0 ? left : 0, .stop = r->opt->stop };
 }
@@ -257,7 +257,7 @@ static int list_variants(struct run *r, struct err *err)
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
-    struct space_bounds bounds = bounds_of(r, SPACE_SECONDS);
+    struct space_bounds bounds = bounds_of(r, 0, SPACE_SECONDS);
     int rc = compilers_open(r, err) ?: space_new(r->op, &r->task.problem, r->task.row, r->dev, &bounds, &r->space, err);
     if (rc)
         return rc;
@@ -277,7 +277,7 @@ static int set_up(struct run *r, struct err *err)
     if (r->limit > r->report->valid)
         r->limit = r->report->valid;
     /* The strategy is forked before anything that a fork should not share: threads, the database. */
-    bounds = bounds_of(r, INFINITY); /* loading a strategy counts towards the budget */
+    bounds = bounds_of(r, run_seconds(r->start_ns), INFINITY); /* loading a strategy counts towards the budget */
     rc = list_variants(r, err)
         ?: search_open(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &bounds, &r->search, err)
         ?: store_target(r->store, r->dev, r->op, &r->task.problem, r->task.row, !opt->warm, &r->target, err)
