@@ -14,7 +14,7 @@ struct opencl_function {
     struct opencl_function *next;
 };
 
-/* Context and device of a queue, which must run its work in order. */
+/* Reads the context and the device of a queue, which must run its work in order. */
 static int read_queue(cl_command_queue queue, cl_context *context, cl_device_id *device, struct err *err)
 {
     cl_ulong properties = 0;
@@ -76,7 +76,7 @@ static void ocl_close(struct guest *guest)
 static int ocl_load(struct guest *guest, const void *image, size_t bytes, const char *format, struct guest_code *code,
                     struct err *err)
 {
-    (void)format; /* there is one */
+    (void)format; /* there is only one */
     pthread_mutex_lock(&guest->lock);
     int rc = opencl_program_load((struct opencl_context *)guest, image, bytes, code, err);
     pthread_mutex_unlock(&guest->lock);
@@ -93,7 +93,7 @@ static void ocl_unload(struct guest *guest, struct guest_code *code)
     libopencl.clReleaseProgram(code->program);
 }
 
-/* A value in the place of a buffer would be taken for one. Drivers need not tell. */
+/* A driver would take a value in the place of a buffer for a handle, without a word. Not every driver tells what a kernel takes. */
 static int check_place(cl_kernel kernel, const struct guest_param *p, int i, struct err *err)
 {
     cl_uint space;
@@ -124,7 +124,7 @@ static int check_params(cl_kernel kernel, int64_t shared, const struct guest_par
     return rc;
 }
 
-/* What OpenCL tells of a kernel; registers it does not. */
+/* What OpenCL tells about a kernel. It does not tell the registers. */
 static void read_resources(const struct opencl_context *g, cl_kernel kernel, struct resources *r)
 {
     cl_ulong local = 0, private = 0;
@@ -139,7 +139,7 @@ static void read_resources(const struct opencl_context *g, cl_kernel kernel, str
         r->local = (int64_t) private;
 }
 
-/* Drivers abort if a block has less. */
+/* Some drivers abort if a kernel needs more local memory than a block has. */
 static int check_local(const struct guest *g, int64_t fixed, int64_t dynamic, struct err *err)
 {
     int64_t most = g->spec.max_shared;
@@ -228,7 +228,7 @@ static int launch_one(const struct opencl_context *g, cl_command_queue queue, co
     return rc;
 }
 
-/* A queue that is not the guest's own. */
+/* Of a queue other than the guest's own. */
 static int check_queue(const struct opencl_context *g, cl_command_queue queue, struct err *err)
 {
     cl_context context;

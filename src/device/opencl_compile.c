@@ -15,7 +15,7 @@ static int ocl_compiler_open(const struct devspec *spec, struct compiler **out, 
     struct guest *g;
     int rc = opencl_open_own(spec, &g, err);
     if (!rc)
-        *out = (struct compiler *)g; /* which compiles */
+        *out = (struct compiler *)g; /* the guest is the compiler */
     return rc;
 }
 
@@ -43,7 +43,7 @@ static int take_log(const struct opencl_context *g, cl_program program, struct b
     return buf_check(log, err);
 }
 
-/* The program is released if this fails. Only a source can be refused, and wants a log. */
+/* Releases the program if this fails. A log is wanted for sources only: they can be refused. */
 static int build(const struct opencl_context *g, cl_program program, struct buf *log, struct err *err)
 {
     cl_int result = libopencl.clBuildProgram(program, 1, &g->device, build_options, NULL, NULL);
@@ -77,7 +77,7 @@ enum {
 struct trial {
     struct opencl_context *g;
     struct guest_code code;
-    void *whole[MAX_KARGS], *inside[MAX_KARGS]; /* buffers, by their numbers */
+    void *whole[MAX_KARGS], *inside[MAX_KARGS]; /* buffers by number */
 };
 
 static int trial_buffer(struct trial *t, int i, int64_t bytes, struct err *err)
@@ -94,7 +94,7 @@ static int trial_buffer(struct trial *t, int i, int64_t bytes, struct err *err)
     return opencl_check(result, err, "clCreateSubBuffer");
 }
 
-/* One block of the launch, on scratch buffers; of a grid that PoCL compiles as a large one, as many as make it large. */
+/* Launches one block, on scratch buffers. If PoCL compiles the grid as a large one, it takes as many blocks as make it large. */
 static int trial_launch(struct trial *t, const struct warm_launch *w, struct err *err)
 {
     struct guest_launch l = { .shared = (unsigned)w->geometry.shared, .nparams = w->nparams, .params = w->params };
@@ -159,7 +159,7 @@ static int put_binary(const struct opencl_context *g, cl_program program, struct
     return rc;
 }
 
-/* Takes the header apart; the program's bytes are borrowed. */
+/* Takes the header apart. The program's bytes stay where they are. */
 static int open_container(const struct opencl_context *g, const void *binary, size_t bytes, const unsigned char **program,
                           size_t *size, struct err *err)
 {

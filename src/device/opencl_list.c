@@ -13,8 +13,8 @@
 struct opencl_api libopencl;
 static struct err load_err; /* code 0: loaded */
 
-/* The first question for platforms makes ocl-icd load its drivers, and cut its own variable apart with strtok, in the environment
- * itself: children would find the first name only. */
+/* The first question for platforms makes ocl-icd load its drivers. It cuts its own variable apart with strtok, in the environment
+ * itself, so children would find the first name only. */
 static void load_drivers(void)
 {
     static const char name[] = "OCL_ICD_FILENAMES";
@@ -139,7 +139,7 @@ static void describe(cl_device_id device, int index, struct devspec *d)
     libopencl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof extent, extent, NULL);
     for (int i = 0; i < 3; i++) {
         d->max_block[i] = extent[i] < INT32_MAX ? (int)extent[i] : INT32_MAX;
-        /* In blocks. OpenCL has no limit of its own. NVIDIA's driver makes a CUDA launch of each, in which y and z end at 65535. */
+        /* In blocks. OpenCL has no limit of its own, but NVIDIA's driver makes each launch a CUDA launch: y and z end at 65535. */
         d->max_grid[i] = nv_warp && i > 0 ? 65535 : INT32_MAX;
     }
 }
@@ -150,7 +150,7 @@ static const char advice[] =
     "install a driver of the GPU's vendor, or PoCL (apt install pocl-opencl-icd) for the CPU; a PoCL that is "
     "there shows no device where it cannot write its cache: POCL_CACHE_DIR, or .cache in HOME";
 
-/* In the order of platforms; a platform that fails has none. Returns how many. */
+/* In the order of platforms. A platform that fails counts as empty. Returns how many there are. */
 static int enumerate(cl_device_id out[MAX_DEVICES])
 {
     cl_platform_id platforms[MAX_DEVICES];
@@ -188,7 +188,7 @@ int opencl_list(struct devspec *out, int max, struct err *err)
     return n;
 }
 
-/* By place; or, since loaders promise no order, wherever it is now: of like ones the first. */
+/* The device at the same place. If another is there now, since loaders promise no order: the first that is like it. */
 int opencl_device(const struct devspec *spec, cl_device_id *out, struct err *err)
 {
     int rc = opencl_load(err);

@@ -10,7 +10,7 @@
 /* opencl_list.c */
 int opencl_list(struct devspec *out, int max, struct err *err);
 void opencl_doctor(struct buf *out);
-/* Of a device by its handle. */
+/* Describes the device that has this handle. */
 void opencl_describe(cl_device_id device, struct devspec *d);
 /* The driver's handle of a listed device. */
 int opencl_device(const struct devspec *spec, cl_device_id *out, struct err *err);

@@ -12,14 +12,14 @@ static const char *text_of(cl_int result)
         return text;
         OPENCL_ERRORS(X)
 #undef X
-    case -9999: /* of NVIDIA's */
+    case -9999: /* NVIDIA's own */
         return "the kernel faulted";
     default:
         return "no text";
     }
 }
 
-/* A call that was refused leaves the device as good as before; every other failure has to be taken for the loss of it. */
+/* A call that was refused leaves the device as good as before. After every other failure the device has to be taken for lost. */
 static int code_of(cl_int rc)
 {
     if (rc == CL_MEM_OBJECT_ALLOCATION_FAILURE || rc == CL_OUT_OF_HOST_MEMORY)
@@ -79,7 +79,7 @@ int opencl_enqueue(const struct opencl_context *g, cl_command_queue queue, cl_ke
         global[i] = (size_t)blocks[i] * block[i];
     }
     cl_int result = libopencl.clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, opencl_event(g));
-    /* A lost device and a block too large for its registers have one code: here the queue tells which it is. */
+    /* A lost device and a block that needs too many registers give the same code. The queue tells which it is. */
     if (result == CL_OUT_OF_RESOURCES && libopencl.clFinish(queue) == CL_SUCCESS)
         return err_set(err, ERR_UNSUPPORTED,
                        "clEnqueueNDRangeKernel: the block takes more registers or local memory than there is");

@@ -195,7 +195,7 @@ int text_file(struct text *t, const struct include *file, bool sure, struct err 
 
 /* ---- where files lie */
 
-/* Appends the parts of a name to a path; false if they lead out of the folder, or there may be no such name. */
+/* Appends the parts of a name to a path. False if they lead out of the folder, or if no file may have such a name. */
 static bool append(char path[MAX_PATH_NAME + 1], const char *name)
 {
     size_t len = strlen(path), n = strlen(name);

@@ -29,7 +29,7 @@ struct line {
     const char *words;     /* of a directive, from its name on and without comments; likewise */
 };
 
-/* A text on its way through the compiler. The caller sets the first four; text_file does so for a file. */
+/* A text that is read line by line. The caller sets the first four members; for a file text_file does. */
 struct text {
     const struct include *file; /* null: a template */
     const char *name, *at;
@@ -44,7 +44,7 @@ struct text {
 };
 int text_file(struct text *t, const struct include *file, bool sure, struct err *err);
 bool text_next(struct text *t, struct line *out);      /* false at the end, or without memory */
-int text_end(struct text *t, int rc, struct err *err); /* frees; rc, or if that is 0 ERR_NOMEM if memory ended */
+int text_end(struct text *t, int rc, struct err *err); /* frees; returns rc, or ERR_NOMEM if memory ended */
 
 /* A place below the folder of the script, or (shared) of the templates. */
 struct include_place {
@@ -57,7 +57,7 @@ int include_places(const struct include *from, const char *name, struct include_
 /* Whether the path has no . .. or hidden part, and is what include_places gives. */
 bool include_path_ok(const char *path);
 
-/* The index of the op's file at a place, or of the file that is included; -1 if the op does not carry it. */
+/* The index of the op's file at a place; of the file that `from` includes by this name. -1 if the op does not carry it. */
 int op_include_at(const struct op *op, const struct include_place *place);
 int op_include(const struct op *op, const struct include *from, const char *name);
 /* Appends the text and all that it may include, for a hash. */

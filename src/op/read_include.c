@@ -11,7 +11,7 @@
 
 enum { MAX_FILE = 1 << 20, MAX_ALL = 16 << 20 };
 
-/* A line that includes a file. What is in hand here has memory of its own, so errors are codes. */
+/* A line that includes a file. The functions here hold memory of their own, so they return codes and raise no Lua error. */
 struct inclusion {
     struct reader *r;
     const struct text *from;
@@ -49,9 +49,9 @@ static int read_place(const struct inclusion *in, const struct include_place *p,
         return errno == ENOENT || errno == ENOTDIR ? 0 : refuse(in, strerror(errno));
     if (!below(r->folder, real) && !below(r->templates, real))
         return refuse(in, "a link out of the folder of the script or of the templates");
-    int rc = file_read(real, MAX_FILE, &text, &why); /* which waits for nothing */
+    int rc = file_read(real, MAX_FILE, &text, &why); /* it never waits, not even for a pipe */
     const char *at = buf_text(&text);
-    size_t mark = !strncmp(at, "\xef\xbb\xbf", 3) ? 3 : 0; /* a byte order mark stands at the begin of a file only */
+    size_t mark = !strncmp(at, "\xef\xbb\xbf", 3) ? 3 : 0; /* a byte order mark may stand only at the start of a file */
     if (rc)
         rc = rc == ERR_NOMEM ? err_nomem(in->err) : refuse(in, why.msg);
     else if (memchr(at, 0, text.len))
@@ -64,7 +64,7 @@ static int read_place(const struct inclusion *in, const struct include_place *p,
     return rc;
 }
 
-/* Keeps a file of the place, and goes through it. */
+/* Adds the file to the op, and reads what it includes. */
 static int keep(const struct inclusion *in, const struct include_place *p, const char *text)
 {
     struct op *op = in->r->op;

@@ -26,7 +26,7 @@ static void empty_lines(struct expansion *x, int n)
         buf_str(x->out, "\n");
 }
 
-/* What is wrong with a line: an error, or one only for a compiler that gets there. */
+/* Says what is wrong with a line: here if the line is surely compiled, else by an #error, to a compiler that gets there. */
 static int fault(struct expansion *x, const struct text *t, const struct line *l, const char *what)
 {
     if (l->sure)
@@ -52,7 +52,7 @@ static void line_mark(struct expansion *x, const struct text *t, int number)
         buf_fmt(x->out, "#line %d \"%s\"\n", number, t->name);
 }
 
-/* So that what follows begins a line of its own, even if the last one ends in a \. */
+/* Makes what follows begin a line of its own, even if the text ends in a \. */
 static void end_lines(struct buf *out, const char *text)
 {
     size_t n = strlen(text);

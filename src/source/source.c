@@ -60,7 +60,7 @@ int source_prelude(const struct op *op, const struct devspec *dev, struct buf *o
     return err_set(err, ERR_INVALID, "op %s carries no prelude for %s", op->name, dev->backend);
 }
 
-enum { TEMPLATE_S = 10 }; /* a template that loops plainly is stopped sooner, with its line */
+enum { TEMPLATE_S = 10 }; /* Lua that only loops is stopped sooner, with its line */
 
 int source_render(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
                   struct err *err)
@@ -89,7 +89,7 @@ int source_render(const struct op *op, const struct config *config, int row, con
         vars[n++] = (struct template_var){ v->params[i].name, value };
     }
     bool lua = template_has_lua(text), bare = backend_find(dev->backend)->compiling->bare;
-    if (!lua) /* the compiler's messages can name the template's lines */
+    if (!lua) /* then the compiler's messages can name the template's lines */
         buf_fmt(out, "#line 1 \"%s\"\n", name);
     struct buf filled = { 0 };
     rc = template_fill(name, text, vars, n, &filled, err) ?: include_expand(op, name, buf_text(&filled), lua, bare, out, err);
