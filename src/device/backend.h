@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "model/devspec.h"
 #include "model/op.h"
+#include "model/plan.h"
 #include "model/record.h"
 
 /* Somebody's context. The backend's own struct begins with it. */
@@ -48,8 +49,9 @@ struct guest_param {
 };
 
 struct guest_launch {
-    void *function; /* of backend.function */
-    unsigned grid[3], block[3], shared;
+    const char *kernel;
+    void *function; /* set by guest_function */
+    struct geometry geometry;
     int nparams;
     const struct guest_param *params;
 };
@@ -97,11 +99,10 @@ struct backend {
      * bytes. */
     int (*load)(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code *code, struct err *err);
     void (*unload)(struct guest *g, struct guest_code *code); /* null: nothing to do */
-    /* What a launch names: lives as long as the code. Each call gives one that is ready to launch, with nothing left to be loaded.
-     * params: those of the launch, GUEST_PARAMS at most, checked if the driver tells what the kernel takes; null: they are not known yet,
-     * and the function must not be launched. resources may be null. */
-    int (*function)(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
-                    const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err);
+    /* Sets l->function, which lives as long as the code and is ready to launch, with nothing left to be loaded. geometry.shared: the most
+     * that it is launched with. params: GUEST_PARAMS at most, checked if the driver tells what the kernel takes; null: they are not known
+     * yet, and the function must not be launched. resources may be null. */
+    int (*function)(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
     /* The driver's own handle of a function: CUfunction, cl_kernel. Null: the function itself. */
     void *(*raw)(void *function);
     /* Queues all of it on the stream (null: the default, or the queue of open). workspace null: taken in stream order and given
@@ -124,8 +125,7 @@ int guest_load(struct guest *g, const void *image, size_t bytes, const char *for
 /* Nothing of the code may be in flight. Null is fine; close unloads what is left. */
 void guest_unload(struct guest *g, struct guest_code *code);
 void guest_unload_all(struct guest *g);
-int guest_function(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
-                   const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err);
+int guest_function(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
 void *guest_raw(const struct guest *g, void *function);
 
 extern const struct backend cuda_backend, opencl_backend;

@@ -36,7 +36,7 @@ int check_scalar(int i, int bytes, struct err *err)
     return err_set(err, ERR_INVALID, "kernel argument %d: a scalar of %d bytes; 1 to %d are possible", i + 1, bytes, most);
 }
 
-static int check_extents(const struct devspec *spec, const struct geometry *g, struct err *err)
+int check_geometry(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, struct err *err)
 {
     int64_t threads = 1;
     for (int i = 0; i < 3; i++) {
@@ -52,22 +52,8 @@ static int check_extents(const struct devspec *spec, const struct geometry *g, s
                            "a block of %" PRId64 " x %" PRId64 " x %" PRId64 " threads: at most %d are possible", g->block[0],
                            g->block[1], g->block[2], spec->max_threads);
     }
-    return 0;
-}
-
-int check_launch(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, const struct karg *args, int nargs,
-                 struct err *err)
-{
-    int rc = check_extents(spec, g, err);
-    if (rc)
-        return rc;
-    if (g->shared < 0 || g->shared > dynamic_shared)
-        return err_set(err, ERR_INVALID, "%" PRId64 " bytes of dynamic shared memory: the kernel was made ready for %" PRId64,
-                       g->shared, dynamic_shared);
-    if (nargs < 0 || nargs > MAX_KARGS)
-        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, MAX_KARGS);
-    for (int i = 0; i < nargs && !rc; i++)
-        if (!args[i].memory)
-            rc = check_scalar(i, args[i].size, err);
-    return rc;
+    if (g->shared >= 0 && g->shared <= dynamic_shared)
+        return 0;
+    return err_set(err, ERR_INVALID, "%" PRId64 " bytes of dynamic shared memory: the kernel was made ready for %" PRId64,
+                   g->shared, dynamic_shared);
 }

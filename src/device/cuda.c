@@ -184,8 +184,8 @@ static int make_room(const struct cuda_context *g, CUfunction function, int64_t 
     return enough ? 0 : CUDA(err, cuFuncSetAttribute, function, room, (int)dynamic_shared);
 }
 
-static int cuda_function(struct guest *guest, struct guest_code *code, const char *name, int64_t dynamic_shared,
-                         const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
+static int cuda_function(struct guest *guest, struct guest_code *code, struct guest_launch *l, struct resources *resources,
+                         struct err *err)
 {
     struct cuda_context *g = (struct cuda_context *)guest;
     CUfunction function;
@@ -194,20 +194,20 @@ static int cuda_function(struct guest *guest, struct guest_code *code, const cha
     if (rc)
         return rc;
     pthread_mutex_lock(&guest->lock);
-    CUresult result = libcuda.cuModuleGetFunction(&function, code->program, name);
-    rc = result == CUDA_ERROR_NOT_FOUND ? err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name)
+    CUresult result = libcuda.cuModuleGetFunction(&function, code->program, l->kernel);
+    rc = result == CUDA_ERROR_NOT_FOUND ? err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", l->kernel)
                                         : cuda_check(result, err, "cuModuleGetFunction");
     if (libcuda.cuFuncLoad)
         rc = rc ?: CUDA(err, cuFuncLoad, function);
-    if (params)
-        rc = rc ?: check_params(function, params, nparams, err);
+    if (l->params)
+        rc = rc ?: check_params(function, l->params, l->nparams, err);
     if (resources)
         rc = rc ?: read_resources(function, resources, err);
-    rc = rc ?: make_room(g, function, dynamic_shared, err);
+    rc = rc ?: make_room(g, function, l->geometry.shared, err);
     pthread_mutex_unlock(&guest->lock);
     leave(pushed);
     if (!rc)
-        *out = function;
+        l->function = function;
     return rc;
 }
 
@@ -238,8 +238,10 @@ static int launch_one(const struct guest_launch *l, void *const *buffers, CUdevi
     if (!libcuda.cuFuncGetParamInfo) /* the kernel may have more */
         for (int i = l->nparams; i < GUEST_PARAMS; i++)
             params[i] = zeros;
-    return CUDA(err, cuLaunchKernel, l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-                l->shared, stream, (void **)params, NULL);
+    const struct geometry *g = &l->geometry;
+    return CUDA(err, cuLaunchKernel, l->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
+                (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream, (void **)params,
+                NULL);
 }
 
 static int clear(const struct guest_clear *c, void *const *buffers, CUdeviceptr workspace, CUstream stream, struct err *err)

@@ -6,13 +6,12 @@
 #include "base/mem.h"
 #include "device/measuring.h"
 
-/* A function is got for the arguments that it is launched with, which are known at the first launch. */
+/* A function is got for the parameters that it is launched with, which are known at the first launch. */
 struct kernel {
     struct guest_code *code;
+    struct guest_launch launch;     /* the last; nparams is -1 before the first */
+    unsigned char sizes[MAX_KARGS]; /* of its parameters; 0: a buffer */
     int64_t dynamic_shared;
-    void *function;
-    int nargs;                      /* that it was got for; -1: none yet */
-    unsigned char sizes[MAX_KARGS]; /* of them; 0: a buffer */
     char name[];
 };
 
@@ -149,10 +148,14 @@ int device_kernel(struct device *d, struct guest_code *code, const char *name, i
     struct kernel *k = arena_alloc(code->arena, sizeof *k + strlen(name) + 1);
     if (!k)
         return err_nomem(err);
-    *k = (struct kernel){ .code = code, .dynamic_shared = dynamic_shared, .nargs = -1 };
     strcpy(k->name, name);
+    k->code = code;
+    k->dynamic_shared = dynamic_shared;
+    k->launch = (struct guest_launch){ .kernel = k->name, .geometry.shared = dynamic_shared };
     *out = k;
-    return use(d, err) ?: guest_function(d->guest, code, name, dynamic_shared, NULL, 0, &k->function, resources, err);
+    int rc = use(d, err) ?: guest_function(d->guest, code, &k->launch, resources, err);
+    k->launch.nparams = -1;
+    return rc;
 }
 
 /* The kernel's function for these parameters: the one there is, unless they are of other sizes than at the last launch. */
@@ -161,11 +164,15 @@ static int take_function(struct device *d, struct kernel *k, const struct guest_
     unsigned char sizes[MAX_KARGS];
     for (int i = 0; i < n; i++)
         sizes[i] = (unsigned char)params[i].bytes;
-    if (k->nargs == n && memcmp(k->sizes, sizes, (size_t)n) == 0)
+    k->launch.params = params;
+    if (k->launch.nparams == n && memcmp(k->sizes, sizes, (size_t)n) == 0)
         return 0;
-    int rc = guest_function(d->guest, k->code, k->name, k->dynamic_shared, params, n, &k->function, NULL, err);
-    k->nargs = rc ? -1 : n;
     memcpy(k->sizes, sizes, (size_t)n);
+    k->launch.nparams = n;
+    k->launch.geometry.shared = k->dynamic_shared;
+    int rc = guest_function(d->guest, k->code, &k->launch, NULL, err);
+    if (rc)
+        k->launch.nparams = -1;
     return rc;
 }
 
@@ -173,26 +180,22 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
 {
     struct guest_param params[MAX_KARGS];
     void *buffers[MAX_KARGS];
-    struct guest_launch l = { .shared = (unsigned)g->shared, .nparams = nargs, .params = params };
-    struct guest_work work = { .nlaunches = 1, .launches = &l };
-    int rc = check_launch(&d->spec, g, k->dynamic_shared, args, nargs, err) ?: use(d, err);
-    if (rc)
-        return rc;
-    for (int i = 0; i < nargs; i++) {
+    struct guest_work work = { .nlaunches = 1, .launches = &k->launch };
+    int rc = check_geometry(&d->spec, g, k->dynamic_shared, err) ?: use(d, err);
+    if (!rc && (nargs < 0 || nargs > MAX_KARGS))
+        rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, MAX_KARGS);
+    for (int i = 0; i < nargs && !rc; i++) {
         params[i] = (struct guest_param){ .kind = GUEST_VALUE, .bytes = args[i].size };
         if (args[i].memory) {
             params[i] = (struct guest_param){ .kind = GUEST_BUFFER, .index = work.nbuffers };
             buffers[work.nbuffers++] = args[i].memory->at;
         } else {
+            rc = check_scalar(i, args[i].size, err);
             memcpy(params[i].value, args[i].bytes, sizeof args[i].bytes);
         }
     }
-    for (int i = 0; i < 3; i++) {
-        l.grid[i] = (unsigned)g->grid[i];
-        l.block[i] = (unsigned)g->block[i];
-    }
-    rc = take_function(d, k, params, nargs, err);
-    l.function = k->function;
+    rc = rc ?: take_function(d, k, params, nargs, err);
+    k->launch.geometry = *g;
     return rc ?: d->backend->launch(d->guest, d->stream, &work, buffers, NULL, err);
 }
 

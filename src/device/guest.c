@@ -89,14 +89,13 @@ void guest_unload_all(struct guest *g)
         guest_unload(g, g->codes);
 }
 
-int guest_function(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
-                   const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
+int guest_function(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err)
 {
-    if (nparams < 0 || nparams > GUEST_PARAMS)
-        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nparams, GUEST_PARAMS);
-    int rc = g->backend->function(g, code, name, dynamic_shared, params, nparams, out, resources, err);
+    if (l->nparams < 0 || l->nparams > GUEST_PARAMS)
+        return err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", l->nparams, GUEST_PARAMS);
+    int rc = g->backend->function(g, code, l, resources, err);
     if (rc && rc != ERR_NOTFOUND)
-        err_prefix(err, "kernel '%s': ", name);
+        err_prefix(err, "kernel '%s': ", l->kernel);
     return rc;
 }
 

@@ -59,7 +59,6 @@ int check_part(const char *what, int64_t offset, int64_t bytes, int64_t size, st
 int check_view(int64_t offset, int64_t bytes, int64_t size, struct err *err);
 int check_scalar(int i, int bytes, struct err *err); /* the value of parameter i */
 /* A geometry that the device can take, with at most `dynamic_shared` bytes; ERR_UNSUPPORTED otherwise. */
-int check_launch(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, const struct karg *args, int nargs,
-                 struct err *err);
+int check_geometry(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, struct err *err);
 
 #endif

@@ -49,12 +49,11 @@ struct null_context {
     double spans[MAX_SPANS][2];
 };
 
-/* A kernel of a program, for launches of nparams arguments. */
+/* A kernel of a program, for launches of nparams parameters. */
 struct null_entry {
     const char *source; /* the program's */
     int64_t dynamic_shared;
     int nparams;
-    char name[MAX_NAME + 1];
 };
 
 /* ---- what a source tells the device to do */
@@ -100,8 +99,9 @@ static bool null_says(const char *source, const char *word)
 }
 
 /* 1e3 to 1e6 ns, the same for the same source, kernel and geometry. */
-static double time_of(const char *source, const char *name, const struct guest_launch *l)
+static double time_of(const char *source, const struct guest_launch *l)
 {
+    const struct geometry *g = &l->geometry;
     int64_t told = value_of(source, "time=");
     if (told >= 0)
         return (double)told;
@@ -109,11 +109,11 @@ static double time_of(const char *source, const char *name, const struct guest_l
     hash_hex(source, strlen(source), hash);
     hash[16] = 0;
     uint64_t h = strtoull(hash, NULL, 16);
-    for (const char *c = name; *c; c++)
+    for (const char *c = l->kernel; *c; c++)
         h = rand_at(h, (unsigned char)*c);
     for (int i = 0; i < 3; i++)
-        h = rand_at(rand_at(h, l->grid[i]), l->block[i]);
-    return 1e3 + (double)(rand_at(h, l->shared) % 999001);
+        h = rand_at(rand_at(h, (uint64_t)g->grid[i]), (uint64_t)g->block[i]);
+    return 1e3 + (double)(rand_at(h, (uint64_t)g->shared) % 999001);
 }
 
 static int lost(const struct null_context *t, struct err *err)
@@ -122,8 +122,7 @@ static int lost(const struct null_context *t, struct err *err)
 }
 
 /* A launch; first: the first buffer, of 8 bytes at least, or null. */
-static int told_launch(struct null_context *t, const char *source, const char *name, const struct guest_launch *l, void *first,
-                       struct err *err)
+static int told_launch(struct null_context *t, const char *source, const struct guest_launch *l, void *first, struct err *err)
 {
     static const uint64_t one = 1;
     int rc = lost(t, err);
@@ -133,7 +132,7 @@ static int told_launch(struct null_context *t, const char *source, const char *n
     bool due = after < 0 || t->counted++ >= after, act = due && applies(source);
     if (act && directive(source, "launch-error"))
         return err_set(err, ERR_UNSUPPORTED, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES (the source asks for it)");
-    bool counts = !strcmp(name, "check_equal") || !strcmp(name, "check_close") || !strcmp(name, "digest");
+    bool counts = !strcmp(l->kernel, "check_equal") || !strcmp(l->kernel, "check_close") || !strcmp(l->kernel, "digest");
     if (!strstr(source, "check_equal")) /* no service kernel */
         t->wrong = act && directive(source, "wrong");
     else if (counts && t->wrong && first)
@@ -143,7 +142,7 @@ static int told_launch(struct null_context *t, const char *source, const char *n
     t->sticky |= act && directive(source, "sticky");
     if (due && delay > t->delay_ms)
         t->delay_ms = delay;
-    t->clock_ns += time_of(source, name, l);
+    t->clock_ns += time_of(source, l);
     return 0;
 }
 
@@ -191,25 +190,24 @@ static int null_load(struct guest *g, const void *image, size_t bytes, const cha
     return code->program ? 0 : err_nomem(err);
 }
 
-static int null_function(struct guest *g, struct guest_code *code, const char *name, int64_t dynamic_shared,
-                         const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
+static int null_function(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources,
+                         struct err *err)
 {
-    (void)params;
-    if (!name_ok(name) || !strstr(code->program, name))
-        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
-    if (dynamic_shared < 0 || dynamic_shared > g->spec.max_shared)
-        return err_set(err, ERR_UNSUPPORTED, "%" PRId64 " bytes of dynamic shared memory: a block has %" PRId64, dynamic_shared,
+    int64_t shared = l->geometry.shared;
+    if (!name_ok(l->kernel) || !strstr(code->program, l->kernel))
+        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", l->kernel);
+    if (shared < 0 || shared > g->spec.max_shared)
+        return err_set(err, ERR_UNSUPPORTED, "%" PRId64 " bytes of dynamic shared memory: a block has %" PRId64, shared,
                        g->spec.max_shared);
     pthread_mutex_lock(&g->lock);
     struct null_entry *e = arena_alloc(code->arena, sizeof *e);
     pthread_mutex_unlock(&g->lock);
     if (!e)
         return err_nomem(err);
-    *e = (struct null_entry){ .source = code->program, .dynamic_shared = dynamic_shared, .nparams = nparams };
-    strcpy(e->name, name); /* a name that is right is no longer */
+    *e = (struct null_entry){ .source = code->program, .dynamic_shared = shared, .nparams = l->nparams };
     if (resources)
         *resources = (struct resources){ .registers = 32, .max_threads = g->spec.max_threads };
-    *out = e;
+    l->function = e;
     return 0;
 }
 
@@ -231,12 +229,7 @@ static int launch_one(struct guest *g, const struct guest_work *work, const stru
                       struct err *err)
 {
     const struct null_entry *e = l->function;
-    struct geometry geometry = { .shared = l->shared };
-    for (int i = 0; i < 3; i++) {
-        geometry.grid[i] = l->grid[i];
-        geometry.block[i] = l->block[i];
-    }
-    int rc = check_launch(&g->spec, &geometry, e->dynamic_shared, NULL, 0, err);
+    int rc = check_geometry(&g->spec, &l->geometry, e->dynamic_shared, err);
     if (!rc && l->nparams != e->nparams)
         rc = err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", e->nparams, l->nparams);
     for (int i = 0; i < l->nparams && !rc; i++)
@@ -245,7 +238,7 @@ static int launch_one(struct guest *g, const struct guest_work *work, const stru
         return rc;
     bool to_buffer = l->nparams > 0 && l->params[0].kind == GUEST_BUFFER;
     pthread_mutex_lock(&g->lock);
-    rc = told_launch((struct null_context *)g, e->source, e->name, l, to_buffer ? buffers[l->params[0].index] : NULL, err);
+    rc = told_launch((struct null_context *)g, e->source, l, to_buffer ? buffers[l->params[0].index] : NULL, err);
     pthread_mutex_unlock(&g->lock);
     if (!rc)
         atomic_fetch_add(&launches, 1);

@@ -149,23 +149,23 @@ static int check_local(const struct guest *g, int64_t fixed, int64_t dynamic, st
                    (long long)dynamic, (long long)fixed, (long long)most);
 }
 
-static int ocl_function(struct guest *guest, struct guest_code *code, const char *name, int64_t dynamic_shared,
-                        const struct guest_param *params, int nparams, void **out, struct resources *resources, struct err *err)
+static int ocl_function(struct guest *guest, struct guest_code *code, struct guest_launch *l, struct resources *resources,
+                        struct err *err)
 {
     const struct opencl_context *g = (const struct opencl_context *)guest;
     struct opencl_function made = { 0 }, *f = NULL;
     struct resources told;
     cl_int result = CL_SUCCESS;
-    made.kernel = libopencl.clCreateKernel(code->program, name, &result);
+    made.kernel = libopencl.clCreateKernel(code->program, l->kernel, &result);
     if (result == CL_INVALID_KERNEL_NAME)
-        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", name);
+        return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", l->kernel);
     int rc = opencl_check(result, err, "clCreateKernel");
     if (rc)
         return rc;
     read_resources(g, made.kernel, &told);
-    rc = check_local(guest, told.shared, dynamic_shared, err);
-    if (params)
-        rc = rc ?: check_params(made.kernel, dynamic_shared, params, nparams, &made.dynamic, err);
+    rc = check_local(guest, told.shared, l->geometry.shared, err);
+    if (l->params)
+        rc = rc ?: check_params(made.kernel, l->geometry.shared, l->params, l->nparams, &made.dynamic, err);
     pthread_mutex_lock(&guest->lock);
     if (!rc && (f = arena_alloc(code->arena, sizeof *f))) {
         made.next = code->functions;
@@ -180,7 +180,7 @@ static int ocl_function(struct guest *guest, struct guest_code *code, const char
     }
     if (resources)
         *resources = told;
-    *out = f;
+    l->function = f;
     return 0;
 }
 
@@ -213,14 +213,15 @@ static int launch_one(const struct opencl_context *g, cl_command_queue queue, co
 {
     struct opencl_function *f = l->function;
     cl_mem parts[GUEST_PARAMS] = { 0 };
+    size_t shared = (size_t)l->geometry.shared;
     int rc = 0;
     pthread_mutex_lock(&f->lock);
     for (int i = 0; i < l->nparams && !rc; i++)
         rc = set_param(f->kernel, i, &l->params[i], buffers, workspace, &parts[i], err);
     if (!rc && f->dynamic) /* OpenCL refuses 0 bytes, which CUDA takes */
-        rc = opencl_check(libopencl.clSetKernelArg(f->kernel, (cl_uint)l->nparams, l->shared ? l->shared : 16, NULL), err,
+        rc = opencl_check(libopencl.clSetKernelArg(f->kernel, (cl_uint)l->nparams, shared > 0 ? shared : 16, NULL), err,
                           "dynamic shared memory");
-    rc = rc ?: opencl_enqueue(g, queue, f->kernel, l->grid, l->block, err);
+    rc = rc ?: opencl_enqueue(g, queue, f->kernel, &l->geometry, err);
     pthread_mutex_unlock(&f->lock);
     for (int i = 0; i < l->nparams; i++)
         if (parts[i])

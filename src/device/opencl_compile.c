@@ -97,18 +97,16 @@ static int trial_buffer(struct trial *t, int i, int64_t bytes, struct err *err)
 /* Launches one block, on scratch buffers. If PoCL compiles the grid as a large one, it takes as many blocks as make it large. */
 static int trial_launch(struct trial *t, const struct warm_launch *w, struct err *err)
 {
-    struct guest_launch l = { .shared = (unsigned)w->geometry.shared, .nparams = w->nparams, .params = w->params };
+    struct guest_launch l = { .kernel = w->kernel, .geometry = w->geometry, .nparams = w->nparams, .params = w->params };
     const struct guest_work work = { .nlaunches = 1, .launches = &l };
     struct guest *guest = (struct guest *)t->g;
-    int rc = check_launch(&guest->spec, &w->geometry, guest->spec.max_shared, NULL, 0, err);
+    int rc = check_geometry(&guest->spec, &w->geometry, guest->spec.max_shared, err);
     for (int i = 0; i < w->nparams && !rc; i++)
         if (w->params[i].kind == GUEST_BUFFER)
             rc = trial_buffer(t, w->params[i].index, w->params[i].room, err);
-    for (int i = 0; i < 3; i++) {
-        l.grid[i] = w->geometry.grid[i] >= LARGE_GRID ? LARGE_GRID : 1;
-        l.block[i] = (unsigned)w->geometry.block[i];
-    }
-    return rc ?: guest_function(guest, &t->code, w->kernel, w->geometry.shared, w->params, w->nparams, &l.function, NULL, err)
+    for (int i = 0; i < 3; i++)
+        l.geometry.grid[i] = w->geometry.grid[i] >= LARGE_GRID ? LARGE_GRID : 1;
+    return rc ?: guest_function(guest, &t->code, &l, NULL, err)
         ?: opencl_backend.launch(guest, NULL, &work, t->inside, NULL, err)
         ?: OPENCL(err, clFinish, t->g->queue);
 }

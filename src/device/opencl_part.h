@@ -45,8 +45,8 @@ cl_mem opencl_part(cl_mem whole, int64_t offset, int64_t bytes, cl_int *result);
 /* At least 1 byte. `to` may be a part. */
 int opencl_fill(struct opencl_context *g, cl_command_queue queue, cl_mem to, int64_t offset, int64_t bytes, uint8_t value,
                 struct err *err);
-int opencl_enqueue(const struct opencl_context *g, cl_command_queue queue, cl_kernel kernel, const unsigned blocks[3],
-                   const unsigned block[3], struct err *err);
+int opencl_enqueue(const struct opencl_context *g, cl_command_queue queue, cl_kernel kernel, const struct geometry *geometry,
+                   struct err *err);
 /* The place for the event of the next command: null outside spans. */
 cl_event *opencl_event(const struct opencl_context *g);
 

@@ -70,13 +70,13 @@ cl_event *opencl_event(const struct opencl_context *g)
     return &span->last;
 }
 
-int opencl_enqueue(const struct opencl_context *g, cl_command_queue queue, cl_kernel kernel, const unsigned blocks[3],
-                   const unsigned block[3], struct err *err)
+int opencl_enqueue(const struct opencl_context *g, cl_command_queue queue, cl_kernel kernel, const struct geometry *geometry,
+                   struct err *err)
 {
     size_t local[3], global[3];
     for (int i = 0; i < 3; i++) {
-        local[i] = block[i];
-        global[i] = (size_t)blocks[i] * block[i];
+        local[i] = (size_t)geometry->block[i];
+        global[i] = (size_t)(geometry->grid[i] * geometry->block[i]);
     }
     cl_int result = libopencl.clEnqueueNDRangeKernel(queue, kernel, 3, NULL, global, local, 0, NULL, opencl_event(g));
     /* A lost device and a block that needs too many registers give the same code. The queue tells which it is. */
@@ -117,6 +117,7 @@ static int make_fill(struct opencl_context *g, struct err *err)
 static int fill_by_kernel(struct opencl_context *g, cl_command_queue queue, cl_mem to, int64_t offset, int64_t bytes, uint8_t value,
                           struct err *err)
 {
+    const struct geometry geometry = { .grid = { 2048, 1, 1 }, .block = { 256, 1, 1 } };
     int64_t end = offset + bytes;
     uint32_t word = value * 0x01010101u;
     int rc = g->fill ? 0 : make_fill(g, err);
@@ -126,7 +127,7 @@ static int fill_by_kernel(struct opencl_context *g, cl_command_queue queue, cl_m
         ?: OPENCL(err, clSetKernelArg, g->fill, 1, sizeof offset, &offset)
         ?: OPENCL(err, clSetKernelArg, g->fill, 2, sizeof end, &end)
         ?: OPENCL(err, clSetKernelArg, g->fill, 3, sizeof word, &word)
-        ?: opencl_enqueue(g, queue, g->fill, (const unsigned[]){ 2048, 1, 1 }, (const unsigned[]){ 256, 1, 1 }, err);
+        ?: opencl_enqueue(g, queue, g->fill, &geometry, err);
 }
 
 /* NVIDIA's clEnqueueFillBuffer (driver 580) writes astray or never returns past 2^31 bytes of a buffer; its kernels are right there. */

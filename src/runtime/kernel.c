@@ -81,9 +81,8 @@ static int alloc(struct kernel_making *m, struct err *err)
     k->buffers = arena_array(arena, nargs, sizeof *k->buffers);
     k->pairs = arena_array(arena, nargs * nargs / 2, sizeof *k->pairs);
     k->launches = arena_array(arena, nlaunches, sizeof *k->launches);
-    k->entries = arena_array(arena, nlaunches, sizeof *k->entries);
     m->clears = arena_array(arena, (size_t)(v->nclear + v->nworkspaces), sizeof *m->clears);
-    bool good = k->variant && k->config && k->buffers && k->pairs && k->launches && k->entries && m->clears;
+    bool good = k->variant && k->config && k->buffers && k->pairs && k->launches && m->clears;
     return good ? 0 : err_nomem(err);
 }
 
@@ -193,20 +192,16 @@ static int make_launch(struct kernel_making *m, int i, struct err *err)
     const struct launch *l = &m->variant->launches[i];
     struct guest_launch *out = &m->k->launches[i];
     struct guest_param *params = arena_array(m->k->arena, (size_t)l->nargs, sizeof *params);
-    struct geometry g;
-    m->k->entries[i] = arena_strdup(m->k->arena, l->kernel);
-    if (!params || !m->k->entries[i])
+    struct geometry *g = &out->geometry;
+    out->kernel = arena_strdup(m->k->arena, l->kernel);
+    if (!params || !out->kernel)
         return err_nomem(err);
-    int rc = as_refusal(plan_geometry(m->plan, i, m->slots, &g, err), err);
+    int rc = as_refusal(plan_geometry(m->plan, i, m->slots, g, err), err);
     if (rc)
         return rc;
-    for (int d = 0; d < 3; d++) {
-        if (g.grid[d] > UINT_MAX || g.block[d] > UINT_MAX || g.shared > UINT_MAX)
+    for (int d = 0; d < 3; d++)
+        if (g->grid[d] > UINT_MAX || g->block[d] > UINT_MAX || g->shared > UINT_MAX)
             return err_set(err, ERR_UNSUPPORTED, "limit: a launch of 2^32 blocks or more along an axis");
-        out->grid[d] = (unsigned)g.grid[d];
-        out->block[d] = (unsigned)g.block[d];
-    }
-    out->shared = (unsigned)g.shared;
     for (int p = 0; !rc && p < l->nargs; p++)
         rc = make_param(m, l->args[p], &params[p], err);
     out->params = params;

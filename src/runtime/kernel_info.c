@@ -59,8 +59,8 @@ int cutune_kernel_geometry(const cutune_kernel *k, int i, cutune_geometry *out)
         return refuse(CUTUNE_ERR_INVALID, "no launch %d, or no cutune_geometry with its size set", i);
     if (check_forks(k->handle->generation))
         return CUTUNE_ERR_INVALID;
-    const struct guest_launch *g = &k->launches[i];
-    out->entry = k->entries[i];
+    const struct geometry *g = &k->launches[i].geometry;
+    out->entry = k->launches[i].kernel;
     for (int d = 0; d < 3; d++) {
         out->grid[d] = g->grid[d];
         out->block[d] = g->block[d];

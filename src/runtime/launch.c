@@ -5,10 +5,8 @@
 static int load_functions(struct cutune_kernel *k, struct err *err)
 {
     int rc = code_load(k->handle, k->code, err);
-    for (int i = 0; !rc && i < k->work.nlaunches; i++) {
-        struct guest_launch *l = &k->launches[i];
-        rc = guest_function(k->guest, k->code->loaded, k->entries[i], l->shared, l->params, l->nparams, &l->function, NULL, err);
-    }
+    for (int i = 0; !rc && i < k->work.nlaunches; i++)
+        rc = guest_function(k->guest, k->code->loaded, &k->launches[i], NULL, err);
     if (rc)
         err_prefix(err, "%s %s %s: ", k->known->op->name, k->variant, k->config);
     else

@@ -151,7 +151,6 @@ struct cutune_kernel {
     const char *why, *variant, *config;
     double time_ns;
     struct guest_launch *launches;
-    const char **entries;
     struct code *code;
     struct known_op *known; /* the form of the op that it is of, */
     int row;                /* and the question that it answers */

@@ -80,20 +80,22 @@ struct job {
     struct guest_clear clears[2];
 };
 
-static inline void *function_of(struct app *a, const char *name, int64_t shared, const struct guest_param *params, int n)
+static inline struct guest_launch launch_of(struct app *a, const char *kernel, const struct guest_param *params, int n)
 {
-    void *f = NULL;
-    OK(guest_function(a->guest, a->code, name, shared, params, n, &f, NULL, &err));
-    assert_non_null(f);
-    assert_non_null(guest_raw(a->guest, f));
-    return f;
+    struct guest_launch l = {
+        .kernel = kernel, .geometry = { { (N + BLOCK - 1) / BLOCK, 1, 1 }, { BLOCK, 1, 1 } }, .nparams = n, .params = params
+    };
+    OK(guest_function(a->guest, a->code, &l, NULL, &err));
+    assert_non_null(l.function);
+    assert_non_null(guest_raw(a->guest, l.function));
+    return l;
 }
 
-static inline struct guest_launch launch_of(void *f, const struct guest_param *params, int n)
+static inline int get_function(struct guest *g, struct guest_code *code, const char *kernel, int64_t shared,
+                               const struct guest_param *params, int n)
 {
-    return (struct guest_launch){
-        .function = f, .grid = { (N + BLOCK - 1) / BLOCK, 1, 1 }, .block = { BLOCK, 1, 1 }, .nparams = n, .params = params
-    };
+    struct guest_launch l = { .kernel = kernel, .geometry.shared = shared, .nparams = n, .params = params };
+    return guest_function(g, code, &l, NULL, &err);
 }
 
 /* out = in + by for the first n; 20 bytes from byte `clear_at` of out are zeroed before. */
@@ -101,7 +103,7 @@ static inline void make_add(struct app *a, uint32_t by, uint32_t n, int64_t clea
 {
     struct guest_param params[] = { buffer(0), buffer(1), number(by), number(n) };
     memcpy(j->params[0], params, sizeof params);
-    j->launches[0] = launch_of(function_of(a, "add", 0, params, 4), j->params[0], 4);
+    j->launches[0] = launch_of(a, "add", j->params[0], 4);
     j->clears[0] = (struct guest_clear){ .index = 0, .offset = clear_at, .bytes = 20 };
     j->work = (struct guest_work){ .nclears = 1, .nlaunches = 1, .nbuffers = 2, .clears = j->clears, .launches = j->launches };
 }
@@ -113,8 +115,8 @@ static inline void make_sum(struct app *a, struct job *j)
     struct guest_param second[] = { buffer(0), part(0, BYTES), part(TOTAL_AT, 4), number(N) };
     memcpy(j->params[0], first, sizeof first);
     memcpy(j->params[1], second, sizeof second);
-    j->launches[0] = launch_of(function_of(a, "twice", 0, first, 4), j->params[0], 4);
-    j->launches[1] = launch_of(function_of(a, "collect", 0, second, 4), j->params[1], 4);
+    j->launches[0] = launch_of(a, "twice", j->params[0], 4);
+    j->launches[1] = launch_of(a, "collect", j->params[1], 4);
     j->clears[0] = (struct guest_clear){ .workspace = true, .offset = TOTAL_AT, .bytes = 4 };
     j->clears[1] = (struct guest_clear){ .index = 0, .bytes = BYTES };
     j->work = (struct guest_work){
@@ -142,13 +144,13 @@ static inline void memory_runs_out(void **state)
         struct devspec spec;
         struct guest *g = NULL;
         struct guest_code *code;
-        void *f;
+        struct guest_launch l = { .kernel = "add", .nparams = 4, .params = params };
         mem_fail_at(nth);
         rc = guest_open(a->backend, a->handle, &spec, &g, &err);
         if (!rc)
             rc = guest_load(g, a->image.data, a->image.len, a->format, &code, &err);
         if (!rc)
-            rc = guest_function(g, code, "add", 0, params, 4, &f, NULL, &err);
+            rc = guest_function(g, code, &l, NULL, &err);
         mem_fail_at(-1);
         guest_close(g);
         if (rc)

@@ -281,12 +281,14 @@ static void shared_memory_of_any_size(void **state)
     void *buffers[2];
     int64_t most = a->spec.max_shared - 256, less = most - 1024; /* a driver may have some for itself */
     /* The larger first: what it asked for must not be taken back. */
-    void *large = function_of(a, "turn", most, params, 2), *small = function_of(a, "turn", less, params, 2);
+    struct guest_launch turns[2];
     for (int i = 0; i < 2; i++) {
-        struct guest_launch l = launch_of(i ? small : large, params, 2);
-        struct guest_work work = { .nlaunches = 1, .nbuffers = 2, .launches = &l };
-        l.grid[0] = N / BLOCK;
-        l.shared = (unsigned)(i ? less : most);
+        turns[i] = (struct guest_launch){ .kernel = "turn", .nparams = 2, .params = params };
+        turns[i].geometry = (struct geometry){ { N / BLOCK, 1, 1 }, { BLOCK, 1, 1 }, i ? less : most };
+        OK(guest_function(a->guest, a->code, &turns[i], NULL, &err));
+    }
+    for (int i = 0; i < 2; i++) {
+        struct guest_work work = { .nlaunches = 1, .nbuffers = 2, .launches = &turns[i] };
         make_buffers(a, a->streams[0], 0, buffers);
         OK(a->backend->launch(a->guest, a->streams[0], &work, buffers, NULL, &err));
         a->get(a, a->streams[0], host, buffers[0], BYTES);
@@ -294,10 +296,8 @@ static void shared_memory_of_any_size(void **state)
             assert_int_equal(host[e], e / BLOCK * BLOCK + BLOCK - 1 - e % BLOCK);
         drop_buffers(a, buffers);
     }
-    void *f = NULL;
-    FAILS(ERR_UNSUPPORTED, "turn", guest_function(a->guest, a->code, "turn", a->spec.max_shared + 1, params, 2, &f, NULL, &err));
-    FAILS(ERR_UNSUPPORTED, "turn", guest_function(a->guest, a->code, "turn", -1, params, 2, &f, NULL, &err));
-    assert_null(f);
+    FAILS(ERR_UNSUPPORTED, "turn", get_function(a->guest, a->code, "turn", a->spec.max_shared + 1, params, 2));
+    FAILS(ERR_UNSUPPORTED, "turn", get_function(a->guest, a->code, "turn", -1, params, 2));
 }
 
 static void wrong_images_are_refused(void **state)
@@ -326,9 +326,7 @@ static void wrong_images_are_refused(void **state)
         FAILS(ERR_INVALID, "damaged", guest_load(a->guest, "\177ELF and no more", 15, "cubin", &code, &err));
         /* Text that only the driver can judge: refused here, or where a function is asked for. */
         static const char bad[] = ".version 6.4\n.target sm_52\n.address_size 64\nnothing\n";
-        void *f;
-        int rc = guest_load(a->guest, bad, sizeof bad, "ptx", &code, &err)
-                     ?: guest_function(a->guest, code, "add", 0, NULL, 0, &f, NULL, &err);
+        int rc = guest_load(a->guest, bad, sizeof bad, "ptx", &code, &err) ?: get_function(a->guest, code, "add", 0, NULL, 0);
         assert_true(rc < 0 && *err.msg);
         return;
     }
@@ -339,17 +337,15 @@ static void wrong_arguments_are_refused(void **state)
 {
     struct app *a = take(state);
     struct guest_param params[] = { buffer(0), buffer(1), number(1), number(N), number(0) };
-    void *f = NULL;
-    FAILS(ERR_NOTFOUND, "'absent'", guest_function(a->guest, a->code, "absent", 0, params, 4, &f, NULL, &err));
-    FAILS(ERR_INVALID, "65", guest_function(a->guest, a->code, "add", 0, params, GUEST_PARAMS + 1, &f, NULL, &err));
-    FAILS(ERR_INVALID, "-1", guest_function(a->guest, a->code, "add", 0, params, -1, &f, NULL, &err));
+    FAILS(ERR_NOTFOUND, "'absent'", get_function(a->guest, a->code, "absent", 0, params, 4));
+    FAILS(ERR_INVALID, "65", get_function(a->guest, a->code, "add", 0, params, GUEST_PARAMS + 1));
+    FAILS(ERR_INVALID, "-1", get_function(a->guest, a->code, "add", 0, params, -1));
     if (a->cu && !a->cu->cuFuncGetParamInfo)
         return; /* the driver does not tell */
-    FAILS(ERR_INVALID, "takes 4", guest_function(a->guest, a->code, "add", 0, params, 5, &f, NULL, &err));
-    FAILS(ERR_INVALID, "takes 4", guest_function(a->guest, a->code, "add", 0, params, 2, &f, NULL, &err));
+    FAILS(ERR_INVALID, "takes 4", get_function(a->guest, a->code, "add", 0, params, 5));
+    FAILS(ERR_INVALID, "takes 4", get_function(a->guest, a->code, "add", 0, params, 2));
     struct guest_param swapped[] = { number(1), buffer(0), buffer(1), number(N) };
-    FAILS(ERR_INVALID, "argument 1", guest_function(a->guest, a->code, "add", 0, swapped, 4, &f, NULL, &err));
-    assert_null(f);
+    FAILS(ERR_INVALID, "argument 1", get_function(a->guest, a->code, "add", 0, swapped, 4));
 }
 
 static void code_comes_and_goes(void **state)
@@ -583,14 +579,14 @@ static void a_destroyed_context_is_a_code(void **state)
     OK(guest_load(other.guest, a->image.data, a->image.len, a->format, &other.code, &err));
     make_sum(&other, &j);
     assert_int_equal(destroy(context), CUDA_SUCCESS);
-    void *buffers[2], *f = NULL;
+    void *buffers[2];
     struct guest_code *code = NULL;
     err = (struct err){ 0 };
     a->cu->cuCtxSetCurrent(a->handle);
     make_buffers(a, a->streams[0], 0, buffers);
     FAILS(ERR_INVALID, "another CUDA context", a->backend->launch(other.guest, a->streams[0], &j.work, buffers, NULL, &err));
     assert_true(guest_load(other.guest, a->image.data, a->image.len, a->format, &code, &err) < 0 && *err.msg);
-    assert_true(guest_function(other.guest, other.code, "add", 0, j.params[0], 4, &f, NULL, &err) < 0 && *err.msg);
+    assert_true(get_function(other.guest, other.code, "add", 0, j.params[0], 4) < 0 && *err.msg);
     /* Another may come to lie at the same address. */
     assert_int_equal(create(&again, 0, device), CUDA_SUCCESS);
     err = (struct err){ 0 };

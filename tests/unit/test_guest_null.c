@@ -50,11 +50,11 @@ static void the_pretend_device_checks(void **state)
     struct guest_code *code = NULL;
     struct job j;
     int room[2];
-    void *buffers[] = { &room[0], &room[1] }, *none[] = { &room[0], NULL }, *f = NULL;
+    void *buffers[] = { &room[0], &room[1] }, *none[] = { &room[0], NULL };
     FAILS(ERR_INVALID, "'cubin'", guest_load(a->guest, null_image, sizeof null_image - 1, "cubin", &code, &err));
     FAILS(ERR_INVALID, "4 bytes", guest_load(a->guest, null_image, 4, "null", &code, &err));
-    FAILS(ERR_NOTFOUND, "'absent'", guest_function(a->guest, a->code, "absent", 0, NULL, 0, &f, NULL, &err));
-    FAILS(ERR_UNSUPPORTED, "shared", guest_function(a->guest, a->code, "add", a->spec.max_shared + 1, NULL, 0, &f, NULL, &err));
+    FAILS(ERR_NOTFOUND, "'absent'", get_function(a->guest, a->code, "absent", 0, NULL, 0));
+    FAILS(ERR_UNSUPPORTED, "shared", get_function(a->guest, a->code, "add", a->spec.max_shared + 1, NULL, 0));
     make_sum(a, &j);
     uint64_t before = null_launches();
     OK(b->launch(a->guest, NULL, &j.work, buffers, NULL, &err));
@@ -75,11 +75,11 @@ static void the_pretend_device_checks(void **state)
     WRONG(ERR_INVALID, "a clear", clears[0].bytes, GUEST_ALIGN + 1);
     WRONG(ERR_INVALID, "buffer -1", clears[1].index, -1);
     WRONG(ERR_INVALID, "takes 4", launches[0].nparams, 3);
-    WRONG(ERR_INVALID, "dynamic", launches[0].shared, 1);
-    WRONG(ERR_UNSUPPORTED, "block", launches[0].block[0], 1025);
-    WRONG(ERR_UNSUPPORTED, "grid", launches[0].grid[1], 0);
+    WRONG(ERR_INVALID, "dynamic", launches[0].geometry.shared, 1);
+    WRONG(ERR_UNSUPPORTED, "block", launches[0].geometry.block[0], 1025);
+    WRONG(ERR_UNSUPPORTED, "grid", launches[0].geometry.grid[1], 0);
     assert_int_equal(null_launches(), before);
-    WRONG(ERR_UNSUPPORTED, "block", launches[1].block[0], 1025); /* the first has run */
+    WRONG(ERR_UNSUPPORTED, "block", launches[1].geometry.block[0], 1025); /* the first has run */
     assert_int_equal(null_launches(), before + 1);
 
     OK(guest_load(a->guest, refusing_image, sizeof refusing_image - 1, "null", &code, &err));
