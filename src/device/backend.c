@@ -1,4 +1,4 @@
-#include "device/backend.h"
+#include "device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,4 +81,20 @@ void compile_log_line(const struct buf *log, char out[256])
         at = text;
     size_t n = strcspn(at, "\n");
     snprintf(out, 256, "%.*s", (int)(n < 255 ? n : 255), at);
+}
+
+int compile_once(const struct devspec *spec, const struct compile_job *job, struct buf *binary, struct err *err)
+{
+    const struct backend_compiling *with = backend_find(spec->backend)->compiling;
+    struct compiler *c = NULL;
+    struct buf log = { 0 };
+    char line[256];
+    int rc = with->open(spec, &c, err) ?: with->compile(c, job, binary, NULL, &log, err);
+    if (rc == ERR_INVALID && log.len) {
+        compile_log_line(&log, line);
+        err_set(err, rc, "%s", line);
+    }
+    with->close(c);
+    buf_free(&log);
+    return rc;
 }

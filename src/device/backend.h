@@ -142,7 +142,4 @@ enum { MAX_DEVICES = 64 };
  * A pretend device is never chosen by itself. The message says what was looked for and what is there. */
 int device_find(const char *word, struct devspec *out, struct err *err);
 
-/* Of a compiler's log the line that says most: the first with "error" in it, else the first. */
-void compile_log_line(const struct buf *log, char out[256]);
-
 #endif

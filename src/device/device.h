@@ -66,6 +66,11 @@ struct backend_compiling {
     void (*name)(const struct compiler *c, char out[COMPILER_NAME]);
 };
 
+/* Compiles one job. If the source is refused, the message is the line of the log that says most. */
+int compile_once(const struct devspec *spec, const struct compile_job *job, struct buf *binary, struct err *err);
+/* Of a compiler's log the line that says most: the first with "error" in it, else the first. */
+void compile_log_line(const struct buf *log, char out[256]);
+
 int device_open(const struct devspec *spec, struct device **out, struct err *err);
 void device_close(struct device *d); /* null is fine */
 

@@ -187,18 +187,9 @@ static int nvrtc_ship(const char *source, struct buf *out, struct err *err)
 {
     /* The oldest that NVRTC 13 knows: drivers compile it for all later ones. */
     const struct compile_job job = { .source = source, .arch = "sm_75", .portable = true };
-    struct compiler *c = NULL;
-    struct buf own = { 0 }, log = { 0 };
-    int rc = nvrtc_open(&(struct devspec){ .cc = 75 }, &c, err) ?: nvrtc_compile(c, &job, &own, NULL, &log, err);
-    if (rc == ERR_INVALID && log.len) {
-        char line[256];
-        compile_log_line(&log, line);
-        err_set(err, rc, "%s", line);
-    }
-    rc = rc ?: lower_version(&own, out, err);
-    nvrtc_close(c);
+    struct buf own = { 0 };
+    int rc = compile_once(&(struct devspec){ .backend = "cuda", .cc = 75 }, &job, &own, err) ?: lower_version(&own, out, err);
     buf_free(&own);
-    buf_free(&log);
     return rc;
 }
 

@@ -91,7 +91,7 @@ typedef uint64_t cl_ulong;
 typedef struct _cl_buffer_region {
     size_t origin, size;
 } cl_buffer_region;
-#define X(name, value) name = value,
+#define X(name, value)           name = value,
 #define ERROR(name, value, text) name = value,
 enum { OPENCL_CONSTANTS(X) OPENCL_ERRORS(ERROR) };
 #undef ERROR

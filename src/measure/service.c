@@ -10,21 +10,7 @@ enum { THREADS = 256, MAX_BLOCKS = 2048 };
 
 int service_compile(struct bench *b, const struct buf *source, struct buf *binary, struct err *err)
 {
-    const struct backend_compiling *with = backend_find(b->set.dev.backend)->compiling;
-    struct compiler *c = NULL;
-    struct buf log = { 0 };
-    char line[256];
-    int rc = buf_check(source, err) ?: with->open(&b->set.dev, &c, err);
-    if (rc)
-        return rc;
-    rc = with->compile(c, &(struct compile_job){ .source = source->data }, binary, NULL, &log, err);
-    if (rc == ERR_INVALID && log.len) {
-        compile_log_line(&log, line);
-        err_set(err, rc, "%s", line);
-    }
-    with->close(c);
-    buf_free(&log);
-    return rc;
+    return buf_check(source, err) ?: compile_once(&b->set.dev, &(struct compile_job){ .source = source->data }, binary, err);
 }
 
 static int compile_for(struct bench *b, const struct dtype *t, struct buf *binary, struct err *err)
