@@ -110,27 +110,15 @@ static void cache_save(cutune_handle *h, const struct code *c, const struct buf 
 
 static int compile_source(cutune_handle *h, struct code *c, struct err *err)
 {
-    const struct backend *b = h->backend;
-    struct compiler *compiler = NULL;
-    struct buf binary = { 0 }, log = { 0 };
     const struct compile_job job = { .source = c->record->source };
-    int rc = b->compiling->open(&h->dev, &compiler, err);
-    if (!rc) {
-        rc = b->compiling->compile(compiler, &job, &binary, NULL, &log, err);
-        if (rc == ERR_INVALID && log.len) {
-            char line[256];
-            compile_log_line(&log, line);
-            err_set(err, ERR_UNSUPPORTED, "its source does not compile here: %s", line);
-            rc = ERR_UNSUPPORTED;
-        }
-    }
-    rc = rc ?: guest_load(h->guest, binary.data, binary.len, b->format, &c->loaded, err);
+    struct buf binary = { 0 };
+    int rc = compile_once(h->backend, &h->dev, &job, &binary, err);
+    if (rc == ERR_INVALID)
+        rc = err_set(err, ERR_UNSUPPORTED, "its source does not compile here: %s", err->msg);
+    rc = rc ?: guest_load(h->guest, binary.data, binary.len, h->backend->format, &c->loaded, err);
     if (!rc)
         cache_save(h, c, &binary);
-    if (compiler)
-        b->compiling->close(compiler);
     buf_free(&binary);
-    buf_free(&log);
     return rc;
 }
 
