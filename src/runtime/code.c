@@ -112,7 +112,7 @@ static int compile_source(cutune_handle *h, struct code *c, struct err *err)
 {
     const struct compile_job job = { .source = c->record->source };
     struct buf binary = { 0 };
-    int rc = compile_once(h->backend, &h->dev, &job, &binary, err);
+    int rc = compile_once(&h->dev, &job, &binary, err);
     if (rc == ERR_INVALID)
         rc = err_set(err, ERR_UNSUPPORTED, "its source does not compile here: %s", err->msg);
     rc = rc ?: guest_load(h->guest, binary.data, binary.len, h->backend->format, &c->loaded, err);
