@@ -35,7 +35,8 @@ static int make_arg(struct bench *b, int i, struct err *err)
                  ? plan_arg_value(b->plan, i, b->vals, value, &size, err) /* whether it has one */
                  : plan_arg_bytes(b->plan, i, b->vals, &a->buf.bytes, err)
                        ?: service_load(b, part_of(op_arg_dtype(op, a->arg->type, b->set.row)), &a->service, err)
-                       ?: guarded_alloc(b, &a->buf, err);
+                       ?: device_alloc(b->dev, a->buf.bytes + 2 * GUARD, &a->buf.whole, err)
+                       ?: device_view(b->dev, a->buf.whole, GUARD, a->buf.bytes, &a->buf.inside, err);
     if (rc)
         err_prefix(err, "argument %s: ", a->arg->name);
     else if (a->service)
@@ -243,7 +244,8 @@ void bench_close(struct bench *b)
         candidate_unload(b, &b->reference);
         pool_free(b);
         for (int i = 0; i < b->nargs; i++) {
-            guarded_free(b, &b->args[i].buf);
+            device_free(b->dev, b->args[i].buf.inside);
+            device_free(b->dev, b->args[i].buf.whole);
             for (int p = 0; p < PASSES; p++)
                 device_free(b->dev, b->args[i].expected[p]);
         }

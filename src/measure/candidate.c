@@ -1,27 +1,11 @@
 /* A candidate on the device: its buffers lie between guard zones, its code is loaded, its arguments are bound, and it is launched. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "measure/internal.h"
 
 /* ---- buffers, and the pool that workspaces are taken from */
-
-static int64_t with_guards(int64_t bytes)
-{
-    return GUARD + bytes + GUARD;
-}
-
-int guarded_alloc(struct bench *b, struct guarded *g, struct err *err)
-{
-    return device_alloc(b->dev, with_guards(g->bytes), &g->whole, err)
-               ?: device_view(b->dev, g->whole, GUARD, g->bytes, &g->inside, err);
-}
-
-void guarded_free(struct bench *b, struct guarded *g)
-{
-    device_free(b->dev, g->inside);
-    device_free(b->dev, g->whole);
-}
 
 int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err)
 {
@@ -61,7 +45,7 @@ static int enlarge(struct bench *b, const int64_t *bytes, int n, struct err *err
         if (b->pool[i].bytes >= bytes[i])
             continue;
         pool_give_back(b, i);
-        rc = device_alloc(b->dev, with_guards(bytes[i]), &b->pool[i].memory, err);
+        rc = device_alloc(b->dev, bytes[i] + 2 * GUARD, &b->pool[i].memory, err);
         b->pool[i].bytes = rc ? 0 : bytes[i];
     }
     return rc;
@@ -201,12 +185,12 @@ static bool could_hold(const struct bench *b, const struct binding *of)
     int64_t room = b->set.dev.memory - b->flush_bytes;
     for (int i = 0; i < b->nargs; i++) {
         const struct bench_arg *a = &b->args[i];
-        room -= a->buf.inside ? with_guards(a->buf.bytes) : 0;
+        room -= a->buf.inside ? a->buf.bytes + 2 * GUARD : 0;
         for (int p = 0; p < PASSES; p++)
             room -= a->expected[p] ? a->buf.bytes : 0;
     }
     for (int i = 0; i < of->nwork; i++)
-        room -= of->work[i] <= room ? with_guards(of->work[i]) : room + 1;
+        room -= of->work[i] <= room ? of->work[i] + 2 * GUARD : room + 1;
     return room >= 0;
 }
 
@@ -226,12 +210,9 @@ static int take_workspaces(struct bench *b, struct loaded *l, struct result *r, 
 
 static void worst_of(struct resources *all, const struct resources *one)
 {
-    if (one->registers > all->registers)
-        all->registers = one->registers;
-    if (one->shared > all->shared)
-        all->shared = one->shared;
-    if (one->local > all->local)
-        all->local = one->local;
+    all->registers = MAX(all->registers, one->registers);
+    all->shared = MAX(all->shared, one->shared);
+    all->local = MAX(all->local, one->local);
     if (all->max_threads < 0 || (one->max_threads >= 0 && one->max_threads < all->max_threads))
         all->max_threads = one->max_threads;
 }

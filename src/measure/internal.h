@@ -114,8 +114,6 @@ int service_end(struct bench *b, int digests, struct found *out, struct err *err
 int service_flush(struct bench *b, struct err *err);
 
 /* measure/candidate.c */
-int guarded_alloc(struct bench *b, struct guarded *g, struct err *err); /* of g->bytes */
-void guarded_free(struct bench *b, struct guarded *g);
 int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err); /* the guard zones */
 /* What outputs and workspaces hold before a run, so that it shows what a kernel does not write, or reads without having written it. */
 enum poison {

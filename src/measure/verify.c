@@ -1,5 +1,6 @@
 /* Verification: a candidate must give what the reference gives, under two poisons and two inputs, on workspaces that hold anything, and
  * write nothing else. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,24 +122,23 @@ static int find_guard(struct bench *b, struct loaded *l, const char **where, str
     return rc;
 }
 
-/* Whether elements of this type are numbers of C, too. */
-static bool is_number(const struct dtype *t)
-{
-    return t->kind == DT_FLOAT && t->bytes >= 4;
-}
-
-static double number_of(const struct dtype *t, const unsigned char *p)
+/* False if elements of this type are no numbers of C. */
+static bool number_of(const struct dtype *t, const unsigned char *p, double *out)
 {
     float f = 0;
-    double d = 0;
-    memcpy(t->bytes == 4 ? (void *)&f : &d, p, (size_t)t->bytes);
-    return t->bytes == 4 ? (double)f : d;
+    if (t->kind != DT_FLOAT || t->bytes < 4)
+        return false;
+    memcpy(t->bytes == 4 ? (void *)&f : out, p, (size_t)t->bytes);
+    if (t->bytes == 4)
+        *out = (double)f;
+    return true;
 }
 
 static void print_element(char *out, size_t room, const struct dtype *t, const unsigned char *p)
 {
-    if (is_number(t)) {
-        snprintf(out, room, "%.*g", t->bytes == 4 ? 9 : 17, number_of(t, p));
+    double d;
+    if (number_of(t, p, &d)) {
+        snprintf(out, room, "%.*g", t->bytes == 4 ? 9 : 17, d);
         return;
     }
     int n = snprintf(out, room, "0x");
@@ -149,10 +149,10 @@ static void print_element(char *out, size_t room, const struct dtype *t, const u
 /* As check_close compares them, if they are numbers. */
 static bool alike(const struct dtype *t, const unsigned char *got, const unsigned char *want, double tolerance)
 {
-    if (tolerance == 0 || !is_number(t))
-        return !memcmp(got, want, (size_t)t->bytes);
-    double d = number_of(t, got) - number_of(t, want);
-    return (-tolerance <= d && d <= tolerance) || !memcmp(got, want, (size_t)t->bytes);
+    double x, y;
+    if (!memcmp(got, want, (size_t)t->bytes))
+        return true;
+    return tolerance > 0 && number_of(t, got, &x) && number_of(t, want, &y) && fabs(x - y) <= tolerance;
 }
 
 /* The first wrong element, for a person: element 17 of out is 3, not 5 (12 wrong). */

@@ -191,7 +191,7 @@ static int store_kernel(struct run *r, const struct job *job, enum tuned_role ro
         t->format = backend_find(r->dev->backend)->format;
         t->arch = r->dev->arch;
     }
-    t->rank = winner ? 0 : job->rank;
+    t->rank = job->rank;
     t->time_ns = winner ? job->known->stats.median : 0;
     t->copy_ns = winner ? r->copy_ns : 0;
     rc = winner ? store_winner(r->store, &r->target, t, err) : store_default(r->store, r->dev, r->op, r->task.row, t, err);

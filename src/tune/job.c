@@ -14,7 +14,6 @@ struct job *job_new(struct run *r, const struct config *c, int64_t index)
     }
     j->config = *c;
     j->index = index;
-    j->rank = -1;
     r->jobs[r->njobs++] = j;
     return j;
 }
@@ -77,15 +76,12 @@ struct known *known_find(const struct run *r, const char *key)
 
 struct known *known_add(struct run *r, const char *key, const struct result *result, bool of_now)
 {
-    struct known *k = known_find(r, key);
-    if (!k) {
-        k = mem_zalloc(sizeof *k);
-        if (k)
-            memcpy(k->key, key, HASH_HEX);
-        if (!k || !tsearch(k, &r->known, by_key)) {
-            mem_free(k);
-            return NULL;
-        }
+    struct known *k = known_find(r, key) ?: mem_zalloc(sizeof *k);
+    if (k)
+        memcpy(k->key, key, HASH_HEX);
+    if (!k || !tsearch(k, &r->known, by_key)) {
+        mem_free(k);
+        return NULL;
     }
     k->outcome = result->outcome;
     k->stats = result->stats;

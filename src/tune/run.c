@@ -209,7 +209,6 @@ static void tell_progress(struct run *r)
                                    r->phase == PHASE_SEARCH ? (r->first_ns || r->report->tried ? "tune" : "start") : "play-off",
                                .done = r->report->tried,
                                .total = r->limit,
-                               .seconds = seconds,
                                .rate = r->first_ns ? (double)r->report->measured / run_seconds(r->first_ns) : 0,
                                .left = -1,
                                .best_ns = r->best_ns };

@@ -40,7 +40,7 @@ struct known {
 struct job {
     struct job *next; /* in a queue */
     int64_t index;    /* in the space; -1: a default outside of it, compiled for the tables only */
-    int rank;         /* of a default compiled for the tables; -1: none */
+    int rank;         /* of a default compiled for the tables */
     struct config config;
     char key[HASH_HEX];
     struct buf source, binary, portable; /* portable: PTX, if the backend has that. Freed when no longer needed */

@@ -16,13 +16,13 @@ enum { LIMIT_CPU = 32, LIMIT_GPU = 5000 };
 
 /* What a run looks like from outside, a few times a second. */
 struct tune_progress {
-    const char *phase;    /* "start", "tune", "play-off" */
-    int64_t done, total;  /* configurations; total: what the budget and the space allow; 0: unknown */
-    double rate;          /* configurations a second so far */
-    double seconds, left; /* since the start; until the end, < 0 unknown */
-    double best_ns;       /* 0: none yet */
-    const char *best;     /* "tile TILE=32,..." or "" */
-    double best_gbs;      /* 0: unknown work */
+    const char *phase;   /* "start", "tune", "play-off" */
+    int64_t done, total; /* configurations; total: what the budget and the space allow; 0: unknown */
+    double rate;         /* configurations a second so far */
+    double left;         /* seconds until the end, < 0 unknown */
+    double best_ns;      /* 0: none yet */
+    const char *best;    /* "tile TILE=32,..." or "" */
+    double best_gbs;     /* 0: unknown work */
 };
 
 struct tune_options {

@@ -37,13 +37,6 @@ void lock_of(const struct devspec *dev)
             *p = '_';
 }
 
-static void close_file(void)
-{
-    if (own.fd >= 0)
-        close(own.fd);
-    own.fd = -1;
-}
-
 static const char *kind_of(mode_t mode)
 {
     return S_ISLNK(mode)    ? "a link"
@@ -135,16 +128,16 @@ void lock_take(struct child *c)
 {
     struct err why = { 0 };
     int rc = 0;
-    for (int i = 0; i < TRIES; i++) {
+    bool held = false;
+    for (int i = 0; !rc && !held && i < TRIES; i++) {
         rc = (own.fd < 0 ? open_file(&why) : 0) ?: wait_for_turn(c, &why);
-        if (rc || still_there())
-            break;
-        close_file();
+        held = !rc && still_there();
+        if (!held && own.fd >= 0)
+            close(own.fd);
+        own.fd = held ? own.fd : -1;
     }
-    if (!rc && own.fd < 0)
+    if (!rc && !held)
         rc = err_set(&why, ERR_IO, "%s is removed whenever it is made", own.path);
-    if (rc)
-        close_file();
     if (rc && !own.told)
         child_say(c, F_UNLOCKED, why.msg);
     own.told |= rc != 0;
