@@ -25,7 +25,7 @@ const struct row_column device_columns[] = {
     { "arch", "arch", FIELD(struct devspec, arch) },
     { "mig", FIELD(struct devspec, mig) },
     { "multiprocessors", "units", FIELD(struct devspec, multiprocessors) },
-    { "memory", "memory", FIELD(struct devspec, memory), .unit = UNIT_MEMORY },
+    { "memory", "memory", FIELD(struct devspec, memory), .unit = text_memory },
     { "driver", "driver", FIELD(struct devspec, driver) },
     { "uuid", FIELD(struct devspec, uuid) },
     { 0 },

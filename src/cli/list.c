@@ -1,4 +1,5 @@
 /* `cutune list`: the winners that are stored, all that was tried, or what applications want. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,21 +7,13 @@
 #include "cli/text.h"
 #include "export/export.h"
 
-enum { FILTERS = 3 };
-static const char *const filter_keys[FILTERS] = { "op", "dtype", "problem" };
+enum { OP, TYPES, PROBLEM, FILTERS };
 
 /* A listing as it grows. */
 struct listing {
-    const struct kind *kind;
     struct buf filter[FILTERS]; /* what is listed, as the database writes it; empty: any */
     struct rows rows;
     int64_t n;
-};
-
-struct kind {
-    const struct row_column *columns;
-    void (*title)(struct buf *out, const void *row); /* of the table that a row belongs to */
-    const char *none, *none_such, *no_database;      /* what is said of a database that has none, and if there is no database */
 };
 
 /* From --op, --shape and --dtype. */
@@ -33,38 +26,37 @@ static int filter_read(struct request *r, struct buf *filter, struct err *err)
     if (!args->op)
         return 0;
     if (is_name && !limited) { /* stored, perhaps from a script that is elsewhere */
-        buf_str(&filter[0], args->op);
+        buf_str(&filter[OP], args->op);
         return 0;
     }
     int rc = request_op(r, args->op, err) ?: request_words(r, err);
     if (rc)
         return rc;
-    buf_str(&filter[0], r->op->name);
+    buf_str(&filter[OP], r->op->name);
     if (args->dtypes.n)
-        op_row_print(&filter[1], r->op, r->rows[0]);
+        op_row_print(&filter[TYPES], r->op, r->rows[0]);
     if (args->shapes.n)
-        problem_print(&filter[2], r->op, &r->problems[0]);
+        problem_print(&filter[PROBLEM], r->op, &r->problems[0]);
     return 0;
 }
 
-static bool fits(const struct listing *l, const void *row)
+static bool fits(const struct listing *l, const char *op, const char *types, const char *problem)
 {
+    const char *const has[FILTERS] = { [OP] = op, [TYPES] = types, [PROBLEM] = problem };
     bool fit = true;
-    for (int i = 0; fit && i < FILTERS; i++) {
-        const struct row_column *c = l->kind->columns;
-        while (l->filter[i].len && (!c->key || strcmp(c->key, filter_keys[i])))
-            c++;
-        fit = !l->filter[i].len || !strcmp(column_value(c, row, NULL).s, l->filter[i].data);
-    }
+    for (int i = 0; i < FILTERS; i++)
+        fit = fit && (!l->filter[i].len || !strcmp(l->filter[i].data, has[i]));
     return fit;
 }
 
-static int add_row(struct listing *l, const void *row)
+/* The title is that of the table which the row belongs to. */
+static int __attribute__((format(printf, 3, 4))) add_row(struct listing *l, const void *row, const char *title_fmt, ...)
 {
     struct buf title = { 0 };
-    if (!fits(l, row))
-        return 0;
-    l->kind->title(&title, row);
+    va_list args;
+    va_start(args, title_fmt);
+    buf_vfmt(&title, title_fmt, args);
+    va_end(args);
     rows_add(&l->rows, buf_text(&title), row);
     buf_free(&title);
     l->n++;
@@ -73,26 +65,13 @@ static int add_row(struct listing *l, const void *row)
 
 /* ---------------------------------------------------------------------------------------------------------------- winners */
 
-static void winner_title(struct buf *out, const void *row)
-{
-    const struct listed *w = row;
-    buf_fmt(out, "%s: %s (%s)", w->backend, w->device, w->arch);
-}
-
 static int add_winner(void *listing, const struct listed *w)
 {
-    return add_row(listing, w);
+    bool fit = fits(listing, w->op, w->types, w->problem);
+    return fit ? add_row(listing, w, "%s: %s (%s)", w->backend, w->device, w->arch) : 0;
 }
-
-static const struct kind winners = { winner_columns, winner_title, "nothing is tuned yet in %s: cutune run --op NAME",
-                                     "no such result in %s: cutune run --op NAME", "nothing is tuned yet: cutune run --op NAME" };
 
 /* ---------------------------------------------------------------------------------------------------------------- measurements */
-
-static json_t *config_json(const void *row)
-{
-    return json_stored(((const struct tried *)row)->json);
-}
 
 static void outcome(struct buf *out, const void *row)
 {
@@ -115,9 +94,9 @@ static const struct row_column tried_columns[] = {
     { "problem", FIELD(struct tried, problem) },
     { "cache", FIELD(struct tried, cache) },
     { "variant", FIELD(struct tried, variant) },
-    { "config", .json = config_json },
+    { "config", JSON(struct tried, json, json_stored) },
     { "outcome", "outcome", .text = outcome },
-    { .head = "time", FIELD(struct tried, time_ns), .unit = UNIT_NS },
+    { .head = "time", FIELD(struct tried, time_ns), .unit = text_time },
     { .head = "configuration", .text = configuration },
     { "reason", "reason", FIELD(struct tried, reason) },
     { "time_ns", FIELD(struct tried, time_ns) },
@@ -125,21 +104,13 @@ static const struct row_column tried_columns[] = {
     { 0 },
 };
 
-static void tried_title(struct buf *out, const void *row)
-{
-    const struct tried *t = row;
-    buf_fmt(out, "%s %s %s on %s: %s (%s)%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
-            strcmp(t->cache, "warm") == 0 ? ", warm" : "", t->stale ? ", stale" : "");
-}
-
 static int add_tried(void *listing, const struct tried *t)
 {
-    return add_row(listing, t);
+    bool fit = fits(listing, t->op, t->types, t->problem);
+    return fit ? add_row(listing, t, "%s %s %s on %s: %s (%s)%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
+                         !strcmp(t->cache, "warm") ? ", warm" : "", t->stale ? ", stale" : "")
+               : 0;
 }
-
-static const struct kind measurements = { tried_columns, tried_title, "no such measurement in %s: `cutune run` makes them",
-                                          "no such measurement in %s: `cutune run` makes them",
-                                          "nothing is tuned yet: cutune run --op NAME" };
 
 /* ---------------------------------------------------------------------------------------------------------------- wanted */
 
@@ -157,36 +128,30 @@ static const struct row_column wanted_columns[] = {
     { "dtype", "types", FIELD(struct wanted_problem, types) },
     { "problem", "problem", FIELD(struct wanted_problem, sizes) },
     { "count", "count", FIELD(struct wanted_problem, count) },
-    { "time_ns", "time", FIELD(struct wanted_problem, time_ns), .unit = UNIT_NS },
-    { "total_ns", "in all", .number = total_ns, .unit = UNIT_NS },
+    { "time_ns", "time", FIELD(struct wanted_problem, time_ns), .unit = text_time },
+    { "total_ns", "in all", .number = total_ns, .unit = text_time },
     { "last", FIELD(struct wanted_problem, last) },
     { 0 },
 };
 
-static void wanted_title(struct buf *out, const void *row)
-{
-    const struct devspec *d = &((const struct wanted_problem *)row)->dev;
-    buf_fmt(out, "%s: %s (%s%s%s)", d->backend, d->name, d->arch, *d->mig ? ", " : "", d->mig);
-}
-
 static int add_wanted(void *listing, const struct wanted_problem *w)
 {
-    return add_row(listing, w);
+    const struct devspec *d = &w->dev;
+    bool fit = fits(listing, w->op, w->types, w->sizes);
+    return fit ? add_row(listing, w, "%s: %s (%s%s%s)", d->backend, d->name, d->arch, *d->mig ? ", " : "", d->mig) : 0;
 }
-
-static const struct kind wanted = { wanted_columns, wanted_title, "nothing is wanted in %s", "nothing of that is wanted in %s",
-                                    "nothing is wanted" };
 
 /* ---------------------------------------------------------------------------------------------------------------- the command */
 
-static void say_none(const struct listing *l, const struct store *store)
-{
-    const struct kind *k = l->kind;
-    if (!store)
-        text_line("%s", k->no_database);
-    else
-        text_line(l->filter[0].len ? k->none_such : k->none, store_path(store));
-}
+/* What is said if there is none: in a database, of what was asked for, or for lack of a database. */
+static const struct kind {
+    const struct row_column *columns;
+    const char *none, *none_such, *no_database;
+} winners = { winner_columns, "nothing is tuned yet in %s: cutune run --op NAME", "no such result in %s: cutune run --op NAME",
+              "nothing is tuned yet: cutune run --op NAME" },
+  measurements = { tried_columns, "no such measurement in %s: `cutune run` makes them",
+                   "no such measurement in %s: `cutune run` makes them", "nothing is tuned yet: cutune run --op NAME" },
+  wanted = { wanted_columns, "nothing is wanted in %s", "nothing of that is wanted in %s", "nothing is wanted" };
 
 static int list(struct request *r, struct err *err)
 {
@@ -194,16 +159,18 @@ static int list(struct request *r, struct err *err)
     if (args->measurements && args->wanted)
         return err_set(err, ERR_USAGE, "--measurements and --wanted: one of them at a time");
     const struct kind *kind = args->measurements ? &measurements : args->wanted ? &wanted : &winners;
-    struct listing l = { .kind = kind, .rows = rows_of(kind->columns, args->json) };
+    struct listing l = { .rows = rows_of(kind->columns, args->json) };
     int rc = filter_read(r, l.filter, err) ?: request_read(r, err);
     if (!rc && r->store)
         rc = args->measurements ? store_each_tried(r->store, add_tried, &l, err)
              : args->wanted     ? store_each_wanted(r->store, NULL, add_wanted, &l, err)
                                 : store_each_winner(r->store, add_winner, &l, err);
-    if (!rc && !l.n && !args->json)
-        say_none(&l, r->store);
-    else
+    if (rc || l.n || args->json)
         rc = rows_end(&l.rows, rc, err);
+    else if (!r->store)
+        text_line("%s", kind->no_database);
+    else
+        text_line(l.filter[OP].len ? kind->none_such : kind->none, store_path(r->store));
     for (int i = 0; i < FILTERS; i++)
         buf_free(&l.filter[i]);
     return request_damage(r, rc);

@@ -147,8 +147,8 @@ static const char *why_nothing(const struct tune_report *report, const struct tu
     return over ? "the budget ended before anything was tried" : "the strategy gave nothing to try";
 }
 
-/* Returns what tune_run does; a failure is told. *found_one is false if nothing was right, which is told, too. */
-static int run_problem(struct tuning *t, struct finding *f, bool *found_one)
+/* Returns what tune_run does, or FAILED if nothing was right; both are told. */
+static int run_problem(struct tuning *t, struct finding *f)
 {
     struct request *r = t->request;
     struct tune_report *report = &f->report;
@@ -161,15 +161,16 @@ static int run_problem(struct tuning *t, struct finding *f, bool *found_one)
     t->tune.note = quiet ? NULL : progress_note;
     t->tune.arg = &progress;
     int rc = bench_fits(f->op, &f->problem, f->row, &r->dev, &err)
-                 ?: tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
+        ?: tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
     bool won = !rc && report->best.config.variant >= 0;
     if (won && !report->interrupted)
         rc = want_no_more(r, f, &err);
     if (!quiet)
         progress_end(&progress, rc ? NULL : report);
-    *found_one = !rc && (won || report->interrupted);
-    if (!*found_one)
-        complain("%s: %s", progress.title, rc ? err.msg : why_nothing(report, &t->tune));
+    if (rc)
+        complain("%s: %s", progress.title, err.msg);
+    else if (!won && !report->interrupted)
+        rc = complain("%s: %s", progress.title, why_nothing(report, &t->tune));
     buf_free(&title);
     return rc;
 }
@@ -179,11 +180,10 @@ static int tune_all(struct tuning *t)
 {
     int failed = 0, rc = 0, tuned = 0;
     for (int i = 0; i < t->n && !run_stop && rc != ERR_IO; i++) { /* the database or the machine fails them all */
-        bool found_one;
-        rc = run_problem(t, &t->found[i], &found_one);
-        if (!found_one)
+        rc = run_problem(t, &t->found[i]);
+        if (rc)
             failed = FAILED;
-        if (!rc)
+        if (rc >= 0)
             t->found[tuned++] = t->found[i];
     }
     t->n = tuned;

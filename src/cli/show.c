@@ -103,9 +103,9 @@ struct kernel_row {
 static const struct row_column columns[] = {
     { "kernel", "kernel", FIELD(struct kernel_row, kernel) },
     { "registers", "registers", FIELD(struct kernel_row, r.registers) },
-    { "shared_bytes", "shared", FIELD(struct kernel_row, r.shared), .unit = UNIT_BYTES },
-    { "dynamic_shared_bytes", "dynamic", FIELD(struct kernel_row, dynamic), .unit = UNIT_BYTES },
-    { "local_bytes", "local", FIELD(struct kernel_row, r.local), .unit = UNIT_BYTES },
+    { "shared_bytes", "shared", FIELD(struct kernel_row, r.shared), .unit = text_bytes },
+    { "dynamic_shared_bytes", "dynamic", FIELD(struct kernel_row, dynamic), .unit = text_bytes },
+    { "local_bytes", "local", FIELD(struct kernel_row, r.local), .unit = text_bytes },
     { "max_threads", "threads at most", FIELD(struct kernel_row, r.max_threads) },
     { 0 },
 };

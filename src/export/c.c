@@ -1,5 +1,6 @@
 /* One C file of the library's own sources, as the build has joined them (cmake/join.cmake), and the rows of a database as initializers
  * of the structs of embedded/embedded.h. So a look-up and a launch are the same code there and here. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -83,14 +84,31 @@ static void put_members(struct buf *out, const struct row_column *m, const void 
     }
 }
 
-/* A row of an array of the struct. */
-static int put_row(struct buf *out, const struct row_column *members, const void *row, int *n, struct err *err)
+/* An array as it grows. */
+struct c_array {
+    struct buf rows;
+    int n;
+};
+
+static int put_row(struct c_array *a, const struct row_column *members, const void *row, struct err *err)
 {
-    buf_str(out, "    {");
-    put_members(out, members, row);
-    buf_str(out, " },\n");
-    ++*n;
-    return buf_check(out, err);
+    buf_str(&a->rows, "    {");
+    put_members(&a->rows, members, row);
+    buf_str(&a->rows, " },\n");
+    a->n++;
+    return buf_check(&a->rows, err);
+}
+
+/* Writes it with these rows, or one empty row; then it is empty. */
+static void put_array(struct buf *out, const char *type, const char *name, struct c_array *a)
+{
+    buf_fmt(out, "\nenum { n%s = %d };\nstatic const struct %s %s[%d]", name, a->n, type, name, a->n ? a->n : 1);
+    if (a->n)
+        buf_fmt(out, " = {\n%s}", buf_text(&a->rows));
+    buf_str(out, ";\n");
+    out->failed = out->failed || a->rows.failed;
+    buf_free(&a->rows);
+    a->n = 0;
 }
 
 /* ---- what is gathered */
@@ -99,19 +117,18 @@ struct exporting {
     struct store *store;
     const struct c_choice *choice;
     struct err *err;
-    struct buf head, arrays; /* lines on what there is; arrays that are complete */
-    struct buf ops, listed;  /* rows of these two arrays */
-    int nops, nlisted;
+    struct buf head, done; /* lines on what there is; arrays that are complete */
+    struct c_array ops, listed;
     bool any_default;
     unsigned backends;       /* a bit for each that has a device that is chosen, by backend_at */
     char (*codes)[HASH_HEX]; /* pieces of code that are written: each once, however many kernels have it */
     int ncodes;
     /* Of one op: */
     const struct op *op;
-    int nwinners, ndefaults, ntimes, ndevices;
-    int64_t *devices; /* of winners that are chosen */
-    struct buf kernels, times;
-    const struct winner *its_default; /* what is known of the defaults that are read */
+    struct c_array kernels, times;
+    int nwinners, ndevices;
+    int64_t *devices;          /* of winners that are chosen */
+    struct winner its_default; /* what is known of the defaults that are read */
 };
 
 static bool op_chosen(const struct exporting *r, const char *op)
@@ -158,9 +175,9 @@ static void put_code(struct exporting *r, struct buf *row, const char *member, c
         return;
     }
     memcpy(r->codes[r->ncodes++], hash, sizeof hash);
-    buf_fmt(&r->arrays, "\nstatic const char code_%s[%zu] =\n", hash, n + 1);
-    put_bytes(&r->arrays, bytes, n);
-    buf_str(&r->arrays, ";\n");
+    buf_fmt(&r->done, "\nstatic const char code_%s[%zu] =\n", hash, n + 1);
+    put_bytes(&r->done, bytes, n);
+    buf_str(&r->done, ";\n");
 }
 
 /* The code that is of use without a compiler. A backend without a portable form has none to bring: its driver compiles the source. */
@@ -176,23 +193,26 @@ static void put_codes(struct exporting *r, struct buf *row, const struct tuned *
 }
 
 /* An op's bytes, at the end of a row. */
-static void put_form(struct buf *row, const struct buf *op)
+static void put_form(struct buf *row, void (*put)(struct buf *out, const struct op *op), const struct op *op)
 {
-    buf_fmt(row, " .op_bytes = %zu, .op =\n", op->len);
-    put_bytes(row, op->data, op->len);
+    struct buf form = { 0 };
+    put(&form, op);
+    buf_fmt(row, " .op_bytes = %zu, .op =\n", form.len);
+    put_bytes(row, form.data, form.len);
     buf_str(row, " },\n");
-    row->failed = row->failed || op->failed;
+    row->failed = row->failed || form.failed;
+    buf_free(&form);
 }
 
 static int put_kernel(struct exporting *r, const struct winner *w, struct tuned *k)
 {
-    struct buf op = { 0 }, *row = &r->kernels;
+    struct buf *row = &r->kernels.rows;
     struct err why = { 0 };
     int rc = kernel_join(k->op, r->op, &why);
     if (rc)
         return row_end(r, rc, &why);
-    op_put(&op, k->op);
-    *(k->role == TUNED_WINNER ? &r->nwinners : &r->ndefaults) += 1;
+    r->kernels.n++;
+    r->nwinners += k->role == TUNED_WINNER;
     buf_str(row, "    { .row = {");
     put_members(row, winner_members, w);
     buf_str(row, "\n     .dev = {");
@@ -201,8 +221,7 @@ static int put_kernel(struct exporting *r, const struct winner *w, struct tuned 
     put_members(row, tuned_members, k);
     put_codes(r, row, k, backend_find(w->dev.backend));
     buf_str(row, " },\n    ");
-    put_form(row, &op);
-    buf_free(&op);
+    put_form(row, op_put, k->op);
     return buf_check(row, r->err);
 }
 
@@ -227,11 +246,10 @@ static int take_winner(void *arg, const struct winner *w)
 static int take_default(void *arg, struct tuned *k)
 {
     struct exporting *r = arg;
-    struct winner w = *r->its_default;
-    w.variant = k->variant;
-    w.json = k->json;
-    w.time_ns = k->time_ns;
-    int rc = put_kernel(r, &w, k);
+    r->its_default.variant = k->variant;
+    r->its_default.json = k->json;
+    r->its_default.time_ns = k->time_ns;
+    int rc = put_kernel(r, &r->its_default, k);
     tuned_free(k);
     return rc;
 }
@@ -242,68 +260,46 @@ static int take_time(void *arg, const struct timed *t)
     int i = 0;
     while (i < r->ndevices && r->devices[i] != t->device)
         i++;
-    return i < r->ndevices ? put_row(&r->times, timed_members, t, &r->ntimes, r->err) : 0;
+    return i < r->ndevices ? put_row(&r->times, timed_members, t, r->err) : 0;
 }
 
 /* ---- ops */
 
-static int read_defaults_of(struct exporting *r, const struct backend *b, int row)
-{
-    struct buf types = { 0 };
-    struct winner w = { 0 };
-    op_row_print(&types, r->op, row);
-    w.types = buf_text(&types);
-    snprintf(w.dev.backend, sizeof w.dev.backend, "%s", b->name);
-    r->its_default = &w;
-    int rc =
-        types.failed ? err_nomem(r->err) : store_each_default(r->store, b->name, r->op->name, w.types, take_default, r, r->err);
-    buf_free(&types);
-    return rc;
-}
-
 /* A device's defaults are its backend's. */
 static int read_defaults(struct exporting *r)
 {
+    const char *device = r->choice->device;
     const struct backend *b;
     int rc = 0;
     for (int i = 0; !rc && (b = backend_at(i)); i++) {
-        const char *device = r->choice->device;
         bool chosen = !device || !strcmp(device, b->name) || r->backends >> i & 1;
-        for (int row = 0; chosen && !rc && row < r->op->nrows; row++)
-            rc = read_defaults_of(r, b, row);
+        for (int row = 0; chosen && !rc && row < r->op->nrows; row++) {
+            struct buf types = { 0 };
+            op_row_print(&types, r->op, row);
+            r->its_default = (struct winner){ .types = buf_text(&types) };
+            snprintf(r->its_default.dev.backend, sizeof r->its_default.dev.backend, "%s", b->name);
+            rc = buf_check(&types, r->err)
+                     ?: store_each_default(r->store, b->name, r->op->name, types.data, take_default, r, r->err);
+            buf_free(&types);
+        }
     }
     return rc;
-}
-
-/* An array with these rows, or one empty row; frees them. */
-static void put_array(struct buf *out, const char *type, const char *name, int n, struct buf *rows)
-{
-    buf_fmt(out, "\nenum { n%s = %d };\nstatic const struct %s %s[%d]", name, n, type, name, n ? n : 1);
-    if (n) {
-        buf_str(out, " = {\n");
-        buf_put(out, rows->data, rows->len);
-        buf_str(out, "}");
-    }
-    buf_str(out, ";\n");
-    out->failed = out->failed || rows->failed;
-    buf_free(rows);
 }
 
 static void put_op(struct exporting *r)
 {
-    struct buf op = { 0 };
     char kernels[32], times[32];
-    interface_put(&op, r->op);
-    buf_fmt(&r->head, " * %s: %d winners, %d defaults\n", r->op->name, r->nwinners, r->ndefaults);
-    snprintf(kernels, sizeof kernels, "kernels_%d", r->nops);
-    snprintf(times, sizeof times, "times_%d", r->nops);
-    put_array(&r->arrays, "embedded_kernel", kernels, r->nwinners + r->ndefaults, &r->kernels);
-    put_array(&r->arrays, "timed", times, r->ntimes, &r->times);
-    buf_fmt(&r->ops, "    { .name = \"%s\", .nkernels = n%s, .kernels = %s, .ntimes = n%s, .times = %s,\n    ", r->op->name,
+    int ndefaults = r->kernels.n - r->nwinners;
+    r->any_default = r->any_default || ndefaults;
+    buf_fmt(&r->head, " * %s: %d winners, %d defaults\n", r->op->name, r->nwinners, ndefaults);
+    snprintf(kernels, sizeof kernels, "kernels_%d", r->ops.n);
+    snprintf(times, sizeof times, "times_%d", r->ops.n);
+    put_array(&r->done, "embedded_kernel", kernels, &r->kernels);
+    put_array(&r->done, "timed", times, &r->times);
+    buf_fmt(&r->ops.rows, "    { .name = \"%s\", .nkernels = n%s, .kernels = %s, .ntimes = n%s, .times = %s,\n    ", r->op->name,
             kernels, kernels, times, times);
-    put_form(&r->ops, &op);
-    buf_free(&op);
-    r->nops++;
+    put_form(&r->ops.rows, interface_put, r->op);
+    r->ops.n++;
 }
 
 static int take_op(void *arg, const char *name)
@@ -317,14 +313,13 @@ static int take_op(void *arg, const char *name)
     if (rc)
         return row_end(r, rc, &why);
     r->op = op;
-    r->nwinners = r->ntimes = r->ndefaults = r->ndevices = 0;
+    r->nwinners = r->ndevices = 0;
     rc = store_each_winner_of(r->store, name, take_winner, r, r->err);
     if (!rc && r->nwinners)
         rc = store_each_time(r->store, name, take_time, r, r->err);
     rc = rc ?: read_defaults(r);
     if (!rc)
         put_op(r);
-    r->any_default = r->any_default || r->ndefaults;
     op_free(op);
     return rc;
 }
@@ -340,7 +335,7 @@ static int take_listed(void *arg, const struct listed *l)
     for (int i = 0; (b = backend_at(i)); i++)
         if (!strcmp(b->name, l->backend))
             r->backends |= 1u << i;
-    return put_row(&r->listed, listed_members, l, &r->nlisted, r->err);
+    return put_row(&r->listed, listed_members, l, r->err);
 }
 
 static int check_ops(const struct exporting *r)
@@ -360,7 +355,7 @@ static int check_ops(const struct exporting *r)
 static int read_all(struct exporting *r)
 {
     int rc = check_ops(r) ?: store_each_winner(r->store, take_listed, r, r->err) ?: store_each_op(r->store, take_op, r, r->err);
-    if (!rc && r->choice->device && !r->nlisted && !r->any_default)
+    if (!rc && r->choice->device && !r->listed.n && !r->any_default)
         rc = err_set(r->err, ERR_NOTFOUND,
                      "%s: nothing is tuned on '%s': name a device, an architecture or a backend of `cutune list`",
                      store_path(r->store), r->choice->device);
@@ -394,19 +389,15 @@ int c_export(struct store *s, const struct c_choice *choice, struct buf *out, st
 {
     struct exporting r = { .store = s, .choice = choice, .err = err };
     int rc = store_begin(s, false, err) ?: store_end(s, read_all(&r), err);
-    put_array(&r.arrays, "embedded_op", "embedded_ops", r.nops, &r.ops);
-    put_array(&r.arrays, "listed", "embedded_listed", r.nlisted, &r.listed);
-    const char *const parts[] = { head_begin, buf_text(&r.head), head_end, library_headers };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        buf_str(out, parts[i]);
-    buf_put(out, r.arrays.data, r.arrays.len);
-    buf_str(out, library_sources);
-    buf_str(out, end);
-    out->failed = out->failed || r.head.failed || r.arrays.failed;
+    put_array(&r.done, "embedded_op", "embedded_ops", &r.ops);
+    put_array(&r.done, "listed", "embedded_listed", &r.listed);
+    buf_fmt(out, "%s%s%s%s%s%s%s", head_begin, buf_text(&r.head), head_end, library_headers, buf_text(&r.done), library_sources,
+            end);
+    out->failed = out->failed || r.head.failed || r.done.failed;
     buf_free(&r.head);
-    buf_free(&r.arrays);
-    buf_free(&r.kernels);
-    buf_free(&r.times);
+    buf_free(&r.done);
+    buf_free(&r.kernels.rows);
+    buf_free(&r.times.rows);
     mem_free(r.codes);
     mem_free(r.devices);
     return rc || !out->failed ? rc : err_nomem(err);

@@ -1,6 +1,5 @@
 #include "export/columns.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 static struct val ratio(double v, double over)
@@ -41,15 +40,24 @@ struct val column_value(const struct row_column *c, const void *row, struct buf 
     return val_str(buf_text(text));
 }
 
+static json_t *column_json(const struct row_column *c, const void *row)
+{
+    struct buf text = { 0 };
+    if (c->json)
+        return c->json(row);
+    if (c->parse)
+        return c->parse(*(const char *const *)((const char *)row + c->parsed));
+    json_t *value = json_value(column_value(c, row, &text));
+    buf_free(&text);
+    return value;
+}
+
 json_t *columns_json(const struct row_column *columns, unsigned in, const void *row)
 {
     json_t *object = json_object();
-    for (const struct row_column *c = columns; c->key || c->head; c++) {
-        struct buf text = { 0 };
+    for (const struct row_column *c = columns; c->key || c->head; c++)
         if (column_is_in(c, in))
-            object = json_with(object, c->key, c->json ? c->json(row) : json_value(column_value(c, row, &text)));
-        buf_free(&text);
-    }
+            object = json_with(object, c->key, column_json(c, row));
     return object;
 }
 
@@ -61,44 +69,23 @@ static void print_words(struct buf *out, json_t *array)
     json_decref(array);
 }
 
-static void print_number(struct buf *out, const struct row_column *c, struct val v)
-{
-    double number = v.type == VAL_INT ? (double)v.i : v.f;
-    switch (c->unit) {
-    case UNIT_NS:
-        buf_str(out, text_time(number));
-        break;
-    case UNIT_MEMORY:
-        buf_str(out, text_bytes(number));
-        break;
-    case UNIT_BYTES:
-        buf_fmt(out, "%" PRId64 " B", v.i);
-        break;
-    case UNIT_SHARE:
-        buf_fmt(out, "%.0f%%", 100 * number);
-        break;
-    case UNIT_NONE:
-        val_print(out, v);
-    }
-}
-
 void column_text(struct buf *out, const struct row_column *c, const void *row)
 {
-    struct buf text = { 0 };
-    if (c->text)
+    if (c->text) {
         c->text(out, row);
-    else if (c->json && !c->field)
-        print_words(out, c->json(row));
-    else {
-        struct val v = column_value(c, row, &text);
-        if (v.type == VAL_INT || v.type == VAL_FLOAT)
-            print_number(out, c, v);
-        else if (v.type != VAL_NIL)
-            val_print(out, v);
-        else if (c->field == FIELD_INT || c->field == FIELD_INT64)
-            buf_str(out, "unknown");
+        return;
     }
-    buf_free(&text);
+    if (c->json && !c->field) {
+        print_words(out, c->json(row));
+        return;
+    }
+    struct val v = column_value(c, row, NULL);
+    if (v.type == VAL_NIL)
+        buf_str(out, c->field == FIELD_INT || c->field == FIELD_INT64 ? "unknown" : "");
+    else if (c->unit)
+        buf_str(out, c->unit(v.type == VAL_INT ? (double)v.i : v.f));
+    else
+        val_print(out, v);
 }
 
 bool column_is_right(const struct row_column *c)

@@ -11,7 +11,9 @@
 
 /* "4.92 ms", three digits that matter. A text is overwritten by the fourth call after. */
 const char *text_time(double ns);
-const char *text_bytes(double bytes); /* "7.8 GiB" */
+const char *text_memory(double bytes); /* "7.8 GiB" */
+const char *text_bytes(double bytes);  /* "48 B" */
+const char *text_share(double share);  /* "97%" */
 /* "42.9 GB/s"; if the bytes are not known "1234 GFLOP/s"; "" if neither is. */
 const char *text_speed(double gb_per_s, double gflop_per_s);
 
@@ -44,9 +46,8 @@ enum field { FIELD_NONE, FIELD_TEXT, FIELD_CHARS, FIELD_INT, FIELD_INT64, FIELD_
     double: FIELD_REAL,                                                                                                            \
     bool: FIELD_BOOL),                                                                                                             \
     .at = offsetof(row, member)
-#define OVER(row, member) .over = offsetof(row, member)
-
-enum unit { UNIT_NONE, UNIT_NS, UNIT_MEMORY, UNIT_BYTES, UNIT_SHARE }; /* for people: "4.92 ms", "7.8 GiB", "48 B", "97%" */
+#define OVER(row, member)      .over = offsetof(row, member)
+#define JSON(row, member, how) .parse = how, .parsed = offsetof(row, member)
 
 /* Its value is that of a field, or of the first function that is there. */
 struct row_column {
@@ -54,14 +55,15 @@ struct row_column {
     const char *head; /* above it in a table for people; null: it is in none */
     enum field field;
     size_t at;
-    size_t
-        over; /* a real field over this one, not the row's first: unknown if that is, or if there is no number for it; 0: as it is */
-    double (*number)(const void *row);              /* not above 0: unknown */
+    size_t over;                       /* a real field over this one, unknown if that is; not the row's first; 0: as it is */
+    double (*number)(const void *row); /* not above 0: unknown */
     void (*text)(struct buf *out, const void *row); /* beside a field: what people see */
-    json_t *(*json)(const void *row);               /* beside a field: what JSON has. People see an array as its words */
-    enum unit unit;
-    bool right;  /* aligned to the right; numbers are anyway */
-    unsigned in; /* the forms that have it, of those of JSON and CSV; 0: all */
+    json_t *(*parse)(const char *text);             /* beside a field: JSON has what this makes of the text that is */
+    size_t parsed;                                  /* this member, or */
+    json_t *(*json)(const void *row);               /* what this makes of the row. People see an array as its words */
+    const char *(*unit)(double number);             /* what people see of a number; null: its digits */
+    bool right;                                     /* aligned to the right; numbers are anyway */
+    unsigned in;                                    /* the forms that have it, of those of JSON and CSV; 0: all */
 };
 enum { IN_LIST = 1, IN_EXPORT = 2 }; /* what cutune's commands print; the export */
 

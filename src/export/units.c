@@ -1,15 +1,16 @@
-#include "export/columns.h"
-
 #include <stdio.h>
+
+#include "export/columns.h"
 
 enum { TEXTS = 4, TEXT_BYTES = 32 };
 
 /* One of a few texts in turn, so that a line may have several. */
-static char *next_text(void)
+static const char *with_unit(int decimals, double value, const char *unit)
 {
     static char texts[TEXTS][TEXT_BYTES];
     static int next;
     next = (next + 1) % TEXTS;
+    snprintf(texts[next], TEXT_BYTES, "%.*f%s", decimals, value, unit);
     return texts[next];
 }
 
@@ -18,28 +19,35 @@ static const char *scaled(double value, double step, const char *const *units, i
     int i = 0;
     for (; i < n - 1 && value >= 0.9995 * step; i++)
         value /= step;
-    char *text = next_text();
-    int decimals = value < 0.9995 ? 3 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    snprintf(text, TEXT_BYTES, "%.*f %s", decimals, value, units[i]);
-    return text;
+    return with_unit(value < 0.9995 ? 3 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[i]);
 }
 
 const char *text_time(double ns)
 {
-    static const char *const units[] = { "ns", "us", "ms", "s" };
+    static const char *const units[] = { " ns", " us", " ms", " s" };
     return scaled(ns, 1000, units, 4);
+}
+
+const char *text_memory(double bytes)
+{
+    static const char *const units[] = { " B", " KiB", " MiB", " GiB", " TiB" };
+    return scaled(bytes, 1024, units, 5);
 }
 
 const char *text_bytes(double bytes)
 {
-    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-    return scaled(bytes, 1024, units, 5);
+    return with_unit(0, bytes, " B");
+}
+
+const char *text_share(double share)
+{
+    return with_unit(0, 100 * share, "%");
 }
 
 const char *text_speed(double gb_per_s, double gflop_per_s)
 {
     const double balance = 16; /* operations a byte, from which on arithmetic says more than memory does */
     if (gb_per_s > 0 && gflop_per_s < balance * gb_per_s)
-        return scaled(gb_per_s, 0, (const char *const[]){ "GB/s" }, 1);
-    return gflop_per_s > 0 ? scaled(gflop_per_s, 0, (const char *const[]){ "GFLOP/s" }, 1) : "";
+        return scaled(gb_per_s, 0, (const char *const[]){ " GB/s" }, 1);
+    return gflop_per_s > 0 ? scaled(gflop_per_s, 0, (const char *const[]){ " GFLOP/s" }, 1) : "";
 }

@@ -45,16 +45,6 @@ static void state(struct buf *out, const void *row)
     buf_fmt(out, "%s%s%s", warm ? "warm" : "", warm && *changed ? ", " : "", changed);
 }
 
-static json_t *config_json(const void *row)
-{
-    return json_stored(((const struct listed *)row)->json);
-}
-
-static json_t *problem_json(const void *row)
-{
-    return json_sizes(((const struct listed *)row)->problem);
-}
-
 const struct row_column winner_columns[] = {
     { "backend", FIELD(struct listed, backend), .in = IN_LIST },
     { "device", FIELD(struct listed, device) },
@@ -64,17 +54,17 @@ const struct row_column winner_columns[] = {
     { "op", "op", FIELD(struct listed, op) },
     { "dtype", "types", FIELD(struct listed, types) },
     { "problem", "problem", FIELD(struct listed, problem), .in = IN_LIST },
-    { "problem", FIELD(struct listed, problem), .json = problem_json, .in = IN_EXPORT },
+    { "problem", FIELD(struct listed, problem), JSON(struct listed, problem, json_sizes), .in = IN_EXPORT },
     { "cache", FIELD(struct listed, cache) },
     { "variant", FIELD(struct listed, variant) },
-    { "config", FIELD(struct listed, config), .json = config_json },
-    { "time_ns", "time", FIELD(struct listed, time_ns), .unit = UNIT_NS },
+    { "config", FIELD(struct listed, config), JSON(struct listed, json, json_stored) },
+    { "time_ns", "time", FIELD(struct listed, time_ns), .unit = text_time },
     { "gb_per_s", FIELD(struct listed, bytes), OVER(struct listed, time_ns) },
     { "gflop_per_s", FIELD(struct listed, flops), OVER(struct listed, time_ns), .in = IN_EXPORT },
     { "copy_share", FIELD(struct listed, copy_ns), OVER(struct listed, time_ns), .in = IN_EXPORT },
     { "copy_gb_per_s", FIELD(struct listed, bytes), OVER(struct listed, copy_ns), .in = IN_LIST },
     { .head = "speed", .text = speed, .right = true },
-    { .head = "of copy", .number = copy_share, .unit = UNIT_SHARE },
+    { .head = "of copy", .number = copy_share, .unit = text_share },
     { "samples", FIELD(struct listed, samples), .in = IN_EXPORT },
     { "measured", FIELD(struct listed, measured) },
     { "ok", FIELD(struct listed, ok) },
@@ -90,20 +80,18 @@ const struct row_column winner_columns[] = {
 
 struct row_writer {
     struct buf *out;
+    bool json;
     int n;
     struct err *err;
 };
 
-static int csv_row(void *arg, const struct listed *l)
-{
-    const struct row_writer *w = arg;
-    columns_csv(w->out, winner_columns, IN_EXPORT, l);
-    return 0;
-}
-
-static int json_row(void *arg, const struct listed *l)
+static int write_row(void *arg, const struct listed *l)
 {
     struct row_writer *w = arg;
+    if (!w->json) {
+        columns_csv(w->out, winner_columns, IN_EXPORT, l);
+        return 0;
+    }
     json_t *row = columns_json(winner_columns, IN_EXPORT, l);
     char *text = row ? json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(row);
@@ -117,15 +105,15 @@ static int json_row(void *arg, const struct listed *l)
 int export_rows(struct store *s, const char *format, struct buf *out, struct err *err)
 {
     bool json = !strcmp(format, "json");
-    struct row_writer w = { .out = out, .err = err };
-    if (!json && strcmp(format, "csv") != 0)
+    struct row_writer w = { .out = out, .json = json, .err = err };
+    if (!json && strcmp(format, "csv"))
         return err_set(err, ERR_INVALID, "format %.40s is not known: json or csv", format);
     if (json)
         buf_fmt(out, "{\"cutune\":\"%s\",\"winners\":[", CUTUNE_VERSION);
     else
         columns_csv(out, winner_columns, IN_EXPORT, NULL);
-    int rc = store_each_winner(s, json ? json_row : csv_row, &w, err);
+    int rc = store_each_winner(s, write_row, &w, err);
     if (json)
         buf_str(out, "\n]}\n");
-    return !rc && out->failed ? err_nomem(err) : rc;
+    return rc ?: buf_check(out, err);
 }
