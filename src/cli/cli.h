@@ -53,45 +53,25 @@ enum { KEY_WORD = 0x10000, KEY_FLAG = 0x20000, KEY_ONCE = 0x30000, KEY_EACH = 0x
 #define ONCE(member) (KEY_ONCE + (int)offsetof(struct args, member)) /* struct words, but a second one is an error */
 #define EACH(member) (KEY_EACH + (int)offsetof(struct args, member)) /* struct words */
 
-/* A command's options: OPTIONS(OPT_OP, OPT_SHAPE("..."), { ... }). -h is the short form of --help that people try. */
+/* A command's options: OPTIONS({ OPT_OP }, { OPT_SHAPE("...") }, ...) */
 #define OPTIONS(...)                                                                                                               \
     (const struct argp_option[])                                                                                                   \
     {                                                                                                                              \
-        __VA_ARGS__, { NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },                                                                  \
+        __VA_ARGS__, { OPT_HELP },                                                                                                 \
         {                                                                                                                          \
             0                                                                                                                      \
         }                                                                                                                          \
     }
-#define OPT_OP                                                                                                                     \
-    {                                                                                                                              \
-        "op", WORD(op), "NAME|FILE.lua", 0, "The op: a name that `cutune ops` lists, or a script", 0                               \
-    }
-#define OPT_SHAPE(text)                                                                                                            \
-    {                                                                                                                              \
-        "shape", ONCE(shapes), "m=1111,n=113", 0, text, 0                                                                          \
-    }
-#define OPT_DTYPE(text)                                                                                                            \
-    {                                                                                                                              \
-        "dtype", ONCE(dtypes), "i32|T=f16,...", 0, text, 0                                                                         \
-    }
-#define OPT_OUTPUT(text)                                                                                                           \
-    {                                                                                                                              \
-        "output", 'o', "FILE", 0, text, 0                                                                                          \
-    }
+#define OPT_OP           "op", WORD(op), "NAME|FILE.lua", 0, "The op: a name that `cutune ops` lists, or a script", 0
+#define OPT_SHAPE(text)  "shape", ONCE(shapes), "m=1111,n=113", 0, text, 0
+#define OPT_DTYPE(text)  "dtype", ONCE(dtypes), "i32|T=f16,...", 0, text, 0
+#define OPT_OUTPUT(text) "output", 'o', "FILE", 0, text, 0
 #define OPT_DEVICE                                                                                                                 \
-    {                                                                                                                              \
-        "device", WORD(device), "cuda:0|opencl:0|null:0", 0, "The device, as `cutune devices` names it; without it the best one",  \
-            0                                                                                                                      \
-    }
+    "device", WORD(device), "cuda:0|opencl:0|null:0", 0, "The device, as `cutune devices` names it; without it the best one", 0
 #define OPT_DB                                                                                                                     \
-    {                                                                                                                              \
-        "db", WORD(db), "FILE", 0,                                                                                                 \
-            "The database; without it $CUTUNE_DB, else cutune/tuned.db in $XDG_DATA_HOME or ~/.local/share", 0                     \
-    }
-#define OPT_JSON                                                                                                                   \
-    {                                                                                                                              \
-        "json", FLAG(json), NULL, 0, "Print JSON", 0                                                                               \
-    }
+    "db", WORD(db), "FILE", 0, "The database; without it $CUTUNE_DB, else cutune/tuned.db in $XDG_DATA_HOME or ~/.local/share", 0
+#define OPT_JSON    "json", FLAG(json), NULL, 0, "Print JSON", 0
+#define OPT_HELP    NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 /* the short form of --help that people try */
 #define OWN_SHAPE   "The problem's sizes; without it the first of the op's own shapes for this device"
 #define USUAL_DTYPE "The problem's element types; without it f32, or the op's first"
 
@@ -143,9 +123,6 @@ int request_all(struct request *r, struct err *err);
 int request_database(struct request *r, enum store_mode mode, struct err *err);
 /* The same for a command that only reads: if the default database is not there yet, 0, and r->store stays null. */
 int request_read(struct request *r, struct err *err);
-/* "OP f32 m=1111,n=113" */
-void target_print(struct buf *out, const struct op *op, const struct problem *p, int row);
-
 /* If any rows were damaged and left out, says how many in a line: then what was done is not all, and a `rc` of 0 becomes FAILED. */
 int request_damage(const struct request *r, int rc);
 

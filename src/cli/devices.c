@@ -54,7 +54,7 @@ static int list_devices(struct request *r, struct err *err)
 const struct command devices_command = {
     .name = "devices",
     .summary = "the devices that are present",
-    .options = OPTIONS(OPT_JSON),
+    .options = OPTIONS({ OPT_JSON }),
     .doc = "Lists the devices that are present, by the names that --device takes."
            "\vnull:0 is a pretend device for tests of cutune itself; it is never chosen unless it is named.\n\n"
            "Examples:\n"

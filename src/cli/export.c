@@ -49,7 +49,7 @@ const struct command export_command = {
                   "With --format c: a device that is present, or the name, architecture or backend of one that `cutune list` has. "
                   "Without it all devices",
                   0 },
-                OPT_OUTPUT("The file to write; stdout without it"), OPT_DB),
+                { OPT_OUTPUT("The file to write; stdout without it") }, { OPT_DB }),
     .doc = "Writes the winner of each tuned problem as JSON or as CSV, for other programs;\n"
            "or, with --format c, the winners' kernels as one C file for an application."
            "\vThe C file needs neither libcutune nor a database: compile it into the application, which then has\n"

@@ -16,33 +16,21 @@ char *messages_name(const char *command)
     return program;
 }
 
-static void print_line(FILE *out, const char *fmt, va_list args)
+int print_line(FILE *out, const char *fmt, ...)
 {
     struct buf line = { 0 };
+    va_list args;
+    va_start(args, fmt);
     buf_vfmt(&line, fmt, args);
+    va_end(args);
     if (line.data)
         err_line(line.data);
-    fprintf(out, "%s\n", line.failed ? "out of memory" : buf_text(&line));
+    fprintf(out, "%s%s%s\n", out == stderr ? program : "", out == stderr ? ": " : "",
+            line.failed ? "out of memory" : buf_text(&line));
     buf_free(&line);
-}
-
-void text_line(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    print_line(stdout, fmt, args);
-    va_end(args);
-}
-
-int complain(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fprintf(stderr, "%s: ", program);
-    print_line(stderr, fmt, args);
-    va_end(args);
     return FAILED;
 }
+
 /* Line by line; of a line that is longer than the stream's buffer, part by part. */
 static ssize_t write_harmless(void *nothing, const char *text, size_t size)
 {

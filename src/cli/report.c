@@ -61,15 +61,17 @@ static void print_counts(const struct tune_report *r)
 /* Tells which database has the results, and prints the command that looks up the last of them. */
 static void print_next(const struct request *r, const struct finding *last)
 {
-    struct buf line = { 0 }, shape = { 0 }, types = { 0 };
+    struct buf line = { 0 };
     const struct args *args = &r->args;
     char id[32];
-    problem_print(&shape, last->op, &last->problem);
-    op_row_print(&types, last->op, last->row);
     devspec_id(&r->dev, id);
     const char *const words[][2] = {
-        { program_invocation_name, "lookup" }, { "--op", args->op ? args->op : last->op->name }, { "--shape", buf_text(&shape) },
-        { "--dtype", buf_text(&types) },       { "--device", args->device ? id : NULL },         { "--db", args->db },
+        { program_invocation_name, "lookup" },
+        { "--op", args->op ? args->op : last->op->name },
+        { "--shape", last->sizes },
+        { "--dtype", last->types },
+        { "--device", args->device ? id : NULL },
+        { "--db", args->db },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i][1]) {
@@ -80,8 +82,6 @@ static void print_next(const struct request *r, const struct finding *last)
     text_line("database  %s", store_path(r->store));
     printf("look up   %s\n", buf_text(&line)); /* which is harmless, and to be copied as it is */
     buf_free(&line);
-    buf_free(&shape);
-    buf_free(&types);
 }
 
 static int print_tables(const struct request *r, const struct finding *found, int n, struct err *err)
@@ -90,16 +90,13 @@ static int print_tables(const struct request *r, const struct finding *found, in
     int rc = 0;
     devspec_id(&r->dev, id);
     for (const struct finding *f = found; !rc && f < found + n; f++) {
-        struct buf title = { 0 };
         bool new_op = f == found || f->op != f[-1].op;
         if (new_op && f > found)
             puts("");
         if (new_op)
             text_line("%s on %s: %s (%s)", f->op->name, id, r->dev.name, r->dev.arch);
         puts("");
-        target_print(&title, f->op, &f->problem, f->row);
-        text_line("%s", buf_text(&title));
-        buf_free(&title);
+        text_line("%s", f->title);
         rc = timing_table(f->op, &f->report, err);
         if (!rc)
             print_counts(&f->report);
@@ -124,22 +121,16 @@ static json_t *finding_json(const struct finding *f)
 {
     const struct op *op = f->op;
     const struct tune_report *r = &f->report;
-    struct buf types = { 0 }, problem = { 0 };
     json_t *outcomes = json_object();
     for (int i = 0; i < OUT_COUNT; i++)
         outcomes = json_with(outcomes, outcome_name(i), json_integer(r->outcomes[i]));
-    op_row_print(&types, op, f->row);
-    problem_print(&problem, op, &f->problem);
-    json_t *o =
-        json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:b}", "op", json_text(op->name),
-                  "dtype", json_text(buf_text(&types)), "problem", json_sizes(buf_text(&problem)), "valid", (json_int_t)r->valid,
-                  "tried", (json_int_t)r->tried, "no_verdict", (json_int_t)r->unsettled, "outcomes", outcomes, "best",
-                  entry_json(op, &r->best), "default", entry_json(op, &r->deflt), "copy_gb_per_s", json_positive(r->copy_gb_per_s),
-                  "worst", entry_json(op, &r->worst), "ties", r->ties, "measured", (json_int_t)r->measured, "seconds", r->seconds,
-                  "configurations_per_s", r->rate, "interrupted", r->interrupted);
-    buf_free(&types);
-    buf_free(&problem);
-    return o;
+    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:b}", "op", json_text(op->name),
+                     "dtype", json_text(f->types), "problem", json_sizes(f->sizes), "valid", (json_int_t)r->valid, "tried",
+                     (json_int_t)r->tried, "no_verdict", (json_int_t)r->unsettled, "outcomes", outcomes, "best",
+                     entry_json(op, &r->best), "default", entry_json(op, &r->deflt), "copy_gb_per_s",
+                     json_positive(r->copy_gb_per_s), "worst", entry_json(op, &r->worst), "ties", r->ties, "measured",
+                     (json_int_t)r->measured, "seconds", r->seconds, "configurations_per_s", r->rate, "interrupted",
+                     r->interrupted);
 }
 
 static int print_json(const struct request *r, const struct finding *found, int n, struct err *err)

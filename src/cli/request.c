@@ -119,10 +119,3 @@ void request_free(struct request *r)
     mem_free(r->problems);
     mem_free(r->rows);
 }
-void target_print(struct buf *out, const struct op *op, const struct problem *p, int row)
-{
-    buf_fmt(out, "%s ", op->name);
-    op_row_print(out, op, row);
-    buf_str(out, " ");
-    problem_print(out, op, p);
-}

@@ -19,6 +19,20 @@ enum { MAX_JOBS = 1024 };
 static const double MAX_SECONDS = 30 * 86400.0;
 static const uint64_t MAX_CONFIGURATIONS = 1000000000000;
 
+struct tuning {
+    struct request *request;
+    struct tune_options tune;
+    struct finding *found;
+    int n;
+    struct arena *texts; /* of the findings */
+    struct err *err;
+};
+
+static volatile sig_atomic_t run_stop; /* the user asked for an end */
+static int64_t stopped_at;
+
+/* ---- the command line */
+
 /* Reads a whole number in decimal digits, without a sign; false if it is none or too large. */
 static bool number_read(const char *text, uint64_t max, uint64_t *out)
 {
@@ -62,9 +76,6 @@ static int read_options(const struct args *args, struct tune_options *tune, stru
         return err_set(err, ERR_USAGE, "--wanted brings its own problems: leave %s away", args->shapes.n ? "--shape" : "--dtype");
     return args->budget ? read_budget(args->budget, tune, err) : 0;
 }
-
-volatile sig_atomic_t run_stop;
-static int64_t stopped_at;
 
 /* The first signal asks for an orderly end. A later one ends the process. One that comes within a second of the first does not count:
  * shells and `timeout` send a signal to the process and again to its group. */
@@ -123,19 +134,30 @@ static int check_strategy(const char *home, const char *name, struct err *err)
     return there || !name ? 0 : strategy_unknown(name, err);
 }
 
+/* ---- one problem after another */
+
+static int name_finding(struct tuning *t, struct finding *f)
+{
+    struct buf types = { 0 }, sizes = { 0 }, title = { 0 };
+    op_row_print(&types, f->op, f->row);
+    problem_print(&sizes, f->op, &f->problem);
+    buf_fmt(&title, "%s %s %s", f->op->name, buf_text(&types), buf_text(&sizes));
+    bool failed = types.failed || sizes.failed || title.failed;
+    f->types = arena_strdup(t->texts, buf_text(&types));
+    f->sizes = arena_strdup(t->texts, buf_text(&sizes));
+    f->title = arena_strdup(t->texts, buf_text(&title));
+    buf_free(&types);
+    buf_free(&sizes);
+    buf_free(&title);
+    return !failed && f->types && f->sizes && f->title ? 0 : err_nomem(t->err);
+}
+
 /* From now on the applications that asked for it get an exact answer. */
 static int want_no_more(const struct request *r, const struct finding *f, struct err *err)
 {
-    struct buf types = { 0 }, sizes = { 0 };
-    op_row_print(&types, f->op, f->row);
-    problem_print(&sizes, f->op, &f->problem);
-    int rc = buf_check(&types, err)
-        ?: buf_check(&sizes, err)
-        ?: store_wanted_done(r->store, &r->dev, f->op->name, types.data, buf_text(&sizes), err);
-    if (!rc && f->types) /* which may be written in another order */
-        rc = store_wanted_done(r->store, &r->dev, f->op->name, f->types, f->sizes, err);
-    buf_free(&types);
-    buf_free(&sizes);
+    int rc = store_wanted_done(r->store, &r->dev, f->op->name, f->types, f->sizes, err);
+    if (!rc && f->asked.op) /* which may be written in another order */
+        rc = store_wanted_done(r->store, &r->dev, f->op->name, f->asked.types, f->asked.sizes, err);
     return rc;
 }
 
@@ -153,10 +175,8 @@ static int run_problem(struct tuning *t, struct finding *f)
     struct request *r = t->request;
     struct tune_report *report = &f->report;
     struct err err = { 0 };
-    struct buf title = { 0 };
     bool quiet = r->args.quiet;
-    target_print(&title, f->op, &f->problem, f->row);
-    struct progress progress = { .terminal = !quiet && isatty(STDERR_FILENO), .title = buf_text(&title) };
+    struct progress progress = { .terminal = !quiet && isatty(STDERR_FILENO), .title = f->title };
     t->tune.progress = progress.terminal ? progress_show : NULL;
     t->tune.note = quiet ? NULL : progress_note;
     t->tune.arg = &progress;
@@ -168,10 +188,9 @@ static int run_problem(struct tuning *t, struct finding *f)
     if (!quiet)
         progress_end(&progress, rc ? NULL : report);
     if (rc)
-        complain("%s: %s", progress.title, err.msg);
+        complain("%s: %s", f->title, err.msg);
     else if (!won && !report->interrupted)
-        rc = complain("%s: %s", progress.title, why_nothing(report, &t->tune));
-    buf_free(&title);
+        rc = complain("%s: %s", f->title, why_nothing(report, &t->tune));
     return rc;
 }
 
@@ -199,14 +218,16 @@ static int say_interrupted(const struct tuning *t)
     return complain("interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
 }
 
-int run_problems(struct tuning *t, struct err *err)
+/* Tunes one problem after another, and forgets that it was wanted once it has a winner. Prints what was found, and checks the database.
+ * A problem that fails is told here, and leaves the others to go on. */
+static int run_problems(struct tuning *t)
 {
     struct request *r = t->request;
-    int rc = tune_all(t), printed = report(r, t->found, t->n, err);
+    int rc = tune_all(t), printed = report(r, t->found, t->n, t->err);
     if (run_stop)
         return say_interrupted(t);
     rc = request_damage(r, printed ?: rc);
-    bool damaged = !rc && r->store && store_verify(r->store, err) == ERR_CORRUPT;
+    bool damaged = !rc && r->store && store_verify(r->store, t->err) == ERR_CORRUPT;
     return damaged ? ERR_CORRUPT : rc;
 }
 
@@ -220,21 +241,101 @@ static bool one_fits(const struct tuning *t)
     return false;
 }
 
-static int run_targets(struct tuning *t, struct err *err)
+static int run_targets(struct tuning *t)
 {
     struct request *r = t->request;
+    int rc = 0;
     t->n = r->nproblems * r->nrows;
     t->found = mem_array((size_t)t->n, sizeof *t->found);
     if (!t->found)
-        return err_nomem(err);
-    for (int i = 0; i < t->n; i++)
+        return err_nomem(t->err);
+    for (int i = 0; !rc && i < t->n; i++) {
         t->found[i] = (struct finding){ .op = r->op, .problem = r->problems[i / r->nrows], .row = r->rows[i % r->nrows] };
-    return (one_fits(t) ? request_database(r, STORE_WRITE, err) : tune_all(t)) ?: run_problems(t, err);
+        rc = name_finding(t, &t->found[i]);
+    }
+    return rc ?: (one_fits(t) ? request_database(r, STORE_WRITE, t->err) : tune_all(t)) ?: run_problems(t);
 }
+
+/* ---- what applications wanted and got no exact answer to, what costs them the most first */
+
+static int keep_row(void *arg, const struct wanted_problem *w)
+{
+    struct tuning *t = arg;
+    const char *op = arena_strdup(t->texts, w->op), *types = arena_strdup(t->texts, w->types);
+    const char *sizes = arena_strdup(t->texts, w->sizes);
+    if (!op || !types || !sizes || !mem_grow((void **)&t->found, t->n, sizeof *t->found))
+        return err_nomem(t->err);
+    t->found[t->n++] = (struct finding){ .row = -1, .asked = { op, types, sizes } };
+    return 0;
+}
+
+/* Reads the op of a row, once for all rows of one op. Null: it is not installed, or cannot be read. */
+static const struct op *op_of_row(struct tuning *t, const struct finding *f)
+{
+    struct err err = { 0 };
+    for (const struct finding *g = t->found; g < f; g++)
+        if (!strcmp(g->asked.op, f->asked.op))
+            return g->op;
+    if (request_op(t->request, f->asked.op, &err))
+        complain("%s is wanted, and stays so: %s", f->asked.op, err.msg);
+    return t->request->op;
+}
+
+/* A problem that the op or the device cannot have will never be tuned here, so it is forgotten: its row is then -1. If an application
+ * asks for it again, it is back. */
+static int read_row(struct tuning *t, struct finding *f)
+{
+    struct request *r = t->request;
+    struct err why = { 0 };
+    f->row = op_row(f->op, f->asked.types, &why);
+    if (f->row >= 0 && !problem_parse(f->op, f->asked.sizes, &f->problem, &why) &&
+        !bench_fits(f->op, &f->problem, f->row, &r->dev, &why))
+        return name_finding(t, f);
+    f->row = -1;
+    complain("%s %s %s is wanted no more: %s", f->asked.op, f->asked.types, f->asked.sizes, why.msg);
+    return store_wanted_done(r->store, &r->dev, f->asked.op, f->asked.types, f->asked.sizes, t->err);
+}
+
+/* What then is left of the rows is those that can be tuned, of this op if it is not null. */
+static int choose(struct tuning *t, const struct op *only)
+{
+    int n = 0, rc = 0;
+    for (struct finding *f = t->found; !rc && f < t->found + t->n && !run_stop; f++) {
+        if (!only)
+            f->op = op_of_row(t, f);
+        else if (!strcmp(only->name, f->asked.op))
+            f->op = only;
+        rc = f->op ? read_row(t, f) : 0;
+    }
+    for (int i = 0; i < t->n; i++)
+        if (t->found[i].row >= 0)
+            t->found[n++] = t->found[i];
+    t->n = n;
+    return rc;
+}
+
+static int run_wanted(struct tuning *t)
+{
+    struct request *r = t->request;
+    const struct op *only = r->op;
+    int rc = request_read(r, t->err);
+    if (!rc && r->store) { /* for writing; but if there is no database nothing is wanted, and none is made */
+        store_close(r->store);
+        r->store = NULL;
+        rc = request_database(r, STORE_WRITE, t->err) ?: store_each_wanted(r->store, &r->dev, keep_row, t, t->err);
+    }
+    bool any = t->n;
+    rc = rc ?: choose(t, only);
+    if (!rc && !t->n && !run_stop && !r->args.json)
+        text_line("nothing%s is wanted on %s", only || any ? " that can be tuned" : "", r->dev.name);
+    return rc ?: run_problems(t);
+}
+
+/* ---- the command */
 
 static int tune(struct request *r, struct err *err)
 {
-    struct tuning t = { .request = r };
+    struct tuning t = { .request = r, .err = err };
     bool wanted = r->args.wanted; /* then it is enough if there is a device; --op limits it */
     int rc = read_options(&r->args, &t.tune, err)
         ?: (r->args.op ? request_op(r, r->args.op, err) : home_find(&r->home, err))
@@ -245,8 +346,10 @@ static int tune(struct request *r, struct err *err)
         return rc;
     t.tune.home = r->home;
     catch_signals();
-    rc = wanted ? run_wanted(&t, err) : run_targets(&t, err);
+    t.texts = arena_new();
+    rc = !t.texts ? err_nomem(err) : wanted ? run_wanted(&t) : run_targets(&t);
     mem_free(t.found);
+    arena_free(t.texts);
     return rc;
 }
 
@@ -254,11 +357,11 @@ const struct command run_command = {
     .name = "run",
     .summary = "tune an op on a device and store every measurement",
     .options = OPTIONS(
-        OPT_OP,
+        { OPT_OP },
         { "shape", EACH(shapes), "m=1111,n=113", 0,
           "A problem's sizes, once for each problem; without it the op's own shapes for this device", 0 },
         { "dtype", EACH(dtypes), "i32|T=f16,...", 0, "Element types, once for each; without it f32, or the op's first", 0 },
-        OPT_DEVICE, OPT_DB,
+        { OPT_DEVICE }, { OPT_DB },
         { "strategy", WORD(strategy), "NAME|FILE.lua", 0,
           "What picks the configurations to try: random, exhaustive, or a file; random without it", 0 },
         { "budget", WORD(budget), "200|60s", 0,
@@ -272,7 +375,7 @@ const struct command run_command = {
         { "wanted", FLAG(wanted), NULL, 0,
           "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's",
           0 },
-        OPT_JSON, { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 }),
+        { OPT_JSON }, { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 }),
     .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement.\n"
            "The same command goes on where an earlier one stopped, and measures nothing twice."
            "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute.\n"

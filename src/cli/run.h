@@ -2,8 +2,6 @@
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
-#include <signal.h>
-
 #include "cli/cli.h"
 #include "cli/text.h"
 #include "tune/tune.h"
@@ -13,25 +11,12 @@ struct finding {
     const struct op *op;
     struct problem problem;
     int row;
-    const char *wanted, *types, *sizes; /* as an application asked for it, by the op's name; null: it was not asked for */
+    const char *types, *sizes, *title; /* "f32", "m=4096,n=4096", "OP f32 m=4096,n=4096" */
+    struct {
+        const char *op, *types, *sizes;
+    } asked; /* as an application did; nulls: none did */
     struct tune_report report;
 };
-
-struct tuning {
-    struct request *request;
-    struct tune_options tune;
-    struct finding *found;
-    int n;
-};
-
-extern volatile sig_atomic_t run_stop; /* the user asked for an end */
-
-/* Tunes one problem after another, and forgets that it was wanted once it has a winner. Prints what was found, and checks the database.
- * A problem that fails is told here, and leaves the others to go on. */
-int run_problems(struct tuning *t, struct err *err);
-
-/* `cutune run --wanted`: with the device, and --op's op if that was given. */
-int run_wanted(struct tuning *t, struct err *err);
 
 /* Prints what was found, as tables or as JSON. */
 int report(const struct request *r, const struct finding *found, int n, struct err *err);
@@ -39,7 +24,7 @@ int report(const struct request *r, const struct finding *found, int n, struct e
 /* What a run shows while it goes: one line on stderr, redrawn in place on a terminal; elsewhere nothing until a problem is done. */
 struct progress {
     bool terminal;
-    const char *title; /* "OP f32 m=4096,n=4096" */
+    const char *title; /* of the finding */
 };
 void progress_show(void *progress, const struct tune_progress *p); /* tune_options' callback, for a terminal */
 void progress_note(void *progress, const char *line);              /* the other */

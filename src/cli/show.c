@@ -155,18 +155,17 @@ static int show_resources(const struct request *r, const struct config *c, const
     return rows_end(&rows, rc, err);
 }
 
+/* A terminal gets it harmless, and a file as it is. */
 static void print_text(const char *text)
 {
-    bool exact = !isatty(STDOUT_FILENO); /* a terminal gets it harmless, and a file as it is */
-    for (size_t n; !exact && *text; text += n + (text[n] == '\n')) {
+    bool terminal = isatty(STDOUT_FILENO);
+    for (size_t n; *text; text += n + (text[n] == '\n')) {
         n = strcspn(text, "\n");
-        text_line("%.*s", (int)n, text);
+        if (terminal)
+            text_line("%.*s", (int)n, text);
+        else
+            printf("%.*s\n", (int)n, text);
     }
-    if (!exact)
-        return;
-    fputs(text, stdout);
-    if (*text && text[strlen(text) - 1] != '\n')
-        putchar('\n');
 }
 
 static int show_ptx(const struct request *r, const char *source, struct err *err)
@@ -208,10 +207,10 @@ static int show(struct request *r, struct err *err)
         ?: source_render_apart(r->op, &c, r->rows[0], &r->dev, &source, err);
     signal(SIGALRM, late);
     alarm(COMPILER_S);
-    rc = rc
-             ?: (r->args.ptx         ? show_ptx(r, buf_text(&source), err)
-                 : r->args.resources ? show_resources(r, &c, buf_text(&source), err)
-                                     : show_source(r, buf_text(&source), err));
+    if (!rc)
+        rc = r->args.ptx         ? show_ptx(r, buf_text(&source), err)
+             : r->args.resources ? show_resources(r, &c, buf_text(&source), err)
+                                 : show_source(r, buf_text(&source), err);
     alarm(0);
     buf_free(&source);
     return rc;
@@ -221,15 +220,15 @@ const struct command show_command = {
     .name = "show",
     .summary = "the source, PTX or resources of one configuration",
     .options = OPTIONS(
-        OPT_OP,
+        { OPT_OP },
         { "config", WORD(config), "TILE=32,...", 0,
           "The configuration; parameters left out take their default. Without it the op's default", 0 },
         { "variant", WORD(variant), "NAME", 0, "Its variant, if several variants have parameters of these names", 0 },
         { "source", FLAG(source), NULL, 0, "Print the text that is compiled (also without any of the three)", 0 },
         { "ptx", FLAG(ptx), NULL, 0, "Print PTX: on a CUDA device, or with --arch", 0 },
         { "resources", FLAG(resources), NULL, 0, "Print registers, shared and local memory of each kernel, from the device", 0 },
-        OPT_SHAPE(OWN_SHAPE), OPT_DTYPE(USUAL_DTYPE), OPT_DEVICE,
-        { "arch", WORD(arch), "sm_90", 0, "The CUDA architecture to write and compile for; needs no device", 0 }, OPT_JSON),
+        { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE },
+        { "arch", WORD(arch), "sm_90", 0, "The CUDA architecture to write and compile for; needs no device", 0 }, { OPT_JSON }),
     .doc = "Shows what one configuration of an op becomes: the source that is compiled, its PTX, or the\n"
            "registers and the memory that its kernels take."
            "\vExamples:\n"

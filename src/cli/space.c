@@ -58,12 +58,14 @@ static int print_table(const struct view *v, const struct request *q, struct err
 {
     char id[32];
     struct text_table table = { .align = "rll" };
-    struct buf title = { 0 };
+    struct buf types = { 0 }, sizes = { 0 };
     const struct removal *r = v->space->removals;
     devspec_id(&q->dev, id);
-    target_print(&title, v->op, &q->problems[0], q->rows[0]);
-    text_line("%s on %s: %s", buf_text(&title), id, q->dev.name);
-    buf_free(&title);
+    op_row_print(&types, v->op, q->rows[0]);
+    problem_print(&sizes, v->op, &q->problems[0]);
+    text_line("%s %s %s on %s: %s", v->op->name, buf_text(&types), buf_text(&sizes), id, q->dev.name);
+    buf_free(&types);
+    buf_free(&sizes);
     table_row(&table, "%.0f\tpoints", v->cartesian);
     for (int n = v->space->nremovals; n; n--, r++)
         if (in_view(v, r))
@@ -171,10 +173,10 @@ static int show_space(struct request *r, struct err *err)
 const struct command space_command = {
     .name = "space",
     .summary = "an op's configurations: how many, and what removed the others",
-    .options = OPTIONS(OPT_OP, OPT_SHAPE(OWN_SHAPE), OPT_DTYPE(USUAL_DTYPE), OPT_DEVICE,
+    .options = OPTIONS({ OPT_OP }, { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE },
                        { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
                        { "list", FLAG(list), NULL, 0, "Print CSV: a line of names, then a line for each valid configuration", 0 },
-                       OPT_JSON),
+                       { OPT_JSON }),
     .doc = "Counts an op's configurations for a problem: all points, the valid ones,\n"
            "and what each constraint or device limit removed."
            "\vA point is one choice of a value for each parameter, valid or not.\n"

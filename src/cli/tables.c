@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/text.h"
@@ -14,20 +13,14 @@
 
 enum { MAX_LIST = 1 << 20 }; /* bytes */
 
-/* A line of the list; the words are in its order. */
-struct shipped {
-    char device[16], op[MAX_NAME + 1], types[256], problem[256], config[1024];
-    int number;
-};
-
 /* The database that is made. */
 struct shipping {
     struct store *store;
     bool ptx, must;     /* whether there is to be PTX, and whether it is an error if there can be none */
     struct err why_not; /* why there can be none */
-    const char *list;   /* the file, for messages */
-    struct shipped *lines;
-    int nlines, records;
+    struct op *op;      /* of the last line */
+    int *ranks;         /* how many of its lines so far are for these types and this backend: [row][backend_real] */
+    int records;
 };
 
 /* The PTX of a source; without a compiler the buffer stays empty. */
@@ -55,19 +48,17 @@ static int try_compilers(struct shipping *m, struct err *err)
     return 0;
 }
 
-/* One default of an op, for types and a backend. */
-static int add_default(struct shipping *m, const struct op *op, int rank, int row, const struct backend *b, struct err *err)
+/* A configuration as a default of the op, for types and a backend. */
+static int add_default(struct shipping *m, const struct config *c, int rank, int row, const struct backend *b, struct err *err)
 {
-    const struct devspec *dev = &b->sample;
-    struct config config;
+    struct op *op = m->op;
     struct buf source = { 0 }, ptx = { 0 };
     struct tuned *t = NULL;
-    config_of_default(op, rank, &config);
-    const char *backend = op->variants[config.variant].requires.backend;
-    if (backend && strcmp(backend, dev->backend) != 0)
+    const char *backend = op->variants[c->variant].requires.backend;
+    if (backend && strcmp(backend, b->name))
         return 0;
-    int rc = source_render(op, &config, row, dev, &source, err)
-        ?: tuned_of(op, &config, &t, err)
+    int rc = source_render(op, c, row, &b->sample, &source, err)
+        ?: tuned_of(op, c, &t, err)
         ?: compile(m, b, source.data, &ptx, err);
     if (!rc) {
         hash_hex(source.data, source.len, t->key);
@@ -75,7 +66,8 @@ static int add_default(struct shipping *m, const struct op *op, int rank, int ro
         t->rank = rank;
         t->source = source.data;
         t->portable = ptx.len ? ptx.data : NULL;
-        rc = store_default(m->store, dev, op, row, t, err);
+        op->ndefaults = rank + 1; /* the list's so far, in place of the script's */
+        rc = store_default(m->store, &b->sample, op, row, t, err);
         m->records++;
     }
     tuned_free(t);
@@ -84,88 +76,70 @@ static int add_default(struct shipping *m, const struct op *op, int rank, int ro
     return rc;
 }
 
+static int next_op(struct shipping *m, const char *name, struct err *err)
+{
+    int backends = 0;
+    while (backend_real(backends))
+        backends++;
+    op_free(m->op);
+    m->op = NULL;
+    int rc = op_load(name, &m->op, err);
+    if (rc)
+        return rc;
+    m->ranks = arena_array(m->op->arena, (size_t)(m->op->nrows * backends), sizeof *m->ranks);
+    return m->ranks ? 0 : err_nomem(err);
+}
+
 static bool any(const char *word)
 {
     return !strcmp(word, "*");
 }
 
-/* Puts the configuration of a line after the op's defaults, which have room for it, if the line is for these types and this backend. */
-static int take_line(const struct shipped *l, struct op *op, int row, const char *backend, struct err *err)
+static int add_line(struct shipping *m, const char *line, struct err *err)
 {
+    char device[16], name[MAX_NAME + 1], types[256], sizes[256], text[1024], time[64];
     struct config c;
     struct problem problem;
-    int of_types = any(l->types) ? row : op_row(op, l->types, err);
-    int rc = of_types < 0 ? ERR_INVALID : config_parse(op, NULL, l->config, &c, err);
-    if (!rc && !any(l->problem))
-        rc = problem_parse(op, l->problem, &problem, err);
-    if (rc || of_types != row || (!any(l->device) && strcmp(l->device, backend)))
-        return rc;
-    const struct variant *v = &op->variants[c.variant];
-    struct val *values = arena_array(op->arena, (size_t)v->nparams, sizeof *values);
-    for (int p = 0; values && p < v->nparams; p++)
-        values[p] = v->params[p].values[c.at[p]];
-    op->defaults[op->ndefaults++] = (struct default_config){ .variant = c.variant, .values = values };
-    return values ? 0 : err_nomem(err);
-}
-
-/* What n lines say of their op ships in place of the defaults of its script. */
-static int add_op(struct shipping *m, const struct shipped *lines, int n, struct err *err)
-{
     const struct backend *b;
-    struct op *op = NULL;
-    const struct shipped *at = lines;
-    int rc = op_load(lines->op, &op, err);
-    if (!rc) {
-        op->defaults = arena_array(op->arena, (size_t)n, sizeof *op->defaults);
-        rc = op->defaults ? 0 : err_nomem(err);
-    }
-    for (int row = 0; !rc && row < op->nrows; row++)
-        for (int i = 0; !rc && (b = backend_real(i)); i++) {
-            op->ndefaults = 0;
-            for (at = lines; !rc && at < lines + n; at += !rc)
-                rc = take_line(at, op, row, b->name, err);
-            for (int rank = 0; !rc && rank < op->ndefaults; rank++)
-                rc = add_default(m, op, rank, row, b, err);
-        }
-    if (rc)
-        err_prefix(err, "%s:%d: ", m->list, (at < lines + n ? at : lines)->number);
-    op_free(op);
+    if (sscanf(line, "%15s %63s %255s %255s %1023s %63s", device, name, types, sizes, text, time) != 6)
+        return err_set(err, ERR_INVALID, "a line is: device, op, types, problem, configuration, time");
+    if (!any(device) && !backend_find(device))
+        return err_set(err, ERR_INVALID, "device %s: cuda, opencl, or * for both", device);
+    int rc = m->op && !strcmp(m->op->name, name) ? 0 : next_op(m, name, err);
+    int only = rc || any(types) ? 0 : op_row(m->op, types, err);
+    if (rc || only < 0)
+        return rc ?: only;
+    rc = config_parse(m->op, NULL, text, &c, err) ?: (any(sizes) ? 0 : problem_parse(m->op, sizes, &problem, err));
+    int *rank = m->ranks;
+    for (int row = 0; row < m->op->nrows; row++)
+        for (int i = 0; (b = backend_real(i)); i++, rank++)
+            if (!rc && (any(types) || row == only) && (any(device) || !strcmp(device, b->name)))
+                rc = add_default(m, &c, (*rank)++, row, b, err);
     return rc;
 }
 
-static int read_list(struct shipping *m, struct err *err)
+/* Adds what the list ships in place of the defaults of the ops' scripts. */
+static int add_list(struct shipping *m, const char *path, struct err *err)
 {
     struct buf text = { 0 };
-    int rc = file_read(m->list, MAX_LIST, &text, err), number = 0;
+    int rc = file_read(path, MAX_LIST, &text, err), number = 0;
     for (char *rest = text.data, *line; !rc && (line = strsep(&rest, "\n"));) {
-        struct shipped l = { .number = ++number };
-        if (!*line || *line == '#')
-            continue;
-        char time[64];
-        if (sscanf(line, "%15s %63s %255s %255s %1023s %63s", l.device, l.op, l.types, l.problem, l.config, time) != 6)
-            rc = err_set(err, ERR_INVALID, "%s:%d: a line is: device, op, types, problem, configuration, time", m->list, number);
-        else if (!any(l.device) && !backend_find(l.device))
-            rc = err_set(err, ERR_INVALID, "%s:%d: device %s: cuda, opencl, or * for both", m->list, number, l.device);
-        else if (!mem_grow((void **)&m->lines, m->nlines, sizeof l))
-            rc = err_nomem(err);
-        else
-            m->lines[m->nlines++] = l;
+        number++;
+        rc = *line && *line != '#' ? add_line(m, line, err) : 0;
+        if (rc)
+            err_prefix(err, "%s:%d: ", path, number);
     }
+    op_free(m->op);
     buf_free(&text);
     return rc;
 }
 
-static int add_ops(struct shipping *m, struct err *err)
+static int fill(struct shipping *m, const char *list, struct err *err)
 {
-    int rc = read_list(m, err) ?: try_compilers(m, err) ?: store_begin(m->store, true, err);
-    if (rc)
-        return rc;
-    for (int first = 0, next; !rc && first < m->nlines; first = next) {
-        for (next = first + 1; next < m->nlines && !strcmp(m->lines[next].op, m->lines[first].op);)
-            next++;
-        rc = add_op(m, &m->lines[first], next - first, err);
-    }
-    return store_end(m->store, rc, err);
+    return try_compilers(m, err)
+        ?: store_begin(m->store, true, err)
+        ?: store_end(m->store, add_list(m, list, err), err)
+        ?: store_seal(m->store, err);
 }
 
 /* Tables may replace older tables, but no other file, and no database with measurements. */
@@ -189,13 +163,13 @@ static int check_place(const char *out, struct err *err)
 }
 
 /* Makes the database under another name, and gives it its own when it is complete. */
-static int make_database(struct shipping *m, const char *out, struct err *err)
+static int make_database(struct shipping *m, const char *list, const char *out, struct err *err)
 {
     struct output o;
     int rc = check_place(out, err) ?: output_begin(&o, out, err);
     if (rc)
         return rc;
-    rc = o.target ? store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: add_ops(m, err) ?: store_seal(m->store, err)
+    rc = o.target ? store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: fill(m, list, err)
                   : err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
     if (rc)
         err_prefix(err, "%s: ", out);
@@ -216,13 +190,11 @@ static int make_tables(struct request *r, struct err *err)
     if (rc)
         return rc;
     buf_fmt(&list, "%s/db/tables/defaults.txt", r->home);
-    m.list = buf_text(&list);
-    rc = make_database(&m, out, err);
+    rc = buf_check(&list, err) ?: make_database(&m, list.data, out, err);
     if (!rc && m.why_not.code)
         complain("the kernels for CUDA have no PTX, their source only: %s", m.why_not.msg);
     if (!rc)
         text_line("%s: %d default kernels", out, m.records);
-    mem_free(m.lines);
     buf_free(&list);
     return rc;
 }

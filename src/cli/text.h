@@ -3,16 +3,18 @@
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
+#include <stdio.h>
+
 #include "base/err.h"
 #include "export/columns.h"
 #include "model/config.h"
 
 /* ---- lines: messages.c */
 
-/* A line on the standard output. */
-void text_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Prints "cutune NAME: ..." on stderr, as one line. Returns FAILED. */
-int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A line on the standard output; and one on stderr, "cutune NAME: ...", which is FAILED. */
+#define text_line(...) (void)print_line(stdout, __VA_ARGS__)
+#define complain(...)  print_line(stderr, __VA_ARGS__)
+int print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* From now on whatever this process prints on stderr, also a library's words or a strategy's, is made harmless line by line (err_line).
  * To be called before anything is printed. */
