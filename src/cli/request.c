@@ -10,17 +10,16 @@
 
 int request_op(struct request *r, const char *word, struct err *err)
 {
-    struct op *op;
     r->op = NULL;
-    int rc = home_find(&r->home, err) ?: op_load(word, &op, err);
-    if (rc)
-        return rc == ERR_NOTFOUND ? ERR_USAGE : rc;
-    if (!mem_grow((void **)&r->ops, r->nops, sizeof *r->ops)) {
-        op_free(op);
+    if (!mem_grow((void **)&r->ops, r->nops, sizeof *r->ops))
         return err_nomem(err);
-    }
-    r->op = r->ops[r->nops++] = op;
-    return 0;
+    int rc = home_find(&r->home, err);
+    if (rc)
+        return rc;
+    rc = op_load(word, &r->ops[r->nops], err);
+    if (!rc)
+        r->op = r->ops[r->nops++];
+    return rc == ERR_NOTFOUND ? ERR_USAGE : rc;
 }
 
 int request_device(struct request *r, struct err *err)
