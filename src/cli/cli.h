@@ -77,7 +77,7 @@ enum { KEY_WORD = 0x10000, KEY_FLAG = 0x20000, KEY_ONCE = 0x30000, KEY_EACH = 0x
 
 /* ---- a command */
 
-/* What a command works on: its words, and what it has found by them. main frees it. */
+/* What a command works on: its words, and what it has found for them. main frees it. */
 struct request {
     struct args args;
     const char *home; /* of request_op */
@@ -114,7 +114,7 @@ int request_op(struct request *r, const char *word, struct err *err);
 int request_device(struct request *r, struct err *err);
 /* Types and problems; the op must be there. Without --dtype: f32, or the op's first types. Without --shape: no problem. */
 int request_words(struct request *r, struct err *err);
-/* The same of a device that is there, too; without --shape: the op's own shapes for it. At least one of each. */
+/* The same, if the device is known, too: without --shape the op's own shapes for it. At least one of each. */
 int request_problems(struct request *r, struct err *err);
 /* Op, device and problems. */
 int request_all(struct request *r, struct err *err);

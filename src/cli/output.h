@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Writes the text; path null: to the standard output, whose failures main tells. */
+/* Writes the text. Path null: to the standard output, whose failures main tells. */
 int output_write(const char *path, const struct buf *text, struct err *err);
 
 /* Refuses, for a command that reads `input`, to write over it. */
@@ -22,7 +22,7 @@ int output_spares(const char *path, const char *input, struct err *err);
 /* Refuses a name that SQLite would take for a part of the database beside it. */
 int output_name(const char *path, struct err *err);
 
-/* The steps of it, for who has seen himself to what is there: tables may take the place of tables. */
+/* The steps of it, for a caller that has checked itself what is there: tables may replace tables. */
 struct output {
     const char *path;  /* as the user wrote it; must outlive this */
     int fd;            /* to write into */
@@ -30,9 +30,9 @@ struct output {
     struct buf beside; /* the new file's name until then */
     struct stat old;   /* of the file that is replaced; st_mode 0: there was none */
 };
-/* Failed, there is nothing to end. */
+/* If it fails, there is nothing to end. */
 int output_begin(struct output *o, const char *path, struct err *err);
-/* rc: what came of the writing; where that failed, what was there stays, and rc is returned. */
+/* rc: the result of the writing. If that failed, the old file stays, and rc is returned. */
 int output_end(struct output *o, int rc, struct err *err);
 
 #endif

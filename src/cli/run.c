@@ -194,7 +194,7 @@ static int run_problem(struct tuning *t, struct finding *f)
     return rc;
 }
 
-/* What then is left of the findings is those that were tuned. */
+/* Afterwards only the findings that were tuned are left. */
 static int tune_all(struct tuning *t)
 {
     int failed = 0, rc = 0, tuned = 0;
@@ -296,7 +296,7 @@ static int read_row(struct tuning *t, struct finding *f)
     return store_wanted_done(r->store, &r->dev, f->asked.op, f->asked.types, f->asked.sizes, t->err);
 }
 
-/* What then is left of the rows is those that can be tuned, of this op if it is not null. */
+/* Afterwards only the rows that can be tuned are left; only those of one op, unless it is null. */
 static int choose(struct tuning *t, const struct op *only)
 {
     int n = 0, rc = 0;

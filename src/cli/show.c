@@ -24,9 +24,6 @@ static const struct backend *device_of(const char *arch, struct devspec *out)
 
 static int check_options(const struct args *args, struct err *err)
 {
-    struct devspec any;
-    if (args->arch && !device_of(args->arch, &any))
-        return err_set(err, ERR_USAGE, "--arch '%s': an architecture such as sm_90 or sm_90a is wanted", args->arch);
     if (args->source + args->ptx + args->resources > 1)
         return err_set(err, ERR_USAGE, "--source, --ptx and --resources: one of them at a time");
     if (args->json && args->ptx)
@@ -37,16 +34,19 @@ static int check_options(const struct args *args, struct err *err)
 static int find_device(struct request *r, struct err *err)
 {
     const struct args *args = &r->args;
-    struct devspec any;
+    struct devspec dev;
+    const struct backend *of_arch = args->arch ? device_of(args->arch, &dev) : NULL;
+    if (args->arch && !of_arch)
+        return err_set(err, ERR_USAGE, "--arch '%s': an architecture such as sm_90 or sm_90a is wanted", args->arch);
     if (args->arch && !args->device) {
-        device_of(args->arch, &r->dev);
+        r->dev = dev;
         return 0;
     }
     int rc = request_device(r, err);
     if (rc)
         return rc;
     const struct backend *b = backend_find(r->dev.backend);
-    if (args->arch && device_of(args->arch, &any) != b)
+    if (args->arch && of_arch != b)
         return err_set(err, ERR_USAGE, "--arch %s: only CUDA devices have one: leave --device %s away", args->arch, args->device);
     if (args->ptx && !b->portable)
         return err_set(err, ERR_USAGE, "--ptx: the device here is %s, and only CUDA has PTX: add --arch sm_90, say", r->dev.name);

@@ -23,28 +23,15 @@ struct shipping {
     int records;
 };
 
-/* The PTX of a source; without a compiler the buffer stays empty. */
-static int compile(const struct shipping *m, const struct backend *b, const char *source, struct buf *ptx, struct err *err)
+/* The PTX of a source. Without NVRTC, or with one that no longer knows the architecture, there is none, and the buffer stays empty: only
+ * `--ptx yes` makes that an error. */
+static int compile(struct shipping *m, const struct backend *b, const char *source, struct buf *ptx, struct err *err)
 {
-    return m->ptx && b->compiling->ship ? b->compiling->ship(source, ptx, err) : 0;
-}
-
-/* Finds out whether there is a compiler by compiling an empty text, before anything is written. Without NVRTC, or with one that no
- * longer knows the architecture, there is no PTX: only `--ptx yes` makes that an error. */
-static int try_compilers(struct shipping *m, struct err *err)
-{
-    const struct backend *b;
-    for (int i = 0; (b = backend_real(i)); i++) {
-        struct buf ptx = { 0 };
-        int rc = compile(m, b, "", &ptx, err);
-        buf_free(&ptx);
-        if (rc && (rc != ERR_UNSUPPORTED || m->must))
-            return rc;
-        if (rc) {
-            m->why_not = *err;
-            m->ptx = false;
-        }
-    }
+    int rc = m->ptx && b->compiling->ship ? b->compiling->ship(source, ptx, err) : 0;
+    if (rc != ERR_UNSUPPORTED || m->must)
+        return rc;
+    m->why_not = *err;
+    m->ptx = false;
     return 0;
 }
 
@@ -126,20 +113,12 @@ static int add_list(struct shipping *m, const char *path, struct err *err)
     for (char *rest = text.data, *line; !rc && (line = strsep(&rest, "\n"));) {
         number++;
         rc = *line && *line != '#' ? add_line(m, line, err) : 0;
-        if (rc)
+        if (rc && rc != ERR_UNSUPPORTED) /* for which no line is to blame */
             err_prefix(err, "%s:%d: ", path, number);
     }
     op_free(m->op);
     buf_free(&text);
     return rc;
-}
-
-static int fill(struct shipping *m, const char *list, struct err *err)
-{
-    return try_compilers(m, err)
-        ?: store_begin(m->store, true, err)
-        ?: store_end(m->store, add_list(m, list, err), err)
-        ?: store_seal(m->store, err);
 }
 
 /* Tables may replace older tables, but no other file, and no database with measurements. */
@@ -169,8 +148,10 @@ static int make_database(struct shipping *m, const char *list, const char *out, 
     int rc = check_place(out, err) ?: output_begin(&o, out, err);
     if (rc)
         return rc;
-    rc = o.target ? store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: fill(m, list, err)
-                  : err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
+    if (!o.target)
+        rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
+    rc = rc ?: store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: store_begin(m->store, true, err);
+    rc = rc ?: store_end(m->store, add_list(m, list, err), err) ?: store_seal(m->store, err);
     if (rc)
         err_prefix(err, "%s: ", out);
     store_close(m->store); /* before output_end: to close the file would release SQLite's locks */

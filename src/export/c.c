@@ -146,12 +146,11 @@ static bool device_chosen(const struct exporting *r, const char *backend, const 
 }
 
 /* The end of a row's reading: what is damaged is left out. */
-static int row_end(struct exporting *r, int rc, const struct err *why)
+static int row_end(struct exporting *r, int rc)
 {
-    if (rc && rc != ERR_CORRUPT)
-        return err_set(r->err, rc, "%s", why->msg);
-    if (rc)
-        store_leave_out(r->store);
+    if (rc != ERR_CORRUPT)
+        return rc;
+    store_leave_out(r->store);
     return 0;
 }
 
@@ -207,10 +206,9 @@ static void put_form(struct buf *row, void (*put)(struct buf *out, const struct 
 static int put_kernel(struct exporting *r, const struct winner *w, struct tuned *k)
 {
     struct buf *row = &r->kernels.rows;
-    struct err why = { 0 };
-    int rc = kernel_join(k->op, r->op, &why);
+    int rc = kernel_join(k->op, r->op, r->err);
     if (rc)
-        return row_end(r, rc, &why);
+        return row_end(r, rc);
     r->kernels.n++;
     r->nwinners += k->role == TUNED_WINNER;
     buf_str(row, "    { .row = {");
@@ -229,11 +227,10 @@ static int take_winner(void *arg, const struct winner *w)
 {
     struct exporting *r = arg;
     struct tuned *k = NULL;
-    struct err why = { 0 };
     if (!device_chosen(r, w->dev.backend, w->dev.name, w->dev.arch))
         return 0;
-    int rc = store_tuned(r->store, w->id, &k, &why);
-    rc = rc ? row_end(r, rc, &why) : put_kernel(r, w, k);
+    int rc = store_tuned(r->store, w->id, &k, r->err);
+    rc = rc ? row_end(r, rc) : put_kernel(r, w, k);
     tuned_free(k);
     if (rc || (r->ndevices && r->devices[r->ndevices - 1] == w->device))
         return rc;
@@ -306,12 +303,11 @@ static int take_op(void *arg, const char *name)
 {
     struct exporting *r = arg;
     struct op *op = NULL;
-    struct err why = { 0 };
     if (!op_chosen(r, name))
         return 0;
-    int rc = store_op(r->store, name, &op, &why);
+    int rc = store_op(r->store, name, &op, r->err);
     if (rc)
-        return row_end(r, rc, &why);
+        return row_end(r, rc);
     r->op = op;
     r->nwinners = r->ndevices = 0;
     rc = store_each_winner_of(r->store, name, take_winner, r, r->err);

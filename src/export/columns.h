@@ -55,8 +55,8 @@ struct row_column {
     const char *head; /* above it in a table for people; null: it is in none */
     enum field field;
     size_t at;
-    size_t over;                       /* a real field over this one, unknown if that is; not the row's first; 0: as it is */
-    double (*number)(const void *row); /* not above 0: unknown */
+    size_t over;                                    /* the member that a real field is divided by; 0: none */
+    double (*number)(const void *row);              /* not above 0: unknown */
     void (*text)(struct buf *out, const void *row); /* beside a field: what people see */
     json_t *(*parse)(const char *text);             /* beside a field: JSON has what this makes of the text that is */
     size_t parsed;                                  /* this member, or */
