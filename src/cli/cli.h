@@ -99,7 +99,6 @@ struct command {
     const struct argp_option *options;
     const char *doc;
     const char *word; /* what the argument that is no option is, in the help; null: there is none */
-    bool needs_op;    /* --op must be there, or --wanted */
     int (*run)(struct request *r, struct err *err);
 };
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
@@ -108,7 +107,7 @@ extern const struct command run_command, lookup_command, list_command, space_com
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);
 
-/* Reads an op by the word that a user gave for it: into r->op. */
+/* Reads an op by the word that a user gave for it, null if he gave none: into r->op. */
 int request_op(struct request *r, const char *word, struct err *err);
 /* The device of --device, or the best one. */
 int request_device(struct request *r, struct err *err);

@@ -80,7 +80,7 @@ static const struct row_column columns[] = {
 static int look_up(struct request *r, struct err *err)
 {
     struct answer answer = { 0 };
-    if (!r->args.shapes.n)
+    if (r->args.op && !r->args.shapes.n)
         return err_set(err, ERR_USAGE, "--shape is missing: the problem's sizes, such as --shape m=1111,n=113");
     int rc = request_all(r, err) ?: find(r, &answer, err) ?: row_print(columns, r->args.json, &answer, err);
     cutune_close(answer.lib);
@@ -99,6 +99,5 @@ const struct command lookup_command = {
            "\vExamples:\n"
            "  cutune lookup --op NAME --shape m=1111,n=113 --dtype i32\n"
            "  cutune lookup --op NAME --shape n=1000003 --device opencl:0 --json",
-    .needs_op = true,
     .run = look_up,
 };

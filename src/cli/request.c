@@ -11,6 +11,8 @@
 int request_op(struct request *r, const char *word, struct err *err)
 {
     r->op = NULL;
+    if (!word)
+        return err_set(err, ERR_USAGE, "--op is missing: --op NAME, one that `cutune ops` lists, or --op FILE.lua");
     if (!mem_grow((void **)&r->ops, r->nops, sizeof *r->ops))
         return err_nomem(err);
     int rc = home_find(&r->home, err);

@@ -338,7 +338,7 @@ static int tune(struct request *r, struct err *err)
     struct tuning t = { .request = r, .err = err };
     bool wanted = r->args.wanted; /* then it is enough if there is a device; --op limits it */
     int rc = read_options(&r->args, &t.tune, err)
-        ?: (r->args.op ? request_op(r, r->args.op, err) : home_find(&r->home, err))
+        ?: (wanted && !r->args.op ? home_find(&r->home, err) : request_op(r, r->args.op, err))
         ?: request_device(r, err)
         ?: (wanted ? 0 : request_problems(r, err))
         ?: check_strategy(r->home, r->args.strategy, err);
@@ -387,6 +387,5 @@ const struct command run_command = {
            "  cutune run --op NAME --shape m=512,n=512,k=512 --strategy random --budget 60s\n"
            "  cutune run --op ./my_op.lua --shape n=1000000 --json > result.json\n"
            "  cutune run --wanted --budget 60s",
-    .needs_op = true,
     .run = tune,
 };

@@ -235,6 +235,5 @@ const struct command show_command = {
            "  cutune show --op NAME --config TILE=32,ROWS=8 --source\n"
            "  cutune show --op NAME --variant tile --dtype f64 --arch sm_90 --ptx\n"
            "  cutune show --op NAME --shape m=512,n=512,k=512 --device cuda:0 --resources",
-    .needs_op = true,
     .run = show,
 };

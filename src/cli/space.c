@@ -185,6 +185,5 @@ const struct command space_command = {
            "  cutune space --op NAME\n"
            "  cutune space --op NAME --shape m=1111,n=113 --dtype f64 --device cuda:0 --json\n"
            "  cutune space --op NAME --variant tile --list > valid.csv",
-    .needs_op = true,
     .run = show_space,
 };
