@@ -1,5 +1,3 @@
-#include <stdio.h>
-
 #include "cli/cli.h"
 
 /* argp's parser takes one pointer. */

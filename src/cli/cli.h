@@ -11,13 +11,9 @@
 #define CLI_CLI_H
 
 #include <argp.h>
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
-#include "model/devspec.h"
-#include "model/op.h"
-#include "model/problem.h"
+#include "cli/text.h"
 #include "store/store.h"
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };

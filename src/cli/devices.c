@@ -1,8 +1,5 @@
 /* `cutune devices`: what every backend sees. */
-#include <stdio.h>
-
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "device/device.h"
 
 static void device_id(struct buf *out, const void *device)

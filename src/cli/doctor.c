@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "device/device.h"
 #include "op/load.h"
 
@@ -63,27 +62,22 @@ static bool look_at_backend(struct findings *f, const struct backend *b)
     return good;
 }
 
-static int none_tunable(struct err *err)
-{
-    const struct backend *b;
-    struct buf wanted = { 0 };
-    for (int i = 0; (b = backend_real(i)); i++)
-        buf_fmt(&wanted, "%s%s", wanted.len ? ", or " : "", b->compiling->wanted);
-    int rc = err_set(err, ERR_UNSUPPORTED, "no device can be tuned: %s, is wanted", buf_text(&wanted));
-    buf_free(&wanted);
-    return rc;
-}
-
 static int examine(struct request *r, struct err *err)
 {
     const struct backend *b;
+    struct buf wanted = { 0 };
     struct findings f = { .json = r->args.json, .array = r->args.json ? json_array() : NULL };
     bool files = look_at_home(&f), tunable = false;
     look_at_database(&f, r);
-    for (int i = 0; (b = backend_real(i)); i++)
+    for (int i = 0; (b = backend_real(i)); i++) {
         tunable |= look_at_backend(&f, b);
+        buf_fmt(&wanted, "%s%s", i ? ", or " : "", b->compiling->wanted);
+    }
     int rc = f.json ? json_print(json_pack("{s:b, s:o}", "can_tune", tunable && files, "findings", f.array), err) : 0;
-    return rc ?: !tunable ? none_tunable(err) : files ? 0 : FAILED;
+    if (!rc && !tunable)
+        rc = err_set(err, ERR_UNSUPPORTED, "no device can be tuned: %s, is wanted", buf_text(&wanted));
+    buf_free(&wanted);
+    return rc || files ? rc : FAILED;
 }
 
 const struct command doctor_command = {

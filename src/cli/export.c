@@ -1,5 +1,4 @@
 /* `cutune export`: the tuned results, for other programs. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"

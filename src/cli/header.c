@@ -35,25 +35,17 @@ static int spare_op(const struct request *r, const struct op *op, struct err *er
 }
 
 /* Only a header that is right as a whole replaces what was there. */
-static int write_header(struct request *r, struct err *err)
-{
-    struct buf text = { 0 };
-    int rc = 0;
-    for (int i = 0; !rc && r->args.output && i < r->nops; i++)
-        rc = spare_op(r, r->ops[i], err);
-    rc = rc ?: header_write(&text, r->ops, r->nops, err) ?: output_write(r->args.output, &text, err);
-    buf_free(&text);
-    return rc;
-}
-
 static int make_header(struct request *r, struct err *err)
 {
+    struct buf text = { 0 };
     char **all = NULL;
     int n = r->args.ops.n, rc = n ? 0 : script_names("ops", &all, &n, err);
     for (int i = 0; !rc && i < n; i++)
-        rc = request_op(r, all ? all[i] : r->args.ops.at[i], err);
+        rc = request_op(r, all ? all[i] : r->args.ops.at[i], err) ?: (r->args.output ? spare_op(r, r->op, err) : 0);
     mem_free(all);
-    return rc ?: write_header(r, err);
+    rc = rc ?: header_write(&text, r->ops, r->nops, err) ?: output_write(r->args.output, &text, err);
+    buf_free(&text);
+    return rc;
 }
 
 const struct command header_command = {

@@ -1,10 +1,8 @@
 /* `cutune list`: the winners that are stored, all that was tried, or what applications want. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "export/export.h"
 
 enum { OP, TYPES, PROBLEM, FILTERS };

@@ -1,6 +1,5 @@
 /* `cutune lookup`: the fastest known configuration for one problem, and why it is that one. */
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "cutune.h"
 #include "model/plan.h"
 

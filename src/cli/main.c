@@ -3,14 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "child/process.h"
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "worker/child.h"
 
 static const struct command *const commands[] = {
@@ -68,13 +66,13 @@ static int usage_error(const char *fmt, const char *word)
 
 static int help(const char *name)
 {
-    const struct command *c = name ? find(name) : NULL;
-    if (name && !c)
-        return usage_error("no help for '%s': there is no such command; `cutune help` lists them", name);
-    if (c)
-        return start(c, 2, (char *[]){ NULL, "--help", NULL });
-    usage(stdout);
-    return DONE;
+    if (!name) {
+        usage(stdout);
+        return DONE;
+    }
+    const struct command *c = find(name);
+    return c ? start(c, 2, (char *[]){ NULL, "--help", NULL })
+             : usage_error("no help for '%s': there is no such command; `cutune help` lists them", name);
 }
 
 static int dispatch(int argc, char **argv)

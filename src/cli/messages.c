@@ -1,11 +1,9 @@
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/util.h"
 #include "cli/cli.h"
-#include "cli/text.h"
 
 /* "cutune", or "cutune run" while a command runs. */
 static char program[80] = "cutune";

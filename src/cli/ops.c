@@ -1,7 +1,6 @@
 /* `cutune ops`: the ops that are installed. */
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "op/load.h"
 
 static json_t *axis_names(const void *row)

@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "cli/run.h"
 

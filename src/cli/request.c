@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "device/device.h"
 #include "model/plan.h"
 #include "op/load.h"

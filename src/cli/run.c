@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -86,20 +85,15 @@ static void on_signal(int number)
         stopped_at = now;
         run_stop = 1;
     } else if (now > stopped_at + 1000000000) {
-        sigset_t this;
-        sigemptyset(&this);
-        sigaddset(&this, number);
         signal(number, SIG_DFL);
         raise(number);
-        sigprocmask(SIG_UNBLOCK, &this, NULL);
         _exit(128 + number); /* process 1 lives on */
     }
 }
 
 static void catch_signals(void)
 {
-    struct sigaction action = { .sa_handler = on_signal };
-    sigemptyset(&action.sa_mask);
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_NODEFER /* for raise */ };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     struct sigaction hangup;
@@ -209,51 +203,42 @@ static int tune_all(struct tuning *t)
     return failed;
 }
 
-static int say_interrupted(const struct tuning *t)
-{
-    int64_t kept = 0;
-    for (int i = 0; i < t->n; i++)
-        kept += t->found[i].report.measured;
-    fflush(stdout);
-    return complain("interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
-}
-
 /* Tunes one problem after another, and forgets that it was wanted once it has a winner. Prints what was found, and checks the database.
  * A problem that fails is told here, and leaves the others to go on. */
 static int run_problems(struct tuning *t)
 {
     struct request *r = t->request;
     int rc = tune_all(t), printed = report(r, t->found, t->n, t->err);
-    if (run_stop)
-        return say_interrupted(t);
+    if (run_stop) {
+        int64_t kept = 0;
+        for (int i = 0; i < t->n; i++)
+            kept += t->found[i].report.measured;
+        fflush(stdout);
+        return complain("interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
+    }
     rc = request_damage(r, printed ?: rc);
     bool damaged = !rc && r->store && store_verify(r->store, t->err) == ERR_CORRUPT;
     return damaged ? ERR_CORRUPT : rc;
 }
 
-/* No database is made for problems that the device cannot hold: each is told of. */
-static bool one_fits(const struct tuning *t)
-{
-    struct err err = { 0 };
-    for (const struct finding *f = t->found; f < t->found + t->n; f++)
-        if (!bench_fits(f->op, &f->problem, f->row, &t->request->dev, &err))
-            return true;
-    return false;
-}
-
 static int run_targets(struct tuning *t)
 {
     struct request *r = t->request;
+    bool fits = false;
     int rc = 0;
     t->n = r->nproblems * r->nrows;
     t->found = mem_array((size_t)t->n, sizeof *t->found);
     if (!t->found)
         return err_nomem(t->err);
     for (int i = 0; !rc && i < t->n; i++) {
-        t->found[i] = (struct finding){ .op = r->op, .problem = r->problems[i / r->nrows], .row = r->rows[i % r->nrows] };
-        rc = name_finding(t, &t->found[i]);
+        struct finding *f = &t->found[i];
+        *f = (struct finding){ .op = r->op, .problem = r->problems[i / r->nrows], .row = r->rows[i % r->nrows] };
+        fits = !bench_fits(f->op, &f->problem, f->row, &r->dev, t->err) || fits;
+        rc = name_finding(t, f);
     }
-    return rc ?: (one_fits(t) ? request_database(r, STORE_WRITE, t->err) : tune_all(t)) ?: run_problems(t);
+    if (!rc && !fits) /* each is told of, and no database is made */
+        return tune_all(t);
+    return rc ?: request_database(r, STORE_WRITE, t->err) ?: run_problems(t);
 }
 
 /* ---- what applications wanted and got no exact answer to, what costs them the most first */

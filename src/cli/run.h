@@ -3,7 +3,6 @@
 #define CLI_RUN_H
 
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "tune/tune.h"
 
 /* One problem of a run, and what came of it. */

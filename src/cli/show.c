@@ -1,11 +1,9 @@
 /* `cutune show`: what one configuration becomes: its source, its PTX, the resources that it takes. */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "device/device.h"
 #include "model/plan.h"
 #include "source/source.h"

@@ -1,39 +1,10 @@
 /* `cutune space`: how many configurations an op has for a problem, which they are, and what removed the others. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "cli/cli.h"
-#include "cli/text.h"
 #include "space/space.h"
-
-/* What is asked about: the space, and the variants that count. */
-struct view {
-    const struct op *op;
-    const struct space *space;
-    int first, end;   /* variants, as a range */
-    double cartesian; /* points before any constraint */
-    int64_t valid;
-    double build_ms;
-};
-
-static void count(struct view *v)
-{
-    for (int i = v->first; i < v->end; i++) {
-        double points = 1;
-        for (int p = 0; p < v->op->variants[i].nparams; p++)
-            points *= v->op->variants[i].params[p].n;
-        v->cartesian += points;
-        v->valid += space_variant_count(v->space, i);
-    }
-}
-
-static bool in_view(const struct view *v, const struct removal *r)
-{
-    bool all = v->end - v->first == v->op->nvariants;
-    return r->count > 0 && (all || !strcmp(r->variant, v->op->variants[v->first].name));
-}
 
 /* An integer below 2^53, a real from there. */
 static json_t *json_count(double v)
@@ -41,50 +12,46 @@ static json_t *json_count(double v)
     return v < 0x1p53 ? json_integer((json_int_t)v) : json_real(v);
 }
 
-static int print_json(const struct view *v, struct err *err)
+static int print_json(const struct space *s, double build_ms, struct err *err)
 {
     json_t *removed = json_array();
-    const struct removal *r = v->space->removals;
-    for (int n = v->space->nremovals; n; n--, r++)
-        if (in_view(v, r))
-            removed = json_append(removed, json_pack("{s:o, s:o, s:o}", "constraint", json_text(r->text), "count",
-                                                     json_count(r->count), "variant", json_text(r->variant)));
-    return json_print(json_pack("{s:o, s:I, s:o, s:f}", "cartesian", json_count(v->cartesian), "valid", (json_int_t)v->valid,
-                                "removed", removed, "build_ms", v->build_ms),
+    for (const struct removal *r = s->removals; r < s->removals + s->nremoving; r++)
+        removed = json_append(removed, json_pack("{s:o, s:o, s:o}", "constraint", json_text(r->text), "count", json_count(r->count),
+                                                 "variant", json_text(r->variant)));
+    return json_print(json_pack("{s:o, s:I, s:o, s:f}", "cartesian", json_count(s->cartesian), "valid", (json_int_t)s->count,
+                                "removed", removed, "build_ms", build_ms),
                       err);
 }
 
-static int print_table(const struct view *v, const struct request *q, struct err *err)
+static int print_table(const struct request *q, const struct space *s, double build_ms, struct err *err)
 {
     char id[32];
     struct text_table table = { .align = "rll" };
     struct buf types = { 0 }, sizes = { 0 };
-    const struct removal *r = v->space->removals;
     devspec_id(&q->dev, id);
-    op_row_print(&types, v->op, q->rows[0]);
-    problem_print(&sizes, v->op, &q->problems[0]);
-    text_line("%s %s %s on %s: %s", v->op->name, buf_text(&types), buf_text(&sizes), id, q->dev.name);
+    op_row_print(&types, s->op, q->rows[0]);
+    problem_print(&sizes, s->op, &q->problems[0]);
+    text_line("%s %s %s on %s: %s", s->op->name, buf_text(&types), buf_text(&sizes), id, q->dev.name);
     buf_free(&types);
     buf_free(&sizes);
-    table_row(&table, "%.0f\tpoints", v->cartesian);
-    for (int n = v->space->nremovals; n; n--, r++)
-        if (in_view(v, r))
-            table_row(&table, "-%.0f\t%s\t%s", r->count, r->variant, r->text);
-    for (int i = v->first; i < v->end; i++)
-        table_row(&table, "%" PRId64 "\t%s\tvalid", space_variant_count(v->space, i), v->op->variants[i].name);
-    table_row(&table, "%" PRId64 "\tin all\tvalid, found in %.3g ms", v->valid, v->build_ms);
+    table_row(&table, "%.0f\tpoints", s->cartesian);
+    for (const struct removal *r = s->removals; r < s->removals + s->nremoving; r++)
+        table_row(&table, "-%.0f\t%s\t%s", r->count, r->variant, r->text);
+    for (int i = 0; i < s->op->nvariants; i++)
+        table_row(&table, "%" PRId64 "\t%s\tvalid", space_variant_count(s, i), s->op->variants[i].name);
+    table_row(&table, "%" PRId64 "\tin all\tvalid, found in %.3g ms", s->count, build_ms);
     return table_print(&table, 2, err);
 }
 
-/* The columns of the list: every parameter name of the variants in view, in the order in which they come up. */
-static int columns(const struct view *v, const char *names[], int max)
+/* The columns of the list: every parameter name of the variants, in the order in which they come up. */
+static int columns(const struct op *op, const char *names[], int max)
 {
     int n = 0;
-    for (int i = v->first; i < v->end; i++)
-        for (int p = 0; p < v->op->variants[i].nparams; p++) {
-            const char *name = v->op->variants[i].params[p].name;
+    for (int i = 0; i < op->nvariants; i++)
+        for (int p = 0; p < op->variants[i].nparams; p++) {
+            const char *name = op->variants[i].params[p].name;
             int at = 0;
-            while (at < n && strcmp(names[at], name) != 0)
+            while (at < n && strcmp(names[at], name))
                 at++;
             if (at == n && n < max)
                 names[n++] = name;
@@ -98,33 +65,31 @@ static void places(const struct variant *variant, const char *const names[], int
     for (int i = 0; i < n; i++) {
         place[i] = -1;
         for (int p = 0; p < variant->nparams; p++)
-            if (strcmp(variant->params[p].name, names[i]) == 0)
+            if (!strcmp(variant->params[p].name, names[i]))
                 place[i] = p;
     }
 }
 
-static void print_list(const struct view *v)
+static void print_list(const struct space *s)
 {
     enum { MAX_NAMES = 4096 };
     static const char *names[MAX_NAMES];
     static int place[MAX_NAMES];
-    int n = columns(v, names, MAX_NAMES);
+    int n = columns(s->op, names, MAX_NAMES);
     const struct variant *variant = NULL;
-    bool several = v->end - v->first > 1;
+    bool several = s->op->nvariants > 1;
     struct buf line = { 0 };
     if (several)
         buf_str(&line, "variant");
     for (int i = 0; i < n; i++)
         buf_fmt(&line, "%s%s", line.len ? "," : "", names[i]);
     puts(buf_text(&line));
-    for (int64_t i = 0; i < v->space->count && !ferror(stdout); i++) {
+    for (int64_t i = 0; i < s->count && !ferror(stdout); i++) {
         struct config c;
-        space_at(v->space, i, &c);
-        if (c.variant < v->first || c.variant >= v->end)
-            continue;
-        if (variant != &v->op->variants[c.variant])
-            places(&v->op->variants[c.variant], names, n, place);
-        variant = &v->op->variants[c.variant];
+        space_at(s, i, &c);
+        if (variant != &s->op->variants[c.variant])
+            places(&s->op->variants[c.variant], names, n, place);
+        variant = &s->op->variants[c.variant];
         buf_clear(&line);
         if (several)
             buf_str(&line, variant->name);
@@ -138,34 +103,34 @@ static void print_list(const struct view *v)
     buf_free(&line);
 }
 
+/* Takes the op's other variants away. */
+static int only_variant(struct op *op, const char *name, struct err *err)
+{
+    int i = op_variant(op, name);
+    if (i < 0)
+        return err_set(err, ERR_USAGE, "--variant '%s': %s has no such variant; `cutune ops` lists them", name, op->name);
+    op->variants += i;
+    op->nvariants = 1;
+    op->ndefaults = 0; /* they count the variants */
+    return 0;
+}
+
 static int show_space(struct request *r, struct err *err)
 {
     const struct args *args = &r->args;
     struct space *space = NULL;
     if (args->list && args->json)
         return err_set(err, ERR_USAGE, "--list and --json: one of them, as each is an output of its own");
-    int rc = request_all(r, err);
-    if (rc)
-        return rc;
-    struct view view = { .op = r->op, .end = r->op->nvariants };
-    if (args->variant) {
-        view.first = op_variant(r->op, args->variant);
-        view.end = view.first + 1;
-        if (view.first < 0)
-            return err_set(err, ERR_USAGE, "--variant '%s': %s has no such variant; `cutune ops` lists them", args->variant,
-                           r->op->name);
-    }
+    int rc = request_all(r, err) ?: (args->variant ? only_variant(r->op, args->variant, err) : 0);
     int64_t start = clock_ns();
-    rc = space_new(r->op, &r->problems[0], r->rows[0], &r->dev, NULL, &space, err);
+    rc = rc ?: space_new(r->op, &r->problems[0], r->rows[0], &r->dev, NULL, &space, err);
     if (rc)
         return rc;
-    view.space = space;
-    view.build_ms = (clock_ns() - start) / 1e6;
-    count(&view);
+    double build_ms = (clock_ns() - start) / 1e6;
     if (args->list)
-        print_list(&view);
+        print_list(space);
     else
-        rc = args->json ? print_json(&view, err) : print_table(&view, r, err);
+        rc = args->json ? print_json(space, build_ms, err) : print_table(r, space, build_ms, err);
     space_free(space);
     return rc;
 }

@@ -1,12 +1,10 @@
 /* `cutune tables`: makes the database that ships, of the default configurations that db/tables lists. A look-up gives one of them on a
  * device that nobody has tuned for. To make it takes no device; PTX takes NVRTC. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/text.h"
 #include "device/device.h"
 #include "op/load.h"
 #include "source/source.h"
