@@ -107,10 +107,9 @@ int args_read(const struct command *c, int argc, char **argv, struct args *args,
 int request_op(struct request *r, const char *word, struct err *err);
 /* The device of --device, or the best one. */
 int request_device(struct request *r, struct err *err);
-/* Types and problems; the op must be there. Without --dtype: f32, or the op's first types. Without --shape: no problem. */
-int request_words(struct request *r, struct err *err);
-/* The same, if the device is known, too: without --shape the op's own shapes for it. At least one of each. */
-int request_problems(struct request *r, struct err *err);
+/* Types and problems; the op must be there. Without --dtype: f32, or the op's first types. Without --shape: if `own`, the op's own shapes
+ * for the device, at least one; else none. */
+int request_problems(struct request *r, bool own, struct err *err);
 /* Op, device and problems. */
 int request_all(struct request *r, struct err *err);
 

@@ -27,7 +27,7 @@ static int filter_read(struct request *r, struct buf *filter, struct err *err)
         buf_str(&filter[OP], args->op);
         return 0;
     }
-    int rc = request_op(r, args->op, err) ?: request_words(r, err);
+    int rc = request_op(r, args->op, err) ?: request_problems(r, false, err);
     if (rc)
         return rc;
     buf_str(&filter[OP], r->op->name);

@@ -1,8 +1,6 @@
 /* cutune: the command table. What an exit code means stands in cli.h. */
-#include <argp.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

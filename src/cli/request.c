@@ -29,28 +29,6 @@ int request_device(struct request *r, struct err *err)
     return rc == ERR_INVALID ? ERR_USAGE : rc;
 }
 
-int request_words(struct request *r, struct err *err)
-{
-    const struct words *types = &r->args.dtypes, *shapes = &r->args.shapes;
-    r->rows = mem_array((size_t)types->n + 1, sizeof *r->rows);
-    r->problems = mem_array((size_t)(shapes->n ? shapes->n : r->op->nshapes) + 1, sizeof *r->problems);
-    if (!r->rows || !r->problems)
-        return err_nomem(err);
-    for (; r->nrows < types->n; r->nrows++) {
-        r->rows[r->nrows] = op_row(r->op, types->at[r->nrows], err);
-        if (r->rows[r->nrows] < 0)
-            return ERR_USAGE;
-    }
-    if (!types->n) {
-        int f32 = op_row(r->op, "f32", NULL);
-        r->rows[r->nrows++] = f32 < 0 ? 0 : f32;
-    }
-    for (; r->nproblems < shapes->n; r->nproblems++)
-        if (problem_parse(r->op, shapes->at[r->nproblems], &r->problems[r->nproblems], err))
-            return ERR_USAGE;
-    return 0;
-}
-
 /* Those of the op's own shapes that are meant for this device. */
 static int own_shapes(struct request *r, struct err *err)
 {
@@ -77,14 +55,31 @@ static int own_shapes(struct request *r, struct err *err)
     return rc;
 }
 
-int request_problems(struct request *r, struct err *err)
+int request_problems(struct request *r, bool own, struct err *err)
 {
-    return request_words(r, err) ?: (r->args.shapes.n ? 0 : own_shapes(r, err));
+    const struct words *types = &r->args.dtypes, *shapes = &r->args.shapes;
+    r->rows = mem_array((size_t)types->n + 1, sizeof *r->rows);
+    r->problems = mem_array((size_t)(shapes->n ? shapes->n : r->op->nshapes) + 1, sizeof *r->problems);
+    if (!r->rows || !r->problems)
+        return err_nomem(err);
+    for (; r->nrows < types->n; r->nrows++) {
+        r->rows[r->nrows] = op_row(r->op, types->at[r->nrows], err);
+        if (r->rows[r->nrows] < 0)
+            return ERR_USAGE;
+    }
+    if (!types->n) {
+        int f32 = op_row(r->op, "f32", NULL);
+        r->rows[r->nrows++] = f32 < 0 ? 0 : f32;
+    }
+    for (; r->nproblems < shapes->n; r->nproblems++)
+        if (problem_parse(r->op, shapes->at[r->nproblems], &r->problems[r->nproblems], err))
+            return ERR_USAGE;
+    return own && !shapes->n ? own_shapes(r, err) : 0;
 }
 
 int request_all(struct request *r, struct err *err)
 {
-    return request_op(r, r->args.op, err) ?: request_device(r, err) ?: request_problems(r, err);
+    return request_op(r, r->args.op, err) ?: request_device(r, err) ?: request_problems(r, true, err);
 }
 
 int request_database(struct request *r, enum store_mode mode, struct err *err)

@@ -325,7 +325,7 @@ static int tune(struct request *r, struct err *err)
     int rc = read_options(&r->args, &t.tune, err)
         ?: (wanted && !r->args.op ? home_find(&r->home, err) : request_op(r, r->args.op, err))
         ?: request_device(r, err)
-        ?: (wanted ? 0 : request_problems(r, err))
+        ?: (wanted ? 0 : request_problems(r, true, err))
         ?: check_strategy(r->home, r->args.strategy, err);
     if (rc)
         return rc;

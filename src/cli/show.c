@@ -200,7 +200,7 @@ static int show(struct request *r, struct err *err)
     int rc = check_options(&r->args, err)
         ?: request_op(r, r->args.op, err)
         ?: find_device(r, err)
-        ?: request_problems(r, err)
+        ?: request_problems(r, true, err)
         ?: find_config(r, &c, err)
         ?: source_render_apart(r->op, &c, r->rows[0], &r->dev, &source, err);
     signal(SIGALRM, late);
