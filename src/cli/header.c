@@ -23,7 +23,7 @@ static int spare_named(const struct request *r, const struct op *op, const char 
     return rc;
 }
 
-/* An op's own files are no place for its header. */
+/* A header must not replace one of the op's own files. */
 static int spare_op(const struct request *r, const struct op *op, struct err *err)
 {
     int rc = output_spares(r->args.output, op->file, err) ?: (op->reference_name ? spare_named(r, op, op->reference_name, err) : 0);

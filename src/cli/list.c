@@ -141,7 +141,7 @@ static int add_wanted(void *listing, const struct wanted_problem *w)
 
 /* ---------------------------------------------------------------------------------------------------------------- the command */
 
-/* What is said if there is none: in a database, of what was asked for, or for lack of a database. */
+/* What is said if the list is empty: the database has none, or none that fits the options, or there is no database. */
 static const struct kind {
     const struct row_column *columns;
     const char *none, *none_such, *no_database;

@@ -29,7 +29,7 @@ int print_line(FILE *out, const char *fmt, ...)
     return FAILED;
 }
 
-/* Line by line; of a line that is longer than the stream's buffer, part by part. */
+/* Makes each line harmless; a line that is longer than the stream's buffer, part by part. */
 static ssize_t write_harmless(void *nothing, const char *text, size_t size)
 {
     char line[BUFSIZ + 2];

@@ -241,7 +241,7 @@ static int run_targets(struct tuning *t)
     return rc ?: request_database(r, STORE_WRITE, t->err) ?: run_problems(t);
 }
 
-/* ---- what applications wanted and got no exact answer to, what costs them the most first */
+/* ---- what applications asked for and got no exact answer to, the most expensive problems first */
 
 static int keep_row(void *arg, const struct wanted_problem *w)
 {

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 
-/* `=` is plain but in a command's first word, which would be an assignment. */
+/* `=` is plain, except in the first word of a command, which would be an assignment. */
 static bool is_plain(const char *word, bool first)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+@%=";
@@ -33,8 +33,8 @@ static void put_quoted(struct buf *out, const char *text)
     buf_str(out, "'");
 }
 
-/* By way of printf, which takes the shell's `$(...)` to become a word. That loses line ends at its end: they follow as they are. What
- * begins with a `-` would be an option of printf's. */
+/* By printf within `$(...)`. The shell drops newlines at the end of that, so they follow as they are. A `-` at the beginning would be an
+ * option of printf. */
 static void put_spelled(struct buf *out, const char *text)
 {
     size_t n = strlen(text);

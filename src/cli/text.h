@@ -25,7 +25,7 @@ char *messages_name(const char *command);
 /* ---- commands to be copied into a shell: shell.c */
 
 /* Adds a word to a command, with a blank before it unless it is the first. A POSIX shell reads back exactly this text. What is added is
- * harmless to print: control characters and bytes that are no UTF-8 are spelled out, but for newlines at a word's end. */
+ * harmless to print: control characters and bytes that are not UTF-8 are spelled out, except newlines at the end of a word. */
 void shell_word(struct buf *command, const char *word);
 
 /* ---- tables: columns as wide as their widest cell, two spaces apart */

@@ -275,8 +275,8 @@ static int read_defaults(struct exporting *r)
             op_row_print(&types, r->op, row);
             r->its_default = (struct winner){ .types = buf_text(&types) };
             snprintf(r->its_default.dev.backend, sizeof r->its_default.dev.backend, "%s", b->name);
-            rc = buf_check(&types, r->err)
-                     ?: store_each_default(r->store, b->name, r->op->name, types.data, take_default, r, r->err);
+            rc = buf_check(&types, r->err);
+            rc = rc ?: store_each_default(r->store, b->name, r->op->name, types.data, take_default, r, r->err);
             buf_free(&types);
         }
     }
@@ -374,7 +374,7 @@ static const char head_end[] = " */\n"
                                "#pragma GCC diagnostic ignored \"-Wunused-const-variable\"\n"
                                "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n" /* binaries: every compiler takes them */
                                "#if !defined(__clang__)\n"
-                               "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n" /* with all in view, it sees ghosts */
+                               "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n" /* warns wrongly here */
                                "#endif\n"
                                "#endif\n\n";
 static const char end[] = "\n#if defined(__GNUC__)\n"
