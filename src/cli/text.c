@@ -116,7 +116,7 @@ int rows_end(struct rows *r, int rc, struct err *err)
     json_decref(r->array);
     if (!rc && !r->n)
         table_of(r, "");
-    rc = rc ?: r->failed ? err_nomem(err) : 0;
+    rc = rc ?: (r->failed ? err_nomem(err) : 0);
     for (int i = 0; i < r->n; i++) {
         struct text_table *t = &r->tables[i];
         if (i && !rc)

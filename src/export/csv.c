@@ -27,25 +27,20 @@ static bool is_number(const char *text)
 }
 
 /* A quote goes before what would be a formula, and before a quote, so that one quote at the start is always ours. */
-static void put_cell(struct buf *out, const char *text)
+static void put_text(struct buf *out, const char *s)
 {
+    struct buf line = { 0 };
+    buf_str(&line, s);
+    if (line.data)
+        err_line(line.data);
+    const char *text = buf_text(&line);
     bool guarded = *text == '\'' || (begins_formula(text) && !is_number(text));
     bool quoted = guarded || strpbrk(text, ",;\"");
-    buf_str(out, quoted ? "\"" : "");
-    buf_str(out, guarded ? "'" : "");
+    buf_fmt(out, "%s%s", quoted ? "\"" : "", guarded ? "'" : "");
     for (; *text; text++)
         buf_fmt(out, quoted && *text == '"' ? "\"%c" : "%c", *text);
     buf_str(out, quoted ? "\"" : "");
-}
-
-static void put_text(struct buf *out, const char *text)
-{
-    struct buf line = { 0 };
-    buf_str(&line, text);
-    if (line.data)
-        err_line(line.data);
     out->failed |= line.failed;
-    put_cell(out, buf_text(&line));
     buf_free(&line);
 }
 
