@@ -27,46 +27,24 @@ void config_print_json(struct buf *out, const struct op *op, const struct config
     buf_str(out, "}");
 }
 
-/* Moves *at behind a word in quotes, or else a number or truth value. Its length; 0 if there is none. */
-static size_t json_word(const char **at, const char **word)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
-    bool quoted = **at == '"';
-    *word = *at + quoted;
-    size_t n = strspn(*word, letters);
-    const char *digit = *word + (**word == '-');
-    bool bare = (*digit >= '0' && *digit <= '9') || (n == 4 && !memcmp(*word, "true", 4)) || (n == 5 && !memcmp(*word, "false", 5));
-    if (quoted ? (*word)[n] != '"' : !bare)
-        return 0;
-    *at = *word + n + quoted;
-    return n;
-}
-
 bool config_of_json(struct buf *out, const char *json)
 {
-    const char *at = json, *name, *value;
+    const char *at = json;
+    bool name = true; /* comes next; else its value */
     if (!strcmp(json, "{}"))
         return true;
-    if (*at++ != '{')
-        return false;
-    for (char end = ','; end == ','; end = *at++) {
-        size_t n = *at == '"' ? json_word(&at, &name) : 0;
-        if (!n || *at++ != ':')
+    for (; *at == (!name ? ':' : at == json ? '{' : ','); name = !name) {
+        bool quoted = *++at == '"';
+        at += quoted;
+        size_t n = strspn(at, WORD_LETTERS ".+-"), minus = *at == '-';
+        bool number = at[minus] >= '0' && at[minus] <= '9';
+        bool truth = (n == 4 && !memcmp(at, "true", 4)) || (n == 5 && !memcmp(at, "false", 5));
+        if (quoted ? !n || at[n] != '"' : name || !(number || truth))
             return false;
-        size_t m = json_word(&at, &value);
-        if (!m || (*at != ',' && *at != '}'))
-            return false;
-        buf_fmt(out, "%s%.*s=%.*s", out->len ? "," : "", (int)n, name, (int)m, value);
+        buf_fmt(out, "%s%.*s", !name ? "=" : out->len ? "," : "", (int)n, at);
+        at += n + quoted;
     }
-    return !*at;
-}
-
-static int param_of(const struct variant *v, const struct pair *p)
-{
-    for (int i = 0; i < v->nparams; i++)
-        if (pair_named(p, v->params[i].name))
-            return i;
-    return -1;
+    return name && !strcmp(at, "}");
 }
 
 static struct word_list values_of(const struct param *param)
@@ -81,13 +59,6 @@ static struct word_list values_of(const struct param *param)
     return known;
 }
 
-static int no_value(const struct param *param, const struct pair *p, struct err *err)
-{
-    struct word_list known = values_of(param);
-    return err_set(err, ERR_INVALID, "configuration: %s=%.*s is not among its values: %s", param->name, p->value_len, p->value,
-                   known.text);
-}
-
 /* The index of the value that config_print writes like this; a negative code if there is none. */
 static int value_of(const struct param *param, const struct pair *p, struct err *err)
 {
@@ -96,53 +67,34 @@ static int value_of(const struct param *param, const struct pair *p, struct err 
     for (; at < param->n; at++) {
         buf_clear(&text);
         val_print(&text, param->values[at]);
-        if (text.failed || pair_valued(p, buf_text(&text)))
+        if (text.failed || (text.len == (size_t)p->value_len && !memcmp(text.data, p->value, text.len)))
             break;
     }
-    bool failed = text.failed;
+    int rc = buf_check(&text, err);
     buf_free(&text);
-    if (failed)
-        return err_nomem(err);
-    return at < param->n ? at : no_value(param, p, err);
-}
-
-static int no_param(const struct variant *v, const struct pair *p, struct err *err)
-{
-    struct word_list known = { 0 };
-    for (int i = 0; i < v->nparams; i++)
-        word_add(&known, "%s", v->params[i].name);
-    return err_set(err, ERR_INVALID, "configuration: variant %s has no parameter %.*s: it has %s", v->name, p->name_len, p->name,
-                   v->nparams ? known.text : "none");
-}
-
-static int no_variant(const struct op *op, const char *name, int len, struct err *err)
-{
-    struct word_list known = { 0 };
-    for (int i = 0; i < op->nvariants; i++)
-        word_add(&known, "%s", op->variants[i].name);
-    return err_set(err, ERR_NOTFOUND, "configuration: %s has no variant '%.*s': its variants are %s", op->name, len, name,
-                   op->nvariants ? known.text : "none");
+    if (!rc && at == param->n)
+        rc = err_set(err, ERR_INVALID, "configuration: %s=%.*s is not among its values: %s", param->name, p->value_len, p->value,
+                     values_of(param).text);
+    return rc ?: at;
 }
 
 /* The variant that is named, by the caller or as variant=NAME in the text; *out is -1 if nobody names one. */
 static int named_variant(const struct op *op, const char *variant, const char *text, int *out, struct err *err)
 {
-    struct pair p;
-    int rc;
+    const struct named all = NAMED(op->variants, op->nvariants);
+    struct pair p = { .name = "variant", .name_len = 7, .value = variant, .value_len = variant ? (int)strnlen(variant, 80) : 0 };
+    int rc = 1;
     *out = -1;
-    if (variant && (*out = op_variant(op, variant)) < 0)
-        return no_variant(op, variant, (int)strnlen(variant, 80), err);
-    while ((rc = pair_next(&text, &p, "configuration", err)) > 0) {
-        if (!pair_named(&p, "variant"))
+    for (; rc > 0; rc = pair_next(&text, &p, "configuration", err)) {
+        if (!p.value || p.name_len != 7 || memcmp(p.name, "variant", 7))
             continue;
-        int i = 0;
-        while (i < op->nvariants && !pair_valued(&p, op->variants[i].name))
-            i++;
-        if (i == op->nvariants)
-            return no_variant(op, p.value, p.value_len, err);
+        int i = name_index(all, p.value, p.value_len);
+        if (i < 0)
+            return err_set(err, ERR_NOTFOUND, "configuration: %s has no variant '%.*s': its variants are %s", op->name, p.value_len,
+                           p.value, name_list(all).text);
         if (*out >= 0 && *out != i)
             return err_set(err, ERR_INVALID, "configuration: both variant %s and variant %s are asked for: one can be",
-                           op->variants[*out].name, op->variants[i].name);
+                           name_at(all, *out), name_at(all, i));
         *out = i;
     }
     return rc;
@@ -154,7 +106,7 @@ static bool fits(const struct variant *v, const char *text, const struct param *
     struct pair p;
     *lacks = NULL;
     while (pair_next(&text, &p, "configuration", NULL) > 0) {
-        int i = param_of(v, &p);
+        int i = name_index(NAMED(v->params, v->nparams), p.name, p.name_len);
         if (i < 0)
             return false;
         if (!*lacks && value_of(&v->params[i], &p, NULL) < 0)
@@ -166,7 +118,7 @@ static bool fits(const struct variant *v, const char *text, const struct param *
 /* Nobody named the variant: the only one that there is, or the only one that has all the parameters and the values. */
 static int implied_variant(const struct op *op, const char *text, int *out, struct err *err)
 {
-    struct word_list fitting = { 0 }, all = { 0 };
+    struct word_list fitting = { 0 };
     struct buf lacking = { 0 };
     int n = 0, named = 0, rc = 0;
     *out = 0;
@@ -175,7 +127,6 @@ static int implied_variant(const struct op *op, const char *text, int *out, stru
     for (int i = 0; i < op->nvariants; i++) {
         const struct variant *v = &op->variants[i];
         const struct param *lacks;
-        word_add(&all, "%s", v->name);
         if (!fits(v, text, &lacks))
             continue;
         if (!lacks)
@@ -192,7 +143,7 @@ static int implied_variant(const struct op *op, const char *text, int *out, stru
                      fitting.text);
     else if (!named)
         rc = err_set(err, ERR_INVALID, "configuration: no variant of %s has all parameters of `%.80s`: its variants are %s",
-                     op->name, text, op->nvariants ? all.text : "none");
+                     op->name, text, name_list(NAMED(op->variants, op->nvariants)).text);
     else if (!n && named > 1) /* of one alone, the caller finds the wrong value */
         rc = err_set(err, ERR_INVALID, "configuration: no variant has `%.80s`: %s", text, buf_text(&lacking));
     buf_free(&lacking);
@@ -202,27 +153,21 @@ static int implied_variant(const struct op *op, const char *text, int *out, stru
 int config_parse(const struct op *op, const char *variant, const char *text, struct config *out, struct err *err)
 {
     struct config c = { 0 };
+    struct pair given[MAX_PARAMS] = { { 0 } };
     int rc = named_variant(op, variant, text, &c.variant, err);
     if (!rc && c.variant < 0)
         rc = implied_variant(op, text, &c.variant, err);
     if (rc)
         return rc;
     const struct variant *v = &op->variants[c.variant];
-    bool given[MAX_PARAMS] = { false };
-    struct pair p;
-    while ((rc = pair_next(&text, &p, "configuration", err)) > 0) {
-        if (pair_named(&p, "variant"))
-            continue;
-        int i = param_of(v, &p);
-        if (i < 0)
-            return no_param(v, &p, err);
-        if (given[i])
-            return err_set(err, ERR_INVALID, "configuration: %s is given twice", v->params[i].name);
-        int at = value_of(&v->params[i], &p, err);
+    const struct pairs params = { "configuration", { "variant ", v->name },     "parameter", "it has", "",
+                                  "variant",       NAMED(v->params, v->nparams) };
+    rc = pairs_read(text, &params, given, err);
+    for (int i = 0; !rc && i < v->nparams; i++) {
+        int at = given[i].name ? value_of(&v->params[i], &given[i], err) : 0;
         if (at < 0)
             return at;
         c.at[i] = (uint16_t)at;
-        given[i] = true;
     }
     if (!rc)
         *out = c;

@@ -1,5 +1,6 @@
 #include "model/op.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "model/pairs.h"
@@ -24,18 +25,17 @@ void op_free(struct op *op)
 
 int op_variant(const struct op *op, const char *name)
 {
-    for (int i = 0; i < op->nvariants; i++)
-        if (!strcmp(op->variants[i].name, name))
-            return i;
-    return -1;
+    return name_index(NAMED(op->variants, op->nvariants), name, (int)strlen(name));
 }
 
 int op_axis(const struct op *op, const char *name)
 {
-    for (int i = 0; i < op->naxes; i++)
-        if (!strcmp(op->axes[i].name, name))
-            return i;
-    return -1;
+    return name_index(NAMED(op->axes, op->naxes), name, (int)strlen(name));
+}
+
+int op_type(const struct op *op, const char *name)
+{
+    return name_index(NAMED(op->types, op->ntypes), name, (int)strlen(name));
 }
 
 const char *arg_type(const struct arg *a)
@@ -48,14 +48,6 @@ bool axis_takes(const struct axis *a, int64_t size)
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;
 }
 
-int op_type(const struct op *op, const char *name)
-{
-    for (int i = 0; i < op->ntypes; i++)
-        if (!strcmp(op->types[i], name))
-            return i;
-    return -1;
-}
-
 int param_value(const struct param *p, struct val v)
 {
     for (int i = 0; i < p->n; i++)
@@ -65,29 +57,20 @@ int param_value(const struct param *p, struct val v)
 }
 
 /* The types that a user's words give; those left out stay null. */
-static int read_types(const struct op *op, const char *text, const char *given[MAX_TYPES], struct err *err)
+static int read_types(const struct op *op, const char *text, const struct dtype *given[MAX_TYPES], struct err *err)
 {
-    struct pair pair;
-    int rc;
-    while ((rc = pair_next(&text, &pair, "types", err)) > 0) {
-        int t = 0;
-        while (t < op->ntypes && !pair_named(&pair, op->types[t]))
-            t++;
-        if (t == op->ntypes) {
-            struct word_list known = { 0 };
-            for (int i = 0; i < op->ntypes; i++)
-                word_add(&known, "%s", op->types[i]);
-            return err_set(err, ERR_INVALID, "types: %s has no type %.*s: its types are %s", op->name, pair.name_len, pair.name,
-                           known.text);
-        }
-        if (given[t])
-            return err_set(err, ERR_INVALID, "types: %s is given twice", op->types[t]);
-        for (int i = 0; dtype_at(i) && !given[t]; i++)
-            if (pair_valued(&pair, dtype_at(i)->name))
-                given[t] = dtype_at(i)->name;
+    const struct pairs types = { "types", { "", op->name }, "type", "its types are", "", NULL, NAMED(op->types, op->ntypes) };
+    struct pair pairs[MAX_TYPES] = { { 0 } };
+    int rc = pairs_read(text, &types, pairs, err);
+    for (int t = 0; !rc && t < op->ntypes; t++) {
+        if (!pairs[t].name)
+            continue;
+        char name[8];
+        snprintf(name, sizeof name, "%.*s", pairs[t].value_len, pairs[t].value);
+        given[t] = dtype_find(name);
         if (!given[t])
-            return err_set(err, ERR_INVALID, "types: %s=%.*s is no element type: try one like f32", op->types[t], pair.value_len,
-                           pair.value);
+            rc = err_set(err, ERR_INVALID, "types: %s=%.*s is no element type: try one like f32", op->types[t], pairs[t].value_len,
+                         pairs[t].value);
     }
     return rc;
 }
@@ -107,16 +90,19 @@ static int no_row(const struct op *op, const char *text, struct err *err)
 
 int op_row(const struct op *op, const char *text, struct err *err)
 {
-    const char *given[MAX_TYPES] = { NULL };
-    if (!strchr(text, '='))
-        given[0] = text;
-    else if (read_types(op, text, given, err) < 0)
+    const struct dtype *given[MAX_TYPES] = { NULL };
+    if (!strchr(text, '=')) {
+        given[0] = dtype_find(text);
+        if (!given[0])
+            return no_row(op, text, err);
+    } else if (read_types(op, text, given, err)) {
         return -1;
+    }
     for (int r = 0; r < op->nrows; r++) {
-        bool fits = true;
-        for (int t = 0; t < op->ntypes; t++)
-            fits = fits && (!given[t] || !strcmp(given[t], op->rows[r * op->ntypes + t]->name));
-        if (fits)
+        int t = 0;
+        while (t < op->ntypes && (!given[t] || given[t] == op->rows[r * op->ntypes + t]))
+            t++;
+        if (t == op->ntypes)
             return r;
     }
     return no_row(op, text, err);
@@ -143,7 +129,7 @@ const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row)
 
 bool name_ok(const char *s)
 {
-    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    size_t n = strspn(s, WORD_LETTERS);
     return n > 0 && n <= MAX_NAME && !s[n] && !(*s >= '0' && *s <= '9');
 }
 

@@ -27,7 +27,8 @@ enum {
     MAX_PATH_NAME = 255, /* bytes of the path of one */
     MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
     MAX_LINE = 65535,    /* bytes of an expression or a configuration's text in a file */
-    MAX_MANY = 65535,    /* of anything else in an op */
+    MAX_VARIANTS = 256,
+    MAX_MANY = 65535, /* of anything else in an op */
 };
 
 enum axis_kind {
@@ -199,8 +200,9 @@ int op_row(const struct op *op, const char *text, struct err *err);
 void op_row_print(struct buf *out, const struct op *op, int row); /* "f32"; if the op has several types, "T=f16,ACC=f32" */
 const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row); /* resolves arg.type / workspace.type */
 
-/* Checks all of the op but its expressions, which plan_new checks: counts, indices, names, types and values. An op may lack variants or
- * a reference. */
+/* Checks what the parts of an op mean together: indices, names, types and values. Whoever made the op has seen to its counts, and that
+ * nothing lacks which must be there: the reader of scripts, or op_get. plan_new checks the expressions. An op may lack variants or a
+ * reference. */
 int op_check(const struct op *op, struct err *err);
 
 /* A hash of what verification rests on: the check, the reference, and what arguments are filled with. */
@@ -208,10 +210,12 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err);
 /* A hash of what the sources and launches of a variant are made from. */
 int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err);
 
-/* The whole op as bytes and back. op_get bounds every count and ends with op_check, so it refuses bytes of a broken or hostile child. */
+/* The whole op as bytes and back. op_get bounds every count, requires what must be there, and ends with op_check, so it refuses bytes of a
+ * broken or hostile child. */
 void op_put(struct buf *out, const struct op *op);
 int op_get(struct cursor *in, struct op **out, struct err *err);
 
+#define WORD_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 /* True for a name cutune accepts: a letter or _, then letters, digits, _; at most MAX_NAME bytes. */
 bool name_ok(const char *s);
 /* UTF-8 of at most `max` bytes without control characters; if `many_lines`, any text so long. */

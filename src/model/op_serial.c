@@ -1,7 +1,7 @@
 /* The op as bytes and back: the one serial form, which children are sent, which the database keeps and which an exported file holds.
  *
  * A new member is one more line in the function of its struct, and raises FORM: read it if s->form has it. What the values mean together
- * is op_check's to judge. */
+ * is op_check's to judge; that each is there and within its bounds is seen here. */
 #include "model/serial.h"
 
 /* "cuo" and the form, a letter. FORM is what is written; all from FIRST_FORM on are read, since databases hold them. */
@@ -9,10 +9,10 @@ enum { MAGIC = 0x6f7563, FIRST_FORM = '3', FORM = '3' };
 
 static void io_axes(struct serial *s, struct op *op)
 {
-    io_array(s, &op->axes, &op->naxes, MAX_AXES, sizeof *op->axes);
+    io_array(s, &op->axes, &op->naxes, 1, MAX_AXES, sizeof *op->axes);
     for (int i = 0; i < op->naxes; i++) {
         io_str(s, &op->axes[i].name);
-        io_enum(s, &op->axes[i].kind);
+        io_enum(s, &op->axes[i].kind, AXIS_FLAG);
     }
 }
 
@@ -20,17 +20,19 @@ static void io_dtype(struct serial *s, const struct dtype **type)
 {
     const char *name = serial_reads(s) ? NULL : (*type)->name;
     io_str(s, &name);
-    if (serial_reads(s))
-        *type = name ? dtype_find(name) : NULL;
+    if (!serial_reads(s))
+        return;
+    *type = name ? dtype_find(name) : NULL;
+    s->in->bad = s->in->bad || !*type;
 }
 
 static void io_types(struct serial *s, struct op *op)
 {
     int cells = op->nrows * op->ntypes;
-    io_array(s, &op->types, &op->ntypes, MAX_TYPES, sizeof *op->types);
+    io_array(s, &op->types, &op->ntypes, 1, MAX_TYPES, sizeof *op->types);
     for (int i = 0; i < op->ntypes; i++)
         io_str(s, &op->types[i]);
-    io_count(s, &op->nrows, MAX_MANY);
+    io_count(s, &op->nrows, 1, MAX_MANY);
     if (serial_reads(s)) {
         cells = op->nrows * op->ntypes;
         op->rows = arena_array(s->arena, (size_t)cells, sizeof *op->rows);
@@ -43,25 +45,25 @@ static void io_types(struct serial *s, struct op *op)
 static void io_arg(struct serial *s, struct arg *a)
 {
     io_str(s, &a->name);
-    io_enum(s, &a->kind);
+    io_enum(s, &a->kind, ARG_VALUE);
     io_str(s, &a->type);
-    io_count(s, &a->rank, MAX_RANK);
+    io_count(s, &a->rank, 0, MAX_RANK);
     for (int i = 0; i < a->rank; i++)
-        io_str(s, &a->extent[i]);
+        io_given(s, &a->extent[i]);
     io_str(s, &a->value);
-    io_enum(s, &a->fill);
+    io_enum(s, &a->fill, FILL_NUMBERS);
     io_bool(s, &a->partial);
 }
 
 static void io_shapes(struct serial *s, struct op *op)
 {
-    io_array(s, &op->shapes, &op->nshapes, MAX_MANY, sizeof *op->shapes);
+    io_array(s, &op->shapes, &op->nshapes, 0, MAX_MANY, sizeof *op->shapes);
     for (int i = 0; i < op->nshapes && !serial_failed(s); i++) {
         struct shape *shape = &op->shapes[i];
         int64_t *size = serial_reads(s) ? arena_array(s->arena, (size_t)op->naxes, sizeof *size) : (int64_t *)shape->size;
         s->nomem = s->nomem || !size;
         for (int a = 0; a < op->naxes && size; a++)
-            io_i64(s, &size[a]);
+            io_number(s, &size[a], 0, INT64_MAX);
         if (serial_reads(s))
             shape->size = size;
         io_str(s, &shape->when);
@@ -81,22 +83,22 @@ void io_launch(struct serial *s, struct launch *l)
 
 void io_workspaces(struct serial *s, struct variant *v)
 {
-    io_array(s, &v->workspaces, &v->nworkspaces, MAX_ARGS, sizeof *v->workspaces);
+    io_array(s, &v->workspaces, &v->nworkspaces, 0, MAX_ARGS, sizeof *v->workspaces);
     for (int i = 0; i < v->nworkspaces; i++) {
         io_str(s, &v->workspaces[i].name);
         io_str(s, &v->workspaces[i].type);
-        io_str(s, &v->workspaces[i].count);
+        io_given(s, &v->workspaces[i].count);
         io_bool(s, &v->workspaces[i].clear);
     }
 }
 
 static void io_params(struct serial *s, struct variant *v)
 {
-    io_array(s, &v->params, &v->nparams, MAX_PARAMS, sizeof *v->params);
+    io_array(s, &v->params, &v->nparams, 0, MAX_PARAMS, sizeof *v->params);
     for (int i = 0; i < v->nparams && !serial_failed(s); i++) {
         struct param *p = &v->params[i];
         io_str(s, &p->name);
-        io_array(s, &p->values, &p->n, MAX_VALUES, sizeof *p->values);
+        io_array(s, &p->values, &p->n, 1, MAX_VALUES, sizeof *p->values);
         for (int k = 0; k < p->n && !serial_failed(s); k++)
             io_val(s, &p->values[k]);
     }
@@ -104,10 +106,10 @@ static void io_params(struct serial *s, struct variant *v)
 
 static void io_needs(struct serial *s, struct variant *v)
 {
-    io_array(s, &v->needs, &v->nneeds, MAX_MANY, sizeof *v->needs);
+    io_array(s, &v->needs, &v->nneeds, 0, MAX_MANY, sizeof *v->needs);
     for (int i = 0; i < v->nneeds; i++) {
-        io_enum(s, &v->needs[i].kind);
-        io_int(s, &v->needs[i].arg);
+        io_enum(s, &v->needs[i].kind, NEED_NOALIAS);
+        io_int(s, &v->needs[i].arg, 0);
         io_str(s, &v->needs[i].bytes);
     }
 }
@@ -115,7 +117,7 @@ static void io_needs(struct serial *s, struct variant *v)
 static void io_requires(struct serial *s, struct requires *r)
 {
     io_str(s, &r->backend);
-    io_int(s, &r->cc);
+    io_int(s, &r->cc, 0);
     io_bool(s, &r->arch_specific);
     io_bool(s, &r->grid_order);
     io_bool(s, &r->grid_progress);
@@ -124,13 +126,13 @@ static void io_requires(struct serial *s, struct requires *r)
 static void io_variant(struct serial *s, struct variant *v)
 {
     io_str(s, &v->name);
-    io_str(s, &v->template_name);
-    io_str(s, &v->template_text);
+    io_given(s, &v->template_name);
+    io_given(s, &v->template_text);
     io_params(s, v);
-    io_array(s, &v->where, &v->nwhere, MAX_MANY, sizeof *v->where);
+    io_array(s, &v->where, &v->nwhere, 0, MAX_MANY, sizeof *v->where);
     for (int i = 0; i < v->nwhere; i++)
-        io_str(s, &v->where[i].text);
-    io_array(s, &v->launches, &v->nlaunches, MAX_LAUNCHES, sizeof *v->launches);
+        io_given(s, &v->where[i].text);
+    io_array(s, &v->launches, &v->nlaunches, 1, MAX_LAUNCHES, sizeof *v->launches);
     for (int i = 0; i < v->nlaunches && !serial_failed(s); i++)
         io_launch(s, &v->launches[i]);
     io_workspaces(s, v);
@@ -141,18 +143,16 @@ static void io_variant(struct serial *s, struct variant *v)
 
 static void io_defaults(struct serial *s, struct op *op)
 {
-    io_array(s, &op->defaults, &op->ndefaults, MAX_MANY, sizeof *op->defaults);
+    io_array(s, &op->defaults, &op->ndefaults, 0, MAX_MANY, sizeof *op->defaults);
     for (int i = 0; i < op->ndefaults && !serial_failed(s); i++) {
         struct default_config *d = &op->defaults[i];
-        io_int(s, &d->variant);
-        if (d->variant < 0 || d->variant >= op->nvariants) {
+        io_int(s, &d->variant, 0);
+        if (d->variant >= op->nvariants) {
             s->in->bad = true;
             return;
         }
         int n = op->variants[d->variant].nparams;
-        io_array(s, &d->values, &n, MAX_PARAMS, sizeof *d->values);
-        if (n != op->variants[d->variant].nparams)
-            s->in->bad = true;
+        io_array(s, &d->values, &n, n, n, sizeof *d->values);
         for (int k = 0; k < n && !serial_failed(s); k++)
             io_val(s, &d->values[k]);
     }
@@ -160,10 +160,10 @@ static void io_defaults(struct serial *s, struct op *op)
 
 static void io_includes(struct serial *s, struct op *op)
 {
-    io_array(s, &op->includes, &op->nincludes, MAX_INCLUDES, sizeof *op->includes);
+    io_array(s, &op->includes, &op->nincludes, 0, MAX_INCLUDES, sizeof *op->includes);
     for (int i = 0; i < op->nincludes; i++) {
-        io_str(s, &op->includes[i].name);
-        io_str(s, &op->includes[i].text);
+        io_given(s, &op->includes[i].name);
+        io_given(s, &op->includes[i].text);
         io_bool(s, &op->includes[i].shared);
     }
 }
@@ -174,7 +174,7 @@ static void io_op(struct serial *s, struct op *op)
     io_str(s, &op->file);
     io_axes(s, op);
     io_types(s, op);
-    io_array(s, &op->args, &op->nargs, MAX_ARGS, sizeof *op->args);
+    io_array(s, &op->args, &op->nargs, 1, MAX_ARGS, sizeof *op->args);
     for (int i = 0; i < op->nargs; i++)
         io_arg(s, &op->args[i]);
     io_shapes(s, op);
@@ -183,16 +183,16 @@ static void io_op(struct serial *s, struct op *op)
     io_str(s, &op->reference_name);
     io_str(s, &op->reference_text);
     io_launch(s, &op->reference);
-    io_enum(s, &op->check);
+    io_enum(s, &op->check, CHECK_SUM);
     io_str(s, &op->check_length);
-    io_array(s, &op->variants, &op->nvariants, MAX_MANY, sizeof *op->variants);
+    io_array(s, &op->variants, &op->nvariants, 0, MAX_VARIANTS, sizeof *op->variants);
     for (int i = 0; i < op->nvariants && !serial_failed(s); i++)
         io_variant(s, &op->variants[i]);
     io_defaults(s, op);
-    io_array(s, &op->preludes, &op->npreludes, MAX_PRELUDES, sizeof *op->preludes);
+    io_array(s, &op->preludes, &op->npreludes, 0, MAX_PRELUDES, sizeof *op->preludes);
     for (int i = 0; i < op->npreludes; i++) {
-        io_str(s, &op->preludes[i].file);
-        io_str(s, &op->preludes[i].text);
+        io_given(s, &op->preludes[i].file);
+        io_given(s, &op->preludes[i].text);
     }
     io_includes(s, op);
 }

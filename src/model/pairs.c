@@ -43,19 +43,35 @@ int pair_next(const char **text, struct pair *out, const char *what, struct err 
     return 1;
 }
 
-static bool is(const char *s, int n, const char *word)
+const char *name_at(struct named all, int i)
 {
-    return strlen(word) == (size_t)n && !memcmp(s, word, (size_t)n);
+    return *(const char *const *)((const char *)all.first + (size_t)i * all.bytes);
 }
 
-bool pair_named(const struct pair *p, const char *name)
+int name_index(struct named all, const char *name, int len)
 {
-    return is(p->name, p->name_len, name);
+    for (int i = 0; i < all.n; i++)
+        if (strlen(name_at(all, i)) == (size_t)len && !memcmp(name_at(all, i), name, (size_t)len))
+            return i;
+    return -1;
 }
 
-bool pair_valued(const struct pair *p, const char *value)
+int pairs_read(const char *text, const struct pairs *p, struct pair given[], struct err *err)
 {
-    return is(p->value, p->value_len, value);
+    struct pair pair;
+    int rc;
+    while ((rc = pair_next(&text, &pair, p->what, err)) > 0) {
+        int i = name_index(p->known, pair.name, pair.name_len);
+        if (i < 0 && p->skip && name_index(NAMED(&p->skip, 1), pair.name, pair.name_len) == 0)
+            continue;
+        if (i < 0)
+            return err_set(err, ERR_INVALID, "%s: %s%s has no %s %.*s: %s %s", p->what, p->whose[0], p->whose[1], p->kind,
+                           pair.name_len, pair.name, p->list, name_list(p->known).text);
+        if (given[i].name)
+            return err_set(err, ERR_INVALID, "%s: %s is given twice%s", p->what, name_at(p->known, i), p->twice);
+        given[i] = pair;
+    }
+    return rc;
 }
 
 void word_add(struct word_list *l, const char *fmt, ...)
@@ -77,4 +93,14 @@ void word_add(struct word_list *l, const char *fmt, ...)
     }
     snprintf(l->text + l->len, n + 1, "%s%s", comma, item);
     l->len += n;
+}
+
+struct word_list name_list(struct named all)
+{
+    struct word_list list = { 0 };
+    for (int i = 0; i < all.n; i++)
+        word_add(&list, "%s", name_at(all, i));
+    if (!all.n)
+        word_add(&list, "none");
+    return list;
 }

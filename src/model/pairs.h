@@ -2,7 +2,6 @@
 #ifndef MODEL_PAIRS_H
 #define MODEL_PAIRS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -16,8 +15,29 @@ struct pair {
 /* Reads the next pair and moves *text past it. Returns 1 if there was one, 0 at the end, a negative code if the text is malformed: the
  * message then begins with `what`. An empty text has no pairs. */
 int pair_next(const char **text, struct pair *out, const char *what, struct err *err);
-bool pair_named(const struct pair *p, const char *name);
-bool pair_valued(const struct pair *p, const char *value);
+
+/* Things that have names: an array of structs, each beginning with its name. */
+struct named {
+    const void *first;
+    int n;
+    size_t bytes;
+};
+#define NAMED(array, count) ((struct named){ (array), (count), sizeof *(array) })
+const char *name_at(struct named all, int i);
+int name_index(struct named all, const char *name, int len); /* -1 if nothing is called so */
+
+/* What pairs name, and how messages speak of it: "WHAT: WHOSE has no KIND q: LIST m, n". */
+struct pairs {
+    const char *what;     /* "shape" */
+    const char *whose[2]; /* "variant ", "tile" */
+    const char *kind;     /* "axis" */
+    const char *list;     /* "its axes are" */
+    const char *twice;    /* for a name that is given twice: what would be right, or "" */
+    const char *skip;     /* a name that somebody else reads, or null */
+    struct named known;
+};
+/* Reads all pairs into `given`, an array by the index of their names. The `name` of those that are not given stays null. */
+int pairs_read(const char *text, const struct pairs *p, struct pair given[], struct err *err);
 
 /* A list for a message, "m, n, k". If it grows too long, it ends in "...". */
 struct word_list {
@@ -25,5 +45,6 @@ struct word_list {
     size_t len;
 };
 void word_add(struct word_list *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+struct word_list name_list(struct named all); /* "none" if there are none */
 
 #endif

@@ -27,51 +27,32 @@ static int read_size(const struct axis *axis, const struct pair *p, int64_t *out
                    right);
 }
 
-static int unknown(const struct op *op, const struct pair *p, struct err *err)
-{
-    struct word_list known = { 0 };
-    for (int i = 0; i < op->naxes; i++)
-        word_add(&known, "%s", op->axes[i].name);
-    return err_set(err, ERR_INVALID, "shape: %s has no axis %.*s: its axes are %s", op->name, p->name_len, p->name, known.text);
-}
-
-static int missing(const struct op *op, const bool *given, struct err *err)
+static int missing(const struct op *op, const struct pair given[], struct err *err)
 {
     struct word_list lacking = { 0 }, right = { 0 };
     for (int i = 0; i < op->naxes; i++) {
-        if (!given[i])
+        if (!given[i].name)
             word_add(&lacking, "%s", op->axes[i].name);
         word_add(&right, "%s=N", op->axes[i].name);
     }
+    if (!lacking.len)
+        return 0;
     return err_set(err, ERR_INVALID, "shape: %s missing: give every axis of %s: %s", lacking.text, op->name, right.text);
 }
 
 int problem_parse(const struct op *op, const char *text, struct problem *out, struct err *err)
 {
+    const struct pairs axes = { "shape", { "", op->name },          "axis", "its axes are", ": give every axis once",
+                                NULL,    NAMED(op->axes, op->naxes) };
     struct problem p = { 0 };
-    bool given[MAX_AXES] = { false };
-    struct pair pair;
-    int rc, n = 0;
-    while ((rc = pair_next(&text, &pair, "shape", err)) > 0) {
-        int axis = 0;
-        while (axis < op->naxes && !pair_named(&pair, op->axes[axis].name))
-            axis++;
-        if (axis == op->naxes)
-            return unknown(op, &pair, err);
-        if (given[axis])
-            return err_set(err, ERR_INVALID, "shape: %s is given twice: give every axis once", op->axes[axis].name);
-        rc = read_size(&op->axes[axis], &pair, &p.size[axis], err);
-        if (rc)
-            return rc;
-        given[axis] = true;
-        n++;
-    }
-    if (rc)
-        return rc;
-    if (n < op->naxes)
-        return missing(op, given, err);
-    *out = p;
-    return 0;
+    struct pair given[MAX_AXES] = { { 0 } };
+    int rc = pairs_read(text, &axes, given, err);
+    for (int i = 0; !rc && i < op->naxes; i++)
+        rc = given[i].name ? read_size(&op->axes[i], &given[i], &p.size[i], err) : 0;
+    rc = rc ?: missing(op, given, err);
+    if (!rc)
+        *out = p;
+    return rc;
 }
 
 void problem_print(struct buf *out, const struct op *op, const struct problem *p)

@@ -32,7 +32,6 @@ int outcome_find(const char *name)
     return -1;
 }
 
-/* What cutune would never have written makes the cursor bad, here and below. */
 static void io_time(struct serial *s, double *v)
 {
     io_f64(s, v);
@@ -42,18 +41,9 @@ static void io_time(struct serial *s, double *v)
     *v = s->in->bad ? 0 : *v;
 }
 
-static void io_from(struct serial *s, int *v, int least)
-{
-    io_int(s, v);
-    if (!serial_reads(s))
-        return;
-    s->in->bad = s->in->bad || *v < least;
-    *v = s->in->bad ? 0 : *v;
-}
-
 static void io_samples(struct serial *s, struct result *r)
 {
-    io_count(s, &r->nsamples, INT32_MAX);
+    io_count(s, &r->nsamples, 0, INT32_MAX);
     if (serial_reads(s) && r->nsamples) {
         r->samples = mem_array((size_t)r->nsamples, sizeof *r->samples);
         s->nomem = !r->samples;
@@ -67,19 +57,19 @@ static void io_result(struct serial *s, struct result *r)
     struct stats *stats = &r->stats;
     double *const times[] = { &stats->median, &stats->min,    &stats->max,    &stats->mean,
                               &stats->stddev, &stats->ci_low, &stats->ci_high };
-    io_enum(s, &r->outcome);
+    io_enum(s, &r->outcome, OUT_COUNT - 1);
     io_text(s, r->reason, sizeof r->reason);
-    io_from(s, &stats->n, 0);
+    io_int(s, &stats->n, 0);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         io_time(s, times[i]);
     io_samples(s, r);
     io_time(s, &r->compile_ms);
-    io_from(s, &r->resources.registers, -1);
+    io_int(s, &r->resources.registers, -1);
     io_number(s, &r->resources.shared, -1, INT64_MAX);
     io_number(s, &r->resources.local, -1, INT64_MAX);
-    io_from(s, &r->resources.max_threads, -1);
-    io_from(s, &r->sm_mhz, 0);
-    io_from(s, &r->mem_mhz, 0);
+    io_int(s, &r->resources.max_threads, -1);
+    io_int(s, &r->sm_mhz, 0);
+    io_int(s, &r->mem_mhz, 0);
 }
 
 void result_put(struct buf *out, const struct result *r)
@@ -92,11 +82,10 @@ int result_get(struct cursor *in, struct result *out, struct err *err)
     struct serial s = { .in = in };
     struct result r = { 0 };
     io_result(&s, &r);
-    bool bad = in->bad || r.outcome >= OUT_COUNT;
-    if (bad || s.nomem)
+    if (serial_failed(&s))
         result_free(&r);
     *out = r;
-    return s.nomem ? err_nomem(err) : bad ? err_set(err, ERR_CORRUPT, "result: not as cutune writes it") : 0;
+    return s.nomem ? err_nomem(err) : in->bad ? err_set(err, ERR_CORRUPT, "result: not as cutune writes it") : 0;
 }
 
 void result_free(struct result *r)

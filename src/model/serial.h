@@ -23,18 +23,19 @@ bool serial_reads(const struct serial *s);
 bool serial_failed(const struct serial *s);
 
 void io_bool(struct serial *s, bool *v);
-void io_enum(struct serial *s, unsigned *v); /* a byte; what it means is for op_check to judge, as all values here */
-void io_int(struct serial *s, int *v);       /* 32 bits */
-void io_i64(struct serial *s, int64_t *v);
-void io_number(struct serial *s, int64_t *v, int64_t least, int64_t most); /* as io_i64; what lies outside is a failure */
+void io_enum(struct serial *s, unsigned *v,
+             unsigned most);                      /* a byte; here and below, what lies outside of the bounds is a failure */
+void io_int(struct serial *s, int *v, int least); /* 32 bits */
+void io_number(struct serial *s, int64_t *v, int64_t least, int64_t most);
 void io_f64(struct serial *s, double *v);
 void io_text(struct serial *s, char *text, size_t room); /* an array with room for so many bytes */
 void io_str(struct serial *s, const char **v);           /* null is told from "" */
+void io_given(struct serial *s, const char **v);         /* the same, but null is a failure */
 void io_val(struct serial *s, struct val *v);
-/* How many things follow. More than `most` of them, or than bytes are left, is a failure, and then it is 0. */
-void io_count(struct serial *s, int *n, int most);
+/* How many things follow. More of them than bytes are left are a failure, too, and then it is 0. */
+void io_count(struct serial *s, int *n, int least, int most);
 /* A count, and then room for so many things, whose members are the caller's to read. `array` is the address of the pointer to them. */
-void io_array(struct serial *s, void *array, int *n, int most, size_t bytes);
+void io_array(struct serial *s, void *array, int *n, int least, int most, size_t bytes);
 void io_ints(struct serial *s, int **v, int *n, int most);
 
 /* Parts of an op, which fingerprints are taken of, too: their bytes must stay what they are. */

@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "device/device.h"
 
-enum { MAX_ROWS = 256, MAX_SHAPES = 1024, MAX_VARIANTS = 256, MAX_DEFAULTS = 256, MAX_TEMPLATE = 1 << 20 };
+enum { MAX_ROWS = 256, MAX_SHAPES = 1024, MAX_DEFAULTS = 256, MAX_TEMPLATE = 1 << 20 };
 
 static void read_axis(struct reader *r, void *out)
 {

@@ -93,7 +93,7 @@ static void plans(void **state)
     sample_op(&s);
     s.where[0].text = "1 +";
     SAME(plan_new(op, 0, &plan, e));
-    op->nrows = 0;
+    op->name = "2d";
     SAME(op_check(op, e));
 }
 

@@ -395,42 +395,30 @@ static void bend(struct sample *s, int way)
     case 10: s->args[1].name = "out"; break;
     case 11: s->args[0].type = "f31"; break;
     case 12: s->args[0].value = "1"; break;
-    case 13: s->args[0].rank = 9; break;
-    case 14: s->tile[1] = val_float(8); break;
-    case 15: s->tile[1] = val_int(64); break;
-    case 16: s->scale[0].f = 1.0 / 0.0; break;
-    case 17: s->layout[0].s = "x y"; break;
-    case 18: s->tile_params[2].n = 0; break;
-    case 19: s->tile_args[0] = 5; break;
-    case 20: s->walk_args[0] = 6; break;
-    case 21: s->reference_args[0] = -1; break;
-    case 22: s->needs[0].arg = 3; break;
-    case 23: s->needs[1].bytes = "16"; break;
-    case 24: s->clear[0] = 1; break;
-    case 25: s->variants[1].requires.backend = "no name"; break;
-    case 26: s->variants[0].requires.arch_specific = true; break;
-    case 27: s->tile_default[0] = val_int(7); break;
-    case 28: s->defaults[0].variant = 2; break;
-    case 29: s->sizes[0][0] = 0; break;
-    case 30: s->sizes[0][2] = 2; break;
-    case 31: op->naxes = 17; break;
-    case 32: op->nrows = 0; break;
-    case 33: s->rows[3] = NULL; break;
-    case 34: s->tile_launch[0].kernel = "a b"; break;
-    case 35: s->variants[0].nlaunches = 9; break;
-    case 36: s->partial[0].count = NULL; break;
-    case 37: s->where[1].text = NULL; break;
-    case 38: s->variants[0].template_text = NULL; break;
-    case 39: s->variants[1].requires.cc = -1; break;
-    case 40: many[0] = many[1] = val_bool(true); s->walk_params[1].values = many; break;
-    case 41: s->args[1].partial = true; break;
-    case 42: s->args[0].partial = true; break;
-    case 43: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "../a.h", "", false }; break;
-    case 44: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "/etc/passwd", "", false }; break;
-    case 45: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "a.h", NULL, false }; break;
-    case 46: op->includes = files; op->nincludes = 2; files[0] = files[1] = (struct include){ "a.h", "", true }; break;
-    case 47: op->nincludes = 257; break;
-    case 48: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "a\".h", "", false }; break;
+    case 13: s->tile[1] = val_float(8); break;
+    case 14: s->tile[1] = val_int(64); break;
+    case 15: s->scale[0].f = 1.0 / 0.0; break;
+    case 16: s->layout[0].s = "x y"; break;
+    case 17: s->tile_args[0] = 5; break;
+    case 18: s->walk_args[0] = 6; break;
+    case 19: s->reference_args[0] = 5; break;
+    case 20: s->needs[0].arg = 3; break;
+    case 21: s->needs[1].bytes = "16"; break;
+    case 22: s->clear[0] = 1; break;
+    case 23: s->variants[1].requires.backend = "no name"; break;
+    case 24: s->variants[0].requires.arch_specific = true; break;
+    case 25: s->tile_default[0] = val_int(7); break;
+    case 26: s->defaults[0].variant = 2; break;
+    case 27: s->sizes[0][0] = 0; break;
+    case 28: s->sizes[0][2] = 2; break;
+    case 29: s->tile_launch[0].kernel = "a b"; break;
+    case 30: many[0] = many[1] = val_bool(true); s->walk_params[1].values = many; break;
+    case 31: s->args[1].partial = true; break;
+    case 32: s->args[0].partial = true; break;
+    case 33: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "../a.h", "", false }; break;
+    case 34: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "/etc/passwd", "", false }; break;
+    case 35: op->includes = files; op->nincludes = 2; files[0] = files[1] = (struct include){ "a.h", "", true }; break;
+    case 36: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "a\".h", "", false }; break;
     }
 }
 /* clang-format on */
@@ -452,12 +440,10 @@ static void bent_ops(void **state)
         "argument out: the name",
         "argument out: `f31` is no type",
         "argument out: a scalar has a value",
-        "argument out: 9 dimensions",
         "parameter TILE: value 2 is of another type",
         "parameter TILE: the value 64 is there twice",
         "parameter SCALE: value 1 is not finite",
         "`x y` should be a word",
-        "parameter PAD: 0 values",
         "kernel transpose: its argument 1 is none",
         "kernel walk: its argument 1",
         "reference: kernel ref: its argument 1",
@@ -470,23 +456,13 @@ static void bent_ops(void **state)
         "default 1: has no variant",
         "shape 1: m cannot be 0",
         "shape 1: add cannot be 2",
-        "17 axes: there can be 1 to 16",
-        "0 bindings of types",
-        "binding 2 of the types lacks",
         "kernel `a b` is no name",
-        "9 launches: there can be 1 to 8",
-        "partial: has no count",
-        "constraint 2 is empty",
-        "has no template",
-        "cc -1: a compute capability times 10",
         "parameter UNROLL: the value true is there twice",
         "argument in: only an output can be partial",
         "cleared argument out: is partial",
         "included file 1: `../a.h` is no path below a folder",
         "`/etc/passwd` is no path",
-        "included file a.h has no text",
         "included file a.h is there twice",
-        "257 included files: there can be 0 to 256",
         "is no path below",
     };
     struct sample s;
@@ -497,6 +473,77 @@ static void bent_ops(void **state)
         bend(&s, way);
         fails_with(op_check(&s.op, &err), &err, says[way]);
         assert_true(op_check(&s.op, NULL) < 0);
+    }
+}
+
+/* What must be there, and bounds: whoever makes an op keeps to them, so they are seen to where its bytes are read. */
+/* clang-format off */
+static void bend_bytes(struct sample *s, int way)
+{
+    static const struct dtype odd = { .name = "f31" };
+    static struct axis axes[MAX_AXES + 1];
+    static struct launch launches[MAX_LAUNCHES + 1];
+    static struct include files[MAX_INCLUDES + 1];
+    struct op *op = &s->op;
+    for (int i = 0; i < COUNT(files); i++)
+        files[i] = (struct include){ "a.h", "", false };
+    op->includes = files;
+    switch (way) {
+    case 0: s->tile_params[2].n = 0; break;
+    case 1: op->axes = axes; op->naxes = COUNT(axes); break;
+    case 2: op->nrows = 0; break;
+    case 3: s->rows[3] = &odd; break;
+    case 4: s->variants[0].launches = launches; s->variants[0].nlaunches = COUNT(launches); break;
+    case 5: s->partial[0].count = NULL; break;
+    case 6: s->where[1].text = NULL; break;
+    case 7: s->variants[0].template_text = NULL; break;
+    case 8: s->variants[1].requires.cc = -1; break;
+    case 9: op->nincludes = 1; files[0].text = NULL; break;
+    case 10: op->nincludes = COUNT(files); break;
+    case 11: s->reference_args[0] = -1; break;
+    case 12: s->needs[0].arg = -1; break;
+    case 13: s->axes[0].kind = AXIS_FLAG + 1; break;
+    case 14: s->args[0].kind = ARG_VALUE + 1; break;
+    case 15: s->args[0].fill = FILL_NUMBERS + 1; break;
+    case 16: op->check = CHECK_SUM + 1; break;
+    case 17: s->args[0].extent[1] = NULL; break;
+    case 18: s->preludes[0].text = NULL; break;
+    case 19: s->variants[0].nlaunches = 0; break;
+    case 20: s->needs[0].kind = NEED_NOALIAS + 1; break;
+    case 21: s->variants[0].template_name = NULL; break;
+    case 22: s->tile[0].type = VAL_NIL; break;
+    case 23: s->walk_args[0] = -1; break;
+    case 24: s->clear[0] = -1; break;
+    case 25: s->sizes[0][0] = -1; break;
+    case 26: op->nargs = 0; break;
+    case 27: op->nincludes = 1; files[0].name = NULL; break;
+    case 28: s->preludes[0].file = NULL; break;
+    case 29: op->naxes = 0; break;
+    case 30: op->ntypes = 0; break;
+    }
+}
+/* clang-format on */
+
+static void bent_bytes(void **state)
+{
+    (void)state;
+    for (int way = -1; way <= 30; way++) {
+        struct sample s;
+        struct err err = { 0 };
+        struct buf b = { 0 };
+        struct op *back;
+        sample_op(&s);
+        bend_bytes(&s, way);
+        op_put(&b, &s.op);
+        struct cursor in = cursor_on(b.data, b.len);
+        int rc = op_get(&in, &back, &err);
+        if (way < 0) {
+            assert_int_equal(rc, 0);
+            op_free(back);
+        } else if (rc != ERR_CORRUPT || !strstr(err.msg, "not as cutune writes them")) {
+            fail_msg("way %d: got %d, `%s`", way, rc, err.msg);
+        }
+        buf_free(&b);
     }
 }
 
@@ -533,6 +580,7 @@ int main(void)
         cmocka_unit_test(hostile_op_bytes),
         cmocka_unit_test(op_without_memory),
         cmocka_unit_test(bent_ops),
+        cmocka_unit_test(bent_bytes),
         cmocka_unit_test(distinct_of_many_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
