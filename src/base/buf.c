@@ -8,26 +8,16 @@
 
 static bool room(struct buf *b, size_t n)
 {
-    if (b->failed)
-        return false;
-    if (n < b->cap - b->len && b->data) /* one more byte for the zero */
-        return true;
-    size_t cap = b->cap ? b->cap : 64;
-    while (cap - b->len <= n) {
-        if (cap > SIZE_MAX / 2) {
-            b->failed = true;
-            return false;
-        }
+    if (b->failed || n < b->cap - b->len) /* one more byte for the zero */
+        return !b->failed;
+    size_t cap = b->cap ?: 64;
+    while (cap - b->len <= n && cap <= SIZE_MAX / 2)
         cap *= 2;
-    }
-    char *data = mem_resize(b->data, cap, 1);
-    if (!data) {
-        b->failed = true;
-        return false;
-    }
-    b->data = data;
-    b->cap = cap;
-    return true;
+    char *data = cap - b->len > n ? mem_resize(b->data, cap, 1) : NULL;
+    b->failed = !data;
+    b->data = data ?: b->data;
+    b->cap = data ? cap : b->cap;
+    return data;
 }
 
 void buf_put(struct buf *b, const void *p, size_t n)
@@ -89,13 +79,7 @@ int buf_check(const struct buf *b, struct err *err)
     return b->failed ? err_nomem(err) : 0;
 }
 
-static void little_endian(struct buf *b, uint64_t v, int bytes)
-{
-    unsigned char le[8];
-    for (int i = 0; i < bytes; i++)
-        le[i] = (unsigned char)(v >> 8 * i);
-    buf_put(b, le, (size_t)bytes);
-}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire form is that of memory");
 
 void buf_u8(struct buf *b, uint8_t v)
 {
@@ -104,19 +88,17 @@ void buf_u8(struct buf *b, uint8_t v)
 
 void buf_u32(struct buf *b, uint32_t v)
 {
-    little_endian(b, v, 4);
+    buf_put(b, &v, sizeof v);
 }
 
 void buf_i64(struct buf *b, int64_t v)
 {
-    little_endian(b, (uint64_t)v, 8);
+    buf_put(b, &v, sizeof v);
 }
 
 void buf_f64(struct buf *b, double v)
 {
-    uint64_t bits;
-    memcpy(&bits, &v, 8);
-    little_endian(b, bits, 8);
+    buf_put(b, &v, sizeof v);
 }
 
 void buf_bytes(struct buf *b, const void *p, size_t n)
@@ -143,44 +125,42 @@ struct cursor cursor_on(const void *p, size_t n)
     return (struct cursor){ .at = at, .end = at + (p ? n : 0) };
 }
 
-static const unsigned char *take(struct cursor *c, size_t n)
+static const char *take(struct cursor *c, size_t n)
 {
-    if (c->bad || (size_t)(c->end - c->at) < n) {
-        c->bad = true;
+    c->bad = c->bad || (size_t)(c->end - c->at) < n;
+    if (c->bad)
         return NULL;
-    }
-    const char *p = c->at;
     c->at += n;
-    return (const unsigned char *)p;
+    return c->at - n;
 }
 
-static uint64_t get_le(struct cursor *c, int bytes)
+static uint64_t get_number(struct cursor *c, size_t bytes)
 {
-    const unsigned char *p = take(c, (size_t)bytes);
+    const char *p = take(c, bytes);
     uint64_t v = 0;
-    for (int i = 0; p && i < bytes; i++)
-        v |= (uint64_t)p[i] << 8 * i;
+    if (p)
+        memcpy(&v, p, bytes);
     return v;
 }
 
 uint8_t get_u8(struct cursor *c)
 {
-    return (uint8_t)get_le(c, 1);
+    return (uint8_t)get_number(c, 1);
 }
 
 uint32_t get_u32(struct cursor *c)
 {
-    return (uint32_t)get_le(c, 4);
+    return (uint32_t)get_number(c, 4);
 }
 
 int64_t get_i64(struct cursor *c)
 {
-    return (int64_t)get_le(c, 8);
+    return (int64_t)get_number(c, 8);
 }
 
 double get_f64(struct cursor *c)
 {
-    uint64_t bits = get_le(c, 8);
+    uint64_t bits = get_number(c, 8);
     double v;
     memcpy(&v, &bits, 8);
     return v;

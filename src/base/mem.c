@@ -11,14 +11,12 @@ void mem_fail_at(long nth)
     fail_at = nth;
 }
 
-static int must_fail(void)
+static bool must_fail(void)
 {
-    if (fail_at < 0)
-        return 0;
-    if (fail_at == 0)
-        return 1;
+    if (fail_at <= 0)
+        return fail_at == 0;
     fail_at--;
-    return 0;
+    return false;
 }
 
 /* What mem_use set; nulls: malloc's own. */
@@ -41,16 +39,15 @@ void *mem_alloc(size_t bytes)
 {
     if (must_fail())
         return NULL;
-    size_t n = bytes ? bytes : 1;
-    return other.alloc ? other.alloc(other.arg, n) : malloc(n);
+    return other.alloc ? other.alloc(other.arg, bytes ?: 1) : malloc(bytes ?: 1);
 }
 
 void *mem_zalloc(size_t bytes)
 {
     if (!other.alloc)
-        return must_fail() ? NULL : calloc(1, bytes ? bytes : 1);
+        return must_fail() ? NULL : calloc(1, bytes ?: 1);
     void *p = mem_alloc(bytes);
-    return p ? memset(p, 0, bytes ? bytes : 1) : NULL;
+    return p ? memset(p, 0, bytes) : NULL;
 }
 
 void *mem_array(size_t n, size_t bytes)
@@ -64,17 +61,13 @@ void *mem_resize(void *p, size_t n, size_t bytes)
     size_t total;
     if (__builtin_mul_overflow(n, bytes, &total) || must_fail())
         return NULL;
-    total = total ? total : 1;
-    return other.resize ? other.resize(other.arg, p, total) : realloc(p, total);
+    return other.resize ? other.resize(other.arg, p, total ?: 1) : realloc(p, total ?: 1);
 }
 
 bool mem_grow(void **p, int n, size_t bytes)
 {
-    if (n & (n - 1))
-        return true;
-    void *more = mem_resize(*p, n ? 2 * (size_t)n : 1, bytes);
-    if (more)
-        *p = more;
+    void *more = n & (n - 1) ? *p : mem_resize(*p, n ? 2 * (size_t)n : 1, bytes);
+    *p = more ?: *p;
     return more;
 }
 
@@ -141,8 +134,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
     size_t need = bytes ? (bytes + unit - 1) / unit * unit : unit;
     struct chunk *c = a->chunks;
     if (!c || c->size - c->used < need) {
-        size_t size = c ? 2 * c->size : CHUNK / 16; /* small arenas are many */
-        size = size > CHUNK ? CHUNK : size;
+        size_t size = !c ? CHUNK / 16 : c->size < CHUNK / 2 ? 2 * c->size : CHUNK; /* small arenas are many */
         size = need > size ? need : size;
         c = mem_zalloc(sizeof *c + size);
         if (!c)

@@ -31,32 +31,23 @@ int file_read(const char *path, size_t max, struct buf *out, struct err *err)
         return err_set(err, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, "%s: %s", path, strerror(errno));
     struct stat st;
     int rc = 0;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
         rc = err_set(err, ERR_IO, "%s: not a regular file", path);
-        goto out;
-    }
-    size_t start = out->len;
+    size_t left = max;
     char part[16 << 10];
-    ssize_t n;
-    while ((n = read(fd, part, sizeof part)) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
+    for (ssize_t n = -1; !rc && n;) {
+        n = read(fd, part, sizeof part);
+        if (n < 0 && errno != EINTR)
             rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-            goto out;
-        }
-        if (out->len - start + (size_t)n > max) {
+        else if (n > 0 && (size_t)n > left)
             rc = err_set(err, ERR_INVALID, "%s: larger than the limit of %zu bytes", path, max);
-            goto out;
-        }
-        buf_put(out, part, (size_t)n);
+        if (rc || n < 0)
+            continue;
+        buf_put(out, part, (size_t)n); /* at the end nothing, so that there is a text */
+        left -= (size_t)n;
     }
-    buf_put(out, "", 0);
-    if (out->failed)
-        rc = err_nomem(err);
-out:
     close(fd);
-    return rc;
+    return rc ?: buf_check(out, err);
 }
 
 bool write_all(int fd, const void *p, size_t n)
