@@ -174,15 +174,6 @@ int config_parse(const struct op *op, const char *variant, const char *text, str
     return rc;
 }
 
-void config_of_default(const struct op *op, int i, struct config *out)
-{
-    const struct default_config *d = &op->defaults[i];
-    const struct variant *v = &op->variants[d->variant];
-    *out = (struct config){ .variant = d->variant };
-    for (int p = 0; p < v->nparams; p++)
-        out->at[p] = (uint16_t)param_value(&v->params[p], d->values[p]); /* op_check has seen that it is one */
-}
-
 bool config_eq(const struct config *a, const struct config *b)
 {
     return a->variant == b->variant && !memcmp(a->at, b->at, sizeof a->at);

@@ -1,13 +1,8 @@
-/* A configuration: a variant and a value for each of its parameters, by index. */
+/* Configurations as text, JSON and bytes. */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
 
 #include "model/op.h"
-
-struct config {
-    int variant;
-    uint16_t at[MAX_PARAMS]; /* indices into params[i].values; those past nparams are 0 */
-};
 
 /* "TILE=32,ROWS=8,PAD=1,GRID=x" in the variant's order; "" for a variant without parameters. */
 void config_print(struct buf *out, const struct op *op, const struct config *c);
@@ -18,7 +13,6 @@ bool config_of_json(struct buf *out, const char *json);
 /* Reads the text, in any order; parameters left out take their defaults. `variant` may be null if the op has one, or if the names
  * and values fit one variant only. "variant=tile,TILE=32" names it inside. */
 int config_parse(const struct op *op, const char *variant, const char *text, struct config *out, struct err *err);
-void config_of_default(const struct op *op, int i, struct config *out); /* the i-th of the op's defaults */
 bool config_eq(const struct config *a, const struct config *b);
 
 void config_put(struct buf *out, const struct op *op, const struct config *c);

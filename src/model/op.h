@@ -131,15 +131,21 @@ enum check_kind {
                   4 * eps(result type) * length, which is more than the error of a sequential sum of random signs */
 };
 
-/* A configuration as the script gives it: the values in the order of the variant's parameters. */
-struct default_config {
+/* A configuration: a variant and a value for each of its parameters, by index. */
+struct config {
     int variant;
-    struct val *values;
+    uint16_t at[MAX_PARAMS]; /* indices into params[i].values; those past nparams are 0 */
 };
 
+/* A problem: a size for each axis of an op. */
+struct problem {
+    int64_t size[MAX_AXES];
+};
+
+/* A problem that the script suggests. */
 struct shape {
-    const int64_t *size; /* naxes of them */
-    const char *when;    /* null: always; else an expression over device.* */
+    struct problem problem;
+    const char *when; /* null: always; else an expression over device.* */
 };
 
 /* What makes the words of templates out of one language of kernels. */
@@ -177,8 +183,8 @@ struct op {
     int nvariants;
     struct variant *variants;
     int ndefaults;
-    struct default_config *defaults; /* in order: the first whose constraints hold is the default; those of the last always do */
-    int npreludes;                   /* carried so that whoever renders needs no files */
+    struct config *defaults; /* in order: the first whose constraints hold is the default; those of the last always do */
+    int npreludes;           /* carried so that whoever renders needs no files */
     struct prelude *preludes;
     int nincludes; /* likewise */
     struct include *includes;

@@ -206,27 +206,13 @@ static int check_variants(const struct op *op, const struct names *scope, const 
     return rc;
 }
 
-static int check_defaults(const struct op *op, struct err *err)
-{
-    int rc = 0;
-    for (int i = 0; !rc && i < op->ndefaults; i++) {
-        const struct default_config *d = &op->defaults[i];
-        const struct variant *v = d->variant < op->nvariants ? &op->variants[d->variant] : NULL;
-        rc = must(v, err, "default %d: has no variant of the op's", i + 1);
-        for (int j = 0; !rc && j < v->nparams; j++)
-            rc = must(param_value(&v->params[j], d->values[j]) >= 0, err,
-                      "default %d: its %s is not among the values of variant %s", i + 1, v->params[j].name, v->name);
-    }
-    return rc;
-}
-
 static int check_shapes(const struct op *op, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < op->nshapes; i++)
         for (int a = 0; !rc && a < op->naxes; a++)
-            rc = must(axis_takes(&op->axes[a], op->shapes[i].size[a]), err, "shape %d: %s cannot be %lld", i + 1, op->axes[a].name,
-                      (long long)op->shapes[i].size[a]);
+            rc = must(axis_takes(&op->axes[a], op->shapes[i].problem.size[a]), err, "shape %d: %s cannot be %lld", i + 1,
+                      op->axes[a].name, (long long)op->shapes[i].problem.size[a]);
     return rc;
 }
 
@@ -263,7 +249,6 @@ int op_check(const struct op *op, struct err *err)
         ?: check_args(op, &args, err)
         ?: check_reference(op, err)
         ?: check_variants(op, &scope, &args, err)
-        ?: check_defaults(op, err)
         ?: check_shapes(op, err)
         ?: check_includes(op, err);
     if (rc)

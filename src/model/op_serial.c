@@ -2,6 +2,8 @@
  *
  * A new member is one more line in the function of its struct, and raises FORM: read it if s->form has it. What the values mean together
  * is op_check's to judge; that each is there and within its bounds is seen here. */
+#include "base/hash.h"
+#include "model/include.h"
 #include "model/serial.h"
 
 /* "cuo" and the form, a letter. FORM is what is written; all from FIRST_FORM on are read, since databases hold them. */
@@ -58,19 +60,15 @@ static void io_arg(struct serial *s, struct arg *a)
 static void io_shapes(struct serial *s, struct op *op)
 {
     io_array(s, &op->shapes, &op->nshapes, 0, MAX_MANY, sizeof *op->shapes);
-    for (int i = 0; i < op->nshapes && !serial_failed(s); i++) {
-        struct shape *shape = &op->shapes[i];
-        int64_t *size = serial_reads(s) ? arena_array(s->arena, (size_t)op->naxes, sizeof *size) : (int64_t *)shape->size;
-        s->nomem = s->nomem || !size;
-        for (int a = 0; a < op->naxes && size; a++)
-            io_number(s, &size[a], 0, INT64_MAX);
-        if (serial_reads(s))
-            shape->size = size;
-        io_str(s, &shape->when);
+    for (int i = 0; i < op->nshapes; i++) {
+        for (int a = 0; a < op->naxes; a++)
+            io_number(s, &op->shapes[i].problem.size[a], 0, INT64_MAX);
+        io_str(s, &op->shapes[i].when);
     }
 }
 
-void io_launch(struct serial *s, struct launch *l)
+/* Hashes are taken of this and of the next, too: their bytes must stay what they are. */
+static void io_launch(struct serial *s, struct launch *l)
 {
     io_str(s, &l->kernel);
     for (int d = 0; d < 3; d++) {
@@ -81,7 +79,7 @@ void io_launch(struct serial *s, struct launch *l)
     io_ints(s, &l->args, &l->nargs, 2 * MAX_ARGS);
 }
 
-void io_workspaces(struct serial *s, struct variant *v)
+static void io_workspaces(struct serial *s, struct variant *v)
 {
     io_array(s, &v->workspaces, &v->nworkspaces, 0, MAX_ARGS, sizeof *v->workspaces);
     for (int i = 0; i < v->nworkspaces; i++) {
@@ -141,20 +139,27 @@ static void io_variant(struct serial *s, struct variant *v)
     io_requires(s, &v->requires);
 }
 
-static void io_defaults(struct serial *s, struct op *op)
+/* The values themselves, in the order of the variant's parameters. */
+static void io_default(struct serial *s, const struct op *op, struct config *c)
 {
-    io_array(s, &op->defaults, &op->ndefaults, 0, MAX_MANY, sizeof *op->defaults);
-    for (int i = 0; i < op->ndefaults && !serial_failed(s); i++) {
-        struct default_config *d = &op->defaults[i];
-        io_int(s, &d->variant, 0);
-        if (d->variant >= op->nvariants) {
+    io_int(s, &c->variant, 0);
+    if (serial_reads(s) && c->variant >= op->nvariants) {
+        s->in->bad = true;
+        return;
+    }
+    const struct variant *v = &op->variants[c->variant];
+    int n = v->nparams;
+    io_count(s, &n, n, n);
+    for (int i = 0; i < n; i++) {
+        struct val value = { .type = VAL_NIL };
+        if (!serial_reads(s))
+            value = v->params[i].values[c->at[i]];
+        io_val(s, &value);
+        int at = serial_reads(s) ? param_value(&v->params[i], value) : c->at[i];
+        if (at < 0)
             s->in->bad = true;
-            return;
-        }
-        int n = op->variants[d->variant].nparams;
-        io_array(s, &d->values, &n, n, n, sizeof *d->values);
-        for (int k = 0; k < n && !serial_failed(s); k++)
-            io_val(s, &d->values[k]);
+        else
+            c->at[i] = (uint16_t)at;
     }
 }
 
@@ -188,7 +193,9 @@ static void io_op(struct serial *s, struct op *op)
     io_array(s, &op->variants, &op->nvariants, 0, MAX_VARIANTS, sizeof *op->variants);
     for (int i = 0; i < op->nvariants && !serial_failed(s); i++)
         io_variant(s, &op->variants[i]);
-    io_defaults(s, op);
+    io_array(s, &op->defaults, &op->ndefaults, 0, MAX_MANY, sizeof *op->defaults);
+    for (int i = 0; i < op->ndefaults && !serial_failed(s); i++)
+        io_default(s, op, &op->defaults[i]);
     io_array(s, &op->preludes, &op->npreludes, 0, MAX_PRELUDES, sizeof *op->preludes);
     for (int i = 0; i < op->npreludes; i++) {
         io_given(s, &op->preludes[i].file);
@@ -231,4 +238,45 @@ int op_get_as(struct cursor *in, bool lines, struct op **out, struct err *err)
 int op_get(struct cursor *in, struct op **out, struct err *err)
 {
     return op_get_as(in, false, out, err);
+}
+
+/* ---- hashes: what makes a record out of date when it changes */
+
+int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
+{
+    struct buf b = { 0 };
+    struct serial s = { .out = &b };
+    buf_u32(&b, op->check);
+    buf_lstr(&b, op->check_length);
+    for (int i = 0; i < op->nargs; i++) {
+        buf_u8(&b, (uint8_t)op->args[i].fill);
+        buf_u8(&b, op->args[i].partial);
+    }
+    io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
+    return hash_buf(&b, put_with_includes(&b, op, op->reference_text, err), hash, err);
+}
+
+/* A template sees all words that a parameter may have, and of other parameters the one value. */
+static void put_words(struct serial *s, const struct param *p)
+{
+    buf_lstr(s->out, p->name);
+    for (int i = 0; i < p->n && p->values[i].type == VAL_STR; i++)
+        io_val(s, &p->values[i]);
+}
+
+int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err)
+{
+    struct buf b = { 0 };
+    struct serial s = { .out = &b };
+    struct variant parts = *v;
+    for (int i = 0; i < op->npreludes; i++)
+        buf_lstr(&b, op->preludes[i].text);
+    for (int i = 0; i < v->nparams; i++)
+        put_words(&s, &v->params[i]);
+    for (int i = 0; i < v->nlaunches; i++)
+        io_launch(&s, &v->launches[i]);
+    io_workspaces(&s, &parts);
+    io_ints(&s, &parts.clear, &parts.nclear, 0);
+    buf_u8(&b, v->requires.arch_specific);
+    return hash_buf(&b, put_with_includes(&b, op, v->template_text, err), hash, err);
 }

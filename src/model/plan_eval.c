@@ -282,34 +282,24 @@ const char *plan_refuses(const struct plan *p, const struct val *slots, const st
     return NULL;
 }
 
-/* Why a configuration may not run, into `why`; "" if it may. */
-static int try_config(const struct op *op, const struct config *c, const struct problem *prob, int row, const struct devspec *dev,
-                      char why[160], struct err *err)
-{
-    struct plan *p;
-    struct val slots[MAX_SLOTS];
-    int rc = plan_new(op, c->variant, &p, err);
-    if (rc)
-        return rc;
-    plan_slots(p, prob, row, dev, c, slots);
-    const char *text = plan_refuses(p, slots, dev);
-    snprintf(why, 160, "%s", text ? text : "");
-    plan_free(p);
-    return 0;
-}
-
 int op_default(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct config *out,
                struct err *err)
 {
     char why[160] = "there are no defaults";
     for (int i = 0; i < op->ndefaults; i++) {
-        struct config c;
-        config_of_default(op, i, &c);
-        int rc = try_config(op, &c, prob, row, dev, why, err);
-        if (!rc && !*why)
-            *out = c;
-        if (rc || !*why)
+        struct plan *p;
+        struct val slots[MAX_SLOTS];
+        int rc = plan_new(op, op->defaults[i].variant, &p, err);
+        if (rc)
             return rc;
+        plan_slots(p, prob, row, dev, &op->defaults[i], slots);
+        const char *text = plan_refuses(p, slots, dev);
+        snprintf(why, sizeof why, "%s", text ?: "");
+        plan_free(p);
+        if (!*why) {
+            *out = op->defaults[i];
+            return 0;
+        }
     }
     return err_set(err, ERR_UNSUPPORTED, "%s: no default configuration may run here: %s", op->name, why);
 }

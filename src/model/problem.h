@@ -1,12 +1,8 @@
-/* A problem: a size for each axis of an op. */
+/* Problems as text. */
 #ifndef MODEL_PROBLEM_H
 #define MODEL_PROBLEM_H
 
 #include "model/op.h"
-
-struct problem {
-    int64_t size[MAX_AXES];
-};
 
 /* Reads "m=1111,n=113": each axis once, in any order. */
 int problem_parse(const struct op *op, const char *text, struct problem *out, struct err *err);

@@ -38,9 +38,6 @@ void io_count(struct serial *s, int *n, int least, int most);
 void io_array(struct serial *s, void *array, int *n, int least, int most, size_t bytes);
 void io_ints(struct serial *s, int **v, int *n, int most);
 
-/* Parts of an op, which fingerprints are taken of, too: their bytes must stay what they are. */
-void io_launch(struct serial *s, struct launch *l);
-void io_workspaces(struct serial *s, struct variant *v);
 /* op_get; `lines`: see struct serial. */
 int op_get_as(struct cursor *in, bool lines, struct op **out, struct err *err);
 

@@ -133,13 +133,12 @@ static int check_shapes(const struct op *op, struct err *err)
  * the usual slips. */
 static int check_last_default(const struct op *op, struct err *err)
 {
-    struct config config;
-    config_of_default(op, op->ndefaults - 1, &config);
-    const struct variant *v = &op->variants[config.variant];
+    const struct config *config = &op->defaults[op->ndefaults - 1];
+    const struct variant *v = &op->variants[config->variant];
     const struct requires *q = &v->requires;
     if (v->nneeds || q->backend || q->cc || q->arch_specific || q->grid_order || q->grid_progress)
         return err_set(err, ERR_INVALID, "defaults: the last must always hold, but variant %s has needs or requires", v->name);
-    int rc = try_all(op, &config, NPROBLEMS + op->naxes, try_last_default, err);
+    int rc = try_all(op, config, NPROBLEMS + op->naxes, try_last_default, err);
     if (rc)
         err_prefix(err, "defaults: the last must always hold; ");
     return rc;

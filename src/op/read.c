@@ -95,18 +95,16 @@ static void read_shape(struct reader *r, void *out)
 {
     const struct op *op = r->op;
     struct shape *shape = out;
-    int64_t *size = make_array(r, op->naxes, sizeof *size);
     char keys[MAX_AXES * (MAX_NAME + 1) + sizeof "when"] = "";
     for (int i = 0; i < op->naxes; i++)
         strcat(strcat(keys, op->axes[i].name), " ");
     known_fields(r, strcat(keys, "when"));
     read_table(r, "when", "x+", &shape->when);
     for (int i = 0; i < op->naxes; i++) {
-        read_table(r, op->axes[i].name, "i+", &size[i]);
-        if (!axis_takes(&op->axes[i], size[i]))
+        read_table(r, op->axes[i].name, "i+", &shape->problem.size[i]);
+        if (!axis_takes(&op->axes[i], shape->problem.size[i]))
             fail(r, "%s: must be %s", op->axes[i].name, op->axes[i].kind == AXIS_FLAG ? "0 or 1" : "there, and at least 1");
     }
-    shape->size = size;
 }
 
 const char *read_file(struct reader *r, const char *folder, const char *name)
@@ -178,8 +176,7 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
                              args = { read_arg, 1, MAX_ARGS, sizeof(struct arg), "args: argument %d: ", false },
                              shapes = { read_shape, 1, MAX_SHAPES, sizeof(struct shape), "shapes: shape %d: ", false },
                              variants = { read_variant, 1, MAX_VARIANTS, sizeof(struct variant), "variant %d: ", false },
-                             defaults = { read_default, 1, MAX_DEFAULTS, sizeof(struct default_config), "defaults: default %d: ",
-                                          false };
+                             defaults = { read_default, 1, MAX_DEFAULTS, sizeof(struct config), "defaults: default %d: ", false };
     struct reader r = { .L = L, .op = op, .folder = folder, .templates = templates };
     int outputs = 0;
     luaL_checkstack(L, 100, NULL);

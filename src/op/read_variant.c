@@ -171,7 +171,7 @@ void read_variant(struct reader *r, void *out)
 
 void read_default(struct reader *r, void *out)
 {
-    struct default_config *d = out;
+    struct config *d = out;
     const char *name;
     read_table(r, "variant", "N+", &name);
     d->variant = op_variant(r->op, name);
@@ -182,7 +182,6 @@ void read_default(struct reader *r, void *out)
     for (int i = 0; i < v->nparams; i++)
         strcat(strcat(keys, " "), v->params[i].name);
     known_fields(r, keys);
-    d->values = make_array(r, v->nparams, sizeof *d->values);
     for (int i = 0; i < v->nparams; i++) {
         const struct param *p = &v->params[i];
         struct val given = { 0 };
@@ -190,6 +189,6 @@ void read_default(struct reader *r, void *out)
         int at = given.type == VAL_NIL ? 0 : param_value(p, given);
         if (at < 0)
             fail(r, "%s: this is none of the parameter's values", p->name);
-        d->values[i] = p->values[at];
+        d->at[i] = (uint16_t)at;
     }
 }

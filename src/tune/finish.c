@@ -218,9 +218,7 @@ void tables_begin(struct run *r)
 {
     r->phase = PHASE_TABLES;
     for (int i = 0; i < r->op->ndefaults; i++) {
-        struct config c;
-        config_of_default(r->op, i, &c);
-        struct job *job = job_new(r, &c, -1);
+        struct job *job = job_new(r, &r->op->defaults[i], -1);
         if (!job)
             return;
         job->rank = i;

@@ -49,7 +49,7 @@ static void use(const struct op *op)
     struct err err = { 0 };
     struct buf text = { 0 };
     for (int i = 0; i < op->naxes; i++)
-        prob.size[i] = op->axes[i].kind == AXIS_FLAG ? 1 : op->nshapes ? op->shapes[0].size[i] : 37;
+        prob.size[i] = op->axes[i].kind == AXIS_FLAG ? 1 : op->nshapes ? op->shapes[0].problem.size[i] : 37;
     int row = op->nrows - 1;
     for (int v = -1; v < op->nvariants; v++)
         use_plan(op, v, &prob, row, &dev);

@@ -13,7 +13,6 @@ struct sample {
     const char *types[2];
     const struct dtype *rows[6];
     struct arg args[5];
-    int64_t sizes[2][3];
     struct shape shapes[2];
     int reference_args[5], tile_args[6], walk_args[6], clear[1];
     struct val tile[4], rows_[4], pad[3], layout[2], scale[2], unroll[2];
@@ -23,8 +22,7 @@ struct sample {
     struct workspace partial[1];
     struct need needs[2];
     struct variant variants[2];
-    struct val tile_default[4], walk_default[2], tile_default_x[4];
-    struct default_config defaults[3];
+    struct config defaults[3];
     struct op op;
 };
 
@@ -44,10 +42,8 @@ static inline void sample_problem(struct sample *s)
     s->args[2] = (struct arg){ .name = "sum", .kind = ARG_INOUT, .type = "ACC" };
     s->args[3] = (struct arg){ .name = "m", .kind = ARG_VALUE, .value = "m" };
     s->args[4] = (struct arg){ .name = "half", .kind = ARG_VALUE, .type = "T", .value = "m * n // 2" };
-    s->sizes[0][0] = 1111, s->sizes[0][1] = 113;
-    s->sizes[1][0] = s->sizes[1][1] = 4096, s->sizes[1][2] = 1;
-    s->shapes[0] = (struct shape){ .size = s->sizes[0] };
-    s->shapes[1] = (struct shape){ .size = s->sizes[1], .when = "device.memory > 1 << 30" };
+    s->shapes[0] = (struct shape){ .problem = { { 1111, 113, 0 } } };
+    s->shapes[1] = (struct shape){ .problem = { { 4096, 4096, 1 } }, .when = "device.memory > 1 << 30" };
 }
 
 static inline void sample_tile(struct sample *s)
@@ -127,18 +123,6 @@ static inline void sample_walk(struct sample *s)
     };
 }
 
-static inline void sample_defaults(struct sample *s)
-{
-    for (int i = 0; i < 4; i++)
-        s->tile_default[i] = s->tile_default_x[i] = s->tile_params[i].values[0];
-    s->tile_default_x[3] = s->layout[1];
-    s->walk_default[0] = s->scale[0];
-    s->walk_default[1] = s->unroll[0];
-    s->defaults[0] = (struct default_config){ 1, s->walk_default };
-    s->defaults[1] = (struct default_config){ 0, s->tile_default };
-    s->defaults[2] = (struct default_config){ 0, s->tile_default_x };
-}
-
 /* The op points into *s, which must stay where it is. */
 static inline struct op *sample_op(struct sample *s)
 {
@@ -146,7 +130,8 @@ static inline struct op *sample_op(struct sample *s)
     sample_problem(s);
     sample_tile(s);
     sample_walk(s);
-    sample_defaults(s);
+    s->defaults[0].variant = 1;
+    s->defaults[2].at[3] = 1;
     for (int i = 0; i < 5; i++)
         s->reference_args[i] = i;
     s->op = (struct op){

@@ -216,7 +216,7 @@ static void test_smallest(void **state)
     assert_int_equal(op->variants[0].params[0].values[1].i, 2);
     assert_int_equal(op->variants[0].launches[0].nargs, 2);
     assert_string_equal(op->variants[0].template_text, "// nothing\n");
-    assert_string_equal(op->defaults[0].values[1].s, "a");
+    assert_string_equal(op->variants[0].params[1].values[op->defaults[0].at[1]].s, "a");
     op_free(op);
 }
 
@@ -249,7 +249,7 @@ static void test_everything(void **state)
     assert_int_equal(op->args[0].fill, FILL_BITS);
     assert_string_equal(op->args[2].type, "i32");
     assert_true(op->args[3].partial && !op->args[1].partial);
-    assert_int_equal(op->shapes[0].size[3], 1);
+    assert_int_equal(op->shapes[0].problem.size[3], 1);
     assert_string_equal(op->shapes[0].when, "device.cc >= 80");
     assert_int_equal(op->reference.args[0], 1);
     assert_int_equal(op->check, CHECK_SUM);
@@ -267,7 +267,7 @@ static void test_everything(void **state)
     assert_string_equal(v->launches[0].grid[2], "3");
     assert_int_equal(v->launches[0].nargs, 5);
     assert_int_equal(v->launches[1].args[0], 4);
-    assert_false(op->defaults[0].values[1].b);
+    assert_false(v->params[1].values[op->defaults[0].at[1]].b);
     op_free(op);
 }
 

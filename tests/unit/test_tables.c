@@ -138,9 +138,8 @@ struct defaults {
 /* The script's default is among the kernels; its last one, which holds for every problem, is the last of them. */
 static void check_listed(const struct defaults *d, int rank)
 {
-    struct config c;
+    const struct config c = d->op->defaults[rank];
     struct buf config = { 0 }, line = { 0 };
-    config_of_default(d->op, rank, &c);
     config_print(&config, d->op, &c);
     const char *variant = d->op->variants[c.variant].name, *lines = buf_text(&d->lines);
     buf_fmt(&line, "\n%s %s\n", variant, buf_text(&config));
