@@ -103,7 +103,7 @@ static void begin(struct fixture *f, const char *script)
     snprintf(path, sizeof path, TESTS_DIR "/fault/%s", script);
     if (op_load(path, &f->op, &err))
         fail_msg("%s", err.msg);
-    memcpy(f->problem.size, f->op->shapes[0].size, (size_t)f->op->naxes * sizeof *f->problem.size);
+    f->problem = f->op->shapes[0].problem;
     assert_non_null(mkdtemp(f->folder));
     snprintf(f->db, sizeof f->db, "%s/t.db", f->folder);
     if (store_open(f->db, STORE_WRITE, &f->store, &err))
