@@ -40,7 +40,7 @@ static int own_shapes(struct request *r, struct err *err)
         struct val slots[MAX_SLOTS];
         struct expr *when = NULL;
         bool applies = true;
-        memcpy(p->size, s->size, (size_t)op->naxes * sizeof *p->size);
+        *p = s->problem;
         plan_slots(plan, p, r->rows[0], &r->dev, NULL, slots);
         if (s->when)
             rc = expr_compile(s->when, plan_scope(plan), &when, err) ?: expr_bool(when, slots, &applies, err);

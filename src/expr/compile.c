@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "expr/code.h"
-#include "expr/dtype.h"
 
 /* Where a value is while code is made, and what is known of it. */
 struct operand {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "expr/code.h"
-#include "expr/dtype.h"
 
 static bool number(const struct val *v)
 {

@@ -1,4 +1,4 @@
-/* A value of the expression language, or of a parameter. It does not own its string: whoever makes the value keeps the string alive. */
+/* Values, and the element types of arrays. */
 #ifndef EXPR_VAL_H
 #define EXPR_VAL_H
 
@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 
+/* A value of the expression language, or of a parameter. It does not own its string: whoever makes the value keeps the string alive. */
 enum val_type { VAL_NIL, VAL_BOOL, VAL_INT, VAL_FLOAT, VAL_STR };
 
 struct val {
@@ -52,5 +53,18 @@ static inline bool val_whole(const struct val *v, int64_t *out)
 bool val_eq(struct val a, struct val b);
 /* As a person writes it: 32, 0.5, true, xy. Floats round-trip. */
 void val_print(struct buf *out, struct val v);
+
+/* Element types. */
+enum dtype_kind { DT_INT, DT_UINT, DT_FLOAT, DT_COMPLEX };
+
+struct dtype {
+    const char *name; /* i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 */
+    int bytes;        /* of one element; c64 is two f32, c128 two f64 */
+    enum dtype_kind kind;
+    double eps; /* unit round-off of (the parts of) a float type, 0 otherwise */
+};
+
+const struct dtype *dtype_find(const char *name); /* null if there is none */
+const struct dtype *dtype_at(int i);              /* null past the last: for listing */
 
 #endif

@@ -11,7 +11,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/util.h"
-#include "expr/dtype.h"
 #include "expr/val.h"
 
 enum {
@@ -205,6 +204,11 @@ int param_value(const struct param *p, struct val v);
 int op_row(const struct op *op, const char *text, struct err *err);
 void op_row_print(struct buf *out, const struct op *op, int row); /* "f32"; if the op has several types, "T=f16,ACC=f32" */
 const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row); /* resolves arg.type / workspace.type */
+
+/* Reads "m=1111,n=113": each axis once, in any order. */
+int problem_parse(const struct op *op, const char *text, struct problem *out, struct err *err);
+void problem_print(struct buf *out, const struct op *op, const struct problem *p); /* in the op's order */
+const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row);  /* resolves arg.type / workspace.type */
 
 /* Checks what the parts of an op mean together: indices, names, types and values. Whoever made the op has seen to its counts, and that
  * nothing lacks which must be there: the reader of scripts, or op_get. plan_new checks the expressions. An op may lack variants or a

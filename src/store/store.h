@@ -11,7 +11,6 @@
 #include "base/util.h"
 #include "model/config.h"
 #include "model/devspec.h"
-#include "model/problem.h"
 #include "model/record.h"
 
 struct store;

@@ -6,7 +6,6 @@
 
 #include "model/config.h"
 #include "model/devspec.h"
-#include "model/problem.h"
 #include "model/record.h"
 #include "store/store.h"
 

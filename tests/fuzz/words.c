@@ -1,7 +1,6 @@
 /* Command-line arguments that describe a problem. The first byte says which argument, the rest is its text. */
 #include "fuzz.h"
 #include "model/config.h"
-#include "model/problem.h"
 #include "unit/sample_op.h"
 
 /* What was read prints as something that reads back as the same. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "expr/dtype.h"
+#include "expr/val.h"
 
 struct known_op {
     const char *name;

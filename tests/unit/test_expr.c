@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/util.h"
 #include "expr/expr.h"
-#include "expr/dtype.h"
 
 static const char *const names[] = { "TILE", "ROWS", "GRID", "FAST", "HALF", "T", "device.cc", "EMPTY" };
 static const struct scope scope = { .names = names, .n = 8 };

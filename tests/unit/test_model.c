@@ -8,7 +8,6 @@
 
 #include "model/config.h"
 #include "model/devspec.h"
-#include "model/problem.h"
 #include "sample_op.h"
 
 static void dtypes(void **state)
