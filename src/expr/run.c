@@ -25,35 +25,25 @@ static const char *type_name(const struct val *v)
 static void explain(const struct expr *e, const struct instr *in, enum fault fault, const struct val *x, const struct val *y,
                     struct err *err)
 {
-    static const char *const fixed[] = {
+    static const char *const texts[] = {
         [FAULT_OVERFLOW] = "integer overflow",
         [FAULT_ZERO] = "division by zero",
         [FAULT_INFINITE] = "the result is not a finite number",
         [FAULT_SHIFT] = "a shift count has to be 0 to 63",
         [FAULT_DOMAIN] = "the last argument has to be positive",
         [FAULT_TYPE_NAME] = "sizeof takes an element type, such as f32",
+        [FAULT_ARITHMETIC] = "arithmetic takes numbers, not %s",
+        [FAULT_BOOLEAN] = "a boolean is needed, not %s",
+        [FAULT_WHOLE] = "an integer is needed, not %s",
+        [FAULT_COMPARISON] = "%s cannot be compared with %s",
     };
     char what[128];
     int64_t whole;
-    switch (err ? fault : FAULT_NONE) {
-    case FAULT_NONE:
+    if (!err)
         return;
-    case FAULT_ARITHMETIC:
-        snprintf(what, sizeof what, "arithmetic takes numbers, not %s",
-                 type_name(x->type == VAL_INT || x->type == VAL_FLOAT ? y : x));
-        break;
-    case FAULT_COMPARISON:
-        snprintf(what, sizeof what, "%s cannot be compared with %s", type_name(x), type_name(y));
-        break;
-    case FAULT_BOOLEAN:
-        snprintf(what, sizeof what, "a boolean is needed, not %s", type_name(x));
-        break;
-    case FAULT_WHOLE:
-        snprintf(what, sizeof what, "an integer is needed, not %s", type_name(val_whole(x, &whole) ? y : x));
-        break;
-    default:
-        snprintf(what, sizeof what, "%s", fixed[fault]);
-    }
+    bool x_fits =
+        fault == FAULT_WHOLE ? val_whole(x, &whole) : fault == FAULT_ARITHMETIC && (x->type == VAL_INT || x->type == VAL_FLOAT);
+    snprintf(what, sizeof what, texts[fault], type_name(x_fits ? y : x), type_name(y));
     fault_at(err, e->text, in->at, what);
 }
 

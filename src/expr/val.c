@@ -11,8 +11,6 @@ bool val_eq(struct val a, struct val b)
     if (a.type != b.type)
         return val_whole(&a, &i) && val_whole(&b, &j) && i == j;
     switch (a.type) {
-    case VAL_NIL:
-        return true;
     case VAL_BOOL:
         return a.b == b.b;
     case VAL_INT:
@@ -20,9 +18,10 @@ bool val_eq(struct val a, struct val b)
     case VAL_FLOAT:
         return a.f == b.f;
     case VAL_STR:
-        return strcmp(a.s, b.s) == 0;
+        return !strcmp(a.s, b.s);
+    default:
+        return true;
     }
-    return false;
 }
 
 /* The shortest of 15 to 17 digits that reads back as the same number, with a point or exponent so that it reads as a float. */

@@ -67,7 +67,7 @@ static int value_of(const struct param *param, const struct pair *p, struct err 
     for (; at < param->n; at++) {
         buf_clear(&text);
         val_print(&text, param->values[at]);
-        if (text.failed || (text.len == (size_t)p->value_len && !memcmp(text.data, p->value, text.len)))
+        if (text.failed || text_is(p->value, p->value_len, buf_text(&text)))
             break;
     }
     int rc = buf_check(&text, err);
@@ -82,11 +82,12 @@ static int value_of(const struct param *param, const struct pair *p, struct err 
 static int named_variant(const struct op *op, const char *variant, const char *text, int *out, struct err *err)
 {
     const struct named all = NAMED(op->variants, op->nvariants);
-    struct pair p = { .name = "variant", .name_len = 7, .value = variant, .value_len = variant ? (int)strnlen(variant, 80) : 0 };
+    static const char word[] = "variant";
+    struct pair p = { word, variant, strlen(word), variant ? (int)strnlen(variant, 80) : 0 };
     int rc = 1;
     *out = -1;
     for (; rc > 0; rc = pair_next(&text, &p, "configuration", err)) {
-        if (!p.value || p.name_len != 7 || memcmp(p.name, "variant", 7))
+        if (!p.value || !text_is(p.name, p.name_len, word))
             continue;
         int i = name_index(all, p.value, p.value_len);
         if (i < 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/include.h"
+#include "model/pairs.h"
 
 /* 0 if `ok`, else an error with this message. */
 __attribute__((format(printf, 3, 4))) static int must(bool ok, struct err *err, const char *fmt, ...)
@@ -35,8 +36,9 @@ struct names {
 static int name_once(struct names *seen, const char *name, const char *what, struct err *err)
 {
     int rc = named(name, what, err);
-    for (int i = 0; !rc && i < seen->n; i++)
-        rc = must(strcmp(seen->name[i], name), err, "%s %s: the name is taken: choose another", what, name);
+    rc = rc
+             ?: must(name_index(NAMED(seen->name, seen->n), name, (int)strlen(name)) < 0, err,
+                     "%s %s: the name is taken: choose another", what, name);
     if (!rc)
         seen->name[seen->n++] = name;
     return rc;
@@ -48,10 +50,10 @@ static int scope_name(struct names *seen, const char *name, const char *what, st
     static const char *const words[] = { "and", "or",  "not", "true",  "false",  "nil",  "device", "variant", "ceildiv",
                                          "min", "max", "abs", "floor", "sizeof", "log2", "ispow2", "alignup" };
     int rc = name_once(seen, name, what, err);
-    bool reserved = !rc && dtype_find(name);
-    for (size_t i = 0; !rc && i < sizeof words / sizeof *words; i++)
-        reserved = reserved || !strcmp(words[i], name);
-    return rc ?: must(!reserved, err, "%s %s: a word of the expression language: choose another name", what, name);
+    const struct named reserved = NAMED(words, sizeof words / sizeof *words);
+    return rc
+               ?: must(!dtype_find(name) && name_index(reserved, name, (int)strlen(name)) < 0, err,
+                       "%s %s: a word of the expression language: choose another name", what, name);
 }
 
 static int check_scope(const struct op *op, struct names *scope, struct err *err)
@@ -75,24 +77,24 @@ static int check_args(const struct op *op, struct names *seen, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && i < op->nargs; i++) {
         const struct arg *a = &op->args[i];
-        bool value = a->kind == ARG_VALUE;
-        rc = name_once(seen, a->name, "argument", err)
-            ?: must(value ? a->value && !a->rank : !a->value, err,
-                    "argument %s: a scalar has a value and no extents, a buffer has no value", a->name)
-            ?: must(!a->partial || a->kind == ARG_OUTPUT, err, "argument %s: only an output can be partial", a->name)
-            ?: check_type_use(op, value ? arg_type(a) : a->type, "argument", a->name, err);
+        bool scalar = a->kind == ARG_VALUE, right = scalar ? a->value && !a->rank : !a->value;
+        rc = name_once(seen, a->name, "argument", err);
+        rc = rc ?: must(right, err, "argument %s: a scalar has a value and no extents, a buffer has no value", a->name);
+        rc = rc ?: must(!a->partial || a->kind == ARG_OUTPUT, err, "argument %s: only an output can be partial", a->name);
+        rc = rc ?: check_type_use(op, scalar ? arg_type(a) : a->type, "argument", a->name, err);
     }
     return rc;
 }
 
 static int check_value(const struct param *p, int i, struct err *err)
 {
-    struct val v = p->values[i];
-    bool word =
-        v.type != VAL_STR || (*v.s && strlen(v.s) <= MAX_NAME && !v.s[strspn(v.s, WORD_LETTERS)]); /* templates see NAME_word */
-    return must(v.type == p->values[0].type, err, "parameter %s: value %d is of another type than the first", p->name, i + 1)
-        ?: must(v.type != VAL_FLOAT || isfinite(v.f), err, "parameter %s: value %d is not finite", p->name, i + 1)
-        ?: must(word, err, "parameter %s: `%.80s` should be a word of letters, digits and _, at most %d", p->name, v.s, MAX_NAME);
+    const struct val v = p->values[i];
+    const char *word = v.type == VAL_STR ? v.s : "word"; /* templates see NAME_word */
+    int rc = must(v.type == p->values[0].type, err, "parameter %s: value %d is of another type than the first", p->name, i + 1);
+    rc = rc ?: must(v.type != VAL_FLOAT || isfinite(v.f), err, "parameter %s: value %d is not finite", p->name, i + 1);
+    return rc
+               ?: must(*word && strlen(word) <= MAX_NAME && !word[strspn(word, WORD_LETTERS)], err,
+                       "parameter %s: `%.80s` should be a word of letters, digits and _, at most %d", p->name, word, MAX_NAME);
 }
 
 /* Some order over values of one type. */
@@ -150,9 +152,10 @@ static int check_launch(const struct launch *l, int known_args, struct err *err)
 static int check_workspaces(const struct op *op, const struct variant *v, struct names seen, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < v->nworkspaces; i++)
-        rc = name_once(&seen, v->workspaces[i].name, "workspace", err)
-                 ?: check_type_use(op, v->workspaces[i].type, "workspace", v->workspaces[i].name, err);
+    for (int i = 0; !rc && i < v->nworkspaces; i++) {
+        const struct workspace *w = &v->workspaces[i];
+        rc = name_once(&seen, w->name, "workspace", err) ?: check_type_use(op, w->type, "workspace", w->name, err);
+    }
     return rc;
 }
 
@@ -161,25 +164,26 @@ static int check_needs(const struct op *op, const struct variant *v, struct err 
     int rc = 0;
     for (int i = 0; !rc && i < v->nneeds; i++) {
         const struct need *n = &v->needs[i];
-        rc = must(n->arg < op->nargs && op->args[n->arg].kind != ARG_VALUE, err, "precondition %d: must be of a buffer of the op's",
-                  i + 1)
-                 ?: must(n->kind == NEED_ALIGN ? n->bytes != NULL : !n->bytes, err,
-                         "precondition %d: an alignment has bytes, anything else has none", i + 1);
+        bool buffer = n->arg < op->nargs && op->args[n->arg].kind != ARG_VALUE;
+        bool right = (n->kind == NEED_ALIGN) == (n->bytes != NULL);
+        rc = must(buffer, err, "precondition %d: must be of a buffer of the op's", i + 1);
+        rc = rc ?: must(right, err, "precondition %d: an alignment has bytes, anything else has none", i + 1);
     }
     rc = rc ?: must(v->nclear <= op->nargs, err, "%d cleared arguments: there can be 0 to %d", v->nclear, op->nargs);
     for (int i = 0; !rc && i < v->nclear; i++) {
         const struct arg *a = v->clear[i] < op->nargs ? &op->args[v->clear[i]] : NULL;
-        rc = must(a && a->kind == ARG_OUTPUT, err, "cleared argument %d: must be an output of the op's", i + 1)
-                 ?: must(!a->partial, err, "cleared argument %s: is partial, so what is left alone of it must stay as it was",
-                         a->name);
+        rc = must(a && a->kind == ARG_OUTPUT, err, "cleared argument %d: must be an output of the op's", i + 1);
+        if (!rc)
+            rc =
+                must(!a->partial, err, "cleared argument %s: is partial, so what is left alone of it must stay as it was", a->name);
     }
     return rc;
 }
 
 static int check_requires(const struct requires *r, struct err *err)
 {
-    return must(!r->backend || name_ok(r->backend), err, "requires: backend `%.40s` is no name", r->backend)
-               ?: must(!r->arch_specific || r->cc, err, "requires: what is specific to an architecture must say its cc");
+    int rc = must(!r->backend || name_ok(r->backend), err, "requires: backend `%.40s` is no name", r->backend ?: "");
+    return rc ?: must(!r->arch_specific || r->cc, err, "requires: what is specific to an architecture must say its cc");
 }
 
 static int check_variant(const struct op *op, const struct variant *v, const struct names *scope, const struct names *args,

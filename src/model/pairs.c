@@ -43,6 +43,11 @@ int pair_next(const char **text, struct pair *out, const char *what, struct err 
     return 1;
 }
 
+bool text_is(const char *s, int n, const char *word)
+{
+    return strlen(word) == (size_t)n && !memcmp(s, word, (size_t)n);
+}
+
 const char *name_at(struct named all, int i)
 {
     return *(const char *const *)((const char *)all.first + (size_t)i * all.bytes);
@@ -51,7 +56,7 @@ const char *name_at(struct named all, int i)
 int name_index(struct named all, const char *name, int len)
 {
     for (int i = 0; i < all.n; i++)
-        if (strlen(name_at(all, i)) == (size_t)len && !memcmp(name_at(all, i), name, (size_t)len))
+        if (text_is(name, len, name_at(all, i)))
             return i;
     return -1;
 }
@@ -62,7 +67,7 @@ int pairs_read(const char *text, const struct pairs *p, struct pair given[], str
     int rc;
     while ((rc = pair_next(&text, &pair, p->what, err)) > 0) {
         int i = name_index(p->known, pair.name, pair.name_len);
-        if (i < 0 && p->skip && name_index(NAMED(&p->skip, 1), pair.name, pair.name_len) == 0)
+        if (i < 0 && p->skip && text_is(pair.name, pair.name_len, p->skip))
             continue;
         if (i < 0)
             return err_set(err, ERR_INVALID, "%s: %s%s has no %s %.*s: %s %s", p->what, p->whose[0], p->whose[1], p->kind,

@@ -2,6 +2,7 @@
 #ifndef MODEL_PAIRS_H
 #define MODEL_PAIRS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -23,6 +24,7 @@ struct named {
     size_t bytes;
 };
 #define NAMED(array, count) ((struct named){ (array), (count), sizeof *(array) })
+bool text_is(const char *s, int n, const char *word); /* whether these n bytes are the word */
 const char *name_at(struct named all, int i);
 int name_index(struct named all, const char *name, int len); /* -1 if nothing is called so */
 
