@@ -28,9 +28,9 @@ static void io_bytes(struct serial *s, const void **at, size_t *n)
 
 static void io_message(struct serial *s, const struct op *op, struct message *m)
 {
-    io_int(s, &m->number);
-    io_enum(s, &m->outcome);
-    io_enum(s, &m->standing);
+    io_int(s, &m->number, INT32_MIN);
+    io_enum(s, &m->outcome, OUT_COUNT - 1);
+    io_enum(s, &m->standing, NO_VERDICT);
     io_text(s, m->text, sizeof m->text);
     io_text(s, m->key, sizeof m->key);
     io_text(s, m->compiler, sizeof m->compiler);
@@ -41,12 +41,12 @@ static void io_message(struct serial *s, const struct op *op, struct message *m)
     io_bytes(s, &m->source.at, &m->source.n);
     io_bytes(s, &m->binary.at, &m->binary.n);
     io_bytes(s, &m->portable.at, &m->portable.n);
-    io_count(s, &m->ncandidates, MAX_PLAYERS);
+    io_count(s, &m->ncandidates, 0, MAX_PLAYERS);
     for (int i = 0; i < m->ncandidates; i++) {
         io_config(s, op, &m->candidates[i].config);
         io_bytes(s, &m->candidates[i].binary, &m->candidates[i].binary_bytes);
     }
-    io_count(s, &m->nresults, MAX_PLAYERS);
+    io_count(s, &m->nresults, 0, MAX_PLAYERS);
     for (int i = 0; i < m->nresults; i++)
         io_result(s, &m->results[i]);
 }
@@ -62,7 +62,7 @@ int message_get(enum frame_kind kind, struct cursor *body, const struct op *op, 
 {
     *m = (struct message){ .kind = kind };
     io_message(&(struct serial){ .in = body }, op, m);
-    if (!body->bad && m->outcome < OUT_COUNT && m->standing <= NO_VERDICT)
+    if (!body->bad)
         return 0;
     message_free(m);
     return err_set(err, ERR_CORRUPT, "frame %d: not as cutune writes it", (int)kind);
@@ -77,16 +77,16 @@ void message_free(struct message *m)
 
 static void io_task(struct serial *s, struct task *t)
 {
-    io_str(s, &t->home);
+    io_given(s, &t->home);
     for (int i = 0; i < t->op->naxes; i++)
-        io_i64(s, &t->problem.size[i]);
-    io_int(s, &t->row);
+        io_number(s, &t->problem.size[i], 0, INT64_MAX);
+    io_int(s, &t->row, 0);
     if (!serial_reads(s))
         devspec_put(s->out, &t->dev);
     else
         devspec_get(s->in, &t->dev);
     io_bool(s, &t->warm);
-    io_i64(s, &t->fresh);
+    io_number(s, &t->fresh, INT64_MIN, INT64_MAX);
 }
 
 void task_put(struct buf *out, const struct task *t)
@@ -103,7 +103,7 @@ int task_get(struct cursor *in, struct task *t, struct err *err)
         return rc;
     struct serial s = { .in = in, .arena = t->op->arena };
     io_task(&s, t);
-    if (t->home && !in->bad && t->row >= 0 && t->row < t->op->nrows)
+    if (!serial_failed(&s) && t->row < t->op->nrows)
         return 0;
     op_free(t->op);
     *t = (struct task){ 0 };
