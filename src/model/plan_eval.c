@@ -25,7 +25,7 @@ void plan_slots(const struct plan *p, const struct problem *prob, int row, const
 }
 
 /* An integer expression. Less than `least` is an error. Errors begin with the expression's place. */
-static int field_int(const struct field *f, int64_t least, const struct val *slots, int64_t *out, struct err *err)
+static inline int field_int(const struct field *f, int64_t least, const struct val *slots, int64_t *out, struct err *err)
 {
     int rc = expr_int(f->expr, slots, out, err);
     if (rc)
