@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/pairs.h"
+#include "model/serial.h"
 
 void config_print(struct buf *out, const struct op *op, const struct config *c)
 {
@@ -180,28 +181,13 @@ bool config_eq(const struct config *a, const struct config *b)
     return a->variant == b->variant && !memcmp(a->at, b->at, sizeof a->at);
 }
 
-void config_put(struct buf *out, const struct op *op, const struct config *c)
+void io_config(struct serial *s, const struct op *op, struct config *c)
 {
-    buf_u32(out, (uint32_t)c->variant);
-    for (int i = 0; i < op->variants[c->variant].nparams; i++)
-        buf_u32(out, c->at[i]);
-}
-
-int config_get(struct cursor *in, const struct op *op, struct config *c, struct err *err)
-{
-    struct config read = { 0 };
-    uint32_t variant = get_u32(in);
-    if (in->bad || variant >= (uint32_t)op->nvariants)
-        return err_set(err, ERR_CORRUPT, "configuration: names a variant that %s does not have", op->name);
-    read.variant = (int)variant;
-    const struct variant *v = &op->variants[variant];
-    for (int i = 0; i < v->nparams; i++) {
-        uint32_t at = get_u32(in);
-        if (in->bad || at >= (uint32_t)v->params[i].n)
-            return err_set(err, ERR_CORRUPT, "configuration: holds a value that %s of variant %s does not have", v->params[i].name,
-                           v->name);
-        read.at[i] = (uint16_t)at;
+    io_int(s, &c->variant, 0, op->nvariants - 1);
+    const struct variant *v = serial_failed(s) ? NULL : &op->variants[c->variant];
+    for (int i = 0; v && i < v->nparams; i++) {
+        int at = c->at[i];
+        io_int(s, &at, 0, v->params[i].n - 1);
+        c->at[i] = (uint16_t)at;
     }
-    *c = read;
-    return 0;
 }

@@ -1,4 +1,4 @@
-/* Configurations as text, JSON and bytes. */
+/* Configurations as text and JSON. */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
 
@@ -14,8 +14,5 @@ bool config_of_json(struct buf *out, const char *json);
  * and values fit one variant only. "variant=tile,TILE=32" names it inside. */
 int config_parse(const struct op *op, const char *variant, const char *text, struct config *out, struct err *err);
 bool config_eq(const struct config *a, const struct config *b);
-
-void config_put(struct buf *out, const struct op *op, const struct config *c);
-int config_get(struct cursor *in, const struct op *op, struct config *c, struct err *err); /* checked against op */
 
 #endif

@@ -42,32 +42,23 @@ bool devspec_same(const struct devspec *a, const struct devspec *b)
            a->multiprocessors == b->multiprocessors && devspec_memory(a) == devspec_memory(b);
 }
 
-/* An int is written as 64 bits. */
-static void io_from_0(struct serial *s, int *v)
-{
-    int64_t wide = *v;
-    io_number(s, &wide, 0, INT32_MAX);
-    if (serial_reads(s))
-        *v = (int)wide;
-}
-
-static void io_devspec(struct serial *s, struct devspec *d)
+void io_devspec(struct serial *s, struct devspec *d)
 {
     io_text(s, d->backend, sizeof d->backend);
     io_text(s, d->name, sizeof d->name);
     io_text(s, d->arch, sizeof d->arch);
     io_text(s, d->mig, sizeof d->mig);
-    io_from_0(s, &d->multiprocessors);
+    io_int(s, &d->multiprocessors, 0, INT32_MAX);
     io_number(s, &d->memory, 0, INT64_MAX);
-    io_from_0(s, &d->index);
+    io_int(s, &d->index, 0, INT32_MAX);
     io_text(s, d->uuid, sizeof d->uuid);
     io_text(s, d->driver, sizeof d->driver);
-    io_from_0(s, &d->cc);
-    io_from_0(s, &d->warp);
+    io_int(s, &d->cc, 0, INT32_MAX);
+    io_int(s, &d->warp, 0, INT32_MAX);
     io_number(s, &d->l2, 0, INT64_MAX);
-    io_from_0(s, &d->max_threads);
+    io_int(s, &d->max_threads, 0, INT32_MAX);
     for (int i = 0; i < 3; i++)
-        io_from_0(s, &d->max_block[i]);
+        io_int(s, &d->max_block[i], 0, INT32_MAX);
     for (int i = 0; i < 3; i++)
         io_number(s, &d->max_grid[i], 0, INT64_MAX);
     io_number(s, &d->max_shared, 0, INT64_MAX);
@@ -77,17 +68,4 @@ static void io_devspec(struct serial *s, struct devspec *d)
     io_bool(s, &d->shares_cores);
     io_bool(s, &d->shared_driver);
     io_bool(s, &d->unordered);
-}
-
-void devspec_put(struct buf *out, const struct devspec *d)
-{
-    io_devspec(&(struct serial){ .out = out }, (struct devspec *)d); /* writing changes nothing */
-}
-
-void devspec_get(struct cursor *in, struct devspec *d)
-{
-    *d = (struct devspec){ 0 };
-    io_devspec(&(struct serial){ .in = in }, d);
-    if (in->bad)
-        *d = (struct devspec){ 0 };
 }

@@ -47,7 +47,4 @@ void devspec_id(const struct devspec *d, char out[32]);
 int64_t devspec_memory(const struct devspec *d);
 bool devspec_same(const struct devspec *a, const struct devspec *b); /* equal identity */
 
-void devspec_put(struct buf *out, const struct devspec *d);
-void devspec_get(struct cursor *in, struct devspec *d);
-
 #endif

@@ -107,7 +107,7 @@ static void io_needs(struct serial *s, struct variant *v)
     io_array(s, &v->needs, &v->nneeds, 0, MAX_MANY, sizeof *v->needs);
     for (int i = 0; i < v->nneeds; i++) {
         io_enum(s, &v->needs[i].kind, NEED_NOALIAS);
-        io_int(s, &v->needs[i].arg, 0);
+        io_int(s, &v->needs[i].arg, 0, MAX_ARGS - 1);
         io_str(s, &v->needs[i].bytes);
     }
 }
@@ -115,7 +115,7 @@ static void io_needs(struct serial *s, struct variant *v)
 static void io_requires(struct serial *s, struct requires *r)
 {
     io_str(s, &r->backend);
-    io_int(s, &r->cc, 0);
+    io_int(s, &r->cc, 0, INT32_MAX);
     io_bool(s, &r->arch_specific);
     io_bool(s, &r->grid_order);
     io_bool(s, &r->grid_progress);
@@ -142,11 +142,9 @@ static void io_variant(struct serial *s, struct variant *v)
 /* The values themselves, in the order of the variant's parameters. */
 static void io_default(struct serial *s, const struct op *op, struct config *c)
 {
-    io_int(s, &c->variant, 0);
-    if (serial_reads(s) && c->variant >= op->nvariants) {
-        s->in->bad = true;
+    io_int(s, &c->variant, 0, op->nvariants - 1);
+    if (serial_failed(s))
         return;
-    }
     const struct variant *v = &op->variants[c->variant];
     int n = v->nparams;
     io_count(s, &n, n, n);

@@ -46,46 +46,30 @@ static void io_samples(struct serial *s, struct result *r)
     io_count(s, &r->nsamples, 0, INT32_MAX);
     if (serial_reads(s) && r->nsamples) {
         r->samples = mem_array((size_t)r->nsamples, sizeof *r->samples);
-        s->nomem = !r->samples;
+        s->nomem = s->nomem || !r->samples;
     }
     for (int i = 0; r->samples && i < r->nsamples; i++)
         io_time(s, &r->samples[i]);
 }
 
-static void io_result(struct serial *s, struct result *r)
+void io_result(struct serial *s, struct result *r)
 {
     struct stats *stats = &r->stats;
     double *const times[] = { &stats->median, &stats->min,    &stats->max,    &stats->mean,
                               &stats->stddev, &stats->ci_low, &stats->ci_high };
     io_enum(s, &r->outcome, OUT_COUNT - 1);
     io_text(s, r->reason, sizeof r->reason);
-    io_int(s, &stats->n, 0);
+    io_int(s, &stats->n, 0, INT32_MAX);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         io_time(s, times[i]);
     io_samples(s, r);
     io_time(s, &r->compile_ms);
-    io_int(s, &r->resources.registers, -1);
+    io_int(s, &r->resources.registers, -1, INT32_MAX);
     io_number(s, &r->resources.shared, -1, INT64_MAX);
     io_number(s, &r->resources.local, -1, INT64_MAX);
-    io_int(s, &r->resources.max_threads, -1);
-    io_int(s, &r->sm_mhz, 0);
-    io_int(s, &r->mem_mhz, 0);
-}
-
-void result_put(struct buf *out, const struct result *r)
-{
-    io_result(&(struct serial){ .out = out }, (struct result *)r); /* writing changes nothing */
-}
-
-int result_get(struct cursor *in, struct result *out, struct err *err)
-{
-    struct serial s = { .in = in };
-    struct result r = { 0 };
-    io_result(&s, &r);
-    if (serial_failed(&s))
-        result_free(&r);
-    *out = r;
-    return s.nomem ? err_nomem(err) : in->bad ? err_set(err, ERR_CORRUPT, "result: not as cutune writes it") : 0;
+    io_int(s, &r->resources.max_threads, -1, INT32_MAX);
+    io_int(s, &r->sm_mhz, 0, INT32_MAX);
+    io_int(s, &r->mem_mhz, 0, INT32_MAX);
 }
 
 void result_free(struct result *r)

@@ -52,8 +52,6 @@ struct result {
     int sm_mhz, mem_mhz;        /* clocks right after timing; 0: unknown */
 };
 
-void result_put(struct buf *out, const struct result *r);
-int result_get(struct cursor *in, struct result *r, struct err *err);
 void result_free(struct result *r); /* and clears it */
 
 /* Fills all of `out` from samples (any order; not changed). */

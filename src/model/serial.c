@@ -38,13 +38,13 @@ void io_enum(struct serial *s, unsigned *v, unsigned most)
         *v = 0;
 }
 
-void io_int(struct serial *s, int *v, int least)
+void io_int(struct serial *s, int *v, int least, int most)
 {
     if (s->out)
         buf_u32(s->out, (uint32_t)*v);
     else
         *v = (int)(int32_t)get_u32(s->in);
-    if (!accept(s, *v >= least))
+    if (!accept(s, *v >= least && *v <= most))
         *v = 0;
 }
 
@@ -128,8 +128,8 @@ void io_val(struct serial *s, struct val *v)
 
 void io_count(struct serial *s, int *n, int least, int most)
 {
-    io_int(s, n, least);
-    if (!s->out && !accept(s, *n <= most && (size_t)*n <= (size_t)(s->in->end - s->in->at))) /* each takes a byte at least */
+    io_int(s, n, least, most);
+    if (!s->out && !accept(s, (size_t)*n <= (size_t)(s->in->end - s->in->at))) /* each takes a byte at least */
         *n = 0;
 }
 
@@ -148,5 +148,5 @@ void io_ints(struct serial *s, int **v, int *n, int most)
 {
     io_array(s, v, n, 0, most, sizeof **v);
     for (int i = 0; i < *n; i++)
-        io_int(s, &(*v)[i], 0);
+        io_int(s, &(*v)[i], 0, INT32_MAX);
 }

@@ -6,7 +6,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "expr/val.h"
+#include "model/devspec.h"
 #include "model/op.h"
+#include "model/record.h"
 
 /* Writing, only `out` is set, and nothing that is written is changed. Reading, what comes is copied to the arena. Reading goes on with
  * zeros after the first failure, so callers ask once, at the end. */
@@ -23,9 +25,9 @@ bool serial_reads(const struct serial *s);
 bool serial_failed(const struct serial *s);
 
 void io_bool(struct serial *s, bool *v);
-void io_enum(struct serial *s, unsigned *v,
-             unsigned most);                      /* a byte; here and below, what lies outside of the bounds is a failure */
-void io_int(struct serial *s, int *v, int least); /* 32 bits */
+/* A byte. Here and below, what lies outside of the bounds is a failure. */
+void io_enum(struct serial *s, unsigned *v, unsigned most);
+void io_int(struct serial *s, int *v, int least, int most); /* 32 bits */
 void io_number(struct serial *s, int64_t *v, int64_t least, int64_t most);
 void io_f64(struct serial *s, double *v);
 void io_text(struct serial *s, char *text, size_t room); /* an array with room for so many bytes */
@@ -38,6 +40,9 @@ void io_count(struct serial *s, int *n, int least, int most);
 void io_array(struct serial *s, void *array, int *n, int least, int most, size_t bytes);
 void io_ints(struct serial *s, int **v, int *n, int most);
 
+void io_config(struct serial *s, const struct op *op, struct config *c);
+void io_devspec(struct serial *s, struct devspec *d);
+void io_result(struct serial *s, struct result *r); /* after a failure, too, result_free it */
 /* op_get; `lines`: see struct serial. */
 int op_get_as(struct cursor *in, bool lines, struct op **out, struct err *err);
 

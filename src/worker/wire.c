@@ -2,22 +2,6 @@
 
 #include "model/serial.h"
 
-static void io_config(struct serial *s, const struct op *op, struct config *c)
-{
-    if (!serial_reads(s))
-        config_put(s->out, op, c);
-    else if (config_get(s->in, op, c, NULL))
-        s->in->bad = true;
-}
-
-static void io_result(struct serial *s, struct result *r)
-{
-    if (!serial_reads(s))
-        result_put(s->out, r);
-    else if (result_get(s->in, r, NULL))
-        s->in->bad = true;
-}
-
 static void io_bytes(struct serial *s, const void **at, size_t *n)
 {
     if (!serial_reads(s))
@@ -28,7 +12,7 @@ static void io_bytes(struct serial *s, const void **at, size_t *n)
 
 static void io_message(struct serial *s, const struct op *op, struct message *m)
 {
-    io_int(s, &m->number, INT32_MIN);
+    io_int(s, &m->number, INT32_MIN, INT32_MAX);
     io_enum(s, &m->outcome, OUT_COUNT - 1);
     io_enum(s, &m->standing, NO_VERDICT);
     io_text(s, m->text, sizeof m->text);
@@ -61,11 +45,12 @@ void message_put(struct buf *out, const struct op *op, const struct message *m)
 int message_get(enum frame_kind kind, struct cursor *body, const struct op *op, struct message *m, struct err *err)
 {
     *m = (struct message){ .kind = kind };
-    io_message(&(struct serial){ .in = body }, op, m);
-    if (!body->bad)
+    struct serial s = { .in = body };
+    io_message(&s, op, m);
+    if (!serial_failed(&s))
         return 0;
     message_free(m);
-    return err_set(err, ERR_CORRUPT, "frame %d: not as cutune writes it", (int)kind);
+    return s.nomem ? err_nomem(err) : err_set(err, ERR_CORRUPT, "frame %d: not as cutune writes it", (int)kind);
 }
 
 void message_free(struct message *m)
@@ -80,11 +65,8 @@ static void io_task(struct serial *s, struct task *t)
     io_given(s, &t->home);
     for (int i = 0; i < t->op->naxes; i++)
         io_number(s, &t->problem.size[i], 0, INT64_MAX);
-    io_int(s, &t->row, 0);
-    if (!serial_reads(s))
-        devspec_put(s->out, &t->dev);
-    else
-        devspec_get(s->in, &t->dev);
+    io_int(s, &t->row, 0, t->op->nrows - 1);
+    io_devspec(s, &t->dev);
     io_bool(s, &t->warm);
     io_number(s, &t->fresh, INT64_MIN, INT64_MAX);
 }
@@ -103,7 +85,7 @@ int task_get(struct cursor *in, struct task *t, struct err *err)
         return rc;
     struct serial s = { .in = in, .arena = t->op->arena };
     io_task(&s, t);
-    if (!serial_failed(&s) && t->row < t->op->nrows)
+    if (!serial_failed(&s))
         return 0;
     op_free(t->op);
     *t = (struct task){ 0 };

@@ -102,14 +102,12 @@ static void bytes_from_others(void **state)
     (void)state;
     struct sample s;
     struct op *op = sample_op(&s), *got;
-    struct config config;
-    struct result result;
+    struct message message;
     struct task task;
     struct frame f;
     struct cursor c;
     SAME((c = cursor_on("\x99", 1), op_get(&c, &got, e)));
-    SAME((c = cursor_on("\x99", 1), config_get(&c, op, &config, e)));
-    SAME((c = cursor_on("\x99", 1), result_get(&c, &result, e)));
+    SAME((c = cursor_on("\x99", 1), message_get(F_RESULT, &c, op, &message, e)));
     SAME((c = cursor_on("\x99", 1), task_get(&c, &task, e)));
     SAME(frame_take("\xff\xff\xff\xff", 4, &f, e));
 }

@@ -8,6 +8,7 @@
 
 #include "model/config.h"
 #include "model/devspec.h"
+#include "model/serial.h"
 #include "sample_op.h"
 
 static void dtypes(void **state)
@@ -65,6 +66,17 @@ static void devices(void **state)
     assert_true(devspec_same(&gpu, &other));
     strcpy(other.mig, "1g.10gb");
     assert_false(devspec_same(&gpu, &other));
+}
+
+static void devspec_put(struct buf *out, const struct devspec *d)
+{
+    io_devspec(&(struct serial){ .out = out }, (struct devspec *)d);
+}
+
+static void devspec_get(struct cursor *in, struct devspec *d)
+{
+    *d = (struct devspec){ 0 };
+    io_devspec(&(struct serial){ .in = in }, d);
 }
 
 static void device_bytes(void **state)
@@ -261,6 +273,13 @@ static void wrong_configs(void **state)
     fails_with(config_parse(op, NULL, "SCALE=2.0", &c, &err), &err, "variant tile has no parameter SCALE");
 }
 
+static int config_get(struct cursor *in, const struct op *op, struct config *c)
+{
+    *c = (struct config){ 0 };
+    io_config(&(struct serial){ .in = in }, op, c);
+    return in->bad ? ERR_CORRUPT : 0;
+}
+
 static void config_bytes(void **state)
 {
     (void)state;
@@ -270,20 +289,20 @@ static void config_bytes(void **state)
     struct config c, d;
     assert_int_equal(config_parse(op, NULL, "TILE=16,GRID=x", &c, &err), 0);
     struct buf b = { 0 };
-    config_put(&b, op, &c);
+    io_config(&(struct serial){ .out = &b }, op, &c);
     struct cursor in = cursor_on(b.data, b.len);
-    assert_int_equal(config_get(&in, op, &d, &err), 0);
+    assert_int_equal(config_get(&in, op, &d), 0);
     assert_true(config_eq(&c, &d));
     for (size_t n = 0; n < b.len; n++) {
         in = cursor_on(b.data, n);
-        assert_int_equal(config_get(&in, op, &d, &err), ERR_CORRUPT);
+        assert_int_equal(config_get(&in, op, &d), ERR_CORRUPT);
     }
     b.data[0] = 2;
     in = cursor_on(b.data, b.len);
-    fails_with(config_get(&in, op, &d, &err), &err, "a variant that sample does not have");
+    assert_int_equal(config_get(&in, op, &d), ERR_CORRUPT); /* a variant that sample does not have */
     b.data[0] = 0, b.data[4] = 4;
     in = cursor_on(b.data, b.len);
-    fails_with(config_get(&in, op, &d, &err), &err, "a value that TILE of variant tile does not have");
+    assert_int_equal(config_get(&in, op, &d), ERR_CORRUPT); /* a value that TILE does not have */
     buf_free(&b);
 }
 

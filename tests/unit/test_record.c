@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "model/record.h"
+#include "model/serial.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
@@ -107,16 +108,30 @@ static struct result sample_result(double *samples)
     return r;
 }
 
+static void result_put(struct buf *out, struct result *r)
+{
+    io_result(&(struct serial){ .out = out }, r);
+}
+
+static int result_get(struct cursor *in, struct result *out)
+{
+    struct serial s = { .in = in };
+    *out = (struct result){ 0 };
+    io_result(&s, out);
+    if (serial_failed(&s))
+        result_free(out);
+    return s.nomem ? ERR_NOMEM : in->bad ? ERR_CORRUPT : 0;
+}
+
 static void bytes(void **state)
 {
     (void)state;
     double samples[3];
     struct result r = sample_result(samples), back;
-    struct err err = { 0 };
     struct buf b = { 0 };
     result_put(&b, &r);
     struct cursor in = cursor_on(b.data, b.len);
-    assert_int_equal(result_get(&in, &back, &err), 0);
+    assert_int_equal(result_get(&in, &back), 0);
     assert_ptr_equal(in.at, in.end);
     assert_int_equal(back.outcome, OUT_SLOWER);
     assert_string_equal(back.reason, "behind");
@@ -137,12 +152,11 @@ static void wrong_bytes(void **state)
     (void)state;
     double samples[3];
     struct result r = sample_result(samples), back;
-    struct err err = { 0 };
     struct buf b = { 0 };
     result_put(&b, &r);
     for (size_t n = 0; n < b.len; n++) {
         struct cursor in = cursor_on(b.data, n);
-        assert_int_equal(result_get(&in, &back, &err), ERR_CORRUPT);
+        assert_int_equal(result_get(&in, &back), ERR_CORRUPT);
         assert_null(back.samples);
     }
     for (size_t at = 0; at < b.len; at++)
@@ -150,7 +164,7 @@ static void wrong_bytes(void **state)
             char was = b.data[at];
             b.data[at] = (char)v;
             struct cursor in = cursor_on(b.data, b.len);
-            if (result_get(&in, &back, NULL) == 0) {
+            if (result_get(&in, &back) == 0) {
                 assert_true((int)back.outcome < OUT_COUNT && back.nsamples >= 0);
                 result_free(&back);
             }
@@ -158,7 +172,7 @@ static void wrong_bytes(void **state)
         }
     mem_fail_at(0);
     struct cursor in = cursor_on(b.data, b.len);
-    int rc = result_get(&in, &back, &err);
+    int rc = result_get(&in, &back);
     mem_fail_at(-1);
     assert_int_equal(rc, ERR_NOMEM);
     buf_free(&b);
