@@ -176,11 +176,6 @@ int config_parse(const struct op *op, const char *variant, const char *text, str
     return rc;
 }
 
-bool config_eq(const struct config *a, const struct config *b)
-{
-    return a->variant == b->variant && !memcmp(a->at, b->at, sizeof a->at);
-}
-
 void io_config(struct serial *s, const struct op *op, struct config *c)
 {
     io_int(s, &c->variant, 0, op->nvariants - 1);

@@ -13,6 +13,5 @@ bool config_of_json(struct buf *out, const char *json);
 /* Reads the text, in any order; parameters left out take their defaults. `variant` may be null if the op has one, or if the names
  * and values fit one variant only. "variant=tile,TILE=32" names it inside. */
 int config_parse(const struct op *op, const char *variant, const char *text, struct config *out, struct err *err);
-bool config_eq(const struct config *a, const struct config *b);
 
 #endif

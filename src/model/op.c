@@ -30,11 +30,6 @@ int op_variant(const struct op *op, const char *name)
     return name_index(NAMED(op->variants, op->nvariants), name, (int)strlen(name));
 }
 
-int op_axis(const struct op *op, const char *name)
-{
-    return name_index(NAMED(op->axes, op->naxes), name, (int)strlen(name));
-}
-
 int op_type(const struct op *op, const char *name)
 {
     return name_index(NAMED(op->types, op->ntypes), name, (int)strlen(name));

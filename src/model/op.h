@@ -193,12 +193,11 @@ struct op {
 struct op *op_new(void);     /* an empty op on an arena of its own; null without memory */
 void op_free(struct op *op); /* null is fine */
 
-int op_variant(const struct op *op, const char *name); /* its index, -1 if there is none; so are the next three */
-int op_axis(const struct op *op, const char *name);
-const char *arg_type(const struct arg *a);           /* i64 if nothing is said */
-bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
+int op_variant(const struct op *op, const char *name); /* its index, -1 if there is none; so are the next two */
 int op_type(const struct op *op, const char *name);
 int param_value(const struct param *p, struct val v);
+const char *arg_type(const struct arg *a);           /* i64 if nothing is said */
+bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */
 int op_row(const struct op *op, const char *text, struct err *err);

@@ -136,7 +136,7 @@ static int pick(const struct run *r, int variant, struct config *list, int n, in
         if (rc)
             return rc;
         for (int j = *picked; j < n; j++)
-            if (config_eq(&list[j], &c))
+            if (!memcmp(&list[j], &c, sizeof c))
                 to_front(list, j, picked);
     }
     uint64_t place = (uint64_t)(r->row * r->op->nvariants + variant) << 32;
