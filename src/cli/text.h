@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "export/columns.h"
-#include "model/config.h"
+#include "model/op.h"
 
 /* ---- lines: messages.c */
 

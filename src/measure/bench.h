@@ -6,7 +6,7 @@
 #define MEASURE_BENCH_H
 
 #include "device/device.h"
-#include "model/config.h"
+#include "model/op.h"
 #include "model/record.h"
 
 /* What is measured, and where. */

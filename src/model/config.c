@@ -1,4 +1,4 @@
-#include "model/config.h"
+#include "model/op.h"
 
 #include <string.h>
 

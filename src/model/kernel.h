@@ -3,7 +3,7 @@
 #ifndef MODEL_KERNEL_H
 #define MODEL_KERNEL_H
 
-#include "model/config.h"
+#include "model/op.h"
 
 /* What a caller of the op's kernels has to know, as bytes: an op without variants. And a kernel: of the op's configuration c. */
 void interface_put(struct buf *out, const struct op *op);

@@ -4,8 +4,8 @@
 #define MODEL_PLAN_H
 
 #include "expr/expr.h"
-#include "model/config.h"
 #include "model/devspec.h"
+#include "model/op.h"
 
 /* The slots, in this order: the variant's parameters, the op's axes, the op's types (as the name of a dtype), device.*. */
 enum { MAX_SLOTS = MAX_PARAMS + MAX_AXES + MAX_TYPES + 16 };

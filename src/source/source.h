@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/util.h"
-#include "model/config.h"
+#include "model/op.h"
 #include "model/plan.h"
 
 /* Writes the text to out. A null config means the op's reference. ERR_INVALID for an error of the template, as "FILE:LINE: ...".

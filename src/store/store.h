@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/util.h"
-#include "model/config.h"
 #include "model/devspec.h"
+#include "model/op.h"
 #include "model/record.h"
 
 struct store;

@@ -4,8 +4,8 @@
 
 #include <signal.h>
 
-#include "model/config.h"
 #include "model/devspec.h"
+#include "model/op.h"
 #include "model/record.h"
 #include "store/store.h"
 

@@ -1,6 +1,6 @@
 /* Command-line arguments that describe a problem. The first byte says which argument, the rest is its text. */
 #include "fuzz.h"
-#include "model/config.h"
+#include "model/op.h"
 #include "unit/sample_op.h"
 
 /* What was read prints as something that reads back as the same. */
@@ -29,7 +29,8 @@ static void config_words(const struct op *op, const char *variant, const char *t
     must_say(rc, &err);
     if (!rc) {
         config_print(&printed, op, &c);
-        must(config_parse(op, op->variants[c.variant].name, buf_text(&printed), &again, &err) == 0 && !memcmp(&c, &again, sizeof c));
+        must(config_parse(op, op->variants[c.variant].name, buf_text(&printed), &again, &err) == 0 &&
+             !memcmp(&c, &again, sizeof c));
     }
     buf_free(&printed);
 }

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "model/config.h"
 #include "model/devspec.h"
+#include "model/op.h"
 #include "model/serial.h"
 #include "sample_op.h"
 
