@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-#include "model/problem.h"
+#include "model/op.h"
 
 enum { NEIGHBOURS = 8, NEAR_TWOS = 4 };
 
