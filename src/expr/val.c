@@ -24,14 +24,20 @@ bool val_eq(struct val a, struct val b)
     }
 }
 
-/* The shortest of 15 to 17 digits that reads back as the same number, with a point or exponent so that it reads as a float. */
+/* The shortest of 15 to 17 digits that reads back as the same number, with a point or exponent so that it reads as a float. libcutune lives
+ * in programs that may have set a locale with a decimal comma. */
 static void print_float(struct buf *out, double f)
 {
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), old = c ? uselocale(c) : c;
     char text[40];
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, f);
         if (strtod(text, NULL) == f)
             break;
+    }
+    if (c) {
+        uselocale(old);
+        freelocale(c);
     }
     buf_str(out, text);
     if (!text[strcspn(text, ".eni")]) /* no point, exponent, nan or inf */
@@ -50,17 +56,9 @@ void val_print(struct buf *out, struct val v)
     case VAL_INT:
         buf_fmt(out, "%lld", (long long)v.i);
         break;
-    case VAL_FLOAT: {
-        /* libcutune lives in programs that may have set a locale with a decimal comma. */
-        locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-        locale_t old = c ? uselocale(c) : (locale_t)0;
+    case VAL_FLOAT:
         print_float(out, v.f);
-        if (c) {
-            uselocale(old);
-            freelocale(c);
-        }
         break;
-    }
     case VAL_STR:
         buf_str(out, v.s);
         break;

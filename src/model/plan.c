@@ -45,9 +45,11 @@ __attribute__((format(printf, 2, 3))) static const char *print(struct plan *p, c
     return arena_strdup(p->arena, text);
 }
 
-/* Compiles a text, which may name only what is in `may`. place: for messages; null without memory. */
+/* Compiles a text, which may name only what is in `may`; without one *out stays null. place: for messages; null without memory. */
 static int compile(struct plan *p, const char *text, int may, const char *place, const struct field **out, struct err *err)
 {
+    if (!text)
+        return 0;
     struct field *f = arena_alloc(p->arena, sizeof *f);
     if (!f || !place)
         return err_nomem(err);
@@ -97,13 +99,10 @@ static int compile_op(struct plan *p, struct err *err)
     int rc = p->args ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < op->nargs; i++)
         rc = compile_arg(p, &op->args[i], &p->args[i], err);
-    if (!rc && op->work_bytes)
-        rc = compile(p, op->work_bytes, may, "work.bytes", &p->work_bytes, err);
-    if (!rc && op->work_flops)
-        rc = compile(p, op->work_flops, may, "work.flops", &p->work_flops, err);
-    if (!rc && op->check_length)
-        rc = compile(p, op->check_length, may, "check.length", &p->length, err);
-    return rc;
+    return rc
+        ?: compile(p, op->work_bytes, may, "work.bytes", &p->work_bytes, err)
+        ?: compile(p, op->work_flops, may, "work.flops", &p->work_flops, err)
+        ?: compile(p, op->check_length, may, "check.length", &p->length, err);
 }
 
 /* where: for messages, "variant tile" or "variant tile, launch 2". */
@@ -113,7 +112,7 @@ static int compile_launch(struct plan *p, const struct launch *l, const char *wh
     const char *const texts[] = { l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->shared };
     int rc = where ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < EXTENTS; i++)
-        if (texts[i])
+        if (texts[i]) /* most have none: then no place is printed */
             rc = compile(p, texts[i], ALL, print(p, "%s, %s", where, places[i]), &f->extent[i], err);
     return rc;
 }
@@ -136,8 +135,7 @@ static int compile_variant(struct plan *p, struct err *err)
     for (int i = 0; !rc && i < v->nwhere; i++)
         rc = compile(p, v->where[i].text, ALL, print(p, "%s, constraint `%.120s`", whose, v->where[i].text), &p->where[i], err);
     for (int i = 0; !rc && i < v->nneeds; i++)
-        if (v->needs[i].bytes)
-            rc = compile(p, v->needs[i].bytes, PARAMS | TYPES, print(p, "%s, needs[%d]", whose, i + 1), &p->needs[i], err);
+        rc = compile(p, v->needs[i].bytes, PARAMS | TYPES, print(p, "%s, needs[%d]", whose, i + 1), &p->needs[i], err);
     for (int i = 0; !rc && i < v->nworkspaces; i++)
         rc = compile_workspace(p, &v->workspaces[i], whose, &p->workspaces[i], err);
     for (int i = 0; !rc && i < v->nlaunches; i++)
@@ -146,7 +144,7 @@ static int compile_variant(struct plan *p, struct err *err)
     return rc;
 }
 
-/* Adds a check. Its text is null without memory. */
+/* Adds a check; its slots are those that its fields and its buffer's type read. Its text is null without memory. */
 static int add(struct plan *p, struct condition c, struct err *err)
 {
     bool reads[MAX_SLOTS] = { false };

@@ -53,8 +53,8 @@ struct condition {
 struct plan {
     struct arena *arena;
     const struct op *op;
-    struct variant
-        variant; /* for the op's own expressions: one that has the reference's launch, if there is one, and nothing else */
+    /* For the op's own expressions: one that has the reference's launch, if there is a reference, and nothing else. */
+    struct variant variant;
     struct scope scope;
     const char *names[MAX_SLOTS];
     int first_axis, first_type, first_device; /* slots; parameters come first */
