@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 static bool room(struct buf *b, size_t n)
@@ -77,6 +78,15 @@ const char *buf_text(const struct buf *b)
 int buf_check(const struct buf *b, struct err *err)
 {
     return b->failed ? err_nomem(err) : 0;
+}
+
+int hash_buf(struct buf *b, int rc, char out[HASH_HEX], struct err *err)
+{
+    rc = rc ?: buf_check(b, err);
+    if (!rc)
+        hash_hex(b->data, b->len, out);
+    buf_free(b);
+    return rc;
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the wire form is that of memory");

@@ -10,12 +10,3 @@ void hash_hex(const void *p, size_t n, char out[HASH_HEX])
     XXH128_hash_t h = XXH3_128bits(p, n);
     snprintf(out, HASH_HEX, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
 }
-
-int hash_buf(struct buf *b, int rc, char out[HASH_HEX], struct err *err)
-{
-    rc = rc ?: buf_check(b, err);
-    if (!rc)
-        hash_hex(b->data, b->len, out);
-    buf_free(b);
-    return rc;
-}
