@@ -258,7 +258,7 @@ static void raw_at_hand(const char *database, struct tuned **t, cutune_geometry 
     cutune_handle *h;
     const cutune_kernel *k;
     must(device_find("cuda:0", &dev, NULL) || store_open(database, STORE_READ, &s, NULL) ||
-             store_find_winner(s, &dev, "transpose", "f32", "m=1111,n=113", true, t, NULL),
+             store_find_winner(s, &dev, "transpose", "f32", "m=1111,n=113", t, NULL),
          "a tuned transpose of 1111 x 113");
     must(cutune_device_find("cuda:0", &device), "cutune_device_find");
     must(cutune_open_with(&o, &c) || cutune_attach(c, &device, &h) ||

@@ -32,9 +32,9 @@ static double loss_at(const struct knowledge *k, const struct tuned_problem *p, 
 
 /* What the rule makes of a candidate; the least is chosen. */
 static double score(int rule, const struct knowledge *k, const struct known_device *d, const struct op *op,
-                    const struct tuned_problem *out, const struct candidate *c, const double *distance)
+                    const struct tuned_problem *out, const struct tuned_problem *c, const double *distance)
 {
-    int column = c->problem->column;
+    int column = c->column;
     if (rule == 0)
         return near_loss(distance, &k->times[k->first[column]], k->first[column + 1] - k->first[column]);
     if (rule == 2)
@@ -45,7 +45,7 @@ static double score(int rule, const struct knowledge *k, const struct known_devi
         double sum = 0;
         for (int a = 0; a < op->naxes; a++)
             sum += pow(p->point.size[a] - out->point.size[a], 2);
-        if (p != out && p->row == c->problem->row && p->column == column && sum < least)
+        if (p != out && p->row == c->row && p->column == column && sum < least)
             least = sum;
     }
     return least;
@@ -53,11 +53,11 @@ static double score(int rule, const struct knowledge *k, const struct known_devi
 
 /* Somebody else's winner too: else leaving the problem out leaves the candidate out. */
 static int is_left(const struct knowledge *k, const struct known_device *d, const struct tuned_problem *out,
-                   const struct candidate *c)
+                   const struct tuned_problem *c)
 {
     for (int i = 0; i < d->nproblems; i++) {
         const struct tuned_problem *p = k->problems[d->problems + i];
-        if (p != out && p->row == c->problem->row && p->flags == c->problem->flags && p->column == c->problem->column)
+        if (p != out && p->row == c->row && p->flags == c->flags && p->column == c->column)
             return 1;
     }
     return 0;
@@ -79,15 +79,14 @@ static void leave_out(const struct knowledge *k, const struct known_device *d, c
         const struct tuned_problem *best = NULL;
         double least = INFINITY;
         for (int i = 0; i < d->ncandidates; i++) {
-            const struct candidate *c = &k->candidates[d->candidates + i];
+            const struct tuned_problem *c = k->candidates[d->candidates + i];
             /* measured there: its constraints hold */
-            if (c->problem->row != q->row || c->problem->flags != q->flags || isnan(loss_at(k, q, c->problem->column)) ||
-                !is_left(k, d, q, c))
+            if (c->row != q->row || c->flags != q->flags || isnan(loss_at(k, q, c->column)) || !is_left(k, d, q, c))
                 continue;
             double s = score(rule, k, d, op, q, c, distance);
             if (s < least) {
                 least = s;
-                best = c->problem;
+                best = c;
             }
         }
         double loss = best ? loss_at(k, q, best->column) : 0;

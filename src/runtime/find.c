@@ -37,18 +37,18 @@ static bool from_tables(const struct lookup *s)
 }
 
 /* Whether the kernel in use is of this record, and found in the same way. */
-static bool still(const struct lookup *s, const struct tuned *t, cutune_match match)
+static bool still(const struct lookup *s, cutune_match match, int rank, double time_ns, const char *variant, const char *json)
 {
     const struct cutune_kernel *k = s->now;
-    return k && k->known == s->q->known && k->match == match && k->from_tables == from_tables(s) && k->rank == t->rank &&
-           k->record_ns == t->time_ns && !strcmp(k->variant, t->variant) && !strcmp(k->config, t->config);
+    return k && k->known == s->q->known && k->match == match && k->from_tables == from_tables(s) && k->rank == rank &&
+           k->record_ns == time_ns && !strcmp(k->variant, variant) && !strcmp(k->json, json);
 }
 
 /* Makes the kernel of a record, which it takes over; or keeps the one in use. */
 static int serve(struct lookup *s, struct tuned *t, cutune_match match, double time_ns, const char *why, struct err *err)
 {
     struct cutune_kernel *k;
-    if (still(s, t, match)) {
+    if (still(s, match, t->rank, t->time_ns, t->variant, t->json)) {
         s->found = s->now;
         tuned_free(t);
         return 0;
@@ -70,6 +70,16 @@ static int serve(struct lookup *s, struct tuned *t, cutune_match match, double t
 
 /* ---- exact */
 
+/* Whether the store may have it: false if all that is tuned was read, and this problem is not there. */
+static bool may_be_exact(const struct lookup *s)
+{
+    const struct knowledge *all = s->q->known->all;
+    bool may = !all || all->cut;
+    for (int i = 0; !may && i < all->nproblems; i++)
+        may = all->problems[i]->row == s->q->row && !strcmp(all->problems[i]->sizes, buf_text(&s->q->sizes));
+    return may;
+}
+
 /* Straight from the store, so that an application's first launch waits for no more than its own record. */
 static int find_exact(struct lookup *s, struct err *err)
 {
@@ -77,7 +87,9 @@ static int find_exact(struct lookup *s, struct err *err)
     const struct question *q = s->q;
     const char *types = buf_text(&q->types), *sizes = buf_text(&q->sizes);
     struct tuned *t = NULL;
-    int rc = store_find_winner(s->from, &s->h->dev, q->op->name, types, sizes, true, &t, err);
+    int rc = ERR_NOTFOUND;
+    if (may_be_exact(s))
+        rc = store_find_winner(s->from, &s->h->dev, q->op->name, types, sizes, &t, err);
     if (!rc) {
         snprintf(why, sizeof why, "exact: tuned on %s for %s %s", s->h->dev.name, types, sizes);
         rc = serve(s, t, CUTUNE_MATCH_EXACT, t->time_ns, why, err);
@@ -92,19 +104,20 @@ static int find_exact(struct lookup *s, struct err *err)
 
 /* ---- near, and from another device */
 
-static const struct tuned_problem *const *problems_of(const struct lookup *s, const struct known_device *d)
+/* A device's problems, and its candidates. */
+static struct tuned_problem **problems_of(const struct lookup *s, const struct known_device *d)
 {
-    return (const struct tuned_problem *const *)s->q->known->all->problems + d->problems;
+    return s->q->known->all->problems + d->problems;
 }
 
-static struct candidate *candidates_of(const struct lookup *s, const struct known_device *d)
+static struct tuned_problem **candidates_of(const struct lookup *s, const struct known_device *d)
 {
     return s->q->known->all->candidates + d->candidates;
 }
 
-static bool fits(const struct lookup *s, const struct candidate *c)
+static bool fits(const struct lookup *s, const struct tuned_problem *p)
 {
-    return c->problem->row == s->q->row && c->problem->flags == s->q->flags;
+    return p->row == s->q->row && p->flags == s->q->flags && !p->unusable;
 }
 
 /* The place of the least number, which becomes infinite; -1 if all are infinite. */
@@ -142,78 +155,22 @@ static double *losses(const struct lookup *s, const struct known_device *d, cons
     const struct knowledge *all = s->q->known->all;
     double *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
     for (int i = 0; loss && i < d->ncandidates; i++) {
-        const struct candidate *c = &candidates_of(s, d)[i];
-        const int *first = &all->first[c->problem->column];
-        loss[i] = fits(s, c) ? near_loss(distance, all->times + first[0], first[1] - first[0]) : INFINITY;
+        const struct tuned_problem *p = candidates_of(s, d)[i];
+        const int *first = &all->first[p->column];
+        loss[i] = fits(s, p) ? near_loss(distance, all->times + first[0], first[1] - first[0]) : INFINITY;
     }
     return loss;
 }
 
-/* The record of the winner of a candidate's problem, with its code or without; ERR_NOTFOUND if the file has changed since and has another. */
-static int load_winner(struct lookup *s, const struct candidate *c, bool code, struct tuned **out, struct err *err)
-{
-    const struct tuned_problem *p = c->problem;
-    const struct devspec *dev = &s->q->known->all->devices[p->device].dev;
-    struct tuned *t = NULL;
-    int rc = store_find_winner(s->from, dev, s->q->op->name, buf_text(&s->q->types), p->sizes, code, &t, err);
-    if (!rc && (strcmp(t->variant, p->variant) || strcmp(t->json, p->json)))
-        rc = err_set(err, ERR_NOTFOUND, "the winner of %s %s changed just now", s->q->op->name, p->sizes);
-    if (rc)
-        tuned_free(t);
-    else
-        *out = t;
-    return rc;
-}
-
-/* A candidate's plan, made of its record when it is first asked for. Fails from then on if that is damaged. */
-static int load_plan(struct lookup *s, struct candidate *c, struct err *err)
-{
-    if (c->plan)
-        return 0;
-    if (c->unusable)
-        return ERR_CORRUPT;
-    int rc = c->tuned ? 0 : load_winner(s, c, false, &c->tuned, err);
-    rc = rc ?: kernel_join(c->tuned->op, s->q->op, err) ?: plan_new(c->tuned->op, 0, &c->plan, err);
-    c->unusable = rc && rc != ERR_NOMEM && rc != ERR_BUSY;
-    return rc;
-}
-
-/* Its plan is no longer in use, and is kept if there is room. */
-static void end_use(struct knowledge *all, struct candidate *c)
-{
-    if (c->kept || !c->tuned)
-        return;
-    c->kept = all->nkept < MOST_KEPT && c->tuned->bytes <= MOST_KEPT_BYTES;
-    all->nkept += c->kept;
-    if (c->kept)
-        return;
-    plan_free(c->plan);
-    tuned_free(c->tuned);
-    c->plan = NULL;
-    c->tuned = NULL;
-}
-
-static bool may_run(struct lookup *s, struct candidate *c, struct val slots[MAX_SLOTS])
-{
-    struct err why = { 0 };
-    int rc = load_plan(s, c, &why);
-    s->tried++;
-    s->tried_bytes += c->tuned ? c->tuned->bytes : 0;
-    if (rc && why.msg[0])
-        say(s->h->owner, "a record of %s is passed over: %s", s->q->op->name, why.msg);
-    if (rc || (s->plain && c->tuned->op->variants->nneeds))
-        return false;
-    plan_slots(c->plan, &s->q->problem, s->q->row, &s->h->dev, &only_config, slots);
-    return !plan_refuses(c->plan, slots, &s->h->dev);
-}
-
 /* What the question's work should take on the device with no loss: the nearest tuned problem's time for its own, of the same types if
  * there is one. */
-static double expected_ns(const struct lookup *s, const struct known_device *d, const struct plan *plan, const struct val *slots,
-                          const double *distance)
+static double expected_ns(const struct lookup *s, const struct known_device *d, const double *distance)
 {
+    struct val slots[MAX_SLOTS];
     double bytes = 0, flops = 0, least = INFINITY;
     const struct tuned_problem *nearest = NULL;
+    const struct plan *plan = s->q->known->all->plan;
+    plan_slots(plan, &s->q->problem, s->q->row, &s->h->dev, NULL, slots);
     if (plan_work(plan, slots, &bytes, &flops, NULL))
         return 0;
     for (int i = 0; i < d->nproblems; i++) {
@@ -228,43 +185,56 @@ static double expected_ns(const struct lookup *s, const struct known_device *d, 
     return nearest && nearest->work > 0 && work > 0 ? nearest->time_ns * work / nearest->work : 0;
 }
 
-static int serve_candidate(struct lookup *s, struct candidate *c, double time_ns, double loss, struct err *err)
+/* Serves the winner of p, or keeps it as the one in use. */
+static int serve_winner(struct lookup *s, const struct known_device *d, const struct tuned_problem *p, double loss, double time_ns,
+                        struct err *err)
 {
     char why[640];
-    const struct known_device *d = &s->q->known->all->devices[c->problem->device];
-    const char *types = buf_text(&s->q->types), *sizes = buf_text(&s->q->sizes), *here = s->h->dev.name;
+    const char *op = s->q->op->name, *types = buf_text(&s->q->types), *sizes = buf_text(&s->q->sizes), *here = s->h->dev.name;
     const char *bounds =
         s->q->known->all->cut ? " (the file has more winners or times than a look-up reads: of the first ones)" : "";
     cutune_match match = devspec_same(&d->dev, &s->h->dev) ? CUTUNE_MATCH_NEAR : CUTUNE_MATCH_DEVICE;
     struct tuned *t = NULL;
-    if (match == CUTUNE_MATCH_NEAR)
-        snprintf(why, sizeof why,
-                 "near: %s %s is not tuned on %s; of the winners there that of %s should be best, within %.0f%% of a tuned one%s",
-                 types, sizes, here, c->problem->sizes, 100 * expm1(loss), bounds);
-    else /* how much is lost between two devices nothing tells */
-        snprintf(why, sizeof why, "device: %s %s is not tuned on %s; of the winners on %s that of %s should be best%s", types,
-                 sizes, here, d->dev.name, c->problem->sizes, bounds);
-    if (still(s, c->tuned, match)) {
+    if (still(s, match, 0, p->time_ns, p->variant, p->json)) {
         s->found = s->now;
         return 0;
     }
-    return load_winner(s, c, true, &t, err) ?: serve(s, t, match, time_ns, why, err);
+    if (match == CUTUNE_MATCH_NEAR)
+        snprintf(why, sizeof why,
+                 "near: %s %s is not tuned on %s; of the winners there that of %s should be best, within %.0f%% of a tuned one%s",
+                 types, sizes, here, p->sizes, 100 * expm1(loss), bounds);
+    else /* how much is lost between two devices nothing tells */
+        snprintf(why, sizeof why, "device: %s %s is not tuned on %s; of the winners on %s that of %s should be best%s", types,
+                 sizes, here, d->dev.name, p->sizes, bounds);
+    int rc = store_find_winner(s->from, &d->dev, op, types, p->sizes, &t, err);
+    if (rc)
+        return rc;
+    s->tried_bytes += t->bytes;
+    if (!strcmp(t->variant, p->variant) && !strcmp(t->json, p->json))
+        return serve(s, t, match, time_ns, why, err);
+    tuned_free(t);
+    return err_set(err, ERR_NOTFOUND, "the winner of %s %s changed just now", op, p->sizes);
 }
 
 /* The best of a device's candidates: asked in the order of what they should lose, so that few records are read. */
 static int find_on(struct lookup *s, const struct known_device *d, struct err *err)
 {
     double *distance = distances(s, d), *loss = distance ? losses(s, d, distance) : NULL, least;
+    double time_ns = loss ? expected_ns(s, d, distance) : 0;
     int rc = loss ? ERR_NOTFOUND : err_nomem(err);
     while (refused(rc) && !weary(s)) {
-        struct val slots[MAX_SLOTS];
         int best = take_least(loss, d->ncandidates, &least);
         if (best < 0)
             break;
-        struct candidate *c = &candidates_of(s, d)[best];
-        if (may_run(s, c, slots))
-            rc = serve_candidate(s, c, exp(least) * expected_ns(s, d, c->plan, slots, distance), least, err);
-        end_use(s->q->known->all, c);
+        struct tuned_problem *p = candidates_of(s, d)[best];
+        struct err why = { 0 };
+        s->tried++;
+        rc = serve_winner(s, d, p, least, time_ns * exp(least), &why);
+        p->unusable = refused(rc) && rc != ERR_UNSUPPORTED; /* by itself, not for this problem or device */
+        if (p->unusable)
+            say(s->h->owner, "a record of %s is passed over: %s", s->q->op->name, why.msg);
+        else if (rc && !refused(rc))
+            err_set(err, rc, "%s", why.msg);
     }
     mem_free(distance);
     mem_free(loss);
@@ -277,7 +247,7 @@ static double device_distance(const struct lookup *s, const struct known_device 
     const struct devspec *here = &s->h->dev, *other = &d->dev;
     bool any = false;
     for (int i = 0; !any && i < d->ncandidates; i++)
-        any = fits(s, &candidates_of(s, d)[i]);
+        any = fits(s, candidates_of(s, d)[i]);
     if (!any || strcmp(here->backend, other->backend))
         return INFINITY;
     if (devspec_same(here, other))
@@ -330,7 +300,7 @@ enum { FOUND = 1, MOST_CODE_BYTES = 256 << 20 };
 static int try_default(void *arg, struct tuned *t)
 {
     struct defaults *d = arg;
-    d->bytes += t->binary_bytes + t->bytes;
+    d->bytes += t->bytes;
     d->rc = serve(d->s, t, CUTUNE_MATCH_DEFAULT, 0, d->why, d->err);
     return refused(d->rc) && d->bytes < MOST_CODE_BYTES ? 0 : FOUND;
 }

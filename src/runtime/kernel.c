@@ -78,11 +78,12 @@ static int alloc(struct kernel_making *m, struct err *err)
     k->why = "";
     k->variant = arena_strdup(arena, m->t->variant);
     k->config = arena_strdup(arena, m->t->config);
+    k->json = arena_strdup(arena, m->t->json);
     k->buffers = arena_array(arena, nargs, sizeof *k->buffers);
     k->pairs = arena_array(arena, nargs * nargs / 2, sizeof *k->pairs);
     k->launches = arena_array(arena, nlaunches, sizeof *k->launches);
     m->clears = arena_array(arena, (size_t)(v->nclear + v->nworkspaces), sizeof *m->clears);
-    bool good = k->variant && k->config && k->buffers && k->pairs && k->launches && m->clears;
+    bool good = k->variant && k->config && k->json && k->buffers && k->pairs && k->launches && m->clears;
     return good ? 0 : err_nomem(err);
 }
 

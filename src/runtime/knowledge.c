@@ -217,7 +217,7 @@ static int take_config(struct reading *r, struct tuned_problem *p, const struct 
 }
 
 /* One for each different (device, configuration, types, flags), by the first problem that it won. */
-static int take_candidate(struct reading *r, struct known_device *d, const struct tuned_problem *p)
+static int take_candidate(struct reading *r, struct known_device *d, struct tuned_problem *p)
 {
     const int64_t what[] = { p->column, p->row, p->flags };
     struct knowledge *k = r->k;
@@ -228,7 +228,7 @@ static int take_candidate(struct reading *r, struct known_device *d, const struc
         return 0;
     if (number < 0 || !mem_grow((void **)&k->candidates, k->ncandidates, sizeof *k->candidates))
         return err_nomem(r->err);
-    k->candidates[k->ncandidates++] = (struct candidate){ .problem = p };
+    k->candidates[k->ncandidates++] = p;
     d->ncandidates++;
     return 0;
 }
@@ -278,10 +278,7 @@ void knowledge_free(struct knowledge *k)
 {
     if (!k)
         return;
-    for (int i = 0; i < k->ncandidates; i++) {
-        plan_free(k->candidates[i].plan);
-        tuned_free(k->candidates[i].tuned);
-    }
+    plan_free(k->plan);
     mem_free(k->devices);
     mem_free(k->problems);
     mem_free(k->candidates);
@@ -320,7 +317,7 @@ int knowledge_load(struct store *s, const struct op *op, struct knowledge **out,
         mem_free(r.k);
         return err_nomem(err);
     }
-    int rc = read_all(&r, s);
+    int rc = plan_new(op, -1, &r.k->plan, err) ?: read_all(&r, s);
     mem_free(r.columns.places);
     mem_free(r.columns.keys);
     mem_free(r.candidates.places);

@@ -29,15 +29,7 @@ struct tuned_problem {
     const char *sizes, *variant, *json; /* the last two are the configuration, as in struct tuned */
     double time_ns, work;               /* bytes or operations, as the op counts; 0: unknown */
     struct near_point point;
-};
-
-/* A configuration of a winner, for other problems to be given. */
-struct candidate {
-    const struct tuned_problem *problem; /* the first that it won */
-    struct plan *plan;                   /* made when first asked for, with the record that it hangs on */
-    struct tuned *tuned;
-    bool kept;     /* both are */
-    bool unusable; /* its record is damaged */
+    bool unusable; /* its winner's record is damaged */
 };
 
 struct known_device {
@@ -51,12 +43,12 @@ struct knowledge {
     struct arena *arena;
     int ndevices, nproblems, ncandidates, ntimes;
     struct known_device *devices;
-    struct tuned_problem **problems; /* by device and id */
-    struct candidate *candidates;    /* by device */
-    struct near_time *times;         /* a column of them for each configuration of a winner, on each device, */
-    int *first;                      /* [column] begins here, and ends where the next one begins */
-    bool cut;                        /* the file has more than a look-up reads */
-    int nkept;                       /* candidates whose plans are kept */
+    struct tuned_problem **problems;   /* by device and id */
+    struct tuned_problem **candidates; /* the first that a configuration won, for each types and flags; by device */
+    struct near_time *times;           /* a column of them for each configuration of a winner, on each device, */
+    int *first;                        /* [column] begins here, and ends where the next one begins */
+    bool cut;                          /* the file has more than a look-up reads */
+    struct plan *plan;                 /* of the op's own expressions */
 };
 
 /* What a look-up of an op reads of a file, at most: docs/library.md tells what that costs. */
@@ -65,9 +57,7 @@ enum {
     MOST_TIMES = 1 << 20,
     MOST_CONFIG_BYTES = 16 << 20,
     MOST_TRIED = 256,            /* records, */
-    MOST_TRIED_BYTES = 16 << 20, /* and what they are of in all */
-    MOST_KEPT = 64,              /* plans, each */
-    MOST_KEPT_BYTES = 64 << 10,  /* of so much text */
+    MOST_TRIED_BYTES = 64 << 20, /* and what they are of in all */
 };
 
 /* An op as the database or else the tables have it. */
@@ -148,7 +138,7 @@ struct cutune_kernel {
 
     struct arena *arena; /* all of it */
     cutune_match match;
-    const char *why, *variant, *config;
+    const char *why, *variant, *config, *json;
     double time_ns;
     struct guest_launch *launches;
     struct code *code;

@@ -88,13 +88,11 @@ int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX]
 
 /* ---- read */
 
-/* What take_tuned takes, of tuned left-joined to its code; or of the terms alone, without what is compiled. */
-#define ROW                                                                                                                        \
+/* What take_tuned takes. */
+#define WITH_CODE                                                                                                                  \
     "SELECT kernel, CASE role WHEN 'winner' THEN 0 WHEN 'default' THEN 1 END AS role, coalesce(rank, 0) AS rank, key, variant, "   \
-    "config, time_ns, copy_ns, verified, created, "
-#define WITH_CODE ROW "source, binary, format, arch, compiler, portable FROM tuned LEFT JOIN code ON code.id = tuned.code "
-#define WITHOUT_CODE                                                                                                               \
-    ROW "'' AS source, NULL AS binary, NULL AS format, NULL AS arch, NULL AS compiler, NULL AS portable FROM tuned "
+    "config, time_ns, copy_ns, verified, created, source, binary, format, arch, compiler, portable "                               \
+    "FROM tuned LEFT JOIN code ON code.id = tuned.code "
 
 /* The kernel's own bytes come first: the rest of the record lies beside it. The columns are what people see; the kernel's own values are
  * what it runs with. */
@@ -125,7 +123,7 @@ static int take_tuned(struct query *q, struct tuned **out)
     q->rc = q->rc ?: t->config ? 0 : err_nomem(q->err);
     t->role = (enum tuned_role)role;
     t->unverified = !verified;
-    t->bytes = n;
+    t->bytes = n + t->binary_bytes + strlen(t->source ?: "") + strlen(t->portable ?: "");
     if (t->rank >= MAX_DEFAULTS)
         query_damaged(q, "rank");
     if (t->binary && !t->format)
@@ -153,11 +151,11 @@ int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err
     "FROM op CROSS JOIN problem ON problem.op = op.id WHERE op.name = ? AND op.current = 1 AND problem.types = ? "                 \
     "AND problem.sizes = ?) AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1" /* cold before warm, as the index has them */
 
-int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem, bool code,
+int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err)
 {
     struct query q;
-    query_begin(&q, s, err, code ? WITH_CODE OF_PROBLEM : WITHOUT_CODE OF_PROBLEM, "dttt", dev, op, types, problem);
+    query_begin(&q, s, err, WITH_CODE OF_PROBLEM, "dttt", dev, op, types, problem);
     if (query_step(&q))
         q.rc = take_tuned(&q, out);
     else

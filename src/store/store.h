@@ -105,7 +105,7 @@ struct tuned {
     const char *portable; /* PTX of the source, for the binary's compute capability or a lower one; null: none */
     bool unverified;      /* brought from elsewhere, not yet found right on this machine: no look-up serves it */
     const char *when;     /* read back only: UTC, ISO 8601 */
-    size_t bytes;         /* read back only: of the op as it is stored */
+    size_t bytes;         /* read back only: of the op and the code as they are stored */
 };
 /* A record for a configuration, everything but key, times, source and binary filled in from the op; a copy, with no tie to it. */
 int tuned_of(const struct op *op, const struct config *c, struct tuned **out, struct err *err);
@@ -155,9 +155,8 @@ int store_op(struct store *s, const char *name, struct op **out, struct err *err
 /* Calls back with the name of each op that the file knows, in the order of names; stops at a non-zero return and returns it. */
 int store_each_op(struct store *s, int (*each)(void *arg, const char *name), void *arg, struct err *err);
 /* The verified winner for exactly this (device identity, op, types, problem), of a cold cache if there are both; ERR_NOTFOUND if
- * there is none. types and problem as op_row_print and problem_print write them. Without `code`, what is compiled of it, source and
- * binaries, which may be long, is empty. */
-int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem, bool code,
+ * there is none. types and problem as op_row_print and problem_print write them. */
+int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err);
 /* Calls back with each default for (backend, op, types), by rank. The callback takes it over. Stops at a non-zero return and returns it. */
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,

@@ -341,7 +341,7 @@ static inline void put_file(const char *name, const void *bytes, size_t n)
 static inline int find_winner(struct store *s, const char *problem, struct tuned **out, struct err *err)
 {
     struct devspec dev = sample_device();
-    return store_find_winner(s, &dev, "transpose", "f32", problem, true, out, err);
+    return store_find_winner(s, &dev, "transpose", "f32", problem, out, err);
 }
 
 static inline struct measured measurement(char digit, const char *json)

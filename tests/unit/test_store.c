@@ -220,7 +220,7 @@ static void keeps_winners(void **state)
     assert_int_equal(find_winner(s, "m=1111,n=114", &back, &err), ERR_NOTFOUND);
     struct devspec other = sample_device();
     other.multiprocessors = 114;
-    assert_int_equal(store_find_winner(s, &other, "transpose", "f32", "m=1111,n=113", true, &back, &err), ERR_NOTFOUND);
+    assert_int_equal(store_find_winner(s, &other, "transpose", "f32", "m=1111,n=113", &back, &err), ERR_NOTFOUND);
     assert_int_equal(store_forget(s, &t, NULL), 0);
     assert_int_equal(find_winner(s, "m=1111,n=113", &back, &err), ERR_NOTFOUND);
     assert_int_equal(ask_number("w.db", "SELECT count(*) FROM code"), 0);

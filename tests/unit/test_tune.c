@@ -168,7 +168,7 @@ static int winner_of(const struct stage *s, int row)
     struct tuned *t = NULL;
     struct buf types = { 0 };
     op_row_print(&types, s->op, row);
-    int p = 0, rc = store_find_winner(s->store, &s->dev, "acts", buf_text(&types), "n=1000", true, &t, NULL);
+    int p = 0, rc = store_find_winner(s->store, &s->dev, "acts", buf_text(&types), "n=1000", &t, NULL);
     assert_true(rc == 0 || rc == ERR_NOTFOUND);
     if (!rc) {
         p = atoi(t->config + strlen("P="));

@@ -42,7 +42,7 @@ static int read_kernel(const struct embedded_kernel *k, struct tuned **out, stru
     return 0;
 }
 
-int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem, bool code,
+int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err)
 {
     const struct embedded_op *e = op_named(op);
