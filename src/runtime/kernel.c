@@ -18,24 +18,19 @@ struct kernel_making {
     struct cutune_kernel *k;
     struct guest_clear *clears;
     int buffer[MAX_ARGS];                     /* of the op's arguments: which buffer, -1 for a value */
-    bool written[MAX_ARGS];                   /* of the buffers */
+    bool written[MAX_ARGS];                   /* of the buffers, */
+    int64_t bytes[MAX_ARGS];                  /* and this */
     int64_t offset[MAX_ARGS], room[MAX_ARGS]; /* of the workspaces */
 };
 
-/* The failure of an expression as another code, unless memory ran out. */
+/* The same failure as another code, unless memory ran out or a record is damaged. */
 static int as_code(int code, int rc, struct err *err)
 {
-    if (!rc || rc == ERR_NOMEM)
+    if (!rc || rc == ERR_NOMEM || rc == ERR_CORRUPT)
         return rc;
     if (err)
         err->code = code;
     return code;
-}
-
-/* What compiles and has no value, for example because a product of sizes is too large, is not for this problem. */
-static int as_refusal(int rc, struct err *err)
-{
-    return as_code(ERR_UNSUPPORTED, rc, err);
 }
 
 static int check(struct kernel_making *m, struct err *err)
@@ -89,18 +84,20 @@ static int alloc(struct kernel_making *m, struct err *err)
 
 static int list_buffers(struct kernel_making *m, struct err *err)
 {
+    struct cutune_kernel *k = m->k;
     for (int i = 0; i < m->op->nargs; i++) {
         const struct arg *arg = &m->op->args[i];
-        m->buffer[i] = arg->kind == ARG_VALUE ? -1 : m->k->work.nbuffers++;
-        if (m->buffer[i] < 0)
+        m->buffer[i] = arg->kind == ARG_VALUE ? -1 : k->work.nbuffers++;
+        int b = m->buffer[i];
+        if (b < 0)
             continue;
-        struct kernel_buffer *b = &m->k->buffers[m->buffer[i]];
-        int rc = as_refusal(plan_arg_bytes(m->plan, i, m->slots, &b->bytes, err), err);
+        int rc = plan_arg_bytes(m->plan, i, m->slots, &m->bytes[b], err);
         if (rc)
             return rc;
-        b->element = (uint64_t)op_arg_dtype(m->op, arg->type, m->q->row)->bytes - 1;
-        b->name = m->q->op->args[i].name;
-        m->written[m->buffer[i]] = arg->kind != ARG_INPUT;
+        m->written[b] = arg->kind != ARG_INPUT;
+        k->buffers[b].name = m->q->op->args[i].name;
+        k->buffers[b].element = k->checks ? (uint64_t)op_arg_dtype(m->op, arg->type, m->q->row)->bytes - 1 : 0;
+        k->buffers[b].span = k->checks ? (uint64_t)m->bytes[b] : 1;
     }
     return 0;
 }
@@ -120,13 +117,13 @@ static int list_needs(struct kernel_making *m, struct err *err)
             continue;
         }
         int64_t bytes;
-        int rc = as_refusal(plan_need(m->plan, i, m->slots, &bytes, err), err);
+        int rc = plan_need(m->plan, i, m->slots, &bytes, err);
         if (rc)
             return rc;
         if (bytes < 1 || bytes & (bytes - 1))
             return err_set(err, ERR_CORRUPT, "a record of %s is damaged: an alignment of %lld bytes is no power of two",
                            m->q->op->name, (long long)bytes);
-        k->buffers[b].need |= (uint64_t)bytes - 1;
+        k->buffers[b].need |= k->checks ? (uint64_t)bytes - 1 : 0;
         asks = true;
     }
     for (int a = 0; a < k->work.nbuffers; a++)
@@ -146,7 +143,7 @@ static int list_workspaces(struct kernel_making *m, struct err *err)
     int64_t end = 0;
     for (int i = 0; i < m->variant->nworkspaces; i++) {
         int64_t bytes;
-        int rc = as_refusal(plan_workspace_bytes(m->plan, i, m->slots, &bytes, err), err);
+        int rc = plan_workspace_bytes(m->plan, i, m->slots, &bytes, err);
         if (rc)
             return rc;
         m->offset[i] = end;
@@ -166,7 +163,7 @@ static void list_clears(struct kernel_making *m)
     for (int i = 0; i < v->nclear; i++) {
         int b = m->buffer[v->clear[i]];
         if (b >= 0)
-            m->clears[n++] = (struct guest_clear){ .index = b, .bytes = m->k->buffers[b].bytes };
+            m->clears[n++] = (struct guest_clear){ .index = b, .bytes = m->bytes[b] };
     }
     for (int i = 0; i < v->nworkspaces; i++)
         if (v->workspaces[i].clear)
@@ -184,7 +181,7 @@ static int make_param(struct kernel_making *m, int arg, struct guest_param *out,
     else if (m->buffer[arg] >= 0)
         *out = (struct guest_param){ .kind = GUEST_BUFFER, .index = m->buffer[arg] };
     else
-        return as_refusal(plan_arg_value(m->plan, arg, m->slots, out->value, &out->bytes, err), err);
+        return plan_arg_value(m->plan, arg, m->slots, out->value, &out->bytes, err);
     return 0;
 }
 
@@ -197,7 +194,7 @@ static int make_launch(struct kernel_making *m, int i, struct err *err)
     out->kernel = arena_strdup(m->k->arena, l->kernel);
     if (!params || !out->kernel)
         return err_nomem(err);
-    int rc = as_refusal(plan_geometry(m->plan, i, m->slots, g, err), err);
+    int rc = plan_geometry(m->plan, i, m->slots, g, err);
     if (rc)
         return rc;
     for (int d = 0; d < 3; d++)
@@ -220,14 +217,20 @@ static int make_launches(struct kernel_making *m, struct err *err)
     return rc;
 }
 
+/* All that a launch needs. What compiles and has no value, for example because a product of sizes is too large, is not for this problem. */
+static int make(struct kernel_making *m, struct err *err)
+{
+    int rc = alloc(m, err) ?: list_buffers(m, err) ?: list_needs(m, err) ?: list_workspaces(m, err);
+    if (!rc)
+        list_clears(m);
+    return as_code(ERR_UNSUPPORTED, rc ?: make_launches(m, err), err);
+}
+
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err)
 {
     struct kernel_making m = { .h = h, .q = q, .t = t, .op = t->op, .variant = t->op->variants };
     struct code *code = NULL;
-    int rc = check(&m, err) ?: alloc(&m, err) ?: list_buffers(&m, err) ?: list_needs(&m, err) ?: list_workspaces(&m, err);
-    if (!rc)
-        list_clears(&m);
-    rc = rc ?: make_launches(&m, err) ?: (h->backend ? code_get(h, t, &code, err) : 0);
+    int rc = check(&m, err) ?: make(&m, err) ?: (h->backend ? code_get(h, t, &code, err) : 0);
     plan_free(m.plan);
     if (!code || code->record != t)
         tuned_free(t);

@@ -23,11 +23,7 @@ int take_cache(const char *given, char **out, struct err *err)
         buf_fmt(&path, "%s/cutune", cache);
     else if (home && *home == '/')
         buf_fmt(&path, "%s/.cache/cutune", home);
-    if (path.failed) {
-        buf_free(&path);
-        return err_nomem(err);
-    }
-    int rc = path.len ? path_absolute(path.data, out, err) : 0;
+    int rc = buf_check(&path, err) ?: (path.len ? path_absolute(path.data, out, err) : 0);
     buf_free(&path);
     return rc;
 }
@@ -59,9 +55,8 @@ static bool find_installed(struct buf *out)
 {
     char program[4096];
     Dl_info here;
-    if (dladdr((void *)(uintptr_t)cutune_version, &here) && find_beside(here.dli_fname, out))
-        return true;
-    if (program_path(program, sizeof program) && find_beside(program, out))
+    if ((dladdr((void *)(uintptr_t)cutune_version, &here) && find_beside(here.dli_fname, out)) ||
+        (program_path(program, sizeof program) && find_beside(program, out)))
         return true;
     buf_clear(out);
     buf_str(out, CUTUNE_TABLES_PATH);
@@ -74,13 +69,8 @@ int open_tables(struct cutune *c, const char *given, struct err *err)
     const char *named = getenv("CUTUNE_TABLES");
     const char *asked = given ? given : named && *named ? named : NULL;
     struct buf path = { 0 };
-    bool there;
-    if (asked) {
-        buf_str(&path, asked);
-        there = *asked && is_there(&path);
-    } else {
-        there = find_installed(&path);
-    }
+    buf_str(&path, asked ? asked : "");
+    bool there = asked ? *asked && is_there(&path) : find_installed(&path);
     int rc = buf_check(&path, err);
     if (!rc && asked && *asked && !there)
         rc = err_set(err, ERR_NOTFOUND, "%s: no such tables", asked);
@@ -127,7 +117,6 @@ int open_database(struct cutune *c, const char *given, struct err *err)
     const char *named = getenv("CUTUNE_DB");
     struct err why = { 0 };
     bool default_place = !given && (!named || !*named);
-    c->may_appear = c->capture || default_place;
     int rc = place_of(c, given, &why);
     if (rc == ERR_NOTFOUND && !given && c->tables_path)
         return 0; /* no place for one */
@@ -137,7 +126,7 @@ int open_database(struct cutune *c, const char *given, struct err *err)
         say(c, "the database is done without: %s", why.msg);
         rc = ERR_NOTFOUND;
     }
-    if (rc == ERR_NOTFOUND && c->may_appear && (c->tables_path || c->capture))
+    if (rc == ERR_NOTFOUND && (c->capture || (default_place && c->tables_path)))
         return 0; /* the tables answer until it is there */
     return rc ? err_set(err, rc, "%s", why.msg) : 0;
 }

@@ -113,9 +113,10 @@ void code_free(struct code *c); /* what was loaded is the guest's to unload */
 
 /* ---- kernels: kernel.c, launch.c */
 
+/* If buffers are no addresses, only two that are the same overlap: no alignments, a span of 1. */
 struct kernel_buffer {
     uint64_t element, need; /* alignments less one: of its elements, and what this kernel needs */
-    int64_t bytes;
+    uint64_t span;          /* bytes */
     const char *name;
 };
 
@@ -221,7 +222,6 @@ struct cutune {
     struct store *tables; /* see tables_of */
     bool tables_tried;
     char *path, *cache; /* null: none */
-    bool may_appear;    /* the database need not exist: it is looked for again in a refresh */
     bool capture;
     int refresh_ms;
     cutune_log *log;
