@@ -10,7 +10,7 @@
 enum { VERDICT = 1 };
 /* Sets outcome and reason; returns VERDICT. */
 int condemn(struct result *r, enum outcome outcome, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Puts in front of a reason when it happened. */
+/* Puts in front of a reason when it happened: "in a timed run: ...". */
 void tell_when(struct result *r, const char *when);
 
 enum { GUARD = 64 << 10 };   /* bytes of guard zone before and after each buffer */
@@ -98,8 +98,6 @@ struct contents {
     int32_t mode; /* 0: any bits; 1 + pass: numbers of that pass */
 };
 int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err);
-/* Compiles a text. What the compiler refuses comes as the line of its log that says most. */
-int service_compile(struct bench *b, const struct buf *source, struct buf *binary, struct err *err);
 int service_fill(struct bench *b, const struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err);
 int service_begin(struct bench *b, struct err *err);
 int service_check_source(struct bench *b, const struct bench_arg *a, struct contents what, struct err *err);
@@ -126,7 +124,7 @@ int guarded_poison(struct bench *b, const struct guarded *g, enum poison with, s
  * has to fit already, or must not be used any more. */
 int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err);
 void pool_free(struct bench *b);
-/* What a launch means by its argument `which`, or by a workspace; that of a value is empty. */
+/* The buffer of the op's argument `which`; behind the arguments come the workspaces. Empty for a value. */
 const struct guarded *buffer_of(const struct bench *b, const struct loaded *l, int which);
 /* config null: the reference. ERR_NOMEM: the device lacks memory that it should have, which is not the candidate's fault. Whatever it
  * returns, *l holds what is to be unloaded. */
@@ -139,8 +137,8 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
 /* measure/verify.c */
 enum way {
     WAY_FIRST, /* on the inputs of timed runs */
-    WAY_OTHER, /* after a run of another problem, on other inputs. These stay: the next look at them finds what this run does to them */
-    WAY_LEFT, /* the same, in the workspace that the other problem has left */
+    WAY_OTHER, /* after a run of another problem, on other inputs; the next check of these finds what this run does to them */
+    WAY_LEFT,  /* the same, in the workspace that the run of the other problem left */
 };
 int verify_pass(struct bench *b, struct loaded *l, enum way way, struct result *r, struct err *err);
 /* Fresh contents for everything that a kernel reads or writes, except workspaces. What is as it should be is left. */
@@ -149,8 +147,8 @@ int inputs_fill(struct bench *b, int pass, struct err *err);
 int timed_set_back(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err);
 /* Queues a check of all outputs: what must be equal to the bit goes into the which-th digest. */
 int outputs_look(struct bench *b, int pass, int which, struct err *err);
-int guards_look(struct bench *b, struct loaded *l, struct err *err); /* queues a check of all guard zones */
-int inputs_look(struct bench *b, int which, struct err *err);        /* queues the digest of all inputs, as the which-th */
+/* Queues a check of all guard zones and, unless `which` is -1, the digest of all inputs as the which-th. */
+int rest_look(struct bench *b, const struct loaded *l, int which, struct err *err);
 /* Of m, which holds what is the argument's; waited for. */
 int digest_of(struct bench *b, const struct bench_arg *a, const struct memory *m, uint64_t *digest, struct err *err);
 int find_input(struct bench *b, int pass, struct result *r, struct err *err); /* one that has changed */

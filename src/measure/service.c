@@ -8,34 +8,12 @@
 
 enum { THREADS = 256, MAX_BLOCKS = 2048 };
 
-int service_compile(struct bench *b, const struct buf *source, struct buf *binary, struct err *err)
-{
-    return buf_check(source, err) ?: compile_once(&b->set.dev, &(struct compile_job){ .source = source->data }, binary, err);
-}
-
-static int compile_for(struct bench *b, const struct dtype *t, struct buf *binary, struct err *err)
-{
-    struct buf text = { 0 }, source = { 0 };
-    char path[4096];
-    snprintf(path, sizeof path, "%s/templates/service.cu", b->set.home);
-    int rc = file_read(path, 1 << 20, &text, err) ?: source_prelude(b->set.op, &b->set.dev, &source, err);
-    if (!rc) {
-        source_define_type(&source, "T", t);
-        buf_put(&source, text.data, text.len);
-        rc = service_compile(b, &source, binary, err);
-        if (rc)
-            err_prefix(err, "%s for %s: ", path, t->name);
-    }
-    buf_free(&source);
-    buf_free(&text);
-    return rc;
-}
-
 int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err)
 {
     static const char *const names[] = { "fill_source",  "check_source",    "check_equal", "check_close",
                                          "check_guards", "check_unwritten", "digest",      "flush" };
-    struct buf binary = { 0 };
+    struct buf text = { 0 }, source = { 0 }, binary = { 0 };
+    char path[4096];
     int i = 0;
     while (i < b->nservices && b->services[i].type != t)
         i++;
@@ -44,9 +22,20 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
         return 0;
     b->nservices++;
     s->type = t;
-    int rc = compile_for(b, t, &binary, err) ?: device_load(b->dev, binary.data, binary.len, &s->module, err);
+    snprintf(path, sizeof path, "%s/templates/service.cu", b->set.home);
+    int rc = file_read(path, 1 << 20, &text, err) ?: source_prelude(b->set.op, &b->set.dev, &source, err);
+    if (!rc) {
+        source_define_type(&source, "T", t);
+        buf_put(&source, text.data, text.len);
+        rc = buf_check(&source, err) ?: compile_once(&b->set.dev, &(struct compile_job){ .source = source.data }, &binary, err);
+        if (rc)
+            err_prefix(err, "%s for %s: ", path, t->name);
+    }
+    rc = rc ?: device_load(b->dev, binary.data, binary.len, &s->module, err);
     for (int k = 0; !rc && k < NSERVICE; k++)
         rc = device_kernel(b->dev, s->module, names[k], 0, &s->kernels[k], NULL, err);
+    buf_free(&text);
+    buf_free(&source);
     buf_free(&binary);
     return rc;
 }

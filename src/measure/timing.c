@@ -29,7 +29,7 @@ static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, b
 static int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err)
 {
     struct found found;
-    int rc = guards_look(b, l, err) ?: inputs_look(b, n, err) ?: service_end(b, n + 1, &found, err);
+    int rc = rest_look(b, l, n, err) ?: service_end(b, n + 1, &found, err);
     if (rc)
         return rc;
     int wrong = 0;

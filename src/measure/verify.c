@@ -88,36 +88,14 @@ int outputs_look(struct bench *b, int pass, int which, struct err *err)
     return rc;
 }
 
-int guards_look(struct bench *b, struct loaded *l, struct err *err)
+int rest_look(struct bench *b, const struct loaded *l, int which, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < b->nargs + l->nwork; i++)
-        if (buffer_of(b, l, i)->inside)
-            rc = service_check_guards(b, buffer_of(b, l, i), err);
-    return rc;
-}
-
-int inputs_look(struct bench *b, int which, struct err *err)
-{
-    int rc = 0;
-    for (int i = 0; !rc && i < b->nargs; i++)
-        if (b->args[i].arg->kind == ARG_INPUT)
-            rc = service_digest(b, &b->args[i], b->args[i].buf.inside, which, err);
-    return rc;
-}
-
-/* Whose zone it was: an argument's, "a workspace", or null for none. */
-static int find_guard(struct bench *b, struct loaded *l, const char **where, struct err *err)
-{
-    int rc = 0;
-    *where = NULL;
-    for (int i = 0; !rc && !*where && i < b->nargs + l->nwork; i++) {
-        struct found found = { 0 };
-        if (!buffer_of(b, l, i)->inside)
-            continue;
-        rc = service_begin(b, err) ?: service_check_guards(b, buffer_of(b, l, i), err) ?: service_end(b, 0, &found, err);
-        if (!rc && found.count)
-            *where = i < b->nargs ? b->args[i].arg->name : "a workspace";
+    for (int i = 0; !rc && i < b->nargs + l->nwork; i++) {
+        const struct guarded *g = buffer_of(b, l, i);
+        rc = g->inside ? service_check_guards(b, g, err) : 0;
+        if (!rc && which >= 0 && i < b->nargs && b->args[i].arg->kind == ARG_INPUT)
+            rc = service_digest(b, &b->args[i], g->inside, which, err);
     }
     return rc;
 }
@@ -231,12 +209,17 @@ int find_input(struct bench *b, int pass, struct result *r, struct err *err)
 
 int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, struct err *err)
 {
-    const char *where;
-    int rc = find_guard(b, l, &where, err);
-    if (!rc && where) {
-        rc = condemn(r, OUT_WRONG, "wrote outside %s", where);
+    int rc = 0;
+    for (int i = 0; !rc && i < b->nargs + l->nwork; i++) {
+        struct found found = { 0 };
+        const struct guarded *g = buffer_of(b, l, i);
+        if (g->inside)
+            rc = service_begin(b, err) ?: service_check_guards(b, g, err) ?: service_end(b, 0, &found, err);
+        if (rc || !found.count)
+            continue;
+        condemn(r, OUT_WRONG, "wrote outside %s", i < b->nargs ? b->args[i].arg->name : "a workspace");
         /* On a CPU it may have hit more than the zone: this process is not to be trusted with the next one. */
-        return b->set.dev.shares_cores ? err_set(err, ERR_DEVICE, "a candidate wrote outside its buffers") : rc;
+        return b->set.dev.shares_cores ? err_set(err, ERR_DEVICE, "a candidate wrote outside its buffers") : VERDICT;
     }
     rc = rc ?: find_input(b, pass, r, err);
     for (int i = 0; !rc && i < b->nargs; i++) {
@@ -253,8 +236,7 @@ static int look(struct bench *b, struct loaded *l, enum way way, int pass, struc
     struct found found;
     int rc = service_begin(b, err)
         ?: outputs_look(b, pass, 0, err)
-        ?: guards_look(b, l, err)
-        ?: (way == WAY_OTHER ? 0 : inputs_look(b, 1, err))
+        ?: rest_look(b, l, way == WAY_OTHER ? -1 : 1, err)
         ?: service_end(b, 2, &found, err);
     if (rc)
         return rc;

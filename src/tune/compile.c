@@ -83,25 +83,21 @@ static void pass_on(struct run *r, struct compiler_slot *s)
     job->retried = false; /* the measuring worker is another's */
     if (r->phase == PHASE_TABLES) {
         tables_compiled(r, job); /* without a binary: its source, if there is one, will do */
-        return;
-    }
-    if (r->phase == PHASE_PLAYOFF) {
+    } else if (r->phase == PHASE_PLAYOFF) {
         playoff_compiled(r, job);
-        return;
-    }
-    if (s->result.outcome == OUT_OK) {
+    } else if (s->result.outcome == OUT_OK) {
         queue_put(&r->ready, job);
-        return;
+    } else {
+        if (!job->key[0]) {
+            sourceless_key(r, &job->config, job->key);
+            r->variants[job->config.variant].endless += s->result.outcome == OUT_TIMEOUT;
+        }
+        struct known *k = known_find(r, job->key);
+        if (k)
+            run_known(r, job, k);
+        else
+            run_done(r, job, &s->result);
     }
-    if (!job->key[0]) {
-        sourceless_key(r, &job->config, job->key);
-        r->variants[job->config.variant].endless += s->result.outcome == OUT_TIMEOUT;
-    }
-    struct known *k = known_find(r, job->key);
-    if (k)
-        run_known(r, job, k);
-    else
-        run_done(r, job, &s->result);
 }
 
 /* A failure that would be stored is the job's own only if the reference compiles in the same surroundings: a full disk or a broken
@@ -128,25 +124,23 @@ static void rendered(struct run *r, struct compiler_slot *s, const struct messag
     struct job *job = s->job;
     if (!job->known) /* a player has its key already */
         memcpy(job->key, m->key, HASH_HEX);
+    struct known *k = r->phase == PHASE_SEARCH ? known_find(r, job->key) : NULL;
     if (m->outcome != OUT_OK) {
         fail_unless_machine(r, s, m->outcome, m->text);
         return;
     }
     r->variants[job->config.variant].rendered = true;
-    struct known *k = known_find(r, job->key);
-    if (k && r->phase == PHASE_SEARCH) {
+    if (k) {
         s->job = NULL;
         run_known(r, job, k);
-        return;
-    }
-    if (!r->meter && meter_start(r))
-        return;
-    if (r->dev->shares_cores && r->meter_life != LIFE_WORKS) { /* it is timing the reference: wait */
+    } else if (r->meter || !meter_start(r)) {
+        if (!r->dev->shares_cores || r->meter_life == LIFE_WORKS) {
+            ask(s, F_COMPILE);
+            return;
+        }
+        s->job = NULL; /* the meter is timing the reference: wait */
         queue_put_back(&r->queued, job);
-        s->job = NULL;
-        return;
     }
-    ask(s, F_COMPILE);
 }
 
 static void compiled(struct run *r, struct compiler_slot *s, const struct message *m)

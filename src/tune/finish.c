@@ -9,7 +9,7 @@ static bool is_right(const struct job *job)
     return job->known && job->known->outcome == OUT_OK;
 }
 
-/* Into a list of at most n that ascends by time. Returns who has no place in it; null if all have. */
+/* Into a list of at most n, the fastest first. Returns the one that drops out of it; null if none does. */
 static struct job *insert(struct job **list, int n, struct job *job)
 {
     for (int i = 0; i < n && job; i++)
@@ -28,7 +28,7 @@ void top_offer(struct run *r, struct job *job)
         job_drop_code(job);
 }
 
-/* The n fastest of those that are right, ascending; null behind the last. */
+/* The n fastest of those that are right, the fastest first; null after the last. */
 static void fastest(const struct run *r, struct job **out, int n)
 {
     memset(out, 0, (size_t)n * sizeof(struct job *));
@@ -54,8 +54,7 @@ static const struct known *known_winner(const struct run *r)
     return r->had_winner ? known_find(r, r->winner_key) : NULL;
 }
 
-/* Whether that winner may stay, though others are known that were not played off against it: not if it is at fault, or its variant has
- * changed since. */
+/* Whether that winner may stay without a play-off: not if it is at fault, or if its variant has changed since. */
 static bool winner_stands(const struct run *r)
 {
     const struct known *k = known_winner(r);
@@ -112,7 +111,7 @@ static bool keep_players(struct run *r)
     return false;
 }
 
-/* Who it ended with plays once more. */
+/* The player that it ended with plays once more. */
 void playoff_broken(struct run *r, int at, struct result *result)
 {
     r->playing = false;

@@ -9,7 +9,7 @@ struct job *job_new(struct run *r, const struct config *c, int64_t index)
 {
     struct job *j = mem_grow((void **)&r->jobs, r->njobs, sizeof(struct job *)) ? mem_zalloc(sizeof *j) : NULL;
     if (!j) {
-        run_fail(r, ERR_NOMEM, "out of memory");
+        run_check(r, err_nomem(&r->err));
         return NULL;
     }
     j->config = *c;

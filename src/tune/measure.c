@@ -1,22 +1,17 @@
 /* The measuring worker: one candidate at a time, replaced when a candidate takes it down. */
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "tune/run.h"
 
-static int64_t run_ms(const struct run *r)
-{
-    double ms = r->reference_ns * RUN_DEADLINE_FACTOR / 1e6;
-    int64_t least = r->dev->shares_cores ? RUN_DEADLINE_CPU : RUN_DEADLINE_MIN;
-    return ms > (double)least ? (int64_t)ms : least;
-}
-
 static void set_deadline(struct run *r)
 {
+    double run_ms = fmax(r->reference_ns * RUN_DEADLINE_FACTOR / 1e6, r->dev->shares_cores ? RUN_DEADLINE_CPU : RUN_DEADLINE_MIN);
     if (r->meter_life < LIFE_WORKS)
         worker_deadline(r->meter, run_patience(r->opt->start_ms, SETUP_DEADLINE));
     else
-        worker_deadline(r->meter, r->measuring || r->playing ? run_patience(r->opt->deadline_ms, run_ms(r)) : 0);
+        worker_deadline(r->meter, r->measuring || r->playing ? run_patience(r->opt->deadline_ms, (int64_t)run_ms) : 0);
 }
 
 bool meter_doubts(struct run *r, struct job *job, struct result *result)
@@ -25,23 +20,10 @@ bool meter_doubts(struct run *r, struct job *job, struct result *result)
         job->retried = true;
         return false;
     }
-    r->doubt = (struct doubt){ .job = job, .result = *result };
+    r->doubt.job = job;
+    r->doubt.result = *result;
     *result = (struct result){ 0 };
     return true;
-}
-
-/* The reference has just passed in a new worker, so what failed before was at fault itself. */
-static void judge_doubt(struct run *r)
-{
-    struct job *job = r->doubt.job;
-    if (!job)
-        return;
-    if (job->known)
-        playoff_condemned(r);
-    else
-        run_done(r, job, &r->doubt.result);
-    result_free(&r->doubt.result);
-    r->doubt.job = NULL;
 }
 
 static bool ready(struct run *r, const struct bench_facts *facts)
@@ -56,7 +38,13 @@ static bool ready(struct run *r, const struct bench_facts *facts)
         r->copy_ns = facts->copy_ns; /* the best of what this run's workers saw */
     if (!r->first_ns)
         r->first_ns = clock_ns();
-    judge_doubt(r);
+    /* The reference has just passed in a new worker, so a job in doubt was at fault itself. */
+    if (r->doubt.job && r->doubt.job->known)
+        playoff_condemned(r);
+    else if (r->doubt.job)
+        run_done(r, r->doubt.job, &r->doubt.result);
+    result_free(&r->doubt.result);
+    r->doubt.job = NULL;
     return true;
 }
 

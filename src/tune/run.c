@@ -193,9 +193,7 @@ void run_pump(struct run *r)
         double rounds = 2e9 / (each + 1); /* about two seconds, */
         meter_play(r, rounds < 7 ? 7 : rounds > 31 ? 31 : (int)rounds);
     }
-    if (r->phase == PHASE_TABLES && !r->defaults_left)
-        end_loop(r);
-    else if (r->stopping)
+    if (r->stopping || (r->phase == PHASE_TABLES && !r->defaults_left))
         end_loop(r);
 }
 
@@ -204,18 +202,18 @@ static void tell_progress(struct run *r)
     if (!r->opt->progress)
         return;
     struct buf best = { 0 };
-    double seconds = run_seconds(r->start_ns);
-    struct tune_progress p = { .phase =
-                                   r->phase == PHASE_SEARCH ? (r->first_ns || r->report->tried ? "tune" : "start") : "play-off",
+    bool begun = r->first_ns || r->report->tried;
+    struct tune_progress p = { .phase = r->phase != PHASE_SEARCH ? "play-off"
+                                        : begun                  ? "tune"
+                                                                 : "start",
                                .done = r->report->tried,
                                .total = r->limit,
                                .rate = r->first_ns ? (double)r->report->measured / run_seconds(r->first_ns) : 0,
-                               .left = -1,
                                .best_ns = r->best_ns };
-    if (p.rate > 0)
-        p.left = (double)(p.total - p.done) / p.rate;
-    if (r->opt->budget_seconds > 0 && (p.left < 0 || p.left > r->opt->budget_seconds - seconds))
-        p.left = r->opt->budget_seconds > seconds ? r->opt->budget_seconds - seconds : 0;
+    double left = p.rate > 0 ? (double)(p.total - p.done) / p.rate : INFINITY;
+    p.left = fmin(left, bounds_of(r, run_seconds(r->start_ns), INFINITY).seconds);
+    if (isinf(p.left))
+        p.left = -1;
     const struct job *top = r->top[0];
     if (top && top->known->outcome == OUT_OK && top->known->stats.median <= r->best_ns) {
         buf_fmt(&best, "%s ", r->op->variants[top->config.variant].name);

@@ -77,12 +77,6 @@ struct compiler_slot { /* a compile worker's place */
     struct result result;  /* what came of the job */
 };
 
-/* What came of the job that the last measuring worker ended with. A verdict once the next worker's set-up has passed the reference. */
-struct doubt {
-    struct job *job;
-    struct result result;
-};
-
 enum phase {
     PHASE_SEARCH,
     PHASE_PLAYOFF, /* compiling what the play-off lacks, then playing it */
@@ -128,7 +122,11 @@ struct run {
     int setup_deaths;    /* of measuring workers in a row */
     char setup_why[256]; /* what the last of them said; "" for nothing */
     struct job *measuring;
-    struct doubt doubt;
+    /* What came of the job that the last measuring worker ended with: a verdict once the next one has passed the reference. */
+    struct {
+        struct job *job;
+        struct result result;
+    } doubt;
     bool playing;
     int playing_at; /* which of the play-off the worker is at; -1: it has not begun */
     double reference_ns, copy_ns;
@@ -209,8 +207,8 @@ void compilers_feed(struct run *r);
 void meter_feed(struct run *r);
 int meter_start(struct run *r);
 void meter_play(struct run *r, int rounds);
-/* Its worker ended with the job, whose result that is. The first time that says nothing. The second time it is a verdict once the next worker
- * has passed the reference: then the job is in doubt until then, and owns the result. */
+/* The worker ended with this job. The first time that proves nothing: false, the job is to be tried again. The second time the result is a
+ * verdict as soon as the next worker has passed the reference. Until then the job is in doubt, and the run owns the result. */
 bool meter_doubts(struct run *r, struct job *job, struct result *result);
 /* finish.c */
 void top_offer(struct run *r, struct job *job); /* one that is right, with its code */

@@ -79,7 +79,7 @@ void strategy_drop(struct run *r)
 void strategy_check(struct run *r)
 {
     int64_t ms = run_patience(r->opt->deadline_ms, ANSWER_DEADLINE);
-    r->waited_ms += TICK;
-    if (r->asked && r->waited_ms > ms)
+    if (r->asked && r->waited_ms > ms) /* not at once: an answer that came while this process was stopped is read first */
         run_fail(r, ERR_TIMEOUT, "%s: no answer within %.3g s", r->search->name, (double)ms / 1e3);
+    r->waited_ms += TICK;
 }

@@ -43,7 +43,6 @@ static const char *kind_of(mode_t mode)
            : S_ISDIR(mode)  ? "a folder"
            : S_ISFIFO(mode) ? "a pipe"
            : S_ISSOCK(mode) ? "a socket"
-           : S_ISREG(mode)  ? "a file"
                             : "a device";
 }
 

@@ -10,7 +10,7 @@
 
 enum { WIRE_VERSION = 7, MAX_PLAYERS = 6 };
 
-/* With the members of struct message that matter in it. */
+/* Each kind with the members of struct message that it uses. */
 enum frame_kind {
     /* both: worker -> coordinator */
     F_HELLO = 1, /* number: WIRE_VERSION */

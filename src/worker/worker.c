@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "child/process.h"
 
-enum { ERR_TAIL = 1024, LINGER_MS = 1000, SLICES = 16 };
+enum { ERR_TAIL = 1024, LINGER_MS = 1000, SLICES = 16, AWAY_MS = 100 };
 
 struct worker {
     const struct worker_events *events;
@@ -22,7 +22,8 @@ struct worker {
     int64_t status;
     int signal;
     int64_t deadline_ms;
-    int slices; /* of the deadline that are over */
+    int slices;         /* of the deadline that are over */
+    uint64_t ticked_ms; /* the loop's time when the last one ended */
     bool exited, ended, late, garbled, told;
     bool killed;  /* by this process */
     bool stopped; /* by another, when its deadline passed */
@@ -97,12 +98,15 @@ void worker_kill(struct worker *w)
     uv_process_kill(&w->process, SIGKILL);
 }
 
-/* Only time in which the loop was awake counts: of a slice that ends far too late, because this process was stopped or waited for a disk,
- * the rest does not. What has come meanwhile is read before the next slice ends. */
+/* Only time in which the loop was awake counts. If a slice ends far too late, this process was stopped, maybe with all its group, or waited
+ * for a disk, and the slice does not count. What has come meanwhile is read before the next slice ends. */
 static void on_timer(uv_timer_t *t)
 {
     struct worker *w = t->data;
-    if (++w->slices < SLICES)
+    uint64_t now = uv_now(t->loop), passed = now - w->ticked_ms;
+    w->ticked_ms = now;
+    w->slices += passed < uv_timer_get_repeat(t) + AWAY_MS;
+    if (w->slices < SLICES)
         return;
     uv_timer_stop(t);
     if (w->exited) {
@@ -119,6 +123,7 @@ static void start_timer(struct worker *w, int64_t ms)
     uint64_t slice = (uint64_t)ms / SLICES + 1;
     w->slices = 0;
     uv_update_time(w->timer.loop); /* its idea of now may be old */
+    w->ticked_ms = uv_now(w->timer.loop);
     uv_timer_start(&w->timer, on_timer, slice, slice);
 }
 
@@ -233,33 +238,25 @@ int worker_start(uv_loop_t *loop, const char *program, const char *kind, const s
     return 0;
 }
 
-struct sending {
-    uv_write_t request;
-    struct buf bytes;
-};
-
-static void sent(uv_write_t *r, int status)
+static void sent(uv_write_t *request, int status)
 {
-    struct sending *s = r->data;
     (void)status; /* the end of the stream tells */
-    buf_free(&s->bytes);
-    mem_free(s);
+    buf_free(&(struct buf){ .data = request->data });
+    mem_free(request);
 }
 
-void worker_send(struct worker *w, struct buf *out)
+void worker_send(struct worker *w, struct buf *frames)
 {
-    struct sending *s = mem_zalloc(sizeof *s);
-    if (!s || out->failed) {
-        buf_free(out);
-        mem_free(s);
+    uv_write_t *request = frames->failed ? NULL : mem_zalloc(sizeof *request);
+    if (!request) {
+        buf_free(frames);
         worker_kill(w); /* no memory: as good as gone */
         return;
     }
-    s->bytes = *out;
-    s->request.data = s;
-    uv_buf_t bytes = uv_buf_init(s->bytes.data, (unsigned)s->bytes.len);
-    if (uv_write(&s->request, (uv_stream_t *)&w->pipe, &bytes, 1, sent))
-        sent(&s->request, 0);
+    request->data = frames->data;
+    uv_buf_t bytes = uv_buf_init(frames->data, (unsigned)frames->len);
+    if (uv_write(request, (uv_stream_t *)&w->pipe, &bytes, 1, sent))
+        sent(request, 0);
 }
 
 void worker_deadline(struct worker *w, int64_t ms)
