@@ -14,27 +14,22 @@ void bench_alive(const struct bench *b, int i)
         b->set.alive(b->set.arg, i);
 }
 
-/* Complex elements are pairs of their parts to the service kernels. */
-static const struct dtype *part_of(const struct dtype *t)
-{
-    if (t->kind != DT_COMPLEX)
-        return t;
-    return dtype_find(t->bytes == 8 ? "f32" : "f64");
-}
-
 static int make_arg(struct bench *b, int i, struct err *err)
 {
     const struct op *op = b->set.op;
     struct bench_arg *a = &b->args[i];
+    const struct dtype *type = op_arg_dtype(op, op->args[i].type, b->set.row);
     unsigned char value[16];
     int size;
+    if (type->kind == DT_COMPLEX) /* pairs of its parts, to the service kernels */
+        type = dtype_find(type->bytes == 8 ? "f32" : "f64");
     a->arg = &op->args[i];
     a->written = a->arg->kind == ARG_OUTPUT || a->arg->kind == ARG_INOUT;
     bench_alive(b, -1); /* it may have to compile */
     int rc = a->arg->kind == ARG_VALUE
                  ? plan_arg_value(b->plan, i, b->vals, value, &size, err) /* whether it has one */
                  : plan_arg_bytes(b->plan, i, b->vals, &a->buf.bytes, err)
-                       ?: service_load(b, part_of(op_arg_dtype(op, a->arg->type, b->set.row)), &a->service, err)
+                       ?: service_load(b, type, &a->service, err)
                        ?: device_alloc(b->dev, a->buf.bytes + 2 * GUARD, &a->buf.whole, err)
                        ?: device_view(b->dev, a->buf.whole, GUARD, a->buf.bytes, &a->buf.inside, err);
     if (rc)

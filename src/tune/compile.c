@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,17 +10,7 @@
 
 static const struct worker_events events;
 
-static int how_many(const struct run *r)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int n = r->opt->jobs > 0 ? r->opt->jobs : cores > 0 ? (int)cores : 1;
-    /* Each of these holds a context on the device: more than a few only crowd it. */
-    if (!r->opt->jobs && r->dev->shared_driver && !r->dev->shares_cores && n > 4)
-        n = 4;
-    return n > MAX_JOBS ? MAX_JOBS : n;
-}
-
-/* Raises the limit of open files to what so many need. */
+/* Each may hold a context on the device: more than a few only crowd it. Raises the limit of open files to what they need. */
 int compilers_open(struct run *r, struct err *err)
 {
     enum {
@@ -28,7 +19,9 @@ int compilers_open(struct run *r, struct err *err)
         USUAL = 1024, /* workers inherit the limit, and a device's driver opens dozens */
     };
     struct rlimit limit;
-    int jobs = r->nslots = how_many(r);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long few = r->dev->shared_driver && !r->dev->shares_cores ? 4 : MAX_JOBS;
+    int jobs = r->nslots = (int)(r->opt->jobs > 0 ? MIN(r->opt->jobs, MAX_JOBS) : MAX(1, MIN(cores, few)));
     const rlim_t need = OWN + A_WORKER * (rlim_t)jobs, wish = need > USUAL ? need : USUAL;
     if (getrlimit(RLIMIT_NOFILE, &limit))
         return err_set(err, ERR_IO, "the limit of open files: %s", strerror(errno));

@@ -54,20 +54,16 @@ static const struct known *known_winner(const struct run *r)
     return r->had_winner ? known_find(r, r->winner_key) : NULL;
 }
 
-/* Whether that winner may stay without a play-off: not if it is at fault, or if its variant has changed since. */
-static bool winner_stands(const struct run *r)
-{
-    const struct known *k = known_winner(r);
-    return r->had_winner && (!k || (k->outcome == OUT_OK && k->of_now));
-}
-
 void playoff_begin(struct run *r)
 {
     struct job *best[PLAYOFF], *deflt = r->deflt;
+    const struct known *winner = known_winner(r);
+    /* An earlier run's winner may stay without a play-off, unless it is at fault or its variant has changed since. */
+    bool stands = r->had_winner && (!winner || (winner->outcome == OUT_OK && winner->of_now));
     r->playoffs++;
     r->quiet_turn = false;
     fastest(r, best, PLAYOFF);
-    if (!best[0] || (!r->report->measured && winner_stands(r))) {
+    if (!best[0] || (!r->report->measured && stands)) {
         r->phase = PHASE_TABLES; /* nothing new: nothing to write either */
         return;
     }

@@ -336,13 +336,6 @@ static int work(struct run *r, struct err *err)
     return rc ? err_set(err, ERR_IO, "cannot watch the strategy: %s", uv_strerror(rc)) : report_finish(r, err);
 }
 
-/* /proc/self/exe is this very file, even if another has taken its name since. */
-static const char *own_program(struct run *r)
-{
-    static const char self[] = "/proc/self/exe";
-    return access(self, X_OK) && program_path(r->own_path, sizeof r->own_path) ? r->own_path : self;
-}
-
 int tune_run(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct store *store,
              const struct tune_options *opt, struct tune_report *out, struct err *err)
 {
@@ -353,7 +346,9 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     r->task =
         (struct task){ .home = opt->home, .op = (struct op *)op, .problem = *prob, .row = row, .dev = *dev, .warm = opt->warm };
     r->op = op, r->dev = dev, r->store = store, r->opt = opt, r->report = out;
-    r->program = opt->program ? opt->program : own_program(r);
+    static const char self[] = "/proc/self/exe"; /* this very file, even if another has taken its name since */
+    bool without_proc = access(self, X_OK) && program_path(r->own_path, sizeof r->own_path);
+    r->program = opt->program ?: without_proc ? r->own_path : self;
     r->start_ns = clock_ns();
     struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
     sigaction(SIGPIPE, &ignore, &before); /* what is sent to a worker may meet its end */
