@@ -54,19 +54,13 @@ void *make_array(struct reader *r, int n, size_t bytes)
     return made(r, arena_array(r->op->arena, (size_t)n, bytes));
 }
 
-/* Where the word is in `words`; null: it is not among them. */
-static const char *find_word(const char *words, const char *word)
+const char *word_among(const char *words, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = words; n && !strchr(word, ' ') && (at = strstr(at, word)); at += n)
         if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0))
             return at;
     return NULL;
-}
-
-bool word_among(const char *words, const char *word)
-{
-    return find_word(words, word);
 }
 
 /* -- single values -- */
@@ -126,7 +120,7 @@ static void read_word(struct reader *r, const char *words, int *place)
     const char *word, *second = strchr(words, ' ');
     bool two = second && second == strrchr(words, ' ');
     read_text(r, &word);
-    const char *at = find_word(words, word);
+    const char *at = word_among(words, word);
     if (!at)
         fail(r, "'%.80s' is %s %s", word, two ? "neither" : "none of", luaL_gsub(r->L, words, " ", two ? " nor " : ", "));
     for (*place = 0; at > words; at--)

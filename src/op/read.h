@@ -62,7 +62,7 @@ int list_length(struct reader *r, int min, int max);
 int read_list(struct reader *r, const struct list *l, size_t mark,
               void *array); /* its length; mark: the place that entries lie in */
 
-bool word_among(const char *words, const char *word); /* `words` have single spaces between them */
+const char *word_among(const char *words, const char *word); /* where; null: nowhere. `words` have single spaces between them */
 
 /* -- what the parts share -- */
 
