@@ -107,7 +107,8 @@ static void read_shape(struct reader *r, void *out)
     }
 }
 
-const char *read_file(struct reader *r, const char *folder, const char *name)
+/* The text of a file without zero bytes on the arena; null if there is no such file. */
+static const char *read_file(struct reader *r, const char *folder, const char *name)
 {
     char path[PATH_MAX];
     struct buf text = { 0 };

@@ -59,8 +59,8 @@ void known_fields(struct reader *r, const char *keys); /* a Lua error if the tab
 reads read_text, read_name, read_expr;
 void want_table(struct reader *r);
 int list_length(struct reader *r, int min, int max);
-int read_list(struct reader *r, const struct list *l, size_t mark,
-              void *array); /* its length; mark: the place that entries lie in */
+/* Its length; mark: the place that entries lie in. */
+int read_list(struct reader *r, const struct list *l, size_t mark, void *array);
 
 const char *word_among(const char *words, const char *word); /* where; null: nowhere. `words` have single spaces between them */
 
@@ -71,8 +71,6 @@ reads read_launch, read_variant, read_default;
 const char *read_template(struct reader *r, const char *name);
 /* Reads what a template includes, and what that includes, into op->includes. */
 int read_includes(struct reader *r, const char *name, const char *text, struct err *err);
-/* The text of a file without zero bytes on the arena; null if there is no such file. */
-const char *read_file(struct reader *r, const char *folder, const char *name);
 
 /* What is seen only of the whole: expressions that do not compile or evaluate, a last default that does not always hold (check.c);
  * names that clash as macros of a template, kernels that cannot be launched (names.c). */
