@@ -52,7 +52,7 @@ int frame_take(const char *data, size_t len, struct frame *out, struct err *err)
 
 struct patience patience_of(double seconds, const volatile sig_atomic_t *stop)
 {
-    return (struct patience){ seconds, clock_ns() + (int64_t)(seconds * 1e9), stop };
+    return (struct patience){ seconds, seconds < 1e9 ? clock_ns() + (int64_t)(seconds * 1e9) : INT64_MAX, stop };
 }
 
 static int wait_for(const struct channel *c, short events, const struct patience *p, struct err *err)

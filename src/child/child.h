@@ -31,7 +31,7 @@ struct channel {
     size_t used; /* bytes of `in` that frames already took */
 };
 
-/* How long to wait for the other side. */
+/* How long something may take, from the call of patience_of on. */
 struct patience {
     double seconds;
     int64_t until;                     /* on clock_ns */

@@ -280,11 +280,12 @@ static int live(struct channel *c, void *arg, struct err *err)
 
 /* -- the parent's side -- */
 
-int search_adopt(const char *file, struct forked child, int64_t count, const struct space_bounds *bounds, struct search **out,
+int search_adopt(const char *file, struct forked child, int64_t count, const struct patience *bounds, struct search **out,
                  struct err *err)
 {
-    bool sooner = bounds && bounds->seconds < DEADLINE_S;
-    const struct patience p = patience_of(sooner ? bounds->seconds : DEADLINE_S, bounds ? bounds->stop : NULL);
+    struct patience p = patience_of(DEADLINE_S, bounds ? bounds->stop : NULL);
+    if (bounds && bounds->until < p.until)
+        p = *bounds;
     struct frame frame;
     struct search *s = mem_zalloc(sizeof *s);
     if (!s) {
@@ -307,7 +308,7 @@ int search_adopt(const char *file, struct forked child, int64_t count, const str
     return rc;
 }
 
-int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, const struct space_bounds *bounds,
+int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, const struct patience *bounds,
                 struct search **out, struct err *err)
 {
     struct forked child;

@@ -23,9 +23,9 @@ struct search {
     bool done;                /* it has said so: not to be asked again */
 };
 
-/* strategy: a name ("random": HOME/tuner/search/random.lua) or a file. Loading it has a deadline; `bounds`, if not null, are
- * others besides it: ERR_TIMEOUT. Before other threads start: it forks. */
-int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, const struct space_bounds *bounds,
+/* strategy: a name ("random": HOME/tuner/search/random.lua) or a file. Loading it has a deadline; `bounds`, if not null,
+ * may end sooner: ERR_TIMEOUT. Before other threads start: it forks. */
+int search_open(const char *home, const char *strategy, const struct space *space, uint64_t seed, const struct patience *bounds,
                 struct search **out, struct err *err);
 void search_close(struct search *s); /* kills the child */
 
@@ -36,7 +36,7 @@ int search_tell(struct search *s, int64_t index, enum outcome outcome, double ti
 
 /* For search_open, and for tests that answer themselves (then there is no process): a search whose child is there already. It owns the child
  * from now on, and if this fails, too. */
-int search_adopt(const char *file, struct forked child, int64_t count, const struct space_bounds *bounds, struct search **out,
+int search_adopt(const char *file, struct forked child, int64_t count, const struct patience *bounds, struct search **out,
                  struct err *err);
 enum { WIRE_ERROR = FRAME_FAILED, WIRE_TELL, WIRE_ASK, WIRE_READY, WIRE_INDICES, WIRE_DONE };
 

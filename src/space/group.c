@@ -49,9 +49,10 @@ static int too_large(const struct walk *w, int code, double limit, const char *u
 static int look_at_clock(struct walk *w)
 {
     w->look = w->asked + CHECKS_UNSEEN;
-    if (w->with->stop && *w->with->stop)
+    const struct patience *p = &w->with->patience;
+    if (p->stop && *p->stop)
         return err_set(w->err, ERR_TIMEOUT, "interrupted while the configurations were listed");
-    return clock_ns() > w->with->deadline ? too_large(w, ERR_TIMEOUT, w->with->seconds, "seconds") : 0;
+    return clock_ns() > p->until ? too_large(w, ERR_TIMEOUT, p->seconds, "seconds") : 0;
 }
 
 static int keep(struct walk *w)

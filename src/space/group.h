@@ -3,8 +3,7 @@
 #ifndef SPACE_GROUP_H
 #define SPACE_GROUP_H
 
-#include <signal.h>
-
+#include "child/child.h"
 #include "model/plan.h"
 
 struct group {
@@ -22,15 +21,13 @@ struct checker {
     const struct plan *plan;
     const struct devspec *dev;
     struct val *slots;
-    int64_t max_bytes;                 /* of a group's tuples */
-    double seconds;                    /* that the space may take, */
-    int64_t deadline;                  /* and when they are over, as clock_ns() counts */
-    const volatile sig_atomic_t *stop; /* non-zero: give up; may be null */
+    int64_t max_bytes; /* of a group's tuples */
+    struct patience patience;
 };
 
 /* Fills in count and tuples, and adds to removed[check] the weight of the points that each check removes. A check that cannot be
  * evaluated is an error only if no other check of the group removes the point: `TILE % ROWS == 0` may stand beside
- * `ROWS > 0`. ERR_TIMEOUT past the deadline, or if it is stopped. */
+ * `ROWS > 0`. ERR_TIMEOUT when the patience ends. */
 int group_list(struct group *g, const struct checker *with, double *removed, struct err *err);
 
 void group_at(const struct group *g, int64_t i, uint16_t at[MAX_PARAMS]);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/util.h"
 #include "space/group.h"
 
 /* A variant's configurations: the product of its groups. */
@@ -119,19 +118,16 @@ static int add_variant(struct space *s, int variant, const struct problem *prob,
     return rc;
 }
 
-int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev,
-              const struct space_bounds *bounds, struct space **out, struct err *err)
+int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const struct patience *patience,
+              struct space **out, struct err *err)
 {
     struct space *s = mem_zalloc(sizeof *s);
     if (!s)
         return err_nomem(err);
-    double seconds = bounds ? bounds->seconds : SPACE_SECONDS;
     const struct checker with = {
         .dev = dev,
         .max_bytes = MAX_BYTES,
-        .seconds = seconds,
-        .deadline = clock_ns() + (int64_t)(seconds * 1e9),
-        .stop = bounds ? bounds->stop : NULL,
+        .patience = patience ? *patience : patience_of(SPACE_SECONDS, NULL),
     };
     s->op = op;
     s->arena = arena_new();

@@ -5,8 +5,7 @@
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
-#include <signal.h>
-
+#include "child/child.h"
 #include "model/plan.h"
 
 /* What removed points: a constraint of the script, or "limit: threads a block", "requires: cuda", ... A point counts once, for the first
@@ -28,15 +27,11 @@ struct space {
 };
 
 enum { SPACE_SECONDS = 120 }; /* a space of many millions takes a few seconds */
-struct space_bounds {
-    double seconds;                    /* that building may take */
-    const volatile sig_atomic_t *stop; /* non-zero: give up; may be null */
-};
 
-/* The op must outlive the space. A constraint that cannot be evaluated is an error, not an invalid point. bounds: null for SPACE_SECONDS;
- * ERR_TIMEOUT past them. */
-int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev,
-              const struct space_bounds *bounds, struct space **out, struct err *err);
+/* The op must outlive the space. A constraint that cannot be evaluated is an error, not an invalid point. Without patience it may take
+ * SPACE_SECONDS; ERR_TIMEOUT past its end. */
+int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const struct patience *patience,
+              struct space **out, struct err *err);
 void space_free(struct space *s);
 int64_t space_variant_count(const struct space *s, int variant);
 

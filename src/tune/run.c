@@ -117,11 +117,11 @@ struct job *run_enlist(struct run *r, int64_t index)
 }
 
 /* What is left of the budget after so many seconds, at most `most`. */
-static struct space_bounds bounds_of(const struct run *r, double spent, double most)
+static struct patience bounds_of(const struct run *r, double spent, double most)
 {
     double left = r->opt->budget_seconds - spent;
     bool bound = r->opt->budget_seconds > 0 && left < most;
-    return (struct space_bounds){ .seconds = !bound ? most : left > 0 ? left : 0, .stop = r->opt->stop };
+    return patience_of(!bound ? most : left > 0 ? left : 0, r->opt->stop);
 }
 
 bool run_in_flight(const struct run *r)
@@ -254,7 +254,7 @@ static int list_variants(struct run *r, struct err *err)
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
-    struct space_bounds bounds = bounds_of(r, 0, SPACE_SECONDS);
+    struct patience bounds = bounds_of(r, 0, SPACE_SECONDS);
     int rc = compilers_open(r, err) ?: space_new(r->op, &r->task.problem, r->task.row, r->dev, &bounds, &r->space, err);
     if (rc)
         return rc;

@@ -392,7 +392,7 @@ static void test_loading_has_an_end(void **state)
     assert_int_equal(write(fd, endless, strlen(endless)), strlen(endless));
     close(fd);
     const volatile sig_atomic_t stop = 1;
-    const struct space_bounds bounds[] = { { .seconds = 0.05 }, { .seconds = 1e9, .stop = &stop } };
+    const struct patience bounds[] = { patience_of(0.05, NULL), patience_of(1e9, &stop) };
     for (int i = 0; i < 2; i++) {
         struct err err;
         struct search *s = NULL;

@@ -349,7 +349,7 @@ static void test_endless(void **state)
 {
     (void)state;
     static const volatile sig_atomic_t on = 1;
-    const struct space_bounds brief = { .seconds = 0.05 }, stopped = { .seconds = 1e6, .stop = &on };
+    const struct patience brief = patience_of(0.05, NULL), stopped = patience_of(1e6, &on);
     struct space *s = NULL;
     struct err err = { 0 };
     struct op *op = new_op(1);
@@ -450,7 +450,7 @@ static void test_group_bounds(void **state)
                   { 4 * 10000, INT64_MAX, NULL, 0, NULL } };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct group g = { .n = 2, .param = { 0, 1 } };
-        struct checker with = { &op->variants[0], plan, &device, slots, cases[i].bytes, 2.5, cases[i].deadline, cases[i].stop };
+        struct checker with = { &op->variants[0], plan, &device, slots, cases[i].bytes, { 2.5, cases[i].deadline, cases[i].stop } };
         assert_int_equal(group_list(&g, &with, gone, &err), cases[i].code);
         if (cases[i].part && !strstr(err.msg, cases[i].part))
             fail_msg("'%s' lacks '%s'", err.msg, cases[i].part);
