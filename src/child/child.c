@@ -131,7 +131,9 @@ void channel_close(struct channel *c)
 static void become_child(int socket, int parents, int cpu_s)
 {
     const struct rlimit cpu = { (rlim_t)cpu_s, (rlim_t)cpu_s + 1 }, core = { 0, 0 };
-    process_reset_signals();
+    for (int i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL);
+    process_begin();
     close(parents);
     if (!process_serve(socket) || dup2(socket, CHILD_SOCKET) < 0)
         _exit(1);

@@ -11,13 +11,6 @@
 
 enum { MORE = 500, MOST = 1000 }; /* thousandths of the machine's memory, on top of what a process holds */
 
-static void unblock_all(void)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static void end_at_once(int number)
 {
     _exit(128 + number);
@@ -31,14 +24,9 @@ void process_begin(void)
     for (size_t i = 0; getpid() == 1 && i < sizeof ends / sizeof *ends; i++)
         if (signal(ends[i], end_at_once) == SIG_IGN)
             signal(ends[i], SIG_IGN); /* somebody's wish, as nohup's */
-    unblock_all();
-}
-
-void process_reset_signals(void)
-{
-    for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL);
-    unblock_all();
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* If the file cannot be written, the kernel goes by size alone, which mostly finds the hungry child too. */

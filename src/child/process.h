@@ -5,12 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For a program's main, never for a library. Unblocks all signals and restores SIGCHLD and SIGALRM, whatever the parent blocked or
- * ignored. The kernel drops signals that process 1 does not handle, so as process 1 it handles those that should end it. */
+/* For the begin of a program or of a forked child, never for a library. Unblocks all signals and restores SIGCHLD and SIGALRM, whatever
+ * the parent blocked or ignored. The kernel drops signals that process 1 does not handle, so as process 1 it handles those that should end
+ * it. */
 void process_begin(void);
-
-/* For a forked child: all signals are set as in a new program. */
-void process_reset_signals(void);
 
 /* For a child that serves a parent. It ignores the signals that a terminal or `kill` sends to the whole group: the parent acts on them.
  * The kernel kills it when its parent dies; and before other processes if the machine runs out of memory, so a child that uses too much
