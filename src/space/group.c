@@ -28,7 +28,6 @@ struct walk {
     int values[MAX_PARAMS];       /* of the parameter at each depth */
     double below[MAX_PARAMS + 1]; /* points under a node whose first d parameters have values */
     uint16_t at[MAX_PARAMS];
-    int64_t room;        /* for so many tuples */
     int64_t asked, look; /* checks so far; the clock is looked at when they are as many as `look` */
 };
 
@@ -58,16 +57,11 @@ static int look_at_clock(struct walk *w)
 static int keep(struct walk *w)
 {
     struct group *g = w->g;
-    if (g->count == w->room) {
-        int64_t room = w->room ? 2 * w->room : 64, most = w->with->max_bytes / (int64_t)sizeof *g->tuples / (g->n ?: 1);
-        if (w->room >= most)
-            return too_large(w, ERR_INVALID, (double)w->with->max_bytes, "bytes");
-        w->room = room < most ? room : most;
-        uint16_t *tuples = mem_resize(g->tuples, (size_t)w->room * (size_t)g->n, sizeof *tuples);
-        if (!tuples)
-            return err_nomem(w->err);
-        g->tuples = tuples;
-    }
+    size_t bytes = (size_t)g->n * sizeof *g->tuples;
+    if (bytes && g->count >= w->with->max_bytes / (int64_t)bytes)
+        return too_large(w, ERR_INVALID, (double)w->with->max_bytes, "bytes");
+    if (!mem_grow((void **)&g->tuples, (int)g->count, bytes))
+        return err_nomem(w->err);
     uint16_t *tuple = g->tuples + g->count++ * g->n;
     for (int d = 0; d < g->n; d++)
         tuple[d] = w->at[d];
