@@ -1,5 +1,5 @@
-/* Files of versions 1 to 3. SQL says how their tables look to the newest version, and serves to read such a file as it is and to migrate
- * it: db/migrations. Here are the functions that it needs, and what runs it. */
+/* Files of versions 1 to 3. SQL says how their tables look to the newest version (db/migrations): such a file is read as it is, and
+ * migrated, by the same words. Here are the functions that the SQL needs, and what runs it. */
 #include "store/older.h"
 
 #include <ctype.h>

@@ -83,9 +83,10 @@ void row_put(struct query *q, char letter, va_list *ap)
 
 /* ---- columns */
 
-static void bad(struct query *q, int column)
+/* The column taken last is bad. */
+static void bad(struct query *q)
 {
-    const char *name = sqlite3_column_name(q->stmt, column);
+    const char *name = sqlite3_column_name(q->stmt, q->at - 1);
     q->bad = q->bad ?: name ?: "of a record"; /* SQLite had no memory for the name */
 }
 
@@ -106,7 +107,7 @@ static int64_t take_int(struct query *q, int64_t low, int64_t high)
     int64_t v = sqlite3_column_int64(q->stmt, column);
     if (sqlite3_column_type(q->stmt, column) == SQLITE_INTEGER && v >= low && v <= high)
         return v;
-    bad(q, column);
+    bad(q);
     return low;
 }
 
@@ -116,7 +117,7 @@ static double take_real(struct query *q, double high)
     double v = sqlite3_column_double(q->stmt, column);
     if (sqlite3_column_type(q->stmt, column) == SQLITE_FLOAT && v >= 0 && v <= high)
         return v;
-    bad(q, column);
+    bad(q);
     return 0;
 }
 
@@ -137,7 +138,7 @@ static const char *take_text(struct query *q, size_t max, int flags)
     const char *s = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(q->stmt, column) : NULL;
     if (s && strlen(s) == (size_t)sqlite3_column_bytes(q->stmt, column) && text_fits(s, max, flags))
         return keep(q, s, strlen(s) + 1);
-    bad(q, column);
+    bad(q);
     return "";
 }
 
@@ -152,26 +153,25 @@ static void take_bytes(struct query *q, const void **p, size_t *n)
     const void *bytes = type == SQLITE_BLOB ? sqlite3_column_blob(q->stmt, column) : NULL;
     *n = type == SQLITE_BLOB ? (size_t)sqlite3_column_bytes(q->stmt, column) : 0;
     if ((type != SQLITE_BLOB && type != SQLITE_NULL) || *n > MAX_BINARY || (*n && !bytes))
-        bad(q, column);
+        bad(q);
     *p = *n && !q->bad ? keep(q, bytes, *n) : NULL;
 }
 
 static enum outcome take_outcome(struct query *q)
 {
-    int column = q->at, outcome = outcome_find(take_text(q, MAX_NAME, 0) ?: "");
+    int outcome = outcome_find(take_text(q, MAX_NAME, 0) ?: "");
     if (outcome < 0)
-        bad(q, column);
+        bad(q);
     return outcome < 0 ? OUT_INVALID : (enum outcome)outcome;
 }
 
 static const char *take_config(struct query *q, struct buf *text)
 {
-    int column = q->at;
     const char *json = take_text(q, MAX_LINE, 0);
     buf_clear(text);
     buf_str(text, "");
     if (!config_of_json(text, json ?: ""))
-        bad(q, column);
+        bad(q);
     q->rc = q->rc ?: buf_check(text, q->err);
     return json;
 }
