@@ -3,7 +3,8 @@
 #include "store/older.h"
 
 #include <ctype.h>
-#include <float.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/serial.h"
@@ -38,11 +39,12 @@ static void put_val(struct buf *out, enum val_type type, sqlite3_value *v, bool 
         val.b = int_of(v, 0, 1, bad);
     else if (type == VAL_INT)
         val.i = int_of(v, INT64_MIN, INT64_MAX, bad);
-    else if (type == VAL_FLOAT)
+    else if (type == VAL_FLOAT && sqlite3_value_type(v) == SQLITE_FLOAT && isfinite(sqlite3_value_double(v)))
         val.f = sqlite3_value_double(v);
-    else
+    else if (type == VAL_STR && sqlite3_value_type(v) == SQLITE_TEXT)
         val.s = text_of(v, bad);
-    *bad = *bad || (type == VAL_FLOAT && sqlite3_value_type(v) != SQLITE_FLOAT) || (type == VAL_STR && !val.s);
+    else
+        *bad = true;
     if (!*bad)
         io_val(&io, &val);
 }
@@ -118,11 +120,14 @@ static void pack_rows(sqlite3_context *context)
     give(context, &out, rows && rows->bad);
 }
 
+/* Whether a name is in a list with commas between. */
 static bool is_listed(const char *names, const char *name, size_t n)
 {
-    for (const char *at = names; at && (at = strstr(at, name)); at++)
-        if ((at == names || at[-1] == ',') && (at[n] == ',' || !at[n]))
+    for (size_t m; names && *names; names += m + (names[m] == ',')) {
+        m = strcspn(names, ",");
+        if (m == n && !memcmp(names, name, n))
             return true;
+    }
     return false;
 }
 
@@ -158,32 +163,30 @@ static bool is_literal(const char *text)
  * parameters, which are words. What is no such text stays as it is, and is damage. */
 static void config_json(sqlite3_context *context, int n, sqlite3_value **v)
 {
-    struct buf out = { 0 }, pair = { 0 };
+    struct buf out = { 0 };
     bool bad = n != 2;
+    char value[MAX_NAME + 1];
     const char *config = text_of(v[0], &bad), *words = text_of(v[1], &bad);
     bad = bad || !config;
     buf_str(&out, "{");
     for (size_t m; !bad && *config; config += m + (config[m] == ',')) {
         m = strcspn(config, ",");
-        buf_clear(&pair);
-        buf_put(&pair, config, m);
-        char *value = pair.failed ? NULL : strchr(buf_text(&pair), '=');
-        bad = !value;
-        if (!value)
+        const char *equals = memchr(config, '=', m);
+        bad = !equals || config + m - equals > MAX_NAME;
+        if (bad)
             break;
-        *value++ = 0;
-        const char *quote = is_literal(value) && !is_listed(words, pair.data, strlen(pair.data)) ? "" : "\"";
-        buf_fmt(&out, "%s\"%s\":%s%s%s", out.len > 1 ? "," : "", pair.data, quote, value, quote);
+        snprintf(value, sizeof value, "%.*s", (int)(config + m - equals - 1), equals + 1);
+        const char *quote = is_literal(value) && !is_listed(words, config, (size_t)(equals - config)) ? "" : "\"";
+        buf_fmt(&out, "%s\"%.*s\":%s%s%s", out.len > 1 ? "," : "", (int)(equals - config), config, quote, value, quote);
     }
     buf_str(&out, "}");
-    if (out.failed || pair.failed)
+    if (out.failed)
         sqlite3_result_error_nomem(context);
     else if (bad)
         sqlite3_result_value(context, v[0]);
     else
         sqlite3_result_text(context, out.data, -1, SQLITE_TRANSIENT);
     buf_free(&out);
-    buf_free(&pair);
 }
 
 /* ---- SQL of older versions */
