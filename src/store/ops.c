@@ -41,11 +41,8 @@ static int identity(const struct op *op, const char *contract, char hash[HASH_HE
         buf_clear(&b);
         buf_lstr(&b, hash);
         buf_lstr(&b, contract);
-        hash_hex(buf_text(&b), b.len, hash);
     }
-    int rc = buf_check(&b, err);
-    buf_free(&b);
-    return rc;
+    return hash_buf(&b, 0, hash, err);
 }
 
 /* What each variant was made of, as JSON; nothing for an op without variants. One that the op no longer has is not in it, so what was

@@ -17,10 +17,7 @@ static int code_hash(const struct tuned *t, char hash[HASH_HEX], struct err *err
     buf_lstr(&b, t->compiler);
     if (t->portable) /* without it, as version 1 had it */
         buf_lstr(&b, t->portable);
-    hash_hex(buf_text(&b), b.len, hash);
-    int rc = buf_check(&b, err);
-    buf_free(&b);
-    return rc;
+    return hash_buf(&b, 0, hash, err);
 }
 
 static int save_code(struct store *s, const struct tuned *t, int64_t *id, struct err *err)
