@@ -1,8 +1,8 @@
-/* A backend: CUDA, OpenCL, and for tests a pretend device. It is a row of data, and a few functions that work in somebody's context: an
- * application's, or one of our own (see device.h). docs/ARCHITECTURE.md tells how to add one.
+/* A backend: CUDA, OpenCL, and for tests a pretend device. It is a row of data, and a few functions that work in somebody's
+ * context: an application's, or one of our own (see device.h). docs/ARCHITECTURE.md tells how to add one.
  *
- * Every call may come from any thread, and leaves the thread's current context as it found it. It fails with ERR_UNSUPPORTED if the
- * driver refuses (an image of another architecture, say), and with ERR_DEVICE for other reasons of the driver's. */
+ * Every call may come from any thread, and leaves the thread's current context as it found it. It fails with ERR_UNSUPPORTED if
+ * the driver refuses (an image of another architecture, say), and with ERR_DEVICE for other reasons of the driver's. */
 #ifndef DEVICE_BACKEND_H
 #define DEVICE_BACKEND_H
 
@@ -50,7 +50,8 @@ struct guest_param {
 
 struct guest_launch {
     const char *kernel;
-    void *function; /* set by guest_function */
+    void *function; /* set by guest_function, */
+    void *handle;   /* and this: the driver's own, a CUfunction or cl_kernel */
     struct geometry geometry;
     int nparams;
     const struct guest_param *params;
@@ -78,12 +79,12 @@ struct backend {
     bool pretend;         /* for tests: it is used only if it is asked for by name, and ships no tables */
     bool addresses;       /* buffers are addresses: their alignment and overlap can be checked */
 
-    /* The smallest device, but with room for every buffer: op scripts are tried on it. It also tells what is the same for all devices
-     * of the backend. */
+    /* The smallest device, but with room for every buffer: op scripts are tried on it. It also tells what is the same for all
+     * devices of the backend. */
     struct devspec sample;
 
-    /* Lists what is present: fills up to max, returns how many there are (more than max: cut). No driver or no device is 0 with the
-     * reason in err->msg. Must not leave a CUDA context behind. */
+    /* Lists what is present: fills up to max, returns how many there are (more than max: cut). No driver or no device is 0 with
+     * the reason in err->msg. Must not leave a CUDA context behind. */
     int (*list)(struct devspec *out, int max, struct err *err);
     /* One line on what is present or missing and what would mend it, for `cutune doctor`. */
     void (*doctor)(struct buf *out);
@@ -92,19 +93,17 @@ struct backend {
     /* handle: CUcontext, null for the current one; cl_command_queue, which is retained; of the pretend device an int *, its index,
      * null for 0. Describes the device in g->spec as list() does (uuid, index and driver too). */
     int (*open)(void *handle, struct guest *g, struct err *err);
-    /* Waits for the work in the context, calls guest_unload_all and gives the context back. CUDA can do so if the context is the primary
-     * one or the calling thread's current one; else the code stays until the context ends. Null: nothing to do. */
+    /* Waits for the work in the context, calls guest_unload_all and gives the context back. CUDA can do so if the context is the
+     * primary one or the calling thread's current one; else the code stays until the context ends. Null: nothing to do. */
     void (*close)(struct guest *g);
     /* format: one of the two above; null: whichever the image is. An image of the wrong kind or damaged is refused, whatever its
      * bytes. */
     int (*load)(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code *code, struct err *err);
     void (*unload)(struct guest *g, struct guest_code *code); /* null: nothing to do */
-    /* Sets l->function, which lives as long as the code and is ready to launch, with nothing left to be loaded. geometry.shared: the most
-     * that it is launched with. params: GUEST_PARAMS at most, checked if the driver tells what the kernel takes; null: they are not known
-     * yet, and the function must not be launched. resources may be null. */
+    /* Sets l->function and l->handle, which live as long as the code. The function is ready to launch, with nothing left to be
+     * loaded. geometry.shared: the most that it is launched with. params: GUEST_PARAMS at most, checked if the driver tells what
+     * the kernel takes; null: they are not known yet, and the function must not be launched. resources may be null. */
     int (*function)(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
-    /* The driver's own handle of a function: CUfunction, cl_kernel. Null: the function itself. */
-    void *(*raw)(void *function);
     /* Queues all of it on the stream (null: the default, or the queue of open). workspace null: taken in stream order and given
      * back if the work needs one. ERR_INVALID if the context is not the calling thread's current one (CUDA).
      * The caller vouches for the work: indices below nbuffers, offsets within the workspace, parameters as `function` saw them. */
@@ -126,7 +125,6 @@ int guest_load(struct guest *g, const void *image, size_t bytes, const char *for
 void guest_unload(struct guest *g, struct guest_code *code);
 void guest_unload_all(struct guest *g);
 int guest_function(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
-void *guest_raw(const struct guest *g, void *function);
 
 extern const struct backend cuda_backend, opencl_backend;
 

@@ -207,7 +207,7 @@ static int cuda_function(struct guest *guest, struct guest_code *code, struct gu
     pthread_mutex_unlock(&guest->lock);
     leave(pushed);
     if (!rc)
-        l->function = function;
+        l->function = l->handle = function;
     return rc;
 }
 

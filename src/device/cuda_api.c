@@ -67,7 +67,8 @@ const struct cuda_api *cuda_api(struct err *err)
     return driver_err.code ? NULL : &libcuda;
 }
 
-/* A library of this name in the folders that match $variable/rest (variable null: rest alone); the last folder, so the newest, first. */
+/* A library of this name in the folders that match $variable/rest (variable null: rest alone); the last folder, so the newest,
+ * first. */
 static void *open_matching(const char *variable, const char *rest, const char *name)
 {
     const char *root = variable ? getenv(variable) : "";

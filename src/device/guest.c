@@ -98,8 +98,3 @@ int guest_function(struct guest *g, struct guest_code *code, struct guest_launch
         err_prefix(err, "kernel '%s': ", l->kernel);
     return rc;
 }
-
-void *guest_raw(const struct guest *g, void *function)
-{
-    return g->backend->raw ? g->backend->raw(function) : function;
-}

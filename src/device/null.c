@@ -1,8 +1,8 @@
-/* The pretend device, for tests of the tuning loop and of the library: two of them, null:0 and null:1, with the limits of a large GPU.
- * No kernel is executed, so outputs stay as they were filled, and no buffer of an application's is touched. But what a launch is given is
- * checked, so that tests see a caller's mistakes. Time is a function of the source, the kernel and the geometry. The memory of a device
- * of ours is the host's; $CUTUNE_NULL_TAKEN bytes of it are taken by others. The compiler's output is the source. Programs that are to
- * have the device link this file; libcutune does not.
+/* The pretend device, for tests of the tuning loop and of the library: two of them, null:0 and null:1, with the limits of a large
+ * GPU. No kernel is executed, so outputs stay as they were filled, and no buffer of an application's is touched. But what a launch
+ * is given is checked, so that tests see a caller's mistakes. Time is a function of the source, the kernel and the geometry. The
+ * memory of a device of ours is the host's; $CUTUNE_NULL_TAKEN bytes of it are taken by others. The compiler's output is the
+ * source. Programs that are to have the device link this file; libcutune does not.
  *
  * Lines of the source make it misbehave: `//null: WORD`, with these words.
  *   compile-error   the compiler refuses the source        time=NS       the time of a launch of it
@@ -207,7 +207,7 @@ static int null_function(struct guest *g, struct guest_code *code, struct guest_
     *e = (struct null_entry){ .source = code->program, .dynamic_shared = shared, .nparams = l->nparams };
     if (resources)
         *resources = (struct resources){ .registers = 32, .max_threads = g->spec.max_threads };
-    l->function = e;
+    l->function = l->handle = e;
     return 0;
 }
 

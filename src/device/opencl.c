@@ -181,12 +181,8 @@ static int ocl_function(struct guest *guest, struct guest_code *code, struct gue
     if (resources)
         *resources = told;
     l->function = f;
+    l->handle = f->kernel;
     return 0;
-}
-
-static void *ocl_raw(void *function)
-{
-    return ((struct opencl_function *)function)->kernel;
 }
 
 /* *part: the part of the workspace that is made, to be released once the launch is queued. */
@@ -295,7 +291,6 @@ const struct backend opencl_backend = {
     .load = ocl_load,
     .unload = ocl_unload,
     .function = ocl_function,
-    .raw = ocl_raw,
     .launch = ocl_launch,
     .compiling = &opencl_compiling,
     .measuring = &opencl_measuring,

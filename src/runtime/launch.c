@@ -122,7 +122,7 @@ int cutune_kernel_function(const cutune_kernel *k, int i, void **out)
         return refuse(CUTUNE_ERR_INVALID, "no launch %d: the kernel has %d, counted from 0", i, k->work.nlaunches);
     int rc = check_forks(k->handle->generation) ?: loaded(k, thread_err());
     if (!rc)
-        *out = guest_raw(k->guest, k->launches[i].function);
+        *out = k->launches[i].handle;
     return rc;
 }
 

@@ -87,7 +87,7 @@ static inline struct guest_launch launch_of(struct app *a, const char *kernel, c
     };
     OK(guest_function(a->guest, a->code, &l, NULL, &err));
     assert_non_null(l.function);
-    assert_non_null(guest_raw(a->guest, l.function));
+    assert_non_null(l.handle);
     return l;
 }
 
