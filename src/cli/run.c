@@ -12,7 +12,6 @@
 #include "cli/run.h"
 #include "measure/bench.h"
 #include "op/load.h"
-#include "search/search.h"
 
 enum { MAX_JOBS = 1024 };
 static const double MAX_SECONDS = 30 * 86400.0;
@@ -102,10 +101,16 @@ static void catch_signals(void)
         sigaction(SIGHUP, &action, NULL);
 }
 
-static int strategy_unknown(const char *name, struct err *err)
+/* Asked before anything is tuned, so that a mistyped name is a wrong command line and not a failed run. */
+static int check_strategy(const char *home, const char *name, struct err *err)
 {
+    char path[PATH_MAX], **names;
+    struct stat st;
     struct buf list = { 0 };
-    char **names;
+    if (!name)
+        return 0;
+    if (script_find(home, "search", name, path) >= 0 && !access(path, R_OK) && !stat(path, &st))
+        return S_ISREG(st.st_mode) ? 0 : err_set(err, ERR_USAGE, "--strategy %s: not a regular file", name);
     int n, rc = script_names("search", &names, &n, err);
     if (rc)
         return rc;
@@ -115,17 +120,6 @@ static int strategy_unknown(const char *name, struct err *err)
     buf_free(&list);
     mem_free(names);
     return rc;
-}
-
-/* Asked before anything is tuned, so that a mistyped name is a wrong command line and not a failed run. */
-static int check_strategy(const char *home, const char *name, struct err *err)
-{
-    char path[PATH_MAX];
-    struct stat st;
-    bool there = name && script_find(home, "search", name, path) >= 0 && !access(path, R_OK) && !stat(path, &st);
-    if (there && !S_ISREG(st.st_mode))
-        return err_set(err, ERR_USAGE, "--strategy %s: not a regular file", name);
-    return there || !name ? 0 : strategy_unknown(name, err);
 }
 
 /* ---- one problem after another */

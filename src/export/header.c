@@ -61,17 +61,6 @@ static void comment_buffer(struct buf *out, const struct arg *a, const char *nam
     buf_fmt(out, ": %s\n", uses[a->kind]);
 }
 
-static void comment_axis(struct buf *out, const struct axis *a, const char *name)
-{
-    static const char *const takes[] = {
-        [AXIS_SIZE] = "elements, at least 1",
-        [AXIS_STRIDE] = "elements between neighbours, at least 1",
-        [AXIS_BATCH] = "how many, at least 1",
-        [AXIS_FLAG] = "0 or 1",
-    };
-    buf_fmt(out, " *   %-12s %s\n", name, takes[a->kind]);
-}
-
 /* All bindings; `types` may be any of them. */
 static void comment_types(struct buf *out, const struct op *op)
 {
@@ -88,6 +77,12 @@ static void comment_types(struct buf *out, const struct op *op)
 
 static void comment(struct buf *out, const struct op *op, const struct typed_call *c)
 {
+    static const char *const takes[] = {
+        [AXIS_SIZE] = "elements, at least 1",
+        [AXIS_STRIDE] = "elements between neighbours, at least 1",
+        [AXIS_BATCH] = "how many, at least 1",
+        [AXIS_FLAG] = "0 or 1",
+    };
     buf_fmt(out, "/* %s: looks it up and launches it on the stream. Buffers are packed, the last extent the innermost.\n",
             op->name);
     comment_types(out, op);
@@ -95,7 +90,7 @@ static void comment(struct buf *out, const struct op *op, const struct typed_cal
         if (c->param[i].buffer)
             comment_buffer(out, c->param[i].buffer, c->param[i].name);
         else
-            comment_axis(out, c->param[i].size, c->param[i].name);
+            buf_fmt(out, " *   %-12s %s\n", c->param[i].name, takes[c->param[i].size->kind]);
     buf_str(out, " * CUTUNE_OK, or what cutune_lookup or cutune_launch failed with. */\n");
 }
 
