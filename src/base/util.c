@@ -69,12 +69,12 @@ int make_folders(char *path, struct err *err)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        bool failed = mkdir(path, 0700) && errno != EEXIST;
-        if (failed)
-            err_set(err, ERR_IO, "%s: cannot make this folder: %s", path, strerror(errno));
+        int rc = 0;
+        if (mkdir(path, 0700) && errno != EEXIST)
+            rc = err_set(err, ERR_IO, "%s: cannot make this folder: %s", path, strerror(errno));
         *slash = '/';
-        if (failed)
-            return ERR_IO;
+        if (rc)
+            return rc;
     }
     return 0;
 }
@@ -98,9 +98,7 @@ int path_absolute(const char *path, char **out, struct err *err)
     if (*path != '/' && !here)
         return errno == ENOMEM ? err_nomem(err) : err_set(err, ERR_IO, "%s: the current folder: %s", path, strerror(errno));
     buf_fmt(&absolute, "%s%s%s", here ? here : "", here ? "/" : "", path);
-    free(here); /* the C library's */
-    if (absolute.failed)
-        return err_nomem(err);
-    *out = absolute.data;
-    return 0;
+    free(here);           /* the C library's */
+    *out = absolute.data; /* null if it failed */
+    return buf_check(&absolute, err);
 }

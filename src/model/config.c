@@ -54,7 +54,7 @@ static struct word_list values_of(const struct param *param)
     for (int i = 0; i < param->n; i++) {
         struct buf text = { 0 };
         val_print(&text, param->values[i]);
-        word_add(&known, "%s", buf_text(&text));
+        word_add(&known, buf_text(&text), "");
         buf_free(&text);
     }
     return known;
@@ -132,7 +132,7 @@ static int implied_variant(const struct op *op, const char *text, int *out, stru
         if (!fits(v, text, &lacks))
             continue;
         if (!lacks)
-            word_add(&fitting, "%s", v->name);
+            word_add(&fitting, v->name, "");
         else
             buf_fmt(&lacking, "%s%s of %s is one of %s", lacking.len ? "; " : "", lacks->name, v->name, values_of(lacks).text);
         if (!lacks || !n)

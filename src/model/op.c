@@ -78,7 +78,7 @@ static int no_row(const struct op *op, const char *text, struct err *err)
     for (int r = 0; r < op->nrows; r++) {
         struct buf row = { 0 };
         op_row_print(&row, op, r);
-        word_add(&known, "%s", buf_text(&row));
+        word_add(&known, buf_text(&row), "");
         buf_free(&row);
     }
     err_set(err, ERR_NOTFOUND, "types: %s does not take %.80s: it takes %s", op->name, *text ? text : "nothing", known.text);
@@ -142,8 +142,8 @@ static int missing(const struct op *op, const struct pair given[], struct err *e
     struct word_list lacking = { 0 }, right = { 0 };
     for (int i = 0; i < op->naxes; i++) {
         if (!given[i].name)
-            word_add(&lacking, "%s", op->axes[i].name);
-        word_add(&right, "%s=N", op->axes[i].name);
+            word_add(&lacking, op->axes[i].name, "");
+        word_add(&right, op->axes[i].name, "=N");
     }
     if (!lacking.len)
         return 0;

@@ -20,9 +20,9 @@ static void io_axes(struct serial *s, struct op *op)
 
 static void io_dtype(struct serial *s, const struct dtype **type)
 {
-    const char *name = serial_reads(s) ? NULL : (*type)->name;
+    const char *name = s->in ? NULL : (*type)->name;
     io_str(s, &name);
-    if (!serial_reads(s))
+    if (!s->in)
         return;
     *type = name ? dtype_find(name) : NULL;
     s->in->bad = s->in->bad || !*type;
@@ -35,7 +35,7 @@ static void io_types(struct serial *s, struct op *op)
     for (int i = 0; i < op->ntypes; i++)
         io_str(s, &op->types[i]);
     io_count(s, &op->nrows, 1, MAX_MANY);
-    if (serial_reads(s)) {
+    if (s->in) {
         cells = op->nrows * op->ntypes;
         op->rows = arena_array(s->arena, (size_t)cells, sizeof *op->rows);
         s->nomem = s->nomem || !op->rows;
@@ -112,15 +112,6 @@ static void io_needs(struct serial *s, struct variant *v)
     }
 }
 
-static void io_requires(struct serial *s, struct requires *r)
-{
-    io_str(s, &r->backend);
-    io_int(s, &r->cc, 0, INT32_MAX);
-    io_bool(s, &r->arch_specific);
-    io_bool(s, &r->grid_order);
-    io_bool(s, &r->grid_progress);
-}
-
 static void io_variant(struct serial *s, struct variant *v)
 {
     io_str(s, &v->name);
@@ -136,7 +127,11 @@ static void io_variant(struct serial *s, struct variant *v)
     io_workspaces(s, v);
     io_needs(s, v);
     io_ints(s, &v->clear, &v->nclear, MAX_ARGS);
-    io_requires(s, &v->requires);
+    io_str(s, &v->requires.backend);
+    io_int(s, &v->requires.cc, 0, INT32_MAX);
+    io_bool(s, &v->requires.arch_specific);
+    io_bool(s, &v->requires.grid_order);
+    io_bool(s, &v->requires.grid_progress);
 }
 
 /* The values themselves, in the order of the variant's parameters. */
@@ -150,10 +145,10 @@ static void io_default(struct serial *s, const struct op *op, struct config *c)
     io_count(s, &n, n, n);
     for (int i = 0; i < n; i++) {
         struct val value = { .type = VAL_NIL };
-        if (!serial_reads(s))
+        if (!s->in)
             value = v->params[i].values[c->at[i]];
         io_val(s, &value);
-        int at = serial_reads(s) ? param_value(&v->params[i], value) : c->at[i];
+        int at = s->in ? param_value(&v->params[i], value) : c->at[i];
         if (at < 0)
             s->in->bad = true;
         else

@@ -1,6 +1,5 @@
 #include "model/pairs.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,24 +78,19 @@ int pairs_read(const char *text, const struct pairs *p, struct pair given[], str
     return rc;
 }
 
-void word_add(struct word_list *l, const char *fmt, ...)
+void word_add(struct word_list *l, const char *word, const char *end)
 {
     const size_t room = sizeof l->text - sizeof ", ...";
+    const char *comma = l->len ? ", " : "";
+    size_t n = strlen(comma) + strlen(word) + strlen(end);
     if (l->len > room) /* cut already */
         return;
-    char item[128];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(item, sizeof item, fmt, ap);
-    va_end(ap);
-    const char *comma = l->len ? ", " : "";
-    size_t n = strlen(comma) + strlen(item);
     if (l->len + n > room) {
         snprintf(l->text + l->len, sizeof l->text - l->len, "%s...", comma);
         l->len = sizeof l->text;
         return;
     }
-    snprintf(l->text + l->len, n + 1, "%s%s", comma, item);
+    snprintf(l->text + l->len, n + 1, "%s%s%s", comma, word, end);
     l->len += n;
 }
 
@@ -104,8 +98,8 @@ struct word_list name_list(struct named all)
 {
     struct word_list list = { 0 };
     for (int i = 0; i < all.n; i++)
-        word_add(&list, "%s", name_at(all, i));
+        word_add(&list, name_at(all, i), "");
     if (!all.n)
-        word_add(&list, "none");
+        word_add(&list, "none", "");
     return list;
 }

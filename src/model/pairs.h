@@ -46,7 +46,7 @@ struct word_list {
     char text[400];
     size_t len;
 };
-void word_add(struct word_list *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-struct word_list name_list(struct named all); /* "none" if there are none */
+void word_add(struct word_list *l, const char *word, const char *end); /* end: what follows the word at once */
+struct word_list name_list(struct named all);                          /* "none" if there are none */
 
 #endif

@@ -35,7 +35,7 @@ int outcome_find(const char *name)
 static void io_time(struct serial *s, double *v)
 {
     io_f64(s, v);
-    if (!serial_reads(s))
+    if (!s->in)
         return;
     s->in->bad = s->in->bad || !(*v >= 0 && *v <= TIME_MAX); /* nor NaN */
     *v = s->in->bad ? 0 : *v;
@@ -44,7 +44,7 @@ static void io_time(struct serial *s, double *v)
 static void io_samples(struct serial *s, struct result *r)
 {
     io_count(s, &r->nsamples, 0, INT32_MAX);
-    if (serial_reads(s) && r->nsamples) {
+    if (s->in && r->nsamples) {
         r->samples = mem_array((size_t)r->nsamples, sizeof *r->samples);
         s->nomem = s->nomem || !r->samples;
     }

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-bool serial_reads(const struct serial *s)
-{
-    return !s->out;
-}
-
 bool serial_failed(const struct serial *s)
 {
     return !s->out && (s->in->bad || s->nomem);

@@ -10,7 +10,7 @@
 #include "model/op.h"
 #include "model/record.h"
 
-/* Writing, only `out` is set, and nothing that is written is changed. Reading, what comes is copied to the arena. Reading goes on with
+/* Writing, only `out` is set, and nothing that is written is changed. Reading, `in` is, and what comes is copied to the arena. Reading goes on with
  * zeros after the first failure, so callers ask once, at the end. */
 struct serial {
     struct buf *out;
@@ -21,7 +21,6 @@ struct serial {
     bool nomem;
 };
 
-bool serial_reads(const struct serial *s);
 bool serial_failed(const struct serial *s);
 
 void io_bool(struct serial *s, bool *v);

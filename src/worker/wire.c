@@ -4,7 +4,7 @@
 
 static void io_bytes(struct serial *s, const void **at, size_t *n)
 {
-    if (!serial_reads(s))
+    if (!s->in)
         buf_bytes(s->out, *at, *n);
     else
         *at = get_bytes(s->in, n);
