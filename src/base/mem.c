@@ -29,10 +29,7 @@ static struct {
 
 void mem_use(void *(*alloc)(void *, size_t), void *(*resize)(void *, void *, size_t), void (*release)(void *, void *), void *arg)
 {
-    other.alloc = alloc;
-    other.resize = resize;
-    other.free = release;
-    other.arg = arg;
+    other = (__typeof__(other)){ alloc, resize, release, arg };
 }
 
 void *mem_alloc(size_t bytes)

@@ -213,17 +213,15 @@ const int *plan_check_slots(const struct plan *p, int i, int *n)
 static int check_threads(const struct condition *c, const struct val *slots, int64_t most, bool *holds, struct err *err)
 {
     int64_t threads = 1;
-    *holds = true;
-    for (int d = 0; d < 3; d++) {
+    int rc = 0;
+    for (int d = 0; !rc && d < 3; d++) {
         int64_t n = 1;
-        int rc = c->fields[d] ? field_int(c->fields[d], INT64_MIN, slots, &n, err) : 0;
-        if (rc)
-            return rc;
+        rc = c->fields[d] ? field_int(c->fields[d], INT64_MIN, slots, &n, err) : 0;
         if (__builtin_mul_overflow(threads, n < 1 ? 1 : n, &threads))
-            *holds = false;
+            threads = INT64_MAX;
     }
-    *holds = *holds && threads <= most;
-    return 0;
+    *holds = !rc && threads <= most;
+    return rc;
 }
 
 /* A block without threads is refused; a grid without blocks is an error, and so is less than no shared memory. */
