@@ -79,11 +79,9 @@ int cutune_set_allocator(const cutune_allocator *a)
         return refuse(CUTUNE_ERR_INVALID, "the allocator's size is not set to sizeof(cutune_allocator)");
     if (atomic_load(&open_ones))
         return refuse(CUTUNE_ERR_INVALID, "a database is open: set the allocator before");
-    if (!a || (!a->alloc && !a->resize && !a->free)) {
-        mem_use(NULL, NULL, NULL, NULL);
-        return CUTUNE_OK;
-    }
-    if (!a->alloc || !a->resize || !a->free)
+    static const cutune_allocator none = { .size = sizeof none };
+    a = a ? a : &none;
+    if (!a->alloc != !a->resize || !a->alloc != !a->free)
         return refuse(CUTUNE_ERR_INVALID, "an allocator has all of alloc, resize and free, or none");
     mem_use(a->alloc, a->resize, a->free, a->arg);
     return CUTUNE_OK;

@@ -353,18 +353,16 @@ static int find_one(struct lookup *s, struct err *err)
 int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel *now, struct cutune_kernel **out, struct err *err)
 {
     struct lookup s = { .h = h, .q = q, .now = now };
-    struct err why = { 0 };
-    int rc = find_one(&s, &why);
+    err->msg[0] = 0; /* no refusal yet */
+    int rc = find_one(&s, err);
     if (refused(rc) && s.damage.code)
         return err_set(err, ERR_CORRUPT, "%s", s.damage.msg);
     if (refused(rc))
         return err_set(err, ERR_NOTFOUND, "no kernel for %s %s %s on %s: nothing tuned%s and no default may run there%s%.200s",
                        q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, stale_words(&s),
-                       why.msg[0] ? "; the last refusal: " : "", why.msg);
-    if (rc)
-        return err_set(err, rc, "%s", why.msg);
+                       err->msg[0] ? "; the last refusal: " : "", err->msg);
     *out = s.found;
-    return 0;
+    return rc;
 }
 
 /* The kernel for the same problem that asks nothing of its buffers; k itself if there is none. Under the lock. */

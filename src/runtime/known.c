@@ -137,14 +137,13 @@ int question_ask(cutune_handle *h, const char *op, const char *types, const int6
 {
     struct known_op *known;
     struct problem problem = { 0 };
-    struct err why = { 0 };
     *q = (struct question){ 0 };
     int rc = known_op_get(h->owner, op, &known, err);
     if (rc)
         return rc;
-    int row = op_row(known->op, types, &why);
+    int row = op_row(known->op, types, err);
     if (row < 0)
-        return err_set(err, why.code, "%s", why.msg);
+        return err->code;
     return take_sizes(known->op, sizes, nsizes, &problem, err) ?: question_of(known, row, &problem, q, err);
 }
 

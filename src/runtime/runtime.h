@@ -164,7 +164,7 @@ int kernel_fallback(const struct cutune_kernel *k, struct cutune_kernel **out, s
 
 /* ---- the order of the look-up: find.c */
 
-/* The kernel for the question; `now`, where it is not null, is given back if it is still the one. */
+/* The kernel for the question; `now`, unless null, is given back if it is still the one. */
 int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel *now, struct cutune_kernel **out, struct err *err);
 
 /* ---- the table: table.c */
@@ -194,8 +194,9 @@ static inline struct cutune_kernel *entry_kernel(const struct entry *e)
 
 /* Makes the handle's table, or one twice as large for the same entries. */
 int table_grow(cutune_handle *h, struct err *err);
-/* Finds every entry's kernel again; counts those that got another. Under the lock. */
-int table_refresh(cutune_handle *h, int *changed, struct err *err);
+/* Finds the kernels of all entries again; counts those that got another. Goes on after a failure; `first` is the first so far, which is
+ * returned. Under the lock. */
+int table_refresh(struct cutune *c, int first, int *changed, struct err *err);
 
 struct cutune_handle {
     _Atomic(struct table *) table;

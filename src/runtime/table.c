@@ -252,13 +252,13 @@ static int renew(cutune_handle *h, struct entry *e, int *changed, struct err *er
     return none ? 0 : rc;
 }
 
-int table_refresh(cutune_handle *h, int *changed, struct err *err)
+int table_refresh(cutune *c, int first, int *changed, struct err *err)
 {
-    int first = 0;
-    for (struct entry *e = h->entries; e; e = e->next) {
-        struct err why = { 0 };
-        int rc = renew(h, e, changed, &why);
-        first = err_first(err, first, rc, &why);
-    }
+    for (cutune_handle *h = c->handles; h; h = h->next)
+        for (struct entry *e = h->entries; e; e = e->next) {
+            struct err why = { 0 };
+            int rc = renew(h, e, changed, &why);
+            first = err_first(err, first, rc, &why);
+        }
     return first;
 }

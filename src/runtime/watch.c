@@ -62,12 +62,7 @@ static int renew_all(cutune *c, int *changed, struct err *err)
         int rc = k->current ? known_op_renew(c, k, &why) : 0;
         first = err_first(err, first, rc, &why);
     }
-    for (cutune_handle *h = c->handles; h; h = h->next) {
-        struct err why = { 0 };
-        int rc = table_refresh(h, changed, &why);
-        first = err_first(err, first, rc, &why);
-    }
-    return first;
+    return table_refresh(c, first, changed, err);
 }
 
 /* Call with the lock held. */
@@ -210,37 +205,36 @@ int cutune_flush(cutune *c)
 
 /* ---- the thread */
 
-static int64_t due(int64_t last, int64_t every_ms)
+static int64_t due(int64_t in_ms)
 {
-    return every_ms > 0 ? last + every_ms * 1000000 : INT64_MAX;
+    return in_ms > 0 ? clock_ns() + in_ms * 1000000 : INT64_MAX;
 }
 
 static void *watch(void *arg)
 {
     cutune *c = arg;
     struct watcher *w = c->watcher;
-    int64_t refreshed = clock_ns(), flushed = refreshed;
+    int64_t refresh_at = due(c->refresh_ms), flush_at = due(c->capture ? FLUSH_MS : 0);
     bool complained = false;
     pthread_mutex_lock(&w->lock);
     while (!w->stop) {
-        int64_t next_refresh = due(refreshed, c->refresh_ms), next_flush = due(flushed, c->capture ? FLUSH_MS : 0);
-        int64_t next = next_refresh < next_flush ? next_refresh : next_flush;
+        int64_t next = refresh_at < flush_at ? refresh_at : flush_at;
         struct timespec at = { .tv_sec = next / 1000000000, .tv_nsec = next % 1000000000 };
         if (clock_ns() < next) {
             pthread_cond_timedwait(&w->wake, &w->lock, &at);
             continue;
         }
         pthread_mutex_unlock(&w->lock);
-        if (next_flush <= next) {
+        if (flush_at <= next) {
             write_misses(c, STORE_WRITE_SOON, NULL); /* if it is busy, the next time */
-            flushed = clock_ns();
+            flush_at = due(FLUSH_MS);
         }
-        if (next_refresh <= next) {
+        if (refresh_at <= next) {
             bool failed = cutune_refresh(c, NULL) != CUTUNE_OK;
             if (failed && !complained)
                 say(c, "new records were not read: %s", cutune_error());
             complained = failed;
-            refreshed = clock_ns();
+            refresh_at = due(c->refresh_ms);
         }
         pthread_mutex_lock(&w->lock);
     }
