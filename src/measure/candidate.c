@@ -121,23 +121,20 @@ static void point_to_buffers(const struct bench *b, const struct loaded *l, stru
 
 enum { WAYS = 4 };
 
-/* A smaller size: a quarter, which costs little and keeps most constraints of divisibility; a half; less a third; less one. */
-static int64_t smaller(int64_t size, int way)
-{
-    const int64_t sizes[WAYS] = { size / 4, size / 2, size - size / 3, size - 1 };
-    return sizes[way] < 1 ? 1 : sizes[way];
-}
-
-/* The k-th problem to try: first all axes at once, then each alone. Strides stay, because rows must not overlap, and so do flags, whose
- * meaning is not known here. False past the last. */
+/* The k-th problem to try: first all axes are made smaller at once, then each alone. To a quarter, which costs little and keeps most
+ * constraints of divisibility; a half; by a third; by one. Strides stay, because rows must not overlap, and so do flags, whose meaning is
+ * not known here. False past the last. */
 static bool nth_problem(const struct bench *b, int k, struct problem *out)
 {
     const struct op *op = b->set.op;
     int which = k / WAYS - 1;
     *out = b->set.problem;
-    for (int i = 0; i < op->naxes; i++)
+    for (int i = 0; i < op->naxes; i++) {
+        int64_t n = out->size[i];
+        const int64_t smaller[WAYS] = { n / 4, n / 2, n - n / 3, n - 1 };
         if ((op->axes[i].kind == AXIS_SIZE || op->axes[i].kind == AXIS_BATCH) && (which < 0 || which == i))
-            out->size[i] = smaller(out->size[i], k % WAYS);
+            out->size[i] = MAX(1, smaller[k % WAYS]);
+    }
     return which < op->naxes;
 }
 

@@ -56,18 +56,16 @@ int worker_main(const char *kind)
 {
     struct child c = { 0 };
     struct err err = { 0 };
-    int (*work)(struct child *, struct err *) = !strcmp(kind, "compile")   ? compile_worker
-                                                : !strcmp(kind, "measure") ? measure_worker
-                                                                           : NULL;
+    bool compiles = !strcmp(kind, "compile"), measures = !strcmp(kind, "measure");
     int type;
     socklen_t len = sizeof type;
-    if (!work || getsockopt(CHILD_FD, SOL_SOCKET, SO_TYPE, &type, &len)) {
+    if (!(compiles || measures) || getsockopt(CHILD_FD, SOL_SOCKET, SO_TYPE, &type, &len)) {
         fprintf(stderr, "cutune worker: started by cutune itself only\n");
         return 2;
     }
     if (!process_serve(CHILD_FD)) /* a hung kernel must not outlive a killed coordinator */
         return 1;
-    int rc = child_start(&c, &err) ?: work(&c, &err);
+    int rc = child_start(&c, &err) ?: (compiles ? compile_worker(&c, &err) : measure_worker(&c, &err));
     buf_clear(&c.channel.out);
     child_say(&c, F_FAILED, err.msg); /* if the run is over, nobody is there to hear it */
     if (rc != ERR_IO)
