@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/hash.h"
 
 uint64_t rand_at(uint64_t seed, uint64_t place)
 {
@@ -101,4 +104,35 @@ int path_absolute(const char *path, char **out, struct err *err)
     free(here);           /* the C library's */
     *out = absolute.data; /* null if it failed */
     return buf_check(&absolute, err);
+}
+
+void file_keep(char *path, const void *p, size_t n)
+{
+    struct buf mine = { 0 };
+    char hash[HASH_HEX];
+    make_folders(path, NULL);
+    buf_fmt(&mine, "%s.XXXXXX", path);
+    int fd = mine.failed ? -1 : mkostemp(mine.data, O_CLOEXEC);
+    hash_hex(p, n, hash);
+    if (fd >= 0) {
+        bool good = write_all(fd, hash, HASH_HEX - 1) && write_all(fd, p, n);
+        good = !close(fd) && good;
+        if (!good || rename(mine.data, path))
+            unlink(mine.data);
+    }
+    buf_free(&mine);
+}
+
+bool file_kept(const char *path, size_t max, struct buf *out)
+{
+    struct buf file = { 0 };
+    char hash[HASH_HEX] = "";
+    const size_t head = HASH_HEX - 1;
+    if (!file_read(path, max + head, &file, NULL) && file.len >= head)
+        hash_hex(file.data + head, file.len - head, hash);
+    bool good = *hash && !memcmp(hash, file.data, head);
+    if (good)
+        buf_put(out, file.data + head, file.len - head);
+    buf_free(&file);
+    return good && !out->failed;
 }

@@ -74,38 +74,19 @@ static int cache_path(const cutune_handle *h, const struct code *c, struct buf *
 static bool cache_load(cutune_handle *h, struct code *c, const char *format)
 {
     struct buf path = { 0 }, file = { 0 };
-    char hash[HASH_HEX];
-    bool found = false;
-    if (cache_path(h, c, &path) && !file_read(path.data, MAX_CACHED, &file, NULL) && file.len > HASH_HEX - 1) {
-        const char *body = file.data + HASH_HEX - 1;
-        size_t n = file.len - (HASH_HEX - 1);
-        hash_hex(body, n, hash); /* cut or damaged: as if it were not there */
-        found = !memcmp(hash, file.data, HASH_HEX - 1) && !guest_load(h->guest, body, n, format, &c->loaded, NULL);
-    }
+    bool found = cache_path(h, c, &path) && file_kept(path.data, MAX_CACHED, &file) &&
+                 !guest_load(h->guest, file.data, file.len, format, &c->loaded, NULL);
     buf_free(&path);
     buf_free(&file);
     return found;
 }
 
-/* Written under another name first, so that nobody ever reads half of it. That it cannot be written costs the next process time only. */
 static void cache_save(cutune_handle *h, const struct code *c, const struct buf *binary)
 {
-    struct buf path = { 0 }, mine = { 0 };
-    char hash[HASH_HEX];
-    if (cache_path(h, c, &path)) {
-        make_folders(path.data, NULL);
-        buf_fmt(&mine, "%s.XXXXXX", path.data);
-        int fd = mine.failed ? -1 : mkostemp(mine.data, O_CLOEXEC);
-        hash_hex(binary->data, binary->len, hash);
-        if (fd >= 0) {
-            bool good = write_all(fd, hash, HASH_HEX - 1) && write_all(fd, binary->data, binary->len);
-            good = !close(fd) && good;
-            if (!good || rename(mine.data, path.data))
-                unlink(mine.data);
-        }
-    }
+    struct buf path = { 0 };
+    if (cache_path(h, c, &path))
+        file_keep(path.data, binary->data, binary->len);
     buf_free(&path);
-    buf_free(&mine);
 }
 
 static int compile_source(cutune_handle *h, struct code *c, struct err *err)

@@ -121,7 +121,8 @@ int open_database(struct cutune *c, const char *given, struct err *err)
     if (rc == ERR_NOTFOUND && !given && c->tables_path)
         return 0; /* no place for one */
     if (!rc)
-        rc = store_open(given ? given : c->path, STORE_READ, &c->store, &why); /* whose failures name it as the caller does */
+        rc = store_open_kept(given ? given : c->path, STORE_READ, c->cache, &c->store,
+                             &why); /* whose failures name it as the caller does */
     if (rc == ERR_IO && default_place && out_of_reach(c->path)) {
         say(c, "the database is done without: %s", why.msg);
         rc = ERR_NOTFOUND;

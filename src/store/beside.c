@@ -112,3 +112,21 @@ int check_locks(const char *path, struct err *err)
     buf_free(&name);
     return rc;
 }
+
+int check_log(const char *path, const char *advice, struct err *err)
+{
+    static const char *const ends[] = { "-wal", "-journal" };
+    struct buf log = { 0 };
+    struct stat st;
+    int rc = 0;
+    for (int i = 0; !rc && i < 2; i++) {
+        buf_clear(&log);
+        buf_fmt(&log, "%s%s", path, ends[i]);
+        if (log.failed)
+            rc = err_nomem(err);
+        else if (!stat(log.data, &st) && st.st_size > 0)
+            rc = err_set(err, ERR_IO, "%s: its last writer did not end %s", path, advice);
+    }
+    buf_free(&log);
+    return rc;
+}

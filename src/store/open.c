@@ -133,25 +133,6 @@ out:
     return rc;
 }
 
-/* ERR_IO with a line if the log or journal of a writer that has not ended, or was killed, lies beside the file. */
-static int check_log(const char *path, const char *advice, struct err *err)
-{
-    static const char *const ends[] = { "-wal", "-journal" };
-    struct buf log = { 0 };
-    struct stat st;
-    int rc = 0;
-    for (int i = 0; !rc && i < 2; i++) {
-        buf_clear(&log);
-        buf_fmt(&log, "%s%s", path, ends[i]);
-        if (log.failed)
-            rc = err_nomem(err);
-        else if (!stat(log.data, &st) && st.st_size > 0)
-            rc = err_set(err, ERR_IO, "%s: its last writer did not end %s", path, advice);
-    }
-    buf_free(&log);
-    return rc;
-}
-
 /* Begins the transaction in which open_as reads all that it asks. Returns SQLite's code. */
 static int first_read(struct store *s)
 {
@@ -330,7 +311,17 @@ static int open_as(struct store *s, enum store_mode mode, struct err *err)
     return rc;
 }
 
-int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err)
+int store_connect(struct store *s, struct err *err)
+{
+    int rc = open_as(s, STORE_READ, err);
+    if (rc) {
+        sqlite3_close(s->db);
+        s->db = NULL;
+    }
+    return rc ?: s->joined == READS_JOINED ? sql_run(s, err, "BEGIN", "") : 0;
+}
+
+int store_open_kept(const char *path, enum store_mode mode, const char *folder, struct store **out, struct err *err)
 {
     int busy_ms = mode == STORE_WRITE_SOON ? BUSY_SOON_MS : BUSY_MS;
     mode = mode == STORE_WRITE_SOON ? STORE_WRITE : mode;
@@ -338,15 +329,19 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
     if (!s || !(s->path = mem_strdup(path)))
         return mem_free(s), err_nomem(err);
     s->busy_ms = busy_ms;
-    int rc = real_path(path, &s->real, err)
-        ?: check_path(path, s->real, mode, err)
-        ?: path_absolute(path, &s->absolute, err)
-        ?: open_as(s, mode, err);
+    int rc = real_path(path, &s->real, err) ?: check_path(path, s->real, mode, err) ?: path_absolute(path, &s->absolute, err);
+    bool kept = !rc && folder && watch_file(s) && answers_load(s, folder);
+    rc = rc || kept ? rc : open_as(s, mode, err);
     if (rc)
         store_close(s);
     else
         *out = s;
     return rc;
+}
+
+int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err)
+{
+    return store_open_kept(path, mode, NULL, out, err);
 }
 
 /* A file that nobody writes is one file, quicker to open and readable in a folder where nothing can be made. Where others have it
@@ -366,6 +361,7 @@ void store_close(struct store *s)
     if (s->logs)
         leave_at_rest(s->db);
     sqlite3_close(s->db);
+    answers_close(s);
     mem_free(s->path);
     mem_free(s->absolute);
     mem_free(s->real);

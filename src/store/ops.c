@@ -113,7 +113,7 @@ int store_op(struct store *s, const char *name, struct op **out, struct err *err
 {
     struct query q;
     struct op *op = NULL;
-    query_begin(&q, s, err, "SELECT contract, interface FROM op WHERE name = ? AND current = 1", "t", name);
+    query_ask(&q, s, err, "SELECT contract, interface FROM op WHERE name = ? AND current = 1", "t", name);
     if (query_step(&q))
         q.rc = take_op(&q, name, &op);
     else

@@ -152,7 +152,7 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
                       struct tuned **out, struct err *err)
 {
     struct query q;
-    query_begin(&q, s, err, WITH_CODE OF_PROBLEM, "dttt", dev, op, types, problem);
+    query_ask(&q, s, err, WITH_CODE OF_PROBLEM, "dttt", dev, op, types, problem);
     if (query_step(&q))
         q.rc = take_tuned(&q, out);
     else

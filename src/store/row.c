@@ -86,7 +86,7 @@ void row_put(struct query *q, char letter, va_list *ap)
 /* The column taken last is bad. */
 static void bad(struct query *q)
 {
-    const char *name = sqlite3_column_name(q->stmt, q->at - 1);
+    const char *name = q->stmt ? sqlite3_column_name(q->stmt, q->at - 1) : NULL;
     q->bad = q->bad ?: name ?: "of a record"; /* SQLite had no memory for the name */
 }
 
@@ -101,22 +101,38 @@ static const void *keep(struct query *q, const void *p, size_t n)
     return q->arena ? copy : p;
 }
 
+struct cell query_cell(struct query *q, int column)
+{
+    if (q->ncells)
+        return column < q->ncells ? q->cells[column] : (struct cell){ .type = SQLITE_NULL };
+    struct cell c = { .type = sqlite3_column_type(q->stmt, column) };
+    if (c.type == SQLITE_INTEGER)
+        c.i = sqlite3_column_int64(q->stmt, column);
+    else if (c.type == SQLITE_FLOAT)
+        c.r = sqlite3_column_double(q->stmt, column);
+    else if (c.type == SQLITE_TEXT)
+        c.p = sqlite3_column_text(q->stmt, column);
+    else if (c.type == SQLITE_BLOB)
+        c.p = sqlite3_column_blob(q->stmt, column);
+    if (c.p)
+        c.n = (size_t)sqlite3_column_bytes(q->stmt, column);
+    return c;
+}
+
 static int64_t take_int(struct query *q, int64_t low, int64_t high)
 {
-    int column = q->at++;
-    int64_t v = sqlite3_column_int64(q->stmt, column);
-    if (sqlite3_column_type(q->stmt, column) == SQLITE_INTEGER && v >= low && v <= high)
-        return v;
+    struct cell c = query_cell(q, q->at++);
+    if (c.type == SQLITE_INTEGER && c.i >= low && c.i <= high)
+        return c.i;
     bad(q);
     return low;
 }
 
 static double take_real(struct query *q, double high)
 {
-    int column = q->at++;
-    double v = sqlite3_column_double(q->stmt, column);
-    if (sqlite3_column_type(q->stmt, column) == SQLITE_FLOAT && v >= 0 && v <= high)
-        return v;
+    struct cell c = query_cell(q, q->at++);
+    if (c.type == SQLITE_FLOAT && c.r >= 0 && c.r <= high)
+        return c.r;
     bad(q);
     return 0;
 }
@@ -132,12 +148,12 @@ static bool text_fits(const char *s, size_t max, int flags)
 /* Null for NULL, "" for one that is bad. */
 static const char *take_text(struct query *q, size_t max, int flags)
 {
-    int column = q->at++, type = sqlite3_column_type(q->stmt, column);
-    if (type == SQLITE_NULL && flags & NULLABLE)
+    struct cell c = query_cell(q, q->at++);
+    const char *s = c.p;
+    if (c.type == SQLITE_NULL && flags & NULLABLE)
         return NULL;
-    const char *s = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(q->stmt, column) : NULL;
-    if (s && strlen(s) == (size_t)sqlite3_column_bytes(q->stmt, column) && text_fits(s, max, flags))
-        return keep(q, s, strlen(s) + 1);
+    if (c.type == SQLITE_TEXT && s && strlen(s) == c.n && text_fits(s, max, flags))
+        return keep(q, s, c.n + 1);
     bad(q);
     return "";
 }
@@ -149,12 +165,11 @@ static void copy_text(struct query *q, char *to, size_t room, int flags)
 
 static void take_bytes(struct query *q, const void **p, size_t *n)
 {
-    int column = q->at++, type = sqlite3_column_type(q->stmt, column);
-    const void *bytes = type == SQLITE_BLOB ? sqlite3_column_blob(q->stmt, column) : NULL;
-    *n = type == SQLITE_BLOB ? (size_t)sqlite3_column_bytes(q->stmt, column) : 0;
-    if ((type != SQLITE_BLOB && type != SQLITE_NULL) || *n > MAX_BINARY || (*n && !bytes))
+    struct cell c = query_cell(q, q->at++);
+    *n = c.n;
+    if ((c.type != SQLITE_BLOB && c.type != SQLITE_NULL) || *n > MAX_BINARY)
         bad(q);
-    *p = *n && !q->bad ? keep(q, bytes, *n) : NULL;
+    *p = *n && !q->bad ? keep(q, c.p, *n) : NULL;
 }
 
 static enum outcome take_outcome(struct query *q)

@@ -16,10 +16,14 @@ enum { MAX_CACHED = 64 };
 struct store {
     sqlite3 *db;
     char *path;
-    char *absolute; /* the same after a change of folder */
-    char *real;     /* where links led when it was opened */
-    int busy_ms;    /* how long others are waited for */
-    dev_t dev;      /* of the file when it was opened, as ino */
+    char *absolute;       /* the same after a change of folder */
+    char *real;           /* where links led when it was opened */
+    char *answers;        /* the file of kept answers, see answers.c; null: there is none */
+    char state[HASH_HEX]; /* of the database that they are of; "" if that cannot be told */
+    struct buf kept;      /* the answers: for each a key, and the cells of its row */
+    bool learned;         /* some that are not in the file */
+    int busy_ms;          /* how long others are waited for */
+    dev_t dev;            /* of the file when it was opened, as ino */
     ino_t ino;
     int active;                                         /* statements on their way, one within the other */
     int64_t steps;                                      /* that they took, */
@@ -37,6 +41,15 @@ struct store {
 
 /* A statement on its way. It remembers the first error: then it has no more rows, and query_end returns the error. So begin, go
  * through the rows, end; nothing in between has to be checked. */
+enum { MAX_CELLS = 20 };
+struct cell {
+    int type; /* SQLite's */
+    int64_t i;
+    double r;
+    const void *p; /* of a text or blob; a zero byte follows a text */
+    size_t n;
+};
+
 struct query {
     struct store *store;
     sqlite3_stmt *stmt;
@@ -46,6 +59,9 @@ struct query {
     int at;              /* the last question mark that has a value; the next column */
     const char *bad;     /* the first column of the row that holds what cutune would not have written */
     struct arena *arena; /* texts and blobs are copied to it; null: they are valid until the next row only */
+    struct buf key;      /* of a question whose answer is kept */
+    int ncells;          /* of an answer that was kept: there is no statement then */
+    struct cell cells[MAX_CELLS];
 };
 
 /* `sql` is a literal, compiled once a store. `values` has a letter for each value, in the order of the question marks:
@@ -56,6 +72,8 @@ struct query {
  * Texts and bytes are borrowed until the end, but for l. End each query, also one that failed. */
 void query_begin(struct query *q, struct store *s, struct err *err, const char *sql, const char *values, ...);
 int query_end(struct query *q);
+/* query_begin for a statement that gives at most one row, which is kept for other processes (answers.c). Letters: t, d. */
+void query_ask(struct query *q, struct store *s, struct err *err, const char *sql, const char *values, ...);
 
 /* The next row. False: there is none, or something failed. */
 bool query_step(struct query *q);
@@ -76,6 +94,17 @@ void row_put(struct query *q, char letter, va_list *ap);
 const char *row_take(struct query *q, const char *columns, va_list *ap);
 /* The row is damaged for a reason of the caller's. */
 int query_damaged(struct query *q, const char *column);
+
+struct cell query_cell(struct query *q, int column);
+
+/* answers.c. Loads those of the database as it is now, if the folder has them; then the database need not be opened yet. */
+bool answers_load(struct store *s, const char *folder);
+bool answers_hold(const struct store *s); /* the database is not open, and as it was when they were loaded */
+bool answer_find(struct query *q);
+void answer_keep(struct query *q); /* the row that the query is at */
+void answers_close(struct store *s);
+/* Opens a database for reading that was left closed because there are answers. */
+int store_connect(struct store *s, struct err *err);
 
 /* A whole statement: "ttr" is three values. Of one that gives a row of numbers and keys, a colon and its columns follow, "tt:ik"; then it
  * is ERR_NOTFOUND if there is no row. sql_write is a transaction of its own, if none is on its way. */
