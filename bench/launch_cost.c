@@ -4,8 +4,9 @@
  * - A look-up of one of 1,000 problems of three element sizes, tuned or not. All were looked up once before; misses are captured. Each
  *   look-up is timed with the processor's clock, minus the cost of reading the clock.
  * - Launches of a 32 x 32 transpose: cuLaunchKernel, cutune_launch, and look-up with cutune_launch, in turn. The median of batches of 100.
- * - The first launch. `launch_cost DATABASE first raw|cutune` is run in new processes, in turn. The time starts when there are a context
- *   and buffers, and ends with the first launch: of a module in memory (raw), or through cutune_open, attach, look-up and launch. */
+ * - The first launch. `launch_cost DATABASE first raw|CACHE` is run in new processes, in turn. The time starts when there are a context
+ *   and buffers, and ends with the first launch: of a module in memory (raw), or through cutune_open, attach, look-up and launch, without a
+ *   cache folder or with one in which an earlier process has kept the answer. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,9 +218,9 @@ static void must_lack_nvrtc(void)
 }
 
 /* The times of its steps go to t. */
-static void first_cutune(const char *database, void **buffers, int64_t t[5])
+static void first_cutune(const char *database, const char *cache, void **buffers, int64_t t[5])
 {
-    const cutune_options o = { .size = sizeof o, .path = database, .tables = "", .cache = "" };
+    const cutune_options o = { .size = sizeof o, .path = database, .tables = "", .cache = cache };
     const cutune_kernel *k;
     cutune *c;
     cutune_handle *h;
@@ -232,6 +233,7 @@ static void first_cutune(const char *database, void **buffers, int64_t t[5])
     t[3] = clock_ns();
     must(cutune_launch(k, NULL, buffers, 2), "cutune_launch");
     t[4] = clock_ns();
+    cutune_close(c); /* keeps the answer */
 }
 
 /* The cubin of the same kernel, all that a launch needs of it at hand before the clock starts. */
@@ -266,53 +268,71 @@ static void raw_at_hand(const char *database, struct tuned **t, cutune_geometry 
          "its geometry");
 }
 
-static int first(const char *database, int raw)
+/* cache: as in cutune_options; null: a module at hand */
+static int first(const char *database, const char *cache)
 {
     struct tuned *t = NULL;
     cutune_geometry g = { .size = sizeof g };
     void *buffers[2];
     int64_t steps[5];
-    if (raw)
+    if (!cache)
         raw_at_hand(database, &t, &g);
     context();
     buffers_new(buffers);
-    int64_t ready = clock_ns();
-    if (raw)
-        first_raw(t, &g, buffers);
+    steps[0] = clock_ns();
+    if (cache)
+        first_cutune(database, cache, buffers, steps);
     else
-        first_cutune(database, buffers, steps);
-    int64_t launched = clock_ns();
+        first_raw(t, &g, buffers);
+    if (!cache)
+        steps[4] = clock_ns();
     must((int)cu->cuStreamSynchronize(NULL), "cuStreamSynchronize");
     must_lack_nvrtc();
-    for (int i = 0; !raw && i < 4; i++)
+    for (int i = 0; cache && i < 4; i++)
         fprintf(stderr, "%s %.0f%s", ((const char *[]){ "open", "attach", "look-up", "launch" })[i],
                 (double)(steps[i + 1] - steps[i]) / 1000, i < 3 ? ", " : " us\n");
-    printf("%.0f\n", (double)(launched - ready) / 1000);
+    printf("%.0f\n", (double)(steps[4] - steps[0]) / 1000);
     return 0;
+}
+
+static double first_of(const char *program, const char *database, const char *way)
+{
+    struct buf command = { 0 };
+    double us;
+    buf_fmt(&command, "'%s' '%s' first '%s'", program, database, way);
+    FILE *out = popen(buf_text(&command), "r");
+    if (!out || fscanf(out, "%lf", &us) != 1)
+        must(-1, buf_text(&command));
+    pclose(out);
+    buf_free(&command);
+    return us;
 }
 
 static void time_first(const char *program, const char *database)
 {
-    double us[2][STARTS];
+    char folder[] = "/tmp/launch-cost-XXXXXX", command[64];
+    if (!mkdtemp(folder))
+        must(-1, folder);
+    const char *const ways[] = { "raw", "", folder };
+    double us[3][STARTS], median[3];
+    first_of(program, database, folder); /* keeps its answer there */
     for (int i = 0; i < STARTS; i++)
-        for (int raw = 0; raw < 2; raw++) {
-            struct buf command = { 0 };
-            buf_fmt(&command, "'%s' '%s' first %s", program, database, raw ? "raw" : "cutune");
-            FILE *out = popen(buf_text(&command), "r");
-            if (!out || fscanf(out, "%lf", &us[raw][i]) != 1)
-                must(-1, buf_text(&command));
-            pclose(out);
-            buf_free(&command);
-        }
-    double raw = quantile(us[1], STARTS, 0.5), ours = quantile(us[0], STARTS, 0.5);
-    printf("first launch of a process, after its context: module at hand %.0f us, cutune from opening the file %.0f us, +%.0f us\n",
-           raw, ours, ours - raw);
+        for (int way = 0; way < 3; way++)
+            us[way][i] = first_of(program, database, ways[way]);
+    for (int way = 0; way < 3; way++)
+        median[way] = quantile(us[way], STARTS, 0.5);
+    printf(
+        "first launch of a process, after its context: module at hand %.0f us; cutune, database opened %.0f us, %.1f times; with "
+        "answers of an earlier process %.0f us, %.1f times\n",
+        median[0], median[1], median[1] / median[0], median[2], median[2] / median[0]);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    must(system(command), command);
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 4 && !strcmp(argv[2], "first"))
-        return first(argv[1], !strcmp(argv[3], "raw"));
+        return first(argv[1], strcmp(argv[3], "raw") ? argv[3] : NULL);
     if (argc != 2) {
         fprintf(stderr, "launch_cost DATABASE\n");
         return 2;

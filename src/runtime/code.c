@@ -1,11 +1,6 @@
 /* Code on its way to the device: as it is stored where that is for this device, else as it was compiled here before, else compiled. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/mem.h"

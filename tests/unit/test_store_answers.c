@@ -14,7 +14,7 @@ static struct store *open_kept(const char *name)
     return s;
 }
 
-/* The generation of one that is not open yet is 1, see store/watch.c. */
+/* The generation of one that is not open yet is 1, see store_generation. */
 static bool is_open(struct store *s)
 {
     uint64_t g = 0;
