@@ -180,12 +180,13 @@ void query_ask(struct query *q, struct store *s, struct err *err, const char *sq
     struct buf key = { 0 };
     va_list ap;
     va_start(ap, values);
-    buf_lstr(&key, sql);
+    if (s->answers)
+        buf_lstr(&key, sql);
     for (const char *v = values; s->answers && *v; v++)
         put_key(&key, *v, &ap);
     va_end(ap);
-    *q = (struct query){ .store = s, .err = err, .key = key };
-    if (key.failed || answer_find(q))
+    *q = (struct query){ .store = s, .err = err, .key = key, .rc = buf_check(&key, err) };
+    if (q->rc || answer_find(q))
         return;
     va_start(ap, values);
     begin(q, s, err, sql, values, &ap);
@@ -203,7 +204,7 @@ bool query_step(struct query *q)
     q->at = 0;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         q->rc = store_failed(q->store, code, q->err);
-    if (code == SQLITE_ROW && q->key.len && q->store->answers && *q->store->state)
+    if (code == SQLITE_ROW && q->key.len && *q->store->state)
         answer_keep(q);
     return code == SQLITE_ROW;
 }
