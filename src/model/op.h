@@ -72,10 +72,6 @@ struct param {
     struct val *values; /* integers, floats, booleans or strings, all of one type; the first is the default */
 };
 
-struct constraint {
-    const char *text; /* over parameters, axes, types, device.*; must be a boolean */
-};
-
 struct launch {
     const char *kernel;             /* the entry's name */
     const char *grid[3], *block[3]; /* blocks, threads: expressions; null: 1 */
@@ -112,7 +108,7 @@ struct variant {
     int nparams;
     struct param *params;
     int nwhere;
-    struct constraint *where;
+    const char **where; /* constraints: expressions over parameters, axes, types, device.* that must be true */
     int nlaunches;
     struct launch *launches;
     int nworkspaces;

@@ -120,7 +120,7 @@ static void io_variant(struct serial *s, struct variant *v)
     io_params(s, v);
     io_array(s, &v->where, &v->nwhere, 0, MAX_MANY, sizeof *v->where);
     for (int i = 0; i < v->nwhere; i++)
-        io_given(s, &v->where[i].text);
+        io_given(s, &v->where[i]);
     io_array(s, &v->launches, &v->nlaunches, 1, MAX_LAUNCHES, sizeof *v->launches);
     for (int i = 0; i < v->nlaunches && !serial_failed(s); i++)
         io_launch(s, &v->launches[i]);

@@ -133,7 +133,7 @@ static int compile_variant(struct plan *p, struct err *err)
     p->launches = arena_array(p->arena, (size_t)v->nlaunches, sizeof *p->launches);
     int rc = whose && p->where && p->needs && p->workspaces && p->launches ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < v->nwhere; i++)
-        rc = compile(p, v->where[i].text, ALL, print(p, "%s, constraint `%.120s`", whose, v->where[i].text), &p->where[i], err);
+        rc = compile(p, v->where[i], ALL, print(p, "%s, constraint `%.120s`", whose, v->where[i]), &p->where[i], err);
     for (int i = 0; !rc && i < v->nneeds; i++)
         rc = compile(p, v->needs[i].bytes, PARAMS | TYPES, print(p, "%s, needs[%d]", whose, i + 1), &p->needs[i], err);
     for (int i = 0; !rc && i < v->nworkspaces; i++)
@@ -219,7 +219,7 @@ static int list_checks(struct plan *p, struct err *err)
     p->checks = arena_array(p->arena, (size_t)most, sizeof *p->checks);
     int rc = p->checks ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < v->nwhere; i++)
-        rc = add(p, (struct condition){ .of = OF_WHERE, .text = v->where[i].text, .fields = &p->where[i], .nfields = 1 }, err);
+        rc = add(p, (struct condition){ .of = OF_WHERE, .text = v->where[i], .fields = &p->where[i], .nfields = 1 }, err);
     rc = rc ?: add_required(p, err);
     for (int i = 0; !rc && i < v->nlaunches; i++)
         rc = add_launch_limits(p, &p->launches[i], err);

@@ -147,7 +147,7 @@ static void read_requires(struct reader *r, void *out)
 void read_variant(struct reader *r, void *out)
 {
     static const struct list params = { read_param, 0, MAX_PARAMS, sizeof(struct param), "params[%d]: ", false },
-                             where = { read_text, 0, MAX_WHERE, sizeof(struct constraint), "where: entry %d: ", false },
+                             where = { read_text, 0, MAX_WHERE, sizeof(const char *), "where: entry %d: ", false },
                              cleared = { read_arg_name, 0, MAX_ARGS, sizeof(int), "clear: entry %d: ", false },
                              needs = { read_need, 0, MAX_NEEDS, sizeof(struct need), "needs[%d]: ", false };
     /* a launch may take all arguments and all workspaces */

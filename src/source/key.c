@@ -60,7 +60,7 @@ static int put_launch(struct keying *k, const struct launch *l, int i, struct er
 static void put_expressions(struct buf *text, const struct variant *v)
 {
     for (int i = 0; i < v->nwhere; i++)
-        buf_lstr(text, v->where[i].text);
+        buf_lstr(text, v->where[i]);
     for (int i = 0; i < v->nlaunches; i++) {
         const struct launch *l = &v->launches[i];
         for (int d = 0; d < 3; d++) {

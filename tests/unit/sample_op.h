@@ -17,7 +17,7 @@ struct sample {
     int reference_args[5], tile_args[6], walk_args[6], clear[1];
     struct val tile[4], rows_[4], pad[3], layout[2], scale[2], unroll[2];
     struct param tile_params[4], walk_params[2];
-    struct constraint where[2];
+    const char *where[2];
     struct launch tile_launch[1], walk_launch[2];
     struct workspace partial[1];
     struct need needs[2];
@@ -61,8 +61,8 @@ static inline void sample_tile(struct sample *s)
     s->tile_params[1] = (struct param){ "ROWS", 4, s->rows_ };
     s->tile_params[2] = (struct param){ "PAD", 3, s->pad };
     s->tile_params[3] = (struct param){ "GRID", 2, s->layout };
-    s->where[0] = (struct constraint){ "TILE % ROWS == 0" };
-    s->where[1] = (struct constraint){ "device.warp == 1 or TILE * ROWS >= device.warp" };
+    s->where[0] = "TILE % ROWS == 0";
+    s->where[1] = "device.warp == 1 or TILE * ROWS >= device.warp";
     for (int i = 0; i < 5; i++)
         s->tile_args[i] = i;
     s->tile_launch[0] = (struct launch){

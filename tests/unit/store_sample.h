@@ -35,7 +35,7 @@ static inline const struct op *sample_op(void)
     static struct val flags[] = { { VAL_BOOL, { .b = true } }, { VAL_BOOL, { .b = false } } };
     static struct val scales[] = { { VAL_FLOAT, { .f = 0.5 } }, { VAL_FLOAT, { .f = 1.5 } } };
     static struct param params[] = { { "TILE", 3, tiles }, { "GRID", 2, grids }, { "PAD", 2, flags }, { "SCALE", 2, scales } };
-    static struct constraint where[] = { { "TILE <= 64" }, { "GRID == 'x' or ceildiv(m,TILE) <= 65535" } };
+    static const char *where[] = { "TILE <= 64", "GRID == 'x' or ceildiv(m,TILE) <= 65535" };
     static int all[] = { 0, 1, 2, 3, 4 };
     static struct launch launches[] = {
         { .kernel = "transpose",
@@ -244,7 +244,7 @@ static inline void bend_op(struct op *op, const char *what, const char *value)
     }
     if (!strcmp(what, "where") && v)
         for (int i = 0; i < v->nwhere; i++)
-            v->where[i].text = value;
+            v->where[i] = value;
     if (!strcmp(what, "workspace.type") && v)
         v->workspaces->type = value;
     if (!strcmp(what, "workspace.count") && v)

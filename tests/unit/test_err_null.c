@@ -91,7 +91,7 @@ static void plans(void **state)
     op->work_bytes = "nobody";
     SAME(plan_new(op, -1, &plan, e));
     sample_op(&s);
-    s.where[0].text = "1 +";
+    s.where[0] = "1 +";
     SAME(plan_new(op, 0, &plan, e));
     op->name = "2d";
     SAME(op_check(op, e));

@@ -507,7 +507,7 @@ static void bend_bytes(struct sample *s, int way)
     case 3: s->rows[3] = &odd; break;
     case 4: s->variants[0].launches = launches; s->variants[0].nlaunches = COUNT(launches); break;
     case 5: s->partial[0].count = NULL; break;
-    case 6: s->where[1].text = NULL; break;
+    case 6: s->where[1] = NULL; break;
     case 7: s->variants[0].template_text = NULL; break;
     case 8: s->variants[1].requires.cc = -1; break;
     case 9: op->nincludes = 1; files[0].text = NULL; break;

@@ -243,7 +243,7 @@ static void wrong_expressions(void **state)
     t.s.walk_launch[1].block[0] = "TILE";
     fails_with(plan_new(op, 1, &t.plan, &t.err), &t.err, "variant walk, launch 2, block[1]: column ");
     op = sample_op(&t.s);
-    t.s.where[0].text = "TILE %% 2";
+    t.s.where[0] = "TILE %% 2";
     fails_with(plan_new(op, 0, &t.plan, &t.err), &t.err, "variant tile, constraint `TILE %% 2`: column ");
     op = sample_op(&t.s);
     t.s.args[0].extent[1] = "TILE";
@@ -406,7 +406,7 @@ static void mistakes(void **state)
     plan_free(t.plan);
 
     sample_op(&t.s);
-    t.s.where[0].text = "TILE % (ROWS - 8) == 0";
+    t.s.where[0] = "TILE % (ROWS - 8) == 0";
     assert_int_equal(plan_new(&t.s.op, 0, &t.plan, &t.err), 0);
     bool holds;
     set(&t, 0, 64, 64, 0, &gpu, "");

@@ -50,7 +50,7 @@ static struct op *small_op(void)
     tile->params[2] = param(op, "GRID", 2, (struct val[]){ val_str("xy"), val_str("x") });
     tile->nwhere = 1;
     tile->where = arena_alloc(op->arena, sizeof *tile->where);
-    tile->where[0].text = "ROWS <= TILE // 8";
+    tile->where[0] = "ROWS <= TILE // 8";
     plain->name = "plain";
     plain->nparams = 1;
     plain->params = arena_alloc(op->arena, sizeof *plain->params);

@@ -38,7 +38,7 @@ static struct op *new_op(int nvariants)
         snprintf(name, sizeof name, "v%d", v);
         op->variants[v].name = arena_strdup(op->arena, name);
         op->variants[v].params = arena_array(op->arena, MAX_PARAMS, sizeof(struct param));
-        op->variants[v].where = arena_array(op->arena, 64, sizeof(struct constraint));
+        op->variants[v].where = arena_array(op->arena, 64, sizeof(const char *));
     }
     return op;
 }
@@ -61,7 +61,7 @@ static void add_values(struct param *p, int64_t from, int64_t to, int64_t step)
 static void add_where(struct op *op, int v, const char *text)
 {
     struct variant *variant = &op->variants[v];
-    variant->where[variant->nwhere++].text = arena_strdup(op->arena, text);
+    variant->where[variant->nwhere++] = arena_strdup(op->arena, text);
 }
 
 static void add_block(struct op *op, int v, const char *x, const char *y)
@@ -139,7 +139,7 @@ static bool holds(const struct variant *v, const struct config *c, const char *t
 static bool valid(const struct variant *v, const struct config *c)
 {
     for (int i = 0; i < v->nwhere; i++)
-        if (!holds(v, c, v->where[i].text))
+        if (!holds(v, c, v->where[i]))
             return false;
     if (!v->nlaunches)
         return true;
