@@ -69,7 +69,7 @@ static int get_kept(const void *bytes, size_t n, int nvariants, struct op **out,
     struct op *op;
     struct cursor in = cursor_on(bytes, n);
     struct err why = { 0 };
-    int rc = op_get_as(&in, true, &op, &why);
+    int rc = op_get(&in, true, &op, &why);
     if (rc) /* no script is at fault */
         return err_set(err, rc == ERR_NOMEM ? rc : ERR_CORRUPT, "%s", why.msg);
     if (in.at == in.end && is_kept(op, nvariants)) {

@@ -226,9 +226,9 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err);
 int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err);
 
 /* The whole op as bytes and back. op_get bounds every count, requires what must be there, and ends with op_check, so it refuses bytes of a
- * broken or hostile child. */
+ * broken or hostile child. `lines`: each text in it must be one line of UTF-8, of at most MAX_LINE bytes. */
 void op_put(struct buf *out, const struct op *op);
-int op_get(struct cursor *in, struct op **out, struct err *err);
+int op_get(struct cursor *in, bool lines, struct op **out, struct err *err);
 
 #define WORD_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 /* True for a name cutune accepts: a letter or _, then letters, digits, _; at most MAX_NAME bytes. */

@@ -204,7 +204,7 @@ void op_put(struct buf *out, const struct op *op)
     io_op(&s, (struct op *)op); /* writing changes nothing */
 }
 
-int op_get_as(struct cursor *in, bool lines, struct op **out, struct err *err)
+int op_get(struct cursor *in, bool lines, struct op **out, struct err *err)
 {
     struct op *op = op_new();
     if (!op)
@@ -226,11 +226,6 @@ int op_get_as(struct cursor *in, bool lines, struct op **out, struct err *err)
     else
         *out = op;
     return rc;
-}
-
-int op_get(struct cursor *in, struct op **out, struct err *err)
-{
-    return op_get_as(in, false, out, err);
 }
 
 /* ---- hashes: what makes a record out of date when it changes */

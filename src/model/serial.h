@@ -42,7 +42,5 @@ void io_ints(struct serial *s, int **v, int *n, int most);
 void io_config(struct serial *s, const struct op *op, struct config *c);
 void io_devspec(struct serial *s, struct devspec *d);
 void io_result(struct serial *s, struct result *r); /* after a failure, too, result_free it */
-/* op_get; `lines`: see struct serial. */
-int op_get_as(struct cursor *in, bool lines, struct op **out, struct err *err);
 
 #endif

@@ -182,7 +182,7 @@ int op_load(const char *word, struct op **out, struct err *err)
     if (rc == ERR_TIMEOUT)
         err_set(err, rc, "the script did not finish within %d s, %d s of them processor time", DEADLINE_S, CPU_S);
     struct cursor in = cursor_on(answer.data, answer.len);
-    rc = rc ?: op_get(&in, out, err);
+    rc = rc ?: op_get(&in, false, out, err);
     if (rc)
         script_place(s.path, err);
     buf_free(&answer);

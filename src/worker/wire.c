@@ -80,7 +80,7 @@ void task_put(struct buf *out, const struct task *t)
 int task_get(struct cursor *in, struct task *t, struct err *err)
 {
     *t = (struct task){ 0 };
-    int rc = op_get(in, &t->op, err);
+    int rc = op_get(in, false, &t->op, err);
     if (rc)
         return rc;
     struct serial s = { .in = in, .arena = t->op->arena };

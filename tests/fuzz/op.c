@@ -23,8 +23,7 @@ static void use_plan(const struct op *op, int variant, const struct problem *pro
     double bytes, flops;
     bool holds;
     for (int i = 0; i < op->nargs; i++)
-        op->args[i].kind == ARG_VALUE ? plan_arg_value(plan, i, slots, value, &rc, &err)
-                                      : plan_arg_bytes(plan, i, slots, &n, &err);
+        op->args[i].kind == ARG_VALUE ? plan_arg_value(plan, i, slots, value, &rc, &err) : plan_arg_bytes(plan, i, slots, &n, &err);
     plan_work(plan, slots, &bytes, &flops, &err);
     plan_length(plan, slots, &n, &err);
     for (int i = 0; i < (v ? v->nlaunches : 1); i++)
@@ -70,7 +69,7 @@ static void round_trip(const struct op *op)
     struct err err = { 0 };
     op_put(&once, op);
     struct cursor in = cursor_on(once.data, once.len);
-    must(op_get(&in, &again, &err) == 0);
+    must(op_get(&in, false, &again, &err) == 0);
     op_put(&twice, again);
     must(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
     op_free(again);
@@ -93,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buf_free(&good);
     }
     struct cursor cursor = edited ? cursor_on(edited, n) : cursor_on(in.at, in.left);
-    int rc = op_get(&cursor, &op, &err);
+    int rc = op_get(&cursor, false, &op, &err);
     must_say(rc, &err);
     if (!rc) {
         round_trip(op);

@@ -31,7 +31,7 @@ static void ship(const struct op *op)
     struct err err = { 0 };
     op_put(&bytes, op);
     struct cursor in = cursor_on(bytes.data, bytes.len);
-    if (op_get(&in, &copy, &err)) {
+    if (op_get(&in, false, &copy, &err)) {
         fprintf(stderr, "accepted here, refused by the parent: %s\n", err.msg);
         abort();
     }

@@ -293,7 +293,7 @@ static inline void bend(sqlite3_context *context, int n, sqlite3_value **v)
     struct buf out = { 0 };
     struct cursor in = cursor_on(sqlite3_value_blob(v[0]), (size_t)sqlite3_value_bytes(v[0]));
     (void)n;
-    if (op_get(&in, &op, NULL)) {
+    if (op_get(&in, false, &op, NULL)) {
         sqlite3_result_error(context, "not an op", -1);
         return;
     }

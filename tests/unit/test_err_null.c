@@ -106,7 +106,7 @@ static void bytes_from_others(void **state)
     struct task task;
     struct frame f;
     struct cursor c;
-    SAME((c = cursor_on("\x99", 1), op_get(&c, &got, e)));
+    SAME((c = cursor_on("\x99", 1), op_get(&c, false, &got, e)));
     SAME((c = cursor_on("\x99", 1), message_get(F_RESULT, &c, op, &message, e)));
     SAME((c = cursor_on("\x99", 1), task_get(&c, &task, e)));
     SAME(frame_take("\xff\xff\xff\xff", 4, &f, e));

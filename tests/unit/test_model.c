@@ -319,7 +319,7 @@ static void op_bytes(void **state)
     op_put(&b, op);
     struct cursor in = cursor_on(b.data, b.len);
     struct op *back = NULL;
-    assert_int_equal(op_get(&in, &back, &err), 0);
+    assert_int_equal(op_get(&in, false, &back, &err), 0);
     assert_ptr_equal(in.at, in.end);
     op_put(&again, back); /* everything is in the bytes: so equal bytes are equal ops */
     assert_int_equal(b.len, again.len);
@@ -350,7 +350,7 @@ static void hostile_op_bytes(void **state)
     struct op *back;
     for (size_t n = 0; n < b.len; n++) {
         struct cursor in = cursor_on(b.data, n);
-        assert_int_equal(op_get(&in, &back, &err), ERR_CORRUPT);
+        assert_int_equal(op_get(&in, false, &back, &err), ERR_CORRUPT);
     }
     static const unsigned char bend[] = { 0x00, 0x01, 0x02, 0x7f, 0x80, 0xff };
     for (size_t at = 0; at < b.len; at++)
@@ -358,7 +358,7 @@ static void hostile_op_bytes(void **state)
             char was = b.data[at];
             b.data[at] = (char)bend[k];
             struct cursor in = cursor_on(b.data, b.len);
-            if (op_get(&in, &back, &err) == 0) {
+            if (op_get(&in, false, &back, &err) == 0) {
                 assert_int_equal(op_check(back, &err), 0);
                 op_free(back);
             }
@@ -380,7 +380,7 @@ static void op_without_memory(void **state)
         struct op *back = NULL;
         struct cursor in = cursor_on(b.data, b.len);
         mem_fail_at(nth);
-        rc = op_get(&in, &back, &err);
+        rc = op_get(&in, false, &back, &err);
         mem_fail_at(-1);
         if (rc == 0)
             op_free(back);
@@ -550,7 +550,7 @@ static void bent_bytes(void **state)
         bend_bytes(&s, way);
         op_put(&b, &s.op);
         struct cursor in = cursor_on(b.data, b.len);
-        int rc = op_get(&in, &back, &err);
+        int rc = op_get(&in, false, &back, &err);
         if (way < 0) {
             assert_int_equal(rc, 0);
             op_free(back);
