@@ -81,9 +81,11 @@ static const struct val *run(const struct expr *e, const struct val *slots, stru
             ARITHMETIC(OP_SUB, __builtin_sub_overflow)
             ARITHMETIC(OP_MUL, __builtin_mul_overflow)
         case OP_MOD:
+        case OP_CEILDIV:
             if (!integers(x, y) || x->i < 0 || x->i > UINT32_MAX || y->i <= 0 || y->i > UINT32_MAX)
                 break;
-            *dst = val_int((uint32_t)x->i % (uint32_t)y->i); /* the short division is the faster one */
+            r = (uint32_t)x->i % (uint32_t)y->i; /* the short division is the faster one */
+            *dst = val_int(in->op == OP_MOD ? r : (uint32_t)x->i / (uint32_t)y->i + (r != 0));
             continue;
             COMPARISON(OP_LT, <)
             COMPARISON(OP_LE, <=)
