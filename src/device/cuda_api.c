@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Compiles Lua's expression syntax by precedence climbing. Code is emitted while the text is read, so a chain of a thousand `and` takes
  * no stack. `dst` is always the first temporary that is free. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

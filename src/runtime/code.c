@@ -1,5 +1,4 @@
 /* Code on its way to the device: as it is stored where that is for this device, else as it was compiled here before, else compiled. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"

@@ -1,7 +1,6 @@
 /* What earlier processes read, kept in a file of its own: an application's first launch then need not open the database, where SQLite
  * would read and parse the whole schema first. It holds while the database is the same file, unchanged, with no log beside it. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,25 +22,32 @@ int real_path(const char *path, char **out, struct err *err)
     return *out ? 0 : err_nomem(err);
 }
 
+/* The i-th of the files beside it, if it is there. */
+static bool beside(const char *real, int i, char name[PATH_MAX], struct stat *st)
+{
+    static const char *const ends[] = { "-wal", "-journal", "-shm" };
+    return snprintf(name, PATH_MAX, "%s%s", real, ends[i]) < PATH_MAX && !lstat(name, st);
+}
+
 int check_beside(const char *real, struct err *err)
 {
-    static const char *const ends[] = { "-wal", "-shm", "-journal" };
-    struct buf name = { 0 };
+    char name[PATH_MAX];
     struct stat st;
-    int rc = 0;
-    for (size_t i = 0; !rc && i < sizeof ends / sizeof *ends; i++) {
-        buf_clear(&name);
-        buf_fmt(&name, "%s%s", real, ends[i]);
-        if (name.failed)
-            rc = err_nomem(err);
-        else if (lstat(name.data, &st))
-            continue;
-        else if (!S_ISREG(st.st_mode) || st.st_nlink > 1)
-            rc = err_set(err, ERR_INVALID, "%s: %s, where the database's own file has to be: remove it, or use another name",
-                         name.data, S_ISREG(st.st_mode) ? "has a second name (a hard link)" : "not a regular file");
-    }
-    buf_free(&name);
-    return rc;
+    for (int i = 0; i < 3; i++)
+        if (beside(real, i, name, &st) && (!S_ISREG(st.st_mode) || st.st_nlink > 1))
+            return err_set(err, ERR_INVALID, "%s: %s, where the database's own file has to be: remove it, or use another name",
+                           name, S_ISREG(st.st_mode) ? "has a second name (a hard link)" : "not a regular file");
+    return 0;
+}
+
+int check_log(const char *real, const char *advice, struct err *err)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    for (int i = 0; i < 2; i++)
+        if (beside(real, i, name, &st) && st.st_size > 0)
+            return err_set(err, ERR_IO, "%s: its last writer did not end %s", real, advice);
+    return 0;
 }
 
 bool watch_file(struct store *s)
@@ -110,23 +119,5 @@ int check_locks(const char *path, struct err *err)
         rc = err_set(err, ERR_IO, "%s: cannot make a file beside it: %s", path, strerror(errno));
     }
     buf_free(&name);
-    return rc;
-}
-
-int check_log(const char *path, const char *advice, struct err *err)
-{
-    static const char *const ends[] = { "-wal", "-journal" };
-    struct buf log = { 0 };
-    struct stat st;
-    int rc = 0;
-    for (int i = 0; !rc && i < 2; i++) {
-        buf_clear(&log);
-        buf_fmt(&log, "%s%s", path, ends[i]);
-        if (log.failed)
-            rc = err_nomem(err);
-        else if (!stat(log.data, &st) && st.st_size > 0)
-            rc = err_set(err, ERR_IO, "%s: its last writer did not end %s", path, advice);
-    }
-    buf_free(&log);
     return rc;
 }

@@ -14,7 +14,7 @@ int check_beside(const char *real, struct err *err);
 bool watch_file(struct store *s);
 
 /* ERR_IO with a line if the log or journal of a writer that has not ended, or was killed, lies beside the file. */
-int check_log(const char *path, const char *advice, struct err *err);
+int check_log(const char *real, const char *advice, struct err *err);
 
 /* Whether the file has more than one name (hard links). Then two programs may have a log each, and neither knows of the other's. */
 bool has_names(const char *real);

@@ -1,7 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -23,32 +23,20 @@ enum {
 };
 
 /* The folder that the path's last name is in. */
-static int folder_of(const char *path, struct buf *out, struct err *err)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        buf_str(out, ".");
-    else
-        buf_put(out, path, slash == path ? 1 : (size_t)(slash - path));
-    return buf_check(out, err);
-}
-
 static int check_folder(const char *path, struct err *err)
 {
-    struct buf folder = { 0 };
-    int rc = folder_of(path, &folder, err);
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX] = ".";
     struct stat st;
-    if (rc)
-        goto out;
-    if (stat(folder.data, &st))
-        rc = err_set(err, ERR_NOTFOUND, "%s: the folder %s: %s", path, folder.data, strerror(errno));
-    else if (!S_ISDIR(st.st_mode))
-        rc = err_set(err, ERR_IO, "%s: %s is not a folder", path, folder.data);
-    else if (faccessat(AT_FDCWD, folder.data, W_OK | X_OK, AT_EACCESS)) /* SQLite's log lies beside the file */
-        rc = err_set(err, ERR_IO, "%s: cannot write in the folder %s: %s", path, folder.data, strerror(errno));
-out:
-    buf_free(&folder);
-    return rc;
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (stat(folder, &st))
+        return err_set(err, ERR_NOTFOUND, "%s: the folder %s: %s", path, folder, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return err_set(err, ERR_IO, "%s: %s is not a folder", path, folder);
+    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS)) /* SQLite's log lies beside the file */
+        return err_set(err, ERR_IO, "%s: cannot write in the folder %s: %s", path, folder, strerror(errno));
+    return 0;
 }
 
 /* What SQLite would only call "unable to open database file". */
@@ -118,19 +106,14 @@ static void restrain(struct store *s)
 static int connect(struct store *s, int flags, const char *parameters, struct err *err)
 {
     struct buf uri = { 0 };
-    int rc = uri_of(s->path, parameters, &uri, err);
-    if (rc)
-        goto out;
     sqlite3_close(s->db);
     s->db = NULL;
-    int code = sqlite3_open_v2(uri.data, &s->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
-    if (code)
-        rc = store_failed(s, code, err);
-    else
-        restrain(s);
-out:
+    int rc = uri_of(s->path, parameters, &uri, err);
+    int code = rc ? 0 : sqlite3_open_v2(uri.data, &s->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     buf_free(&uri);
-    return rc;
+    if (!rc && !code)
+        restrain(s);
+    return rc ?: code ? store_failed(s, code, err) : 0;
 }
 
 /* Begins the transaction in which open_as reads all that it asks. Returns SQLite's code. */
@@ -281,16 +264,13 @@ static int connect_write(struct store *s, struct err *err)
 /* A writer's log lies beside the name that it uses, and cannot be seen from another. */
 static int check_names(struct store *s, struct err *err)
 {
-    sqlite3_stmt *stmt = NULL;
+    struct query q;
+    const char *mode = "";
     if (!has_names(s->real))
         return 0;
-    int code = sqlite3_prepare_v2(s->db, "PRAGMA journal_mode", -1, &stmt, NULL);
-    if (!code && (code = sqlite3_step(stmt)) == SQLITE_ROW)
-        code = 0;
-    const char *mode = code ? NULL : (const char *)sqlite3_column_text(stmt, 0);
-    bool logs = mode && !strcmp(mode, "wal");
-    sqlite3_finalize(stmt);
-    return code ? store_failed(s, code, err) : logs ? refuse_names(s->path, err) : 0;
+    query_begin(&q, s, err, "PRAGMA journal_mode", "");
+    bool logs = query_step(&q) && query_take(&q, "t", &mode) && !strcmp(mode, "wal");
+    return query_end(&q) ?: logs ? refuse_names(s->path, err) : 0;
 }
 
 static int open_as(struct store *s, enum store_mode mode, struct err *err)

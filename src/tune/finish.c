@@ -1,5 +1,4 @@
 /* The end of a run: the best few against each other, the winner and the defaults into the tables, the report. */
-#include <stdio.h>
 #include <string.h>
 
 #include "tune/run.h"
