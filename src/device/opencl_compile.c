@@ -200,7 +200,7 @@ static int ocl_compile(struct compiler *compiler, const struct compile_job *job,
     struct opencl_context *g = (struct opencl_context *)compiler;
     struct trial trial = { .g = g, .code.arena = arena_new() };
     (void)portable; /* drivers that take an intermediate form are too few */
-    cl_program program;
+    cl_program program = NULL;
     int rc = trial.code.arena ? opencl_build(g, job->source, &program, log, err) : err_nomem(err);
     if (rc) {
         arena_free(trial.code.arena);

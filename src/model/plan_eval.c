@@ -273,7 +273,7 @@ const char *plan_refuses(const struct plan *p, const struct val *slots, const st
     const int nwhere = p->variant.nwhere, first_limit = nwhere + p->nrequired;
     for (int k = 0; k < p->nchecks; k++) {
         int i = k < p->nrequired ? nwhere + k : k < first_limit ? k - p->nrequired : k; /* what is required comes first */
-        bool holds;
+        bool holds = false;
         if (plan_check(p, i, slots, dev, &holds, NULL) || !holds)
             return p->checks[i].text;
     }
