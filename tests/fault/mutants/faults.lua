@@ -318,7 +318,8 @@ counted("crashes later", "late", function(k, base, pick)
     k.also = ("if (p == %d && launches > %d) OUT[p + (1ll << 40)] = 77"):format(place(base, pick), pick.range(1, 10))
 end, { dear = true })
 counted("hangs later", "late", function(k, base, pick)
-    k.also = ("if (p == %d && launches == %d) while (((volatile unsigned *)&launches)[0]);"):format(place(base, pick), pick.range(2, 8))
+    -- from then on: that one launch may be of another problem, which may not have this place
+    k.also = ("if (p == %d && launches >= %d) while (((volatile unsigned *)&launches)[0]);"):format(place(base, pick), pick.range(2, 8))
 end, { dear = "hang" })
 fault("skips in quick succession", "late", function(k, base, pick)
     k.helpers = "__device__ unsigned long long last;\n__device__ int quick;\n"
