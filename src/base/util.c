@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,6 +111,9 @@ void file_keep(char *path, const void *p, size_t n)
 {
     struct buf mine = { 0 };
     char hash[HASH_HEX];
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < n + HASH_HEX) /* writing past it ends the process */
+        return;
     make_folders(path, NULL);
     buf_fmt(&mine, "%s.XXXXXX", path);
     int fd = mine.failed ? -1 : mkostemp(mine.data, O_CLOEXEC);

@@ -92,7 +92,7 @@ int kernel_get(const void *bytes, size_t n, struct op **out, struct err *err)
 
 /* ---- a kernel for an op as it is now */
 
-static bool same_text(const char *a, const char *b)
+bool same_text(const char *a, const char *b)
 {
     return a && b ? !strcmp(a, b) : a == b;
 }

@@ -20,5 +20,6 @@ bool same_interface(const struct op *a, const struct op *b);
 /* Makes a kernel that was read one of the op as it is now: of its rows of types, whose number may have grown, and its formulas of work.
  * The op must outlive it. ERR_CORRUPT if the kernel has other arguments. */
 int kernel_join(struct op *kernel, const struct op *op, struct err *err);
+bool same_text(const char *a, const char *b); /* or both null */
 
 #endif

@@ -203,7 +203,6 @@ const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row)
 /* Reads "m=1111,n=113": each axis once, in any order. */
 int problem_parse(const struct op *op, const char *text, struct problem *out, struct err *err);
 void problem_print(struct buf *out, const struct op *op, const struct problem *p); /* in the op's order */
-const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row);  /* resolves arg.type / workspace.type */
 
 /* "TILE=32,ROWS=8,PAD=1,GRID=x" in the variant's order; "" for a variant without parameters. */
 void config_print(struct buf *out, const struct op *op, const struct config *c);

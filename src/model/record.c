@@ -32,15 +32,6 @@ int outcome_find(const char *name)
     return -1;
 }
 
-static void io_time(struct serial *s, double *v)
-{
-    io_f64(s, v);
-    if (!s->in)
-        return;
-    s->in->bad = s->in->bad || !(*v >= 0 && *v <= TIME_MAX); /* nor NaN */
-    *v = s->in->bad ? 0 : *v;
-}
-
 static void io_samples(struct serial *s, struct result *r)
 {
     io_count(s, &r->nsamples, 0, INT32_MAX);

@@ -95,6 +95,15 @@ void io_f64(struct serial *s, double *v)
         *v = get_f64(s->in);
 }
 
+void io_time(struct serial *s, double *v)
+{
+    io_f64(s, v);
+    if (!s->in)
+        return;
+    s->in->bad = s->in->bad || !(*v >= 0 && *v <= TIME_MAX); /* nor NaN */
+    *v = s->in->bad ? 0 : *v;
+}
+
 void io_val(struct serial *s, struct val *v)
 {
     unsigned type = v->type;

@@ -4,14 +4,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "device/device.h"
+#include "model/kernel.h"
 #include "runtime/runtime.h"
 
 enum { MAX_CACHED = 64 << 20 };
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? !strcmp(a, b) : a == b;
-}
 
 static bool same_code(const struct tuned *a, const struct tuned *b)
 {

@@ -75,18 +75,13 @@ int known_op_renew(struct cutune *c, struct known_op *k, struct err *err)
     return rc;
 }
 
-/* Whether both ops have the same contract, so that their kernels were checked in the same way. True if one does not know its contract. */
-static bool same_contract(const struct op *a, const struct op *b)
-{
-    return !a->contract || !b->contract || !strcmp(a->contract, b->contract);
-}
-
 bool known_op_shipped(struct cutune *c, struct known_op *k)
 {
     struct op *shipped = NULL;
     if (k->shipped == SHIPPED_UNKNOWN) {
+        /* With the same contract their kernels were checked in the same way; one may not know its contract. */
         bool same = tables_of(c) && !store_op(tables_of(c), k->op->name, &shipped, NULL) && same_interface(k->op, shipped) &&
-                    same_contract(k->op, shipped);
+                    (!k->op->contract || !shipped->contract || !strcmp(k->op->contract, shipped->contract));
         k->shipped = same ? SHIPPED_SAME : SHIPPED_NOT;
         op_free(shipped);
     }

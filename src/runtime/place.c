@@ -1,4 +1,4 @@
-/* Where the cache, the shipped tables and the database lie. An exported C file has none of them (export/embedded/place.c). */
+/* Where the cache, the shipped tables and the database lie. An exported C file has none of them (export/embedded/store.c). */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>

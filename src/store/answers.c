@@ -1,36 +1,28 @@
-/* What earlier processes read, kept in a file of its own: an application's first launch then need not open the database, where SQLite
+/* What earlier processes read, kept in a file of its own: an application's first launch then reads nothing of the database, where SQLite
  * would read and parse the whole schema first. It holds while the database is the same file, unchanged, with no log beside it. */
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "store/beside.h"
 #include "store/sql.h"
 
-enum { MAX_KEPT = 512 << 10, HEAD = 100 /* bytes at a database's start; SQLite counts its transactions there */ };
+enum {
+    MAX_KEPT = 512 << 10,
+    QUIET = 2, /* seconds: a file that was just written may be written again in the same tick of its time */
+};
 
-/* False if the database can change without its file, by a log beside it. */
+/* False if the database can change without that its file's state tells. The file is not opened for this: closing it again would drop all
+ * locks that this process has on it. */
 static bool state_of(const struct store *s, char out[HASH_HEX])
 {
     struct stat st;
     struct buf b = { 0 };
-    char head[HEAD], *real = NULL;
-    int fd = open(s->absolute, O_RDONLY | O_CLOEXEC);
-    bool good = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, head, HEAD, 0) == HEAD;
-    if (fd >= 0)
-        close(fd);
-    good = good && !real_path(s->absolute, &real, NULL) && !check_log(real, "", NULL);
-    mem_free(real);
-    if (!good)
+    if (stat(s->absolute, &st) || !S_ISREG(st.st_mode) || time(NULL) - st.st_mtim.tv_sec < QUIET || check_log(s->real, "", NULL))
         return false;
-    buf_lstr(&b, CUTUNE_VERSION);
-    buf_bytes(&b, head, HEAD);
-    for (const int64_t *v = (int64_t[]){ (int64_t)st.st_dev, (int64_t)st.st_ino, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
-                                         st.st_ctim.tv_sec, st.st_ctim.tv_nsec, -1 };
-         *v != -1; v++)
-        buf_i64(&b, *v);
+    buf_fmt(&b, "%s %jd %jd %jd %jd.%09ld %jd.%09ld", CUTUNE_VERSION, (intmax_t)st.st_dev, (intmax_t)st.st_ino,
+            (intmax_t)st.st_size, (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
     return !hash_buf(&b, 0, out, NULL);
 }
 
@@ -42,7 +34,7 @@ static bool still_holds(const struct store *s)
 
 bool answers_hold(const struct store *s)
 {
-    return !s->db && still_holds(s);
+    return s->waiting && still_holds(s);
 }
 
 bool answers_load(struct store *s, const char *folder)
@@ -78,8 +70,10 @@ static struct cell get_cell(struct cursor *c)
         cell.r = get_f64(c);
     else if (cell.type != SQLITE_NULL)
         cell.p = get_bytes(c, &cell.n);
-    if (cell.type == SQLITE_TEXT)
-        cell.n -= cell.n > 0; /* its zero byte is kept, too */
+    if (cell.type == SQLITE_TEXT) { /* its zero byte is kept, too */
+        c->bad = c->bad || !cell.n || ((const char *)cell.p)[cell.n - 1];
+        cell.n -= !c->bad;
+    }
     return cell;
 }
 
@@ -98,7 +92,7 @@ bool answer_find(struct query *q)
         for (int i = 0; i < q->ncells && !c.bad; i++)
             q->cells[i < MAX_CELLS ? i : MAX_CELLS - 1] = get_cell(&c);
     }
-    found = found && !c.bad && q->ncells <= MAX_CELLS;
+    found = found && !c.bad && q->ncells > 0 && q->ncells <= MAX_CELLS;
     if (!found)
         q->ncells = 0;
     return found;
@@ -108,6 +102,10 @@ void answer_keep(struct query *q)
 {
     struct store *s = q->store;
     size_t before = s->kept.len;
+    if (!still_holds(s)) { /* it may come from a log, or from another file */
+        *s->state = 0;
+        return;
+    }
     int n = sqlite3_column_count(q->stmt);
     buf_bytes(&s->kept, q->key.data, q->key.len);
     buf_u32(&s->kept, (uint32_t)n);

@@ -49,6 +49,8 @@ int store_found_again(struct store *s, const struct target *t, const char *key, 
 static int take_samples(struct query *q, const void *bytes, size_t n, struct result *r)
 {
     struct cursor in = cursor_on(bytes, n);
+    if (n > MAX_SAMPLES * sizeof(double))
+        return query_damaged(q, "samples");
     r->samples = mem_array(n / sizeof(double), sizeof(double));
     if (!r->samples)
         return err_nomem(q->err);

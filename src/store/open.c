@@ -108,7 +108,7 @@ static int connect(struct store *s, int flags, const char *parameters, struct er
     struct buf uri = { 0 };
     sqlite3_close(s->db);
     s->db = NULL;
-    int rc = uri_of(s->path, parameters, &uri, err);
+    int rc = uri_of(s->absolute, parameters, &uri, err); /* the caller may be in another folder by now */
     int code = rc ? 0 : sqlite3_open_v2(uri.data, &s->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     buf_free(&uri);
     if (!rc && !code)
@@ -126,7 +126,7 @@ static int first_read(struct store *s)
 
 static int connect_read(struct store *s, struct err *err)
 {
-    int rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err);
+    int rc = s->db ? 0 : connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err);
     if (rc)
         return rc;
     int code = first_read(s);
@@ -191,10 +191,11 @@ static int identify(struct store *s, enum store_mode mode, int *version, struct 
     int rc = read_begin(s, &mine, err); /* one snapshot: another process may be making the file just now */
     if (rc)
         return rc;
+    int64_t most = s->most;
     s->steps = 0;
     s->most = SCHEMA_STEPS;
     rc = read_head(s, mode, version, err) ?: check_schema(s, *version, err);
-    s->most = 0;
+    s->most = most;
     read_end(s, mine);
     return rc;
 }
@@ -291,12 +292,27 @@ static int open_as(struct store *s, enum store_mode mode, struct err *err)
     return rc;
 }
 
+static void disconnect(struct store *s)
+{
+    while (s->ncached)
+        sqlite3_finalize(s->cached[--s->ncached].stmt);
+    if (s->logs) {
+        /* A file that nobody writes is one file, quicker to open and readable in a folder where nothing can be made. Where others have it
+         * open it stays as it is, at once. */
+        sqlite3_busy_timeout(s->db, 0);
+        sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    }
+    sqlite3_close(s->db);
+    s->db = NULL;
+}
+
 int store_connect(struct store *s, struct err *err)
 {
+    s->waiting = false;
     int rc = open_as(s, STORE_READ, err);
     if (rc) {
-        sqlite3_close(s->db);
-        s->db = NULL;
+        disconnect(s);
+        s->waiting = true; /* the next one tries again */
     }
     return rc ?: s->joined == READS_JOINED ? sql_run(s, err, "BEGIN", "") : 0;
 }
@@ -309,9 +325,9 @@ int store_open_kept(const char *path, enum store_mode mode, const char *folder, 
     if (!s || !(s->path = mem_strdup(path)))
         return mem_free(s), err_nomem(err);
     s->busy_ms = busy_ms;
-    int rc = real_path(path, &s->real, err) ?: check_path(path, s->real, mode, err) ?: path_absolute(path, &s->absolute, err);
-    bool kept = !rc && folder && watch_file(s) && answers_load(s, folder);
-    rc = rc || kept ? rc : open_as(s, mode, err);
+    int rc = path_absolute(path, &s->absolute, err) ?: real_path(s->absolute, &s->real, err) ?: check_path(path, s->real, mode, err);
+    s->waiting = !rc && folder && watch_file(s) && answers_load(s, folder);
+    rc = rc ?: s->waiting ? connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err) : open_as(s, mode, err);
     if (rc)
         store_close(s);
     else
@@ -324,23 +340,11 @@ int store_open(const char *path, enum store_mode mode, struct store **out, struc
     return store_open_kept(path, mode, NULL, out, err);
 }
 
-/* A file that nobody writes is one file, quicker to open and readable in a folder where nothing can be made. Where others have it
- * open it stays as it is, at once. */
-static void leave_at_rest(sqlite3 *db)
-{
-    sqlite3_busy_timeout(db, 0);
-    sqlite3_exec(db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
-}
-
 void store_close(struct store *s)
 {
     if (!s)
         return;
-    for (int i = 0; i < s->ncached; i++)
-        sqlite3_finalize(s->cached[i].stmt);
-    if (s->logs)
-        leave_at_rest(s->db);
-    sqlite3_close(s->db);
+    disconnect(s);
     answers_close(s);
     mem_free(s->path);
     mem_free(s->absolute);

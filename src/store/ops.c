@@ -100,6 +100,8 @@ static int take_op(struct query *q, const char *name, struct op **out)
     size_t n;
     if (!query_take(q, "Kb", contract, &bytes, &n))
         return q->rc;
+    if (n > MAX_RECORD)
+        return query_damaged(q, "interface");
     int rc = interface_get(bytes, n, out, &why) ?: check_plan(*out, &why);
     if (rc)
         return rc == ERR_NOMEM ? err_nomem(q->err) : store_damaged(q->store, q->err, "op %s: %s", name, why.msg);

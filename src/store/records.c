@@ -105,6 +105,8 @@ static int take_tuned(struct query *q, struct tuned **out)
     bool verified;
     if (!query_take(q, "b", &bytes, &n))
         return q->rc;
+    if (n > MAX_RECORD)
+        return query_damaged(q, "kernel");
     int rc = kernel_get(bytes, n, &kernel, &why);
     if (rc)
         return rc == ERR_NOMEM ? err_nomem(q->err) : store_damaged(q->store, q->err, "a kernel: %s", why.msg);

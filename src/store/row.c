@@ -114,7 +114,7 @@ struct cell query_cell(struct query *q, int column)
         c.p = sqlite3_column_text(q->stmt, column);
     else if (c.type == SQLITE_BLOB)
         c.p = sqlite3_column_blob(q->stmt, column);
-    if (c.p)
+    if (c.type == SQLITE_TEXT || c.type == SQLITE_BLOB)
         c.n = (size_t)sqlite3_column_bytes(q->stmt, column);
     return c;
 }
@@ -167,7 +167,7 @@ static void take_bytes(struct query *q, const void **p, size_t *n)
 {
     struct cell c = query_cell(q, q->at++);
     *n = c.n;
-    if ((c.type != SQLITE_BLOB && c.type != SQLITE_NULL) || *n > MAX_BINARY)
+    if ((c.type != SQLITE_BLOB && c.type != SQLITE_NULL) || *n > MAX_BINARY || (*n && !c.p))
         bad(q);
     *p = *n && !q->bad ? keep(q, c.p, *n) : NULL;
 }

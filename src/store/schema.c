@@ -81,12 +81,6 @@ static const char *text(sqlite3_stmt *stmt, int column)
     return s ? s : "";
 }
 
-/* An index that SQLite made for a constraint of a table has no definition. */
-static bool automatic(sqlite3_stmt *stmt)
-{
-    return !strcmp(text(stmt, 0), "index") && sqlite3_column_type(stmt, 2) == SQLITE_NULL;
-}
-
 static int refuse(struct store *s, sqlite3_stmt *stmt, struct err *err)
 {
     return store_damaged(s, err, "its %.20s %.63s is not as cutune makes it, and may be a program: none of the file is used",
@@ -110,7 +104,9 @@ int schema_check(struct store *s, const char *known, struct err *err)
     while (!code && !rc && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
         code = SQLITE_OK;
         const char *sql = text(stmt, 2);
-        if (!automatic(stmt) && !is_ours(&ours, sql, strlen(sql)))
+        /* An index that SQLite made for a constraint of a table has no definition. */
+        bool automatic = !strcmp(text(stmt, 0), "index") && sqlite3_column_type(stmt, 2) == SQLITE_NULL;
+        if (!automatic && !is_ours(&ours, sql, strlen(sql)))
             rc = refuse(s, stmt, err);
     }
     if (!rc && code && code != SQLITE_DONE)

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +102,7 @@ void store_bound(struct store *s)
 static int compile(struct query *q, const char *sql)
 {
     struct store *s = q->store;
-    int rc = s->db ? 0 : store_connect(s, q->err), i = 0;
+    int rc = s->waiting ? store_connect(s, q->err) : 0, i = 0;
     if (!rc && !s->active) {
         s->steps = 0;
         rc = s->older ? older_left(s, q->err) : 0;
@@ -169,10 +170,7 @@ static void put_key(struct buf *key, char letter, va_list *ap)
         return;
     }
     const struct devspec *d = va_arg(*ap, const struct devspec *);
-    for (const char *const *v = (const char *[]){ d->backend, d->name, d->arch, d->mig, NULL }; *v; v++)
-        buf_lstr(key, *v);
-    buf_i64(key, d->multiprocessors);
-    buf_i64(key, devspec_memory(d));
+    buf_fmt(key, "%s\n%s\n%s\n%s\n%d %" PRId64, d->backend, d->name, d->arch, d->mig, d->multiprocessors, devspec_memory(d));
 }
 
 void query_ask(struct query *q, struct store *s, struct err *err, const char *sql, const char *values, ...)
@@ -319,7 +317,7 @@ int write_end(struct store *s, int rc, struct err *err)
 
 int read_begin(struct store *s, bool *mine, struct err *err)
 {
-    int rc = s->db ? 0 : store_connect(s, err);
+    int rc = s->waiting ? store_connect(s, err) : 0;
     *mine = !rc && sqlite3_get_autocommit(s->db);
     return rc ? rc : *mine ? sql_run(s, err, "BEGIN", "") : 0;
 }
@@ -333,7 +331,7 @@ void read_end(struct store *s, bool mine)
 int store_begin(struct store *s, bool write, struct err *err)
 {
     bool mine;
-    int rc = write ? write_begin(s, err) : s->db ? read_begin(s, &mine, err) : 0; /* or once it is opened */
+    int rc = write ? write_begin(s, err) : s->waiting ? 0 : read_begin(s, &mine, err); /* or once it is read */
     if (!rc)
         s->joined = write ? WRITES_JOINED : READS_JOINED;
     return rc;

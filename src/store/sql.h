@@ -22,6 +22,7 @@ struct store {
     char state[HASH_HEX]; /* of the database that they are of; "" if that cannot be told */
     struct buf kept;      /* the answers: for each a key, and the cells of its row */
     bool learned;         /* some that are not in the file */
+    bool waiting;         /* open, but nothing of it has been read: the answers may do */
     int busy_ms;          /* how long others are waited for */
     dev_t dev;            /* of the file when it was opened, as ino */
     ino_t ino;
@@ -97,13 +98,13 @@ int query_damaged(struct query *q, const char *column);
 
 struct cell query_cell(struct query *q, int column);
 
-/* answers.c. Loads those of the database as it is now, if the folder has them; then the database need not be opened yet. */
+/* answers.c. Loads those of the database as it is now, if the folder has them; then the database need not be read yet. */
 bool answers_load(struct store *s, const char *folder);
-bool answers_hold(const struct store *s); /* the database is not open, and as it was when they were loaded */
+bool answers_hold(const struct store *s); /* nothing of the database has been read, and it is as it was when they were loaded */
 bool answer_find(struct query *q);
 void answer_keep(struct query *q); /* the row that the query is at */
 void answers_close(struct store *s);
-/* Opens a database for reading that was left closed because there are answers. */
+/* Begins to read a database that waits. */
 int store_connect(struct store *s, struct err *err);
 
 /* A whole statement: "ttr" is three values. Of one that gives a row of numbers and keys, a colon and its columns follow, "tt:ik"; then it
@@ -111,7 +112,7 @@ int store_connect(struct store *s, struct err *err);
 int sql_run(struct store *s, struct err *err, const char *sql, const char *letters, ...);
 int sql_write(struct store *s, struct err *err, const char *sql, const char *letters, ...);
 
-/* A column of the row is fine by itself and wrong with the others. */
+/* ERR_CORRUPT with the path and these words. */
 int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* No statement runs for ever, whatever the file holds: a tree of pages that leads into itself has rows without end. The bound is on
  * SQLite's own steps, of an outermost statement with all within it: so many, and so many more for each byte of the file. Ours take a
@@ -144,6 +145,7 @@ enum {
     MAX_SOURCE = 16 << 20,
     MAX_BINARY = 64 << 20,
     MAX_RECORD = 16 << 20, /* an op or a kernel in its serial form */
+    MAX_SAMPLES = 1 << 20,
     MAX_DEFAULTS = 256,    /* of an op, for its types, on a backend */
     MAX_TYPES_TEXT = 1023, /* a problem's types and sizes */
     MAX_SIZES_TEXT = 2047,

@@ -139,6 +139,7 @@ static void rendered(struct run *r, struct compiler_slot *s, const struct messag
 static void compiled(struct run *r, struct compiler_slot *s, const struct message *m)
 {
     struct job *job = s->job;
+    job_drop_code(job); /* of an earlier play-off */
     job->compile_ms = m->ms;
     memcpy(job->compiler, m->compiler, sizeof job->compiler);
     buf_put(&job->source, m->source.at, m->source.n);
@@ -160,7 +161,7 @@ static bool take(struct run *r, struct compiler_slot *s, const struct message *m
         s->life = LIFE_LOADS;
     } else if (m->kind == F_FAILED) {
         run_fail(r, ERR_DEVICE, "compile worker: %s", m->text);
-    } else if (m->kind == F_ALIVE && s->life != LIFE_WORKS) {
+    } else if (m->kind == F_ALIVE && s->life == LIFE_LOADS) {
         s->life = LIFE_WORKS;
         r->compile_deaths = 0;
     } else if (m->kind == F_ALIVE && s->job && s->asked != F_RENDER) {

@@ -126,9 +126,10 @@ void playoff_played(struct run *r, struct result *results)
 {
     r->playing = false;
     for (int i = 0; i < r->nplayers && !r->failed; i++) {
-        bool sat_out = results[i].outcome == OUT_OK && results[i].stats.n < 1; /* then the earlier time stands */
-        r->players[i]->played = !sat_out;
-        if (!sat_out)
+        /* One that sat out keeps its earlier time; one whose twin, which compiles to the same, has just failed is no longer right. */
+        bool counts = results[i].outcome != OUT_OK || (results[i].stats.n > 0 && is_right(r->players[i]));
+        r->players[i]->played = counts;
+        if (counts)
             run_store(r, r->players[i], &results[i]);
     }
     if (keep_players(r))

@@ -62,9 +62,11 @@ void run_store(struct run *r, struct job *job, const struct result *result)
 
 void run_done(struct run *r, struct job *job, const struct result *result)
 {
-    run_store(r, job, result);
+    struct known *k = known_find(r, job->key);
+    if (!k || k->outcome == OUT_OK || result->outcome != OUT_OK) /* a failure of what compiles to the same stands */
+        run_store(r, job, result);
     r->report->measured++;
-    struct known *k = known_find(r, job->key); /* null: no memory */
+    k = known_find(r, job->key); /* null: no memory */
     if (k)
         run_known(r, job, k);
 }

@@ -18,10 +18,10 @@ static void io_message(struct serial *s, const struct op *op, struct message *m)
     io_text(s, m->text, sizeof m->text);
     io_text(s, m->key, sizeof m->key);
     io_text(s, m->compiler, sizeof m->compiler);
-    io_f64(s, &m->ms);
-    io_f64(s, &m->cut_ns);
-    io_f64(s, &m->facts.reference_ns);
-    io_f64(s, &m->facts.copy_ns);
+    io_time(s, &m->ms);
+    io_time(s, &m->cut_ns);
+    io_time(s, &m->facts.reference_ns);
+    io_time(s, &m->facts.copy_ns);
     io_bytes(s, &m->source.at, &m->source.n);
     io_bytes(s, &m->binary.at, &m->binary.n);
     io_bytes(s, &m->portable.at, &m->portable.n);

@@ -1,7 +1,21 @@
-/* Answers kept for other processes: given without opening the database while it is as it was, and never after. */
+/* Answers kept for other processes: given without reading the database while it is as it was, and never after. */
 #include "store_sample.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+
+/* A file that was written just now is not trusted to stay as it is. */
+static void age(void)
+{
+    const struct timespec times[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+    assert_int_equal(utimensat(AT_FDCWD, in_dir("a.db"), times, 0), 0);
+}
+
+static void change(const char *sql)
+{
+    meddle("a.db", sql);
+    age();
+}
 
 static struct store *open_kept(const char *name)
 {
@@ -61,7 +75,7 @@ static void answers_are_given_without_opening(void **state)
 {
     (void)state;
     make();
-    meddle("a.db", "UPDATE tuned SET time_ns = 7");
+    change("UPDATE tuned SET time_ns = 7");
     assert_true(ask(7));
     assert_false(ask(7));
     assert_false(ask(7));
@@ -84,28 +98,28 @@ static void a_change_is_seen(void **state)
 {
     (void)state;
     make();
-    meddle("a.db", "UPDATE tuned SET time_ns = 7");
+    change("UPDATE tuned SET time_ns = 7");
     ask(7);
     assert_false(ask(7));
-    meddle("a.db", "UPDATE tuned SET time_ns = 8");
+    change("UPDATE tuned SET time_ns = 8");
     assert_true(ask(8));
     assert_false(ask(8));
     struct store *s = open_kept("a.db"); /* while one that has not opened it waits */
     assert_false(is_open(s));
-    meddle("a.db", "UPDATE tuned SET time_ns = 9");
+    change("UPDATE tuned SET time_ns = 9");
     assert_true(time_of(s, "m=1,n=1") == 9 && is_open(s));
     store_close(s);
     /* What was asked before the change is not kept as what holds after it. */
     s = open_kept("a.db");
     assert_true(time_of(s, "m=2,n=2") == 9);
-    meddle("a.db", "UPDATE tuned SET time_ns = 10");
+    change("UPDATE tuned SET time_ns = 10");
     store_close(s);
     s = open_kept("a.db");
     assert_true(time_of(s, "m=2,n=2") == 10);
     store_close(s);
     assert_int_equal(rename(strcpy((char[256]){ 0 }, in_dir("a.db")), in_dir("b.db")), 0); /* another file */
     make();
-    meddle("a.db", "UPDATE tuned SET time_ns = 11");
+    change("UPDATE tuned SET time_ns = 11");
     assert_true(ask(11));
 }
 
@@ -113,14 +127,57 @@ static void a_writers_log_counts(void **state)
 {
     (void)state;
     make();
-    meddle("a.db", "UPDATE tuned SET time_ns = 7");
+    change("UPDATE tuned SET time_ns = 7");
     ask(7);
     struct store *writer = open_at("a.db", STORE_WRITE); /* a log beside the file */
     sample_winner(writer, 5, 5);
     assert_true(ask(7) && ask(7));
     store_close(writer);
-    assert_true(ask(7)); /* the file has changed */
+    assert_true(ask(7) && ask(7)); /* just written */
+    age();
+    assert_true(ask(7));
     assert_false(ask(7));
+}
+
+/* Whoever closes a file lets go of all locks that his process has on it. */
+static void locks_stay(void **state)
+{
+    (void)state;
+    char command[512], said[64] = "";
+    make();
+    change("UPDATE tuned SET time_ns = 7");
+    ask(7);
+    struct store *writer = open_at("a.db", STORE_WRITE);
+    sample_winner(writer, 5, 5);
+    struct store *s = open_kept("a.db");
+    time_of(s, "m=1,n=1");
+    store_close(s);
+    snprintf(command, sizeof command, "sqlite3 '%s' 'PRAGMA journal_mode = DELETE' 2>/dev/null", in_dir("a.db"));
+    FILE *out = popen(command, "r"); /* takes the log away, unless another process has the file open */
+    assert_non_null(out);
+    assert_true(!fgets(said, sizeof said, out) || strncmp(said, "delete", 6));
+    pclose(out);
+    store_close(writer);
+}
+
+static void another_folder_changes_nothing(void **state)
+{
+    (void)state;
+    char here[256];
+    struct store *s = NULL;
+    make();
+    change("UPDATE tuned SET time_ns = 7");
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(sample_dir), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(store_open_kept("a.db", STORE_READ, "cache", &s, NULL), 0);
+        assert_int_equal(chdir("/"), 0);
+        assert_true(time_of(s, "m=1,n=1") == 7 && is_open(s) == !i);
+        assert_true(i == 0 || time_of(s, "m=2,n=2") == 7);
+        assert_int_equal(chdir(sample_dir), 0);
+        store_close(s);
+    }
+    assert_int_equal(chdir(here), 0);
 }
 
 static void damage_of_the_kept_file_costs_nothing(void **state)
@@ -128,7 +185,7 @@ static void damage_of_the_kept_file_costs_nothing(void **state)
     (void)state;
     char name[HASH_HEX], path[300], byte;
     make();
-    meddle("a.db", "UPDATE tuned SET time_ns = 7");
+    change("UPDATE tuned SET time_ns = 7");
     ask(7);
     const char *db = in_dir("a.db");
     hash_hex(db, strlen(db), name);
@@ -164,6 +221,8 @@ int main(void)
         in_folder(answers_are_given_without_opening),
         in_folder(a_change_is_seen),
         in_folder(a_writers_log_counts),
+        in_folder(locks_stay),
+        in_folder(another_folder_changes_nothing),
         in_folder(damage_of_the_kept_file_costs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
