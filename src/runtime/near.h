@@ -13,7 +13,7 @@
  * The rule was chosen on 204 transposes of one H200 (68 shapes of bench/shapes.txt x i8, f32, f64). Each was left out in turn, and the
  * rule compared by the geometric mean of (winner's time / time of what was given): the nearest winner by the logarithms alone 0.912, with
  * divisibility 0.940, the mean over neighbours 0.955, with the other types' measurements 0.968. Halving or doubling any of the constants
- * changes the mean by less than 0.01. bench/leave-one-out measures it. */
+ * changes the mean by less than 0.01. bench/leave_one_out measures it. */
 #ifndef RUNTIME_NEAR_H
 #define RUNTIME_NEAR_H
 
