@@ -26,15 +26,10 @@ static bool state_of(const struct store *s, char out[HASH_HEX])
     return !hash_buf(&b, 0, out, NULL);
 }
 
-static bool still_holds(const struct store *s)
+bool answers_hold(const struct store *s)
 {
     char now[HASH_HEX];
     return *s->state && state_of(s, now) && !strcmp(now, s->state);
-}
-
-bool answers_hold(const struct store *s)
-{
-    return s->waiting && still_holds(s);
 }
 
 bool answers_load(struct store *s, const char *folder)
@@ -55,7 +50,7 @@ bool answers_load(struct store *s, const char *folder)
 
 void answers_close(struct store *s)
 {
-    if (s->learned && still_holds(s))
+    if (s->learned && answers_hold(s))
         file_keep(s->answers, s->kept.data, s->kept.len);
     buf_free(&s->kept);
     mem_free(s->answers);
@@ -81,7 +76,7 @@ bool answer_find(struct query *q)
 {
     struct store *s = q->store;
     bool found = false;
-    if (!s->answers || s->kept.len <= HASH_HEX || !answers_hold(s))
+    if (!s->waiting || !s->answers || s->kept.len <= HASH_HEX || !answers_hold(s))
         return false;
     struct cursor c = cursor_on(s->kept.data + HASH_HEX, s->kept.len - HASH_HEX);
     while (!found && c.at < c.end && !c.bad) {
@@ -102,7 +97,7 @@ void answer_keep(struct query *q)
 {
     struct store *s = q->store;
     size_t before = s->kept.len;
-    if (!still_holds(s)) { /* it may come from a log, or from another file */
+    if (!answers_hold(s)) { /* it may come from a log, or from another file */
         *s->state = 0;
         return;
     }

@@ -325,9 +325,11 @@ int store_open_kept(const char *path, enum store_mode mode, const char *folder, 
     if (!s || !(s->path = mem_strdup(path)))
         return mem_free(s), err_nomem(err);
     s->busy_ms = busy_ms;
-    int rc = path_absolute(path, &s->absolute, err)
-        ?: real_path(folder ? s->absolute : path, &s->real, err)
-        ?: check_path(path, s->real, mode, err);
+    int rc = real_path(path, &s->real, err) ?: check_path(path, s->real, mode, err) ?: path_absolute(path, &s->absolute, err);
+    if (!rc && folder) { /* the caller may be in another folder when it is used */
+        mem_free(s->real);
+        rc = real_path(s->absolute, &s->real, err);
+    }
     s->waiting = !rc && folder && watch_file(s) && answers_load(s, folder);
     rc = rc ?: s->waiting ? connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err) : open_as(s, mode, err);
     if (rc)

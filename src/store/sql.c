@@ -350,7 +350,7 @@ int store_end(struct store *s, int rc, struct err *err)
 int store_generation(struct store *s, uint64_t *out, struct err *err)
 {
     int64_t version;
-    if (answers_hold(s)) {
+    if (s->waiting && answers_hold(s)) {
         *out = 1;
         return 0;
     }

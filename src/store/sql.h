@@ -100,7 +100,7 @@ struct cell query_cell(struct query *q, int column);
 
 /* answers.c. Loads those of the database as it is now, if the folder has them; then the database need not be read yet. */
 bool answers_load(struct store *s, const char *folder);
-bool answers_hold(const struct store *s); /* nothing of the database has been read, and it is as it was when they were loaded */
+bool answers_hold(const struct store *s); /* the database is as it was when they were loaded */
 bool answer_find(struct query *q);
 void answer_keep(struct query *q); /* the row that the query is at */
 void answers_close(struct store *s);
