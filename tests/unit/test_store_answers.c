@@ -44,7 +44,9 @@ static double time_of(struct store *s, const char *problem)
     if (store_op(s, "transpose", &op, &err) || find_winner(s, problem, &t, &err))
         fail_msg("%s", err.msg);
     assert_int_equal(op->naxes, 2);
-    assert_string_equal(t->source, sample_tuned(&(struct config){ 0 }, 1)->source);
+    struct tuned *sample = sample_tuned(&(struct config){ 0 }, 1);
+    assert_string_equal(t->source, sample->source);
+    tuned_free(sample);
     double ns = t->time_ns;
     tuned_free(t);
     op_free(op);
