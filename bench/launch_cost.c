@@ -1,16 +1,19 @@
 /* launch_cost DATABASE: what libcutune adds to a launch, compared with the driver alone in the same process, on the first CUDA device.
  *
  * The database holds some transposes tuned on that device. In the order of the output:
- * - A look-up of one of 1,000 problems of three element sizes, tuned or not. All were looked up once before; misses are captured. Each
- *   look-up is timed with the processor's clock, minus the cost of reading the clock.
- * - Launches of a 32 x 32 transpose: cuLaunchKernel, cutune_launch, and look-up with cutune_launch, in turn. The median of batches of 100.
  * - The first launch. `launch_cost DATABASE first raw|CACHE` is run in new processes, in turn. The time starts when there are a context
  *   and buffers, and ends with the first launch: of a module in memory (raw), or through cutune_open, attach, look-up and launch, without a
- *   cache folder or with one in which an earlier process has kept the answer. */
+ *   cache folder or with one in which an earlier process has kept the answer. It comes first, because misses are written to the database
+ *   later on.
+ * - A look-up of one of 1,000 problems of three element sizes, tuned or not. All were looked up once before; misses are captured. Each
+ *   look-up is timed with the processor's clock, minus the cost of reading the clock. Launches by cuLaunchKernel come between the rounds,
+ *   so that both see the same processor: its speed changes by half within seconds on a machine that others use, too.
+ * - Launches of a 32 x 32 transpose: cuLaunchKernel, cutune_launch, and look-up with cutune_launch, in turn. The median of batches of 100. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <x86intrin.h>
 
 #include "base/mem.h"
@@ -78,6 +81,52 @@ static cutune_handle *opened(const char *database, int capture)
     return h;
 }
 
+/* ---- cuLaunchKernel */
+
+/* A launch of the 32 x 32 transpose. */
+struct raw {
+    void *buffers[2];
+    CUstream stream;
+    CUfunction function;
+    cutune_geometry g;
+    int nparams;
+    cutune_param params[64];
+    void *pointers[64];
+};
+
+static void raw_new(cutune_handle *h, struct raw *r)
+{
+    void *function;
+    const cutune_kernel *k;
+    buffers_new(r->buffers);
+    must((int)cu->cuStreamCreate(&r->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    must(cutune_lookup(h, "transpose", "f32", tiny, 2, &k), "cutune_lookup");
+    must(cutune_launch(k, r->stream, r->buffers, 2), "cutune_launch");
+    if (cutune_kernel_launches(k) != 1) {
+        fprintf(stderr, "the kernel has several launches\n");
+        exit(1);
+    }
+    must(cutune_kernel_function(k, 0, &function), "cutune_kernel_function");
+    r->function = function;
+    r->g.size = sizeof r->g;
+    must(cutune_kernel_geometry(k, 0, &r->g), "cutune_kernel_geometry");
+    r->nparams = cutune_kernel_params(k, 0);
+    for (int i = 0; i < r->nparams; i++) {
+        r->params[i].size = sizeof r->params[i];
+        must(cutune_kernel_param(k, 0, i, &r->params[i]), "cutune_kernel_param");
+        r->pointers[i] = r->params[i].kind == CUTUNE_PARAM_BUFFER ? (void *)&r->buffers[r->params[i].index] : r->params[i].value;
+    }
+}
+
+static void launch_raw(struct raw *r)
+{
+    const cutune_geometry *g = &r->g;
+    must((int)cu->cuLaunchKernel(r->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
+                                 (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared,
+                                 r->stream, r->pointers, NULL),
+         "cuLaunchKernel");
+}
+
 /* ---- look-ups */
 
 static double tick_ns(void)
@@ -89,10 +138,10 @@ static double tick_ns(void)
     return (double)(clock_ns() - t) / (double)(__rdtsc() - c);
 }
 
-static void time_lookups(cutune_handle *h)
+static void time_lookups(cutune_handle *h, struct raw *raw)
 {
     static const char *const types[] = { "f32", "i8", "f64" };
-    static double ns[PROBLEMS * ROUNDS];
+    static double ns[PROBLEMS * ROUNDS], launches[ROUNDS];
     static int64_t sizes[PROBLEMS][2];
     const cutune_kernel *k;
     double tick = tick_ns(), first = 0, empty[1000];
@@ -113,7 +162,12 @@ static void time_lookups(cutune_handle *h)
     }
     double overhead = quantile(empty, 1000, 0.5);
     int n = 0;
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t from = clock_ns();
+        for (int i = 0; i < BATCH; i++)
+            launch_raw(raw);
+        launches[round] = (double)(clock_ns() - from) / BATCH;
+        must((int)cu->cuStreamSynchronize(raw->stream), "cuStreamSynchronize");
         for (int j = 0; j < PROBLEMS; j++) {
             int i = (int)(rand_at((uint64_t)round, (uint64_t)j) % PROBLEMS);
             uint64_t begin = __rdtscp(&aux);
@@ -121,85 +175,44 @@ static void time_lookups(cutune_handle *h)
             ns[n++] = (double)(__rdtscp(&aux) - begin) * tick - overhead;
             must(rc, "cutune_lookup");
         }
-    printf("look-up: median %.0f ns, 99th percentile %.0f, longest %.0f; the first of a problem %.0f us; %d exact, %d near, %d "
-           "device, "
-           "%d default\n",
-           quantile(ns, n, 0.5), quantile(ns, n, 0.99), quantile(ns, n, 1), first / PROBLEMS / 1000, matches[0], matches[1],
-           matches[2], matches[3]);
+    }
+    double median = quantile(ns, n, 0.5), launch = quantile(launches, ROUNDS, 0.5);
+    printf("look-up: median %.0f ns, %.2f%% of cuLaunchKernel, 99th percentile %.0f, %.2f%%, longest %.0f; the first of a problem "
+           "%.0f us; "
+           "%d exact, %d near, %d device, %d default\n",
+           median, 100 * median / launch, quantile(ns, n, 0.99), 100 * quantile(ns, n, 0.99) / launch, quantile(ns, n, 1),
+           first / PROBLEMS / 1000, matches[0], matches[1], matches[2], matches[3]);
 }
 
 /* ---- launches */
 
-struct raw {
-    CUfunction function;
-    cutune_geometry g;
-    int nparams;
-    cutune_param params[64];
-    void *pointers[64];
-};
-
-static void raw_new(const cutune_kernel *k, void **buffers, struct raw *r)
-{
-    void *function;
-    must(cutune_kernel_function(k, 0, &function), "cutune_kernel_function");
-    r->function = function;
-    r->g.size = sizeof r->g;
-    must(cutune_kernel_geometry(k, 0, &r->g), "cutune_kernel_geometry");
-    r->nparams = cutune_kernel_params(k, 0);
-    for (int i = 0; i < r->nparams; i++) {
-        r->params[i].size = sizeof r->params[i];
-        must(cutune_kernel_param(k, 0, i, &r->params[i]), "cutune_kernel_param");
-        r->pointers[i] = r->params[i].kind == CUTUNE_PARAM_BUFFER ? (void *)&buffers[r->params[i].index] : r->params[i].value;
-    }
-}
-
-static void launch_raw(struct raw *r, CUstream stream)
-{
-    const cutune_geometry *g = &r->g;
-    must((int)cu->cuLaunchKernel(r->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
-                                 (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream,
-                                 r->pointers, NULL),
-         "cuLaunchKernel");
-}
-
-static void time_launches(cutune_handle *h)
+static void time_launches(cutune_handle *h, struct raw *raw)
 {
     static double ns[3][BATCHES];
     static const char *const ways[] = { "cuLaunchKernel", "cutune_launch", "look-up and cutune_launch" };
-    void *buffers[2];
-    struct raw raw = { 0 };
     const cutune_kernel *k;
-    CUstream stream;
-    buffers_new(buffers);
-    must((int)cu->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
     must(cutune_lookup(h, "transpose", "f32", tiny, 2, &k), "cutune_lookup");
-    must(cutune_launch(k, stream, buffers, 2), "cutune_launch");
-    if (cutune_kernel_launches(k) != 1) {
-        fprintf(stderr, "the kernel has several launches\n");
-        exit(1);
-    }
-    raw_new(k, buffers, &raw);
     for (int b = 0; b < BATCHES; b++)
         for (int w = 0; w < 3; w++) {
             int way = (w + b) % 3;
-            must((int)cu->cuStreamSynchronize(stream), "cuStreamSynchronize");
+            must((int)cu->cuStreamSynchronize(raw->stream), "cuStreamSynchronize");
             int64_t begin = clock_ns();
             for (int i = 0; i < BATCH; i++) {
                 if (way == 2)
                     must(cutune_lookup(h, "transpose", "f32", tiny, 2, &k), "cutune_lookup");
                 if (way)
-                    must(cutune_launch(k, stream, buffers, 2), "cutune_launch");
+                    must(cutune_launch(k, raw->stream, raw->buffers, 2), "cutune_launch");
                 else
-                    launch_raw(&raw, stream);
+                    launch_raw(raw);
             }
             ns[way][b] = (double)(clock_ns() - begin) / BATCH;
         }
-    must((int)cu->cuStreamSynchronize(stream), "cuStreamSynchronize");
+    must((int)cu->cuStreamSynchronize(raw->stream), "cuStreamSynchronize");
     double least = quantile(ns[0], BATCHES, 0.5);
     for (int w = 0; w < 3; w++) {
         double median = quantile(ns[w], BATCHES, 0.5);
-        printf("%-26s %.0f ns, +%.0f; interquartile %.0f to %.0f\n", ways[w], median, median - least,
-               quantile(ns[w], BATCHES, 0.25), quantile(ns[w], BATCHES, 0.75));
+        printf("%-26s %.0f ns, %.4f; interquartile %.0f to %.0f\n", ways[w], median, median / least, quantile(ns[w], BATCHES, 0.25),
+               quantile(ns[w], BATCHES, 0.75));
     }
 }
 
@@ -315,6 +328,7 @@ static void time_first(const char *program, const char *database)
         must(-1, folder);
     const char *const ways[] = { "raw", "", folder };
     double us[3][STARTS], median[3];
+    sleep(3);                            /* an answer of a file that was written just now is not kept */
     first_of(program, database, folder); /* keeps its answer there */
     for (int i = 0; i < STARTS; i++)
         for (int way = 0; way < 3; way++)
@@ -337,11 +351,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "launch_cost DATABASE\n");
         return 2;
     }
+    time_first(argv[0], argv[1]);
     context();
     cutune_handle *h = opened(argv[1], 1);
-    time_lookups(h);
-    time_launches(h);
-    time_first(argv[0], argv[1]);
+    struct raw raw = { 0 };
+    raw_new(h, &raw);
+    time_lookups(h, &raw);
+    time_launches(h, &raw);
     must_lack_nvrtc();
     printf("NVRTC was not loaded\n");
     return 0;

@@ -153,7 +153,7 @@ typedef struct cutune_device {
 CUTUNE_API int cutune_device_find(const char *id, cutune_device *out);
 
 /* A handle to launch in a CUDA context. context: a CUcontext, or null for the calling thread's current one (that of the CUDA runtime,
- * after any of its calls). Kernels launch only while that context is current in the launching thread. If it is not the device's primary
+ * after any of its calls). That context must be current in the launching thread. If it is not the device's primary
  * context, it must also be current for cutune_prefetch and cutune_kernel_function. */
 CUTUNE_API int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out);
 /* A handle to launch in the context and on the device of an OpenCL command queue: a cl_command_queue, in order. The queue is retained.
@@ -214,8 +214,8 @@ CUTUNE_API double cutune_kernel_time_ns(const cutune_kernel *k);
  *   CUTUNE_ERR_UNSUPPORTED if there is none.
  * For a cl_mem it checks only that no output is passed twice: the driver guarantees alignment.
  * Workspace that the kernel needs is allocated and freed in stream order. The first launch of a kernel loads it (see
- * cutune_prefetch). CUTUNE_ERR_INVALID if the handle's context is not current. After CUTUNE_ERR_DEVICE some of the work may have been
- * queued. */
+ * cutune_prefetch). CUTUNE_ERR_INVALID if it is refused because the handle's context is not current. After CUTUNE_ERR_DEVICE some of the
+ * work may have been queued. */
 CUTUNE_API int cutune_launch(const cutune_kernel *k, void *stream, void *const *buffers, int nbuffers);
 /* The same with the caller's workspace: a device pointer aligned to 4096 bytes, or a cl_mem, of at least cutune_kernel_workspace
  * bytes. Two launches that may run at the same time must not share one. */

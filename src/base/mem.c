@@ -145,6 +145,15 @@ void *arena_alloc(struct arena *a, size_t bytes)
     return p;
 }
 
+void *arena_with(size_t bytes, struct arena **a)
+{
+    *a = arena_new();
+    void *owner = *a ? arena_alloc(*a, bytes) : NULL;
+    if (!owner)
+        arena_free(*a);
+    return owner;
+}
+
 void *arena_array(struct arena *a, size_t n, size_t bytes)
 {
     size_t total;

@@ -25,6 +25,7 @@ void mem_fail_at(long nth);
 /* An arena: things that live and die together. Not for use from two threads at once. */
 struct arena;
 struct arena *arena_new(void);
+void *arena_with(size_t bytes, struct arena **a); /* a new one, and on it a cleared struct of its owner's; null if there is none */
 void arena_free(struct arena *a);                 /* null is fine */
 void *arena_alloc(struct arena *a, size_t bytes); /* cleared, aligned for any type; null if there is none */
 void *arena_array(struct arena *a, size_t n, size_t bytes);

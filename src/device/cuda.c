@@ -250,16 +250,21 @@ static int clear(const struct guest_clear *c, void *const *buffers, CUdeviceptr 
     return c->bytes ? CUDA(err, cuMemsetD8Async, at, 0, (size_t)c->bytes, stream) : 0;
 }
 
+static int check_current(const struct cuda_context *g, struct err *err)
+{
+    CUcontext current = NULL;
+    return CUDA(err, cuCtxGetCurrent, &current) ?: current == g->context ? 0 : not_current(current, " before a launch", err);
+}
+
 static int cuda_launch(struct guest *guest, void *stream, const struct guest_work *work, void *const *buffers, void *workspace,
                        struct err *err)
 {
     const struct cuda_context *g = (struct cuda_context *)guest;
-    CUcontext current = NULL;
-    int rc = CUDA(err, cuCtxGetCurrent, &current);
-    if (!rc && current != g->context)
-        rc = not_current(current, " before a launch", err);
     CUdeviceptr at = (CUdeviceptr)(uintptr_t)workspace;
     bool own = work->workspace > 0 && !workspace;
+    /* To ask first is a third of what a launch costs here. The driver itself refuses a function that lives elsewhere; but that of a context
+     * that may be gone must not come to it. */
+    int rc = own || work->nclears || !g->primary ? check_current(g, err) : 0;
     if (own)
         rc = rc ?: take_workspace(g, work->workspace, stream, &at, err);
     if (rc)
@@ -268,6 +273,8 @@ static int cuda_launch(struct guest *guest, void *stream, const struct guest_wor
         rc = clear(&work->clears[i], buffers, at, stream, err);
     for (int i = 0; i < work->nlaunches && !rc; i++)
         rc = launch_one(&work->launches[i], buffers, at, stream, err);
+    if (rc == ERR_DEVICE)
+        rc = check_current(g, err) ?: rc;
     if (own) {
         CUresult result = libcuda.cuMemFreeAsync(at, stream);
         rc = rc ?: cuda_check(result, err, "cuMemFreeAsync of the workspace");

@@ -50,12 +50,12 @@ static int check_format(const struct backend *b, const char *format, struct err 
 
 int guest_load(struct guest *g, const void *image, size_t bytes, const char *format, struct guest_code **out, struct err *err)
 {
-    struct arena *arena = arena_new();
-    struct guest_code *code = arena ? arena_alloc(arena, sizeof *code) : NULL;
-    int rc = code ? check_format(g->backend, format, err) : err_nomem(err);
-    if (code)
-        code->arena = arena;
-    rc = rc ?: g->backend->load(g, image, bytes, format, code, err);
+    struct arena *arena;
+    struct guest_code *code = arena_with(sizeof *code, &arena);
+    if (!code)
+        return err_nomem(err);
+    code->arena = arena;
+    int rc = check_format(g->backend, format, err) ?: g->backend->load(g, image, bytes, format, code, err);
     if (rc) {
         arena_free(arena);
         return rc;

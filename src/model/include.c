@@ -113,7 +113,7 @@ static enum line_kind kind_of(struct line *l, struct buf *words)
         return LINE_TEXT;
     s = skip_blanks(s + (*s == '#' ? 1 : 2));
     l->words = s;
-    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    size_t n = strspn(s, WORD_LETTERS);
     snprintf(name, sizeof name, " %.*s ", (int)(n < 18 ? n : 18), s);
     char *after = skip_blanks(s + n);
     enum line_kind kind = LINE_IF;

@@ -9,13 +9,10 @@
 
 struct op *op_new(void)
 {
-    struct arena *arena = arena_new();
-    struct op *op = arena ? arena_alloc(arena, sizeof *op) : NULL;
-    if (!op) {
-        arena_free(arena);
-        return NULL;
-    }
-    op->arena = arena;
+    struct arena *arena;
+    struct op *op = arena_with(sizeof *op, &arena);
+    if (op)
+        op->arena = arena;
     return op;
 }
 

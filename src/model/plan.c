@@ -234,12 +234,10 @@ int plan_new(const struct op *op, int variant, struct plan **out, struct err *er
 {
     if (variant < -1 || variant >= op->nvariants)
         return err_set(err, ERR_INVALID, "%s has no variant %d", op->name, variant);
-    struct arena *arena = arena_new();
-    struct plan *p = arena ? arena_alloc(arena, sizeof *p) : NULL;
-    if (!p) {
-        arena_free(arena);
+    struct arena *arena;
+    struct plan *p = arena_with(sizeof *p, &arena);
+    if (!p)
         return err_nomem(err);
-    }
     p->arena = arena;
     p->op = op;
     if (variant >= 0)

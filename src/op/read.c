@@ -127,9 +127,8 @@ static const char *read_file(struct reader *r, const char *folder, const char *n
 
 const char *read_template(struct reader *r, const char *file)
 {
-    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     struct err err;
-    if (*file == '.' || strlen(file) > MAX_NAME || file[strspn(file, good)])
+    if (*file == '.' || strlen(file) > MAX_NAME || file[strspn(file, WORD_LETTERS ".-")])
         fail(r, "template: '%.80s' must be a file's name, of letters, digits, _, . and -, without folders", file);
     const char *text = read_file(r, r->folder, file) ?: read_file(r, r->templates, file);
     if (!text)

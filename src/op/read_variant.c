@@ -9,12 +9,11 @@ enum { MAX_WHERE = 256, MAX_NEEDS = 64 };
 /* The text of a word is Lua's. */
 static void read_val(struct reader *r, void *out)
 {
-    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     struct val v = *(struct val *)out = sandbox_val(r->L, -1);
     if (v.type == VAL_NIL)
         fail(r, "must be a number, a boolean or a word, not %s", lua_typename(r->L, lua_type(r->L, -1)));
     size_t n = v.type == VAL_STR ? lua_rawlen(r->L, -1) : 1;
-    if (n == 0 || n > MAX_NAME || (v.type == VAL_STR && strspn(v.s, good) != n))
+    if (n == 0 || n > MAX_NAME || (v.type == VAL_STR && strspn(v.s, WORD_LETTERS) != n))
         fail(r, "'%.80s' must be a word of letters, digits and _, at most %d", v.s, MAX_NAME);
 }
 

@@ -48,7 +48,7 @@ static bool is_for(const struct tuned *t, const struct devspec *dev, const char 
 
 /* ---- what was compiled here before: a file for each (source, architecture, driver) */
 
-static int cache_path(const cutune_handle *h, const struct code *c, struct buf *out)
+static bool cache_path(const cutune_handle *h, const struct code *c, struct buf *out)
 {
     struct buf what = { 0 };
     char key[HASH_HEX];

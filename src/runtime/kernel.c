@@ -53,12 +53,10 @@ static int alloc(struct kernel_making *m, struct err *err)
 {
     const struct variant *v = m->variant;
     size_t nargs = (size_t)m->op->nargs, nlaunches = (size_t)v->nlaunches;
-    struct arena *arena = arena_new();
-    struct cutune_kernel *k = arena ? arena_alloc(arena, sizeof *k) : NULL;
-    if (!k) {
-        arena_free(arena);
+    struct arena *arena;
+    struct cutune_kernel *k = arena_with(sizeof *k, &arena);
+    if (!k)
         return err_nomem(err);
-    }
     m->k = k;
     k->arena = arena;
     k->handle = m->h;

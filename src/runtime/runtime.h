@@ -177,13 +177,13 @@ struct entry {
     const char *op, *types; /* as the caller writes them */
     int nsizes;
     uint64_t hash;
-    _Atomic int64_t count; /* look-ups while it is COUNTED */
-    /* From here on it is what looking it up again reads: one line of memory, for most. */
+    /* From here on it is what looking it up again touches: one line of memory, for most. */
     _Alignas(ENTRY_ALIGN)
         atomic_uintptr_t kernel; /* 0: there is none (now): asked again each time; | COUNTED if this is a miss, and
                                                       misses are captured */
     uint64_t word[4];            /* op and types, packed (table.c), */
-    uint64_t lengths;            /* of what lengths, and how many sizes */
+    uint32_t lengths;            /* of what lengths, and how many sizes */
+    _Atomic uint32_t count;      /* look-ups while it is COUNTED; taken out every few seconds, long before it is full */
     int64_t sizes[];
 };
 

@@ -18,7 +18,7 @@ struct table {
 /* A look-up as the caller wrote it. Names of up to 16 bytes, which means almost all, are compared as 64-bit words. */
 struct key {
     uint64_t word[4];
-    uint64_t lengths; /* of both names, and the number of sizes; the meaning of the words depends on it */
+    uint32_t lengths; /* of both names, up to 255, and the number of sizes; the meaning of the words depends on it */
     uint64_t hash;
     bool whole; /* the words contain both names completely */
     int nsizes;
@@ -55,7 +55,7 @@ static inline void key_set(struct key *k, const char *op, const char *types, con
 {
     static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
     size_t a = pack(op, k->word), b = pack(types, k->word + 2);
-    k->lengths = (a << 32 ^ b) << 8 | (uint64_t)nsizes;
+    k->lengths = (uint32_t)((a < 255 ? a : 255) << 16 | (b < 255 ? b : 255) << 8 | (size_t)nsizes);
     k->whole = (a <= 16) & (b <= 16);
     k->op = op;
     k->types = types;
@@ -133,7 +133,7 @@ static void settle(struct entry *e, struct cutune_kernel *k)
 static int add(cutune_handle *h, const struct key *key, struct entry **out, struct err *err)
 {
     struct table *t = atomic_load_explicit(&h->table, memory_order_relaxed);
-    int rc = 2 * (t->n + 1) > t->mask ? table_grow(h, err) : 0; /* a reader soon reaches an empty place */
+    int rc = 4 * (t->n + 1) > t->mask ? table_grow(h, err) : 0; /* most entries are in the first place that a reader tries */
     if (rc)
         return rc;
     size_t bytes = (size_t)key->nsizes * sizeof *key->sizes;

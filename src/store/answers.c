@@ -72,35 +72,42 @@ static struct cell get_cell(struct cursor *c)
     return cell;
 }
 
-bool answer_find(struct query *q)
+/* The row that is kept for a key goes to `cells`. Returns how many they are; 0 if there is none. */
+static int kept_row(const struct store *s, const struct buf *key, struct cell cells[MAX_CELLS])
 {
-    struct store *s = q->store;
-    bool found = false;
-    if (!s->waiting || !s->answers || s->kept.len <= HASH_HEX || !answers_hold(s))
-        return false;
     struct cursor c = cursor_on(s->kept.data + HASH_HEX, s->kept.len - HASH_HEX);
+    bool found = false;
+    int ncells = 0;
     while (!found && c.at < c.end && !c.bad) {
         size_t n;
-        const char *key = get_bytes(&c, &n);
-        found = n == q->key.len && !memcmp(key, q->key.data, n);
-        q->ncells = (int)get_u32(&c);
-        for (int i = 0; i < q->ncells && !c.bad; i++)
-            q->cells[i < MAX_CELLS ? i : MAX_CELLS - 1] = get_cell(&c);
+        const char *of = get_bytes(&c, &n);
+        found = n == key->len && !memcmp(of, key->data, n);
+        ncells = (int)get_u32(&c);
+        for (int i = 0; i < ncells && !c.bad; i++)
+            cells[i < MAX_CELLS ? i : MAX_CELLS - 1] = get_cell(&c);
     }
-    found = found && !c.bad && q->ncells > 0 && q->ncells <= MAX_CELLS;
-    if (!found)
-        q->ncells = 0;
-    return found;
+    return found && !c.bad && ncells > 0 && ncells <= MAX_CELLS ? ncells : 0;
+}
+
+bool answer_find(struct query *q)
+{
+    const struct store *s = q->store;
+    if (s->waiting && s->kept.len > HASH_HEX && answers_hold(s))
+        q->ncells = kept_row(s, &q->key, q->cells);
+    return q->ncells;
 }
 
 void answer_keep(struct query *q)
 {
     struct store *s = q->store;
+    struct cell cells[MAX_CELLS];
     size_t before = s->kept.len;
     if (!answers_hold(s)) { /* it may come from a log, or from another file */
         *s->state = 0;
         return;
     }
+    if (s->kept.failed || kept_row(s, &q->key, cells)) /* asked before */
+        return;
     int n = sqlite3_column_count(q->stmt);
     buf_bytes(&s->kept, q->key.data, q->key.len);
     buf_u32(&s->kept, (uint32_t)n);

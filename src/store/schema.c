@@ -81,20 +81,6 @@ static const char *text(sqlite3_stmt *stmt, int column)
     return s ? s : "";
 }
 
-static int refuse(struct store *s, sqlite3_stmt *stmt, struct err *err)
-{
-    return store_damaged(s, err, "its %.20s %.63s is not as cutune makes it, and may be a program: none of the file is used",
-                         text(stmt, 0), text(stmt, 1));
-}
-
-/* Why a schema cannot be read, by SQLite's code. One too long to be ours has run out of steps. */
-static int unread(struct store *s, int code, struct err *err)
-{
-    if ((code & 0xff) == SQLITE_INTERRUPT)
-        return store_damaged(s, err, "it has more tables than cutune makes: none of the file is used");
-    return store_failed(s, code, err);
-}
-
 int schema_check(struct store *s, const char *known, struct err *err)
 {
     struct ours ours = { 0 };
@@ -107,10 +93,13 @@ int schema_check(struct store *s, const char *known, struct err *err)
         /* An index that SQLite made for a constraint of a table has no definition. */
         bool automatic = !strcmp(text(stmt, 0), "index") && sqlite3_column_type(stmt, 2) == SQLITE_NULL;
         if (!automatic && !is_ours(&ours, sql, strlen(sql)))
-            rc = refuse(s, stmt, err);
+            rc = store_damaged(s, err, "its %.20s %.63s is not as cutune makes it, and may be a program: none of the file is used",
+                               text(stmt, 0), text(stmt, 1));
     }
-    if (!rc && code && code != SQLITE_DONE)
-        rc = unread(s, code, err);
+    if (!rc && (code & 0xff) == SQLITE_INTERRUPT) /* out of steps */
+        rc = store_damaged(s, err, "it has more tables than cutune makes: none of the file is used");
+    else if (!rc && code && code != SQLITE_DONE)
+        rc = store_failed(s, code, err);
     for (int i = 0; !rc && i < ours.n; i++)
         if (!ours.found[i])
             rc = store_damaged(s, err, "it lacks the %.*s", (int)strcspn(ours.sql[i] + 7, "(\n"), ours.sql[i] + 7);

@@ -195,8 +195,10 @@ void query_ask(struct query *q, struct store *s, struct err *err, const char *sq
 bool query_step(struct query *q)
 {
     if (q->ncells) {
+        bool first = !q->served;
+        q->served = true;
         q->at = 0;
-        return !q->rc && !q->own && (q->own = true); /* once */
+        return first && !q->rc;
     }
     int code = q->rc ? SQLITE_DONE : sqlite3_step(q->stmt);
     q->at = 0;

@@ -62,6 +62,7 @@ struct query {
     struct arena *arena; /* texts and blobs are copied to it; null: they are valid until the next row only */
     struct buf key;      /* of a question whose answer is kept */
     int ncells;          /* of an answer that was kept: there is no statement then */
+    bool served;         /* its one row */
     struct cell cells[MAX_CELLS];
 };
 

@@ -2,23 +2,19 @@
 #include "model/plan.h"
 #include "store/sql.h"
 
+/* Behind an insert: the id of the new row, or of the one that is there. */
+#define IF_THERE(column) "ON CONFLICT DO UPDATE SET " column " = " column " RETURNING id"
+
 int device_save(struct store *s, const struct devspec *d, int64_t *id, struct err *err)
 {
-    int rc = sql_run(s, err, "SELECT id FROM device WHERE " IS_DEVICE, "d:i", d, id);
-    if (rc != ERR_NOTFOUND)
-        return rc;
-    return sql_run(s, err,
-                   "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-                   "d:i", d, id);
+    static const char insert[] = "INSERT INTO device (backend, name, arch, mig, multiprocessors, memory) "
+                                 "VALUES (?, ?, ?, ?, ?, ?) " IF_THERE("name");
+    return sql_run(s, err, insert, "d:i", d, id);
 }
 
 static int save_provenance(struct store *s, const struct devspec *d, int64_t device, int64_t *id, struct err *err)
 {
-    int rc = sql_run(s, err, "SELECT id FROM provenance WHERE device = ? AND uuid = ? AND driver = ? AND cutune = ?", "illt:i",
-                     device, d->uuid, d->driver, CUTUNE_VERSION, id);
-    if (rc != ERR_NOTFOUND)
-        return rc;
-    return sql_run(s, err, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) RETURNING id", "illt:i",
+    return sql_run(s, err, "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) " IF_THERE("uuid"), "illt:i",
                    device, d->uuid, d->driver, CUTUNE_VERSION, id);
 }
 

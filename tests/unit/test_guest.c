@@ -498,6 +498,15 @@ static void the_queue_is_retained(void **state)
 
 /* -------------------------------------------------------------------------------------------------------------------- CUDA only */
 
+/* A function of the driver's that only this test uses. */
+static void *driver(const char *name)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *f = library ? dlsym(library, name) : NULL;
+    if (!f)
+        fail_msg("the driver lacks %s", name);
+    return f;
+}
+
 static void the_current_context_counts(void **state)
 {
     struct app *a = take(state);
@@ -523,13 +532,29 @@ static void the_current_context_counts(void **state)
     drop_buffers(a, buffers);
 }
 
-/* A function of the driver's that only this test uses. */
-static void *driver(const char *name)
+/* Work of launches only, in a primary context: the driver says that the function is not the current context's. */
+static void a_plain_launch_asks_the_driver(void **state)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *f = library ? dlsym(library, name) : NULL;
-    if (!f)
-        fail_msg("the driver lacks %s", name);
-    return f;
+    struct app *a = take(state);
+    CUresult (*create)(CUcontext *, unsigned, CUdevice) = (CUresult(*)(CUcontext *, unsigned, CUdevice))driver("cuCtxCreate_v2");
+    CUresult (*destroy)(CUcontext) = (CUresult(*)(CUcontext))driver("cuCtxDestroy_v2");
+    CUdevice device;
+    CUcontext other;
+    struct job j;
+    uint32_t host[N];
+    void *buffers[2];
+    make_add(a, 5, N, BYTES - 60, &j);
+    j.work.nclears = 0;
+    make_buffers(a, a->streams[0], 7, buffers);
+    assert_int_equal(a->cu->cuCtxGetDevice(&device), CUDA_SUCCESS);
+    assert_int_equal(create(&other, 0, device), CUDA_SUCCESS);
+    FAILS(ERR_INVALID, "another CUDA context", a->backend->launch(a->guest, NULL, &j.work, buffers, NULL, &err));
+    assert_int_equal(destroy(other), CUDA_SUCCESS);
+    a->cu->cuCtxSetCurrent(a->handle);
+    OK(a->backend->launch(a->guest, a->streams[0], &j.work, buffers, NULL, &err));
+    a->get(a, a->streams[0], host, buffers[0], BYTES);
+    assert_int_equal(host[0], 7 + 5);
+    drop_buffers(a, buffers);
 }
 
 typedef struct CUgraph_st *graph;
@@ -658,6 +683,7 @@ int main(void)
     const struct CMUnitTest cuda_tests[] = {
         ON_BOTH,
         cmocka_unit_test(the_current_context_counts),
+        cmocka_unit_test(a_plain_launch_asks_the_driver),
         cmocka_unit_test(launches_are_captured),
         cmocka_unit_test(a_destroyed_context_is_a_code),
         cmocka_unit_test(another_device_is_another_context),
