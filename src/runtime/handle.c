@@ -106,6 +106,7 @@ static int attach(cutune *c, const struct devspec *dev, const struct backend *ba
     pthread_mutex_init(&h->loading, NULL);
     h->owner = c;
     h->generation = c->generation;
+    h->thread = pthread_self();
     h->backend = backend;
     h->arena = arena_new();
     int rc = h->arena ? table_grow(h, err) : err_nomem(err);

@@ -92,11 +92,19 @@ static inline struct entry *find(const struct table *t, const struct key *k)
     }
 }
 
-static inline struct cutune_kernel *take(struct entry *e)
+static inline void count(const cutune_handle *h, struct entry *e)
+{
+    if (pthread_equal(h->thread, pthread_self()))
+        atomic_store_explicit(&e->own, atomic_load_explicit(&e->own, memory_order_relaxed) + 1, memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(&e->others, 1, memory_order_relaxed);
+}
+
+static inline struct cutune_kernel *take(const cutune_handle *h, struct entry *e)
 {
     uintptr_t kernel = atomic_load_explicit(&e->kernel, memory_order_acquire);
     if (kernel & COUNTED)
-        atomic_fetch_add_explicit(&e->count, 1, memory_order_relaxed);
+        count(h, e);
     return (struct cutune_kernel *)(kernel & ~(uintptr_t)COUNTED);
 }
 
@@ -163,7 +171,7 @@ static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **o
     struct entry *e = find(atomic_load_explicit(&h->table, memory_order_relaxed), key);
     struct cutune_kernel *k = NULL;
     struct question q;
-    if (e && (*out = take(e))) /* another thread was faster */
+    if (e && (*out = take(h, e))) /* another thread was faster */
         return 0;
     int rc = question_ask(h, key->op, key->types, key->sizes, key->nsizes, &q, err);
     bool proper = !rc; /* invalid arguments get no entry */
@@ -177,9 +185,9 @@ static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **o
         return failed;
     settle(e, k);
     if (wanted)
-        atomic_fetch_add_explicit(&e->count, 1, memory_order_relaxed);
+        count(h, e);
     else
-        *out = take(e);
+        *out = take(h, e);
     return rc;
 }
 
@@ -208,7 +216,7 @@ int cutune_lookup(cutune_handle *h, const char *op, const char *types, const int
     struct key key;
     key_set(&key, op, types, sizes, nsizes);
     struct entry *e = find(atomic_load_explicit(&h->table, memory_order_acquire), &key);
-    struct cutune_kernel *k = e ? take(e) : NULL;
+    struct cutune_kernel *k = e ? take(h, e) : NULL;
     if (!k)
         return lookup(h, &key, out);
     *out = k;

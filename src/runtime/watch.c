@@ -117,10 +117,11 @@ static void misses_free(struct watcher *w)
 static int take_miss(struct watcher *w, cutune_handle *h, struct entry *e, struct err *err)
 {
     const struct cutune_kernel *k = entry_kernel(e);
-    struct miss miss = { .dev = h->dev, .time_ns = k ? k->time_ns : 0 };
-    miss.count = atomic_exchange_explicit(&e->count, 0, memory_order_relaxed);
+    uint32_t all = atomic_load_explicit(&e->own, memory_order_relaxed) + atomic_load_explicit(&e->others, memory_order_relaxed);
+    struct miss miss = { .dev = h->dev, .time_ns = k ? k->time_ns : 0, .count = all - e->told };
     if (!miss.count)
         return 0;
+    e->told = all;
     int rc = question_ask(h, e->op, e->types, e->sizes, e->nsizes, &miss.q, err);
     if (!rc && !mem_grow((void **)&w->misses, w->nmisses, sizeof *w->misses))
         rc = err_nomem(err);
@@ -131,7 +132,7 @@ static int take_miss(struct watcher *w, cutune_handle *h, struct entry *e, struc
     question_free(&miss.q);
     if (rc == ERR_INVALID || rc == ERR_NOTFOUND) /* the op has changed since, so this cannot be tuned */
         return 0;
-    atomic_fetch_add_explicit(&e->count, miss.count, memory_order_relaxed);
+    e->told -= (uint32_t)miss.count;
     return rc;
 }
 

@@ -16,13 +16,6 @@ struct ours {
     bool found[MAX_OBJECTS];
 };
 
-static void take_ours(struct ours *o, const char *text)
-{
-    static const char begin[] = "\nCREATE ";
-    for (const char *at = text; o->n < MAX_OBJECTS && (at = strstr(at, begin)); at += sizeof begin - 1)
-        o->sql[o->n++] = at + 1;
-}
-
 /* Behind blanks and comments. */
 static const char *skip(const char *s)
 {
@@ -85,7 +78,8 @@ int schema_check(struct store *s, const char *known, struct err *err)
 {
     struct ours ours = { 0 };
     sqlite3_stmt *stmt = NULL;
-    take_ours(&ours, known);
+    while (ours.n < MAX_OBJECTS && (known = strstr(known, "\nCREATE ")))
+        ours.sql[ours.n++] = ++known;
     int rc = 0, code = sqlite3_prepare_v2(s->db, "SELECT type, name, sql FROM main.sqlite_master", -1, &stmt, NULL);
     while (!code && !rc && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
         code = SQLITE_OK;

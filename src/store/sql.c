@@ -2,7 +2,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "store/older.h"
@@ -59,21 +58,6 @@ int store_failed(struct store *s, int rc, struct err *err)
     }
 }
 
-enum { STEPS_AT_ONCE = 1000 };
-
-/* Not 0: the statement has had its share. */
-static int count_steps(void *arg)
-{
-    struct store *s = arg;
-    struct stat st;
-    s->steps += STEPS_AT_ONCE;
-    if (s->most)
-        return s->steps > s->most;
-    if (s->steps <= STEPS_ALWAYS)
-        return 0;
-    return s->steps > STEPS_ALWAYS + (stat(s->absolute, &st) ? 0 : STEPS_A_BYTE * (int64_t)st.st_size);
-}
-
 int sql_number(struct store *s, const char *sql, int64_t *out)
 {
     sqlite3_stmt *stmt = NULL;
@@ -91,11 +75,6 @@ int sql_number(struct store *s, const char *sql, int64_t *out)
 void store_limit(struct store *s, int64_t steps)
 {
     s->most = steps;
-}
-
-void store_bound(struct store *s)
-{
-    sqlite3_progress_handler(s->db, STEPS_AT_ONCE, count_steps, s);
 }
 
 /* The compiled statement for a literal; another one if that is on its way already. */

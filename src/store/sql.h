@@ -115,11 +115,6 @@ int sql_write(struct store *s, struct err *err, const char *sql, const char *let
 
 /* ERR_CORRUPT with the path and these words. */
 int store_damaged(struct store *s, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* No statement runs for ever, whatever the file holds: a tree of pages that leads into itself has rows without end. The bound is on
- * SQLite's own steps, of an outermost statement with all within it: so many, and so many more for each byte of the file. Ours take a
- * tenth of that at the worst. */
-enum { STEPS_ALWAYS = 10000000, STEPS_A_BYTE = 8 };
-void store_bound(struct store *s);
 
 /* Whether the file's definitions are those of a text like db/schema.sql; ERR_CORRUPT with a line if they are not: src/store/schema.c. */
 int schema_check(struct store *s, const char *text, struct err *err);
