@@ -315,10 +315,10 @@ static void disconnect(struct store *s)
     while (s->ncached)
         sqlite3_finalize(s->cached[--s->ncached].stmt);
     if (s->logs) {
-        /* A file that nobody writes is one file, quicker to open and readable in a folder where nothing can be made. Where others have it
-         * open it stays as it is, at once. */
+        /* A file that nobody writes is one file, quicker to open and readable in a folder where nothing can be made. If others have it open,
+         * at least its log is empty. Nobody is waited for. */
         sqlite3_busy_timeout(s->db, 0);
-        sqlite3_exec(s->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+        sqlite3_exec(s->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     }
     sqlite3_close(s->db);
     s->db = NULL;

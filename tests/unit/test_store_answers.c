@@ -217,12 +217,29 @@ static void damage_of_the_kept_file_costs_nothing(void **state)
     assert_true(ask(7) && ask(7));
 }
 
+/* An application that is open while others tune leaves no log that would slow down later starts. */
+static void a_reader_leaves_no_log(void **state)
+{
+    (void)state;
+    make();
+    struct store *writer = open_at("a.db", STORE_WRITE), *reader = open_at("a.db", STORE_READ);
+    assert_true(time_of(reader, "m=1,n=1") > 0);
+    sample_winner(writer, 5, 5);
+    store_close(writer);
+    double now = time_of(reader, "m=1,n=1");
+    store_close(reader);
+    age();
+    assert_true(ask(now));
+    assert_false(ask(now));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         in_folder(answers_are_given_without_opening),
         in_folder(a_change_is_seen),
         in_folder(a_writers_log_counts),
+        in_folder(a_reader_leaves_no_log),
         in_folder(locks_stay),
         in_folder(another_folder_changes_nothing),
         in_folder(damage_of_the_kept_file_costs_nothing),
