@@ -129,14 +129,13 @@ void file_keep(char *path, const void *p, size_t n)
 
 bool file_kept(const char *path, size_t max, struct buf *out)
 {
-    struct buf file = { 0 };
     char hash[HASH_HEX] = "";
     const size_t head = HASH_HEX - 1;
-    if (!file_read(path, max + head, &file, NULL) && file.len >= head)
-        hash_hex(file.data + head, file.len - head, hash);
-    bool good = *hash && !memcmp(hash, file.data, head);
+    if (!file_read(path, max + head, out, NULL) && out->len >= head)
+        hash_hex(out->data + head, out->len - head, hash);
+    bool good = *hash && !memcmp(hash, out->data, head);
     if (good)
-        buf_put(out, file.data + head, file.len - head);
-    buf_free(&file);
-    return good && !out->failed;
+        memmove(out->data, out->data + head, out->len + 1 - head);
+    out->len -= good ? head : 0;
+    return good;
 }

@@ -27,7 +27,7 @@ int make_folders(char *path, struct err *err);
 /* A file in a cache: it begins with a hash of the rest. It is written under another name first, so that nobody ever reads half of it; what
  * cannot be written costs the next process time only. Folders are made. */
 void file_keep(char *path, const void *p, size_t n);
-/* Puts what was kept into `out`. False if it is not there, cut, damaged or larger. */
+/* Reads what was kept into `out`, which is empty. False if it is not there, cut, damaged or larger: then `out` holds anything. */
 bool file_kept(const char *path, size_t max, struct buf *out);
 
 #endif

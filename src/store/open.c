@@ -144,7 +144,7 @@ static int first_read(struct store *s)
 
 static int connect_read(struct store *s, struct err *err)
 {
-    int rc = s->db ? 0 : connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err);
+    int rc = connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err);
     if (rc)
         return rc;
     int code = first_read(s);
@@ -349,7 +349,7 @@ int store_open_kept(const char *path, enum store_mode mode, const char *folder, 
         rc = real_path(s->absolute, &s->real, err);
     }
     s->waiting = !rc && folder && watch_file(s) && answers_load(s, folder);
-    rc = rc ?: s->waiting ? connect(s, SQLITE_OPEN_READONLY, "?mode=ro", err) : open_as(s, mode, err);
+    rc = rc ?: s->waiting ? 0 : open_as(s, mode, err);
     if (rc)
         store_close(s);
     else

@@ -22,7 +22,7 @@ struct store {
     char state[HASH_HEX]; /* of the database that they are of; "" if that cannot be told */
     struct buf kept;      /* the answers: for each a key, and the cells of its row */
     bool learned;         /* some that are not in the file */
-    bool waiting;         /* open, but nothing of it has been read: the answers may do */
+    bool waiting;         /* the database is not open yet: the answers may do */
     int busy_ms;          /* how long others are waited for */
     dev_t dev;            /* of the file when it was opened, as ino */
     ino_t ino;
