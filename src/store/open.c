@@ -51,7 +51,7 @@ static int check_path(const char *path, const char *real, enum store_mode mode, 
     if (stat(path, &st)) {
         if (errno != ENOENT)
             return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-        if (lstat(path, &st) == 0)
+        if (!lstat(path, &st) && S_ISLNK(st.st_mode)) /* else another process makes it just now */
             return err_set(err, ERR_NOTFOUND, "%s: a link to what is not there", path);
         if (mode != STORE_WRITE)
             return err_set(err, ERR_NOTFOUND, "%s: no such database; `cutune run` makes one", path);

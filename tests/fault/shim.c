@@ -2,6 +2,7 @@
  *   no-locks     no file can be locked, as on NFS without its lock daemon
  *   lying-locks  every lock succeeds, but none has an effect
  *   lost-locks   a file named .lock is removed whenever it is locked
+ *   late-file    a database is made right after the process has found that it is not there
  *   clock        the time of day goes back by an hour at each call */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,6 +56,17 @@ int fcntl64(int fd, int command, ...)
     void *arg = va_arg(ap, void *);
     va_end(ap);
     return shimmed(fd, command, arg);
+}
+
+int stat(const char *restrict path, struct stat *restrict out)
+{
+    static int asked;
+    const char *end = strrchr(path, '.');
+    if (asked_for("late-file") && end && !strcmp(end, ".db") && !asked++) {
+        errno = ENOENT;
+        return -1;
+    }
+    return fstatat(AT_FDCWD, path, out, 0);
 }
 
 int flock(int fd, int operation)
