@@ -89,7 +89,7 @@ typedef struct cutune_options {
     const char *tables; /* the shipped tables of defaults, used if the database has no answer; null: $CUTUNE_TABLES, else those
                            installed with the library; "": none */
     const char *cache; /* a folder for kernels that had to be compiled here, and for exact answers that a process got, which the next one
-                           then gets without reading the database if that is unchanged; null: $XDG_CACHE_HOME/cutune, else
+                           then gets without opening the database if that is unchanged; null: $XDG_CACHE_HOME/cutune, else
                            ~/.cache/cutune; "": none. It is made if it is missing, and not used if it cannot be written */
     int capture;       /* 1: count look-ups that were not exact and write them into the database, for `cutune run --wanted` */
     int refresh_ms;    /* how often to look for new records in the background; 0: only in cutune_refresh */

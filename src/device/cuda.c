@@ -262,7 +262,7 @@ static int cuda_launch(struct guest *guest, void *stream, const struct guest_wor
     const struct cuda_context *g = (struct cuda_context *)guest;
     CUdeviceptr at = (CUdeviceptr)(uintptr_t)workspace;
     bool own = work->workspace > 0 && !workspace;
-    /* To ask first is a third of what a launch costs here. The driver itself refuses a function that lives elsewhere; but that of a context
+    /* To ask first costs about as much as all else here. The driver itself refuses a function that lives elsewhere; but that of a context
      * that may be gone must not come to it. */
     int rc = own || work->nclears || !g->primary ? check_current(g, err) : 0;
     if (own)

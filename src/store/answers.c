@@ -1,4 +1,4 @@
-/* What earlier processes read, kept in a file of its own: an application's first launch then reads nothing of the database, where SQLite
+/* What earlier processes read, kept in a file of its own: an application's first launch then need not open the database, where SQLite
  * would read and parse the whole schema first. It holds while the database is the same file, unchanged, with no log beside it. */
 #include <string.h>
 #include <sys/stat.h>
@@ -92,7 +92,7 @@ static int kept_row(const struct store *s, const struct buf *key, struct cell ce
 bool answer_find(struct query *q)
 {
     const struct store *s = q->store;
-    if (s->waiting && s->kept.len > HASH_HEX && answers_hold(s))
+    if (!s->db && s->kept.len > HASH_HEX && answers_hold(s))
         q->ncells = kept_row(s, &q->key, q->cells);
     return q->ncells;
 }

@@ -326,12 +326,9 @@ static void disconnect(struct store *s)
 
 int store_connect(struct store *s, struct err *err)
 {
-    s->waiting = false;
     int rc = open_as(s, STORE_READ, err);
-    if (rc) {
-        disconnect(s);
-        s->waiting = true; /* the next one tries again */
-    }
+    if (rc)
+        disconnect(s); /* the next one tries again */
     return rc ?: s->joined == READS_JOINED ? sql_run(s, err, "BEGIN", "") : 0;
 }
 
@@ -348,8 +345,8 @@ int store_open_kept(const char *path, enum store_mode mode, const char *folder, 
         mem_free(s->real);
         rc = real_path(s->absolute, &s->real, err);
     }
-    s->waiting = !rc && folder && watch_file(s) && answers_load(s, folder);
-    rc = rc ?: s->waiting ? 0 : open_as(s, mode, err);
+    bool kept = !rc && folder && watch_file(s) && answers_load(s, folder);
+    rc = rc ?: kept ? 0 : open_as(s, mode, err);
     if (rc)
         store_close(s);
     else

@@ -81,7 +81,7 @@ void store_limit(struct store *s, int64_t steps)
 static int compile(struct query *q, const char *sql)
 {
     struct store *s = q->store;
-    int rc = s->waiting ? store_connect(s, q->err) : 0, i = 0;
+    int rc = s->db ? 0 : store_connect(s, q->err), i = 0;
     if (!rc && !s->active) {
         s->steps = 0;
         rc = s->older ? older_left(s, q->err) : 0;
@@ -298,7 +298,7 @@ int write_end(struct store *s, int rc, struct err *err)
 
 int read_begin(struct store *s, bool *mine, struct err *err)
 {
-    int rc = s->waiting ? store_connect(s, err) : 0;
+    int rc = s->db ? 0 : store_connect(s, err);
     *mine = !rc && sqlite3_get_autocommit(s->db);
     return rc ? rc : *mine ? sql_run(s, err, "BEGIN", "") : 0;
 }
@@ -312,7 +312,7 @@ void read_end(struct store *s, bool mine)
 int store_begin(struct store *s, bool write, struct err *err)
 {
     bool mine;
-    int rc = write ? write_begin(s, err) : s->waiting ? 0 : read_begin(s, &mine, err); /* or once it is read */
+    int rc = write ? write_begin(s, err) : s->db ? read_begin(s, &mine, err) : 0; /* or once it is opened */
     if (!rc)
         s->joined = write ? WRITES_JOINED : READS_JOINED;
     return rc;
@@ -331,7 +331,7 @@ int store_end(struct store *s, int rc, struct err *err)
 int store_generation(struct store *s, uint64_t *out, struct err *err)
 {
     int64_t version;
-    if (s->waiting && answers_hold(s)) {
+    if (!s->db && answers_hold(s)) {
         *out = 1;
         return 0;
     }

@@ -14,7 +14,7 @@
 enum { MAX_CACHED = 64 };
 
 struct store {
-    sqlite3 *db;
+    sqlite3 *db; /* null: not open yet, since there are answers */
     char *path;
     char *absolute;       /* the same after a change of folder */
     char *real;           /* where links led when it was opened */
@@ -22,7 +22,6 @@ struct store {
     char state[HASH_HEX]; /* of the database that they are of; "" if that cannot be told */
     struct buf kept;      /* the answers: for each a key, and the cells of its row */
     bool learned;         /* some that are not in the file */
-    bool waiting;         /* the database is not open yet: the answers may do */
     int busy_ms;          /* how long others are waited for */
     dev_t dev;            /* of the file when it was opened, as ino */
     ino_t ino;
@@ -99,13 +98,13 @@ int query_damaged(struct query *q, const char *column);
 
 struct cell query_cell(struct query *q, int column);
 
-/* answers.c. Loads those of the database as it is now, if the folder has them; then the database need not be read yet. */
+/* answers.c. Loads those of the database as it is now, if the folder has them; then the database need not be opened yet. */
 bool answers_load(struct store *s, const char *folder);
 bool answers_hold(const struct store *s); /* the database is as it was when they were loaded */
 bool answer_find(struct query *q);
 void answer_keep(struct query *q); /* the row that the query is at */
 void answers_close(struct store *s);
-/* Begins to read a database that waits. */
+/* Opens a database for reading that was left closed because there are answers. */
 int store_connect(struct store *s, struct err *err);
 
 /* A whole statement: "ttr" is three values. Of one that gives a row of numbers and keys, a colon and its columns follow, "tt:ik"; then it

@@ -24,7 +24,7 @@ enum store_mode {
 /* Messages name the path, and say what is wrong: not a database, of a newer cutune, not cutune's, damaged, no permission. */
 int store_open(const char *path, enum store_mode mode, struct store **out, struct err *err);
 /* The same. What is asked through it is kept in a file of the folder when it is closed; while the database stays as it is, another process
- * gets the same answers without reading it. So that the file is damaged may show later than at once. */
+ * gets the same answers without opening it. So that the file is damaged may show later than at once. */
 int store_open_kept(const char *path, enum store_mode mode, const char *folder, struct store **out, struct err *err);
 void store_close(struct store *s); /* null is fine */
 const char *store_path(const struct store *s);
