@@ -7,7 +7,7 @@
 #include "model/serial.h"
 
 /* "cuo" and the form, a letter. FORM is what is written; all from FIRST_FORM on are read, since databases hold them. */
-enum { MAGIC = 0x6f7563, FIRST_FORM = '3', FORM = '3' };
+enum { MAGIC = 0x6f7563, FIRST_FORM = '3', FORM = '4' };
 
 static void io_axes(struct serial *s, struct op *op)
 {
