@@ -64,6 +64,7 @@ enum { KEY_WORD = 0x10000, KEY_FLAG = 0x20000, KEY_ONCE = 0x30000, KEY_EACH = 0x
 #define OPT_OUTPUT(text) "output", 'o', "FILE", 0, text, 0
 #define OPT_DEVICE                                                                                                                 \
     "device", WORD(device), "cuda:0|opencl:0|null:0", 0, "The device, as `cutune devices` names it; without it the best one", 0
+#define OPT_ARCH(what) "arch", WORD(arch), "sm_90", 0, what " for this CUDA architecture, of which no device need be there", 0
 #define OPT_DB                                                                                                                     \
     "db", WORD(db), "FILE", 0, "The database; without it $CUTUNE_DB, else cutune/tuned.db in $XDG_DATA_HOME or ~/.local/share", 0
 #define OPT_JSON    "json", FLAG(json), NULL, 0, "Print JSON", 0

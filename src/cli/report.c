@@ -52,6 +52,8 @@ static void print_counts(const struct tune_report *r)
         text_line("  %" PRId64 " without a verdict, and not stored: %s", r->unsettled, r->unsettled_why);
     if (r->deflt.config.variant >= 0 && r->deflt.reason[0])
         text_line("  the default: %s: %s", outcome_name(r->deflt.outcome), r->deflt.reason);
+    if (r->deflt.outcome == OUT_OK && r->deflt.time_ns > 0 && r->deflt.time_ns < r->best.time_ns)
+        text_line("  best and default are as fast, as far as can be told; of such the first of the space is taken");
     if (r->best.config.variant < 0 && r->tried)
         text_line("  no configuration was right, so there is no winner");
 }

@@ -23,9 +23,27 @@ int request_op(struct request *r, const char *word, struct err *err)
     return rc == ERR_NOTFOUND ? ERR_USAGE : rc;
 }
 
+/* A device of an architecture, which need not be there; the backend that has such ones, or null. */
+static const struct backend *device_of(const char *arch, struct devspec *out)
+{
+    const struct backend *b;
+    for (int i = 0; (b = backend_at(i)); i++)
+        if (b->compiling->arch && b->compiling->arch(arch, out))
+            return b;
+    return NULL;
+}
+
 int request_device(struct request *r, struct err *err)
 {
-    int rc = device_find(r->args.device, &r->dev, err);
+    const struct args *args = &r->args;
+    const struct backend *b = args->arch ? device_of(args->arch, &r->dev) : NULL;
+    if (args->arch && !b)
+        return err_set(err, ERR_USAGE, "--arch '%s': an architecture such as sm_90 or sm_90a is wanted", args->arch);
+    if (b && !args->device)
+        return 0;
+    int rc = device_find(args->device, &r->dev, err);
+    if (!rc && b && b != backend_find(r->dev.backend))
+        return err_set(err, ERR_USAGE, "--arch %s: only CUDA devices have one: leave --device %s away", args->arch, args->device);
     return rc == ERR_INVALID ? ERR_USAGE : rc;
 }
 

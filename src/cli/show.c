@@ -10,16 +10,6 @@
 
 enum { COMPILER_S = 120 }; /* its deadline */
 
-/* A device of an architecture, which need not be there; the backend that has such ones, or null. */
-static const struct backend *device_of(const char *arch, struct devspec *out)
-{
-    const struct backend *b;
-    for (int i = 0; (b = backend_at(i)); i++)
-        if (b->compiling->arch && b->compiling->arch(arch, out))
-            return b;
-    return NULL;
-}
-
 static int check_options(const struct args *args, struct err *err)
 {
     if (args->source + args->ptx + args->resources > 1)
@@ -31,24 +21,10 @@ static int check_options(const struct args *args, struct err *err)
 
 static int find_device(struct request *r, struct err *err)
 {
-    const struct args *args = &r->args;
-    struct devspec dev;
-    const struct backend *of_arch = args->arch ? device_of(args->arch, &dev) : NULL;
-    if (args->arch && !of_arch)
-        return err_set(err, ERR_USAGE, "--arch '%s': an architecture such as sm_90 or sm_90a is wanted", args->arch);
-    if (args->arch && !args->device) {
-        r->dev = dev;
-        return 0;
-    }
     int rc = request_device(r, err);
-    if (rc)
-        return rc;
-    const struct backend *b = backend_find(r->dev.backend);
-    if (args->arch && of_arch != b)
-        return err_set(err, ERR_USAGE, "--arch %s: only CUDA devices have one: leave --device %s away", args->arch, args->device);
-    if (args->ptx && !b->portable)
+    if (!rc && r->args.ptx && !backend_find(r->dev.backend)->portable)
         return err_set(err, ERR_USAGE, "--ptx: the device here is %s, and only CUDA has PTX: add --arch sm_90, say", r->dev.name);
-    return 0;
+    return rc;
 }
 
 static int find_config(const struct request *r, struct config *c, struct err *err)
@@ -225,8 +201,7 @@ const struct command show_command = {
         { "source", FLAG(source), NULL, 0, "Print the text that is compiled (also without any of the three)", 0 },
         { "ptx", FLAG(ptx), NULL, 0, "Print PTX: on a CUDA device, or with --arch", 0 },
         { "resources", FLAG(resources), NULL, 0, "Print registers, shared and local memory of each kernel, from the device", 0 },
-        { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE },
-        { "arch", WORD(arch), "sm_90", 0, "The CUDA architecture to write and compile for; needs no device", 0 }, { OPT_JSON }),
+        { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE }, { OPT_ARCH("Write and compile") }, { OPT_JSON }),
     .doc = "Shows what one configuration of an op becomes: the source that is compiled, its PTX, or the\n"
            "registers and the memory that its kernels take."
            "\vExamples:\n"

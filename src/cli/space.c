@@ -138,7 +138,7 @@ static int show_space(struct request *r, struct err *err)
 const struct command space_command = {
     .name = "space",
     .summary = "an op's configurations: how many, and what removed the others",
-    .options = OPTIONS({ OPT_OP }, { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE },
+    .options = OPTIONS({ OPT_OP }, { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE }, { OPT_ARCH("Count") },
                        { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
                        { "list", FLAG(list), NULL, 0, "Print CSV: a line of names, then a line for each valid configuration", 0 },
                        { OPT_JSON }),
@@ -149,6 +149,7 @@ const struct command space_command = {
            "Examples:\n"
            "  cutune space --op NAME\n"
            "  cutune space --op NAME --shape m=1111,n=113 --dtype f64 --device cuda:0 --json\n"
+           "  cutune space --op NAME --arch sm_90\n"
            "  cutune space --op NAME --variant tile --list > valid.csv",
     .run = show_space,
 };

@@ -108,6 +108,17 @@ static const char *arch_number(const char *arch, bool *ptx)
     return good ? number : NULL;
 }
 
+/* Shared memory that a block may have, KB, by compute capability, as CUDA's programming guide lists it; an older one has 48. */
+static int most_shared_kb(int cc)
+{
+    static const int known[][2] = { { 120, 99 }, { 100, 227 }, { 90, 227 }, { 89, 99 }, { 87, 163 },
+                                    { 86, 99 },  { 80, 163 },  { 75, 64 },  { 72, 96 }, { 70, 96 } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (cc >= known[i][0])
+            return known[i][1];
+    return 48;
+}
+
 static bool nvrtc_arch(const char *word, struct devspec *out)
 {
     bool ptx;
@@ -117,6 +128,7 @@ static bool nvrtc_arch(const char *word, struct devspec *out)
     *out = cuda_backend.sample;
     snprintf(out->name, sizeof out->name, "any");
     out->cc = atoi(number);
+    out->max_shared = (int64_t)most_shared_kb(out->cc) << 10;
     out->multiprocessors = 1;
     out->memory = out->max_alloc = INT64_C(1) << 33;
     out->l2 = 4 << 20;

@@ -34,6 +34,22 @@ static const struct word words[] = {
     { ")", .token = TOK_CLOSE },        { ",", .token = TOK_COMMA },
 };
 
+/* What those who write C or Python write, and what it is here; null for other signs. */
+static const char *foreign(const char *s)
+{
+    static const char *const signs[][2] = { { "&&", "unknown sign (Lua's is and)" },
+                                            { "||", "unknown sign (Lua's is or)" },
+                                            { "!=", "unknown sign (Lua's is ~=)" },
+                                            { "!", "unknown sign (Lua's is not)" },
+                                            { "**", "unknown sign (Lua's is ^)" },
+                                            { "=", "unknown sign (Lua compares with ==)" },
+                                            { "?", "unknown sign (Lua's for a ? b : c is a and b or c)" } };
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (!strncmp(s, signs[i][0], strlen(signs[i][0])) && strncmp(s, "==", 2))
+            return signs[i][1];
+    return NULL;
+}
+
 /* A sign or a word of the language, a name, or a dotted name. */
 static void lex_word(struct lexer *l)
 {
@@ -41,6 +57,11 @@ static void lex_word(struct lexer *l)
     while (letter(*p) || (p > start && (digit(*p) || (*p == '.' && letter(p[1])))))
         p++;
     size_t n = (size_t)(p - start);
+    const char *not_ours = foreign(start);
+    if (not_ours) {
+        bad(l, not_ours);
+        return;
+    }
     for (const struct word *w = words; w < words + sizeof words / sizeof *words; w++) {
         l->len = *w->text == *start ? strlen(w->text) : 0;
         if (!l->len || strncmp(start, w->text, l->len) || (n && n != l->len))
@@ -52,7 +73,7 @@ static void lex_word(struct lexer *l)
     l->len = n;
     l->token = TOK_NAME;
     if (!n)
-        bad(l, *start == '!' ? "unknown sign (Lua's are ~= and not)" : "unknown sign");
+        bad(l, "unknown sign");
 }
 
 /* strtod as in the C locale: libcutune lives in programs that may have set one with a decimal comma. */

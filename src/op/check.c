@@ -65,8 +65,27 @@ static int try_variant(const struct trial *t, struct err *err)
     return rc;
 }
 
+/* More alignment than the elements have themselves, which a caller's pointer need not have. */
+static int stricter_need(const struct trial *t, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; i < t->variant->nneeds && !rc; i++) {
+        const struct need *need = &t->variant->needs[i];
+        const struct arg *arg = &t->op->args[need->arg];
+        int64_t bytes = 0, own = op_arg_dtype(t->op, arg->type, t->row)->bytes;
+        if (need->kind == NEED_ALIGN)
+            rc = plan_need(t->plan, i, t->slots, &bytes, err);
+        if (!rc && (need->kind != NEED_ALIGN || bytes > own))
+            rc = err_set(err, ERR_INVALID, "it needs more of %s than that it is aligned to its elements", arg->name);
+    }
+    return rc;
+}
+
 static int try_last_default(const struct trial *t, struct err *err)
 {
+    int rc = stricter_need(t, err);
+    if (rc)
+        return rc;
     const char *fails = plan_refuses(t->plan, t->slots, t->dev);
     return fails ? err_set(err, ERR_INVALID, "it fails '%s'", fails) : 0;
 }
@@ -136,8 +155,8 @@ static int check_last_default(const struct op *op, struct err *err)
     const struct config *config = &op->defaults[op->ndefaults - 1];
     const struct variant *v = &op->variants[config->variant];
     const struct requires *q = &v->requires;
-    if (v->nneeds || q->backend || q->cc || q->arch_specific || q->grid_order || q->grid_progress)
-        return err_set(err, ERR_INVALID, "defaults: the last must always hold, but variant %s has needs or requires", v->name);
+    if (q->backend || q->cc || q->arch_specific || q->grid_order || q->grid_progress)
+        return err_set(err, ERR_INVALID, "defaults: the last must always hold, but variant %s has requires", v->name);
     int rc = try_all(op, config, NPROBLEMS + op->naxes, try_last_default, err);
     if (rc)
         err_prefix(err, "defaults: the last must always hold; ");

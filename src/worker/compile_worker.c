@@ -42,10 +42,12 @@ static void render(struct compiling *w, const struct config *config, struct mess
     const struct plan *plan;
     w->config = *config;
     buf_clear(&w->source);
-    int rc = source_render(t->op, config, t->row, &t->dev, &w->source, &why)
-        ?: plans_get(&w->plans, config->variant, &plan, &why)
-        ?: source_key(t->op, plan, config, &t->problem, t->row, &t->dev, w->source.data, w->basis, out->key, &why);
+    int rc = source_render(t->op, config, t->row, &t->dev, &w->source, &why);
     out->outcome = rc ? OUT_COMPILE_ERROR : OUT_OK;
+    rc = rc ?: plans_get(&w->plans, config->variant, &plan, &why)
+            ?: source_key(t->op, plan, config, &t->problem, t->row, &t->dev, w->source.data, w->basis, out->key, &why);
+    if (rc && out->outcome == OUT_OK) /* an expression of its launches has no value for this problem */
+        out->outcome = OUT_INVALID;
     snprintf(out->text, sizeof out->text, "%s", why.msg);
 }
 
