@@ -129,7 +129,7 @@ static void write_op(struct buf *out, const struct op *op)
 {
     struct typed_call c = { .n = 0 };
     for (int i = 0; i < op->nargs; i++)
-        if (op->args[i].kind != ARG_VALUE)
+        if (arg_is_buffer(&op->args[i]))
             add_param(&c, &op->args[i], NULL);
     for (int i = 0; i < op->naxes; i++)
         add_param(&c, NULL, &op->axes[i]);

@@ -119,6 +119,11 @@ static struct operand unknown_name(struct compiler *c)
     for (int i = 0; i < c->scope->n; i++)
         buf_fmt(&known, "%s%s", i ? ", " : "", c->scope->names[i]);
     int len = l->len < 64 ? (int)l->len : 64;
+    for (int i = 0; i < c->scope->nlate; i++)
+        if (!c->failed && is_word(l, c->scope->late[i]))
+            c->failed = err_set(c->err, ERR_INVALID,
+                                "column %zu: '%.*s' is a scalar, which callers give at each launch: no expression can use it",
+                                l->at + 1, len, l->text + l->at);
     c->failed = c->failed
                     ?: err_set(c->err, ERR_INVALID, "column %zu: unknown name '%.*s'%s%s", l->at + 1, len, l->text + l->at,
                                known.len ? "; known are " : "; no names are known here", buf_text(&known));

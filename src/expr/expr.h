@@ -21,6 +21,8 @@
 struct scope {
     const char *const *names; /* a dotted name such as "device.cc" is one name */
     int n;
+    const char *const *late; /* names of what callers give only at a launch, for the message */
+    int nlate;
 };
 
 struct expr; /* does not change, so any thread may evaluate it */

@@ -26,7 +26,7 @@ static int make_arg(struct bench *b, int i, struct err *err)
     a->arg = &op->args[i];
     a->written = a->arg->kind == ARG_OUTPUT || a->arg->kind == ARG_INOUT;
     bench_alive(b, -1); /* it may have to compile */
-    int rc = a->arg->kind == ARG_VALUE
+    int rc = !arg_is_buffer(a->arg)
                  ? plan_arg_value(b->plan, i, b->vals, value, &size, err) /* whether it has one */
                  : plan_arg_bytes(b->plan, i, b->vals, &a->buf.bytes, err)
                        ?: service_load(b, type, &a->service, err)

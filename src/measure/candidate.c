@@ -89,7 +89,7 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
             *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = l->args[k] };
             if (p->index >= op->nargs) {
                 p->room = out->work[p->index - op->nargs];
-            } else if (op->args[p->index].kind == ARG_VALUE) {
+            } else if (!arg_is_buffer(&op->args[p->index])) { /* a scalar as it is tuned with */
                 p->kind = GUEST_VALUE;
                 rc = plan_arg_value(out->plan, p->index, out->vals, p->value, &p->bytes, err);
             } else {

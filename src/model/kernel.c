@@ -7,15 +7,17 @@
 
 const struct config only_config = { 0 };
 
-/* What a caller of the op's kernels has to know, in the form that is kept: what is the same is said in the same way. `args` has room
- * for MAX_ARGS. */
-static struct op interface_of(const struct op *op, struct arg *args)
+/* What a caller of the op's kernels has to know, in the form that is kept: what is the same is said in the same way. What scalars were
+ * tuned with is a kernel's, and a caller need not know it. `args` has room for MAX_ARGS. */
+static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
 {
     for (int i = 0; i < op->nargs; i++) {
         args[i] = op->args[i];
         args[i].type = arg_type(&op->args[i]);
         args[i].fill = FILL_AUTO;
         args[i].partial = false;
+        if (args[i].kind == ARG_SCALAR && !tuned)
+            args[i].value = NULL;
     }
     return (struct op){ .name = op->name,
                         .naxes = op->naxes,
@@ -33,7 +35,7 @@ static struct op interface_of(const struct op *op, struct arg *args)
 void interface_put(struct buf *out, const struct op *op)
 {
     struct arg args[MAX_ARGS];
-    const struct op face = interface_of(op, args);
+    const struct op face = interface_of(op, args, false);
     op_put(out, &face);
 }
 
@@ -41,7 +43,7 @@ void kernel_put(struct buf *out, const struct op *op, const struct config *c)
 {
     struct arg args[MAX_ARGS];
     struct param params[MAX_PARAMS];
-    struct op kernel = interface_of(op, args);
+    struct op kernel = interface_of(op, args, true);
     struct variant v = op->variants[c->variant];
     for (int i = 0; i < v.nparams; i++)
         params[i] = (struct param){ v.params[i].name, 1, &v.params[i].values[c->at[i]] };
@@ -57,7 +59,8 @@ static bool is_kept(const struct op *op, int nvariants)
 {
     bool ok = op->nvariants == nvariants && !op->nshapes && !op->ndefaults && !op->nincludes && !op->reference_text;
     for (int i = 0; ok && i < op->nargs; i++)
-        ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial;
+        ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial &&
+             (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
     for (int v = 0; ok && v < nvariants; v++)
         for (int i = 0; ok && i < op->variants[v].nparams; i++)
             ok = op->variants[v].params[i].n == 1;
@@ -99,8 +102,8 @@ bool same_text(const char *a, const char *b)
 
 static bool same_arg(const struct arg *a, const struct arg *b)
 {
-    bool same = !strcmp(a->name, b->name) && a->kind == b->kind && same_text(a->type, b->type) && same_text(a->value, b->value) &&
-                a->rank == b->rank;
+    bool same = !strcmp(a->name, b->name) && a->kind == b->kind && same_text(a->type, b->type) && a->rank == b->rank &&
+                (a->kind == ARG_SCALAR || same_text(a->value, b->value));
     for (int d = 0; same && d < a->rank; d++)
         same = !strcmp(a->extent[d], b->extent[d]);
     return same;

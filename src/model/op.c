@@ -37,6 +37,11 @@ const char *arg_type(const struct arg *a)
     return a->type ? a->type : "i64";
 }
 
+bool arg_is_buffer(const struct arg *a)
+{
+    return a->kind != ARG_VALUE && a->kind != ARG_SCALAR;
+}
+
 bool axis_takes(const struct axis *a, int64_t size)
 {
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;

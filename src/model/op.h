@@ -42,7 +42,7 @@ struct axis {
     enum axis_kind kind;
 };
 
-enum arg_kind { ARG_INPUT, ARG_OUTPUT, ARG_INOUT, ARG_VALUE };
+enum arg_kind { ARG_INPUT, ARG_OUTPUT, ARG_INOUT, ARG_VALUE, ARG_SCALAR };
 
 /* What verification fills an input with. FILL_AUTO: bits for an exact check, numbers for others. */
 enum fill { FILL_AUTO, FILL_BITS, FILL_NUMBERS };
@@ -53,7 +53,8 @@ struct arg {
     const char *type;             /* an entry of op->types, or a dtype's name; of an ARG_VALUE a dtype's name, or null for i64 */
     int rank;                     /* buffers */
     const char *extent[MAX_RANK]; /* elements: expressions over axes and types, row-major, outermost first */
-    const char *value;            /* ARG_VALUE: an expression over axes and types */
+    const char *value; /* ARG_VALUE: an expression over axes and types. ARG_SCALAR, which callers give by value: what it is
+                                     tuned with, likewise; null where that is not known (model/kernel.h) */
     enum fill fill;
     bool partial; /* ARG_OUTPUT: a candidate must leave alone what the reference leaves alone; else all of it is written */
 };
@@ -192,7 +193,8 @@ void op_free(struct op *op); /* null is fine */
 int op_variant(const struct op *op, const char *name); /* its index, -1 if there is none; so are the next two */
 int op_type(const struct op *op, const char *name);
 int param_value(const struct param *p, struct val v);
-const char *arg_type(const struct arg *a);           /* i64 if nothing is said */
+const char *arg_type(const struct arg *a); /* i64 if nothing is said */
+bool arg_is_buffer(const struct arg *a);
 bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */

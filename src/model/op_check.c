@@ -72,16 +72,28 @@ static int check_type_use(const struct op *op, const char *type, const char *wha
                 "%s %s: `%.80s` is no type: use one of the op's, or an element type such as f32", what, name, type ?: "");
 }
 
-static int check_args(const struct op *op, struct names *seen, struct err *err)
+/* What a scalar was tuned with is not known of an op without kernels (interface_put). */
+static int check_scalar_arg(const struct op *op, const struct arg *a, const struct names *scope, struct err *err)
+{
+    bool known = !op->nvariants && !op->reference_text;
+    return must(a->type && !a->rank && !a->fill && (a->value || known), err,
+                "argument %s: a scalar has a type and a value to tune with, and no extents", a->name)
+               ?: must(name_index(NAMED(scope->name, scope->n), a->name, (int)strlen(a->name)) < 0, err,
+                       "argument %s: a scalar cannot have the name of an axis or a type", a->name);
+}
+
+static int check_args(const struct op *op, const struct names *scope, struct names *seen, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < op->nargs; i++) {
         const struct arg *a = &op->args[i];
-        bool scalar = a->kind == ARG_VALUE, right = scalar ? a->value && !a->rank : !a->value;
+        bool given = a->kind == ARG_VALUE, right = given ? a->value && !a->rank : !a->value || a->kind == ARG_SCALAR;
         rc = name_once(seen, a->name, "argument", err);
-        rc = rc ?: must(right, err, "argument %s: a scalar has a value and no extents, a buffer has no value", a->name);
+        rc = rc ?: must(right, err, "argument %s: a value has an expression and no extents, a buffer has none", a->name);
+        if (a->kind == ARG_SCALAR)
+            rc = rc ?: check_scalar_arg(op, a, scope, err);
         rc = rc ?: must(!a->partial || a->kind == ARG_OUTPUT, err, "argument %s: only an output can be partial", a->name);
-        rc = rc ?: check_type_use(op, scalar ? arg_type(a) : a->type, "argument", a->name, err);
+        rc = rc ?: check_type_use(op, given ? arg_type(a) : a->type, "argument", a->name, err);
     }
     return rc;
 }
@@ -164,7 +176,7 @@ static int check_needs(const struct op *op, const struct variant *v, struct err 
     int rc = 0;
     for (int i = 0; !rc && i < v->nneeds; i++) {
         const struct need *n = &v->needs[i];
-        bool buffer = n->arg < op->nargs && op->args[n->arg].kind != ARG_VALUE;
+        bool buffer = n->arg < op->nargs && arg_is_buffer(&op->args[n->arg]);
         bool right = (n->kind == NEED_ALIGN) == (n->bytes != NULL);
         rc = must(buffer, err, "precondition %d: must be of a buffer of the op's", i + 1);
         rc = rc ?: must(right, err, "precondition %d: an alignment has bytes, anything else has none", i + 1);
@@ -250,7 +262,7 @@ int op_check(const struct op *op, struct err *err)
     if (rc)
         return rc;
     rc = check_scope(op, &scope, err)
-        ?: check_args(op, &args, err)
+        ?: check_args(op, &scope, &args, err)
         ?: check_reference(op, err)
         ?: check_variants(op, &scope, &args, err)
         ?: check_shapes(op, err)

@@ -47,7 +47,7 @@ static void io_types(struct serial *s, struct op *op)
 static void io_arg(struct serial *s, struct arg *a)
 {
     io_str(s, &a->name);
-    io_enum(s, &a->kind, ARG_VALUE);
+    io_enum(s, &a->kind, s->form >= '4' ? ARG_SCALAR : ARG_VALUE);
     io_str(s, &a->type);
     io_count(s, &a->rank, 0, MAX_RANK);
     for (int i = 0; i < a->rank; i++)
@@ -239,6 +239,8 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
     for (int i = 0; i < op->nargs; i++) {
         buf_u8(&b, (uint8_t)op->args[i].fill);
         buf_u8(&b, op->args[i].partial);
+        if (op->args[i].kind == ARG_SCALAR)
+            buf_lstr(&b, op->args[i].value);
     }
     io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
     return hash_buf(&b, put_with_includes(&b, op, op->reference_text, err), hash, err);

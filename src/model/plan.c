@@ -27,6 +27,10 @@ static void name_slots(struct plan *p)
     for (int i = 0; devspec_name(i); i++)
         *name++ = devspec_name(i);
     p->scope.n = (int)(name - p->names);
+    for (int i = 0; i < p->op->nargs; i++)
+        if (p->op->args[i].kind == ARG_SCALAR)
+            p->late[p->scope.nlate++] = p->op->args[i].name;
+    p->scope.late = p->late;
 }
 
 static int slot_kind(const struct plan *p, int slot)
@@ -82,9 +86,9 @@ static void start_buffer(const struct plan *p, struct buffer_fields *b, const ch
 static int compile_arg(struct plan *p, const struct arg *a, struct buffer_fields *b, struct err *err)
 {
     const int may = AXES | TYPES;
-    start_buffer(p, b, a->name, a->kind == ARG_VALUE ? -1 : a->rank, a->type);
-    if (a->kind == ARG_VALUE)
-        return compile(p, a->value, may, print(p, "value %s", a->name), &b->value, err);
+    start_buffer(p, b, a->name, arg_is_buffer(a) ? a->rank : -1, a->type);
+    if (!arg_is_buffer(a))
+        return compile(p, a->value, may, print(p, "%s %s", a->kind == ARG_VALUE ? "value" : "scalar", a->name), &b->value, err);
     int rc = 0;
     for (int i = 0; !rc && i < b->rank; i++)
         rc = compile(p, a->extent[i], may, print(p, "argument %s, extent[%d]", a->name, i + 1), &b->extent[i], err);

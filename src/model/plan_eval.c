@@ -143,7 +143,7 @@ int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigne
 {
     const struct buffer_fields *b = &p->args[i];
     if (!b->value)
-        return err_set(err, ERR_INVALID, "argument %s is a buffer: it has no value", b->place);
+        return err_set(err, ERR_INVALID, "argument %s has no value", b->place);
     const struct dtype *t = buffer_type(b, slots);
     bool fits = false;
     int rc;

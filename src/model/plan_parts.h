@@ -57,6 +57,7 @@ struct plan {
     struct variant variant;
     struct scope scope;
     const char *names[MAX_SLOTS];
+    const char *late[MAX_ARGS];               /* scalars: for messages */
     int first_axis, first_type, first_device; /* slots; parameters come first */
     struct field *fields;
     const struct field **where;

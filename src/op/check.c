@@ -36,8 +36,8 @@ static int try_op(const struct trial *t, struct err *err)
     int rc = 0, size;
     struct geometry geometry;
     for (int i = 0; i < t->op->nargs && !rc; i++)
-        rc = t->op->args[i].kind == ARG_VALUE ? plan_arg_value(t->plan, i, t->slots, value, &size, err)
-                                              : plan_arg_bytes(t->plan, i, t->slots, &n, err);
+        rc = arg_is_buffer(&t->op->args[i]) ? plan_arg_bytes(t->plan, i, t->slots, &n, err)
+                                            : plan_arg_value(t->plan, i, t->slots, value, &size, err);
     return rc
         ?: plan_work(t->plan, t->slots, &bytes, &flops, err)
         ?: plan_length(t->plan, t->slots, &n, err)

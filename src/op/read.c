@@ -72,12 +72,18 @@ static void read_arg(struct reader *r, void *out)
     static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d: ", true };
     struct arg *a = out;
     int fill = -1; /* absent */
-    read_table(r, "kind name", "WN+", "input output inout value", &a->kind, &a->name);
+    read_table(r, "kind name", "WN+", "input output inout value scalar", &a->kind, &a->name);
     if (a->kind == ARG_VALUE) {
         a->type = "i64";
         read_table(r, "kind name type value", "--tX", &a->type, &a->value);
         if (!dtype_find(a->type))
             fail(r, "type: '%.80s' is no element type", a->type);
+        return;
+    }
+    if (a->kind == ARG_SCALAR) {
+        read_table(r, "kind name type value", "--ex", &a->type, &a->value);
+        if (!a->type || !a->value)
+            fail(r, "a scalar has a type and the value that it is tuned with: scalar(\"%s\", \"f32\", 0.5)", a->name);
         return;
     }
     read_table(r, "kind name type extent fill partial", "--ELwb", &a->type, &extent, a->extent, &a->rank, "bits numbers", &fill,

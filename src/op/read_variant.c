@@ -114,7 +114,7 @@ static void read_need(struct reader *r, void *out)
     const char *name;
     read_table(r, "kind arg", "WT+", "aligned noalias", &need->kind, &name);
     need->arg = arg_index(r, name);
-    if (need->arg < 0 || need->arg >= r->op->nargs || r->op->args[need->arg].kind == ARG_VALUE)
+    if (need->arg < 0 || need->arg >= r->op->nargs || !arg_is_buffer(&r->op->args[need->arg]))
         fail(r, "arg: there is no buffer '%.80s'", name);
     if (need->kind == NEED_ALIGN)
         read_table(r, "kind arg bytes", "--X", &need->bytes);

@@ -27,7 +27,7 @@ static int put_args(struct keying *k, struct err *err)
         buf_u8(&k->text, (uint8_t)arg->fill);
         buf_u8(&k->text, arg->partial);
         buf_lstr(&k->text, op_arg_dtype(k->op, arg->type, k->row)->name);
-        if (arg->kind == ARG_VALUE) {
+        if (!arg_is_buffer(arg)) {
             rc = plan_arg_value(k->plan, i, k->slots, value, &size, err);
             buf_bytes(&k->text, value, (size_t)size);
         } else {

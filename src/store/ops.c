@@ -9,7 +9,7 @@
 static void put_interface(struct buf *b, const struct op *op)
 {
     static const char *const axis_words[] = { "size", "stride", "batch", "flag" };
-    static const char *const arg_words[] = { "input", "output", "inout", "value" };
+    static const char *const arg_words[] = { "input", "output", "inout", "value", "scalar" };
     for (int i = 0; i < op->naxes; i++) {
         buf_lstr(b, op->axes[i].name);
         buf_lstr(b, axis_words[op->axes[i].kind]);
@@ -23,7 +23,7 @@ static void put_interface(struct buf *b, const struct op *op)
         buf_lstr(b, a->name);
         buf_lstr(b, arg_words[a->kind]);
         buf_lstr(b, arg_type(a));
-        buf_lstr(b, a->value);
+        buf_lstr(b, a->kind == ARG_SCALAR ? NULL : a->value);
         buf_u32(b, (uint32_t)a->rank);
         for (int d = 0; d < a->rank; d++)
             buf_lstr(b, a->extent[d]);

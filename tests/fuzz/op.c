@@ -23,7 +23,7 @@ static void use_plan(const struct op *op, int variant, const struct problem *pro
     double bytes, flops;
     bool holds;
     for (int i = 0; i < op->nargs; i++)
-        op->args[i].kind == ARG_VALUE ? plan_arg_value(plan, i, slots, value, &rc, &err) : plan_arg_bytes(plan, i, slots, &n, &err);
+        arg_is_buffer(&op->args[i]) ? plan_arg_bytes(plan, i, slots, &n, &err) : plan_arg_value(plan, i, slots, value, &rc, &err);
     plan_work(plan, slots, &bytes, &flops, &err);
     plan_length(plan, slots, &n, &err);
     for (int i = 0; i < (v ? v->nlaunches : 1); i++)

@@ -24,7 +24,7 @@ static int make_trial(const struct candidate *c, const struct problem *problem, 
             *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = arg };
             if (work >= 0) {
                 rc = plan_workspace_bytes(c->plan, work, slots, &p->room, err);
-            } else if (c->op->args[arg].kind == ARG_VALUE) {
+            } else if (!arg_is_buffer(&c->op->args[arg])) {
                 p->kind = GUEST_VALUE;
                 rc = plan_arg_value(c->plan, arg, slots, p->value, &p->bytes, err);
             } else {

@@ -80,7 +80,7 @@ int data_begin(const struct session *s, const struct known_op *known, const stru
     for (int i = 0; !rc && i < op->nargs; i++) {
         struct buffer *b = &out->buffers[i];
         int64_t bytes;
-        if (op->args[i].kind == ARG_VALUE) {
+        if (!arg_is_buffer(&op->args[i])) {
             rc = plan_arg_value(plan, i, slots, out->values[i].bytes, &out->values[i].size, err);
             continue;
         }

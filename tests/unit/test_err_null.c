@@ -51,7 +51,7 @@ static const char *written(const char *name, const char *text)
 static void expressions(void **state)
 {
     (void)state;
-    const struct scope scope = { (const char *const[]){ "n" }, 1 };
+    const struct scope scope = { .names = (const char *const[]){ "n" }, .n = 1 };
     const struct val zero = val_int(0), word = val_str("w");
     struct expr *x;
     struct val v;

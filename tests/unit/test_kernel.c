@@ -121,6 +121,101 @@ static void refuses_what_is_not_kept(void **state)
     buf_free(&b);
 }
 
+/* A scalar's value belongs to the kernel that was tuned with it; callers bring their own. */
+static void keeps_scalars(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct err err = { 0 };
+    struct buf face = { 0 }, kernel = { 0 }, b = { 0 };
+    char before[HASH_HEX], after[HASH_HEX];
+    struct op *op = sample_op(&s), *back;
+    assert_int_equal(op_contract(op, before, &err), 0);
+    s.args[4] = (struct arg){ .name = "half", .kind = ARG_SCALAR, .type = "T", .value = "m * n // 2" };
+    assert_int_equal(op_check(op, &err), 0);
+    assert_int_equal(op_contract(op, after, &err), 0);
+    assert_string_not_equal(before, after);
+
+    interface_put(&face, op);
+    kernel_put(&kernel, op, &(struct config){ .variant = 0 });
+    s.args[4].value = "7"; /* tuned with another value, it is called in the same way */
+    interface_put(&b, op);
+    assert_int_equal(b.len, face.len);
+    assert_memory_equal(b.data, face.data, b.len);
+    assert_int_equal(op_contract(op, before, &err), 0);
+    assert_string_not_equal(before, after);
+    assert_int_equal(kernel_get(kernel.data, kernel.len, &back, &err), 0);
+    assert_string_equal(back->args[4].value, "m * n // 2");
+    s.args[3].type = "i64"; /* said or not, it is the same */
+    assert_int_equal(kernel_join(back, op, &err), 0);
+    s.args[4].type = "ACC";
+    assert_int_equal(kernel_join(back, op, &err), ERR_CORRUPT);
+    s.args[4].type = "T";
+    s.args[4].kind = ARG_VALUE;
+    assert_int_equal(kernel_join(back, op, &err), ERR_CORRUPT);
+    op_free(back);
+    assert_int_equal(interface_get(face.data, face.len, &back, &err), 0);
+    assert_int_equal(back->args[4].kind, ARG_SCALAR);
+    assert_null(back->args[4].value);
+    op_free(back);
+
+    /* Neither says what the other has to. */
+    s.args[4].kind = ARG_SCALAR;
+    s.args[4].value = NULL;
+    buf_clear(&b);
+    kernel_put(&b, op, &(struct config){ .variant = 0 });
+    assert_int_equal(kernel_get(b.data, b.len, &back, &err), ERR_CORRUPT);
+    s.args[4].value = "7";
+    s.op.nvariants = s.op.ndefaults = s.op.nshapes = s.op.npreludes = 0;
+    s.op.reference_text = NULL;
+    for (int i = 0; i < 5; i++) {
+        s.args[i].type = arg_type(&s.args[i]);
+        s.args[i].fill = FILL_AUTO;
+    }
+    buf_clear(&b);
+    op_put(&b, op);
+    assert_int_equal(interface_get(b.data, b.len, &back, &err), ERR_CORRUPT);
+    buf_free(&face);
+    buf_free(&kernel);
+    buf_free(&b);
+}
+
+/* Where a buffer must be. */
+static void refuses_scalars(void **state)
+{
+    (void)state;
+    static const char *const says[] = { "precondition 1: must be of a buffer", "cleared argument 1: must be an output",
+                                        "a scalar has a type and a value",     "a scalar has a type and a value",
+                                        "a scalar has a type and a value",     "cannot have the name of an axis",
+                                        "only an output can be partial",       "a scalar has a type and a value" };
+    for (int way = 0; way < COUNT(says); way++) {
+        struct sample s;
+        struct err err = { 0 };
+        struct op *op = sample_op(&s);
+        s.args[4] = (struct arg){ .name = "half", .kind = ARG_SCALAR, .type = "T", .value = "1" };
+        if (way == 0)
+            s.needs[0].arg = 4;
+        else if (way == 1)
+            s.clear[0] = 4;
+        else if (way == 2)
+            s.args[4].value = NULL;
+        else if (way == 3)
+            s.args[4].type = NULL;
+        else if (way == 4) {
+            s.args[4].rank = 1;
+            s.args[4].extent[0] = "m";
+        } else if (way == 5)
+            s.args[4].name = "n";
+        else if (way == 6)
+            s.args[4].partial = true;
+        else
+            s.args[4].fill = FILL_BITS;
+        assert_int_equal(op_check(op, &err), ERR_INVALID);
+        if (!strstr(err.msg, says[way]))
+            fail_msg("way %d: %s", way, err.msg);
+    }
+}
+
 static void reads_configurations_as_json(void **state)
 {
     (void)state;
@@ -165,9 +260,13 @@ static void reads_configurations_as_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_an_interface),           cmocka_unit_test(keeps_a_kernel),
-        cmocka_unit_test(reads_hostile_bytes),          cmocka_unit_test(refuses_what_is_not_kept),
+        cmocka_unit_test(keeps_an_interface),
+        cmocka_unit_test(keeps_a_kernel),
+        cmocka_unit_test(reads_hostile_bytes),
+        cmocka_unit_test(refuses_what_is_not_kept),
         cmocka_unit_test(reads_configurations_as_json),
+        cmocka_unit_test(keeps_scalars),
+        cmocka_unit_test(refuses_scalars),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -453,7 +453,7 @@ static void bent_ops(void **state)
         "workspace in: the name is taken",
         "argument out: the name",
         "argument out: `f31` is no type",
-        "argument out: a scalar has a value",
+        "argument out: a value has an expression",
         "parameter TILE: value 2 is of another type",
         "parameter TILE: the value 64 is there twice",
         "parameter SCALE: value 1 is not finite",
@@ -515,7 +515,7 @@ static void bend_bytes(struct sample *s, int way)
     case 11: s->reference_args[0] = -1; break;
     case 12: s->needs[0].arg = -1; break;
     case 13: s->axes[0].kind = AXIS_FLAG + 1; break;
-    case 14: s->args[0].kind = ARG_VALUE + 1; break;
+    case 14: s->args[0].kind = ARG_SCALAR + 1; break;
     case 15: s->args[0].fill = FILL_NUMBERS + 1; break;
     case 16: op->check = CHECK_SUM + 1; break;
     case 17: s->args[0].extent[1] = NULL; break;

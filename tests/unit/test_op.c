@@ -111,6 +111,25 @@ static const struct {
     { "args", "{ output('T', 'T', { 'n' }) }", "'T' is both" },
     { "args", "{ output('out', 'T', { 'n' }), value('n', 'n', 'x') }", "'x' is no element type" },
     { "args", "{ output('out', 'T', { 'n // 0' }) }", "zero" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32') }",
+      "argument 2: a scalar has a type and the value that it is tuned" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', nil, 1) }", "scalar(\"s\", \"f32\", 0.5)" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'Q', 1) }", "'Q' is neither a type name" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', true) }", "value: must be a text or a number" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', '1 +') }", "scalar s: column" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', 'P') }", "unknown name 'P'" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'u8', 256) }", "scalar s: `256` does not fit u8" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'T', 0.5) }", "for i8 and n=1 on cuda: scalar s" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f16', 65520) }", "does not fit f16" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('n', 'f32', 1) }", "cannot have the name of an axis or a type" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('T', 'f32', 1) }", "argument T" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('out', 'f32', 1) }", "argument out: the name is taken" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', 't') , scalar('t', 'f32', 1) }",
+      "scalar s: column 1: 't' is a scalar, which callers give at each launch" },
+    { "args", "{ output('out', 'T', { 'alpha' }), scalar('alpha', 'i32', 5) }", "no expression can use it" },
+    { "args", "{ scalar('s', 'f32', 1) }", "no output" },
+    { "args", "{ output('out', 'T', { 'n' }), { kind = 'scalar', name = 's', type = 'f32', value = 1, fill = 'bits' } }",
+      "unknown field 'fill'" },
     { "work", "{ byte = 'n' }", "work: unknown field 'byte'" },
     { "work", "{ bytes = 'n +' }", "column" },
     { "shapes", "{ { m = 5 } }", "unknown field 'm'; known here: n when" },
@@ -176,6 +195,8 @@ static const struct {
       "must be an integer" },
     { "variants", "{ { name = 'v', template = 't.cu', workspaces = { workspace('w', 'Q', 1) }, launch = { kernel = 'k' } } }",
       "workspaces[1]: type: 'Q'" },
+    { "variants", "{ { name = 'v', template = 't.cu', clear = { 'n' }, needs = { noalias('n') }, launch = { kernel = 'k' } } }",
+      "no buffer 'n'" },
     { "defaults", "{}", "defaults: has 0 entries" },
     { "defaults", "{ { variant = 'w' } }", "default 1: there is no variant 'w'" },
     { "defaults", "{ { variant = 'v', P = 3 } }", "default 1: P: this is none of the parameter's values" },
@@ -228,7 +249,7 @@ static void test_everything(void **state)
         "return op { name = 'all', problem = { size 'n', stride 'ld', batch 'b', flag 'up' },\n"
         "types = { names = { 'T', 'ACC' }, { 'f16', 'f32' }, { 'f32', 'f64' } },\n"
         "args = { inout('a', 'T', { 'b', 'n', 'ld' }, { fill = 'bits' }), output('s', 'ACC', { 1 }), value('up', '1 - up', 'i32'), "
-        "output('p', 'T', { 1 }, { partial = true }) },\n"
+        "output('p', 'T', { 1 }, { partial = true }), scalar('z', 'ACC', '-n / 2') },\n"
         "work = { bytes = 1, flops = 'n' }, shapes = { { n = 2, ld = 3, b = 1, up = 1, when = 'device.cc >= 80' } },\n"
         "reference = { template = 't.cu', launch = { kernel = 'r', args = { 's', 'a' } } }, check = { sum = 'n' },\n"
         "variants = { { name = 'x', template = 't.cu', params = { param('P', 4, powers(1, 8)), param('F', true, false),\n"
@@ -249,6 +270,9 @@ static void test_everything(void **state)
     assert_int_equal(op->args[0].fill, FILL_BITS);
     assert_string_equal(op->args[2].type, "i32");
     assert_true(op->args[3].partial && !op->args[1].partial);
+    assert_int_equal(op->args[4].kind, ARG_SCALAR);
+    assert_string_equal(op->args[4].type, "ACC");
+    assert_string_equal(op->args[4].value, "-n / 2");
     assert_int_equal(op->shapes[0].problem.size[3], 1);
     assert_string_equal(op->shapes[0].when, "device.cc >= 80");
     assert_int_equal(op->reference.args[0], 1);
@@ -265,8 +289,8 @@ static void test_everything(void **state)
     assert_int_equal(v->requires.cc, 90);
     assert_true(v->requires.arch_specific && v->requires.grid_order && v->requires.grid_progress);
     assert_string_equal(v->launches[0].grid[2], "3");
-    assert_int_equal(v->launches[0].nargs, 5);
-    assert_int_equal(v->launches[1].args[0], 4);
+    assert_int_equal(v->launches[0].nargs, 6);
+    assert_int_equal(v->launches[1].args[0], 5);
     assert_false(v->params[1].values[op->defaults[0].at[1]].b);
     op_free(op);
 }

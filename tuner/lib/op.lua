@@ -11,7 +11,7 @@
 --                { T = { "f32", "f64" } }                                      one type name
 --                { names = { "T", "ACC" }, { "f16", "f32" }, { "f32", "f32" } } several: one row a binding
 --              i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, c64 (two f32), c128 (two f64)
---   args       what the kernels are called with, in this order: input, output, inout, value
+--   args       what the kernels are called with, in this order: input, output, inout, value, scalar
 --   work       { bytes = EXPR, flops = EXPR }: what any kernel must move and compute; needed to show GB/s and GFLOP/s
 --   shapes     problems that a plain run tunes: { m = 64, n = 64 }. With when = "device.backend == 'cuda'", only if that is true
 --   reference  { template = "FILE", launch = { ... } }: the simplest correct kernel, for any problem. Others are compared with it
@@ -83,9 +83,15 @@ input = buffer("input")
 output = buffer("output") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
 inout = buffer("inout")   -- read and written; restored before each run, which is not timed
 
--- A scalar: value("n") passes the axis n as 64 bits; value("scale", "2*n", "f32") any expression over axes and types.
+-- A number that follows from the problem: value("n") passes the axis n as 64 bits; value("scale", "2*n", "f32") any expression over axes and types.
 function value(name, expression, dtype)
     return { kind = "value", name = name, value = expression or name, type = dtype }
+end
+
+-- A number that callers choose at each launch, of a type of the op's or a fixed one: scalar("alpha", "f32", 0.5). `tuned` is what it is
+-- tuned with: a number, or an expression over axes and types.
+function scalar(name, dtype, tuned)
+    return { kind = "scalar", name = name, type = dtype, value = tuned }
 end
 
 -- A buffer that belongs to the variant. options.clear: it is zeroed before each run, which is timed.
