@@ -42,10 +42,16 @@ struct compile_job {
     void *warming_arg;
 };
 
+/* What a language calls an element type. */
+struct native_type {
+    const char *dtype, *name;
+};
+
 /* A backend's compiler, and the language that it takes. */
 struct backend_compiling {
-    const char *language;  /* for messages */
-    const char *prelude;   /* the file in templates/ that gives kernels the names that they use */
+    const char *language;            /* for messages */
+    const struct native_type *types; /* of the language itself, up to one without names. f16 and such as its headers have them */
+    const char *prelude;             /* the file in templates/ that gives kernels the names that they use */
     const char *functions; /* of the language itself, so that no kernel can have such a name, with blanks between; null: none */
     bool bare;             /* the language has no headers of its own */
     const char *wanted;    /* without this no device can be tuned: for messages */

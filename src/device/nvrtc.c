@@ -205,8 +205,29 @@ static int nvrtc_ship(const char *source, struct buf *out, struct err *err)
     return rc;
 }
 
+static const struct native_type cuda_types[] = {
+    { "i8", "signed char" },
+    { "i16", "short" },
+    { "i32", "int" },
+    { "i64", "long long" },
+    { "u8", "unsigned char" },
+    { "u16", "unsigned short" },
+    { "u32", "unsigned int" },
+    { "u64", "unsigned long long" },
+    { "f16", "__half" },
+    { "bf16", "__nv_bfloat16" },
+    { "f32", "float" },
+    { "f64", "double" },
+    { "f8e4m3", "__nv_fp8_e4m3" },
+    { "f8e5m2", "__nv_fp8_e5m2" },
+    { "c64", "float2" },
+    { "c128", "double2" },
+    { 0 },
+};
+
 const struct backend_compiling nvrtc_compiling = {
     .language = "CUDA C++",
+    .types = cuda_types,
     .prelude = "prelude_cuda.h",
     .wanted = "an NVIDIA driver with NVRTC",
     .arch = nvrtc_arch,

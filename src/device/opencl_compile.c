@@ -221,8 +221,29 @@ static int ocl_compile(struct compiler *compiler, const struct compile_job *job,
     return rc;
 }
 
+static const struct native_type opencl_types[] = {
+    { "i8", "char" },
+    { "i16", "short" },
+    { "i32", "int" },
+    { "i64", "long" },
+    { "u8", "uchar" },
+    { "u16", "ushort" },
+    { "u32", "uint" },
+    { "u64", "ulong" },
+    { "f16", "half" },
+    { "bf16", "ushort" },
+    { "f32", "float" },
+    { "f64", "double" },
+    { "f8e4m3", "uchar" },
+    { "f8e5m2", "uchar" },
+    { "c64", "float2" },
+    { "c128", "double2" },
+    { 0 },
+};
+
 const struct backend_compiling opencl_compiling = {
     .language = "OpenCL C",
+    .types = opencl_types,
     .prelude = "prelude_opencl.h",
     .functions = OPENCL_C_FUNCTIONS,
     .bare = true,

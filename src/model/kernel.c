@@ -49,15 +49,22 @@ void kernel_put(struct buf *out, const struct op *op, const struct config *c)
         params[i] = (struct param){ v.params[i].name, 1, &v.params[i].values[c->at[i]] };
     v.params = params;
     v.template_name = v.template_text = ""; /* its source is made already */
+    v.build = (struct build){ 0 };
     kernel.nvariants = 1;
     kernel.variants = &v;
     op_put(out, &kernel);
 }
 
 /* Nothing but what interface_put and kernel_put write. */
+static bool is_built(const struct build *b)
+{
+    return b->language || b->nmore || b->noptions;
+}
+
 static bool is_kept(const struct op *op, int nvariants)
 {
     bool ok = op->nvariants == nvariants && !op->nshapes && !op->ndefaults && !op->nincludes && !op->reference_text;
+    ok = ok && !is_built(&op->reference_build) && !(nvariants && is_built(&op->variants->build));
     for (int i = 0; ok && i < op->nargs; i++)
         ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial &&
              (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);

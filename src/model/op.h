@@ -24,6 +24,8 @@ enum {
     MAX_PRELUDES = 8,    /* one for each language of kernels */
     MAX_INCLUDES = 256,  /* files that the templates of an op include */
     MAX_PATH_NAME = 255, /* bytes of the path of one */
+    MAX_FILES = 16,      /* of one source, */
+    MAX_OPTIONS = 32,    /* and of its compiler */
     MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
     MAX_LINE = 65535,    /* bytes of an expression or a configuration's text in a file */
     MAX_VARIANTS = 256,
@@ -102,10 +104,29 @@ struct requires {
     bool grid_progress;  /* all blocks of the grid run at once */
 };
 
+struct template_file {
+    const char *name, *text;
+};
+
+struct build_option {
+    const char *backend; /* whose compiler takes it */
+    const char *text;    /* with $( ) in it, as in a template */
+};
+
+/* How a template becomes code, beside its text and its parameters. All zero for most. */
+struct build {
+    const char *language; /* the backend in whose own language the text is; null: the dialect of the preludes */
+    int nmore;            /* files of the same source, which follow the template */
+    struct template_file *more;
+    int noptions;
+    struct build_option *options;
+};
+
 struct variant {
     const char *name;
     const char *template_name; /* "transpose_tile.cu" */
     const char *template_text;
+    struct build build;
     int nparams;
     struct param *params;
     int nwhere;
@@ -173,6 +194,7 @@ struct op {
     int nshapes;
     struct shape *shapes;
     const char *reference_name, *reference_text; /* a template with no parameters; same kernel arguments as the op's */
+    struct build reference_build;
     struct launch reference;
     enum check_kind check;
     const char *check_length; /* CHECK_SUM */

@@ -198,13 +198,23 @@ static int check_requires(const struct requires *r, struct err *err)
     return rc ?: must(!r->arch_specific || r->cc, err, "requires: what is specific to an architecture must say its cc");
 }
 
+static int check_build(const struct build *b, struct err *err)
+{
+    int rc = must(!b->language || name_ok(b->language), err, "language `%.40s` is no name", b->language ?: "");
+    for (int i = 0; !rc && i < b->nmore; i++)
+        rc = must(*b->more[i].name, err, "file %d of the template has no name", i + 2);
+    for (int i = 0; !rc && i < b->noptions; i++)
+        rc = must(name_ok(b->options[i].backend), err, "option %d: backend `%.40s` is no name", i + 1, b->options[i].backend);
+    return rc;
+}
+
 static int check_variant(const struct op *op, const struct variant *v, const struct names *scope, const struct names *args,
                          struct err *err)
 {
     int rc = check_params(v, *scope, err) ?: check_workspaces(op, v, *args, err);
     for (int i = 0; !rc && i < v->nlaunches; i++)
         rc = check_launch(&v->launches[i], op->nargs + v->nworkspaces, err);
-    return rc ?: check_needs(op, v, err) ?: check_requires(&v->requires, err);
+    return rc ?: check_needs(op, v, err) ?: check_requires(&v->requires, err) ?: check_build(&v->build, err);
 }
 
 static int check_variants(const struct op *op, const struct names *scope, const struct names *args, struct err *err)
@@ -236,7 +246,9 @@ static int check_reference(const struct op *op, struct err *err)
 {
     if (!op->reference_text)
         return 0;
-    int rc = must(op->reference_name, err, "its template has no name") ?: check_launch(&op->reference, op->nargs, err);
+    int rc = must(op->reference_name, err, "its template has no name")
+        ?: check_launch(&op->reference, op->nargs, err)
+        ?: check_build(&op->reference_build, err);
     if (rc)
         err_prefix(err, "reference: ");
     return rc;

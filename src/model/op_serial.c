@@ -112,11 +112,29 @@ static void io_needs(struct serial *s, struct variant *v)
     }
 }
 
+static void io_build(struct serial *s, struct build *b)
+{
+    if (s->form < '4')
+        return;
+    io_str(s, &b->language);
+    io_array(s, &b->more, &b->nmore, 0, MAX_FILES, sizeof *b->more);
+    for (int i = 0; i < b->nmore; i++) {
+        io_given(s, &b->more[i].name);
+        io_given(s, &b->more[i].text);
+    }
+    io_array(s, &b->options, &b->noptions, 0, MAX_OPTIONS, sizeof *b->options);
+    for (int i = 0; i < b->noptions; i++) {
+        io_given(s, &b->options[i].backend);
+        io_given(s, &b->options[i].text);
+    }
+}
+
 static void io_variant(struct serial *s, struct variant *v)
 {
     io_str(s, &v->name);
     io_given(s, &v->template_name);
     io_given(s, &v->template_text);
+    io_build(s, &v->build);
     io_params(s, v);
     io_array(s, &v->where, &v->nwhere, 0, MAX_MANY, sizeof *v->where);
     for (int i = 0; i < v->nwhere; i++)
@@ -180,6 +198,7 @@ static void io_op(struct serial *s, struct op *op)
     io_str(s, &op->work_flops);
     io_str(s, &op->reference_name);
     io_str(s, &op->reference_text);
+    io_build(s, &op->reference_build);
     io_launch(s, &op->reference);
     io_enum(s, &op->check, CHECK_SUM);
     io_str(s, &op->check_length);
@@ -230,6 +249,21 @@ int op_get(struct cursor *in, bool lines, struct op **out, struct err *err)
 
 /* ---- hashes: what makes a record out of date when it changes */
 
+/* The text of a template with all that it is built of. Most have nothing but the text. */
+static int put_built(struct buf *out, const struct op *op, const char *text, const struct build *how, struct err *err)
+{
+    int rc = put_with_includes(out, op, text, err);
+    if (how->language)
+        buf_lstr(out, how->language);
+    for (int i = 0; i < how->nmore && !rc; i++)
+        rc = put_with_includes(out, op, how->more[i].text, err);
+    for (int i = 0; i < how->noptions; i++) {
+        buf_lstr(out, how->options[i].backend);
+        buf_lstr(out, how->options[i].text);
+    }
+    return rc;
+}
+
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
@@ -243,7 +277,7 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
             buf_lstr(&b, op->args[i].value);
     }
     io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
-    return hash_buf(&b, put_with_includes(&b, op, op->reference_text, err), hash, err);
+    return hash_buf(&b, put_built(&b, op, op->reference_text, &op->reference_build, err), hash, err);
 }
 
 /* A template sees all words that a parameter may have, and of other parameters the one value. */
@@ -268,5 +302,5 @@ int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HE
     io_workspaces(&s, &parts);
     io_ints(&s, &parts.clear, &parts.nclear, 0);
     buf_u8(&b, v->requires.arch_specific);
-    return hash_buf(&b, put_with_includes(&b, op, v->template_text, err), hash, err);
+    return hash_buf(&b, put_built(&b, op, v->template_text, &v->build, err), hash, err);
 }

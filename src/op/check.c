@@ -1,5 +1,7 @@
 /* What an op's expressions do, tried on a few problems and devices: a slip shows when the script is read, not in the middle of a
  * run. A try proves nothing for other problems, so what depends on them stays an outcome of its configuration later. */
+#include <string.h>
+
 #include "device/backend.h"
 #include "model/plan.h"
 #include "op/read.h"
@@ -103,6 +105,14 @@ static void blame(const struct trial *t, const struct problem *prob, struct err 
     buf_free(&what);
 }
 
+/* Whether a device of this backend can have what is required; then it has. */
+static bool can_require(struct devspec *dev, const struct requires *q)
+{
+    if (dev->cc && dev->cc < q->cc)
+        dev->cc = q->cc;
+    return !q->backend || !strcmp(q->backend, dev->backend);
+}
+
 /* A configuration, or (null) the op's own expressions: tried for every type binding and so many problems on all samples. */
 static int try_all(const struct op *op, const struct config *config, int nproblems,
                    int (*try)(const struct trial *t, struct err *err), struct err *err)
@@ -114,7 +124,10 @@ static int try_all(const struct op *op, const struct config *config, int nproble
         for (int p = 0; p < nproblems && !rc; p++) {
             struct problem prob = sample_problem(op, p);
             for (int d = 0; !rc && (b = backend_real(d)); d++) { /* a GPU, and a processor */
-                t.dev = &b->sample;
+                struct devspec dev = b->sample;
+                if (t.variant && !can_require(&dev, &t.variant->requires))
+                    continue;
+                t.dev = &dev;
                 plan_slots(t.plan, &prob, t.row, t.dev, config, t.slots);
                 rc = try(&t, err);
                 if (rc)
@@ -148,14 +161,25 @@ static int check_shapes(const struct op *op, struct err *err)
     return rc;
 }
 
-/* A look-up falls back to the last default, so it must run on every device and for every problem. That cannot be proved; the tries find
- * the usual slips. */
+/* Whether no variant does with less than this one requires: then it is the op that requires it. */
+static bool all_require(const struct op *op, const struct requires *least)
+{
+    bool all = true;
+    for (int i = 0; i < op->nvariants; i++) {
+        const struct requires *q = &op->variants[i].requires;
+        all = all && (!least->backend || (q->backend && !strcmp(q->backend, least->backend))) && q->cc >= least->cc;
+    }
+    return all;
+}
+
+/* A look-up falls back to the last default, so it must run on every device that the op is for, and for every problem. That cannot be
+ * proved; the tries find the usual slips. */
 static int check_last_default(const struct op *op, struct err *err)
 {
     const struct config *config = &op->defaults[op->ndefaults - 1];
     const struct variant *v = &op->variants[config->variant];
     const struct requires *q = &v->requires;
-    if (q->backend || q->cc || q->arch_specific || q->grid_order || q->grid_progress)
+    if (!all_require(op, q) || q->arch_specific || q->grid_order || q->grid_progress)
         return err_set(err, ERR_INVALID, "defaults: the last must always hold, but variant %s has requires", v->name);
     int rc = try_all(op, config, NPROBLEMS + op->naxes, try_last_default, err);
     if (rc)

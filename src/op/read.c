@@ -1,7 +1,5 @@
 #include "op/read.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -9,7 +7,7 @@
 #include "base/util.h"
 #include "device/device.h"
 
-enum { MAX_ROWS = 256, MAX_SHAPES = 1024, MAX_DEFAULTS = 256, MAX_TEMPLATE = 1 << 20 };
+enum { MAX_ROWS = 256, MAX_SHAPES = 1024, MAX_DEFAULTS = 256 };
 
 static void read_axis(struct reader *r, void *out)
 {
@@ -113,36 +111,6 @@ static void read_shape(struct reader *r, void *out)
     }
 }
 
-/* The text of a file without zero bytes on the arena; null if there is no such file. */
-static const char *read_file(struct reader *r, const char *folder, const char *name)
-{
-    char path[PATH_MAX];
-    struct buf text = { 0 };
-    struct err err = { 0 };
-    char *kept = NULL;
-    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
-    int rc = n < (int)sizeof path ? file_read(path, MAX_TEMPLATE, &text, &err) : ERR_NOTFOUND;
-    if (!rc && (!text.len || memchr(text.data, 0, text.len)))
-        rc = err_set(&err, ERR_INVALID, "%s: %s", path, text.len ? "not a text: it has a zero byte" : "the file is empty");
-    if (!rc && !(kept = arena_strndup(r->op->arena, text.data, text.len)))
-        rc = ERR_NOMEM;
-    buf_free(&text);
-    fail_if(r, rc == ERR_NOTFOUND ? 0 : rc, &err);
-    return kept;
-}
-
-const char *read_template(struct reader *r, const char *file)
-{
-    struct err err;
-    if (*file == '.' || strlen(file) > MAX_NAME || file[strspn(file, WORD_LETTERS ".-")])
-        fail(r, "template: '%.80s' must be a file's name, of letters, digits, _, . and -, without folders", file);
-    const char *text = read_file(r, r->folder, file) ?: read_file(r, r->templates, file);
-    if (!text)
-        fail(r, "template: there is no '%s' in %s, and none in %s", file, r->folder, r->templates);
-    fail_if(r, read_includes(r, file, text, &err), &err);
-    return text;
-}
-
 static void read_preludes(struct reader *r)
 {
     struct op *op = r->op;
@@ -151,7 +119,7 @@ static void read_preludes(struct reader *r)
     for (int i = 0; (b = backend_real(i)) && i < MAX_PRELUDES; i++) {
         struct prelude *p = &op->preludes[op->npreludes++];
         p->file = b->compiling->prelude;
-        p->text = read_file(r, r->templates, p->file);
+        p->text = read_template_file(r, r->templates, p->file);
         if (!p->text)
             fail(r, "the preludes of the kernels are missing: %s/%s", r->templates, p->file);
     }
@@ -160,8 +128,8 @@ static void read_preludes(struct reader *r)
 static void read_reference(struct reader *r, void *out)
 {
     struct op *op = out;
-    read_table(r, "template launch", "TF", &op->reference_name, read_launch, &op->reference);
-    op->reference_text = read_template(r, op->reference_name);
+    read_table(r, "template launch language", "-F-", read_launch, &op->reference);
+    read_source(r, &op->reference_name, &op->reference_text, &op->reference_build, NULL);
 }
 
 static void read_check(struct reader *r, void *out)

@@ -67,8 +67,11 @@ const char *word_among(const char *words, const char *word); /* where; null: now
 /* -- what the parts share -- */
 
 reads read_launch, read_variant, read_default;
-/* The text of a template, and what it includes into op->includes. */
-const char *read_template(struct reader *r, const char *name);
+/* Of the table at the top of the stack: the fields template, language and options. What the files include comes into op->includes.
+ * requires: of the variant, where the language says the backend; null: it has none. */
+void read_source(struct reader *r, const char **name, const char **text, struct build *build, struct requires *requires);
+/* The text of a file without zero bytes, on the arena; null if there is no such file. */
+const char *read_template_file(struct reader *r, const char *folder, const char *name);
 /* Reads what a template includes, and what that includes, into op->includes. */
 int read_includes(struct reader *r, const char *name, const char *text, struct err *err);
 

@@ -158,14 +158,14 @@ void read_variant(struct reader *r, void *out)
     leave(r, 0);
     enter(r, "variant %s: ", v->name);
     r->variant = v;
-    read_table(r, "name template params where clear workspaces launch needs requires", "-TllllFlf", &v->template_name, &params,
+    read_table(r, "name template language params where clear workspaces launch needs requires", "---llllFlf", &params,
                &v->params, &v->nparams, &where, &v->where, &v->nwhere, &cleared, &v->clear, &v->nclear, &workspaces, &v->workspaces,
                &v->nworkspaces, read_launches, v, &needs, &v->needs, &v->nneeds, read_requires, &v->requires);
     r->variant = NULL;
     for (int i = 0; i < v->nclear; i++)
         if (r->op->args[v->clear[i]].kind != ARG_OUTPUT)
             fail(r, "clear: '%s' is not an output", r->op->args[v->clear[i]].name);
-    v->template_text = read_template(r, v->template_name);
+    read_source(r, &v->template_name, &v->template_text, &v->build, &v->requires);
 }
 
 void read_default(struct reader *r, void *out)

@@ -9,10 +9,10 @@ enum { MAX_TEXT = 16 << 20, MAX_DEPTH = 64 };
 
 struct expansion {
     const struct op *op;
-    bool filled; /* the template's lines are those of out */
-    bool bare;   /* the language has no headers of its own: OpenCL C */
+    const struct expanding *how;
     struct buf *out;
     struct err *err;
+    bool hidden;             /* the macros are undefined now */
     bool open[MAX_INCLUDES]; /* being put in now */
     bool done[MAX_INCLUDES]; /* put in at a place that is surely compiled, and once is enough */
     int depth;
@@ -46,7 +46,7 @@ static int out_lines(const struct buf *out)
 
 static void line_mark(struct expansion *x, const struct text *t, int number)
 {
-    if (!t->file && x->filled)
+    if (!t->file && x->how->filled)
         buf_fmt(x->out, "#line %d \"%s, filled\"\n", out_lines(x->out) + 1, t->name);
     else
         buf_fmt(x->out, "#line %d \"%s\"\n", number, t->name);
@@ -62,6 +62,32 @@ static void end_lines(struct buf *out, const char *text)
         n--;
     if (n && (text[n - 1] == '\\' || text[n - 1] == '/'))
         buf_str(out, "\n");
+}
+
+static bool ends_whole(const struct buf *b)
+{
+    return !b->len || b->data[b->len - 1] == '\n';
+}
+
+/* Takes the macros away: their names are what stands behind each #define. */
+static void hide_macros(struct expansion *x)
+{
+    static const char word[] = "#define ";
+    for (const char *at = x->hidden ? NULL : strstr(x->how->macros, word); at; at = strstr(at, word)) {
+        at += strlen(word);
+        buf_fmt(x->out, "#undef %.*s\n", (int)strspn(at, WORD_LETTERS), at);
+    }
+    x->hidden = true;
+}
+
+/* Before line l. */
+static void show_macros(struct expansion *x, const struct text *t, const struct line *l)
+{
+    if (!x->hidden)
+        return;
+    x->hidden = false;
+    buf_str(x->out, x->how->macros);
+    line_mark(x, t, l->number);
 }
 
 static int put_file(struct expansion *x, const struct text *from, const struct line *l, int k)
@@ -116,15 +142,22 @@ static int put_include(struct expansion *x, const struct text *t, const struct l
 static int put_line(struct expansion *x, const struct text *t, const struct line *l)
 {
     bool climbs = l->kind == LINE_SYSTEM && (*l->name == '/' || strstr(l->name, ".."));
+    bool header = l->kind == LINE_SYSTEM && !x->how->bare && !climbs;
+    if (!header && l->kind != LINE_BLANK) /* a directive ends it, too: both may lie within an #if */
+        show_macros(x, t, l);
     if (l->kind == LINE_INCLUDE)
         return put_include(x, t, l);
     if (l->kind == LINE_OTHER_INCLUDE)
         return fault(x, t, l, "an #include wants the name of a file in quotes, not a macro");
-    if (l->kind == LINE_SYSTEM && x->bare) /* PoCL would look in the current folder, and no key would tell */
+    if (l->kind == LINE_SYSTEM && x->how->bare) /* PoCL would look in the current folder, and no key would tell */
         return fault(x, t, l,
                      "OpenCL C has no headers: an #include in < > stands in #ifdef BACKEND_CUDA; a file of yours is in quotes");
     if (climbs)
         return fault(x, t, l, "an #include in < > is for headers of the compiler: it has no / in front and no ..");
+    if (header && !x->hidden) {
+        hide_macros(x);
+        line_mark(x, t, l->number);
+    }
     if (l->kind == LINE_ONCE)
         buf_str(x->out, "\n"); /* done here */
     else
@@ -143,15 +176,22 @@ static int expand(struct expansion *x, struct text *t)
             rc = err_set(x->err, ERR_INVALID, "%s:%d: with what it includes the source is larger than %d MB", t->name, l.number,
                          MAX_TEXT >> 20);
     }
+    if (x->hidden) { /* to the end of the file */
+        buf_fmt(x->out, "%s%s", ends_whole(x->out) ? "" : "\n", x->how->macros);
+        x->hidden = false;
+    }
     rc = text_end(t, rc, x->err) ?: buf_check(x->out, x->err);
     if (!rc && t->file && (t->in_comment || t->depth))
         rc = err_set(x->err, ERR_INVALID, "%s: its last %s has no end", t->name, t->in_comment ? "comment" : "#if");
     return rc;
 }
 
-int include_expand(const struct op *op, const char *name, const char *text, bool filled, bool bare, struct buf *out,
-                   struct err *err)
+int include_expand(const struct expanding *how, const char *text, struct buf *out, struct err *err)
 {
-    struct expansion x = { .op = op, .filled = filled, .bare = bare, .out = out, .err = err };
-    return expand(&x, &(struct text){ .name = name, .at = text, .sure = true });
+    struct expansion x = { .op = how->op, .how = how, .out = out, .err = err };
+    struct text t = { .name = how->name, .at = text, .sure = true };
+    if (!how->filled || !how->first)
+        line_mark(&x, &t, 1);
+    int rc = expand(&x, &t);
+    return rc ?: buf_check(out, err);
 }

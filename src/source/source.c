@@ -25,10 +25,32 @@ static const char *c_type(const struct dtype *d)
     return bits_type(d->bytes) + (d->kind == DT_INT); /* without the u */
 }
 
+static void define_type(struct buf *out, const char *t, const struct dtype *d, const char *type, const char *bits)
+{
+    buf_fmt(out, "#define %s %s\n#define %s_bytes %d\n#define %s_bits %s\n#define %s_is_float %d\n#define %s_is_%s 1\n", t, type, t,
+            d->bytes, t, bits, t, d->kind == DT_FLOAT, t, d->name);
+}
+
 void source_define_type(struct buf *out, const char *t, const struct dtype *d)
 {
-    buf_fmt(out, "#define %s %s\n#define %s_bytes %d\n#define %s_bits %s\n#define %s_is_float %d\n#define %s_is_%s 1\n", t,
-            c_type(d), t, d->bytes, t, bits_type(d->bytes), t, d->kind == DT_FLOAT, t, d->name);
+    define_type(out, t, d, c_type(d), bits_type(d->bytes));
+}
+
+/* What a language itself calls an element; null if it has no name for it. */
+static const char *native_name(const struct backend *b, const char *dtype)
+{
+    const struct native_type *t = b->compiling->types;
+    while (t && t->dtype && strcmp(t->dtype, dtype))
+        t++;
+    return t ? t->name : NULL;
+}
+
+static void define_native(struct buf *out, const char *t, const struct dtype *d, const struct backend *b)
+{
+    char bits[8];
+    snprintf(bits, sizeof bits, "u%d", 8 * d->bytes);
+    const char *own = native_name(b, bits) ?: bits_type(d->bytes); /* uint4 is a name of both languages */
+    define_type(out, t, d, native_name(b, d->name) ?: own, own);
 }
 
 /* A word stands for its place among the words. What is negative gets parentheses. */
@@ -62,39 +84,99 @@ int source_prelude(const struct op *op, const struct devspec *dev, struct buf *o
 
 enum { TEMPLATE_S = 10 }; /* Lua that only loops is stopped sooner, with its line */
 
+/* What a source is made from. */
+struct drawing {
+    const struct op *op;
+    const struct config *config; /* null: the reference */
+    const struct variant *variant;
+    const struct build *build;
+    int row;
+    const struct devspec *dev;
+    struct buf macros; /* the #define lines */
+    int nvars;         /* what Lua lines see */
+    struct template_var vars[1 + 2 * MAX_TYPES + MAX_PARAMS];
+    char names[MAX_TYPES][MAX_NAME + 8];
+};
+
+static void add_var(struct drawing *d, const char *name, struct val value)
+{
+    d->vars[d->nvars++] = (struct template_var){ name, value };
+}
+
+static void define_all(struct drawing *d)
+{
+    const struct op *op = d->op;
+    add_var(d, "backend", val_str(d->dev->backend));
+    for (int i = 0; i < op->ntypes; i++) { /* T is "f32", T_bytes 4 */
+        const struct dtype *type = op->rows[d->row * op->ntypes + i];
+        if (d->build->language)
+            define_native(&d->macros, op->types[i], type, backend_find(d->dev->backend));
+        else
+            source_define_type(&d->macros, op->types[i], type);
+        snprintf(d->names[i], sizeof d->names[i], "%s_bytes", op->types[i]);
+        add_var(d, op->types[i], val_str(type->name));
+        add_var(d, d->names[i], val_int(type->bytes));
+    }
+    for (int i = 0; d->variant && i < d->variant->nparams; i++) {
+        const struct param *p = &d->variant->params[i];
+        struct val value = p->values[d->config->at[i]];
+        define_param(p, value, &d->macros);
+        add_var(d, p->name, value);
+    }
+}
+
+/* One file of the source. first: nothing of the op's stands before it. */
+static int put_template(struct drawing *d, const char *name, const char *text, bool first, struct buf *out, struct err *err)
+{
+    struct buf filled = { 0 };
+    const struct expanding how = { .op = d->op,
+                                   .name = name,
+                                   .filled = template_has_lua(text),
+                                   .first = first,
+                                   .bare = backend_find(d->dev->backend)->compiling->bare,
+                                   .macros = d->macros.data };
+    int rc = template_fill(name, text, d->vars, d->nvars, &filled, err) ?: include_expand(&how, buf_text(&filled), out, err);
+    buf_free(&filled);
+    return rc;
+}
+
+static int draw(struct drawing *d, struct buf *out, struct err *err)
+{
+    const struct build *build = d->build;
+    const char *name = d->variant ? d->variant->template_name : d->op->reference_name;
+    const char *text = d->variant ? d->variant->template_text : d->op->reference_text;
+    const struct backend *b = backend_find(d->dev->backend);
+    if (!text)
+        return err_set(err, ERR_INVALID, "op %s carries no reference", d->op->name);
+    if (build->language && b && strcmp(build->language, b->name))
+        return err_set(err, ERR_INVALID,
+                       "%s is in %s's own language, which the compiler of %s does not take: choose a device of %s", name,
+                       build->language, b->name, build->language);
+    int rc = build->language && b ? 0 : source_prelude(d->op, d->dev, out, err);
+    if (rc)
+        return rc;
+    define_all(d);
+    rc = buf_check(&d->macros, err);
+    buf_str(out, buf_text(&d->macros));
+    rc = rc ?: put_template(d, name, text, true, out, err);
+    for (int i = 0; i < build->nmore && !rc; i++) {
+        if (out->len && out->data[out->len - 1] != '\n')
+            buf_str(out, "\n");
+        rc = put_template(d, build->more[i].name, build->more[i].text, false, out, err);
+    }
+    return rc ?: buf_check(out, err);
+}
+
 int source_render(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
                   struct err *err)
 {
-    struct template_var vars[1 + 2 * MAX_TYPES + MAX_PARAMS] = { { "backend", val_str(dev->backend) } }; /* what Lua lines see */
-    char names[MAX_TYPES][MAX_NAME + 8];
-    int n = 1;
     const struct variant *v = config ? &op->variants[config->variant] : NULL;
-    const char *name = v ? v->template_name : op->reference_name;
-    const char *text = v ? v->template_text : op->reference_text;
-    if (!text)
-        return err_set(err, ERR_INVALID, "op %s carries no reference", op->name);
-    int rc = source_prelude(op, dev, out, err);
-    if (rc)
-        return rc;
-    for (int i = 0; i < op->ntypes; i++) { /* T is "f32", T_bytes 4 */
-        const struct dtype *d = op->rows[row * op->ntypes + i];
-        source_define_type(out, op->types[i], d);
-        snprintf(names[i], sizeof names[i], "%s_bytes", op->types[i]);
-        vars[n++] = (struct template_var){ op->types[i], val_str(d->name) };
-        vars[n++] = (struct template_var){ names[i], val_int(d->bytes) };
-    }
-    for (int i = 0; v && i < v->nparams; i++) {
-        struct val value = v->params[i].values[config->at[i]];
-        define_param(&v->params[i], value, out);
-        vars[n++] = (struct template_var){ v->params[i].name, value };
-    }
-    bool lua = template_has_lua(text), bare = backend_find(dev->backend)->compiling->bare;
-    if (!lua) /* then the compiler's messages can name the template's lines */
-        buf_fmt(out, "#line 1 \"%s\"\n", name);
-    struct buf filled = { 0 };
-    rc = template_fill(name, text, vars, n, &filled, err) ?: include_expand(op, name, buf_text(&filled), lua, bare, out, err);
-    buf_free(&filled);
-    return rc ?: buf_check(out, err);
+    struct drawing d = {
+        .op = op, .config = config, .variant = v, .build = v ? &v->build : &op->reference_build, .row = row, .dev = dev
+    };
+    int rc = draw(&d, out, err);
+    buf_free(&d.macros);
+    return rc;
 }
 
 struct rendering {

@@ -1,0 +1,101 @@
+/* What a kernel's source is made of: the files of a template, their language, and the options of its compiler. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "device/device.h"
+#include "op/read.h"
+
+enum { MAX_TEMPLATE = 1 << 20 };
+
+const char *read_template_file(struct reader *r, const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct buf text = { 0 };
+    struct err err = { 0 };
+    char *kept = NULL;
+    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+    int rc = n < (int)sizeof path ? file_read(path, MAX_TEMPLATE, &text, &err) : ERR_NOTFOUND;
+    if (!rc && (!text.len || memchr(text.data, 0, text.len)))
+        rc = err_set(&err, ERR_INVALID, "%s: %s", path, text.len ? "not a text: it has a zero byte" : "the file is empty");
+    if (!rc && !(kept = arena_strndup(r->op->arena, text.data, text.len)))
+        rc = ERR_NOMEM;
+    buf_free(&text);
+    fail_if(r, rc == ERR_NOTFOUND ? 0 : rc, &err);
+    return kept;
+}
+
+static const char *read_template(struct reader *r, const char *file)
+{
+    struct err err;
+    if (*file == '.' || strlen(file) > MAX_NAME || file[strspn(file, WORD_LETTERS ".-")])
+        fail(r, "template: '%.80s' must be a file's name, of letters, digits, _, . and -, without folders", file);
+    const char *text = read_template_file(r, r->folder, file) ?: read_template_file(r, r->templates, file);
+    if (!text)
+        fail(r, "template: there is no '%s' in %s, and none in %s", file, r->folder, r->templates);
+    fail_if(r, read_includes(r, file, text, &err), &err);
+    return text;
+}
+
+struct source_reading {
+    const char **name, **text;
+    struct build *build;
+};
+
+static void read_one_file(struct reader *r, void *out)
+{
+    struct template_file *file = out;
+    read_text(r, &file->name);
+    leave(r, strlen(r->where) - strlen("template: ")); /* messages name the file */
+    file->text = read_template(r, file->name);
+}
+
+/* "a.cu", or { "a.cu", "b.cu" }: all go into one source, in this order. */
+static void read_files(struct reader *r, void *out)
+{
+    static const struct list files = { read_one_file, 1, MAX_FILES, sizeof(struct template_file), "template: ", false };
+    const struct source_reading *s = out;
+    size_t mark = strlen(r->where) - strlen("template: ");
+    struct template_file one, *all = &one;
+    int n = 1;
+    if (lua_istable(r->L, -1))
+        n = read_list(r, &files, mark, &all);
+    else
+        read_one_file(r, &one);
+    *s->name = all->name;
+    *s->text = all->text;
+    s->build->nmore = n - 1;
+    s->build->more = n > 1 ? all + 1 : NULL;
+}
+
+/* The backend of this name. */
+static const struct backend *read_backend(struct reader *r, const char *name)
+{
+    const struct backend *b;
+    char names[128] = "";
+    for (int i = 0; (b = backend_real(i)); i++) {
+        if (!strcmp(b->name, name))
+            return b;
+        strcat(strcat(names, i ? ", " : ""), b->name);
+    }
+    fail(r, "'%.80s' is not one of %s", name, names);
+}
+
+static void read_language(struct reader *r, void *out)
+{
+    const char *name;
+    read_text(r, &name);
+    *(const char **)out = read_backend(r, name)->name;
+}
+
+void read_source(struct reader *r, const char **name, const char **text, struct build *build, struct requires *requires)
+{
+    struct source_reading s = { name, text, build };
+    read_table(r, "template language", "Ff+", read_files, &s, read_language, &build->language);
+    if (!requires || !build->language)
+        return;
+    if (requires->backend && strcmp(requires->backend, build->language))
+        fail(r, "language: is that of %s, but requires says backend = '%s'", build->language, requires->backend);
+    requires->backend = build->language;
+}
