@@ -2,7 +2,7 @@
  *
  * They are compiled once for each element type T of an op. A complex type is handled as twice as many real elements.
  * Every check reports in result[0] how many elements are wrong, and in result[1] the complement of the lowest wrong index divided by 64.
- * The host clears both. Digests follow them. The kernels stride over the grid, so any grid works for any length. */
+ * The host clears both, and what check_close has besides. Digests follow them. The kernels stride over the grid, so any grid works for any length. */
 
 /* splitmix64's finaliser over a counter, as in base/util.h: any element can be made again at any time, in any order. */
 DEVICE uint64 mix(uint64 seed, uint64 place)
@@ -16,6 +16,14 @@ DEVICE uint64 mix(uint64 seed, uint64 place)
 #define MODE_BITS    0 /* any bits */
 #define MODE_WHOLE   1 /* whole numbers -2..2: sums of their products do not round, in any order */
 #define MODE_UNIFORM 2 /* floats: uniform in [-1, 1), with no more digits than the type has; integers: -100..100 */
+#define MODE_POSITIVE 3 /* floats: uniform in [0, 1); integers: 0..100 */
+
+/* What tolerances are computed in. */
+#if T_is_float && T_bytes == 8
+#define REAL double
+#else
+#define REAL float
+#endif
 
 #if T_is_f16 || T_is_bf16
 /* Converts a float that the narrow type holds exactly: zero, or normal in both. */
@@ -46,6 +54,11 @@ DEVICE float widen(uint16 bits)
     return x.f;
 #endif
 }
+#elif T_is_float
+DEVICE REAL widen(T v)
+{
+    return v;
+}
 #endif
 
 DEVICE T_bits source(uint64 seed, int64 place, int32 mode)
@@ -55,12 +68,16 @@ DEVICE T_bits source(uint64 seed, int64 place, int32 mode)
         return (T_bits)h;
     union { T value; T_bits bits; } x;
 #if T_is_f16 || T_is_bf16
-    int32 k = mode == MODE_WHOLE ? ((int32)(high * 5 >> 32) - 2) * 128 : (int32)(high & 255u) - 128;
-    x.bits = narrow((float)k / 128.0f);
+    int32 k = mode == MODE_WHOLE ? ((int32)(high * 5 >> 32) - 2) * 128 : (int32)(high & 255u) - (mode == MODE_POSITIVE ? 0 : 128);
+    x.bits = narrow((float)k / (mode == MODE_POSITIVE ? 256.0f : 128.0f));
 #elif T_is_float
-    x.value = mode == MODE_WHOLE ? (T)((int32)(high * 5 >> 32) - 2) : (T)((int32)(high >> 8) - 8388608) / (T)8388608;
+    x.value = mode == MODE_WHOLE      ? (T)((int32)(high * 5 >> 32) - 2)
+              : mode == MODE_POSITIVE ? (T)(int32)(high >> 8) / (T)16777216
+                                      : (T)((int32)(high >> 8) - 8388608) / (T)8388608;
 #else
-    x.value = (T)(mode == MODE_WHOLE ? (int32)(high * 5 >> 32) - 2 : (int32)(high * 201 >> 32) - 100);
+    x.value = (T)(mode == MODE_WHOLE      ? (int32)(high * 5 >> 32) - 2
+                  : mode == MODE_POSITIVE ? (int32)(high * 101 >> 32)
+                                          : (int32)(high * 201 >> 32) - 100);
 #endif
     return x.bits;
 }
@@ -94,21 +111,30 @@ KERNEL void check_equal(GLOBAL uint32 *result, GLOBAL const T_bits *got, GLOBAL 
             report(result, i);
 }
 
-/* Within an absolute tolerance, which NaN and infinity never are. If parts may be left alone, equal bits are accepted too, since such a
- * part holds any bits. */
-KERNEL void check_close(GLOBAL uint32 *result, GLOBAL const T *got, GLOBAL const T *want, int64 n, float tolerance, int32 partial)
+#define PARTIAL 1 /* parts may be left alone. Such a part holds any bits, so equal bits will do */
+#define SAME    2 /* NaN where the reference has NaN, and the same infinity */
+
+/* |got - want| <= atol + rtol * |want|, which NaN and infinity never are. In result[2]: the largest error by its bound, as a float's bits,
+ * those of infinity if one of the two is no number. Reports only what is at least so far off as `least` says. */
+KERNEL void check_close(GLOBAL uint32 *result, GLOBAL const T *got, GLOBAL const T *want, int64 n, REAL rtol, REAL atol, int32 how,
+                        uint32 least)
 {
+#if T_is_float
     EACH(i, n) {
-        if (partial && ((GLOBAL const T_bits *)got)[i] == ((GLOBAL const T_bits *)want)[i])
+        if ((how & PARTIAL) && ((GLOBAL const T_bits *)got)[i] == ((GLOBAL const T_bits *)want)[i])
             continue;
-#if T_is_f16 || T_is_bf16
-        float d = widen(got[i]) - widen(want[i]), limit = tolerance;
-#else
-        T d = got[i] > want[i] ? got[i] - want[i] : want[i] - got[i], limit = (T)tolerance;
-#endif
-        if (!(d <= limit && -d <= limit))
+        REAL g = widen(got[i]), w = widen(want[i]), d = g > w ? g - w : w - g, limit = atol + rtol * (w < 0 ? -w : w);
+        if ((w - w == 0 && d <= limit) || ((how & SAME) && (g == w || (g != g && w != w))))
+            continue;
+        union { float f; uint32 u; } x;
+        x.f = (float)(d / limit);
+        if (!(w - w == 0 && limit > 0 && x.u < 0x7f800000u))
+            x.u = 0x7f800000u;
+        atomicMax(&result[2], x.u);
+        if (x.u >= least)
             report(result, i);
     }
+#endif
 }
 
 /* The guard zones around a buffer: `zone` bytes before it and after it. The buffer may end at any byte. */

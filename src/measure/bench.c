@@ -32,6 +32,7 @@ static int make_arg(struct bench *b, int i, struct err *err)
                        ?: service_load(b, type, &a->service, err)
                        ?: device_alloc(b->dev, a->buf.bytes + 2 * GUARD, &a->buf.whole, err)
                        ?: device_view(b->dev, a->buf.whole, GUARD, a->buf.bytes, &a->buf.inside, err);
+    rc = rc ?: plan_bounds(b->plan, i, b->vals, &a->check, err);
     if (rc)
         err_prefix(err, "argument %s: ", a->arg->name);
     else if (a->service)
@@ -59,7 +60,7 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
     plan_slots(plan, problem, row, dev, NULL, vals);
     for (int i = 0; !rc && i < op->nargs; i++) {
         bool written = op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
-        int copies = !written ? 1 : op->check == CHECK_EXACT ? 2 : 3; /* and what it should hold */
+        int copies = !written ? 1 : op_arg_check(op, i)->kind == CHECK_EXACT ? 2 : 3; /* and what it should hold */
         int64_t bytes = 0;
         rc = plan_arg_bytes(plan, i, vals, &bytes, err);
         if (!rc && bytes > dev->max_alloc - 3 * GUARD)
@@ -76,17 +77,6 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
 }
 
 /* ---- the reference: what it gives is what candidates must give, and as long as it still gives that, the surroundings are sound */
-
-/* Bound of the error of a sequential sum of random signs, with a factor to spare. */
-static int set_tolerances(struct bench *b, struct err *err)
-{
-    int64_t length;
-    int rc = plan_length(b->plan, b->vals, &length, err);
-    for (int i = 0; !rc && i < b->nargs; i++)
-        if (b->args[i].service && b->set.op->check == CHECK_SUM)
-            b->args[i].tolerance[TIMED] = 4 * b->args[i].service->type->eps * (double)length;
-    return rc;
-}
 
 static int load_reference(struct bench *b, struct err *err)
 {
@@ -119,47 +109,22 @@ static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *er
         ?: device_span_ns(b->dev, 0, ns, err);
 }
 
-/* What one pass is to give: a copy of the reference's output, out of the way of candidates, and digests, of inputs too. */
-static int keep_expected(struct bench *b, int pass, struct err *err)
-{
-    struct result r = { 0 };
-    struct found sums = { 0 };
-    int rc = find_input(b, pass, &r, err);
-    if (rc == VERDICT) /* the reference itself must keep its inputs */
-        rc = err_set(err, ERR_INVALID, "%s", r.reason);
-    for (int i = 0; !rc && i < b->nargs; i++) {
-        struct bench_arg *a = &b->args[i];
-        if (!a->written)
-            continue;
-        if (pass == TIMED || b->set.op->check != CHECK_EXACT)
-            rc = device_alloc(b->dev, a->buf.bytes, &a->expected[pass], err)
-                     ?: device_copy(b->dev, a->expected[pass], a->buf.inside, a->buf.bytes, err);
-        rc = rc ?: digest_of(b, a, a->buf.inside, &a->digest[pass], err);
-    }
-    rc = rc
-        ?: service_begin(b, err)
-        ?: outputs_look(b, pass, 0, err)
-        ?: rest_look(b, &b->reference, 1, err)
-        ?: service_end(b, 2, &sums, err);
-    b->digest[pass] = sums.digests[0];
-    b->input_digest[pass] = sums.digests[1];
-    return rc;
-}
-
 /* Once more, over zeros. On the inputs of timed runs, where it ran over ones before, an element that it does not write shows: no candidate
- * would have to write it either. On the others, which give exact results for every check, it shows if what it gives depends on what its
- * output held before, or changes from run to run. */
+ * would have to write it either. On the others it shows if what it gives depends on what its output held before, or changes from run to run
+ * by more than the check allows a candidate. */
 static int run_again(struct bench *b, int pass, struct err *err)
 {
     double ns;
     int rc = run(b, pass, true, &ns, err);
     for (int i = 0; !rc && i < b->nargs; i++) {
         const struct bench_arg *a = &b->args[i];
-        struct found found = { 0 };
+        struct found found = { 0 }, other = { 0 };
         uint64_t now = a->digest[pass];
         if (!a->written || a->arg->partial)
             continue;
-        if (pass != TIMED)
+        if (pass != TIMED && a->tolerance[pass].close)
+            rc = service_begin(b, err) ?: service_check_same(b, a, pass, 0, err) ?: service_end(b, 0, &other, err);
+        else if (pass != TIMED)
             rc = digest_of(b, a, a->buf.inside, &now, err);
         else if (a->arg->kind == ARG_OUTPUT)
             rc = service_begin(b, err) ?: service_check_unwritten(b, a, err) ?: service_end(b, 0, &found, err);
@@ -168,7 +133,7 @@ static int run_again(struct bench *b, int pass, struct err *err)
                          "leaves %u elements of %s unwritten, from about element %lld on: it must write all, or the argument says "
                          "partial = true",
                          found.count, a->arg->name, (long long)found.place);
-        else if (!rc && now != a->digest[pass])
+        else if (!rc && (other.count || now != a->digest[pass]))
             rc =
                 err_set(err, ERR_INVALID,
                         "gives another %s when it is run again: it must set each element, whatever was there before", a->arg->name);
@@ -178,12 +143,9 @@ static int run_again(struct bench *b, int pass, struct err *err)
 
 static int reference_open(struct bench *b, double *ns, struct err *err)
 {
-    int rc = set_tolerances(b, err);
-    if (rc)
-        return rc;
-    rc = load_reference(b, err);
+    int rc = load_reference(b, err);
     for (int pass = 0; !rc && pass < PASSES; pass++) /* the launch of the last pass is timed: the first may still load code */
-        rc = run(b, pass, false, ns, err) ?: keep_expected(b, pass, err);
+        rc = run(b, pass, false, ns, err) ?: expected_keep(b, pass, err);
     rc = rc ?: run_again(b, TIMED, err) ?: run_again(b, 0, err);
     if (rc)
         err_prefix(err, "reference %s: ", b->set.op->reference_name);

@@ -6,6 +6,7 @@
 #define MEASURE_INTERNAL_H
 
 #include "measure/bench.h"
+#include "measure/tolerance.h"
 
 enum { VERDICT = 1 };
 /* Sets outcome and reason; returns VERDICT. */
@@ -17,7 +18,7 @@ enum { GUARD = 64 << 10 };   /* bytes of guard zone before and after each buffer
 enum { PASSES = 2 };         /* sets of inputs that a candidate is verified with, each with a poison of its own */
 enum { TIMED = PASSES - 1 }; /* whose inputs timed runs have; of a sum, these are the ones that round */
 
-enum service_kernel { FILL_SOURCE, CHECK_SOURCE, CHECK_EQUAL, CHECK_CLOSE, CHECK_GUARDS, CHECK_UNWRITTEN, DIGEST, FLUSH, NSERVICE };
+enum service_kernel { FILL_SOURCE, CHECK_SOURCE, CHECK_EQUAL, CHECK_WITHIN, CHECK_GUARDS, CHECK_UNWRITTEN, DIGEST, FLUSH, NSERVICE };
 
 /* The service kernels (templates/service.cu) for one element type. */
 struct service {
@@ -42,7 +43,9 @@ struct bench_arg {
     int64_t n;                       /* elements of service->type */
     struct memory *expected[PASSES]; /* of an exact check for TIMED only: for the other the digest will do */
     uint64_t digest[PASSES];         /* of what is expected */
-    double tolerance[PASSES];        /* 0: exact */
+    struct bounds check;
+    double typical[PASSES]; /* size of what is expected; 0 if nothing rests on it */
+    struct tolerance tolerance[PASSES];
 };
 
 /* A candidate, loaded and ready to launch. */
@@ -89,20 +92,21 @@ struct bench {
 enum { RESULT_BYTES = 1024, DIGESTS_AT = 16, MAX_DIGESTS = 32 };
 struct found {
     uint32_t count;
-    int64_t place; /* a lower bound of the first wrong element, at most 63 before it */
+    int64_t place;  /* a lower bound of the first wrong element, at most 63 before it */
+    uint32_t worst; /* of wrong elements that have a tolerance: the largest error by its bound, as a float's bits */
     uint64_t digests[MAX_DIGESTS];
 };
 /* What a fill is made of; a check against it makes it again. */
 struct contents {
     uint64_t seed;
-    int32_t mode; /* 0: any bits; 1 + pass: numbers of that pass */
+    int32_t mode; /* those of service.cu: 0 any bits, 1 whole numbers, 2 uniform in [-1, 1), 3 in [0, 1) */
 };
 int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err);
 int service_fill(struct bench *b, const struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err);
 int service_begin(struct bench *b, struct err *err);
 int service_check_source(struct bench *b, const struct bench_arg *a, struct contents what, struct err *err);
-/* Its buffer against what is expected in this pass. */
-int service_check_same(struct bench *b, const struct bench_arg *a, int pass, struct err *err);
+/* Its buffer against what is expected in this pass. least: reports only elements that are so far off, as found.worst tells it. */
+int service_check_same(struct bench *b, const struct bench_arg *a, int pass, uint32_t least, struct err *err);
 int service_check_guards(struct bench *b, const struct guarded *g, struct err *err);
 /* Elements of its buffer that hold zeros still, and held ones in what is expected of the timed pass. */
 int service_check_unwritten(struct bench *b, const struct bench_arg *a, struct err *err);
@@ -133,6 +137,10 @@ int candidate_load(struct bench *b, const struct config *config, const void *bin
 void candidate_unload(struct bench *b, struct loaded *l);
 /* Clears what it must, then every launch; queued. */
 int candidate_launch(struct bench *b, const struct loaded *l, const struct binding *how, struct err *err);
+
+/* measure/expected.c */
+/* What one pass is to give: a copy of the reference's output, out of the way of candidates, and digests, of inputs too. */
+int expected_keep(struct bench *b, int pass, struct err *err);
 
 /* measure/verify.c */
 enum way {

@@ -68,7 +68,7 @@ int service_end(struct bench *b, int digests, struct found *out, struct err *err
 {
     uint32_t r[RESULT_BYTES / 4] = { 0 };
     int rc = device_read(b->dev, r, b->result, 0, (DIGESTS_AT + 2 * digests) * (int64_t)sizeof *r, err);
-    *out = (struct found){ .count = r[0], .place = (int64_t)(uint32_t)~r[1] << 6 };
+    *out = (struct found){ .count = r[0], .place = (int64_t)(uint32_t)~r[1] << 6, .worst = r[2] };
     memcpy(out->digests, r + DIGESTS_AT, (size_t)digests * sizeof *out->digests);
     return rc;
 }
@@ -86,14 +86,21 @@ int service_check_source(struct bench *b, const struct bench_arg *a, struct cont
     return launch(b, a->service->kernels[CHECK_SOURCE], a->n, args, 5, err);
 }
 
-int service_check_same(struct bench *b, const struct bench_arg *a, int pass, struct err *err)
+/* In the precision that check_close computes in. */
+static struct karg real(const struct service *s, double v)
 {
-    float limit = (float)a->tolerance[pass];
-    int32_t some = a->arg->partial;
-    struct karg args[] = { buffer(b->result), buffer(a->buf.inside), buffer(a->expected[pass]),
-                           scalar(&a->n, 8),  scalar(&limit, 4),     scalar(&some, 4) };
-    return a->tolerance[pass] > 0 ? launch(b, a->service->kernels[CHECK_CLOSE], a->n, args, 6, err)
-                                  : launch(b, a->service->kernels[CHECK_EQUAL], a->n, args, 4, err);
+    float f = (float)v;
+    return s->type->bytes == 8 ? scalar(&v, 8) : scalar(&f, 4);
+}
+
+int service_check_same(struct bench *b, const struct bench_arg *a, int pass, uint32_t least, struct err *err)
+{
+    const struct tolerance *tol = &a->tolerance[pass];
+    int32_t how = a->arg->partial | !tol->sum << 1;
+    struct karg args[] = { buffer(b->result),           buffer(a->buf.inside),       buffer(a->expected[pass]), scalar(&a->n, 8),
+                           real(a->service, tol->rtol), real(a->service, tol->atol), scalar(&how, 4),           scalar(&least, 4) };
+    return tol->close ? launch(b, a->service->kernels[CHECK_WITHIN], a->n, args, 8, err)
+                      : launch(b, a->service->kernels[CHECK_EQUAL], a->n, args, 4, err);
 }
 
 int service_check_guards(struct bench *b, const struct guarded *g, struct err *err)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/element.h"
 #include "measure/internal.h"
 
 int condemn(struct result *r, enum outcome outcome, const char *fmt, ...)
@@ -24,13 +25,27 @@ void tell_when(struct result *r, const char *when)
     condemn(r, r->outcome, "%s: %s", when, text);
 }
 
+/* What inputs hold. Sums need whole numbers once; where all else is close, positive numbers are more worth: nothing cancels then, and
+ * logarithms and roots are numbers. */
+static int32_t mode_of(const struct bench *b, enum fill fill, int pass)
+{
+    bool sum = false, close = false;
+    for (int i = 0; i < b->set.op->nargs; i++) {
+        enum check_kind kind = op_arg_check(b->set.op, i)->kind;
+        bool written = b->set.op->args[i].kind == ARG_OUTPUT || b->set.op->args[i].kind == ARG_INOUT;
+        sum = sum || (written && kind == CHECK_SUM);
+        close = close || (written && kind == CHECK_CLOSE);
+    }
+    if (fill == FILL_BITS || (fill == FILL_AUTO && !sum && !close))
+        return 0;
+    return pass == TIMED ? 2 : close && !sum ? 3 : 1;
+}
+
 /* Other data in each pass: a result that was kept from an earlier one shows. */
 static struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass)
 {
-    enum fill fill = a->arg->fill;
-    bool bits = fill == FILL_AUTO ? b->set.op->check == CHECK_EXACT : fill == FILL_BITS;
     return (struct contents){ .seed = 0x63757475ul + (uint64_t)(a - b->args) + ((uint64_t)pass << 32),
-                              .mode = bits ? 0 : 1 + pass };
+                              .mode = mode_of(b, a->arg->fill, pass) };
 }
 
 static enum poison poison_of(int pass)
@@ -83,7 +98,8 @@ int outputs_look(struct bench *b, int pass, int which, struct err *err)
     for (int i = 0; !rc && i < b->nargs; i++) {
         const struct bench_arg *a = &b->args[i];
         if (a->written)
-            rc = a->tolerance[pass] > 0 ? service_check_same(b, a, pass, err) : service_digest(b, a, a->buf.inside, which, err);
+            rc =
+                a->tolerance[pass].close ? service_check_same(b, a, pass, 0, err) : service_digest(b, a, a->buf.inside, which, err);
     }
     return rc;
 }
@@ -100,60 +116,51 @@ int rest_look(struct bench *b, const struct loaded *l, int which, struct err *er
     return rc;
 }
 
-/* False if elements of this type are no numbers of C. */
-static bool number_of(const struct dtype *t, const unsigned char *p, double *out)
-{
-    float f = 0;
-    if (t->kind != DT_FLOAT || t->bytes < 4)
-        return false;
-    memcpy(t->bytes == 4 ? (void *)&f : out, p, (size_t)t->bytes);
-    if (t->bytes == 4)
-        *out = (double)f;
-    return true;
-}
-
-static void print_element(char *out, size_t room, const struct dtype *t, const unsigned char *p)
-{
-    double d;
-    if (number_of(t, p, &d)) {
-        snprintf(out, room, "%.*g", t->bytes == 4 ? 9 : 17, d);
-        return;
-    }
-    int n = snprintf(out, room, "0x");
-    for (int i = t->bytes - 1; i >= 0 && n > 0 && (size_t)n < room; i--)
-        n += snprintf(out + n, room - (size_t)n, "%02x", p[i]);
-}
-
-/* As check_close compares them, if they are numbers. */
-static bool alike(const struct dtype *t, const unsigned char *got, const unsigned char *want, double tolerance)
+/* How far it is off, by its bound: 0 for equal bits, infinite for others without a bound. */
+static double share(const struct bench_arg *a, int pass, const unsigned char *got, const unsigned char *want)
 {
     double x, y;
-    if (!memcmp(got, want, (size_t)t->bytes))
-        return true;
-    return tolerance > 0 && number_of(t, got, &x) && number_of(t, want, &y) && fabs(x - y) <= tolerance;
+    if (!memcmp(got, want, (size_t)a->service->type->bytes))
+        return 0;
+    bool numbers =
+        a->tolerance[pass].close && element_number(a->service->type, got, &x) && element_number(a->service->type, want, &y);
+    return numbers ? tolerance_share(&a->tolerance[pass], x, y) : INFINITY;
 }
 
-/* The first wrong element, for a person: element 17 of out is 3, not 5 (12 wrong). */
+/* "(error 0.01, allowed 3e-05; 12 wrong)"; without numbers "(12 wrong)". */
+static void tell_error(char *out, size_t room, const struct bench_arg *a, int pass, uint32_t count, const void *got,
+                       const void *want)
+{
+    const struct tolerance *tol = &a->tolerance[pass];
+    double x = NAN, y = NAN;
+    if (tol->close && element_number(a->service->type, got, &x) && element_number(a->service->type, want, &y) && isfinite(x - y))
+        snprintf(out, room, "(error %.3g, allowed %.3g; %u wrong)", fabs(x - y), tol->atol + tol->rtol * fabs(y), count);
+    else
+        snprintf(out, room, "(%u wrong)", count);
+}
+
+/* Of the elements from found->place on the worst, or if all are equally wrong the first: element 17 of out is 3.01, the reference gives 3
+ * (error 0.01, allowed 3e-05; 12 wrong). */
 static int describe(struct bench *b, const struct bench_arg *a, int pass, const struct found *found, struct result *r,
                     struct err *err)
 {
     const struct dtype *t = a->service->type;
     unsigned char got[64 * 16], want[64 * 16];
-    char g[40] = "?", w[40] = "?";
-    int64_t i = 0, n = a->n - found->place < 64 ? a->n - found->place : 64, size = t->bytes;
+    char g[40] = "?", w[40] = "?", error[80] = "";
+    int64_t worst = 0, n = a->n - found->place < 64 ? a->n - found->place : 64, size = t->bytes;
     int rc = n <= 0 ? 0
                     : device_read(b->dev, got, a->buf.inside, found->place * size, n * size, err)
                           ?: device_read(b->dev, want, a->expected[pass], found->place * size, n * size, err);
-    if (rc)
+    if (rc || n <= 0)
         return rc;
-    while (i < n - 1 && alike(t, got + i * size, want + i * size, a->tolerance[pass]))
-        i++;
-    if (n > 0) {
-        print_element(g, sizeof g, t, got + i * size);
-        print_element(w, sizeof w, t, want + i * size);
-    }
-    return condemn(r, OUT_WRONG, "element %lld of %s is %s, the reference gives %s (%u wrong)", (long long)(found->place + i),
-                   a->arg->name, g, w, found->count);
+    for (int64_t i = 1; i < n; i++)
+        if (share(a, pass, got + i * size, want + i * size) > share(a, pass, got + worst * size, want + worst * size))
+            worst = i;
+    element_print(g, sizeof g, t, got + worst * size);
+    element_print(w, sizeof w, t, want + worst * size);
+    tell_error(error, sizeof error, a, pass, found->count, got + worst * size, want + worst * size);
+    return condemn(r, OUT_WRONG, "element %lld of %s is %s, the reference gives %s %s", (long long)(found->place + worst),
+                   a->arg->name, g, w, error);
 }
 
 int digest_of(struct bench *b, const struct bench_arg *a, const struct memory *m, uint64_t *digest, struct err *err)
@@ -177,9 +184,9 @@ static int check_digest(struct bench *b, const struct bench_arg *a, int pass, st
 
 static int check_elements(struct bench *b, const struct bench_arg *a, int pass, struct result *r, struct err *err)
 {
-    struct found found;
+    struct found found, worst;
     uint64_t now = 0;
-    int rc = service_begin(b, err) ?: service_check_same(b, a, pass, err) ?: service_end(b, 0, &found, err);
+    int rc = service_begin(b, err) ?: service_check_same(b, a, pass, 0, err) ?: service_end(b, 0, &found, err);
     if (rc || !found.count)
         return rc;
     /* Before an expected output condemns a candidate: is it still what the reference wrote? */
@@ -189,7 +196,11 @@ static int check_elements(struct bench *b, const struct bench_arg *a, int pass, 
         return err_set(err, ERR_DEVICE, "a candidate wrote over the expected output");
     }
     condemn(r, OUT_WRONG, "%s is not what the reference gives", a->arg->name);
-    return rc ?: describe(b, a, pass, &found, r, err);
+    worst = found;
+    if (!rc && a->tolerance[pass].close) /* where is it? */
+        rc = service_begin(b, err) ?: service_check_same(b, a, pass, found.worst, err) ?: service_end(b, 0, &worst, err);
+    worst.count = found.count;
+    return rc ?: describe(b, a, pass, &worst, r, err) ?: VERDICT;
 }
 
 int find_input(struct bench *b, int pass, struct result *r, struct err *err)

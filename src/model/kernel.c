@@ -18,6 +18,8 @@ static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
         args[i].partial = false;
         if (args[i].kind == ARG_SCALAR && !tuned)
             args[i].value = NULL;
+        args[i].own_check = false;
+        args[i].check = (struct check){ 0 };
     }
     return (struct op){ .name = op->name,
                         .naxes = op->naxes,
@@ -66,7 +68,7 @@ static bool is_kept(const struct op *op, int nvariants)
     bool ok = op->nvariants == nvariants && !op->nshapes && !op->ndefaults && !op->nincludes && !op->reference_text;
     ok = ok && !is_built(&op->reference_build) && !(nvariants && is_built(&op->variants->build));
     for (int i = 0; ok && i < op->nargs; i++)
-        ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial &&
+        ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial && !op->args[i].own_check &&
              (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
     for (int v = 0; ok && v < nvariants; v++)
         for (int i = 0; ok && i < op->variants[v].nparams; i++)

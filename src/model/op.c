@@ -42,6 +42,11 @@ bool arg_is_buffer(const struct arg *a)
     return a->kind != ARG_VALUE && a->kind != ARG_SCALAR;
 }
 
+const struct check *op_arg_check(const struct op *op, int arg)
+{
+    return op->args[arg].own_check ? &op->args[arg].check : &op->check;
+}
+
 bool axis_takes(const struct axis *a, int64_t size)
 {
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;

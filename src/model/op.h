@@ -49,6 +49,20 @@ enum arg_kind { ARG_INPUT, ARG_OUTPUT, ARG_INOUT, ARG_VALUE, ARG_SCALAR };
 /* What verification fills an input with. FILL_AUTO: bits for an exact check, numbers for others. */
 enum fill { FILL_AUTO, FILL_BITS, FILL_NUMBERS };
 
+enum check_kind {
+    CHECK_EXACT,
+    CHECK_SUM, /* sums of `length` products: equal for small whole numbers, which do not round; for numbers uniform in [-1,1) within
+                    4 * eps(result type) * length, which is more than the error of a sequential sum of random signs */
+    CHECK_CLOSE, /* within atol + rtol * |the reference's|; NaN and infinity where the reference has them; integers equal */
+};
+
+/* When a result is right. Expressions over axes and types; null: not said (measure/tolerance.h has the defaults). */
+struct check {
+    enum check_kind kind;
+    const char *length;      /* CHECK_SUM */
+    const char *rtol, *atol; /* CHECK_CLOSE */
+};
+
 struct arg {
     const char *name;
     enum arg_kind kind;
@@ -58,7 +72,9 @@ struct arg {
     const char *value; /* ARG_VALUE: an expression over axes and types. ARG_SCALAR, which callers give by value: what it is
                                      tuned with, likewise; null where that is not known (model/kernel.h) */
     enum fill fill;
-    bool partial; /* ARG_OUTPUT: a candidate must leave alone what the reference leaves alone; else all of it is written */
+    bool partial;   /* ARG_OUTPUT: a candidate must leave alone what the reference leaves alone; else all of it is written */
+    bool own_check; /* what is written: by its own check, not by the op's */
+    struct check check;
 };
 
 /* A buffer that a variant asks for; its kernels get it after the op's arguments. */
@@ -142,12 +158,6 @@ struct variant {
     struct requires requires;
 };
 
-enum check_kind {
-    CHECK_EXACT,
-    CHECK_SUM, /* sums of `length` products: equal for small whole numbers, which do not round; for numbers uniform in [-1,1) within
-                  4 * eps(result type) * length, which is more than the error of a sequential sum of random signs */
-};
-
 /* A configuration: a variant and a value for each of its parameters, by index. */
 struct config {
     int variant;
@@ -196,8 +206,7 @@ struct op {
     const char *reference_name, *reference_text; /* a template with no parameters; same kernel arguments as the op's */
     struct build reference_build;
     struct launch reference;
-    enum check_kind check;
-    const char *check_length; /* CHECK_SUM */
+    struct check check;
     int nvariants;
     struct variant *variants;
     int ndefaults;
@@ -217,7 +226,8 @@ int op_type(const struct op *op, const char *name);
 int param_value(const struct param *p, struct val v);
 const char *arg_type(const struct arg *a); /* i64 if nothing is said */
 bool arg_is_buffer(const struct arg *a);
-bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
+const struct check *op_arg_check(const struct op *op, int arg); /* of what is written */
+bool axis_takes(const struct axis *a, int64_t size);            /* flags 0 or 1, the others at least 1 */
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */
 int op_row(const struct op *op, const char *text, struct err *err);

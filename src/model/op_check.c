@@ -72,6 +72,12 @@ static int check_type_use(const struct op *op, const char *type, const char *wha
                 "%s %s: `%.80s` is no type: use one of the op's, or an element type such as f32", what, name, type ?: "");
 }
 
+static int check_check(const struct check *c, const char *whose, struct err *err)
+{
+    bool right = (c->kind == CHECK_SUM || !c->length) && (c->kind == CHECK_CLOSE || (!c->rtol && !c->atol));
+    return must(right, err, "%s: its check has what belongs to another: only a sum has a length, only close rtol and atol", whose);
+}
+
 /* What a scalar was tuned with is not known of an op without kernels (interface_put). */
 static int check_scalar_arg(const struct op *op, const struct arg *a, const struct names *scope, struct err *err)
 {
@@ -93,6 +99,10 @@ static int check_args(const struct op *op, const struct names *scope, struct nam
         if (a->kind == ARG_SCALAR)
             rc = rc ?: check_scalar_arg(op, a, scope, err);
         rc = rc ?: must(!a->partial || a->kind == ARG_OUTPUT, err, "argument %s: only an output can be partial", a->name);
+        rc = rc
+                 ?: must(!a->own_check || a->kind == ARG_OUTPUT || a->kind == ARG_INOUT, err,
+                         "argument %s: only what is written has a check", a->name);
+        rc = rc ?: check_check(&a->check, a->name, err);
         rc = rc ?: check_type_use(op, given ? arg_type(a) : a->type, "argument", a->name, err);
     }
     return rc;
@@ -275,6 +285,7 @@ int op_check(const struct op *op, struct err *err)
         return rc;
     rc = check_scope(op, &scope, err)
         ?: check_args(op, &scope, &args, err)
+        ?: check_check(&op->check, "check", err)
         ?: check_reference(op, err)
         ?: check_variants(op, &scope, &args, err)
         ?: check_shapes(op, err)

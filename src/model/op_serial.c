@@ -44,6 +44,17 @@ static void io_types(struct serial *s, struct op *op)
         io_dtype(s, &op->rows[i]);
 }
 
+/* What it may rest on besides kind and length came with form 4. */
+static void io_check(struct serial *s, struct check *c)
+{
+    io_enum(s, &c->kind, s->form >= '4' ? CHECK_CLOSE : CHECK_SUM);
+    io_str(s, &c->length);
+    if (s->form >= '4') {
+        io_str(s, &c->rtol);
+        io_str(s, &c->atol);
+    }
+}
+
 static void io_arg(struct serial *s, struct arg *a)
 {
     io_str(s, &a->name);
@@ -55,6 +66,11 @@ static void io_arg(struct serial *s, struct arg *a)
     io_str(s, &a->value);
     io_enum(s, &a->fill, FILL_NUMBERS);
     io_bool(s, &a->partial);
+    if (s->form >= '4') {
+        io_bool(s, &a->own_check);
+        if (a->own_check)
+            io_check(s, &a->check);
+    }
 }
 
 static void io_shapes(struct serial *s, struct op *op)
@@ -200,8 +216,7 @@ static void io_op(struct serial *s, struct op *op)
     io_str(s, &op->reference_text);
     io_build(s, &op->reference_build);
     io_launch(s, &op->reference);
-    io_enum(s, &op->check, CHECK_SUM);
-    io_str(s, &op->check_length);
+    io_check(s, &op->check);
     io_array(s, &op->variants, &op->nvariants, 0, MAX_VARIANTS, sizeof *op->variants);
     for (int i = 0; i < op->nvariants && !serial_failed(s); i++)
         io_variant(s, &op->variants[i]);
@@ -264,15 +279,26 @@ static int put_built(struct buf *out, const struct op *op, const char *text, con
     return rc;
 }
 
+static void put_check(struct buf *b, const struct check *c)
+{
+    buf_u32(b, c->kind);
+    buf_lstr(b, c->length);
+    if (c->kind == CHECK_CLOSE) {
+        buf_lstr(b, c->rtol);
+        buf_lstr(b, c->atol);
+    }
+}
+
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
     struct serial s = { .out = &b };
-    buf_u32(&b, op->check);
-    buf_lstr(&b, op->check_length);
+    put_check(&b, &op->check);
     for (int i = 0; i < op->nargs; i++) {
         buf_u8(&b, (uint8_t)op->args[i].fill);
-        buf_u8(&b, op->args[i].partial);
+        buf_u8(&b, (uint8_t)(op->args[i].partial | op->args[i].own_check << 1));
+        if (op->args[i].own_check)
+            put_check(&b, &op->args[i].check);
         if (op->args[i].kind == ARG_SCALAR)
             buf_lstr(&b, op->args[i].value);
     }

@@ -95,18 +95,33 @@ static int compile_arg(struct plan *p, const struct arg *a, struct buffer_fields
     return rc;
 }
 
+/* arg: whose check it is; null: the op's. */
+static int compile_check(struct plan *p, const struct check *c, const char *arg, struct check_fields *f, struct err *err)
+{
+    static const char *const places[] = { "check.length", "check.rtol", "check.atol" };
+    const char *const texts[] = { c->length, c->rtol, c->atol };
+    const struct field **const fields[] = { &f->length, &f->rtol, &f->atol };
+    int rc = 0;
+    for (int i = 0; !rc && i < 3; i++)
+        if (texts[i])
+            rc = compile(p, texts[i], AXES | TYPES, arg ? print(p, "argument %s, %s", arg, places[i]) : places[i], fields[i], err);
+    return rc;
+}
+
 static int compile_op(struct plan *p, struct err *err)
 {
     const struct op *op = p->op;
     const int may = AXES | TYPES;
     p->args = arena_array(p->arena, (size_t)op->nargs, sizeof *p->args);
-    int rc = p->args ? 0 : err_nomem(err);
+    p->arg_checks = arena_array(p->arena, (size_t)op->nargs, sizeof *p->arg_checks);
+    int rc = p->args && p->arg_checks ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < op->nargs; i++)
-        rc = compile_arg(p, &op->args[i], &p->args[i], err);
+        rc = compile_arg(p, &op->args[i], &p->args[i], err)
+                 ?: compile_check(p, &op->args[i].check, op->args[i].name, &p->arg_checks[i], err);
     return rc
         ?: compile(p, op->work_bytes, may, "work.bytes", &p->work_bytes, err)
         ?: compile(p, op->work_flops, may, "work.flops", &p->work_flops, err)
-        ?: compile(p, op->check_length, may, "check.length", &p->length, err);
+        ?: compile_check(p, &op->check, NULL, &p->check, err);
 }
 
 /* where: for messages, "variant tile" or "variant tile, launch 2". */

@@ -45,9 +45,15 @@ int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, i
 int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);
 /* NEED_ALIGN's bytes. */
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err);
-/* work.bytes and work.flops: 0 to WORK_MAX, 0 if the script has none. check.length: 1 if the script has none. */
+/* work.bytes and work.flops: 0 to WORK_MAX, 0 if the script has none. */
 int plan_work(const struct plan *p, const struct val *slots, double *bytes, double *flops, struct err *err);
-int plan_length(const struct plan *p, const struct val *slots, int64_t *length, struct err *err);
+/* The check of the op's i-th argument; i -1: the op's own. */
+struct bounds {
+    enum check_kind kind;
+    int64_t length;    /* 1 if the script has none */
+    double rtol, atol; /* -1 if the script has none */
+};
+int plan_bounds(const struct plan *p, int i, const struct val *slots, struct bounds *out, struct err *err);
 
 /* The checks that decide whether a configuration may run: the script's constraints, in its order; then what the variant requires of the
  * device; then the limits for its launches, workspaces and arguments. A space asks each as soon as the slots that it reads have values. */

@@ -185,10 +185,14 @@ int plan_work(const struct plan *p, const struct val *slots, double *bytes, doub
     return amount(p->work_bytes, slots, bytes, err) ?: amount(p->work_flops, slots, flops, err);
 }
 
-int plan_length(const struct plan *p, const struct val *slots, int64_t *length, struct err *err)
+int plan_bounds(const struct plan *p, int i, const struct val *slots, struct bounds *out, struct err *err)
 {
-    *length = 1;
-    return p->length ? field_int(p->length, 1, slots, length, err) : 0;
+    const bool own = i >= 0 && p->op->args[i].own_check;
+    const struct check_fields *f = own ? &p->arg_checks[i] : &p->check;
+    *out = (struct bounds){ .kind = (own ? &p->op->args[i].check : &p->op->check)->kind, .length = 1, .rtol = -1, .atol = -1 };
+    return (f->length ? field_int(f->length, 1, slots, &out->length, err) : 0)
+        ?: (f->rtol ? amount(f->rtol, slots, &out->rtol, err) : 0)
+        ?: (f->atol ? amount(f->atol, slots, &out->atol, err) : 0);
 }
 
 /* ---- checks */

@@ -50,6 +50,10 @@ struct condition {
     int nslots;
 };
 
+struct check_fields {
+    const struct field *length, *rtol, *atol;
+};
+
 struct plan {
     struct arena *arena;
     const struct op *op;
@@ -64,8 +68,9 @@ struct plan {
     struct launch_fields *launches;
     struct buffer_fields *args, *workspaces;
     const struct field **needs;
-    const struct field *work_bytes, *work_flops, *length;
-    struct condition *checks; /* constraints, then what is required, then limits */
+    const struct field *work_bytes, *work_flops;
+    struct check_fields check, *arg_checks; /* the op's, and those of arguments */
+    struct condition *checks;               /* constraints, then what is required, then limits */
     int nchecks, nrequired;
 };
 

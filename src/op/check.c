@@ -37,12 +37,14 @@ static int try_op(const struct trial *t, struct err *err)
     int64_t n;
     int rc = 0, size;
     struct geometry geometry;
+    struct bounds bounds;
     for (int i = 0; i < t->op->nargs && !rc; i++)
-        rc = arg_is_buffer(&t->op->args[i]) ? plan_arg_bytes(t->plan, i, t->slots, &n, err)
-                                            : plan_arg_value(t->plan, i, t->slots, value, &size, err);
+        rc = (arg_is_buffer(&t->op->args[i]) ? plan_arg_bytes(t->plan, i, t->slots, &n, err)
+                                             : plan_arg_value(t->plan, i, t->slots, value, &size, err))
+                 ?: plan_bounds(t->plan, i, t->slots, &bounds, err);
     return rc
         ?: plan_work(t->plan, t->slots, &bytes, &flops, err)
-        ?: plan_length(t->plan, t->slots, &n, err)
+        ?: plan_bounds(t->plan, -1, t->slots, &bounds, err)
         ?: plan_geometry(t->plan, 0, t->slots, &geometry, err);
 }
 

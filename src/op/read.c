@@ -65,6 +65,38 @@ static void read_types(struct reader *r, void *out)
     op->nrows = read_list(r, &rows, strlen(r->where), &op->rows);
 }
 
+/* close's own table: { rtol = 1e-5, atol = 1e-6 }, or what is said of them elsewhere. */
+static void read_close(struct reader *r, void *out)
+{
+    struct check *c = out;
+    read_table(r, "rtol atol", "xx", &c->rtol, &c->atol);
+}
+
+static void read_check(struct reader *r, void *out)
+{
+    struct check *c = out;
+    const char *word = lua_type(r->L, -1) == LUA_TSTRING ? lua_tostring(r->L, -1) : NULL;
+    c->kind = word && strcmp(word, "close") == 0 ? CHECK_CLOSE : CHECK_EXACT;
+    if (c->kind == CHECK_CLOSE || (word && strcmp(word, "exact") == 0))
+        return;
+    if (!lua_istable(r->L, -1))
+        fail(r, "must be \"exact\", \"close\", { sum = EXPRESSION } or { close = { rtol = ..., atol = ... } }");
+    lua_pushstring(r->L, "close");
+    c->kind = lua_rawget(r->L, -2) == LUA_TNIL ? CHECK_SUM : CHECK_CLOSE;
+    lua_pop(r->L, 1);
+    if (c->kind == CHECK_SUM)
+        read_table(r, "sum", "X", &c->length);
+    else
+        read_table(r, "close", "F", read_close, c);
+}
+
+static void read_own_check(struct reader *r, void *out)
+{
+    struct arg *a = out;
+    a->own_check = true;
+    read_check(r, &a->check);
+}
+
 static void read_arg(struct reader *r, void *out)
 {
     static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d: ", true };
@@ -84,9 +116,17 @@ static void read_arg(struct reader *r, void *out)
             fail(r, "a scalar has a type and the value that it is tuned with: scalar(\"%s\", \"f32\", 0.5)", a->name);
         return;
     }
-    read_table(r, "kind name type extent fill partial", "--ELwb", &a->type, &extent, a->extent, &a->rank, "bits numbers", &fill,
-               &a->partial);
+    read_table(r, "kind name type extent fill partial check rtol atol", "--ELwbfxx", &a->type, &extent, a->extent, &a->rank,
+               "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol, &a->check.atol);
     a->fill = (enum fill)(fill + 1);
+    if (a->check.rtol || a->check.atol) {
+        if (a->own_check && a->check.kind != CHECK_CLOSE)
+            fail(r, "check: rtol and atol belong to \"close\"");
+        a->own_check = true;
+        a->check.kind = CHECK_CLOSE;
+    }
+    if (a->own_check && a->kind == ARG_INPUT)
+        fail(r, "check, rtol, atol: only what is written is checked");
 }
 
 static void read_work(struct reader *r, void *out)
@@ -132,18 +172,6 @@ static void read_reference(struct reader *r, void *out)
     read_source(r, &op->reference_name, &op->reference_text, &op->reference_build, NULL);
 }
 
-static void read_check(struct reader *r, void *out)
-{
-    struct op *op = out;
-    int type = lua_type(r->L, -1);
-    if (type == LUA_TSTRING && strcmp(lua_tostring(r->L, -1), "exact") == 0)
-        return; /* CHECK_EXACT */
-    if (type != LUA_TTABLE)
-        fail(r, "must be \"exact\" or { sum = EXPRESSION }");
-    op->check = CHECK_SUM;
-    read_table(r, "sum", "X", &op->check_length);
-}
-
 void op_read(lua_State *L, const char *file, const char *folder, const char *templates, struct op *op)
 {
     static const struct list axes = { read_axis, 1, MAX_AXES, sizeof(struct axis), "problem: axis %d: ", false },
@@ -159,8 +187,8 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
     op->file = made(&r, arena_strdup(op->arena, file));
     read_table(&r, "name problem types args work shapes reference check variants defaults", "NLFLfLFFLL", &op->name, &axes,
                &op->axes, &op->naxes, read_types, op, &args, &op->args, &op->nargs, read_work, op, &shapes, &op->shapes,
-               &op->nshapes, read_reference, op, read_check, op, &variants, &op->variants, &op->nvariants, &defaults, &op->defaults,
-               &op->ndefaults);
+               &op->nshapes, read_reference, op, read_check, &op->check, &variants, &op->variants, &op->nvariants, &defaults,
+               &op->defaults, &op->ndefaults);
     for (int i = 0; i < op->nargs; i++)
         outputs += op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
     if (!outputs)

@@ -15,6 +15,20 @@ struct keying {
     struct buf text;
 };
 
+/* The check of an argument, or the op's (-1). */
+static int put_bounds(struct keying *k, int arg, struct err *err)
+{
+    struct bounds b;
+    int rc = plan_bounds(k->plan, arg, k->slots, &b, err);
+    buf_u8(&k->text, (uint8_t)b.kind);
+    buf_i64(&k->text, b.length);
+    if (b.kind == CHECK_CLOSE) {
+        buf_f64(&k->text, b.rtol);
+        buf_f64(&k->text, b.atol);
+    }
+    return rc;
+}
+
 static int put_args(struct keying *k, struct err *err)
 {
     int rc = 0;
@@ -25,13 +39,15 @@ static int put_args(struct keying *k, struct err *err)
         int size = 0;
         buf_u8(&k->text, (uint8_t)arg->kind);
         buf_u8(&k->text, (uint8_t)arg->fill);
-        buf_u8(&k->text, arg->partial);
+        buf_u8(&k->text, (uint8_t)(arg->partial | arg->own_check << 1));
+        if (arg->own_check)
+            rc = put_bounds(k, i, err);
         buf_lstr(&k->text, op_arg_dtype(k->op, arg->type, k->row)->name);
         if (!arg_is_buffer(arg)) {
-            rc = plan_arg_value(k->plan, i, k->slots, value, &size, err);
+            rc = rc ?: plan_arg_value(k->plan, i, k->slots, value, &size, err);
             buf_bytes(&k->text, value, (size_t)size);
         } else {
-            rc = plan_arg_bytes(k->plan, i, k->slots, &bytes, err);
+            rc = rc ?: plan_arg_bytes(k->plan, i, k->slots, &bytes, err);
         }
         buf_i64(&k->text, bytes);
     }
@@ -95,10 +111,7 @@ static int put_variant(struct keying *k, const struct variant *v, struct err *er
 static int put_check(struct keying *k, const struct devspec *dev, struct err *err)
 {
     struct buf source = { 0 };
-    int64_t length = 0;
-    int rc = plan_length(k->plan, k->slots, &length, err);
-    buf_u8(&k->text, (uint8_t)k->op->check);
-    buf_i64(&k->text, length);
+    int rc = put_bounds(k, -1, err);
     if (!rc && k->op->reference_text) {
         rc = source_render(k->op, NULL, k->row, dev, &source, err);
         buf_lstr(&k->text, buf_text(&source));

@@ -18,6 +18,7 @@ static void use_plan(const struct op *op, int variant, const struct problem *pro
         return;
     plan_slots(plan, prob, row, dev, v ? &config : NULL, slots);
     struct geometry g;
+    struct bounds bounds;
     int64_t n;
     unsigned char value[16];
     double bytes, flops;
@@ -25,7 +26,8 @@ static void use_plan(const struct op *op, int variant, const struct problem *pro
     for (int i = 0; i < op->nargs; i++)
         arg_is_buffer(&op->args[i]) ? plan_arg_bytes(plan, i, slots, &n, &err) : plan_arg_value(plan, i, slots, value, &rc, &err);
     plan_work(plan, slots, &bytes, &flops, &err);
-    plan_length(plan, slots, &n, &err);
+    for (int i = -1; i < op->nargs; i++)
+        plan_bounds(plan, i, slots, &bounds, &err);
     for (int i = 0; i < (v ? v->nlaunches : 1); i++)
         plan_geometry(plan, i, slots, &g, &err);
     for (int i = 0; v && i < v->nworkspaces; i++)

@@ -205,7 +205,7 @@ static int check_row(struct run *r, struct err *err)
 static bool has_types(const struct run *r)
 {
     for (int t = 0; t < r->op->ntypes; t++)
-        if (r->op->check != CHECK_EXACT && r->op->rows[r->row * r->op->ntypes + t]->eps == 0x1p-53 && !r->session.spec.fp64)
+        if (r->op->check.kind != CHECK_EXACT && r->op->rows[r->row * r->op->ntypes + t]->eps == 0x1p-53 && !r->session.spec.fp64)
             return false;
     return true;
 }

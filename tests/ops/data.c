@@ -28,7 +28,7 @@ void guarded_free(const struct session *s, struct guarded *g)
 
 static bool is_bits(const struct op *op, const struct arg *arg)
 {
-    return arg->fill == FILL_AUTO ? op->check == CHECK_EXACT : arg->fill == FILL_BITS;
+    return arg->fill == FILL_AUTO ? op->check.kind == CHECK_EXACT : arg->fill == FILL_BITS;
 }
 
 /* The bytes before, and memory for those after; an output's are all poison before. */
@@ -75,8 +75,8 @@ int data_begin(const struct session *s, const struct known_op *known, const stru
     if (rc)
         return rc;
     plan_slots(plan, problem, row, &s->spec, NULL, slots);
-    int64_t length;
-    rc = plan_length(plan, slots, &length, err);
+    struct bounds check;
+    rc = plan_bounds(plan, -1, slots, &check, err);
     for (int i = 0; !rc && i < op->nargs; i++) {
         struct buffer *b = &out->buffers[i];
         int64_t bytes;
@@ -86,8 +86,8 @@ int data_begin(const struct session *s, const struct known_op *known, const stru
         }
         b->arg = &op->args[i];
         b->type = op_arg_dtype(op, b->arg->type, row);
-        if (op->check == CHECK_SUM)
-            b->tolerance[1] = 4 * b->type->eps * (double)length;
+        if (check.kind == CHECK_SUM)
+            b->tolerance[1] = 4 * b->type->eps * (double)check.length;
         rc = plan_arg_bytes(plan, i, slots, &bytes, err)
             ?: guarded_alloc(s, bytes, &b->memory, err)
             ?: make_images(out, b, seed * MAX_ARGS + (uint64_t)i, err);

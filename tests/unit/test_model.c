@@ -517,7 +517,7 @@ static void bend_bytes(struct sample *s, int way)
     case 13: s->axes[0].kind = AXIS_FLAG + 1; break;
     case 14: s->args[0].kind = ARG_SCALAR + 1; break;
     case 15: s->args[0].fill = FILL_NUMBERS + 1; break;
-    case 16: op->check = CHECK_SUM + 1; break;
+    case 16: op->check.kind = CHECK_CLOSE + 1; break;
     case 17: s->args[0].extent[1] = NULL; break;
     case 18: s->preludes[0].text = NULL; break;
     case 19: s->variants[0].nlaunches = 0; break;

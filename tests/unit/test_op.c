@@ -276,7 +276,7 @@ static void test_everything(void **state)
     assert_int_equal(op->shapes[0].problem.size[3], 1);
     assert_string_equal(op->shapes[0].when, "device.cc >= 80");
     assert_int_equal(op->reference.args[0], 1);
-    assert_int_equal(op->check, CHECK_SUM);
+    assert_int_equal(op->check.kind, CHECK_SUM);
     const struct variant *v = &op->variants[0];
     assert_int_equal(v->params[0].n, 4);
     assert_int_equal(v->params[0].values[3].i, 8);

@@ -131,8 +131,9 @@ static void sizes(void **state)
     assert_int_equal(v, 491 * 8);
     assert_int_equal(plan_work(t.plan, t.slots, &bytes, &flops, &t.err), 0);
     assert_true(bytes == 2.0 * 1111 * 113 * 4 && flops == 0);
-    assert_int_equal(plan_length(t.plan, t.slots, &v, &t.err), 0);
-    assert_int_equal(v, 1111);
+    struct bounds bounds;
+    assert_int_equal(plan_bounds(t.plan, -1, t.slots, &bounds, &t.err), 0);
+    assert_true(bounds.kind == CHECK_SUM && bounds.length == 1111 && bounds.rtol < 0 && bounds.atol < 0);
 
     set(&t, 1, (int64_t)1 << 40, (int64_t)1 << 22, 0, &gpu, "");
     fails_with(plan_arg_bytes(t.plan, 0, t.slots, &v, &t.err), &t.err, "the bytes of out do not fit 64 bits");
@@ -253,7 +254,7 @@ static void wrong_expressions(void **state)
     t.s.needs[0].bytes = "m";
     fails_with(plan_new(op, 0, &t.plan, &t.err), &t.err, "needs[1]: m cannot be used here: only parameters and types");
     op = sample_op(&t.s);
-    op->check_length = "device.cc";
+    op->check.length = "device.cc";
     fails_with(plan_new(op, 0, &t.plan, &t.err), &t.err, "check.length: device.cc cannot be used here");
     fails_with(plan_new(op, 2, &t.plan, &t.err), &t.err, "has no variant 2");
 }

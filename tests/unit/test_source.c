@@ -401,10 +401,10 @@ static void test_basis(void **state)
         struct arg arg = op->args[1];
         switch (way) {
         case 0:
-            op->check_length = "1000000000";
+            op->check.length = "1000000000";
             break;
         case 1:
-            op->check = CHECK_EXACT;
+            op->check.kind = CHECK_EXACT;
             break;
         case 2:
             op->reference_text = "KERNEL void dot_ref() { }";
@@ -429,7 +429,7 @@ static void test_basis(void **state)
         op->args[1] = arg;
         *op = was;
     }
-    op->check_length = "n * 1"; /* as it evaluates */
+    op->check.length = "n * 1"; /* as it evaluates */
     basis_of(op, "n=1000000", "NVRTC 13.0", other);
     assert_string_equal(first, other);
     op->reference_text = "//@ error 'no reference'\n";

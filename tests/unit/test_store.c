@@ -377,8 +377,8 @@ static void marks_what_another_contract_proved(void **state)
         changed.args = args;
         switch (way) {
         case 0:
-            changed.check = CHECK_SUM;
-            changed.check_length = "2";
+            changed.check.kind = CHECK_SUM;
+            changed.check.length = "2";
             break;
         case 1:
             changed.reference_name = "ref.cu";
@@ -394,8 +394,8 @@ static void marks_what_another_contract_proved(void **state)
             changed.reference.grid[0] = "77";
             break;
         case 5:
-            changed.check = CHECK_SUM;
-            changed.check_length = "1000000000";
+            changed.check.kind = CHECK_SUM;
+            changed.check.length = "1000000000";
             break;
         }
         sample_winner(s, 1111, 113);

@@ -15,7 +15,8 @@
 --   work       { bytes = EXPR, flops = EXPR }: what any kernel must move and compute; needed to show GB/s and GFLOP/s
 --   shapes     problems that a plain run tunes: { m = 64, n = 64 }. With when = "device.backend == 'cuda'", only if that is true
 --   reference  { template = "FILE", launch = { ... } }: the simplest correct kernel, for any problem. Others are compared with it
---   check      "exact", or { sum = EXPR }: each result is a sum of that many products, and may round as such a sum does
+--   check      "exact", or { sum = EXPR }: each result is a sum of that many products, and may round as such a sum does; or "close":
+--              within atol + rtol * |the reference's|, with bounds by type or { close = { rtol = 1e-5, atol = 1e-6 } }
 --   variants   a list. Each has
 --                name       its name
 --                template   the kernel template's file, beside the script or in cutune's folder of templates. It may #include
@@ -71,12 +72,15 @@ end
 
 -- Buffers. The type is a type name of the op or a fixed type. Extents are in elements, outermost first, row-major. `fill` chooses the test
 -- data of an input: "bits" (any pattern) or "numbers". The default is bits if the check is exact, else numbers. `partial = true` says that
--- the op leaves parts of an output alone.
+-- the op leaves parts of an output alone. `check`: an output's own, in the op's place; `rtol`, `atol`: the same as check = { close = ... }.
 local function buffer(kind)
     return function(name, element, extent, options)
-        options = checked(kind, options, "fill partial")
-        local fill, partial = options.fill, options.partial
-        return { kind = kind, name = name, type = element, extent = extent, fill = fill, partial = partial }
+        options = checked(kind, options, "fill partial check rtol atol")
+        local made = { kind = kind, name = name, type = element, extent = extent }
+        for key, v in pairs(options) do
+            made[key] = v
+        end
+        return made
     end
 end
 input = buffer("input")

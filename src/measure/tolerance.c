@@ -1,0 +1,61 @@
+#include "measure/tolerance.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "measure/element.h"
+
+void extent_add(struct extent *e, const struct dtype *t, const void *p, int64_t n)
+{
+    const unsigned char *at = p;
+    double v;
+    for (int64_t i = 0; i < n; i++, at += t->bytes)
+        if (element_number(t, at, &v) && isfinite(v) && v != 0) {
+            e->roots += sqrt(fabs(v));
+            e->n++;
+        }
+}
+
+double extent_typical(const struct extent *e)
+{
+    double root = e->n ? e->roots / (double)e->n : 0;
+    return root * root;
+}
+
+/* Numbers below may be flushed to zero, or are rounded to so few digits that rtol means nothing. */
+static double least(const struct dtype *t)
+{
+    return t->eps == 0x1p-11 ? 0x1p-23 : t->bytes <= 4 ? 0x1p-126 : 0x1p-1022;
+}
+
+/* A few results that all happen to be small say nothing of the terms that cancelled in them. What the same function gives where nothing
+ * cancels does, since no order of summation errs by more than some eps of that; but the bound stays far below the results. */
+static double of_few(const struct dtype *t, double typical, double positive, int64_t n)
+{
+    enum { FEW = 64 };
+    double eps = t->bytes <= 4 ? 0x1p-24 : 0x1p-53; /* of what sums are made in */
+    return n < FEW ? MIN(8 * eps * positive, typical / 16) : 0;
+}
+
+struct tolerance tolerance_of(const struct bounds *check, const struct dtype *t, double typical, double positive, int64_t n)
+{
+    if (check->kind == CHECK_EXACT || !(t->eps > 0))
+        return (struct tolerance){ .close = false };
+    if (check->kind == CHECK_SUM)
+        return (struct tolerance){ .close = true, .sum = true, .atol = 4 * t->eps * (double)check->length };
+    struct tolerance tol = { .close = true, .rtol = check->rtol, .atol = check->atol };
+    if (tol.rtol < 0)
+        tol.rtol = MAX(4 * t->eps, t->bytes <= 4 ? 2e-4 : 1e-10);
+    if (tol.atol < 0)
+        tol.atol = MAX(tol.rtol * typical, check->rtol < 0 ? of_few(t, typical, positive, n) : 0) + least(t);
+    return tol;
+}
+
+double tolerance_share(const struct tolerance *tol, double got, double want)
+{
+    double error = fabs(got - want), bound = tol->atol + tol->rtol * fabs(want);
+    if (got == want || (!tol->sum && isnan(got) && isnan(want)))
+        return 0;
+    return !isfinite(error) || bound <= 0 ? INFINITY : error / bound;
+}
