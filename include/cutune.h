@@ -88,12 +88,13 @@ typedef struct cutune_options {
                            that is set. The last two need not exist, and none with capture: then only the tables are used */
     const char *tables; /* the shipped tables of defaults, used if the database has no answer; null: $CUTUNE_TABLES, else those
                            installed with the library; "": none */
-    const char *cache; /* a folder for kernels that had to be compiled here, and for exact answers that a process got, which the next one
+    const char
+        *cache;  /* a folder for kernels that had to be compiled here, and for exact answers that a process got, which the next one
                            then gets without opening the database if that is unchanged; null: $XDG_CACHE_HOME/cutune, else
                            ~/.cache/cutune; "": none. It is made if it is missing, and not used if it cannot be written */
-    int capture;       /* 1: count look-ups that were not exact and write them into the database, for `cutune run --wanted` */
-    int refresh_ms;    /* how often to look for new records in the background; 0: only in cutune_refresh */
-    cutune_log *log;   /* may be null */
+    int capture; /* 1: count look-ups that were not exact and write them into the database, for `cutune run --wanted` */
+    int refresh_ms;  /* how often to look for new records in the background; 0: only in cutune_refresh */
+    cutune_log *log; /* may be null */
     void *log_arg;
 } cutune_options;
 
@@ -208,8 +209,10 @@ CUTUNE_API double cutune_kernel_time_ns(const cutune_kernel *k);
 
 /* Launches a kernel: queues all its work on the stream and returns. stream: a CUstream (null: the default stream) or a
  * cl_command_queue (null: the handle's). buffers: the op's inputs and outputs in its order, device pointers or cl_mem, with the sizes
- * that were looked up. Buffers are packed (an op with strides has them among its sizes). The library checks in a few instructions:
- * - a buffer that is null or less aligned than its elements, or an output that overlaps another buffer: CUTUNE_ERR_INVALID;
+ * that were looked up. Buffers are packed (an op with strides has them among its sizes). A scalar of the op has its entry in the same
+ * order: a pointer to its value in host memory, of the kernel's type, which is read before the call returns; so nbuffers is how many
+ * buffers and scalars there are. The library checks in a few instructions:
+ * - a buffer or scalar that is null or less aligned than its elements, or an output that overlaps another buffer: CUTUNE_ERR_INVALID;
  * - a buffer less aligned than the kernel needs: another kernel without that need is launched instead (cutune_kernel_fallback), or
  *   CUTUNE_ERR_UNSUPPORTED if there is none.
  * For a cl_mem it checks only that no output is passed twice: the driver guarantees alignment.
@@ -246,7 +249,8 @@ CUTUNE_API int cutune_kernel_function(const cutune_kernel *k, int i, void **out)
 typedef enum cutune_param_kind {
     CUTUNE_PARAM_BUFFER = 0,    /* buffers[index] */
     CUTUNE_PARAM_WORKSPACE = 1, /* the workspace, `offset` bytes in */
-    CUTUNE_PARAM_VALUE = 2      /* `bytes` bytes of `value` */
+    CUTUNE_PARAM_VALUE = 2,     /* `bytes` bytes of `value` */
+    CUTUNE_PARAM_SCALAR = 3     /* the `bytes` bytes that buffers[index] points to, in host memory */
 } cutune_param_kind;
 
 /* A parameter of a launch's function, in its order. If a launch has dynamic shared memory, OpenCL's function has one more parameter:

@@ -37,14 +37,14 @@ struct guest_code {
 enum { GUEST_PARAMS = 2 * MAX_ARGS, GUEST_ALIGN = 4096 };
 
 /* Where a parameter's value comes from. The order is that of cutune_param_kind. */
-enum guest_param_kind { GUEST_BUFFER, GUEST_WORKSPACE, GUEST_VALUE };
+enum guest_param_kind { GUEST_BUFFER, GUEST_WORKSPACE, GUEST_VALUE, GUEST_SCALAR };
 
 struct guest_param {
     enum guest_param_kind kind;
-    int index;      /* of the buffer */
+    int index;      /* of the buffer; of a scalar, whose place in `buffers` has the address of its value, in host memory */
     int64_t offset; /* into the workspace: a multiple of GUEST_ALIGN */
     int64_t room;   /* bytes of this workspace (OpenCL makes a sub-buffer of them) */
-    int bytes;      /* of a value */
+    int bytes;      /* of a value or scalar */
     unsigned char value[16];
 };
 
@@ -55,6 +55,7 @@ struct guest_launch {
     struct geometry geometry;
     int nparams;
     const struct guest_param *params;
+    const char *const *names; /* of the parameters, for messages of guest_function; null: not known */
 };
 
 struct guest_clear {
@@ -65,7 +66,7 @@ struct guest_clear {
 
 /* All of a kernel's work. */
 struct guest_work {
-    int nclears, nlaunches, nbuffers;
+    int nclears, nlaunches, nbuffers; /* with scalars */
     const struct guest_clear *clears;
     const struct guest_launch *launches;
     int64_t workspace; /* bytes; 0: none */

@@ -1,6 +1,7 @@
 #include "device/measuring.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 int check_alloc(const struct devspec *spec, int64_t bytes, struct err *err)
 {
@@ -34,6 +35,19 @@ int check_scalar(int i, int bytes, struct err *err)
     if (bytes >= 1 && bytes <= most)
         return 0;
     return err_set(err, ERR_INVALID, "kernel argument %d: a scalar of %d bytes; 1 to %d are possible", i + 1, bytes, most);
+}
+
+const char *param_name(const struct guest_launch *l, int i, char out[PARAM_NAME])
+{
+    const char *name = l->names ? l->names[i] : NULL;
+    snprintf(out, PARAM_NAME, name ? "kernel argument %d (%s)" : "kernel argument %d", i + 1, name);
+    return out;
+}
+
+int wrong_size(const struct guest_launch *l, int i, size_t takes, size_t gives, struct err *err)
+{
+    char name[PARAM_NAME];
+    return err_set(err, ERR_INVALID, "%s: the kernel takes %zu bytes, the launch gives %zu", param_name(l, i, name), takes, gives);
 }
 
 int check_geometry(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, struct err *err)

@@ -133,8 +133,10 @@ static void cuda_unload(struct guest *guest, struct guest_code *code)
 
 /* A launch with too few parameters would make the driver read past the end of our list, so they are held against the kernel's, if the
  * driver tells. */
-static int check_params(CUfunction function, const struct guest_param *params, int nparams, struct err *err)
+static int check_params(CUfunction function, const struct guest_launch *l, struct err *err)
 {
+    const struct guest_param *params = l->params;
+    const int nparams = l->nparams;
     size_t offset, takes, gives;
     int n = 0;
     if (!libcuda.cuFuncGetParamInfo)
@@ -144,11 +146,10 @@ static int check_params(CUfunction function, const struct guest_param *params, i
     if (n != nparams)
         return err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", n, nparams);
     for (int i = 0; i < n; i++) {
-        gives = params[i].kind == GUEST_VALUE ? (size_t)params[i].bytes : sizeof(CUdeviceptr);
+        gives = param_is_given(&params[i]) ? (size_t)params[i].bytes : sizeof(CUdeviceptr);
         libcuda.cuFuncGetParamInfo(function, (size_t)i, &offset, &takes);
         if (takes != gives)
-            return err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %zu bytes, the launch gives %zu", i + 1, takes,
-                           gives);
+            return wrong_size(l, i, takes, gives, err);
     }
     return 0;
 }
@@ -200,7 +201,7 @@ static int cuda_function(struct guest *guest, struct guest_code *code, struct gu
     if (libcuda.cuFuncLoad)
         rc = rc ?: CUDA(err, cuFuncLoad, function);
     if (l->params)
-        rc = rc ?: check_params(function, l->params, l->nparams, err);
+        rc = rc ?: check_params(function, l, err);
     if (resources)
         rc = rc ?: read_resources(function, resources, err);
     rc = rc ?: make_room(g, function, l->geometry.shared, err);
@@ -230,9 +231,11 @@ static int launch_one(const struct guest_launch *l, void *const *buffers, CUdevi
             params[i] = &buffers[p->index];
         } else if (p->kind == GUEST_VALUE) {
             params[i] = p->value;
-        } else {
+        } else if (p->kind == GUEST_WORKSPACE) {
             parts[i] = workspace + (uint64_t)p->offset;
             params[i] = &parts[i];
+        } else {
+            params[i] = buffers[p->index];
         }
     }
     if (!libcuda.cuFuncGetParamInfo) /* the kernel may have more */

@@ -180,11 +180,13 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
 {
     struct guest_param params[MAX_KARGS];
     void *buffers[MAX_KARGS];
+    const char *names[MAX_KARGS];
     struct guest_work work = { .nlaunches = 1, .launches = &k->launch };
     int rc = check_geometry(&d->spec, g, k->dynamic_shared, err) ?: use(d, err);
     if (!rc && (nargs < 0 || nargs > MAX_KARGS))
         rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, MAX_KARGS);
     for (int i = 0; i < nargs && !rc; i++) {
+        names[i] = args[i].name;
         params[i] = (struct guest_param){ .kind = GUEST_VALUE, .bytes = args[i].size };
         if (args[i].memory) {
             params[i] = (struct guest_param){ .kind = GUEST_BUFFER, .index = work.nbuffers };
@@ -194,7 +196,9 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
             memcpy(params[i].value, args[i].bytes, sizeof args[i].bytes);
         }
     }
+    k->launch.names = names;
     rc = rc ?: take_function(d, k, params, nargs, err);
+    k->launch.names = NULL;
     k->launch.geometry = *g;
     return rc ?: d->backend->launch(d->guest, d->stream, &work, buffers, NULL, err);
 }

@@ -21,6 +21,7 @@ struct karg {
     const struct memory *memory; /* a buffer; null: a scalar, */
     unsigned char bytes[16];     /* and this is its value */
     int size;
+    const char *name; /* for messages; may be null */
 };
 
 /* One launch of a kernel for the compiler to try, if that pays (see `compile`). Buffers are made, of `room` bytes and zeroed. A buffer's
@@ -30,6 +31,7 @@ struct warm_launch {
     struct geometry geometry;
     int nparams;
     struct guest_param params[GUEST_PARAMS];
+    const char *names[GUEST_PARAMS]; /* for messages; null: not known */
 };
 
 struct compile_job {

@@ -58,6 +58,16 @@ int check_part(const char *what, int64_t offset, int64_t bytes, int64_t size, st
 /* The part of a view: check_part, and its alignment. */
 int check_view(int64_t offset, int64_t bytes, int64_t size, struct err *err);
 int check_scalar(int i, int bytes, struct err *err); /* the value of parameter i */
+/* Whether the parameter is passed by value: a value or a scalar, of `bytes`. */
+static inline bool param_is_given(const struct guest_param *p)
+{
+    return p->kind == GUEST_VALUE || p->kind == GUEST_SCALAR;
+}
+/* "kernel argument 3 (alpha)"; without its name if that is not known. */
+enum { PARAM_NAME = 40 + MAX_NAME };
+const char *param_name(const struct guest_launch *l, int i, char out[PARAM_NAME]);
+/* ERR_INVALID: the kernel's parameter has another size. */
+int wrong_size(const struct guest_launch *l, int i, size_t takes, size_t gives, struct err *err);
 /* A geometry that the device can take, with at most `dynamic_shared` bytes; ERR_UNSUPPORTED otherwise. */
 int check_geometry(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, struct err *err);
 

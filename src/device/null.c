@@ -211,6 +211,22 @@ static int null_function(struct guest *g, struct guest_code *code, struct guest_
     return 0;
 }
 
+static _Thread_local unsigned char scalar_seen[16];
+static _Thread_local int scalar_bytes;
+
+/* It is read as a driver would read it. */
+static void note_scalar(const void *value, int bytes)
+{
+    memcpy(scalar_seen, value, (size_t)bytes);
+    scalar_bytes = bytes;
+}
+
+int null_scalar(void *out)
+{
+    memcpy(out, scalar_seen, (size_t)scalar_bytes);
+    return scalar_bytes;
+}
+
 static int check_buffer(const struct guest_work *work, void *const *buffers, int index, struct err *err)
 {
     if (index < 0 || index >= work->nbuffers)
@@ -222,7 +238,15 @@ static int check_param(const struct guest_work *work, void *const *buffers, cons
 {
     if (p->kind == GUEST_BUFFER)
         return check_buffer(work, buffers, p->index, err);
-    return p->kind == GUEST_VALUE ? check_scalar(i, p->bytes, err) : check_view(p->offset, p->room, work->workspace, err);
+    if (!param_is_given(p))
+        return check_view(p->offset, p->room, work->workspace, err);
+    int rc = check_scalar(i, p->bytes, err);
+    if (rc || p->kind == GUEST_VALUE)
+        return rc;
+    rc = check_buffer(work, buffers, p->index, err);
+    if (!rc)
+        note_scalar(buffers[p->index], p->bytes);
+    return rc;
 }
 
 static int launch_one(struct guest *g, const struct guest_work *work, const struct guest_launch *l, void *const *buffers,

@@ -94,25 +94,43 @@ static void ocl_unload(struct guest *guest, struct guest_code *code)
 }
 
 /* A driver would take a value in the place of a buffer for a handle, without a word. Not every driver tells what a kernel takes. */
-static int check_place(cl_kernel kernel, const struct guest_param *p, int i, struct err *err)
+static int check_place(cl_kernel kernel, const struct guest_launch *l, int i, struct err *err)
 {
+    const struct guest_param *p = &l->params[i];
+    bool given = param_is_given(p);
+    char name[PARAM_NAME];
     cl_uint space;
-    int rc = p->kind == GUEST_VALUE ? check_scalar(i, p->bytes, err) : 0;
+    int rc = given ? check_scalar(i, p->bytes, err) : 0;
     if (rc || libopencl.clGetKernelArgInfo(kernel, (cl_uint)i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL))
         return rc;
     bool buffer = space == CL_KERNEL_ARG_ADDRESS_GLOBAL || space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
-    if (p->kind == GUEST_VALUE ? space == CL_KERNEL_ARG_ADDRESS_PRIVATE : buffer)
+    if (given ? space == CL_KERNEL_ARG_ADDRESS_PRIVATE : buffer)
         return 0;
-    return err_set(err, ERR_INVALID, "kernel argument %d: the kernel takes %s, the launch gives %s", i + 1,
+    return err_set(err, ERR_INVALID, "%s: the kernel takes %s, the launch gives %s", param_name(l, i, name),
                    buffer                                 ? "a buffer"
                    : space == CL_KERNEL_ARG_ADDRESS_LOCAL ? "local memory"
                                                           : "a value",
-                   p->kind == GUEST_VALUE ? "a value" : "a buffer");
+                   given ? "a value" : "a buffer");
+}
+
+/* A kernel's parameter of another size would be refused only at the launch, with a bare number. Few drivers tell sizes; all take a value
+ * of the right one. */
+static int check_size(cl_kernel kernel, const struct guest_launch *l, int i, struct err *err)
+{
+    const struct guest_param *p = &l->params[i];
+    if (!param_is_given(p) || libopencl.clSetKernelArg(kernel, (cl_uint)i, (size_t)p->bytes, p->value) != CL_INVALID_ARG_SIZE)
+        return 0;
+    for (size_t takes = 1; takes <= sizeof p->value; takes *= 2)
+        if (!libopencl.clSetKernelArg(kernel, (cl_uint)i, takes, p->value))
+            return wrong_size(l, i, takes, (size_t)p->bytes, err);
+    return 0; /* a struct, say: refused at the launch */
 }
 
 /* Whether a kernel can be launched with these parameters and so many bytes of dynamic shared memory. */
-static int check_params(cl_kernel kernel, int64_t shared, const struct guest_param *params, int n, bool *dynamic, struct err *err)
+static int check_params(cl_kernel kernel, const struct guest_launch *l, bool *dynamic, struct err *err)
 {
+    const int64_t shared = l->geometry.shared;
+    const int n = l->nparams;
     cl_uint takes = 0;
     int rc = OPENCL(err, clGetKernelInfo, kernel, CL_KERNEL_NUM_ARGS, sizeof takes, &takes, NULL);
     *dynamic = takes == (cl_uint)n + 1;
@@ -120,7 +138,7 @@ static int check_params(cl_kernel kernel, int64_t shared, const struct guest_par
         rc = err_set(err, ERR_INVALID, "the kernel takes %u arguments, the launch gives %d%s", (unsigned)takes, n,
                      shared > 0 ? " and dynamic shared memory (DYNAMIC_SHARED_PARAM)" : "");
     for (int i = 0; i < n && !rc; i++)
-        rc = check_place(kernel, &params[i], i, err);
+        rc = check_place(kernel, l, i, err) ?: check_size(kernel, l, i, err);
     return rc;
 }
 
@@ -165,7 +183,7 @@ static int ocl_function(struct guest *guest, struct guest_code *code, struct gue
     read_resources(g, made.kernel, &told);
     rc = check_local(guest, told.shared, l->geometry.shared, err);
     if (l->params)
-        rc = rc ?: check_params(made.kernel, l->geometry.shared, l->params, l->nparams, &made.dynamic, err);
+        rc = rc ?: check_params(made.kernel, l, &made.dynamic, err);
     pthread_mutex_lock(&guest->lock);
     if (!rc && (f = arena_alloc(code->arena, sizeof *f))) {
         made.next = code->functions;
@@ -194,8 +212,9 @@ static int set_param(cl_kernel kernel, int i, const struct guest_param *p, void 
         *part = opencl_part(workspace, p->offset, p->room, &result);
     if (result)
         return opencl_check(result, err, "clCreateSubBuffer of the workspace");
-    if (p->kind == GUEST_VALUE)
-        result = libopencl.clSetKernelArg(kernel, (cl_uint)i, (size_t)p->bytes, p->value);
+    if (param_is_given(p))
+        result =
+            libopencl.clSetKernelArg(kernel, (cl_uint)i, (size_t)p->bytes, p->kind == GUEST_VALUE ? p->value : buffers[p->index]);
     else
         result = libopencl.clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), *part ? part : (const void *)&buffers[p->index]);
     int rc = opencl_check(result, err, "clSetKernelArg");

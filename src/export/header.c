@@ -16,25 +16,50 @@ static void comma(struct buf *out, const char *indent)
 
 /* ---------------------------------------------------------------------------------------------------------------- names */
 
-/* A function's parameters: buffers, then sizes. */
+/* A function's parameters: buffers and scalars in the op's order, then sizes. */
 struct typed_call {
     struct {
         char name[sizeof "axis_" + MAX_NAME];
-        const struct arg *buffer;
+        const struct arg *arg;
         const struct axis *size; /* one of the two */
+        const char *type;        /* in C, with what comes before the name */
+        bool by_value;           /* a scalar */
     } param[MAX_ARGS + MAX_AXES];
-    int nbuffers, n;
+    int nargs, n;
 };
+
+/* What a scalar is in C; of a float of 8 or 16 bits these are passed. Null if it depends on the element types, which are known only when
+ * the call is made, and for complex numbers, which C and C++ do not share. */
+static const char *scalar_in_c(const struct op *op, const struct arg *a)
+{
+    static const char *const types[][4] = {
+        [DT_INT] = { "int8_t ", "int16_t ", "int32_t ", "int64_t " },
+        [DT_UINT] = { "uint8_t ", "uint16_t ", "uint32_t ", "uint64_t " },
+        [DT_FLOAT] = { "uint8_t ", "uint16_t ", "float ", "double " },
+    };
+    const struct dtype *t = op_arg_dtype(op, a->type, 0);
+    for (int row = 1; row < op->nrows; row++)
+        if (op_arg_dtype(op, a->type, row) != t)
+            return NULL;
+    return t->kind == DT_COMPLEX ? NULL : types[t->kind][t->bytes == 8 ? 3 : t->bytes / 2];
+}
 
 /* An op may use any word as a name: keywords of C and C++, and what headers and compilers define as macros. No list of them is ever
  * complete, so every name has a prefix. No macro begins with either prefix, the function's own names do not, and as there is one for
- * buffers and one for sizes, two names that differ stay different. */
-static void add_param(struct typed_call *c, const struct arg *buffer, const struct axis *size)
+ * arguments and one for sizes, two names that differ stay different. */
+static void add_param(struct typed_call *c, const struct op *op, const struct arg *arg, const struct axis *size)
 {
-    snprintf(c->param[c->n].name, sizeof c->param->name, "%s%s", buffer ? "arg_" : "axis_", buffer ? buffer->name : size->name);
-    c->param[c->n].buffer = buffer;
-    c->param[c->n++].size = size;
-    c->nbuffers += buffer != NULL;
+    int i = c->n++;
+    const char *value = arg && arg->kind == ARG_SCALAR ? scalar_in_c(op, arg) : NULL;
+    snprintf(c->param[i].name, sizeof c->param->name, "%s%s", arg ? "arg_" : "axis_", arg ? arg->name : size->name);
+    c->param[i].arg = arg;
+    c->param[i].size = size;
+    c->param[i].by_value = value != NULL;
+    c->param[i].type = value                                               ? value
+                       : size                                              ? "int64_t "
+                       : arg->kind == ARG_INPUT || arg->kind == ARG_SCALAR ? "const void *"
+                                                                           : "void *";
+    c->nargs += arg != NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- the comment */
@@ -47,6 +72,16 @@ static void comment_text(struct buf *out, const char *s)
             buf_str(out, " ");
         buf_fmt(out, "%c", isprint((unsigned char)*s) ? *s : isspace((unsigned char)*s) ? ' ' : '?');
     }
+}
+
+static void comment_scalar(struct buf *out, const struct op *op, const struct arg *a, const char *name, bool by_value)
+{
+    const struct dtype *t = op_arg_dtype(op, a->type, 0);
+    bool bits = t->kind == DT_FLOAT && t->bytes < 4;
+    buf_fmt(out, " *   %-12s %s, a scalar: %s\n", name, a->type,
+            !by_value ? "the address of its value in host memory"
+            : bits    ? "its bits"
+                      : "its value");
 }
 
 static void comment_buffer(struct buf *out, const struct arg *a, const char *name)
@@ -87,8 +122,10 @@ static void comment(struct buf *out, const struct op *op, const struct typed_cal
             op->name);
     comment_types(out, op);
     for (int i = 0; i < c->n; i++)
-        if (c->param[i].buffer)
-            comment_buffer(out, c->param[i].buffer, c->param[i].name);
+        if (c->param[i].arg && c->param[i].arg->kind == ARG_SCALAR)
+            comment_scalar(out, op, c->param[i].arg, c->param[i].name, c->param[i].by_value);
+        else if (c->param[i].arg)
+            comment_buffer(out, c->param[i].arg, c->param[i].name);
         else
             buf_fmt(out, " *   %-12s %s\n", c->param[i].name, takes[c->param[i].size->kind]);
     buf_str(out, " * CUTUNE_OK, or what cutune_lookup or cutune_launch failed with. */\n");
@@ -96,15 +133,13 @@ static void comment(struct buf *out, const struct op *op, const struct typed_cal
 
 /* ---------------------------------------------------------------------------------------------------------------- the function */
 
-/* Parameters from..to, each after `before`; null: after its type. */
+/* Parameters from..to, each after `before`, those by value with an & between; null: after its type. */
 static void list(struct buf *out, const struct typed_call *c, int from, int to, const char *before)
 {
     for (int i = from; i < to; i++) {
-        const struct arg *buffer = c->param[i].buffer;
-        const char *type = !buffer ? "int64_t " : buffer->kind == ARG_INPUT ? "const void *" : "void *";
         if (i > from)
             comma(out, "        ");
-        buf_fmt(out, "%s%s", before ? before : type, c->param[i].name);
+        buf_fmt(out, "%s%s%s", before ? before : c->param[i].type, before && c->param[i].by_value ? "&" : "", c->param[i].name);
     }
 }
 
@@ -113,15 +148,15 @@ static void function(struct buf *out, const struct op *op, const struct typed_ca
     buf_fmt(out, "static inline int cutune_%s(cutune_handle *h, void *stream, const char *types,\n        ", op->name);
     list(out, c, 0, c->n, NULL);
     buf_str(out, ")\n{\n    const int64_t sizes[] = { ");
-    list(out, c, c->nbuffers, c->n, "");
+    list(out, c, c->nargs, c->n, "");
     buf_str(out, " };\n    void *const buffers[] = { ");
     /* quiet under -Wcast-qual: inputs are const here, in cutune_launch they cannot be */
-    list(out, c, 0, c->nbuffers, "(void *)(uintptr_t)");
+    list(out, c, 0, c->nargs, "(void *)(uintptr_t)");
     buf_fmt(out,
             " };\n    const cutune_kernel *kernel;\n"
             "    int rc = cutune_lookup(h, \"%s\", types, sizes, %d, &kernel);\n"
             "    return rc ? rc : cutune_launch(kernel, stream, buffers, %d);\n}\n",
-            op->name, op->naxes, c->nbuffers);
+            op->name, op->naxes, c->nargs);
 }
 
 /* Each op has a guard of its own, so that headers of different ops can be used together. */
@@ -129,10 +164,10 @@ static void write_op(struct buf *out, const struct op *op)
 {
     struct typed_call c = { .n = 0 };
     for (int i = 0; i < op->nargs; i++)
-        if (arg_is_buffer(&op->args[i]))
-            add_param(&c, &op->args[i], NULL);
+        if (op->args[i].kind != ARG_VALUE)
+            add_param(&c, op, &op->args[i], NULL);
     for (int i = 0; i < op->naxes; i++)
-        add_param(&c, NULL, &op->axes[i]);
+        add_param(&c, op, NULL, &op->axes[i]);
     buf_fmt(out, "\n#ifndef CUTUNE_OPS_%s\n#define CUTUNE_OPS_%s\n", op->name, op->name);
     comment(out, op, &c);
     function(out, op, &c);

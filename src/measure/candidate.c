@@ -87,6 +87,7 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
         for (int k = 0; !rc && k < l->nargs; k++) {
             struct guest_param *p = &to->params[k];
             *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = l->args[k] };
+            to->names[k] = p->index < op->nargs ? op->args[p->index].name : v->workspaces[p->index - op->nargs].name;
             if (p->index >= op->nargs) {
                 p->room = out->work[p->index - op->nargs];
             } else if (!arg_is_buffer(&op->args[p->index])) { /* a scalar as it is tuned with */
@@ -111,7 +112,7 @@ static void point_to_buffers(const struct bench *b, const struct loaded *l, stru
         for (int k = 0; k < of->launches[i].nparams; k++) {
             const struct guest_param *p = &of->launches[i].params[k];
             struct karg *arg = &of->args[i][k];
-            *arg = (struct karg){ .memory = buffer_of(b, l, p->index)->inside, .size = p->bytes };
+            *arg = (struct karg){ .memory = buffer_of(b, l, p->index)->inside, .size = p->bytes, .name = of->launches[i].names[k] };
             memcpy(arg->bytes, p->value, sizeof arg->bytes);
         }
 }

@@ -17,9 +17,9 @@ struct kernel_making {
     struct val slots[MAX_SLOTS];
     struct cutune_kernel *k;
     struct guest_clear *clears;
-    int buffer[MAX_ARGS];                     /* of the op's arguments: which buffer, -1 for a value */
+    int buffer[MAX_ARGS];                     /* of the op's arguments: its place among the buffers, -1 for a value */
     bool written[MAX_ARGS];                   /* of the buffers, */
-    int64_t bytes[MAX_ARGS];                  /* and this */
+    int64_t bytes[MAX_ARGS];                  /* and this; 0: a scalar */
     int64_t offset[MAX_ARGS], room[MAX_ARGS]; /* of the workspaces */
 };
 
@@ -92,8 +92,12 @@ static int list_buffers(struct kernel_making *m, struct err *err)
         int rc = plan_arg_bytes(m->plan, i, m->slots, &m->bytes[b], err);
         if (rc)
             return rc;
-        m->written[b] = arg->kind != ARG_INPUT;
         k->buffers[b].name = m->q->op->args[i].name;
+        k->buffers[b].scalar = arg->kind == ARG_SCALAR;
+        k->nscalars += k->buffers[b].scalar;
+        if (k->buffers[b].scalar)
+            continue; /* in host memory, wherever the caller has it */
+        m->written[b] = arg->kind != ARG_INPUT;
         k->buffers[b].element = k->checks ? (uint64_t)op_arg_dtype(m->op, arg->type, m->q->row)->bytes - 1 : 0;
         k->buffers[b].span = k->checks ? (uint64_t)m->bytes[b] : 1;
     }
@@ -127,7 +131,7 @@ static int list_needs(struct kernel_making *m, struct err *err)
     for (int a = 0; a < k->work.nbuffers; a++)
         for (int b = a + 1; b < k->work.nbuffers; b++) {
             bool hard = m->written[a] || m->written[b];
-            if (!hard && !alone[a] && !alone[b])
+            if ((!hard && !alone[a] && !alone[b]) || k->buffers[a].scalar || k->buffers[b].scalar)
                 continue;
             k->pairs[k->npairs++] = (struct apart){ (uint8_t)a, (uint8_t)b, hard };
             asks = asks || !hard;
@@ -176,10 +180,14 @@ static int make_param(struct kernel_making *m, int arg, struct guest_param *out,
     *out = (struct guest_param){ .kind = GUEST_VALUE };
     if (w >= 0)
         *out = (struct guest_param){ .kind = GUEST_WORKSPACE, .offset = m->offset[w], .room = m->room[w] };
-    else if (m->buffer[arg] >= 0)
-        *out = (struct guest_param){ .kind = GUEST_BUFFER, .index = m->buffer[arg] };
-    else
+    else if (m->buffer[arg] < 0)
         return plan_arg_value(m->plan, arg, m->slots, out->value, &out->bytes, err);
+    else
+        *out = (struct guest_param){ .kind = GUEST_BUFFER, .index = m->buffer[arg] };
+    if (w < 0 && m->op->args[arg].kind == ARG_SCALAR) {
+        out->kind = GUEST_SCALAR;
+        out->bytes = op_arg_dtype(m->op, m->op->args[arg].type, m->q->row)->bytes;
+    }
     return 0;
 }
 
@@ -188,9 +196,10 @@ static int make_launch(struct kernel_making *m, int i, struct err *err)
     const struct launch *l = &m->variant->launches[i];
     struct guest_launch *out = &m->k->launches[i];
     struct guest_param *params = arena_array(m->k->arena, (size_t)l->nargs, sizeof *params);
+    const char **names = arena_array(m->k->arena, (size_t)l->nargs, sizeof *names);
     struct geometry *g = &out->geometry;
     out->kernel = arena_strdup(m->k->arena, l->kernel);
-    if (!params || !out->kernel)
+    if (!params || !names || !out->kernel)
         return err_nomem(err);
     int rc = plan_geometry(m->plan, i, m->slots, g, err);
     if (rc)
@@ -198,8 +207,11 @@ static int make_launch(struct kernel_making *m, int i, struct err *err)
     for (int d = 0; d < 3; d++)
         if (g->grid[d] > UINT_MAX || g->block[d] > UINT_MAX || g->shared > UINT_MAX)
             return err_set(err, ERR_UNSUPPORTED, "limit: a launch of 2^32 blocks or more along an axis");
-    for (int p = 0; !rc && p < l->nargs; p++)
+    for (int p = 0; !rc && p < l->nargs; p++) {
+        names[p] = l->args[p] < m->op->nargs ? m->q->op->args[l->args[p]].name : NULL;
         rc = make_param(m, l->args[p], &params[p], err);
+    }
+    out->names = names;
     out->params = params;
     out->nparams = l->nargs;
     return rc;

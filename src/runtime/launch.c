@@ -1,4 +1,5 @@
 /* Kernels in use. Launching checks the buffers each time, and loads the code the first time. A null kernel has no properties. */
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/runtime.h"
@@ -62,12 +63,22 @@ static int complain_of(const struct cutune_kernel *k, void *const *buffers)
 {
     for (int i = 0; i < k->work.nbuffers; i++) {
         if (!buffers[i])
-            return refuse(CUTUNE_ERR_INVALID, "%s: buffer %s is null", k->known->op->name, k->buffers[i].name);
+            return refuse(CUTUNE_ERR_INVALID, "%s: %s %s is null%s", k->known->op->name, k->buffers[i].scalar ? "scalar" : "buffer",
+                          k->buffers[i].name, k->buffers[i].scalar ? ": pass the address of its value" : "");
         if ((uint64_t)(uintptr_t)buffers[i] & k->buffers[i].element)
             return refuse(CUTUNE_ERR_INVALID, "%s: buffer %s at %p is not aligned to its elements of %d bytes", k->known->op->name,
                           k->buffers[i].name, buffers[i], (int)k->buffers[i].element + 1);
     }
     return refuse(CUTUNE_ERR_INVALID, "%s: an output overlaps another buffer", k->known->op->name);
+}
+
+static int wrong_count(const struct cutune_kernel *k, int given)
+{
+    char scalars[40] = "";
+    if (k->nscalars)
+        snprintf(scalars, sizeof scalars, " and %d scalars", k->nscalars);
+    return refuse(CUTUNE_ERR_INVALID, "%s takes %d buffers%s, not %d", k->known->op->name, k->work.nbuffers - k->nscalars, scalars,
+                  given);
 }
 
 static int launch(const struct cutune_kernel *k, void *stream, void *const *buffers, int nbuffers, void *workspace, size_t bytes)
@@ -77,8 +88,7 @@ static int launch(const struct cutune_kernel *k, void *stream, void *const *buff
     if (k->handle->generation != atomic_load_explicit(&fork_generation, memory_order_relaxed))
         return check_forks(k->handle->generation);
     if (nbuffers != k->work.nbuffers || !buffers)
-        return refuse(CUTUNE_ERR_INVALID, "%s takes %d buffers, not %d", k->known->op->name, k->work.nbuffers,
-                      buffers ? nbuffers : 0);
+        return wrong_count(k, buffers ? nbuffers : 0);
     enum fit fit = fit_of(k, buffers);
     if (fit == IMPOSSIBLE)
         return complain_of(k, buffers);
@@ -200,7 +210,7 @@ int cutune_kernel_params(const cutune_kernel *k, int i)
 }
 
 _Static_assert(CUTUNE_PARAM_BUFFER == (int)GUEST_BUFFER && CUTUNE_PARAM_WORKSPACE == (int)GUEST_WORKSPACE &&
-                   CUTUNE_PARAM_VALUE == (int)GUEST_VALUE,
+                   CUTUNE_PARAM_VALUE == (int)GUEST_VALUE && CUTUNE_PARAM_SCALAR == (int)GUEST_SCALAR,
                "cutune.h and device/backend.h name the same kinds");
 
 int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *out)

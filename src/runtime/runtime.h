@@ -118,6 +118,7 @@ struct kernel_buffer {
     uint64_t element, need; /* alignments less one: of its elements, and what this kernel needs */
     uint64_t span;          /* bytes */
     const char *name;
+    bool scalar; /* in host memory: nothing to check */
 };
 
 /* Two buffers that must not overlap. */
@@ -133,8 +134,8 @@ struct cutune_kernel {
     struct guest_work work;
     atomic_bool ready; /* its functions are loaded */
     bool checks;       /* buffers are addresses */
-    int npairs;
-    struct kernel_buffer *buffers;
+    int npairs, nscalars;
+    struct kernel_buffer *buffers; /* and scalars, in the op's order */
     struct apart *pairs;
 
     struct arena *arena; /* all of it */
