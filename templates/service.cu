@@ -24,9 +24,21 @@ DEVICE uint64 mix(uint64 seed, uint64 place)
 #else
 #define REAL float
 #endif
+#define MODE_WITHIN   4 /* uniform within bounds */
+#define MODE_SORTED   5 /* the same, ascending; at most 2^32 elements */
+
+/* What bounds are passed as. Floats: the first, the step from one random whole number to the next, the last that the type has. Integers:
+ * the first, and how many there are (0: 2^64). */
+#if T_is_f64
+#define AMOUNT double
+#elif T_is_float
+#define AMOUNT float
+#else
+#define AMOUNT uint64
+#endif
 
 #if T_is_f16 || T_is_bf16
-/* Converts a float that the narrow type holds exactly: zero, or normal in both. */
+/* Converts a float that does not exceed the narrow type; what the type lacks is cut off. */
 DEVICE uint16 narrow(float v)
 {
     union { float f; uint32 u; } x;
@@ -34,7 +46,9 @@ DEVICE uint16 narrow(float v)
 #if T_is_bf16
     return (uint16)(x.u >> 16);
 #else
-    return (uint16)(v == 0.0f ? 0 : (x.u >> 16 & 0x8000u) | (((x.u >> 23 & 255u) - 112u) << 10) | (x.u >> 13 & 0x3ffu));
+    uint32 e = x.u >> 23 & 255u;
+    uint32 bits = e > 112u ? (e - 112u) << 10 | (x.u >> 13 & 0x3ffu) : (uint32)(fabs(v) * 16777216.0f); /* or subnormal */
+    return (uint16)((x.u >> 16 & 0x8000u) | bits);
 #endif
 }
 
@@ -61,11 +75,47 @@ DEVICE REAL widen(T v)
 }
 #endif
 
-DEVICE T_bits source(uint64 seed, int64 place, int32 mode)
+#if T_is_float
+/* One rounding, and the same on every device; what ascends stays so. */
+DEVICE T_bits bounded(uint64 seed, uint64 i, uint64 n, int32 mode, AMOUNT first, AMOUNT step, AMOUNT last)
+{
+    uint64 h = mix(seed, i);
+    AMOUNT v = fma((AMOUNT)(mode == MODE_SORTED ? i << 20 | h >> 44 : h >> 40), step, first);
+    union { T value; T_bits bits; } x;
+    v = v < last ? v : last;
+#if T_is_f16 || T_is_bf16
+    x.bits = narrow(v);
+#else
+    x.value = v;
+#endif
+    return x.bits;
+}
+#else
+DEVICE T_bits bounded(uint64 seed, uint64 i, uint64 n, int32 mode, uint64 first, uint64 count, uint64 last)
+{
+    uint64 h = mix(seed, i), k, next;
+    if (mode == MODE_WITHIN) {
+        k = count == 0 ? h : count >> 32 ? h % count : (h >> 32) * count >> 32;
+    } else if (count >= n) { /* element i has a part of the numbers for itself */
+        k = count / n * i + count % n * i / n;
+        next = count / n * (i + 1) + count % n * (i + 1) / n;
+        k += h % (next - k);
+    } else { /* number k begins at a random place of the k-th part of the elements */
+        k = i * count / n;
+        if (k > 0 && i < (k * n + ((mix(~seed, k) >> 32) * n >> 32)) / count)
+            k--;
+    }
+    return (T_bits)(first + k);
+}
+#endif
+
+DEVICE T_bits source(uint64 seed, int64 place, int64 n, int32 mode, AMOUNT first, AMOUNT step, AMOUNT last)
 {
     uint64 h = mix(seed, (uint64)place), high = h >> 32;
     if (mode == MODE_BITS)
         return (T_bits)h;
+    if (mode >= MODE_WITHIN)
+        return bounded(seed, (uint64)place, (uint64)n, mode, first, step, last);
     union { T value; T_bits bits; } x;
 #if T_is_f16 || T_is_bf16
     int32 k = mode == MODE_WHOLE ? ((int32)(high * 5 >> 32) - 2) * 128 : (int32)(high & 255u) - (mode == MODE_POSITIVE ? 0 : 128);
@@ -91,16 +141,17 @@ DEVICE void report(GLOBAL uint32 *result, int64 place)
 #define EACH(i, n) \
     for (int64 i = (int64)blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += (int64)gridDim.x * blockDim.x)
 
-KERNEL void fill_source(GLOBAL T_bits *out, int64 n, uint64 seed, int32 mode)
+KERNEL void fill_source(GLOBAL T_bits *out, int64 n, uint64 seed, int32 mode, AMOUNT first, AMOUNT step, AMOUNT last)
 {
     EACH(i, n)
-        out[i] = source(seed, i, mode);
+        out[i] = source(seed, i, n, mode, first, step, last);
 }
 
-KERNEL void check_source(GLOBAL uint32 *result, GLOBAL const T_bits *in, int64 n, uint64 seed, int32 mode)
+KERNEL void check_source(GLOBAL uint32 *result, GLOBAL const T_bits *in, int64 n, uint64 seed, int32 mode, AMOUNT first,
+                         AMOUNT step, AMOUNT last)
 {
     EACH(i, n)
-        if (in[i] != source(seed, i, mode))
+        if (in[i] != source(seed, i, n, mode, first, step, last))
             report(result, i);
 }
 

@@ -33,10 +33,12 @@ static int make_arg(struct bench *b, int i, struct err *err)
                        ?: device_alloc(b->dev, a->buf.bytes + 2 * GUARD, &a->buf.whole, err)
                        ?: device_view(b->dev, a->buf.whole, GUARD, a->buf.bytes, &a->buf.inside, err);
     rc = rc ?: plan_bounds(b->plan, i, b->vals, &a->check, err);
+    if (!rc && a->service)
+        a->n = a->buf.bytes / a->service->type->bytes;
+    if (!rc && data_given(&a->arg->data))
+        rc = within_make(b->plan, i, b->vals, a->service, a->n, a->arg->data.sorted, &a->contents, err);
     if (rc)
         err_prefix(err, "argument %s: ", a->arg->name);
-    else if (a->service)
-        a->n = a->buf.bytes / a->service->type->bytes;
     return rc;
 }
 

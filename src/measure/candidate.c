@@ -159,9 +159,10 @@ static void bind_other(struct bench *b, const struct config *config, struct load
     struct problem p;
     for (int k = 0; !l->has_other && nth_problem(b, k, &p); k++)
         l->has_other = memcmp(&p, &b->set.problem, sizeof p) && !binding_make(&b->plans, &b->set, &p, config, &l->other, NULL) &&
-                       fits(b, &l->own, &l->other);
+                       fits(b, &l->own, &l->other) && other_data(b, &p);
     if (l->has_other) {
         struct buf text = { 0 };
+        l->problem = p;
         point_to_buffers(b, l, &l->other);
         problem_print(&text, b->set.op, &p);
         snprintf(l->left_by, sizeof l->left_by, "on the workspace that a run of %.80s left", buf_text(&text));

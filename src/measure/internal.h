@@ -18,7 +18,17 @@ enum { GUARD = 64 << 10 };   /* bytes of guard zone before and after each buffer
 enum { PASSES = 2 };         /* sets of inputs that a candidate is verified with, each with a poison of its own */
 enum { TIMED = PASSES - 1 }; /* whose inputs timed runs have; of a sum, these are the ones that round */
 
-enum service_kernel { FILL_SOURCE, CHECK_SOURCE, CHECK_EQUAL, CHECK_WITHIN, CHECK_GUARDS, CHECK_UNWRITTEN, DIGEST, FLUSH, NSERVICE };
+enum service_kernel {
+    FILL_SOURCE,
+    CHECK_SOURCE,
+    CHECK_EQUAL,
+    CHECK_WITHIN,
+    CHECK_GUARDS,
+    CHECK_UNWRITTEN,
+    DIGEST,
+    FLUSH,
+    NSERVICE
+};
 
 /* The service kernels (templates/service.cu) for one element type. */
 struct service {
@@ -34,6 +44,15 @@ struct guarded {
     uint8_t paint; /* what the guard zones hold */
 };
 
+/* What a fill is made of; a check against it makes it again. */
+struct contents {
+    uint64_t seed;
+    int32_t mode; /* those of service.cu: 0 any bits, 1 whole numbers, 2 uniform in [-1, 1), 3 in [0, 1), 4 and 5 of `within` */
+    struct {
+        unsigned char first[8], step[8], last[8]; /* as templates/service.cu takes them: see AMOUNT there */
+    } within;
+};
+
 /* One argument of the op: a buffer (for an output also what it should hold), or a value. */
 struct bench_arg {
     const struct arg *arg;
@@ -41,6 +60,7 @@ struct bench_arg {
     struct guarded buf;
     struct service *service;
     int64_t n;                       /* elements of service->type */
+    struct contents contents;        /* of its data, if it has any */
     struct memory *expected[PASSES]; /* of an exact check for TIMED only: for the other the digest will do */
     uint64_t digest[PASSES];         /* of what is expected */
     struct bounds check;
@@ -55,7 +75,8 @@ struct loaded {
     struct kernel *kernels[MAX_LAUNCHES];
     struct binding own, other; /* for the bench's problem; for another one, on the same buffers */
     bool has_other;
-    char left_by[160]; /* for messages: "on the workspace that a run of m=3,n=5 left" */
+    struct problem problem; /* that other one */
+    char left_by[160];      /* for messages: "on the workspace that a run of m=3,n=5 left" */
     int nwork;
     struct guarded work[MAX_ARGS]; /* inside is its own; whole belongs to the bench's pool */
     bool keeps;                    /* it has a workspace that holds what an earlier run left */
@@ -96,11 +117,6 @@ struct found {
     uint32_t worst; /* of wrong elements that have a tolerance: the largest error by its bound, as a float's bits */
     uint64_t digests[MAX_DIGESTS];
 };
-/* What a fill is made of; a check against it makes it again. */
-struct contents {
-    uint64_t seed;
-    int32_t mode; /* those of service.cu: 0 any bits, 1 whole numbers, 2 uniform in [-1, 1), 3 in [0, 1) */
-};
 int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err);
 int service_fill(struct bench *b, const struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err);
 int service_begin(struct bench *b, struct err *err);
@@ -114,6 +130,18 @@ int service_check_unwritten(struct bench *b, const struct bench_arg *a, struct e
 int service_digest(struct bench *b, const struct bench_arg *a, const struct memory *m, int which, struct err *err);
 int service_end(struct bench *b, int digests, struct found *out, struct err *err);
 int service_flush(struct bench *b, struct err *err);
+
+/* measure/data.c */
+/* What an argument is filled with in a pass. Other data in each: a result that was kept from an earlier one shows. */
+struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass);
+/* Bounds of an argument's n elements, from what its data says for a problem. */
+int within_bytes(const struct dtype *t); /* of each; t is no complex type */
+int within_make(const struct plan *plan, int arg, const struct val *vals, const struct service *s, int64_t n, bool sorted,
+                struct contents *out, struct err *err);
+/* Whether inputs can be made for another problem, on the same buffers. */
+bool other_data(const struct bench *b, const struct problem *other);
+/* Makes those that the other problem needs to be made. */
+int other_fill(struct bench *b, const struct loaded *l, struct err *err);
 
 /* measure/candidate.c */
 int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err); /* the guard zones */

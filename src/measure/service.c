@@ -73,17 +73,29 @@ int service_end(struct bench *b, int digests, struct found *out, struct err *err
     return rc;
 }
 
+/* Bounds are there for any mode, since the kernel takes them. */
+static void add_contents(struct karg *to, const struct service *s, struct contents *what)
+{
+    int size = within_bytes(s->type);
+    to[0] = scalar(&what->seed, 8);
+    to[1] = scalar(&what->mode, 4);
+    to[2] = scalar(what->within.first, size);
+    to[3] = scalar(what->within.step, size);
+    to[4] = scalar(what->within.last, size);
+}
+
 int service_fill(struct bench *b, const struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err)
 {
-    struct karg args[] = { buffer(m), scalar(&n, 8), scalar(&what.seed, 8), scalar(&what.mode, 4) };
-    return launch(b, s->kernels[FILL_SOURCE], n, args, 4, err);
+    struct karg args[7] = { buffer(m), scalar(&n, 8) };
+    add_contents(args + 2, s, &what);
+    return launch(b, s->kernels[FILL_SOURCE], n, args, 7, err);
 }
 
 int service_check_source(struct bench *b, const struct bench_arg *a, struct contents what, struct err *err)
 {
-    struct karg args[] = { buffer(b->result), buffer(a->buf.inside), scalar(&a->n, 8), scalar(&what.seed, 8),
-                           scalar(&what.mode, 4) };
-    return launch(b, a->service->kernels[CHECK_SOURCE], a->n, args, 5, err);
+    struct karg args[8] = { buffer(b->result), buffer(a->buf.inside), scalar(&a->n, 8) };
+    add_contents(args + 3, a->service, &what);
+    return launch(b, a->service->kernels[CHECK_SOURCE], a->n, args, 8, err);
 }
 
 /* In the precision that check_close computes in. */

@@ -25,29 +25,6 @@ void tell_when(struct result *r, const char *when)
     condemn(r, r->outcome, "%s: %s", when, text);
 }
 
-/* What inputs hold. Sums need whole numbers once; where all else is close, positive numbers are more worth: nothing cancels then, and
- * logarithms and roots are numbers. */
-static int32_t mode_of(const struct bench *b, enum fill fill, int pass)
-{
-    bool sum = false, close = false;
-    for (int i = 0; i < b->set.op->nargs; i++) {
-        enum check_kind kind = op_arg_check(b->set.op, i)->kind;
-        bool written = b->set.op->args[i].kind == ARG_OUTPUT || b->set.op->args[i].kind == ARG_INOUT;
-        sum = sum || (written && kind == CHECK_SUM);
-        close = close || (written && kind == CHECK_CLOSE);
-    }
-    if (fill == FILL_BITS || (fill == FILL_AUTO && !sum && !close))
-        return 0;
-    return pass == TIMED ? 2 : close && !sum ? 3 : 1;
-}
-
-/* Other data in each pass: a result that was kept from an earlier one shows. */
-static struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass)
-{
-    return (struct contents){ .seed = 0x63757475ul + (uint64_t)(a - b->args) + ((uint64_t)pass << 32),
-                              .mode = mode_of(b, a->arg->fill, pass) };
-}
-
 static enum poison poison_of(int pass)
 {
     return pass == TIMED ? POISON_ONES : POISON_RANDOM;
@@ -275,7 +252,8 @@ int verify_pass(struct bench *b, struct loaded *l, enum way way, struct result *
 {
     int pass = way == WAY_FIRST ? TIMED : 0;
     bench_alive(b, -1);
-    int rc = (way != WAY_FIRST && l->has_other ? launch(b, l, &l->other, r, err) : 0) ?: inputs_fill(b, pass, err);
+    int rc = way != WAY_FIRST && l->has_other ? other_fill(b, l, err) ?: launch(b, l, &l->other, r, err) : 0;
+    rc = rc ?: inputs_fill(b, pass, err);
     for (int i = 0; !rc && i < l->nwork && way != WAY_LEFT; i++)
         rc = guarded_paint(b, &l->work[i], pass, err) ?: guarded_poison(b, &l->work[i], poison_of(pass), err);
     bench_alive(b, -1);

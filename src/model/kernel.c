@@ -20,6 +20,7 @@ static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
             args[i].value = NULL;
         args[i].own_check = false;
         args[i].check = (struct check){ 0 };
+        args[i].data = (struct arg_data){ 0 };
     }
     return (struct op){ .name = op->name,
                         .naxes = op->naxes,
@@ -69,6 +70,7 @@ static bool is_kept(const struct op *op, int nvariants)
     ok = ok && !is_built(&op->reference_build) && !(nvariants && is_built(&op->variants->build));
     for (int i = 0; ok && i < op->nargs; i++)
         ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial && !op->args[i].own_check &&
+             !data_given(&op->args[i].data) &&
              (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
     for (int v = 0; ok && v < nvariants; v++)
         for (int i = 0; ok && i < op->variants[v].nparams; i++)

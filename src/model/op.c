@@ -47,6 +47,11 @@ const struct check *op_arg_check(const struct op *op, int arg)
     return op->args[arg].own_check ? &op->args[arg].check : &op->check;
 }
 
+bool data_given(const struct arg_data *d)
+{
+    return d->range[0] || d->range[1] || d->below || d->sorted;
+}
+
 bool axis_takes(const struct axis *a, int64_t size)
 {
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;

@@ -63,6 +63,14 @@ struct check {
     const char *rtol, *atol; /* CHECK_CLOSE */
 };
 
+/* What an input or inout is filled with, if the script says more than `fill`. */
+struct arg_data {
+    const char
+        *range[2];     /* numbers from the first to below the second, integers up to the second: expressions over axes and types */
+    const char *below; /* integers from 0 to below this one, likewise */
+    bool sorted;       /* ascending */
+};
+
 struct arg {
     const char *name;
     enum arg_kind kind;
@@ -72,6 +80,7 @@ struct arg {
     const char *value; /* ARG_VALUE: an expression over axes and types. ARG_SCALAR, which callers give by value: what it is
                                      tuned with, likewise; null where that is not known (model/kernel.h) */
     enum fill fill;
+    struct arg_data data;
     bool partial;   /* ARG_OUTPUT: a candidate must leave alone what the reference leaves alone; else all of it is written */
     bool own_check; /* what is written: by its own check, not by the op's */
     struct check check;
@@ -227,6 +236,7 @@ int param_value(const struct param *p, struct val v);
 const char *arg_type(const struct arg *a); /* i64 if nothing is said */
 bool arg_is_buffer(const struct arg *a);
 const struct check *op_arg_check(const struct op *op, int arg); /* of what is written */
+bool data_given(const struct arg_data *d);                      /* whether the script says anything about it */
 bool axis_takes(const struct axis *a, int64_t size);            /* flags 0 or 1, the others at least 1 */
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */

@@ -88,6 +88,34 @@ static int check_scalar_arg(const struct op *op, const struct arg *a, const stru
                        "argument %s: a scalar cannot have the name of an axis or a type", a->name);
 }
 
+/* What the rounding of a sum may be is known for numbers that cutune chooses. */
+static int check_sum_data(const struct op *op, const struct arg *a, struct err *err)
+{
+    bool sum = false, rounds = false;
+    for (int i = 0; i < op->nargs; i++)
+        sum = sum || ((op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT) && op_arg_check(op, i)->kind == CHECK_SUM);
+    for (int r = 0; sum && r < op->nrows; r++) {
+        const struct dtype *t = op_arg_dtype(op, a->type, r);
+        rounds = rounds || (t->kind != DT_INT && t->kind != DT_UINT);
+    }
+    return must(!rounds, err,
+                "argument %s: a sum is checked with floating-point numbers of cutune's choice: leave its data away, or use another "
+                "check",
+                a->name);
+}
+
+static int check_data(const struct op *op, const struct arg *a, struct err *err)
+{
+    const struct arg_data *d = &a->data;
+    if (!data_given(d))
+        return 0;
+    return must(a->kind == ARG_INPUT || a->kind == ARG_INOUT, err, "argument %s: only an input or inout can have data", a->name)
+        ?: must(!d->range[0] == !d->range[1], err, "argument %s: a range has two ends", a->name)
+        ?: must(!d->range[0] || !d->below, err, "argument %s: has range and below: one of them says it all", a->name)
+        ?: must(a->fill != FILL_BITS, err, "argument %s: is filled with bits, so its data cannot be chosen", a->name)
+        ?: check_sum_data(op, a, err);
+}
+
 static int check_args(const struct op *op, const struct names *scope, struct names *seen, struct err *err)
 {
     int rc = 0;
@@ -104,6 +132,7 @@ static int check_args(const struct op *op, const struct names *scope, struct nam
                          "argument %s: only what is written has a check", a->name);
         rc = rc ?: check_check(&a->check, a->name, err);
         rc = rc ?: check_type_use(op, given ? arg_type(a) : a->type, "argument", a->name, err);
+        rc = rc ?: check_data(op, a, err);
     }
     return rc;
 }

@@ -55,6 +55,15 @@ static void io_check(struct serial *s, struct check *c)
     }
 }
 
+/* A hash is taken of this, too, if the script says anything about it. */
+static void io_data(struct serial *s, struct arg_data *d)
+{
+    io_str(s, &d->range[0]);
+    io_str(s, &d->range[1]);
+    io_str(s, &d->below);
+    io_bool(s, &d->sorted);
+}
+
 static void io_arg(struct serial *s, struct arg *a)
 {
     io_str(s, &a->name);
@@ -70,6 +79,7 @@ static void io_arg(struct serial *s, struct arg *a)
         io_bool(s, &a->own_check);
         if (a->own_check)
             io_check(s, &a->check);
+        io_data(s, &a->data);
     }
 }
 
@@ -301,6 +311,10 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
             put_check(&b, &op->args[i].check);
         if (op->args[i].kind == ARG_SCALAR)
             buf_lstr(&b, op->args[i].value);
+        if (data_given(&op->args[i].data)) {
+            buf_str(&b, "data");
+            io_data(&s, &op->args[i].data);
+        }
     }
     io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
     return hash_buf(&b, put_built(&b, op, op->reference_text, &op->reference_build, err), hash, err);

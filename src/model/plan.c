@@ -92,7 +92,9 @@ static int compile_arg(struct plan *p, const struct arg *a, struct buffer_fields
     int rc = 0;
     for (int i = 0; !rc && i < b->rank; i++)
         rc = compile(p, a->extent[i], may, print(p, "argument %s, extent[%d]", a->name, i + 1), &b->extent[i], err);
-    return rc;
+    for (int i = 0; !rc && i < 2; i++)
+        rc = compile(p, a->data.range[i], may, print(p, "argument %s, range[%d]", a->name, i + 1), &b->range[i], err);
+    return rc ?: compile(p, a->data.below, may, print(p, "argument %s, below", a->name), &b->below, err);
 }
 
 /* arg: whose check it is; null: the op's. */

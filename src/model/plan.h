@@ -43,6 +43,15 @@ int plan_arg_bytes(const struct plan *p, int i, const struct val *slots, int64_t
 int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err);
 /* An ARG_VALUE, or what an ARG_SCALAR is tuned with, as the bytes of its dtype (at most 16), ready for a launch. */
 int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);
+/* What the elements of an argument lie within: integers from least to most, other numbers from lo to below hi. */
+struct extremes {
+    const struct dtype *type;
+    bool whole; /* it is integers */
+    int64_t least, most;
+    double lo, hi;
+};
+/* Of an argument with data; without range and below the script's sorted numbers have bounds, too. */
+int plan_arg_extremes(const struct plan *p, int i, const struct val *slots, struct extremes *out, struct err *err);
 /* NEED_ALIGN's bytes. */
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err);
 /* work.bytes and work.flops: 0 to WORK_MAX, 0 if the script has none. */

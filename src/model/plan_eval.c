@@ -164,6 +164,46 @@ int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigne
     return rc;
 }
 
+/* Bounds that the script gives; the others are those of the usual numbers. */
+static int given_bounds(const struct buffer_fields *b, const struct val *slots, struct extremes *out, struct err *err)
+{
+    int rc = 0;
+    if (b->below) {
+        rc = field_int(b->below, 1, slots, &out->most, err);
+        out->least = 0;
+        out->most--;
+    } else if (b->range[0] && out->whole) {
+        rc =
+            field_int(b->range[0], INT64_MIN, slots, &out->least, err) ?: field_int(b->range[1], INT64_MIN, slots, &out->most, err);
+    } else if (b->range[0]) {
+        rc = field_number(b->range[0], slots, &out->lo, err) ?: field_number(b->range[1], slots, &out->hi, err);
+    }
+    return rc;
+}
+
+int plan_arg_extremes(const struct plan *p, int i, const struct val *slots, struct extremes *out, struct err *err)
+{
+    const struct buffer_fields *b = &p->args[i];
+    const struct dtype *t = buffer_type(b, slots);
+    unsigned char bits[16];
+    *out = (struct extremes){ .type = t, .whole = t->kind == DT_INT || t->kind == DT_UINT, .lo = -1, .hi = 1, .most = 100 };
+    out->least = t->kind == DT_UINT ? 0 : -100;
+    if (t->kind == DT_COMPLEX && p->op->args[i].data.sorted)
+        return err_set(err, ERR_INVALID, "argument %s: %s has no order: it cannot be sorted", b->place, t->name);
+    if (b->below && !out->whole)
+        return err_set(err, ERR_INVALID, "argument %s: below is for integers, not for %s: use range", b->place, t->name);
+    int rc = given_bounds(b, slots, out, err);
+    if (rc || (out->whole && out->least <= out->most && integer_fits(t, out->least) && integer_fits(t, out->most)))
+        return rc;
+    if (out->whole)
+        return err_set(err, ERR_INVALID, "argument %s: its data is %lld to %lld: these are no bounds of %s", b->place,
+                       (long long)out->least, (long long)out->most, t->name);
+    if (out->lo < out->hi && isfinite(out->hi - out->lo) && put_float(t, out->lo, bits) && put_float(t, out->hi, bits))
+        return 0;
+    return err_set(err, ERR_INVALID, "argument %s: its data is from %g to below %g: these are no bounds of %s", b->place, out->lo,
+                   out->hi, t->name);
+}
+
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err)
 {
     if (!p->needs[i])

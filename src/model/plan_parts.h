@@ -24,8 +24,9 @@ struct buffer_fields {
     const char *place; /* its name */
     int rank;          /* -1: no buffer but a scalar */
     const struct field *extent[MAX_RANK];
-    const struct field *value; /* the scalar's */
-    int type_slot;             /* the slot with its dtype's name; -1: there is none, but */
+    const struct field *value;            /* the scalar's */
+    const struct field *range[2], *below; /* of an argument's data */
+    int type_slot;                        /* the slot with its dtype's name; -1: there is none, but */
     const struct dtype *type;
 };
 

@@ -141,6 +141,25 @@ static int try_all(const struct op *op, const struct config *config, int nproble
     return rc;
 }
 
+/* Bounds that no sample problem can have. One is enough: an index below n does not fit 8 bits for each n, and need not. */
+static int check_data(const struct op *op, struct err *err)
+{
+    struct trial t = { .op = op, .dev = &backend_real(0)->sample };
+    struct extremes extremes;
+    int rc = plan_new(op, -1, &t.plan, err);
+    for (int i = 0; i < op->nargs && !rc; i++)
+        for (t.row = 0; t.row < op->nrows && !rc && data_given(&op->args[i].data); t.row++)
+            for (int p = NPROBLEMS - 1; p == NPROBLEMS - 1 || (rc && p >= 0); p--) {
+                struct problem prob = sample_problem(op, p);
+                plan_slots(t.plan, &prob, t.row, t.dev, NULL, t.slots);
+                rc = plan_arg_extremes(t.plan, i, t.slots, &extremes, err);
+                if (rc)
+                    blame(&t, &prob, err);
+            }
+    plan_free(t.plan);
+    return rc;
+}
+
 static int check_shapes(const struct op *op, struct err *err)
 {
     const char *names[MAX_SLOTS];
@@ -191,7 +210,7 @@ static int check_last_default(const struct op *op, struct err *err)
 
 int check_expressions(const struct op *op, struct err *err)
 {
-    int rc = try_all(op, NULL, NPROBLEMS, try_op, err);
+    int rc = try_all(op, NULL, NPROBLEMS, try_op, err) ?: check_data(op, err);
     for (int v = 0; v < op->nvariants && !rc; v++)
         rc = try_all(op, &(struct config){ .variant = v }, NPROBLEMS, try_variant, err);
     return rc ?: check_shapes(op, err) ?: check_last_default(op, err);

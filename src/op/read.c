@@ -99,9 +99,10 @@ static void read_own_check(struct reader *r, void *out)
 
 static void read_arg(struct reader *r, void *out)
 {
-    static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d: ", true };
+    static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d: ", true },
+                             range = { read_expr, 2, 2, sizeof(char *), "range: entry %d: ", true };
     struct arg *a = out;
-    int fill = -1; /* absent */
+    int fill = -1, ends; /* absent */
     read_table(r, "kind name", "WN+", "input output inout value scalar", &a->kind, &a->name);
     if (a->kind == ARG_VALUE) {
         a->type = "i64";
@@ -116,8 +117,9 @@ static void read_arg(struct reader *r, void *out)
             fail(r, "a scalar has a type and the value that it is tuned with: scalar(\"%s\", \"f32\", 0.5)", a->name);
         return;
     }
-    read_table(r, "kind name type extent fill partial check rtol atol", "--ELwbfxx", &a->type, &extent, a->extent, &a->rank,
-               "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol, &a->check.atol);
+    read_table(r, "kind name type extent fill partial check rtol atol range below sorted", "--ELwbfxxlxb", &a->type, &extent,
+               a->extent, &a->rank, "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol, &a->check.atol, &range,
+               a->data.range, &ends, &a->data.below, &a->data.sorted);
     a->fill = (enum fill)(fill + 1);
     if (a->check.rtol || a->check.atol) {
         if (a->own_check && a->check.kind != CHECK_CLOSE)

@@ -29,6 +29,25 @@ static int put_bounds(struct keying *k, int arg, struct err *err)
     return rc;
 }
 
+/* Another problem is verified with other bounds, so their texts count, too. */
+static int put_data(struct keying *k, int i, struct err *err)
+{
+    const struct arg_data *d = &k->op->args[i].data;
+    struct extremes b;
+    int rc = plan_arg_extremes(k->plan, i, k->slots, &b, err);
+    if (rc)
+        return rc;
+    buf_lstr(&k->text, d->range[0]);
+    buf_lstr(&k->text, d->range[1]);
+    buf_lstr(&k->text, d->below);
+    buf_u8(&k->text, d->sorted);
+    buf_i64(&k->text, b.least);
+    buf_i64(&k->text, b.most);
+    buf_f64(&k->text, b.lo);
+    buf_f64(&k->text, b.hi);
+    return 0;
+}
+
 static int put_args(struct keying *k, struct err *err)
 {
     int rc = 0;
@@ -50,6 +69,8 @@ static int put_args(struct keying *k, struct err *err)
             rc = rc ?: plan_arg_bytes(k->plan, i, k->slots, &bytes, err);
         }
         buf_i64(&k->text, bytes);
+        if (!rc && data_given(&arg->data))
+            rc = put_data(k, i, err);
     }
     return rc;
 }

@@ -316,6 +316,8 @@ static void op_bytes(void **state)
     static struct include files[] = { { "sub/a.h", "// a", false }, { "sub/a.h", "", true } };
     op->includes = files;
     op->nincludes = 2;
+    op->check = (struct check){ CHECK_EXACT, NULL, NULL, NULL };
+    s.args[2].data = (struct arg_data){ .range = { "-1", "n" }, .sorted = true };
     op_put(&b, op);
     struct cursor in = cursor_on(b.data, b.len);
     struct op *back = NULL;
@@ -325,6 +327,8 @@ static void op_bytes(void **state)
     assert_int_equal(b.len, again.len);
     assert_memory_equal(b.data, again.data, b.len);
     assert_true(back->args[0].partial && !back->args[1].partial);
+    assert_true(back->args[2].data.sorted && !data_given(&back->args[1].data));
+    assert_string_equal(back->args[2].data.range[1], "n");
     assert_true(back->nincludes == 2 && back->includes[1].shared && !back->includes[0].shared);
     assert_string_equal(back->includes[0].text, "// a");
     assert_string_equal(back->variants[0].params[3].values[1].s, "x");
@@ -433,6 +437,10 @@ static void bend(struct sample *s, int way)
     case 32: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "/etc/passwd", "", false }; break;
     case 33: op->includes = files; op->nincludes = 2; files[0] = files[1] = (struct include){ "a.h", "", true }; break;
     case 34: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "a\".h", "", false }; break;
+    case 35: s->args[2].data.sorted = true; break;
+    case 36: op->check.kind = CHECK_EXACT; s->args[0].data.below = "n"; break;
+    case 37: op->check.kind = CHECK_EXACT; s->args[2].data.range[1] = "n"; break;
+    case 38: op->check.kind = CHECK_EXACT; s->args[1].data.sorted = true; break;
     }
 }
 /* clang-format on */
@@ -476,6 +484,10 @@ static void bent_ops(void **state)
         "`/etc/passwd` is no path",
         "included file a.h is there twice",
         "is no path below",
+        "argument sum: a sum is checked with floating-point numbers of cutune's choice",
+        "argument out: only an input or inout can have data",
+        "argument sum: a range has two ends",
+        "argument in: is filled with bits",
     };
     struct sample s;
     struct err err = { 0 };

@@ -397,7 +397,7 @@ static void test_basis(void **state)
     assert_string_not_equal(first, other);
     struct prelude empty = { "prelude_cuda.h", "" };
     const struct op was = *op;
-    for (int way = 0; way < 7; way++) {
+    for (int way = 0; way < 10; way++) {
         struct arg arg = op->args[1];
         switch (way) {
         case 0:
@@ -420,6 +420,17 @@ static void test_basis(void **state)
             break;
         case 6:
             op->preludes = &empty;
+            break;
+        case 7:
+            op->args[1].data.sorted = true;
+            break;
+        case 8:
+            op->args[1].data.range[0] = "0";
+            op->args[1].data.range[1] = "n";
+            break;
+        case 9:
+            op->args[1].data.range[0] = "0";
+            op->args[1].data.range[1] = "n * 1";
             break;
         }
         basis_of(op, "n=1000000", "NVRTC 13.0", other);

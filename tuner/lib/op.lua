@@ -73,19 +73,21 @@ end
 -- Buffers. The type is a type name of the op or a fixed type. Extents are in elements, outermost first, row-major. `fill` chooses the test
 -- data of an input: "bits" (any pattern) or "numbers". The default is bits if the check is exact, else numbers. `partial = true` says that
 -- the op leaves parts of an output alone. `check`: an output's own, in the op's place; `rtol`, `atol`: the same as check = { close = ... }.
-local function buffer(kind)
+-- `range = { lo, hi }`: an input's numbers are from lo to below hi, integers up to hi. `below = "n"`: integers from 0 to below n.
+-- `sorted = true`: they ascend.
+local function buffer(kind, known)
     return function(name, element, extent, options)
-        options = checked(kind, options, "fill partial check rtol atol")
-        local made = { kind = kind, name = name, type = element, extent = extent }
-        for key, v in pairs(options) do
-            made[key] = v
+        local t = { kind = kind, name = name, type = element, extent = extent }
+        for option, value in pairs(checked(kind, options, known)) do
+            t[option] = value
         end
-        return made
+        return t
     end
 end
-input = buffer("input")
-output = buffer("output") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
-inout = buffer("inout")   -- read and written; restored before each run, which is not timed
+local data = "fill range below sorted"
+input = buffer("input", data)
+output = buffer("output", "fill partial check rtol atol") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
+inout = buffer("inout", data .. " check rtol atol")         -- read and written; restored before each run, which is not timed
 
 -- A number that follows from the problem: value("n") passes the axis n as 64 bits; value("scale", "2*n", "f32") any expression over axes and types.
 function value(name, expression, dtype)

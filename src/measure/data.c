@@ -1,0 +1,131 @@
+/* What arguments are filled with: bits, numbers, or the data that the script asks for. */
+#include <math.h>
+#include <string.h>
+
+#include "measure/internal.h"
+
+enum { MODE_WITHIN = 4, MODE_SORTED }; /* of templates/service.cu */
+
+/* What inputs hold. Sums need whole numbers once; where all else is close, positive numbers are more worth: nothing cancels then, and
+ * logarithms and roots are numbers. */
+static int32_t mode_of(const struct bench *b, enum fill fill, int pass)
+{
+    bool sum = false, close = false;
+    for (int i = 0; i < b->set.op->nargs; i++) {
+        enum check_kind kind = op_arg_check(b->set.op, i)->kind;
+        bool written = b->set.op->args[i].kind == ARG_OUTPUT || b->set.op->args[i].kind == ARG_INOUT;
+        sum = sum || (written && kind == CHECK_SUM);
+        close = close || (written && kind == CHECK_CLOSE);
+    }
+    if (fill == FILL_BITS || (fill == FILL_AUTO && !sum && !close))
+        return 0;
+    return pass == TIMED ? 2 : close && !sum ? 3 : 1;
+}
+
+struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass)
+{
+    struct contents c = a->contents;
+    c.seed = 0x63757475ul + (uint64_t)(a - b->args) + ((uint64_t)pass << 32);
+    if (!data_given(&a->arg->data))
+        c.mode = mode_of(b, a->arg->fill, pass);
+    return c;
+}
+
+/* ---- bounds */
+
+int within_bytes(const struct dtype *t)
+{
+    return t->kind == DT_FLOAT && t->bytes < 8 ? 4 : 8;
+}
+
+/* The distance from this number to the next greater in size that a float type has. */
+static double step_at(const struct dtype *t, double v)
+{
+    const int least = t->bytes == 8 ? -1022 : t->bytes == 4 || t->eps == 0x1p-8 ? -126 : -14;
+    int exponent = v != 0 && ilogb(v) > least ? ilogb(v) : least;
+    return ldexp(2 * t->eps, exponent);
+}
+
+/* The least number of the type from v on, or the greatest below it. */
+static double in_type(const struct dtype *t, double v, bool below)
+{
+    double step = step_at(t, v), n = v / step;
+    if (!below)
+        return ceil(n) * step;
+    return (floor(n) == n ? n - 1 : floor(n)) * step;
+}
+
+static void put_amount(const struct dtype *t, double v, unsigned char out[8])
+{
+    float f = (float)v;
+    memcpy(out, within_bytes(t) == 4 ? (void *)&f : (void *)&v, (size_t)within_bytes(t));
+}
+
+/* For n elements of the service's type, of which a complex number has two. */
+int within_make(const struct plan *plan, int arg, const struct val *vals, const struct service *s, int64_t n, bool sorted,
+                struct contents *out, struct err *err)
+{
+    const struct dtype *t = s->type;
+    struct extremes is;
+    int rc = plan_arg_extremes(plan, arg, vals, &is, err);
+    if (!rc && sorted && n > (int64_t)1 << 32)
+        rc = err_set(err, ERR_INVALID, "at most 2^32 elements can be sorted");
+    if (rc)
+        return rc;
+    *out = (struct contents){ .mode = sorted ? MODE_SORTED : MODE_WITHIN };
+    if (is.whole) {
+        uint64_t count = (uint64_t)is.most - (uint64_t)is.least + 1;
+        count -= sorted && !count; /* all that 64 bits have */
+        memcpy(out->within.first, &is.least, 8);
+        memcpy(out->within.step, &count, 8);
+        return 0;
+    }
+    double first = in_type(t, is.lo, false), last = in_type(t, is.hi, true);
+    if (first >= is.hi)
+        return err_set(err, ERR_INVALID, "no %s lies from %g to below %g", t->name, is.lo, is.hi);
+    put_amount(t, first, out->within.first);
+    put_amount(t, last > first ? last : first, out->within.last);
+    put_amount(t, (is.hi - first) / (sorted ? ldexp((double)n, 20) : 0x1p24), out->within.step);
+    return 0;
+}
+
+/* ---- another problem, on the same buffers: indices and the like must be right for that one */
+
+static int other_contents(const struct bench *b, int i, const struct val *vals, int64_t *n, struct contents *out, struct err *err)
+{
+    const struct bench_arg *a = &b->args[i];
+    int rc = plan_arg_bytes(b->plan, i, vals, n, err);
+    *n /= a->service->type->bytes;
+    return rc ?: within_make(b->plan, i, vals, a->service, *n, a->arg->data.sorted, out, err);
+}
+
+bool other_data(const struct bench *b, const struct problem *other)
+{
+    struct val vals[MAX_SLOTS];
+    struct contents c;
+    int64_t n;
+    int rc = 0;
+    plan_slots(b->plan, other, b->set.row, &b->set.dev, NULL, vals);
+    for (int i = 0; !rc && i < b->nargs; i++)
+        rc = data_given(&b->args[i].arg->data) ? other_contents(b, i, vals, &n, &c, NULL) : 0;
+    return !rc;
+}
+
+int other_fill(struct bench *b, const struct loaded *l, struct err *err)
+{
+    struct val vals[MAX_SLOTS];
+    int rc = 0;
+    plan_slots(b->plan, &l->problem, b->set.row, &b->set.dev, NULL, vals);
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        const struct bench_arg *a = &b->args[i];
+        struct contents c;
+        int64_t n;
+        if (!data_given(&a->arg->data))
+            continue;
+        b->inputs_pass = -1;
+        rc = other_contents(b, i, vals, &n, &c, err);
+        c.seed = (uint64_t)i;
+        rc = rc ?: service_fill(b, a->service, a->buf.inside, n, c, err);
+    }
+    return rc;
+}
