@@ -34,7 +34,7 @@ struct words {
 struct args {
     struct words ops, shapes, dtypes;
     const char *op;
-    const char *device, *db, *variant, *config, *arch;
+    const char *device, *db, *variant, *config, *arch, *from;
     const char *strategy, *budget, *seed, *jobs;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
@@ -99,7 +99,7 @@ struct command {
     int (*run)(struct request *r, struct err *err);
 };
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
-    tables_command, devices_command, ops_command, doctor_command;
+    tables_command, devices_command, ops_command, new_op_command, doctor_command;
 
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);

@@ -305,7 +305,8 @@ int expr_compile(const char *text, const struct scope *scope, struct expr **out,
     lex_next(&c.lex);
     struct operand x = subexpression(&c, 0, 0);
     if (c.lex.token != TOK_END)
-        fail_here(&c, "an operator is missing");
+        fail_here(&c, is_word(&c.lex, "in") ? "an operator is missing (x in [1, 2] is written x == 1 or x == 2)"
+                                            : "an operator is missing");
     emit(&c, OP_RETURN, x, x, 0, 0);
     if (c.failed)
         expr_free(e);

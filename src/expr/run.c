@@ -44,6 +44,8 @@ static void explain(const struct expr *e, const struct instr *in, enum fault fau
     bool x_fits =
         fault == FAULT_WHOLE ? val_whole(x, &whole) : fault == FAULT_ARITHMETIC && (x->type == VAL_INT || x->type == VAL_FLOAT);
     snprintf(what, sizeof what, texts[fault], type_name(x_fits ? y : x), type_name(y));
+    if (fault == FAULT_COMPARISON && x->type == VAL_BOOL && y->type != VAL_BOOL) /* Python's chain */
+        strcat(what, " (a < b < c is written a < b and b < c)");
     fault_at(err, e->text, in->at, what);
 }
 

@@ -135,7 +135,7 @@ static void test_examples(void **state)
         { "FAST == true", "true" },
         { "GRID == 1", "? column 6: a string cannot be compared with an integer at '== 1'" },
         { "FAST < true", "? column 6: a boolean cannot be compared with a boolean at '< true'" },
-        { "1 < 2 < 3", "? column 7: a boolean cannot be compared with an integer at '< 3'" },
+        { "1 < 2 < 3", "? column 7: a boolean cannot be compared with an integer (a < b < c is written a < b and b < c) at '< 3'" },
         { "EMPTY == EMPTY", "? column 7: nothing cannot be compared with nothing at '== EMPTY'" },
         /* and, or, not */
         { "true and false or true", "true" },
@@ -201,6 +201,7 @@ static void test_examples(void **state)
         { "1 +", "! column 4: a value is missing at the end" },
         { "(1", "! column 3: a closing parenthesis is missing at the end" },
         { "1)", "! column 2: an operator is missing at ')'" },
+        { "TILE in [1, 2]", "! column 6: an operator is missing (x in [1, 2] is written x == 1 or x == 2) at 'in [1, 2]'" },
         { "TILE ROWS", "! column 6: an operator is missing at 'ROWS'" },
         { "TILE != 3", "! column 6: unknown sign (Lua's is ~=) at '!= 3'" },
         { "TILE > 3 && TILE < 5", "! column 10: unknown sign (Lua's is and) at '&& TILE < 5'" },
