@@ -145,22 +145,27 @@ local function read_parameters(kernel, text, axes)
     local flat = text:find("block[ID][di][xm]%.y") == nil and text:find("threadIdx%.y") == nil and text:find("get_%w+_id ?%( ?1") == nil
     local wide = #axes > 1 and not flat
     local block = {}
-    local function block_size(names, default)
+    -- blockIdx.x * TILE + ...: the kernel's own word, else one of the usual ones, else a new one.
+    local function block_size(axis, names, default)
+        local used = text:match("blockIdx%." .. axis .. " ?%* ?([%a_][%w_]*)")
+        if used and (seen[used] or not used:find("^blockDim")) then
+            table.insert(names, 1, used)
+        end
         for _, name in ipairs(names) do
+            if not seen[name] and word_in(text, name) then
+                seen[name] = true
+                list[#list + 1] = { name, default }
+            end
             if seen[name] then
                 return name
             end
-            if word_in(text, name) then
-                list[#list + 1] = { name, default }
-                return name
-            end
         end
-        list[#list + 1] = { names[1], default }
+        list[#list + 1] = { names[1], default } -- for the launch alone
         return names[1]
     end
-    block[1] = block_size({ "BLOCK", "block_size_x", "BLOCK_SIZE_X", "BLOCK_X", "BLOCK_SIZE", "WORK_GROUP_SIZE_X" }, wide and 32 or 256)
+    block[1] = block_size("x", { "BLOCK", "block_size_x", "BLOCK_SIZE_X", "BLOCK_X", "BLOCK_SIZE", "WORK_GROUP_SIZE_X" }, wide and 32 or 256)
     if wide then
-        block[2] = block_size({ "BLOCK_Y", "block_size_y", "BLOCK_SIZE_Y", "WORK_GROUP_SIZE_Y" }, 8)
+        block[2] = block_size("y", { "BLOCK_Y", "block_size_y", "BLOCK_SIZE_Y", "WORK_GROUP_SIZE_Y" }, 8)
     end
     return list, block, wide
 end
