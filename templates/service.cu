@@ -1,6 +1,6 @@
 /* Kernels that the measuring worker runs besides the candidates: they fill inputs, check outputs and flush caches.
  *
- * They are compiled once for each element type T of an op. A complex type is handled as twice as many real elements.
+ * They are compiled once for each element type T of an op, behind numbers.h. A complex type is handled as twice as many real elements.
  * Every check reports in result[0] how many elements are wrong, and in result[1] the complement of the lowest wrong index divided by 64.
  * The host clears both, and what check_close has besides. Digests follow them. The kernels stride over the grid, so any grid works for any length. */
 
@@ -37,44 +37,6 @@ DEVICE uint64 mix(uint64 seed, uint64 place)
 #define AMOUNT uint64
 #endif
 
-#if T_is_f16 || T_is_bf16
-/* Converts a float that does not exceed the narrow type; what the type lacks is cut off. */
-DEVICE uint16 narrow(float v)
-{
-    union { float f; uint32 u; } x;
-    x.f = v;
-#if T_is_bf16
-    return (uint16)(x.u >> 16);
-#else
-    uint32 e = x.u >> 23 & 255u;
-    uint32 bits = e > 112u ? (e - 112u) << 10 | (x.u >> 13 & 0x3ffu) : (uint32)(fabs(v) * 16777216.0f); /* or subnormal */
-    return (uint16)((x.u >> 16 & 0x8000u) | bits);
-#endif
-}
-
-DEVICE float widen(uint16 bits)
-{
-    union { float f; uint32 u; } x;
-#if T_is_bf16
-    x.u = (uint32)bits << 16;
-    return x.f;
-#else
-    uint32 e = bits >> 10 & 31u, f = bits & 0x3ffu;
-    if (e == 0) { /* zero or subnormal: f * 2^-24 */
-        x.f = (float)f * 5.9604644775390625e-8f;
-        return bits & 0x8000u ? -x.f : x.f;
-    }
-    x.u = (uint32)(bits & 0x8000u) << 16 | (e == 31 ? 255u : e + 112u) << 23 | f << 13;
-    return x.f;
-#endif
-}
-#elif T_is_float
-DEVICE REAL widen(T v)
-{
-    return v;
-}
-#endif
-
 #if T_is_float
 /* One rounding, and the same on every device; what ascends stays so. */
 DEVICE T_bits bounded(uint64 seed, uint64 i, uint64 n, int32 mode, AMOUNT first, AMOUNT step, AMOUNT last)
@@ -83,11 +45,7 @@ DEVICE T_bits bounded(uint64 seed, uint64 i, uint64 n, int32 mode, AMOUNT first,
     AMOUNT v = fma((AMOUNT)(mode == MODE_SORTED ? i << 20 | h >> 44 : h >> 40), step, first);
     union { T value; T_bits bits; } x;
     v = v < last ? v : last;
-#if T_is_f16 || T_is_bf16
-    x.bits = narrow(v);
-#else
-    x.value = v;
-#endif
+    x.value = T_to(v);
     return x.bits;
 }
 #else
@@ -119,7 +77,11 @@ DEVICE T_bits source(uint64 seed, int64 place, int64 n, int32 mode, AMOUNT first
     union { T value; T_bits bits; } x;
 #if T_is_f16 || T_is_bf16
     int32 k = mode == MODE_WHOLE ? ((int32)(high * 5 >> 32) - 2) * 128 : (int32)(high & 255u) - (mode == MODE_POSITIVE ? 0 : 128);
-    x.bits = narrow((float)k / (mode == MODE_POSITIVE ? 256.0f : 128.0f));
+    x.value = T_to((float)k / (mode == MODE_POSITIVE ? 256.0f : 128.0f));
+#elif T_is_float && T_bytes == 1 /* rounded, since so few digits have few values */
+    x.value = T_to(mode == MODE_WHOLE      ? (float)((int32)(high * 5 >> 32) - 2)
+                   : mode == MODE_POSITIVE ? (float)(high >> 8) / 16777216.0f
+                                           : (float)((int32)(high >> 8) - 8388608) / 8388608.0f);
 #elif T_is_float
     x.value = mode == MODE_WHOLE      ? (T)((int32)(high * 5 >> 32) - 2)
               : mode == MODE_POSITIVE ? (T)(int32)(high >> 8) / (T)16777216
@@ -174,7 +136,7 @@ KERNEL void check_close(GLOBAL uint32 *result, GLOBAL const T *got, GLOBAL const
     EACH(i, n) {
         if ((how & PARTIAL) && ((GLOBAL const T_bits *)got)[i] == ((GLOBAL const T_bits *)want)[i])
             continue;
-        REAL g = widen(got[i]), w = widen(want[i]), d = g > w ? g - w : w - g, limit = atol + rtol * (w < 0 ? -w : w);
+        REAL g = T_get(got, i), w = T_get(want, i), d = g > w ? g - w : w - g, limit = atol + rtol * (w < 0 ? -w : w);
         if ((w - w == 0 && d <= limit) || ((how & SAME) && (g == w || (g != g && w != w))))
             continue;
         union { float f; uint32 u; } x;

@@ -66,20 +66,22 @@ void val_print(struct buf *out, struct val v)
 }
 
 static const struct dtype types[] = {
-    { "i8", 1, DT_INT, 0 },
-    { "i16", 2, DT_INT, 0 },
-    { "i32", 4, DT_INT, 0 },
-    { "i64", 8, DT_INT, 0 },
-    { "u8", 1, DT_UINT, 0 },
-    { "u16", 2, DT_UINT, 0 },
-    { "u32", 4, DT_UINT, 0 },
-    { "u64", 8, DT_UINT, 0 },
-    { "f16", 2, DT_FLOAT, 0x1p-11 },
-    { "bf16", 2, DT_FLOAT, 0x1p-8 },
-    { "f32", 4, DT_FLOAT, 0x1p-24 },
-    { "f64", 8, DT_FLOAT, 0x1p-53 },
-    { "c64", 8, DT_COMPLEX, 0x1p-24 },
-    { "c128", 16, DT_COMPLEX, 0x1p-53 },
+    { "i8", 1, DT_INT, 0, 0, 0, 0 },
+    { "i16", 2, DT_INT, 0, 0, 0, 0 },
+    { "i32", 4, DT_INT, 0, 0, 0, 0 },
+    { "i64", 8, DT_INT, 0, 0, 0, 0 },
+    { "u8", 1, DT_UINT, 0, 0, 0, 0 },
+    { "u16", 2, DT_UINT, 0, 0, 0, 0 },
+    { "u32", 4, DT_UINT, 0, 0, 0, 0 },
+    { "u64", 8, DT_UINT, 0, 0, 0, 0 },
+    { "f8e4m3", 1, DT_FLOAT, 0x1p-4, 3, -6, 0x7f }, /* no infinity, and NaN takes the last place alone */
+    { "f8e5m2", 1, DT_FLOAT, 0x1p-3, 2, -14, 0x7c },
+    { "f16", 2, DT_FLOAT, 0x1p-11, 10, -14, 0x7c00 },
+    { "bf16", 2, DT_FLOAT, 0x1p-8, 7, -126, 0x7f80 },
+    { "f32", 4, DT_FLOAT, 0x1p-24, 0, 0, 0 },
+    { "f64", 8, DT_FLOAT, 0x1p-53, 0, 0, 0 },
+    { "c64", 8, DT_COMPLEX, 0x1p-24, 0, 0, 0 },
+    { "c128", 16, DT_COMPLEX, 0x1p-53, 0, 0, 0 },
 };
 
 enum { NTYPES = sizeof types / sizeof *types };

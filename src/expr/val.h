@@ -58,13 +58,22 @@ void val_print(struct buf *out, struct val v);
 enum dtype_kind { DT_INT, DT_UINT, DT_FLOAT, DT_COMPLEX };
 
 struct dtype {
-    const char *name; /* i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 */
+    const char *name; /* i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64 c64 c128 */
     int bytes;        /* of one element; c64 is two f32, c128 two f64 */
     enum dtype_kind kind;
     double eps; /* unit round-off of (the parts of) a float type, 0 otherwise */
+    /* Of a narrow type, which is a float of 8 or 16 bits: how many of them stand after the point, the exponent of the smallest normal
+     * number, and the bits past those of the largest number. C has no type for it. */
+    int fraction, least, limit;
 };
 
 const struct dtype *dtype_find(const char *name); /* null if there is none */
 const struct dtype *dtype_at(int i);              /* null past the last: for listing */
+bool dtype_narrow(const struct dtype *t);
+
+/* An element of a float type, and its number; of a complex one, the real part. Putting rounds to the nearest, ties to even; false if the
+ * number is too large for the type. Getting: false if an element is not one number. */
+bool number_put(const struct dtype *t, double v, unsigned char *out);
+bool number_get(const struct dtype *t, const void *in, double *out);
 
 #endif

@@ -41,7 +41,7 @@ int within_bytes(const struct dtype *t)
 /* The distance from this number to the next greater in size that a float type has. */
 static double step_at(const struct dtype *t, double v)
 {
-    const int least = t->bytes == 8 ? -1022 : t->bytes == 4 || t->eps == 0x1p-8 ? -126 : -14;
+    const int least = t->bytes == 8 ? -1022 : t->bytes == 4 ? -126 : t->least;
     int exponent = v != 0 && ilogb(v) > least ? ilogb(v) : least;
     return ldexp(2 * t->eps, exponent);
 }

@@ -1,4 +1,4 @@
-/* Elements of buffers, on the host: as numbers and as text. */
+/* Elements of buffers, as text. */
 #ifndef MEASURE_ELEMENT_H
 #define MEASURE_ELEMENT_H
 
@@ -7,8 +7,6 @@
 
 #include "expr/val.h"
 
-/* False if elements of this type are no floating-point numbers. */
-bool element_number(const struct dtype *t, const void *p, double *out);
 /* A number with all its digits; another element in hexadecimal. */
 void element_print(char *out, size_t room, const struct dtype *t, const void *p);
 

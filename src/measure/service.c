@@ -4,16 +4,31 @@
 
 #include "base/util.h"
 #include "measure/internal.h"
+#include "model/include.h"
 #include "source/source.h"
 
 enum { THREADS = 256, MAX_BLOCKS = 2048 };
+
+/* Of one type: the prelude, its definitions, the conversions of narrow numbers, the kernels. */
+static int service_source(const struct bench *b, const struct dtype *t, struct buf *source, struct err *err)
+{
+    static const char *const files[] = { NUMBERS, "service.cu" };
+    char path[4096];
+    int rc = source_prelude(b->set.op, &b->set.dev, source, err);
+    source_define_type(source, "T", t);
+    source_define_numbers(source, "T", t);
+    for (int i = 0; !rc && i < 2; i++) {
+        snprintf(path, sizeof path, "%s/templates/%s", b->set.home, files[i]);
+        rc = file_read(path, 1 << 20, source, err);
+    }
+    return rc ?: buf_check(source, err);
+}
 
 int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err)
 {
     static const char *const names[] = { "fill_source",  "check_source",    "check_equal", "check_close",
                                          "check_guards", "check_unwritten", "digest",      "flush" };
-    struct buf text = { 0 }, source = { 0 }, binary = { 0 };
-    char path[4096];
+    struct buf source = { 0 }, binary = { 0 };
     int i = 0;
     while (i < b->nservices && b->services[i].type != t)
         i++;
@@ -22,19 +37,13 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
         return 0;
     b->nservices++;
     s->type = t;
-    snprintf(path, sizeof path, "%s/templates/service.cu", b->set.home);
-    int rc = file_read(path, 1 << 20, &text, err) ?: source_prelude(b->set.op, &b->set.dev, &source, err);
-    if (!rc) {
-        source_define_type(&source, "T", t);
-        buf_put(&source, text.data, text.len);
-        rc = buf_check(&source, err) ?: compile_once(&b->set.dev, &(struct compile_job){ .source = source.data }, &binary, err);
-        if (rc)
-            err_prefix(err, "%s for %s: ", path, t->name);
-    }
+    int rc = service_source(b, t, &source, err)
+                 ?: compile_once(&b->set.dev, &(struct compile_job){ .source = source.data }, &binary, err);
+    if (rc)
+        err_prefix(err, "service.cu for %s: ", t->name);
     rc = rc ?: device_load(b->dev, binary.data, binary.len, &s->module, err);
     for (int k = 0; !rc && k < NSERVICE; k++)
         rc = device_kernel(b->dev, s->module, names[k], 0, &s->kernels[k], NULL, err);
-    buf_free(&text);
     buf_free(&source);
     buf_free(&binary);
     return rc;

@@ -4,14 +4,14 @@
 #include <string.h>
 #include <sys/param.h>
 
-#include "measure/element.h"
+#include "expr/val.h"
 
 void extent_add(struct extent *e, const struct dtype *t, const void *p, int64_t n)
 {
     const unsigned char *at = p;
     double v;
     for (int64_t i = 0; i < n; i++, at += t->bytes)
-        if (element_number(t, at, &v) && isfinite(v) && v != 0) {
+        if (number_get(t, at, &v) && isfinite(v) && v != 0) {
             e->roots += sqrt(fabs(v));
             e->n++;
         }
@@ -26,7 +26,8 @@ double extent_typical(const struct extent *e)
 /* Numbers below may be flushed to zero, or are rounded to so few digits that rtol means nothing. */
 static double least(const struct dtype *t)
 {
-    return t->eps == 0x1p-11 ? 0x1p-23 : t->bytes <= 4 ? 0x1p-126 : 0x1p-1022;
+    double digits = dtype_narrow(t) ? ldexp(2, t->least - t->fraction) : 0;
+    return MAX(digits, t->bytes <= 4 ? 0x1p-126 : 0x1p-1022);
 }
 
 /* A few results that all happen to be small say nothing of the terms that cancelled in them. What the same function gives where nothing

@@ -99,8 +99,7 @@ static double share(const struct bench_arg *a, int pass, const unsigned char *go
     double x, y;
     if (!memcmp(got, want, (size_t)a->service->type->bytes))
         return 0;
-    bool numbers =
-        a->tolerance[pass].close && element_number(a->service->type, got, &x) && element_number(a->service->type, want, &y);
+    bool numbers = a->tolerance[pass].close && number_get(a->service->type, got, &x) && number_get(a->service->type, want, &y);
     return numbers ? tolerance_share(&a->tolerance[pass], x, y) : INFINITY;
 }
 
@@ -110,7 +109,7 @@ static void tell_error(char *out, size_t room, const struct bench_arg *a, int pa
 {
     const struct tolerance *tol = &a->tolerance[pass];
     double x = NAN, y = NAN;
-    if (tol->close && element_number(a->service->type, got, &x) && element_number(a->service->type, want, &y) && isfinite(x - y))
+    if (tol->close && number_get(a->service->type, got, &x) && number_get(a->service->type, want, &y) && isfinite(x - y))
         snprintf(out, room, "(error %.3g, allowed %.3g; %u wrong)", fabs(x - y), tol->atol + tol->rtol * fabs(y), count);
     else
         snprintf(out, room, "(%u wrong)", count);

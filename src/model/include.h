@@ -60,6 +60,8 @@ bool include_path_ok(const char *path);
 /* The index of the op's file at a place; of the file that `from` includes by this name. -1 if the op does not carry it. */
 int op_include_at(const struct op *op, const struct include_place *place);
 int op_include(const struct op *op, const struct include *from, const char *name);
+/* The file of the templates with the conversions of narrow types. Behind it stand T_get and the like of each type of the op. */
+#define NUMBERS "numbers.h"
 /* Appends the text and all that it may include, for a hash. */
 int put_with_includes(struct buf *out, const struct op *op, const char *text, struct err *err);
 

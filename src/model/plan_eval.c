@@ -1,5 +1,4 @@
 /* What plans are asked: whether a configuration may run; geometry, bytes, scalars, work. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,43 +101,6 @@ static bool integer_fits(const struct dtype *t, int64_t v)
     return t->bytes == 8 || (v >= -((int64_t)1 << (8 * t->bytes - 1)) && v < (int64_t)1 << (8 * t->bytes - 1));
 }
 
-/* The bits of the nearest number of a 16-bit float format, ties to even: `fraction` bits after the point, normal numbers from
- * 2^least on. False if it is too large. */
-static bool to_float16(double v, int fraction, int least, uint16_t *out)
-{
-    int exponent = least; /* zero, or subnormal: fewer bits */
-    if (v != 0 && ilogb(v) > least)
-        exponent = ilogb(v);
-    if (exponent > 1 - least)
-        return false;
-    /* In units of the last place, the leading 1 included. Adding them to the exponent's bits adds that 1 to the exponent; so does a carry
-     * from rounding up. */
-    uint32_t units = (uint32_t)rint(ldexp(fabs(v), fraction - exponent));
-    uint32_t bits = ((uint32_t)(exponent - least) << fraction) + units;
-    uint32_t infinity = (uint32_t)(3 - 2 * least) << fraction;
-    *out = (uint16_t)(bits | (signbit(v) ? 0x8000 : 0));
-    return bits < infinity;
-}
-
-/* A number as an element of a float type, or as the real part of a complex one. */
-static bool put_float(const struct dtype *t, double v, unsigned char *out)
-{
-    if (t->bytes == 2) {
-        bool half = t->eps == 0x1p-11; /* else bf16 */
-        uint16_t bits = 0;
-        bool fits = to_float16(v, half ? 10 : 7, half ? -14 : -126, &bits);
-        memcpy(out, &bits, sizeof bits);
-        return fits;
-    }
-    if (t->eps == 0x1p-53) {
-        memcpy(out, &v, sizeof v);
-        return true;
-    }
-    float f = (float)v;
-    memcpy(out, &f, sizeof f);
-    return isfinite(f);
-}
-
 int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err)
 {
     const struct buffer_fields *b = &p->args[i];
@@ -156,7 +118,7 @@ int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigne
     } else {
         double number = 0;
         rc = field_number(b->value, slots, &number, err);
-        fits = put_float(t, number, out);
+        fits = number_put(t, number, out);
     }
     *bytes = t->bytes;
     if (!rc && !fits)
@@ -198,7 +160,7 @@ int plan_arg_extremes(const struct plan *p, int i, const struct val *slots, stru
     if (out->whole)
         return err_set(err, ERR_INVALID, "argument %s: its data is %lld to %lld: these are no bounds of %s", b->place,
                        (long long)out->least, (long long)out->most, t->name);
-    if (out->lo < out->hi && isfinite(out->hi - out->lo) && put_float(t, out->lo, bits) && put_float(t, out->hi, bits))
+    if (out->lo < out->hi && isfinite(out->hi - out->lo) && number_put(t, out->lo, bits) && number_put(t, out->hi, bits))
         return 0;
     return err_set(err, ERR_INVALID, "argument %s: its data is from %g to below %g: these are no bounds of %s", b->place, out->lo,
                    out->hi, t->name);

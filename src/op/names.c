@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "model/include.h"
 #include "op/read.h"
 
 static const char reserved[] =
@@ -47,6 +48,9 @@ static void add_macro(struct reader *r, const char *what, const char *fmt, ...)
 static void add_all(struct reader *r, const struct op *op, const struct variant *v)
 {
     static const char derived[] = "what templates get of a type";
+    static const char *const number_words[] = { "acc", "from", "to", "get", "put" };
+    enum { NNUMBERS = sizeof number_words / sizeof *number_words };
+    bool numbers = op_include_at(op, &(struct include_place){ .shared = true, .path = NUMBERS }) >= 0;
     for (int i = 0; i < op->naxes; i++)
         add(r, "an axis", op->axes[i].name);
     for (int i = 0; i < op->nargs; i++)
@@ -60,6 +64,8 @@ static void add_all(struct reader *r, const struct op *op, const struct variant 
         add_macro(r, derived, "%s_bytes", op->types[i]);
         add_macro(r, derived, "%s_bits", op->types[i]);
         add_macro(r, derived, "%s_is_float", op->types[i]);
+        for (int d = 0; numbers && d < NNUMBERS; d++)
+            add_macro(r, derived, "%s_%s", op->types[i], number_words[d]);
         for (int d = 0; dtype_at(d); d++)
             add_macro(r, derived, "%s_is_%s", op->types[i], dtype_at(d)->name);
     }

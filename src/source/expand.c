@@ -113,6 +113,8 @@ static int put_file(struct expansion *x, const struct text *from, const struct l
     line_mark(x, &t, 1);
     rc = expand(x, &t);
     end_lines(x->out, file->text);
+    if (file->shared && !strcmp(file->name, NUMBERS))
+        buf_str(x->out, x->how->numbers ?: "");
     if (t.once)
         buf_str(x->out, "#endif\n");
     line_mark(x, from, l->number + l->lines);

@@ -15,12 +15,12 @@ static const char *bits_type(int bytes)
     return bytes <= 8 ? names[bytes] : "uint4";
 }
 
-/* What the dialect calls an element: f16 and bf16 are moved as bits, complex numbers are pairs. */
+/* What the dialect calls an element: narrow numbers are moved as bits, complex numbers are pairs. */
 static const char *c_type(const struct dtype *d)
 {
     if (d->kind == DT_COMPLEX)
         return d->bytes == 8 ? "float2" : "double2";
-    if (d->kind == DT_FLOAT && d->bytes > 2)
+    if (d->kind == DT_FLOAT && !dtype_narrow(d))
         return d->bytes == 4 ? "float" : "double";
     return bits_type(d->bytes) + (d->kind == DT_INT); /* without the u */
 }
@@ -51,6 +51,17 @@ static void define_native(struct buf *out, const char *t, const struct dtype *d,
     snprintf(bits, sizeof bits, "u%d", 8 * d->bytes);
     const char *own = native_name(b, bits) ?: bits_type(d->bytes); /* uint4 is a name of both languages */
     define_type(out, t, d, native_name(b, d->name) ?: own, own);
+}
+
+void source_define_numbers(struct buf *out, const char *t, const struct dtype *d)
+{
+    bool narrow = dtype_narrow(d);
+    buf_fmt(out, "#define %s_acc %s\n", t, narrow ? "float" : c_type(d));
+    if (narrow)
+        buf_fmt(out, "#define %s_from(x) %s_from(x)\n#define %s_to(v) %s_to(v)\n", t, d->name, t, d->name);
+    else
+        buf_fmt(out, "#define %s_from(x) ((%s)(x))\n#define %s_to(v) ((%s)(v))\n", t, c_type(d), t, c_type(d));
+    buf_fmt(out, "#define %s_get(p, i) %s_from((p)[i])\n#define %s_put(p, i, v) ((p)[i] = %s_to(v))\n", t, t, t, t);
 }
 
 /* A word stands for its place among the words. What is negative gets parentheses. */
@@ -92,8 +103,9 @@ struct drawing {
     const struct build *build;
     int row;
     const struct devspec *dev;
-    struct buf macros; /* the #define lines */
-    int nvars;         /* what Lua lines see */
+    struct buf macros;  /* the #define lines */
+    struct buf numbers; /* those behind numbers.h */
+    int nvars;          /* what Lua lines see */
     struct template_var vars[1 + 2 * MAX_TYPES + MAX_PARAMS];
     char names[MAX_TYPES][MAX_NAME + 8];
 };
@@ -113,6 +125,7 @@ static void define_all(struct drawing *d)
             define_native(&d->macros, op->types[i], type, backend_find(d->dev->backend));
         else
             source_define_type(&d->macros, op->types[i], type);
+        source_define_numbers(&d->numbers, op->types[i], type);
         snprintf(d->names[i], sizeof d->names[i], "%s_bytes", op->types[i]);
         add_var(d, op->types[i], val_str(type->name));
         add_var(d, d->names[i], val_int(type->bytes));
@@ -134,7 +147,8 @@ static int put_template(struct drawing *d, const char *name, const char *text, b
                                    .filled = template_has_lua(text),
                                    .first = first,
                                    .bare = backend_find(d->dev->backend)->compiling->bare,
-                                   .macros = d->macros.data };
+                                   .macros = d->macros.data,
+                                   .numbers = d->numbers.data };
     int rc = template_fill(name, text, d->vars, d->nvars, &filled, err) ?: include_expand(&how, buf_text(&filled), out, err);
     buf_free(&filled);
     return rc;
@@ -156,7 +170,7 @@ static int draw(struct drawing *d, struct buf *out, struct err *err)
     if (rc)
         return rc;
     define_all(d);
-    rc = buf_check(&d->macros, err);
+    rc = buf_check(&d->macros, err) ?: buf_check(&d->numbers, err);
     buf_str(out, buf_text(&d->macros));
     rc = rc ?: put_template(d, name, text, true, out, err);
     for (int i = 0; i < build->nmore && !rc; i++) {
@@ -176,6 +190,7 @@ int source_render(const struct op *op, const struct config *config, int row, con
     };
     int rc = draw(&d, out, err);
     buf_free(&d.macros);
+    buf_free(&d.numbers);
     return rc;
 }
 

@@ -30,5 +30,7 @@ int source_key(const struct op *op, const struct plan *plan, const struct config
  * (NAME, NAME_bytes, NAME_bits, NAME_is_float, and NAME_is_<dtype> as 1 for its own type). */
 int source_prelude(const struct op *op, const struct devspec *dev, struct buf *out, struct err *err);
 void source_define_type(struct buf *out, const char *name, const struct dtype *type);
+/* For a text that includes templates/numbers.h, further: NAME_acc, NAME_from, NAME_to, NAME_get, NAME_put. */
+void source_define_numbers(struct buf *out, const char *name, const struct dtype *type);
 
 #endif

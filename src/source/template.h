@@ -25,8 +25,9 @@ struct expanding {
     bool filled;         /* Lua made the text, so its lines are those of the source */
     bool first;          /* of a source's files: then lines that Lua made need no #line */
     bool bare;           /* for OpenCL C, which has no headers for #include <...> */
-    const char
-        *macros; /* #define lines: undefined before an #include <...>, so that they hit nothing in it, and defined again after it */
+    /* #define lines: undefined before an #include <...>, so that they hit nothing in it, and defined again after it. */
+    const char *macros;
+    const char *numbers; /* likewise, put in behind NUMBERS, and left there; may be null */
 };
 
 /* Appends the text of a template, with the text of the files that it includes. #line lines keep the compiler's messages at the lines of

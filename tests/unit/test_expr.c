@@ -288,7 +288,7 @@ static void test_sizes_of_types(void **state)
         assert_int_equal(bytes, d->bytes);
         expr_free(e);
     }
-    assert_int_equal(i, 14);
+    assert_int_equal(i, 16);
 }
 
 /* n times before, x, n times after. */

@@ -585,8 +585,8 @@ static void what_is_missing_is_told(void **state)
     snprintf(t.set.dev.backend, sizeof t.set.dev.backend, "none");
     refused(&t, ERR_NOTFOUND, "no backend none");
     t.set.dev = pretend;
-    t.set.home = folder; /* no templates/service.cu */
-    refused(&t, ERR_NOTFOUND, "templates/service.cu");
+    t.set.home = folder; /* no templates/ */
+    refused(&t, ERR_NOTFOUND, "templates/numbers.h");
     t.set.dev.index = 7;
     refused(&t, ERR_NOTFOUND, "null:7");
     close_bench(&t);

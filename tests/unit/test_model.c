@@ -17,7 +17,7 @@ static void dtypes(void **state)
     int n = 0;
     for (; dtype_at(n); n++)
         assert_ptr_equal(dtype_find(dtype_at(n)->name), dtype_at(n));
-    assert_int_equal(n, 14);
+    assert_int_equal(n, 16);
     assert_null(dtype_at(-1));
     assert_null(dtype_find("f33"));
     assert_int_equal(dtype_find("c128")->bytes, 16);

@@ -177,7 +177,8 @@ static void compiles_service(void **state)
     struct buf text = { 0 };
     struct op *op;
     struct err err = { 0 };
-    if (file_read(SOURCE_DIR "/templates/service.cu", 1 << 20, &text, &err) || op_load("transpose", &op, &err))
+    if (file_read(SOURCE_DIR "/templates/numbers.h", 1 << 20, &text, &err) ||
+        file_read(SOURCE_DIR "/templates/service.cu", 1 << 20, &text, &err) || op_load("transpose", &op, &err))
         fail_msg("%s", err.msg);
     for (int i = 0; dtype_at(i); i++) {
         struct buf source = { 0 };
@@ -187,6 +188,7 @@ static void compiles_service(void **state)
         snprintf(what, sizeof what, "service.cu %s", dtype_at(i)->name);
         assert_int_equal(source_prelude(op, &sm_90, &source, &err), 0);
         source_define_type(&source, "T", dtype_at(i));
+        source_define_numbers(&source, "T", dtype_at(i));
         buf_put(&source, text.data, text.len);
         compile(what, buf_text(&source), launches, sizeof launches / sizeof *launches);
         buf_free(&source);

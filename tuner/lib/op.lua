@@ -10,7 +10,7 @@
 --   types      the element types that kernels are made for, the usual ones first:
 --                { T = { "f32", "f64" } }                                      one type name
 --                { names = { "T", "ACC" }, { "f16", "f32" }, { "f32", "f32" } } several: one row a binding
---              i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64, c64 (two f32), c128 (two f64)
+--              i8 i16 i32 i64 u8 u16 u32 u64 f8e4m3 f8e5m2 f16 bf16 f32 f64, c64 (two f32), c128 (two f64)
 --   args       what the kernels are called with, in this order: input, output, inout, value, scalar
 --   work       { bytes = EXPR, flops = EXPR }: what any kernel must move and compute; needed to show GB/s and GFLOP/s
 --   shapes     problems that a plain run tunes: { m = 64, n = 64 }. With when = "device.backend == 'cuda'", only if that is true
