@@ -1,4 +1,5 @@
 /* What plans are asked: whether a configuration may run; geometry, bytes, scalars, work. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
