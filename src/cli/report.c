@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "cli/run.h"
+#include "model/kernel.h"
 
 /* ---- as tables */
 
@@ -84,6 +85,15 @@ static void print_next(const struct request *r, const struct finding *last)
     buf_free(&line);
 }
 
+static void tell_tuned_with(const struct op *op)
+{
+    struct buf with = { 0 };
+    tuned_with_print(&with, op);
+    if (with.len)
+        text_line("  with %s", buf_text(&with));
+    buf_free(&with);
+}
+
 static int print_tables(const struct request *r, const struct finding *found, int n, struct err *err)
 {
     char id[32];
@@ -97,6 +107,7 @@ static int print_tables(const struct request *r, const struct finding *found, in
             text_line("%s on %s: %s (%s)", f->op->name, id, r->dev.name, r->dev.arch);
         puts("");
         text_line("%s", f->title);
+        tell_tuned_with(f->op);
         rc = timing_table(f->op, &f->report, err);
         if (!rc)
             print_counts(&f->report);
@@ -122,15 +133,21 @@ static json_t *finding_json(const struct finding *f)
     const struct op *op = f->op;
     const struct tune_report *r = &f->report;
     json_t *outcomes = json_object();
+    struct buf with = { 0 };
+    tuned_with_print(&with, op);
     for (int i = 0; i < OUT_COUNT; i++)
         outcomes = json_with(outcomes, outcome_name(i), json_integer(r->outcomes[i]));
-    return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:b}", "op", json_text(op->name),
-                     "dtype", json_text(f->types), "problem", json_sizes(f->sizes), "valid", (json_int_t)r->valid, "tried",
-                     (json_int_t)r->tried, "no_verdict", (json_int_t)r->unsettled, "outcomes", outcomes, "best",
-                     entry_json(op, &r->best), "default", entry_json(op, &r->deflt), "copy_gb_per_s",
-                     json_positive(r->copy_gb_per_s), "worst", entry_json(op, &r->worst), "ties", r->ties, "measured",
-                     (json_int_t)r->measured, "seconds", r->seconds, "configurations_per_s", r->rate, "interrupted",
-                     r->interrupted);
+    json_t *found =
+        json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:b}", "op", json_text(op->name),
+                  "dtype", json_text(f->types), "problem", json_sizes(f->sizes), "valid", (json_int_t)r->valid, "tried",
+                  (json_int_t)r->tried, "no_verdict", (json_int_t)r->unsettled, "outcomes", outcomes, "best",
+                  entry_json(op, &r->best), "default", entry_json(op, &r->deflt), "copy_gb_per_s", json_positive(r->copy_gb_per_s),
+                  "worst", entry_json(op, &r->worst), "ties", r->ties, "measured", (json_int_t)r->measured, "seconds", r->seconds,
+                  "configurations_per_s", r->rate, "interrupted", r->interrupted);
+    if (with.len && found)
+        found = json_with(found, "tuned_with", json_text(buf_text(&with)));
+    buf_free(&with);
+    return found;
 }
 
 static int print_json(const struct request *r, const struct finding *found, int n, struct err *err)

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "device/device.h"
+#include "model/kernel.h"
 #include "model/plan.h"
 #include "source/source.h"
 
@@ -152,11 +153,13 @@ static int show_ptx(const struct request *r, const char *source, struct err *err
     return rc;
 }
 
-static int show_source(const struct request *r, const char *source, struct err *err)
+static int show_source(const struct request *r, const char *source, const struct buf *with, struct err *err)
 {
     if (r->args.json)
-        return json_print(json_pack("{s:o}", "source", json_text(source)), err);
+        return json_print(json_pack("{s:o, s:o}", "source", json_text(source), "tuned_with", json_text(buf_text(with))), err);
     print_text(source);
+    if (with->len)
+        complain("note: it is tuned with %s; callers choose these values", buf_text(with));
     return 0;
 }
 
@@ -172,21 +175,24 @@ static void late(int number)
 static int show(struct request *r, struct err *err)
 {
     struct config c;
-    struct buf source = { 0 };
+    struct buf source = { 0 }, with = { 0 };
     int rc = check_options(&r->args, err)
         ?: request_op(r, r->args.op, err)
         ?: find_device(r, err)
         ?: request_problems(r, true, err)
         ?: find_config(r, &c, err)
         ?: source_render_apart(r->op, &c, r->rows[0], &r->dev, &source, err);
+    if (!rc)
+        tuned_with_print(&with, r->op);
     signal(SIGALRM, late);
     alarm(COMPILER_S);
     if (!rc)
         rc = r->args.ptx         ? show_ptx(r, buf_text(&source), err)
              : r->args.resources ? show_resources(r, &c, buf_text(&source), err)
-                                 : show_source(r, buf_text(&source), err);
+                                 : show_source(r, buf_text(&source), &with, err);
     alarm(0);
     buf_free(&source);
+    buf_free(&with);
     return rc;
 }
 

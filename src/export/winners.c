@@ -43,6 +43,8 @@ static void state(struct buf *out, const void *row)
     const char *changed = l->stale ? "stale" : l->changed ? "changed" : "";
     bool warm = strcmp(l->cache, "warm") == 0;
     buf_fmt(out, "%s%s%s", warm ? "warm" : "", warm && *changed ? ", " : "", changed);
+    if (*l->tuned_with)
+        buf_fmt(out, "%swith %s", warm || *changed ? ", " : "", l->tuned_with);
 }
 
 const struct row_column winner_columns[] = {
@@ -75,6 +77,7 @@ const struct row_column winner_columns[] = {
     { "changed", FIELD(struct listed, changed), .in = IN_LIST },
     { "when", FIELD(struct listed, when), .in = IN_LIST },
     { "date", FIELD(struct listed, when), .in = IN_EXPORT },
+    { "tuned_with", FIELD(struct listed, tuned_with) },
     { 0 },
 };
 

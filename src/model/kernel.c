@@ -70,8 +70,7 @@ static bool is_kept(const struct op *op, int nvariants)
     ok = ok && !is_built(&op->reference_build) && !(nvariants && is_built(&op->variants->build));
     for (int i = 0; ok && i < op->nargs; i++)
         ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial && !op->args[i].own_check &&
-             !data_given(&op->args[i].data) &&
-             (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
+             !data_given(&op->args[i].data) && (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
     for (int v = 0; ok && v < nvariants; v++)
         for (int i = 0; ok && i < op->variants[v].nparams; i++)
             ok = op->variants[v].params[i].n == 1;
@@ -102,6 +101,13 @@ int interface_get(const void *bytes, size_t n, struct op **out, struct err *err)
 int kernel_get(const void *bytes, size_t n, struct op **out, struct err *err)
 {
     return get_kept(bytes, n, 1, out, err);
+}
+
+void tuned_with_print(struct buf *out, const struct op *op)
+{
+    for (int i = 0; i < op->nargs; i++)
+        if (op->args[i].kind == ARG_SCALAR)
+            buf_fmt(out, "%s%s=%s", out->len ? "," : "", op->args[i].name, op->args[i].value ?: "");
 }
 
 /* ---- a kernel for an op as it is now */

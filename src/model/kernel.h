@@ -13,6 +13,9 @@ void kernel_put(struct buf *out, const struct op *op, const struct config *c);
 int interface_get(const void *bytes, size_t n, struct op **out, struct err *err);
 int kernel_get(const void *bytes, size_t n, struct op **out, struct err *err);
 
+/* What else a kernel was tuned with: its scalars, "alpha=0.5,beta=n / 2". Nothing if it has none. */
+void tuned_with_print(struct buf *out, const struct op *op);
+
 extern const struct config only_config; /* of a kernel: variant 0, and each parameter's one value */
 
 /* Whether a caller of one can call the other, and the kernels of one take the arguments of the other. */

@@ -1,5 +1,6 @@
 /* Lists: for people the winners and all that was tried; for a look-up that finds nothing exact an op's winners, and what their
  * configurations took elsewhere. */
+#include "model/kernel.h"
 #include "store/sql.h"
 
 /* Whether measurement m is of its variant as op has it now. An op of before version 3 does not know. */
@@ -10,12 +11,25 @@
 /* A damaged word gives NULL, which is damage, too. */
 #define CACHE_OF(table) "CASE WHEN " table ".cache IN ('cold', 'warm') THEN " table ".cache END AS cache"
 
+/* A damaged kernel is for a look-up to complain of. */
+static void tell_tuned_with(struct buf *out, const void *kernel, size_t bytes)
+{
+    struct op *op;
+    buf_clear(out);
+    if (bytes > MAX_RECORD || kernel_get(kernel, bytes, &op, NULL))
+        return;
+    tuned_with_print(out, op);
+    op_free(op);
+}
+
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct query q;
     struct listed l = { 0 };
-    struct buf config = { 0 };
+    struct buf config = { 0 }, with = { 0 };
     bool current, verified;
+    const void *kernel;
+    size_t kernel_bytes;
     query_begin(&q, s, err,
                 "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, tuned.variant, "
                 "tuned.config, " CACHE_OF(
@@ -26,21 +40,24 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
                              ") AS passed, "
                              "op.current, coalesce((SELECT NOT " IS_OF_NOW " " OF_WINNER
                              " ORDER BY m.protocol DESC LIMIT 1), 0) AS changed, "
-                             "tuned.verified, tuned.created, provenance.driver "
+                             "tuned.verified, tuned.created, provenance.driver, tuned.kernel "
                              "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem JOIN "
                              "op ON op.id = problem.op "
                              "JOIN provenance ON provenance.id = tuned.provenance "
                              "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, tuned.cache, op.current DESC",
                 "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttpcwrvvrnnnfffwt", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
+    while (query_good_row(&q, "twwpttpcwrvvrnnnfffwtb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
                           &config, &l.json, &l.cache, &l.time_ns, &l.bytes, &l.flops, &l.copy_ns, &l.samples, &l.measured, &l.ok,
-                          &current, &l.changed, &verified, &l.when, &l.driver)) {
+                          &current, &l.changed, &verified, &l.when, &l.driver, &kernel, &kernel_bytes)) {
+        tell_tuned_with(&with, kernel, kernel_bytes);
+        l.tuned_with = buf_text(&with);
         l.config = buf_text(&config);
         l.stale = !current;
         l.unverified = !verified;
         q.rc = each(arg, &l);
     }
     buf_free(&config);
+    buf_free(&with);
     return query_end(&q);
 }
 

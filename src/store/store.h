@@ -135,6 +135,7 @@ struct listed {
     bool unverified;  /* as in struct tuned */
     const char *when; /* UTC, ISO 8601 */
     const char *driver;
+    const char *tuned_with; /* as tuned_with_print has it; "" too if its kernel is damaged */
 };
 /* By op, types, problem, device; pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err);
