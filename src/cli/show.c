@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "device/device.h"
+#include "model/head.h"
 #include "model/kernel.h"
 #include "model/plan.h"
 #include "source/source.h"
@@ -49,12 +50,13 @@ static int find_config(const struct request *r, struct config *c, struct err *er
 }
 
 /* portable: in place of a binary. */
-static int compile(const struct request *r, const char *source, bool portable, struct buf *out, struct err *err)
+static int compile(const struct request *r, const char *source, bool portable, struct buf *out, struct buf *entries,
+                   struct err *err)
 {
     const struct backend_compiling *b = backend_find(r->dev.backend)->compiling;
     struct compiler *compiler = NULL;
     struct buf log = { 0 };
-    struct compile_job job = { .source = source, .arch = r->args.arch, .portable = portable };
+    struct compile_job job = { .source = source, .arch = r->args.arch, .portable = portable, .entries = entries };
     int rc = b->open(&r->dev, &compiler, err);
     if (!rc) {
         rc = b->compile(compiler, &job, out, NULL, &log, err);
@@ -86,8 +88,8 @@ static const struct row_column columns[] = {
 };
 
 /* Asks the device for each kernel of the variant; a row or an object each. */
-static int read_kernels(const struct request *r, const struct config *c, struct device *d, struct guest_code *m, struct rows *rows,
-                        struct err *err)
+static int read_kernels(const struct request *r, const struct config *c, struct device *d, struct guest_code *m,
+                        const struct buf *entries, struct rows *rows, struct err *err)
 {
     const struct variant *v = &r->op->variants[c->variant];
     struct plan *plan = NULL;
@@ -99,7 +101,9 @@ static int read_kernels(const struct request *r, const struct config *c, struct 
         struct geometry g;
         struct kernel *kernel;
         struct kernel_row row = { .kernel = v->launches[i].kernel };
-        rc = plan_geometry(plan, i, slots, &g, err) ?: device_kernel(d, m, row.kernel, g.shared, &kernel, &row.r, err);
+        char entry[MAX_ENTRY + 1];
+        const char *name = list_line(entries->data, entries->len, i, entry) ? entry : row.kernel;
+        rc = plan_geometry(plan, i, slots, &g, err) ?: device_kernel(d, m, name, g.shared, &kernel, &row.r, err);
         if (rc)
             break;
         row.dynamic = g.shared;
@@ -111,22 +115,23 @@ static int read_kernels(const struct request *r, const struct config *c, struct 
 
 static int show_resources(const struct request *r, const struct config *c, const char *source, struct err *err)
 {
-    struct buf binary = { 0 };
+    struct buf binary = { 0 }, entries = { 0 };
     struct device *d = NULL;
     struct guest_code *m = NULL;
     if (r->args.arch && !r->args.device)
         return err_set(err, ERR_UNSUPPORTED,
                        "--resources: the device's driver tells them: give a --device that is present, without --arch");
     struct rows rows = rows_of(columns, r->args.json);
-    int rc = compile(r, source, false, &binary, err)
+    int rc = compile(r, source, false, &binary, &entries, err)
         ?: device_open(&r->dev, &d, err)
         ?: device_load(d, binary.data, binary.len, &m, err)
-        ?: read_kernels(r, c, d, m, &rows, err);
+        ?: read_kernels(r, c, d, m, &entries, &rows, err);
     if (m)
         device_unload(d, m);
     if (d)
         device_close(d);
     buf_free(&binary);
+    buf_free(&entries);
     return rows_end(&rows, rc, err);
 }
 
@@ -143,13 +148,34 @@ static void print_text(const char *text)
     }
 }
 
-static int show_ptx(const struct request *r, const char *source, struct err *err)
+/* Says what the code calls a kernel, if that is not what the script calls it. */
+static void note_entry(const char *ptx, const char *kernel, const char *entry)
 {
-    struct buf ptx = { 0 };
-    int rc = compile(r, source, true, &ptx, err);
+    char named[MAX_NAME + 40], mangled[MAX_NAME + 40];
+    if (entry && strcmp(entry, kernel)) {
+        complain("note: %s is %s", kernel, entry);
+        return;
+    }
+    snprintf(named, sizeof named, ".entry %.63s(", kernel);
+    snprintf(mangled, sizeof mangled, ".entry _Z%zu%.63s", strlen(kernel), kernel);
+    const char *at = strstr(ptx, mangled);
+    if (!strstr(ptx, named) && at)
+        complain("note: kernel '%s' is called %.*s in the code, as C++ does: write KERNEL, or extern \"C\", before it", kernel,
+                 (int)strcspn(at + 7, "("), at + 7);
+}
+
+static int show_ptx(const struct request *r, const struct config *c, const char *source, struct err *err)
+{
+    const struct variant *v = &r->op->variants[c->variant];
+    struct buf ptx = { 0 }, entries = { 0 };
+    char entry[MAX_ENTRY + 1];
+    int rc = compile(r, source, true, &ptx, &entries, err);
     if (!rc)
         print_text(buf_text(&ptx));
+    for (int i = 0; !rc && i < v->nlaunches; i++)
+        note_entry(buf_text(&ptx), v->launches[i].kernel, list_line(entries.data, entries.len, i, entry) ? entry : NULL);
     buf_free(&ptx);
+    buf_free(&entries);
     return rc;
 }
 
@@ -187,7 +213,7 @@ static int show(struct request *r, struct err *err)
     signal(SIGALRM, late);
     alarm(COMPILER_S);
     if (!rc)
-        rc = r->args.ptx         ? show_ptx(r, buf_text(&source), err)
+        rc = r->args.ptx         ? show_ptx(r, &c, buf_text(&source), err)
              : r->args.resources ? show_resources(r, &c, buf_text(&source), err)
                                  : show_source(r, buf_text(&source), &with, err);
     alarm(0);

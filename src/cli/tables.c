@@ -6,6 +6,8 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "device/device.h"
+#include "model/head.h"
+#include "model/kernel.h"
 #include "op/load.h"
 #include "source/source.h"
 
@@ -23,9 +25,10 @@ struct shipping {
 
 /* The PTX of a source. Without NVRTC, or with one that no longer knows the architecture, there is none, and the buffer stays empty: only
  * `--ptx yes` makes that an error. */
-static int compile(struct shipping *m, const struct backend *b, const char *source, struct buf *ptx, struct err *err)
+static int compile(struct shipping *m, const struct backend *b, const char *source, struct buf *ptx, struct buf *entries,
+                   struct err *err)
 {
-    int rc = m->ptx && b->compiling->ship ? b->compiling->ship(source, ptx, err) : 0;
+    int rc = m->ptx && b->compiling->ship ? b->compiling->ship(source, ptx, entries, err) : 0;
     if (rc != ERR_UNSUPPORTED || m->must)
         return rc;
     m->why_not = *err;
@@ -37,15 +40,16 @@ static int compile(struct shipping *m, const struct backend *b, const char *sour
 static int add_default(struct shipping *m, const struct config *c, int rank, int row, const struct backend *b, struct err *err)
 {
     struct op *op = m->op;
-    struct buf source = { 0 }, ptx = { 0 };
+    struct buf source = { 0 }, ptx = { 0 }, entries = { 0 };
     struct tuned *t = NULL;
     const char *backend = op->variants[c->variant].requires.backend;
     if (backend && strcmp(backend, b->name))
         return 0;
     int rc = source_render(op, c, row, &b->sample, &source, err)
         ?: tuned_of(op, c, &t, err)
-        ?: compile(m, b, source.data, &ptx, err);
-    if (!rc) {
+        ?: compile(m, b, source.data, &ptx, &entries, err)
+        ?: kernel_call(t->op, entries.data, entries.len, err);
+    if (!rc && (entries.len || !head_asks(source.data))) {
         hash_hex(source.data, source.len, t->key);
         t->role = TUNED_DEFAULT;
         t->rank = rank;
@@ -58,6 +62,7 @@ static int add_default(struct shipping *m, const struct config *c, int rank, int
     tuned_free(t);
     buf_free(&source);
     buf_free(&ptx);
+    buf_free(&entries);
     return rc;
 }
 

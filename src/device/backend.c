@@ -72,6 +72,22 @@ int device_find(const char *word, struct devspec *out, struct err *err)
     return rc;
 }
 
+int compile_option(const struct backend_compiling *c, const char *option, struct err *err)
+{
+    static const char harmless[] = WORD_LETTERS "+-.,:=";
+    for (const char *word = c->options ?: ""; *word; word += strspn(word, " ")) {
+        size_t n = strcspn(word, " "), same = n;
+        bool value = word[n - 1] == '=' || word[n - 1] == '*';
+        same -= word[n - 1] == '*';
+        if (!strncmp(option, word, same) && (value ? option[same] && !option[same + strspn(option + same, harmless)] : !option[n]))
+            return 0;
+        word += n;
+    }
+    return err_set(err, ERR_INVALID,
+                   "'%.120s' is none of the options that a script may give to the compiler of %s; none of them names a file",
+                   option, c->language);
+}
+
 void compile_log_line(const struct buf *log, char out[256])
 {
     const char *text = buf_text(log), *at = strstr(text, "error");

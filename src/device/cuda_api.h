@@ -57,7 +57,8 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     X(NVRTC_SUCCESS, 0)                                                                                                            \
     X(NVRTC_ERROR_OUT_OF_MEMORY, 1)                                                                                                \
     X(NVRTC_ERROR_INVALID_OPTION, 5)                                                                                               \
-    X(NVRTC_ERROR_COMPILATION, 6)
+    X(NVRTC_ERROR_COMPILATION, 6)                                                                                                  \
+    X(NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID, 10)
 
 #ifndef API_LISTS_ONLY
 typedef unsigned int CUresult; /* enumerations: as wide as an unsigned int */
@@ -136,6 +137,8 @@ enum { CUDA_CONSTANTS(X) };
       (nvrtcProgram * program, const char *source, const char *name, int nheaders, const char *const *headers,                     \
        const char *const *includes))                                                                                               \
     X(nvrtcResult, nvrtcDestroyProgram, (nvrtcProgram * program))                                                                  \
+    X(nvrtcResult, nvrtcAddNameExpression, (nvrtcProgram program, const char *name))                                               \
+    X(nvrtcResult, nvrtcGetLoweredName, (nvrtcProgram program, const char *name, const char **lowered))                            \
     X(nvrtcResult, nvrtcCompileProgram, (nvrtcProgram program, int n, const char *const *options))                                 \
     X(nvrtcResult, nvrtcGetProgramLogSize, (nvrtcProgram program, size_t * bytes))                                                 \
     X(nvrtcResult, nvrtcGetProgramLog, (nvrtcProgram program, char *log))                                                          \

@@ -39,6 +39,14 @@ void cuda_doctor(struct buf *out);
 
 extern const struct backend_compiling nvrtc_compiling; /* needs no driver and no device */
 
+/* cuda_headers.c: options that name the folders of the toolkit's headers; none if there are none here. NVRTC must be loaded. */
+enum { MAX_HEADER_FOLDERS = 3 };
+struct cuda_headers {
+    int n;
+    char folders[MAX_HEADER_FOLDERS][4096];
+};
+const struct cuda_headers *cuda_headers(void);
+
 /* cubin.c: the driver takes an image without its length and trusts it, so what would make it read past the end is refused here.
  * format: as backend.load has it. True for PTX in *ptx: text, which the driver needs a zero byte after. */
 int cuda_image_check(const void *image, size_t bytes, const char *format, bool *ptx, struct err *err);

@@ -36,9 +36,10 @@ struct warm_launch {
 
 struct compile_job {
     const char *source;
-    const char *arch; /* CUDA: "sm_90", "sm_90a"; null: the device's own */
-    bool portable;    /* the portable form is wanted in place of a binary */
-    int nlaunches;    /* may be 0 */
+    const char *arch;    /* CUDA: "sm_90", "sm_90a"; null: the device's own */
+    bool portable;       /* the portable form is wanted in place of a binary */
+    struct buf *entries; /* gets a line for each `entry` of the source's head: how the code calls it. May be null */
+    int nlaunches;       /* may be 0 */
     const struct warm_launch *launches;
     void (*warming)(void *); /* called when compiling is over and the trial launch begins; may be null */
     void *warming_arg;
@@ -56,13 +57,17 @@ struct backend_compiling {
     const char *prelude;             /* the file in templates/ that gives kernels the names that they use */
     const char *functions; /* of the language itself, so that no kernel can have such a name, with blanks between; null: none */
     bool bare;             /* the language has no headers of its own */
-    const char *wanted;    /* without this no device can be tuned: for messages */
+    bool expressions;      /* a kernel may be named as C++ names it: see model/head.h */
+    /* The options that a source may ask for, with blanks between: none names a file, or makes the compiler read or run something. One that
+     * ends in = or * is followed by a value, of harmless characters. */
+    const char *options;
+    const char *wanted; /* without this no device can be tuned: for messages */
     /* Whether this is a word for an architecture; then *out is a device of it that need not be there, with the limits that all of
      * them have. Null: there are no such words. */
     bool (*arch)(const char *word, struct devspec *out);
     /* Compiles to the portable form that ships: for the oldest devices that there is a compiler for. ERR_UNSUPPORTED if there is none
      * here. Null: nothing but the source ships. */
-    int (*ship)(const char *source, struct buf *out, struct err *err);
+    int (*ship)(const char *source, struct buf *out, struct buf *entries, struct err *err);
     int (*open)(const struct devspec *spec, struct compiler **out, struct err *err);
     void (*close)(struct compiler *c); /* null is fine */
     /* Compiles to what `load` takes. `portable` may be null; if the backend has such a form, it gets the same code in that; else it
@@ -74,6 +79,8 @@ struct backend_compiling {
     void (*name)(const struct compiler *c, char out[COMPILER_NAME]);
 };
 
+/* Whether a source may ask this compiler for an option. */
+int compile_option(const struct backend_compiling *c, const char *option, struct err *err);
 /* Compiles one job. If the source is refused, the message is the line of the log that says most. */
 int compile_once(const struct devspec *spec, const struct compile_job *job, struct buf *binary, struct err *err);
 /* Of a compiler's log the line that says most: the first with "error" in it, else the first. */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "device/cuda_part.h"
+#include "model/head.h"
 
 struct nvrtc_compiler {
     char arch[64]; /* for jobs that name none */
@@ -146,6 +147,84 @@ static int refusal(const struct buf *log, struct err *err)
     return err_set(err, ERR_INVALID, "NVRTC refuses the source");
 }
 
+enum { MAX_GIVEN = MAX_OPTIONS + 8 };
+
+/* What NVRTC is told beside the text. */
+struct asking {
+    struct head head;
+    int n;
+    const char *options[MAX_GIVEN];
+    bool includes; /* the source may include headers */
+    char target[96];
+};
+
+static int ask_for(struct asking *a, const struct compile_job *job, const char *number, bool ptx, struct err *err)
+{
+    bool std = false;
+    int rc = head_read(job->source, &a->head, err);
+    snprintf(a->target, sizeof a->target, "--gpu-architecture=%s_%s", ptx ? "compute" : "sm", number);
+    a->options[a->n++] = a->target;
+    for (int i = 0; !rc && i < a->head.noptions; i++) {
+        const char *option = a->options[a->n++] = a->head.options[i];
+        rc = compile_option(&nvrtc_compiling, option, err);
+        std = std || strstr(option, "-std=");
+    }
+    if (!std)
+        a->options[a->n++] = "--std=c++17";
+    a->includes = strstr(job->source, "include");
+    for (int i = 0; a->includes && i < cuda_headers()->n; i++)
+        a->options[a->n++] = cuda_headers()->folders[i];
+    return rc;
+}
+
+/* How the code calls what the head names. */
+static int tell_entries(nvrtcProgram program, const struct head *head, struct buf *out, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && out && i < head->nentries; i++) {
+        const char *name = NULL;
+        rc = check(libnvrtc.nvrtcGetLoweredName(program, head->entries[i], &name), err, "nvrtcGetLoweredName");
+        if (!rc)
+            buf_fmt(out, "%s\n", name);
+    }
+    return rc ?: out ? buf_check(out, err) : 0;
+}
+
+/* A header that is not there. Without any of the toolkit's it is the machine's fault, not the source's. */
+static int headers_lack(const struct buf *log, struct err *err)
+{
+    static const char says[] = "could not open source file \"";
+    const char *at = strstr(buf_text(log), says);
+    if (!at || cuda_headers()->n)
+        return 0;
+    at += strlen(says);
+    return err_set(
+        err, ERR_NOTFOUND,
+        "a kernel includes %.*s, and there are no headers of the CUDA toolkit here: tried the folder beside NVRTC's, "
+        "$CUDA_PATH/include, $CUDA_HOME/include, /usr/local/cuda*/include and Python's packages; install a toolkit, or pip "
+        "install nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl",
+        (int)strcspn(at, "\""), at);
+}
+
+static int compile_program(nvrtcProgram program, const struct asking *a, struct buf *log, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < a->head.nentries; i++)
+        rc = check(libnvrtc.nvrtcAddNameExpression(program, a->head.entries[i]), err, "nvrtcAddNameExpression");
+    if (rc)
+        return rc;
+    nvrtcResult result = libnvrtc.nvrtcCompileProgram(program, a->n, a->options);
+    rc = take_text(program, libnvrtc.nvrtcGetProgramLogSize, libnvrtc.nvrtcGetProgramLog, MAX_LOG, log, err);
+    if (!rc && (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID))
+        rc = headers_lack(log, err) ?: refusal(log, err);
+    else if (!rc && result == NVRTC_ERROR_INVALID_OPTION && a->head.noptions)
+        rc = err_set(err, ERR_INVALID, "NVRTC %d.%d refuses an option", libnvrtc.major, libnvrtc.minor);
+    else if (!rc && result == NVRTC_ERROR_INVALID_OPTION)
+        rc = err_set(err, ERR_UNSUPPORTED, "NVRTC %d.%d does not know the architecture %s: name another, or install a newer one",
+                     libnvrtc.major, libnvrtc.minor, strchr(a->target, '=') + 1);
+    return rc ?: check(result, err, "nvrtcCompileProgram");
+}
+
 static int nvrtc_compile(struct compiler *compiler, const struct compile_job *job, struct buf *binary, struct buf *portable,
                          struct buf *log, struct err *err)
 {
@@ -155,28 +234,20 @@ static int nvrtc_compile(struct compiler *compiler, const struct compile_job *jo
     if (!number)
         return err_set(err, ERR_INVALID, "architecture '%s': write sm_90, sm_90a or, for PTX, compute_75", arch);
     ptx |= job->portable;
-    char target[96];
-    snprintf(target, sizeof target, "--gpu-architecture=%s_%s", ptx ? "compute" : "sm", number);
-    const char *options[] = { target, "--std=c++17" };
+    struct asking a = { .n = 0 };
     nvrtcProgram program = NULL;
-    int rc = check(libnvrtc.nvrtcCreateProgram(&program, job->source, "kernel.cu", 0, NULL, NULL), err, "nvrtcCreateProgram");
-    if (rc)
-        return rc;
-    nvrtcResult result = libnvrtc.nvrtcCompileProgram(program, sizeof options / sizeof *options, options);
-    rc = take_text(program, libnvrtc.nvrtcGetProgramLogSize, libnvrtc.nvrtcGetProgramLog, MAX_LOG, log, err);
-    if (!rc && result == NVRTC_ERROR_COMPILATION)
-        rc = refusal(log, err);
-    else if (!rc && result == NVRTC_ERROR_INVALID_OPTION)
-        rc = err_set(err, ERR_UNSUPPORTED, "NVRTC %d.%d does not know the architecture %s: name another, or install a newer one",
-                     libnvrtc.major, libnvrtc.minor, strchr(target, '=') + 1);
-    rc = rc ?: check(result, err, "nvrtcCompileProgram");
+    int rc = ask_for(&a, job, number, ptx, err);
+    rc = rc ?: check(libnvrtc.nvrtcCreateProgram(&program, job->source, "kernel.cu", 0, NULL, NULL), err, "nvrtcCreateProgram");
+    rc = rc ?: compile_program(program, &a, log, err) ?: tell_entries(program, &a.head, job->entries, err);
     if (ptx)
         rc = rc ?: take_ptx(program, binary, err);
     else
         rc = rc ?: take(program, libnvrtc.nvrtcGetCUBINSize, libnvrtc.nvrtcGetCUBIN, binary, err);
     if (portable)
         rc = rc ?: take_ptx(program, portable, err);
-    libnvrtc.nvrtcDestroyProgram(&program);
+    if (program)
+        libnvrtc.nvrtcDestroyProgram(&program);
+    head_free(&a.head);
     return rc;
 }
 
@@ -195,10 +266,10 @@ static int lower_version(const struct buf *ptx, struct buf *out, struct err *err
     return buf_check(out, err);
 }
 
-static int nvrtc_ship(const char *source, struct buf *out, struct err *err)
+static int nvrtc_ship(const char *source, struct buf *out, struct buf *entries, struct err *err)
 {
     /* The oldest that NVRTC 13 knows: drivers compile it for all later ones. */
-    const struct compile_job job = { .source = source, .arch = "sm_75", .portable = true };
+    const struct compile_job job = { .source = source, .arch = "sm_75", .portable = true, .entries = entries };
     struct buf own = { 0 };
     int rc = compile_once(&(struct devspec){ .backend = "cuda", .cc = 75 }, &job, &own, err) ?: lower_version(&own, out, err);
     buf_free(&own);
@@ -228,6 +299,14 @@ static const struct native_type cuda_types[] = {
 const struct backend_compiling nvrtc_compiling = {
     .language = "CUDA C++",
     .types = cuda_types,
+    .expressions = true,
+    .options =
+        "--use_fast_math -use_fast_math --maxrregcount= -maxrregcount= --std= -std= --ftz= -ftz= --fmad= -fmad= --prec-div= "
+        "-prec-div= --prec-sqrt= -prec-sqrt= --extra-device-vectorization -extra-device-vectorization --restrict -restrict "
+        "--ptxas-options= -Xptxas= --dopt= -dopt= --Ofast-compile= -Ofc= --generate-line-info -lineinfo --device-debug -G "
+        "--default-device -default-device --device-as-default-execution-space --device-int128 -device-int128 "
+        "--device-float128 -device-float128 --jump-table-density= -jtd= --split-compile= -split-compile= --no-cache -no-cache "
+        "--minimal -minimal --disable-warnings -w --diag-suppress= -diag-suppress= --define-macro= -D* --undefine-macro= -U*",
     .prelude = "prelude_cuda.h",
     .wanted = "an NVIDIA driver with NVRTC",
     .arch = nvrtc_arch,

@@ -5,9 +5,11 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "device/opencl_part.h"
+#include "model/head.h"
 
 static const char magic[8] = "cutuneCL";
-static const char build_options[] = "-cl-std=CL1.2 -w -cl-kernel-arg-info";
+#define USUAL_STD     "-cl-std=CL1.2"
+#define USUAL_OPTIONS " -w -cl-kernel-arg-info"
 enum { IDENTITY = 260 }; /* bytes of what a binary is for */
 
 static int ocl_compiler_open(const struct devspec *spec, struct compiler **out, struct err *err)
@@ -44,9 +46,9 @@ static int take_log(const struct opencl_context *g, cl_program program, struct b
 }
 
 /* Releases the program if this fails. A log is wanted for sources only: they can be refused. */
-static int build(const struct opencl_context *g, cl_program program, struct buf *log, struct err *err)
+static int build(const struct opencl_context *g, cl_program program, const char *options, struct buf *log, struct err *err)
 {
-    cl_int result = libopencl.clBuildProgram(program, 1, &g->device, build_options, NULL, NULL);
+    cl_int result = libopencl.clBuildProgram(program, 1, &g->device, options, NULL, NULL);
     int rc = log ? take_log(g, program, log, err) : 0;
     if (!rc && log && result == CL_BUILD_PROGRAM_FAILURE)
         rc = err_set(err, ERR_INVALID, "the OpenCL compiler refuses the source");
@@ -56,11 +58,34 @@ static int build(const struct opencl_context *g, cl_program program, struct buf 
     return rc;
 }
 
+/* Ours, and those of the source's head. */
+static int list_options(const char *source, struct buf *out, struct err *err)
+{
+    struct head head;
+    bool std = false;
+    int rc = head_read(source, &head, err);
+    for (int i = 0; !rc && i < head.noptions; i++) {
+        rc = compile_option(&opencl_compiling, head.options[i], err);
+        std = std || !strncmp(head.options[i], "-cl-std=", 8);
+    }
+    buf_fmt(out, "%s%s", std ? "" : USUAL_STD, USUAL_OPTIONS);
+    for (int i = 0; !rc && i < head.noptions; i++)
+        buf_fmt(out, " %s", head.options[i]);
+    head_free(&head);
+    return rc ?: buf_check(out, err);
+}
+
 int opencl_build(const struct opencl_context *g, const char *source, cl_program *out, struct buf *log, struct err *err)
 {
     cl_int result = CL_SUCCESS;
-    *out = libopencl.clCreateProgramWithSource(g->context, 1, &source, NULL, &result);
-    return opencl_check(result, err, "clCreateProgramWithSource") ?: build(g, *out, log, err);
+    struct buf options = { 0 };
+    int rc = list_options(source, &options, err);
+    if (!rc) {
+        *out = libopencl.clCreateProgramWithSource(g->context, 1, &source, NULL, &result);
+        rc = opencl_check(result, err, "clCreateProgramWithSource") ?: build(g, *out, options.data, log, err);
+    }
+    buf_free(&options);
+    return rc;
 }
 
 /* ---- trial launches */
@@ -191,7 +216,7 @@ int opencl_program_load(const struct opencl_context *g, const void *binary, size
         return rc;
     cl_int status = CL_SUCCESS, result = CL_SUCCESS;
     code->program = libopencl.clCreateProgramWithBinary(g->context, 1, &g->device, &size, &image, &status, &result);
-    return opencl_check(result, err, "clCreateProgramWithBinary") ?: build(g, code->program, NULL, err);
+    return opencl_check(result, err, "clCreateProgramWithBinary") ?: build(g, code->program, USUAL_STD USUAL_OPTIONS, NULL, err);
 }
 
 /* ---- the compiler */
@@ -249,6 +274,10 @@ const struct backend_compiling opencl_compiling = {
     .prelude = "prelude_opencl.h",
     .functions = OPENCL_C_FUNCTIONS,
     .bare = true,
+    .options = "-cl-std= -cl-single-precision-constant -cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt -cl-opt-disable "
+               "-cl-strict-aliasing -cl-mad-enable -cl-no-signed-zeros -cl-unsafe-math-optimizations -cl-finite-math-only "
+               "-cl-fast-relaxed-math -cl-uniform-work-group-size -cl-no-subgroup-ifp -cl-nv-maxrregcount= -cl-nv-opt-level= "
+               "-cl-nv-verbose -D* -U* -w",
     .wanted = "an OpenCL driver such as PoCL",
     .open = ocl_compiler_open,
     .close = ocl_compiler_close,

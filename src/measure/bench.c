@@ -82,14 +82,17 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
 
 static int load_reference(struct bench *b, struct err *err)
 {
-    struct buf source = { 0 }, binary = { 0 };
+    struct buf source = { 0 }, binary = { 0 }, entries = { 0 };
     struct result r = { 0 };
     bench_alive(b, -1);
     int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &source, err);
     if (b->set.fresh) /* a text that no cache of the driver has seen */
         buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
-    rc = rc ?: buf_check(&source, err) ?: compile_once(&b->set.dev, &(struct compile_job){ .source = source.data }, &binary, err);
-    rc = rc ?: candidate_load(b, NULL, binary.data, binary.len, &b->reference, &r, err);
+    const struct compile_job job = { .source = source.data, .entries = &entries };
+    rc = rc ?: buf_check(&source, err) ?: compile_once(&b->set.dev, &job, &binary, err);
+    const struct bench_candidate code = { { 0 }, binary.data, binary.len, entries.data, entries.len };
+    rc = rc ?: candidate_load(b, NULL, &code, &b->reference, &r, err);
+    buf_free(&entries);
     buf_free(&source);
     buf_free(&binary);
     return rc == VERDICT ? err_set(err, ERR_DEVICE, "%s", r.reason) : rc;

@@ -57,6 +57,8 @@ struct bench_candidate {
     struct config config;
     const void *binary;
     size_t binary_bytes;
+    const void *entries; /* how the code calls the kernels, as kernel_call has it */
+    size_t entries_bytes;
 };
 
 /* Verifies and times one. 0: the result is a verdict. What was wrong, if anything, is the candidate's own fault, since the reference still

@@ -4,6 +4,7 @@
 #include <sys/param.h>
 
 #include "measure/internal.h"
+#include "model/head.h"
 
 /* ---- buffers, and the pool that workspaces are taken from */
 
@@ -216,12 +217,14 @@ static void worst_of(struct resources *all, const struct resources *one)
         all->max_threads = one->max_threads;
 }
 
-static int take_kernel(struct bench *b, struct loaded *l, int i, struct result *r, struct err *err)
+static int take_kernel(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r, struct err *err)
 {
     const struct geometry *g = &l->own.launches[i].geometry;
     const char *name = l->own.launches[i].kernel;
     struct resources one = { -1, -1, -1, -1 };
-    int rc = device_kernel(b->dev, l->module, name, g->shared, &l->kernels[i], &one, err);
+    char entry[MAX_ENTRY + 1];
+    bool renamed = list_line(c->entries, c->entries_bytes, i, entry);
+    int rc = device_kernel(b->dev, l->module, renamed ? entry : name, g->shared, &l->kernels[i], &one, err);
     if (rc)
         return condemn_unless_lost(r, rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR, rc, err);
     worst_of(&r->resources, &one);
@@ -235,7 +238,7 @@ static int take_kernel(struct bench *b, struct loaded *l, int i, struct result *
     return 0;
 }
 
-int candidate_load(struct bench *b, const struct config *config, const void *binary, size_t bytes, struct loaded *l,
+int candidate_load(struct bench *b, const struct config *config, const struct bench_candidate *c, struct loaded *l,
                    struct result *r, struct err *err)
 {
     *l = (struct loaded){ .variant = config ? &b->set.op->variants[config->variant] : NULL,
@@ -247,12 +250,12 @@ int candidate_load(struct bench *b, const struct config *config, const void *bin
     rc = take_workspaces(b, l, r, err);
     if (rc)
         return rc;
-    rc = device_load(b->dev, binary, bytes, &l->module, err);
+    rc = device_load(b->dev, c->binary, c->binary_bytes, &l->module, err);
     if (rc)
         return condemn_unless_lost(r, OUT_LAUNCH_ERROR, rc, err);
     point_to_buffers(b, l, &l->own);
     for (int i = 0; !rc && i < l->own.n; i++)
-        rc = take_kernel(b, l, i, r, err);
+        rc = take_kernel(b, l, i, c, r, err);
     if (!rc && config)
         bind_other(b, config, l);
     return rc;

@@ -158,9 +158,9 @@ int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err);
 void pool_free(struct bench *b);
 /* The buffer of the op's argument `which`; behind the arguments come the workspaces. Empty for a value. */
 const struct guarded *buffer_of(const struct bench *b, const struct loaded *l, int which);
-/* config null: the reference. ERR_NOMEM: the device lacks memory that it should have, which is not the candidate's fault. Whatever it
+/* config null: the reference; c: its code. ERR_NOMEM: the device lacks memory that it should have, which is not the candidate's fault. Whatever it
  * returns, *l holds what is to be unloaded. */
-int candidate_load(struct bench *b, const struct config *config, const void *binary, size_t bytes, struct loaded *l,
+int candidate_load(struct bench *b, const struct config *config, const struct bench_candidate *c, struct loaded *l,
                    struct result *r, struct err *err);
 void candidate_unload(struct bench *b, struct loaded *l);
 /* Clears what it must, then every launch; queued. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/head.h"
 #include "model/serial.h"
 
 const struct config only_config = { 0 };
@@ -108,6 +109,20 @@ void tuned_with_print(struct buf *out, const struct op *op)
     for (int i = 0; i < op->nargs; i++)
         if (op->args[i].kind == ARG_SCALAR)
             buf_fmt(out, "%s%s=%s", out->len ? "," : "", op->args[i].name, op->args[i].value ?: "");
+}
+
+int kernel_call(struct op *kernel, const char *entries, size_t n, struct err *err)
+{
+    struct variant *v = kernel->variants;
+    char name[MAX_ENTRY + 1];
+    for (int i = 0; n && i < v->nlaunches; i++) {
+        if (!list_line(entries, n, i, name) || !entry_ok(name))
+            return err_set(err, ERR_CORRUPT, "the compiler does not tell what the code calls %s", v->launches[i].kernel);
+        v->launches[i].kernel = arena_strdup(kernel->arena, name);
+        if (!v->launches[i].kernel)
+            return err_nomem(err);
+    }
+    return 0;
 }
 
 /* ---- a kernel for an op as it is now */

@@ -15,6 +15,9 @@ int kernel_get(const void *bytes, size_t n, struct op **out, struct err *err);
 
 /* What else a kernel was tuned with: its scalars, "alpha=0.5,beta=n / 2". Nothing if it has none. */
 void tuned_with_print(struct buf *out, const struct op *op);
+/* Calls the kernels as the compiler told: a list of names with an end behind each, in the order of the launches. An empty list changes
+ * nothing. */
+int kernel_call(struct op *kernel, const char *entries, size_t n, struct err *err);
 
 extern const struct config only_config; /* of a kernel: variant 0, and each parameter's one value */
 

@@ -191,6 +191,12 @@ const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row)
     return t < 0 ? dtype_find(type) : op->rows[row * op->ntypes + t];
 }
 
+bool entry_ok(const char *s)
+{
+    size_t n = strspn(s, WORD_LETTERS " :<>,()&*+-./%!|^~?=[]");
+    return n && n <= MAX_ENTRY && !s[n] && *s != ' ';
+}
+
 bool name_ok(const char *s)
 {
     size_t n = strspn(s, WORD_LETTERS);

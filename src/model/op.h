@@ -26,6 +26,7 @@ enum {
     MAX_PATH_NAME = 255, /* bytes of the path of one */
     MAX_FILES = 16,      /* of one source, */
     MAX_OPTIONS = 32,    /* and of its compiler */
+    MAX_ENTRY = 2047,    /* bytes of a kernel's name, as C++ has it */
     MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
     MAX_LINE = 65535,    /* bytes of an expression or a configuration's text in a file */
     MAX_VARIANTS = 256,
@@ -101,7 +102,7 @@ struct param {
 };
 
 struct launch {
-    const char *kernel;             /* the entry's name */
+    const char *kernel; /* the entry's name, or C++ for it: scale<T, 4>. Of a stored kernel as the code has it: _Z5scale... */
     const char *grid[3], *block[3]; /* blocks, threads: expressions; null: 1 */
     const char *shared;             /* dynamic shared memory, bytes; null: none */
     int nargs;                      /* indices into the op's args, then (+ op->nargs) the variant's workspaces */
@@ -276,6 +277,8 @@ int op_get(struct cursor *in, bool lines, struct op **out, struct err *err);
 #define WORD_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 /* True for a name cutune accepts: a letter or _, then letters, digits, _; at most MAX_NAME bytes. */
 bool name_ok(const char *s);
+/* True for what can be a kernel's name in C++: at most MAX_ENTRY bytes, and none that could end it. */
+bool entry_ok(const char *s);
 /* UTF-8 of at most `max` bytes without control characters; if `many_lines`, any text so long. */
 bool text_ok(const char *s, size_t max, bool many_lines);
 

@@ -194,7 +194,7 @@ static int check_params(const struct variant *v, struct names scope, struct err 
 
 static int check_launch(const struct launch *l, int known_args, struct err *err)
 {
-    int rc = named(l->kernel, "kernel", err);
+    int rc = must(l->kernel && entry_ok(l->kernel), err, "kernel `%.80s` is no name of a function", l->kernel ?: "");
     for (int i = 0; !rc && i < l->nargs; i++)
         rc = must(l->args[i] < known_args, err, "kernel %s: its argument %d is none of the op's or variant's", l->kernel, i + 1);
     return rc;

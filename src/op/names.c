@@ -93,7 +93,10 @@ static bool declares_shared(const char *text, const char *kernel)
 /* requires: the one backend that the kernel is for; null: it is for all. */
 static void check_kernel(struct reader *r, const struct launch *l, const char *text, const char *requires)
 {
-    const struct backend *b;
+    const struct backend *b = requires ? backend_find(requires) : NULL;
+    if (!name_ok(l->kernel) && !(b && b->compiling->expressions))
+        fail(r, "kernel '%.80s': only CUDA C++ has such names: say language = \"cuda\", or requires = { backend = \"cuda\" }",
+             l->kernel);
     for (int i = 0; (b = backend_at(i)); i++)
         if (b->compiling->functions && (!requires || !strcmp(requires, b->name)) && word_among(b->compiling->functions, l->kernel))
             fail(r, "kernel '%s': %s has a function of this name: choose another", l->kernel, b->compiling->language);

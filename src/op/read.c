@@ -170,7 +170,7 @@ static void read_preludes(struct reader *r)
 static void read_reference(struct reader *r, void *out)
 {
     struct op *op = out;
-    read_table(r, "template launch language", "-F-", read_launch, &op->reference);
+    read_table(r, "template launch language options", "-F--", read_launch, &op->reference);
     read_source(r, &op->reference_name, &op->reference_text, &op->reference_build, NULL);
 }
 

@@ -89,13 +89,61 @@ static void read_language(struct reader *r, void *out)
     *(const char **)out = read_backend(r, name)->name;
 }
 
+/* A list of texts for one compiler. */
+static void read_options(struct reader *r, const struct backend *b, struct build *build)
+{
+    static const struct list texts = { read_text, 0, MAX_OPTIONS, sizeof(char *), "options: entry %d: ", false };
+    const char **list;
+    struct err why;
+    int n = read_list(r, &texts, strlen(r->where) - strlen("options: "), &list);
+    if (!build->options)
+        build->options = make_array(r, MAX_OPTIONS, sizeof *build->options);
+    for (int i = 0; i < n; i++) {
+        if (build->noptions == MAX_OPTIONS)
+            fail(r, "there are more than %d options in all", MAX_OPTIONS);
+        if (!strstr(list[i], "$(")) /* else it is checked when it is filled */
+            fail_if(r, compile_option(b->compiling, list[i], &why), &why);
+        build->options[build->noptions++] = (struct build_option){ b->name, list[i] };
+    }
+}
+
+/* { "-G" } for the one compiler that the source is for, or { cuda = { "-G" }, opencl = { "-w" } }. */
+static void read_all_options(struct reader *r, struct build *build, const char *backend)
+{
+    const struct backend *b;
+    int at = lua_gettop(r->L);
+    char names[128] = "";
+    want_table(r);
+    if (backend && lua_rawlen(r->L, at)) {
+        read_options(r, backend_find(backend), build);
+        return;
+    }
+    if (lua_rawlen(r->L, at))
+        fail(r, "whose compiler takes them? Say { cuda = { ... } }, { opencl = { ... } } or both, or give the source a language");
+    for (int i = 0; (b = backend_real(i)); i++)
+        strcat(strcat(names, i ? " " : ""), b->name);
+    known_fields(r, names);
+    for (int i = 0; (b = backend_real(i)); i++, lua_settop(r->L, at)) {
+        lua_pushstring(r->L, b->name);
+        if (lua_rawget(r->L, at) != LUA_TNIL)
+            read_options(r, b, build);
+    }
+}
+
 void read_source(struct reader *r, const char **name, const char **text, struct build *build, struct requires *requires)
 {
     struct source_reading s = { name, text, build };
+    int table = lua_gettop(r->L);
     read_table(r, "template language", "Ff+", read_files, &s, read_language, &build->language);
-    if (!requires || !build->language)
-        return;
-    if (requires->backend && strcmp(requires->backend, build->language))
+    if (requires && build->language && requires->backend && strcmp(requires->backend, build->language))
         fail(r, "language: is that of %s, but requires says backend = '%s'", build->language, requires->backend);
-    requires->backend = build->language;
+    if (requires && build->language)
+        requires->backend = build->language;
+    lua_pushstring(r->L, "options");
+    if (lua_rawget(r->L, table) != LUA_TNIL) {
+        size_t mark = enter(r, "options: ");
+        read_all_options(r, build, requires ? requires->backend : build->language);
+        leave(r, mark);
+    }
+    lua_settop(r->L, table);
 }

@@ -76,12 +76,22 @@ static void read_extents(struct reader *r, void *out)
         read_expr(r, out);
 }
 
+static void read_kernel_name(struct reader *r, void *out)
+{
+    read_text(r, out);
+    const char *name = *(const char **)out;
+    if (strpbrk(name, "<:(") ? !entry_ok(name) : !name_ok(name))
+        fail(r,
+             "'%.80s' is no name of a kernel: a letter or _, then letters, digits, _, at most %d; or C++ for it, space::name<T, 4>",
+             name, MAX_NAME);
+}
+
 void read_launch(struct reader *r, void *out)
 {
     static const struct list args = { read_arg_name, 0, MAX_ARGS, sizeof(int), "args: entry %d: ", false };
     struct launch *l = out;
-    read_table(r, "kernel grid block shared args", "Nffxl", &l->kernel, read_extents, l->grid, read_extents, l->block, &l->shared,
-               &args, &l->args, &l->nargs);
+    read_table(r, "kernel grid block shared args", "Fffxl", read_kernel_name, &l->kernel, read_extents, l->grid, read_extents,
+               l->block, &l->shared, &args, &l->args, &l->nargs);
     if (l->args)
         return;
     l->nargs = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
@@ -158,7 +168,7 @@ void read_variant(struct reader *r, void *out)
     leave(r, 0);
     enter(r, "variant %s: ", v->name);
     r->variant = v;
-    read_table(r, "name template language params where clear workspaces launch needs requires", "---llllFlf", &params,
+    read_table(r, "name template language options params where clear workspaces launch needs requires", "----llllFlf", &params,
                &v->params, &v->nparams, &where, &v->where, &v->nwhere, &cleared, &v->clear, &v->nclear, &workspaces, &v->workspaces,
                &v->nworkspaces, read_launches, v, &needs, &v->needs, &v->nneeds, read_requires, &v->requires);
     r->variant = NULL;

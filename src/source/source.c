@@ -6,6 +6,7 @@
 
 #include "child/child.h"
 #include "device/device.h"
+#include "model/head.h"
 #include "source/template.h"
 
 /* An unsigned integer of the dialect, or another opaque type, of so many bytes. */
@@ -154,6 +155,37 @@ static int put_template(struct drawing *d, const char *name, const char *text, b
     return rc;
 }
 
+/* An option of the compiler, filled like a line of a template. */
+static int put_option(struct drawing *d, const struct build_option *o, const struct backend_compiling *c, struct buf *out,
+                      struct err *err)
+{
+    struct buf filled = { 0 };
+    int rc = template_fill("options", o->text, d->vars, d->nvars, &filled, err);
+    while (filled.len && filled.data[filled.len - 1] == '\n')
+        filled.data[--filled.len] = 0;
+    rc = rc ?: compile_option(c, buf_text(&filled), err);
+    if (!rc)
+        head_put(out, "option", filled.data);
+    buf_free(&filled);
+    return rc;
+}
+
+/* What the compiler is told beside the text. C++ names of kernels need not be what the code calls them. */
+static int put_head(struct drawing *d, const struct backend *b, struct buf *out, struct err *err)
+{
+    int rc = 0, nlaunches = d->variant ? d->variant->nlaunches : 1;
+    const struct launch *launches = d->variant ? d->variant->launches : &d->op->reference;
+    bool expressions = d->build->language != NULL;
+    for (int i = 0; !rc && i < d->build->noptions; i++)
+        if (!strcmp(d->build->options[i].backend, b->name))
+            rc = put_option(d, &d->build->options[i], b->compiling, out, err);
+    for (int i = 0; i < nlaunches; i++)
+        expressions = expressions || !name_ok(launches[i].kernel);
+    for (int i = 0; !rc && i < nlaunches && expressions && b->compiling->expressions; i++)
+        head_put(out, "entry", launches[i].kernel);
+    return rc;
+}
+
 static int draw(struct drawing *d, struct buf *out, struct err *err)
 {
     const struct build *build = d->build;
@@ -166,11 +198,12 @@ static int draw(struct drawing *d, struct buf *out, struct err *err)
         return err_set(err, ERR_INVALID,
                        "%s is in %s's own language, which the compiler of %s does not take: choose a device of %s", name,
                        build->language, b->name, build->language);
-    int rc = build->language && b ? 0 : source_prelude(d->op, d->dev, out, err);
+    define_all(d);
+    int rc = buf_check(&d->macros, err) ?: buf_check(&d->numbers, err) ?: b ? put_head(d, b, out, err) : 0;
+    if (!build->language || !b)
+        rc = rc ?: source_prelude(d->op, d->dev, out, err);
     if (rc)
         return rc;
-    define_all(d);
-    rc = buf_check(&d->macros, err) ?: buf_check(&d->numbers, err);
     buf_str(out, buf_text(&d->macros));
     rc = rc ?: put_template(d, name, text, true, out, err);
     for (int i = 0; i < build->nmore && !rc; i++) {

@@ -149,8 +149,9 @@ static void compiled(struct run *r, struct compiler_slot *s, const struct messag
     }
     buf_put(&job->binary, m->binary.at, m->binary.n);
     buf_put(&job->portable, m->portable.at, m->portable.n);
+    buf_put(&job->entries, m->entries.at, m->entries.n);
     s->result.outcome = OUT_OK;
-    if (!run_check(r, buf_check(&job->source, &r->err) ?: buf_check(&job->binary, &r->err) ?: buf_check(&job->portable, &r->err)))
+    if (!run_check(r, buf_check(&job->source, &r->err) ?: buf_check(&job->binary, &r->err) ?: buf_check(&job->portable, &r->err) ?: buf_check(&job->entries, &r->err)))
         pass_on(r, s);
 }
 

@@ -1,6 +1,8 @@
 /* The end of a run: the best few against each other, the winner and the defaults into the tables, the report. */
 #include <string.h>
 
+#include "model/head.h"
+#include "model/kernel.h"
 #include "tune/run.h"
 
 static bool is_right(const struct job *job)
@@ -171,8 +173,11 @@ static int store_kernel(struct run *r, const struct job *job, enum tuned_role ro
     bool winner = role == TUNED_WINNER;
     size_t n = job->portable.len;
     int rc = tuned_of(r->op, &job->config, &t, err);
-    if (rc)
+    rc = rc ?: kernel_call(t->op, job->entries.data, job->entries.len, err);
+    if (rc) {
+        tuned_free(t);
         return rc;
+    }
     memcpy(t->key, job->key, HASH_HEX);
     t->role = role;
     t->source = job->source.data;
@@ -225,7 +230,8 @@ void tables_begin(struct run *r)
 void tables_compiled(struct run *r, struct job *job)
 {
     r->defaults_left--;
-    if (job->source.len && !r->failed)
+    bool named = job->source.len && (job->entries.len || !head_asks(job->source.data));
+    if (named && !r->failed)
         run_check(r, store_kernel(r, job, TUNED_DEFAULT, &r->err));
     job_drop_code(job);
 }

@@ -23,6 +23,7 @@ void job_drop_code(struct job *j)
     buf_free(&j->source);
     buf_free(&j->binary);
     buf_free(&j->portable);
+    buf_free(&j->entries);
 }
 
 void jobs_free(struct run *r)

@@ -193,7 +193,8 @@ static void send_run(struct run *r, struct message *m, struct job *const *jobs, 
     m->kind = F_RUN;
     m->ncandidates = n;
     for (int i = 0; i < n; i++)
-        m->candidates[i] = (struct bench_candidate){ jobs[i]->config, jobs[i]->binary.data, jobs[i]->binary.len };
+        m->candidates[i] = (struct bench_candidate){ jobs[i]->config, jobs[i]->binary.data, jobs[i]->binary.len,
+                                                     jobs[i]->entries.data, jobs[i]->entries.len };
     run_send(r, r->meter, m);
     set_deadline(r);
 }

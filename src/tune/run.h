@@ -44,6 +44,7 @@ struct job {
     struct config config;
     char key[HASH_HEX];
     struct buf source, binary, portable; /* portable: PTX, if the backend has that. Freed when no longer needed */
+    struct buf entries;                  /* likewise: how the code calls the kernels */
     char compiler[COMPILER_NAME];
     double compile_ms;
     bool retried;        /* its worker died once: that may have been another's fault, so it gets a fresh one */

@@ -15,7 +15,7 @@ struct compiling {
     struct compiler *compiler;
     struct config config; /* last rendered */
     char basis[HASH_HEX]; /* of all keys */
-    struct buf source, binary, portable;
+    struct buf source, binary, portable, entries;
     struct plans plans;
     struct binding binding; /* for launches to try */
 };
@@ -57,8 +57,8 @@ static struct bytes bytes_of(const struct buf *b)
 }
 
 /* Compiles the source: the configuration's, or the reference's if config is null. The reason of a failure is the line of the compiler's
- * log that says most, if there is a log. */
-static void compile(struct compiling *w, const struct config *config, bool try_it, struct message *out)
+ * log that says most, if there is a log. An error if something is missing on this machine, which is no source's fault. */
+static int compile(struct compiling *w, const struct config *config, bool try_it, struct message *out, struct err *err)
 {
     const struct task *t = &w->c->task;
     struct buf log = { 0 };
@@ -67,6 +67,7 @@ static void compile(struct compiling *w, const struct config *config, bool try_i
     int64_t start = clock_ns();
     int rc = buf_check(&w->source, &why) ?: binding_make(&w->plans, t, &t->problem, config, &w->binding, &why);
     struct compile_job job = { .source = w->source.data,
+                               .entries = &w->entries,
                                .nlaunches = try_it ? w->binding.n : 0,
                                .launches = w->binding.launches,
                                .warming = child_alive,
@@ -77,6 +78,7 @@ static void compile(struct compiling *w, const struct config *config, bool try_i
     }
     buf_clear(&w->binary);
     buf_clear(&w->portable);
+    buf_clear(&w->entries);
     rc = rc ?: w->be->compiling->compile(w->compiler, &job, &w->binary, config ? &w->portable : NULL, &log, &why);
     snprintf(out->text, sizeof out->text, "%s", why.msg);
     if (rc == ERR_INVALID && log.len)
@@ -87,11 +89,13 @@ static void compile(struct compiling *w, const struct config *config, bool try_i
     out->source = bytes_of(&w->source);
     out->binary = bytes_of(&w->binary);
     out->portable = bytes_of(&w->portable);
+    out->entries = bytes_of(&w->entries);
     w->be->compiling->name(w->compiler, out->compiler);
+    return rc == ERR_NOTFOUND ? err_set(err, rc, "%s", why.msg) : 0;
 }
 
 /* Whether the reference compiles here and now. Its text ends in a line that no cache has seen. */
-static void control(struct compiling *w, struct message *out)
+static int control(struct compiling *w, struct message *out, struct err *err)
 {
     const struct task *t = &w->c->task;
     struct err why = { 0 };
@@ -99,22 +103,22 @@ static void control(struct compiling *w, struct message *out)
     int rc = source_render(t->op, NULL, t->row, &t->dev, &w->source, &why);
     buf_fmt(&w->source, "// %lld %lld\n", (long long)getpid(), (long long)clock_ns());
     snprintf(out->text, sizeof out->text, "%s", why.msg);
-    if (!rc)
-        compile(w, NULL, true, out);
+    return rc ? 0 : compile(w, NULL, true, out, err);
 }
 
 static int answer(struct compiling *w, const struct message *m, struct err *err)
 {
     struct message out = { .kind = m->kind + 1 };
+    int rc = 0;
     if (m->kind == F_RENDER && m->ncandidates)
         render(w, &m->candidates->config, &out);
     else if (m->kind == F_COMPILE && w->source.len)
-        compile(w, &w->config, m->number, &out);
+        rc = compile(w, &w->config, m->number, &out, err);
     else if (m->kind == F_CONTROL)
-        control(w, &out);
+        rc = control(w, &out, err);
     else
         return err_set(err, ERR_CORRUPT, "a compile worker got frame %d", (int)m->kind);
-    return child_send(w->c, &out, err);
+    return rc ?: child_send(w->c, &out, err);
 }
 
 int compile_worker(struct child *c, struct err *err)
@@ -134,5 +138,6 @@ int compile_worker(struct child *c, struct err *err)
     buf_free(&w.source);
     buf_free(&w.binary);
     buf_free(&w.portable);
+    buf_free(&w.entries);
     return rc;
 }

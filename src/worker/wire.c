@@ -25,10 +25,12 @@ static void io_message(struct serial *s, const struct op *op, struct message *m)
     io_bytes(s, &m->source.at, &m->source.n);
     io_bytes(s, &m->binary.at, &m->binary.n);
     io_bytes(s, &m->portable.at, &m->portable.n);
+    io_bytes(s, &m->entries.at, &m->entries.n);
     io_count(s, &m->ncandidates, 0, MAX_PLAYERS);
     for (int i = 0; i < m->ncandidates; i++) {
         io_config(s, op, &m->candidates[i].config);
         io_bytes(s, &m->candidates[i].binary, &m->candidates[i].binary_bytes);
+        io_bytes(s, &m->candidates[i].entries, &m->candidates[i].entries_bytes);
     }
     io_count(s, &m->nresults, 0, MAX_PLAYERS);
     for (int i = 0; i < m->nresults; i++)

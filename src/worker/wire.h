@@ -8,7 +8,7 @@
 #include "child/child.h"
 #include "measure/bench.h"
 
-enum { WIRE_VERSION = 7, MAX_PLAYERS = 6 };
+enum { WIRE_VERSION = 8, MAX_PLAYERS = 6 };
 
 /* Each kind with the members of struct message that it uses. */
 enum frame_kind {
@@ -22,7 +22,7 @@ enum frame_kind {
     F_RENDER,     /* -> the first candidate's configuration */
     F_RENDERED,   /* <- outcome, text: the reason, key */
     F_COMPILE,    /* -> number: whether to try a launch. The configuration last rendered is compiled */
-    F_COMPILED,   /* <- outcome, text: the reason, ms, source, binary, portable, compiler */
+    F_COMPILED,   /* <- outcome, text: the reason, ms, source, binary, portable, entries, compiler */
     F_CONTROL,    /* -> compile the reference, past every cache */
     F_CONTROLLED, /* <- text: "", or why the reference does not compile here */
     /* measuring worker */
@@ -55,7 +55,7 @@ struct message {
     char text[1024], key[HASH_HEX], compiler[COMPILER_NAME];
     double ms, cut_ns;
     struct bench_facts facts;
-    struct bytes source, binary, portable;
+    struct bytes source, binary, portable, entries;
     int ncandidates, nresults;
     struct bench_candidate candidates[MAX_PLAYERS];
     struct result results[MAX_PLAYERS];

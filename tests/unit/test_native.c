@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "model/head.h"
+#include "model/kernel.h"
 #include "op/load.h"
 #include "source/source.h"
 
@@ -37,9 +39,9 @@ static int load(const char *reference, const char *variant, struct op **op, stru
              "return op { name = 't', problem = { size 'n' }, types = { T = { 'f16', 'u8' } },\n"
              "args = { output('out', 'T', { 'n' }), value 'n' }, shapes = { { n = 5 } }, check = 'exact',\n"
              "reference = { launch = { kernel = 'ref' }, %s },\n"
-             "variants = { { name = 'v', params = { { 'P', 1, 2 }, { 'G', 'a', 'b' } }, launch = { kernel = 'k' }, %s } },\n"
+             "variants = { { name = 'v', params = { { 'P', 1, 2 }, { 'G', 'a', 'b' } }, %s %s } },\n"
              "defaults = { { variant = 'v' } } }",
-             reference, variant);
+             reference, strstr(variant, "launch") ? "" : "launch = { kernel = 'k' }, ", variant);
     write_file("t.lua", script);
     *err = (struct err){ 0 };
     return op_load(path, op, err);
@@ -60,7 +62,10 @@ static void is_source(const struct op *op, int row, const struct backend *b, con
     struct err err = { 0 };
     if (source_render(op, &(struct config){ 0 }, row, &b->sample, &out, &err))
         fail_msg("%s", err.msg);
-    assert_string_equal(buf_text(&out), text);
+    static const char head[] = "//cutune entry k\n";
+    bool named = !strncmp(buf_text(&out), head, strlen(head));
+    assert_int_equal(named, b->compiling->expressions);
+    assert_string_equal(buf_text(&out) + (named ? strlen(head) : 0), text);
     buf_free(&out);
 }
 
@@ -101,7 +106,7 @@ static void test_several_files(void **state)
     is_source(op, 1, &cuda_backend,
               "#define T unsigned char\n#define T_bytes 1\n#define T_bits unsigned char\n#define T_is_float 0\n#define T_is_u8 "
               "1\n" PARAMETERS
-              "#line 1 \"k.cu\"\nk\n#line 13 \"lua.cu, filled\"\n1\n#line 1 \"i.h\"\ni\n#line 17 \"lua.cu, filled\"\n"
+              "#line 1 \"k.cu\"\nk\n#line 14 \"lua.cu, filled\"\n1\n#line 1 \"i.h\"\ni\n#line 18 \"lua.cu, filled\"\n"
               "#line 1 \"k.cu\"\nk");
     char was[HASH_HEX], now[HASH_HEX];
     assert_int_equal(variant_made(op, &op->variants[0], was, NULL), 0);
@@ -135,6 +140,191 @@ static void test_macros_and_headers(void **state)
     op_free(op);
 }
 
+/* Options and C++ names stand in the source's head, so all that knows a source knows them. */
+static void test_head(void **state)
+{
+    (void)state;
+    write_file("k.cu", "k\n");
+    struct op *op =
+        loaded("template = 'k.cu', language = 'cuda'",
+               "template = 'k.cu', language = 'cuda', options = { '-G', '-maxrregcount=$(32 * P)', '--std=c++$(T_bytes)' }");
+    struct buf out = { 0 };
+    assert_int_equal(source_render(op, &(struct config){ .at = { 1 } }, 0, &cuda_backend.sample, &out, NULL), 0);
+    static const char head[] =
+        "//cutune option -G\n//cutune option -maxrregcount=64\n//cutune option --std=c++2\n//cutune entry k\n";
+    assert_int_equal(strncmp(buf_text(&out), head, strlen(head)), 0);
+    struct head h;
+    assert_int_equal(head_read(out.data, &h, NULL), 0);
+    assert_true(h.noptions == 3 && h.nentries == 1 && !h.headers && head_asks(out.data));
+    assert_string_equal(h.options[1], "-maxrregcount=64");
+    assert_string_equal(h.entries[0], "k");
+    head_free(&h);
+    char was[HASH_HEX], now[HASH_HEX];
+    assert_int_equal(variant_made(op, &op->variants[0], was, NULL), 0);
+    op->variants[0].build.options[0].text = "-lineinfo";
+    assert_int_equal(variant_made(op, &op->variants[0], now, NULL), 0);
+    assert_string_not_equal(was, now);
+    op_free(op);
+    buf_clear(&out);
+
+    /* of the dialect: each compiler has its own */
+    op = loaded("template = 'k.cu'", "template = 'k.cu', options = { cuda = { '-G' }, opencl = { '-cl-mad-enable', '-w' } }");
+    assert_int_equal(source_render(op, &(struct config){ 0 }, 0, &opencl_backend.sample, &out, NULL), 0);
+    assert_int_equal(strncmp(buf_text(&out), "//cutune option -cl-mad-enable\n//cutune option -w\n// The dialect", 60), 0);
+    assert_false(head_asks(out.data));
+    op_free(op);
+    buf_free(&out);
+}
+
+/* What Lua makes is checked like what is written; so is what a database says. */
+static void test_options_that_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "-I/etc",
+        "-I.",
+        "-include",
+        "-include=/etc/passwd",
+        "--pre-include=a",
+        "-o",
+        "@options",
+        "",
+        "--pch",
+        "-use_fast_mat",
+        "-use_fast_math=",
+        "-use_fast_math -I.",
+        "--dlink-time-opt",
+        "-std=",
+        "-Xptxas=-O2 -I.",
+        "-D",
+        "-DX=\"/a\"",
+        "-DX=/etc/a",
+        "--time=/tmp/x",
+        "--define-macro",
+        "-G\t",
+        " -G",
+        "-G\n-I/",
+        "--include-path=/etc",
+        "-isystem",
+        "--gpu-architecture=sm_90",
+        "-arch=sm_90",
+        "--pch-dir=/tmp",
+        "-Xptxas=a/b",
+    };
+    static const char *const good[] = {
+        "-use_fast_math", "-std=c++20", "-DX", "-DX=ns::y", "-Xptxas=-dlcm=cg", "--maxrregcount=32"
+    };
+    struct err err;
+    write_file("k.cu", "k\n");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (!compile_option(cuda_backend.compiling, bad[i], &err))
+            fail_msg("'%s' is accepted", bad[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (compile_option(cuda_backend.compiling, good[i], &err))
+            fail_msg("%s", err.msg);
+    struct op *op = loaded("template = 'k.cu', language = 'cuda'",
+                           "template = 'k.cu', language = 'cuda', options = { '$(P == 2 and \"-I/etc\" or \"-G\")' }");
+    struct buf out = { 0 };
+    assert_int_equal(source_render(op, &(struct config){ .at = { 0 } }, 0, &cuda_backend.sample, &out, &err), 0);
+    assert_int_equal(source_render(op, &(struct config){ .at = { 1 } }, 0, &cuda_backend.sample, &out, &err), ERR_INVALID);
+    assert_non_null(strstr(err.msg, "'-I/etc' is none of the options"));
+    op_free(op);
+    buf_free(&out);
+
+    static const char *const heads[] = { "//cutune option\n",     "//cutune entry \n",    "//cutune hop x\n",
+                                         "//cutune entry a\"b\n", "//cutune entry a\\\n", "//cutune entry f<1>;\n" };
+    struct head h;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        assert_int_equal(head_read(heads[i], &h, &err), ERR_UNSUPPORTED);
+        head_free(&h);
+    }
+    assert_int_equal(head_read("//cutune option -G", &h, &err), 0); /* no line: text */
+    assert_int_equal(h.noptions, 0);
+    head_free(&h);
+    struct buf many = { 0 };
+    for (int i = 0; i <= MAX_OPTIONS; i++)
+        buf_str(&many, "//cutune option -G\n");
+    assert_int_equal(head_read(many.data, &h, &err), ERR_UNSUPPORTED);
+    head_free(&h);
+    buf_free(&many);
+}
+
+/* Compiles the variant, with its parameters' first values. False without NVRTC. */
+static bool compiles(const struct op *op, struct buf *ptx, struct buf *entries, struct err *err)
+{
+    struct buf source = { 0 };
+    struct devspec sm_90 = cuda_backend.sample;
+    sm_90.cc = 90;
+    assert_int_equal(source_render(op, &(struct config){ 0 }, 0, &sm_90, &source, NULL), 0);
+    const struct compile_job job = { .source = source.data, .portable = true, .entries = entries };
+    int rc = compile_once(&sm_90, &job, ptx, err);
+    buf_free(&source);
+    if (rc == ERR_UNSUPPORTED)
+        skip();
+    return !rc;
+}
+
+#define TEMPLATE_OP                                                                                                                \
+    "template = 'tpl.cu', language = 'cuda', launch = { { kernel = 'ns::k<T, 4 * P>' }, { kernel = 'plain' }, { kernel = 'c' } }"
+
+/* A C++ template is an entry: the compiler tells what the code calls it. */
+static void test_entries(void **state)
+{
+    (void)state;
+    write_file("tpl.cu",
+               "#include <cuda_fp16.h>\nnamespace ns { template <typename X, int N> __global__ void k(X *p, long long n)\n"
+               "{ if (threadIdx.x < n) p[threadIdx.x] = (X)(float)N; } }\n"
+               "__global__ void plain(T *, long long) { }\nextern \"C\" __global__ void c(T *, long long) { }\n");
+    struct op *op;
+    struct err err;
+    struct buf ptx = { 0 }, entries = { 0 };
+    if (load("template = 'tpl.cu', language = 'cuda'", TEMPLATE_OP, &op, &err))
+        fail_msg("%s", err.msg);
+    if (!compiles(op, &ptx, &entries, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(buf_text(&entries), "_ZN2ns1kI6__halfLi4EEEvPT_x\n_Z5plainP6__halfx\nc\n");
+    assert_non_null(strstr(buf_text(&ptx), ".entry _ZN2ns1kI6__halfLi4EEEvPT_x("));
+    struct buf bytes = { 0 };
+    struct op *kernel;
+    kernel_put(&bytes, op, &(struct config){ 0 });
+    assert_int_equal(kernel_get(bytes.data, bytes.len, &kernel, NULL), 0);
+    assert_int_equal(kernel_call(kernel, entries.data, entries.len, NULL), 0);
+    assert_string_equal(kernel->variants[0].launches[0].kernel, "_ZN2ns1kI6__halfLi4EEEvPT_x");
+    assert_int_equal(kernel_call(kernel, "a\nb\n", 4, &err), ERR_CORRUPT);
+    assert_int_equal(kernel_call(kernel, "a\n\"\nc\n", 6, &err), ERR_CORRUPT);
+    op_free(kernel);
+    op_free(op);
+    buf_free(&bytes);
+    buf_free(&ptx);
+    buf_free(&entries);
+}
+
+static void test_entries_that_fail(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel, *says;
+    } bad[] = {
+        { "nope<T>", "identifier \"nope\" is undefined" },
+        { "over", "cannot determine which instance of overloaded function" },
+    };
+    write_file("over.cu", "__global__ void over(int *) { }\n__global__ void over(float *) { }\n");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char variant[200];
+        struct op *op;
+        struct err err;
+        struct buf ptx = { 0 }, entries = { 0 };
+        snprintf(variant, sizeof variant, "template = 'over.cu', language = 'cuda', launch = { kernel = '%s' }", bad[i].kernel);
+        if (load("template = 'over.cu', language = 'cuda'", variant, &op, &err))
+            fail_msg("%s", err.msg);
+        if (compiles(op, &ptx, &entries, &err) || !strstr(err.msg, bad[i].says))
+            fail_msg("%s: should say '%s', says '%s'", bad[i].kernel, bad[i].says, err.msg);
+        op_free(op);
+        buf_free(&ptx);
+        buf_free(&entries);
+    }
+}
+
 static void test_mistakes(void **state)
 {
     (void)state;
@@ -152,6 +342,16 @@ static void test_mistakes(void **state)
         { "template = 'k.cu', language = true", "variant v: language: must be a text" },
         { "template = 'k.cu', language = 'cuda', requires = { backend = 'opencl' }",
           "variant v: language: is that of cuda, but requires says backend = 'opencl'" },
+        { "template = 'k.cu', options = { '-G' }", "variant v: options: whose compiler takes them?" },
+        { "template = 'k.cu', options = { null = { '-G' } }", "variant v: options: unknown field 'null'; known here: cuda opencl" },
+        { "template = 'k.cu', options = { cuda = { '-I/' } }", "variant v: options: entry 1: '-I/' is none of the options" },
+        { "template = 'k.cu', options = { opencl = { '-G' } }", "variant v: options: entry 1: '-G' is none of the options" },
+        { "template = 'k.cu', language = 'cuda', options = { 5 }", "variant v: options: entry 1: must be a text" },
+        { "template = 'k.cu', language = 'cuda', options = '-G'", "variant v: options: must be a table" },
+        { "template = 'k.cu', launch = { kernel = 'f<T>' }", "variant v: kernel 'f<T>': only CUDA C++ has such names" },
+        { "template = 'k.cu', language = 'opencl', launch = { kernel = 'f<T>' }", "only CUDA C++ has such names" },
+        { "template = 'k.cu', language = 'cuda', launch = { kernel = 'f<T>; x' }", "is no name of a kernel" },
+        { "template = 'k.cu', language = 'cuda', launch = { kernel = 'f g' }", "is no name of a kernel" },
         { "template = 'k.cu', requires = { grid_order = true }", "the last must always hold" },
     };
     struct op *op;
@@ -183,6 +383,10 @@ int main(void)
         cmocka_unit_test(test_languages),
         cmocka_unit_test(test_several_files),
         cmocka_unit_test(test_macros_and_headers),
+        cmocka_unit_test(test_head),
+        cmocka_unit_test(test_options_that_are_refused),
+        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_entries_that_fail),
         cmocka_unit_test(test_mistakes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
