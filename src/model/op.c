@@ -193,8 +193,8 @@ const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row)
 
 bool entry_ok(const char *s)
 {
-    size_t n = strspn(s, WORD_LETTERS " :<>,()&*+-./%!|^~?=[]");
-    return n && n <= MAX_ENTRY && !s[n] && *s != ' ';
+    size_t n = strspn(s, WORD_LETTERS " :<>,()&*+-./%!|^~?=[]"), word = strspn(s, WORD_LETTERS);
+    return n && n <= MAX_ENTRY && !s[n] && (*s < '0' || *s > '9') && *s != ' ' && (word == n || strpbrk(s, "<:("));
 }
 
 bool name_ok(const char *s)
