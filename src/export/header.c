@@ -93,7 +93,12 @@ static void comment_buffer(struct buf *out, const struct arg *a, const char *nam
         comment_text(out, a->extent[i]);
         buf_str(out, "]");
     }
-    buf_fmt(out, ": %s\n", uses[a->kind]);
+    buf_fmt(out, ": %s", uses[a->kind]);
+    if (a->data.file.name) {
+        buf_str(out, "; tuned on the data of ");
+        comment_text(out, a->data.file.name);
+    }
+    buf_str(out, "\n");
 }
 
 /* All bindings; `types` may be any of them. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/util.h"
 #include "measure/internal.h"
+#include "op/data_file.h"
 #include "source/source.h"
 
 void bench_alive(const struct bench *b, int i)
@@ -36,7 +37,7 @@ static int make_arg(struct bench *b, int i, struct err *err)
     if (!rc && a->service)
         a->n = a->buf.bytes / a->service->type->bytes;
     if (!rc && data_given(&a->arg->data))
-        rc = within_make(b->plan, i, b->vals, a->service, a->n, a->arg->data.sorted, &a->contents, err);
+        rc = data_open(b, a, err);
     if (rc)
         err_prefix(err, "argument %s: ", a->arg->name);
     return rc;
@@ -65,6 +66,10 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
         int copies = !written ? 1 : op_arg_check(op, i)->kind == CHECK_EXACT ? 2 : 3; /* and what it should hold */
         int64_t bytes = 0;
         rc = plan_arg_bytes(plan, i, vals, &bytes, err);
+        if (op->args[i].data.file.name) {
+            copies++;
+            rc = rc ?: data_file_fits(op, plan, i, vals, err);
+        }
         if (!rc && bytes > dev->max_alloc - 3 * GUARD)
             rc = err_set(err, ERR_INVALID, "argument %s takes %lld bytes, one buffer of %s may have %lld: choose smaller sizes",
                          op->args[i].name, (long long)bytes, dev->name, (long long)dev->max_alloc);
@@ -204,6 +209,7 @@ void bench_close(struct bench *b)
         candidate_unload(b, &b->reference);
         pool_free(b);
         for (int i = 0; i < b->nargs; i++) {
+            data_close(b, &b->args[i]);
             device_free(b->dev, b->args[i].buf.inside);
             device_free(b->dev, b->args[i].buf.whole);
             for (int p = 0; p < PASSES; p++)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "measure/internal.h"
+#include "op/data_file.h"
 
 enum { MODE_WITHIN = 4, MODE_SORTED }; /* of templates/service.cu */
 
@@ -62,8 +63,8 @@ static void put_amount(const struct dtype *t, double v, unsigned char out[8])
 }
 
 /* For n elements of the service's type, of which a complex number has two. */
-int within_make(const struct plan *plan, int arg, const struct val *vals, const struct service *s, int64_t n, bool sorted,
-                struct contents *out, struct err *err)
+static int within_make(const struct plan *plan, int arg, const struct val *vals, const struct service *s, int64_t n, bool sorted,
+                       struct contents *out, struct err *err)
 {
     const struct dtype *t = s->type;
     struct extremes is;
@@ -89,6 +90,54 @@ int within_make(const struct plan *plan, int arg, const struct val *vals, const 
     return 0;
 }
 
+/* ---- files: their contents are kept on the device, for what candidates spoil */
+
+struct copying {
+    struct bench *b;
+    struct memory *to;
+};
+
+static int copy_piece(void *arg, int64_t at, const void *p, size_t n, struct err *err)
+{
+    const struct copying *c = arg;
+    bench_alive(c->b, -1);
+    return device_write(c->b->dev, c->to, at, p, (int64_t)n, err);
+}
+
+int data_open(struct bench *b, struct bench_arg *a, struct err *err)
+{
+    int arg = (int)(a - b->args);
+    const struct data_file *f = &a->arg->data.file;
+    if (!f->name)
+        return within_make(b->plan, arg, b->vals, a->service, a->n, a->arg->data.sorted, &a->contents, err);
+    int rc = device_alloc(b->dev, a->buf.bytes, &a->file, err);
+    rc = rc ?: data_file_read(b->set.op, f, copy_piece, &(struct copying){ b, a->file }, err);
+    for (int pass = 0; !rc && pass < PASSES; pass++)
+        rc = digest_of(b, a, a->file, &a->digest[pass], err);
+    return rc;
+}
+
+void data_close(struct bench *b, struct bench_arg *a)
+{
+    device_free(b->dev, a->file);
+}
+
+int data_fill(struct bench *b, const struct bench_arg *a, int pass, struct err *err)
+{
+    return a->file ? device_copy(b->dev, a->buf.inside, a->file, a->buf.bytes, err)
+                   : service_fill(b, a->service, a->buf.inside, a->n, contents_of(b, a, pass), err);
+}
+
+int data_kept(struct bench *b, const struct bench_arg *a, int pass, bool *kept, struct err *err)
+{
+    struct found found;
+    uint64_t now;
+    int rc = a->file ? digest_of(b, a, a->buf.inside, &now, err)
+                     : service_begin(b, err) ?: service_check_source(b, a, contents_of(b, a, pass), err) ?: service_end(b, 0, &found, err);
+    *kept = rc || (a->file ? now == a->digest[pass] : !found.count);
+    return rc;
+}
+
 /* ---- another problem, on the same buffers: indices and the like must be right for that one */
 
 static int other_contents(const struct bench *b, int i, const struct val *vals, int64_t *n, struct contents *out, struct err *err)
@@ -106,8 +155,14 @@ bool other_data(const struct bench *b, const struct problem *other)
     int64_t n;
     int rc = 0;
     plan_slots(b->plan, other, b->set.row, &b->set.dev, NULL, vals);
-    for (int i = 0; !rc && i < b->nargs; i++)
-        rc = data_given(&b->args[i].arg->data) ? other_contents(b, i, vals, &n, &c, NULL) : 0;
+    for (int i = 0; !rc && i < b->nargs; i++) {
+        const struct arg *a = b->args[i].arg;
+        const struct dtype *t = op_arg_dtype(b->set.op, a->type, b->set.row);
+        if (a->data.file.name) /* numbers are good for any problem; but these may be indices into this one */
+            rc = t->kind == DT_INT || t->kind == DT_UINT ? ERR_UNSUPPORTED : 0;
+        else if (data_given(&a->data))
+            rc = other_contents(b, i, vals, &n, &c, NULL);
+    }
     return !rc;
 }
 
@@ -120,7 +175,7 @@ int other_fill(struct bench *b, const struct loaded *l, struct err *err)
         const struct bench_arg *a = &b->args[i];
         struct contents c;
         int64_t n;
-        if (!data_given(&a->arg->data))
+        if (!data_given(&a->arg->data) || a->file)
             continue;
         b->inputs_pass = -1;
         rc = other_contents(b, i, vals, &n, &c, err);

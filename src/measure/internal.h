@@ -61,8 +61,9 @@ struct bench_arg {
     struct service *service;
     int64_t n;                       /* elements of service->type */
     struct contents contents;        /* of its data, if it has any */
+    struct memory *file;             /* what its file holds */
     struct memory *expected[PASSES]; /* of an exact check for TIMED only: for the other the digest will do */
-    uint64_t digest[PASSES];         /* of what is expected */
+    uint64_t digest[PASSES];         /* of what is expected; of an input whose contents no rule makes, of these */
     struct bounds check;
     double typical[PASSES]; /* size of what is expected; 0 if nothing rests on it */
     struct tolerance tolerance[PASSES];
@@ -134,10 +135,14 @@ int service_flush(struct bench *b, struct err *err);
 /* measure/data.c */
 /* What an argument is filled with in a pass. Other data in each: a result that was kept from an earlier one shows. */
 struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass);
-/* Bounds of an argument's n elements, from what its data says for a problem. */
-int within_bytes(const struct dtype *t); /* of each; t is no complex type */
-int within_make(const struct plan *plan, int arg, const struct val *vals, const struct service *s, int64_t n, bool sorted,
-                struct contents *out, struct err *err);
+/* Makes ready what an argument's data needs. */
+int data_open(struct bench *b, struct bench_arg *a, struct err *err);
+void data_close(struct bench *b, struct bench_arg *a);
+/* Fills it as contents_of says, or from its file. */
+int data_fill(struct bench *b, const struct bench_arg *a, int pass, struct err *err);
+/* Whether it still holds that. */
+int data_kept(struct bench *b, const struct bench_arg *a, int pass, bool *kept, struct err *err);
+int within_bytes(const struct dtype *t); /* of each amount of struct contents; t is no complex type */
 /* Whether inputs can be made for another problem, on the same buffers. */
 bool other_data(const struct bench *b, const struct problem *other);
 /* Makes those that the other problem needs to be made. */

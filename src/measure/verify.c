@@ -30,18 +30,13 @@ static enum poison poison_of(int pass)
     return pass == TIMED ? POISON_ONES : POISON_RANDOM;
 }
 
-static int fill_arg(struct bench *b, const struct bench_arg *a, int pass, struct err *err)
-{
-    return service_fill(b, a->service, a->buf.inside, a->n, contents_of(b, a, pass), err);
-}
-
 int timed_set_back(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < b->nargs; i++) {
         struct bench_arg *a = &b->args[i];
         if (a->arg->kind == ARG_INOUT) /* an application brings its own each time, so this is not timed */
-            rc = fill_arg(b, a, pass, err);
+            rc = data_fill(b, a, pass, err);
         else if (a->arg->kind == ARG_OUTPUT) /* what a candidate leaves alone of a partial one is compared, too */
             rc = guarded_poison(b, &a->buf, a->arg->partial ? poison_of(pass) : POISON_ZEROS, err);
     }
@@ -61,7 +56,7 @@ int inputs_fill(struct bench *b, int pass, struct err *err)
         if (!a->buf.inside || (a->arg->kind == ARG_INPUT && held == pass))
             continue;
         rc = guarded_paint(b, &a->buf, pass, err)
-                 ?: (a->arg->kind == ARG_OUTPUT ? guarded_poison(b, &a->buf, poison_of(pass), err) : fill_arg(b, a, pass, err));
+                 ?: (a->arg->kind == ARG_OUTPUT ? guarded_poison(b, &a->buf, poison_of(pass), err) : data_fill(b, a, pass, err));
     }
     if (!rc)
         b->inputs_pass = pass;
@@ -184,11 +179,10 @@ int find_input(struct bench *b, int pass, struct result *r, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && i < b->nargs; i++) {
         const struct bench_arg *a = &b->args[i];
-        struct found found;
-        if (a->arg->kind != ARG_INPUT)
-            continue;
-        rc = service_begin(b, err) ?: service_check_source(b, a, contents_of(b, a, pass), err) ?: service_end(b, 0, &found, err);
-        if (!rc && found.count)
+        bool kept = true;
+        if (a->arg->kind == ARG_INPUT)
+            rc = data_kept(b, a, pass, &kept, err);
+        if (!rc && !kept)
             rc = condemn(r, OUT_WRONG, "changed its input %s", a->arg->name);
     }
     return rc;

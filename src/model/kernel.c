@@ -21,7 +21,7 @@ static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
             args[i].value = NULL;
         args[i].own_check = false;
         args[i].check = (struct check){ 0 };
-        args[i].data = (struct arg_data){ 0 };
+        args[i].data = (struct arg_data){ .file.name = tuned ? op->args[i].data.file.name : NULL };
     }
     return (struct op){ .name = op->name,
                         .naxes = op->naxes,
@@ -59,6 +59,13 @@ void kernel_put(struct buf *out, const struct op *op, const struct config *c)
     op_put(out, &kernel);
 }
 
+/* At most the name of a file, so that a winner can say what it was tuned on. */
+static bool kept_data(const struct arg_data *d)
+{
+    const struct data_file *f = &d->file;
+    return !d->range[0] && !d->range[1] && !d->below && !d->sorted && !f->digest && !f->element && !f->rank && !f->at && !f->bytes;
+}
+
 /* Nothing but what interface_put and kernel_put write. */
 static bool is_built(const struct build *b)
 {
@@ -71,7 +78,7 @@ static bool is_kept(const struct op *op, int nvariants)
     ok = ok && !is_built(&op->reference_build) && !(nvariants && is_built(&op->variants->build));
     for (int i = 0; ok && i < op->nargs; i++)
         ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial && !op->args[i].own_check &&
-             !data_given(&op->args[i].data) && (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
+             kept_data(&op->args[i].data) && (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
     for (int v = 0; ok && v < nvariants; v++)
         for (int i = 0; ok && i < op->variants[v].nparams; i++)
             ok = op->variants[v].params[i].n == 1;
@@ -109,6 +116,8 @@ void tuned_with_print(struct buf *out, const struct op *op)
     for (int i = 0; i < op->nargs; i++)
         if (op->args[i].kind == ARG_SCALAR)
             buf_fmt(out, "%s%s=%s", out->len ? "," : "", op->args[i].name, op->args[i].value ?: "");
+        else if (op->args[i].data.file.name)
+            buf_fmt(out, "%s%s=%s", out->len ? "," : "", op->args[i].name, op->args[i].data.file.name);
 }
 
 int kernel_call(struct op *kernel, const char *entries, size_t n, struct err *err)

@@ -13,7 +13,7 @@ void kernel_put(struct buf *out, const struct op *op, const struct config *c);
 int interface_get(const void *bytes, size_t n, struct op **out, struct err *err);
 int kernel_get(const void *bytes, size_t n, struct op **out, struct err *err);
 
-/* What else a kernel was tuned with: its scalars, "alpha=0.5,beta=n / 2". Nothing if it has none. */
+/* What else a kernel was tuned with: its scalars and files of data, "alpha=0.5,x=x.npy". Nothing if it has none. */
 void tuned_with_print(struct buf *out, const struct op *op);
 /* Calls the kernels as the compiler told: a list of names with an end behind each, in the order of the launches. An empty list changes
  * nothing. */

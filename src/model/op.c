@@ -49,7 +49,7 @@ const struct check *op_arg_check(const struct op *op, int arg)
 
 bool data_given(const struct arg_data *d)
 {
-    return d->range[0] || d->range[1] || d->below || d->sorted;
+    return d->range[0] || d->range[1] || d->below || d->sorted || d->file.name;
 }
 
 bool axis_takes(const struct axis *a, int64_t size)
@@ -175,6 +175,15 @@ int problem_parse(const struct op *op, const char *text, struct problem *out, st
     if (!rc)
         *out = p;
     return rc;
+}
+
+void op_data_print(struct buf *out, const struct op *op, const char *before)
+{
+    for (int i = 0; i < op->nargs; i++)
+        if (op->args[i].data.file.name) {
+            buf_fmt(out, "%s%s", before, op->args[i].data.file.name);
+            before = ", ";
+        }
 }
 
 void problem_print(struct buf *out, const struct op *op, const struct problem *p)

@@ -64,12 +64,24 @@ struct check {
     const char *rtol, *atol; /* CHECK_CLOSE */
 };
 
+enum { DATA_ELEMENT = 8 };
+
+/* A file with the contents of an argument. What the script says of it is its name; the rest was found in it. */
+struct data_file {
+    const char *name;    /* below the script's folder; null: there is none */
+    const char *digest;  /* of the whole file, as hash_hex writes it; null: not known (model/kernel.h) */
+    const char *element; /* NumPy's letter and bytes, "f4"; null: it is raw */
+    int rank;            /* with an element: its shape */
+    int64_t shape[MAX_RANK];
+    int64_t at, bytes; /* where the elements begin, and the bytes from there to the end */
+};
+
 /* What an input or inout is filled with, if the script says more than `fill`. */
 struct arg_data {
-    const char
-        *range[2];     /* numbers from the first to below the second, integers up to the second: expressions over axes and types */
-    const char *below; /* integers from 0 to below this one, likewise */
-    bool sorted;       /* ascending */
+    const char *range[2]; /* numbers from the first to below the second, integers up to it: expressions over axes and types */
+    const char *below;    /* integers from 0 to below this one, likewise */
+    bool sorted;          /* ascending */
+    struct data_file file;
 };
 
 struct arg {
@@ -237,6 +249,7 @@ int param_value(const struct param *p, struct val v);
 const char *arg_type(const struct arg *a); /* i64 if nothing is said */
 bool arg_is_buffer(const struct arg *a);
 const struct check *op_arg_check(const struct op *op, int arg); /* of what is written */
+void op_data_print(struct buf *out, const struct op *op, const char *before); /* names of data files, if there are any */
 bool data_given(const struct arg_data *d);                      /* whether the script says anything about it */
 bool axis_takes(const struct axis *a, int64_t size);            /* flags 0 or 1, the others at least 1 */
 

@@ -104,6 +104,20 @@ static int check_sum_data(const struct op *op, const struct arg *a, struct err *
                 a->name);
 }
 
+static int check_data_file(const struct arg *a, struct err *err)
+{
+    const struct data_file *f = &a->data.file;
+    const struct arg_data *d = &a->data;
+    if (!f->name)
+        return 0;
+    bool alone = !d->range[0] && !d->below && !d->sorted, good = !f->digest || strlen(f->digest) == HASH_HEX - 1;
+    return must(include_path_ok(f->name), err, "argument %s: `%.80s` is no path of a file below the script's folder", a->name,
+                f->name)
+        ?: must(alone, err, "argument %s: a file is its data: leave range, below and sorted away", a->name)
+        ?: must(good && (!f->element || strlen(f->element) < DATA_ELEMENT), err, "argument %s: what is said of its file is damaged",
+                a->name);
+}
+
 static int check_data(const struct op *op, const struct arg *a, struct err *err)
 {
     const struct arg_data *d = &a->data;
@@ -113,6 +127,7 @@ static int check_data(const struct op *op, const struct arg *a, struct err *err)
         ?: must(!d->range[0] == !d->range[1], err, "argument %s: a range has two ends", a->name)
         ?: must(!d->range[0] || !d->below, err, "argument %s: has range and below: one of them says it all", a->name)
         ?: must(a->fill != FILL_BITS, err, "argument %s: is filled with bits, so its data cannot be chosen", a->name)
+        ?: check_data_file(a, err)
         ?: check_sum_data(op, a, err);
 }
 

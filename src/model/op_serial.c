@@ -55,13 +55,27 @@ static void io_check(struct serial *s, struct check *c)
     }
 }
 
-/* A hash is taken of this, too, if the script says anything about it. */
+static void io_data_file(struct serial *s, struct data_file *f)
+{
+    io_str(s, &f->name);
+    if (!f->name)
+        return;
+    io_str(s, &f->digest);
+    io_str(s, &f->element);
+    io_count(s, &f->rank, 0, MAX_RANK);
+    for (int i = 0; i < f->rank; i++)
+        io_number(s, &f->shape[i], 0, INT64_MAX);
+    io_number(s, &f->at, 0, INT64_MAX);
+    io_number(s, &f->bytes, 0, INT64_MAX);
+}
+
 static void io_data(struct serial *s, struct arg_data *d)
 {
     io_str(s, &d->range[0]);
     io_str(s, &d->range[1]);
     io_str(s, &d->below);
     io_bool(s, &d->sorted);
+    io_data_file(s, &d->file);
 }
 
 static void io_arg(struct serial *s, struct arg *a)
@@ -299,6 +313,17 @@ static void put_check(struct buf *b, const struct check *c)
     }
 }
 
+/* Of a file its contents count, not its name. */
+static void put_data(struct buf *b, const struct arg_data *d)
+{
+    buf_lstr(b, d->range[0]);
+    buf_lstr(b, d->range[1]);
+    buf_lstr(b, d->below);
+    buf_u8(b, d->sorted);
+    if (d->file.name)
+        buf_lstr(b, d->file.digest);
+}
+
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
 {
     struct buf b = { 0 };
@@ -313,7 +338,7 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
             buf_lstr(&b, op->args[i].value);
         if (data_given(&op->args[i].data)) {
             buf_str(&b, "data");
-            io_data(&s, &op->args[i].data);
+            put_data(&b, &op->args[i].data);
         }
     }
     io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */

@@ -40,6 +40,9 @@ void plan_slots(const struct plan *p, const struct problem *prob, int row, const
 int plan_geometry(const struct plan *p, int i, const struct val *slots, struct geometry *out, struct err *err);
 /* Bytes of the op's i-th argument (0 for values and scalars), of the variant's i-th workspace; overflow is an error. */
 int plan_arg_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err);
+/* Its extents, of which it has op->args[i].rank, and its type. */
+int plan_arg_shape(const struct plan *p, int i, const struct val *slots, int64_t shape[MAX_RANK], const struct dtype **type,
+                   struct err *err);
 int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err);
 /* An ARG_VALUE, or what an ARG_SCALAR is tuned with, as the bytes of its dtype (at most 16), ready for a launch. */
 int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);

@@ -90,6 +90,17 @@ int plan_arg_bytes(const struct plan *p, int i, const struct val *slots, int64_t
     return buffer_bytes(&p->args[i], slots, out, err);
 }
 
+int plan_arg_shape(const struct plan *p, int i, const struct val *slots, int64_t shape[MAX_RANK], const struct dtype **type,
+                   struct err *err)
+{
+    const struct buffer_fields *b = &p->args[i];
+    int rc = 0;
+    *type = buffer_type(b, slots);
+    for (int d = 0; !rc && d < b->rank; d++)
+        rc = field_int(b->extent[d], 1, slots, &shape[d], err);
+    return rc;
+}
+
 int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err)
 {
     return buffer_bytes(&p->workspaces[i], slots, out, err);

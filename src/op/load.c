@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "child/child.h"
+#include "op/data_file.h"
 #include "op/read.h"
 
 enum { DEADLINE_S = 5, CPU_S = 2, MAX_SCRIPT = 1 << 20, MAX_ANSWER = 64 << 20 };
@@ -183,6 +184,13 @@ int op_load(const char *word, struct op **out, struct err *err)
         err_set(err, rc, "the script did not finish within %d s, %d s of them processor time", DEADLINE_S, CPU_S);
     struct cursor in = cursor_on(answer.data, answer.len);
     rc = rc ?: op_get(&in, false, out, err);
+    if (!rc) {
+        rc = data_files_digest(*out, err); /* which takes as long as the files are large */
+        if (rc) {
+            op_free(*out);
+            *out = NULL;
+        }
+    }
     if (rc)
         script_place(s.path, err);
     buf_free(&answer);

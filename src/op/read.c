@@ -6,6 +6,8 @@
 
 #include "base/util.h"
 #include "device/device.h"
+#include "model/include.h"
+#include "op/data_file.h"
 
 enum { MAX_ROWS = 256, MAX_SHAPES = 1024, MAX_DEFAULTS = 256 };
 
@@ -97,6 +99,18 @@ static void read_own_check(struct reader *r, void *out)
     read_check(r, &a->check);
 }
 
+/* What is not below the script's folder is not even looked for. */
+static void look_at_file(struct reader *r, struct data_file *f)
+{
+    struct err why = { 0 };
+    if (!include_path_ok(f->name))
+        fail(r, "file: '%.80s' is no path of a file below the script's folder", f->name);
+    int rc = data_file_look(r->folder, r->op->arena, f, &why);
+    if (rc && rc != ERR_NOMEM)
+        fail(r, "file: %s", why.msg);
+    fail_if(r, rc, &why);
+}
+
 static void read_arg(struct reader *r, void *out)
 {
     static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d: ", true },
@@ -117,10 +131,12 @@ static void read_arg(struct reader *r, void *out)
             fail(r, "a scalar has a type and the value that it is tuned with: scalar(\"%s\", \"f32\", 0.5)", a->name);
         return;
     }
-    read_table(r, "kind name type extent fill partial check rtol atol range below sorted", "--ELwbfxxlxb", &a->type, &extent,
+    read_table(r, "kind name type extent fill partial check rtol atol range below sorted file", "--ELwbfxxlxbt", &a->type, &extent,
                a->extent, &a->rank, "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol, &a->check.atol, &range,
-               a->data.range, &ends, &a->data.below, &a->data.sorted);
+               a->data.range, &ends, &a->data.below, &a->data.sorted, &a->data.file.name);
     a->fill = (enum fill)(fill + 1);
+    if (a->data.file.name)
+        look_at_file(r, &a->data.file);
     if (a->check.rtol || a->check.atol) {
         if (a->own_check && a->check.kind != CHECK_CLOSE)
             fail(r, "check: rtol and atol belong to \"close\"");

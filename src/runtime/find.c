@@ -60,12 +60,18 @@ static int serve(struct lookup *s, struct tuned *t, cutune_match match, double t
     int rc = kernel_new(s->h, s->q, t, &k, err);
     if (rc)
         return rc;
+    struct buf told = { 0 };
+    buf_str(&told, why);
+    if (match != CUTUNE_MATCH_DEFAULT) /* which was tuned on nothing */
+        op_data_print(&told, t->op, "; tuned on the data of ");
     k->match = match;
     k->from_tables = from_tables(s);
     k->time_ns = time_ns;
-    k->why = arena_strdup(k->arena, why);
+    k->why = arena_strdup(k->arena, buf_text(&told));
     s->found = k;
-    return k->why ? 0 : err_nomem(err);
+    rc = k->why ? buf_check(&told, err) : err_nomem(err);
+    buf_free(&told);
+    return rc;
 }
 
 /* ---- exact */

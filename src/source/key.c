@@ -34,6 +34,10 @@ static int put_data(struct keying *k, int i, struct err *err)
 {
     const struct arg_data *d = &k->op->args[i].data;
     struct extremes b;
+    if (d->file.name) {
+        buf_lstr(&k->text, d->file.digest);
+        return 0;
+    }
     int rc = plan_arg_extremes(k->plan, i, k->slots, &b, err);
     if (rc)
         return rc;

@@ -318,6 +318,8 @@ static void op_bytes(void **state)
     op->nincludes = 2;
     op->check = (struct check){ CHECK_EXACT, NULL, NULL, NULL };
     s.args[2].data = (struct arg_data){ .range = { "-1", "n" }, .sorted = true };
+    s.args[1].fill = FILL_AUTO;
+    s.args[1].data.file = (struct data_file){ "t/a.npy", "0123456789abcdef0123456789abcdef", "f4", 2, { 3, 4 }, 128, 48 };
     op_put(&b, op);
     struct cursor in = cursor_on(b.data, b.len);
     struct op *back = NULL;
@@ -327,7 +329,8 @@ static void op_bytes(void **state)
     assert_int_equal(b.len, again.len);
     assert_memory_equal(b.data, again.data, b.len);
     assert_true(back->args[0].partial && !back->args[1].partial);
-    assert_true(back->args[2].data.sorted && !data_given(&back->args[1].data));
+    assert_true(back->args[2].data.sorted && !data_given(&back->args[0].data));
+    assert_true(back->args[1].data.file.shape[1] == 4 && back->args[1].data.file.bytes == 48);
     assert_string_equal(back->args[2].data.range[1], "n");
     assert_true(back->nincludes == 2 && back->includes[1].shared && !back->includes[0].shared);
     assert_string_equal(back->includes[0].text, "// a");

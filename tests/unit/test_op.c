@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "op/data_file.h"
 #include "op/load.h"
 
 static char folder[] = "/tmp/cutune-test-op-XXXXXX";
@@ -106,7 +107,7 @@ static const struct {
       "output(...): unknown option '1'; known here: fill partial" },
     { "args", "{ output('out', 'T', { 'n' }, 'bits'), value 'n' }", "output(...) wants its options as a table, not as a string" },
     { "args", "{ output('out', 'T', { 'n' }), inout('q', 'T', { 'n' }, { partial = true }) }",
-      "known here: fill range below sorted" },
+      "known here: fill range below sorted file" },
     { "args", "{ output('out', 'T', { 'n' }, { sorted = true }) }", "output(...): unknown option 'sorted'" },
     { "args", "{ output('out', 'T', { 'n' }), input('q', 'i32', { 'n' }, { range = 5 }) }", "range: must be a table, not number" },
     { "args", "{ output('out', 'T', { 'n' }), input('q', 'i32', { 'n' }, { range = { 5 } }) }", "range: must have 2 entries" },
@@ -234,6 +235,46 @@ static void test_slips(void **state)
             fail_msg("%s = %s: should say '%s', says '%s'", slips[i].field, slips[i].text, slips[i].says, rc ? err.msg : "nothing");
         assert_null(op);
     }
+}
+
+static int take_piece(void *arg, int64_t at, const void *p, size_t n, struct err *err)
+{
+    struct buf *all = arg;
+    assert_int_equal(at, all->len);
+    buf_put(all, p, n);
+    return buf_check(all, err);
+}
+
+/* A file's contents are read again where they are needed; if they are others then, that is seen. */
+static void test_data_files(void **state)
+{
+    (void)state;
+    struct op *op;
+    struct err err;
+    struct buf all = { 0 };
+    write_file("x.bin", "abcdefgh");
+    if (load_with("args", "{ output('out', 'T', { 'n' }), input('x', 'i8', { 'n' }, { file = 'x.bin' }), value 'n' }", &op, &err))
+        fail_msg("%s", err.msg);
+    const struct data_file *f = &op->args[1].data.file;
+    assert_true(f->digest && !f->element && f->at == 0 && f->bytes == 8);
+    assert_int_equal(data_file_read(op, f, take_piece, &all, &err), 0);
+    assert_string_equal(buf_text(&all), "abcdefgh");
+    static const char *const others[] = { "abcdefgi", "abcdefg", "abcdefghi" };
+    for (int i = 0; i < 3; i++) {
+        write_file("x.bin", others[i]);
+        buf_clear(&all);
+        err = (struct err){ 0 };
+        assert_int_equal(data_file_read(op, f, take_piece, &all, &err), ERR_INVALID);
+        assert_string_equal(err.msg, "x.bin: it has changed since the script was read: run again");
+    }
+    char path[256];
+    snprintf(path, sizeof path, "%s/x.bin", folder);
+    assert_int_equal(unlink(path) || mkfifo(path, 0600), 0);
+    assert_int_equal(data_file_read(op, f, NULL, NULL, &err), ERR_INVALID);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(data_file_read(op, f, NULL, NULL, &err), ERR_NOTFOUND);
+    buf_free(&all);
+    op_free(op);
 }
 
 static void test_smallest(void **state)
@@ -559,15 +600,11 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_smallest),
-        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_slips),
-        cmocka_unit_test(test_ops_that_ship),
-        cmocka_unit_test(test_wrong_scripts),
-        cmocka_unit_test(test_endless),
-        cmocka_unit_test(test_not_found),
-        cmocka_unit_test(test_includes),
-        cmocka_unit_test(test_includes_that_are_refused),
+        cmocka_unit_test(test_smallest),      cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_slips),         cmocka_unit_test(test_data_files),
+        cmocka_unit_test(test_ops_that_ship), cmocka_unit_test(test_wrong_scripts),
+        cmocka_unit_test(test_endless),       cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_includes),      cmocka_unit_test(test_includes_that_are_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -397,7 +397,7 @@ static void test_basis(void **state)
     assert_string_not_equal(first, other);
     struct prelude empty = { "prelude_cuda.h", "" };
     const struct op was = *op;
-    for (int way = 0; way < 10; way++) {
+    for (int way = 0; way < 12; way++) {
         struct arg arg = op->args[1];
         switch (way) {
         case 0:
@@ -427,6 +427,12 @@ static void test_basis(void **state)
         case 8:
             op->args[1].data.range[0] = "0";
             op->args[1].data.range[1] = "n";
+            break;
+        case 10:
+            op->args[1].data.file = (struct data_file){ .name = "x.bin", .digest = "one" };
+            break;
+        case 11:
+            op->args[1].data.file = (struct data_file){ .name = "x.bin", .digest = "two" };
             break;
         case 9:
             op->args[1].data.range[0] = "0";

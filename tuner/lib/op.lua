@@ -74,7 +74,7 @@ end
 -- data of an input: "bits" (any pattern) or "numbers". The default is bits if the check is exact, else numbers. `partial = true` says that
 -- the op leaves parts of an output alone. `check`: an output's own, in the op's place; `rtol`, `atol`: the same as check = { close = ... }.
 -- `range = { lo, hi }`: an input's numbers are from lo to below hi, integers up to hi. `below = "n"`: integers from 0 to below n.
--- `sorted = true`: they ascend.
+-- `sorted = true`: they ascend. `file = "shifts.npy"`: the contents of a file below the script's folder, NumPy's or (.bin, say) raw.
 local function buffer(kind, known)
     return function(name, element, extent, options)
         local t = { kind = kind, name = name, type = element, extent = extent }
@@ -84,7 +84,7 @@ local function buffer(kind, known)
         return t
     end
 end
-local data = "fill range below sorted"
+local data = "fill range below sorted file"
 input = buffer("input", data)
 output = buffer("output", "fill partial check rtol atol") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
 inout = buffer("inout", data .. " check rtol atol")         -- read and written; restored before each run, which is not timed
