@@ -35,7 +35,7 @@ struct args {
     struct words ops, shapes, dtypes;
     const char *op;
     const char *device, *db, *variant, *config, *arch, *from;
-    const char *strategy, *budget, *seed, *jobs;
+    const char *strategy, *budget, *seed, *jobs, *objective;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
     bool json, list, measurements, wanted, retune, warm, quiet;

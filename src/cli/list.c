@@ -83,6 +83,12 @@ static void configuration(struct buf *out, const void *row)
     buf_fmt(out, "%s %s", t->variant, t->config);
 }
 
+static void metrics(struct buf *out, const void *row)
+{
+    const struct tried *t = row;
+    metrics_text(out, t->joules, t->metrics);
+}
+
 static const struct row_column tried_columns[] = {
     { "backend", FIELD(struct tried, backend) },
     { "device", FIELD(struct tried, device) },
@@ -96,6 +102,9 @@ static const struct row_column tried_columns[] = {
     { "outcome", "outcome", .text = outcome },
     { .head = "time", FIELD(struct tried, time_ns), .unit = text_time },
     { .head = "configuration", .text = configuration },
+    { "energy_j", FIELD(struct tried, joules) },
+    { "metrics", .text = metrics, JSON(struct tried, metrics, json_stored) },
+    { .head = "", .text = metrics },
     { "reason", "reason", FIELD(struct tried, reason) },
     { "time_ns", FIELD(struct tried, time_ns) },
     { "stale", FIELD(struct tried, stale) },

@@ -1,35 +1,64 @@
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
 #include "cli/run.h"
 #include "model/kernel.h"
 
+enum { SHOWN_METRICS = 8 }; /* in tables, which may have no more columns */
+
 /* ---- as tables */
+
+/* The columns of what was measured beside time: energy, if it was, and the op's metrics. */
+static void more_cells(struct buf *out, const struct op *op, const struct tune_entry *e, const struct tune_report *r)
+{
+    if (r->best.joules > 0)
+        buf_fmt(out, e->joules > 0 ? "%.4g J\t" : "\t", e->joules);
+    for (int i = 0; i < op->nmetrics && i < SHOWN_METRICS; i++)
+        buf_fmt(out, isfinite(e->metrics[i]) ? "%.4g\t" : "\t", e->metrics[i]);
+}
 
 static void entry_row(struct text_table *table, const char *label, const struct op *op, const struct tune_entry *e,
                       const struct tune_report *r)
 {
-    struct buf config = { 0 }, share = { 0 };
+    struct buf config = { 0 }, share = { 0 }, more = { 0 };
     if (e->config.variant < 0)
         return;
     config_print(&config, op, &e->config);
     if (e->time_ns > 0 && e->gb_per_s > 0 && r->copy_gb_per_s > 0)
         buf_fmt(&share, "%.0f%%", 100 * e->gb_per_s / r->copy_gb_per_s);
-    table_row(table, "%s\t%s\t%s\t%s\t%s %s", label, e->time_ns > 0 ? text_time(e->time_ns) : outcome_name(e->outcome),
-              text_speed(e->gb_per_s, e->gflop_per_s), buf_text(&share), op->variants[e->config.variant].name, buf_text(&config));
+    more_cells(&more, op, e, r);
+    table_row(table, "%s\t%s\t%s\t%s\t%s%s %s", label, e->time_ns > 0 ? text_time(e->time_ns) : outcome_name(e->outcome),
+              text_speed(e->gb_per_s, e->gflop_per_s), buf_text(&share), buf_text(&more), op->variants[e->config.variant].name,
+              buf_text(&config));
     buf_free(&config);
     buf_free(&share);
+    buf_free(&more);
 }
 
 static int timing_table(const struct op *op, const struct tune_report *r, struct err *err)
 {
-    struct text_table table = { .align = "lrrrl" };
-    table_row(&table, "\ttime\tspeed\tof copy\tconfiguration");
+    struct text_table table = { .align = "lrrr" };
+    struct buf heads = { 0 }, blanks = { 0 };
+    if (r->best.joules > 0)
+        buf_str(&heads, "energy\t");
+    for (int i = 0; i < op->nmetrics && i < SHOWN_METRICS; i++)
+        buf_fmt(&heads, "%s\t", op->metrics[i].name);
+    for (const char *at = buf_text(&heads); (at = strchr(at, '\t')); at++) {
+        strcat(table.align, "r");
+        buf_str(&blanks, "\t");
+    }
+    strcat(table.align, "l");
+    table_row(&table, "\ttime\tspeed\tof copy\t%sconfiguration", buf_text(&heads));
     entry_row(&table, "best", op, &r->best, r);
     entry_row(&table, "default", op, &r->deflt, r);
     entry_row(&table, "worst", op, &r->worst, r);
+    entry_row(&table, "winner", op, &r->served, r);
     if (r->copy_gb_per_s > 0)
-        table_row(&table, "copy\t%s\t%s\t100%%\tthe device's own copy of the same bytes", text_time(r->copy_ns),
-                  text_speed(r->copy_gb_per_s, 0));
+        table_row(&table, "copy\t%s\t%s\t100%%\t%sthe device's own copy of the same bytes", text_time(r->copy_ns),
+                  text_speed(r->copy_gb_per_s, 0), buf_text(&blanks));
+    buf_free(&heads);
+    buf_free(&blanks);
     return table_print(&table, 2, err);
 }
 
@@ -45,6 +74,13 @@ static void print_counts(const struct tune_report *r)
         buf_fmt(&line, "; %d more as fast as the best", r->ties);
     text_line("%s", buf_text(&line));
     buf_free(&line);
+    if (strcmp(r->objective, "time") != 0)
+        text_line("  the best is by %s", r->objective);
+    if (*r->served_by)
+        text_line("  look-ups give %s", r->served.config.variant < 0 ? "nothing new of this run: they go by what it did not measure"
+                                                                     : "the winner, which is by the op's own objective");
+    if (*r->no_value)
+        text_line("  a metric had no value: %s", r->no_value);
     if (r->measured)
         text_line("  %" PRId64 " measured now in %.1f s, %.1f a second", r->measured, r->seconds, r->rate);
     else if (r->tried && !r->interrupted)
@@ -53,7 +89,7 @@ static void print_counts(const struct tune_report *r)
         text_line("  %" PRId64 " without a verdict, and not stored: %s", r->unsettled, r->unsettled_why);
     if (r->deflt.config.variant >= 0 && r->deflt.reason[0])
         text_line("  the default: %s: %s", outcome_name(r->deflt.outcome), r->deflt.reason);
-    if (r->deflt.outcome == OUT_OK && r->deflt.time_ns > 0 && r->deflt.time_ns < r->best.time_ns)
+    if (!strcmp(r->objective, "time") && r->deflt.outcome == OUT_OK && r->deflt.time_ns > 0 && r->deflt.time_ns < r->best.time_ns)
         text_line("  best and default are as fast, as far as can be told; of such the first of the space is taken");
     if (r->best.config.variant < 0 && r->tried)
         text_line("  no configuration was right, so there is no winner");
@@ -119,13 +155,22 @@ static int print_tables(const struct request *r, const struct finding *found, in
 
 /* ---- as JSON */
 
+static json_t *metrics_json(const struct op *op, const struct tune_entry *e)
+{
+    json_t *metrics = json_object();
+    for (int i = 0; i < op->nmetrics; i++)
+        metrics = json_with(metrics, op->metrics[i].name, json_value(val_float(e->metrics[i])));
+    return metrics;
+}
+
 static json_t *entry_json(const struct op *op, const struct tune_entry *e)
 {
     if (e->config.variant < 0)
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s}", "variant", json_text(op->variants[e->config.variant].name), "config",
-                     json_config(op, &e->config), "time_ns", json_positive(e->time_ns), "gb_per_s", json_positive(e->gb_per_s),
-                     "gflop_per_s", json_positive(e->gflop_per_s), "outcome", outcome_name(e->outcome));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "variant", json_text(op->variants[e->config.variant].name),
+                     "config", json_config(op, &e->config), "time_ns", json_positive(e->time_ns), "gb_per_s",
+                     json_positive(e->gb_per_s), "gflop_per_s", json_positive(e->gflop_per_s), "outcome", outcome_name(e->outcome),
+                     "energy_j", json_positive(e->joules), "metrics", metrics_json(op, e));
 }
 
 static json_t *finding_json(const struct finding *f)
@@ -137,13 +182,13 @@ static json_t *finding_json(const struct finding *f)
     tuned_with_print(&with, op);
     for (int i = 0; i < OUT_COUNT; i++)
         outcomes = json_with(outcomes, outcome_name(i), json_integer(r->outcomes[i]));
-    json_t *found =
-        json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:b}", "op", json_text(op->name),
-                  "dtype", json_text(f->types), "problem", json_sizes(f->sizes), "valid", (json_int_t)r->valid, "tried",
-                  (json_int_t)r->tried, "no_verdict", (json_int_t)r->unsettled, "outcomes", outcomes, "best",
-                  entry_json(op, &r->best), "default", entry_json(op, &r->deflt), "copy_gb_per_s", json_positive(r->copy_gb_per_s),
-                  "worst", entry_json(op, &r->worst), "ties", r->ties, "measured", (json_int_t)r->measured, "seconds", r->seconds,
-                  "configurations_per_s", r->rate, "interrupted", r->interrupted);
+    json_t *found = json_pack(
+        "{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:b, s:s, s:o}", "op", json_text(op->name),
+        "dtype", json_text(f->types), "problem", json_sizes(f->sizes), "valid", (json_int_t)r->valid, "tried", (json_int_t)r->tried,
+        "no_verdict", (json_int_t)r->unsettled, "outcomes", outcomes, "best", entry_json(op, &r->best), "default",
+        entry_json(op, &r->deflt), "copy_gb_per_s", json_positive(r->copy_gb_per_s), "worst", entry_json(op, &r->worst), "ties",
+        r->ties, "measured", (json_int_t)r->measured, "seconds", r->seconds, "configurations_per_s", r->rate, "interrupted",
+        r->interrupted, "objective", r->objective, "winner", *r->served_by ? entry_json(op, &r->served) : json_null());
     if (with.len && found)
         found = json_with(found, "tuned_with", json_text(buf_text(&with)));
     buf_free(&with);

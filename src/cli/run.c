@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cli/run.h"
 #include "measure/bench.h"
+#include "model/objective.h"
 #include "op/load.h"
 
 enum { MAX_JOBS = 1024 };
@@ -65,6 +66,7 @@ static int read_options(const struct args *args, struct tune_options *tune, stru
 {
     uint64_t jobs = 0;
     *tune = (struct tune_options){ .strategy = args->strategy, .retune = args->retune, .warm = args->warm, .stop = &run_stop };
+    tune->objective = args->objective;
     if (args->seed && !number_read(args->seed, UINT64_MAX, &tune->seed))
         return err_set(err, ERR_USAGE, "--seed '%.40s': a whole number of 0 to %" PRIu64 " is wanted", args->seed, UINT64_MAX);
     if (args->jobs && (!number_read(args->jobs, MAX_JOBS, &jobs) || !jobs))
@@ -163,12 +165,14 @@ static int run_problem(struct tuning *t, struct finding *f)
     struct request *r = t->request;
     struct tune_report *report = &f->report;
     struct err err = { 0 };
+    struct objective objective;
     bool quiet = r->args.quiet;
     struct progress progress = { .terminal = !quiet && isatty(STDERR_FILENO), .title = f->title };
     t->tune.progress = progress.terminal ? progress_show : NULL;
     t->tune.note = quiet ? NULL : progress_note;
     t->tune.arg = &progress;
-    int rc = bench_fits(f->op, &f->problem, f->row, &r->dev, &err)
+    int rc = objective_find(f->op, t->tune.objective, &objective, &err)
+        ?: bench_fits(f->op, &f->problem, f->row, &r->dev, &err)
         ?: tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
     bool won = !rc && report->best.config.variant >= 0;
     if (won && !report->interrupted)
@@ -315,12 +319,15 @@ static int run_wanted(struct tuning *t)
 static int tune(struct request *r, struct err *err)
 {
     struct tuning t = { .request = r, .err = err };
+    struct objective objective;
     bool wanted = r->args.wanted; /* then it is enough if there is a device; --op limits it */
     int rc = read_options(&r->args, &t.tune, err)
         ?: (wanted && !r->args.op ? home_find(&r->home, err) : request_op(r, r->args.op, err))
         ?: request_device(r, err)
         ?: (wanted ? 0 : request_problems(r, true, err))
         ?: check_strategy(r->home, r->args.strategy, err);
+    if (!rc && r->op && objective_find(r->op, t.tune.objective, &objective, err))
+        rc = err_set(err, ERR_USAGE, "--%s", err->msg);
     if (rc)
         return rc;
     t.tune.home = r->home;
@@ -345,6 +352,8 @@ const struct command run_command = {
           "What picks the configurations to try: random, exhaustive, or a file; random without it", 0 },
         { "budget", WORD(budget), "200|60s", 0,
           "Stop after that many configurations or seconds, for each problem; without it after 32 on a CPU, 5000 elsewhere", 0 },
+        { "objective", WORD(objective), "time|energy|edp|METRIC", 0,
+          "What the best is by, in place of the op's own objective, by which look-ups go on", 0 },
         { "seed", WORD(seed), "N", 0,
           "Starts the random strategy's choices: the same number tries the same configurations in the same order; 0 without it",
           0 },

@@ -151,6 +151,11 @@ static void load_nvml(void)
     have_nvml = library && find(library, "nvmlInit_v2", &libnvml.nvmlInit_v2) &&
                 find(library, "nvmlDeviceGetHandleByPciBusId_v2", &libnvml.nvmlDeviceGetHandleByPciBusId_v2) &&
                 find(library, "nvmlDeviceGetClockInfo", &libnvml.nvmlDeviceGetClockInfo) && libnvml.nvmlInit_v2() == 0;
+    if (!have_nvml)
+        return;
+    find(library, "nvmlDeviceGetHandleByUUID", &libnvml.nvmlDeviceGetHandleByUUID);
+    find(library, "nvmlDeviceGetTotalEnergyConsumption", &libnvml.nvmlDeviceGetTotalEnergyConsumption);
+    find(library, "nvmlErrorString", &libnvml.nvmlErrorString);
 }
 
 const struct nvml_api *nvml_api(void)

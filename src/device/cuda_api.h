@@ -163,11 +163,14 @@ struct nvrtc_api {
     int major, minor;
 };
 
-/* The management library, for clocks only: null if it is missing. */
+/* The management library, for clocks and energy: null if it is missing. So may be all after the third. */
 struct nvml_api {
     int (*nvmlInit_v2)(void);
     int (*nvmlDeviceGetHandleByPciBusId_v2)(const char *id, void **device);
     int (*nvmlDeviceGetClockInfo)(void *device, int type, unsigned int *mhz);
+    int (*nvmlDeviceGetHandleByUUID)(const char *uuid, void **device);
+    int (*nvmlDeviceGetTotalEnergyConsumption)(void *device, unsigned long long *millijoules);
+    const char *(*nvmlErrorString)(int result);
 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 

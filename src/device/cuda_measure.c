@@ -115,23 +115,51 @@ static int cuda_span_ns(struct device *d, int slot, double *ns, struct err *err)
     return rc;
 }
 
+/* The management library's handle of the very device: by its UUID, or by its place on the bus. Null if it knows none. */
+static void *nvml_handle(struct device *d, const struct nvml_api *nvml)
+{
+    void **handle = &of(d)->nvml;
+    char bus[32] = "";
+    if (!nvml || *handle)
+        return *handle;
+    if (nvml->nvmlDeviceGetHandleByUUID && nvml->nvmlDeviceGetHandleByUUID(d->spec.uuid, handle) == 0 && *handle)
+        return *handle;
+    if (libcuda.cuDeviceGetPCIBusId(bus, sizeof bus, of(d)->device) != CUDA_SUCCESS ||
+        nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, handle) != 0)
+        *handle = NULL;
+    return *handle;
+}
+
 static void cuda_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
 {
     const struct nvml_api *nvml = nvml_api();
-    void **handle = &of(d)->nvml;
-    char bus[32] = "";
-    if (!nvml)
-        return;
-    if (!*handle && (libcuda.cuDeviceGetPCIBusId(bus, sizeof bus, of(d)->device) != CUDA_SUCCESS ||
-                     nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, handle) != 0)) {
-        *handle = NULL;
-        return;
-    }
+    void *handle = nvml_handle(d, nvml);
     unsigned int mhz;
-    if (nvml->nvmlDeviceGetClockInfo(*handle, NVML_CLOCK_SM, &mhz) == 0)
+    if (!handle)
+        return;
+    if (nvml->nvmlDeviceGetClockInfo(handle, NVML_CLOCK_SM, &mhz) == 0)
         *sm_mhz = (int)mhz;
-    if (nvml->nvmlDeviceGetClockInfo(*handle, NVML_CLOCK_MEM, &mhz) == 0)
+    if (nvml->nvmlDeviceGetClockInfo(handle, NVML_CLOCK_MEM, &mhz) == 0)
         *mem_mhz = (int)mhz;
+}
+
+static int cuda_energy(struct device *d, double *joules, struct err *err)
+{
+    const struct nvml_api *nvml = nvml_api();
+    unsigned long long counted = 0;
+    if (!nvml || !nvml->nvmlDeviceGetTotalEnergyConsumption)
+        return err_set(err, ERR_UNSUPPORTED, "no energy counter: %s",
+                       nvml ? "libnvidia-ml.so.1 is too old for it" : "there is no libnvidia-ml.so.1 that starts");
+    if (*d->spec.mig) /* the counter is the whole part's */
+        return err_set(err, ERR_UNSUPPORTED, "no energy counter: NVML counts that of a whole GPU, not of the MIG slice %s",
+                       d->spec.mig);
+    void *handle = nvml_handle(d, nvml);
+    int rc = handle ? nvml->nvmlDeviceGetTotalEnergyConsumption(handle, &counted) : 0;
+    *joules = (double)counted / 1e3;
+    if (!handle || rc)
+        return err_set(err, ERR_UNSUPPORTED, "no energy counter: NVML %s %s%s%s", handle ? "refuses it for" : "does not know",
+                       d->spec.uuid, rc ? ": " : "", rc && nvml->nvmlErrorString ? nvml->nvmlErrorString(rc) : "");
+    return 0;
 }
 
 const struct backend_measuring cuda_measuring = {
@@ -147,4 +175,5 @@ const struct backend_measuring cuda_measuring = {
     .span_ns = cuda_span_ns,
     .sync = cuda_sync,
     .clocks = cuda_clocks,
+    .energy = cuda_energy,
 };

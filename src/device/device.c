@@ -238,3 +238,11 @@ void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
     if (d->backend->measuring->clocks)
         d->backend->measuring->clocks(d, sm_mhz, mem_mhz);
 }
+
+int device_energy(struct device *d, double *joules, struct err *err)
+{
+    if (!d->backend->measuring->energy)
+        return err_set(err, ERR_UNSUPPORTED, "%s gives no energy counter: energy is measured through NVIDIA's NVML",
+                       d->spec.backend);
+    return device_sync(d, err) ?: d->backend->measuring->energy(d, joules, err);
+}

@@ -113,5 +113,8 @@ int device_span_end(struct device *d, int slot, struct err *err);
 int device_span_ns(struct device *d, int slot, double *ns, struct err *err);
 int device_sync(struct device *d, struct err *err);              /* waits for everything queued */
 void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz); /* 0 if they are unknown */
+/* Waits for everything queued, and gives the joules that the device has taken since some moment in the past, by a counter that may move but ten
+ * times a second. ERR_UNSUPPORTED, with a line, if it has none. */
+int device_energy(struct device *d, double *joules, struct err *err);
 
 #endif

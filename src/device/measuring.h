@@ -41,7 +41,8 @@ struct backend_measuring {
     int (*mark)(struct device *d, int slot, bool end, struct err *err); /* the begin or the end of a span */
     int (*span_ns)(struct device *d, int slot, double *ns, struct err *err);
     int (*sync)(struct device *d, struct err *err);
-    void (*clocks)(struct device *d, int *sm_mhz, int *mem_mhz); /* null: not known */
+    void (*clocks)(struct device *d, int *sm_mhz, int *mem_mhz);      /* null: not known */
+    int (*energy)(struct device *d, double *joules, struct err *err); /* null: it has no counter */
 };
 
 /* `view` where `at` is an address. */

@@ -14,6 +14,8 @@
  *   sticky          a wait for it, and every call after, fails as on a lost context
  *   after=N         what its launches do amiss begins with the N+1st in a process; all sources that say so are counted together
  *   if=PATH         all but time and delay only while there is such a file: a machine that breaks, and is mended
+ *   watts=N         what a launch of it draws; 200 without it. A counter has the energy of all work; with $CUTUNE_NULL_ENERGY "none"
+ *                   there is no such counter, with "still" it never moves
  *   wrong           until another launch, the kernels check_equal, check_close and digest write 1 to the uint64 that their first
  *                   argument points to */
 #include <inttypes.h>
@@ -32,7 +34,7 @@
 #include "device/null.h"
 
 #define NULL_MAGIC "cutuneN\n" /* a program is this and its source */
-enum { NULL_DEVICES = 2 };
+enum { NULL_DEVICES = 2, COUNTER_NS = 20000000, IDLE_WATTS = 100 };
 
 /* An application's context, or our own. */
 struct null_context {
@@ -44,6 +46,9 @@ struct null_context {
     bool lost;
     int64_t counted; /* launches of sources that say after= */
     double clock_ns; /* the sum of all work so far */
+    double joules;   /* that it took, */
+    double counter;  /* and what its counter says, which moves every COUNTER_NS */
+    double moved_ns;
     /* Of a device of ours: */
     int64_t taken; /* bytes of all buffers */
     double spans[MAX_SPANS][2];
@@ -116,6 +121,16 @@ static double time_of(const char *source, const struct guest_launch *l)
     return 1e3 + (double)(rand_at(h, (uint64_t)g->shared) % 999001);
 }
 
+static void spend(struct null_context *t, double ns, double watts)
+{
+    t->clock_ns += ns;
+    t->joules += ns * watts / 1e9;
+    if (t->clock_ns - t->moved_ns < COUNTER_NS)
+        return;
+    t->counter = t->joules;
+    t->moved_ns = t->clock_ns;
+}
+
 static int lost(const struct null_context *t, struct err *err)
 {
     return t->lost ? err_set(err, ERR_DEVICE, "NULL_ERROR_LAUNCH_FAILED (the context is lost)") : 0;
@@ -142,7 +157,8 @@ static int told_launch(struct null_context *t, const char *source, const struct 
     t->sticky |= act && directive(source, "sticky");
     if (due && delay > t->delay_ms)
         t->delay_ms = delay;
-    t->clock_ns += time_of(source, l);
+    int64_t watts = value_of(source, "watts=");
+    spend(t, time_of(source, l), watts < 0 ? 2 * IDLE_WATTS : (double)watts);
     return 0;
 }
 
@@ -391,7 +407,7 @@ static void null_free(struct device *d, struct memory *m)
 /* Moving memory takes a while, so that a copy has a speed: 4 TB/s, read and written. */
 static void spend_on(struct device *d, int64_t bytes)
 {
-    of(d)->clock_ns += 1000 + (double)bytes / 2000;
+    spend(of(d), 1000 + (double)bytes / 2000, IDLE_WATTS);
 }
 
 static int null_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
@@ -447,6 +463,15 @@ static int null_span_ns(struct device *d, int slot, double *ns, struct err *err)
     return 0;
 }
 
+static int null_energy(struct device *d, double *joules, struct err *err)
+{
+    const char *none = getenv("CUTUNE_NULL_ENERGY");
+    if (none && !strcmp(none, "none"))
+        return err_set(err, ERR_UNSUPPORTED, "no energy counter: the environment asks for none");
+    *joules = none && !strcmp(none, "still") ? 1 : of(d)->counter;
+    return 0;
+}
+
 static const struct backend_measuring null_measuring = {
     .open = own_open,
     .use = null_use,
@@ -458,6 +483,7 @@ static const struct backend_measuring null_measuring = {
     .mark = null_mark,
     .span_ns = null_span_ns,
     .sync = null_sync,
+    .energy = null_energy,
 };
 
 const struct backend null_backend = {

@@ -17,6 +17,9 @@ const char *text_share(double share);  /* "97%" */
 /* "42.9 GB/s"; if the bytes are not known "1234 GFLOP/s"; "" if neither is. */
 const char *text_speed(double gb_per_s, double gflop_per_s);
 
+/* "energy=0.0123 J,gflops=1234.5" of what is known: joules 0 is not, and a row's metrics are as struct listed has them. */
+void metrics_text(struct buf *out, double joules, const char *metrics);
+
 /* ---- values as JSON: json.c. The makers return null without memory */
 
 json_t *json_text(const char *s);      /* bytes of a text that is not UTF-8 become '?' */

@@ -2,6 +2,8 @@
 
 #include "export/columns.h"
 
+#include "model/op.h"
+
 enum { TEXTS = 4, TEXT_BYTES = 32 };
 
 /* One of a few texts in turn, so that a line may have several. */
@@ -50,4 +52,15 @@ const char *text_speed(double gb_per_s, double gflop_per_s)
     if (gb_per_s > 0 && gflop_per_s < balance * gb_per_s)
         return scaled(gb_per_s, 0, (const char *const[]){ " GB/s" }, 1);
     return gflop_per_s > 0 ? scaled(gflop_per_s, 0, (const char *const[]){ " GFLOP/s" }, 1) : "";
+}
+
+void metrics_text(struct buf *out, double joules, const char *metrics)
+{
+    struct buf text = { 0 };
+    if (joules > 0)
+        buf_fmt(out, "energy=%.4g J", joules);
+    if (config_of_json(&text, metrics) && text.len)
+        buf_fmt(out, "%s%s", joules > 0 ? "," : "", buf_text(&text));
+    out->failed |= text.failed;
+    buf_free(&text);
 }

@@ -37,14 +37,29 @@ static void configuration(struct buf *out, const void *row)
     buf_fmt(out, "%s %s", l->variant, l->config);
 }
 
+static void metrics(struct buf *out, const void *row)
+{
+    const struct listed *l = row;
+    metrics_text(out, l->joules, l->metrics);
+}
+
+static void metrics_alone(struct buf *out, const void *row)
+{
+    const struct listed *l = row;
+    metrics_text(out, 0, l->metrics);
+}
+
 static void state(struct buf *out, const void *row)
 {
     const struct listed *l = row;
     const char *changed = l->stale ? "stale" : l->changed ? "changed" : "";
     bool warm = strcmp(l->cache, "warm") == 0;
+    bool other = *l->objective && strcmp(l->objective, "time") != 0;
     buf_fmt(out, "%s%s%s", warm ? "warm" : "", warm && *changed ? ", " : "", changed);
+    if (other)
+        buf_fmt(out, "%sby %s", warm || *changed ? ", " : "", l->objective);
     if (*l->tuned_with)
-        buf_fmt(out, "%swith %s", warm || *changed ? ", " : "", l->tuned_with);
+        buf_fmt(out, "%swith %s", warm || *changed || other ? ", " : "", l->tuned_with);
 }
 
 const struct row_column winner_columns[] = {
@@ -71,7 +86,11 @@ const struct row_column winner_columns[] = {
     { "measured", FIELD(struct listed, measured) },
     { "ok", FIELD(struct listed, ok) },
     { .head = "right", .text = right_of_all, .right = true },
+    { "energy_j", FIELD(struct listed, joules) },
+    { "metrics", .text = metrics_alone, JSON(struct listed, metrics, json_stored) },
+    { "objective", FIELD(struct listed, objective) },
     { .head = "configuration", .text = configuration },
+    { .head = "", .text = metrics },
     { .head = "", .text = state },
     { "stale", FIELD(struct listed, stale) },
     { "changed", FIELD(struct listed, changed), .in = IN_LIST },

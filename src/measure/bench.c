@@ -195,6 +195,7 @@ int bench_open(const struct task *task, struct bench **out, struct bench_facts *
         ?: make_flush(b, err)
         ?: plan_work(b->plan, b->vals, &bytes, &flops, err)
         ?: reference_open(b, &facts->reference_ns, err)
+        ?: (task->energy ? energy_ready(b, facts->reference_ns, err) : 0)
         ?: time_copy(b, bytes, &facts->copy_ns, err);
     if (rc)
         bench_close(b);

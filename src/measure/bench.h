@@ -16,6 +16,7 @@ struct task {
     struct problem problem;
     int row;
     struct devspec dev;
+    bool energy;   /* the energy of runs is measured, too */
     bool warm;     /* time with what the cache holds from a run before; cold: flushed by reading */
     int64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
     /* Called before each piece of work that something could hang in or die of, so that a deadline can begin anew; may be null. player: in a

@@ -203,7 +203,19 @@ int bench_control(struct bench *b, struct err *err);
 /* A sign of life. In a play-off: the i-th player goes on; else -1. */
 void bench_alive(const struct bench *b, int i);
 
+/* measure/energy.c */
+/* Whether it can be measured here, tried with the reference: an error with a line if not. */
+int energy_ready(struct bench *b, double reference_ns, struct err *err);
+/* Of a candidate that was right, of which a run takes so long; the outputs of the last run are checked. player: of a play-off; else -1. */
+int energy_take(struct bench *b, struct loaded *l, int player, double each_ns, struct result *r, struct err *err);
+/* Of n players that have times. */
+int energy_play(struct bench *b, struct loaded *l, int n, struct result *out, struct err *err);
+
 /* measure/timing.c */
+/* A failure of the bench is that of the candidate it happened with, if that has none of its own. */
+void bench_blame(struct result *r, const struct err *err);
+/* Looks at what n samples have written, of which the i-th outputs were digested as the i-th; a VERDICT if anything is wrong. */
+int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err);
 int time_copy(struct bench *b, double bytes, double *ns, struct err *err);
 
 #endif

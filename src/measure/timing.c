@@ -26,7 +26,7 @@ static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, b
 }
 
 /* Of n samples: were all their outputs right, and is all else untouched? */
-static int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err)
+int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err)
 {
     struct found found;
     int rc = rest_look(b, l, n, err) ?: service_end(b, n + 1, &found, err);
@@ -124,8 +124,7 @@ int time_copy(struct bench *b, double bytes, double *ns, struct err *err)
 
 /* ---- a candidate alone */
 
-/* A failure of the bench is that of the candidate it happened with, if that has none of its own. */
-static void blame(struct result *r, const struct err *err)
+void bench_blame(struct result *r, const struct err *err)
 {
     if (r->outcome == OUT_OK)
         condemn(r, OUT_CRASH, "%s", err->msg);
@@ -152,6 +151,8 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
     for (enum way way = WAY_FIRST; !rc && way <= (l->keeps ? WAY_LEFT : WAY_OTHER); way++)
         rc = verify_pass(b, l, way, r, err);
     rc = rc ?: time_samples(b, l, cut_ns, r, err);
+    if (!rc && b->set.energy && r->outcome == OUT_OK)
+        rc = energy_take(b, l, -1, r->stats.median, r, err);
     candidate_unload(b, l);
     return rc;
 }
@@ -169,7 +170,7 @@ int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, s
     if (rc)
         b->inputs_pass = -1;
     if (rc && rc != ERR_NOMEM)
-        blame(out, err);
+        bench_blame(out, err);
     return rc;
 }
 
@@ -200,7 +201,7 @@ static int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, str
                 continue;
             rc = play(b, &l[i], i, pass, &ns, &out[i], err);
             if (rc)
-                blame(&out[i], err);
+                bench_blame(&out[i], err);
             if (out[i].outcome != OUT_OK)
                 out[i].nsamples = 0;
             else if (round >= 0 && pass == TIMED)
@@ -249,7 +250,7 @@ static int load_all(struct bench *b, const struct bench_candidate *c, int n, str
             rc = prove_surroundings(b, &out[i], err);
         }
         if (rc)
-            blame(&out[i], err);
+            bench_blame(&out[i], err);
     }
     return rc;
 }
@@ -265,6 +266,8 @@ int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int r
     }
     b->inputs_pass = -1;
     rc = rc ?: reserve(b, c, n, l, err) ?: load_all(b, c, n, l, out, err) ?: play_rounds(b, l, n, rounds, out, err);
+    if (!rc && b->set.energy)
+        rc = energy_play(b, l, n, out, err);
     for (int i = 0; l && i < n; i++)
         candidate_unload(b, &l[i]);
     mem_free(l);

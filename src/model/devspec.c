@@ -26,6 +26,11 @@ struct val devspec_val(const struct devspec *d, int i)
     return i >= 0 && i < NNAMES ? vals[i] : (struct val){ .type = VAL_NIL };
 }
 
+bool devspec_kept(int i)
+{
+    return i == 0 || i == 4; /* the memory is not: a processor's varies */
+}
+
 void devspec_id(const struct devspec *d, char out[32])
 {
     snprintf(out, 32, "%.15s:%d", d->backend, d->index);

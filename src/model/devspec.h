@@ -40,6 +40,7 @@ struct devspec {
  * device.max_threads device.max_shared. The i-th name and value; null past the last. */
 const char *devspec_name(int i);
 struct val devspec_val(const struct devspec *d, int i);
+bool devspec_kept(int i); /* whether the database keeps it, so that it is known of any record's device */
 
 /* "cuda:0" */
 void devspec_id(const struct devspec *d, char out[32]);

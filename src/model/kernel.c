@@ -33,7 +33,10 @@ static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
                         .nargs = op->nargs,
                         .args = args,
                         .work_bytes = op->work_bytes,
-                        .work_flops = op->work_flops };
+                        .work_flops = op->work_flops,
+                        .nmetrics = op->nmetrics,
+                        .metrics = op->metrics,
+                        .objective = op->objective };
 }
 
 void interface_put(struct buf *out, const struct op *op)

@@ -30,6 +30,7 @@ enum {
     MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
     MAX_LINE = 65535,    /* bytes of an expression or a configuration's text in a file */
     MAX_VARIANTS = 256,
+    MAX_METRICS = 16,
     MAX_MANY = 65535, /* of anything else in an op */
 };
 
@@ -180,6 +181,14 @@ struct variant {
     struct requires requires;
 };
 
+/* What a measured configuration is worth by the op's own counting. */
+struct metric {
+    const char *name;
+    /* An expression over parameters, axes, types, device.backend, device.multiprocessors, the time (s) and energy (J) of a run. */
+    const char *value;
+    bool minimize; /* less is better; else more is */
+};
+
 /* A configuration: a variant and a value for each of its parameters, by index. */
 struct config {
     int variant;
@@ -237,7 +246,10 @@ struct op {
     struct prelude *preludes;
     int nincludes; /* likewise */
     struct include *includes;
-    const char *contract; /* of an op from a database: its op_contract when it was stored; null: not known */
+    int nmetrics;
+    struct metric *metrics; /* by name */
+    const char *objective;  /* what configurations are chosen by: a metric, or one of model/objective.h; null: time */
+    const char *contract;   /* of an op from a database: its op_contract when it was stored; null: not known */
 };
 
 struct op *op_new(void);     /* an empty op on an arena of its own; null without memory */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/include.h"
+#include "model/objective.h"
 #include "model/pairs.h"
 
 /* 0 if `ok`, else an error with this message. */
@@ -321,6 +322,40 @@ static int check_includes(const struct op *op, struct err *err)
     return rc;
 }
 
+/* In expressions of metrics these two are numbers of a run. */
+static int check_measured_names(const struct names *scope, const struct op *op, struct err *err)
+{
+    static const char *const measured[] = { "time", "energy" };
+    int rc = 0;
+    for (int m = 0; !rc && op->nmetrics && m < 2; m++) {
+        rc = must(name_index(NAMED(scope->name, scope->n), measured[m], (int)strlen(measured[m])) < 0, err,
+                  "'%s' is what metrics call the %s of a run: choose another name for the axis or type", measured[m], measured[m]);
+        for (int v = 0; !rc && v < op->nvariants; v++)
+            for (int i = 0; !rc && i < op->variants[v].nparams; i++)
+                rc = must(strcmp(op->variants[v].params[i].name, measured[m]) != 0, err,
+                          "'%s' is what metrics call the %s of a run: choose another name for the parameter of %s", measured[m],
+                          measured[m], op->variants[v].name);
+    }
+    return rc;
+}
+
+static int check_metrics(const struct op *op, const struct names *scope, struct err *err)
+{
+    struct objective own;
+    int rc = 0;
+    for (int i = 0; !rc && i < op->nmetrics; i++) {
+        const char *name = op->metrics[i].name;
+        rc = named(name, "metric", err);
+        rc = rc
+                 ?: must(!i || strcmp(op->metrics[i - 1].name, name) < 0, err,
+                         "metric %s: is there twice, or not in the order of names", name);
+        rc = rc
+                 ?: must(!objective_word(name), err, "metric %s: this is an objective without being a metric: choose another name",
+                         name);
+    }
+    return rc ?: check_measured_names(scope, op, err) ?: objective_find(op, NULL, &own, err);
+}
+
 int op_check(const struct op *op, struct err *err)
 {
     struct names scope = { .n = 0 }, args = { .n = 0 };
@@ -333,7 +368,8 @@ int op_check(const struct op *op, struct err *err)
         ?: check_reference(op, err)
         ?: check_variants(op, &scope, &args, err)
         ?: check_shapes(op, err)
-        ?: check_includes(op, err);
+        ?: check_includes(op, err)
+        ?: check_metrics(op, &scope, err);
     if (rc)
         err_prefix(err, "op %s: ", op->name);
     return rc;

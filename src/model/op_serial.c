@@ -224,6 +224,17 @@ static void io_includes(struct serial *s, struct op *op)
     }
 }
 
+static void io_metrics(struct serial *s, struct op *op)
+{
+    io_array(s, &op->metrics, &op->nmetrics, 0, MAX_METRICS, sizeof *op->metrics);
+    for (int i = 0; i < op->nmetrics; i++) {
+        io_str(s, &op->metrics[i].name);
+        io_given(s, &op->metrics[i].value);
+        io_bool(s, &op->metrics[i].minimize);
+    }
+    io_str(s, &op->objective);
+}
+
 static void io_op(struct serial *s, struct op *op)
 {
     io_str(s, &op->name);
@@ -253,6 +264,8 @@ static void io_op(struct serial *s, struct op *op)
         io_given(s, &op->preludes[i].text);
     }
     io_includes(s, op);
+    if (s->form >= '4')
+        io_metrics(s, op);
 }
 
 void op_put(struct buf *out, const struct op *op)

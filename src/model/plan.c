@@ -8,7 +8,16 @@
 #include "model/plan_parts.h"
 
 /* What an expression may speak of. */
-enum { PARAMS = 1, AXES = 2, TYPES = 4, DEVICE = 8, ALL = PARAMS | AXES | TYPES | DEVICE };
+enum {
+    PARAMS = 1,
+    AXES = 2,
+    TYPES = 4,
+    DEVICE = 8,
+    KEPT = 16,     /* of a device what the database keeps, too */
+    MEASURED = 32, /* of a run: metrics alone */
+    ALL = PARAMS | AXES | TYPES | DEVICE | KEPT,
+    OF_METRICS = PARAMS | AXES | TYPES | KEPT | MEASURED,
+};
 
 /* What op_check lets pass never has more names than there are slots. */
 static void name_slots(struct plan *p)
@@ -31,11 +40,15 @@ static void name_slots(struct plan *p)
         if (p->op->args[i].kind == ARG_SCALAR)
             p->late[p->scope.nlate++] = p->op->args[i].name;
     p->scope.late = p->late;
+    name[0] = "time";
+    name[1] = "energy";
 }
 
 static int slot_kind(const struct plan *p, int slot)
 {
-    return slot < p->first_axis ? PARAMS : slot < p->first_type ? AXES : slot < p->first_device ? TYPES : DEVICE;
+    if (slot >= p->first_device && slot < p->scope.n)
+        return devspec_kept(slot - p->first_device) ? KEPT : DEVICE;
+    return slot < p->first_axis ? PARAMS : slot < p->first_type ? AXES : slot < p->first_device ? TYPES : MEASURED;
 }
 
 /* A text that lives as long as the plan; null without memory. */
@@ -58,7 +71,9 @@ static int compile(struct plan *p, const char *text, int may, const char *place,
     if (!f || !place)
         return err_nomem(err);
     *f = (struct field){ .place = place, .next = p->fields };
-    int rc = expr_compile(text, &p->scope, &f->expr, err), n;
+    struct scope scope = p->scope;
+    scope.n += may & MEASURED ? 2 : 0;
+    int rc = expr_compile(text, &scope, &f->expr, err), n;
     if (rc) {
         err_prefix(err, "%s: ", place);
         return rc;
@@ -68,7 +83,8 @@ static int compile(struct plan *p, const char *text, int may, const char *place,
     for (int i = 0; i < n; i++)
         if (!(slot_kind(p, slots[i]) & may))
             return err_set(err, ERR_INVALID, "%s: %s cannot be used here: only %s%s%s", place, p->names[slots[i]],
-                           may & PARAMS ? "parameters and " : "", may & AXES ? "axes and " : "", "types");
+                           may & PARAMS ? "parameters and " : "", may & AXES ? "axes and " : "",
+                           may & MEASURED ? "types, device.backend, device.multiprocessors, time and energy" : "types");
     return 0;
 }
 
@@ -144,6 +160,20 @@ static int compile_workspace(struct plan *p, const struct workspace *w, const ch
     return compile(p, w->count, ALL, print(p, "%s, workspace %s, count", whose, w->name), &b->extent[0], err);
 }
 
+/* They may speak of parameters, so each variant has its own. */
+static int compile_metrics(struct plan *p, const char *whose, struct err *err)
+{
+    const struct op *op = p->op;
+    int rc = 0;
+    p->metrics = arena_array(p->arena, (size_t)op->nmetrics, sizeof *p->metrics);
+    if (!p->metrics)
+        return err_nomem(err);
+    for (int i = 0; !rc && p->variant.name && i < op->nmetrics; i++)
+        rc = compile(p, op->metrics[i].value, OF_METRICS, print(p, "%s, metric %s", whose, op->metrics[i].name), &p->metrics[i],
+                     err);
+    return rc;
+}
+
 static int compile_variant(struct plan *p, struct err *err)
 {
     const struct variant *v = &p->variant;
@@ -162,7 +192,7 @@ static int compile_variant(struct plan *p, struct err *err)
     for (int i = 0; !rc && i < v->nlaunches; i++)
         rc = compile_launch(p, &v->launches[i], v->nlaunches > 1 ? print(p, "%s, launch %d", whose, i + 1) : whose, &p->launches[i],
                             err);
-    return rc;
+    return rc ?: compile_metrics(p, whose, err);
 }
 
 /* Adds a check; its slots are those that its fields and its buffer's type read. Its text is null without memory. */

@@ -7,7 +7,8 @@
 #include "model/devspec.h"
 #include "model/op.h"
 
-/* The slots, in this order: the variant's parameters, the op's axes, the op's types (as the name of a dtype), device.*. */
+/* The slots, in this order: the variant's parameters, the op's axes, the op's types (as the name of a dtype), device.*; for metrics the
+ * time and energy of a run. */
 enum { MAX_SLOTS = MAX_PARAMS + MAX_AXES + MAX_TYPES + 16 };
 
 struct geometry {
@@ -66,6 +67,10 @@ struct bounds {
     double rtol, atol; /* -1 if the script has none */
 };
 int plan_bounds(const struct plan *p, int i, const struct val *slots, struct bounds *out, struct err *err);
+/* The op's i-th metric, of a run that took so long and so much; joules 0: not known, and then a metric that needs it fails. Not of variant
+ * -1. */
+int plan_metric(const struct plan *p, int i, const struct val *slots, double seconds, double joules, double *out, struct err *err);
+bool plan_metric_reads_energy(const struct plan *p, int i);
 
 /* The checks that decide whether a configuration may run: the script's constraints, in its order; then what the variant requires of the
  * device; then the limits for its launches, workspaces and arguments. A space asks each as soon as the slots that it reads have values. */

@@ -209,6 +209,27 @@ int plan_bounds(const struct plan *p, int i, const struct val *slots, struct bou
         ?: (f->atol ? amount(f->atol, slots, &out->atol, err) : 0);
 }
 
+int plan_metric(const struct plan *p, int i, const struct val *slots, double seconds, double joules, double *out, struct err *err)
+{
+    const struct field *f = p->metrics[i];
+    if (!f)
+        return err_set(err, ERR_INVALID, "metric %s: of no variant", p->op->metrics[i].name);
+    if (!(joules > 0) && plan_metric_reads_energy(p, i))
+        return err_set(err, ERR_UNSUPPORTED, "%s: the energy of the run is not known", f->place);
+    struct val with[MAX_SLOTS];
+    memcpy(with, slots, (size_t)p->scope.n * sizeof *with);
+    with[p->scope.n] = val_float(seconds);
+    with[p->scope.n + 1] = val_float(joules);
+    return field_number(f, with, out, err);
+}
+
+bool plan_metric_reads_energy(const struct plan *p, int i)
+{
+    int n = 0;
+    const int *slots = p->metrics[i] ? expr_slots(p->metrics[i]->expr, &n) : NULL;
+    return n && slots[n - 1] == p->scope.n + 1; /* the last of all */
+}
+
 /* ---- checks */
 
 int plan_checks(const struct plan *p)

@@ -70,6 +70,7 @@ struct plan {
     struct buffer_fields *args, *workspaces;
     const struct field **needs;
     const struct field *work_bytes, *work_flops;
+    const struct field **metrics;           /* of a variant */
     struct check_fields check, *arg_checks; /* the op's, and those of arguments */
     struct condition *checks;               /* constraints, then what is required, then limits */
     int nchecks, nrequired;

@@ -1,6 +1,7 @@
 #include "model/record.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,9 @@ void io_result(struct serial *s, struct result *r)
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         io_time(s, times[i]);
     io_samples(s, r);
+    io_time(s, &r->energy.joules);
+    io_time(s, &r->energy.low);
+    io_time(s, &r->energy.high);
     io_time(s, &r->compile_ms);
     io_int(s, &r->resources.registers, -1, INT32_MAX);
     io_number(s, &r->resources.shared, -1, INT64_MAX);
@@ -61,6 +65,24 @@ void io_result(struct serial *s, struct result *r)
     io_int(s, &r->resources.max_threads, -1, INT32_MAX);
     io_int(s, &r->sm_mhz, 0, INT32_MAX);
     io_int(s, &r->mem_mhz, 0, INT32_MAX);
+}
+
+void energy_print(const struct energy *e, char out[256])
+{
+    snprintf(out, 256, "energy %.9g J, %.9g to %.9g", e->joules, e->low, e->high);
+}
+
+bool energy_read(const char *reason, struct energy *out)
+{
+    struct energy e = { 0 };
+    char text[256];
+    int n = sscanf(reason, "energy %lf J, %lf to %lf", &e.joules, &e.low, &e.high);
+    bool right = n == 3 && e.low > 0 && e.low <= e.joules && e.joules <= e.high && e.high <= TIME_MAX;
+    if (right)
+        energy_print(&e, text);
+    right = right && !strcmp(text, reason);
+    *out = right ? e : (struct energy){ 0 };
+    return right;
 }
 
 void result_free(struct result *r)

@@ -39,6 +39,14 @@ struct stats {
     double ci_low, ci_high; /* 95% interval of the median, from order statistics */
 };
 
+/* Joules of one run; 0: not measured. */
+struct energy {
+    double joules, low, high; /* the median of several batches of runs, and what they lay between */
+};
+/* As the reason of a result that is ok, which needs none, has it in the database. */
+void energy_print(const struct energy *e, char out[256]);
+bool energy_read(const char *reason, struct energy *out); /* false, and 0 J, if it is not such a text */
+
 enum { PROTOCOL = 1 }; /* the version of the way of measuring: raised if a number comes to mean something else */
 
 struct result {
@@ -47,6 +55,7 @@ struct result {
     struct stats stats; /* of the samples; after a play-off, of the play-off's */
     int nsamples;
     double *samples; /* ns, in order of time; owned, mem_free */
+    struct energy energy;
     double compile_ms;
     struct resources resources; /* the worst of its kernels */
     int sm_mhz, mem_mhz;        /* clocks right after timing; 0: unknown */

@@ -53,6 +53,7 @@ static int try_variant(const struct trial *t, struct err *err)
 {
     const struct variant *v = t->variant;
     struct geometry geometry;
+    double metric;
     int64_t bytes;
     bool holds = true;
     int rc = 0;
@@ -64,6 +65,8 @@ static int try_variant(const struct trial *t, struct err *err)
         rc = plan_geometry(t->plan, i, t->slots, &geometry, err);
     for (int i = 0; i < v->nworkspaces && !rc; i++)
         rc = plan_workspace_bytes(t->plan, i, t->slots, &bytes, err);
+    for (int i = 0; i < t->op->nmetrics && !rc; i++)
+        rc = plan_metric(t->plan, i, t->slots, 1e-3, 1e-3, &metric, err);
     for (int i = 0; i < v->nneeds && !rc; i++)
         rc = v->needs[i].kind == NEED_ALIGN ? plan_need(t->plan, i, t->slots, &bytes, err) : 0;
     return rc;

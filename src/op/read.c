@@ -203,10 +203,10 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
     if (!lua_istable(L, -1))
         fail(&r, "the script must end with: return op { ... }");
     op->file = made(&r, arena_strdup(op->arena, file));
-    read_table(&r, "name problem types args work shapes reference check variants defaults", "NLFLfLFFLL", &op->name, &axes,
-               &op->axes, &op->naxes, read_types, op, &args, &op->args, &op->nargs, read_work, op, &shapes, &op->shapes,
-               &op->nshapes, read_reference, op, read_check, &op->check, &variants, &op->variants, &op->nvariants, &defaults,
-               &op->defaults, &op->ndefaults);
+    read_table(&r, "name problem types args work shapes reference check variants defaults metrics objective", "NLFLfLFFLLft",
+               &op->name, &axes, &op->axes, &op->naxes, read_types, op, &args, &op->args, &op->nargs, read_work, op, &shapes,
+               &op->shapes, &op->nshapes, read_reference, op, read_check, &op->check, &variants, &op->variants, &op->nvariants,
+               &defaults, &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);
     for (int i = 0; i < op->nargs; i++)
         outputs += op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
     if (!outputs)

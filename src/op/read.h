@@ -66,7 +66,7 @@ const char *word_among(const char *words, const char *word); /* where; null: now
 
 /* -- what the parts share -- */
 
-reads read_launch, read_variant, read_default;
+reads read_launch, read_variant, read_default, read_metrics;
 /* Of the table at the top of the stack: the fields template, language and options. What the files include comes into op->includes.
  * requires: of the variant, where the language says the backend; null: it has none. */
 void read_source(struct reader *r, const char **name, const char **text, struct build *build, struct requires *requires);

@@ -1,5 +1,5 @@
 /* A search: the child, in which the strategy runs, and the parent's side, which believes nothing that comes back. The frames between them:
- *   parent to child   TELL     i64 index, u8 outcome, f64 time_ns    not answered
+ *   parent to child   TELL     i64 index, u8 outcome, f64 time_ns, f64 cost    not answered
  *                     ASK      u32 k                                 answered by INDICES, DONE or ERROR
  *   child to parent   READY                                          once, when the strategy is loaded; or ERROR
  *                     INDICES  u32 n, then n times i64
@@ -8,6 +8,7 @@
 #include "search/search.h"
 
 #include <lauxlib.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -235,6 +236,9 @@ static void add_outcome(lua_State *L, struct cursor *c)
     set_field(L, "index", val_int(get_i64(c)));
     set_field(L, "outcome", val_str(outcome_name((enum outcome)get_u8(c))));
     set_field(L, "time_ns", val_float(get_f64(c)));
+    double cost = get_f64(c);
+    if (!isnan(cost))
+        set_field(L, "cost", val_float(cost));
     lua_rawseti(L, AT_OUTCOMES, (lua_Integer)lua_rawlen(L, AT_OUTCOMES) + 1);
 }
 
@@ -377,13 +381,14 @@ int search_answer(struct search *s, int64_t *index, int *n, struct err *err)
     return 0;
 }
 
-int search_tell(struct search *s, int64_t index, enum outcome outcome, double time_ns, struct err *err)
+int search_tell(struct search *s, int64_t index, enum outcome outcome, double time_ns, double cost, struct err *err)
 {
     struct buf *out = &s->child.channel.out;
     size_t f = frame_begin(out, WIRE_TELL);
     buf_i64(out, index);
     buf_u8(out, (uint8_t)outcome);
     buf_f64(out, time_ns);
+    buf_f64(out, cost);
     frame_end(out, f);
     return buf_check(out, err);
 }

@@ -32,7 +32,8 @@ void search_close(struct search *s); /* kills the child */
 int search_ask(struct search *s, int k, struct err *err); /* sends the question; one at a time */
 /* Reads the answer: n indices (at most the k asked for), already checked against the space; 0: nothing more now, or done. */
 int search_answer(struct search *s, int64_t *index, int *n, struct err *err);
-int search_tell(struct search *s, int64_t index, enum outcome outcome, double time_ns, struct err *err);
+/* cost: by the run's objective, the less the better; NaN: none. */
+int search_tell(struct search *s, int64_t index, enum outcome outcome, double time_ns, double cost, struct err *err);
 
 /* For search_open, and for tests that answer themselves (then there is no process): a search whose child is there already. It owns the child
  * from now on, and if this fails, too. */

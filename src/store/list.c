@@ -1,6 +1,9 @@
 /* Lists: for people the winners and all that was tried; for a look-up that finds nothing exact an op's winners, and what their
  * configurations took elsewhere. */
+#include <stdio.h>
+
 #include "model/kernel.h"
+#include "model/objective.h"
 #include "store/sql.h"
 
 /* Whether measurement m is of its variant as op has it now. An op of before version 3 does not know. */
@@ -11,22 +14,49 @@
 /* A damaged word gives NULL, which is damage, too. */
 #define CACHE_OF(table) "CASE WHEN " table ".cache IN ('cold', 'warm') THEN " table ".cache END AS cache"
 
-/* A damaged kernel is for a look-up to complain of. */
-static void tell_tuned_with(struct buf *out, const void *kernel, size_t bytes)
+/* What its kernel says of a winner. A damaged one is for a look-up to complain of. */
+static void tell_kernel(const void *kernel, size_t bytes, struct buf *with, struct buf *objective)
 {
     struct op *op;
-    buf_clear(out);
+    struct objective by;
+    buf_clear(with);
+    buf_clear(objective);
     if (bytes > MAX_RECORD || kernel_get(kernel, bytes, &op, NULL))
         return;
-    tuned_with_print(out, op);
+    tuned_with_print(with, op);
+    if (!objective_find(op, NULL, &by, NULL))
+        buf_str(objective, objective_name(op, &by));
     op_free(op);
+}
+
+/* What metrics are computed of, as far as it is not listed itself. */
+struct measured_of {
+    int64_t op;
+    const char *reason; /* of its measurement, which may tell the energy */
+    struct devspec dev;
+    struct metrics metrics;
+};
+
+static double joules_of(const struct measured_of *m)
+{
+    struct energy e;
+    return energy_read(m->reason, &e) ? e.joules : 0;
+}
+
+static const char *metrics_of_row(struct measured_of *m, struct store *s, const char *backend, struct measured_row row)
+{
+    snprintf(m->dev.backend, sizeof m->dev.backend, "%s", backend);
+    row.op = m->op;
+    row.dev = &m->dev;
+    return metrics_of(&m->metrics, s, &row);
 }
 
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct query q;
     struct listed l = { 0 };
-    struct buf config = { 0 }, with = { 0 };
+    struct buf config = { 0 }, with = { 0 }, objective = { 0 };
+    struct measured_of of = { 0 };
     bool current, verified;
     const void *kernel;
     size_t kernel_bytes;
@@ -40,24 +70,39 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
                              ") AS passed, "
                              "op.current, coalesce((SELECT NOT " IS_OF_NOW " " OF_WINNER
                              " ORDER BY m.protocol DESC LIMIT 1), 0) AS changed, "
-                             "tuned.verified, tuned.created, provenance.driver, tuned.kernel "
+                             "tuned.verified, tuned.created, provenance.driver, device.multiprocessors, op.id, "
+                             "coalesce((SELECT reason " OF_WINNER " AND m.outcome = 'ok' AND m.protocol = ?1), '') AS reason, "
+                             "CASE typeof(tuned.kernel) WHEN 'blob' THEN tuned.kernel END "
                              "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem JOIN "
                              "op ON op.id = problem.op "
                              "JOIN provenance ON provenance.id = tuned.provenance "
                              "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, tuned.cache, op.current DESC",
                 "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttpcwrvvrnnnfffwtb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
+    while (query_good_row(&q, "twwpttpcwrvvrnnnfffwtnixb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
                           &config, &l.json, &l.cache, &l.time_ns, &l.bytes, &l.flops, &l.copy_ns, &l.samples, &l.measured, &l.ok,
-                          &current, &l.changed, &verified, &l.when, &l.driver, &kernel, &kernel_bytes)) {
-        tell_tuned_with(&with, kernel, kernel_bytes);
-        l.tuned_with = buf_text(&with);
+                          &current, &l.changed, &verified, &l.when, &l.driver, &of.dev.multiprocessors, &of.op, &of.reason, &kernel,
+                          &kernel_bytes)) {
         l.config = buf_text(&config);
         l.stale = !current;
         l.unverified = !verified;
+        l.joules = joules_of(&of);
+        l.metrics = metrics_of_row(&of, s, l.backend,
+                                   (struct measured_row){ .types = l.types,
+                                                          .sizes = l.problem,
+                                                          .variant = l.variant,
+                                                          .config = l.config,
+                                                          .json = l.json,
+                                                          .time_ns = l.time_ns,
+                                                          .joules = l.joules });
+        tell_kernel(kernel, kernel_bytes, &with, &objective);
+        l.tuned_with = buf_text(&with);
+        l.objective = buf_text(&objective);
         q.rc = each(arg, &l);
     }
     buf_free(&config);
     buf_free(&with);
+    buf_free(&objective);
+    metrics_end(&of.metrics);
     return query_end(&q);
 }
 
@@ -66,11 +111,14 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried 
     struct query q;
     struct tried t = { 0 };
     struct buf config = { 0 };
-    bool fresh;
+    struct measured_of of = { 0 };
+    bool fresh, timed;
     query_begin(&q, s, err,
                 "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, " CACHE_OF(
                     "m") ", "
-                         "m.variant, m.config, m.outcome, m.reason, m.median, op.current AND " IS_OF_NOW " AS fresh "
+                         "m.variant, m.config, m.outcome, m.reason, m.median, op.current AND " IS_OF_NOW
+                         " AS fresh, device.multiprocessors, "
+                         "op.id "
                          "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
                          "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
                          "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, "
@@ -78,13 +126,26 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried 
                          "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
                          "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id",
                 "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttwpcoxrf", &t.device, &t.backend, &t.arch, &t.op, &t.types, &t.problem, &t.cache, &t.variant,
-                          &config, &t.json, &t.outcome, &t.reason, &t.time_ns, &fresh)) {
+    while (query_good_row(&q, "twwpttwpcoxrfni", &t.device, &t.backend, &t.arch, &t.op, &t.types, &t.problem, &t.cache, &t.variant,
+                          &config, &t.json, &t.outcome, &t.reason, &t.time_ns, &fresh, &of.dev.multiprocessors, &of.op)) {
         t.config = buf_text(&config);
         t.stale = !fresh;
+        timed = t.outcome == OUT_OK;
+        of.reason = timed ? t.reason : "";
+        t.joules = joules_of(&of);
+        t.reason = t.joules > 0 ? "" : t.reason;
+        t.metrics = metrics_of_row(&of, s, t.backend,
+                                   (struct measured_row){ .types = t.types,
+                                                          .sizes = t.problem,
+                                                          .variant = t.variant,
+                                                          .config = t.config,
+                                                          .json = t.json,
+                                                          .time_ns = timed || t.outcome == OUT_SLOWER ? t.time_ns : 0,
+                                                          .joules = t.joules });
         q.rc = each(arg, &t);
     }
     buf_free(&config);
+    metrics_end(&of.metrics);
     return query_end(&q);
 }
 

@@ -13,6 +13,9 @@ static int save(struct store *s, const struct target *t, const struct measured *
 {
     const struct result *r = &m->result;
     const struct stats *st = &r->stats;
+    char energy[256];
+    bool has_energy = r->outcome == OUT_OK && r->energy.joules > 0;
+    energy_print(&r->energy, energy);
     return sql_write(
         s, err,
         "INSERT INTO measurement (device, problem, cache, key, protocol, provenance, variant, config, made, " RESULT ", created) "
@@ -24,9 +27,9 @@ static int save(struct store *s, const struct target *t, const struct measured *
         "registers = excluded.registers, shared = excluded.shared, local = excluded.local, max_threads = excluded.max_threads, "
         "sm_mhz = excluded.sm_mhz, mem_mhz = excluded.mem_mhz, created = excluded.created",
         "Ttnittttlnrrrrrrrbrniinnn", t, m->key, PROTOCOL, t->provenance, m->variant, m->json, m->made, outcome_name(r->outcome),
-        r->reason, st->n, st->median, st->min, st->max, st->mean, st->stddev, st->ci_low, st->ci_high, buf_text(samples),
-        samples->len, r->compile_ms, r->resources.registers, r->resources.shared, r->resources.local, r->resources.max_threads,
-        r->sm_mhz, r->mem_mhz);
+        has_energy ? energy : r->reason, st->n, st->median, st->min, st->max, st->mean, st->stddev, st->ci_low, st->ci_high,
+        buf_text(samples), samples->len, r->compile_ms, r->resources.registers, r->resources.shared, r->resources.local,
+        r->resources.max_threads, r->sm_mhz, r->mem_mhz);
 }
 
 int store_measured(struct store *s, const struct target *t, const struct measured *m, struct err *err)
@@ -77,7 +80,8 @@ static int take_row(struct query *q, int (*each)(void *arg, const struct measure
                     &r->resources.registers, &r->resources.shared, &r->resources.local, &r->resources.max_threads, &r->sm_mhz,
                     &r->mem_mhz))
         return q->rc;
-    strcpy(r->reason, reason);
+    if (r->outcome != OUT_OK || !energy_read(reason, &r->energy))
+        strcpy(r->reason, reason);
     m.made = *made ? made : NULL;
     int rc = take_samples(q, samples, n, r) ?: each(arg, &m);
     result_free(r);

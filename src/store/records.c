@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "model/kernel.h"
+#include "model/objective.h"
 #include "store/sql.h"
 
 /* ---- written */
@@ -81,6 +82,29 @@ int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX]
     int rc = sql_run(s, err, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND verified = 1",
                      "T:kr", t, key, copy_ns);
     return rc == ERR_NOTFOUND ? err_set(err, rc, "%s: no winner yet", s->path) : rc;
+}
+
+/* Of a kernel's bytes; if they are damaged it is unknown. */
+static void print_objective(struct buf *out, const void *bytes, size_t n)
+{
+    struct op *kernel;
+    struct objective by;
+    if (n > MAX_RECORD || kernel_get(bytes, n, &kernel, NULL))
+        return;
+    if (!objective_find(kernel, NULL, &by, NULL))
+        objective_print(out, kernel, &by);
+    op_free(kernel);
+}
+
+int store_winner_objective(struct store *s, const struct target *t, struct buf *out, struct err *err)
+{
+    struct query q;
+    const void *bytes;
+    size_t n;
+    query_begin(&q, s, err, "SELECT kernel FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND verified = 1", "T", t);
+    if (query_step(&q) && query_take(&q, "b", &bytes, &n))
+        print_objective(out, bytes, n);
+    return query_end(&q);
 }
 
 /* ---- read */

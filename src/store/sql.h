@@ -107,6 +107,21 @@ void answers_close(struct store *s);
 /* Opens a database for reading that was left closed because there are answers. */
 int store_connect(struct store *s, struct err *err);
 
+/* metrics.c. One listing's, zero at its begin. */
+struct metrics {
+    int64_t id; /* the op's row; 0: none yet */
+    struct op *op;
+    struct buf text;
+};
+struct measured_row {
+    int64_t op;
+    const char *types, *sizes, *variant, *config, *json;
+    const struct devspec *dev; /* identity */
+    double time_ns, joules;
+};
+const char *metrics_of(struct metrics *m, struct store *s, const struct measured_row *row); /* as JSON, good until the next call */
+void metrics_end(struct metrics *m);
+
 /* A whole statement: "ttr" is three values. Of one that gives a row of numbers and keys, a colon and its columns follow, "tt:ik"; then it
  * is ERR_NOTFOUND if there is no row. sql_write is a transaction of its own, if none is on its way. */
 int sql_run(struct store *s, struct err *err, const char *sql, const char *letters, ...);

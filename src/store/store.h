@@ -123,17 +123,23 @@ int store_default(struct store *s, const struct devspec *dev, const struct op *o
 /* The key of the target's verified winner and the copy time kept with it; ERR_NOTFOUND if there is none. */
 int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err);
 
+/* What the target's winner was chosen by, as objective_print writes it; "" if that cannot be told. */
+int store_winner_objective(struct store *s, const struct target *t, struct buf *out, struct err *err);
+
 /* A row of `cutune list` and of export: the winner of one (device, op, types, problem). */
 struct listed {
     const char *device, *backend, *arch, *op, *types, *problem, *variant, *config, *cache; /* cache: "cold" or "warm" */
     double time_ns, bytes, flops, copy_ns;                                                 /* 0: unknown */
-    const char *json; /* the configuration as config_print_json has it */
-    int samples;      /* that the winner's time is the median of; 0 where its measurement is gone */
-    int measured, ok; /* configurations stored of the variants as they are now, and of those right */
-    bool stale;       /* the op's interface or contract has changed since: not served */
-    bool changed;     /* the source of its variant has: it is right still, and served until its problem is tuned again */
-    bool unverified;  /* as in struct tuned */
-    const char *when; /* UTC, ISO 8601 */
+    double joules;         /* of a run; 0: not measured, or its measurement is gone */
+    const char *metrics;   /* the op's that have a value, {"gflops":1234.5}; "{}" if none has */
+    const char *objective; /* that it was chosen by; "" unknown */
+    const char *json;      /* the configuration as config_print_json has it */
+    int samples;           /* that the winner's time is the median of; 0 where its measurement is gone */
+    int measured, ok;      /* configurations stored of the variants as they are now, and of those right */
+    bool stale;            /* the op's interface or contract has changed since: not served */
+    bool changed;          /* the source of its variant has: it is right still, and served until its problem is tuned again */
+    bool unverified;       /* as in struct tuned */
+    const char *when;      /* UTC, ISO 8601 */
     const char *driver;
     const char *tuned_with; /* as tuned_with_print has it; "" too if its kernel is damaged */
 };
@@ -146,7 +152,9 @@ struct tried {
     enum outcome outcome;
     const char *reason; /* "" for ok */
     double time_ns;     /* 0: not timed */
-    bool stale;         /* of an op or a variant that has changed since */
+    double joules;      /* as in struct listed, as the next */
+    const char *metrics;
+    bool stale; /* of an op or a variant that has changed since */
 };
 /* The same way, of this PROTOCOL: of each problem the stale ones last; of both first those that are right, the fastest first, then the others by outcome. */
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err);

@@ -117,7 +117,7 @@ static void rendered(struct run *r, struct compiler_slot *s, const struct messag
     struct job *job = s->job;
     if (!job->known) /* a player has its key already */
         memcpy(job->key, m->key, HASH_HEX);
-    struct known *k = r->phase == PHASE_SEARCH ? known_find(r, job->key) : NULL;
+    struct known *k = r->phase == PHASE_SEARCH ? known_settled(r, job->key) : NULL;
     if (m->outcome != OUT_OK) {
         fail_unless_machine(r, s, m->outcome, m->text);
         return;

@@ -1,4 +1,5 @@
 /* The end of a run: the best few against each other, the winner and the defaults into the tables, the report. */
+#include <math.h>
 #include <string.h>
 
 #include "model/head.h"
@@ -10,11 +11,13 @@ static bool is_right(const struct job *job)
     return job->known && job->known->outcome == OUT_OK;
 }
 
-/* Into a list of at most n, the fastest first. Returns the one that drops out of it; null if none does. */
-static struct job *insert(struct job **list, int n, struct job *job)
+/* Into a list of at most n, the best first; what has no cost does not get in. Returns the one that drops out of it; null if none does. */
+static struct job *insert(struct run *r, const struct objective *o, struct job **list, int n, struct job *job)
 {
+    if (isnan(goal_cost(r, o, job)))
+        return job;
     for (int i = 0; i < n && job; i++)
-        if (!list[i] || job->known->stats.median < list[i]->known->stats.median) {
+        if (!list[i] || goal_cost(r, o, job) < goal_cost(r, o, list[i])) {
             struct job *next = list[i];
             list[i] = job;
             job = next;
@@ -24,18 +27,38 @@ static struct job *insert(struct job **list, int n, struct job *job)
 
 void top_offer(struct run *r, struct job *job)
 {
-    job = insert(r->top, PLAYOFF, job);
+    job = insert(r, &r->goal, r->top, PLAYOFF, job);
     if (job && job != r->deflt)
         job_drop_code(job);
 }
 
-/* The n fastest of those that are right, the fastest first; null after the last. */
-static void fastest(const struct run *r, struct job **out, int n)
+/* The n best of those that are right, the best first; null after the last. */
+static void best_by(struct run *r, const struct objective *o, struct job **out, int n)
 {
     memset(out, 0, (size_t)n * sizeof(struct job *));
     for (int i = 0; i < r->njobs; i++)
         if (is_right(r->jobs[i]))
-            insert(out, n, r->jobs[i]);
+            insert(r, o, out, n, r->jobs[i]);
+}
+
+/* Who plays: the best by the run's objective; if that is not the op's, some are the best by that. */
+static void choose_players(struct run *r, struct job **out)
+{
+    struct job *own[PLAYOFF];
+    int n = 0, first = r->other_goal ? PLAYOFF - OWN_PLAYERS : PLAYOFF;
+    best_by(r, &r->goal, out, PLAYOFF);
+    best_by(r, &r->own_goal, own, PLAYOFF);
+    while (n < first && out[n])
+        n++;
+    for (int i = 0; r->other_goal && i < OWN_PLAYERS && own[i]; i++) {
+        int at = 0;
+        while (at < n && out[at] != own[i])
+            at++;
+        out[at] = own[i];
+        n += at == n;
+    }
+    for (; n < PLAYOFF && r->other_goal; n++)
+        out[n] = NULL;
 }
 
 static void enter(struct run *r, struct job *job)
@@ -60,10 +83,10 @@ void playoff_begin(struct run *r)
     struct job *best[PLAYOFF], *deflt = r->deflt;
     const struct known *winner = known_winner(r);
     /* An earlier run's winner may stay without a play-off, unless it is at fault or its variant has changed since. */
-    bool stands = r->had_winner && (!winner || (winner->outcome == OUT_OK && winner->of_now));
+    bool stands = r->had_winner && r->winner_by_now && (!winner || (winner->outcome == OUT_OK && winner->of_now));
     r->playoffs++;
     r->quiet_turn = false;
-    fastest(r, best, PLAYOFF);
+    choose_players(r, best);
     if (!best[0] || (!r->report->measured && stands)) {
         r->phase = PHASE_TABLES; /* nothing new: nothing to write either */
         return;
@@ -100,7 +123,7 @@ static bool keep_players(struct run *r)
     r->nplayers = n;
     if (n)
         return true;
-    fastest(r, &best, 1);
+    best_by(r, &r->goal, &best, 1);
     if (best && r->playoffs < PLAYOFFS)
         playoff_begin(r);
     else
@@ -138,27 +161,23 @@ void playoff_played(struct run *r, struct result *results)
         tables_begin(r);
 }
 
-/* One time cannot be told from another if each lies within the other's interval. */
-static bool tied(const struct stats *a, const struct stats *b)
-{
-    return a->median <= b->ci_high && b->median <= a->ci_high && a->median >= b->ci_low && b->median >= a->ci_low;
-}
-
-/* The fastest of the play-off, or of all if there was none; among ties the first of the space. */
-static const struct job *choose(const struct run *r, int *ties)
+/* The best of the play-off, or of all if there was none; among ties the first of the space. Two tie if neither can be told from the other:
+ * each lies within the other's interval. */
+static const struct job *choose(struct run *r, const struct objective *o, int *ties)
 {
     struct job *all = NULL, *played = NULL;
     for (int i = 0; i < r->njobs; i++) {
         if (is_right(r->jobs[i]))
-            insert(&all, 1, r->jobs[i]);
+            insert(r, o, &all, 1, r->jobs[i]);
         if (is_right(r->jobs[i]) && r->jobs[i]->played)
-            insert(&played, 1, r->jobs[i]);
+            insert(r, o, &played, 1, r->jobs[i]);
     }
     const struct job *best = played ? played : all, *first = best;
     *ties = 0;
     for (int i = 0; best && i < r->njobs; i++) {
         const struct job *job = r->jobs[i];
-        bool tie = job != best && is_right(job) && job->played == best->played && tied(&job->known->stats, &best->known->stats);
+        bool tie = job != best && is_right(job) && job->played == best->played && !isnan(goal_cost(r, o, job)) &&
+                   goal_tied(r, o, job, best);
         *ties += tie;
         if (tie && job->index < first->index)
             first = job;
@@ -236,25 +255,38 @@ void tables_compiled(struct run *r, struct job *job)
     job_drop_code(job);
 }
 
-static void fill_entry(const struct run *r, const struct job *job, struct tune_entry *out)
+static void fill_entry(struct run *r, const struct job *job, struct tune_entry *out)
 {
     if (!job || !job->known)
         return;
+    const struct known *k = job->known;
     out->config = job->config;
-    out->outcome = job->known->outcome;
-    memcpy(out->reason, job->known->reason, sizeof out->reason);
-    out->time_ns = job->known->stats.median;
+    out->outcome = k->outcome;
+    memcpy(out->reason, k->reason, sizeof out->reason);
+    out->time_ns = k->stats.median;
+    out->joules = k->energy.joules;
     if (out->time_ns > 0) {
         out->gb_per_s = r->target.bytes / out->time_ns;
         out->gflop_per_s = r->target.flops / out->time_ns;
     }
+    for (int i = 0; i < r->op->nmetrics; i++)
+        out->metrics[i] = out->time_ns > 0 ? goal_metric(r, &job->config, i, out->time_ns, out->joules) : NAN;
+}
+
+/* The slowest that is right; by another objective the one that does worst by it. */
+static const struct job *worse(struct run *r, const struct job *a, const struct job *b)
+{
+    bool slower = !b || a->known->stats.median > b->known->stats.median;
+    double cost = goal_cost(r, &r->goal, a), most = b ? goal_cost(r, &r->goal, b) : NAN;
+    return (r->goal.by == BY_TIME ? slower : !isnan(cost) && !(cost <= most)) ? a : b;
 }
 
 int report_finish(struct run *r, struct err *err)
 {
     struct tune_report *out = r->report;
-    const struct job *best = choose(r, &out->ties), *worst = NULL, *winner = NULL;
-    int rc = keep_winner(r, best, err);
+    const struct job *best = choose(r, &r->goal, &out->ties), *worst = NULL, *winner = NULL;
+    int ties;
+    int rc = keep_winner(r, r->other_goal ? choose(r, &r->own_goal, &ties) : best, err);
     for (int i = 0; i < r->njobs; i++) {
         const struct job *job = r->jobs[i];
         const struct known *k = job->known;
@@ -262,12 +294,16 @@ int report_finish(struct run *r, struct err *err)
             continue;
         out->outcomes[k->outcome]++;
         bool timed = k->outcome == OUT_OK || k->outcome == OUT_SLOWER;
-        if (timed && (!worst || k->stats.median > worst->known->stats.median))
-            worst = job;
+        worst = timed ? worse(r, job, worst) : worst;
         if (!winner && r->had_winner && is_right(job) && !strcmp(job->key, r->winner_key))
             winner = job;
     }
-    fill_entry(r, winner ? winner : best, &out->best);
+    fill_entry(r, winner && !r->other_goal ? winner : best, &out->best);
+    if (r->other_goal)
+        fill_entry(r, winner, &out->served);
+    snprintf(out->objective, sizeof out->objective, "%s", objective_name(r->op, &r->goal));
+    snprintf(out->served_by, sizeof out->served_by, "%s", r->other_goal ? objective_name(r->op, &r->own_goal) : "");
+    snprintf(out->no_value, sizeof out->no_value, "%.255s", r->no_value.code ? r->no_value.msg : "");
     fill_entry(r, worst, &out->worst);
     fill_entry(r, r->deflt, &out->deflt);
     out->copy_ns = r->copy_ns > 0 ? r->copy_ns : r->winner_copy_ns;

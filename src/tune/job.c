@@ -33,6 +33,7 @@ void jobs_free(struct run *r)
         mem_free(r->jobs[i]);
     }
     mem_free(r->jobs);
+    plans_free(&r->plans);
     tdestroy(r->known, mem_free);
 }
 
@@ -75,6 +76,12 @@ struct known *known_find(const struct run *r, const char *key)
     return at ? *at : NULL;
 }
 
+struct known *known_settled(const struct run *r, const char *key)
+{
+    struct known *k = known_find(r, key);
+    return k && !k->unsettled ? k : NULL;
+}
+
 struct known *known_add(struct run *r, const char *key, const struct result *result, bool of_now)
 {
     struct known *k = known_find(r, key) ?: mem_zalloc(sizeof *k);
@@ -86,6 +93,8 @@ struct known *known_add(struct run *r, const char *key, const struct result *res
     }
     k->outcome = result->outcome;
     k->stats = result->stats;
+    k->energy = result->energy;
     k->of_now = of_now;
+    k->unsettled = !goal_settled(r, result->outcome, result->reason, &result->energy);
     return k;
 }

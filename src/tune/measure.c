@@ -204,9 +204,8 @@ void meter_feed(struct run *r)
     if (r->measuring || !r->meter || r->meter_life != LIFE_WORKS || !r->ready.n)
         return;
     r->measuring = queue_take(&r->ready);
-    /* A first sample that is so many times slower than the best so far ends the timing: sooner if each sample costs much. */
-    double behind = r->dev->shares_cores ? 1.5 : 4;
-    send_run(r, &(struct message){ .cut_ns = behind * r->best_ns }, &r->measuring, 1);
+    /* A first sample that is so far behind the best ends the timing. */
+    send_run(r, &(struct message){ .cut_ns = goal_cut(r, &r->measuring->config) }, &r->measuring, 1);
 }
 
 void meter_play(struct run *r, int rounds)

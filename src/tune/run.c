@@ -50,11 +50,16 @@ void run_store(struct run *r, struct job *job, const struct result *result)
                           .json = buf_text(&text),
                           .made = r->variants[job->config.variant].made,
                           .result = *result };
+    struct known *k = known_find(r, job->key);
     m.result.compile_ms = job->compile_ms;
     memcpy(m.key, job->key, HASH_HEX);
-    struct known *k = known_add(r, job->key, result, true);
+    if (result->outcome == OUT_SLOWER)
+        goal_name_slower(r, m.result.reason);
+    if (k && result->outcome == OUT_OK && !result->energy.joules) /* of a run that asked for it */
+        m.result.energy = k->energy;
+    k = known_add(r, job->key, &m.result, true);
     if (!run_check(r, (k ? 0 : err_nomem(&r->err)) ?: buf_check(&text, &r->err) ?: store_measured(r->store, &r->target, &m, &r->err))) {
-        memcpy(k->reason, result->reason, sizeof k->reason);
+        memcpy(k->reason, m.result.reason, sizeof k->reason);
         err_line(k->reason);
     }
     buf_free(&text);
@@ -63,7 +68,7 @@ void run_store(struct run *r, struct job *job, const struct result *result)
 void run_done(struct run *r, struct job *job, const struct result *result)
 {
     struct known *k = known_find(r, job->key);
-    if (!k || k->outcome == OUT_OK || result->outcome != OUT_OK) /* a failure of what compiles to the same stands */
+    if (!k || k->outcome == OUT_OK || k->unsettled || result->outcome != OUT_OK) /* a failure of what compiles to the same stands */
         run_store(r, job, result);
     r->report->measured++;
     k = known_find(r, job->key); /* null: no memory */
@@ -78,8 +83,7 @@ void run_known(struct run *r, struct job *job, struct known *k)
         run_check(r, store_found_again(r->store, &r->target, job->key, r->variants[job->config.variant].made, &r->err));
     k->of_now = true;
     r->report->tried++;
-    if (k->outcome == OUT_OK && (r->best_ns <= 0 || k->stats.median < r->best_ns))
-        r->best_ns = k->stats.median;
+    goal_note_best(r, job);
     if (k->outcome == OUT_OK && job->binary.len)
         top_offer(r, job);
     else
@@ -217,13 +221,14 @@ static void tell_progress(struct run *r)
     if (isinf(p.left))
         p.left = -1;
     const struct job *top = r->top[0];
-    if (top && top->known->outcome == OUT_OK && top->known->stats.median <= r->best_ns) {
+    if (top && top->known->outcome == OUT_OK && (r->goal.by != BY_TIME || top->known->stats.median <= r->best_ns)) {
+        p.best_ns = top->known->stats.median;
         buf_fmt(&best, "%s ", r->op->variants[top->config.variant].name);
         config_print(&best, r->op, &top->config);
     }
     p.best = buf_text(&best);
-    if (r->best_ns > 0)
-        p.best_gbs = r->target.bytes / r->best_ns;
+    if (p.best_ns > 0)
+        p.best_gbs = r->target.bytes / p.best_ns;
     r->opt->progress(r->opt->arg, &p);
     buf_free(&best);
 }
@@ -253,6 +258,18 @@ static int list_variants(struct run *r, struct err *err)
     return rc;
 }
 
+/* Whether the earlier run's winner was chosen by what the op's objective is now. */
+static int chosen_by_now(struct run *r, struct err *err)
+{
+    struct buf then = { 0 }, now = { 0 };
+    objective_print(&now, r->op, &r->own_goal);
+    int rc = store_winner_objective(r->store, &r->target, &then, err) ?: buf_check(&then, err) ?: buf_check(&now, err);
+    r->winner_by_now = !rc && !strcmp(buf_text(&then), buf_text(&now));
+    buf_free(&then);
+    buf_free(&now);
+    return rc;
+}
+
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
@@ -277,14 +294,15 @@ static int set_up(struct run *r, struct err *err)
         r->limit = r->report->valid;
     /* The strategy is forked before anything that a fork should not share: threads, the database. */
     bounds = bounds_of(r, run_seconds(r->start_ns), INFINITY); /* loading a strategy counts towards the budget */
-    rc = list_variants(r, err)
+    rc = goals_open(r, err)
+        ?: list_variants(r, err)
         ?: search_open(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &bounds, &r->search, err)
         ?: store_target(r->store, r->dev, r->op, &r->task.problem, r->task.row, !opt->warm, &r->target, err)
         ?: (opt->retune ? store_forget(r->store, &r->target, err) : 0)
         ?: store_each_measured(r->store, &r->target, load_known, r, err);
     if (!rc)
         r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
-    return rc;
+    return rc ?: r->had_winner ? chosen_by_now(r, err) : 0;
 }
 
 int run_start(struct run *r, const char *kind, const struct worker_events *events, void *arg, int64_t fresh, struct worker **out)
@@ -342,7 +360,9 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
              const struct tune_options *opt, struct tune_report *out, struct err *err)
 {
     struct run *r = mem_zalloc(sizeof *r);
-    *out = (struct tune_report){ .best.config.variant = -1, .deflt.config.variant = -1, .worst.config.variant = -1 };
+    *out = (struct tune_report){
+        .best.config.variant = -1, .deflt.config.variant = -1, .worst.config.variant = -1, .served.config.variant = -1
+    };
     if (!r)
         return err_nomem(err);
     r->task =

@@ -3,6 +3,8 @@
 #ifndef TUNE_RUN_H
 #define TUNE_RUN_H
 
+#include "model/objective.h"
+#include "model/plan.h"
 #include "search/search.h"
 #include "space/space.h"
 #include "tune/tune.h"
@@ -11,6 +13,7 @@
 enum {
     MAX_JOBS = 256,            /* compile workers */
     PLAYOFF = MAX_PLAYERS - 1, /* so many of the best, and the default, are timed against each other at the end */
+    OWN_PLAYERS = 2,           /* of these are the best by the op's own objective, if the run has another */
     PLAYOFFS = 3,              /* at most: another one begins if nobody was right in the last */
     UNEXPLAINED = 3,           /* that many play-offs may break off without a culprit; then the times from before have to do */
     DEATHS = 10,               /* compile workers that die in a row before they are ready end the run */
@@ -32,6 +35,8 @@ struct known {
     char key[HASH_HEX]; /* first: see known_find */
     enum outcome outcome;
     struct stats stats;
+    struct energy energy;
+    bool unsettled;   /* what the run's objective asks was not measured: not known, as long as it can be measured */
     char reason[256]; /* "" if it was not measured by this run */
     bool of_now;      /* stored as what its variant makes now */
 };
@@ -133,6 +138,13 @@ struct run {
     double reference_ns, copy_ns;
     double best_ns; /* of those right so far; 0: none */
 
+    struct objective goal, own_goal; /* the run's; the op's, by which the winner is chosen */
+    bool other_goal;                 /* they differ */
+    double best_cost;                /* by the run's, if has_best */
+    bool has_best;
+    struct plans plans;  /* for metrics */
+    struct err no_value; /* why the last metric that had no value had none */
+
     enum phase phase;
     bool quiet_turn;            /* devices that share their cores: this is the turn to measure, not to compile */
     struct queue queued, ready; /* to be compiled; compiled */
@@ -148,6 +160,7 @@ struct run {
     int playoffs, unexplained;        /* begun; broken off without a culprit */
     int defaults_left;
     bool had_winner;           /* of an earlier run, */
+    bool winner_by_now;        /* chosen by what the op's objective is now */
     char winner_key[HASH_HEX]; /* and which; in the end this run's */
     double winner_copy_ns;     /* the copy measured beside it */
 
@@ -187,11 +200,24 @@ struct job *job_new(struct run *r, const struct config *c, int64_t index); /* nu
 void job_drop_code(struct job *j);
 void jobs_free(struct run *r);
 void queue_put(struct queue *q, struct job *j);
-void queue_put_back(struct queue *q, struct job *j);            /* to the front */
-struct job *queue_take(struct queue *q);                        /* null */
-struct known *known_find(const struct run *r, const char *key); /* null */
+void queue_put_back(struct queue *q, struct job *j);               /* to the front */
+struct job *queue_take(struct queue *q);                           /* null */
+struct known *known_find(const struct run *r, const char *key);    /* null */
+struct known *known_settled(const struct run *r, const char *key); /* null, too, if it is unsettled */
 /* Or replaces. Null: no memory. */
 struct known *known_add(struct run *r, const char *key, const struct result *result, bool of_now);
+
+/* goal.c. A cost: the less, the better; NaN: there is none, as of what is not right. */
+int goals_open(struct run *r, struct err *err);
+double goal_cost(struct run *r, const struct objective *o, const struct job *job);
+bool goal_tied(struct run *r, const struct objective *o, const struct job *a, const struct job *b); /* both have costs */
+void goal_note_best(struct run *r, const struct job *job);
+double goal_cut(struct run *r, const struct config *c); /* bench_run's cut_ns */
+/* A metric of the op's; NaN if it has no value. joules 0: not known. */
+double goal_metric(struct run *r, const struct config *c, int metric, double ns, double joules);
+void goal_name_slower(const struct run *r, char reason[256]);
+/* Whether what is stored says all that this run asks. */
+bool goal_settled(const struct run *r, enum outcome outcome, const char *reason, const struct energy *energy);
 
 /* strategy.c */
 bool strategy_over(const struct run *r); /* it has no more to give to this run */

@@ -31,7 +31,8 @@ void strategy_tell(struct run *r, struct job *job)
     const struct known *k = job->known; /* null: it will not be known in this run */
     r->told++;
     job->told = true;
-    run_check(r, search_tell(r->search, job->index, k ? k->outcome : OUT_RESOURCES, k ? k->stats.median : 0, &r->err));
+    run_check(r, search_tell(r->search, job->index, k ? k->outcome : OUT_RESOURCES, k ? k->stats.median : 0,
+                             goal_cost(r, &r->goal, job), &r->err));
 }
 
 void strategy_answered(uv_poll_t *p, int status, int events)

@@ -30,6 +30,7 @@ struct tune_options {
     const char *strategy;  /* "exhaustive", "random", a file; null: random */
     int64_t budget_count;  /* configurations; 0: LIMIT_CPU or LIMIT_GPU, unless there is a budget of seconds */
     double budget_seconds; /* 0: no limit */
+    const char *objective; /* "time", "energy", "edp", a metric of the op's; null: the op's own */
     uint64_t seed;
     int jobs;                                                   /* compile workers; 0: as many as cores */
     bool retune;                                                /* forget what is stored for this target first */
@@ -47,6 +48,8 @@ struct tune_entry {
     struct config config;
     double time_ns;
     double gb_per_s, gflop_per_s; /* 0: the op does not say its work */
+    double joules;                /* of a run; 0: not measured */
+    double metrics[MAX_METRICS];  /* the op's; NaN: no value */
     enum outcome outcome;
     char reason[256];
 };
@@ -59,6 +62,10 @@ struct tune_report {
     int64_t unsettled;                    /* configurations that this run could not judge; nothing is stored of them */
     char unsettled_why[256];              /* the last one's reason */
     struct tune_entry best, deflt, worst; /* worst: the slowest that is right */
+    char objective[MAX_NAME + 1];         /* that the best and the worst are by */
+    char served_by[MAX_NAME + 1];         /* the op's own, if that is another, by which the winner is chosen; else "" */
+    struct tune_entry served;             /* that winner */
+    char no_value[256];                   /* why a metric had no value where it had none */
     int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
     double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0: unknown */
     double seconds, rate;                 /* of this run; configurations compiled, verified, timed and recorded a second */

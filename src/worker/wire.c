@@ -69,6 +69,7 @@ static void io_task(struct serial *s, struct task *t)
         io_number(s, &t->problem.size[i], 0, INT64_MAX);
     io_int(s, &t->row, 0, t->op->nrows - 1);
     io_devspec(s, &t->dev);
+    io_bool(s, &t->energy);
     io_bool(s, &t->warm);
     io_number(s, &t->fresh, INT64_MIN, INT64_MAX);
 }

@@ -287,7 +287,7 @@ static void test_tell(void **state)
     assert_int_equal(ask(s, 5, index), 1);
     assert_int_equal(index[0], 14);
     for (int i = 1; i <= 3000; i++) /* more than a socket holds */
-        assert_int_equal(search_tell(s, i % COUNT, i % 2 ? OUT_OK : OUT_COMPILE_ERROR, 2.5 * i, &err), 0);
+        assert_int_equal(search_tell(s, i % COUNT, i % 2 ? OUT_OK : OUT_COMPILE_ERROR, 2.5 * i, 2.5 * i, &err), 0);
     assert_int_equal(ask(s, 5, index), 3);
     assert_int_equal(index[0], 2);
     assert_int_equal(index[2], 1);
@@ -373,9 +373,9 @@ static void test_nothing_now(void **state)
         assert_int_equal(ask(s, 4, index), 0);
         assert_false(s->done);
     }
-    assert_int_equal(search_tell(s, 0, OUT_OK, 1, &err), 0);
+    assert_int_equal(search_tell(s, 0, OUT_OK, 1, 1, &err), 0);
     assert_int_equal(ask(s, 4, index), 1);
-    assert_int_equal(search_tell(s, 3, OUT_OK, 1, &err), 0);
+    assert_int_equal(search_tell(s, 3, OUT_OK, 1, 1, &err), 0);
     assert_int_equal(ask(s, 4, index), 0);
     assert_true(s->done);
     search_close(s);
@@ -541,7 +541,7 @@ static void test_death(void **state)
     lacks(err.msg, "signal 9");
     for (int i = 0; i < 3; i++)
         assert_int_equal(search_ask(s, 4, &err), ERR_IO);
-    assert_int_equal(search_tell(s, 0, OUT_OK, 1, &err), 0); /* nobody is there to hear it */
+    assert_int_equal(search_tell(s, 0, OUT_OK, 1, 1, &err), 0); /* nobody is there to hear it */
     search_close(s);
 }
 

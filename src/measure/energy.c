@@ -1,0 +1,122 @@
+/* Energy: from the device's counter, over a batch of runs without a pause. The counter moves but a few times a second, so a batch begins and ends
+ * where it moves, and is long enough for the moment between its moving and our seeing it not to count. The cache holds what a run before
+ * left: a flush between runs would be counted, too. */
+#include "base/mem.h"
+#include "measure/internal.h"
+
+static const double BATCH_NS = 0.25e9, /* at least */
+    CHUNK_NS = 4e6,                    /* of runs between two looks at the counter: about so long is it unseen */
+    PATIENCE_NS = 2e9;                 /* of work in which the counter does not move: it will not */
+enum { MAX_CHUNK = 4096, ENERGY_ROUNDS = 3 };
+
+/* Some runs, waited for; *ns is what they took. */
+static int chunk(struct bench *b, struct loaded *l, int n, double *ns, struct err *err)
+{
+    int rc = device_span_begin(b->dev, 0, err);
+    for (int i = 0; !rc && i < n; i++)
+        rc = candidate_launch(b, l, &l->own, err);
+    return rc ?: device_span_end(b->dev, 0, err) ?: device_sync(b->dev, err) ?: device_span_ns(b->dev, 0, ns, err);
+}
+
+/* Runs until the counter moves, after `least` at the earliest. *joules is what it says then, and before the call what it said last. */
+static int until_moved(struct bench *b, struct loaded *l, int player, int n, double least, double *joules, double *runs,
+                       struct err *err)
+{
+    double spent = 0, before, ns = 0;
+    *runs = 0;
+    do {
+        before = *joules;
+        bench_alive(b, player);
+        int rc = chunk(b, l, n, &ns, err) ?: device_energy(b->dev, joules, err);
+        if (rc)
+            return rc;
+        spent += ns;
+        *runs += n;
+        if (*joules <= before && spent > least + PATIENCE_NS)
+            return err_set(err, ERR_UNSUPPORTED, "its energy counter does not move");
+    } while (spent < least || *joules <= before);
+    return 0;
+}
+
+static int energy_of(struct bench *b, struct loaded *l, int player, double each_ns, double *joules, struct result *r,
+                     struct err *err)
+{
+    double runs, begin = 0;
+    int n = each_ns * MAX_CHUNK < CHUNK_NS ? MAX_CHUNK : (int)(CHUNK_NS / each_ns) + 1;
+    int rc = b->inputs_pass == TIMED ? 0 : inputs_fill(b, TIMED, err);
+    rc = rc ?: timed_set_back(b, l, TIMED, false, err) ?: device_energy(b->dev, &begin, err);
+    rc = rc ?: until_moved(b, l, player, n, 0, &begin, &runs, err);
+    double end = begin;
+    rc = rc ?: until_moved(b, l, player, n, BATCH_NS, &end, &runs, err);
+    if (!rc)
+        *joules = (end - begin) / runs;
+    return rc ?: service_begin(b, err) ?: outputs_look(b, TIMED, 0, err) ?: look_back(b, l, TIMED, 1, false, r, err);
+}
+
+/* Of one batch, which is this far off at most: the counter is seen to move up to two chunks late. */
+int energy_take(struct bench *b, struct loaded *l, int player, double each_ns, struct result *r, struct err *err)
+{
+    const double error = 0.02;
+    double joules = 0;
+    int rc = energy_of(b, l, player, each_ns, &joules, r, err);
+    if (!rc && joules > 0)
+        r->energy = (struct energy){ joules, joules * (1 - error), joules * (1 + error) };
+    return rc;
+}
+
+static struct energy middle_energy(struct energy e[ENERGY_ROUNDS])
+{
+    struct energy all = e[0];
+    for (int i = 1; i < ENERGY_ROUNDS; i++) {
+        struct energy next = e[i];
+        int k = i;
+        for (; k > 0 && e[k - 1].joules > next.joules; k--)
+            e[k] = e[k - 1];
+        e[k] = next;
+        all.low = next.low < all.low ? next.low : all.low;
+        all.high = next.high > all.high ? next.high : all.high;
+    }
+    all.joules = e[ENERGY_ROUNDS / 2].joules;
+    return all;
+}
+
+/* Round by round, as times are taken. Of the batches of a player the middle one counts, and the others say how far off it may be. */
+int energy_play(struct bench *b, struct loaded *l, int n, struct result *out, struct err *err)
+{
+    struct energy(*seen)[ENERGY_ROUNDS] = mem_array((size_t)n, sizeof *seen);
+    int rc = seen ? 0 : err_nomem(err);
+    for (int round = 0; !rc && round < ENERGY_ROUNDS; round++)
+        for (int i = 0; !rc && i < n; i++) {
+            if (out[i].outcome != OUT_OK || l[i].sits_out)
+                continue;
+            for (int k = 0; !rc && k < l[i].nwork; k++)
+                rc = guarded_paint(b, &l[i].work[k], TIMED, err);
+            rc = rc ?: energy_take(b, &l[i], i, out[i].stats.median, &out[i], err);
+            seen[i][round] = out[i].energy;
+            rc = rc == VERDICT ? bench_control(b, err) : rc;
+            if (rc)
+                bench_blame(&out[i], err);
+        }
+    for (int i = 0; !rc && i < n; i++)
+        if (out[i].outcome == OUT_OK && !l[i].sits_out)
+            out[i].energy = middle_energy(seen[i]);
+    mem_free(seen);
+    return rc;
+}
+
+int energy_ready(struct bench *b, double reference_ns, struct err *err)
+{
+    struct result r = { 0 };
+    double joules;
+    int rc = 0;
+    for (int i = 0; !rc && i < b->nargs; i++) /* runs without a pause cannot set it back */
+        if (b->args[i].arg->kind == ARG_INOUT)
+            rc = err_set(err, ERR_UNSUPPORTED, "its argument %s is an inout, which each run of a batch would change",
+                         b->args[i].arg->name);
+    rc = rc ?: energy_of(b, &b->reference, -1, reference_ns, &joules, &r, err);
+    if (rc == VERDICT)
+        rc = err_set(err, ERR_DEVICE, "the reference, in a batch of runs: %s", r.reason);
+    if (rc)
+        err_prefix(err, "the energy of %s cannot be measured on %s: ", b->set.op->name, b->set.dev.name);
+    return rc;
+}
