@@ -269,8 +269,9 @@ static inline void bend_op(struct op *op, const char *what, const char *value)
         more[op->naxes++] = (struct axis){ "batch", AXIS_BATCH };
         op->axes = more;
     }
-    if (!strcmp(what, "arg 0 kind"))
-        op->args[0].kind = (enum arg_kind)number;
+    int which;
+    if (sscanf(what, "arg %d kind", &which) == 1 && which >= 0 && which < op->nargs)
+        op->args[which].kind = (enum arg_kind)number;
     if (!strcmp(what, "arg 2"))
         op->args[2].name = value;
     for (int i = 0; i < op->nargs; i++)

@@ -243,6 +243,31 @@ static void launches_on_any_stream(void **state)
     }
 }
 
+/* Of each launch its own value, which is read at once. */
+static void scalars_are_read_at_once(void **state)
+{
+    struct app *a = take(state);
+    uint32_t host[N], by = 0;
+    void *buffers[3];
+    struct job j;
+    make_add(a, 5, N, BYTES - 60, &j);
+    make_buffers(a, a->streams[0], 7, buffers);
+    j.params[0][2] = (struct guest_param){ .kind = GUEST_SCALAR, .index = 2, .bytes = sizeof by };
+    j.launches[0] = launch_of(a, "add", j.params[0], 4);
+    j.work.nclears = 0;
+    j.work.nbuffers = 3;
+    buffers[2] = &by;
+    for (int i = 0; i < 3; i++) {
+        by = 1000 * (uint32_t)i + 1;
+        OK(a->backend->launch(a->guest, a->streams[0], &j.work, buffers, NULL, &err));
+        by = 0;
+        a->get(a, a->streams[0], host, buffers[0], BYTES);
+        for (uint32_t at = 0; at < N; at++)
+            assert_int_equal(host[at], 7 + at + 1000 * (uint32_t)i + 1);
+    }
+    drop_buffers(a, buffers);
+}
+
 static void a_workspace_is_taken(void **state)
 {
     struct app *a = take(state);
@@ -346,6 +371,15 @@ static void wrong_arguments_are_refused(void **state)
     FAILS(ERR_INVALID, "takes 4", get_function(a->guest, a->code, "add", 0, params, 2));
     struct guest_param swapped[] = { number(1), buffer(0), buffer(1), number(N) };
     FAILS(ERR_INVALID, "argument 1", get_function(a->guest, a->code, "add", 0, swapped, 4));
+    const char *const names[] = { "out", "in", "by", "n" };
+    struct guest_launch l = { .kernel = "add", .nparams = 4, .params = params, .names = names };
+    params[2].bytes = 8;
+    FAILS(ERR_INVALID, "kernel argument 3 (by): the kernel takes 4 bytes, the launch gives 8",
+          guest_function(a->guest, a->code, &l, NULL, &err));
+    params[2] = (struct guest_param){ .kind = GUEST_SCALAR, .bytes = 2 };
+    FAILS(ERR_INVALID, "(by): the kernel takes 4 bytes, the launch gives 2", guest_function(a->guest, a->code, &l, NULL, &err));
+    l.names = NULL;
+    FAILS(ERR_INVALID, "kernel argument 3: the kernel takes 4 bytes", guest_function(a->guest, a->code, &l, NULL, &err));
 }
 
 static void code_comes_and_goes(void **state)
@@ -669,7 +703,8 @@ static void another_device_is_another_context(void **state)
 int main(void)
 {
 #define ON_BOTH                                                                                                                    \
-    cmocka_unit_test(the_device_is_described), cmocka_unit_test(launches_on_any_stream), cmocka_unit_test(a_workspace_is_taken),   \
+    cmocka_unit_test(the_device_is_described), cmocka_unit_test(launches_on_any_stream),                                           \
+        cmocka_unit_test(scalars_are_read_at_once), cmocka_unit_test(a_workspace_is_taken),                                        \
         cmocka_unit_test(a_workspace_is_given), cmocka_unit_test(shared_memory_of_any_size),                                       \
         cmocka_unit_test(wrong_images_are_refused), cmocka_unit_test(wrong_arguments_are_refused),                                 \
         cmocka_unit_test(code_comes_and_goes), cmocka_unit_test(threads_share_a_kernel), cmocka_unit_test(a_child_only_forgets),   \

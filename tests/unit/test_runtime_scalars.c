@@ -182,11 +182,37 @@ static void value_is_part_of_the_key(void **state)
     cutune_close(c);
 }
 
+/* A stranger's kernel that takes a scalar for a buffer, or a buffer for a scalar, is none of the op's. */
+static void refuses_others_arguments(void **state)
+{
+    (void)state;
+    static const char *const bends[] = {
+        "UPDATE tuned SET kernel = bend(kernel, 'arg 1 kind', '3')", /* a value */
+        "UPDATE tuned SET kernel = bend(kernel, 'arg 0 kind', '4')", /* the output a scalar */
+        "UPDATE tuned SET kernel = bend(kernel, 'arg 4 kind', '4')", /* the size a scalar */
+        "UPDATE op SET interface = bend(interface, 'arg 1 kind', '0')",
+        "UPDATE op SET interface = bend(interface, 'arg 3 kind', '1')",
+        "UPDATE op SET interface = bend(interface, 'arg 3 kind', '3')",
+    };
+    char command[512];
+    for (size_t i = 0; i < sizeof bends / sizeof *bends; i++) {
+        const int64_t n = 1000;
+        const cutune_kernel *k = NULL;
+        snprintf(command, sizeof command, "cd '%s' && %s", sample_dir, i ? "cp kept.db a.db" : "cp a.db kept.db");
+        assert_int_equal(system(command), 0);
+        meddle("a.db", bends[i]);
+        cutune *c = open_pretend((cutune_options){ .cache = "" });
+        if (cutune_lookup(attached(c), "blend", "f32", &n, 1, &k) != CUTUNE_ERR_CORRUPT)
+            fail_msg("%s: %s", bends[i], k ? cutune_kernel_why(k) : cutune_error());
+        cutune_close(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_tuned(passes_values),    with_tuned(checks_no_scalar_as_a_buffer), with_tuned(falls_back),
-        with_tuned(tells_parameters), with_tuned(value_is_part_of_the_key),
+        with_tuned(tells_parameters), with_tuned(value_is_part_of_the_key),     with_tuned(refuses_others_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

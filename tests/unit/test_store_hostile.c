@@ -243,6 +243,10 @@ static void reads_hostile_values(void **state)
         "UPDATE op SET interface = bend(interface, 'values', 'm +')",
         "UPDATE op SET interface = bend(interface, 'values', 'secret')",
         "UPDATE op SET interface = bend(interface, 'arg 0 kind', '3')",
+        "UPDATE op SET interface = bend(interface, 'arg 0 kind', '4')", /* scalars that are not: an output, an input, a size */
+        "UPDATE tuned SET kernel = bend(kernel, 'arg 1 kind', '4')",
+        "UPDATE op SET interface = bend(interface, 'arg 2 kind', '4')",
+        "UPDATE tuned SET kernel = bend(kernel, 'arg 2 kind', '5')",
         "UPDATE op SET interface = bend(interface, 'arg 2', 'out')",
         "UPDATE op SET interface = bend(interface, 'extent 0', 'm' || char(10))",
         "UPDATE op SET interface = bend(interface, 'work', '(')",
