@@ -27,9 +27,8 @@
 // `normal`, the type's smallest normal number, adding 2^23 times its smallest one rounds to that.
 NUMBERS_INLINE uint32 number_narrow(uint32 v, uint32 cut, uint32 less, float normal, float smallest)
 {
-    if (v < number_bits(normal))
-        return number_bits(number_of_bits(v) + smallest * 8388608.0f) - number_bits(smallest * 8388608.0f);
-    return ((v + (1u << (cut - 1)) - 1 + (v >> cut & 1u)) >> cut) - (less << (23 - cut));
+    uint32 small = number_bits(number_of_bits(v) + smallest * 8388608.0f) - number_bits(smallest * 8388608.0f);
+    return v < number_bits(normal) ? small : ((v + (1u << (cut - 1)) - 1 + (v >> cut & 1u)) >> cut) - (less << (23 - cut));
 }
 
 NUMBERS_INLINE float f16_from(uint16 x)
@@ -38,20 +37,29 @@ NUMBERS_INLINE float f16_from(uint16 x)
     float v;
     asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(x));
     return v;
-#else
-    return vload_half(0, (const half *)&x);
+#elif defined(cl_khr_fp16)
+    return convert_float(as_half(x));
+#else // vload_half is a slow function on some devices
+    uint32 size = x & 0x7fffu, normal = (size << 13) + ((size < 0x7c00u ? 112u : 224u) << 23);
+    uint32 small = number_bits((float)(int32)size * 5.9604644775390625e-8f);
+    return number_of_bits((size < 0x400u ? small : normal) | (uint32)(x & 0x8000u) << 16);
 #endif
 }
 
 NUMBERS_INLINE uint16 f16_to(float v)
 {
-    uint16 x;
 #ifdef BACKEND_CUDA
+    uint16 x;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(x) : "f"(v));
-#else
-    vstore_half_rte(v, 0, (half *)&x);
-#endif
     return x;
+#elif defined(cl_khr_fp16)
+    return as_ushort(convert_half_rte(v));
+#else
+    uint32 u = number_bits(v), size = u & 0x7fffffffu, x = number_narrow(size, 13, 112, 6.103515625e-5f, 5.9604644775390625e-8f);
+    x = size >= number_bits(65520.0f) ? 0x7c00u : x;
+    x = size > 0x7f800000u ? 0x7e00u : x;
+    return (uint16)((u >> 16 & 0x8000u) | x);
+#endif
 }
 
 NUMBERS_INLINE float bf16_from(uint16 x)
@@ -67,9 +75,7 @@ NUMBERS_INLINE uint16 bf16_to(float v)
     return x;
 #else
     uint32 u = number_bits(v);
-    if ((u & 0x7fffffffu) > 0x7f800000u)
-        return (uint16)(u >> 16 | 0x40u);
-    return (uint16)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+    return (uint16)((u & 0x7fffffffu) > 0x7f800000u ? u >> 16 | 0x40u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16);
 #endif
 }
 
@@ -88,11 +94,9 @@ NUMBERS_INLINE uint8 f8e4m3_to(float v)
     asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(x) : "f"(0.0f), "f"(v));
     return (uint8)x;
 #else
-    uint32 u = number_bits(v), size = u & 0x7fffffffu, x = 0x7eu;
-    if (size > 0x7f800000u)
-        x = 0x7fu;
-    else if (size < number_bits(448.0f))
-        x = number_narrow(size, 20, 120, 0.015625f, 0.001953125f);
+    uint32 u = number_bits(v), size = u & 0x7fffffffu, x = number_narrow(size, 20, 120, 0.015625f, 0.001953125f);
+    x = size > number_bits(448.0f) ? 0x7eu : x;
+    x = size > 0x7f800000u ? 0x7fu : x;
     return (uint8)((u >> 24 & 0x80u) | x);
 #endif
 }
@@ -110,11 +114,9 @@ NUMBERS_INLINE uint8 f8e5m2_to(float v)
     asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(x) : "f"(0.0f), "f"(v));
     return (uint8)x;
 #else
-    uint32 u = number_bits(v), size = u & 0x7fffffffu, x = 0x7bu;
-    if (size > 0x7f800000u)
-        x = 0x7fu;
-    else if (size < number_bits(57344.0f))
-        x = number_narrow(size, 21, 112, 6.103515625e-5f, 1.52587890625e-5f);
+    uint32 u = number_bits(v), size = u & 0x7fffffffu, x = number_narrow(size, 21, 112, 6.103515625e-5f, 1.52587890625e-5f);
+    x = size > number_bits(57344.0f) ? 0x7bu : x;
+    x = size > 0x7f800000u ? 0x7fu : x;
     return (uint8)((u >> 24 & 0x80u) | x);
 #endif
 }
