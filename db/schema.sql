@@ -70,7 +70,7 @@ CREATE TABLE measurement (
     variant TEXT NOT NULL,                                             -- of the op: "tile"
     config TEXT NOT NULL,                                              -- JSON: {"TILE":32,"VEC":true}
     outcome TEXT NOT NULL,                                             -- what came of it: "ok", "wrong", ...: src/model/record.h
-    reason TEXT NOT NULL,                                              -- one line; '' for ok
+    reason TEXT NOT NULL,                                              -- one line; for ok '', or the energy of a run: src/model/record.h
     n INTEGER NOT NULL,                                                -- samples that the statistics are of
     median REAL NOT NULL,                                              -- ns, as all to ci_high
     min REAL NOT NULL,                                                 -- ns: the fastest sample
