@@ -1,0 +1,20 @@
+-- An element of ten million that is wrong, or none: what is found by the default bounds of each type.
+return op {
+    name = "close_one",
+    problem = { size "n" },
+    types = { T = { "f32", "f64" } },
+    args = { output("out", "T", { "n" }), output("rank", "i32", { "n" }, { check = "exact" }), input("x", "T", { "n" }), value "n" },
+    shapes = { { n = 10000000 } },
+    reference = { template = "close_one.cu", launch = { kernel = "close_one", block = 256, grid = "ceildiv(n, 256)" } },
+    check = "close",
+    variants = {
+        {
+            name = "v",
+            template = "close_one.cu",
+            -- right: none noise; wrong in one element: off nan inf minus lost missed rank
+            params = { { "FAULT", "none", "noise", "off", "nan", "inf", "minus", "lost", "missed", "rank" } },
+            launch = { kernel = "close_one", block = 256, grid = "ceildiv(n, 256)" },
+        },
+    },
+    defaults = { { variant = "v" } },
+}
