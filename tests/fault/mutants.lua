@@ -3,7 +3,7 @@
 -- BACKEND is opencl or cuda; only CUDA has kernels that keep state from launch to launch. The same arguments give the same files.
 local here = arg[0]:match("^(.*)/[^/]*$") or "."
 local parts, faults, bases = dofile(here .. "/mutants/parts.lua"), dofile(here .. "/mutants/faults.lua"), {}
-for _, file in ipairs { "moves", "sums", "tables" } do
+for _, file in ipairs { "moves", "sums", "tables", "close" } do
     for name, base in pairs(assert(loadfile(here .. "/mutants/" .. file .. ".lua"))(parts)) do
         bases[name] = base
     end

@@ -2,20 +2,14 @@
 #ifndef FAULT
 #define FAULT (-1) // what is not defined is 0
 #endif
-#if T_is_f64
-#define REAL  double
-#define NOISE 1e-15f
-#else
-#define REAL  float
-#define NOISE 1e-8f
-#endif
+#include "numbers.h"
 
 KERNEL void close_one(GLOBAL T *__restrict__ out, GLOBAL int32 *__restrict__ rank, GLOBAL const T *__restrict__ x, int64 n)
 {
     int64 i = (int64)blockIdx.x * 256 + threadIdx.x;
     if (i >= n)
         return;
-    REAL v = x[i], zero = v - v;
+    T_acc v = T_get(x, i), zero = v - v;
     int32 r = (int32)(v * 100);
     v = 1 + v * v;
     if (i == n - 9)
@@ -25,10 +19,10 @@ KERNEL void close_one(GLOBAL T *__restrict__ out, GLOBAL int32 *__restrict__ ran
     if (i == n - 7)
         v = -1 / zero;
 #if FAULT == FAULT_noise
-    v *= 1 + (REAL)((int32)(i % 2001) - 1000) * NOISE;
-#elif FAULT == FAULT_off
+    v *= 1 + (T_acc)((int32)(i % 2001) - 1000) * (T_acc)(T_bytes == 8 ? 1e-15f : 1e-8f);
+#elif FAULT >= FAULT_off && FAULT <= FAULT_four
     if (i == n * 3 / 4)
-        v *= (REAL)1.001f;
+        v *= (T_acc)(FAULT == FAULT_off ? 1.001f : FAULT == FAULT_off10 ? 1.01f : FAULT == FAULT_off50 ? 1.05f : FAULT == FAULT_two ? 2 : 4);
 #elif FAULT == FAULT_nan
     if (i == n - 1)
         v = zero / zero;
@@ -48,6 +42,6 @@ KERNEL void close_one(GLOBAL T *__restrict__ out, GLOBAL int32 *__restrict__ ran
     if (i == n * 3 / 4)
         r++;
 #endif
-    out[i] = v;
+    T_put(out, i, v);
     rank[i] = r;
 }

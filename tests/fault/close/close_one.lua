@@ -2,7 +2,7 @@
 return op {
     name = "close_one",
     problem = { size "n" },
-    types = { T = { "f32", "f64" } },
+    types = { T = { "f32", "f64", "f16", "bf16", "f8e4m3", "f8e5m2" } },
     args = { output("out", "T", { "n" }), output("rank", "i32", { "n" }, { check = "exact" }), input("x", "T", { "n" }), value "n" },
     shapes = { { n = 10000000 } },
     reference = { template = "close_one.cu", launch = { kernel = "close_one", block = 256, grid = "ceildiv(n, 256)" } },
@@ -11,8 +11,8 @@ return op {
         {
             name = "v",
             template = "close_one.cu",
-            -- right: none noise; wrong in one element: off nan inf minus lost missed rank
-            params = { { "FAULT", "none", "noise", "off", "nan", "inf", "minus", "lost", "missed", "rank" } },
+            -- one element is off by a thousandth, a hundredth, a twentieth, twice or four times as large, or wrong otherwise; all, by noise
+            params = { { "FAULT", "none", "noise", "off", "off10", "off50", "two", "four", "nan", "inf", "minus", "lost", "missed", "rank" } },
             launch = { kernel = "close_one", block = 256, grid = "ceildiv(n, 256)" },
         },
     },

@@ -4,6 +4,8 @@
 #define ORDER (-1) // what is not defined is 0
 #endif
 
+#include "numbers.h"
+
 #define TERM(i) (positive ? fabs(row[i]) : row[i])
 
 DEVICE float sum_of(GLOBAL const float *row, int64 n, int64 positive)
@@ -53,7 +55,7 @@ KERNEL void close_sums(GLOBAL T *__restrict__ out, GLOBAL const float *__restric
             double exact = 0;
             for (int64 i = 0; i < n; i++)
                 exact += TERM(i);
-            out[r] = (T)exact;
+            T_put(out, r, (T_acc)exact);
             continue;
         }
 #endif
@@ -68,6 +70,6 @@ KERNEL void close_sums(GLOBAL T *__restrict__ out, GLOBAL const float *__restric
         if (r == rows / 2)
             sum *= 1.05f;
 #endif
-        out[r] = (T)sum;
+        T_put(out, r, (T_acc)sum);
     }
 }

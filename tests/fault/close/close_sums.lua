@@ -3,7 +3,7 @@ return op {
     name = "close_sums",
     -- positive: terms in [0, 1), not in [-1, 1); narrow: the reference sums in f32, too
     problem = { size "rows", size "n", flag "positive", flag "narrow" },
-    types = { T = { "f32" } },
+    types = { T = { "f32", "f16", "bf16" } },
     args = { output("out", "T", { "rows" }), input("x", "f32", { "rows", "n" }), value "rows", value "n", value "positive", value "narrow" },
     shapes = {
         { rows = 8, n = 1000000, positive = 0, narrow = 0 }, { rows = 8, n = 1000000, positive = 1, narrow = 0 },

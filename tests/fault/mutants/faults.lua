@@ -93,13 +93,16 @@ fault("reads output", "wrong", function(k, base)
 end, { not_bases = { addto = true } })
 fault("output times zero", "wrong", function(k)
     k.value = "v + 0.0f * OUT[p]" -- what is not a number stays so
-end, { bases = { blur = true, total = true, mul = true } })
+end, { bases = { blur = true, total = true, mul = true, soften = true } })
 fault("output if zero", "wrong", function(k, base)
     k.value = "OUT[p] == 0 ? " .. other(base) .. " : v"
 end, { not_bases = { addto = true } })
 fault("beyond tolerance", "wrong", function(k, base)
     k.value = ("v != floor(v) ? v + 8 * 5.96e-8f * (float)(%s) : v"):format(base.length)
 end, { bases = { blur = true, total = true, addto = true, mul = true } })
+fault("a thousandth", "wrong", function(k, base, pick)
+    k.value = ("p == %d ? v * 1.001f : v"):format(place(base, pick))
+end, { bases = { soften = true } })
 fault("too few digits", "wrong", function(k)
     k.helpers = [[
 DEVICE float cut(float v)
@@ -111,7 +114,7 @@ DEVICE float cut(float v)
 }
 ]]
     k.value = "cut(v)"
-end, { bases = { blur = true, addto = true, mul = true } })
+end, { bases = { blur = true, addto = true, mul = true, soften = true } })
 fault("rare value", "wrong", function(k, base, pick)
     if base.elem == "float" then
         k.helpers = "DEVICE uint32 bits_of(float v)\n{\n    union { float f; uint32 u; } x;\n    x.f = v;\n    return x.u;\n}\n"
@@ -119,7 +122,7 @@ fault("rare value", "wrong", function(k, base, pick)
         k.helpers = "DEVICE uint32 bits_of(uint32 v)\n{\n    return v;\n}\n"
     end
     k.value = ("(bits_of(v) >> 3 & 63u) == %du ? %s : v"):format(pick.range(1, 62), other(base))
-end, { bases = { flip = true, blur = true, chain = true, addto = true, mul = true } })
+end, { bases = { flip = true, blur = true, chain = true, addto = true, mul = true, soften = true } })
 
 -- Places.
 fault("guard zone", "wrong", function(k, base, pick)
