@@ -32,7 +32,7 @@ struct words {
 
 /* What the command line says; null, false or 0 for what it does not say. */
 struct args {
-    struct words ops, shapes, dtypes;
+    struct words ops, shapes, dtypes, include_dirs;
     const char *op;
     const char *device, *db, *variant, *config, *arch, *from;
     const char *strategy, *budget, *seed, *jobs, *objective;
@@ -58,7 +58,10 @@ enum { KEY_WORD = 0x10000, KEY_FLAG = 0x20000, KEY_ONCE = 0x30000, KEY_EACH = 0x
             0                                                                                                                      \
         }                                                                                                                          \
     }
-#define OPT_OP           "op", WORD(op), "NAME|FILE.lua", 0, "The op: a name that `cutune ops` lists, or a script", 0
+#define OPT_OP "op", WORD(op), "NAME|FILE.lua", 0, "The op: a name that `cutune ops` lists, or a script", 0
+#define OPT_INCLUDE                                                                                                                \
+    "include-dir", EACH(include_dirs), "DIR", 0,                                                                                   \
+        "A folder with headers that kernels include, beside the CUDA toolkit's own; may be given again", 0
 #define OPT_SHAPE(text)  "shape", ONCE(shapes), "m=1111,n=113", 0, text, 0
 #define OPT_DTYPE(text)  "dtype", ONCE(dtypes), "i32|T=f16,...", 0, text, 0
 #define OPT_OUTPUT(text) "output", 'o', "FILE", 0, text, 0

@@ -52,7 +52,7 @@ const struct command header_command = {
     .name = "header",
     .summary = "a C header with a typed call for each op",
     .options = OPTIONS({ "op", EACH(ops), "NAME|FILE.lua", 0, "An op; may be repeated. Without it all that `cutune ops` lists", 0 },
-                       { OPT_OUTPUT("The header to write; stdout without it") }),
+                       { OPT_INCLUDE }, { OPT_OUTPUT("The header to write; stdout without it") }),
     .doc = "Writes a C header with a function for each op, which looks up its fastest kernel and launches it:\n"
            "the op's buffers and sizes are the function's parameters. For use with libcutune, in C or C++."
            "\vExamples:\n"

@@ -190,8 +190,9 @@ const struct command list_command = {
         { "measurements", FLAG(measurements), NULL, 0, "Every configuration that was tried, with its outcome and the reason", 0 },
         { "wanted", FLAG(wanted), NULL, 0, "What applications asked for and got no exact answer to: `cutune run --wanted` tunes it",
           0 },
-        { "op", WORD(op), "NAME|FILE.lua", 0, "Only of this op", 0 }, { OPT_SHAPE("Only of this problem of --op") },
-        { OPT_DTYPE("Only for these element types of --op") }, { OPT_DB }, { OPT_JSON }),
+        { "op", WORD(op), "NAME|FILE.lua", 0, "Only of this op", 0 }, { OPT_INCLUDE },
+        { OPT_SHAPE("Only of this problem of --op") }, { OPT_DTYPE("Only for these element types of --op") }, { OPT_DB },
+        { OPT_JSON }),
     .doc = "Lists what is tuned: the winner of each problem. With --measurements it lists all that was tried,\n"
            "and why what failed did so; with --wanted what applications asked for, how often, and what that\n"
            "costs them."

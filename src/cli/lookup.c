@@ -91,8 +91,8 @@ static int look_up(struct request *r, struct err *err)
 const struct command lookup_command = {
     .name = "lookup",
     .summary = "the fastest known configuration for a problem",
-    .options = OPTIONS({ OPT_OP }, { OPT_SHAPE("The problem's sizes") }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE }, { OPT_DB },
-                       { OPT_JSON }),
+    .options = OPTIONS({ OPT_OP }, { OPT_INCLUDE }, { OPT_SHAPE("The problem's sizes") }, { OPT_DTYPE(USUAL_DTYPE) },
+                       { OPT_DEVICE }, { OPT_DB }, { OPT_JSON }),
     .doc = "Says which configuration an application gets for a problem, and why: the one that was tuned\n"
            "for it, else one that was tuned for a problem near it, else a default of the op's."
            "\vExamples:\n"

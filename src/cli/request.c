@@ -17,7 +17,7 @@ int request_op(struct request *r, const char *word, struct err *err)
     int rc = home_find(&r->home, err);
     if (rc)
         return rc;
-    rc = op_load(word, &r->ops[r->nops], err);
+    rc = op_load_with(word, r->args.include_dirs.at, r->args.include_dirs.n, &r->ops[r->nops], err);
     if (!rc)
         r->op = r->ops[r->nops++];
     return rc == ERR_NOTFOUND ? ERR_USAGE : rc;

@@ -343,7 +343,7 @@ const struct command run_command = {
     .name = "run",
     .summary = "tune an op on a device and store every measurement",
     .options = OPTIONS(
-        { OPT_OP },
+        { OPT_OP }, { OPT_INCLUDE },
         { "shape", EACH(shapes), "m=1111,n=113", 0,
           "A problem's sizes, once for each problem; without it the op's own shapes for this device", 0 },
         { "dtype", EACH(dtypes), "i32|T=f16,...", 0, "Element types, once for each; without it f32, or the op's first", 0 },

@@ -56,7 +56,12 @@ static int compile(const struct request *r, const char *source, bool portable, s
     const struct backend_compiling *b = backend_find(r->dev.backend)->compiling;
     struct compiler *compiler = NULL;
     struct buf log = { 0 };
-    struct compile_job job = { .source = source, .arch = r->args.arch, .portable = portable, .entries = entries };
+    struct compile_job job = { .source = source,
+                               .arch = r->args.arch,
+                               .portable = portable,
+                               .entries = entries,
+                               .nheader_dirs = r->op->nheader_dirs,
+                               .header_dirs = r->op->header_dirs };
     int rc = b->open(&r->dev, &compiler, err);
     if (!rc) {
         rc = b->compile(compiler, &job, out, NULL, &log, err);
@@ -226,7 +231,7 @@ const struct command show_command = {
     .name = "show",
     .summary = "the source, PTX or resources of one configuration",
     .options = OPTIONS(
-        { OPT_OP },
+        { OPT_OP }, { OPT_INCLUDE },
         { "config", WORD(config), "TILE=32,...", 0,
           "The configuration; parameters left out take their default. Without it the op's default", 0 },
         { "variant", WORD(variant), "NAME", 0, "Its variant, if several variants have parameters of these names", 0 },

@@ -138,8 +138,8 @@ static int show_space(struct request *r, struct err *err)
 const struct command space_command = {
     .name = "space",
     .summary = "an op's configurations: how many, and what removed the others",
-    .options = OPTIONS({ OPT_OP }, { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE }, { OPT_ARCH("Count") },
-                       { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
+    .options = OPTIONS({ OPT_OP }, { OPT_INCLUDE }, { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE },
+                       { OPT_ARCH("Count") }, { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
                        { "list", FLAG(list), NULL, 0, "Print CSV: a line of names, then a line for each valid configuration", 0 },
                        { OPT_JSON }),
     .doc = "Counts an op's configurations for a problem: all points, the valid ones,\n"

@@ -39,7 +39,9 @@ struct compile_job {
     const char *arch;    /* CUDA: "sm_90", "sm_90a"; null: the device's own */
     bool portable;       /* the portable form is wanted in place of a binary */
     struct buf *entries; /* gets a line for each `entry` of the source's head: how the code calls it. May be null */
-    int nlaunches;       /* may be 0 */
+    int nheader_dirs;    /* the user's folders for #include <...>, before the toolkit's */
+    const char *const *header_dirs;
+    int nlaunches; /* may be 0 */
     const struct warm_launch *launches;
     void (*warming)(void *); /* called when compiling is over and the trial launch begins; may be null */
     void *warming_arg;

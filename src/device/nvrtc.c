@@ -159,7 +159,7 @@ static const char cub_header[] = CUB("block/block_adjacent_difference") CUB("blo
                         CUB("thread/thread_search") CUB("thread/thread_store") CUB("grid/grid_even_share");
 static const char *const own_headers[] = { cub_header }, *const own_names[] = { cub_name };
 
-enum { MAX_GIVEN = MAX_OPTIONS + 8 };
+enum { MAX_GIVEN = MAX_OPTIONS + 2 * MAX_INCLUDE_DIRS + 8 };
 
 /* What NVRTC is told beside the text. */
 struct asking {
@@ -184,6 +184,13 @@ static int ask_for(struct asking *a, const struct compile_job *job, const char *
     if (!std)
         a->options[a->n++] = "--std=c++17";
     a->includes = strstr(job->source, "include");
+    if (!rc && a->head.headers && !job->nheader_dirs)
+        rc = err_set(err, ERR_UNSUPPORTED,
+                     "the source includes headers that --include-dir gave when it was tuned, and here there are none");
+    for (int i = 0; i < job->nheader_dirs && i < MAX_INCLUDE_DIRS; i++) {
+        a->options[a->n++] = "-I"; /* and the folder, as the next */
+        a->options[a->n++] = job->header_dirs[i];
+    }
     for (int i = 0; a->includes && i < cuda_headers()->n; i++)
         a->options[a->n++] = cuda_headers()->folders[i];
     return rc;

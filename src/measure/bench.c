@@ -93,7 +93,9 @@ static int load_reference(struct bench *b, struct err *err)
     int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &source, err);
     if (b->set.fresh) /* a text that no cache of the driver has seen */
         buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
-    const struct compile_job job = { .source = source.data, .entries = &entries };
+    const struct compile_job job = {
+        .source = source.data, .entries = &entries, .nheader_dirs = b->set.op->nheader_dirs, .header_dirs = b->set.op->header_dirs
+    };
     rc = rc ?: buf_check(&source, err) ?: compile_once(&b->set.dev, &job, &binary, err);
     const struct bench_candidate code = { { 0 }, binary.data, binary.len, entries.data, entries.len };
     rc = rc ?: candidate_load(b, NULL, &code, &b->reference, &r, err);

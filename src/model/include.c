@@ -221,17 +221,26 @@ static bool append(char path[MAX_PATH_NAME + 1], const char *name)
     return *path;
 }
 
-int include_places(const struct include *from, const char *name, struct include_place out[3])
+int include_places(const struct op *op, const struct include *from, const char *name, bool angled,
+                   struct include_place out[MAX_PLACES])
 {
+    const char *slash = from ? strrchr(from->name, '/') : NULL;
+    struct include_place p = { .shared = from && from->shared };
     int n = 0;
-    for (int way = from ? 0 : 1; way < 3; way++) {
-        struct include_place p = { .shared = way ? way == 2 : from->shared };
-        const char *slash = way ? NULL : strrchr(from->name, '/');
-        if (slash)
-            memcpy(p.path, from->name, (size_t)(slash - from->name));
+    if (slash)
+        memcpy(p.path, from->name, (size_t)(slash - from->name));
+    if (from && !angled && append(p.path, name))
+        out[n++] = p;
+    for (int i = angled ? 0 : -1; i < op->ninclude_dirs; i++) {
+        p = (struct include_place){ .shared = false };
+        if (i >= 0 && !append(p.path, op->include_dirs[i]))
+            continue;
         if (append(p.path, name))
             out[n++] = p;
     }
+    p = (struct include_place){ .shared = true };
+    if (!angled && append(p.path, name))
+        out[n++] = p;
     return n;
 }
 
@@ -244,18 +253,26 @@ bool include_path_ok(const char *path)
 int op_include_at(const struct op *op, const struct include_place *place)
 {
     for (int k = 0; k < op->nincludes; k++)
-        if (op->includes[k].shared == place->shared && !strcmp(op->includes[k].name, place->path))
+        if (op->includes[k].shared == place->shared && !op->includes[k].outside && !strcmp(op->includes[k].name, place->path))
             return k;
     return -1;
 }
 
-int op_include(const struct op *op, const struct include *from, const char *name)
+int op_include(const struct op *op, const struct include *from, const char *name, bool angled)
 {
-    struct include_place places[3];
-    int n = include_places(from, name, places), found = -1;
+    struct include_place places[MAX_PLACES];
+    int n = include_places(op, from, name, angled, places), found = -1;
     for (int i = 0; i < n && found < 0; i++)
         found = op_include_at(op, &places[i]);
     return found;
+}
+
+bool op_include_outside(const struct op *op, const char *name)
+{
+    bool is = false;
+    for (int k = 0; k < op->nincludes; k++)
+        is = is || (op->includes[k].outside && !strcmp(op->includes[k].name, name));
+    return is;
 }
 
 /* Marks the files that the text may include. */
@@ -264,7 +281,8 @@ static int mark_includes(const struct op *op, struct text t, bool *marked, struc
     struct line l;
     int rc = 0;
     while (!rc && text_next(&t, &l)) {
-        int k = l.kind == LINE_INCLUDE ? op_include(op, t.file, l.name) : -1;
+        bool angled = l.kind == LINE_SYSTEM;
+        int k = angled || l.kind == LINE_INCLUDE ? op_include(op, t.file, l.name, angled) : -1;
         if (k < 0 || marked[k])
             continue;
         marked[k] = true;

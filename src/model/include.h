@@ -51,15 +51,18 @@ struct include_place {
     bool shared;
     char path[MAX_PATH_NAME + 1];
 };
-/* Where a file is looked for that `from` includes (null: a template), in order: beside it, then in the script's folder, then in that of
- * the templates. 0 if the name leads out of them. */
-int include_places(const struct include *from, const char *name, struct include_place out[3]);
+/* Where a file is looked for that `from` includes (null: a template), in order: beside it, then in the script's folder, in the op's
+ * include_dirs, and last in that of the templates. In < > (angled): in include_dirs only. 0 if the name leads out of them. */
+enum { MAX_PLACES = 3 + MAX_INCLUDE_DIRS };
+int include_places(const struct op *op, const struct include *from, const char *name, bool angled,
+                   struct include_place out[MAX_PLACES]);
 /* Whether the path has no . .. or hidden part, and is what include_places gives. */
 bool include_path_ok(const char *path);
 
 /* The index of the op's file at a place; of the file that `from` includes by this name. -1 if the op does not carry it. */
 int op_include_at(const struct op *op, const struct include_place *place);
-int op_include(const struct op *op, const struct include *from, const char *name);
+int op_include(const struct op *op, const struct include *from, const char *name, bool angled);
+bool op_include_outside(const struct op *op, const char *name); /* whether it was found in a folder of the user's */
 /* The file of the templates with the conversions of narrow types. Behind it stand T_get and the like of each type of the op. */
 #define NUMBERS "numbers.h"
 /* Appends the text and all that it may include, for a hash. */

@@ -21,14 +21,15 @@ enum {
     MAX_VALUES = 65535, /* of a parameter */
     MAX_RANK = 8,
     MAX_LAUNCHES = 8,
-    MAX_PRELUDES = 8,    /* one for each language of kernels */
-    MAX_INCLUDES = 256,  /* files that the templates of an op include */
-    MAX_PATH_NAME = 255, /* bytes of the path of one */
-    MAX_FILES = 16,      /* of one source, */
-    MAX_OPTIONS = 32,    /* and of its compiler */
-    MAX_ENTRY = 2047,    /* bytes of a kernel's name, as C++ has it */
-    MAX_NAME = 63,       /* bytes of any name: a letter or _, then letters, digits, _ */
-    MAX_LINE = 65535,    /* bytes of an expression or a configuration's text in a file */
+    MAX_PRELUDES = 8,     /* one for each language of kernels */
+    MAX_INCLUDES = 256,   /* files that the templates of an op include */
+    MAX_PATH_NAME = 255,  /* bytes of the path of one */
+    MAX_INCLUDE_DIRS = 8, /* folders of a script, and again of the user, for files that templates include */
+    MAX_FILES = 16,       /* of one source, */
+    MAX_OPTIONS = 32,     /* and of its compiler */
+    MAX_ENTRY = 2047,     /* bytes of a kernel's name, as C++ has it */
+    MAX_NAME = 63,        /* bytes of any name: a letter or _, then letters, digits, _ */
+    MAX_LINE = 65535,     /* bytes of an expression or a configuration's text in a file */
     MAX_VARIANTS = 256,
     MAX_METRICS = 16,
     MAX_MANY = 65535, /* of anything else in an op */
@@ -216,6 +217,7 @@ struct include {
     const char *name;
     const char *text;
     bool shared;
+    bool outside; /* it lies in a folder of the user's (header_dirs) instead: the compiler reads it */
 };
 
 struct op {
@@ -246,6 +248,13 @@ struct op {
     struct prelude *preludes;
     int nincludes; /* likewise */
     struct include *includes;
+    int ninclude_dirs; /* below the script's folder: files are looked for there, too */
+    const char **include_dirs;
+    /* Folders of the user's, for #include <...>: the compiler looks there. No script can name one, and nothing stores them. `headers` is a
+     * hash of all that is in them; null: there are none. */
+    int nheader_dirs;
+    const char **header_dirs;
+    const char *headers;
     int nmetrics;
     struct metric *metrics; /* by name */
     const char *objective;  /* what configurations are chosen by: a metric, or one of model/objective.h; null: time */
@@ -260,10 +269,10 @@ int op_type(const struct op *op, const char *name);
 int param_value(const struct param *p, struct val v);
 const char *arg_type(const struct arg *a); /* i64 if nothing is said */
 bool arg_is_buffer(const struct arg *a);
-const struct check *op_arg_check(const struct op *op, int arg); /* of what is written */
+const struct check *op_arg_check(const struct op *op, int arg);               /* of what is written */
 void op_data_print(struct buf *out, const struct op *op, const char *before); /* names of data files, if there are any */
-bool data_given(const struct arg_data *d);                      /* whether the script says anything about it */
-bool axis_takes(const struct axis *a, int64_t size);            /* flags 0 or 1, the others at least 1 */
+bool data_given(const struct arg_data *d);                                    /* whether the script says anything about it */
+bool axis_takes(const struct axis *a, int64_t size);                          /* flags 0 or 1, the others at least 1 */
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */
 int op_row(const struct op *op, const char *text, struct err *err);

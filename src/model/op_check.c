@@ -312,12 +312,16 @@ static int check_reference(const struct op *op, struct err *err)
 static int check_includes(const struct op *op, struct err *err)
 {
     int rc = 0;
+    for (int i = 0; !rc && i < op->ninclude_dirs; i++)
+        rc = must(include_path_ok(op->include_dirs[i]), err, "folder %d of includes: `%.80s` is no path below a folder", i + 1,
+                  op->include_dirs[i]);
     for (int i = 0; !rc && i < op->nincludes; i++) {
         const struct include *file = &op->includes[i];
         rc = must(include_path_ok(file->name), err, "included file %d: `%.80s` is no path below a folder", i + 1, file->name);
         for (int k = 0; !rc && k < i; k++)
-            rc = must(op->includes[k].shared != file->shared || strcmp(op->includes[k].name, file->name), err,
-                      "included file %s is there twice", file->name);
+            rc = must(op->includes[k].shared != file->shared || op->includes[k].outside != file->outside ||
+                          strcmp(op->includes[k].name, file->name),
+                      err, "included file %s is there twice", file->name);
     }
     return rc;
 }

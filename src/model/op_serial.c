@@ -221,7 +221,18 @@ static void io_includes(struct serial *s, struct op *op)
         io_given(s, &op->includes[i].name);
         io_given(s, &op->includes[i].text);
         io_bool(s, &op->includes[i].shared);
+        if (s->form >= '4')
+            io_bool(s, &op->includes[i].outside);
     }
+    if (s->form < '4')
+        return;
+    io_array(s, &op->include_dirs, &op->ninclude_dirs, 0, MAX_INCLUDE_DIRS, sizeof *op->include_dirs);
+    for (int i = 0; i < op->ninclude_dirs; i++)
+        io_given(s, &op->include_dirs[i]);
+    io_array(s, &op->header_dirs, &op->nheader_dirs, 0, MAX_INCLUDE_DIRS, sizeof *op->header_dirs);
+    for (int i = 0; i < op->nheader_dirs; i++)
+        io_given(s, &op->header_dirs[i]);
+    io_str(s, &op->headers);
 }
 
 static void io_metrics(struct serial *s, struct op *op)

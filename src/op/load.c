@@ -112,6 +112,8 @@ int script_find(const char *home, const char *folder, const char *word, char pat
 struct script {
     const char *home;
     char path[PATH_MAX]; /* as messages call it */
+    const char *const *dirs;
+    int ndirs;
     struct op *op;
 };
 
@@ -164,6 +166,10 @@ static int make_op(void *arg, struct buf *answer, struct err *err)
     struct script *s = arg;
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 });
     s->op = op_new();
+    if (s->op) {
+        s->op->nheader_dirs = s->ndirs;
+        s->op->header_dirs = (const char **)s->dirs; /* only read */
+    }
     int rc = s->op ? sandbox_run(&rules, s->path, read_script, s, err) : err_nomem(err);
     if (rc)
         return rc;
@@ -171,9 +177,9 @@ static int make_op(void *arg, struct buf *answer, struct err *err)
     return answer->len > MAX_ANSWER ? err_set(err, ERR_INVALID, "the op is larger than %d MB", MAX_ANSWER >> 20) : 0;
 }
 
-int op_load(const char *word, struct op **out, struct err *err)
+int op_load_with(const char *word, const char *const *dirs, int ndirs, struct op **out, struct err *err)
 {
-    struct script s;
+    struct script s = { .dirs = dirs, .ndirs = ndirs };
     struct buf answer = { 0 };
     *out = NULL;
     int rc = find_op(word, &s, err);
@@ -194,5 +200,15 @@ int op_load(const char *word, struct op **out, struct err *err)
     if (rc)
         script_place(s.path, err);
     buf_free(&answer);
+    rc = rc ?: header_dirs_set(*out, dirs, ndirs, err);
+    if (rc) {
+        op_free(*out);
+        *out = NULL;
+    }
     return rc;
+}
+
+int op_load(const char *word, struct op **out, struct err *err)
+{
+    return op_load_with(word, NULL, 0, out, err);
 }

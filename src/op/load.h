@@ -18,6 +18,8 @@ int script_find(const char *home, const char *folder, const char *word, char pat
  * with CPU, memory and time limits: whatever it does, this returns within 5 s. Messages begin with the file, and the line or field if
  * there is one. */
 int op_load(const char *word, struct op **out, struct err *err);
+/* The same with folders of the user's for #include <...>, at most MAX_INCLUDE_DIRS. All that is in them is read, for a hash. */
+int op_load_with(const char *word, const char *const *dirs, int ndirs, struct op **out, struct err *err);
 
 /* Names of the scripts in a folder of HOME/tuner, "ops" or "search", sorted; mem_free frees the array with its names. */
 int script_names(const char *folder, char ***out, int *n, struct err *err);

@@ -190,11 +190,20 @@ static void read_reference(struct reader *r, void *out)
     read_source(r, &op->reference_name, &op->reference_text, &op->reference_build, NULL);
 }
 
+static void read_folder(struct reader *r, void *out)
+{
+    read_text(r, out);
+    const char *name = *(const char **)out;
+    if (!include_path_ok(name))
+        fail(r, "'%.80s' must be a folder below the script's: a relative path without . and .., and no part of it hidden", name);
+}
+
 void op_read(lua_State *L, const char *file, const char *folder, const char *templates, struct op *op)
 {
     static const struct list axes = { read_axis, 1, MAX_AXES, sizeof(struct axis), "problem: axis %d: ", false },
                              args = { read_arg, 1, MAX_ARGS, sizeof(struct arg), "args: argument %d: ", false },
                              shapes = { read_shape, 1, MAX_SHAPES, sizeof(struct shape), "shapes: shape %d: ", false },
+                             folders = { read_folder, 1, MAX_INCLUDE_DIRS, sizeof(char *), "include_dirs: entry %d: ", false },
                              variants = { read_variant, 1, MAX_VARIANTS, sizeof(struct variant), "variant %d: ", false },
                              defaults = { read_default, 1, MAX_DEFAULTS, sizeof(struct config), "defaults: default %d: ", false };
     struct reader r = { .L = L, .op = op, .folder = folder, .templates = templates };
@@ -203,10 +212,11 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
     if (!lua_istable(L, -1))
         fail(&r, "the script must end with: return op { ... }");
     op->file = made(&r, arena_strdup(op->arena, file));
-    read_table(&r, "name problem types args work shapes reference check variants defaults metrics objective", "NLFLfLFFLLft",
-               &op->name, &axes, &op->axes, &op->naxes, read_types, op, &args, &op->args, &op->nargs, read_work, op, &shapes,
-               &op->shapes, &op->nshapes, read_reference, op, read_check, &op->check, &variants, &op->variants, &op->nvariants,
-               &defaults, &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);
+    read_table(&r, "name problem types args work shapes include_dirs reference check variants defaults metrics objective",
+               "NLFLfLlFFLLft", &op->name, &axes, &op->axes, &op->naxes, read_types, op, &args, &op->args, &op->nargs, read_work,
+               op, &shapes, &op->shapes, &op->nshapes, &folders, &op->include_dirs, &op->ninclude_dirs, read_reference, op,
+               read_check, &op->check, &variants, &op->variants, &op->nvariants, &defaults, &op->defaults, &op->ndefaults,
+               read_metrics, op, &op->objective);
     for (int i = 0; i < op->nargs; i++)
         outputs += op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
     if (!outputs)

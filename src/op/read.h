@@ -75,6 +75,9 @@ const char *read_template_file(struct reader *r, const char *folder, const char 
 /* Reads what a template includes, and what that includes, into op->includes. */
 int read_includes(struct reader *r, const char *name, const char *text, struct err *err);
 
+/* Makes these the op's folders of headers, whatever it said before, with a hash of their files. */
+int header_dirs_set(struct op *op, const char *const *dirs, int n, struct err *err);
+
 /* What is seen only of the whole: expressions that do not compile or evaluate, a last default that does not always hold (check.c);
  * names that clash as macros of a template, kernels that cannot be launched (names.c). */
 int check_expressions(const struct op *op, struct err *err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "model/include.h"
@@ -64,7 +65,7 @@ static int read_place(const struct inclusion *in, const struct include_place *p,
     return rc;
 }
 
-/* Adds the file to the op, and reads what it includes. */
+/* Adds the file to the op, and reads what it includes. text null: only that it lies in a folder of the user's. */
 static int keep(const struct inclusion *in, const struct include_place *p, const char *text)
 {
     struct op *op = in->r->op;
@@ -77,14 +78,32 @@ static int keep(const struct inclusion *in, const struct include_place *p, const
     if (!op->includes || !name)
         return err_nomem(in->err);
     struct include *file = &op->includes[op->nincludes++];
-    *file = (struct include){ name, text, p->shared };
+    *file = (struct include){ name, text, p->shared, !text };
+    if (!text) {
+        file->text = "";
+        return 0;
+    }
     return text_file(&t, file, in->line->sure, in->err) ?: collect(in->r, &t, in->err);
+}
+
+/* Whether the user named a folder with this file. */
+static bool is_outside(const struct inclusion *in)
+{
+    char path[PATH_MAX];
+    bool there = false;
+    for (int i = 0; i < in->r->op->nheader_dirs && include_path_ok(in->line->name); i++)
+        there = there || (snprintf(path, sizeof path, "%s/%s", in->r->op->header_dirs[i], in->line->name) < (int)sizeof path &&
+                          !access(path, R_OK));
+    return there;
 }
 
 static int read_include(const struct inclusion *in)
 {
-    struct include_place places[3];
-    int n = include_places(in->from->file, in->line->name, places);
+    struct include_place places[MAX_PLACES], outside = { .shared = false };
+    bool angled = in->line->kind == LINE_SYSTEM;
+    int n = include_places(in->r->op, in->from->file, in->line->name, angled, places);
+    if (!n && angled)
+        return 0; /* the compiler's own business, as far as it is any */
     if (!n)
         return refuse(in, "not a path below the folder of the script or of the templates");
     for (int i = 0; i < n; i++) {
@@ -95,7 +114,11 @@ static int read_include(const struct inclusion *in)
         if (rc || text)
             return rc ?: keep(in, &places[i], text);
     }
-    if (!in->line->sure)
+    if (!angled && is_outside(in)) {
+        strcpy(outside.path, in->line->name);
+        return op_include_outside(in->r->op, outside.path) ? 0 : keep(in, &outside, NULL);
+    }
+    if (angled || !in->line->sure)
         return 0; /* an error only for a compiler that gets there */
     return err_set(in->err, ERR_INVALID, "%s:%d: there is no '%.200s' in %s, and none in %s", in->from->name, in->line->number,
                    in->line->name, in->r->folder, in->r->templates);
@@ -106,7 +129,7 @@ static int collect(struct reader *r, struct text *t, struct err *err)
     struct line l;
     int rc = 0;
     while (!rc && text_next(t, &l))
-        if (l.kind == LINE_INCLUDE && (t->file || !strstr(l.name, "$(")))
+        if ((l.kind == LINE_INCLUDE || l.kind == LINE_SYSTEM) && (t->file || !strstr(l.name, "$(")))
             rc = read_include(&(struct inclusion){ r, t, &l, err });
     return text_end(t, rc, err);
 }

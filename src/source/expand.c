@@ -12,7 +12,8 @@ struct expansion {
     const struct expanding *how;
     struct buf *out;
     struct err *err;
-    bool hidden;             /* the macros are undefined now */
+    bool hidden;             /* the macros are undefined now, */
+    int headers;             /* and stay so in so many files, each within the one before */
     bool open[MAX_INCLUDES]; /* being put in now */
     bool done[MAX_INCLUDES]; /* put in at a place that is surely compiled, and once is enough */
     int depth;
@@ -83,7 +84,7 @@ static void hide_macros(struct expansion *x)
 /* Before line l. */
 static void show_macros(struct expansion *x, const struct text *t, const struct line *l)
 {
-    if (!x->hidden)
+    if (!x->hidden || x->headers)
         return;
     x->hidden = false;
     buf_str(x->out, x->how->macros);
@@ -124,16 +125,48 @@ static int put_file(struct expansion *x, const struct text *from, const struct l
     return rc;
 }
 
+/* What is included in < >, or lies in a folder of the user's. */
+static bool is_header(const struct expansion *x, const struct text *t, const struct line *l, bool climbs)
+{
+    if (l->kind == LINE_SYSTEM)
+        return (!x->how->bare && !climbs) || op_include(x->op, t->file, l->name, true) >= 0;
+    return l->kind == LINE_INCLUDE && !x->how->bare && op_include(x->op, t->file, l->name, false) < 0 &&
+           op_include_outside(x->op, l->name);
+}
+
+/* The compiler reads it, unless it is a file of the script's. Our macros are not defined in it. */
+static int put_header(struct expansion *x, const struct text *t, const struct line *l)
+{
+    int k = l->kind == LINE_SYSTEM ? op_include(x->op, t->file, l->name, true) : -1;
+    if (!x->hidden) {
+        hide_macros(x);
+        line_mark(x, t, l->number);
+    }
+    if (k >= 0) {
+        x->headers++;
+        int rc = put_file(x, t, l, k);
+        x->headers--;
+        return rc;
+    }
+    if (l->kind == LINE_SYSTEM) {
+        buf_put(x->out, l->from, (size_t)(l->to - l->from));
+    } else {
+        buf_fmt(x->out, "#include <%s>\n", l->name);
+        empty_lines(x, l->lines - 1);
+    }
+    return 0;
+}
+
 static int put_include(struct expansion *x, const struct text *t, const struct line *l)
 {
-    struct include_place places[3];
+    struct include_place places[MAX_PLACES];
     char what[400];
-    int k = op_include(x->op, t->file, l->name);
+    int k = op_include(x->op, t->file, l->name, false);
     if (k >= 0)
         return put_file(x, t, l, k);
     snprintf(
         what, sizeof what,
-        include_places(t->file, l->name, places)
+        include_places(x->op, t->file, l->name, false, places)
             ? "there is no \"%.200s\" below the folder of the script or of the templates; a name that Lua makes must stand in a "
               "plain #include too"
             : "\"%.200s\" is no file below the folder of the script or of the templates",
@@ -144,8 +177,9 @@ static int put_include(struct expansion *x, const struct text *t, const struct l
 static int put_line(struct expansion *x, const struct text *t, const struct line *l)
 {
     bool climbs = l->kind == LINE_SYSTEM && (*l->name == '/' || strstr(l->name, ".."));
-    bool header = l->kind == LINE_SYSTEM && !x->how->bare && !climbs;
-    if (!header && l->kind != LINE_BLANK) /* a directive ends it, too: both may lie within an #if */
+    if (is_header(x, t, l, climbs))
+        return put_header(x, t, l);
+    if (l->kind != LINE_BLANK) /* a directive shows them, too: both may lie within an #if */
         show_macros(x, t, l);
     if (l->kind == LINE_INCLUDE)
         return put_include(x, t, l);
@@ -156,10 +190,6 @@ static int put_line(struct expansion *x, const struct text *t, const struct line
                      "OpenCL C has no headers: an #include in < > stands in #ifdef BACKEND_CUDA; a file of yours is in quotes");
     if (climbs)
         return fault(x, t, l, "an #include in < > is for headers of the compiler: it has no / in front and no ..");
-    if (header && !x->hidden) {
-        hide_macros(x);
-        line_mark(x, t, l->number);
-    }
     if (l->kind == LINE_ONCE)
         buf_str(x->out, "\n"); /* done here */
     else
@@ -178,7 +208,7 @@ static int expand(struct expansion *x, struct text *t)
             rc = err_set(x->err, ERR_INVALID, "%s:%d: with what it includes the source is larger than %d MB", t->name, l.number,
                          MAX_TEXT >> 20);
     }
-    if (x->hidden) { /* to the end of the file */
+    if (x->hidden && !x->headers) { /* to the end of the file */
         buf_fmt(x->out, "%s%s", ends_whole(x->out) ? "" : "\n", x->how->macros);
         x->hidden = false;
     }

@@ -170,6 +170,16 @@ static int put_option(struct drawing *d, const struct build_option *o, const str
     return rc;
 }
 
+/* Whether any file of the source may include a header. */
+static bool may_include(const struct drawing *d)
+{
+    static const char word[] = "include";
+    bool may = strstr(d->variant ? d->variant->template_text : d->op->reference_text, word);
+    for (int i = 0; i < d->build->nmore; i++)
+        may = may || strstr(d->build->more[i].text, word);
+    return may;
+}
+
 /* What the compiler is told beside the text. C++ names of kernels need not be what the code calls them. */
 static int put_head(struct drawing *d, const struct backend *b, struct buf *out, struct err *err)
 {
@@ -181,6 +191,8 @@ static int put_head(struct drawing *d, const struct backend *b, struct buf *out,
             rc = put_option(d, &d->build->options[i], b->compiling, out, err);
     for (int i = 0; i < nlaunches; i++)
         expressions = expressions || !name_ok(launches[i].kernel);
+    if (d->op->headers && !b->compiling->bare && may_include(d))
+        head_put(out, "headers", d->op->headers);
     for (int i = 0; !rc && i < nlaunches && expressions && b->compiling->expressions; i++)
         head_put(out, "entry", launches[i].kernel);
     return rc;

@@ -68,6 +68,8 @@ static int compile(struct compiling *w, const struct config *config, bool try_it
     int rc = buf_check(&w->source, &why) ?: binding_make(&w->plans, t, &t->problem, config, &w->binding, &why);
     struct compile_job job = { .source = w->source.data,
                                .entries = &w->entries,
+                               .nheader_dirs = t->op->nheader_dirs,
+                               .header_dirs = t->op->header_dirs,
                                .nlaunches = try_it ? w->binding.n : 0,
                                .launches = w->binding.launches,
                                .warming = child_alive,

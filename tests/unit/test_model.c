@@ -313,7 +313,7 @@ static void op_bytes(void **state)
     struct buf b = { 0 }, again = { 0 };
     s.args[0].partial = true;
     s.variants[0].nclear = 0;
-    static struct include files[] = { { "sub/a.h", "// a", false }, { "sub/a.h", "", true } };
+    static struct include files[] = { { "sub/a.h", "// a", false, false }, { "sub/a.h", "", true, false } };
     op->includes = files;
     op->nincludes = 2;
     op->check = (struct check){ CHECK_EXACT, NULL, NULL, NULL };
@@ -436,10 +436,10 @@ static void bend(struct sample *s, int way)
     case 28: many[0] = many[1] = val_bool(true); s->walk_params[1].values = many; break;
     case 29: s->args[1].partial = true; break;
     case 30: s->args[0].partial = true; break;
-    case 31: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "../a.h", "", false }; break;
-    case 32: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "/etc/passwd", "", false }; break;
-    case 33: op->includes = files; op->nincludes = 2; files[0] = files[1] = (struct include){ "a.h", "", true }; break;
-    case 34: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "a\".h", "", false }; break;
+    case 31: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "../a.h", "", false, false }; break;
+    case 32: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "/etc/passwd", "", false, false }; break;
+    case 33: op->includes = files; op->nincludes = 2; files[0] = files[1] = (struct include){ "a.h", "", true, false }; break;
+    case 34: op->includes = files; op->nincludes = 1; files[0] = (struct include){ "a\".h", "", false, false }; break;
     case 35: s->args[2].data.sorted = true; break;
     case 36: op->check.kind = CHECK_EXACT; s->args[0].data.below = "n"; break;
     case 37: op->check.kind = CHECK_EXACT; s->args[2].data.range[1] = "n"; break;
@@ -513,7 +513,7 @@ static void bend_bytes(struct sample *s, int way)
     static struct include files[MAX_INCLUDES + 1];
     struct op *op = &s->op;
     for (int i = 0; i < COUNT(files); i++)
-        files[i] = (struct include){ "a.h", "", false };
+        files[i] = (struct include){ "a.h", "", false, false };
     op->includes = files;
     switch (way) {
     case 0: s->tile_params[2].n = 0; break;

@@ -325,6 +325,126 @@ static void test_entries_that_fail(void **state)
     }
 }
 
+static void make_folder(const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_true(mkdir(path, 0700) == 0 || access(path, X_OK) == 0);
+}
+
+/* Folders of the script: for "..." after its own folder, for <...> alone. In < > no macro of ours is defined. */
+static void test_include_dirs(void **state)
+{
+    (void)state;
+    make_folder("inc");
+    make_folder("inc/deep");
+    write_file("inc/a.h", "a\n");
+    write_file("inc/own.h", "not this\n");
+    write_file("own.h", "own\n");
+    write_file("inc/deep/b.h", "#include \"c.h\"\nb\n");
+    write_file("inc/deep/c.h", "c\n");
+    write_file("d.cu", "#include \"a.h\"\n#include \"own.h\"\n#include <deep/b.h>\n#include <cuda_fp16.h>\nk\n");
+    struct op *op =
+        loaded("template = 'd.cu', language = 'cuda' }, include_dirs = { 'nowhere', 'inc'", "template = 'd.cu', language = 'cuda'");
+    assert_int_equal(op->nincludes, 4);
+    is_source(
+        op, 1, &cuda_backend,
+        TYPE PARAMETERS
+        "#line 1 \"d.cu\"\n#line 1 \"inc/a.h\"\na\n#line 2 \"d.cu\"\n#line 1 \"own.h\"\nown\n#line 3 \"d.cu\"\n" HIDDEN
+        "#line 3 \"d.cu\"\n#line 1 \"inc/deep/b.h\"\n#line 1 \"inc/deep/c.h\"\nc\n#line 2 \"inc/deep/b.h\"\nb\n#line 4 \"d.cu\"\n"
+        "#include <cuda_fp16.h>\n" TYPE PARAMETERS "#line 5 \"d.cu\"\nk\n");
+    op_free(op);
+    op = loaded("template = 'k.cu' }, include_dirs = { 'inc'",
+                "template = 'd.cu', language = 'opencl'"); /* a file of the script's will do */
+    struct buf out = { 0 };
+    struct err err = { 0 };
+    assert_int_equal(source_render(op, &(struct config){ 0 }, 0, &opencl_backend.sample, &out, &err), ERR_INVALID);
+    assert_non_null(strstr(err.msg, "d.cu:4: OpenCL C has no headers"));
+    buf_free(&out);
+    op_free(op);
+    static const char *const bad[] = { "..", "/etc", "inc/..", ".git", "", "inc/", "./inc" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char reference[100];
+        snprintf(reference, sizeof reference, "template = 'k.cu' }, include_dirs = { '%s'", bad[i]);
+        if (load(reference, "template = 'k.cu'", &op, &err) >= 0 || !strstr(err.msg, "include_dirs: entry 1: "))
+            fail_msg("'%s': %s", bad[i], err.msg);
+    }
+    make_folder("links");
+    char path[256];
+    snprintf(path, sizeof path, "%s/links/etc", folder);
+    assert_int_equal(symlink("/etc", path), 0);
+    write_file("e.cu", "#include <etc/passwd>\n");
+    assert_true(load("template = 'k.cu' }, include_dirs = { 'links'", "template = 'e.cu'", &op, &err) < 0);
+    assert_non_null(strstr(err.msg, "a link out of the folder"));
+}
+
+/* Folders of the user's: the compiler reads them, and a hash of them is in the source. */
+static void test_header_dirs(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/cutune-test-headers-XXXXXX", path[256], script[256], was[HASH_HEX];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/lib.h", dir);
+    const char *dirs[] = { dir };
+    write_file("u.cu", "#include \"lib.h\"\nextern \"C\" __global__ void k(T *p, long long n) { *p = LIB; }\n");
+    struct op *op;
+    struct err err;
+    assert_true(load("template = 'k.cu'", "template = 'u.cu', language = 'cuda'", &op, &err) < 0);
+    assert_non_null(strstr(err.msg, "u.cu:1: there is no 'lib.h' in"));
+    snprintf(script, sizeof script, "%s/t.lua", folder);
+    for (int way = 0; way < 2; way++) {
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "#define LIB %d\n#ifdef P\n#error P\n#endif\n", way);
+        assert_int_equal(fclose(f), 0);
+        if (op_load_with(script, dirs, 1, &op, &err))
+            fail_msg("%s", err.msg);
+        assert_true(op->nheader_dirs == 1 && op->headers && op->nincludes == 1 && op->includes[0].outside);
+        assert_true(!way || strcmp(was, op->headers));
+        snprintf(was, sizeof was, "%s", op->headers);
+        struct buf out = { 0 }, ptx = { 0 };
+        struct devspec sm_90 = cuda_backend.sample;
+        sm_90.cc = 90;
+        assert_int_equal(source_render(op, &(struct config){ 0 }, 1, &sm_90, &out, NULL), 0);
+        char head[100];
+        snprintf(head, sizeof head, "//cutune headers %s\n//cutune entry k\n", was);
+        assert_int_equal(strncmp(out.data, head, strlen(head)), 0);
+        assert_non_null(strstr(out.data, "\n#include <lib.h>\n"));
+        struct compile_job job = { .source = out.data, .portable = true, .nheader_dirs = 1, .header_dirs = op->header_dirs };
+        int rc = compile_once(&sm_90, &job, &ptx, &err);
+        if (!strstr(err.msg, "no NVRTC")) {
+            assert_int_equal(rc, 0);
+            job.nheader_dirs = 0;
+            assert_int_equal(compile_once(&sm_90, &job, &ptx, &err), ERR_UNSUPPORTED);
+            assert_non_null(strstr(err.msg, "--include-dir"));
+        }
+        struct buf bytes = { 0 };
+        struct op *kernel;
+        kernel_put(&bytes, op, &(struct config){ 0 }); /* none of it is kept */
+        assert_int_equal(kernel_get(bytes.data, bytes.len, &kernel, NULL), 0);
+        assert_true(!kernel->nheader_dirs && !kernel->headers);
+        op_free(kernel);
+        buf_free(&bytes);
+        buf_clear(&bytes);
+        op_put(&bytes, op); /* and a file that says otherwise is no kernel */
+        assert_int_equal(kernel_get(bytes.data, bytes.len, &kernel, NULL), ERR_CORRUPT);
+        buf_free(&bytes);
+        buf_free(&out);
+        buf_free(&ptx);
+        op_free(op);
+    }
+    const char *missing[] = { "/nowhere" };
+    assert_int_equal(op_load_with(script, missing, 1, &op, &err), ERR_INVALID);
+    assert_non_null(strstr(err.msg, "there is no 'lib.h'"));
+    assert_int_equal(load("template = 'k.cu'", "template = 'k.cu'", &op, &err), 0);
+    op_free(op);
+    assert_int_equal(op_load_with(script, missing, 1, &op, &err), ERR_NOTFOUND);
+    assert_non_null(strstr(err.msg, "--include-dir '/nowhere': there is no such folder"));
+    assert_null(op);
+    unlink(path);
+    rmdir(dir);
+}
+
 static void test_mistakes(void **state)
 {
     (void)state;
@@ -387,6 +507,8 @@ int main(void)
         cmocka_unit_test(test_options_that_are_refused),
         cmocka_unit_test(test_entries),
         cmocka_unit_test(test_entries_that_fail),
+        cmocka_unit_test(test_include_dirs),
+        cmocka_unit_test(test_header_dirs),
         cmocka_unit_test(test_mistakes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

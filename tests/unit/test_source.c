@@ -145,7 +145,7 @@ static void carry(struct op *op, const char *name, const char *text, bool shared
 {
     if (!op->includes)
         op->includes = arena_array(op->arena, MAX_INCLUDES, sizeof *op->includes);
-    op->includes[op->nincludes++] = (struct include){ name, text, shared };
+    op->includes[op->nincludes++] = (struct include){ name, text, shared, false };
 }
 
 /* What stands behind the definitions. */
