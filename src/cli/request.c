@@ -92,6 +92,11 @@ int request_problems(struct request *r, bool own, struct err *err)
     for (; r->nproblems < shapes->n; r->nproblems++)
         if (problem_parse(r->op, shapes->at[r->nproblems], &r->problems[r->nproblems], err))
             return ERR_USAGE;
+    for (int i = 0; i < r->nproblems * r->nrows; i++) {
+        int rc = op_takes(r->op, &r->problems[i / r->nrows], r->rows[i % r->nrows], err);
+        if (rc)
+            return rc == ERR_INVALID ? ERR_USAGE : rc;
+    }
     return own && !shapes->n ? own_shapes(r, err) : 0;
 }
 

@@ -271,7 +271,7 @@ static int read_row(struct tuning *t, struct finding *f)
     struct request *r = t->request;
     struct err why = { 0 };
     f->row = op_row(f->op, f->asked.types, &why);
-    if (f->row >= 0 && !problem_parse(f->op, f->asked.sizes, &f->problem, &why) &&
+    if (f->row >= 0 && !problem_parse(f->op, f->asked.sizes, &f->problem, &why) && !op_takes(f->op, &f->problem, f->row, &why) &&
         !bench_fits(f->op, &f->problem, f->row, &r->dev, &why))
         return name_finding(t, f);
     f->row = -1;

@@ -56,7 +56,13 @@ struct guest_launch {
     int nparams;
     const struct guest_param *params;
     const char *const *names; /* of the parameters, for messages of guest_function; null: not known */
+    int of;                   /* which of the variant's launches it is: those of one have the same function */
 };
+
+/* What the launches of a variant come to with their repetitions, with slots for it. args: what stands for each of the op's arguments, and
+ * behind them for the workspaces. All is on the arena, but the functions. */
+int guest_launches(const struct plan *p, const struct val *slots, const struct guest_param *args, struct arena *arena,
+                   struct guest_launch **out, int *n, struct err *err);
 
 struct guest_clear {
     bool workspace;

@@ -24,16 +24,6 @@ struct karg {
     const char *name; /* for messages; may be null */
 };
 
-/* One launch of a kernel for the compiler to try, if that pays (see `compile`). Buffers are made, of `room` bytes and zeroed. A buffer's
- * `index` is its number: launches share buffers by it, as one may read what another wrote. */
-struct warm_launch {
-    const char *kernel;
-    struct geometry geometry;
-    int nparams;
-    struct guest_param params[GUEST_PARAMS];
-    const char *names[GUEST_PARAMS]; /* for messages; null: not known */
-};
-
 struct compile_job {
     const char *source;
     const char *arch;    /* CUDA: "sm_90", "sm_90a"; null: the device's own */
@@ -41,8 +31,10 @@ struct compile_job {
     struct buf *entries; /* gets a line for each `entry` of the source's head: how the code calls it. May be null */
     int nheader_dirs;    /* the user's folders for #include <...>, before the toolkit's */
     const char *const *header_dirs;
-    int nlaunches; /* may be 0 */
-    const struct warm_launch *launches;
+    /* Launches for the compiler to try, if that pays (see `compile`); there may be none. Their buffers are made, of `room` bytes and
+     * zeroed. A buffer's `index` is its number: launches share buffers by it, as one may read what another wrote. */
+    int nlaunches;
+    const struct guest_launch *launches;
     void (*warming)(void *); /* called when compiling is over and the trial launch begins; may be null */
     void *warming_arg;
 };

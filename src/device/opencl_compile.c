@@ -120,11 +120,9 @@ static int trial_buffer(struct trial *t, int i, int64_t bytes, struct err *err)
 }
 
 /* Launches one block, on scratch buffers. If PoCL compiles the grid as a large one, it takes as many blocks as make it large. */
-static int trial_launch(struct trial *t, const struct warm_launch *w, struct err *err)
+static int trial_launch(struct trial *t, const struct guest_launch *w, struct err *err)
 {
-    struct guest_launch l = {
-        .kernel = w->kernel, .geometry = w->geometry, .nparams = w->nparams, .params = w->params, .names = w->names
-    };
+    struct guest_launch l = *w;
     const struct guest_work work = { .nlaunches = 1, .launches = &l };
     struct guest *guest = (struct guest *)t->g;
     int rc = check_geometry(&guest->spec, &w->geometry, guest->spec.max_shared, err);

@@ -32,17 +32,20 @@ struct bench_facts {
 
 /* The launches of a configuration for a problem, with the bytes of their buffers and what their values are. */
 struct binding {
+    struct arena *arena; /* of the launches */
     const struct plan *plan;
-    struct val vals[MAX_SLOTS];                /* for its plan */
-    int nwork, n;                              /* workspaces, launches */
-    int64_t work[MAX_ARGS];                    /* bytes of workspaces, 1 at least */
-    struct warm_launch launches[MAX_LAUNCHES]; /* a buffer's index is that of the argument, behind all arguments of the workspace */
-    struct karg args[MAX_LAUNCHES][GUEST_PARAMS]; /* the same for a bench's device */
+    struct val vals[MAX_SLOTS];            /* for its plan */
+    int nwork, n;                          /* workspaces, launches */
+    int64_t work[MAX_ARGS];                /* bytes of workspaces, 1 at least */
+    struct guest_param args[2 * MAX_ARGS]; /* arguments and workspaces: a buffer's index is its place here */
+    struct guest_launch *launches;
 };
 
-/* config null: the reference. `plans` are the task's; problem may be another than the task's. */
+/* config null: the reference. `plans` are the task's; problem may be another than the task's. *out: zeros, or one that was made before.
+ * binding_free it after a failure, too. */
 int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, const struct config *config,
                  struct binding *out, struct err *err);
+void binding_free(struct binding *of);
 
 struct bench;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "base/mem.h"
 #include "measure/internal.h"
 #include "model/head.h"
 
@@ -64,58 +65,46 @@ int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err)
 
 /* ---- binding */
 
+void binding_free(struct binding *of)
+{
+    arena_free(of->arena);
+    *of = (struct binding){ .arena = NULL };
+}
+
+static int bind_arg(const struct op *op, const struct binding *of, int i, struct guest_param *p, struct err *err)
+{
+    *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = i };
+    if (arg_is_buffer(&op->args[i]))
+        return plan_arg_bytes(of->plan, i, of->vals, &p->room, err);
+    p->kind = GUEST_VALUE; /* of a scalar that which it is tuned with */
+    return plan_arg_value(of->plan, i, of->vals, p->value, &p->bytes, err);
+}
+
 int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, const struct config *config,
                  struct binding *out, struct err *err)
 {
     const struct op *op = task->op;
     const struct variant *v = config ? &op->variants[config->variant] : NULL;
-    int rc = plans_get(plans, v ? config->variant : -1, &out->plan, err);
+    binding_free(out);
+    out->arena = arena_new();
+    int rc = (out->arena ? 0 : err_nomem(err)) ?: plans_get(plans, v ? config->variant : -1, &out->plan, err);
     if (rc)
         return rc;
     plan_slots(out->plan, problem, task->row, &task->dev, config, out->vals);
-    out->n = v ? v->nlaunches : 1;
     out->nwork = v ? v->nworkspaces : 0;
+    for (int i = 0; !rc && i < op->nargs; i++)
+        rc = bind_arg(op, out, i, &out->args[i], err);
     for (int i = 0; !rc && i < out->nwork; i++) {
         rc = plan_workspace_bytes(out->plan, i, out->vals, &out->work[i], err);
         out->work[i] = out->work[i] < 1 ? 1 : out->work[i];
+        out->args[op->nargs + i] = (struct guest_param){ .kind = GUEST_BUFFER, .index = op->nargs + i, .room = out->work[i] };
     }
-    for (int i = 0; !rc && i < out->n; i++) {
-        const struct launch *l = v ? &v->launches[i] : &op->reference;
-        struct warm_launch *to = &out->launches[i];
-        to->kernel = l->kernel;
-        to->nparams = l->nargs;
-        rc = plan_geometry(out->plan, i, out->vals, &to->geometry, err);
-        for (int k = 0; !rc && k < l->nargs; k++) {
-            struct guest_param *p = &to->params[k];
-            *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = l->args[k] };
-            to->names[k] = p->index < op->nargs ? op->args[p->index].name : v->workspaces[p->index - op->nargs].name;
-            if (p->index >= op->nargs) {
-                p->room = out->work[p->index - op->nargs];
-            } else if (!arg_is_buffer(&op->args[p->index])) { /* a scalar as it is tuned with */
-                p->kind = GUEST_VALUE;
-                rc = plan_arg_value(out->plan, p->index, out->vals, p->value, &p->bytes, err);
-            } else {
-                rc = plan_arg_bytes(out->plan, p->index, out->vals, &p->room, err);
-            }
-        }
-    }
-    return rc;
+    return rc ?: guest_launches(out->plan, out->vals, out->args, out->arena, &out->launches, &out->n, err);
 }
 
 const struct guarded *buffer_of(const struct bench *b, const struct loaded *l, int which)
 {
     return which < b->nargs ? &b->args[which].buf : &l->work[which - b->nargs];
-}
-
-static void point_to_buffers(const struct bench *b, const struct loaded *l, struct binding *of)
-{
-    for (int i = 0; i < of->n; i++)
-        for (int k = 0; k < of->launches[i].nparams; k++) {
-            const struct guest_param *p = &of->launches[i].params[k];
-            struct karg *arg = &of->args[i][k];
-            *arg = (struct karg){ .memory = buffer_of(b, l, p->index)->inside, .size = p->bytes, .name = of->launches[i].names[k] };
-            memcpy(arg->bytes, p->value, sizeof arg->bytes);
-        }
 }
 
 /* ---- another problem: applications run one kernel on many problems, one after the other, on one workspace. It has to fit into the
@@ -140,15 +129,18 @@ static bool nth_problem(const struct bench *b, int k, struct problem *out)
     return which < op->naxes;
 }
 
-/* Whether the candidate takes the problem, and all that it touches then lies in what the bench's problem has. */
-static bool fits(const struct bench *b, const struct binding *own, const struct binding *of)
+/* Whether the candidate takes the problem, and all that it touches then lies in what the bench's problem has; and its kernels are loaded,
+ * for as much shared memory. */
+static bool fits(const struct bench *b, const struct loaded *l, const struct binding *of)
 {
     for (int i = 0; i < of->n; i++) {
-        const struct warm_launch *l = &of->launches[i];
-        if (l->geometry.shared > own->launches[i].geometry.shared)
+        const struct guest_launch *now = &of->launches[i], *own = l->own.launches;
+        while (own < l->own.launches + l->own.n && own->of != now->of)
+            own++;
+        if (own == l->own.launches + l->own.n || now->geometry.shared > own->geometry.shared)
             return false;
-        for (int k = 0; k < l->nparams; k++)
-            if (l->params[k].room > own->launches[i].params[k].room)
+        for (int k = 0; k < now->nparams; k++)
+            if (now->params[k].kind == GUEST_BUFFER && now->params[k].room > l->own.args[now->params[k].index].room)
                 return false;
     }
     return !plan_refuses(of->plan, of->vals, &b->set.dev);
@@ -160,11 +152,10 @@ static void bind_other(struct bench *b, const struct config *config, struct load
     struct problem p;
     for (int k = 0; !l->has_other && nth_problem(b, k, &p); k++)
         l->has_other = memcmp(&p, &b->set.problem, sizeof p) && !binding_make(&b->plans, &b->set, &p, config, &l->other, NULL) &&
-                       fits(b, &l->own, &l->other) && other_data(b, &p);
+                       fits(b, l, &l->other) && other_data(b, &p);
     if (l->has_other) {
         struct buf text = { 0 };
         l->problem = p;
-        point_to_buffers(b, l, &l->other);
         problem_print(&text, b->set.op, &p);
         snprintf(l->left_by, sizeof l->left_by, "on the workspace that a run of %.80s left", buf_text(&text));
         buf_free(&text);
@@ -222,9 +213,12 @@ static int take_kernel(struct bench *b, struct loaded *l, int i, const struct be
     const struct geometry *g = &l->own.launches[i].geometry;
     const char *name = l->own.launches[i].kernel;
     struct resources one = { -1, -1, -1, -1 };
+    const int of = l->own.launches[i].of;
     char entry[MAX_ENTRY + 1];
-    bool renamed = list_line(c->entries, c->entries_bytes, i, entry);
-    int rc = device_kernel(b->dev, l->module, renamed ? entry : name, g->shared, &l->kernels[i], &one, err);
+    if (l->kernels[of]) /* it repeats */
+        return 0;
+    bool renamed = list_line(c->entries, c->entries_bytes, of, entry);
+    int rc = device_kernel(b->dev, l->module, renamed ? entry : name, g->shared, &l->kernels[of], &one, err);
     if (rc)
         return condemn_unless_lost(r, rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR, rc, err);
     worst_of(&r->resources, &one);
@@ -241,6 +235,7 @@ static int take_kernel(struct bench *b, struct loaded *l, int i, const struct be
 int candidate_load(struct bench *b, const struct config *config, const struct bench_candidate *c, struct loaded *l,
                    struct result *r, struct err *err)
 {
+    candidate_unload(b, l);
     *l = (struct loaded){ .variant = config ? &b->set.op->variants[config->variant] : NULL,
                           .left_by = "on the workspace that its last run left" };
     r->resources = (struct resources){ -1, -1, -1, -1 };
@@ -253,7 +248,6 @@ int candidate_load(struct bench *b, const struct config *config, const struct be
     rc = device_load(b->dev, c->binary, c->binary_bytes, &l->module, err);
     if (rc)
         return condemn_unless_lost(r, OUT_LAUNCH_ERROR, rc, err);
-    point_to_buffers(b, l, &l->own);
     for (int i = 0; !rc && i < l->own.n; i++)
         rc = take_kernel(b, l, i, c, r, err);
     if (!rc && config)
@@ -263,10 +257,25 @@ int candidate_load(struct bench *b, const struct config *config, const struct be
 
 void candidate_unload(struct bench *b, struct loaded *l)
 {
+    binding_free(&l->own);
+    binding_free(&l->other);
     device_unload(b->dev, l->module);
     for (int i = 0; i < l->nwork; i++)
         device_free(b->dev, l->work[i].inside);
     *l = (struct loaded){ 0 };
+}
+
+static int launch_one(struct bench *b, const struct loaded *l, const struct guest_launch *how, struct err *err)
+{
+    struct karg args[GUEST_PARAMS];
+    for (int i = 0; i < how->nparams; i++) {
+        const struct guest_param *p = &how->params[i];
+        args[i] = (struct karg){ .size = p->bytes, .name = how->names[i] };
+        if (p->kind == GUEST_BUFFER)
+            args[i].memory = buffer_of(b, l, p->index)->inside;
+        memcpy(args[i].bytes, p->value, sizeof args[i].bytes);
+    }
+    return device_launch(b->dev, l->kernels[how->of], &how->geometry, args, how->nparams, err);
 }
 
 int candidate_launch(struct bench *b, const struct loaded *l, const struct binding *how, struct err *err)
@@ -280,6 +289,6 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
         if (v->workspaces[i].clear)
             rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
     for (int i = 0; !rc && i < how->n; i++)
-        rc = device_launch(b->dev, l->kernels[i], &how->launches[i].geometry, how->args[i], how->launches[i].nparams, err);
+        rc = launch_one(b, l, &how->launches[i], err);
     return rc;
 }

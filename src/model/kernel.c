@@ -28,6 +28,8 @@ static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
                         .axes = op->axes,
                         .ntypes = op->ntypes,
                         .types = op->types,
+                        .nwhere = op->nwhere,
+                        .where = op->where,
                         .nrows = op->nrows,
                         .rows = op->rows,
                         .nargs = op->nargs,

@@ -57,6 +57,17 @@ bool axis_takes(const struct axis *a, int64_t size)
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;
 }
 
+bool launch_repeats(const struct launch *l)
+{
+    return l->rounds || l->steps || l->together || l->nvalues;
+}
+
+bool launch_plain(const struct launch *l)
+{
+    return !launch_repeats(l) && !l->when && !l->nswaps && !l->nround_swaps && !l->cluster[0] && !l->cluster[1] && !l->cluster[2] &&
+           !l->cooperative && !l->dependent;
+}
+
 int param_value(const struct param *p, struct val v)
 {
     for (int i = 0; i < p->n; i++)

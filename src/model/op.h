@@ -45,6 +45,7 @@ enum axis_kind {
 struct axis {
     const char *name;
     enum axis_kind kind;
+    const char *max; /* the most that the op takes: an expression over axes and types; null: it takes any */
 };
 
 enum arg_kind { ARG_INPUT, ARG_OUTPUT, ARG_INOUT, ARG_VALUE, ARG_SCALAR };
@@ -115,12 +116,37 @@ struct param {
     struct val *values; /* integers, floats, booleans or strings, all of one type; the first is the default */
 };
 
+enum {
+    MAX_STEPS = 1 << 14,       /* what launches come to with their repetitions, */
+    MAX_STEP_PARAMS = 1 << 18, /* and parameters of those, if they change */
+    MAX_LAUNCH_VALUES = 16,
+};
+
+/* A value that a launch passes, anew in each repetition. */
+struct launch_value {
+    const char *name;
+    const char *type;  /* a dtype's name */
+    const char *value; /* an expression over parameters, axes, types, device.*, ROUND and STEP */
+};
+
+/* A launch, or many: for ROUND = 0 .. rounds - 1, for STEP = 0 .. steps - 1. Launches that are `together` share their rounds: all of them
+ * run in the first, then all in the second. Of the grid and of values the expressions may use ROUND and STEP, `steps` may use ROUND. */
 struct launch {
     const char *kernel; /* the entry's name, or C++ for it: scale<T, 4>. Of a stored kernel as the code has it: _Z5scale... */
     const char *grid[3], *block[3]; /* blocks, threads: expressions; null: 1 */
     const char *shared;             /* dynamic shared memory, bytes; null: none */
-    int nargs;                      /* indices into the op's args, then (+ op->nargs) the variant's workspaces */
+    int nargs; /* indices into the op's args, then (+ op->nargs) the variant's workspaces, then the launch's own values */
     int *args;
+    const char *when;           /* it is launched only if this is true; null: always */
+    const char *rounds, *steps; /* null: 1 */
+    bool together;              /* it is in the rounds of the launch before it, and has no `rounds` of its own */
+    int nswaps, nround_swaps;   /* pairs of buffers (indices as in args), two entries each: exchanged before each repetition, */
+    int *swaps, *round_swaps;   /* before each round; so that the last one has them as they are written */
+    int nvalues;
+    struct launch_value *values;
+    const char *cluster[3]; /* blocks of a cluster; null: 1 */
+    bool cooperative;       /* all blocks run at once, and may wait for each other */
+    bool dependent;         /* it may begin before the launch before it has ended (CUDA's programmatic dependent launch) */
 };
 
 enum need_kind {
@@ -228,7 +254,9 @@ struct op {
     struct axis *axes;
     int ntypes; /* type names: T, or T ACC OUT */
     const char **types;
-    int nrows; /* bindings of the types: rows[r * ntypes + t]; the first type names the row in short ("f32") */
+    int nwhere;
+    const char **where; /* what must be true of a problem: expressions over axes and types */
+    int nrows;          /* bindings of the types: rows[r * ntypes + t]; the first type names the row in short ("f32") */
     const struct dtype **rows;
     int nargs;
     struct arg *args;
@@ -273,6 +301,8 @@ const struct check *op_arg_check(const struct op *op, int arg);               /*
 void op_data_print(struct buf *out, const struct op *op, const char *before); /* names of data files, if there are any */
 bool data_given(const struct arg_data *d);                                    /* whether the script says anything about it */
 bool axis_takes(const struct axis *a, int64_t size);                          /* flags 0 or 1, the others at least 1 */
+bool launch_repeats(const struct launch *l);                                  /* it uses ROUND, or may */
+bool launch_plain(const struct launch *l);                                    /* it has nothing behind `args` */
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */
 int op_row(const struct op *op, const char *text, struct err *err);
@@ -302,6 +332,9 @@ int op_check(const struct op *op, struct err *err);
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err);
 /* A hash of what the sources and launches of a variant are made from. */
 int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err);
+
+/* For other hashes: what a launch that is not launch_plain has behind `args`. */
+void launch_put_more(struct buf *out, const struct launch *l);
 
 /* The whole op as bytes and back. op_get bounds every count, requires what must be there, and ends with op_check, so it refuses bytes of a
  * broken or hostile child. `lines`: each text in it must be one line of UTF-8, of at most MAX_LINE bytes. */

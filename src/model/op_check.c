@@ -132,13 +132,26 @@ static int check_data(const struct op *op, const struct arg *a, struct err *err)
         ?: check_sum_data(op, a, err);
 }
 
+/* One value may be passed twice under its name: the rows and the columns of a square matrix. */
+static bool value_again(const struct op *op, int i)
+{
+    const struct arg *a = &op->args[i];
+    for (int k = 0; k < i && a->kind == ARG_VALUE; k++) {
+        const struct arg *b = &op->args[k];
+        if (b->kind == ARG_VALUE && a->value && b->value && a->name && !strcmp(b->name, a->name) && !strcmp(b->value, a->value) &&
+            !strcmp(arg_type(a), arg_type(b)))
+            return true;
+    }
+    return false;
+}
+
 static int check_args(const struct op *op, const struct names *scope, struct names *seen, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < op->nargs; i++) {
         const struct arg *a = &op->args[i];
         bool given = a->kind == ARG_VALUE, right = given ? a->value && !a->rank : !a->value || a->kind == ARG_SCALAR;
-        rc = name_once(seen, a->name, "argument", err);
+        rc = value_again(op, i) ? 0 : name_once(seen, a->name, "argument", err);
         rc = rc ?: must(right, err, "argument %s: a value has an expression and no extents, a buffer has none", a->name);
         if (a->kind == ARG_SCALAR)
             rc = rc ?: check_scalar_arg(op, a, scope, err);
@@ -208,11 +221,65 @@ static int check_params(const struct variant *v, struct names scope, struct err 
     return rc;
 }
 
-static int check_launch(const struct launch *l, int known_args, struct err *err)
+/* Buffers that change places: written ones, of one type. `v` null: the reference. */
+static int check_swaps(const struct op *op, const struct variant *v, const int *swaps, int n, struct err *err)
 {
+    const char *type[2];
+    int rc = must(n % 2 == 0, err, "swap: %d buffers are no pairs", n);
+    for (int i = 0; !rc && i < n; i++) {
+        const struct arg *a = swaps[i] < op->nargs ? &op->args[swaps[i]] : NULL;
+        int w = swaps[i] - op->nargs;
+        rc = must(a ? a->kind == ARG_OUTPUT || a->kind == ARG_INOUT : v && w < v->nworkspaces, err,
+                  "swap: entry %d: only outputs, inouts and workspaces change places", i / 2 + 1);
+        if (!rc)
+            type[i % 2] = a ? a->type : v->workspaces[w].type;
+        if (!rc && i % 2)
+            rc = must(swaps[i] != swaps[i - 1] && !strcmp(type[0], type[1]), err,
+                      "swap: entry %d: two buffers of one type are needed", i / 2 + 1);
+    }
+    return rc;
+}
+
+/* The names of ROUND and STEP are then taken, too. */
+static int check_repeats(const struct op *op, const struct variant *v, const struct launch *l, const struct names *args,
+                         struct err *err)
+{
+    static const char *const words[] = { "ROUND", "STEP" };
+    struct names seen = *args;
+    int rc = 0;
+    for (int i = 0; !rc && i < l->nvalues; i++) {
+        const struct dtype *t = dtype_find(l->values[i].type);
+        rc = name_once(&seen, l->values[i].name, "value", err);
+        rc = rc
+                 ?: must(t && t->kind != DT_COMPLEX, err, "value %s: `%.40s` is no type of a number", l->values[i].name,
+                         l->values[i].type);
+    }
+    for (int i = 0; !rc && i < 2 && launch_repeats(l); i++) {
+        const int n = (int)strlen(words[i]);
+        bool taken = name_index(NAMED(op->axes, op->naxes), words[i], n) >= 0 || op_type(op, words[i]) >= 0 ||
+                     (v && name_index(NAMED(v->params, v->nparams), words[i], n) >= 0);
+        rc = must(!taken, err, "the name %s is that of a repetition here: choose another", words[i]);
+    }
+    return rc;
+}
+
+/* v null: the reference. */
+static int check_launch(const struct op *op, const struct variant *v, const struct launch *l, const struct names *args,
+                        struct err *err)
+{
+    int known_args = op->nargs + (v ? v->nworkspaces : 0) + l->nvalues;
     int rc = must(l->kernel && entry_ok(l->kernel), err, "kernel `%.80s` is no name of a function", l->kernel ?: "");
     for (int i = 0; !rc && i < l->nargs; i++)
-        rc = must(l->args[i] < known_args, err, "kernel %s: its argument %d is none of the op's or variant's", l->kernel, i + 1);
+        rc = must(l->args[i] < known_args, err, "its argument %d is none of the op's or variant's", i + 1);
+    rc = rc
+             ?: must(!l->together || (l != (v ? v->launches : l) && !l->rounds && !l->nround_swaps), err,
+                     "it has no rounds of its own and nothing before it");
+    rc = rc
+        ?: check_repeats(op, v, l, args, err)
+        ?: check_swaps(op, v, l->swaps, l->nswaps, err)
+        ?: check_swaps(op, v, l->round_swaps, l->nround_swaps, err);
+    if (rc)
+        err_prefix(err, "kernel %s: ", l->kernel ?: "");
     return rc;
 }
 
@@ -268,7 +335,7 @@ static int check_variant(const struct op *op, const struct variant *v, const str
 {
     int rc = check_params(v, *scope, err) ?: check_workspaces(op, v, *args, err);
     for (int i = 0; !rc && i < v->nlaunches; i++)
-        rc = check_launch(&v->launches[i], op->nargs + v->nworkspaces, err);
+        rc = check_launch(op, v, &v->launches[i], args, err);
     return rc ?: check_needs(op, v, err) ?: check_requires(&v->requires, err) ?: check_build(&v->build, err);
 }
 
@@ -297,12 +364,12 @@ static int check_shapes(const struct op *op, struct err *err)
     return rc;
 }
 
-static int check_reference(const struct op *op, struct err *err)
+static int check_reference(const struct op *op, const struct names *args, struct err *err)
 {
     if (!op->reference_text)
         return 0;
     int rc = must(op->reference_name, err, "its template has no name")
-        ?: check_launch(&op->reference, op->nargs, err)
+        ?: check_launch(op, NULL, &op->reference, args, err)
         ?: check_build(&op->reference_build, err);
     if (rc)
         err_prefix(err, "reference: ");
@@ -369,7 +436,7 @@ int op_check(const struct op *op, struct err *err)
     rc = check_scope(op, &scope, err)
         ?: check_args(op, &scope, &args, err)
         ?: check_check(&op->check, "check", err)
-        ?: check_reference(op, err)
+        ?: check_reference(op, &args, err)
         ?: check_variants(op, &scope, &args, err)
         ?: check_shapes(op, err)
         ?: check_includes(op, err)

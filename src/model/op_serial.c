@@ -15,7 +15,16 @@ static void io_axes(struct serial *s, struct op *op)
     for (int i = 0; i < op->naxes; i++) {
         io_str(s, &op->axes[i].name);
         io_enum(s, &op->axes[i].kind, AXIS_FLAG);
+        if (s->form >= '4')
+            io_str(s, &op->axes[i].max);
     }
+}
+
+static void io_where(struct serial *s, const char ***where, int *n)
+{
+    io_array(s, where, n, 0, MAX_MANY, sizeof **where);
+    for (int i = 0; i < *n; i++)
+        io_given(s, &(*where)[i]);
 }
 
 static void io_dtype(struct serial *s, const struct dtype **type)
@@ -119,6 +128,34 @@ static void io_launch(struct serial *s, struct launch *l)
     io_ints(s, &l->args, &l->nargs, 2 * MAX_ARGS);
 }
 
+/* What most launches have nothing of. */
+static void io_launch_more(struct serial *s, struct launch *l)
+{
+    io_str(s, &l->when);
+    io_str(s, &l->rounds);
+    io_str(s, &l->steps);
+    io_bool(s, &l->together);
+    io_ints(s, &l->swaps, &l->nswaps, 2 * MAX_ARGS);
+    io_ints(s, &l->round_swaps, &l->nround_swaps, 2 * MAX_ARGS);
+    io_array(s, &l->values, &l->nvalues, 0, MAX_LAUNCH_VALUES, sizeof *l->values);
+    for (int i = 0; i < l->nvalues && !serial_failed(s); i++) {
+        io_given(s, &l->values[i].name);
+        io_given(s, &l->values[i].type);
+        io_given(s, &l->values[i].value);
+    }
+    for (int d = 0; d < 3; d++)
+        io_str(s, &l->cluster[d]);
+    io_bool(s, &l->cooperative);
+    io_bool(s, &l->dependent);
+}
+
+static void io_whole_launch(struct serial *s, struct launch *l)
+{
+    io_launch(s, l);
+    if (s->form >= '4')
+        io_launch_more(s, l);
+}
+
 static void io_workspaces(struct serial *s, struct variant *v)
 {
     io_array(s, &v->workspaces, &v->nworkspaces, 0, MAX_ARGS, sizeof *v->workspaces);
@@ -176,12 +213,10 @@ static void io_variant(struct serial *s, struct variant *v)
     io_given(s, &v->template_text);
     io_build(s, &v->build);
     io_params(s, v);
-    io_array(s, &v->where, &v->nwhere, 0, MAX_MANY, sizeof *v->where);
-    for (int i = 0; i < v->nwhere; i++)
-        io_given(s, &v->where[i]);
+    io_where(s, &v->where, &v->nwhere);
     io_array(s, &v->launches, &v->nlaunches, 1, MAX_LAUNCHES, sizeof *v->launches);
     for (int i = 0; i < v->nlaunches && !serial_failed(s); i++)
-        io_launch(s, &v->launches[i]);
+        io_whole_launch(s, &v->launches[i]);
     io_workspaces(s, v);
     io_needs(s, v);
     io_ints(s, &v->clear, &v->nclear, MAX_ARGS);
@@ -252,6 +287,8 @@ static void io_op(struct serial *s, struct op *op)
     io_str(s, &op->file);
     io_axes(s, op);
     io_types(s, op);
+    if (s->form >= '4')
+        io_where(s, &op->where, &op->nwhere);
     io_array(s, &op->args, &op->nargs, 1, MAX_ARGS, sizeof *op->args);
     for (int i = 0; i < op->nargs; i++)
         io_arg(s, &op->args[i]);
@@ -261,7 +298,7 @@ static void io_op(struct serial *s, struct op *op)
     io_str(s, &op->reference_name);
     io_str(s, &op->reference_text);
     io_build(s, &op->reference_build);
-    io_launch(s, &op->reference);
+    io_whole_launch(s, &op->reference);
     io_check(s, &op->check);
     io_array(s, &op->variants, &op->nvariants, 0, MAX_VARIANTS, sizeof *op->variants);
     for (int i = 0; i < op->nvariants && !serial_failed(s); i++)
@@ -311,6 +348,11 @@ int op_get(struct cursor *in, bool lines, struct op **out, struct err *err)
 }
 
 /* ---- hashes: what makes a record out of date when it changes */
+
+void launch_put_more(struct buf *out, const struct launch *l)
+{
+    io_launch_more(&(struct serial){ .out = out }, (struct launch *)l);
+}
 
 /* The text of a template with all that it is built of. Most have nothing but the text. */
 static int put_built(struct buf *out, const struct op *op, const char *text, const struct build *how, struct err *err)
@@ -366,6 +408,8 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
         }
     }
     io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
+    if (!launch_plain(&op->reference))
+        io_launch_more(&s, (struct launch *)&op->reference);
     return hash_buf(&b, put_built(&b, op, op->reference_text, &op->reference_build, err), hash, err);
 }
 
@@ -386,8 +430,11 @@ int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HE
         buf_lstr(&b, op->preludes[i].text);
     for (int i = 0; i < v->nparams; i++)
         put_words(&s, &v->params[i]);
-    for (int i = 0; i < v->nlaunches; i++)
+    for (int i = 0; i < v->nlaunches; i++) {
         io_launch(&s, &v->launches[i]);
+        if (!launch_plain(&v->launches[i]))
+            io_launch_more(&s, &v->launches[i]);
+    }
     io_workspaces(&s, &parts);
     io_ints(&s, &parts.clear, &parts.nclear, 0);
     buf_u8(&b, v->requires.arch_specific);

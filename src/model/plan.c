@@ -15,6 +15,7 @@ enum {
     DEVICE = 8,
     KEPT = 16,     /* of a device what the database keeps, too */
     MEASURED = 32, /* of a run: metrics alone */
+    ROUNDS = 64,   /* ROUND and STEP, of launches that repeat */
     ALL = PARAMS | AXES | TYPES | DEVICE | KEPT,
     OF_METRICS = PARAMS | AXES | TYPES | KEPT | MEASURED,
 };
@@ -35,6 +36,14 @@ static void name_slots(struct plan *p)
     p->first_device = (int)(name - p->names);
     for (int i = 0; devspec_name(i); i++)
         *name++ = devspec_name(i);
+    p->first_round = (int)(name - p->names);
+    bool repeats = false;
+    for (int i = 0; i < p->variant.nlaunches; i++)
+        repeats = repeats || launch_repeats(&p->variant.launches[i]);
+    if (repeats) {
+        *name++ = "ROUND";
+        *name++ = "STEP";
+    }
     p->scope.n = (int)(name - p->names);
     for (int i = 0; i < p->op->nargs; i++)
         if (p->op->args[i].kind == ARG_SCALAR)
@@ -46,9 +55,13 @@ static void name_slots(struct plan *p)
 
 static int slot_kind(const struct plan *p, int slot)
 {
-    if (slot >= p->first_device && slot < p->scope.n)
+    if (slot >= p->first_device && slot < p->first_round)
         return devspec_kept(slot - p->first_device) ? KEPT : DEVICE;
-    return slot < p->first_axis ? PARAMS : slot < p->first_type ? AXES : slot < p->first_device ? TYPES : MEASURED;
+    return slot < p->first_axis     ? PARAMS
+           : slot < p->first_type   ? AXES
+           : slot < p->first_device ? TYPES
+           : slot < p->scope.n      ? ROUNDS
+                                    : MEASURED;
 }
 
 /* A text that lives as long as the plan; null without memory. */
@@ -132,14 +145,28 @@ static int compile_op(struct plan *p, struct err *err)
     const int may = AXES | TYPES;
     p->args = arena_array(p->arena, (size_t)op->nargs, sizeof *p->args);
     p->arg_checks = arena_array(p->arena, (size_t)op->nargs, sizeof *p->arg_checks);
-    int rc = p->args && p->arg_checks ? 0 : err_nomem(err);
+    p->op_where = arena_array(p->arena, (size_t)op->nwhere, sizeof *p->op_where);
+    p->op_max = arena_array(p->arena, (size_t)op->naxes, sizeof *p->op_max);
+    int rc = p->args && p->arg_checks && p->op_where && p->op_max ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < op->nargs; i++)
         rc = compile_arg(p, &op->args[i], &p->args[i], err)
                  ?: compile_check(p, &op->args[i].check, op->args[i].name, &p->arg_checks[i], err);
+    for (int i = 0; !rc && i < op->nwhere; i++)
+        rc = compile(p, op->where[i], may, print(p, "where `%.120s`", op->where[i]), &p->op_where[i], err);
+    for (int i = 0; !rc && i < op->naxes; i++)
+        if (op->axes[i].max)
+            rc = compile(p, op->axes[i].max, may, print(p, "axis %s, max", op->axes[i].name), &p->op_max[i], err);
     return rc
         ?: compile(p, op->work_bytes, may, "work.bytes", &p->work_bytes, err)
         ?: compile(p, op->work_flops, may, "work.flops", &p->work_flops, err)
         ?: compile_check(p, &op->check, NULL, &p->check, err);
+}
+
+static bool reads_round(const struct plan *p, const struct field *f)
+{
+    int n = 0;
+    const int *slots = f ? expr_slots(f->expr, &n) : NULL;
+    return n && slots[n - 1] >= p->first_round; /* they are ascending */
 }
 
 /* where: for messages, "variant tile" or "variant tile, launch 2". */
@@ -147,10 +174,24 @@ static int compile_launch(struct plan *p, const struct launch *l, const char *wh
 {
     static const char *const places[] = { "grid[1]", "grid[2]", "grid[3]", "block[1]", "block[2]", "block[3]", "shared" };
     const char *const texts[] = { l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->shared };
-    int rc = where ? 0 : err_nomem(err);
+    f->values = arena_array(p->arena, (size_t)l->nvalues, sizeof *f->values);
+    int rc = where && f->values ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < EXTENTS; i++)
         if (texts[i]) /* most have none: then no place is printed */
-            rc = compile(p, texts[i], ALL, print(p, "%s, %s", where, places[i]), &f->extent[i], err);
+            rc = compile(p, texts[i], i < FIRST_BLOCK ? ALL | ROUNDS : ALL, print(p, "%s, %s", where, places[i]), &f->extent[i],
+                         err);
+    for (int i = 0; !rc && i < FIRST_BLOCK; i++)
+        f->changes = f->changes || reads_round(p, f->extent[i]);
+    if (!rc && l->when)
+        rc = compile(p, l->when, ALL, print(p, "%s, when", where), &f->when, err);
+    if (!rc && l->together)
+        f->repeat[0] = f[-1].repeat[0];
+    else if (!rc && l->rounds)
+        rc = compile(p, l->rounds, ALL, print(p, "%s, times", where), &f->repeat[0], err);
+    if (!rc && l->steps)
+        rc = compile(p, l->steps, ALL | ROUNDS, print(p, "%s, times", where), &f->repeat[1], err);
+    for (int i = 0; !rc && i < l->nvalues; i++)
+        rc = compile(p, l->values[i].value, ALL | ROUNDS, print(p, "%s, value %s", where, l->values[i].name), &f->values[i], err);
     return rc;
 }
 
@@ -195,15 +236,30 @@ static int compile_variant(struct plan *p, struct err *err)
     return rc ?: compile_metrics(p, whose, err);
 }
 
+static void note_field(const struct field *f, bool reads[MAX_SLOTS])
+{
+    int n = 0;
+    const int *slots = f ? expr_slots(f->expr, &n) : NULL;
+    for (int i = 0; i < n; i++)
+        reads[slots[i]] = true;
+}
+
+/* Whether and how often it takes place. */
+static void note_launch(const struct launch_fields *l, bool reads[MAX_SLOTS])
+{
+    note_field(l->when, reads);
+    note_field(l->repeat[0], reads);
+    note_field(l->repeat[1], reads);
+}
+
 /* Adds a check; its slots are those that its fields and its buffer's type read. Its text is null without memory. */
 static int add(struct plan *p, struct condition c, struct err *err)
 {
     bool reads[MAX_SLOTS] = { false };
-    for (int i = 0, n; i < c.nfields; i++) {
-        const int *slots = c.fields[i] ? expr_slots(c.fields[i]->expr, &n) : NULL;
-        for (int k = 0; slots && k < n; k++)
-            reads[slots[k]] = true;
-    }
+    for (int i = 0; i < c.nfields; i++)
+        note_field(c.fields[i], reads);
+    if (c.launch)
+        note_launch(c.launch, reads);
     if (c.buffer && c.buffer->type_slot >= 0)
         reads[c.buffer->type_slot] = true;
     for (int i = 0; i < p->scope.n; i++)
@@ -242,11 +298,15 @@ static int add_launch_limits(struct plan *p, const struct launch_fields *l, stru
 {
     static const char *const texts[] = { "limit: grid x",  "limit: grid y",  "limit: grid z",       "limit: block x",
                                          "limit: block y", "limit: block z", "limit: shared memory" };
-    struct condition c = { .of = OF_THREADS, .text = "limit: threads a block", .fields = &l->extent[FIRST_BLOCK], .nfields = 3 };
+    struct condition c = {
+        .of = OF_THREADS, .text = "limit: threads a block", .fields = &l->extent[FIRST_BLOCK], .nfields = 3, .launch = l
+    };
     int rc = add(p, c, err);
     for (int k = 0; !rc && k < EXTENTS; k++) {
         int i = k < SHARED_BYTES ? (k + FIRST_BLOCK) % SHARED_BYTES : k;
-        c = (struct condition){ .of = OF_EXTENT, .text = texts[i], .fields = &l->extent[i], .nfields = 1, .extent = i };
+        c = (struct condition){
+            .of = OF_EXTENT, .text = texts[i], .fields = &l->extent[i], .nfields = 1, .launch = l, .extent = i
+        };
         if (l->extent[i])
             rc = add(p, c, err);
     }
@@ -262,11 +322,55 @@ static int add_buffer_limit(struct plan *p, const struct buffer_fields *b, struc
     return add(p, c, err);
 }
 
+/* What is said of repetitions reads what any launch does. */
+static int add_steps(struct plan *p, struct err *err)
+{
+    const struct variant *v = &p->variant;
+    int n = 0, nswaps = 0;
+    for (int i = 0; i < v->nlaunches; i++)
+        nswaps += v->launches[i].nswaps + v->launches[i].nround_swaps;
+    if (!nswaps && p->first_round == p->scope.n)
+        return 0;
+    const struct field **fields = arena_array(p->arena, (size_t)(3 * v->nlaunches + nswaps * MAX_RANK), sizeof *fields);
+    if (!fields)
+        return err_nomem(err);
+    for (int i = 0; i < v->nlaunches; i++) {
+        const struct launch *l = &v->launches[i];
+        fields[n++] = p->launches[i].when;
+        fields[n++] = p->launches[i].repeat[0];
+        fields[n++] = p->launches[i].repeat[1];
+        for (int k = 0; k < l->nswaps + l->nround_swaps; k++) {
+            int arg = k < l->nswaps ? l->swaps[k] : l->round_swaps[k - l->nswaps];
+            const struct buffer_fields *b = arg < p->op->nargs ? &p->args[arg] : &p->workspaces[arg - p->op->nargs];
+            for (int d = 0; d < b->rank; d++)
+                fields[n++] = b->extent[d];
+        }
+    }
+    return add(p, (struct condition){ .of = OF_STEPS, .text = "limit: launches in all", .fields = fields, .nfields = n }, err);
+}
+
+/* What the op takes: of a kernel from a database, what it took when the kernel was tuned. */
+static int add_op_limits(struct plan *p, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < p->op->nwhere; i++)
+        rc = add(p, (struct condition){ .of = OF_OP, .text = p->op->where[i], .fields = &p->op_where[i], .nfields = 1 }, err);
+    for (int i = 0; !rc && i < p->op->naxes; i++) {
+        struct condition c = { .of = OF_MAX, .fields = &p->op_max[i], .nfields = 1, .extent = i };
+        if (!p->op_max[i])
+            continue;
+        c.text = print(p, "%s <= %s", p->op->axes[i].name, p->op->axes[i].max);
+        rc = add(p, c, err);
+    }
+    return rc;
+}
+
 static int list_checks(struct plan *p, struct err *err)
 {
-    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS };
+    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS, STEPS = 1 };
     const struct variant *v = &p->variant;
-    int most = v->nwhere + REQUIRED + A_LAUNCH * v->nlaunches + p->op->nargs + v->nworkspaces;
+    int most =
+        v->nwhere + REQUIRED + A_LAUNCH * v->nlaunches + p->op->nargs + v->nworkspaces + STEPS + p->op->nwhere + p->op->naxes;
     p->checks = arena_array(p->arena, (size_t)most, sizeof *p->checks);
     int rc = p->checks ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < v->nwhere; i++)
@@ -278,7 +382,7 @@ static int list_checks(struct plan *p, struct err *err)
         rc = add_buffer_limit(p, &p->args[i], err);
     for (int i = 0; !rc && i < v->nworkspaces; i++)
         rc = add_buffer_limit(p, &p->workspaces[i], err);
-    return rc;
+    return rc ?: add_steps(p, err) ?: add_op_limits(p, err);
 }
 
 int plan_new(const struct op *op, int variant, struct plan **out, struct err *err)

@@ -37,8 +37,31 @@ const struct scope *plan_scope(const struct plan *p);
 void plan_slots(const struct plan *p, const struct problem *prob, int row, const struct devspec *dev, const struct config *config,
                 struct val slots[MAX_SLOTS]);
 
+/* What the op itself says of problems: its `where`, and the `max` of its axes. *fails: the text of the first that does not hold, or null. */
+int plan_takes(const struct plan *p, const struct val *slots, const char **fails, struct err *err);
+int plan_axis_max(const struct plan *p, int axis, const struct val *slots, int64_t *max, struct err *err); /* INT64_MAX: no limit */
+bool op_limited(const struct op *op);                                                    /* it says anything of them */
+int op_takes(const struct op *op, const struct problem *prob, int row, struct err *err); /* ERR_INVALID if it does not */
+
 /* Launch i (variant -1: the reference, i = 0). Every extent must be at least 1; 0 blocks are an error. */
 int plan_geometry(const struct plan *p, int i, const struct val *slots, struct geometry *out, struct err *err);
+/* One of the launches that a variant's come to with their repetitions. */
+struct step {
+    int launch;
+    int64_t round, step;
+    const int *args; /* as the launch's, with buffers that have changed places; the same array for the same ones */
+};
+/* Lists them on the arena, in order. ERR_UNSUPPORTED if they are more than MAX_STEPS. */
+int plan_steps(const struct plan *p, const struct val *slots, struct arena *arena, struct step **out, int *n, struct err *err);
+/* Sets the slots of ROUND and STEP, which are 0 at first, for plan_geometry and plan_step_value. */
+void plan_set_round(const struct plan *p, int64_t round, int64_t step, struct val *slots);
+/* The i-th of a launch's own values, as plan_arg_value. */
+int plan_step_value(const struct plan *p, int launch, int i, const struct val *slots, unsigned char out[16], int *bytes,
+                    struct err *err);
+int plan_buffers(const struct plan *p); /* how many arguments and workspaces there are: behind them come a launch's own values */
+const char *plan_arg_name(const struct plan *p, int launch, int arg); /* of one of a launch's args, by its index */
+const struct launch *plan_launch(const struct plan *p, int i);        /* as the op has it; null past the last */
+
 /* Bytes of the op's i-th argument (0 for values and scalars), of the variant's i-th workspace; overflow is an error. */
 int plan_arg_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err);
 /* Its extents, of which it has op->args[i].rank, and its type. */

@@ -20,20 +20,9 @@ void plan_slots(const struct plan *p, const struct problem *prob, int row, const
         slots[p->first_axis + i] = val_int(prob->size[i]);
     for (int i = 0; i < op->ntypes; i++)
         slots[p->first_type + i] = val_str(op->rows[row * op->ntypes + i]->name);
-    for (int i = p->first_device; i < p->scope.n; i++)
+    for (int i = p->first_device; i < p->first_round; i++)
         slots[i] = devspec_val(dev, i - p->first_device);
-}
-
-/* An integer expression. Less than `least` is an error. Errors begin with the expression's place. */
-static inline int field_int(const struct field *f, int64_t least, const struct val *slots, int64_t *out, struct err *err)
-{
-    int rc = expr_int(f->expr, slots, out, err);
-    if (rc)
-        err_prefix(err, "%s: ", f->place);
-    else if (*out < least)
-        rc = err_set(err, ERR_INVALID, "%s: `%s` is %lld: it must be at least %lld", f->place, expr_text(f->expr), (long long)*out,
-                     (long long)least);
-    return rc;
+    plan_set_round(p, 0, 0, slots);
 }
 
 /* A number, whole or not. */
@@ -113,29 +102,42 @@ static bool integer_fits(const struct dtype *t, int64_t v)
     return t->bytes == 8 || (v >= -((int64_t)1 << (8 * t->bytes - 1)) && v < (int64_t)1 << (8 * t->bytes - 1));
 }
 
-int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err)
+/* A scalar as the bytes of an element. */
+static int scalar_value(const struct field *f, const struct dtype *t, const struct val *slots, unsigned char out[16], int *bytes,
+                        struct err *err)
 {
-    const struct buffer_fields *b = &p->args[i];
-    if (!b->value)
-        return err_set(err, ERR_INVALID, "argument %s has no value", b->place);
-    const struct dtype *t = buffer_type(b, slots);
     bool fits = false;
     int rc;
     memset(out, 0, 16);
     if (t->kind == DT_INT || t->kind == DT_UINT) {
         int64_t whole = 0;
-        rc = field_int(b->value, INT64_MIN, slots, &whole, err);
+        rc = field_int(f, INT64_MIN, slots, &whole, err);
         fits = integer_fits(t, whole);
         memcpy(out, &whole, (size_t)t->bytes); /* the low bytes come first, on host and device */
     } else {
         double number = 0;
-        rc = field_number(b->value, slots, &number, err);
+        rc = field_number(f, slots, &number, err);
         fits = number_put(t, number, out);
     }
     *bytes = t->bytes;
     if (!rc && !fits)
-        rc = err_set(err, ERR_INVALID, "%s: `%s` does not fit %s", b->value->place, expr_text(b->value->expr), t->name);
+        rc = err_set(err, ERR_INVALID, "%s: `%s` does not fit %s", f->place, expr_text(f->expr), t->name);
     return rc;
+}
+
+int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err)
+{
+    const struct buffer_fields *b = &p->args[i];
+    if (!b->value)
+        return err_set(err, ERR_INVALID, "argument %s has no value", b->place);
+    return scalar_value(b->value, buffer_type(b, slots), slots, out, bytes, err);
+}
+
+int plan_step_value(const struct plan *p, int launch, int i, const struct val *slots, unsigned char out[16], int *bytes,
+                    struct err *err)
+{
+    const struct dtype *t = dtype_find(p->variant.launches[launch].values[i].type);
+    return scalar_value(p->launches[launch].values[i], t, slots, out, bytes, err);
 }
 
 /* Bounds that the script gives; the others are those of the usual numbers. */
@@ -264,10 +266,13 @@ static int check_threads(const struct condition *c, const struct val *slots, int
 }
 
 /* A block without threads is refused; a grid without blocks is an error, and so is less than no shared memory. */
-static int check_extent(const struct condition *c, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err)
+static int check_extent(const struct plan *p, const struct condition *c, const struct val *slots, const struct devspec *dev,
+                        bool *holds, struct err *err)
 {
     const bool grid = c->extent < FIRST_BLOCK, block = !grid && c->extent < SHARED_BYTES;
     int64_t most = grid ? dev->max_grid[c->extent] : block ? dev->max_block[c->extent - FIRST_BLOCK] : dev->max_shared, n = 0;
+    if (grid && c->launch->changes)
+        return plan_check_grids(p, c, slots, most, holds, err);
     int rc = field_int(c->fields[0], block ? INT64_MIN : grid, slots, &n, err);
     *holds = !rc && n >= block && n <= most;
     return rc;
@@ -277,9 +282,14 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
 {
     const struct condition *c = &p->checks[i];
     int64_t bytes = 0;
-    int rc = 0;
+    bool launched = true;
+    int rc = c->launch ? plan_launched(c->launch, slots, &launched, err) : 0;
+    *holds = !rc;
+    if (rc || !launched)
+        return rc;
     switch (c->of) {
     case OF_WHERE:
+    case OF_OP:
         rc = expr_bool(c->fields[0]->expr, slots, holds, err);
         if (rc)
             err_prefix(err, "%s: ", c->fields[0]->place);
@@ -299,11 +309,65 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
     case OF_THREADS:
         return check_threads(c, slots, dev->max_threads, holds, err);
     case OF_EXTENT:
-        return check_extent(c, slots, dev, holds, err);
+        return check_extent(p, c, slots, dev, holds, err);
     case OF_BYTES:
         rc = buffer_bytes(c->buffer, slots, &bytes, err);
         *holds = !rc && bytes <= dev->max_alloc;
+        return rc;
+    case OF_STEPS:
+        return plan_check_steps(p, slots, holds, err);
+    case OF_MAX:
+        rc = field_int(c->fields[0], INT64_MIN, slots, &bytes, err);
+        *holds = !rc && slots[p->first_axis + c->extent].i <= bytes;
     }
+    return rc;
+}
+
+int plan_takes(const struct plan *p, const struct val *slots, const char **fails, struct err *err)
+{
+    int rc = 0;
+    *fails = NULL;
+    for (int i = 0; !rc && !*fails && i < p->nchecks; i++) {
+        const struct condition *c = &p->checks[i];
+        bool holds = true;
+        rc = c->of == OF_OP || c->of == OF_MAX ? plan_check(p, i, slots, NULL, &holds, err) : 0;
+        *fails = holds ? NULL : c->text;
+    }
+    return rc;
+}
+
+int plan_axis_max(const struct plan *p, int axis, const struct val *slots, int64_t *max, struct err *err)
+{
+    *max = INT64_MAX;
+    return p->op_max[axis] ? field_int(p->op_max[axis], INT64_MIN, slots, max, err) : 0;
+}
+
+bool op_limited(const struct op *op)
+{
+    bool limited = op->nwhere > 0;
+    for (int i = 0; i < op->naxes; i++)
+        limited = limited || op->axes[i].max;
+    return limited;
+}
+
+int op_takes(const struct op *op, const struct problem *prob, int row, struct err *err)
+{
+    static const struct devspec none; /* which these expressions do not ask for */
+    struct plan *p = NULL;
+    struct val slots[MAX_SLOTS];
+    struct buf text = { 0 };
+    const char *fails = NULL;
+    int rc = op_limited(op) ? plan_new(op, -1, &p, err) : 0;
+    if (p) {
+        plan_slots(p, prob, row, &none, NULL, slots);
+        rc = plan_takes(p, slots, &fails, err);
+    }
+    if (fails) {
+        problem_print(&text, op, prob);
+        rc = err_set(err, ERR_INVALID, "%s does not take %s: `%s` must hold", op->name, buf_text(&text), fails);
+    }
+    buf_free(&text);
+    plan_free(p);
     return rc;
 }
 

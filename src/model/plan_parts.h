@@ -17,6 +17,10 @@ enum { FIRST_BLOCK = 3, SHARED_BYTES = 6, EXTENTS };
 /* Null: not given, which means 1, and 0 for shared memory. */
 struct launch_fields {
     const struct field *extent[EXTENTS];
+    const struct field *when;
+    const struct field *repeat[2]; /* how often: rounds, which launches that are together share, and steps */
+    const struct field **values;
+    bool changes; /* the grid does, with ROUND or STEP */
 };
 
 /* A buffer has as many elements as the product of its extents; without any it has one. */
@@ -39,6 +43,9 @@ enum check_of {
     OF_THREADS, /* from here on: limits, first of a launch's blocks, */
     OF_EXTENT,  /* then of its extent `extent`; */
     OF_BYTES,   /* of an argument or workspace */
+    OF_STEPS,   /* how many launches there are in all, and that buffers which change places are of one size */
+    OF_OP,      /* what must be true of the problem for any kernel of the op; */
+    OF_MAX,     /* the most that its axis `extent` may be */
 };
 
 struct condition {
@@ -46,6 +53,7 @@ struct condition {
     const char *text;
     const struct field *const *fields; /* what it evaluates */
     int nfields, extent;
+    const struct launch_fields *launch; /* of these limits; they hold if it is not launched */
     const struct buffer_fields *buffer; /* OF_BYTES */
     const int *slots;
     int nslots;
@@ -64,8 +72,10 @@ struct plan {
     const char *names[MAX_SLOTS];
     const char *late[MAX_ARGS];               /* scalars: for messages */
     int first_axis, first_type, first_device; /* slots; parameters come first */
+    int first_round;                          /* the slots of ROUND and STEP; scope.n: there are none */
     struct field *fields;
     const struct field **where;
+    const struct field **op_where, **op_max; /* by axis; null: it has none */
     struct launch_fields *launches;
     struct buffer_fields *args, *workspaces;
     const struct field **needs;
@@ -75,5 +85,24 @@ struct plan {
     struct condition *checks;               /* constraints, then what is required, then limits */
     int nchecks, nrequired;
 };
+
+/* plan_steps.c */
+/* Whether launch i takes place at all. */
+int plan_launched(const struct launch_fields *l, const struct val *slots, bool *launched, struct err *err);
+/* OF_STEPS, and the grid of a launch where it changes with ROUND or STEP. */
+int plan_check_steps(const struct plan *p, const struct val *slots, bool *holds, struct err *err);
+int plan_check_grids(const struct plan *p, const struct condition *c, const struct val *slots, int64_t most, bool *holds,
+                     struct err *err);
+/* An integer expression. Less than `least` is an error. Errors begin with the expression's place. */
+static inline int field_int(const struct field *f, int64_t least, const struct val *slots, int64_t *out, struct err *err)
+{
+    int rc = expr_int(f->expr, slots, out, err);
+    if (rc)
+        err_prefix(err, "%s: ", f->place);
+    else if (*out < least)
+        rc = err_set(err, ERR_INVALID, "%s: `%s` is %lld: it must be at least %lld", f->place, expr_text(f->expr), (long long)*out,
+                     (long long)least);
+    return rc;
+}
 
 #endif

@@ -8,8 +8,8 @@
 
 /* Problem i: all axes 1; all 37; all 1021, which six axes can have without overflow. Behind these, one for each axis: it alone is past
  * 2^33, so that limits of the grid show. */
-enum { NPROBLEMS = 3 };
-static struct problem sample_problem(const struct op *op, int i)
+enum { NPROBLEMS = 3, ROUNDED = 40, MAX_OWN = 8 };
+static struct problem plain_problem(const struct op *op, int i)
 {
     static const int64_t sizes[NPROBLEMS] = { 1, 37, 1021 };
     struct problem p = { 0 };
@@ -21,6 +21,53 @@ static struct problem sample_problem(const struct op *op, int i)
     return p;
 }
 
+/* To the next multiple of 2^k, or the one before; all axes that are not flags. */
+static struct problem rounded(const struct op *op, struct problem p, int k, bool up)
+{
+    const int64_t unit = (int64_t)1 << k;
+    for (int a = 0; a < op->naxes; a++)
+        if (op->axes[a].kind != AXIS_FLAG)
+            p.size[a] = up || p.size[a] < unit ? (p.size[a] + unit - 1) / unit * unit : p.size[a] / unit * unit;
+    return p;
+}
+
+/* Nothing larger than the op takes along each axis alone. An axis whose limit another one's size decides may need a second look. */
+static int cut_to_max(const struct op *op, const struct plan *plan, int row, struct problem *p, struct err *err)
+{
+    struct val slots[MAX_SLOTS];
+    int rc = 0;
+    for (int k = 0; !rc && k < 2 * op->naxes; k++) {
+        int64_t most;
+        int a = k % op->naxes;
+        plan_slots(plan, p, row, &backend_real(0)->sample, NULL, slots);
+        rc = plan_axis_max(plan, a, slots, &most, err);
+        if (!rc && p->size[a] > most && most >= 1)
+            p->size[a] = most;
+    }
+    return rc;
+}
+
+/* The problem i as it is, or near it, where the op takes it; *found: whether there is one. Behind `plain` ones come the op's shapes. */
+static int sample_problem(const struct op *op, const struct plan *plan, int row, int plain, int i, struct problem *p, bool *found,
+                          struct err *err)
+{
+    struct val slots[MAX_SLOTS];
+    const char *fails = "";
+    *p = i < plain ? plain_problem(op, i) : op->shapes[i - plain].problem;
+    *found = i >= plain || !op_limited(op);
+    int rc = *found ? 0 : cut_to_max(op, plan, row, p, err);
+    for (int k = 0; !rc && !*found && k < 2 * ROUNDED; k++) {
+        struct problem near = rounded(op, *p, k / 2, k % 2);
+        plan_slots(plan, &near, row, &backend_real(0)->sample, NULL, slots);
+        rc = plan_takes(plan, slots, &fails, k ? NULL : err) && !k ? ERR_INVALID : 0;
+        *found = !rc && !fails;
+        if (*found)
+            *p = near;
+        fails = "";
+    }
+    return rc;
+}
+
 struct trial {
     const struct op *op;
     const struct variant *variant; /* null: the op's own expressions */
@@ -30,13 +77,23 @@ struct trial {
     struct val slots[MAX_SLOTS];
 };
 
+/* Too many of them are none of the script's slips: it may be so for this problem only. */
+static int try_launches(const struct trial *t, struct err *err)
+{
+    const struct guest_param none[2 * MAX_ARGS] = { { .kind = GUEST_VALUE } };
+    struct guest_launch *launches;
+    struct arena *arena = arena_new();
+    int n, rc = arena ? guest_launches(t->plan, t->slots, none, arena, &launches, &n, err) : err_nomem(err);
+    arena_free(arena);
+    return rc == ERR_UNSUPPORTED ? 0 : rc;
+}
+
 static int try_op(const struct trial *t, struct err *err)
 {
     unsigned char value[16];
     double bytes, flops;
     int64_t n;
     int rc = 0, size;
-    struct geometry geometry;
     struct bounds bounds;
     for (int i = 0; i < t->op->nargs && !rc; i++)
         rc = (arg_is_buffer(&t->op->args[i]) ? plan_arg_bytes(t->plan, i, t->slots, &n, err)
@@ -45,14 +102,13 @@ static int try_op(const struct trial *t, struct err *err)
     return rc
         ?: plan_work(t->plan, t->slots, &bytes, &flops, err)
         ?: plan_bounds(t->plan, -1, t->slots, &bounds, err)
-        ?: plan_geometry(t->plan, 0, t->slots, &geometry, err);
+        ?: try_launches(t, err);
 }
 
 /* The launches of a configuration are tried only if its constraints hold. */
 static int try_variant(const struct trial *t, struct err *err)
 {
     const struct variant *v = t->variant;
-    struct geometry geometry;
     double metric;
     int64_t bytes;
     bool holds = true;
@@ -61,8 +117,7 @@ static int try_variant(const struct trial *t, struct err *err)
         rc = plan_check(t->plan, i, t->slots, t->dev, &holds, err);
     if (rc || !holds)
         return rc;
-    for (int i = 0; i < v->nlaunches && !rc; i++)
-        rc = plan_geometry(t->plan, i, t->slots, &geometry, err);
+    rc = rc ?: try_launches(t, err);
     for (int i = 0; i < v->nworkspaces && !rc; i++)
         rc = plan_workspace_bytes(t->plan, i, t->slots, &bytes, err);
     for (int i = 0; i < t->op->nmetrics && !rc; i++)
@@ -118,17 +173,22 @@ static bool can_require(struct devspec *dev, const struct requires *q)
     return !q->backend || !strcmp(q->backend, dev->backend);
 }
 
-/* A configuration, or (null) the op's own expressions: tried for every type binding and so many problems on all samples. */
+/* A configuration, or (null) the op's own expressions: tried for every type binding and so many problems on all samples. If the op does
+ * not take all problems, it is tried for its own shapes, too. */
 static int try_all(const struct op *op, const struct config *config, int nproblems,
                    int (*try)(const struct trial *t, struct err *err), struct err *err)
 {
     const struct backend *b;
     struct trial t = { .op = op, .variant = config ? &op->variants[config->variant] : NULL };
-    int rc = plan_new(op, config ? config->variant : -1, &t.plan, err);
+    const int own = !op_limited(op) ? 0 : op->nshapes < MAX_OWN ? op->nshapes : MAX_OWN;
+    struct plan *whole = NULL; /* the op's own */
+    int rc = plan_new(op, config ? config->variant : -1, &t.plan, err) ?: plan_new(op, -1, &whole, err);
     for (t.row = 0; t.row < op->nrows && !rc; t.row++) {
-        for (int p = 0; p < nproblems && !rc; p++) {
-            struct problem prob = sample_problem(op, p);
-            for (int d = 0; !rc && (b = backend_real(d)); d++) { /* a GPU, and a processor */
+        for (int p = 0; p < nproblems + own && !rc; p++) {
+            struct problem prob;
+            bool found;
+            rc = sample_problem(op, whole, t.row, nproblems, p, &prob, &found, err);
+            for (int d = 0; !rc && found && (b = backend_real(d)); d++) { /* a GPU, and a processor */
                 struct devspec dev = b->sample;
                 if (t.variant && !can_require(&dev, &t.variant->requires))
                     continue;
@@ -140,25 +200,39 @@ static int try_all(const struct op *op, const struct config *config, int nproble
             }
         }
     }
+    plan_free(whole);
     plan_free(t.plan);
     return rc;
 }
 
 /* Bounds that no sample problem can have. One is enough: an index below n does not fit 8 bits for each n, and need not. */
+static int try_data(struct trial *t, int arg, struct err *err)
+{
+    struct extremes extremes;
+    int rc = 0;
+    for (int p = NPROBLEMS - 1; p >= 0; p--) {
+        struct problem prob;
+        bool found;
+        int bad = sample_problem(t->op, t->plan, t->row, NPROBLEMS, p, &prob, &found, err);
+        if (bad)
+            return bad;
+        plan_slots(t->plan, &prob, t->row, t->dev, NULL, t->slots);
+        rc = found ? plan_arg_extremes(t->plan, arg, t->slots, &extremes, err) : 0;
+        if (found && !rc)
+            break;
+        if (rc)
+            blame(t, &prob, err);
+    }
+    return rc;
+}
+
 static int check_data(const struct op *op, struct err *err)
 {
     struct trial t = { .op = op, .dev = &backend_real(0)->sample };
-    struct extremes extremes;
     int rc = plan_new(op, -1, &t.plan, err);
     for (int i = 0; i < op->nargs && !rc; i++)
         for (t.row = 0; t.row < op->nrows && !rc && data_given(&op->args[i].data); t.row++)
-            for (int p = NPROBLEMS - 1; p == NPROBLEMS - 1 || (rc && p >= 0); p--) {
-                struct problem prob = sample_problem(op, p);
-                plan_slots(t.plan, &prob, t.row, t.dev, NULL, t.slots);
-                rc = plan_arg_extremes(t.plan, i, t.slots, &extremes, err);
-                if (rc)
-                    blame(&t, &prob, err);
-            }
+            rc = try_data(&t, i, err);
     plan_free(t.plan);
     return rc;
 }
@@ -181,6 +255,11 @@ static int check_shapes(const struct op *op, struct err *err)
         expr_free(when);
         if (rc)
             err_prefix(err, "shapes: shape %d: when: ", i + 1);
+        for (int row = 0; row < op->nrows && !rc; row++) {
+            rc = op_takes(op, &op->shapes[i].problem, row, err);
+            if (rc)
+                err_prefix(err, "shapes: shape %d: ", i + 1);
+        }
     }
     return rc;
 }
@@ -213,8 +292,8 @@ static int check_last_default(const struct op *op, struct err *err)
 
 int check_expressions(const struct op *op, struct err *err)
 {
-    int rc = try_all(op, NULL, NPROBLEMS, try_op, err) ?: check_data(op, err);
+    int rc = check_shapes(op, err) ?: try_all(op, NULL, NPROBLEMS, try_op, err) ?: check_data(op, err);
     for (int v = 0; v < op->nvariants && !rc; v++)
         rc = try_all(op, &(struct config){ .variant = v }, NPROBLEMS, try_variant, err);
-    return rc ?: check_shapes(op, err) ?: check_last_default(op, err);
+    return rc ?: check_last_default(op, err);
 }

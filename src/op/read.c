@@ -14,7 +14,7 @@ enum { MAX_ROWS = 256, MAX_SHAPES = 1024, MAX_DEFAULTS = 256 };
 static void read_axis(struct reader *r, void *out)
 {
     struct axis *axis = out;
-    read_table(r, "kind name", "WN", "size stride batch flag", &axis->kind, &axis->name);
+    read_table(r, "kind name max", "WNx", "size stride batch flag", &axis->kind, &axis->name, &axis->max);
     if (strcmp(axis->name, "when") == 0)
         fail(r, "name: 'when' is a word of shapes");
 }
@@ -201,6 +201,7 @@ static void read_folder(struct reader *r, void *out)
 void op_read(lua_State *L, const char *file, const char *folder, const char *templates, struct op *op)
 {
     static const struct list axes = { read_axis, 1, MAX_AXES, sizeof(struct axis), "problem: axis %d: ", false },
+                             where = { read_text, 0, MAX_WHERE, sizeof(char *), "where: entry %d: ", false },
                              args = { read_arg, 1, MAX_ARGS, sizeof(struct arg), "args: argument %d: ", false },
                              shapes = { read_shape, 1, MAX_SHAPES, sizeof(struct shape), "shapes: shape %d: ", false },
                              folders = { read_folder, 1, MAX_INCLUDE_DIRS, sizeof(char *), "include_dirs: entry %d: ", false },
@@ -212,11 +213,11 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
     if (!lua_istable(L, -1))
         fail(&r, "the script must end with: return op { ... }");
     op->file = made(&r, arena_strdup(op->arena, file));
-    read_table(&r, "name problem types args work shapes include_dirs reference check variants defaults metrics objective",
-               "NLFLfLlFFLLft", &op->name, &axes, &op->axes, &op->naxes, read_types, op, &args, &op->args, &op->nargs, read_work,
-               op, &shapes, &op->shapes, &op->nshapes, &folders, &op->include_dirs, &op->ninclude_dirs, read_reference, op,
-               read_check, &op->check, &variants, &op->variants, &op->nvariants, &defaults, &op->defaults, &op->ndefaults,
-               read_metrics, op, &op->objective);
+    read_table(&r, "name problem where types args work shapes include_dirs reference check variants defaults metrics objective",
+               "NLlFLfLlFFLLft", &op->name, &axes, &op->axes, &op->naxes, &where, &op->where, &op->nwhere, read_types, op, &args,
+               &op->args, &op->nargs, read_work, op, &shapes, &op->shapes, &op->nshapes, &folders, &op->include_dirs,
+               &op->ninclude_dirs, read_reference, op, read_check, &op->check, &variants, &op->variants, &op->nvariants, &defaults,
+               &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);
     for (int i = 0; i < op->nargs; i++)
         outputs += op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
     if (!outputs)

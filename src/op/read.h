@@ -14,6 +14,7 @@ struct reader {
     lua_State *L;
     struct op *op;                 /* what is read; texts go to its arena */
     const struct variant *variant; /* what is read belongs to it; null: to the op */
+    const struct launch *launch;   /* the same */
     const char *folder;            /* of the script: its templates are looked for there, */
     const char *templates;         /* then in HOME/templates */
     size_t included;               /* bytes of included files so far */
@@ -66,7 +67,11 @@ const char *word_among(const char *words, const char *word); /* where; null: now
 
 /* -- what the parts share -- */
 
-reads read_launch, read_variant, read_default, read_metrics;
+enum { MAX_WHERE = 256 };
+reads read_launch, read_launches, read_variant, read_default, read_metrics;
+reads read_arg_name; /* int *: its arg_index, which must be there */
+/* The index of an argument or, behind them, of one of the variant's workspaces; then of the launch's values; -1 if there is none. */
+int arg_index(const struct reader *r, const char *name);
 /* Of the table at the top of the stack: the fields template, language and options. What the files include comes into op->includes.
  * requires: of the variant, where the language says the backend; null: it has none. */
 void read_source(struct reader *r, const char **name, const char **text, struct build *build, struct requires *requires);

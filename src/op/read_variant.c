@@ -1,10 +1,10 @@
-/* The parts of a variant: parameters, workspaces, launches, needs, requires; and the defaults, which name a variant's values. */
+/* The parts of a variant: parameters, workspaces, needs, requires; and the defaults, which name a variant's values. */
 #include <string.h>
 
 #include "device/backend.h"
 #include "op/read.h"
 
-enum { MAX_WHERE = 256, MAX_NEEDS = 64 };
+enum { MAX_NEEDS = 64 };
 
 /* The text of a word is Lua's. */
 static void read_val(struct reader *r, void *out)
@@ -42,80 +42,6 @@ static void read_workspace(struct reader *r, void *out)
 {
     struct workspace *w = out;
     read_table(r, "name type count clear", "NEXb", &w->name, &w->type, &w->count, &w->clear);
-}
-
-/* The index of an argument or, behind them, of one of the variant's workspaces; -1 if there is none. */
-static int arg_index(const struct reader *r, const char *name)
-{
-    const struct variant *v = r->variant;
-    for (int i = 0; i < r->op->nargs; i++)
-        if (strcmp(r->op->args[i].name, name) == 0)
-            return i;
-    for (int i = 0; v && i < v->nworkspaces; i++)
-        if (strcmp(v->workspaces[i].name, name) == 0)
-            return r->op->nargs + i;
-    return -1;
-}
-
-static void read_arg_name(struct reader *r, void *out)
-{
-    const char *name;
-    read_text(r, &name);
-    *(int *)out = arg_index(r, name);
-    if (*(int *)out < 0)
-        fail(r, "there is no argument%s '%.80s'", r->variant && r->variant->nworkspaces ? " and no workspace" : "", name);
-}
-
-/* One expression, or a list of up to three. */
-static void read_extents(struct reader *r, void *out)
-{
-    static const struct list list = { read_expr, 1, 3, sizeof(char *), "entry %d: ", true };
-    if (lua_istable(r->L, -1))
-        read_list(r, &list, strlen(r->where), out);
-    else
-        read_expr(r, out);
-}
-
-static void read_kernel_name(struct reader *r, void *out)
-{
-    read_text(r, out);
-    const char *name = *(const char **)out;
-    if (strpbrk(name, "<:(") ? !entry_ok(name) : !name_ok(name))
-        fail(r,
-             "'%.80s' is no name of a kernel: a letter or _, then letters, digits, _, at most %d; or C++ for it, space::name<T, 4>",
-             name, MAX_NAME);
-}
-
-void read_launch(struct reader *r, void *out)
-{
-    static const struct list args = { read_arg_name, 0, MAX_ARGS, sizeof(int), "args: entry %d: ", false };
-    struct launch *l = out;
-    read_table(r, "kernel grid block shared args", "Fffxl", read_kernel_name, &l->kernel, read_extents, l->grid, read_extents,
-               l->block, &l->shared, &args, &l->args, &l->nargs);
-    if (l->args)
-        return;
-    l->nargs = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
-    l->args = make_array(r, l->nargs, sizeof *l->args);
-    for (int i = 0; i < l->nargs; i++)
-        l->args[i] = i;
-}
-
-/* A list of launches, or the only one. */
-static void read_launches(struct reader *r, void *out)
-{
-    static const struct list launches = { read_launch, 1, MAX_LAUNCHES, sizeof(struct launch), "launch[%d]: ", false };
-    struct variant *v = out;
-    want_table(r);
-    lua_pushstring(r->L, "kernel");
-    bool one = lua_rawget(r->L, -2) != LUA_TNIL;
-    lua_pop(r->L, 1);
-    if (!one) {
-        v->nlaunches = read_list(r, &launches, strlen(r->where) - strlen("launch: "), &v->launches);
-        return;
-    }
-    v->nlaunches = 1;
-    v->launches = make_array(r, 1, sizeof *v->launches);
-    read_launch(r, v->launches);
 }
 
 static void read_need(struct reader *r, void *out)

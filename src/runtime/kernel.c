@@ -1,5 +1,4 @@
 /* Kernels: made once of a record and a problem, read from then on. */
-#include <limits.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,7 +51,7 @@ static int check(struct kernel_making *m, struct err *err)
 static int alloc(struct kernel_making *m, struct err *err)
 {
     const struct variant *v = m->variant;
-    size_t nargs = (size_t)m->op->nargs, nlaunches = (size_t)v->nlaunches;
+    size_t nargs = (size_t)m->op->nargs;
     struct arena *arena;
     struct cutune_kernel *k = arena_with(sizeof *k, &arena);
     if (!k)
@@ -74,9 +73,8 @@ static int alloc(struct kernel_making *m, struct err *err)
     k->json = arena_strdup(arena, m->t->json);
     k->buffers = arena_array(arena, nargs, sizeof *k->buffers);
     k->pairs = arena_array(arena, nargs * nargs / 2, sizeof *k->pairs);
-    k->launches = arena_array(arena, nlaunches, sizeof *k->launches);
     m->clears = arena_array(arena, (size_t)(v->nclear + v->nworkspaces), sizeof *m->clears);
-    bool good = k->variant && k->config && k->json && k->buffers && k->pairs && k->launches && m->clears;
+    bool good = k->variant && k->config && k->json && k->buffers && k->pairs && m->clears;
     return good ? 0 : err_nomem(err);
 }
 
@@ -174,56 +172,32 @@ static void list_clears(struct kernel_making *m)
     m->k->work.nclears = n;
 }
 
-static int make_param(struct kernel_making *m, int arg, struct guest_param *out, struct err *err)
+/* What stands for each argument, and behind them for each workspace. */
+static int make_args(struct kernel_making *m, struct guest_param *args, struct err *err)
 {
-    int w = arg - m->op->nargs;
-    *out = (struct guest_param){ .kind = GUEST_VALUE };
-    if (w >= 0)
-        *out = (struct guest_param){ .kind = GUEST_WORKSPACE, .offset = m->offset[w], .room = m->room[w] };
-    else if (m->buffer[arg] < 0)
-        return plan_arg_value(m->plan, arg, m->slots, out->value, &out->bytes, err);
-    else
-        *out = (struct guest_param){ .kind = GUEST_BUFFER, .index = m->buffer[arg] };
-    if (w < 0 && m->op->args[arg].kind == ARG_SCALAR) {
-        out->kind = GUEST_SCALAR;
-        out->bytes = op_arg_dtype(m->op, m->op->args[arg].type, m->q->row)->bytes;
+    int nargs = m->op->nargs, rc = 0;
+    for (int i = 0; !rc && i < nargs; i++) {
+        args[i] = (struct guest_param){ .kind = m->buffer[i] >= 0 ? GUEST_BUFFER : GUEST_VALUE };
+        if (m->buffer[i] >= 0)
+            args[i].index = m->buffer[i];
+        else
+            rc = plan_arg_value(m->plan, i, m->slots, args[i].value, &args[i].bytes, err);
+        if (m->op->args[i].kind == ARG_SCALAR) {
+            args[i].kind = GUEST_SCALAR;
+            args[i].bytes = op_arg_dtype(m->op, m->op->args[i].type, m->q->row)->bytes;
+        }
     }
-    return 0;
-}
-
-static int make_launch(struct kernel_making *m, int i, struct err *err)
-{
-    const struct launch *l = &m->variant->launches[i];
-    struct guest_launch *out = &m->k->launches[i];
-    struct guest_param *params = arena_array(m->k->arena, (size_t)l->nargs, sizeof *params);
-    const char **names = arena_array(m->k->arena, (size_t)l->nargs, sizeof *names);
-    struct geometry *g = &out->geometry;
-    out->kernel = arena_strdup(m->k->arena, l->kernel);
-    if (!params || !names || !out->kernel)
-        return err_nomem(err);
-    int rc = plan_geometry(m->plan, i, m->slots, g, err);
-    if (rc)
-        return rc;
-    for (int d = 0; d < 3; d++)
-        if (g->grid[d] > UINT_MAX || g->block[d] > UINT_MAX || g->shared > UINT_MAX)
-            return err_set(err, ERR_UNSUPPORTED, "limit: a launch of 2^32 blocks or more along an axis");
-    for (int p = 0; !rc && p < l->nargs; p++) {
-        names[p] = l->args[p] < m->op->nargs ? m->q->op->args[l->args[p]].name : NULL;
-        rc = make_param(m, l->args[p], &params[p], err);
-    }
-    out->names = names;
-    out->params = params;
-    out->nparams = l->nargs;
+    for (int i = 0; i < m->variant->nworkspaces; i++)
+        args[nargs + i] = (struct guest_param){ .kind = GUEST_WORKSPACE, .offset = m->offset[i], .room = m->room[i] };
     return rc;
 }
 
 static int make_launches(struct kernel_making *m, struct err *err)
 {
-    int rc = 0;
-    m->k->work.launches = m->k->launches;
-    m->k->work.nlaunches = m->variant->nlaunches;
-    for (int i = 0; !rc && i < m->variant->nlaunches; i++)
-        rc = make_launch(m, i, err);
+    struct guest_param args[2 * MAX_ARGS];
+    struct cutune_kernel *k = m->k;
+    int rc = make_args(m, args, err) ?: guest_launches(m->plan, m->slots, args, k->arena, &k->launches, &k->work.nlaunches, err);
+    k->work.launches = k->launches;
     return rc;
 }
 

@@ -139,7 +139,9 @@ int question_ask(cutune_handle *h, const char *op, const char *types, const int6
     int row = op_row(known->op, types, err);
     if (row < 0)
         return err->code;
-    return take_sizes(known->op, sizes, nsizes, &problem, err) ?: question_of(known, row, &problem, q, err);
+    return take_sizes(known->op, sizes, nsizes, &problem, err)
+        ?: op_takes(known->op, &problem, row, err)
+        ?: question_of(known, row, &problem, q, err);
 }
 
 void question_free(struct question *q)

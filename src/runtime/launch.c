@@ -7,9 +7,16 @@
 /* Call with the loading lock held. */
 static int load_functions(struct cutune_kernel *k, struct err *err)
 {
+    const struct guest_launch *had[MAX_LAUNCHES] = { NULL };
     int rc = code_load(k->handle, k->code, err);
-    for (int i = 0; !rc && i < k->work.nlaunches; i++)
-        rc = guest_function(k->guest, k->code->loaded, &k->launches[i], NULL, err);
+    for (int i = 0; !rc && i < k->work.nlaunches; i++) {
+        struct guest_launch *l = &k->launches[i];
+        const struct guest_launch *same = had[l->of];
+        rc = same ? 0 : guest_function(k->guest, k->code->loaded, l, NULL, err);
+        l->function = same ? same->function : l->function;
+        l->handle = same ? same->handle : l->handle;
+        had[l->of] = l;
+    }
     if (rc)
         err_prefix(err, "%s %s %s: ", k->known->op->name, k->variant, k->config);
     else

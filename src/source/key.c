@@ -1,6 +1,7 @@
 /* The key of a measurement: all that its verdict and its time depend on. Names of arguments, comments of the script and other variants
  * have no part in it, so a change of them makes nothing stale. */
 #include "base/hash.h"
+#include "base/mem.h"
 #include "source/source.h"
 
 #include "model/plan.h"
@@ -97,8 +98,45 @@ static int put_launch(struct keying *k, const struct launch *l, int i, struct er
     return 0;
 }
 
+/* What a launch that may repeat comes to. */
+static int put_steps(struct keying *k, struct err *err)
+{
+    struct step *steps;
+    int n, rc;
+    struct arena *arena = arena_new();
+    rc = arena ? plan_steps(k->plan, k->slots, arena, &steps, &n, err) : err_nomem(err);
+    for (int i = 0; !rc && i < n; i++) {
+        struct launch l = *plan_launch(k->plan, steps[i].launch);
+        plan_set_round(k->plan, steps[i].round, steps[i].step, k->slots);
+        l.args = (int *)steps[i].args; /* which is only read */
+        rc = put_launch(k, &l, steps[i].launch, err);
+        for (int v = 0; !rc && v < l.nvalues; v++) {
+            unsigned char value[16];
+            int size = 0;
+            rc = plan_step_value(k->plan, steps[i].launch, v, k->slots, value, &size, err);
+            buf_bytes(&k->text, value, (size_t)size);
+        }
+    }
+    plan_set_round(k->plan, 0, 0, k->slots);
+    arena_free(arena);
+    return rc;
+}
+
+static int put_launches(struct keying *k, const struct launch *launches, int n, struct err *err)
+{
+    bool plain = true;
+    int rc = 0;
+    for (int i = 0; i < n; i++)
+        plain = plain && launch_plain(&launches[i]);
+    for (int i = 0; i < n && !rc && plain; i++)
+        rc = put_launch(k, &launches[i], i, err);
+    for (int i = 0; i < n && !plain; i++)
+        launch_put_more(&k->text, &launches[i]);
+    return rc || plain ? rc : put_steps(k, err);
+}
+
 /* A candidate is verified after a run of another problem, too. These decide which problem that is, and how it is launched. */
-static void put_expressions(struct buf *text, const struct variant *v)
+static void put_expressions(struct buf *text, const struct op *op, const struct variant *v)
 {
     for (int i = 0; i < v->nwhere; i++)
         buf_lstr(text, v->where[i]);
@@ -112,15 +150,17 @@ static void put_expressions(struct buf *text, const struct variant *v)
     }
     for (int i = 0; i < v->nworkspaces; i++)
         buf_lstr(text, v->workspaces[i].count);
+    for (int i = 0; i < op->nwhere; i++)
+        buf_lstr(text, op->where[i]);
+    for (int i = 0; i < op->naxes && op_limited(op); i++)
+        buf_lstr(text, op->axes[i].max ?: "");
 }
 
 static int put_variant(struct keying *k, const struct variant *v, struct err *err)
 {
-    int rc = 0;
     buf_u8(&k->text, v->requires.arch_specific); /* compiled for sm_NNa */
-    put_expressions(&k->text, v);
-    for (int i = 0; i < v->nlaunches && !rc; i++)
-        rc = put_launch(k, &v->launches[i], i, err);
+    put_expressions(&k->text, k->op, v);
+    int rc = put_launches(k, v->launches, v->nlaunches, err);
     for (int i = 0; i < v->nworkspaces && !rc; i++) {
         int64_t bytes = 0;
         rc = plan_workspace_bytes(k->plan, i, k->slots, &bytes, err);
@@ -140,7 +180,7 @@ static int put_check(struct keying *k, const struct devspec *dev, struct err *er
     if (!rc && k->op->reference_text) {
         rc = source_render(k->op, NULL, k->row, dev, &source, err);
         buf_lstr(&k->text, buf_text(&source));
-        rc = rc ?: put_launch(k, &k->op->reference, 0, err);
+        rc = rc ?: put_launches(k, &k->op->reference, 1, err);
     }
     buf_free(&source);
     return rc;

@@ -56,6 +56,20 @@ static struct bytes bytes_of(const struct buf *b)
     return (struct bytes){ b->data, b->len };
 }
 
+/* One of each launch, for the compiler to try. */
+static int list_launches(const struct binding *of, struct guest_launch out[MAX_LAUNCHES])
+{
+    int n = 0;
+    for (int i = 0; i < of->n; i++) {
+        int k = 0;
+        while (k < n && out[k].of != of->launches[i].of)
+            k++;
+        if (k == n)
+            out[n++] = of->launches[i];
+    }
+    return n;
+}
+
 /* Compiles the source: the configuration's, or the reference's if config is null. The reason of a failure is the line of the compiler's
  * log that says most, if there is a log. An error if something is missing on this machine, which is no source's fault. */
 static int compile(struct compiling *w, const struct config *config, bool try_it, struct message *out, struct err *err)
@@ -63,6 +77,7 @@ static int compile(struct compiling *w, const struct config *config, bool try_it
     const struct task *t = &w->c->task;
     struct buf log = { 0 };
     struct err why = { 0 };
+    struct guest_launch launches[MAX_LAUNCHES];
     char arch[sizeof t->dev.arch + 2];
     int64_t start = clock_ns();
     int rc = buf_check(&w->source, &why) ?: binding_make(&w->plans, t, &t->problem, config, &w->binding, &why);
@@ -70,8 +85,8 @@ static int compile(struct compiling *w, const struct config *config, bool try_it
                                .entries = &w->entries,
                                .nheader_dirs = t->op->nheader_dirs,
                                .header_dirs = t->op->header_dirs,
-                               .nlaunches = try_it ? w->binding.n : 0,
-                               .launches = w->binding.launches,
+                               .nlaunches = !rc && try_it ? list_launches(&w->binding, launches) : 0,
+                               .launches = launches,
                                .warming = child_alive,
                                .warming_arg = w->c };
     if (config && t->op->variants[config->variant].requires.arch_specific) {
@@ -136,6 +151,7 @@ int compile_worker(struct child *c, struct err *err)
         rc = child_next(c, &m, err) ?: answer(&w, &m, err);
     if (w.compiler)
         w.be->compiling->close(w.compiler);
+    binding_free(&w.binding);
     plans_free(&w.plans);
     buf_free(&w.source);
     buf_free(&w.binary);

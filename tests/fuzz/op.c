@@ -1,5 +1,7 @@
 /* The op's serial form. The input is 'r' and the bytes themselves, or any other byte and edits to a valid op. If the op is accepted,
  * everything is done with it that cutune does with ops. */
+#include "base/mem.h"
+#include "device/backend.h"
 #include "fuzz.h"
 #include "model/plan.h"
 #include "source/source.h"
@@ -30,6 +32,13 @@ static void use_plan(const struct op *op, int variant, const struct problem *pro
         plan_bounds(plan, i, slots, &bounds, &err);
     for (int i = 0; i < (v ? v->nlaunches : 1); i++)
         plan_geometry(plan, i, slots, &g, &err);
+    if (rc == 0) {
+        const struct guest_param none[2 * MAX_ARGS] = { { .kind = GUEST_VALUE } };
+        struct guest_launch *launches;
+        struct arena *arena = arena_new();
+        must_say(guest_launches(plan, slots, none, arena, &launches, &rc, &err), &err);
+        arena_free(arena);
+    }
     for (int i = 0; v && i < v->nworkspaces; i++)
         plan_workspace_bytes(plan, i, slots, &n, &err);
     for (int i = 0; v && i < v->nneeds; i++)

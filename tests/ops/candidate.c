@@ -6,30 +6,21 @@
 #include "base/mem.h"
 #include "source/source.h"
 
-/* The launches as a compiler tries them: buffers by their size. */
-static int make_trial(const struct candidate *c, const struct problem *problem, struct warm_launch *launches, struct err *err)
+/* What stands for the arguments and workspaces: buffers by their place, with their size. */
+static int list_args(const struct candidate *c, const struct val *slots, struct guest_param *args, struct err *err)
 {
-    struct val slots[MAX_SLOTS];
-    plan_slots(c->plan, problem, c->row, &c->session->spec, c->config, slots);
+    const int nargs = c->op->nargs, nwork = c->config ? c->op->variants[c->config->variant].nworkspaces : 0;
     int rc = 0;
-    for (int i = 0; !rc && i < c->nlaunches; i++) {
-        const struct launch *l = &c->launches[i];
-        struct warm_launch *w = &launches[i];
-        w->kernel = l->kernel;
-        w->nparams = l->nargs;
-        rc = plan_geometry(c->plan, i, slots, &w->geometry, err);
-        for (int a = 0; !rc && a < l->nargs; a++) {
-            int arg = l->args[a], work = arg - c->op->nargs;
-            struct guest_param *p = &w->params[a];
-            *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = arg };
-            if (work >= 0) {
-                rc = plan_workspace_bytes(c->plan, work, slots, &p->room, err);
-            } else if (!arg_is_buffer(&c->op->args[arg])) {
-                p->kind = GUEST_VALUE;
-                rc = plan_arg_value(c->plan, arg, slots, p->value, &p->bytes, err);
-            } else {
-                rc = plan_arg_bytes(c->plan, arg, slots, &p->room, err);
-            }
+    for (int i = 0; !rc && i < nargs + nwork; i++) {
+        struct guest_param *p = &args[i];
+        *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = i };
+        if (i >= nargs) {
+            rc = plan_workspace_bytes(c->plan, i - nargs, slots, &p->room, err);
+        } else if (!arg_is_buffer(&c->op->args[i])) {
+            p->kind = GUEST_VALUE;
+            rc = plan_arg_value(c->plan, i, slots, p->value, &p->bytes, err);
+        } else {
+            rc = plan_arg_bytes(c->plan, i, slots, &p->room, err);
         }
     }
     return rc;
@@ -37,13 +28,19 @@ static int make_trial(const struct candidate *c, const struct problem *problem, 
 
 static int compile(const struct candidate *c, const struct problem *first, struct buf *binary, struct err *err)
 {
-    struct warm_launch *trial = mem_array(MAX_LAUNCHES, sizeof *trial);
+    struct val slots[MAX_SLOTS];
+    struct guest_param args[2 * MAX_ARGS];
+    struct guest_launch *trial = NULL;
+    struct arena *arena = arena_new();
     struct buf source = { 0 }, log = { 0 };
     char arch[sizeof c->session->spec.arch + 2];
-    int rc = (trial ? make_trial(c, first, trial, err) : err_nomem(err))
-                 ?: source_render(c->op, c->config, c->row, &c->session->spec, &source, err);
+    int n = 0;
+    plan_slots(c->plan, first, c->row, &c->session->spec, c->config, slots);
+    int rc = (arena ? list_args(c, slots, args, err) : err_nomem(err))
+        ?: guest_launches(c->plan, slots, args, arena, &trial, &n, err)
+        ?: source_render(c->op, c->config, c->row, &c->session->spec, &source, err);
     if (!rc) {
-        struct compile_job job = { .source = source.data, .nlaunches = c->nlaunches, .launches = trial };
+        struct compile_job job = { .source = source.data, .nlaunches = n, .launches = trial };
         if (c->config && c->op->variants[c->config->variant].requires.arch_specific) {
             snprintf(arch, sizeof arch, "%sa", c->session->spec.arch);
             job.arch = arch;
@@ -54,18 +51,14 @@ static int compile(const struct candidate *c, const struct problem *first, struc
         err_prefix(err, "%.*s: ", (int)strcspn(log.data, "\n"), log.data);
     buf_free(&log);
     buf_free(&source);
-    mem_free(trial);
+    arena_free(arena);
     return rc;
 }
 
 int candidate_begin(const struct session *s, const struct op *op, const struct config *config, int row, const struct problem *first,
                     struct candidate *out, struct err *err)
 {
-    *out = (struct candidate){ .session = s, .op = op, .config = config, .row = row, .launches = &op->reference, .nlaunches = 1 };
-    if (config) {
-        out->launches = op->variants[config->variant].launches;
-        out->nlaunches = op->variants[config->variant].nlaunches;
-    }
+    *out = (struct candidate){ .session = s, .op = op, .config = config, .row = row };
     struct buf binary = { 0 };
     int rc = plan_new(op, config ? config->variant : -1, &out->plan, err)
         ?: compile(out, first, &binary, err)
@@ -88,11 +81,10 @@ struct ready {
     const struct variant *variant; /* null: the reference */
     const struct data *d;
     struct guarded work[MAX_ARGS];
-    struct {
-        struct kernel *kernel;
-        struct geometry geometry;
-        struct karg args[2 * MAX_ARGS];
-    } launches[MAX_LAUNCHES];
+    struct arena *arena; /* of the launches */
+    struct guest_launch *launches;
+    int n;
+    struct kernel *kernels[MAX_LAUNCHES];
 };
 
 static int make_workspaces(struct ready *r, const struct val *slots, struct err *err)
@@ -105,14 +97,14 @@ static int make_workspaces(struct ready *r, const struct val *slots, struct err 
     return rc;
 }
 
-static int make_launch(struct ready *r, int i, const struct val *slots, struct err *err)
+static int take_kernel(struct ready *r, const struct guest_launch *l, struct err *err)
 {
     const struct session *s = r->c->session;
-    const struct launch *l = &r->c->launches[i];
-    struct geometry *g = &r->launches[i].geometry;
+    const struct geometry *g = &l->geometry;
     struct resources needs = { -1, -1, -1, -1 };
-    int rc = plan_geometry(r->c->plan, i, slots, g, err)
-                 ?: device_kernel(s->dev, r->c->module, l->kernel, g->shared, &r->launches[i].kernel, &needs, err);
+    if (r->kernels[l->of])
+        return 0;
+    int rc = device_kernel(s->dev, r->c->module, l->kernel, g->shared, &r->kernels[l->of], &needs, err);
     if (rc)
         return rc;
     if (needs.max_threads >= 0 && g->block[0] * g->block[1] * g->block[2] > needs.max_threads)
@@ -120,17 +112,21 @@ static int make_launch(struct ready *r, int i, const struct val *slots, struct e
     if (needs.shared >= 0 && needs.shared + g->shared > s->spec.max_shared)
         return err_set(err, ERR_UNSUPPORTED, "%s needs %lld bytes of shared memory", l->kernel,
                        (long long)(needs.shared + g->shared));
-    for (int a = 0; a < l->nargs; a++) {
-        int arg = l->args[a], work = arg - r->c->op->nargs;
-        struct karg *out = &r->launches[i].args[a];
-        if (work >= 0)
-            out->memory = r->work[work].inside;
-        else if (r->d->buffers[arg].arg)
-            out->memory = r->d->buffers[arg].memory.inside;
-        else
-            *out = r->d->values[arg];
-    }
     return 0;
+}
+
+static int launch_one(const struct ready *r, const struct guest_launch *l, struct err *err)
+{
+    struct karg args[GUEST_PARAMS];
+    for (int i = 0; i < l->nparams; i++) {
+        const struct guest_param *p = &l->params[i];
+        int work = p->index - r->c->op->nargs;
+        args[i] = (struct karg){ .size = p->bytes };
+        memcpy(args[i].bytes, p->value, sizeof args[i].bytes);
+        if (p->kind == GUEST_BUFFER)
+            args[i].memory = work >= 0 ? r->work[work].inside : r->d->buffers[p->index].memory.inside;
+    }
+    return device_launch(r->c->session->dev, r->kernels[l->of], &l->geometry, args, l->nparams, err);
 }
 
 /* Poison, what has to be cleared, then every launch. */
@@ -148,9 +144,8 @@ static int launch(const struct ready *r, int pass, struct err *err)
         if (!rc && v->workspaces[i].clear)
             rc = device_fill(s->dev, r->work[i].inside, 0, r->work[i].bytes, 0, err);
     }
-    for (int i = 0; !rc && i < r->c->nlaunches; i++)
-        rc = device_launch(s->dev, r->launches[i].kernel, &r->launches[i].geometry, r->launches[i].args, r->c->launches[i].nargs,
-                           err);
+    for (int i = 0; !rc && i < r->n; i++)
+        rc = launch_one(r, &r->launches[i], err);
     rc = rc ?: device_sync(s->dev, err);
     return rc == ERR_UNSUPPORTED ? ERR_DEVICE : rc; /* what fits and is refused all the same is a failure */
 }
@@ -158,6 +153,7 @@ static int launch(const struct ready *r, int pass, struct err *err)
 int candidate_run(const struct candidate *c, const struct data *d, char wrong[WRONG], struct err *err)
 {
     struct val slots[MAX_SLOTS];
+    struct guest_param args[2 * MAX_ARGS];
     struct ready *r = mem_zalloc(sizeof *r);
     *wrong = 0;
     if (!r)
@@ -166,9 +162,12 @@ int candidate_run(const struct candidate *c, const struct data *d, char wrong[WR
     r->d = d;
     r->variant = c->config ? &c->op->variants[c->config->variant] : NULL;
     plan_slots(c->plan, &d->problem, c->row, &c->session->spec, c->config, slots);
-    int rc = make_workspaces(r, slots, err);
-    for (int i = 0; !rc && i < c->nlaunches; i++)
-        rc = make_launch(r, i, slots, err);
+    r->arena = arena_new();
+    int rc = (r->arena ? make_workspaces(r, slots, err) : err_nomem(err))
+        ?: list_args(c, slots, args, err)
+        ?: guest_launches(c->plan, slots, args, r->arena, &r->launches, &r->n, err);
+    for (int i = 0; !rc && i < r->n; i++)
+        rc = take_kernel(r, &r->launches[i], err);
     for (int pass = 0; !rc && !*wrong && pass < PASSES; pass++) {
         rc = launch(r, pass, err) ?: data_compare(d, pass, wrong, err);
         for (int i = 0; !rc && !*wrong && r->variant && i < r->variant->nworkspaces; i++)
@@ -176,6 +175,7 @@ int candidate_run(const struct candidate *c, const struct data *d, char wrong[WR
     }
     for (int i = 0; r->variant && i < r->variant->nworkspaces; i++)
         guarded_free(c->session, &r->work[i]);
+    arena_free(r->arena);
     mem_free(r);
     return rc;
 }

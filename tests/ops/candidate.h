@@ -10,8 +10,6 @@ struct candidate {
     const struct config *config; /* null: the reference */
     int row;
     struct plan *plan;
-    const struct launch *launches;
-    int nlaunches;
     struct guest_code *module;
 };
 

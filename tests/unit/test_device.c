@@ -441,15 +441,17 @@ static void trial_launches(void **state)
     struct geometry g = { .grid = { 16, 1, 1 }, .block = { 64, 1, 1 }, .shared = 256 }, large = g, bad = g;
     large.grid[0] = 100000;
     bad.block[0] = f->spec.max_threads + 1;
-    struct warm_launch launches[] = {
+    struct guest_param params[3];
+    struct guest_launch launches[] = {
         { .kernel = "halves", .geometry = g },
         { .kernel = "halves", .geometry = large },
         { .kernel = "halves", .geometry = bad },
         { .kernel = "absent", .geometry = g },
     };
     for (int i = 0; i < 4; i++) {
-        struct guest_param *p = launches[i].params;
+        struct guest_param *p = params;
         launches[i].nparams = 3;
+        launches[i].params = params;
         p[0] = (struct guest_param){ .kind = GUEST_BUFFER, .index = 0, .room = 4096 };
         p[1] = (struct guest_param){ .kind = GUEST_BUFFER, .index = 1, .room = 4096 };
         p[2] = (struct guest_param){ .kind = GUEST_VALUE, .index = 2, .bytes = count.size };

@@ -7,6 +7,7 @@
 -- THE TABLE
 --   name       the op's name: a letter or _, then letters, digits, _ (like every name below)
 --   problem    the axes of a problem, in the order in which they are written and stored: size, stride, batch, flag
+--   where      what must be true of a problem, over axes and types: { "m % 4 == 0" }
 --   types      the element types that kernels are made for, the usual ones first:
 --                { T = { "f32", "f64" } }                                      one type name
 --                { names = { "T", "ACC" }, { "f16", "f32" }, { "f32", "f32" } } several: one row a binding
@@ -29,6 +30,11 @@
 --                             grid, block  the number of blocks, and of threads per block: one expression, or a list of up to three
 --                             shared  bytes of dynamic shared memory
 --                             args    names of arguments and workspaces. The default is all arguments, then all workspaces
+--                             when    it is launched only if this expression is true
+--                             times   how often; or { rounds, steps }. Grid and values may use ROUND and STEP, which count from 0
+--                             swap    { { "a", "b" } }: buffers exchanged between repetitions; the last has them as written
+--                             values  { k = "1 << ROUND", j = { "STEP", "i32" } }: values that args pass beside the op's own
+--                           or { times = , swap = , launches = { ... } }: these launches in turn, so often
 --                workspaces a list of workspace(...)
 --                clear      names of outputs that must be zero when the first launch begins
 --                needs      conditions on the pointers: aligned, noalias
@@ -48,12 +54,6 @@ function op(t)
     return t
 end
 
--- Axes of a problem.
-function size(name) return { kind = "size", name = name } end     -- a number of elements, at least 1
-function stride(name) return { kind = "stride", name = name } end -- elements from one row to the next
-function batch(name) return { kind = "batch", name = name } end   -- how many problems of these sizes, at least 1
-function flag(name) return { kind = "flag", name = name } end     -- 0 or 1
-
 -- Checks the last argument of a function, a table of options. An unknown option is an error, so typos are noticed.
 local function checked(who, options, known)
     if options == nil then
@@ -69,6 +69,17 @@ local function checked(who, options, known)
     end
     return options
 end
+
+-- Axes of a problem. options.max: the most that the op takes, a number or an expression over axes and types.
+local function axis(kind)
+    return function(name, options)
+        return { kind = kind, name = name, max = checked(kind, options, "max").max }
+    end
+end
+size = axis("size")     -- a number of elements, at least 1
+stride = axis("stride") -- elements from one row to the next
+batch = axis("batch")   -- how many problems of these sizes, at least 1
+function flag(name) return { kind = "flag", name = name } end -- 0 or 1
 
 -- Buffers. The type is a type name of the op or a fixed type. Extents are in elements, outermost first, row-major. `fill` chooses the test
 -- data of an input: "bits" (any pattern) or "numbers". The default is bits if the check is exact, else numbers. `partial = true` says that

@@ -1,0 +1,112 @@
+/* The launches of a variant for a problem, ready for a backend. */
+#include <limits.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/backend.h"
+
+struct launches {
+    const struct plan *plan;
+    struct val slots[MAX_SLOTS];
+    const struct guest_param *args;
+    struct arena *arena;
+    const char *kernels[MAX_LAUNCHES];       /* names, */
+    const char **names[MAX_LAUNCHES];        /* and of the parameters as they are written */
+    const struct step *before[MAX_LAUNCHES]; /* the last two steps of a launch that have parameters of their own, */
+    const struct guest_param *params[MAX_LAUNCHES];
+    const struct step *before2[MAX_LAUNCHES];
+    const struct guest_param *params2[MAX_LAUNCHES];
+    int64_t nparams; /* made so far */
+};
+
+static int make_params(struct launches *m, const struct step *s, const struct launch *l, int nargs, struct guest_param **out,
+                       struct err *err)
+{
+    struct guest_param *params = arena_array(m->arena, (size_t)l->nargs + 1, sizeof *params);
+    int rc = params ? 0 : err_nomem(err);
+    m->nparams += l->nargs;
+    if (!rc && m->nparams > MAX_STEP_PARAMS)
+        rc = err_set(err, ERR_UNSUPPORTED, "limit: more than %d parameters in all launches", MAX_STEP_PARAMS);
+    for (int i = 0; !rc && i < l->nargs; i++) {
+        int value = s->args[i] - nargs;
+        if (value < 0) {
+            params[i] = m->args[s->args[i]];
+            continue;
+        }
+        params[i].kind = GUEST_VALUE;
+        rc = plan_step_value(m->plan, s->launch, value, m->slots, params[i].value, &params[i].bytes, err);
+    }
+    *out = params;
+    return rc;
+}
+
+/* Those of a step with the same arguments, unless the launch has values of its own. */
+static int take_params(struct launches *m, const struct step *s, const struct launch *l, int nargs, const struct guest_param **out,
+                       struct err *err)
+{
+    struct guest_param *made;
+    const int i = s->launch;
+    if (!l->nvalues && m->before[i] && m->before[i]->args == s->args) {
+        *out = m->params[i];
+        return 0;
+    }
+    if (!l->nvalues && m->before2[i] && m->before2[i]->args == s->args) {
+        *out = m->params2[i];
+        return 0;
+    }
+    int rc = make_params(m, s, l, nargs, &made, err);
+    m->before2[i] = m->before[i];
+    m->params2[i] = m->params[i];
+    m->before[i] = s;
+    *out = m->params[i] = made;
+    return rc;
+}
+
+/* They live as long as the launches, as the plan's op may not. */
+static int take_names(struct launches *m, int i, const struct launch *l, struct err *err)
+{
+    const char **names = arena_array(m->arena, (size_t)l->nargs + 1, sizeof *names);
+    bool good = names;
+    for (int k = 0; good && k < l->nargs; k++) {
+        names[k] = arena_strdup(m->arena, plan_arg_name(m->plan, i, l->args[k]));
+        good = names[k];
+    }
+    m->names[i] = names;
+    m->kernels[i] = arena_strdup(m->arena, l->kernel);
+    return good && m->kernels[i] ? 0 : err_nomem(err);
+}
+
+static int make_launch(struct launches *m, const struct step *s, struct guest_launch *out, struct err *err)
+{
+    const struct launch *l = plan_launch(m->plan, s->launch);
+    struct geometry *g = &out->geometry;
+    int rc = m->kernels[s->launch] ? 0 : take_names(m, s->launch, l, err);
+    if (rc)
+        return rc;
+    *out = (struct guest_launch){
+        .kernel = m->kernels[s->launch], .nparams = l->nargs, .names = m->names[s->launch], .of = s->launch
+    };
+    plan_set_round(m->plan, s->round, s->step, m->slots);
+    rc = plan_geometry(m->plan, s->launch, m->slots, g, err);
+    for (int d = 0; !rc && d < 3; d++)
+        if (g->grid[d] > UINT_MAX || g->block[d] > UINT_MAX || g->shared > UINT_MAX)
+            rc = err_set(err, ERR_UNSUPPORTED, "limit: a launch of 2^32 blocks or more along an axis");
+    return rc ?: take_params(m, s, l, plan_buffers(m->plan), &out->params, err);
+}
+
+int guest_launches(const struct plan *p, const struct val *slots, const struct guest_param *args, struct arena *arena,
+                   struct guest_launch **out, int *n, struct err *err)
+{
+    struct launches m = { .plan = p, .args = args, .arena = arena };
+    struct step *steps;
+    int rc = plan_steps(p, slots, arena, &steps, n, err);
+    if (rc)
+        return rc;
+    memcpy(m.slots, slots, sizeof m.slots);
+    *out = arena_array(arena, (size_t)*n + 1, sizeof **out);
+    if (!*out)
+        return err_nomem(err);
+    for (int i = 0; !rc && i < *n; i++)
+        rc = make_launch(&m, &steps[i], &(*out)[i], err);
+    return rc;
+}

@@ -1,0 +1,199 @@
+/* The launches of a variant, or of the reference: what is launched, with what, and how often. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/read.h"
+
+int arg_index(const struct reader *r, const char *name)
+{
+    const struct variant *v = r->variant;
+    for (int i = 0; i < r->op->nargs; i++)
+        if (strcmp(r->op->args[i].name, name) == 0)
+            return i;
+    for (int i = 0; v && i < v->nworkspaces; i++)
+        if (strcmp(v->workspaces[i].name, name) == 0)
+            return r->op->nargs + i;
+    for (int i = 0; r->launch && i < r->launch->nvalues; i++)
+        if (strcmp(r->launch->values[i].name, name) == 0)
+            return r->op->nargs + (v ? v->nworkspaces : 0) + i;
+    return -1;
+}
+
+void read_arg_name(struct reader *r, void *out)
+{
+    const char *name;
+    read_text(r, &name);
+    *(int *)out = arg_index(r, name);
+    if (*(int *)out < 0)
+        fail(r, "there is no argument%s '%.80s'", r->variant && r->variant->nworkspaces ? " and no workspace" : "", name);
+}
+
+/* One expression, or a list of up to three. */
+static void read_extents(struct reader *r, void *out)
+{
+    static const struct list list = { read_expr, 1, 3, sizeof(char *), "entry %d: ", true };
+    if (lua_istable(r->L, -1))
+        read_list(r, &list, strlen(r->where), out);
+    else
+        read_expr(r, out);
+}
+
+static void read_kernel_name(struct reader *r, void *out)
+{
+    read_text(r, out);
+    const char *name = *(const char **)out;
+    if (strpbrk(name, "<:(") ? !entry_ok(name) : !name_ok(name))
+        fail(r,
+             "'%.80s' is no name of a kernel: a letter or _, then letters, digits, _, at most %d; or C++ for it, space::name<T, 4>",
+             name, MAX_NAME);
+}
+
+/* "n", or { "rounds", "steps" }. */
+static void read_times(struct reader *r, void *out)
+{
+    static const struct list list = { read_expr, 2, 2, sizeof(char *), "entry %d: ", true };
+    struct launch *l = out;
+    const char *counts[2] = { NULL };
+    if (lua_istable(r->L, -1))
+        read_list(r, &list, strlen(r->where), counts);
+    else
+        read_expr(r, counts);
+    l->rounds = counts[0];
+    l->steps = counts[1];
+}
+
+static void read_pair(struct reader *r, void *out)
+{
+    static const struct list names = { read_arg_name, 2, 2, sizeof(int), "name %d: ", true };
+    read_list(r, &names, strlen(r->where), out);
+}
+
+/* A value: "expression", or { "expression", "i32" }. */
+static void read_launch_value(struct reader *r, struct launch_value *v)
+{
+    static const struct list parts = { read_expr, 2, 2, sizeof(char *), "entry %d: ", true };
+    const char *given[2] = { NULL, "i64" };
+    if (lua_istable(r->L, -1))
+        read_list(r, &parts, strlen(r->where), given);
+    else
+        read_expr(r, given);
+    v->value = given[0];
+    v->type = given[1];
+    if (!dtype_find(v->type))
+        fail(r, "'%.80s' is no element type", v->type);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct launch_value *)a)->name, ((const struct launch_value *)b)->name);
+}
+
+/* { k = "1 << ROUND" }: in the order of their names, as a table of Lua has none. */
+static void read_launch_values(struct reader *r, void *out)
+{
+    struct launch *l = out;
+    lua_State *L = r->L;
+    want_table(r);
+    l->values = make_array(r, MAX_LAUNCH_VALUES, sizeof *l->values);
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING)
+            fail(r, "an entry without a name: { k = \"1 << ROUND\" } is wanted");
+        if (l->nvalues == MAX_LAUNCH_VALUES)
+            fail(r, "more than %d values", MAX_LAUNCH_VALUES);
+        struct launch_value *v = &l->values[l->nvalues++];
+        lua_pushvalue(L, -2);
+        read_name(r, &v->name);
+        lua_pop(L, 1);
+        size_t mark = enter(r, "%s: ", v->name);
+        read_launch_value(r, v);
+        leave(r, mark);
+    }
+    qsort(l->values, (size_t)l->nvalues, sizeof *l->values, by_name);
+}
+
+/* MAX_ARGS of the op's and the variant's, and its own values. */
+enum { MAX_LAUNCH_ARGS = MAX_ARGS + MAX_LAUNCH_VALUES };
+static const struct list swaps = { read_pair, 1, MAX_ARGS, 2 * sizeof(int), "swap: entry %d: ", false };
+
+void read_launch(struct reader *r, void *out)
+{
+    static const struct list args = { read_arg_name, 0, MAX_LAUNCH_ARGS, sizeof(int), "args: entry %d: ", false };
+    struct launch *l = out;
+    r->launch = l;
+    read_table(r, "kernel grid block shared when times swap values args", "Fffxxflfl", read_kernel_name, &l->kernel, read_extents,
+               l->grid, read_extents, l->block, &l->shared, &l->when, read_times, l, &swaps, &l->swaps, &l->nswaps,
+               read_launch_values, l, &args, &l->args, &l->nargs);
+    r->launch = NULL;
+    l->nswaps *= 2; /* buffers */
+    if (l->args)
+        return;
+    if (l->nvalues)
+        fail(r, "args is missing: it says in which places the values are passed");
+    l->nargs = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
+    l->args = make_array(r, l->nargs, sizeof *l->args);
+    for (int i = 0; i < l->nargs; i++)
+        l->args[i] = i;
+}
+
+static bool has_field(struct reader *r, const char *name)
+{
+    want_table(r);
+    lua_pushstring(r->L, name);
+    bool has = lua_rawget(r->L, -2) != LUA_TNIL;
+    lua_pop(r->L, 1);
+    return has;
+}
+
+static struct launch *one_more(struct reader *r, struct variant *v)
+{
+    if (!v->launches)
+        v->launches = make_array(r, MAX_LAUNCHES, sizeof *v->launches);
+    if (v->nlaunches == MAX_LAUNCHES)
+        fail(r, "more than %d launches; those that repeat count once", MAX_LAUNCHES);
+    return &v->launches[v->nlaunches++];
+}
+
+/* A launch within rounds, which are of its group. */
+static void read_together(struct reader *r, void *out)
+{
+    struct launch *l = one_more(r, out);
+    read_launch(r, l);
+    if (l->steps)
+        fail(r, "times: one count is wanted here, within the rounds of all");
+    l->steps = l->rounds;
+    l->rounds = NULL;
+    l->together = true;
+}
+
+/* { times = , swap = , launches = { ... } } */
+static void read_group(struct reader *r, struct variant *v)
+{
+    static const struct list together = { read_together, 1, MAX_LAUNCHES, 0, "launches[%d]: ", true };
+    const struct launch none = { .nargs = 0 };
+    struct launch group = none;
+    int first = v->nlaunches, n = 0;
+    read_table(r, "times swap launches", "FlL", read_times, &group, &swaps, &group.swaps, &group.nswaps, &together, v, &n);
+    if (group.steps)
+        fail(r, "times: one count is wanted here; launches within may have another");
+    v->launches[first].together = false;
+    v->launches[first].rounds = group.rounds;
+    v->launches[first].round_swaps = group.swaps;
+    v->launches[first].nround_swaps = 2 * group.nswaps;
+}
+
+static void read_entry(struct reader *r, void *out)
+{
+    if (has_field(r, "launches"))
+        read_group(r, out);
+    else
+        read_launch(r, one_more(r, out));
+}
+
+void read_launches(struct reader *r, void *out)
+{
+    static const struct list entries = { read_entry, 1, MAX_LAUNCHES, 0, "launch[%d]: ", true };
+    if (has_field(r, "kernel") || has_field(r, "launches"))
+        read_entry(r, out);
+    else
+        read_list(r, &entries, strlen(r->where) - strlen("launch: "), out);
+}
