@@ -2,7 +2,7 @@
  *
  * Where a script does not say, rtol goes by the type: 4 eps of it, but at least 2e-4 where sums are made in f32 (1e-10 in f64), so that the
  * sum of 10^6 terms may be taken in any order. atol is rtol times a typical element of what the reference gives, since a result that
- * is small because large terms cancel has the errors of the large terms. */
+ * is small because large terms cancel has the errors of the large terms; in 8 bits it is 2e-4 times that, since no sums are made in them. */
 #ifndef MEASURE_TOLERANCE_H
 #define MEASURE_TOLERANCE_H
 

@@ -1,5 +1,5 @@
 /* The conversions of narrow types compile for every architecture, and use the instructions that it has. NVRTC only: no GPU. What they give
- * is check_numbers's to see. */
+ * is check_numbers's to see. And how far results in 8 bits may be off. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +12,7 @@
 #include "base/util.h"
 #include "device/cuda_part.h"
 #include "device/device.h"
+#include "measure/tolerance.h"
 #include "model/include.h"
 #include "source/source.h"
 
@@ -96,8 +97,31 @@ static void nvrtc_takes_it_for_every_architecture(void **state)
     cuda_backend.compiling->close(c);
 }
 
+/* Two steps of a number are allowed, and where large terms cancel no more than what sums in f32 err by. */
+static void f8_may_be_two_steps_off(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        double want, right, wrong;
+    } cases[] = {
+        { "f8e4m3", 1, 1.25, 1.375 }, { "f8e4m3", 0.015625, 0.01953125, 0.025390625 },
+        { "f8e5m2", 1, 1.5, 1.75 },   { "f8e5m2", 0.25, 0.375, 1 },
+        { "f8e5m2", 1, 0.5, 0.4375 },
+    };
+    const struct bounds check = { .kind = CHECK_CLOSE, .length = 1, .rtol = -1, .atol = -1 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tolerance tol = tolerance_of(&check, dtype_find(cases[i].type), 2, 2, 100000);
+        assert_true(tolerance_share(&tol, cases[i].right, cases[i].want) <= 1);
+        assert_true(tolerance_share(&tol, cases[i].wrong, cases[i].want) > 1);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(nvrtc_takes_it_for_every_architecture) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nvrtc_takes_it_for_every_architecture),
+        cmocka_unit_test(f8_may_be_two_steps_off),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
