@@ -63,7 +63,9 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
     plan_slots(plan, problem, row, dev, NULL, vals);
     for (int i = 0; !rc && i < op->nargs; i++) {
         bool written = op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
-        int copies = !written ? 1 : op_arg_check(op, i)->kind == CHECK_EXACT ? 2 : 3; /* and what it should hold */
+        int copies = !written                                                         ? 1
+                     : op->reference_text && op_arg_check(op, i)->kind == CHECK_EXACT ? 2
+                                                                                      : 3; /* and what it should hold */
         int64_t bytes = 0;
         rc = plan_arg_bytes(plan, i, vals, &bytes, err);
         if (op->args[i].data.file.name) {
@@ -153,14 +155,24 @@ static int run_again(struct bench *b, int pass, struct err *err)
     return rc;
 }
 
+/* A reference without a kernel: what it gives has to be there. */
+static int given_open(struct bench *b, struct err *err)
+{
+    for (int i = 0; i < b->nargs; i++)
+        for (int pass = 0; pass < PASSES; pass++)
+            if (b->args[i].written && !b->args[i].expected[pass])
+                return err_set(err, ERR_INVALID, "there is none");
+    return 0;
+}
+
 static int reference_open(struct bench *b, double *ns, struct err *err)
 {
-    int rc = load_reference(b, err);
+    int rc = b->set.op->reference_text ? load_reference(b, err) : given_open(b, err);
     for (int pass = 0; !rc && pass < PASSES; pass++) /* the launch of the last pass is timed: the first may still load code */
         rc = run(b, pass, false, ns, err) ?: expected_keep(b, pass, err);
     rc = rc ?: run_again(b, TIMED, err) ?: run_again(b, 0, err);
     if (rc)
-        err_prefix(err, "reference %s: ", b->set.op->reference_name);
+        err_prefix(err, "reference %s: ", op_reference(b->set.op));
     return rc;
 }
 
@@ -170,7 +182,7 @@ int bench_control(struct bench *b, struct err *err)
     b->inputs_pass = -1;
     int rc = verify_pass(b, &b->reference, WAY_FIRST, &r, err);
     if (rc == VERDICT)
-        rc = err_set(err, ERR_DEVICE, "the reference %s, run again: %s", b->set.op->reference_name, r.reason);
+        rc = err_set(err, ERR_DEVICE, "the reference %s, run again: %s", op_reference(b->set.op), r.reason);
     return rc;
 }
 

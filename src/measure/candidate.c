@@ -290,5 +290,8 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
             rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
     for (int i = 0; !rc && i < how->n; i++)
         rc = launch_one(b, l, &how->launches[i], err);
+    for (int i = 0; !rc && !v && !b->set.op->reference_text && i < b->nargs; i++) /* a reference without a kernel */
+        if (b->args[i].written)
+            rc = device_copy(b->dev, b->args[i].buf.inside, b->args[i].expected[b->inputs_pass], b->args[i].buf.bytes, err);
     return rc;
 }

@@ -52,6 +52,11 @@ bool data_given(const struct arg_data *d)
     return d->range[0] || d->range[1] || d->below || d->sorted || d->file.name;
 }
 
+const char *op_reference(const struct op *op)
+{
+    return op->reference_name ?: "of the op";
+}
+
 bool axis_takes(const struct axis *a, int64_t size)
 {
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;

@@ -300,6 +300,7 @@ bool arg_is_buffer(const struct arg *a);
 const struct check *op_arg_check(const struct op *op, int arg);               /* of what is written */
 void op_data_print(struct buf *out, const struct op *op, const char *before); /* names of data files, if there are any */
 bool data_given(const struct arg_data *d);                                    /* whether the script says anything about it */
+const char *op_reference(const struct op *op); /* how messages call its reference */
 bool axis_takes(const struct axis *a, int64_t size);                          /* flags 0 or 1, the others at least 1 */
 bool launch_repeats(const struct launch *l);                                  /* it uses ROUND, or may */
 bool launch_plain(const struct launch *l);                                    /* it has nothing behind `args` */

@@ -108,7 +108,8 @@ void check_names(struct reader *r)
 {
     const struct op *op = r->op;
     enter(r, "reference: ");
-    check_kernel(r, &op->reference, op->reference_text, op->reference_build.language);
+    if (op->reference_text)
+        check_kernel(r, &op->reference, op->reference_text, op->reference_build.language);
     leave(r, 0);
     for (int i = 0; i < op->nvariants; i++) {
         const struct variant *v = &op->variants[i];

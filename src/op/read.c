@@ -214,7 +214,7 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
         fail(&r, "the script must end with: return op { ... }");
     op->file = made(&r, arena_strdup(op->arena, file));
     read_table(&r, "name problem where types args work shapes include_dirs reference check variants defaults metrics objective",
-               "NLlFLfLlFFLLft", &op->name, &axes, &op->axes, &op->naxes, &where, &op->where, &op->nwhere, read_types, op, &args,
+               "NLlFLfLlfFLLft", &op->name, &axes, &op->axes, &op->naxes, &where, &op->where, &op->nwhere, read_types, op, &args,
                &op->args, &op->nargs, read_work, op, &shapes, &op->shapes, &op->nshapes, &folders, &op->include_dirs,
                &op->ninclude_dirs, read_reference, op, read_check, &op->check, &variants, &op->variants, &op->nvariants, &defaults,
                &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);

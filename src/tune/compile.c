@@ -109,7 +109,7 @@ static void reference_failed(struct run *r, const char *why)
 {
     run_fail(r, ERR_DEVICE,
              "the reference %s does not compile here any more, so nothing is believed of the configurations that fail: %s",
-             r->op->reference_name, why);
+             op_reference(r->op), why);
 }
 
 static void rendered(struct run *r, struct compiler_slot *s, const struct message *m)
@@ -235,7 +235,7 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
         return;
     if (deadline && life == LIFE_LOADS) /* until then only the compiler and the reference can be at fault */
         run_fail(r, ERR_TIMEOUT, "loading the compiler, or filling the reference %s, did not end within %.3g s",
-                 r->op->reference_name, (double)run_patience(r->opt->start_ms, COMPILE_DEADLINE) / 1e3);
+                 op_reference(r->op), (double)run_patience(r->opt->start_ms, COMPILE_DEADLINE) / 1e3);
     if (s->job && deadline && life == LIFE_WORKS && s->asked == F_RENDER) {
         snprintf(endless, sizeof endless, "rendering %.100s did not end within %.3g s",
                  r->op->variants[s->job->config.variant].template_name,

@@ -139,7 +139,7 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
  * candidate's fault. If others were ready before, the machine has changed. */
 static void setup_failed(struct run *r, bool deadline, const char *why)
 {
-    const char *reference = r->op->reference_name;
+    const char *reference = op_reference(r->op);
     int most = r->first_ns ? SETUPS : 2;
     why = r->setup_why[0] ? r->setup_why : why;
     if (deadline)
