@@ -153,7 +153,6 @@ static const struct {
     { "shapes", "{ { n = 1.5 } }", "must be an integer, not a float" },
     { "shapes", "{ { n = 5, when = 'device.nothing' } }", "shape 1: when:" },
     { "shapes", "{ { n = 5, when = 'device.cc' } }", "shape 1: when:" },
-    { "reference", "", "reference is missing" },
     { "reference", "{ template = 'none.cu', launch = { kernel = 'r' } }", "there is no 'none.cu'" },
     { "reference", "{ template = '../t.cu', launch = { kernel = 'r' } }", "without folders" },
     { "reference", "{ template = 'empty.cu', launch = { kernel = 'r' } }", "empty" },
