@@ -57,19 +57,19 @@ static int serve(struct lookup *s, struct tuned *t, cutune_match match, double t
         tuned_free(t);
         return err_set(err, ERR_UNSUPPORTED, "it needs aligned buffers");
     }
-    int rc = kernel_new(s->h, s->q, t, &k, err);
-    if (rc)
-        return rc;
     struct buf told = { 0 };
     buf_str(&told, why);
     if (match != CUTUNE_MATCH_DEFAULT) /* which was tuned on nothing */
         op_data_print(&told, t->op, "; tuned on the data of ");
-    k->match = match;
-    k->from_tables = from_tables(s);
-    k->time_ns = time_ns;
-    k->why = arena_strdup(k->arena, buf_text(&told));
-    s->found = k;
-    rc = k->why ? buf_check(&told, err) : err_nomem(err);
+    int rc = kernel_new(s->h, s->q, t, &k, err); /* the record is gone, if its code was there */
+    if (!rc) {
+        k->match = match;
+        k->from_tables = from_tables(s);
+        k->time_ns = time_ns;
+        k->why = arena_strdup(k->arena, buf_text(&told));
+        s->found = k;
+        rc = k->why ? buf_check(&told, err) : err_nomem(err);
+    }
     buf_free(&told);
     return rc;
 }
