@@ -207,6 +207,7 @@ int bench_open(const struct task *task, struct bench **out, struct bench_facts *
         rc = make_arg(b, b->nargs, err);
     rc = rc
         ?: make_flush(b, err)
+        ?: init_open(b, err)
         ?: plan_work(b->plan, b->vals, &bytes, &flops, err)
         ?: reference_open(b, &facts->reference_ns, err)
         ?: (task->energy ? energy_ready(b, facts->reference_ns, err) : 0)
@@ -222,6 +223,7 @@ void bench_close(struct bench *b)
 {
     if (b && b->dev) {
         candidate_unload(b, &b->reference);
+        init_close(b);
         pool_free(b);
         for (int i = 0; i < b->nargs; i++) {
             data_close(b, &b->args[i]);

@@ -131,7 +131,7 @@ static bool nth_problem(const struct bench *b, int k, struct problem *out)
 
 /* Whether the candidate takes the problem, and all that it touches then lies in what the bench's problem has; and its kernels are loaded,
  * for as much shared memory. */
-static bool fits(const struct bench *b, const struct loaded *l, const struct binding *of)
+bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of)
 {
     for (int i = 0; i < of->n; i++) {
         const struct guest_launch *now = &of->launches[i], *own = l->own.launches;
@@ -152,7 +152,7 @@ static void bind_other(struct bench *b, const struct config *config, struct load
     struct problem p;
     for (int k = 0; !l->has_other && nth_problem(b, k, &p); k++)
         l->has_other = memcmp(&p, &b->set.problem, sizeof p) && !binding_make(&b->plans, &b->set, &p, config, &l->other, NULL) &&
-                       fits(b, l, &l->other) && other_data(b, &p);
+                       candidate_fits(b, l, &l->other) && other_data(b, &p);
     if (l->has_other) {
         struct buf text = { 0 };
         l->problem = p;
@@ -208,7 +208,7 @@ static void worst_of(struct resources *all, const struct resources *one)
         all->max_threads = one->max_threads;
 }
 
-static int take_kernel(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r, struct err *err)
+int candidate_kernel(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r, struct err *err)
 {
     const struct geometry *g = &l->own.launches[i].geometry;
     const char *name = l->own.launches[i].kernel;
@@ -249,7 +249,7 @@ int candidate_load(struct bench *b, const struct config *config, const struct be
     if (rc)
         return condemn_unless_lost(r, OUT_LAUNCH_ERROR, rc, err);
     for (int i = 0; !rc && i < l->own.n; i++)
-        rc = take_kernel(b, l, i, c, r, err);
+        rc = candidate_kernel(b, l, i, c, r, err);
     if (!rc && config)
         bind_other(b, config, l);
     return rc;

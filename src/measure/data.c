@@ -23,11 +23,16 @@ static int32_t mode_of(const struct bench *b, enum fill fill, int pass)
     return pass == TIMED ? 2 : close && !sum ? 3 : 1;
 }
 
+static bool ruled(const struct arg_data *d)
+{
+    return d->range[0] || d->below || d->sorted;
+}
+
 struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass)
 {
     struct contents c = a->contents;
     c.seed = 0x63757475ul + (uint64_t)(a - b->args) + ((uint64_t)pass << 32);
-    if (!data_given(&a->arg->data))
+    if (!ruled(&a->arg->data))
         c.mode = mode_of(b, a->arg->fill, pass);
     return c;
 }
@@ -109,7 +114,8 @@ int data_open(struct bench *b, struct bench_arg *a, struct err *err)
     int arg = (int)(a - b->args);
     const struct data_file *f = &a->arg->data.file;
     if (!f->name)
-        return within_make(b->plan, arg, b->vals, a->service, a->n, a->arg->data.sorted, &a->contents, err);
+        return !ruled(&a->arg->data) ? 0
+                                     : within_make(b->plan, arg, b->vals, a->service, a->n, a->arg->data.sorted, &a->contents, err);
     int rc = device_alloc(b->dev, a->buf.bytes, &a->file, err);
     rc = rc ?: data_file_read(b->set.op, f, copy_piece, &(struct copying){ b, a->file }, err);
     for (int pass = 0; !rc && pass < PASSES; pass++)
@@ -132,9 +138,10 @@ int data_kept(struct bench *b, const struct bench_arg *a, int pass, bool *kept, 
 {
     struct found found;
     uint64_t now;
-    int rc = a->file ? digest_of(b, a, a->buf.inside, &now, err)
+    bool digested = a->file || a->arg->data.init; /* no rule makes it */
+    int rc = digested ? digest_of(b, a, a->buf.inside, &now, err)
                      : service_begin(b, err) ?: service_check_source(b, a, contents_of(b, a, pass), err) ?: service_end(b, 0, &found, err);
-    *kept = rc || (a->file ? now == a->digest[pass] : !found.count);
+    *kept = rc || (digested ? now == a->digest[pass] : !found.count);
     return rc;
 }
 
@@ -148,7 +155,7 @@ static int other_contents(const struct bench *b, int i, const struct val *vals, 
     return rc ?: within_make(b->plan, i, vals, a->service, *n, a->arg->data.sorted, out, err);
 }
 
-bool other_data(const struct bench *b, const struct problem *other)
+bool other_data(struct bench *b, const struct problem *other)
 {
     struct val vals[MAX_SLOTS];
     struct contents c;
@@ -160,10 +167,10 @@ bool other_data(const struct bench *b, const struct problem *other)
         const struct dtype *t = op_arg_dtype(b->set.op, a->type, b->set.row);
         if (a->data.file.name) /* numbers are good for any problem; but these may be indices into this one */
             rc = t->kind == DT_INT || t->kind == DT_UINT ? ERR_UNSUPPORTED : 0;
-        else if (data_given(&a->data))
+        else if (ruled(&a->data))
             rc = other_contents(b, i, vals, &n, &c, NULL);
     }
-    return !rc;
+    return !rc && init_takes(b, other);
 }
 
 int other_fill(struct bench *b, const struct loaded *l, struct err *err)
@@ -175,12 +182,12 @@ int other_fill(struct bench *b, const struct loaded *l, struct err *err)
         const struct bench_arg *a = &b->args[i];
         struct contents c;
         int64_t n;
-        if (!data_given(&a->arg->data) || a->file)
+        if (!ruled(&a->arg->data))
             continue;
         b->inputs_pass = -1;
         rc = other_contents(b, i, vals, &n, &c, err);
         c.seed = (uint64_t)i;
         rc = rc ?: service_fill(b, a->service, a->buf.inside, n, c, err);
     }
-    return rc;
+    return rc ?: init_run_other(b, &l->problem, err);
 }

@@ -85,6 +85,14 @@ struct loaded {
     bool sits_out;                 /* of a play-off: it found no memory */
 };
 
+/* The kernels that make inputs. `op` is the bench's with them as its only variant. */
+struct init {
+    struct op op;
+    struct task task;
+    struct plans plans;
+    struct loaded code; /* without a module: there are none */
+};
+
 struct bench {
     struct task set;
     struct device *dev;
@@ -95,6 +103,7 @@ struct bench {
     struct plans plans;
     const struct plan *plan; /* the op's own */
     struct val vals[MAX_SLOTS];
+    struct init init;
     struct loaded reference; /* known to be right: see bench_control */
     struct loaded candidate; /* the one that is measured alone */
     struct memory *result;   /* RESULT_BYTES of the service kernels */
@@ -145,9 +154,17 @@ int data_fill(struct bench *b, const struct bench_arg *a, int pass, struct err *
 int data_kept(struct bench *b, const struct bench_arg *a, int pass, bool *kept, struct err *err);
 int within_bytes(const struct dtype *t); /* of each amount of struct contents; t is no complex type */
 /* Whether inputs can be made for another problem, on the same buffers. */
-bool other_data(const struct bench *b, const struct problem *other);
+bool other_data(struct bench *b, const struct problem *other);
 /* Makes those that the other problem needs to be made. */
 int other_fill(struct bench *b, const struct loaded *l, struct err *err);
+
+/* measure/init.c */
+int init_open(struct bench *b, struct err *err); /* when all arguments are there */
+void init_close(struct bench *b);
+int init_run(struct bench *b, struct err *err); /* queued; all others are filled */
+/* Whether they can make the inputs of another problem; makes them, on the same buffers. */
+bool init_takes(struct bench *b, const struct problem *other);
+int init_run_other(struct bench *b, const struct problem *other, struct err *err);
 
 /* measure/candidate.c */
 int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err); /* the guard zones */
@@ -168,6 +185,9 @@ const struct guarded *buffer_of(const struct bench *b, const struct loaded *l, i
  * returns, *l holds what is to be unloaded. */
 int candidate_load(struct bench *b, const struct config *config, const struct bench_candidate *c, struct loaded *l,
                    struct result *r, struct err *err);
+/* Of one whose code and own binding are there, the kernel of its i-th launch. */
+int candidate_kernel(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r, struct err *err);
+bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of);
 void candidate_unload(struct bench *b, struct loaded *l);
 /* Clears what it must, then every launch; queued. */
 int candidate_launch(struct bench *b, const struct loaded *l, const struct binding *how, struct err *err);
@@ -183,7 +203,9 @@ enum way {
     WAY_LEFT,  /* the same, in the workspace that the run of the other problem left */
 };
 int verify_pass(struct bench *b, struct loaded *l, enum way way, struct result *r, struct err *err);
-/* Fresh contents for everything that a kernel reads or writes, except workspaces. What is as it should be is left. */
+/* Fresh contents for everything that a kernel reads or writes, except workspaces: all of it, but for what init makes; the same with that, and
+ * what is as it should be is left. */
+int fill_all(struct bench *b, int pass, struct err *err);
 int inputs_fill(struct bench *b, int pass, struct err *err);
 /* Before a timed run: inouts as they were before the first, and no result of an earlier one to be found, in outputs or workspaces. */
 int timed_set_back(struct bench *b, struct loaded *l, int pass, bool keep_work, struct err *err);

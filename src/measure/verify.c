@@ -45,12 +45,10 @@ int timed_set_back(struct bench *b, struct loaded *l, int pass, bool keep_work, 
     return rc;
 }
 
-int inputs_fill(struct bench *b, int pass, struct err *err)
+/* held: the pass that inputs are of already. */
+static int fill(struct bench *b, int pass, int held, struct err *err)
 {
-    int rc = 0, held = b->inputs_pass;
-    if (held == pass && b->outputs_fresh)
-        return 0;
-    b->inputs_pass = -1;
+    int rc = 0;
     for (int i = 0; !rc && i < b->nargs; i++) {
         struct bench_arg *a = &b->args[i];
         if (!a->buf.inside || (a->arg->kind == ARG_INPUT && held == pass))
@@ -58,6 +56,23 @@ int inputs_fill(struct bench *b, int pass, struct err *err)
         rc = guarded_paint(b, &a->buf, pass, err)
                  ?: (a->arg->kind == ARG_OUTPUT ? guarded_poison(b, &a->buf, poison_of(pass), err) : data_fill(b, a, pass, err));
     }
+    return rc;
+}
+
+int fill_all(struct bench *b, int pass, struct err *err)
+{
+    return fill(b, pass, -1, err);
+}
+
+int inputs_fill(struct bench *b, int pass, struct err *err)
+{
+    int held = b->inputs_pass;
+    if (held == pass && b->outputs_fresh)
+        return 0;
+    b->inputs_pass = -1;
+    int rc = fill(b, pass, held, err);
+    if (!rc && held != pass)
+        rc = init_run(b, err);
     if (!rc)
         b->inputs_pass = pass;
     b->outputs_fresh = !rc;

@@ -68,7 +68,8 @@ void kernel_put(struct buf *out, const struct op *op, const struct config *c)
 static bool kept_data(const struct arg_data *d)
 {
     const struct data_file *f = &d->file;
-    return !d->range[0] && !d->range[1] && !d->below && !d->sorted && !f->digest && !f->element && !f->rank && !f->at && !f->bytes;
+    return !d->init && !d->range[0] && !d->range[1] && !d->below && !d->sorted && !f->digest && !f->element && !f->rank && !f->at &&
+           !f->bytes;
 }
 
 /* Nothing but what interface_put and kernel_put write. */
@@ -80,7 +81,7 @@ static bool is_built(const struct build *b)
 static bool is_kept(const struct op *op, int nvariants)
 {
     bool ok = op->nvariants == nvariants && !op->nshapes && !op->ndefaults && !op->nincludes && !op->reference_text &&
-              !op->ninclude_dirs && !op->nheader_dirs && !op->headers;
+              !op->ninclude_dirs && !op->nheader_dirs && !op->headers && !op->init.template_text;
     ok = ok && !is_built(&op->reference_build) && !(nvariants && is_built(&op->variants->build));
     for (int i = 0; ok && i < op->nargs; i++)
         ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial && !op->args[i].own_check &&

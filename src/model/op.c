@@ -22,6 +22,16 @@ void op_free(struct op *op)
         arena_free(op->arena); /* the op itself lies in it */
 }
 
+struct op op_of_init(const struct op *op)
+{
+    struct op of = *op;
+    of.nvariants = 1;
+    of.variants = (struct variant *)&op->init; /* which nobody changes */
+    of.ndefaults = of.nmetrics = 0;
+    of.objective = NULL;
+    return of;
+}
+
 int op_variant(const struct op *op, const char *name)
 {
     return name_index(NAMED(op->variants, op->nvariants), name, (int)strlen(name));
@@ -49,7 +59,7 @@ const struct check *op_arg_check(const struct op *op, int arg)
 
 bool data_given(const struct arg_data *d)
 {
-    return d->range[0] || d->range[1] || d->below || d->sorted || d->file.name;
+    return d->range[0] || d->range[1] || d->below || d->sorted || d->file.name || d->init;
 }
 
 const char *op_reference(const struct op *op)

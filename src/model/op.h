@@ -84,6 +84,7 @@ struct arg_data {
     const char *range[2]; /* numbers from the first to below the second, integers up to it: expressions over axes and types */
     const char *below;    /* integers from 0 to below this one, likewise */
     bool sorted;          /* ascending */
+    bool init;            /* an input: op->init writes it */
     struct data_file file;
 };
 
@@ -267,6 +268,8 @@ struct op {
     const char *reference_name, *reference_text; /* a template with no parameters; same kernel arguments as the op's */
     struct build reference_build;
     struct launch reference;
+    /* Kernels that write inputs before anything is run on them; as a variant without parameters. No template_text: there are none. */
+    struct variant init;
     struct check check;
     int nvariants;
     struct variant *variants;
@@ -292,6 +295,7 @@ struct op {
 struct op *op_new(void);     /* an empty op on an arena of its own; null without memory */
 void op_free(struct op *op); /* null is fine */
 
+struct op op_of_init(const struct op *op);             /* the same with op->init as its only variant; lives as long */
 int op_variant(const struct op *op, const char *name); /* its index, -1 if there is none; so are the next two */
 int op_type(const struct op *op, const char *name);
 int param_value(const struct param *p, struct val v);

@@ -111,10 +111,10 @@ static int check_data_file(const struct arg *a, struct err *err)
     const struct arg_data *d = &a->data;
     if (!f->name)
         return 0;
-    bool alone = !d->range[0] && !d->below && !d->sorted, good = !f->digest || strlen(f->digest) == HASH_HEX - 1;
+    bool alone = !d->range[0] && !d->below && !d->sorted && !d->init, good = !f->digest || strlen(f->digest) == HASH_HEX - 1;
     return must(include_path_ok(f->name), err, "argument %s: `%.80s` is no path of a file below the script's folder", a->name,
                 f->name)
-        ?: must(alone, err, "argument %s: a file is its data: leave range, below and sorted away", a->name)
+        ?: must(alone, err, "argument %s: a file is its data: leave range, below, sorted and init away", a->name)
         ?: must(good && (!f->element || strlen(f->element) < DATA_ELEMENT), err, "argument %s: what is said of its file is damaged",
                 a->name);
 }
@@ -127,9 +127,11 @@ static int check_data(const struct op *op, const struct arg *a, struct err *err)
     return must(a->kind == ARG_INPUT || a->kind == ARG_INOUT, err, "argument %s: only an input or inout can have data", a->name)
         ?: must(!d->range[0] == !d->range[1], err, "argument %s: a range has two ends", a->name)
         ?: must(!d->range[0] || !d->below, err, "argument %s: has range and below: one of them says it all", a->name)
-        ?: must(a->fill != FILL_BITS, err, "argument %s: is filled with bits, so its data cannot be chosen", a->name)
+        ?: must(a->fill != FILL_BITS || (!d->range[0] && !d->below && !d->sorted && !d->file.name), err, "argument %s: is filled with bits, so its data cannot be chosen", a->name)
         ?: check_data_file(a, err)
-        ?: check_sum_data(op, a, err);
+        ?: must(!d->init || a->kind == ARG_INPUT, err, "argument %s: init writes inputs only", a->name)
+        ?: must(!d->init || op->init.template_text, err, "argument %s: the op has no init that would write it", a->name)
+        ?: (d->range[0] || d->below || d->sorted || d->file.name ? check_sum_data(op, a, err) : 0);
 }
 
 /* One value may be passed twice under its name: the rows and the columns of a square matrix. */
@@ -376,6 +378,24 @@ static int check_reference(const struct op *op, const struct names *args, struct
     return rc;
 }
 
+static int check_init(const struct op *op, const struct names *args, struct err *err)
+{
+    const struct variant *v = &op->init;
+    bool any = false;
+    int rc = 0;
+    if (!v->template_text)
+        return 0;
+    for (int i = 0; i < op->nargs; i++)
+        any = any || op->args[i].data.init;
+    rc = must(any, err, "there is no input that it writes: mark it { init = true }");
+    for (int i = 0; !rc && i < v->nlaunches; i++)
+        rc = check_launch(op, v, &v->launches[i], args, err);
+    rc = rc ?: check_build(&v->build, err);
+    if (rc)
+        err_prefix(err, "init: ");
+    return rc;
+}
+
 static int check_includes(const struct op *op, struct err *err)
 {
     int rc = 0;
@@ -437,6 +457,7 @@ int op_check(const struct op *op, struct err *err)
         ?: check_args(op, &scope, &args, err)
         ?: check_check(&op->check, "check", err)
         ?: check_reference(op, &args, err)
+        ?: check_init(op, &args, err)
         ?: check_variants(op, &scope, &args, err)
         ?: check_shapes(op, err)
         ?: check_includes(op, err)

@@ -84,6 +84,7 @@ static void io_data(struct serial *s, struct arg_data *d)
     io_str(s, &d->range[1]);
     io_str(s, &d->below);
     io_bool(s, &d->sorted);
+    io_bool(s, &d->init);
     io_data_file(s, &d->file);
 }
 
@@ -281,6 +282,23 @@ static void io_metrics(struct serial *s, struct op *op)
     io_str(s, &op->objective);
 }
 
+static void io_init(struct serial *s, struct variant *init)
+{
+    bool there = init->template_text;
+    if (s->form < '4')
+        return;
+    io_bool(s, &there);
+    if (!there)
+        return;
+    init->name = "init";
+    io_given(s, &init->template_name);
+    io_given(s, &init->template_text);
+    io_build(s, &init->build);
+    io_array(s, &init->launches, &init->nlaunches, 1, MAX_LAUNCHES, sizeof *init->launches);
+    for (int i = 0; i < init->nlaunches && !serial_failed(s); i++)
+        io_whole_launch(s, &init->launches[i]);
+}
+
 static void io_op(struct serial *s, struct op *op)
 {
     io_str(s, &op->name);
@@ -314,6 +332,7 @@ static void io_op(struct serial *s, struct op *op)
     io_includes(s, op);
     if (s->form >= '4')
         io_metrics(s, op);
+    io_init(s, &op->init);
 }
 
 void op_put(struct buf *out, const struct op *op)
@@ -385,7 +404,7 @@ static void put_data(struct buf *b, const struct arg_data *d)
     buf_lstr(b, d->range[0]);
     buf_lstr(b, d->range[1]);
     buf_lstr(b, d->below);
-    buf_u8(b, d->sorted);
+    buf_u8(b, (uint8_t)(d->sorted | d->init << 1));
     if (d->file.name)
         buf_lstr(b, d->file.digest);
 }
@@ -410,7 +429,16 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
     io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
     if (!launch_plain(&op->reference))
         io_launch_more(&s, (struct launch *)&op->reference);
-    return hash_buf(&b, put_built(&b, op, op->reference_text, &op->reference_build, err), hash, err);
+    int rc = put_built(&b, op, op->reference_text, &op->reference_build, err);
+    if (!rc && op->init.template_text) {
+        buf_str(&b, "init");
+        for (int i = 0; i < op->init.nlaunches; i++) {
+            io_launch(&s, &op->init.launches[i]);
+            io_launch_more(&s, &op->init.launches[i]);
+        }
+        rc = put_built(&b, op, op->init.template_text, &op->init.build, err);
+    }
+    return hash_buf(&b, rc, hash, err);
 }
 
 /* A template sees all words that a parameter may have, and of other parameters the one value. */

@@ -293,6 +293,9 @@ static int check_last_default(const struct op *op, struct err *err)
 int check_expressions(const struct op *op, struct err *err)
 {
     int rc = check_shapes(op, err) ?: try_all(op, NULL, NPROBLEMS, try_op, err) ?: check_data(op, err);
+    const struct op init = op_of_init(op);
+    if (!rc && op->init.template_text)
+        rc = try_all(&init, &(struct config){ 0 }, NPROBLEMS, try_variant, err);
     for (int v = 0; v < op->nvariants && !rc; v++)
         rc = try_all(op, &(struct config){ .variant = v }, NPROBLEMS, try_variant, err);
     return rc ?: check_last_default(op, err);

@@ -111,6 +111,10 @@ void check_names(struct reader *r)
     if (op->reference_text)
         check_kernel(r, &op->reference, op->reference_text, op->reference_build.language);
     leave(r, 0);
+    enter(r, "init: ");
+    for (int i = 0; i < op->init.nlaunches; i++)
+        check_kernel(r, &op->init.launches[i], op->init.template_text, op->init.build.language);
+    leave(r, 0);
     for (int i = 0; i < op->nvariants; i++) {
         const struct variant *v = &op->variants[i];
         enter(r, "variant %s: ", v->name);

@@ -131,9 +131,9 @@ static void read_arg(struct reader *r, void *out)
             fail(r, "a scalar has a type and the value that it is tuned with: scalar(\"%s\", \"f32\", 0.5)", a->name);
         return;
     }
-    read_table(r, "kind name type extent fill partial check rtol atol range below sorted file", "--ELwbfxxlxbt", &a->type, &extent,
-               a->extent, &a->rank, "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol, &a->check.atol, &range,
-               a->data.range, &ends, &a->data.below, &a->data.sorted, &a->data.file.name);
+    read_table(r, "kind name type extent fill partial check rtol atol range below sorted file init", "--ELwbfxxlxbtb", &a->type,
+               &extent, a->extent, &a->rank, "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol, &a->check.atol,
+               &range, a->data.range, &ends, &a->data.below, &a->data.sorted, &a->data.file.name, &a->data.init);
     a->fill = (enum fill)(fill + 1);
     if (a->data.file.name)
         look_at_file(r, &a->data.file);
@@ -198,6 +198,14 @@ static void read_folder(struct reader *r, void *out)
         fail(r, "'%.80s' must be a folder below the script's: a relative path without . and .., and no part of it hidden", name);
 }
 
+static void read_init(struct reader *r, void *out)
+{
+    struct variant *v = &((struct op *)out)->init;
+    v->name = "init";
+    read_table(r, "template launch language options", "-F--", read_launches, v);
+    read_source(r, &v->template_name, &v->template_text, &v->build, NULL);
+}
+
 void op_read(lua_State *L, const char *file, const char *folder, const char *templates, struct op *op)
 {
     static const struct list axes = { read_axis, 1, MAX_AXES, sizeof(struct axis), "problem: axis %d: ", false },
@@ -213,11 +221,12 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
     if (!lua_istable(L, -1))
         fail(&r, "the script must end with: return op { ... }");
     op->file = made(&r, arena_strdup(op->arena, file));
-    read_table(&r, "name problem where types args work shapes include_dirs reference check variants defaults metrics objective",
-               "NLlFLfLlfFLLft", &op->name, &axes, &op->axes, &op->naxes, &where, &op->where, &op->nwhere, read_types, op, &args,
+    read_table(&r,
+               "name problem where types args work shapes include_dirs reference init check variants defaults metrics objective",
+               "NLlFLfLlffFLLft", &op->name, &axes, &op->axes, &op->naxes, &where, &op->where, &op->nwhere, read_types, op, &args,
                &op->args, &op->nargs, read_work, op, &shapes, &op->shapes, &op->nshapes, &folders, &op->include_dirs,
-               &op->ninclude_dirs, read_reference, op, read_check, &op->check, &variants, &op->variants, &op->nvariants, &defaults,
-               &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);
+               &op->ninclude_dirs, read_reference, op, read_init, op, read_check, &op->check, &variants, &op->variants,
+               &op->nvariants, &defaults, &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);
     for (int i = 0; i < op->nargs; i++)
         outputs += op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
     if (!outputs)

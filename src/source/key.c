@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "source/source.h"
 
+#include "model/kernel.h"
 #include "model/plan.h"
 #include "model/record.h"
 
@@ -35,10 +36,12 @@ static int put_data(struct keying *k, int i, struct err *err)
 {
     const struct arg_data *d = &k->op->args[i].data;
     struct extremes b;
-    if (d->file.name) {
+    if (d->file.name)
         buf_lstr(&k->text, d->file.digest);
+    if (d->init)
+        buf_str(&k->text, "init");
+    if (d->file.name || !(d->range[0] || d->below || d->sorted))
         return 0;
-    }
     int rc = plan_arg_extremes(k->plan, i, k->slots, &b, err);
     if (rc)
         return rc;
@@ -186,6 +189,32 @@ static int put_check(struct keying *k, const struct devspec *dev, struct err *er
     return rc;
 }
 
+/* What makes inputs, for this problem and for others. */
+static int put_init(struct keying *of, const struct problem *prob, const struct devspec *dev, struct err *err)
+{
+    const struct op op = op_of_init(of->op);
+    struct keying k = { .op = &op, .row = of->row };
+    struct buf source = { 0 };
+    struct plan *plan = NULL;
+    if (!op.init.template_text)
+        return 0;
+    int rc = plan_new(&op, 0, &plan, err) ?: source_render(&op, &only_config, k.row, dev, &source, err);
+    k.plan = plan;
+    buf_lstr(&k.text, buf_text(&source));
+    if (!rc) {
+        plan_slots(plan, prob, k.row, dev, &only_config, k.slots);
+        rc = put_variant(&k, op.variants, err);
+    }
+    if (rc)
+        err_prefix(err, "init %s: ", op.init.template_name);
+    buf_bytes(&of->text, buf_text(&k.text), k.text.len);
+    of->text.failed = of->text.failed || k.text.failed || source.failed;
+    plan_free(plan);
+    buf_free(&source);
+    buf_free(&k.text);
+    return rc;
+}
+
 int source_basis(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const char *compiler,
                  char basis[HASH_HEX], struct err *err)
 {
@@ -198,7 +227,7 @@ int source_basis(const struct op *op, const struct problem *prob, int row, const
     plan_slots(plan, prob, row, dev, NULL, k.slots);
     buf_u32(&k.text, PROTOCOL);
     buf_lstr(&k.text, compiler);
-    rc = put_args(&k, err) ?: put_check(&k, dev, err);
+    rc = put_args(&k, err) ?: put_check(&k, dev, err) ?: put_init(&k, prob, dev, err);
     plan_free(plan);
     return hash_buf(&k.text, rc, basis, err);
 }

@@ -319,6 +319,9 @@ static void op_bytes(void **state)
     op->check = (struct check){ CHECK_EXACT, NULL, NULL, NULL };
     s.args[2].data = (struct arg_data){ .range = { "-1", "n" }, .sorted = true };
     s.args[1].fill = FILL_AUTO;
+    op->init = s.variants[0];
+    op->init.launches = &op->reference;
+    s.args[3] = (struct arg){ .name = "made", .kind = ARG_INPUT, .type = "T", .rank = 1, .extent = { "n" }, .data.init = true };
     s.args[1].data.file = (struct data_file){ "t/a.npy", "0123456789abcdef0123456789abcdef", "f4", 2, { 3, 4 }, 128, 48 };
     op_put(&b, op);
     struct cursor in = cursor_on(b.data, b.len);
@@ -331,6 +334,7 @@ static void op_bytes(void **state)
     assert_true(back->args[0].partial && !back->args[1].partial);
     assert_true(back->args[2].data.sorted && !data_given(&back->args[0].data));
     assert_true(back->args[1].data.file.shape[1] == 4 && back->args[1].data.file.bytes == 48);
+    assert_true(back->init.nlaunches == 1 && back->args[3].data.init && !strcmp(back->init.launches[0].kernel, "ref"));
     assert_string_equal(back->args[2].data.range[1], "n");
     assert_true(back->nincludes == 2 && back->includes[1].shared && !back->includes[0].shared);
     assert_string_equal(back->includes[0].text, "// a");
@@ -444,6 +448,11 @@ static void bend(struct sample *s, int way)
     case 36: op->check.kind = CHECK_EXACT; s->args[0].data.below = "n"; break;
     case 37: op->check.kind = CHECK_EXACT; s->args[2].data.range[1] = "n"; break;
     case 38: op->check.kind = CHECK_EXACT; s->args[1].data.sorted = true; break;
+    case 39: s->args[1].data.init = true; break;
+    case 40: op->init = s->variants[1]; break;
+    case 41: op->init = s->variants[1]; s->args[1].data.init = true; s->walk_args[3] = 17; break;
+    case 42: op->check.kind = CHECK_EXACT; s->args[1].fill = FILL_AUTO; s->args[1].data.file.name = "../x"; break;
+    case 43: op->check.kind = CHECK_EXACT; s->args[1].fill = FILL_AUTO; s->args[1].data.file = (struct data_file){ .name = "x", .digest = "y" }; break;
     }
 }
 /* clang-format on */
@@ -491,6 +500,11 @@ static void bent_ops(void **state)
         "argument out: only an input or inout can have data",
         "argument sum: a range has two ends",
         "argument in: is filled with bits",
+        "argument in: the op has no init",
+        "init: there is no input that it writes",
+        "init: kernel walk: its argument 4 is none",
+        "argument in: `../x` is no path of a file",
+        "argument in: what is said of its file is damaged",
     };
     struct sample s;
     struct err err = { 0 };

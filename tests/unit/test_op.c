@@ -107,7 +107,7 @@ static const struct {
       "output(...): unknown option '1'; known here: fill partial" },
     { "args", "{ output('out', 'T', { 'n' }, 'bits'), value 'n' }", "output(...) wants its options as a table, not as a string" },
     { "args", "{ output('out', 'T', { 'n' }), inout('q', 'T', { 'n' }, { partial = true }) }",
-      "known here: fill range below sorted file" },
+      "known here: fill range below sorted file init" },
     { "args", "{ output('out', 'T', { 'n' }, { sorted = true }) }", "output(...): unknown option 'sorted'" },
     { "args", "{ output('out', 'T', { 'n' }), input('q', 'i32', { 'n' }, { range = 5 }) }", "range: must be a table, not number" },
     { "args", "{ output('out', 'T', { 'n' }), input('q', 'i32', { 'n' }, { range = { 5 } }) }", "range: must have 2 entries" },

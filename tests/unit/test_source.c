@@ -397,7 +397,7 @@ static void test_basis(void **state)
     assert_string_not_equal(first, other);
     struct prelude empty = { "prelude_cuda.h", "" };
     const struct op was = *op;
-    for (int way = 0; way < 12; way++) {
+    for (int way = 0; way < 14; way++) {
         struct arg arg = op->args[1];
         switch (way) {
         case 0:
@@ -427,6 +427,15 @@ static void test_basis(void **state)
         case 8:
             op->args[1].data.range[0] = "0";
             op->args[1].data.range[1] = "n";
+            break;
+        case 12:
+        case 13:
+            op->init = op->variants[0];
+            op->init.nparams = op->init.nworkspaces = op->init.nclear = op->init.nwhere = 0;
+            op->init.template_text = way == 12 ? "KERNEL void init() { }" : "KERNEL void init() { ; }";
+            op->init.nlaunches = 1;
+            op->init.launches = &op->reference;
+            op->args[1].data.init = true;
             break;
         case 10:
             op->args[1].data.file = (struct data_file){ .name = "x.bin", .digest = "one" };

@@ -16,6 +16,7 @@
 --   work       { bytes = EXPR, flops = EXPR }: what any kernel must move and compute; needed to show GB/s and GFLOP/s
 --   shapes     problems that a plain run tunes: { m = 64, n = 64 }. With when = "device.backend == 'cuda'", only if that is true
 --   reference  { template = "FILE", launch = { ... } }: the simplest correct kernel, for any problem. Others are compared with it
+--   init       { template = "FILE", launch = { ... } or a list }: kernels that write the inputs marked { init = true }, untimed
 --   check      "exact", or { sum = EXPR }: each result is a sum of that many products, and may round as such a sum does; or "close":
 --              within atol + rtol * |the reference's|, with bounds by type or { close = { rtol = 1e-5, atol = 1e-6 } }
 --   variants   a list. Each has
@@ -86,6 +87,7 @@ function flag(name) return { kind = "flag", name = name } end -- 0 or 1
 -- the op leaves parts of an output alone. `check`: an output's own, in the op's place; `rtol`, `atol`: the same as check = { close = ... }.
 -- `range = { lo, hi }`: an input's numbers are from lo to below hi, integers up to hi. `below = "n"`: integers from 0 to below n.
 -- `sorted = true`: they ascend. `file = "shifts.npy"`: the contents of a file below the script's folder, NumPy's or (.bin, say) raw.
+-- `init = true`: the op's init writes it.
 local function buffer(kind, known)
     return function(name, element, extent, options)
         local t = { kind = kind, name = name, type = element, extent = extent }
@@ -95,7 +97,7 @@ local function buffer(kind, known)
         return t
     end
 end
-local data = "fill range below sorted file"
+local data = "fill range below sorted file init"
 input = buffer("input", data)
 output = buffer("output", "fill partial check rtol atol") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
 inout = buffer("inout", data .. " check rtol atol")         -- read and written; restored before each run, which is not timed
