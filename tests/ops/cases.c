@@ -1,7 +1,9 @@
 #include "cases.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/util.h"
 #include "ref/ref.h"
 
@@ -11,6 +13,14 @@ static const char *const transpose_shapes[] = { "m=1,n=1",    "m=1,n=5",   "m=5,
 static const char *const dot_shapes[] = { "n=1", "n=2", "n=255", "n=1023", "n=100003", NULL };
 static const char *const gemm_shapes[] = { "m=1,n=1,k=1",    "m=1,n=7,k=3",  "m=17,n=33,k=9",   "m=64,n=64,k=64",
                                            "m=65,n=1,k=130", "m=1,n=65,k=1", "m=131,n=70,k=33", NULL };
+
+/* Rows shorter than a warp, of a whole number of packs, and of none; long ones. */
+static const char *const rows_shapes[] = { "m=1,n=1", "m=37,n=5", "m=19,n=333", "m=9,n=1024", "m=3,n=4099", "m=2,n=20000", NULL };
+static const char *const reduce_shapes[] = {
+    "m=1,n=1,columns=0,largest=0,mean=0",    "m=37,n=5,columns=0,largest=0,mean=1",    "m=9,n=1029,columns=0,largest=0,mean=0",
+    "m=19,n=333,columns=0,largest=1,mean=0", "m=300,n=64,columns=1,largest=0,mean=0",  "m=301,n=77,columns=1,largest=1,mean=0",
+    "m=2,n=1003,columns=1,largest=0,mean=1", "m=1,n=70003,columns=0,largest=0,mean=0", NULL
+};
 
 static bool expect_transpose(const struct dtype *type, const int64_t *size, void *const *buffers)
 {
@@ -44,12 +54,93 @@ static bool expect_gemm(const struct dtype *type, const int64_t *size, void *con
     return true;
 }
 
+/* Elements as numbers: null where they are none. */
+static double *numbers(const struct dtype *type, const void *from, int64_t n)
+{
+    const unsigned char *p = from;
+    double *out = type->kind == DT_INT && type->bytes != 4 ? NULL : mem_array((size_t)n, sizeof *out);
+    for (int64_t i = 0; out && i < n; i++) {
+        int32_t v;
+        memcpy(&v, p + i * type->bytes, type->kind == DT_INT ? sizeof v : 0);
+        if (type->kind == DT_INT)
+            out[i] = (double)v;
+        else if (!number_get(type, p + i * type->bytes, &out[i]))
+            out[i] = NAN;
+    }
+    return out;
+}
+
+/* Of softmax, with one buffer more of rmsnorm, with two of layernorm; behind those is their eps. */
+static bool expect_rows(const struct dtype *type, const int64_t *size, void *const *buffers, int vectors)
+{
+    int64_t m = size[0], n = size[1];
+    double *x = numbers(type, buffers[1], m * n), *y = mem_array((size_t)n, sizeof *y);
+    double *w = vectors > 0 ? numbers(type, buffers[2], n) : NULL, *b = vectors > 1 ? numbers(type, buffers[3], n) : NULL;
+    double eps = vectors ? (double)*(const float *)buffers[2 + vectors] : 0;
+    bool ok = x && y && (w || vectors < 1) && (b || vectors < 2);
+    for (int64_t i = 0; ok && i < m; i++) {
+        if (vectors == 0)
+            ref_softmax(y, x + i * n, n);
+        else if (vectors == 1)
+            ref_rmsnorm(y, x + i * n, w, eps, n);
+        else
+            ref_layernorm(y, x + i * n, w, b, eps, n);
+        for (int64_t j = 0; ok && j < n; j++)
+            ok = number_put(type, y[j], (unsigned char *)buffers[0] + (i * n + j) * type->bytes);
+    }
+    mem_free(x);
+    mem_free(y);
+    mem_free(w);
+    mem_free(b);
+    return ok;
+}
+
+static bool expect_softmax(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    return expect_rows(type, size, buffers, 0);
+}
+
+static bool expect_rmsnorm(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    return expect_rows(type, size, buffers, 1);
+}
+
+static bool expect_layernorm(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    return expect_rows(type, size, buffers, 2);
+}
+
+/* sizes: m, n, columns, largest, mean. A mean is divided in the type in which the kernel sums. */
+static bool expect_reduce(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    bool columns = size[2], ok = true;
+    int64_t n = size[1], outputs = columns ? n : size[0], length = columns ? size[0] : n;
+    double *x = numbers(type, buffers[1], size[0] * n);
+    for (int64_t i = 0; x && ok && i < outputs; i++) {
+        const double *from = x + (columns ? i : i * n);
+        double v = size[3] ? ref_largest(from, length, columns ? n : 1) : ref_sum(from, length, columns ? n : 1);
+        if (type->kind == DT_INT) {
+            ((int32_t *)buffers[0])[i] = (int32_t)v / (size[4] ? (int32_t)length : 1);
+            continue;
+        }
+        if (size[4])
+            v = type->bytes == 8 ? v / (double)length : (double)((float)v / (float)length);
+        ok = number_put(type, v, (unsigned char *)buffers[0] + i * type->bytes);
+    }
+    mem_free(x);
+    return x && ok;
+}
+
 const struct known_op *known_op_at(int i)
 {
     static const struct known_op known[] = {
         { "transpose", transpose_shapes, "m=600001,n=2", expect_transpose },
         { "dot", dot_shapes, NULL, expect_dot },
         { "gemm", gemm_shapes, NULL, expect_gemm },
+        { "softmax", rows_shapes, NULL, expect_softmax },
+        { "rmsnorm", rows_shapes, NULL, expect_rmsnorm },
+        { "layernorm", rows_shapes, NULL, expect_layernorm },
+        { "reduce", reduce_shapes, NULL, expect_reduce },
     };
     return i >= 0 && i < (int)(sizeof known / sizeof *known) ? &known[i] : NULL;
 }
@@ -69,17 +160,13 @@ static void put_integer(void *out, int64_t i, int64_t v, int bytes)
 static bool put_number(void *out, int64_t i, const struct dtype *type, enum source source, uint64_t h)
 {
     int64_t whole = (int64_t)(h % 5) - 2;
-    /* A fraction of 23 bits, so that f32 holds it as it is. */
-    double v = source == SOURCE_WHOLE ? (double)whole : (double)((int64_t)(h >> 40) - (1 << 23)) / (1 << 23);
-    if (type->kind == DT_INT)
-        put_integer(out, i, source == SOURCE_WHOLE ? whole : (int64_t)(h % 201) - 100, type->bytes);
-    else if (type->kind == DT_FLOAT && type->bytes == 4)
-        ((float *)out)[i] = (float)v;
-    else if (type->kind == DT_FLOAT && type->bytes == 8)
-        ((double *)out)[i] = v;
-    else
-        return false;
-    return true;
+    /* A fraction of 23 bits, so that f32 holds it as it is; of 7 for types of 16. */
+    int bits = type->bytes == 2 ? 7 : 23;
+    double v = source == SOURCE_WHOLE ? (double)whole : (double)((int64_t)(h >> (63 - bits)) - ((int64_t)1 << bits)) / (1 << bits);
+    if (type->kind == DT_FLOAT)
+        return number_put(type, v, (unsigned char *)out + i * type->bytes);
+    put_integer(out, i, source == SOURCE_WHOLE ? whole : (int64_t)(h % 201) - 100, type->bytes);
+    return type->kind == DT_INT;
 }
 
 bool source_fill(void *out, int64_t n, const struct dtype *type, enum source source, uint64_t seed)

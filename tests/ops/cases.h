@@ -13,7 +13,7 @@ struct known_op {
     /* One whose grid passes a limit of 65535 in y with small blocks; null: none. Only for devices that have such a limit: PoCL would
      * compile everything once more for a grid so large. */
     const char *limit_shape;
-    /* Writes the outputs; buffers[i] is the op's i-th argument, null for a value. False where there is nothing for the type. */
+    /* Writes the outputs; buffers[i] is the op's i-th argument, a scalar's value; null for a value. False where there is nothing for the type. */
     bool (*expect)(const struct dtype *type, const int64_t *size, void *const *buffers);
 };
 

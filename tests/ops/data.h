@@ -4,6 +4,7 @@
 
 #include "cases.h"
 #include "device/device.h"
+#include "measure/tolerance.h"
 
 /* Of an open device, and a compiler for it. */
 struct session {
@@ -30,7 +31,7 @@ struct buffer {
     const struct arg *arg;
     const struct dtype *type;
     unsigned char *before[PASSES], *after[PASSES]; /* of memory.total bytes; an input's are the same */
-    double tolerance[PASSES];                      /* 0: equal bits */
+    struct tolerance tolerance[PASSES];
 };
 
 struct data {

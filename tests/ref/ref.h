@@ -18,4 +18,13 @@ void ref_gemm_f32(float *c, const float *a, const float *b, int64_t m, int64_t n
 void ref_gemm_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k);
 void ref_gemm_i32(int32_t *c, const int32_t *a, const int32_t *b, int64_t m, int64_t n, int64_t k);
 
+/* One row of n elements: its softmax; its norms, with a weight and a bias for each place in the row. */
+void ref_softmax(double *y, const double *x, int64_t n);
+void ref_rmsnorm(double *y, const double *x, const double *w, double eps, int64_t n);
+void ref_layernorm(double *y, const double *x, const double *w, const double *b, double eps, int64_t n);
+
+/* Of n elements, `step` apart. */
+double ref_sum(const double *x, int64_t n, int64_t step);
+double ref_largest(const double *x, int64_t n, int64_t step);
+
 #endif

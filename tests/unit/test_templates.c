@@ -130,7 +130,7 @@ static int compile_row(const struct op *op, int row)
     struct space *space;
     struct err err = { 0 };
     for (int i = 0; i < op->naxes; i++)
-        p.size[i] = op->axes[i].kind == AXIS_SIZE ? 4096 : 1;
+        p.size[i] = op->axes[i].kind == AXIS_SIZE ? 4096 : op->axes[i].kind != AXIS_FLAG;
     if (space_new(op, &p, row, &sm_90, NULL, &space, &err))
         fail_msg("%s: %s", op->name, err.msg);
     compile_config(op, row, NULL);
