@@ -228,7 +228,8 @@ CUTUNE_API size_t cutune_kernel_workspace(const cutune_kernel *k); /* bytes, 0 f
 /* The kernel that is launched if a buffer is less aligned than k needs; null if k needs nothing, or if there is none. */
 CUTUNE_API const cutune_kernel *cutune_kernel_fallback(const cutune_kernel *k);
 
-/* The rest of this part is for your own launch code. First zero everything in cutune_kernel_clears, then launch in order. */
+/* The rest of this part is for your own launch code. First zero everything in cutune_kernel_clears and fill
+ * cutune_kernel_constants, then launch in order. */
 
 /* One launch: kernel name, blocks, threads per block, and bytes of dynamic shared memory. */
 typedef struct cutune_geometry {
@@ -275,6 +276,18 @@ typedef struct cutune_clear {
 } cutune_clear;
 CUTUNE_API int cutune_kernel_clears(const cutune_kernel *k);
 CUTUNE_API int cutune_kernel_clear(const cutune_kernel *k, int i, cutune_clear *out);
+
+/* A __constant__ array of the kernels' that gets the contents of a buffer before the first launch: copy `bytes` from buffers[index] to
+ * `address`, in device memory, on the stream. All launches of a handle share the array. The first call loads the code. */
+typedef struct cutune_constant {
+    size_t size; /* sizeof(cutune_constant) */
+    const char *symbol;
+    int index;
+    int64_t bytes;
+    void *address;
+} cutune_constant;
+CUTUNE_API int cutune_kernel_constants(const cutune_kernel *k);
+CUTUNE_API int cutune_kernel_constant(const cutune_kernel *k, int i, cutune_constant *out);
 
 /* ------------------------------------------------------------------------------------------------------------ what is there */
 

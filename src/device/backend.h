@@ -70,10 +70,19 @@ struct guest_clear {
     int64_t offset, bytes;
 };
 
+/* What a buffer holds goes into an array of the code's before its kernels run. */
+struct guest_constant {
+    const char *symbol;
+    void *at;  /* set by `symbol` */
+    int index; /* of the buffer */
+    int64_t bytes;
+};
+
 /* All of a kernel's work. */
 struct guest_work {
-    int nclears, nlaunches, nbuffers; /* with scalars */
+    int nclears, nconstants, nlaunches, nbuffers; /* with scalars */
     const struct guest_clear *clears;
+    const struct guest_constant *constants;
     const struct guest_launch *launches;
     int64_t workspace; /* bytes; 0: none */
 };
@@ -111,6 +120,8 @@ struct backend {
      * loaded. geometry.shared: the most that it is launched with. params: GUEST_PARAMS at most, checked if the driver tells what
      * the kernel takes; null: they are not known yet, and the function must not be launched. resources may be null. */
     int (*function)(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
+    /* Where in the code the array of this name is, of at least so many bytes. Null: the language has none. */
+    int (*symbol)(struct guest *g, struct guest_code *code, const char *name, int64_t bytes, void **at, struct err *err);
     /* Queues all of it on the stream (null: the default, or the queue of open). workspace null: taken in stream order and given
      * back if the work needs one. ERR_INVALID if the context is not the calling thread's current one (CUDA).
      * The caller vouches for the work: indices below nbuffers, offsets within the workspace, parameters as `function` saw them. */

@@ -253,6 +253,31 @@ static int clear(const struct guest_clear *c, void *const *buffers, CUdeviceptr 
     return c->bytes ? CUDA(err, cuMemsetD8Async, at, 0, (size_t)c->bytes, stream) : 0;
 }
 
+static int cuda_symbol(struct guest *guest, struct guest_code *code, const char *name, int64_t bytes, void **at, struct err *err)
+{
+    CUdeviceptr found = 0;
+    size_t has = 0;
+    bool pushed;
+    int rc = enter((struct cuda_context *)guest, &pushed, err);
+    if (rc)
+        return rc;
+    CUresult result = libcuda.cuModuleGetGlobal_v2(&found, &has, code->program, name);
+    leave(pushed);
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return err_set(err, ERR_NOTFOUND, "there is no __constant__ array '%s' in the compiled code", name);
+    rc = cuda_check(result, err, "cuModuleGetGlobal");
+    if (!rc && bytes > (int64_t)has)
+        return err_set(err, ERR_UNSUPPORTED, "the __constant__ array '%s' has %zu bytes, its input %" PRId64, name, has, bytes);
+    *at = (void *)(uintptr_t)found;
+    return rc;
+}
+
+static int fill_constant(const struct guest_constant *c, void *const *buffers, CUstream stream, struct err *err)
+{
+    CUdeviceptr to = (CUdeviceptr)(uintptr_t)c->at, from = (CUdeviceptr)(uintptr_t)buffers[c->index];
+    return c->bytes ? CUDA(err, cuMemcpyDtoDAsync_v2, to, from, (size_t)c->bytes, stream) : 0;
+}
+
 static int check_current(const struct cuda_context *g, struct err *err)
 {
     CUcontext current = NULL;
@@ -267,13 +292,15 @@ static int cuda_launch(struct guest *guest, void *stream, const struct guest_wor
     bool own = work->workspace > 0 && !workspace;
     /* To ask first costs about as much as all else here. The driver itself refuses a function that lives elsewhere; but that of a context
      * that may be gone must not come to it. */
-    int rc = own || work->nclears || !g->primary ? check_current(g, err) : 0;
+    int rc = own || work->nclears || work->nconstants || !g->primary ? check_current(g, err) : 0;
     if (own)
         rc = rc ?: take_workspace(g, work->workspace, stream, &at, err);
     if (rc)
         return rc;
     for (int i = 0; i < work->nclears && !rc; i++)
         rc = clear(&work->clears[i], buffers, at, stream, err);
+    for (int i = 0; i < work->nconstants && !rc; i++)
+        rc = fill_constant(&work->constants[i], buffers, stream, err);
     for (int i = 0; i < work->nlaunches && !rc; i++)
         rc = launch_one(&work->launches[i], buffers, at, stream, err);
     if (rc == ERR_DEVICE)
@@ -313,6 +340,7 @@ const struct backend cuda_backend = {
     .load = cuda_load,
     .unload = cuda_unload,
     .function = cuda_function,
+    .symbol = cuda_symbol,
     .launch = cuda_launch,
     .compiling = &nvrtc_compiling,
     .measuring = &cuda_measuring,

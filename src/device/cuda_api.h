@@ -107,6 +107,7 @@ enum { CUDA_CONSTANTS(X) };
     X(cuModuleLoadDataEx, (CUmodule * module, const void *image, unsigned int n, CUjit_option *options, void **values))            \
     X(cuModuleUnload, (CUmodule module))                                                                                           \
     X(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))                                             \
+    X(cuModuleGetGlobal_v2, (CUdeviceptr * at, size_t * bytes, CUmodule module, const char *name))                                 \
     X(cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function))                                       \
     X(cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value))                                        \
     X(cuLaunchKernel,                                                                                                              \

@@ -158,6 +158,24 @@ int device_kernel(struct device *d, struct guest_code *code, const char *name, i
     return rc;
 }
 
+int device_constant(struct device *d, struct guest_code *code, const char *name, int64_t bytes, struct memory **out,
+                    struct err *err)
+{
+    struct memory *m = mem_zalloc(sizeof *m);
+    int rc = m ? use(d, err) : err_nomem(err);
+    if (!rc && !d->backend->symbol)
+        rc = err_set(err, ERR_UNSUPPORTED, "%s has no __constant__ arrays", d->backend->name);
+    rc = rc ?: d->backend->symbol(d->guest, code, name, bytes, &m->at, err);
+    if (rc) {
+        mem_free(m);
+        return rc;
+    }
+    m->bytes = bytes;
+    m->whole = m; /* it is the code's */
+    *out = m;
+    return 0;
+}
+
 /* The kernel's function for these parameters: the one there is, unless they are of other sizes than at the last launch. */
 static int take_function(struct device *d, struct kernel *k, const struct guest_param *params, int n, struct err *err)
 {

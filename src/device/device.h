@@ -49,6 +49,7 @@ struct backend_compiling {
     const char *language;            /* for messages */
     const struct native_type *types; /* of the language itself, up to one without names. f16 and such as its headers have them */
     const char *prelude;             /* the file in templates/ that gives kernels the names that they use */
+    const char *constant;  /* of a pointer to memory that no kernel writes, the word CONSTANT of templates; null: nothing */
     const char *functions; /* of the language itself, so that no kernel can have such a name, with blanks between; null: none */
     bool bare;             /* the language has no headers of its own */
     bool expressions;      /* a kernel may be named as C++ names it: see model/head.h */
@@ -98,6 +99,9 @@ void device_unload(struct device *d, struct guest_code *code); /* null is fine *
 /* dynamic_shared: the most that it will be launched with. resources may be null. */
 int device_kernel(struct device *d, struct guest_code *code, const char *name, int64_t dynamic_shared, struct kernel **out,
                   struct resources *resources, struct err *err);
+/* The code's __constant__ array of this name, as memory that it can be filled through. Free it before the code. */
+int device_constant(struct device *d, struct guest_code *code, const char *name, int64_t bytes, struct memory **out,
+                    struct err *err);
 int device_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
                   struct err *err);
 

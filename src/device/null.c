@@ -243,6 +243,21 @@ int null_scalar(void *out)
     return scalar_bytes;
 }
 
+/* Any word of the source; it has 64 KiB, as constant memory has. */
+static int null_symbol(struct guest *g, struct guest_code *code, const char *name, int64_t bytes, void **at, struct err *err)
+{
+    const int64_t room = 64 << 10;
+    if (!strstr(code->program, name))
+        return err_set(err, ERR_NOTFOUND, "there is no __constant__ array '%s' in the compiled code", name);
+    if (bytes > room)
+        return err_set(err, ERR_UNSUPPORTED, "the __constant__ array '%s' has %" PRId64 " bytes, its input %" PRId64, name, room,
+                       bytes);
+    pthread_mutex_lock(&g->lock);
+    *at = arena_alloc(code->arena, (size_t)room);
+    pthread_mutex_unlock(&g->lock);
+    return *at ? 0 : err_nomem(err);
+}
+
 static int check_buffer(const struct guest_work *work, void *const *buffers, int index, struct err *err)
 {
     if (index < 0 || index >= work->nbuffers)
@@ -295,6 +310,8 @@ static int null_launch(struct guest *g, void *stream, const struct guest_work *w
         rc = c->workspace ? 0 : check_buffer(work, buffers, c->index, err);
         rc = rc ?: check_part("a clear", c->offset, c->bytes, c->workspace ? work->workspace : INT64_MAX, err); /* unknown here */
     }
+    for (int i = 0; i < work->nconstants && !rc; i++)
+        rc = check_buffer(work, buffers, work->constants[i].index, err);
     for (int i = 0; i < work->nlaunches && !rc; i++)
         rc = launch_one(g, work, &work->launches[i], buffers, err);
     return rc;
@@ -512,6 +529,7 @@ const struct backend null_backend = {
     .open = null_open,
     .load = null_load,
     .function = null_function,
+    .symbol = null_symbol,
     .launch = null_launch,
     .compiling = &null_compiling,
     .measuring = &null_measuring,

@@ -271,6 +271,7 @@ const struct backend_compiling opencl_compiling = {
     .types = opencl_types,
     .prelude = "prelude_opencl.h",
     .functions = OPENCL_C_FUNCTIONS,
+    .constant = "__constant",
     .bare = true,
     .options = "-cl-std= -cl-single-precision-constant -cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt -cl-opt-disable "
                "-cl-strict-aliasing -cl-mad-enable -cl-no-signed-zeros -cl-unsafe-math-optimizations -cl-finite-math-only "

@@ -87,6 +87,14 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
 
 /* ---- the reference: what it gives is what candidates must give, and as long as it still gives that, the surroundings are sound */
 
+struct compile_job bench_job(const struct bench *b, const char *source, struct buf *entries)
+{
+    const struct op *op = b->set.op;
+    return (struct compile_job){
+        .source = source, .entries = entries, .nheader_dirs = op->nheader_dirs, .header_dirs = op->header_dirs
+    };
+}
+
 static int load_reference(struct bench *b, struct err *err)
 {
     struct buf source = { 0 }, binary = { 0 }, entries = { 0 };
@@ -95,9 +103,7 @@ static int load_reference(struct bench *b, struct err *err)
     int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &source, err);
     if (b->set.fresh) /* a text that no cache of the driver has seen */
         buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
-    const struct compile_job job = {
-        .source = source.data, .entries = &entries, .nheader_dirs = b->set.op->nheader_dirs, .header_dirs = b->set.op->header_dirs
-    };
+    const struct compile_job job = bench_job(b, source.data, &entries);
     rc = rc ?: buf_check(&source, err) ?: compile_once(&b->set.dev, &job, &binary, err);
     const struct bench_candidate code = { { 0 }, binary.data, binary.len, entries.data, entries.len };
     rc = rc ?: candidate_load(b, NULL, &code, &b->reference, &r, err);

@@ -34,9 +34,14 @@ struct bench_facts {
 struct binding {
     struct arena *arena; /* of the launches */
     const struct plan *plan;
-    struct val vals[MAX_SLOTS];            /* for its plan */
-    int nwork, n;                          /* workspaces, launches */
-    int64_t work[MAX_ARGS];                /* bytes of workspaces, 1 at least */
+    struct val vals[MAX_SLOTS]; /* for its plan */
+    int nwork, n;               /* workspaces, launches */
+    int64_t work[MAX_ARGS];     /* bytes of workspaces, 1 at least */
+    int nconstants;             /* arguments that the kernels find in __constant__ arrays */
+    struct {
+        int arg;
+        int64_t bytes;
+    } constants[MAX_ARGS];
     struct guest_param args[2 * MAX_ARGS]; /* arguments and workspaces: a buffer's index is its place here */
     struct guest_launch *launches;
 };

@@ -99,6 +99,13 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
         out->work[i] = out->work[i] < 1 ? 1 : out->work[i];
         out->args[op->nargs + i] = (struct guest_param){ .kind = GUEST_BUFFER, .index = op->nargs + i, .room = out->work[i] };
     }
+    out->nconstants = 0;
+    for (int i = 0; !rc && i < op->nargs; i++)
+        if (arg_is_constant(op, v ? v->launches : &op->reference, v ? v->nlaunches : 1, i)) {
+            int k = out->nconstants++;
+            out->constants[k].arg = i;
+            rc = plan_arg_bytes(out->plan, i, out->vals, &out->constants[k].bytes, err);
+        }
     return rc ?: guest_launches(out->plan, out->vals, out->args, out->arena, &out->launches, &out->n, err);
 }
 
@@ -143,6 +150,9 @@ bool candidate_fits(const struct bench *b, const struct loaded *l, const struct 
             if (now->params[k].kind == GUEST_BUFFER && now->params[k].room > l->own.args[now->params[k].index].room)
                 return false;
     }
+    for (int i = 0; i < of->nconstants; i++)
+        if (of->constants[i].bytes > l->own.constants[i].bytes)
+            return false;
     return !plan_refuses(of->plan, of->vals, &b->set.dev);
 }
 
@@ -232,6 +242,16 @@ int candidate_kernel(struct bench *b, struct loaded *l, int i, const struct benc
     return 0;
 }
 
+static int take_constant(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r,
+                         struct err *err)
+{
+    const char *name = b->set.op->args[l->own.constants[i].arg].constant;
+    char entry[MAX_ENTRY + 1];
+    bool renamed = list_line(c->entries, c->entries_bytes, (l->variant ? l->variant->nlaunches : 1) + i, entry);
+    int rc = device_constant(b->dev, l->module, renamed ? entry : name, l->own.constants[i].bytes, &l->constants[i], err);
+    return rc ? condemn_unless_lost(r, rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR, rc, err) : 0;
+}
+
 int candidate_load(struct bench *b, const struct config *config, const struct bench_candidate *c, struct loaded *l,
                    struct result *r, struct err *err)
 {
@@ -250,6 +270,8 @@ int candidate_load(struct bench *b, const struct config *config, const struct be
         return condemn_unless_lost(r, OUT_LAUNCH_ERROR, rc, err);
     for (int i = 0; !rc && i < l->own.n; i++)
         rc = candidate_kernel(b, l, i, c, r, err);
+    for (int i = 0; !rc && i < l->own.nconstants; i++)
+        rc = take_constant(b, l, i, c, r, err);
     if (!rc && config)
         bind_other(b, config, l);
     return rc;
@@ -257,6 +279,8 @@ int candidate_load(struct bench *b, const struct config *config, const struct be
 
 void candidate_unload(struct bench *b, struct loaded *l)
 {
+    for (int i = 0; i < l->own.nconstants; i++)
+        device_free(b->dev, l->constants[i]);
     binding_free(&l->own);
     binding_free(&l->other);
     device_unload(b->dev, l->module);
@@ -288,6 +312,8 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
     for (int i = 0; !rc && i < l->nwork; i++)
         if (v->workspaces[i].clear)
             rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
+    for (int i = 0; !rc && i < how->nconstants; i++)
+        rc = device_copy(b->dev, l->constants[i], b->args[how->constants[i].arg].buf.inside, how->constants[i].bytes, err);
     for (int i = 0; !rc && i < how->n; i++)
         rc = launch_one(b, l, &how->launches[i], err);
     for (int i = 0; !rc && !v && !b->set.op->reference_text && i < b->nargs; i++) /* a reference without a kernel */

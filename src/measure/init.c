@@ -19,7 +19,7 @@ static int load(struct bench *b, struct err *err)
     struct result r = { 0 };
     bench_alive(b, -1);
     int rc = render(b, &source, err);
-    const struct compile_job job = { .source = source.data, .entries = &entries };
+    const struct compile_job job = bench_job(b, source.data, &entries);
     rc = rc ?: compile_once(&b->set.dev, &job, &binary, err) ?: device_load(b->dev, binary.data, binary.len, &l->module, err);
     const struct bench_candidate code = { only_config, binary.data, binary.len, entries.data, entries.len };
     for (int i = 0; !rc && i < l->own.n; i++)

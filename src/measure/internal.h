@@ -75,7 +75,8 @@ struct loaded {
     const struct variant *variant; /* null: the reference */
     struct guest_code *module;
     struct kernel *kernels[MAX_LAUNCHES];
-    struct binding own, other; /* for the bench's problem; for another one, on the same buffers */
+    struct memory *constants[MAX_ARGS]; /* of the binding */
+    struct binding own, other;          /* for the bench's problem; for another one, on the same buffers */
     bool has_other;
     struct problem problem; /* that other one */
     char left_by[160];      /* for messages: "on the workspace that a run of m=3,n=5 left" */
@@ -165,6 +166,9 @@ int init_run(struct bench *b, struct err *err); /* queued; all others are filled
 /* Whether they can make the inputs of another problem; makes them, on the same buffers. */
 bool init_takes(struct bench *b, const struct problem *other);
 int init_run_other(struct bench *b, const struct problem *other, struct err *err);
+
+/* measure/bench.c: how the op's own kernels are compiled here. */
+struct compile_job bench_job(const struct bench *b, const char *source, struct buf *entries);
 
 /* measure/candidate.c */
 int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err); /* the guard zones */

@@ -2,7 +2,7 @@
  * stored and exported with it, and whoever compiles it later does the same:
  *
  *   //cutune option --use_fast_math
- *   //cutune entry scale<T, 4>        a C++ name: the compiler tells how the code calls it. One line for each launch, in their order
+ *   //cutune entry scale<T, 4>        a C++ name: the compiler tells how the code calls it. One line for each launch, then for each constant
  *   //cutune headers 5f0c...          a hash of the folders that the user gave for #include <...>; without them it does not compile
  *
  * Most sources have no such line. */

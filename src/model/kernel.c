@@ -19,6 +19,7 @@ static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
         args[i].partial = false;
         if (args[i].kind == ARG_SCALAR && !tuned)
             args[i].value = NULL;
+        args[i].constant = NULL;
         args[i].own_check = false;
         args[i].check = (struct check){ 0 };
         args[i].data = (struct arg_data){ .file.name = tuned ? op->args[i].data.file.name : NULL };
@@ -59,6 +60,8 @@ void kernel_put(struct buf *out, const struct op *op, const struct config *c)
     v.params = params;
     v.template_name = v.template_text = ""; /* its source is made already */
     v.build = (struct build){ 0 };
+    for (int i = 0; i < op->nargs; i++)
+        args[i].constant = arg_is_constant(op, v.launches, v.nlaunches, i) ? op->args[i].constant : NULL;
     kernel.nvariants = 1;
     kernel.variants = &v;
     op_put(out, &kernel);
@@ -86,6 +89,8 @@ static bool is_kept(const struct op *op, int nvariants)
     for (int i = 0; ok && i < op->nargs; i++)
         ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial && !op->args[i].own_check &&
              kept_data(&op->args[i].data) && (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
+    for (int i = 0; ok && i < op->nargs; i++)
+        ok = !op->args[i].constant || (nvariants && arg_is_constant(op, op->variants->launches, op->variants->nlaunches, i));
     for (int v = 0; ok && v < nvariants; v++)
         for (int i = 0; ok && i < op->variants[v].nparams; i++)
             ok = op->variants[v].params[i].n == 1;
@@ -131,11 +136,16 @@ int kernel_call(struct op *kernel, const char *entries, size_t n, struct err *er
 {
     struct variant *v = kernel->variants;
     char name[MAX_ENTRY + 1];
-    for (int i = 0; n && i < v->nlaunches; i++) {
-        if (!list_line(entries, n, i, name) || !entry_ok(name))
-            return err_set(err, ERR_CORRUPT, "the compiler does not tell what the code calls %s", v->launches[i].kernel);
-        v->launches[i].kernel = arena_strdup(kernel->arena, name);
-        if (!v->launches[i].kernel)
+    int line = 0;
+    for (int i = 0; n && i < v->nlaunches + kernel->nargs; i++) {
+        int arg = i - v->nlaunches;
+        const char **called = arg < 0 ? &v->launches[i].kernel : &kernel->args[arg].constant;
+        if (!*called)
+            continue;
+        if (!list_line(entries, n, line++, name) || !entry_ok(name))
+            return err_set(err, ERR_CORRUPT, "the compiler does not tell what the code calls %s", *called);
+        *called = arena_strdup(kernel->arena, name);
+        if (!*called)
             return err_nomem(err);
     }
     return 0;

@@ -15,7 +15,8 @@ int kernel_get(const void *bytes, size_t n, struct op **out, struct err *err);
 
 /* What else a kernel was tuned with: its scalars and files of data, "alpha=0.5,x=x.npy". Nothing if it has none. */
 void tuned_with_print(struct buf *out, const struct op *op);
-/* Calls the kernels as the compiler told: a list of names with an end behind each, in the order of the launches. An empty list changes
+/* Calls the kernels as the compiler told: a list of names with an end behind each, in the order of the launches, then
+ * those of the __constant__ arrays, in the order of the arguments. An empty list changes
  * nothing. */
 int kernel_call(struct op *kernel, const char *entries, size_t n, struct err *err);
 

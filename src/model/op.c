@@ -67,6 +67,15 @@ const char *op_reference(const struct op *op)
     return op->reference_name ?: "of the op";
 }
 
+bool arg_is_constant(const struct op *op, const struct launch *launches, int n, int arg)
+{
+    bool passed = false;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < launches[i].nargs; k++)
+            passed = passed || launches[i].args[k] == arg;
+    return op->args[arg].constant && !passed && launches != op->init.launches; /* which are to make inputs */
+}
+
 bool axis_takes(const struct axis *a, int64_t size)
 {
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;

@@ -98,6 +98,8 @@ struct arg {
                                      tuned with, likewise; null where that is not known (model/kernel.h) */
     enum fill fill;
     struct arg_data data;
+    const char
+        *constant;  /* ARG_INPUT: a __constant__ array of the kernels' that gets its contents, if no launch passes it; null: none */
     bool partial;   /* ARG_OUTPUT: a candidate must leave alone what the reference leaves alone; else all of it is written */
     bool own_check; /* what is written: by its own check, not by the op's */
     struct check check;
@@ -304,10 +306,12 @@ bool arg_is_buffer(const struct arg *a);
 const struct check *op_arg_check(const struct op *op, int arg);               /* of what is written */
 void op_data_print(struct buf *out, const struct op *op, const char *before); /* names of data files, if there are any */
 bool data_given(const struct arg_data *d);                                    /* whether the script says anything about it */
-const char *op_reference(const struct op *op); /* how messages call its reference */
-bool axis_takes(const struct axis *a, int64_t size);                          /* flags 0 or 1, the others at least 1 */
-bool launch_repeats(const struct launch *l);                                  /* it uses ROUND, or may */
-bool launch_plain(const struct launch *l);                                    /* it has nothing behind `args` */
+/* Whether these launches find an argument in the __constant__ array that it names. */
+bool arg_is_constant(const struct op *op, const struct launch *launches, int n, int arg);
+const char *op_reference(const struct op *op);       /* how messages call its reference */
+bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
+bool launch_repeats(const struct launch *l);         /* it uses ROUND, or may */
+bool launch_plain(const struct launch *l);           /* it has nothing behind `args` */
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */
 int op_row(const struct op *op, const char *text, struct err *err);

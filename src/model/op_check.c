@@ -157,6 +157,9 @@ static int check_args(const struct op *op, const struct names *scope, struct nam
         rc = rc ?: must(right, err, "argument %s: a value has an expression and no extents, a buffer has none", a->name);
         if (a->kind == ARG_SCALAR)
             rc = rc ?: check_scalar_arg(op, a, scope, err);
+        rc = rc
+                 ?: must(!a->constant || (a->kind == ARG_INPUT && entry_ok(a->constant)), err,
+                         "argument %s: only an input can be constant, by the name of an array of the kernels'", a->name);
         rc = rc ?: must(!a->partial || a->kind == ARG_OUTPUT, err, "argument %s: only an output can be partial", a->name);
         rc = rc
                  ?: must(!a->own_check || a->kind == ARG_OUTPUT || a->kind == ARG_INOUT, err,

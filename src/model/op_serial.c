@@ -104,6 +104,7 @@ static void io_arg(struct serial *s, struct arg *a)
         if (a->own_check)
             io_check(s, &a->check);
         io_data(s, &a->data);
+        io_str(s, &a->constant);
     }
 }
 
@@ -421,6 +422,8 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
             put_check(&b, &op->args[i].check);
         if (op->args[i].kind == ARG_SCALAR)
             buf_lstr(&b, op->args[i].value);
+        if (op->args[i].constant)
+            buf_lstr(&b, op->args[i].constant);
         if (data_given(&op->args[i].data)) {
             buf_str(&b, "data");
             put_data(&b, &op->args[i].data);
@@ -466,5 +469,8 @@ int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HE
     io_workspaces(&s, &parts);
     io_ints(&s, &parts.clear, &parts.nclear, 0);
     buf_u8(&b, v->requires.arch_specific);
+    for (int i = 0; i < op->nargs; i++)
+        if (arg_is_constant(op, v->launches, v->nlaunches, i))
+            buf_lstr(&b, op->args[i].constant);
     return hash_buf(&b, put_built(&b, op, v->template_text, &v->build, err), hash, err);
 }

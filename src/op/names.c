@@ -17,7 +17,8 @@ static const char reserved[] =
     "struct switch typedef union unsigned void volatile bool class template typename this new delete operator namespace kernel "
     "global private constant half int8 int16 int32 int64 uint8 uint16 uint32 uint64 size_t "
     /* the dialect of the preludes */
-    "KERNEL GLOBAL SHARED DEVICE DYNAMIC_SHARED DYNAMIC_SHARED_PARAM BACKEND_CUDA BACKEND_OPENCL threadIdx blockIdx blockDim "
+    "KERNEL GLOBAL SHARED CONSTANT DEVICE DYNAMIC_SHARED DYNAMIC_SHARED_PARAM BACKEND_CUDA BACKEND_OPENCL threadIdx blockIdx "
+    "blockDim "
     "gridDim atomicAdd "
     /* texts of the command line and of scripts */
     "variant names";
@@ -104,12 +105,25 @@ static void check_kernel(struct reader *r, const struct launch *l, const char *t
         fail(r, "kernel %s declares DYNAMIC_SHARED_PARAM: its launch must say how many bytes, shared = EXPRESSION", l->kernel);
 }
 
+/* What no launch passes is in an array of the kernels': then they are for a backend that has such. */
+static void check_constants(struct reader *r, const struct launch *launches, int n, const char *requires)
+{
+    const struct backend *b = requires ? backend_find(requires) : NULL;
+    for (int i = 0; i < r->op->nargs; i++)
+        if (!(b && b->symbol) && arg_is_constant(r->op, launches, n, i))
+            fail(r,
+                 "no launch passes '%s', and only CUDA has __constant__ arrays: pass it, or say requires = { backend = \"cuda\" }",
+                 r->op->args[i].name);
+}
+
 void check_names(struct reader *r)
 {
     const struct op *op = r->op;
     enter(r, "reference: ");
-    if (op->reference_text)
+    if (op->reference_text) {
         check_kernel(r, &op->reference, op->reference_text, op->reference_build.language);
+        check_constants(r, &op->reference, 1, op->reference_build.language);
+    }
     leave(r, 0);
     enter(r, "init: ");
     for (int i = 0; i < op->init.nlaunches; i++)
@@ -123,6 +137,7 @@ void check_names(struct reader *r)
         add_all(r, op, v);
         for (int j = 0; j < v->nlaunches; j++)
             check_kernel(r, &v->launches[j], v->template_text, v->requires.backend);
+        check_constants(r, v->launches, v->nlaunches, v->requires.backend);
         leave(r, 0);
     }
 }

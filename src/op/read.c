@@ -131,9 +131,10 @@ static void read_arg(struct reader *r, void *out)
             fail(r, "a scalar has a type and the value that it is tuned with: scalar(\"%s\", \"f32\", 0.5)", a->name);
         return;
     }
-    read_table(r, "kind name type extent fill partial check rtol atol range below sorted file init", "--ELwbfxxlxbtb", &a->type,
-               &extent, a->extent, &a->rank, "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol, &a->check.atol,
-               &range, a->data.range, &ends, &a->data.below, &a->data.sorted, &a->data.file.name, &a->data.init);
+    read_table(r, "kind name type extent fill partial check rtol atol range below sorted file init constant", "--ELwbfxxlxbtbt",
+               &a->type, &extent, a->extent, &a->rank, "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol,
+               &a->check.atol, &range, a->data.range, &ends, &a->data.below, &a->data.sorted, &a->data.file.name, &a->data.init,
+               &a->constant);
     a->fill = (enum fill)(fill + 1);
     if (a->data.file.name)
         look_at_file(r, &a->data.file);
@@ -186,8 +187,9 @@ static void read_preludes(struct reader *r)
 static void read_reference(struct reader *r, void *out)
 {
     struct op *op = out;
-    read_table(r, "template launch language options", "-F--", read_launch, &op->reference);
+    known_fields(r, "template launch language options");
     read_source(r, &op->reference_name, &op->reference_text, &op->reference_build, NULL);
+    read_table(r, "launch", "F+", read_launch, &op->reference);
 }
 
 static void read_folder(struct reader *r, void *out)
@@ -202,8 +204,10 @@ static void read_init(struct reader *r, void *out)
 {
     struct variant *v = &((struct op *)out)->init;
     v->name = "init";
-    read_table(r, "template launch language options", "-F--", read_launches, v);
+    known_fields(r, "template launch language options");
     read_source(r, &v->template_name, &v->template_text, &v->build, NULL);
+    r->symbols = false; /* it makes inputs, and needs none in an array */
+    read_table(r, "launch", "F+", read_launches, v);
 }
 
 void op_read(lua_State *L, const char *file, const char *folder, const char *templates, struct op *op)

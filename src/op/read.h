@@ -15,6 +15,7 @@ struct reader {
     struct op *op;                 /* what is read; texts go to its arena */
     const struct variant *variant; /* what is read belongs to it; null: to the op */
     const struct launch *launch;   /* the same */
+    bool symbols;                  /* what is read next is for a backend that has __constant__ arrays: see read_source */
     const char *folder;            /* of the script: its templates are looked for there, */
     const char *templates;         /* then in HOME/templates */
     size_t included;               /* bytes of included files so far */
@@ -73,7 +74,8 @@ reads read_arg_name; /* int *: its arg_index, which must be there */
 /* The index of an argument or, behind them, of one of the variant's workspaces; then of the launch's values; -1 if there is none. */
 int arg_index(const struct reader *r, const char *name);
 /* Of the table at the top of the stack: the fields template, language and options. What the files include comes into op->includes.
- * requires: of the variant, where the language says the backend; null: it has none. */
+ * requires: of the variant, where the language says the backend; null: it has none. Read launches after it: what they pass if they do not
+ * say it depends on the backend. */
 void read_source(struct reader *r, const char **name, const char **text, struct build *build, struct requires *requires);
 /* The text of a file without zero bytes, on the arena; null if there is no such file. */
 const char *read_template_file(struct reader *r, const char *folder, const char *name);

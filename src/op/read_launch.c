@@ -129,10 +129,11 @@ void read_launch(struct reader *r, void *out)
         return;
     if (l->nvalues)
         fail(r, "args is missing: it says in which places the values are passed");
-    l->nargs = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
-    l->args = make_array(r, l->nargs, sizeof *l->args);
-    for (int i = 0; i < l->nargs; i++)
-        l->args[i] = i;
+    int n = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
+    l->args = make_array(r, n, sizeof *l->args);
+    for (int i = 0; i < n; i++)
+        if (i >= r->op->nargs || !r->op->args[i].constant || !r->symbols)
+            l->args[l->nargs++] = i;
 }
 
 static bool has_field(struct reader *r, const char *name)

@@ -139,6 +139,10 @@ void read_source(struct reader *r, const char **name, const char **text, struct 
         fail(r, "language: is that of %s, but requires says backend = '%s'", build->language, requires->backend);
     if (requires && build->language)
         requires->backend = build->language;
+    const struct backend *b = requires && requires->backend ? backend_find(requires->backend)
+                              : build->language             ? backend_find(build->language)
+                                                            : NULL;
+    r->symbols = b && b->symbol;
     lua_pushstring(r->L, "options");
     if (lua_rawget(r->L, table) != LUA_TNIL) {
         size_t mark = enter(r, "options: ");

@@ -93,15 +93,17 @@ void read_variant(struct reader *r, void *out)
     read_table(r, "name", "N+", &v->name);
     leave(r, 0);
     enter(r, "variant %s: ", v->name);
+    known_fields(r, "name template language options params where clear workspaces launch needs requires");
+    read_table(r, "requires", "f+", read_requires, &v->requires);
+    read_source(r, &v->template_name, &v->template_text, &v->build, &v->requires);
     r->variant = v;
-    read_table(r, "name template language options params where clear workspaces launch needs requires", "----llllFlf", &params,
-               &v->params, &v->nparams, &where, &v->where, &v->nwhere, &cleared, &v->clear, &v->nclear, &workspaces, &v->workspaces,
-               &v->nworkspaces, read_launches, v, &needs, &v->needs, &v->nneeds, read_requires, &v->requires);
+    read_table(r, "params where clear workspaces launch needs", "llllFl+", &params, &v->params, &v->nparams, &where, &v->where,
+               &v->nwhere, &cleared, &v->clear, &v->nclear, &workspaces, &v->workspaces, &v->nworkspaces, read_launches, v, &needs,
+               &v->needs, &v->nneeds);
     r->variant = NULL;
     for (int i = 0; i < v->nclear; i++)
         if (r->op->args[v->clear[i]].kind != ARG_OUTPUT)
             fail(r, "clear: '%s' is not an output", r->op->args[v->clear[i]].name);
-    read_source(r, &v->template_name, &v->template_text, &v->build, &v->requires);
 }
 
 void read_default(struct reader *r, void *out)

@@ -73,8 +73,9 @@ static int alloc(struct kernel_making *m, struct err *err)
     k->json = arena_strdup(arena, m->t->json);
     k->buffers = arena_array(arena, nargs, sizeof *k->buffers);
     k->pairs = arena_array(arena, nargs * nargs / 2, sizeof *k->pairs);
+    k->constants = arena_array(arena, nargs, sizeof *k->constants);
     m->clears = arena_array(arena, (size_t)(v->nclear + v->nworkspaces), sizeof *m->clears);
-    bool good = k->variant && k->config && k->json && k->buffers && k->pairs && m->clears;
+    bool good = k->variant && k->config && k->json && k->buffers && k->pairs && k->constants && m->clears;
     return good ? 0 : err_nomem(err);
 }
 
@@ -172,6 +173,23 @@ static void list_clears(struct kernel_making *m)
     m->k->work.nclears = n;
 }
 
+static int list_constants(struct kernel_making *m, struct err *err)
+{
+    struct guest_work *work = &m->k->work;
+    for (int i = 0; i < m->op->nargs; i++) {
+        struct guest_constant *c = &m->k->constants[work->nconstants];
+        if (!m->op->args[i].constant)
+            continue;
+        *c = (struct guest_constant){ .index = m->buffer[i], .bytes = m->bytes[m->buffer[i]] };
+        c->symbol = arena_strdup(m->k->arena, m->op->args[i].constant);
+        if (!c->symbol)
+            return err_nomem(err);
+        work->nconstants++;
+    }
+    work->constants = m->k->constants;
+    return 0;
+}
+
 /* What stands for each argument, and behind them for each workspace. */
 static int make_args(struct kernel_making *m, struct guest_param *args, struct err *err)
 {
@@ -207,7 +225,7 @@ static int make(struct kernel_making *m, struct err *err)
     int rc = alloc(m, err) ?: list_buffers(m, err) ?: list_needs(m, err) ?: list_workspaces(m, err);
     if (!rc)
         list_clears(m);
-    return as_code(ERR_UNSUPPORTED, rc ?: make_launches(m, err), err);
+    return as_code(ERR_UNSUPPORTED, rc ?: list_constants(m, err) ?: make_launches(m, err), err);
 }
 
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err)

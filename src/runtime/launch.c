@@ -17,6 +17,11 @@ static int load_functions(struct cutune_kernel *k, struct err *err)
         l->handle = same ? same->handle : l->handle;
         had[l->of] = l;
     }
+    for (int i = 0; !rc && i < k->work.nconstants; i++) {
+        struct guest_constant *c = &k->constants[i];
+        rc = k->backend->symbol ? k->backend->symbol(k->guest, k->code->loaded, c->symbol, c->bytes, &c->at, err)
+                                : err_set(err, ERR_UNSUPPORTED, "%s has no __constant__ arrays", k->backend->name);
+    }
     if (rc)
         err_prefix(err, "%s %s %s: ", k->known->op->name, k->variant, k->config);
     else
@@ -251,5 +256,25 @@ int cutune_kernel_clear(const cutune_kernel *k, int i, cutune_clear *out)
     out->index = c->index;
     out->offset = c->offset;
     out->bytes = c->bytes;
+    return CUTUNE_OK;
+}
+
+int cutune_kernel_constants(const cutune_kernel *k)
+{
+    return k ? k->work.nconstants : 0;
+}
+
+int cutune_kernel_constant(const cutune_kernel *k, int i, cutune_constant *out)
+{
+    if (!k || i < 0 || i >= k->work.nconstants || !out || out->size < sizeof *out)
+        return refuse(CUTUNE_ERR_INVALID, "no constant %d, or no cutune_constant with its size set", i);
+    int rc = check_forks(k->handle->generation) ?: loaded(k, thread_err());
+    if (rc)
+        return rc;
+    const struct guest_constant *c = &k->work.constants[i];
+    out->symbol = c->symbol;
+    out->index = c->index;
+    out->bytes = c->bytes;
+    out->address = c->at;
     return CUTUNE_OK;
 }

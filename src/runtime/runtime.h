@@ -131,6 +131,7 @@ struct cutune_kernel {
     const struct backend *backend; /* null: a handle that launches nothing */
     struct guest *guest;
     struct cutune_handle *handle;
+    struct guest_constant *constants; /* the work's, to be set when the code is loaded */
     struct guest_work work;
     atomic_bool ready; /* its functions are loaded */
     bool checks;       /* buffers are addresses */

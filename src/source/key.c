@@ -77,6 +77,8 @@ static int put_args(struct keying *k, struct err *err)
             rc = rc ?: plan_arg_bytes(k->plan, i, k->slots, &bytes, err);
         }
         buf_i64(&k->text, bytes);
+        if (arg->constant)
+            buf_lstr(&k->text, arg->constant);
         if (!rc && data_given(&arg->data))
             rc = put_data(k, i, err);
     }

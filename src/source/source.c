@@ -170,14 +170,15 @@ static int put_option(struct drawing *d, const struct build_option *o, const str
     return rc;
 }
 
-/* Whether any file of the source may include a header. */
-static bool may_include(const struct drawing *d)
+/* Whether any file of the source has this word. */
+static bool mentions(const struct drawing *d, const char *word)
 {
-    static const char word[] = "include";
-    bool may = strstr(d->variant ? d->variant->template_text : d->op->reference_text, word);
+    bool does = strstr(d->variant ? d->variant->template_text : d->op->reference_text, word);
     for (int i = 0; i < d->build->nmore; i++)
-        may = may || strstr(d->build->more[i].text, word);
-    return may;
+        does = does || strstr(d->build->more[i].text, word);
+    for (int i = 0; i < d->op->nincludes; i++)
+        does = does || strstr(d->op->includes[i].text, word);
+    return does;
 }
 
 /* What the compiler is told beside the text. C++ names of kernels need not be what the code calls them. */
@@ -191,10 +192,13 @@ static int put_head(struct drawing *d, const struct backend *b, struct buf *out,
             rc = put_option(d, &d->build->options[i], b->compiling, out, err);
     for (int i = 0; i < nlaunches; i++)
         expressions = expressions || !name_ok(launches[i].kernel);
-    if (d->op->headers && !b->compiling->bare && may_include(d))
+    if (d->op->headers && !b->compiling->bare && mentions(d, "include"))
         head_put(out, "headers", d->op->headers);
     for (int i = 0; !rc && i < nlaunches && expressions && b->compiling->expressions; i++)
         head_put(out, "entry", launches[i].kernel);
+    for (int i = 0; !rc && i < d->op->nargs && expressions && b->compiling->expressions; i++)
+        if (arg_is_constant(d->op, launches, nlaunches, i))
+            head_put(out, "entry", d->op->args[i].constant);
     return rc;
 }
 
@@ -216,6 +220,8 @@ static int draw(struct drawing *d, struct buf *out, struct err *err)
         rc = rc ?: source_prelude(d->op, d->dev, out, err);
     if (rc)
         return rc;
+    if (!build->language && b && mentions(d, "CONSTANT")) /* not in the prelude, which is a part of every key */
+        buf_fmt(out, "#define CONSTANT %s\n", b->compiling->constant ?: "");
     buf_str(out, buf_text(&d->macros));
     rc = rc ?: put_template(d, name, text, true, out, err);
     for (int i = 0; i < build->nmore && !rc; i++) {

@@ -20,6 +20,7 @@ struct recipe {
     bool plain;   /* needs nothing of its buffers */
     bool no_room; /* and no workspace: other arguments, too */
     bool unverified;
+    const char *constant; /* the name of an array that `in` goes into; null: it is passed */
 };
 
 static inline struct devspec pretend(void)
@@ -71,6 +72,11 @@ static inline struct tuned *tuned_as(const struct recipe *r)
     t->arch = r->arch ? r->arch : arena_strdup(t->op->arena, dev.arch);
     t->compiler = "1";
     t->unverified = r->unverified;
+    if (r->constant) {
+        struct launch *l = t->op->variants->launches;
+        t->op->args[1].constant = r->constant;
+        memmove(l->args + 1, l->args + 2, (size_t)(--l->nargs - 1) * sizeof *l->args);
+    }
     if (r->plain)
         t->op->variants->nneeds = 0;
     if (r->no_room) {

@@ -503,6 +503,31 @@ static void what_goes_wrong_while_it_is_timed_is_found(void **state)
     }
 }
 
+/* What no launch passes is found in an array of the code's, or the code is at fault. */
+static void constants_are_filled(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        struct trial t;
+        struct bench_candidate c = pretend_candidate(&t, "// float taps[9]\n", &t.binary);
+        struct launch *l = t.op->variants->launches;
+        int in = 0;
+        while (t.op->args[in].kind != ARG_INPUT)
+            in++;
+        t.op->args[in].constant = way ? "tapes" : "taps"; /* a script could not say so for this device */
+        for (int i = 0, n = l->nargs, to = 0; i < n; i++)
+            if (l->args[i] == in)
+                l->nargs--;
+            else
+                l->args[to++] = l->args[i];
+        if (bench_run(t.bench, &c, 0, &t.result, &t.err))
+            fail_msg("%s", t.err.msg);
+        assert_int_equal(t.result.outcome, way ? OUT_LAUNCH_ERROR : OUT_OK);
+        assert_true(!way || strstr(t.result.reason, "no __constant__ array 'tapes'"));
+        close_bench(&t);
+    }
+}
+
 static void a_playoff_is_verified_too(void **state)
 {
     (void)state;
@@ -647,6 +672,7 @@ int main(void)
         cmocka_unit_test(an_old_result_saves_no_work),
         cmocka_unit_test(a_playoff_times_each_in_each_round),
         cmocka_unit_test(what_goes_wrong_while_it_is_timed_is_found),
+        cmocka_unit_test(constants_are_filled),
         cmocka_unit_test(a_playoff_is_verified_too),
         cmocka_unit_test(a_reference_that_adds_to_its_output_is_refused),
         cmocka_unit_test(what_does_not_fit_is_told),

@@ -445,6 +445,104 @@ static void test_header_dirs(void **state)
     rmdir(dir);
 }
 
+/* An input that is found in an array of the kernels'. */
+static void test_constants(void **state)
+{
+    (void)state;
+    char path[256];
+    struct op *op;
+    struct err err = { 0 };
+    struct buf ptx = { 0 }, entries = { 0 };
+    snprintf(path, sizeof path, "%s/constant.lua", TESTS_DIR "/cli/ops");
+    if (op_load(path, &op, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(op->reference.nargs, 3);
+    assert_int_equal(op->reference.args[2], 3);
+    assert_true(arg_is_constant(op, op->variants->launches, 1, 2));
+    if (!compiles(op, &ptx, &entries, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(buf_text(&entries), "_Z3sumIfLi64EEvPT_PKS0_x\nd_taps\n");
+    struct buf bytes = { 0 };
+    struct op *kernel;
+    kernel_put(&bytes, op, &(struct config){ 0 });
+    assert_int_equal(kernel_get(bytes.data, bytes.len, &kernel, NULL), 0);
+    assert_int_equal(kernel_call(kernel, "a\nb\n", 4, NULL), 0);
+    assert_string_equal(kernel->args[2].constant, "b");
+    assert_int_equal(kernel_call(kernel, "a\n", 2, &err), ERR_CORRUPT);
+    kernel->args[0].constant = "c"; /* an output; and what is passed: no kernel has such */
+    buf_clear(&bytes);
+    op_put(&bytes, kernel);
+    struct op *bad;
+    assert_int_equal(kernel_get(bytes.data, bytes.len, &bad, NULL), ERR_CORRUPT);
+    kernel->args[0].constant = NULL;
+    kernel->args[1].constant = "c";
+    buf_clear(&bytes);
+    op_put(&bytes, kernel);
+    assert_int_equal(kernel_get(bytes.data, bytes.len, &bad, NULL), ERR_CORRUPT);
+    op_free(kernel);
+    buf_clear(&bytes);
+    interface_put(&bytes, op);
+    assert_int_equal(interface_get(bytes.data, bytes.len, &kernel, NULL), 0);
+    assert_null(kernel->args[2].constant);
+    op_free(kernel);
+    op_free(op);
+    buf_free(&bytes);
+    buf_free(&ptx);
+    buf_free(&entries);
+}
+
+/* In the dialect, a pointer to what no kernel writes. */
+static void test_constant_pointers(void **state)
+{
+    (void)state;
+    write_file("p.cu", "KERNEL void k(GLOBAL T *out, int64 n) { }\nDEVICE T at(CONSTANT const T *p) { return *p; }\n");
+    struct op *op = loaded("template = 'k.cu'", "template = 'p.cu'");
+    struct buf out = { 0 };
+    const struct config c = { 0 };
+    assert_int_equal(source_render(op, &c, 1, &opencl_backend.sample, &out, NULL), 0);
+    assert_non_null(strstr(out.data, "#define CONSTANT __constant\n#define T uint8\n"));
+    buf_clear(&out);
+    assert_int_equal(source_render(op, &c, 1, &cuda_backend.sample, &out, NULL), 0);
+    assert_non_null(strstr(out.data, "#define CONSTANT \n#define T uint8\n"));
+    buf_clear(&out);
+    assert_int_equal(source_render(op, NULL, 1, &opencl_backend.sample, &out, NULL), 0);
+    assert_null(strstr(out.data, "CONSTANT"));
+    buf_free(&out);
+    op_free(op);
+}
+
+static void test_constants_that_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *constant, *args, *says;
+    } bad[] = {
+        { "'d'", "", NULL }, /* passed: a pointer to CONSTANT */
+        { "'d'", ", args = { 'out', 'n' }", "variant v: no launch passes 'x', and only CUDA has __constant__ arrays" },
+        { "'d;'", "", "argument x: only an input can be constant" },
+        { "''", "", "constant: must have 1 to" },
+        { "5", "", "constant: must be a text" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char path[256], script[1024];
+        struct op *op;
+        struct err err = { 0 };
+        snprintf(path, sizeof path, "%s/c.lua", folder);
+        snprintf(
+            script, sizeof script,
+            "return op { name = 't', problem = { size 'n' }, types = { T = { 'f32' } },\n"
+            "args = { output('out', 'T', { 'n' }), input('x', 'T', { 3 }, { constant = %s }), value 'n' },\n"
+            "shapes = { { n = 5 } }, check = 'exact', reference = { template = 'k.cu', launch = { kernel = 'ref' } },\n"
+            "variants = { { name = 'v', template = 'k.cu', launch = { kernel = 'k'%s } } }, defaults = { { variant = 'v' } } }",
+            bad[i].constant, bad[i].args);
+        write_file("c.lua", script);
+        int rc = op_load(path, &op, &err);
+        if (bad[i].says ? !rc || !strstr(err.msg, bad[i].says) : rc)
+            fail_msg("%s %s: %s", bad[i].constant, bad[i].args, err.msg);
+        op_free(op);
+    }
+}
+
 static void test_mistakes(void **state)
 {
     (void)state;
@@ -509,6 +607,9 @@ int main(void)
         cmocka_unit_test(test_entries_that_fail),
         cmocka_unit_test(test_include_dirs),
         cmocka_unit_test(test_header_dirs),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_constant_pointers),
+        cmocka_unit_test(test_constants_that_are_refused),
         cmocka_unit_test(test_mistakes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -180,6 +180,42 @@ static void tells_how_to_launch_it(void **state)
     cutune_close(c);
 }
 
+/* A buffer whose contents go into an array of the kernels' is no parameter of theirs. */
+static void fills_constants(void **state)
+{
+    (void)state;
+    static const char source[] = "float table[9];\nvoid transpose() {\n}\nvoid finish() {\n}\n";
+    tune("a.db", (struct recipe){ .m = 5, .n = 7, .plain = true, .constant = "table", .source = source });
+    tune("a.db", (struct recipe){ .m = 5, .n = 8, .plain = true, .constant = "tablet", .source = source });
+    tune("a.db", (struct recipe){ .m = 500, .n = 700, .plain = true, .constant = "table", .source = source });
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    const cutune_kernel *k = find(h, 5, 7);
+    cutune_constant constant = { .size = sizeof constant };
+    assert_int_equal(cutune_kernel_constants(k), 1);
+    assert_int_equal(cutune_kernel_params(k, 0), 4);
+    assert_int_equal(cutune_kernel_constant(k, 0, &constant), CUTUNE_OK);
+    assert_string_equal(constant.symbol, "table");
+    assert_int_equal(constant.index, 1);
+    assert_int_equal(constant.bytes, 5 * 7 * 4);
+    assert_non_null(constant.address);
+    assert_int_equal(cutune_kernel_constant(k, 1, &constant), CUTUNE_ERR_INVALID);
+    assert_int_equal(cutune_kernel_constant(NULL, 0, &constant), CUTUNE_ERR_INVALID);
+    constant.size = 8;
+    assert_int_equal(cutune_kernel_constant(k, 0, &constant), CUTUNE_ERR_INVALID);
+    static float out[35], in[35];
+    void *const buffers[] = { out, in }, *const without[] = { out, NULL };
+    assert_int_equal(cutune_launch(k, NULL, buffers, 2), CUTUNE_OK);
+    assert_int_equal(cutune_launch(k, NULL, without, 2), CUTUNE_ERR_INVALID);
+    assert_says("buffer in is null");
+    assert_int_not_equal(cutune_launch(find(h, 5, 8), NULL, buffers, 2), CUTUNE_OK);
+    assert_says("there is no __constant__ array 'tablet' in the compiled code");
+    void *const apart[] = { (void *)(uintptr_t)(1 << 30), (void *)(uintptr_t)(2u << 30) };
+    assert_int_not_equal(cutune_launch(find(h, 500, 700), NULL, apart, 2), CUTUNE_OK);
+    assert_says("the __constant__ array 'table' has 65536 bytes, its input 1400000");
+    cutune_close(c);
+}
+
 static void launches_nothing_without_a_context(void **state)
 {
     (void)state;
@@ -254,6 +290,7 @@ int main(void)
         with_pretend(takes_a_workspace),
         with_pretend(tells_how_to_launch_it),
         with_pretend(launches_nothing_without_a_context),
+        with_pretend(fills_constants),
         with_pretend(prefetches),
         with_pretend(loads_code_once),
     };

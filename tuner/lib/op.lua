@@ -98,7 +98,7 @@ local function buffer(kind, known)
     end
 end
 local data = "fill range below sorted file init"
-input = buffer("input", data)
+input = buffer("input", data .. " constant")
 output = buffer("output", "fill partial check rtol atol") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
 inout = buffer("inout", data .. " check rtol atol")         -- read and written; restored before each run, which is not timed
 
