@@ -1,11 +1,12 @@
 /* What arguments are filled with: bits, numbers, or the data that the script asks for. */
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "measure/internal.h"
 #include "op/data_file.h"
 
-enum { MODE_WITHIN = 4, MODE_SORTED }; /* of templates/service.cu */
+enum { MODE_POSITIVE = 3, MODE_WITHIN, MODE_SORTED }; /* of templates/service.cu */
 
 /* What inputs hold. Sums need whole numbers once; where all else is close, positive numbers are more worth: nothing cancels then, and
  * logarithms and roots are numbers. */
@@ -20,7 +21,7 @@ static int32_t mode_of(const struct bench *b, enum fill fill, int pass)
     }
     if (fill == FILL_BITS || (fill == FILL_AUTO && !sum && !close))
         return 0;
-    return pass == TIMED ? 2 : close && !sum ? 3 : 1;
+    return pass == TIMED ? 2 : close && !sum ? MODE_POSITIVE : 1;
 }
 
 static bool ruled(const struct arg_data *d)
@@ -30,7 +31,8 @@ static bool ruled(const struct arg_data *d)
 
 struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass)
 {
-    struct contents c = a->contents;
+    const bool positive = mode_of(b, FILL_NUMBERS, pass) == MODE_POSITIVE;
+    struct contents c = positive ? a->positive : a->contents;
     c.seed = 0x63757475ul + (uint64_t)(a - b->args) + ((uint64_t)pass << 32);
     if (!ruled(&a->arg->data))
         c.mode = mode_of(b, a->arg->fill, pass);
@@ -67,9 +69,9 @@ static void put_amount(const struct dtype *t, double v, unsigned char out[8])
     memcpy(out, within_bytes(t) == 4 ? (void *)&f : (void *)&v, (size_t)within_bytes(t));
 }
 
-/* For n elements of the service's type, of which a complex number has two. */
+/* For n elements of the service's type, of which a complex number has two. positive: without negative numbers, if there are others. */
 static int within_make(const struct plan *plan, int arg, const struct val *vals, const struct service *s, int64_t n, bool sorted,
-                       struct contents *out, struct err *err)
+                       bool positive, struct contents *out, struct err *err)
 {
     const struct dtype *t = s->type;
     struct extremes is;
@@ -79,6 +81,8 @@ static int within_make(const struct plan *plan, int arg, const struct val *vals,
     if (rc)
         return rc;
     *out = (struct contents){ .mode = sorted ? MODE_SORTED : MODE_WITHIN };
+    is.least = positive && is.most > 0 ? MAX(is.least, 0) : is.least;
+    is.lo = positive && is.hi > 0 ? MAX(is.lo, 0) : is.lo;
     if (is.whole) {
         uint64_t count = (uint64_t)is.most - (uint64_t)is.least + 1;
         count -= sorted && !count; /* all that 64 bits have */
@@ -113,9 +117,12 @@ int data_open(struct bench *b, struct bench_arg *a, struct err *err)
 {
     int arg = (int)(a - b->args);
     const struct data_file *f = &a->arg->data.file;
+    const bool sorted = a->arg->data.sorted;
+    if (!f->name && !ruled(&a->arg->data))
+        return 0;
     if (!f->name)
-        return !ruled(&a->arg->data) ? 0
-                                     : within_make(b->plan, arg, b->vals, a->service, a->n, a->arg->data.sorted, &a->contents, err);
+        return within_make(b->plan, arg, b->vals, a->service, a->n, sorted, false, &a->contents, err)
+                   ?: within_make(b->plan, arg, b->vals, a->service, a->n, sorted, true, &a->positive, err);
     int rc = device_alloc(b->dev, a->buf.bytes, &a->file, err);
     rc = rc ?: data_file_read(b->set.op, f, copy_piece, &(struct copying){ b, a->file }, err);
     for (int pass = 0; !rc && pass < PASSES; pass++)
@@ -152,7 +159,7 @@ static int other_contents(const struct bench *b, int i, const struct val *vals, 
     const struct bench_arg *a = &b->args[i];
     int rc = plan_arg_bytes(b->plan, i, vals, n, err);
     *n /= a->service->type->bytes;
-    return rc ?: within_make(b->plan, i, vals, a->service, *n, a->arg->data.sorted, out, err);
+    return rc ?: within_make(b->plan, i, vals, a->service, *n, a->arg->data.sorted, false, out, err);
 }
 
 bool other_data(struct bench *b, const struct problem *other)

@@ -60,7 +60,8 @@ struct bench_arg {
     struct guarded buf;
     struct service *service;
     int64_t n;                       /* elements of service->type */
-    struct contents contents;        /* of its data, if it has any */
+    struct contents contents;        /* of its data, if it has any, */
+    struct contents positive;        /* and without negative numbers */
     struct memory *file;             /* what its file holds */
     struct memory *expected[PASSES]; /* of an exact check for TIMED only: for the other the digest will do. Without a kernel of the
                                         reference it is given, for both, and what the reference does is to copy it */
