@@ -121,6 +121,47 @@ static void refuses_what_is_not_kept(void **state)
     buf_free(&b);
 }
 
+/* Each check is another contract; callers need not know it. What comes back from bytes says what was put there. */
+static void keeps_no_check(void **state)
+{
+    (void)state;
+    static const struct check checks[] = { { CHECK_EXACT, .length = NULL },
+                                           { CHECK_SUM, .length = "m" },
+                                           { CHECK_CLOSE, .rtol = NULL },
+                                           { CHECK_CLOSE, .rtol = "1e-5" },
+                                           { CHECK_CLOSE, .atol = "1e-5" } };
+    enum { N = sizeof checks / sizeof *checks };
+    char hashes[1 + 2 * N][HASH_HEX];
+    struct err err = { 0 };
+    struct buf face = { 0 };
+    for (int i = 0; i < 1 + 2 * N; i++) { /* of the op, then of one output beside a sum of another length */
+        struct sample s;
+        struct buf b = { 0 }, whole = { 0 }, again = { 0 };
+        struct op *op = sample_op(&s), *back;
+        op->check = i < N ? checks[i] : (struct check){ CHECK_SUM, .length = "n" };
+        s.args[0].own_check = i >= N && i < 2 * N;
+        s.args[0].check = i >= N && i < 2 * N ? checks[i - N] : (struct check){ 0 };
+        assert_int_equal(op_check(op, &err), 0);
+        assert_int_equal(op_contract(op, hashes[i], &err), 0);
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(hashes[k], hashes[i]);
+        interface_put(i ? &b : &face, op);
+        assert_true(!i || (b.len == face.len && !memcmp(b.data, face.data, b.len)));
+        op_put(&whole, op);
+        struct cursor in = cursor_on(whole.data, whole.len);
+        assert_int_equal(op_get(&in, false, &back, &err), 0);
+        op_put(&again, back);
+        assert_int_equal(again.len, whole.len);
+        assert_memory_equal(again.data, whole.data, whole.len);
+        assert_string_equal(back->args[0].check.rtol ?: "", s.args[0].check.rtol ?: "");
+        op_free(back);
+        buf_free(&b);
+        buf_free(&whole);
+        buf_free(&again);
+    }
+    buf_free(&face);
+}
+
 /* A scalar's value belongs to the kernel that was tuned with it; callers bring their own. */
 static void keeps_scalars(void **state)
 {
@@ -265,6 +306,7 @@ int main(void)
         cmocka_unit_test(reads_hostile_bytes),
         cmocka_unit_test(refuses_what_is_not_kept),
         cmocka_unit_test(reads_configurations_as_json),
+        cmocka_unit_test(keeps_no_check),
         cmocka_unit_test(keeps_scalars),
         cmocka_unit_test(refuses_scalars),
     };

@@ -115,6 +115,33 @@ static const struct plan_of_test gaps = {
             "    out[i] = v;\n",
 };
 
+/* The same as close, where the reference has a NaN and an infinity, too; and a second output that must be equal. */
+static const struct plan_of_test loose = {
+    .types = "'f32', 'f64', 'c128'",
+    .buffers = "output('a', 'T', { 'n' }, { partial = true }), inout('b', 'i32', { 'n' }, { check = 'exact' }), "
+               "output('c', 'T', { 'n' }, { rtol = 0.5, atol = 0 }), input('inp', 'T', { 'n' })",
+    .check = "'close'",
+    .faults = "'none', 'near', 'off', 'fills', 'nan', 'other', 'third', 'half', 'twice'",
+    .params = "GLOBAL T *a, GLOBAL int32 *b, GLOBAL T *c, GLOBAL const T *in",
+    .body = "#if T_is_c128\n#define OF(v) make_double2(v, -(v))\n    double v = in[i].y, w = v;\n"
+            "#else\n#define OF(v) v\n    T v = in[i], w = v;\n#endif\n"
+            "    if (i == 0) w = (v - v) / (v - v);\n"
+            "    if (i == 1) w = 1 / (v - v);\n"
+            "#if FAULT == FAULT_near\n    w += w * (T_bytes == 4 ? 1e-6f : 1e-12f);\n"
+            "#elif FAULT == FAULT_off\n    if (i == 3000) w *= 1.02f;\n"
+            "#elif FAULT == FAULT_nan\n    if (i == 0) w = v;\n"
+            "#elif FAULT == FAULT_other\n    if (i == 1) w = -w;\n#endif\n"
+            "    int32 step = 3;\n"
+            "#if FAULT == FAULT_twice\n    if (i == n - 1) step++;\n#endif\n"
+            "    b[i] += step;\n"
+            "#if FAULT == FAULT_third\n    c[i] = OF(v * 1.3f);\n"
+            "#elif FAULT == FAULT_half\n    c[i] = OF(v * 1.7f);\n"
+            "#else\n    c[i] = OF(v);\n#endif\n"
+            "#if FAULT == FAULT_fills\n    if (i == 5) a[i] = OF(v);\n#endif\n"
+            "    if (i % 3 == 2) return;\n"
+            "    a[i] = OF(w);\n",
+};
+
 /* A copy that takes long, and one that does so only where it is not done already. */
 static const struct plan_of_test lazy = {
     .types = "'i32'",
@@ -406,6 +433,29 @@ static void what_a_partial_output_leaves_alone_is_right(void **state)
     close_bench(&t);
 }
 
+/* Each output by its own check, in each of its elements, those that are no numbers and those that are left alone among them. */
+static void close_is_not_too_close(void **state)
+{
+    (void)state;
+    need_opencl();
+    for (int row = 0; row < 3; row++) {
+        struct trial t;
+        open_bench(&t, &loose, row, 4001);
+        is(&t, "FAULT=none", OUT_OK, "");
+        is(&t, "FAULT=near", OUT_OK, "");
+        is(&t, "FAULT=off", OUT_WRONG, "of a is");
+        assert_non_null(strstr(t.result.reason, row == 2 ? "; 2 wrong)" : "; 1 wrong)"));
+        is(&t, "FAULT=fills", OUT_WRONG, "of a is");
+        is(&t, "FAULT=nan", OUT_WRONG, "element 0 of a is");
+        is(&t, "FAULT=other", OUT_WRONG, row == 2 ? "element 2 of a is" : "element 1 of a is");
+        is(&t, "FAULT=twice", OUT_WRONG, "of b is");
+        is(&t, "FAULT=third", OUT_OK, "");
+        is(&t, "FAULT=half", OUT_WRONG, "of c is");
+        is(&t, "FAULT=none", OUT_OK, "");
+        close_bench(&t);
+    }
+}
+
 /* Where all outputs have one length, and their digests the same sum. */
 static void outputs_are_told_apart(void **state)
 {
@@ -668,6 +718,7 @@ int main(void)
         cmocka_unit_test(an_exact_check_may_use_numbers),
         cmocka_unit_test(a_sum_may_round_where_it_must),
         cmocka_unit_test(what_a_partial_output_leaves_alone_is_right),
+        cmocka_unit_test(close_is_not_too_close),
         cmocka_unit_test(outputs_are_told_apart),
         cmocka_unit_test(an_old_result_saves_no_work),
         cmocka_unit_test(a_playoff_times_each_in_each_round),

@@ -453,6 +453,11 @@ static void bend(struct sample *s, int way)
     case 41: op->init = s->variants[1]; s->args[1].data.init = true; s->walk_args[3] = 17; break;
     case 42: op->check.kind = CHECK_EXACT; s->args[1].fill = FILL_AUTO; s->args[1].data.file.name = "../x"; break;
     case 43: op->check.kind = CHECK_EXACT; s->args[1].fill = FILL_AUTO; s->args[1].data.file = (struct data_file){ .name = "x", .digest = "y" }; break;
+    case 44: s->args[1].own_check = true; break;
+    case 45: s->args[3].own_check = true; break;
+    case 46: op->check.rtol = "1"; break;
+    case 47: op->check.kind = CHECK_CLOSE; break; /* with a length */
+    case 48: s->args[0].own_check = true; s->args[0].check = (struct check){ .atol = "1" }; break;
     }
 }
 /* clang-format on */
@@ -505,6 +510,11 @@ static void bent_ops(void **state)
         "init: kernel walk: its argument 4 is none",
         "argument in: `../x` is no path of a file",
         "argument in: what is said of its file is damaged",
+        "argument in: only what is written has a check",
+        "argument m: only what is written has a check",
+        "check: its check has what belongs to another",
+        "check: its check has what belongs to another",
+        "out: its check has what belongs to another",
     };
     struct sample s;
     struct err err = { 0 };
@@ -563,6 +573,7 @@ static void bend_bytes(struct sample *s, int way)
     case 30: op->ntypes = 0; break;
     case 31: s->defaults[1].at[0] = 3; s->tile_params[0].n = 3; break; /* a value that is not among them */
     case 32: op->nvariants = 1; break; /* the variant of a default is not there */
+    case 33: s->args[0].own_check = true; s->args[0].check.kind = CHECK_CLOSE + 1; break;
     }
 }
 /* clang-format on */
@@ -570,7 +581,7 @@ static void bend_bytes(struct sample *s, int way)
 static void bent_bytes(void **state)
 {
     (void)state;
-    for (int way = -1; way <= 32; way++) {
+    for (int way = -1; way <= 33; way++) {
         struct sample s;
         struct err err = { 0 };
         struct buf b = { 0 };

@@ -158,7 +158,20 @@ static const struct {
     { "reference", "{ template = 'empty.cu', launch = { kernel = 'r' } }", "empty" },
     { "reference", "{ template = 'huge.cu', launch = { kernel = 'r' } }", "larger than" },
     { "reference", "{ template = 't.cu', launch = { kernel = 'r', grid = 0 } }", "for f32 and n=1 on cuda" },
-    { "check", "'roughly'", "check: must be" },
+    { "check", "'roughly'", "check: must be \"exact\", \"close\", { sum = EXPRESSION } or { close = { rtol = ..., atol = ... } }" },
+    { "check", "{ close = 1 }", "check: close: must be a table, not number" },
+    { "check", "{ close = { eps = 1 } }", "check: close: unknown field 'eps'; known here: rtol atol" },
+    { "check", "{ close = {}, sum = 'n' }", "check: unknown field 'sum'" },
+    { "check", "{ close = { rtol = -1e-5 } }", "check.rtol: `-1e-05` is -1e-05: it must be from 0 to" },
+    { "check", "{ close = { atol = 'P' } }", "check.atol: column 1: unknown name 'P'" },
+    { "check", "{ close = { rtol = \"T == 'f32'\" } }", "check.rtol: " },
+    { "args", "{ output('out', 'T', { 'n' }, { rtol = 'n *' }) }", "argument out, check.rtol: column" },
+    { "args", "{ output('out', 'T', { 'n' }, { rtol = {} }) }", "rtol: must be a text or a number" },
+    { "args", "{ output('out', 'T', { 'n' }, { check = 'equal' }) }", "argument 1: check: must be" },
+    { "args", "{ output('out', 'T', { 'n' }, { check = 'exact', rtol = 1 }) }", "check: rtol and atol belong to \"close\"" },
+    { "args", "{ output('out', 'T', { 'n' }), input('q', 'T', { 'n' }, { rtol = 1 }) }", "input(...): unknown option 'rtol'" },
+    { "args", "{ output('out', 'T', { 'n' }), { kind = 'input', name = 'q', type = 'T', extent = { 'n' }, rtol = 1 } }",
+      "only what is written is checked" },
     { "check", "{ sum = true }", "check: sum: must be a text or a number" },
     { "variants", "{}", "variants: has 0 entries" },
     { "variants", "{ v = {} }", "without names or holes" },
@@ -347,6 +360,37 @@ static void test_everything(void **state)
     assert_int_equal(v->launches[0].nargs, 6);
     assert_int_equal(v->launches[1].args[0], 5);
     assert_false(v->params[1].values[op->defaults[0].at[1]].b);
+    op_free(op);
+}
+
+static void test_checks(void **state)
+{
+    (void)state;
+    struct op *op;
+    struct err err;
+    if (load_with("check", "{ close = { rtol = 1e-5, atol = \"T == 'f32' and 1e-3 or 0\" } }", &op, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(op->check.kind, CHECK_CLOSE);
+    assert_string_equal(op->check.rtol, "1e-05");
+    assert_string_equal(op->check.atol, "T == 'f32' and 1e-3 or 0");
+    assert_false(op->args[0].own_check);
+    op_free(op);
+    if (load_with("check", "{ close = {} }", &op, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(op->check.kind, CHECK_CLOSE);
+    assert_true(!op->check.rtol && !op->check.atol && !op->check.length);
+    op_free(op);
+    if (load_with("args",
+                  "{ output('out', 'T', { 'n' }, { rtol = 1e-3 }), inout('a', 'T', { 'n' }, { check = 'exact' }), "
+                  "output('b', 'T', { 1 }, { check = { sum = 'n' } }), output('c', 'T', { 1 }, { check = 'close' }), value 'n' }",
+                  &op, &err))
+        fail_msg("%s", err.msg);
+    const struct arg *a = op->args;
+    assert_true(a[0].own_check && a[1].own_check && a[2].own_check && a[3].own_check && !a[4].own_check);
+    assert_true(a[0].check.kind == CHECK_CLOSE && a[1].check.kind == CHECK_EXACT && a[2].check.kind == CHECK_SUM &&
+                a[3].check.kind == CHECK_CLOSE);
+    assert_string_equal(a[0].check.rtol, "0.001");
+    assert_string_equal(a[2].check.length, "n");
     op_free(op);
 }
 
@@ -599,11 +643,17 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_smallest),      cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_slips),         cmocka_unit_test(test_data_files),
-        cmocka_unit_test(test_ops_that_ship), cmocka_unit_test(test_wrong_scripts),
-        cmocka_unit_test(test_endless),       cmocka_unit_test(test_not_found),
-        cmocka_unit_test(test_includes),      cmocka_unit_test(test_includes_that_are_refused),
+        cmocka_unit_test(test_smallest),
+        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_slips),
+        cmocka_unit_test(test_data_files),
+        cmocka_unit_test(test_ops_that_ship),
+        cmocka_unit_test(test_wrong_scripts),
+        cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_includes_that_are_refused),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -397,7 +397,7 @@ static void test_basis(void **state)
     assert_string_not_equal(first, other);
     struct prelude empty = { "prelude_cuda.h", "" };
     const struct op was = *op;
-    for (int way = 0; way < 14; way++) {
+    for (int way = 0; way < 17; way++) {
         struct arg arg = op->args[1];
         switch (way) {
         case 0:
@@ -442,6 +442,16 @@ static void test_basis(void **state)
             break;
         case 11:
             op->args[1].data.file = (struct data_file){ .name = "x.bin", .digest = "two" };
+            break;
+        case 14:
+            op->check = (struct check){ CHECK_CLOSE, .rtol = NULL };
+            break;
+        case 15:
+            op->check = (struct check){ CHECK_CLOSE, .rtol = "n * 1e-9" };
+            break;
+        case 16:
+            op->args[1].own_check = true;
+            op->args[1].check = op->check;
             break;
         case 9:
             op->args[1].data.range[0] = "0";
