@@ -59,8 +59,9 @@ static int sample_problem(const struct op *op, const struct plan *plan, int row,
     for (int k = 0; !rc && !*found && k < 2 * ROUNDED; k++) {
         struct problem near = rounded(op, *p, k / 2, k % 2);
         plan_slots(plan, &near, row, &backend_real(0)->sample, NULL, slots);
-        rc = plan_takes(plan, slots, &fails, k ? NULL : err) && !k ? ERR_INVALID : 0;
-        *found = !rc && !fails;
+        int failed = plan_takes(plan, slots, &fails, k ? NULL : err);
+        rc = k ? 0 : failed;
+        *found = !failed && !fails;
         if (*found)
             *p = near;
         fails = "";

@@ -1,0 +1,12 @@
+KERNEL void __launch_bounds__(BLOCK)
+spmv_thread(GLOBAL T *y, GLOBAL const T *values, GLOBAL const int32 *columns_of, GLOBAL const int32 *row_starts,
+     GLOBAL const T *x, int32 rows, int32 columns, int32 mean)
+{
+    const int32 row = (int32)(blockIdx.x * BLOCK + threadIdx.x);
+    T sum = 0;
+    if (row >= rows)
+        return;
+    for (int32 i = row_starts[row]; i < row_starts[row + 1]; i++)
+        sum += values[i] * x[columns_of[i]];
+    y[row] = sum;
+}
