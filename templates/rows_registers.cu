@@ -121,7 +121,13 @@ DEVICE struct state team_state(struct state s, int step)
     return s;
 }
 
-KERNEL void __launch_bounds__(BLOCK)
+#if CLUSTER > 1
+#define ROWS_CLUSTER __cluster_dims__(CLUSTER, 1, 1)
+#else
+#define ROWS_CLUSTER
+#endif
+
+KERNEL void ROWS_CLUSTER __launch_bounds__(BLOCK)
 rows(GLOBAL T *__restrict__ y, GLOBAL const T *__restrict__ x ROW_PARAMS, int64 m, int64 n)
 {
     int lane = threadIdx.x % LANES + blockIdx.x % CLUSTER * LANES;

@@ -96,6 +96,15 @@ return op {
             requires = { backend = "cuda" },
             launch = { kernel = "rows", block = "BLOCK", grid = "ceildiv(m, BLOCK // LANES * STEPS)" },
         },
+        {
+            name = "cluster", -- the same with a cluster of CLUSTER blocks to a row, as the kernel itself declares
+            template = template "rows_registers.cu",
+            params = { { "CLUSTER", 8, 2, 4 }, { "BLOCK", 512, 128, 256, 1024 }, vec, peel, packs },
+            where = fits "(CLUSTER * BLOCK)",
+            needs = aligned_packs,
+            requires = { backend = "cuda", cc = 90 },
+            launch = { kernel = "rows", block = "BLOCK", grid = "m * CLUSTER" },
+        },
     },
     defaults = { { variant = "block", BLOCK = 256, ITEMS = 4 } },
 }
