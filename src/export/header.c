@@ -94,7 +94,7 @@ static void comment_buffer(struct buf *out, const struct arg *a, const char *nam
         buf_str(out, "]");
     }
     buf_fmt(out, ": %s", uses[a->kind]);
-    if (a->data.file.name) {
+    if (a->data.file.name && a->kind != ARG_OUTPUT) {
         buf_str(out, "; tuned on the data of ");
         comment_text(out, a->data.file.name);
     }

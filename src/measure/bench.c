@@ -69,7 +69,7 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
         int64_t bytes = 0;
         rc = plan_arg_bytes(plan, i, vals, &bytes, err);
         if (op->args[i].data.file.name) {
-            copies++;
+            copies = written && op->args[i].kind == ARG_OUTPUT ? 3 : copies + 1;
             rc = rc ?: data_file_fits(op, plan, i, vals, err);
         }
         if (!rc && bytes > dev->max_alloc - 3 * GUARD)

@@ -316,8 +316,8 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
         rc = device_copy(b->dev, l->constants[i], b->args[how->constants[i].arg].buf.inside, how->constants[i].bytes, err);
     for (int i = 0; !rc && i < how->n; i++)
         rc = launch_one(b, l, &how->launches[i], err);
-    for (int i = 0; !rc && !v && !b->set.op->reference_text && i < b->nargs; i++) /* a reference without a kernel */
-        if (b->args[i].written)
+    for (int i = 0; !rc && !v && i < b->nargs; i++) /* a reference without a kernel, or beside one a file of what is expected */
+        if (b->args[i].given || (b->args[i].written && !b->set.op->reference_text))
             rc = device_copy(b->dev, b->args[i].buf.inside, b->args[i].expected[b->inputs_pass], b->args[i].buf.bytes, err);
     return rc;
 }

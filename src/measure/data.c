@@ -113,6 +113,19 @@ static int copy_piece(void *arg, int64_t at, const void *p, size_t n, struct err
     return device_write(c->b->dev, c->to, at, p, (int64_t)n, err);
 }
 
+/* What a file says that an output should be, in both passes. */
+static int open_expected(struct bench *b, struct bench_arg *a, struct err *err)
+{
+    struct memory **to = a->expected;
+    int rc = 0;
+    a->given = true;
+    for (int pass = 0; !rc && pass < PASSES; pass++)
+        rc = device_alloc(b->dev, a->buf.bytes, &to[pass], err);
+    return rc
+        ?: data_file_read(b->set.op, &a->arg->data.file, copy_piece, &(struct copying){ b, to[0] }, err)
+        ?: device_copy(b->dev, to[TIMED], to[0], a->buf.bytes, err);
+}
+
 int data_open(struct bench *b, struct bench_arg *a, struct err *err)
 {
     int arg = (int)(a - b->args);
@@ -123,6 +136,8 @@ int data_open(struct bench *b, struct bench_arg *a, struct err *err)
     if (!f->name)
         return within_make(b->plan, arg, b->vals, a->service, a->n, sorted, false, &a->contents, err)
                    ?: within_make(b->plan, arg, b->vals, a->service, a->n, sorted, true, &a->positive, err);
+    if (a->arg->kind == ARG_OUTPUT)
+        return open_expected(b, a, err);
     int rc = device_alloc(b->dev, a->buf.bytes, &a->file, err);
     rc = rc ?: data_file_read(b->set.op, f, copy_piece, &(struct copying){ b, a->file }, err);
     for (int pass = 0; !rc && pass < PASSES; pass++)
@@ -172,7 +187,8 @@ bool other_data(struct bench *b, const struct problem *other)
     for (int i = 0; !rc && i < b->nargs; i++) {
         const struct arg *a = b->args[i].arg;
         const struct dtype *t = op_arg_dtype(b->set.op, a->type, b->set.row);
-        if (a->data.file.name) /* numbers are good for any problem; but these may be indices into this one */
+        if (a->data.file.name &&
+            a->kind != ARG_OUTPUT) /* numbers are good for any problem; but these may be indices into this one */
             rc = t->kind == DT_INT || t->kind == DT_UINT ? ERR_UNSUPPORTED : 0;
         else if (ruled(&a->data))
             rc = other_contents(b, i, vals, &n, &c, NULL);

@@ -65,6 +65,7 @@ struct bench_arg {
     struct memory *file;             /* what its file holds */
     struct memory *expected[PASSES]; /* of an exact check for TIMED only: for the other the digest will do. Without a kernel of the
                                         reference it is given, for both, and what the reference does is to copy it */
+    bool given;                      /* expected is what its file holds */
     uint64_t digest[PASSES];         /* of what is expected; of an input whose contents no rule makes, of these */
     struct bounds check;
     double typical[PASSES]; /* size of what is expected; 0 if nothing rests on it */

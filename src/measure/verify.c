@@ -145,8 +145,8 @@ static int describe(struct bench *b, const struct bench_arg *a, int pass, const 
     element_print(g, sizeof g, t, got + worst * size);
     element_print(w, sizeof w, t, want + worst * size);
     tell_error(error, sizeof error, a, pass, found->count, got + worst * size, want + worst * size);
-    return condemn(r, OUT_WRONG, "element %lld of %s is %s, the reference gives %s %s", (long long)(found->place + worst),
-                   a->arg->name, g, w, error);
+    return condemn(r, OUT_WRONG, "element %lld of %s is %s, %s %s %s", (long long)(found->place + worst), a->arg->name, g,
+                   a->given ? "its file has" : "the reference gives", w, error);
 }
 
 int digest_of(struct bench *b, const struct bench_arg *a, const struct memory *m, uint64_t *digest, struct err *err)

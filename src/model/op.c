@@ -62,6 +62,14 @@ bool data_given(const struct arg_data *d)
     return d->range[0] || d->range[1] || d->below || d->sorted || d->file.name || d->init;
 }
 
+bool op_proves(const struct op *op)
+{
+    bool all = true;
+    for (int i = 0; i < op->nargs; i++)
+        all = all && op->args[i].kind != ARG_INOUT && (op->args[i].kind != ARG_OUTPUT || op->args[i].data.file.name);
+    return op->reference_text || all;
+}
+
 const char *op_reference(const struct op *op)
 {
     return op->reference_name ?: "of the op";
@@ -215,7 +223,7 @@ int problem_parse(const struct op *op, const char *text, struct problem *out, st
 void op_data_print(struct buf *out, const struct op *op, const char *before)
 {
     for (int i = 0; i < op->nargs; i++)
-        if (op->args[i].data.file.name) {
+        if (op->args[i].data.file.name && op->args[i].kind != ARG_OUTPUT) {
             buf_fmt(out, "%s%s", before, op->args[i].data.file.name);
             before = ", ";
         }

@@ -79,7 +79,7 @@ struct data_file {
     int64_t at, bytes; /* where the elements begin, and the bytes from there to the end */
 };
 
-/* What an input or inout is filled with, if the script says more than `fill`. */
+/* What an input or inout is filled with, if the script says more than `fill`; of an output, a file with what is expected. */
 struct arg_data {
     const char *range[2]; /* numbers from the first to below the second, integers up to it: expressions over axes and types */
     const char *below;    /* integers from 0 to below this one, likewise */
@@ -308,6 +308,7 @@ void op_data_print(struct buf *out, const struct op *op, const char *before); /*
 bool data_given(const struct arg_data *d);                                    /* whether the script says anything about it */
 /* Whether these launches find an argument in the __constant__ array that it names. */
 bool arg_is_constant(const struct op *op, const struct launch *launches, int n, int arg);
+bool op_proves(const struct op *op);                 /* it says what is right: a reference, or a file for each output */
 const char *op_reference(const struct op *op);       /* how messages call its reference */
 bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
 bool launch_repeats(const struct launch *l);         /* it uses ROUND, or may */

@@ -119,12 +119,32 @@ static int check_data_file(const struct arg *a, struct err *err)
                 a->name);
 }
 
+/* An expected file belongs to one set of inputs. */
+static int check_expected(const struct op *op, const struct arg *a, struct err *err)
+{
+    const struct arg_data *d = &a->data;
+    int rc = must(!d->range[0] && !d->range[1] && !d->below && !d->sorted && !d->init, err,
+                  "argument %s: of an output, only a file with what is expected can be given", a->name)
+                 ?: must(!a->partial, err, "argument %s: is partial, so a file cannot say what it holds", a->name);
+    for (int i = 0; !rc && i < op->nargs && d->file.bytes; i++) {
+        const struct arg *in = &op->args[i];
+        bool made = in->data.file.name || in->data.init;
+        rc = must(
+            made || (in->kind != ARG_INPUT && in->kind != ARG_INOUT), err,
+            "argument %s: is compared with a file, so %s has to be the data that belongs to it: a file, or made by init of files",
+            a->name, in->name);
+    }
+    return rc;
+}
+
 static int check_data(const struct op *op, const struct arg *a, struct err *err)
 {
     const struct arg_data *d = &a->data;
     if (!data_given(d))
         return 0;
-    return must(a->kind == ARG_INPUT || a->kind == ARG_INOUT, err, "argument %s: only an input or inout can have data", a->name)
+    if (a->kind == ARG_OUTPUT)
+        return check_expected(op, a, err) ?: check_data_file(a, err);
+    return must(a->kind == ARG_INPUT || a->kind == ARG_INOUT, err, "argument %s: only a buffer can have data", a->name)
         ?: must(!d->range[0] == !d->range[1], err, "argument %s: a range has two ends", a->name)
         ?: must(!d->range[0] || !d->below, err, "argument %s: has range and below: one of them says it all", a->name)
         ?: must(a->fill != FILL_BITS || (!d->range[0] && !d->below && !d->sorted && !d->file.name), err, "argument %s: is filled with bits, so its data cannot be chosen", a->name)

@@ -274,7 +274,7 @@ static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
     struct patience bounds = bounds_of(r, 0, SPACE_SECONDS);
-    if (!r->op->reference_text)
+    if (!op_proves(r->op))
         return err_set(err, ERR_INVALID, "%s has no reference, so nothing can be proved right", r->op->name);
     int rc = compilers_open(r, err) ?: space_new(r->op, &r->task.problem, r->task.row, r->dev, &bounds, &r->space, err);
     if (rc)

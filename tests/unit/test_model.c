@@ -502,7 +502,7 @@ static void bent_ops(void **state)
         "included file a.h is there twice",
         "is no path below",
         "argument sum: a sum is checked with floating-point numbers of cutune's choice",
-        "argument out: only an input or inout can have data",
+        "argument out: of an output, only a file",
         "argument sum: a range has two ends",
         "argument in: is filled with bits",
         "argument in: the op has no init",

@@ -99,7 +99,7 @@ local function buffer(kind, known)
 end
 local data = "fill range below sorted file init"
 input = buffer("input", data .. " constant")
-output = buffer("output", "fill partial check rtol atol") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
+output = buffer("output", "fill partial check rtol atol file") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
 inout = buffer("inout", data .. " check rtol atol")         -- read and written; restored before each run, which is not timed
 
 -- A number that follows from the problem: value("n") passes the axis n as 64 bits; value("scale", "2*n", "f32") any expression over axes and types.

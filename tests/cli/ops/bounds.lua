@@ -2,7 +2,7 @@
 return op {
     name = "bounds",
     problem = { size "n", size "m" },
-    types = { names = { "T", "I" }, { "f32", "i32" }, { "f64", "i64" }, { "f16", "u8" }, { "bf16", "i16" }, { "f32", "u64" }, { "f32", "u32" } },
+    types = { names = { "T", "I" }, { "f32", "i32" }, { "f64", "i64" }, { "f16", "u8" }, { "bf16", "i16" }, { "f32", "u64" }, { "f32", "u32" }, { "f8e4m3", "i32" }, { "f8e5m2", "i32" } },
     args = {
         output("out", "i32", { "n" }),
         input("x", "T", { "n" }, { range = { 0.5, "2 + 1" } }),

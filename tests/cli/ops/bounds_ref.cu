@@ -8,6 +8,12 @@
 #elif T_is_f16
 #define LOW  0x3800
 #define HIGH 0x4200
+#elif T_is_f8e4m3
+#define LOW  0x30
+#define HIGH 0x44
+#elif T_is_f8e5m2
+#define LOW  0x38
+#define HIGH 0x42
 #else
 #define LOW  0x3f00
 #define HIGH 0x4040
