@@ -78,6 +78,12 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
         if (__builtin_mul_overflow(bytes, copies, &bytes) || __builtin_add_overflow(total, bytes, &total))
             total = INT64_MAX;
     }
+    for (int i = 0; !rc && i < reference_variant(op).nworkspaces; i++) {
+        int64_t bytes = 0;
+        rc = plan_workspace_bytes(plan, i, vals, &bytes, err);
+        if (__builtin_add_overflow(total, bytes, &total))
+            total = INT64_MAX;
+    }
     plan_free(plan);
     if (!rc && total > dev->memory)
         rc = err_set(err, ERR_INVALID, "the problem takes %lld bytes with what its check needs, %s has %lld: choose smaller sizes",
@@ -118,6 +124,9 @@ static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *er
 {
     bench_alive(b, -1);
     int rc = inputs_fill(b, pass, err);
+    for (int i = 0; !rc && i < b->reference.nwork; i++) /* in the second run other bits than in the first */
+        rc = guarded_paint(b, &b->reference.work[i], pass, err)
+                 ?: guarded_poison(b, &b->reference.work[i], zeros ? POISON_RANDOM : POISON_ONES, err);
     for (int i = 0; !rc && zeros && i < b->nargs; i++)
         if (b->args[i].arg->kind == ARG_OUTPUT)
             rc = guarded_poison(b, &b->args[i].buf, POISON_ZEROS, err);

@@ -36,8 +36,9 @@ struct binding {
     const struct plan *plan;
     struct val vals[MAX_SLOTS]; /* for its plan */
     int nwork, n;               /* workspaces, launches */
-    int64_t work[MAX_ARGS];     /* bytes of workspaces, 1 at least */
-    int nconstants;             /* arguments that the kernels find in __constant__ arrays */
+    const struct workspace *workspaces;
+    int64_t work[MAX_ARGS]; /* bytes of them, 1 at least */
+    int nconstants;         /* arguments that the kernels find in __constant__ arrays */
     struct {
         int arg;
         int64_t bytes;

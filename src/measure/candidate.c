@@ -84,14 +84,15 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
                  struct binding *out, struct err *err)
 {
     const struct op *op = task->op;
-    const struct variant *v = config ? &op->variants[config->variant] : NULL;
+    const struct variant v = config ? op->variants[config->variant] : reference_variant(op);
     binding_free(out);
     out->arena = arena_new();
-    int rc = (out->arena ? 0 : err_nomem(err)) ?: plans_get(plans, v ? config->variant : -1, &out->plan, err);
+    int rc = (out->arena ? 0 : err_nomem(err)) ?: plans_get(plans, config ? config->variant : -1, &out->plan, err);
     if (rc)
         return rc;
     plan_slots(out->plan, problem, task->row, &task->dev, config, out->vals);
-    out->nwork = v ? v->nworkspaces : 0;
+    out->nwork = v.nworkspaces;
+    out->workspaces = v.workspaces;
     for (int i = 0; !rc && i < op->nargs; i++)
         rc = bind_arg(op, out, i, &out->args[i], err);
     for (int i = 0; !rc && i < out->nwork; i++) {
@@ -101,7 +102,7 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
     }
     out->nconstants = 0;
     for (int i = 0; !rc && i < op->nargs; i++)
-        if (arg_is_constant(op, v ? v->launches : &op->reference, v ? v->nlaunches : 1, i)) {
+        if (arg_is_constant(op, v.launches, v.nlaunches, i)) {
             int k = out->nconstants++;
             out->constants[k].arg = i;
             rc = plan_arg_bytes(out->plan, i, out->vals, &out->constants[k].bytes, err);
@@ -184,6 +185,8 @@ static int condemn_unless_lost(struct result *r, enum outcome outcome, int rc, c
 static bool could_hold(const struct bench *b, const struct binding *of)
 {
     int64_t room = b->set.dev.memory - b->flush_bytes;
+    for (int i = 0; i < b->reference.nwork; i++)
+        room -= b->reference.work[i].bytes + 2 * GUARD;
     for (int i = 0; i < b->nargs; i++) {
         const struct bench_arg *a = &b->args[i];
         room -= a->buf.inside ? a->buf.bytes + 2 * GUARD : 0;
@@ -197,14 +200,16 @@ static bool could_hold(const struct bench *b, const struct binding *of)
 
 static int take_workspaces(struct bench *b, struct loaded *l, struct result *r, struct err *err)
 {
-    int rc = pool_reserve(b, l->own.work, l->own.nwork, err);
+    int rc = l->variant ? pool_reserve(b, l->own.work, l->own.nwork, err) : 0;
     if (rc && rc != ERR_DEVICE && (rc != ERR_NOMEM || !could_hold(b, &l->own)))
         return condemn(r, OUT_RESOURCES, "%s", err->msg);
     for (int i = 0; !rc && i < l->own.nwork; i++) {
         struct guarded *g = &l->work[l->nwork++];
         *g = (struct guarded){ .whole = b->pool[i].memory, .bytes = l->own.work[i] };
-        rc = device_view(b->dev, g->whole, GUARD, g->bytes, &g->inside, err);
-        l->keeps = l->keeps || !l->variant->workspaces[i].clear;
+        if (!l->variant) /* it stays while candidates come and go, and has memory of its own */
+            rc = device_alloc(b->dev, g->bytes + 2 * GUARD, &g->whole, err);
+        rc = rc ?: device_view(b->dev, g->whole, GUARD, g->bytes, &g->inside, err);
+        l->keeps = l->keeps || !l->own.workspaces[i].clear;
     }
     return rc;
 }
@@ -286,6 +291,8 @@ void candidate_unload(struct bench *b, struct loaded *l)
     device_unload(b->dev, l->module);
     for (int i = 0; i < l->nwork; i++)
         device_free(b->dev, l->work[i].inside);
+    for (int i = 0; i < l->nwork && !l->variant; i++)
+        device_free(b->dev, l->work[i].whole);
     *l = (struct loaded){ 0 };
 }
 
@@ -310,7 +317,7 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
     for (int i = 0; !rc && v && i < v->nclear; i++)
         rc = guarded_poison(b, &b->args[v->clear[i]].buf, POISON_ZEROS, err);
     for (int i = 0; !rc && i < l->nwork; i++)
-        if (v->workspaces[i].clear)
+        if (how->workspaces[i].clear)
             rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
     for (int i = 0; !rc && i < how->nconstants; i++)
         rc = device_copy(b->dev, l->constants[i], b->args[how->constants[i].arg].buf.inside, how->constants[i].bytes, err);

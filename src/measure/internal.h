@@ -83,7 +83,7 @@ struct loaded {
     struct problem problem; /* that other one */
     char left_by[160];      /* for messages: "on the workspace that a run of m=3,n=5 left" */
     int nwork;
-    struct guarded work[MAX_ARGS]; /* inside is its own; whole belongs to the bench's pool */
+    struct guarded work[MAX_ARGS]; /* inside is its own; whole belongs to the bench's pool, but the reference's */
     bool keeps;                    /* it has a workspace that holds what an earlier run left */
     bool sits_out;                 /* of a play-off: it found no memory */
 };

@@ -84,7 +84,7 @@ static bool is_built(const struct build *b)
 static bool is_kept(const struct op *op, int nvariants)
 {
     bool ok = op->nvariants == nvariants && !op->nshapes && !op->ndefaults && !op->nincludes && !op->reference_text &&
-              !op->ninclude_dirs && !op->nheader_dirs && !op->headers && !op->init.template_text;
+              !op->reference_all && !op->ninclude_dirs && !op->nheader_dirs && !op->headers && !op->init.template_text;
     ok = ok && !is_built(&op->reference_build) && !(nvariants && is_built(&op->variants->build));
     for (int i = 0; ok && i < op->nargs; i++)
         ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial && !op->args[i].own_check &&

@@ -89,6 +89,14 @@ bool axis_takes(const struct axis *a, int64_t size)
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;
 }
 
+struct variant reference_variant(const struct op *op)
+{
+    if (op->reference_all)
+        return *op->reference_all;
+    /* which nobody changes */
+    return (struct variant){ .nlaunches = op->reference_text ? 1 : 0, .launches = (struct launch *)&op->reference };
+}
+
 bool launch_repeats(const struct launch *l)
 {
     return l->rounds || l->steps || l->together || l->nvalues;

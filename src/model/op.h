@@ -269,7 +269,8 @@ struct op {
     struct shape *shapes;
     const char *reference_name, *reference_text; /* a template with no parameters; same kernel arguments as the op's */
     struct build reference_build;
-    struct launch reference;
+    struct launch reference;       /* the first of its launches, if it has several */
+    struct variant *reference_all; /* launches and workspaces, if it has more than that one launch; null: it has not */
     /* Kernels that write inputs before anything is run on them; as a variant without parameters. No template_text: there are none. */
     struct variant init;
     struct check check;
@@ -313,6 +314,9 @@ const char *op_reference(const struct op *op);       /* how messages call its re
 bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
 bool launch_repeats(const struct launch *l);         /* it uses ROUND, or may */
 bool launch_plain(const struct launch *l);           /* it has nothing behind `args` */
+
+/* As a variant without a name, which has its launches and workspaces. */
+struct variant reference_variant(const struct op *op);
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */
 int op_row(const struct op *op, const char *text, struct err *err);

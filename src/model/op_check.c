@@ -246,7 +246,7 @@ static int check_params(const struct variant *v, struct names scope, struct err 
     return rc;
 }
 
-/* Buffers that change places: written ones, of one type. `v` null: the reference. */
+/* Buffers that change places: written ones, of one type. */
 static int check_swaps(const struct op *op, const struct variant *v, const int *swaps, int n, struct err *err)
 {
     const char *type[2];
@@ -254,7 +254,7 @@ static int check_swaps(const struct op *op, const struct variant *v, const int *
     for (int i = 0; !rc && i < n; i++) {
         const struct arg *a = swaps[i] < op->nargs ? &op->args[swaps[i]] : NULL;
         int w = swaps[i] - op->nargs;
-        rc = must(a ? a->kind == ARG_OUTPUT || a->kind == ARG_INOUT : v && w < v->nworkspaces, err,
+        rc = must(a ? a->kind == ARG_OUTPUT || a->kind == ARG_INOUT : w < v->nworkspaces, err,
                   "swap: entry %d: only outputs, inouts and workspaces change places", i / 2 + 1);
         if (!rc)
             type[i % 2] = a ? a->type : v->workspaces[w].type;
@@ -282,22 +282,21 @@ static int check_repeats(const struct op *op, const struct variant *v, const str
     for (int i = 0; !rc && i < 2 && launch_repeats(l); i++) {
         const int n = (int)strlen(words[i]);
         bool taken = name_index(NAMED(op->axes, op->naxes), words[i], n) >= 0 || op_type(op, words[i]) >= 0 ||
-                     (v && name_index(NAMED(v->params, v->nparams), words[i], n) >= 0);
+                     name_index(NAMED(v->params, v->nparams), words[i], n) >= 0;
         rc = must(!taken, err, "the name %s is that of a repetition here: choose another", words[i]);
     }
     return rc;
 }
 
-/* v null: the reference. */
 static int check_launch(const struct op *op, const struct variant *v, const struct launch *l, const struct names *args,
                         struct err *err)
 {
-    int known_args = op->nargs + (v ? v->nworkspaces : 0) + l->nvalues;
+    int known_args = op->nargs + v->nworkspaces + l->nvalues;
     int rc = must(l->kernel && entry_ok(l->kernel), err, "kernel `%.80s` is no name of a function", l->kernel ?: "");
     for (int i = 0; !rc && i < l->nargs; i++)
         rc = must(l->args[i] < known_args, err, "its argument %d is none of the op's or variant's", i + 1);
     rc = rc
-             ?: must(!l->together || (l != (v ? v->launches : l) && !l->rounds && !l->nround_swaps), err,
+             ?: must(!l->together || (l != v->launches && !l->rounds && !l->nround_swaps), err,
                      "it has no rounds of its own and nothing before it");
     rc = rc
         ?: check_repeats(op, v, l, args, err)
@@ -391,11 +390,14 @@ static int check_shapes(const struct op *op, struct err *err)
 
 static int check_reference(const struct op *op, const struct names *args, struct err *err)
 {
+    const struct variant v = reference_variant(op);
     if (!op->reference_text)
         return 0;
     int rc = must(op->reference_name, err, "its template has no name")
-        ?: check_launch(op, NULL, &op->reference, args, err)
-        ?: check_build(&op->reference_build, err);
+        ?: check_build(&op->reference_build, err)
+        ?: check_workspaces(op, &v, *args, err);
+    for (int i = 0; !rc && i < v.nlaunches; i++)
+        rc = check_launch(op, &v, &v.launches[i], args, err);
     if (rc)
         err_prefix(err, "reference: ");
     return rc;

@@ -169,6 +169,26 @@ static void io_workspaces(struct serial *s, struct variant *v)
     }
 }
 
+/* What most references have nothing of. */
+static void io_reference(struct serial *s, struct op *op)
+{
+    bool more = op->reference_all;
+    io_whole_launch(s, &op->reference);
+    if (s->form < '4')
+        return;
+    io_bool(s, &more);
+    if (s->in && more)
+        op->reference_all = arena_alloc(s->arena, sizeof *op->reference_all);
+    struct variant *all = op->reference_all;
+    s->nomem = s->nomem || (more && !all);
+    if (!all)
+        return;
+    io_array(s, &all->launches, &all->nlaunches, 1, MAX_LAUNCHES, sizeof *all->launches);
+    for (int i = 0; i < all->nlaunches && !serial_failed(s); i++)
+        io_whole_launch(s, &all->launches[i]);
+    io_workspaces(s, all);
+}
+
 static void io_params(struct serial *s, struct variant *v)
 {
     io_array(s, &v->params, &v->nparams, 0, MAX_PARAMS, sizeof *v->params);
@@ -317,7 +337,7 @@ static void io_op(struct serial *s, struct op *op)
     io_str(s, &op->reference_name);
     io_str(s, &op->reference_text);
     io_build(s, &op->reference_build);
-    io_whole_launch(s, &op->reference);
+    io_reference(s, op);
     io_check(s, &op->check);
     io_array(s, &op->variants, &op->nvariants, 0, MAX_VARIANTS, sizeof *op->variants);
     for (int i = 0; i < op->nvariants && !serial_failed(s); i++)
@@ -432,6 +452,12 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
     io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
     if (!launch_plain(&op->reference))
         io_launch_more(&s, (struct launch *)&op->reference);
+    for (int i = 1; op->reference_all && i < op->reference_all->nlaunches; i++) {
+        io_launch(&s, &op->reference_all->launches[i]);
+        io_launch_more(&s, &op->reference_all->launches[i]);
+    }
+    if (op->reference_all)
+        io_workspaces(&s, op->reference_all);
     int rc = put_built(&b, op, op->reference_text, &op->reference_build, err);
     if (!rc && op->init.template_text) {
         buf_str(&b, "init");

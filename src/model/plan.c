@@ -397,8 +397,8 @@ int plan_new(const struct op *op, int variant, struct plan **out, struct err *er
     p->op = op;
     if (variant >= 0)
         p->variant = op->variants[variant];
-    else if (op->reference_text)
-        p->variant = (struct variant){ .nlaunches = 1, .launches = (struct launch *)&op->reference }; /* which nobody changes */
+    else
+        p->variant = reference_variant(op);
     name_slots(p);
     int rc = compile_op(p, err) ?: compile_variant(p, err) ?: list_checks(p, err);
     if (rc)

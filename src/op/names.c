@@ -120,10 +120,11 @@ void check_names(struct reader *r)
 {
     const struct op *op = r->op;
     enter(r, "reference: ");
-    if (op->reference_text) {
-        check_kernel(r, &op->reference, op->reference_text, op->reference_build.language);
-        check_constants(r, &op->reference, 1, op->reference_build.language);
-    }
+    const struct variant reference = reference_variant(op);
+    for (int i = 0; i < reference.nlaunches; i++)
+        check_kernel(r, &reference.launches[i], op->reference_text, op->reference_build.language);
+    if (op->reference_text)
+        check_constants(r, reference.launches, reference.nlaunches, op->reference_build.language);
     leave(r, 0);
     enter(r, "init: ");
     for (int i = 0; i < op->init.nlaunches; i++)

@@ -187,9 +187,15 @@ static void read_preludes(struct reader *r)
 static void read_reference(struct reader *r, void *out)
 {
     struct op *op = out;
-    known_fields(r, "template launch language options");
+    static const struct list workspaces = { read_workspace, 0, MAX_ARGS, sizeof(struct workspace), "workspaces[%d]: ", false };
+    struct variant *all = make_array(r, 1, sizeof *all);
+    known_fields(r, "template workspaces launch language options");
     read_source(r, &op->reference_name, &op->reference_text, &op->reference_build, NULL);
-    read_table(r, "launch", "F+", read_launch, &op->reference);
+    r->variant = all;
+    read_table(r, "workspaces launch", "lF+", &workspaces, &all->workspaces, &all->nworkspaces, read_launches, all);
+    r->variant = NULL;
+    op->reference = all->launches[0];
+    op->reference_all = all->nlaunches > 1 || all->nworkspaces ? all : NULL;
 }
 
 static void read_folder(struct reader *r, void *out)

@@ -70,6 +70,7 @@ const char *word_among(const char *words, const char *word); /* where; null: now
 
 enum { MAX_WHERE = 256 };
 reads read_launch, read_launches, read_variant, read_default, read_metrics;
+reads read_workspace;
 reads read_arg_name; /* int *: its arg_index, which must be there */
 /* The index of an argument or, behind them, of one of the variant's workspaces; then of the launch's values; -1 if there is none. */
 int arg_index(const struct reader *r, const char *name);

@@ -38,7 +38,7 @@ static void read_param(struct reader *r, void *out)
     }
 }
 
-static void read_workspace(struct reader *r, void *out)
+void read_workspace(struct reader *r, void *out)
 {
     struct workspace *w = out;
     read_table(r, "name type count clear", "NEXb", &w->name, &w->type, &w->count, &w->clear);

@@ -182,10 +182,17 @@ static int put_check(struct keying *k, const struct devspec *dev, struct err *er
 {
     struct buf source = { 0 };
     int rc = put_bounds(k, -1, err);
+    const struct variant reference = reference_variant(k->op);
     if (!rc && k->op->reference_text) {
         rc = source_render(k->op, NULL, k->row, dev, &source, err);
         buf_lstr(&k->text, buf_text(&source));
-        rc = rc ?: put_launches(k, &k->op->reference, 1, err);
+        rc = rc ?: put_launches(k, reference.launches, reference.nlaunches, err);
+    }
+    for (int i = 0; !rc && i < reference.nworkspaces; i++) {
+        int64_t bytes = 0;
+        rc = plan_workspace_bytes(k->plan, i, k->slots, &bytes, err);
+        buf_i64(&k->text, bytes);
+        buf_u8(&k->text, reference.workspaces[i].clear);
     }
     buf_free(&source);
     return rc;

@@ -184,8 +184,9 @@ static bool mentions(const struct drawing *d, const char *word)
 /* What the compiler is told beside the text. C++ names of kernels need not be what the code calls them. */
 static int put_head(struct drawing *d, const struct backend *b, struct buf *out, struct err *err)
 {
-    int rc = 0, nlaunches = d->variant ? d->variant->nlaunches : 1;
-    const struct launch *launches = d->variant ? d->variant->launches : &d->op->reference;
+    const struct variant v = d->variant ? *d->variant : reference_variant(d->op);
+    const struct launch *launches = v.launches;
+    int rc = 0, nlaunches = v.nlaunches;
     bool expressions = d->build->language != NULL;
     for (int i = 0; !rc && i < d->build->noptions; i++)
         if (!strcmp(d->build->options[i].backend, b->name))

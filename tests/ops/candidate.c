@@ -6,10 +6,15 @@
 #include "base/mem.h"
 #include "source/source.h"
 
+static struct variant variant_of(const struct candidate *c)
+{
+    return c->config ? c->op->variants[c->config->variant] : reference_variant(c->op);
+}
+
 /* What stands for the arguments and workspaces: buffers by their place, with their size. */
 static int list_args(const struct candidate *c, const struct val *slots, struct guest_param *args, struct err *err)
 {
-    const int nargs = c->op->nargs, nwork = c->config ? c->op->variants[c->config->variant].nworkspaces : 0;
+    const int nargs = c->op->nargs, nwork = variant_of(c).nworkspaces;
     int rc = 0;
     for (int i = 0; !rc && i < nargs + nwork; i++) {
         struct guest_param *p = &args[i];
@@ -78,7 +83,7 @@ void candidate_end(struct candidate *c)
 /* A candidate made ready for one problem. */
 struct ready {
     const struct candidate *c;
-    const struct variant *variant; /* null: the reference */
+    struct variant variant; /* or the reference */
     const struct data *d;
     struct guarded work[MAX_ARGS];
     struct arena *arena; /* of the launches */
@@ -90,7 +95,7 @@ struct ready {
 static int make_workspaces(struct ready *r, const struct val *slots, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && r->variant && i < r->variant->nworkspaces; i++) {
+    for (int i = 0; !rc && i < r->variant.nworkspaces; i++) {
         int64_t bytes;
         rc = plan_workspace_bytes(r->c->plan, i, slots, &bytes, err) ?: guarded_alloc(r->c->session, bytes, &r->work[i], err);
     }
@@ -133,13 +138,13 @@ static int launch_one(const struct ready *r, const struct guest_launch *l, struc
 static int launch(const struct ready *r, int pass, struct err *err)
 {
     const struct session *s = r->c->session;
-    const struct variant *v = r->variant;
+    const struct variant *v = &r->variant;
     int rc = data_reset(r->d, pass, err);
-    for (int i = 0; !rc && v && i < v->nclear; i++) {
+    for (int i = 0; !rc && i < v->nclear; i++) {
         const struct guarded *g = &r->d->buffers[v->clear[i]].memory;
         rc = device_fill(s->dev, g->inside, 0, g->bytes, 0, err);
     }
-    for (int i = 0; !rc && v && i < v->nworkspaces; i++) {
+    for (int i = 0; !rc && i < v->nworkspaces; i++) {
         rc = device_fill(s->dev, r->work[i].whole, 0, r->work[i].total, (uint8_t)poison(pass), err);
         if (!rc && v->workspaces[i].clear)
             rc = device_fill(s->dev, r->work[i].inside, 0, r->work[i].bytes, 0, err);
@@ -160,7 +165,7 @@ int candidate_run(const struct candidate *c, const struct data *d, char wrong[WR
         return err_nomem(err);
     r->c = c;
     r->d = d;
-    r->variant = c->config ? &c->op->variants[c->config->variant] : NULL;
+    r->variant = variant_of(c);
     plan_slots(c->plan, &d->problem, c->row, &c->session->spec, c->config, slots);
     r->arena = arena_new();
     int rc = (r->arena ? make_workspaces(r, slots, err) : err_nomem(err))
@@ -170,10 +175,10 @@ int candidate_run(const struct candidate *c, const struct data *d, char wrong[WR
         rc = take_kernel(r, &r->launches[i], err);
     for (int pass = 0; !rc && !*wrong && pass < PASSES; pass++) {
         rc = launch(r, pass, err) ?: data_compare(d, pass, wrong, err);
-        for (int i = 0; !rc && !*wrong && r->variant && i < r->variant->nworkspaces; i++)
-            rc = guards_compare(c->session, &r->work[i], pass, r->variant->workspaces[i].name, wrong, err);
+        for (int i = 0; !rc && !*wrong && i < r->variant.nworkspaces; i++)
+            rc = guards_compare(c->session, &r->work[i], pass, r->variant.workspaces[i].name, wrong, err);
     }
-    for (int i = 0; r->variant && i < r->variant->nworkspaces; i++)
+    for (int i = 0; i < r->variant.nworkspaces; i++)
         guarded_free(c->session, &r->work[i]);
     arena_free(r->arena);
     mem_free(r);
