@@ -95,16 +95,21 @@ static void read_options(struct reader *r, const struct backend *b, struct build
     static const struct list texts = { read_text, 0, MAX_OPTIONS, sizeof(char *), "options: entry %d: ", false };
     const char **list;
     struct err why;
-    int n = read_list(r, &texts, strlen(r->where) - strlen("options: "), &list);
+    size_t mark = strlen(r->where) - strlen("options: ");
+    int n = read_list(r, &texts, mark, &list);
     if (!build->options)
         build->options = make_array(r, MAX_OPTIONS, sizeof *build->options);
     for (int i = 0; i < n; i++) {
+        leave(r, mark);
+        enter(r, texts.entry, i + 1);
         if (build->noptions == MAX_OPTIONS)
             fail(r, "there are more than %d options in all", MAX_OPTIONS);
         if (!strstr(list[i], "$(")) /* else it is checked when it is filled */
             fail_if(r, compile_option(b->compiling, list[i], &why), &why);
         build->options[build->noptions++] = (struct build_option){ b->name, list[i] };
     }
+    leave(r, mark);
+    enter(r, "options: ");
 }
 
 /* { "-G" } for the one compiler that the source is for, or { cuda = { "-G" }, opencl = { "-w" } }. */

@@ -16,13 +16,16 @@
 --   work       { bytes = EXPR, flops = EXPR }: what any kernel must move and compute; needed to show GB/s and GFLOP/s
 --   shapes     problems that a plain run tunes: { m = 64, n = 64 }. With when = "device.backend == 'cuda'", only if that is true
 --   reference  { template = "FILE", launch = { ... } }: the simplest correct kernel, for any problem. Others are compared with it
+--   include_dirs  folders below the script's in which #include looks, too
 --   init       { template = "FILE", launch = { ... } or a list }: kernels that write the inputs marked { init = true }, untimed
 --   check      "exact", or { sum = EXPR }: each result is a sum of that many products, and may round as such a sum does; or "close":
 --              within atol + rtol * |the reference's|, with bounds by type or { close = { rtol = 1e-5, atol = 1e-6 } }
 --   variants   a list. Each has
 --                name       its name
---                template   the kernel template's file, beside the script or in cutune's folder of templates. It may #include
---                           "files" below one of these two folders
+--                template   the kernel template's file, beside the script or in cutune's folder of templates, or a list of files
+--                           that make one source. They may #include "files" below one of these two folders
+--                language   "cuda" or "opencl": the template is in that language, not in the dialect
+--                options    of the compiler: { "-maxrregcount=$(REGS)" }, or { cuda = { ... }, opencl = { ... } } in the dialect
 --                params     a list of { "NAME", default, other values ... }: integers, floats, booleans or words, of one kind.
 --                           A word is an enumeration in the template: #if GRID == GRID_xy
 --                where      constraints of the algorithm. Do not write limits of the device: cutune derives them
@@ -98,7 +101,7 @@ local function buffer(kind, known)
     end
 end
 local data = "fill range below sorted file init"
-input = buffer("input", data .. " constant")
+input = buffer("input", data .. " constant") -- `constant = "d_taps"`: its contents go into that __constant__ array of CUDA kernels
 output = buffer("output", "fill partial check rtol atol file") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
 inout = buffer("inout", data .. " check rtol atol")         -- read and written; restored before each run, which is not timed
 
