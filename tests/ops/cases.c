@@ -22,6 +22,11 @@ static const char *const reduce_shapes[] = {
     "m=2,n=1003,columns=1,largest=0,mean=1", "m=1,n=70003,columns=0,largest=0,mean=0", NULL
 };
 
+static const char *const convolution_shapes[] = { "h=1,w=1,fh=1,fw=1", "h=33,w=70,fh=3,fw=5", "h=64,w=128,fh=7,fw=3",
+                                                  "h=5,w=300,fh=2,fw=17", NULL };
+static const char *const stencil_shapes[] = { "nz=1,ny=1,nx=1",  "nz=3,ny=3,nx=3",     "nz=20,ny=17,nx=35",
+                                              "nz=9,ny=2,nx=64", "nz=70,ny=16,nx=128", NULL };
+
 static bool expect_transpose(const struct dtype *type, const int64_t *size, void *const *buffers)
 {
     ref_transpose(buffers[0], buffers[1], size[0], size[1], (size_t)type->bytes);
@@ -131,16 +136,56 @@ static bool expect_reduce(const struct dtype *type, const int64_t *size, void *c
     return x && ok;
 }
 
+/* Puts numbers into an output; frees them. */
+static bool put_numbers(const struct dtype *type, void *out, double *from, int64_t n)
+{
+    bool ok = from;
+    for (int64_t i = 0; ok && i < n; i++)
+        ok = number_put(type, from[i], (unsigned char *)out + i * type->bytes);
+    mem_free(from);
+    return ok;
+}
+
+/* sizes: h, w, fh, fw. */
+static bool expect_convolution(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    int64_t h = size[0], w = size[1], fh = size[2], fw = size[3];
+    double *in = numbers(type, buffers[1], (h + fh - 1) * (w + fw - 1)), *filter = numbers(type, buffers[2], fh * fw);
+    double *out = mem_array((size_t)(h * w), sizeof *out);
+    bool ok = in && filter && out;
+    if (ok)
+        ref_convolution(out, in, filter, h, w, fh, fw);
+    mem_free(in);
+    mem_free(filter);
+    return put_numbers(type, buffers[0], out, ok ? h * w : 0) && ok;
+}
+
+/* sizes: nz, ny, nx; the coefficients are the third to the fifth argument. */
+static bool expect_stencil(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    int64_t n = size[0] * size[1] * size[2];
+    double *in = numbers(type, buffers[1], n), *out = mem_array((size_t)n, sizeof *out), abc[3];
+    bool ok = in && out;
+    for (int i = 0; ok && i < 3; i++)
+        ok = number_get(type, buffers[2 + i], &abc[i]);
+    if (ok)
+        ref_stencil(out, in, abc, size[0], size[1], size[2]);
+    mem_free(in);
+    return put_numbers(type, buffers[0], out, ok ? n : 0) && ok;
+}
+
 const struct known_op *known_op_at(int i)
 {
     static const struct known_op known[] = {
-        { "transpose", transpose_shapes, "m=600001,n=2", expect_transpose },
-        { "dot", dot_shapes, NULL, expect_dot },
-        { "gemm", gemm_shapes, NULL, expect_gemm },
-        { "softmax", rows_shapes, NULL, expect_softmax },
-        { "rmsnorm", rows_shapes, NULL, expect_rmsnorm },
-        { "layernorm", rows_shapes, NULL, expect_layernorm },
-        { "reduce", reduce_shapes, NULL, expect_reduce },
+        { "transpose", transpose_shapes, "m=600001,n=2", expect_transpose, NULL },
+        { "dot", dot_shapes, NULL, expect_dot, NULL },
+        { "gemm", gemm_shapes, NULL, expect_gemm, NULL },
+        { "softmax", rows_shapes, NULL, expect_softmax, NULL },
+        { "rmsnorm", rows_shapes, NULL, expect_rmsnorm, NULL },
+        { "layernorm", rows_shapes, NULL, expect_layernorm, NULL },
+        { "reduce", reduce_shapes, NULL, expect_reduce, NULL },
+        { "convolution", convolution_shapes, NULL, expect_convolution, "docs/examples" },
+        { "stencil", stencil_shapes, NULL, expect_stencil, "docs/examples" },
     };
     return i >= 0 && i < (int)(sizeof known / sizeof *known) ? &known[i] : NULL;
 }

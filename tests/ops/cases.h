@@ -15,6 +15,7 @@ struct known_op {
     const char *limit_shape;
     /* Writes the outputs; buffers[i] is the op's i-th argument, a scalar's value; null for a value. False where there is nothing for the type. */
     bool (*expect)(const struct dtype *type, const int64_t *size, void *const *buffers);
+    const char *folder; /* of its script, in cutune's folder; null: tuner/ops */
 };
 
 const struct known_op *known_op_at(int i); /* null past the last */

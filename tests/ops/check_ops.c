@@ -210,12 +210,26 @@ static bool has_types(const struct run *r)
     return true;
 }
 
+static int load(const struct known_op *known, struct op **out, struct err *err)
+{
+    struct buf path = { 0 };
+    const char *home;
+    if (!known->folder)
+        return op_load(known->name, out, err);
+    int rc = home_find(&home, err);
+    if (!rc)
+        buf_fmt(&path, "%s/%s/%s.lua", home, known->folder, known->name);
+    rc = rc ?: buf_check(&path, err) ?: op_load(buf_text(&path), out, err);
+    buf_free(&path);
+    return rc;
+}
+
 static int check_op(struct run *r, struct err *err)
 {
     int only = -1;
     int64_t start = clock_ns();
     r->passed = r->failed = r->skipped = r->configurations = 0;
-    int rc = op_load(r->known->name, &r->op, err);
+    int rc = load(r->known, &r->op, err);
     if (!rc && r->o.dtype && (only = op_row(r->op, r->o.dtype, err)) < 0)
         rc = ERR_INVALID;
     for (r->row = 0; !rc && r->row < r->op->nrows; r->row++) {

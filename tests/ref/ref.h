@@ -27,4 +27,10 @@ void ref_layernorm(double *y, const double *x, const double *w, const double *b,
 double ref_sum(const double *x, int64_t n, int64_t step);
 double ref_largest(const double *x, int64_t n, int64_t step);
 
+/* out is h x w; `in` is larger than that by the filter's size less one. */
+void ref_convolution(double *out, const double *in, const double *filter, int64_t h, int64_t w, int64_t fh, int64_t fw);
+
+/* Coefficients of a cell, of its four neighbours in the plane, and of the two above and below it. The border stays as it is. */
+void ref_stencil(double *out, const double *in, const double abc[3], int64_t nz, int64_t ny, int64_t nx);
+
 #endif
