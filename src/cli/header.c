@@ -31,6 +31,10 @@ static int spare_op(const struct request *r, const struct op *op, struct err *er
         rc = spare_named(r, op, op->variants[i].template_name, err);
     for (int i = 0; !rc && i < op->nincludes; i++)
         rc = spare_named(r, op, op->includes[i].name, err);
+    for (int i = 0; !rc && i < op->nargs; i++)
+        rc = op->args[i].data.file.name ? spare_named(r, op, op->args[i].data.file.name, err) : 0;
+    if (!rc && op->init.template_name)
+        rc = spare_named(r, op, op->init.template_name, err);
     return rc;
 }
 

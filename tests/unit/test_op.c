@@ -271,6 +271,14 @@ static void test_data_files(void **state)
     assert_true(f->digest && !f->element && f->at == 0 && f->bytes == 8);
     assert_int_equal(data_file_read(op, f, take_piece, &all, &err), 0);
     assert_string_equal(buf_text(&all), "abcdefgh");
+    int rc = ERR_NOMEM;
+    for (long nth = 0; rc == ERR_NOMEM; nth++) {
+        struct data_file again = { .name = "x.bin" };
+        mem_fail_at(nth);
+        rc = data_file_look(folder, op->arena, &again, NULL) ?: data_files_digest(op, NULL) ?: data_file_read(op, f, NULL, NULL, NULL);
+        mem_fail_at(-1);
+        assert_true(rc == ERR_NOMEM ? nth < 20 : !rc && nth > 3);
+    }
     static const char *const others[] = { "abcdefgi", "abcdefg", "abcdefghi" };
     for (int i = 0; i < 3; i++) {
         write_file("x.bin", others[i]);
