@@ -35,7 +35,7 @@ return op {
     problem = { size "m", size "n" },
     types = { T = { "f32", "f16", "bf16" } },
     args = {
-        output("y", "T", { "m", "n" }), input("x", "T", { "m", "n" }),
+        output("y", "T", { "m", "n" }), input("x", "T", { "m", "n" }, { range = { -1, 3 } }),
         input("w", "T", { "n" }), input("b", "T", { "n" }), scalar("eps", "f32", 1e-5),
         value "m", value "n",
     },
