@@ -250,9 +250,10 @@ int candidate_kernel(struct bench *b, struct loaded *l, int i, const struct benc
 static int take_constant(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r,
                          struct err *err)
 {
+    const struct variant of = l->variant ? *l->variant : reference_variant(b->set.op);
     const char *name = b->set.op->args[l->own.constants[i].arg].constant;
     char entry[MAX_ENTRY + 1];
-    bool renamed = list_line(c->entries, c->entries_bytes, (l->variant ? l->variant->nlaunches : 1) + i, entry);
+    bool renamed = list_line(c->entries, c->entries_bytes, of.nlaunches + i, entry);
     int rc = device_constant(b->dev, l->module, renamed ? entry : name, l->own.constants[i].bytes, &l->constants[i], err);
     return rc ? condemn_unless_lost(r, rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR, rc, err) : 0;
 }

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "device/backend.h"
 #include "fuzz.h"
+#include "model/head.h"
 #include "model/plan.h"
 #include "source/source.h"
 #include "unit/sample_op.h"
@@ -64,7 +65,11 @@ static void use(const struct op *op)
     for (int v = -1; v < op->nvariants; v++)
         use_plan(op, v, &prob, row, &dev);
     if (!op_default(op, &prob, row, &dev, &config, &err)) {
-        source_render(op, &config, row, &dev, &text, &err);
+        if (!source_render(op, &config, row, &dev, &text, &err)) { /* what it says at its head is understood */
+            struct head head;
+            must(head_read(text.data, &head, &err) == 0);
+            head_free(&head);
+        }
         buf_clear(&text);
         config_print(&text, op, &config);
         must(config_parse(op, op->variants[config.variant].name, buf_text(&text), &config, &err) == 0);

@@ -2,6 +2,7 @@
 #include "source/template.h"
 #include "fuzz.h"
 #include "lua/sandbox.h"
+#include "model/head.h"
 
 /* The linker puts it in front of sandbox_run: a loop shall end after milliseconds, not seconds. */
 int __real_sandbox_run(const struct sandbox_rules *rules, const char *path, void (*f)(lua_State *L, void *arg), void *arg,
@@ -34,6 +35,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(rc || strlen(buf_text(&out)) == out.len);
     if (!rc && !template_has_lua(text))
         must(strcmp(buf_text(&out), text) == 0);
+    struct head head; /* as if it were a source */
+    must_say(head_read(text, &head, &err), &err);
+    head_free(&head);
     buf_free(&out);
     free(text);
     return 0;
