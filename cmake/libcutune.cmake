@@ -61,7 +61,7 @@ file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 configure_file(cmake/cutune.pc.in ${CMAKE_BINARY_DIR}/cutune.pc @ONLY)
 
-install(FILES include/cutune.h ${ops_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/cutune.h include/cutune_reference.h ${ops_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/cutune-config.cmake ${CMAKE_BINARY_DIR}/cutune-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutune)
 install(FILES ${CMAKE_BINARY_DIR}/cutune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -35,7 +35,7 @@ struct args {
     struct words ops, shapes, dtypes, include_dirs;
     const char *op;
     const char *device, *db, *variant, *config, *arch, *from;
-    const char *strategy, *budget, *seed, *jobs, *objective;
+    const char *strategy, *budget, *seed, *jobs, *objective, *reference, *reference_time;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
     bool json, list, measurements, wanted, retune, warm, quiet;
@@ -109,6 +109,8 @@ int args_read(const struct command *c, int argc, char **argv, struct args *args,
 
 /* Reads an op by the word that a user gave for it, null if he gave none: into r->op. */
 int request_op(struct request *r, const char *word, struct err *err);
+/* Puts the reference of --reference in the place of the op's. */
+int request_reference(struct request *r, struct err *err);
 /* The device of --device, or the best one. */
 int request_device(struct request *r, struct err *err);
 /* Types and problems; the op must be there. Without --dtype: f32, or the op's first types. Without --shape: if `own`, the op's own shapes

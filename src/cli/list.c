@@ -106,6 +106,7 @@ static const struct row_column tried_columns[] = {
     { "metrics", .text = metrics, JSON(struct tried, metrics, json_stored) },
     { .head = "", .text = metrics },
     { "reason", "reason", FIELD(struct tried, reason) },
+    { "reference", FIELD(struct tried, reference) },
     { "time_ns", FIELD(struct tried, time_ns) },
     { "stale", FIELD(struct tried, stale) },
     { 0 },
@@ -114,8 +115,9 @@ static const struct row_column tried_columns[] = {
 static int add_tried(void *listing, const struct tried *t)
 {
     bool fit = fits(listing, t->op, t->types, t->problem);
-    return fit ? add_row(listing, t, "%s %s %s on %s: %s (%s)%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
-                         !strcmp(t->cache, "warm") ? ", warm" : "", t->stale ? ", stale" : "")
+    return fit ? add_row(listing, t, "%s %s %s on %s: %s (%s)%s%s%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,
+                         !strcmp(t->cache, "warm") ? ", warm" : "", t->stale ? ", stale" : "", *t->reference ? ", reference " : "",
+                         t->reference)
                : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "child/process.h"
 #include "cli/cli.h"
+#include "measure/outside.h"
 #include "worker/child.h"
 
 static const struct command *const commands[] = {
@@ -91,6 +92,8 @@ static int dispatch(int argc, char **argv)
         return argc > 3 ? usage_error("unexpected '%s': help takes the name of one command", argv[3]) : help(argv[2]);
     if (!strcmp(word, "worker")) { /* a process that the tuner starts for itself: not for people, so not in the help */
         messages_name(word);
+        if (argc == 5 && !strcmp(argv[2], "reference"))
+            return outside_library(argv[3], argv[4]);
         return argc == 3 ? worker_main(argv[2])
                          : usage_error("%s is wanted, the kind of worker; `cutune run` starts these itself", "one argument");
     }

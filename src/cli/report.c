@@ -148,7 +148,10 @@ static int print_tables(const struct request *r, const struct finding *found, in
         if (!rc)
             print_counts(&f->report);
     }
-    if (!rc && n && found[n - 1].report.best.config.variant >= 0)
+    if (!rc && n && found[n - 1].op->outside_beside)
+        text_line("proved by %s, not by the op's own reference: stored beside its results, and not given to look-ups",
+                  found[n - 1].op->outside);
+    else if (!rc && n && found[n - 1].report.best.config.variant >= 0)
         print_next(r, &found[n - 1]);
     return rc;
 }

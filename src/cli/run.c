@@ -44,16 +44,25 @@ static bool number_read(const char *text, uint64_t max, uint64_t *out)
     return true;
 }
 
+/* "60s", "0.5s"; false if it is none of that, or too long. */
+static bool read_seconds(const char *text, double *out)
+{
+    size_t n = strlen(text);
+    char *end = NULL;
+    double seconds = n && strspn(text, "0123456789.") == n - 1 ? strtod(text, &end) : 0;
+    bool good = seconds > 0 && seconds <= MAX_SECONDS && !strcmp(end, "s");
+    if (good)
+        *out = seconds;
+    return good;
+}
+
 /* "200": configurations; "60s", "0.5s": seconds. */
 static int read_budget(const char *text, struct tune_options *tune, struct err *err)
 {
-    size_t n = strlen(text);
     uint64_t count = 0;
-    char *end = NULL;
-    double seconds = n && strspn(text, "0123456789.") == n - 1 ? strtod(text, &end) : 0;
-    if (seconds > 0 && seconds <= MAX_SECONDS && !strcmp(end, "s"))
-        tune->budget_seconds = seconds;
-    else if (number_read(text, MAX_CONFIGURATIONS, &count) && count)
+    if (read_seconds(text, &tune->budget_seconds))
+        return 0;
+    if (number_read(text, MAX_CONFIGURATIONS, &count) && count)
         tune->budget_count = (int64_t)count;
     else
         return err_set(err, ERR_USAGE,
@@ -72,6 +81,11 @@ static int read_options(const struct args *args, struct tune_options *tune, stru
     if (args->jobs && (!number_read(args->jobs, MAX_JOBS, &jobs) || !jobs))
         return err_set(err, ERR_USAGE, "--jobs '%.40s': a whole number of 1 to %d is wanted", args->jobs, MAX_JOBS);
     tune->jobs = (int)jobs;
+    if (args->wanted && args->reference)
+        return err_set(err, ERR_USAGE, "--wanted and --reference: a reference is of one op");
+    if (args->reference_time && (!args->reference || !read_seconds(args->reference_time, &tune->reference_seconds)))
+        return err_set(err, ERR_USAGE, "--reference-time '%.40s': %s", args->reference_time,
+                       args->reference ? "a number of seconds (60s) is wanted" : "there is no --reference that it could be of");
     if (args->wanted && (args->shapes.n || args->dtypes.n))
         return err_set(err, ERR_USAGE, "--wanted brings its own problems: leave %s away", args->shapes.n ? "--shape" : "--dtype");
     return args->budget ? read_budget(args->budget, tune, err) : 0;
@@ -175,7 +189,7 @@ static int run_problem(struct tuning *t, struct finding *f)
         ?: bench_fits(f->op, &f->problem, f->row, &r->dev, &err)
         ?: tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
     bool won = !rc && report->best.config.variant >= 0;
-    if (won && !report->interrupted)
+    if (won && !report->interrupted && !f->op->outside_beside)
         rc = want_no_more(r, f, &err);
     if (!quiet)
         progress_end(&progress, rc ? NULL : report);
@@ -323,6 +337,7 @@ static int tune(struct request *r, struct err *err)
     bool wanted = r->args.wanted; /* then it is enough if there is a device; --op limits it */
     int rc = read_options(&r->args, &t.tune, err)
         ?: (wanted && !r->args.op ? home_find(&r->home, err) : request_op(r, r->args.op, err))
+        ?: (wanted ? 0 : request_reference(r, err))
         ?: request_device(r, err)
         ?: (wanted ? 0 : request_problems(r, true, err))
         ?: check_strategy(r->home, r->args.strategy, err);
@@ -354,6 +369,12 @@ const struct command run_command = {
           "Stop after that many configurations or seconds, for each problem; without it after 32 on a CPU, 5000 elsewhere", 0 },
         { "objective", WORD(objective), "time|energy|edp|METRIC", 0,
           "What the best is by, in place of the op's own objective, by which look-ups go on", 0 },
+        { "reference", WORD(reference), "./ref.so|COMMAND", 0,
+          "What is right, for this run: a shared library, or a command that gets a folder with the inputs; in place of the op's "
+          "own "
+          "reference",
+          0 },
+        { "reference-time", WORD(reference_time), "60s", 0, "What that may take for one set of inputs; 600s without it", 0 },
         { "seed", WORD(seed), "N", 0,
           "Starts the random strategy's choices: the same number tries the same configurations in the same order; 0 without it",
           0 },

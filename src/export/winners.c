@@ -52,7 +52,7 @@ static void metrics_alone(struct buf *out, const void *row)
 static void state(struct buf *out, const void *row)
 {
     const struct listed *l = row;
-    const char *changed = l->stale ? "stale" : l->changed ? "changed" : "";
+    const char *changed = l->stale ? (l->beside ? "not served" : "stale") : l->changed ? "changed" : "";
     bool warm = strcmp(l->cache, "warm") == 0;
     bool other = *l->objective && strcmp(l->objective, "time") != 0;
     buf_fmt(out, "%s%s%s", warm ? "warm" : "", warm && *changed ? ", " : "", changed);

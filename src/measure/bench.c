@@ -173,6 +173,9 @@ static int run_again(struct bench *b, int pass, struct err *err)
 /* A reference without a kernel: what it gives has to be there. */
 static int given_open(struct bench *b, struct err *err)
 {
+    int rc = b->set.outside.command ? outside_open(b, err) : 0;
+    if (rc)
+        return rc;
     for (int i = 0; i < b->nargs; i++)
         for (int pass = 0; pass < PASSES; pass++)
             if (b->args[i].written && !b->args[i].expected[pass])

@@ -6,6 +6,7 @@
 #define MEASURE_BENCH_H
 
 #include "device/device.h"
+#include "measure/outside.h"
 #include "model/op.h"
 #include "model/record.h"
 
@@ -16,8 +17,9 @@ struct task {
     struct problem problem;
     int row;
     struct devspec dev;
-    bool energy;   /* the energy of runs is measured, too */
-    bool warm;     /* time with what the cache holds from a run before; cold: flushed by reading */
+    bool energy;            /* the energy of runs is measured, too */
+    bool warm;              /* time with what the cache holds from a run before; cold: flushed by reading */
+    struct outside outside; /* in place of the op's reference */
     int64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
     /* Called before each piece of work that something could hang in or die of, so that a deadline can begin anew; may be null. player: in a
      * play-off the one whose piece it is, else -1. */

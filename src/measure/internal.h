@@ -232,6 +232,9 @@ int bench_control(struct bench *b, struct err *err);
 /* A sign of life. In a play-off: the i-th player goes on; else -1. */
 void bench_alive(const struct bench *b, int i);
 
+/* measure/outside.c. Sets what is expected. */
+int outside_open(struct bench *b, struct err *err);
+
 /* measure/energy.c */
 /* Whether it can be measured here, tried with the reference: an error with a line if not. */
 int energy_ready(struct bench *b, double reference_ns, struct err *err);

@@ -39,7 +39,10 @@ static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
                         .work_flops = op->work_flops,
                         .nmetrics = op->nmetrics,
                         .metrics = op->metrics,
-                        .objective = op->objective };
+                        .objective = op->objective,
+                        .outside = op->outside,
+                        .outside_digest = op->outside_digest,
+                        .outside_beside = op->outside_beside };
 }
 
 void interface_put(struct buf *out, const struct op *op)
@@ -130,6 +133,8 @@ void tuned_with_print(struct buf *out, const struct op *op)
             buf_fmt(out, "%s%s=%s", out->len ? "," : "", op->args[i].name, op->args[i].value ?: "");
         else if (op->args[i].data.file.name)
             buf_fmt(out, "%s%s=%s", out->len ? "," : "", op->args[i].name, op->args[i].data.file.name);
+    if (op->outside)
+        buf_fmt(out, "%sreference=%s", out->len ? "," : "", op->outside);
 }
 
 int kernel_call(struct op *kernel, const char *entries, size_t n, struct err *err)

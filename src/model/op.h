@@ -32,7 +32,8 @@ enum {
     MAX_LINE = 65535,     /* bytes of an expression or a configuration's text in a file */
     MAX_VARIANTS = 256,
     MAX_METRICS = 16,
-    MAX_MANY = 65535, /* of anything else in an op */
+    MAX_OUTSIDE = 400, /* bytes of the name of a reference outside */
+    MAX_MANY = 65535,  /* of anything else in an op */
 };
 
 enum axis_kind {
@@ -292,7 +293,11 @@ struct op {
     int nmetrics;
     struct metric *metrics; /* by name */
     const char *objective;  /* what configurations are chosen by: a metric, or one of model/objective.h; null: time */
-    const char *contract;   /* of an op from a database: its op_contract when it was stored; null: not known */
+    /* A reference outside of cutune that a run took in place of the op's: as the user named it, and a digest of it; null: none. It is never
+     * a script's. */
+    const char *outside, *outside_digest;
+    bool outside_beside;  /* the op has a reference of its own: what the other proved right is kept, but not served */
+    const char *contract; /* of an op from a database: its op_contract when it was stored; null: not known */
 };
 
 struct op *op_new(void);     /* an empty op on an arena of its own; null without memory */

@@ -421,6 +421,16 @@ static int check_init(const struct op *op, const struct names *args, struct err 
     return rc;
 }
 
+static int check_outside(const struct op *op, struct err *err)
+{
+    const char *digest = op->outside_digest;
+    if (!op->outside && !digest && !op->outside_beside)
+        return 0;
+    bool whole = op->outside && digest && strlen(digest) == HASH_HEX - 1 && !digest[strspn(digest, "0123456789abcdef")];
+    return must(whole && !op->reference_text && text_ok(op->outside, MAX_OUTSIDE, false), err,
+                "a reference outside lacks its name or digest, or is there beside the op's own");
+}
+
 static int check_includes(const struct op *op, struct err *err)
 {
     int rc = 0;
@@ -485,6 +495,7 @@ int op_check(const struct op *op, struct err *err)
         ?: check_init(op, &args, err)
         ?: check_variants(op, &scope, &args, err)
         ?: check_shapes(op, err)
+        ?: check_outside(op, err)
         ?: check_includes(op, err)
         ?: check_metrics(op, &scope, err);
     if (rc)

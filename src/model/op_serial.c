@@ -353,6 +353,11 @@ static void io_op(struct serial *s, struct op *op)
     io_includes(s, op);
     if (s->form >= '4')
         io_metrics(s, op);
+    if (s->form >= '4') {
+        io_str(s, &op->outside);
+        io_str(s, &op->outside_digest);
+        io_bool(s, &op->outside_beside);
+    }
     io_init(s, &op->init);
 }
 
@@ -458,6 +463,8 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
     }
     if (op->reference_all)
         io_workspaces(&s, op->reference_all);
+    if (op->outside_digest)
+        buf_lstr(&b, op->outside_digest);
     int rc = put_built(&b, op, op->reference_text, &op->reference_build, err);
     if (!rc && op->init.template_text) {
         buf_str(&b, "init");

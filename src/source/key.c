@@ -183,6 +183,8 @@ static int put_check(struct keying *k, const struct devspec *dev, struct err *er
     struct buf source = { 0 };
     int rc = put_bounds(k, -1, err);
     const struct variant reference = reference_variant(k->op);
+    if (k->op->outside_digest)
+        buf_lstr(&k->text, k->op->outside_digest);
     if (!rc && k->op->reference_text) {
         rc = source_render(k->op, NULL, k->row, dev, &source, err);
         buf_lstr(&k->text, buf_text(&source));

@@ -15,15 +15,17 @@
 #define CACHE_OF(table) "CASE WHEN " table ".cache IN ('cold', 'warm') THEN " table ".cache END AS cache"
 
 /* What its kernel says of a winner. A damaged one is for a look-up to complain of. */
-static void tell_kernel(const void *kernel, size_t bytes, struct buf *with, struct buf *objective)
+static void tell_kernel(const void *kernel, size_t bytes, struct buf *with, struct buf *objective, bool *beside)
 {
     struct op *op;
     struct objective by;
     buf_clear(with);
     buf_clear(objective);
+    *beside = false;
     if (bytes > MAX_RECORD || kernel_get(kernel, bytes, &op, NULL))
         return;
     tuned_with_print(with, op);
+    *beside = op->outside_beside;
     if (!objective_find(op, NULL, &by, NULL))
         buf_str(objective, objective_name(op, &by));
     op_free(op);
@@ -94,7 +96,7 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
                                                           .json = l.json,
                                                           .time_ns = l.time_ns,
                                                           .joules = l.joules });
-        tell_kernel(kernel, kernel_bytes, &with, &objective);
+        tell_kernel(kernel, kernel_bytes, &with, &objective, &l.beside);
         l.tuned_with = buf_text(&with);
         l.objective = buf_text(&objective);
         q.rc = each(arg, &l);
@@ -134,6 +136,7 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried 
         of.reason = timed ? t.reason : "";
         t.joules = joules_of(&of);
         t.reason = t.joules > 0 ? "" : t.reason;
+        t.reference = metrics_reference(&of.metrics, s, of.op);
         t.metrics = metrics_of_row(&of, s, t.backend,
                                    (struct measured_row){ .types = t.types,
                                                           .sizes = t.problem,

@@ -34,6 +34,12 @@ static void take_interface(struct metrics *m, struct store *s, int64_t op)
     query_end(&q);
 }
 
+const char *metrics_reference(struct metrics *m, struct store *s, int64_t op)
+{
+    take_interface(m, s, op);
+    return m->op && m->op->outside ? m->op->outside : "";
+}
+
 /* A value as config_of_json has it from JSON, where only words have quotes. */
 static struct val value_in(struct arena *a, const struct pair *p, const char *json)
 {

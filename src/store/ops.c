@@ -62,20 +62,24 @@ static int list_variants(const struct op *op, struct buf *out, struct err *err)
     return rc;
 }
 
-/* Makes the op's row the current one of its name. What may change without making all records stale is replaced: how work is counted,
+/* Makes the op's row the current one of its name; but not what a reference beside the op's own is the contract of. What may change without making all records stale is replaced: how work is counted,
  * which types there are, and the variants. */
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
 {
     static const char insert[] =
-        "INSERT INTO op (name, hash, contract, current, interface, variants) VALUES (?, ?, ?, 1, ?, ?) ON CONFLICT (name, hash) "
-        "DO UPDATE SET current = 1, interface = excluded.interface, variants = excluded.variants RETURNING id";
+        "INSERT INTO op (name, hash, contract, current, interface, variants) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name, hash) "
+        "DO UPDATE SET current = max(current, excluded.current), interface = excluded.interface, variants = excluded.variants "
+        "RETURNING id";
     char contract[HASH_HEX], hash[HASH_HEX];
     struct buf interface = { 0 }, variants = { 0 };
     interface_put(&interface, op);
     int rc = op_contract(op, contract, err) ?: identity(op, contract, hash, err) ?: list_variants(op, &variants, err);
     rc = rc ?: buf_check(&interface, err) ?: buf_check(&variants, err);
-    rc = rc ?: sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND hash != ? AND current = 1", "tt", op->name, hash);
-    rc = rc ?: sql_run(s, err, insert, "tttbt:i", op->name, hash, contract, interface.data, interface.len, variants.data, id);
+    if (!op->outside_beside)
+        rc = rc ?: sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND hash != ? AND current = 1", "tt", op->name, hash);
+    rc = rc
+             ?: sql_run(s, err, insert, "tttnbt:i", op->name, hash, contract, !op->outside_beside, interface.data, interface.len,
+                        variants.data, id);
     buf_free(&interface);
     buf_free(&variants);
     return rc;

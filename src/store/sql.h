@@ -120,6 +120,7 @@ struct measured_row {
     double time_ns, joules;
 };
 const char *metrics_of(struct metrics *m, struct store *s, const struct measured_row *row); /* as JSON, good until the next call */
+const char *metrics_reference(struct metrics *m, struct store *s, int64_t op);              /* the op's `outside`, or "" */
 void metrics_end(struct metrics *m);
 
 /* A whole statement: "ttr" is three values. Of one that gives a row of numbers and keys, a colon and its columns follow, "tt:ik"; then it

@@ -137,6 +137,7 @@ struct listed {
     int samples;           /* that the winner's time is the median of; 0 where its measurement is gone */
     int measured, ok;      /* configurations stored of the variants as they are now, and of those right */
     bool stale;            /* the op's interface or contract has changed since: not served */
+    bool beside;           /* and so is this: it was proved by a reference that was there beside the op's own */
     bool changed;          /* the source of its variant has: it is right still, and served until its problem is tuned again */
     bool unverified;       /* as in struct tuned */
     const char *when;      /* UTC, ISO 8601 */
@@ -154,7 +155,8 @@ struct tried {
     double time_ns;     /* 0: not timed */
     double joules;      /* as in struct listed, as the next */
     const char *metrics;
-    bool stale; /* of an op or a variant that has changed since */
+    const char *reference; /* outside of the op, that it was proved by; "": the op's own */
+    bool stale;            /* of an op or a variant that has changed since */
 };
 /* The same way, of this PROTOCOL: of each problem the stale ones last; of both first those that are right, the fastest first, then the others by outcome. */
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err);

@@ -2,9 +2,12 @@
  * work to idle workers and moves the run from phase to phase. */
 #include "tune/run.h"
 
+#include <errno.h>
+#include <ftw.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -270,13 +273,49 @@ static int chosen_by_now(struct run *r, struct err *err)
     return rc;
 }
 
+/* A reference outside works in a folder of the run. */
+static int outside_begin(struct run *r, struct err *err)
+{
+    const char *parent = getenv("TMPDIR");
+    if (!r->op->outside)
+        return 0;
+    int n =
+        snprintf(r->outside_folder, sizeof r->outside_folder, "%s/cutune-reference-XXXXXX", parent && *parent ? parent : "/tmp");
+    if (n >= (int)sizeof r->outside_folder || !mkdtemp(r->outside_folder)) {
+        int rc = err_set(err, ERR_IO, "a folder for the reference, %s: %s", r->outside_folder,
+                         n >= (int)sizeof r->outside_folder ? "its path is too long" : strerror(errno));
+        r->outside_folder[0] = 0;
+        return rc;
+    }
+    r->task.outside = (struct outside){ .command = r->op->outside,
+                                        .library = outside_is_library(r->op->outside),
+                                        .folder = r->outside_folder,
+                                        .program = r->program,
+                                        .seconds = r->opt->reference_seconds > 0 ? r->opt->reference_seconds : REFERENCE_SECONDS };
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int what, struct FTW *at)
+{
+    (void)st, (void)what, (void)at;
+    remove(path);
+    return 0;
+}
+
+static void outside_end(struct run *r)
+{
+    if (r->outside_folder[0])
+        nftw(r->outside_folder, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
     struct patience bounds = bounds_of(r, 0, SPACE_SECONDS);
-    if (!op_proves(r->op))
-        return err_set(err, ERR_INVALID, "%s has no reference, so nothing can be proved right", r->op->name);
-    int rc = compilers_open(r, err) ?: space_new(r->op, &r->task.problem, r->task.row, r->dev, &bounds, &r->space, err);
+    if (!op_proves(r->op) && !r->op->outside)
+        return err_set(err, ERR_INVALID, "%s has no reference, so nothing can be proved right: give one with --reference",
+                       r->op->name);
+    int rc = outside_begin(r, err) ?: compilers_open(r, err) ?: space_new(r->op, &r->task.problem, r->task.row, r->dev, &bounds, &r->space, err);
     if (rc)
         return rc;
     r->report->valid = r->space->count;
@@ -385,6 +424,7 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     } else if (!rc) {
         rc = work(r, err);
     }
+    outside_end(r);
     search_close(r->search);
     space_free(r->space);
     result_free(&r->doubt.result);

@@ -118,7 +118,8 @@ struct run {
     uv_poll_t answers;
 
     const char *program;
-    char own_path[4096]; /* without /proc */
+    char outside_folder[512]; /* of this run; "" without a reference outside */
+    char own_path[4096];      /* without /proc */
     int nslots;
     struct compiler_slot slots[MAX_JOBS];
     int compile_deaths; /* in a row, before they were ready */

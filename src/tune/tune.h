@@ -11,7 +11,7 @@
 
 /* Configurations that a run without a budget tries at most, so that it ends within minutes: each costs about half a second if
  * the compiler and the device share their cores. */
-enum { LIMIT_CPU = 32, LIMIT_GPU = 5000 };
+enum { LIMIT_CPU = 32, LIMIT_GPU = 5000, REFERENCE_SECONDS = 600 };
 
 /* What a run looks like from outside, a few times a second. */
 struct tune_progress {
@@ -32,12 +32,13 @@ struct tune_options {
     double budget_seconds; /* 0: no limit */
     const char *objective; /* "time", "energy", "edp", a metric of the op's; null: the op's own */
     uint64_t seed;
-    int jobs;                                                   /* compile workers; 0: as many as cores */
-    bool retune;                                                /* forget what is stored for this target first */
-    bool warm;                                                  /* time with a warm cache; cold otherwise */
-    volatile sig_atomic_t *stop;                                /* non-zero: end soon, keep what is measured; may be null */
-    int64_t deadline_ms;                                        /* a bound on deadlines of work, for tests; 0: none */
-    int64_t start_ms;                                           /* likewise on those of a worker's start and set-up */
+    int jobs;                    /* compile workers; 0: as many as cores */
+    double reference_seconds;    /* that a reference outside may take for one set of inputs; 0: REFERENCE_SECONDS */
+    bool retune;                 /* forget what is stored for this target first */
+    bool warm;                   /* time with a warm cache; cold otherwise */
+    volatile sig_atomic_t *stop; /* non-zero: end soon, keep what is measured; may be null */
+    int64_t deadline_ms;         /* a bound on deadlines of work, for tests; 0: none */
+    int64_t start_ms;            /* likewise on those of a worker's start and set-up */
     void (*progress)(void *arg, const struct tune_progress *p); /* may be null */
     void (*note)(void *arg, const char *line);                  /* what a person should know at once; may be null */
     void *arg;

@@ -69,6 +69,11 @@ static void io_task(struct serial *s, struct task *t)
         io_number(s, &t->problem.size[i], 0, INT64_MAX);
     io_int(s, &t->row, 0, t->op->nrows - 1);
     io_devspec(s, &t->dev);
+    io_str(s, &t->outside.command);
+    io_bool(s, &t->outside.library);
+    io_str(s, &t->outside.folder);
+    io_str(s, &t->outside.program);
+    io_time(s, &t->outside.seconds);
     io_bool(s, &t->energy);
     io_bool(s, &t->warm);
     io_number(s, &t->fresh, INT64_MIN, INT64_MAX);
