@@ -16,8 +16,8 @@
  *   if=PATH         all but time and delay only while there is such a file: a machine that breaks, and is mended
  *   watts=N         what a launch of it draws; 200 without it. A counter has the energy of all work; with $CUTUNE_NULL_ENERGY "none"
  *                   there is no such counter, with "still" it never moves
- *   wrong           until another launch, the kernels check_equal, check_close and digest write 1 to the uint64 that their first
- *                   argument points to */
+ *   wrong           until another launch, the kernels check_equal, check_close and digest write to the uint64 that their first
+ *                   argument points to: one is wrong, the first */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -139,7 +139,7 @@ static int lost(const struct null_context *t, struct err *err)
 /* A launch; first: the first buffer, of 8 bytes at least, or null. */
 static int told_launch(struct null_context *t, const char *source, const struct guest_launch *l, void *first, struct err *err)
 {
-    static const uint64_t one = 1;
+    static const uint32_t one[2] = { 1, ~0u };
     int rc = lost(t, err);
     if (rc)
         return rc;
@@ -151,7 +151,7 @@ static int told_launch(struct null_context *t, const char *source, const struct 
     if (!strstr(source, "check_equal")) /* no service kernel */
         t->wrong = act && directive(source, "wrong");
     else if (counts && t->wrong && first)
-        memcpy(first, &one, sizeof one);
+        memcpy(first, one, sizeof one);
     t->hang |= act && directive(source, "hang");
     t->crash |= act && directive(source, "crash");
     t->sticky |= act && directive(source, "sticky");

@@ -13,9 +13,16 @@ static const char *past_end(const char *s)
     return s + (s[0] == '\r' && s[1] == '\n' ? 2 : 1);
 }
 
+/* Where compilers differ. These stand in #error lines, too, so there are no quotes in them. */
+static const char trigraph[] = "a trigraph, which only some compilers replace: write the character itself",
+                  blank[] = "a blank behind the \\ at the end of a line, which only some compilers join: take it away",
+                  raw[] = "a raw string, an R before the quote: write an ordinary one",
+                  digits[] =
+                      "an apostrophe within a number or word, and a string or comment behind it: put them on lines of their own";
+
 /* The next character as a compiler's first phases give it: lines that end in \ are joined, trigraphs replaced, and every end of a line
- * is \n. 0 at the end of the text. */
-static char take(const char **at, int *lines)
+ * is \n. 0 at the end of the text. *odd is set if only some compilers read it so. */
+static char take(const char **at, int *lines, const char **odd)
 {
     for (;;) {
         const char *s = *at;
@@ -26,9 +33,11 @@ static char take(const char **at, int *lines)
         if (!strncmp(s, "?\?=", 3) || !strncmp(s, "?\?/", 3)) {
             c = s[2] == '=' ? '#' : '\\';
             n = 3;
+            *odd = trigraph;
         }
         const char *after = s + n + (c == '\\' ? strspn(s + n, " \t\v\f") : 0);
         if (c == '\\' && ends_line(*after)) {
+            *odd = after > s + n ? blank : *odd;
             *at = past_end(after);
             ++*lines;
             continue;
@@ -45,39 +54,63 @@ static char *skip_blanks(char *s)
 
 static char peek(const char *at)
 {
+    const char *odd;
     int lines = 0;
-    return take(&at, &lines);
+    return take(&at, &lines, &odd);
 }
 
-/* Reads one line as a compiler sees it, and puts it without comments into t->words. Returns how many ends of lines were in it. */
-static int take_line(struct text *t)
+/* Whether a " behind these words opens a raw string: R, LR, uR, UR, u8R. */
+static bool opens_raw(const struct buf *words)
+{
+    const char *end = buf_text(words) + words->len, *at = end;
+    while (at > buf_text(words) && strchr(WORD_LETTERS, at[-1]))
+        at--;
+    return end > at && end[-1] == 'R' &&
+           (end - at == 1 || (end - at == 2 && strchr("LuU", *at)) || (end - at == 3 && !strncmp(at, "u8", 2)));
+}
+
+/* Reads one line as a compiler sees it, and puts it without comments into t->words. Returns how many ends of lines were in it. What only
+ * some compilers see so would hide lines from us or from them: *odd says what it is. */
+static int take_line(struct text *t, const char **odd)
 {
     char in = 0, last = 0; /* in: the second letter of the comment, or the quote, that is open */
+    bool doubt = false;    /* a ' that opens a character, or does not */
     int lines = 0;
-    for (char c; (c = take(&t->at, &lines));) {
+    const char *way = NULL;
+    for (char c; (c = take(&t->at, &lines, &way));) {
         lines += c == '\n';
         if (c == '\n' && in != '*')
             break;
+        if (doubt && (c == '"' || (c == '/' && peek(t->at) == '*')))
+            *odd = digits;
         if (in == '*' && c == '*' && peek(t->at) == '/') {
-            take(&t->at, &lines);
+            take(&t->at, &lines, &way);
             in = 0;
             c = ' ';
         } else if (in == '*' || in == '/') {
+            way = in == '/' ? way : NULL; /* of a comment like this nothing matters but its end */
             continue;
         } else if (!in && c == '/' && (peek(t->at) == '*' || peek(t->at) == '/')) {
-            in = take(&t->at, &lines);
+            in = take(&t->at, &lines, &way);
+            *odd = way ?: *odd;
             continue;
         } else if (in && c == '\\' && peek(t->at) && peek(t->at) != '\n') {
             buf_put(&t->words, &c, 1);
-            c = take(&t->at, &lines);
+            c = take(&t->at, &lines, &way);
         } else if (in) {
             in = c == in ? 0 : in;
-        } else if (c == '"' || (c == '\'' && !(last >= '0' && last <= '9'))) { /* not the ' of 1'000 */
+        } else if (c == '\'' && last && strchr(WORD_LETTERS, last)) {
+            doubt = true;
+            in = last >= '0' && last <= '9' ? 0 : c; /* not the ' of 1'000 */
+        } else if (c == '"' || c == '\'') {
             in = c;
+            *odd = c == '"' && opens_raw(&t->words) ? raw : *odd;
         }
+        *odd = way ?: *odd;
         buf_put(&t->words, &c, 1);
         last = c;
     }
+    *odd = way ?: *odd;
     t->in_comment = in == '*';
     return lines;
 }
@@ -132,7 +165,7 @@ bool text_next(struct text *t, struct line *out)
         return false;
     *out = (struct line){ .from = t->at, .number = t->ended + 1, .words = "" };
     buf_clear(&t->words);
-    out->lines = take_line(t);
+    out->lines = take_line(t, &out->odd);
     buf_put(&t->words, "", 0);
     if (t->words.failed)
         return false;

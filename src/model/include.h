@@ -27,6 +27,7 @@ struct line {
     bool sure;             /* it is compiled, whatever macros say */
     const char *name;      /* LINE_INCLUDE, LINE_SYSTEM: good until the next line */
     const char *words;     /* of a directive, from its name on and without comments; likewise */
+    const char *odd;       /* null; or why compilers may see other lines here */
 };
 
 /* A text that is read line by line. The caller sets the first four members; for a file text_file does. */

@@ -177,6 +177,8 @@ static int put_include(struct expansion *x, const struct text *t, const struct l
 static int put_line(struct expansion *x, const struct text *t, const struct line *l)
 {
     bool climbs = l->kind == LINE_SYSTEM && (*l->name == '/' || strstr(l->name, ".."));
+    if (l->odd) /* an #include might hide there, and no key would tell */
+        return fault(x, t, l, l->odd);
     if (is_header(x, t, l, climbs))
         return put_header(x, t, l);
     if (l->kind != LINE_BLANK) /* a directive shows them, too: both may lie within an #if */

@@ -82,6 +82,7 @@ static void nvrtc_takes_it_for_every_architecture(void **state)
         struct buf ptx = { 0 };
         if (!ptx_of(c, archs[i].arch, &ptx)) {
             print_message("this NVRTC does not know %s\n", archs[i].arch);
+            buf_free(&ptx);
             continue;
         }
         n++;

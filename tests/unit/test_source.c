@@ -222,6 +222,18 @@ static void test_includes_that_fail(void **state)
         { "#import \"a.h\"\n", "in quotes" },
         { "#include </etc/passwd>\n", "no / in front" },
         { "#include <../x>\n", "no / in front" },
+        /* These hide an #include from us, or a comment from some compiler. */
+        { "#define X R\"(\" /* )\"\n", "v.cu:1: a raw string" },
+        { "\n#define X R\"(\n/*)\"\n", "v.cu:2: a raw string" },
+        { "const char *s = u8R\"(\" /* )\"\n", "v.cu:1: a raw string" },
+        { "// a ?\?/\n#include \"/etc/passwd\"\n", "v.cu:1: a trigraph" },
+        { "// a \\ \n#include \"/etc/passwd\"\n", "v.cu:1: a blank behind" },
+        { "/* *\\ \n/\nint i; // */\n", "v.cu:1: a blank behind" },
+        { "/\\\t\n* */\n", "v.cu:1: a blank behind" },
+        { "#define X 3'/*'\n", "v.cu:1: an apostrophe" },
+        { "#define X 0xA'B/*\n*/ #include \"/etc/passwd\"\n", "v.cu:1: an apostrophe" },
+        { "#define X u8'\"' R\"(\n", "v.cu:1: an apostrophe" },
+        { "#include \"odd.h\"\n", "odd.h:2: a raw string" },
         { "#include \"self.h\"\n", "self.h:2: a file that includes itself wants" },
         { "#include \"comment.h\"\n", "comment.h: its last comment has no end" },
         { "#include \"if.h\"\n", "if.h: its last #if has no end" },
@@ -232,6 +244,7 @@ static void test_includes_that_fail(void **state)
     struct op *op = hand_made("");
     char names[20][16], texts[20][48];
     carry(op, "self.h", "\n#include \"self.h\"\n", false);
+    carry(op, "odd.h", "\nLR\"()\"", false);
     carry(op, "comment.h", "/*", false);
     carry(op, "if.h", "#if 1\n", false);
     carry(op, "endif.h", "#endif\n", false);
@@ -250,8 +263,11 @@ static void test_includes_that_fail(void **state)
         buf_free(&out);
     }
     struct buf out = { 0 };
-    op->variants[0].template_text = "#if X\n#include \"no.h\"\n#include NAME\n#include \"self.h\"\n#endif\n";
+    op->variants[0].template_text =
+        "/* ?\?/ \\ \n R\"( */ const char *s = \"R\" XR\"\" \"R\" /* 1'/* */; int i = 1'000; // 'x\n"
+        "#if X\n#include \"no.h\"\n#include NAME\n#include \"self.h\"\nR\"(\n#endif\n";
     assert_int_equal(source_render(op, &c, 0, &gpu, &out, NULL), 0);
+    assert_non_null(strstr(buf_text(&out), "\n#error a raw string"));
     assert_non_null(strstr(buf_text(&out), "#error there is no \"no.h\""));
     assert_non_null(strstr(buf_text(&out), "\n#error an #include wants"));
     assert_null(strchr(strstr(buf_text(&out), "#error"), '\''));
