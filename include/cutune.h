@@ -238,9 +238,13 @@ typedef struct cutune_geometry {
     int64_t grid[3];   /* x, y, z */
     int64_t block[3];
     int64_t shared;
+    /* Not there if size ends here; a launch that has any of it is then refused. */
+    int64_t cluster[3]; /* blocks of a cluster; 0, 0, 0: none (CUDA: cuLaunchKernelEx) */
+    int cooperative;    /* 1: all blocks run at once (CUDA: the same, or cuLaunchCooperativeKernel) */
+    int dependent;      /* 1: it may begin before the launch before it has ended (CUDA: programmatic stream serialization) */
 } cutune_geometry;
 
-CUTUNE_API int cutune_kernel_launches(const cutune_kernel *k); /* how many, at least 1; they run in order */
+CUTUNE_API int cutune_kernel_launches(const cutune_kernel *k); /* how many; they run in order */
 /* Launch i, counted from 0. CUTUNE_ERR_INVALID if there is no such launch, or out is null or its size is not set. */
 CUTUNE_API int cutune_kernel_geometry(const cutune_kernel *k, int i, cutune_geometry *out);
 /* Loads and gives launch i's function. CUDA: a CUfunction of the handle's context, for cuLaunchKernel. OpenCL: a cl_kernel; the library's

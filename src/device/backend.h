@@ -122,6 +122,9 @@ struct backend {
     int (*function)(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
     /* Where in the code the array of this name is, of at least so many bytes. Null: the language has none. */
     int (*symbol)(struct guest *g, struct guest_code *code, const char *name, int64_t bytes, void **at, struct err *err);
+    /* Whether the device can launch this, whose function is set, with its clusters, or all blocks at once; makes the function ready for it.
+     * ERR_UNSUPPORTED if not. Called for geometries that are special only. Null: it can. */
+    int (*fits)(struct guest *g, const struct guest_launch *l, struct err *err);
     /* Queues all of it on the stream (null: the default, or the queue of open). workspace null: taken in stream order and given
      * back if the work needs one. ERR_INVALID if the context is not the calling thread's current one (CUDA).
      * The caller vouches for the work: indices below nbuffers, offsets within the workspace, parameters as `function` saw them. */
@@ -142,6 +145,7 @@ int guest_load(struct guest *g, const void *image, size_t bytes, const char *for
 /* Nothing of the code may be in flight. Null is fine; close unloads what is left. */
 void guest_unload(struct guest *g, struct guest_code *code);
 void guest_unload_all(struct guest *g);
+int guest_fits(struct guest *g, const struct guest_launch *l, struct err *err); /* any geometry */
 int guest_function(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
 
 extern const struct backend cuda_backend, opencl_backend;

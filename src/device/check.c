@@ -66,6 +66,8 @@ int check_geometry(const struct devspec *spec, const struct geometry *g, int64_t
                            "a block of %" PRId64 " x %" PRId64 " x %" PRId64 " threads: at most %d are possible", g->block[0],
                            g->block[1], g->block[2], spec->max_threads);
     }
+    if (geometry_special(g) && spec->unordered)
+        return err_set(err, ERR_UNSUPPORTED, "%s launches no clusters, and nothing cooperative or dependent", spec->backend);
     if (g->shared >= 0 && g->shared <= dynamic_shared)
         return 0;
     return err_set(err, ERR_INVALID, "%" PRId64 " bytes of dynamic shared memory: the kernel was made ready for %" PRId64,

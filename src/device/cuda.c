@@ -25,15 +25,14 @@ static int not_current(CUcontext current, const char *when, struct err *err)
                    current ? "another CUDA context is current" : "no CUDA context is current", when);
 }
 
-static void leave(bool pushed)
+void cuda_leave(bool pushed)
 {
     CUcontext popped;
     if (pushed)
         libcuda.cuCtxPopCurrent_v2(&popped);
 }
 
-/* What begins here ends with leave. */
-static int enter(const struct cuda_context *g, bool *pushed, struct err *err)
+int cuda_enter(const struct cuda_context *g, bool *pushed, struct err *err)
 {
     CUcontext current = NULL;
     int rc = CUDA(err, cuCtxGetCurrent, &current);
@@ -42,7 +41,7 @@ static int enter(const struct cuda_context *g, bool *pushed, struct err *err)
         rc = g->primary ? CUDA(err, cuCtxPushCurrent_v2, g->context) : not_current(current, "", err);
     if (rc || id_of(g->context) == g->id)
         return rc;
-    leave(*pushed);
+    cuda_leave(*pushed);
     return err_set(err, ERR_DEVICE, "the context was destroyed: attach to the new one");
 }
 
@@ -81,7 +80,7 @@ static int cuda_open(void *handle, struct guest *guest, struct err *err)
         g->id = id_of(g->context);
         retain_primary(g);
     }
-    leave(true);
+    cuda_leave(true);
     return rc;
 }
 
@@ -89,10 +88,10 @@ static void cuda_close(struct guest *guest)
 {
     struct cuda_context *g = (struct cuda_context *)guest;
     bool pushed;
-    if (!enter(g, &pushed, NULL)) { /* else the code stays until its context ends, for kernels of it may be in flight */
+    if (!cuda_enter(g, &pushed, NULL)) { /* else the code stays until its context ends, for kernels of it may be in flight */
         libcuda.cuCtxSynchronize();
         guest_unload_all(guest);
-        leave(pushed);
+        cuda_leave(pushed);
     }
     if (g->primary)
         libcuda.cuDevicePrimaryCtxRelease_v2(g->device);
@@ -110,12 +109,12 @@ static int cuda_load(struct guest *guest, const void *image, size_t bytes, const
     char *text = !rc && ptx ? mem_strndup(image, bytes) : NULL;
     if (!rc && ptx && !text)
         rc = err_nomem(err);
-    rc = rc ?: enter((struct cuda_context *)guest, &pushed, err);
+    rc = rc ?: cuda_enter((struct cuda_context *)guest, &pushed, err);
     if (!rc) {
         rc = CUDA(err, cuModuleLoadDataEx, &module, ptx ? text : image, 2, options, values);
         if (rc && *log && err)
             err_set(err, rc, "%s: %s", err->msg, log);
-        leave(pushed);
+        cuda_leave(pushed);
     }
     code->program = module;
     mem_free(text);
@@ -125,10 +124,10 @@ static int cuda_load(struct guest *guest, const void *image, size_t bytes, const
 static void cuda_unload(struct guest *guest, struct guest_code *code)
 {
     bool pushed;
-    if (enter((struct cuda_context *)guest, &pushed, NULL))
+    if (cuda_enter((struct cuda_context *)guest, &pushed, NULL))
         return;
     libcuda.cuModuleUnload(code->program);
-    leave(pushed);
+    cuda_leave(pushed);
 }
 
 /* A launch with too few parameters would make the driver read past the end of our list, so they are held against the kernel's, if the
@@ -191,7 +190,7 @@ static int cuda_function(struct guest *guest, struct guest_code *code, struct gu
     struct cuda_context *g = (struct cuda_context *)guest;
     CUfunction function;
     bool pushed;
-    int rc = enter(g, &pushed, err);
+    int rc = cuda_enter(g, &pushed, err);
     if (rc)
         return rc;
     pthread_mutex_lock(&guest->lock);
@@ -206,7 +205,7 @@ static int cuda_function(struct guest *guest, struct guest_code *code, struct gu
         rc = rc ?: read_resources(function, resources, err);
     rc = rc ?: make_room(g, function, l->geometry.shared, err);
     pthread_mutex_unlock(&guest->lock);
-    leave(pushed);
+    cuda_leave(pushed);
     if (!rc)
         l->function = l->handle = function;
     return rc;
@@ -242,6 +241,8 @@ static int launch_one(const struct guest_launch *l, void *const *buffers, CUdevi
         for (int i = l->nparams; i < GUEST_PARAMS; i++)
             params[i] = zeros;
     const struct geometry *g = &l->geometry;
+    if (geometry_special(g))
+        return cuda_launch_special(l, stream, (void **)params, err);
     return CUDA(err, cuLaunchKernel, l->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
                 (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream, (void **)params,
                 NULL);
@@ -258,11 +259,11 @@ static int cuda_symbol(struct guest *guest, struct guest_code *code, const char 
     CUdeviceptr found = 0;
     size_t has = 0;
     bool pushed;
-    int rc = enter((struct cuda_context *)guest, &pushed, err);
+    int rc = cuda_enter((struct cuda_context *)guest, &pushed, err);
     if (rc)
         return rc;
     CUresult result = libcuda.cuModuleGetGlobal_v2(&found, &has, code->program, name);
-    leave(pushed);
+    cuda_leave(pushed);
     if (result == CUDA_ERROR_NOT_FOUND)
         return err_set(err, ERR_NOTFOUND, "there is no __constant__ array '%s' in the compiled code", name);
     rc = cuda_check(result, err, "cuModuleGetGlobal");
@@ -341,6 +342,7 @@ const struct backend cuda_backend = {
     .unload = cuda_unload,
     .function = cuda_function,
     .symbol = cuda_symbol,
+    .fits = cuda_fits,
     .launch = cuda_launch,
     .compiling = &nvrtc_compiling,
     .measuring = &cuda_measuring,

@@ -50,17 +50,42 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     X(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3)                                                                                       \
     X(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                                               \
     X(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                                                          \
+    X(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 14)                                                                     \
+    X(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 2)                                                                                          \
+    X(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                                                                                    \
+    X(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)                                                                    \
     X(CU_JIT_ERROR_LOG_BUFFER, 5)                                                                                                  \
     X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                                                                                       \
     X(CU_STREAM_NON_BLOCKING, 1)                                                                                                   \
     X(CU_EVENT_DEFAULT, 0)                                                                                                         \
+    X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720)                                                                                \
+    X(CUDA_ERROR_INVALID_CLUSTER_SIZE, 912)                                                                                        \
     X(NVRTC_SUCCESS, 0)                                                                                                            \
     X(NVRTC_ERROR_OUT_OF_MEMORY, 1)                                                                                                \
     X(NVRTC_ERROR_INVALID_OPTION, 5)                                                                                               \
     X(NVRTC_ERROR_COMPILATION, 6)                                                                                                  \
     X(NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID, 10)
 
+/* CUlaunchAttribute and CUlaunchConfig. */
+struct cuda_launch_attribute {
+    unsigned int id;
+    char pad[4];
+    union {
+        char room[64];
+        int flag;                /* cooperative, programmatic stream serialization */
+        unsigned int cluster[3]; /* x, y, z */
+    } value;
+};
+
+struct cuda_launch_config {
+    unsigned int grid[3], block[3], shared;
+    CUstream stream;
+    struct cuda_launch_attribute *attributes;
+    unsigned int nattributes;
+};
+
 #ifndef API_LISTS_ONLY
+typedef struct cuda_launch_config CUlaunchConfig;
 typedef unsigned int CUresult; /* enumerations: as wide as an unsigned int */
 typedef unsigned int CUdevice_attribute;
 typedef unsigned int CUfunction_attribute;
@@ -113,6 +138,7 @@ enum { CUDA_CONSTANTS(X) };
     X(cuLaunchKernel,                                                                                                              \
       (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,                   \
        unsigned int block_y, unsigned int block_z, unsigned int shared, CUstream stream, void **params, void **extra))             \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, CUfunction function, int threads, size_t shared))                 \
     X(cuStreamCreate, (CUstream * stream, unsigned int flags))                                                                     \
     X(cuStreamDestroy_v2, (CUstream stream))                                                                                       \
     X(cuStreamSynchronize, (CUstream stream))                                                                                      \
@@ -123,10 +149,12 @@ enum { CUDA_CONSTANTS(X) };
 
 /* Null if the driver is older: cuDeviceGetUuid_v2 (11.4) tells a MIG slice's own UUID, cuCtxGetId (12.0) tells a context from
  * another at the same address, cuFuncGetParamInfo (12.4) counts a kernel's parameters, cuFuncLoad (12.4) loads it before its first
- * launch. */
+ * launch, cuLaunchKernelEx and cuOccupancyMaxActiveClusters (11.8) know clusters. */
 #define CUDA_OPTIONAL_FUNCTIONS(X)                                                                                                 \
     X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                                                        \
     X(cuCtxGetId, (CUcontext context, unsigned long long *id))                                                                     \
+    X(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction function, void **params, void **extra))                          \
+    X(cuOccupancyMaxActiveClusters, (int *clusters, CUfunction function, const CUlaunchConfig *config))                            \
     X(cuFuncLoad, (CUfunction function))                                                                                           \
     X(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t * offset, size_t * size))
 

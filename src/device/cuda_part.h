@@ -32,6 +32,14 @@ struct cuda_context {
 
 extern const struct backend_measuring cuda_measuring;
 
+/* What begins with cuda_enter ends with cuda_leave: the context is current in between. */
+int cuda_enter(const struct cuda_context *g, bool *pushed, struct err *err);
+void cuda_leave(bool pushed);
+
+/* cuda_special.c */
+int cuda_launch_special(const struct guest_launch *l, CUstream stream, void **params, struct err *err);
+int cuda_fits(struct guest *guest, const struct guest_launch *l, struct err *err);
+
 /* cuda_list.c */
 int cuda_describe(CUdevice device, struct devspec *d, struct err *err);
 int cuda_list(struct devspec *out, int max, struct err *err);

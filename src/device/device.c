@@ -176,6 +176,12 @@ int device_constant(struct device *d, struct guest_code *code, const char *name,
     return 0;
 }
 
+int device_fits(struct device *d, struct kernel *k, const struct geometry *g, struct err *err)
+{
+    k->launch.geometry = *g;
+    return use(d, err) ?: guest_fits(d->guest, &k->launch, err);
+}
+
 /* The kernel's function for these parameters: the one there is, unless they are of other sizes than at the last launch. */
 static int take_function(struct device *d, struct kernel *k, const struct guest_param *params, int n, struct err *err)
 {

@@ -102,6 +102,8 @@ int device_kernel(struct device *d, struct guest_code *code, const char *name, i
 /* The code's __constant__ array of this name, as memory that it can be filled through. Free it before the code. */
 int device_constant(struct device *d, struct guest_code *code, const char *name, int64_t bytes, struct memory **out,
                     struct err *err);
+/* Whether it can be launched so, for geometries with more than extents and bytes: ERR_UNSUPPORTED if not. */
+int device_fits(struct device *d, struct kernel *k, const struct geometry *g, struct err *err);
 int device_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,
                   struct err *err);
 

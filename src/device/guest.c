@@ -89,6 +89,14 @@ void guest_unload_all(struct guest *g)
         guest_unload(g, g->codes);
 }
 
+int guest_fits(struct guest *g, const struct guest_launch *l, struct err *err)
+{
+    int rc = geometry_special(&l->geometry) && g->backend->fits ? g->backend->fits(g, l, err) : 0;
+    if (rc)
+        err_prefix(err, "kernel '%s': ", l->kernel);
+    return rc;
+}
+
 int guest_function(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err)
 {
     if (l->nparams < 0 || l->nparams > GUEST_PARAMS)

@@ -108,5 +108,7 @@ int guest_launches(const struct plan *p, const struct val *slots, const struct g
         return err_nomem(err);
     for (int i = 0; !rc && i < *n; i++)
         rc = make_launch(&m, &steps[i], &(*out)[i], err);
+    if (!rc && *n) /* there is none of ours before it */
+        (*out)->geometry.dependent = false;
     return rc;
 }

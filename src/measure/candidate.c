@@ -223,6 +223,14 @@ static void worst_of(struct resources *all, const struct resources *one)
         all->max_threads = one->max_threads;
 }
 
+/* Clusters, or all blocks at once: only the driver knows of a kernel whether they fit. */
+static int take_special(struct bench *b, struct loaded *l, int i, struct result *r, struct err *err)
+{
+    const struct guest_launch *how = &l->own.launches[i];
+    int rc = device_fits(b->dev, l->kernels[how->of], &how->geometry, err);
+    return rc == ERR_UNSUPPORTED ? condemn(r, OUT_RESOURCES, "%s", err->msg) : rc;
+}
+
 int candidate_kernel(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r, struct err *err)
 {
     const struct geometry *g = &l->own.launches[i].geometry;
@@ -231,7 +239,7 @@ int candidate_kernel(struct bench *b, struct loaded *l, int i, const struct benc
     const int of = l->own.launches[i].of;
     char entry[MAX_ENTRY + 1];
     if (l->kernels[of]) /* it repeats */
-        return 0;
+        return take_special(b, l, i, r, err);
     bool renamed = list_line(c->entries, c->entries_bytes, of, entry);
     int rc = device_kernel(b->dev, l->module, renamed ? entry : name, g->shared, &l->kernels[of], &one, err);
     if (rc)
@@ -244,7 +252,7 @@ int candidate_kernel(struct bench *b, struct loaded *l, int i, const struct benc
     if (one.shared >= 0 && one.shared + g->shared > b->set.dev.max_shared)
         return condemn(r, OUT_RESOURCES, "%s needs %lld bytes of shared memory, the device has %lld", name,
                        (long long)(one.shared + g->shared), (long long)b->set.dev.max_shared);
-    return 0;
+    return take_special(b, l, i, r, err);
 }
 
 static int take_constant(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r,

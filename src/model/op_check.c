@@ -396,8 +396,12 @@ static int check_reference(const struct op *op, const struct names *args, struct
     int rc = must(op->reference_name, err, "its template has no name")
         ?: check_build(&op->reference_build, err)
         ?: check_workspaces(op, &v, *args, err);
-    for (int i = 0; !rc && i < v.nlaunches; i++)
-        rc = check_launch(op, &v, &v.launches[i], args, err);
+    for (int i = 0; !rc && i < v.nlaunches; i++) {
+        const struct launch *l = &v.launches[i];
+        rc = check_launch(op, &v, l, args, err)
+                 ?: must(!l->cluster[0] && !l->cluster[1] && !l->cluster[2] && !l->cooperative && !l->dependent, err,
+                         "it runs on every device: it can have no clusters, and be neither cooperative nor dependent");
+    }
     if (rc)
         err_prefix(err, "reference: ");
     return rc;

@@ -172,8 +172,10 @@ static bool reads_round(const struct plan *p, const struct field *f)
 /* where: for messages, "variant tile" or "variant tile, launch 2". */
 static int compile_launch(struct plan *p, const struct launch *l, const char *where, struct launch_fields *f, struct err *err)
 {
-    static const char *const places[] = { "grid[1]", "grid[2]", "grid[3]", "block[1]", "block[2]", "block[3]", "shared" };
-    const char *const texts[] = { l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], l->shared };
+    static const char *const places[] = { "grid[1]",  "grid[2]", "grid[3]",    "block[1]",   "block[2]",
+                                          "block[3]", "shared",  "cluster[1]", "cluster[2]", "cluster[3]" };
+    const char *const texts[] = { l->grid[0],  l->grid[1], l->grid[2],    l->block[0],   l->block[1],
+                                  l->block[2], l->shared,  l->cluster[0], l->cluster[1], l->cluster[2] };
     f->values = arena_array(p->arena, (size_t)l->nvalues, sizeof *f->values);
     int rc = where && f->values ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < EXTENTS; i++)
@@ -302,13 +304,45 @@ static int add_launch_limits(struct plan *p, const struct launch_fields *l, stru
         .of = OF_THREADS, .text = "limit: threads a block", .fields = &l->extent[FIRST_BLOCK], .nfields = 3, .launch = l
     };
     int rc = add(p, c, err);
-    for (int k = 0; !rc && k < EXTENTS; k++) {
+    for (int k = 0; !rc && k <= SHARED_BYTES; k++) {
         int i = k < SHARED_BYTES ? (k + FIRST_BLOCK) % SHARED_BYTES : k;
         c = (struct condition){
             .of = OF_EXTENT, .text = texts[i], .fields = &l->extent[i], .nfields = 1, .launch = l, .extent = i
         };
         if (l->extent[i])
             rc = add(p, c, err);
+    }
+    return rc;
+}
+
+/* Of launches that not every device can make. */
+static int add_special_limits(struct plan *p, const struct launch *l, const struct launch_fields *f, struct err *err)
+{
+    const struct condition needs = { .of = OF_SPECIAL, .launch = f };
+    struct condition c;
+    int rc = 0;
+    if (l->cluster[0] || l->cluster[1] || l->cluster[2]) {
+        c = needs;
+        c.text = print(p, "requires: clusters (cc %d)", c.extent = CC_CLUSTERS);
+        rc = add(p, c, err);
+        c = (struct condition){
+            .of = OF_CLUSTER, .text = "limit: grid in clusters", .fields = f->extent, .nfields = EXTENTS, .launch = f
+        };
+        rc = rc ?: add(p, c, err);
+    }
+    if (!rc && l->cooperative) {
+        c = needs;
+        c.text = print(p, "requires: cooperative launches (cc %d)", c.extent = CC_COOPERATIVE);
+        rc = add(p, c, err);
+        c = (struct condition){
+            .of = OF_AT_ONCE, .text = "limit: blocks at once", .fields = f->extent, .nfields = FIRST_BLOCK, .launch = f
+        };
+        rc = rc ?: add(p, c, err);
+    }
+    if (!rc && l->dependent) {
+        c = needs;
+        c.text = print(p, "requires: dependent launches (cc %d)", c.extent = CC_DEPENDENT_LAUNCH);
+        rc = add(p, c, err);
     }
     return rc;
 }
@@ -367,7 +401,7 @@ static int add_op_limits(struct plan *p, struct err *err)
 
 static int list_checks(struct plan *p, struct err *err)
 {
-    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS, STEPS = 1 };
+    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS + 5, STEPS = 1 };
     const struct variant *v = &p->variant;
     int most =
         v->nwhere + REQUIRED + A_LAUNCH * v->nlaunches + p->op->nargs + v->nworkspaces + STEPS + p->op->nwhere + p->op->naxes;
@@ -377,7 +411,7 @@ static int list_checks(struct plan *p, struct err *err)
         rc = add(p, (struct condition){ .of = OF_WHERE, .text = v->where[i], .fields = &p->where[i], .nfields = 1 }, err);
     rc = rc ?: add_required(p, err);
     for (int i = 0; !rc && i < v->nlaunches; i++)
-        rc = add_launch_limits(p, &p->launches[i], err);
+        rc = add_launch_limits(p, &p->launches[i], err) ?: add_special_limits(p, &v->launches[i], &p->launches[i], err);
     for (int i = 0; !rc && i < p->op->nargs; i++)
         rc = add_buffer_limit(p, &p->args[i], err);
     for (int i = 0; !rc && i < v->nworkspaces; i++)

@@ -13,8 +13,16 @@ enum { MAX_SLOTS = MAX_PARAMS + MAX_AXES + MAX_TYPES + 16 };
 
 struct geometry {
     int64_t grid[3], block[3];
-    int64_t shared; /* dynamic, bytes */
+    int64_t shared;     /* dynamic, bytes */
+    int64_t cluster[3]; /* blocks; 0: there are no clusters */
+    bool cooperative, dependent;
 };
+
+/* Whether a launch says more than how many blocks, threads and bytes. */
+static inline bool geometry_special(const struct geometry *g)
+{
+    return g->cluster[0] || g->cooperative || g->dependent;
+}
 
 #define WORK_MAX 1e30
 

@@ -45,11 +45,21 @@ int plan_geometry(const struct plan *p, int i, const struct val *slots, struct g
         return err_set(err, ERR_INVALID, "%s has no %s", p->op->name, p->variant.name ? "such launch" : "reference");
     int64_t n[EXTENTS] = { 1, 1, 1, 1, 1, 1, 0 };
     int rc = 0;
-    for (int e = 0; !rc && e < EXTENTS; e++)
+    for (int e = 0; !rc && e <= SHARED_BYTES; e++)
         if (p->launches[i].extent[e])
             rc = field_int(p->launches[i].extent[e], e < SHARED_BYTES, slots, &n[e], err);
-    if (!rc)
-        *out = (struct geometry){ { n[0], n[1], n[2] }, { n[3], n[4], n[5] }, n[SHARED_BYTES] };
+    if (rc)
+        return rc;
+    const struct launch *l = &p->variant.launches[i];
+    *out = (struct geometry){ .grid = { n[0], n[1], n[2] },
+                              .block = { n[3], n[4], n[5] },
+                              .shared = n[SHARED_BYTES],
+                              .cooperative = l->cooperative,
+                              .dependent = l->dependent };
+    int64_t *cluster = &n[FIRST_CLUSTER], blocks;
+    rc = plan_cluster(&p->launches[i], slots, cluster, &blocks, err);
+    for (int d = 0; d < 3 && !rc && blocks > 1; d++)
+        out->cluster[d] = cluster[d];
     return rc;
 }
 
@@ -265,15 +275,12 @@ static int check_threads(const struct condition *c, const struct val *slots, int
     return rc;
 }
 
-/* A block without threads is refused; a grid without blocks is an error, and so is less than no shared memory. */
-static int check_extent(const struct plan *p, const struct condition *c, const struct val *slots, const struct devspec *dev,
-                        bool *holds, struct err *err)
+/* A block without threads is refused, and less than no shared memory is an error. */
+static int check_extent(const struct condition *c, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err)
 {
-    const bool grid = c->extent < FIRST_BLOCK, block = !grid && c->extent < SHARED_BYTES;
-    int64_t most = grid ? dev->max_grid[c->extent] : block ? dev->max_block[c->extent - FIRST_BLOCK] : dev->max_shared, n = 0;
-    if (grid && c->launch->changes)
-        return plan_check_grids(p, c, slots, most, holds, err);
-    int rc = field_int(c->fields[0], block ? INT64_MIN : grid, slots, &n, err);
+    const bool block = c->extent < SHARED_BYTES;
+    int64_t most = block ? dev->max_block[c->extent - FIRST_BLOCK] : dev->max_shared, n = 0;
+    int rc = field_int(c->fields[0], block ? INT64_MIN : 0, slots, &n, err);
     *holds = !rc && n >= block && n <= most;
     return rc;
 }
@@ -309,7 +316,16 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
     case OF_THREADS:
         return check_threads(c, slots, dev->max_threads, holds, err);
     case OF_EXTENT:
-        return check_extent(p, c, slots, dev, holds, err);
+        if (c->extent >= FIRST_BLOCK)
+            return check_extent(c, slots, dev, holds, err);
+        return plan_check_grids(p, c, slots, dev, holds, err);
+    case OF_CLUSTER:
+    case OF_AT_ONCE:
+        return plan_check_grids(p, c, slots, dev, holds, err);
+    case OF_SPECIAL:
+        /* A device without a compute capability can do it all if it promises anything of blocks. */
+        *holds = !dev->unordered && (!dev->cc || dev->cc >= c->extent);
+        return 0;
     case OF_BYTES:
         rc = buffer_bytes(c->buffer, slots, &bytes, err);
         *holds = !rc && bytes <= dev->max_alloc;

@@ -11,8 +11,16 @@ struct field {
     struct field *next; /* all of a plan, to free */
 };
 
-/* The extents of a launch: three of the grid, three of the block, shared memory. */
-enum { FIRST_BLOCK = 3, SHARED_BYTES = 6, EXTENTS };
+/* The extents of a launch: three of the grid, three of the block, shared memory, three of a cluster. */
+enum { FIRST_BLOCK = 3, SHARED_BYTES = 6, FIRST_CLUSTER, EXTENTS = FIRST_CLUSTER + 3 };
+
+enum {
+    MOST_CLUSTER = 16,        /* blocks; most devices can do with 8 */
+    MOST_RESIDENT = 32,       /* blocks that a multiprocessor of any device runs at once; of a kernel the driver knows more */
+    CC_COOPERATIVE = 60,      /* compute capabilities, */
+    CC_CLUSTERS = 90,         /* where a device has one: */
+    CC_DEPENDENT_LAUNCH = 90, /* others, whose blocks are in order, can do it all */
+};
 
 /* Null: not given, which means 1, and 0 for shared memory. */
 struct launch_fields {
@@ -42,7 +50,10 @@ enum check_of {
     OF_ORDER,   /* an order or progress of blocks, which OpenCL does not promise */
     OF_THREADS, /* from here on: limits, first of a launch's blocks, */
     OF_EXTENT,  /* then of its extent `extent`; */
+    OF_CLUSTER, /* that clusters are not too large, and divide the grid; */
+    OF_AT_ONCE, /* that all blocks can run at once; */
     OF_BYTES,   /* of an argument or workspace */
+    OF_SPECIAL, /* that the device can launch so: `extent` is the compute capability that it takes */
     OF_STEPS,   /* how many launches there are in all, and that buffers which change places are of one size */
     OF_OP,      /* what must be true of the problem for any kernel of the op; */
     OF_MAX,     /* the most that its axis `extent` may be */
@@ -89,10 +100,12 @@ struct plan {
 /* plan_steps.c */
 /* Whether launch i takes place at all. */
 int plan_launched(const struct launch_fields *l, const struct val *slots, bool *launched, struct err *err);
-/* OF_STEPS, and the grid of a launch where it changes with ROUND or STEP. */
+/* OF_STEPS, and what is asked of a grid: of each where it changes with ROUND or STEP. */
 int plan_check_steps(const struct plan *p, const struct val *slots, bool *holds, struct err *err);
-int plan_check_grids(const struct plan *p, const struct condition *c, const struct val *slots, int64_t most, bool *holds,
-                     struct err *err);
+int plan_check_grids(const struct plan *p, const struct condition *c, const struct val *slots, const struct devspec *dev,
+                     bool *holds, struct err *err);
+/* The blocks of a cluster; 1 if there are none. */
+int plan_cluster(const struct launch_fields *l, const struct val *slots, int64_t cluster[3], int64_t *blocks, struct err *err);
 /* An integer expression. Less than `least` is an error. Errors begin with the expression's place. */
 static inline int field_int(const struct field *f, int64_t least, const struct val *slots, int64_t *out, struct err *err)
 {

@@ -110,14 +110,50 @@ static int walk_all(struct walk *w, const struct val *slots, struct err *err)
 
 struct counting {
     const struct walk *w;
-    const struct condition *grid; /* null: all launches are counted; else those of its launch have a grid of at most `most` */
-    int64_t most, n;
-    bool over;
+    const struct condition *grid; /* null: all launches are counted; else those of its launch are looked at */
+    const struct devspec *dev;
+    int64_t n;
+    bool fails; /* one of them */
 };
 
 static int too_many(int64_t n, struct err *err)
 {
     return n <= MAX_STEPS ? 0 : err_set(err, ERR_UNSUPPORTED, "more than %d launches in all", MAX_STEPS);
+}
+
+int plan_cluster(const struct launch_fields *l, const struct val *slots, int64_t cluster[3], int64_t *blocks, struct err *err)
+{
+    int rc = 0;
+    *blocks = 1;
+    for (int d = 0; d < 3 && !rc; d++) {
+        cluster[d] = 1;
+        rc = l->extent[FIRST_CLUSTER + d] ? field_int(l->extent[FIRST_CLUSTER + d], 1, slots, &cluster[d], err) : 0;
+        *blocks = cluster[d] > MOST_CLUSTER ? MOST_CLUSTER + 1 : *blocks * cluster[d];
+    }
+    return rc;
+}
+
+/* A grid as it is in one repetition. A grid without blocks is an error. */
+static int check_grid(const struct condition *c, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err)
+{
+    const struct launch_fields *l = c->launch;
+    int64_t grid[3] = { 1, 1, 1 }, cluster[3], blocks = 1;
+    int rc = c->of == OF_CLUSTER ? plan_cluster(l, slots, cluster, &blocks, err) : 0;
+    *holds = !rc && blocks <= MOST_CLUSTER;
+    for (int d = 0; d < 3 && !rc && *holds; d++) {
+        if ((c->of != OF_EXTENT || c->extent == d) && l->extent[d])
+            rc = field_int(l->extent[d], 1, slots, &grid[d], err);
+        if (rc)
+            break;
+        if (c->of == OF_CLUSTER)
+            *holds = blocks == 1 || grid[d] % cluster[d] == 0;
+        else if (c->of == OF_EXTENT)
+            *holds = grid[d] <= dev->max_grid[d];
+        else
+            *holds = !__builtin_mul_overflow(blocks, grid[d], &blocks) && blocks <= (int64_t)MOST_RESIDENT * dev->multiprocessors;
+    }
+    *holds = *holds && !rc;
+    return rc;
 }
 
 static int count_step(void *arg, int launch, int64_t round, int64_t step, bool first, struct err *err)
@@ -127,20 +163,22 @@ static int count_step(void *arg, int launch, int64_t round, int64_t step, bool f
     int rc = too_many(++c->n, err);
     if (rc || !c->grid || c->grid->launch != &c->w->p->launches[launch])
         return rc;
-    int64_t blocks = 0;
-    rc = field_int(c->grid->fields[0], 1, c->w->slots, &blocks, err);
-    c->over = c->over || blocks > c->most;
+    bool holds;
+    rc = check_grid(c->grid, c->w->slots, c->dev, &holds, err);
+    c->fails = c->fails || !holds;
     return rc;
 }
 
-int plan_check_grids(const struct plan *p, const struct condition *c, const struct val *slots, int64_t most, bool *holds,
-                     struct err *err)
+int plan_check_grids(const struct plan *p, const struct condition *c, const struct val *slots, const struct devspec *dev,
+                     bool *holds, struct err *err)
 {
     struct walk w = { .p = p, .visit = count_step };
-    struct counting counting = { .w = &w, .grid = c, .most = most };
+    struct counting counting = { .w = &w, .grid = c, .dev = dev };
+    if (!c->launch->changes)
+        return check_grid(c, slots, dev, holds, err);
     w.arg = &counting;
     int rc = walk_all(&w, slots, err);
-    *holds = !rc && !counting.over;
+    *holds = !rc && !counting.fails;
     return rc == ERR_UNSUPPORTED ? 0 : rc; /* another check's: it does not hold */
 }
 

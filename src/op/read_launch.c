@@ -120,9 +120,10 @@ void read_launch(struct reader *r, void *out)
     static const struct list args = { read_arg_name, 0, MAX_LAUNCH_ARGS, sizeof(int), "args: entry %d: ", false };
     struct launch *l = out;
     r->launch = l;
-    read_table(r, "kernel grid block shared when times swap values args", "Fffxxflfl", read_kernel_name, &l->kernel, read_extents,
-               l->grid, read_extents, l->block, &l->shared, &l->when, read_times, l, &swaps, &l->swaps, &l->nswaps,
-               read_launch_values, l, &args, &l->args, &l->nargs);
+    read_table(r, "kernel grid block shared when times swap values args cluster cooperative dependent", "Fffxxflflfbb",
+               read_kernel_name, &l->kernel, read_extents, l->grid, read_extents, l->block, &l->shared, &l->when, read_times, l,
+               &swaps, &l->swaps, &l->nswaps, read_launch_values, l, &args, &l->args, &l->nargs, read_extents, l->cluster,
+               &l->cooperative, &l->dependent);
     r->launch = NULL;
     l->nswaps *= 2; /* buffers */
     if (l->args)

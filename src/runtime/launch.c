@@ -16,6 +16,7 @@ static int load_functions(struct cutune_kernel *k, struct err *err)
         l->function = same ? same->function : l->function;
         l->handle = same ? same->handle : l->handle;
         had[l->of] = l;
+        rc = rc ?: guest_fits(k->guest, l, err);
     }
     for (int i = 0; !rc && i < k->work.nconstants; i++) {
         struct guest_constant *c = &k->constants[i];
@@ -202,17 +203,30 @@ static bool has_launch(const cutune_kernel *k, int i)
 
 int cutune_kernel_geometry(const cutune_kernel *k, int i, cutune_geometry *out)
 {
-    if (!has_launch(k, i) || !out || out->size < sizeof *out)
+    const size_t least = offsetof(cutune_geometry, cluster); /* what it was in the first version */
+    if (!has_launch(k, i) || !out || out->size < least)
         return refuse(CUTUNE_ERR_INVALID, "no launch %d, or no cutune_geometry with its size set", i);
     if (check_forks(k->handle->generation))
         return CUTUNE_ERR_INVALID;
     const struct geometry *g = &k->launches[i].geometry;
+    const bool whole = out->size >= sizeof *out;
+    if (!whole && geometry_special(g))
+        return refuse(CUTUNE_ERR_UNSUPPORTED,
+                      "launch %d is cooperative, dependent or has clusters, for which this cutune_geometry has no room: compile "
+                      "with a newer cutune.h",
+                      i);
     out->entry = k->launches[i].kernel;
     for (int d = 0; d < 3; d++) {
         out->grid[d] = g->grid[d];
         out->block[d] = g->block[d];
     }
     out->shared = g->shared;
+    for (int d = 0; d < 3 && whole; d++)
+        out->cluster[d] = g->cluster[d];
+    if (whole) {
+        out->cooperative = g->cooperative;
+        out->dependent = g->dependent;
+    }
     return CUTUNE_OK;
 }
 

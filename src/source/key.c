@@ -103,6 +103,15 @@ static int put_launch(struct keying *k, const struct launch *l, int i, struct er
     return 0;
 }
 
+static int put_cluster(struct keying *k, int launch, struct err *err)
+{
+    struct geometry g;
+    int rc = plan_geometry(k->plan, launch, k->slots, &g, err);
+    for (int d = 0; d < 3 && !rc; d++)
+        buf_i64(&k->text, g.cluster[d]);
+    return rc;
+}
+
 /* What a launch that may repeat comes to. */
 static int put_steps(struct keying *k, struct err *err)
 {
@@ -114,7 +123,7 @@ static int put_steps(struct keying *k, struct err *err)
         struct launch l = *plan_launch(k->plan, steps[i].launch);
         plan_set_round(k->plan, steps[i].round, steps[i].step, k->slots);
         l.args = (int *)steps[i].args; /* which is only read */
-        rc = put_launch(k, &l, steps[i].launch, err);
+        rc = put_launch(k, &l, steps[i].launch, err) ?: put_cluster(k, steps[i].launch, err);
         for (int v = 0; !rc && v < l.nvalues; v++) {
             unsigned char value[16];
             int size = 0;

@@ -33,6 +33,25 @@ _Static_assert(sizeof(CUfunction_attribute) == sizeof(unsigned) && sizeof(CUjit_
 _Static_assert(sizeof(nvrtcResult) == sizeof(unsigned), "width of enumerations");
 _Static_assert(sizeof(CUuuid) == 16 && _Alignof(CUuuid) == 1 && sizeof((CUuuid){ { 0 } }.bytes) == 16, "CUuuid");
 
+#if CUDA_VERSION >= 12000
+_Static_assert(sizeof(struct cuda_launch_attribute) == sizeof(CUlaunchAttribute) &&
+                   _Alignof(struct cuda_launch_attribute) <= _Alignof(CUlaunchAttribute) &&
+                   offsetof(struct cuda_launch_attribute, value) == offsetof(CUlaunchAttribute, value) &&
+                   sizeof((CUlaunchAttribute){ 0 }.value.cooperative) == sizeof(int) &&
+                   sizeof((CUlaunchAttribute){ 0 }.value.programmaticStreamSerializationAllowed) == sizeof(int) &&
+                   offsetof(CUlaunchAttributeValue, clusterDim.y) == sizeof(int) &&
+                   offsetof(CUlaunchAttributeValue, clusterDim.z) == 2 * sizeof(int),
+               "CUlaunchAttribute");
+_Static_assert(sizeof(struct cuda_launch_config) == sizeof(CUlaunchConfig) &&
+                   offsetof(struct cuda_launch_config, grid) == offsetof(CUlaunchConfig, gridDimX) &&
+                   offsetof(struct cuda_launch_config, block) == offsetof(CUlaunchConfig, blockDimX) &&
+                   offsetof(struct cuda_launch_config, shared) == offsetof(CUlaunchConfig, sharedMemBytes) &&
+                   offsetof(struct cuda_launch_config, stream) == offsetof(CUlaunchConfig, hStream) &&
+                   offsetof(struct cuda_launch_config, attributes) == offsetof(CUlaunchConfig, attrs) &&
+                   offsetof(struct cuda_launch_config, nattributes) == offsetof(CUlaunchConfig, numAttrs),
+               "CUlaunchConfig");
+#endif
+
 #define X(name, value) _Static_assert((long long)(name) == (value), #name);
 CUDA_CONSTANTS(X)
 #undef X

@@ -309,7 +309,7 @@ static void shared_memory_of_any_size(void **state)
     struct guest_launch turns[2];
     for (int i = 0; i < 2; i++) {
         turns[i] = (struct guest_launch){ .kernel = "turn", .nparams = 2, .params = params };
-        turns[i].geometry = (struct geometry){ { N / BLOCK, 1, 1 }, { BLOCK, 1, 1 }, i ? less : most };
+        turns[i].geometry = (struct geometry){ .grid = { N / BLOCK, 1, 1 }, .block = { BLOCK, 1, 1 }, .shared = i ? less : most };
         OK(guest_function(a->guest, a->code, &turns[i], NULL, &err));
     }
     for (int i = 0; i < 2; i++) {
