@@ -341,12 +341,13 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
 
 int plan_takes(const struct plan *p, const struct val *slots, const char **fails, struct err *err)
 {
+    static const struct devspec none; /* an op's own limits do not depend on one */
     int rc = 0;
     *fails = NULL;
     for (int i = 0; !rc && !*fails && i < p->nchecks; i++) {
         const struct condition *c = &p->checks[i];
         bool holds = true;
-        rc = c->of == OF_OP || c->of == OF_MAX ? plan_check(p, i, slots, NULL, &holds, err) : 0;
+        rc = c->of == OF_OP || c->of == OF_MAX ? plan_check(p, i, slots, &none, &holds, err) : 0;
         *fails = holds ? NULL : c->text;
     }
     return rc;
