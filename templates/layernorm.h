@@ -75,8 +75,8 @@ DEVICE struct state team_take(float (&v)[HELD], struct place p)
 
 DEVICE struct state team_merge(struct state s, int width)
 {
-    float count = lanes_sum(s.count, width);
-    float mean = lanes_sum(s.mean * s.count, width) / count, d = s.mean - mean;
+    float count = lanes_sum(s.count, width), sum = lanes_sum(s.mean * s.count, width);
+    float mean = count > 0.0f ? sum / count : 0.0f, d = s.mean - mean; // a warp may have no element
     return { count, mean, lanes_sum(s.squares + d * d * s.count, width), 0.0f };
 }
 
