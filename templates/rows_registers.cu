@@ -4,13 +4,45 @@
 #define STEPS 1
 #endif
 #ifndef HOLD
-#define HOLD 0 // the vectors stay in registers over the steps
+#define HOLD 0 // the vectors are on their way before the row's state is known, and stay in registers over the steps
 #endif
-#define WARP_LANES (LANES < 32 ? LANES : 32)
+#ifndef STREAM
+#define STREAM 0 // x and y are the first to leave the caches
+#endif
+#include "rows_gather.h"
 
-struct alignas(VEC * T_bytes) pack {
+struct alignas(VEC *T_bytes) pack {
     T e[VEC];
 };
+
+#if VEC * T_bytes == 16
+typedef uint4 word;
+#elif VEC * T_bytes == 8
+typedef uint2 word;
+#elif VEC * T_bytes == 4
+typedef unsigned int word;
+#else
+typedef unsigned short word;
+#endif
+
+DEVICE struct pack word_load(GLOBAL const T *from)
+{
+#if STREAM
+    word w = __ldcs((const word *)from);
+    return *(struct pack *)&w;
+#else
+    return *(const struct pack *)from;
+#endif
+}
+
+DEVICE void word_store(GLOBAL T *to, struct pack v)
+{
+#if STREAM
+    __stcs((word *)to, *(word *)&v);
+#else
+    *(struct pack *)to = v;
+#endif
+}
 
 DEVICE struct place row_place(int64 row, int64 m, int64 n, int lane)
 {
@@ -38,14 +70,14 @@ DEVICE struct pack pack_load(GLOBAL const T *__restrict__ in, struct place p, in
         return r;
     }
 #endif
-    return *(const struct pack *)(in + p.base + AT(p, i));
+    return word_load(in + p.base + AT(p, i));
 }
 
 DEVICE void pack_store(GLOBAL T *__restrict__ out, struct place p, int i, struct pack v)
 {
     bool begins = !MAY_BEGIN(i) || AT(p, i) >= p.begin, ends = !MAY_END(i) || AT(p, i) + VEC <= p.end;
     if (begins && ends) {
-        *(struct pack *)(out + p.base + AT(p, i)) = v;
+        word_store(out + p.base + AT(p, i), v);
         return;
     }
 #if PEEL
@@ -73,62 +105,8 @@ DEVICE void vector_load(float (&v)[VEC], GLOBAL const T *__restrict__ in, struct
 #endif
 }
 
-#if CLUSTER > 1
-DEVICE void cluster_arrive()
-{
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-}
-
-DEVICE void cluster_wait()
-{
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
-// Writes to the shared memory of another block of the cluster, at the place of p in this one's.
-DEVICE void cluster_put(float *p, int block, float v)
-{
-    unsigned int at = (unsigned int)__cvta_generic_to_shared(p);
-    asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1; st.shared::cluster.f32 [a], %2; }" ::"r"(at),
-                 "r"(block), "f"(v)
-                 : "memory");
-}
-#endif
-
-// The state of the whole row, in each thread of its team. Warps take turns with two buffers, so that one barrier a step is enough.
-DEVICE struct state team_state(struct state s, int step)
-{
-    s = team_merge(s, WARP_LANES);
-#if LANES > 32
-    __shared__ struct state warps[2][BLOCK / 32];
-    int t = threadIdx.x;
-    if (t % 32 == 0)
-        warps[step % 2][t / 32] = s;
-    __syncthreads();
-    s = team_merge(warps[step % 2][t / LANES * (LANES / 32) + t % (LANES / 32)], LANES / 32);
-#endif
-#if CLUSTER > 1
-    __shared__ struct state blocks[CLUSTER];
-    cluster_wait(); // all blocks have begun
-    if (threadIdx.x < CLUSTER) {
-#pragma unroll
-        for (int k = 0; k < (int)(sizeof s / sizeof(float)); k++)
-            cluster_put((float *)&blocks[blockIdx.x % CLUSTER] + k, threadIdx.x, ((float *)&s)[k]);
-    }
-    cluster_arrive();
-    cluster_wait();
-    s = team_merge(blocks[threadIdx.x % CLUSTER], CLUSTER);
-#endif
-    return s;
-}
-
-#if CLUSTER > 1
-#define ROWS_CLUSTER __cluster_dims__(CLUSTER, 1, 1)
-#else
-#define ROWS_CLUSTER
-#endif
-
 KERNEL void ROWS_CLUSTER __launch_bounds__(BLOCK)
-rows(GLOBAL T *__restrict__ y, GLOBAL const T *__restrict__ x ROW_PARAMS, int64 m, int64 n)
+    rows(GLOBAL T *__restrict__ y, GLOBAL const T *__restrict__ x ROW_PARAMS, int64 m, int64 n)
 {
     int lane = threadIdx.x % LANES + blockIdx.x % CLUSTER * LANES;
     int64 begin = (int64)(blockIdx.x / CLUSTER) * (BLOCK / LANES * STEPS) + threadIdx.x / LANES;

@@ -30,6 +30,8 @@ local aligned_packs = {
     aligned("b", "PEEL and sizeof(T) or VEC * sizeof(T)"),
 }
 
+local staged = "BLOCK // LANES * alignup(ceildiv(n, CLUSTER), 16 // sizeof(T)) * sizeof(T)" -- bytes of a block
+
 return op {
     name = "layernorm",
     problem = { size "m", size "n" },
@@ -85,12 +87,17 @@ return op {
                 { "LANES", 32, 4, 8, 16, 64, 128, 256, 512, 1024 },
                 { "BLOCK", 256, 64, 128, 512, 1024 },
                 vec, peel, packs,
-                { "STEPS", 1, 2, 4, 8 }, -- rows that the same threads take in turn, with the vectors in registers
+                { "STEPS", 1, 2, 4 },    -- rows that the same threads take in turn
+                { "HOLD", false, true }, -- the vectors in registers, on their way before the row's state is known
+                { "STREAM", false, true },
             },
             where = fits(
                 "LANES",
                 "LANES <= BLOCK",
-                "STEPS == 1 or PACKS * VEC <= 32 and (not PEEL or BLOCK // LANES % VEC == 0)"
+                "BLOCK <= max(LANES, 256)",
+                "STEPS == 1 or PACKS * VEC <= 32 and (not PEEL or BLOCK // LANES % VEC == 0)",
+                "not HOLD or PACKS * VEC <= 32",
+                "not STREAM or STEPS == 1"
             ),
             needs = aligned_packs,
             requires = { backend = "cuda" },
@@ -104,6 +111,27 @@ return op {
             needs = aligned_packs,
             requires = { backend = "cuda", cc = 90 },
             launch = { kernel = "rows", block = "BLOCK", grid = "m * CLUSTER" },
+        },
+        {
+            name = "staged", -- LANES threads to a row, or CLUSTER blocks, which they read once and keep in shared memory
+            template = template "rows_staged.cu",
+            params = {
+                { "CLUSTER", 1, 2, 4, 8 },
+                { "LANES", 32, 16, 64, 128, 256, 512, 1024 },
+                { "BLOCK", 256, 64, 128, 512, 1024 },
+                { "PACKED", true, false },
+            },
+            where = {
+                "PACKED == (n * sizeof(T) % 16 == 0)", -- else a block's rows begin together at a multiple of 16 bytes
+                "PACKED or CLUSTER == 1 and BLOCK // LANES * n * sizeof(T) % 16 == 0",
+                "CLUSTER == 1 or LANES == BLOCK and device.cc >= 90",
+                "LANES <= BLOCK and BLOCK <= max(LANES, 512)",
+                "n >= 4 * LANES * CLUSTER and n <= 128 * LANES * CLUSTER",
+                staged .. " + 2048 <= device.max_shared",
+            },
+            needs = { aligned("x", 16), aligned("y", 16), aligned("w", "PACKED and 16 or sizeof(T)"), aligned("b", "PACKED and 16 or sizeof(T)") },
+            requires = { backend = "cuda", cc = 80 },
+            launch = { kernel = "rows", block = "BLOCK", grid = "ceildiv(m, BLOCK // LANES) * CLUSTER", shared = staged },
         },
     },
     defaults = { { variant = "block", BLOCK = 256, ITEMS = 4 } },

@@ -28,6 +28,8 @@ local aligned_packs = {
     aligned("y", "VEC * sizeof(T)"),
 }
 
+local staged = "BLOCK // LANES * alignup(ceildiv(n, CLUSTER), 16 // sizeof(T)) * sizeof(T)" -- bytes of a block
+
 return op {
     name = "softmax",
     problem = { size "m", size "n" },
@@ -82,9 +84,9 @@ return op {
             params = {
                 { "LANES", 32, 4, 8, 16, 64, 128, 256, 512, 1024 },
                 { "BLOCK", 256, 64, 128, 512, 1024 },
-                vec, peel, packs,
+                vec, peel, packs, { "STREAM", false, true },
             },
-            where = fits("LANES", "LANES <= BLOCK"),
+            where = fits("LANES", "LANES <= BLOCK", "BLOCK <= max(LANES, 256)"),
             needs = aligned_packs,
             requires = { backend = "cuda" },
             launch = { kernel = "rows", block = "BLOCK", grid = "ceildiv(m, BLOCK // LANES)" },
@@ -97,6 +99,27 @@ return op {
             needs = aligned_packs,
             requires = { backend = "cuda", cc = 90 },
             launch = { kernel = "rows", block = "BLOCK", grid = "m * CLUSTER" },
+        },
+        {
+            name = "staged", -- LANES threads to a row, or CLUSTER blocks, which they read once and keep in shared memory
+            template = template "rows_staged.cu",
+            params = {
+                { "CLUSTER", 1, 2, 4, 8 },
+                { "LANES", 32, 16, 64, 128, 256, 512, 1024 },
+                { "BLOCK", 256, 64, 128, 512, 1024 },
+                { "PACKED", true, false },
+            },
+            where = {
+                "PACKED == (n * sizeof(T) % 16 == 0)", -- else a block's rows begin together at a multiple of 16 bytes
+                "PACKED or CLUSTER == 1 and BLOCK // LANES * n * sizeof(T) % 16 == 0",
+                "CLUSTER == 1 or LANES == BLOCK and device.cc >= 90",
+                "LANES <= BLOCK and BLOCK <= max(LANES, 512)",
+                "n >= 4 * LANES * CLUSTER and n <= 128 * LANES * CLUSTER",
+                staged .. " + 2048 <= device.max_shared",
+            },
+            needs = { aligned("x", 16), aligned("y", 16) },
+            requires = { backend = "cuda", cc = 80 },
+            launch = { kernel = "rows", block = "BLOCK", grid = "ceildiv(m, BLOCK // LANES) * CLUSTER", shared = staged },
         },
     },
     defaults = { { variant = "block", BLOCK = 256, ITEMS = 4 } },
