@@ -255,7 +255,9 @@ typedef enum cutune_param_kind {
     CUTUNE_PARAM_BUFFER = 0,    /* buffers[index] */
     CUTUNE_PARAM_WORKSPACE = 1, /* the workspace, `offset` bytes in */
     CUTUNE_PARAM_VALUE = 2,     /* `bytes` bytes of `value` */
-    CUTUNE_PARAM_SCALAR = 3     /* the `bytes` bytes that buffers[index] points to, in host memory */
+    CUTUNE_PARAM_SCALAR = 3,    /* the `bytes` bytes that buffers[index] points to, in host memory */
+    CUTUNE_PARAM_TENSOR_MAP = 4 /* a CUtensorMap of buffers[index], or if index is -1 of the workspace, `offset` bytes in:
+                                   cutune_kernel_tensor_map makes it */
 } cutune_param_kind;
 
 /* A parameter of a launch's function, in its order. If a launch has dynamic shared memory, OpenCL's function has one more parameter:
@@ -270,6 +272,8 @@ typedef struct cutune_param {
 } cutune_param;
 CUTUNE_API int cutune_kernel_params(const cutune_kernel *k, int i); /* how many launch i has; 0 if there is no such launch */
 CUTUNE_API int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *out);
+/* Makes the tensor map that a parameter is, of the buffer at this device address: 128 bytes, aligned to 128. */
+CUTUNE_API int cutune_kernel_tensor_map(const cutune_kernel *k, int i, int param, void *at, void *out);
 
 /* A range of a buffer or of the workspace that must be zero before the first launch (kind, index, offset as above). */
 typedef struct cutune_clear {

@@ -34,18 +34,20 @@ struct guest_code {
     void *functions;     /* and this */
 };
 
-enum { GUEST_PARAMS = 2 * MAX_ARGS, GUEST_ALIGN = 4096 };
+enum { GUEST_PARAMS = 2 * MAX_ARGS, GUEST_ALIGN = 4096, TENSOR_BYTES = 128, TENSOR_ALIGN = 128 };
 
 /* Where a parameter's value comes from. The order is that of cutune_param_kind. */
-enum guest_param_kind { GUEST_BUFFER, GUEST_WORKSPACE, GUEST_VALUE, GUEST_SCALAR };
+enum guest_param_kind { GUEST_BUFFER, GUEST_WORKSPACE, GUEST_VALUE, GUEST_SCALAR, GUEST_TENSOR };
 
 struct guest_param {
     enum guest_param_kind kind;
     int index;      /* of the buffer; of a scalar, whose place in `buffers` has the address of its value, in host memory */
     int64_t offset; /* into the workspace: a multiple of GUEST_ALIGN */
     int64_t room;   /* bytes of this workspace (OpenCL makes a sub-buffer of them) */
-    int bytes;      /* of a value or scalar */
+    int bytes;      /* of a value, scalar or tensor map */
     unsigned char value[16];
+    const struct tensor *tensor; /* GUEST_TENSOR: over the buffer, or */
+    bool in_workspace;           /* over what is there at the offset */
 };
 
 struct guest_launch {
@@ -54,6 +56,7 @@ struct guest_launch {
     void *handle;   /* and this: the driver's own, a CUfunction or cl_kernel */
     struct geometry geometry;
     int nparams;
+    bool tensors; /* some parameters are tensor maps */
     const struct guest_param *params;
     const char *const *names; /* of the parameters, for messages of guest_function; null: not known */
     int of;                   /* which of the variant's launches it is: those of one have the same function */
@@ -125,6 +128,8 @@ struct backend {
     /* Whether the device can launch this, whose function is set, with its clusters, or all blocks at once; makes the function ready for it.
      * ERR_UNSUPPORTED if not. Called for geometries that are special only. Null: it can. */
     int (*fits)(struct guest *g, const struct guest_launch *l, struct err *err);
+    /* Makes the map for a buffer at this address: TENSOR_BYTES, aligned to TENSOR_ALIGN. Null: there are none. */
+    int (*tensor)(const struct tensor *t, void *at, void *out, struct err *err);
     /* Queues all of it on the stream (null: the default, or the queue of open). workspace null: taken in stream order and given
      * back if the work needs one. ERR_INVALID if the context is not the calling thread's current one (CUDA).
      * The caller vouches for the work: indices below nbuffers, offsets within the workspace, parameters as `function` saw them. */

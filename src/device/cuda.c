@@ -230,19 +230,19 @@ static int launch_one(const struct guest_launch *l, void *const *buffers, CUdevi
             params[i] = &buffers[p->index];
         } else if (p->kind == GUEST_VALUE) {
             params[i] = p->value;
-        } else if (p->kind == GUEST_WORKSPACE) {
+        } else if (p->kind == GUEST_SCALAR) {
+            params[i] = buffers[p->index];
+        } else {
             parts[i] = workspace + (uint64_t)p->offset;
             params[i] = &parts[i];
-        } else {
-            params[i] = buffers[p->index];
         }
     }
     if (!libcuda.cuFuncGetParamInfo) /* the kernel may have more */
         for (int i = l->nparams; i < GUEST_PARAMS; i++)
             params[i] = zeros;
     const struct geometry *g = &l->geometry;
-    if (geometry_special(g))
-        return cuda_launch_special(l, stream, (void **)params, err);
+    if (l->tensors || geometry_special(g))
+        return cuda_launch_special(l, buffers, workspace, stream, params, err);
     return CUDA(err, cuLaunchKernel, l->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
                 (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream, (void **)params,
                 NULL);
@@ -343,6 +343,7 @@ const struct backend cuda_backend = {
     .function = cuda_function,
     .symbol = cuda_symbol,
     .fits = cuda_fits,
+    .tensor = cuda_tensor,
     .launch = cuda_launch,
     .compiling = &nvrtc_compiling,
     .measuring = &cuda_measuring,

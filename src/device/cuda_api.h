@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -58,6 +59,20 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     X(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                                                                                       \
     X(CU_STREAM_NON_BLOCKING, 1)                                                                                                   \
     X(CU_EVENT_DEFAULT, 0)                                                                                                         \
+    X(CU_TENSOR_MAP_DATA_TYPE_UINT8, 0)                                                                                            \
+    X(CU_TENSOR_MAP_DATA_TYPE_UINT16, 1)                                                                                           \
+    X(CU_TENSOR_MAP_DATA_TYPE_UINT32, 2)                                                                                           \
+    X(CU_TENSOR_MAP_DATA_TYPE_INT32, 3)                                                                                            \
+    X(CU_TENSOR_MAP_DATA_TYPE_UINT64, 4)                                                                                           \
+    X(CU_TENSOR_MAP_DATA_TYPE_INT64, 5)                                                                                            \
+    X(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 6)                                                                                          \
+    X(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 7)                                                                                          \
+    X(CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8)                                                                                          \
+    X(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 9)                                                                                         \
+    X(CU_TENSOR_MAP_INTERLEAVE_32B, 2)                                                                                             \
+    X(CU_TENSOR_MAP_SWIZZLE_128B, 3)                                                                                               \
+    X(CU_TENSOR_MAP_L2_PROMOTION_L2_256B, 3)                                                                                       \
+    X(CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA, 1)                                                                        \
     X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720)                                                                                \
     X(CUDA_ERROR_INVALID_CLUSTER_SIZE, 912)                                                                                        \
     X(NVRTC_SUCCESS, 0)                                                                                                            \
@@ -84,7 +99,18 @@ struct cuda_launch_config {
     unsigned int nattributes;
 };
 
+/* CUtensorMap. */
+struct cuda_tensor_map {
+    _Alignas(128) uint64_t words[16];
+};
+
 #ifndef API_LISTS_ONLY
+typedef struct cuda_tensor_map CUtensorMap;
+typedef unsigned int CUtensorMapDataType;
+typedef unsigned int CUtensorMapInterleave;
+typedef unsigned int CUtensorMapSwizzle;
+typedef unsigned int CUtensorMapL2promotion;
+typedef unsigned int CUtensorMapFloatOOBfill;
 typedef struct cuda_launch_config CUlaunchConfig;
 typedef unsigned int CUresult; /* enumerations: as wide as an unsigned int */
 typedef unsigned int CUdevice_attribute;
@@ -149,11 +175,16 @@ enum { CUDA_CONSTANTS(X) };
 
 /* Null if the driver is older: cuDeviceGetUuid_v2 (11.4) tells a MIG slice's own UUID, cuCtxGetId (12.0) tells a context from
  * another at the same address, cuFuncGetParamInfo (12.4) counts a kernel's parameters, cuFuncLoad (12.4) loads it before its first
- * launch, cuLaunchKernelEx and cuOccupancyMaxActiveClusters (11.8) know clusters. */
+ * launch, cuLaunchKernelEx and cuOccupancyMaxActiveClusters (11.8) know clusters, cuTensorMapEncodeTiled (12.0)
+ * makes tensor maps. */
 #define CUDA_OPTIONAL_FUNCTIONS(X)                                                                                                 \
     X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                                                        \
     X(cuCtxGetId, (CUcontext context, unsigned long long *id))                                                                     \
     X(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction function, void **params, void **extra))                          \
+    X(cuTensorMapEncodeTiled,                                                                                                      \
+      (CUtensorMap * map, CUtensorMapDataType type, uint32_t rank, void *at, const uint64_t *extents, const uint64_t *strides,     \
+       const uint32_t *box, const uint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,                   \
+       CUtensorMapL2promotion l2, CUtensorMapFloatOOBfill fill))                                                                   \
     X(cuOccupancyMaxActiveClusters, (int *clusters, CUfunction function, const CUlaunchConfig *config))                            \
     X(cuFuncLoad, (CUfunction function))                                                                                           \
     X(cuFuncGetParamInfo, (CUfunction function, size_t index, size_t * offset, size_t * size))

@@ -37,7 +37,10 @@ int cuda_enter(const struct cuda_context *g, bool *pushed, struct err *err);
 void cuda_leave(bool pushed);
 
 /* cuda_special.c */
-int cuda_launch_special(const struct guest_launch *l, CUstream stream, void **params, struct err *err);
+/* params: but for tensor maps, which are made here. */
+int cuda_launch_special(const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace, CUstream stream,
+                        const void **params, struct err *err);
+int cuda_tensor(const struct tensor *t, void *at, void *out, struct err *err);
 int cuda_fits(struct guest *guest, const struct guest_launch *l, struct err *err);
 
 /* cuda_list.c */

@@ -1,9 +1,14 @@
-/* CUDA launches that take more than cuLaunchKernel: clusters, cooperative and dependent ones. */
+/* CUDA launches that take more than cuLaunchKernel: clusters, cooperative and dependent ones, tensor maps. */
 #include <inttypes.h>
 
 #include "device/cuda_part.h"
 
-enum { PORTABLE_CLUSTER = 8 };
+enum {
+    PORTABLE_CLUSTER = 8,
+    MAX_TENSORS = 4 * MAX_MAPS, /* one map may be passed in several places */
+};
+
+_Static_assert(TENSOR_BYTES == sizeof(struct cuda_tensor_map) && TENSOR_ALIGN == _Alignof(struct cuda_tensor_map), "maps");
 
 static int check_driver(struct err *err)
 {
@@ -37,11 +42,77 @@ static struct cuda_launch_config config_of(const struct geometry *g, CUstream st
     return c;
 }
 
-int cuda_launch_special(const struct guest_launch *l, CUstream stream, void **params, struct err *err)
+/* A word of the driver's for so many bytes: its enumerations count 0, 32, 64, 128, or from another first. */
+static unsigned step_of(int bytes, int first)
 {
+    unsigned n = 0;
+    for (int b = first; bytes && b <= bytes; b *= 2)
+        n++;
+    return n;
+}
+
+static unsigned type_of(const struct dtype *t)
+{
+    const bool is_signed = t->kind == DT_INT, real = t->kind == DT_FLOAT;
+    if (t->bytes == 8)
+        return real ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : is_signed ? CU_TENSOR_MAP_DATA_TYPE_INT64 : CU_TENSOR_MAP_DATA_TYPE_UINT64;
+    if (t->bytes == 4)
+        return real ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : is_signed ? CU_TENSOR_MAP_DATA_TYPE_INT32 : CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    if (t->bytes == 2)
+        return !real               ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+               : t->eps == 0x1p-11 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                   : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+}
+
+int cuda_tensor(const struct tensor *t, void *at, void *out, struct err *err)
+{
+    uint64_t extents[MAX_MAP_RANK], strides[MAX_MAP_RANK];
+    uint32_t box[MAX_MAP_RANK], steps[MAX_MAP_RANK];
+    if (!libcuda.cuTensorMapEncodeTiled)
+        return err_set(err, ERR_UNSUPPORTED, "a tensor map: a driver for CUDA 12.0 or newer is needed");
+    for (int i = 0; i < t->rank; i++) {
+        extents[i] = (uint64_t)t->extent[i];
+        box[i] = (uint32_t)t->box[i];
+        steps[i] = (uint32_t)t->step[i];
+        strides[i] = i + 1 < t->rank ? (uint64_t)t->stride[i + 1] : 0; /* that of the innermost is not told */
+    }
+    unsigned fill = t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : 0;
+    return CUDA(err, cuTensorMapEncodeTiled, out, type_of(t->type), (uint32_t)t->rank, at, extents, strides, box, steps,
+                step_of(t->interleave, 16), step_of(t->swizzle, 32), step_of(t->l2, 64), fill);
+}
+
+/* The address of a buffer is known only now; to make a map costs a fraction of a launch. */
+static int make_tensors(const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace, struct cuda_tensor_map *maps,
+                        const void **params, struct err *err)
+{
+    int n = 0, rc = 0;
+    for (int i = 0; !rc && i < l->nparams; i++) {
+        const struct guest_param *p = &l->params[i];
+        if (p->kind != GUEST_TENSOR)
+            continue;
+        CUdeviceptr part = workspace + (uint64_t)p->offset;
+        void *at = p->in_workspace ? (void *)(uintptr_t)part : buffers[p->index];
+        rc = n < MAX_TENSORS ? cuda_tensor(p->tensor, at, &maps[n], err)
+                             : err_set(err, ERR_UNSUPPORTED, "more than %d tensor maps", MAX_TENSORS);
+        params[i] = &maps[n++];
+    }
+    return rc;
+}
+
+int cuda_launch_special(const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace, CUstream stream,
+                        const void **params, struct err *err)
+{
+    struct cuda_tensor_map maps[MAX_TENSORS];
     struct cuda_launch_attribute attributes[3];
-    const struct cuda_launch_config c = config_of(&l->geometry, stream, attributes);
-    return check_driver(err) ?: CUDA(err, cuLaunchKernelEx, &c, l->function, params, NULL);
+    const struct geometry *g = &l->geometry;
+    int rc = l->tensors ? make_tensors(l, buffers, workspace, maps, params, err) : 0;
+    if (!rc && !geometry_special(g))
+        return CUDA(err, cuLaunchKernel, l->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
+                    (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream,
+                    (void **)params, NULL);
+    const struct cuda_launch_config c = config_of(g, stream, attributes);
+    return rc ?: check_driver(err) ?: CUDA(err, cuLaunchKernelEx, &c, l->function, (void **)params, NULL);
 }
 
 /* How many blocks run at once. A cluster is placed as a whole. */

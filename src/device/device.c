@@ -206,6 +206,7 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
     void *buffers[MAX_KARGS];
     const char *names[MAX_KARGS];
     struct guest_work work = { .nlaunches = 1, .launches = &k->launch };
+    bool tensors = false;
     int rc = check_geometry(&d->spec, g, k->dynamic_shared, err) ?: use(d, err);
     if (!rc && (nargs < 0 || nargs > MAX_KARGS))
         rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, MAX_KARGS);
@@ -213,7 +214,10 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
         names[i] = args[i].name;
         params[i] = (struct guest_param){ .kind = GUEST_VALUE, .bytes = args[i].size };
         if (args[i].memory) {
-            params[i] = (struct guest_param){ .kind = GUEST_BUFFER, .index = work.nbuffers };
+            params[i] = (struct guest_param){ .kind = args[i].tensor ? GUEST_TENSOR : GUEST_BUFFER, .index = work.nbuffers };
+            params[i].tensor = args[i].tensor;
+            params[i].bytes = args[i].tensor ? TENSOR_BYTES : 0;
+            tensors = tensors || args[i].tensor;
             buffers[work.nbuffers++] = args[i].memory->at;
         } else {
             rc = check_scalar(i, args[i].size, err);
@@ -224,6 +228,7 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
     rc = rc ?: take_function(d, k, params, nargs, err);
     k->launch.names = NULL;
     k->launch.geometry = *g;
+    k->launch.tensors = tensors;
     return rc ?: d->backend->launch(d->guest, d->stream, &work, buffers, NULL, err);
 }
 

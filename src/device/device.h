@@ -21,7 +21,8 @@ struct karg {
     const struct memory *memory; /* a buffer; null: a scalar, */
     unsigned char bytes[16];     /* and this is its value */
     int size;
-    const char *name; /* for messages; may be null */
+    const char *name;            /* for messages; may be null */
+    const struct tensor *tensor; /* a map of the memory is passed in its place; null: none */
 };
 
 struct compile_job {

@@ -16,8 +16,27 @@ struct launches {
     const struct guest_param *params[MAX_LAUNCHES];
     const struct step *before2[MAX_LAUNCHES];
     const struct guest_param *params2[MAX_LAUNCHES];
+    const struct tensor *tensors[MAX_LAUNCHES][MAX_MAPS];
     int64_t nparams; /* made so far */
 };
+
+/* `of`: what stands for the buffer. The map is the same in each repetition, but for its place. */
+static int make_map(struct launches *m, int launch, int map, const struct guest_param *of, struct guest_param *out, struct err *err)
+{
+    const struct tensor **kept = &m->tensors[launch][map];
+    int rc = 0;
+    if (!*kept) {
+        struct tensor *made = arena_alloc(m->arena, sizeof *made);
+        rc = made ? plan_tensor(m->plan, launch, map, m->slots, made, err) : err_nomem(err);
+        *kept = made;
+    }
+    *out = *of;
+    out->kind = GUEST_TENSOR;
+    out->in_workspace = of->kind == GUEST_WORKSPACE;
+    out->bytes = TENSOR_BYTES;
+    out->tensor = *kept;
+    return rc;
+}
 
 static int make_params(struct launches *m, const struct step *s, const struct launch *l, int nargs, struct guest_param **out,
                        struct err *err)
@@ -31,6 +50,11 @@ static int make_params(struct launches *m, const struct step *s, const struct la
         int value = s->args[i] - nargs;
         if (value < 0) {
             params[i] = m->args[s->args[i]];
+            continue;
+        }
+        if (value >= l->nvalues) {
+            const int map = value - l->nvalues;
+            rc = make_map(m, s->launch, map, &m->args[s->args[l->nargs + map]], &params[i], err);
             continue;
         }
         params[i].kind = GUEST_VALUE;
@@ -84,7 +108,7 @@ static int make_launch(struct launches *m, const struct step *s, struct guest_la
     if (rc)
         return rc;
     *out = (struct guest_launch){
-        .kernel = m->kernels[s->launch], .nparams = l->nargs, .names = m->names[s->launch], .of = s->launch
+        .kernel = m->kernels[s->launch], .nparams = l->nargs, .names = m->names[s->launch], .tensors = l->nmaps > 0, .of = s->launch
     };
     plan_set_round(m->plan, s->round, s->step, m->slots);
     rc = plan_geometry(m->plan, s->launch, m->slots, g, err);

@@ -148,7 +148,7 @@ bool candidate_fits(const struct bench *b, const struct loaded *l, const struct 
         if (own == l->own.launches + l->own.n || now->geometry.shared > own->geometry.shared)
             return false;
         for (int k = 0; k < now->nparams; k++)
-            if (now->params[k].kind == GUEST_BUFFER && now->params[k].room > l->own.args[now->params[k].index].room)
+            if (now->params[k].kind != GUEST_VALUE && now->params[k].room > l->own.args[now->params[k].index].room)
                 return false;
     }
     for (int i = 0; i < of->nconstants; i++)
@@ -310,8 +310,8 @@ static int launch_one(struct bench *b, const struct loaded *l, const struct gues
     struct karg args[GUEST_PARAMS];
     for (int i = 0; i < how->nparams; i++) {
         const struct guest_param *p = &how->params[i];
-        args[i] = (struct karg){ .size = p->bytes, .name = how->names[i] };
-        if (p->kind == GUEST_BUFFER)
+        args[i] = (struct karg){ .size = p->bytes, .name = how->names[i], .tensor = p->tensor };
+        if (p->kind == GUEST_BUFFER || p->kind == GUEST_TENSOR)
             args[i].memory = buffer_of(b, l, p->index)->inside;
         memcpy(args[i].bytes, p->value, sizeof args[i].bytes);
     }

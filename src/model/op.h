@@ -124,6 +124,8 @@ enum {
     MAX_STEPS = 1 << 14,       /* what launches come to with their repetitions, */
     MAX_STEP_PARAMS = 1 << 18, /* and parameters of those, if they change */
     MAX_LAUNCH_VALUES = 16,
+    MAX_MAPS = 8,     /* tensor maps of a launch, */
+    MAX_MAP_RANK = 5, /* and of how many extents */
 };
 
 /* A value that a launch passes, anew in each repetition. */
@@ -133,13 +135,26 @@ struct launch_value {
     const char *value; /* an expression over parameters, axes, types, device.*, ROUND and STEP */
 };
 
+/* A description of a buffer, or of a part of it, that a launch passes in its place, for copies of boxes of it (CUDA's CUtensorMap). Lists are
+ * outermost first; their entries expressions over parameters, axes, types, device.*. */
+struct tensor_map {
+    int arg; /* as in args */
+    int rank, nextents, nstrides, nsteps;
+    const char *box[MAX_MAP_RANK];    /* elements, `rank` of them */
+    const char *extent[MAX_MAP_RANK]; /* likewise; none: the argument's */
+    const char *stride[MAX_MAP_RANK]; /* elements from one index to the next, of all but the innermost; none: they are packed */
+    const char *step[MAX_MAP_RANK];   /* every how many-th element; none: 1 */
+    const char *swizzle, *interleave, *l2; /* bytes; null: 0 */
+    bool nan;                              /* what lies outside is read as NaN, not as 0 */
+};
+
 /* A launch, or many: for ROUND = 0 .. rounds - 1, for STEP = 0 .. steps - 1. Launches that are `together` share their rounds: all of them
  * run in the first, then all in the second. Of the grid and of values the expressions may use ROUND and STEP, `steps` may use ROUND. */
 struct launch {
     const char *kernel; /* the entry's name, or C++ for it: scale<T, 4>. Of a stored kernel as the code has it: _Z5scale... */
     const char *grid[3], *block[3]; /* blocks, threads: expressions; null: 1 */
     const char *shared;             /* dynamic shared memory, bytes; null: none */
-    int nargs; /* indices into the op's args, then (+ op->nargs) the variant's workspaces, then the launch's own values */
+    int nargs; /* indices into the op's args, then (+ op->nargs) the variant's workspaces, then the launch's own values, then its maps */
     int *args;
     const char *when;           /* it is launched only if this is true; null: always */
     const char *rounds, *steps; /* null: 1 */
@@ -148,6 +163,8 @@ struct launch {
     int *swaps, *round_swaps;   /* before each round; so that the last one has them as they are written */
     int nvalues;
     struct launch_value *values;
+    int nmaps;
+    struct tensor_map *maps;
     const char *cluster[3]; /* blocks of a cluster; null: 1 */
     bool cooperative;       /* all blocks run at once, and may wait for each other */
     bool dependent;         /* it may begin before the launch before it has ended (CUDA's programmatic dependent launch) */

@@ -288,10 +288,22 @@ static int check_repeats(const struct op *op, const struct variant *v, const str
     return rc;
 }
 
+static int check_map(const struct op *op, const struct variant *v, const struct tensor_map *m, struct err *err)
+{
+    const struct arg *a = m->arg < op->nargs ? &op->args[m->arg] : NULL;
+    int extents = m->nextents ?: a ? a->rank : 0;
+    return must(a ? arg_is_buffer(a) : m->arg - op->nargs < v->nworkspaces, err, "tensor map: must be of a buffer")
+        ?: must(m->rank == extents, err, "tensor map: a box of %d extents over %d: say `extent` if they are not the argument's",
+                m->rank, extents)
+        ?: must(!m->nstrides || m->nstrides == m->rank - 1, err, "tensor map: %d strides: all extents but the innermost have one",
+                m->nstrides)
+        ?: must(!m->nsteps || m->nsteps == m->rank, err, "tensor map: %d steps for %d extents", m->nsteps, m->rank);
+}
+
 static int check_launch(const struct op *op, const struct variant *v, const struct launch *l, const struct names *args,
                         struct err *err)
 {
-    int known_args = op->nargs + v->nworkspaces + l->nvalues;
+    int known_args = op->nargs + v->nworkspaces + l->nvalues + l->nmaps;
     int rc = must(l->kernel && entry_ok(l->kernel), err, "kernel `%.80s` is no name of a function", l->kernel ?: "");
     for (int i = 0; !rc && i < l->nargs; i++)
         rc = must(l->args[i] < known_args, err, "its argument %d is none of the op's or variant's", i + 1);
@@ -302,6 +314,8 @@ static int check_launch(const struct op *op, const struct variant *v, const stru
         ?: check_repeats(op, v, l, args, err)
         ?: check_swaps(op, v, l->swaps, l->nswaps, err)
         ?: check_swaps(op, v, l->round_swaps, l->nround_swaps, err);
+    for (int i = 0; !rc && i < l->nmaps; i++)
+        rc = check_map(op, v, &l->maps[i], err);
     if (rc)
         err_prefix(err, "kernel %s: ", l->kernel ?: "");
     return rc;
@@ -398,9 +412,11 @@ static int check_reference(const struct op *op, const struct names *args, struct
         ?: check_workspaces(op, &v, *args, err);
     for (int i = 0; !rc && i < v.nlaunches; i++) {
         const struct launch *l = &v.launches[i];
-        rc = check_launch(op, &v, l, args, err)
-                 ?: must(!l->cluster[0] && !l->cluster[1] && !l->cluster[2] && !l->cooperative && !l->dependent, err,
-                         "it runs on every device: it can have no clusters, and be neither cooperative nor dependent");
+        rc =
+            check_launch(op, &v, l, args, err)
+                ?: must(
+                       !l->cluster[0] && !l->cluster[1] && !l->cluster[2] && !l->cooperative && !l->dependent && !l->nmaps, err,
+                       "it runs on every device: it can have no clusters or tensor maps, and be neither cooperative nor dependent");
     }
     if (rc)
         err_prefix(err, "reference: ");

@@ -130,6 +130,26 @@ static void io_launch(struct serial *s, struct launch *l)
     io_ints(s, &l->args, &l->nargs, 2 * MAX_ARGS);
 }
 
+static void io_extents(struct serial *s, const char **texts, int *n, int least)
+{
+    io_count(s, n, least, MAX_MAP_RANK);
+    for (int i = 0; i < *n; i++)
+        io_given(s, &texts[i]);
+}
+
+static void io_map(struct serial *s, struct tensor_map *m)
+{
+    io_int(s, &m->arg, 0, 2 * MAX_ARGS - 1);
+    io_extents(s, m->box, &m->rank, 1);
+    io_extents(s, m->extent, &m->nextents, 0);
+    io_extents(s, m->stride, &m->nstrides, 0);
+    io_extents(s, m->step, &m->nsteps, 0);
+    io_str(s, &m->swizzle);
+    io_str(s, &m->interleave);
+    io_str(s, &m->l2);
+    io_bool(s, &m->nan);
+}
+
 /* What most launches have nothing of. */
 static void io_launch_more(struct serial *s, struct launch *l)
 {
@@ -149,6 +169,9 @@ static void io_launch_more(struct serial *s, struct launch *l)
         io_str(s, &l->cluster[d]);
     io_bool(s, &l->cooperative);
     io_bool(s, &l->dependent);
+    io_array(s, &l->maps, &l->nmaps, 0, MAX_MAPS, sizeof *l->maps);
+    for (int i = 0; i < l->nmaps && !serial_failed(s); i++)
+        io_map(s, &l->maps[i]);
 }
 
 static void io_whole_launch(struct serial *s, struct launch *l)

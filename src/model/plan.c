@@ -169,6 +169,33 @@ static bool reads_round(const struct plan *p, const struct field *f)
     return n && slots[n - 1] >= p->first_round; /* they are ascending */
 }
 
+/* A list of texts, or null for one that is not there. */
+static int compile_list(struct plan *p, const char *const *texts, int n, const char *where, const char *what,
+                        const struct field **out, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; i < n && !rc; i++)
+        rc = compile(p, texts[i], ALL, print(p, "%s, %s[%d]", where, what, i + 1), &out[i], err);
+    return rc;
+}
+
+static int compile_map(struct plan *p, const struct tensor_map *m, const char *where, struct map_fields *f, struct err *err)
+{
+    f->buffer = m->arg < p->op->nargs ? &p->args[m->arg] : &p->workspaces[m->arg - p->op->nargs];
+    for (int i = 0; i < m->rank && !m->nextents; i++)
+        f->extent[i] = f->buffer->extent[i];
+    const char *whose = print(p, "%s, tensor map of %s", where, f->buffer->place);
+    if (!whose)
+        return err_nomem(err);
+    return compile_list(p, m->extent, m->nextents, whose, "extent", f->extent, err)
+        ?: compile_list(p, m->box, m->rank, whose, "box", f->box, err)
+        ?: compile_list(p, m->stride, m->nstrides, whose, "stride", f->stride, err)
+        ?: compile_list(p, m->step, m->nsteps, whose, "step", f->step, err)
+        ?: compile(p, m->swizzle, ALL, print(p, "%s, swizzle", whose), &f->swizzle, err)
+        ?: compile(p, m->interleave, ALL, print(p, "%s, interleave", whose), &f->interleave, err)
+        ?: compile(p, m->l2, ALL, print(p, "%s, l2", whose), &f->l2, err);
+}
+
 /* where: for messages, "variant tile" or "variant tile, launch 2". */
 static int compile_launch(struct plan *p, const struct launch *l, const char *where, struct launch_fields *f, struct err *err)
 {
@@ -177,7 +204,8 @@ static int compile_launch(struct plan *p, const struct launch *l, const char *wh
     const char *const texts[] = { l->grid[0],  l->grid[1], l->grid[2],    l->block[0],   l->block[1],
                                   l->block[2], l->shared,  l->cluster[0], l->cluster[1], l->cluster[2] };
     f->values = arena_array(p->arena, (size_t)l->nvalues, sizeof *f->values);
-    int rc = where && f->values ? 0 : err_nomem(err);
+    f->maps = arena_array(p->arena, (size_t)l->nmaps, sizeof *f->maps);
+    int rc = where && f->values && f->maps ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < EXTENTS; i++)
         if (texts[i]) /* most have none: then no place is printed */
             rc = compile(p, texts[i], i < FIRST_BLOCK ? ALL | ROUNDS : ALL, print(p, "%s, %s", where, places[i]), &f->extent[i],
@@ -194,6 +222,8 @@ static int compile_launch(struct plan *p, const struct launch *l, const char *wh
         rc = compile(p, l->steps, ALL | ROUNDS, print(p, "%s, times", where), &f->repeat[1], err);
     for (int i = 0; !rc && i < l->nvalues; i++)
         rc = compile(p, l->values[i].value, ALL | ROUNDS, print(p, "%s, value %s", where, l->values[i].name), &f->values[i], err);
+    for (int i = 0; !rc && i < l->nmaps; i++)
+        rc = compile_map(p, &l->maps[i], where, &f->maps[i], err);
     return rc;
 }
 
@@ -315,6 +345,33 @@ static int add_launch_limits(struct plan *p, const struct launch_fields *l, stru
     return rc;
 }
 
+static int add_map_limit(struct plan *p, const struct launch_fields *f, int map, struct err *err)
+{
+    enum { LISTS = 4, A_MAP = LISTS * MAX_MAP_RANK + MAX_RANK + 3 };
+    const struct map_fields *m = &f->maps[map];
+    const struct field **fields = arena_array(p->arena, A_MAP, sizeof *fields), **at = fields;
+    if (!fields)
+        return err_nomem(err);
+    const struct field *const *const lists[LISTS] = { m->extent, m->stride, m->box, m->step };
+    for (int k = 0; k < LISTS; k++)
+        for (int i = 0; i < MAX_MAP_RANK; i++)
+            *at++ = lists[k][i];
+    for (int i = 0; i < m->buffer->rank; i++)
+        *at++ = m->buffer->extent[i];
+    *at++ = m->swizzle;
+    *at++ = m->interleave;
+    *at++ = m->l2;
+    return add(p,
+               (struct condition){ .of = OF_TENSOR,
+                                   .text = print(p, "limit: tensor map of %s", m->buffer->place),
+                                   .fields = fields,
+                                   .nfields = A_MAP,
+                                   .buffer = m->buffer,
+                                   .launch = f,
+                                   .extent = map },
+               err);
+}
+
 /* Of launches that not every device can make. */
 static int add_special_limits(struct plan *p, const struct launch *l, const struct launch_fields *f, struct err *err)
 {
@@ -344,6 +401,13 @@ static int add_special_limits(struct plan *p, const struct launch *l, const stru
         c.text = print(p, "requires: dependent launches (cc %d)", c.extent = CC_DEPENDENT_LAUNCH);
         rc = add(p, c, err);
     }
+    if (!rc && l->nmaps) {
+        c = needs;
+        c.text = print(p, "requires: tensor maps (cc %d)", c.extent = CC_TENSOR_MAPS);
+        rc = add(p, c, err);
+    }
+    for (int i = 0; !rc && i < l->nmaps; i++)
+        rc = add_map_limit(p, f, i, err);
     return rc;
 }
 
@@ -401,7 +465,7 @@ static int add_op_limits(struct plan *p, struct err *err)
 
 static int list_checks(struct plan *p, struct err *err)
 {
-    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS + 5, STEPS = 1 };
+    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS + 6 + MAX_MAPS, STEPS = 1 };
     const struct variant *v = &p->variant;
     int most =
         v->nwhere + REQUIRED + A_LAUNCH * v->nlaunches + p->op->nargs + v->nworkspaces + STEPS + p->op->nwhere + p->op->naxes;

@@ -57,7 +57,8 @@ int plan_geometry(const struct plan *p, int i, const struct val *slots, struct g
 struct step {
     int launch;
     int64_t round, step;
-    const int *args; /* as the launch's, with buffers that have changed places; the same array for the same ones */
+    /* As the launch's, with buffers that have changed places; behind them those of its tensor maps. The same array for the same ones. */
+    const int *args;
 };
 /* Lists them on the arena, in order. ERR_UNSUPPORTED if they are more than MAX_STEPS. */
 int plan_steps(const struct plan *p, const struct val *slots, struct arena *arena, struct step **out, int *n, struct err *err);
@@ -67,6 +68,17 @@ void plan_set_round(const struct plan *p, int64_t round, int64_t step, struct va
 int plan_step_value(const struct plan *p, int launch, int i, const struct val *slots, unsigned char out[16], int *bytes,
                     struct err *err);
 int plan_buffers(const struct plan *p); /* how many arguments and workspaces there are: behind them come a launch's own values */
+/* A tensor map of a launch, innermost extent first. */
+struct tensor {
+    const struct dtype *type;
+    int rank;
+    int64_t extent[MAX_MAP_RANK], box[MAX_MAP_RANK], step[MAX_MAP_RANK]; /* elements */
+    int64_t stride[MAX_MAP_RANK];                                        /* bytes */
+    int swizzle, interleave, l2;                                         /* bytes; 0: none */
+    bool nan;
+};
+/* ERR_UNSUPPORTED for one that no device takes. */
+int plan_tensor(const struct plan *p, int launch, int map, const struct val *slots, struct tensor *out, struct err *err);
 const char *plan_arg_name(const struct plan *p, int launch, int arg); /* of one of a launch's args, by its index */
 const struct launch *plan_launch(const struct plan *p, int i);        /* as the op has it; null past the last */
 

@@ -322,6 +322,8 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
     case OF_CLUSTER:
     case OF_AT_ONCE:
         return plan_check_grids(p, c, slots, dev, holds, err);
+    case OF_TENSOR:
+        return plan_check_tensor(p, c, slots, holds, err);
     case OF_SPECIAL:
         /* A device without a compute capability can do it all if it promises anything of blocks. */
         *holds = !dev->unordered && (!dev->cc || dev->cc >= c->extent);

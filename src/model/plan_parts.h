@@ -15,20 +15,12 @@ struct field {
 enum { FIRST_BLOCK = 3, SHARED_BYTES = 6, FIRST_CLUSTER, EXTENTS = FIRST_CLUSTER + 3 };
 
 enum {
-    MOST_CLUSTER = 16,        /* blocks; most devices can do with 8 */
-    MOST_RESIDENT = 32,       /* blocks that a multiprocessor of any device runs at once; of a kernel the driver knows more */
-    CC_COOPERATIVE = 60,      /* compute capabilities, */
-    CC_CLUSTERS = 90,         /* where a device has one: */
+    MOST_CLUSTER = 16,   /* blocks; most devices can do with 8 */
+    MOST_RESIDENT = 32,  /* blocks that a multiprocessor of any device runs at once; of a kernel the driver knows more */
+    CC_COOPERATIVE = 60, /* compute capabilities, */
+    CC_CLUSTERS = 90,    /* where a device has one: */
+    CC_TENSOR_MAPS = 90,
     CC_DEPENDENT_LAUNCH = 90, /* others, whose blocks are in order, can do it all */
-};
-
-/* Null: not given, which means 1, and 0 for shared memory. */
-struct launch_fields {
-    const struct field *extent[EXTENTS];
-    const struct field *when;
-    const struct field *repeat[2]; /* how often: rounds, which launches that are together share, and steps */
-    const struct field **values;
-    bool changes; /* the grid does, with ROUND or STEP */
 };
 
 /* A buffer has as many elements as the product of its extents; without any it has one. */
@@ -42,6 +34,22 @@ struct buffer_fields {
     const struct dtype *type;
 };
 
+struct map_fields {
+    const struct field *extent[MAX_MAP_RANK], *stride[MAX_MAP_RANK], *box[MAX_MAP_RANK], *step[MAX_MAP_RANK];
+    const struct field *swizzle, *interleave, *l2;
+    const struct buffer_fields *buffer; /* that it is of */
+};
+
+/* Null: not given, which means 1, and 0 for shared memory. */
+struct launch_fields {
+    const struct field *extent[EXTENTS];
+    const struct field *when;
+    const struct field *repeat[2]; /* how often: rounds, which launches that are together share, and steps */
+    const struct field **values;
+    struct map_fields *maps;
+    bool changes; /* the grid does, with ROUND or STEP */
+};
+
 enum check_of {
     OF_WHERE,   /* a constraint of the script */
     OF_BACKEND, /* from here on: what the variant requires of the device */
@@ -51,6 +59,7 @@ enum check_of {
     OF_THREADS, /* from here on: limits, first of a launch's blocks, */
     OF_EXTENT,  /* then of its extent `extent`; */
     OF_CLUSTER, /* that clusters are not too large, and divide the grid; */
+    OF_TENSOR,  /* that its tensor map `extent` can be made; */
     OF_AT_ONCE, /* that all blocks can run at once; */
     OF_BYTES,   /* of an argument or workspace */
     OF_SPECIAL, /* that the device can launch so: `extent` is the compute capability that it takes */
@@ -104,6 +113,8 @@ int plan_launched(const struct launch_fields *l, const struct val *slots, bool *
 int plan_check_steps(const struct plan *p, const struct val *slots, bool *holds, struct err *err);
 int plan_check_grids(const struct plan *p, const struct condition *c, const struct val *slots, const struct devspec *dev,
                      bool *holds, struct err *err);
+/* plan_tensor.c: OF_TENSOR. */
+int plan_check_tensor(const struct plan *p, const struct condition *c, const struct val *slots, bool *holds, struct err *err);
 /* The blocks of a cluster; 1 if there are none. */
 int plan_cluster(const struct launch_fields *l, const struct val *slots, int64_t cluster[3], int64_t *blocks, struct err *err);
 /* An integer expression. Less than `least` is an error. Errors begin with the expression's place. */

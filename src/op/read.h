@@ -14,7 +14,7 @@ struct reader {
     lua_State *L;
     struct op *op;                 /* what is read; texts go to its arena */
     const struct variant *variant; /* what is read belongs to it; null: to the op */
-    const struct launch *launch;   /* the same */
+    struct launch *launch;         /* the same */
     bool symbols;                  /* what is read next is for a backend that has __constant__ arrays: see read_source */
     const char *folder;            /* of the script: its templates are looked for there, */
     const char *templates;         /* then in HOME/templates */

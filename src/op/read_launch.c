@@ -115,9 +115,41 @@ static void read_launch_values(struct reader *r, void *out)
 enum { MAX_LAUNCH_ARGS = MAX_ARGS + MAX_LAUNCH_VALUES };
 static const struct list swaps = { read_pair, 1, MAX_ARGS, 2 * sizeof(int), "swap: entry %d: ", false };
 
+static void read_map(struct reader *r, struct tensor_map *m)
+{
+    static const struct list box = { read_expr, 1, MAX_MAP_RANK, sizeof(char *), "box: entry %d: ", true },
+                             extent = { read_expr, 1, MAX_MAP_RANK, sizeof(char *), "extent: entry %d: ", true },
+                             stride = { read_expr, 0, MAX_MAP_RANK - 1, sizeof(char *), "stride: entry %d: ", true },
+                             step = { read_expr, 1, MAX_MAP_RANK, sizeof(char *), "step: entry %d: ", true };
+    int kind;
+    read_table(r, "kind arg box extent stride step swizzle interleave l2 nan", "WFLlllxxxb", "tensor_map", &kind, read_arg_name,
+               &m->arg, &box, m->box, &m->rank, &extent, m->extent, &m->nextents, &stride, m->stride, &m->nstrides, &step, m->step,
+               &m->nsteps, &m->swizzle, &m->interleave, &m->l2, &m->nan);
+    if (m->arg >= r->op->nargs + (r->variant ? r->variant->nworkspaces : 0))
+        fail(r, "arg: a buffer is wanted");
+}
+
+/* A name, or tensor_map(...). */
+static void read_launch_arg(struct reader *r, void *out)
+{
+    struct launch *l = r->launch;
+    if (!lua_istable(r->L, -1)) {
+        read_arg_name(r, out);
+        return;
+    }
+    if (!l->maps)
+        l->maps = make_array(r, MAX_MAPS, sizeof *l->maps);
+    if (l->nmaps == MAX_MAPS)
+        fail(r, "more than %d tensor maps", MAX_MAPS);
+    *(int *)out = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0) + l->nvalues + l->nmaps;
+    size_t mark = enter(r, "tensor_map: ");
+    read_map(r, &l->maps[l->nmaps++]);
+    leave(r, mark);
+}
+
 void read_launch(struct reader *r, void *out)
 {
-    static const struct list args = { read_arg_name, 0, MAX_LAUNCH_ARGS, sizeof(int), "args: entry %d: ", false };
+    static const struct list args = { read_launch_arg, 0, MAX_LAUNCH_ARGS, sizeof(int), "args: entry %d: ", false };
     struct launch *l = out;
     r->launch = l;
     read_table(r, "kernel grid block shared when times swap values args cluster cooperative dependent", "Fffxxflflfbb",

@@ -44,6 +44,14 @@ static bool still(const struct lookup *s, cutune_match match, int rank, double t
            k->record_ns == time_ns && !strcmp(k->variant, variant) && !strcmp(k->json, json);
 }
 
+static bool asks_of_buffers(const struct variant *v)
+{
+    bool asks = v->nneeds > 0;
+    for (int i = 0; i < v->nlaunches; i++)
+        asks = asks || v->launches[i].nmaps;
+    return asks;
+}
+
 /* Makes the kernel of a record, which it takes over; or keeps the one in use. */
 static int serve(struct lookup *s, struct tuned *t, cutune_match match, double time_ns, const char *why, struct err *err)
 {
@@ -53,7 +61,7 @@ static int serve(struct lookup *s, struct tuned *t, cutune_match match, double t
         tuned_free(t);
         return 0;
     }
-    if (s->plain && t->op->variants->nneeds) {
+    if (s->plain && asks_of_buffers(t->op->variants)) {
         tuned_free(t);
         return err_set(err, ERR_UNSUPPORTED, "it needs aligned buffers");
     }

@@ -103,11 +103,27 @@ static int list_buffers(struct kernel_making *m, struct err *err)
     return 0;
 }
 
+/* The device takes tensor maps of aligned buffers only. True if there are any of a caller's. */
+static bool need_tensors(struct kernel_making *m)
+{
+    bool any = false;
+    for (int i = 0; i < m->variant->nlaunches; i++)
+        for (int k = 0; k < m->variant->launches[i].nmaps; k++) {
+            const struct tensor_map *map = &m->variant->launches[i].maps[k];
+            int b = map->arg < m->op->nargs ? m->buffer[map->arg] : -1;
+            if (b < 0)
+                continue;
+            m->k->buffers[b].need |= m->k->checks ? (map->interleave ? 31 : 15) : 0;
+            any = true;
+        }
+    return any;
+}
+
 /* Alignment beyond the elements' own, and the pairs that must not overlap. */
 static int list_needs(struct kernel_making *m, struct err *err)
 {
     struct cutune_kernel *k = m->k;
-    bool alone[MAX_ARGS] = { 0 }, asks = false;
+    bool alone[MAX_ARGS] = { 0 }, asks = need_tensors(m);
     for (int i = 0; i < m->variant->nneeds; i++) {
         const struct need *n = &m->variant->needs[i];
         int b = m->buffer[n->arg];

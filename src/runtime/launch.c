@@ -236,7 +236,8 @@ int cutune_kernel_params(const cutune_kernel *k, int i)
 }
 
 _Static_assert(CUTUNE_PARAM_BUFFER == (int)GUEST_BUFFER && CUTUNE_PARAM_WORKSPACE == (int)GUEST_WORKSPACE &&
-                   CUTUNE_PARAM_VALUE == (int)GUEST_VALUE && CUTUNE_PARAM_SCALAR == (int)GUEST_SCALAR,
+                   CUTUNE_PARAM_VALUE == (int)GUEST_VALUE && CUTUNE_PARAM_SCALAR == (int)GUEST_SCALAR &&
+                   CUTUNE_PARAM_TENSOR_MAP == (int)GUEST_TENSOR,
                "cutune.h and device/backend.h name the same kinds");
 
 int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *out)
@@ -247,11 +248,23 @@ int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *
         return CUTUNE_ERR_INVALID;
     const struct guest_param *p = &k->launches[i].params[param];
     out->kind = (cutune_param_kind)p->kind;
-    out->index = p->index;
+    out->index = p->kind == GUEST_TENSOR && p->in_workspace ? -1 : p->index;
     out->offset = p->offset;
     out->bytes = p->bytes;
     memcpy(out->value, p->value, sizeof out->value);
     return CUTUNE_OK;
+}
+
+int cutune_kernel_tensor_map(const cutune_kernel *k, int i, int param, void *at, void *out)
+{
+    if (param < 0 || param >= cutune_kernel_params(k, i) || k->launches[i].params[param].kind != GUEST_TENSOR)
+        return refuse(CUTUNE_ERR_INVALID, "no launch %d or parameter %d of it, or it is no tensor map", i, param);
+    if (!at || !out || (uintptr_t)out % TENSOR_ALIGN)
+        return refuse(CUTUNE_ERR_INVALID, "no %s, or none aligned to %d bytes", at ? "place for a tensor map" : "buffer",
+                      TENSOR_ALIGN);
+    if (!k->backend || !k->backend->tensor)
+        return refuse(CUTUNE_ERR_UNSUPPORTED, "this handle makes no tensor maps");
+    return check_forks(k->handle->generation) ?: k->backend->tensor(k->launches[i].params[param].tensor, at, out, thread_err());
 }
 
 int cutune_kernel_clears(const cutune_kernel *k)

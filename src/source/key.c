@@ -103,6 +103,20 @@ static int put_launch(struct keying *k, const struct launch *l, int i, struct er
     return 0;
 }
 
+static int put_tensor(struct keying *k, int launch, int map, struct err *err)
+{
+    struct tensor t;
+    int rc = plan_tensor(k->plan, launch, map, k->slots, &t, err);
+    for (int i = 0; i < t.rank && !rc; i++) {
+        buf_i64(&k->text, t.extent[i]);
+        buf_i64(&k->text, t.stride[i]);
+        buf_i64(&k->text, t.box[i]);
+        buf_i64(&k->text, t.step[i]);
+    }
+    buf_u32(&k->text, (uint32_t)t.swizzle << 20 | (uint32_t)t.interleave << 10 | (uint32_t)t.l2);
+    return rc;
+}
+
 static int put_cluster(struct keying *k, int launch, struct err *err)
 {
     struct geometry g;
@@ -124,6 +138,10 @@ static int put_steps(struct keying *k, struct err *err)
         plan_set_round(k->plan, steps[i].round, steps[i].step, k->slots);
         l.args = (int *)steps[i].args; /* which is only read */
         rc = put_launch(k, &l, steps[i].launch, err) ?: put_cluster(k, steps[i].launch, err);
+        for (int map = 0; !rc && map < l.nmaps; map++) {
+            buf_u32(&k->text, (uint32_t)l.args[l.nargs + map]);
+            rc = put_tensor(k, steps[i].launch, map, err);
+        }
         for (int v = 0; !rc && v < l.nvalues; v++) {
             unsigned char value[16];
             int size = 0;

@@ -52,6 +52,12 @@ _Static_assert(sizeof(struct cuda_launch_config) == sizeof(CUlaunchConfig) &&
                "CUlaunchConfig");
 #endif
 
+#if CUDA_VERSION >= 12000
+_Static_assert(sizeof(struct cuda_tensor_map) == sizeof(CUtensorMap) && _Alignof(struct cuda_tensor_map) >= _Alignof(CUtensorMap),
+               "CUtensorMap");
+_Static_assert(sizeof(CUtensorMapDataType) == sizeof(unsigned) && sizeof(CUtensorMapSwizzle) == sizeof(unsigned), "width");
+#endif
+
 #define X(name, value) _Static_assert((long long)(name) == (value), #name);
 CUDA_CONSTANTS(X)
 #undef X

@@ -110,16 +110,16 @@ static void refuses_what_an_op_does_not_take(void **state)
     cutune_close(c);
 }
 
-/* Tunes rowsum so that this variant wins. */
-static void run_for(const char *variant)
+/* Tunes the op so that this variant wins. */
+static void run_for(const char *op, const char *template, const char *variant)
 {
     char command[4096];
     snprintf(command, sizeof command,
-             "cd '%s' && cp '%s'/cli/ops/rowsum* . && (echo '//null: time=1000'; cat rowsum.cu) >fast.cu && (echo '//null: "
-             "time=900000'; cat fast.cu) >rowsum.cu && sed -i 's/name = \"%s\", template = \"rowsum.cu\"/name = \"%s\", template "
-             "= \"fast.cu\"/' rowsum.lua && '%s' run --op ./rowsum.lua --db a.db --device null:0 --jobs 1 --quiet --retune >said "
-             "2>&1",
-             sample_dir, TESTS_DIR, variant, variant, CUTUNE_PROGRAM);
+             "cd '%s' && cp '%s'/cli/ops/%s* . && (echo '//null: time=1000'; cat %s.cu) >fast.cu && for f in %s*.cu; do (echo "
+             "'//null: time=900000'; cat $f) >slow && mv slow $f; done && sed -i 's/name = \"%s\", template = \"%s.cu\"/name = "
+             "\"%s\", template = \"fast.cu\"/' %s.lua && '%s' run --op ./%s.lua --db a.db --device null:0 --jobs 1 --quiet "
+             "--retune >said 2>&1",
+             sample_dir, TESTS_DIR, op, template, op, variant, template, variant, op, CUTUNE_PROGRAM, op);
     if (system(command))
         fail_msg("%s", command);
 }
@@ -129,7 +129,7 @@ static void tells_of_clusters(void **state)
     (void)state;
     static const char *const variants[] = { "plain", "cluster", "cooperative", "dependent" };
     for (int v = 0; v < 4; v++) {
-        run_for(variants[v]);
+        run_for("rowsum", "rowsum", variants[v]);
         cutune *c = open_pretend((cutune_options){ 0 });
         const cutune_kernel *k = find_kernel_of(attached(c), "rowsum", "f32", (const int64_t[]){ 100, 3000 }, 2);
         assert_string_equal(cutune_kernel_variant(k), variants[v]);
@@ -151,13 +151,43 @@ static void tells_of_clusters(void **state)
     }
 }
 
+static void passes_tensor_maps(void **state)
+{
+    (void)state;
+    run_for("tilecopy", "tilecopy_tensor", "tensor");
+    cutune *c = open_pretend((cutune_options){ 0 });
+    const cutune_kernel *k = find_kernel_of(attached(c), "tilecopy", "f32", (const int64_t[]){ 1000, 1024 }, 2);
+    assert_string_equal(cutune_kernel_variant(k), "tensor");
+    cutune_param p = { .size = sizeof p };
+    assert_int_equal(cutune_kernel_params(k, 0), 2);
+    assert_int_equal(cutune_kernel_param(k, 0, 1, &p), CUTUNE_OK);
+    assert_int_equal(p.kind, CUTUNE_PARAM_TENSOR_MAP);
+    assert_int_equal(p.index, 1);
+    assert_int_equal(p.bytes, 128);
+    _Alignas(128) uint64_t map[16];
+    assert_int_equal(cutune_kernel_tensor_map(k, 0, 1, (void *)0x1000, map), CUTUNE_OK);
+    assert_int_equal(map[0], 0x1000); /* as the pretend device makes them */
+    assert_int_equal(map[1], 1024);
+    assert_int_equal(cutune_kernel_tensor_map(k, 0, 2, (void *)0x1000, map), CUTUNE_ERR_INVALID);
+    assert_int_equal(cutune_kernel_tensor_map(k, 1, 0, (void *)0x1000, map), CUTUNE_ERR_INVALID);
+    assert_int_equal(cutune_kernel_tensor_map(k, 0, 0, NULL, map), CUTUNE_ERR_INVALID);
+    assert_int_equal(cutune_kernel_tensor_map(k, 0, 0, (void *)0x1000, NULL), CUTUNE_ERR_INVALID);
+    assert_int_equal(cutune_kernel_tensor_map(k, 0, 0, (void *)0x1000, (char *)map + 8), CUTUNE_ERR_INVALID);
+    assert_int_equal(cutune_kernel_tensor_map(NULL, 0, 0, (void *)0x1000, map), CUTUNE_ERR_INVALID);
+    /* A buffer aligned to its elements only is another kernel's. */
+    const cutune_kernel *other = cutune_kernel_fallback(k);
+    assert_non_null(other);
+    assert_string_equal(cutune_kernel_variant(other), "plain");
+    assert_int_equal(cutune_launch(k, NULL, (void *const[]){ (void *)0x10000000, (void *)0x20000000 }, 2), CUTUNE_OK);
+    assert_int_equal(cutune_launch(k, NULL, (void *const[]){ (void *)0x10000004, (void *)0x20000008 }, 2), CUTUNE_OK);
+    cutune_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_dir(repeats_with_other_values),
-        with_dir(exchanges_buffers),
-        with_dir(refuses_what_an_op_does_not_take),
-        with_dir(tells_of_clusters),
+        with_dir(repeats_with_other_values), with_dir(exchanges_buffers),  with_dir(refuses_what_an_op_does_not_take),
+        with_dir(tells_of_clusters),         with_dir(passes_tensor_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,8 @@
 --                             times   how often; or { rounds, steps }. Grid and values may use ROUND and STEP, which count from 0
 --                             swap    { { "a", "b" } }: buffers exchanged between repetitions; the last has them as written
 --                             values  { k = "1 << ROUND", j = { "STEP", "i32" } }: values that args pass beside the op's own
+--                             cluster  blocks of a cluster, like grid
+--                             cooperative, dependent  true: all blocks run at once; it may begin before the launch before it has ended
 --                           or { times = , swap = , launches = { ... } }: these launches in turn, so often
 --                workspaces a list of workspace(...)
 --                clear      names of outputs that must be zero when the first launch begins
@@ -119,6 +121,14 @@ end
 -- A buffer that belongs to the variant. options.clear: it is zeroed before each run, which is timed.
 function workspace(name, element, count, options)
     return { name = name, type = element, count = count, clear = checked("workspace", options, "clear").clear }
+end
+
+-- In the args of a launch: a tensor map of an argument or workspace, in its place (CUDA's CUtensorMap). options.box: elements of a copy,
+-- outermost first. Optional: extent, stride, step (lists like it), swizzle, interleave, l2 (bytes), nan.
+function tensor_map(arg, options)
+    options = checked("tensor_map", options, "box extent stride step swizzle interleave l2 nan")
+    return { kind = "tensor_map", arg = arg, box = options.box, extent = options.extent, stride = options.stride, step = options.step,
+             swizzle = options.swizzle, interleave = options.interleave, l2 = options.l2, nan = options.nan }
 end
 
 -- Conditions on an argument's pointer: its address is a multiple of so many bytes; it overlaps no other argument.

@@ -1,0 +1,121 @@
+/* Tensor maps: their expressions, and what every device asks of them. */
+#include "model/plan_parts.h"
+
+static int whole(const struct field *f, int64_t otherwise, int64_t least, const struct val *slots, int64_t *out, struct err *err)
+{
+    *out = otherwise;
+    return f ? field_int(f, least, slots, out, err) : 0;
+}
+
+static int among(const char *what, int64_t n, const int *known, struct err *err)
+{
+    int i = 0;
+    while (i < 4 && known[i] != n)
+        i++;
+    return i < 4 ? 0
+                 : err_set(err, ERR_UNSUPPORTED, "a tensor map with a %s of %lld bytes: %d, %d, %d or %d are possible", what,
+                           (long long)n, known[0], known[1], known[2], known[3]);
+}
+
+static int check_words(const struct tensor *t, struct err *err)
+{
+    static const int swizzles[] = { 0, 32, 64, 128 }, interleaves[] = { 0, 16, 32, 32 }, l2s[] = { 0, 64, 128, 256 };
+    int rc = among("swizzle", t->swizzle, swizzles, err)
+        ?: among("interleave", t->interleave, interleaves, err)
+        ?: among("promotion to L2", t->l2, l2s, err);
+    if (!rc && t->interleave && t->rank < 3)
+        rc = err_set(err, ERR_UNSUPPORTED, "an interleaved tensor map needs three extents or more");
+    if (!rc && t->nan && t->type->kind != DT_FLOAT)
+        rc = err_set(err, ERR_UNSUPPORTED, "a tensor map of %s fills with no NaN", t->type->name);
+    if (!rc && (t->type->bytes > 8))
+        rc = err_set(err, ERR_UNSUPPORTED, "there are no tensor maps of %s", t->type->name);
+    return rc;
+}
+
+/* d: the place in the order of C. */
+static int check_extent(const struct tensor *t, int i, int d, struct err *err)
+{
+    const int64_t inner = t->box[0] * t->type->bytes, unit = t->interleave == 32 ? 32 : 16;
+    if (t->extent[i] > (int64_t)1 << 32)
+        return err_set(err, ERR_UNSUPPORTED, "a tensor map with an extent[%d] of %lld: 2^32 is possible", d,
+                       (long long)t->extent[i]);
+    if (t->box[i] > 256 || t->step[i] > 8)
+        return err_set(err, ERR_UNSUPPORTED, "a tensor map with a box[%d] of %lld and steps of %lld: 256 and 8 are possible", d,
+                       (long long)t->box[i], (long long)t->step[i]);
+    if (i > 0 && (t->stride[i] % unit || t->stride[i] >= (int64_t)1 << 40))
+        return err_set(err, ERR_UNSUPPORTED, "a tensor map with a stride of %lld bytes: multiples of %d below 2^40 are possible",
+                       (long long)t->stride[i], (int)unit);
+    if (i == 0 && !t->interleave && (inner % 16 || (t->swizzle && inner > t->swizzle)))
+        return err_set(err, ERR_UNSUPPORTED, "a tensor map with a box of %lld bytes in a row: multiples of 16 are possible%s",
+                       (long long)inner, t->swizzle ? ", up to the swizzle" : "");
+    return 0;
+}
+
+/* It lies in the buffer. */
+static int check_inside(const struct tensor *t, int64_t bytes, struct err *err)
+{
+    int64_t end = t->type->bytes, far;
+    bool over = false;
+    for (int i = 0; i < t->rank; i++)
+        over = over || __builtin_mul_overflow(t->extent[i] - 1, t->stride[i], &far) || __builtin_add_overflow(end, far, &end);
+    return !over && end <= bytes
+               ? 0
+               : err_set(err, ERR_UNSUPPORTED, "a tensor map that ends behind its buffer of %lld bytes", (long long)bytes);
+}
+
+/* The lists of the script begin with the outermost, the device's with the innermost. */
+static int evaluate(const struct map_fields *f, const struct val *slots, struct tensor *t, struct err *err)
+{
+    int64_t packed = t->type->bytes, swizzle, interleave, l2;
+    int rc = 0;
+    for (int i = 0; i < t->rank && !rc; i++) {
+        int d = t->rank - 1 - i;
+        rc = whole(f->extent[d], 1, 1, slots, &t->extent[i], err)
+            ?: whole(f->box[d], 1, 1, slots, &t->box[i], err)
+            ?: whole(f->step[d], 1, 1, slots, &t->step[i], err)
+            ?: whole(i ? f->stride[d] : NULL, 1, 1, slots, &t->stride[i], err);
+        bool given = i && f->stride[d];
+        if (!rc && given && __builtin_mul_overflow(t->stride[i], t->type->bytes, &t->stride[i]))
+            t->stride[i] = INT64_MAX;
+        if (!rc && !given)
+            t->stride[i] = packed;
+        if (!rc && __builtin_mul_overflow(t->stride[i], t->extent[i], &packed))
+            packed = INT64_MAX;
+    }
+    rc = rc
+        ?: whole(f->swizzle, 0, 0, slots, &swizzle, err)
+        ?: whole(f->interleave, 0, 0, slots, &interleave, err)
+        ?: whole(f->l2, 0, 0, slots, &l2, err);
+    if (rc)
+        return rc;
+    t->swizzle = swizzle > 1024 ? 1024 : (int)swizzle;
+    t->interleave = interleave > 1024 ? 1024 : (int)interleave;
+    t->l2 = l2 > 1024 ? 1024 : (int)l2;
+    return 0;
+}
+
+int plan_tensor(const struct plan *p, int launch, int map, const struct val *slots, struct tensor *out, struct err *err)
+{
+    const struct tensor_map *m = &p->variant.launches[launch].maps[map];
+    const struct map_fields *f = &p->launches[launch].maps[map];
+    const int work = m->arg - p->op->nargs;
+    int64_t bytes;
+    *out = (struct tensor){ .rank = m->rank, .nan = m->nan };
+    out->type = f->buffer->type_slot < 0 ? f->buffer->type : dtype_find(slots[f->buffer->type_slot].s);
+    int rc = evaluate(f, slots, out, err) ?: check_words(out, err);
+    for (int i = 0; i < out->rank && !rc; i++)
+        rc = check_extent(out, i, out->rank - i, err);
+    rc = rc ?: work < 0 ? plan_arg_bytes(p, m->arg, slots, &bytes, err) : plan_workspace_bytes(p, work, slots, &bytes, err);
+    rc = rc ?: check_inside(out, bytes, err);
+    if (rc == ERR_UNSUPPORTED)
+        err_prefix(err, "%s: ", f->buffer->place);
+    return rc;
+}
+
+int plan_check_tensor(const struct plan *p, const struct condition *c, const struct val *slots, bool *holds, struct err *err)
+{
+    struct tensor t;
+    int rc = plan_tensor(p, (int)(c->launch - p->launches), c->extent, slots, &t, err);
+    *holds = !rc;
+    return rc == ERR_UNSUPPORTED ? 0 : rc;
+}
