@@ -318,6 +318,9 @@ static const struct native_type cuda_types[] = {
     { 0 },
 };
 
+/* ptxas takes the name of a file for a whole option, and for the value of some, and reads it. */
+#define PTXAS(option) "--ptxas-options=" option " -Xptxas=" option " "
+
 const struct backend_compiling nvrtc_compiling = {
     .language = "CUDA C++",
     .types = cuda_types,
@@ -325,10 +328,13 @@ const struct backend_compiling nvrtc_compiling = {
     .options =
         "--use_fast_math -use_fast_math --maxrregcount= -maxrregcount= --std= -std= --ftz= -ftz= --fmad= -fmad= --prec-div= "
         "-prec-div= --prec-sqrt= -prec-sqrt= --extra-device-vectorization -extra-device-vectorization --restrict -restrict "
-        "--ptxas-options= -Xptxas= --dopt= -dopt= --Ofast-compile= -Ofc= --generate-line-info -lineinfo --device-debug -G "
+        "--dopt= -dopt= --Ofast-compile= -Ofc= --generate-line-info -lineinfo --device-debug -G "
         "--default-device -default-device --device-as-default-execution-space --device-int128 -device-int128 "
-        "--device-float128 -device-float128 --jump-table-density= -jtd= --split-compile= -split-compile= --no-cache -no-cache "
-        "--minimal -minimal --disable-warnings -w --diag-suppress= -diag-suppress= --define-macro= -D* --undefine-macro= -U*",
+        "--device-float128 -device-float128 --jump-table-density= -jtd= --no-cache -no-cache "
+        "--minimal -minimal --disable-warnings -w --diag-suppress= -diag-suppress= --define-macro= -D* --undefine-macro= "
+        "-U* " PTXAS("-O*") PTXAS("--opt-level=") PTXAS("-v") PTXAS("--verbose") PTXAS("-dlcm=") PTXAS("--def-load-cache=")
+            PTXAS("-dscm=") PTXAS("--def-store-cache=") PTXAS("--allow-expensive-optimizations=") PTXAS("--register-usage-level=")
+                PTXAS("--disable-optimizer-constants") PTXAS("--warn-on-spills") PTXAS("--warn-on-local-memory-usage"),
     .prelude = "prelude_cuda.h",
     .wanted = "an NVIDIA driver with NVRTC",
     .arch = nvrtc_arch,

@@ -210,10 +210,16 @@ static void test_options_that_are_refused(void **state)
         "-arch=sm_90",
         "--pch-dir=/tmp",
         "-Xptxas=a/b",
+        "-Xptxas=options", /* a file to ptxas */
+        "-Xptxas=-optf=options",
+        "--ptxas-options=--options-file=options",
+        "-Xptxas=-o=out",
+        "-Xptxas=--output-file=out",
+        "-Xptxas=-v,-o=out",
+        "--split-compile=100000",
     };
-    static const char *const good[] = {
-        "-use_fast_math", "-std=c++20", "-DX", "-DX=ns::y", "-Xptxas=-dlcm=cg", "--maxrregcount=32"
-    };
+    static const char *const good[] = { "-use_fast_math",   "-std=c++20",          "-DX",        "-DX=ns::y",
+                                        "-Xptxas=-dlcm=cg", "--ptxas-options=-O2", "-Xptxas=-v", "--maxrregcount=32" };
     struct err err;
     write_file("k.cu", "k\n");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
