@@ -112,10 +112,13 @@ static int check_data_file(const struct arg *a, struct err *err)
     if (!f->name)
         return 0;
     bool alone = !d->range[0] && !d->below && !d->sorted && !d->init, good = !f->digest || strlen(f->digest) == HASH_HEX - 1;
+    const char *digits = f->element && *f->element ? f->element + 1 : "x";
+    size_t n = strspn(digits, "0123456789");
+    good = good && f->at <= INT64_MAX - f->bytes && (!f->element || (n && !digits[n] && n + 1 < DATA_ELEMENT));
     return must(include_path_ok(f->name), err, "argument %s: `%.80s` is no path of a file below the script's folder", a->name,
                 f->name)
         ?: must(alone, err, "argument %s: a file is its data: leave range, below, sorted and init away", a->name)
-        ?: must(good && (!f->element || strlen(f->element) < DATA_ELEMENT), err, "argument %s: what is said of its file is damaged",
+        ?: must(good, err, "argument %s: what is said of its file is damaged",
                 a->name);
 }
 
@@ -406,7 +409,7 @@ static int check_reference(const struct op *op, const struct names *args, struct
 {
     const struct variant v = reference_variant(op);
     if (!op->reference_text)
-        return 0;
+        return must(!op->reference_all, err, "reference: it has launches, and no template");
     int rc = must(op->reference_name, err, "its template has no name")
         ?: check_build(&op->reference_build, err)
         ?: check_workspaces(op, &v, *args, err);

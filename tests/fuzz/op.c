@@ -1,4 +1,5 @@
-/* The op's serial form. The input is 'r' and the bytes themselves, or any other byte and edits to a valid op. If the op is accepted,
+/* The op's serial form. The input is 'r' and the bytes themselves, 'f' and edits to an op with everything, or any other byte and edits to a
+ * plainer one. If the op is accepted,
  * everything is done with it that cutune does with ops. */
 #include "base/mem.h"
 #include "device/backend.h"
@@ -6,7 +7,7 @@
 #include "model/head.h"
 #include "model/plan.h"
 #include "source/source.h"
-#include "unit/sample_op.h"
+#include "unit/full_op.h"
 
 static void use_plan(const struct op *op, int variant, const struct problem *prob, int row, const struct devspec *dev)
 {
@@ -96,14 +97,16 @@ static void round_trip(const struct op *op)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct sample sample;
+    static struct full full;
     struct input in = { data, size };
     struct buf good = { 0 };
     struct op *op = NULL;
     struct err err = { 0 };
     size_t n = 0;
     char *edited = NULL;
-    if (input_byte(&in) != 'r') {
-        op_put(&good, sample_op(&sample));
+    uint8_t kind = input_byte(&in);
+    if (kind != 'r') {
+        op_put(&good, kind == 'f' ? full_op(&full) : sample_op(&sample));
         edited = input_edits(&in, good.data, good.len, &n);
         buf_free(&good);
     }

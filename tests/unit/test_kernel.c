@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
+#include "full_op.h"
 #include "model/kernel.h"
 #include "model/plan.h"
-#include "sample_op.h"
 
 static void keeps_an_interface(void **state)
 {
@@ -73,11 +73,14 @@ static void keeps_a_kernel(void **state)
 static void reads_hostile_bytes(void **state)
 {
     (void)state;
-    struct sample s;
+    static struct full f;
     struct buf b = { 0 };
-    struct op *op = sample_op(&s), *back;
-    const struct config c = { .variant = 1 };
+    struct op *op = full_op(&f), *back;
+    const struct config c = { .variant = 0 };
     kernel_put(&b, op, &c);
+    assert_int_equal(kernel_get(b.data, b.len, &back, NULL), 0);
+    assert_string_equal(back->args[8].constant, "d_taps");
+    op_free(back);
     for (size_t n = 0; n < b.len; n++)
         assert_int_equal(kernel_get(b.data, n, &back, NULL), ERR_CORRUPT);
     static const unsigned char bend[] = { 0x00, 0x01, 0x02, 0x1b, 0x7f, 0x80, 0xff };

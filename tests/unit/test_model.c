@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
+#include "full_op.h"
 #include "model/devspec.h"
 #include "model/op.h"
 #include "model/serial.h"
-#include "sample_op.h"
 
 static void dtypes(void **state)
 {
@@ -354,10 +354,10 @@ static void op_bytes(void **state)
 static void hostile_op_bytes(void **state)
 {
     (void)state;
-    struct sample s;
+    static struct full f;
     struct err err = { 0 };
     struct buf b = { 0 };
-    op_put(&b, sample_op(&s));
+    op_put(&b, full_op(&f));
     struct op *back;
     for (size_t n = 0; n < b.len; n++) {
         struct cursor in = cursor_on(b.data, n);
@@ -378,13 +378,88 @@ static void hostile_op_bytes(void **state)
     buf_free(&b);
 }
 
+/* What op_check says to an op with everything that is bent in one place. */
+/* clang-format off */
+static void bend_full(struct full *f, int way)
+{
+    struct op *op = &f->s.op;
+    struct data_file *file = &f->args[1].data.file;
+    switch (way) {
+    case 0: file->element = ""; break;
+    case 1: file->element = "f"; break;
+    case 2: file->element = "f4x"; break;
+    case 3: file->element = "f1234567"; break;
+    case 4: file->at = 1; file->bytes = INT64_MAX; break;
+    case 5: file->digest = "0"; break;
+    case 6: file->name = "../a"; break;
+    case 7: f->args[1].data.sorted = true; break;
+    case 8: op->reference_text = NULL; break;
+    case 9: f->launches[0].together = true; break;
+    case 10: f->launches[1].rounds = "2"; break;
+    case 11: f->launches[0].nswaps = 1; break;
+    case 12: f->swaps[0] = 1; break;
+    case 13: f->swaps[1] = 11; break;
+    case 14: f->round_swaps[0] = 10; break;
+    case 15: f->values[0].type = "c64"; break;
+    case 16: f->values[1].name = "j"; break;
+    case 17: f->values[1].type = "T"; break;
+    case 18: f->passed[11] = 13; break;
+    case 19: f->s.tile_params[0].name = "ROUND"; break;
+    case 20: op->metrics[0].name = "time"; break;
+    case 21: op->metrics[1].name = "gflops"; break;
+    case 22: op->objective = "none"; break;
+    case 23: f->args[5].data.range[0] = f->args[5].data.range[1] = "1"; break;
+    case 24: f->args[6].data.range[1] = NULL; break;
+    case 25: f->args[5].constant = "a\nb"; break;
+    case 26: f->args[0].constant = "a"; break;
+    case 27: f->args[7].data.init = false; break;
+    case 28: op->init.template_text = NULL; break;
+    case 29: f->reference[1].cluster[2] = "2"; break;
+    case 30: f->s.partial[0].type = "x"; break;
+    case 31: f->folders[0] = "/etc"; break;
+    case 32: f->options[1].backend = ""; break;
+    case 33: f->args[0].check.length = "m"; break;
+    case 34: f->init[0].nargs = 12; break;
+    case 35: op->outside_beside = true; break;
+    case 36: f->args[10].data.file = *file; break;
+    case 37: f->args[9].value = "n"; break;
+    case 38: f->launches[0].kernel = "a\"b"; break;
+    case 39: f->reference[0].together = true; break;
+    case 40: f->s.axes[2].name = "energy"; break;
+    }
+}
+/* clang-format on */
+
+static void op_check_says_why_of_the_new(void **state)
+{
+    (void)state;
+    static const char *const says[] = {
+        "damaged",     "damaged",     "damaged",     "damaged",   "damaged",   "damaged",           "no path",
+        "leave range", "no template", "no rounds",   "no rounds", "no pairs",  "change places",     "change places",
+        "one type",    "no type",     "taken",       "no type",   "none of",   "repetition",        "without being",
+        "twice",       "none",        "says it all", "two ends",  "constant",  "constant",          "no input",
+        "no init",     "clusters",    "no type",     "no path",   "no name",   "belongs",           "none of",
+        "outside",     "partial",     "taken",       "function",  "no rounds", "what metrics call",
+    };
+    static struct full f;
+    struct err err = { 0 };
+    if (op_check(full_op(&f), &err))
+        fail_msg("%s", err.msg);
+    for (int way = 0; way < COUNT(says); way++) {
+        full_op(&f);
+        bend_full(&f, way);
+        if (op_check(&f.s.op, &err) != ERR_INVALID || !strstr(err.msg, says[way]))
+            fail_msg("way %d: %s", way, err.msg);
+    }
+}
+
 static void op_without_memory(void **state)
 {
     (void)state;
-    struct sample s;
+    static struct full f;
     struct err err = { 0 };
     struct buf b = { 0 };
-    op_put(&b, sample_op(&s));
+    op_put(&b, full_op(&f));
     int rc = ERR_NOMEM;
     long nth = 0;
     for (; rc == ERR_NOMEM; nth++) {
@@ -632,6 +707,7 @@ int main(void)
         cmocka_unit_test(config_bytes),
         cmocka_unit_test(op_bytes),
         cmocka_unit_test(hostile_op_bytes),
+        cmocka_unit_test(op_check_says_why_of_the_new),
         cmocka_unit_test(op_without_memory),
         cmocka_unit_test(bent_ops),
         cmocka_unit_test(bent_bytes),

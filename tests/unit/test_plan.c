@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
+#include "full_op.h"
 #include "model/plan.h"
-#include "sample_op.h"
 
 static const struct devspec gpu = {
     .backend = "cuda",
@@ -458,6 +458,39 @@ static void without_memory(void **state)
     assert_true(nth > 10);
 }
 
+/* A plan with everything, and the launches that come of it. */
+static void everything_without_memory(void **state)
+{
+    (void)state;
+    static struct full f;
+    struct op *op = full_op(&f);
+    struct err err = { 0 };
+    struct problem prob = { { 64, 64, 0 } };
+    struct config c = { .variant = 0 };
+    assert_int_equal(op_check(op, &err), 0);
+    int rc = ERR_NOMEM;
+    long nth = 0;
+    for (; rc == ERR_NOMEM; nth++) {
+        struct arena *arena = NULL;
+        struct plan *plan = NULL;
+        struct val slots[MAX_SLOTS];
+        struct step *steps;
+        int n = 0;
+        mem_fail_at(nth);
+        rc = (arena = arena_new()) ? plan_new(op, 0, &plan, &err) : ERR_NOMEM;
+        if (!rc) {
+            plan_slots(plan, &prob, 0, &gpu, &c, slots);
+            rc = plan_steps(plan, slots, arena, &steps, &n, &err);
+        }
+        mem_fail_at(-1);
+        assert_true(rc == ERR_NOMEM || (!rc && n == 4 + 1 + 2 + 3 + 4 + 1));
+        plan_free(plan);
+        arena_free(arena);
+    }
+    assert_int_equal(rc, 0);
+    assert_true(nth > 10);
+}
+
 /* The enumeration asks checks and formats nothing: no allocation, whatever comes of it. */
 static void checks_allocate_nothing(void **state)
 {
@@ -487,6 +520,7 @@ int main(void)
         cmocka_unit_test(mistakes),
         cmocka_unit_test(defaults),
         cmocka_unit_test(without_memory),
+        cmocka_unit_test(everything_without_memory),
         cmocka_unit_test(checks_allocate_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
