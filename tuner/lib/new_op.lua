@@ -30,6 +30,12 @@ local function plain(text)
     return (text:gsub("[ \t\r]+", " "))
 end
 
+-- Words of Lua that a kernel's sizes may be called: expressions and shapes cannot name them.
+local reserved = {}
+for word in ("and elseif end function in local nil not or repeat then until"):gmatch("%a+") do
+    reserved[word] = true
+end
+
 local function trimmed(s) return s:match("^%s*(.-)%s*$") end
 
 -- The parts of a list between its commas, those within brackets left alone.
@@ -95,7 +101,7 @@ end
 
 -- One argument: how the script writes it, as a function of the axes; and what it adds to the axes.
 local function read_argument(kernel, types, text, at)
-    local c = text:gsub("%f[%w_]__?restrict_?_?%f[^%w_]", " "):gsub("%f[%w_]_?_?global%f[^%w_]", " "):gsub("%f[%w_]GLOBAL%f[^%w_]", " ")
+    local c = text:gsub("%s*=.*", ""):gsub("%f[%w_]__?restrict_?_?%f[^%w_]", " "):gsub("%f[%w_]_?_?global%f[^%w_]", " "):gsub("%f[%w_]GLOBAL%f[^%w_]", " ")
                   :gsub("%f[%w_]volatile%f[^%w_]", " "):gsub("%f[%w_]struct%f[^%w_]", " "):gsub("%s*DYNAMIC_SHARED_PARAM", "")
     local name = c:match("([%a_][%w_]*)%s*$") or c:match("([%a_][%w_]*)%s*%[%s*%]%s*$")
     local pointer = c:find("[%*%[]") ~= nil
@@ -106,8 +112,14 @@ local function read_argument(kernel, types, text, at)
     end
     word = word:gsub("%s+", " ")
     local kind, side = element(word)
+    if not kind and not kernel.language and word:find("^%u[%w_]*$") then
+        types[word] = true -- the dialect's T
+    end
     if types[word] then
         kind, side = word, 1
+    end
+    if c:find("%f[%w_]_?_?local%f[^%w_]") then
+        error(("kernel %s, argument %d, `%s`: of what is passed in local memory there can be one, the last"):format(kernel.name, at, trimmed(text)), 0)
     end
     if not name or not kind then
         error(("kernel %s, argument %d, `%s`: of what elements is it? Known are float, double, int, unsigned, size_t, half, float4 and "
@@ -117,7 +129,7 @@ local function read_argument(kernel, types, text, at)
     if pointer then
         argument.kind = const and "input" or is_read(kernel.body, name) and "inout" or "output"
     elseif kind:find("^[iu]") then
-        argument.kind = "axis"
+        argument.kind, argument.axis = "axis", reserved[name] and name .. "_" or name
     else
         argument.kind = "scalar"
     end
@@ -173,7 +185,7 @@ end
 local function axis_names(axes)
     local names = {}
     for i, axis in ipairs(axes) do
-        names[i] = axis.name
+        names[i] = axis.axis
     end
     return names
 end
@@ -194,7 +206,7 @@ local script = [[
 $(OTHERS)return op {
     name = "$(NAME)",
     problem = { $(PROBLEM) }, -- ? the sizes that a problem has
-    types = { $(TYPES) },
+$(WHERE)    types = { $(TYPES) },
     args = { -- in the order of the kernel's signature
 $(ARGS)
     },
@@ -204,7 +216,7 @@ $(ARGS)
     -- The simplest kernel that is right: others are compared with it. It is the same kernel until you write a simpler one.
     reference = {
         template = "$(REF)",$(LANGUAGE)
-        launch = { kernel = "$(REF_KERNEL)", block = $(REF_BLOCK), grid = $(REF_GRID) },
+        launch = { kernel = "$(REF_KERNEL)", block = $(REF_BLOCK), grid = $(REF_GRID)$(REF_SHARED) },
     },
     check = $(CHECK)
     variants = {
@@ -216,7 +228,7 @@ $(PARAMS)
             },
             where = {}, -- what the kernel needs: "BLOCK % 32 == 0", say. Limits of the device are known without you
             -- ? a thread may take several elements: then fewer blocks; shared = bytes of dynamic shared memory
-            launch = { kernel = "$(KERNEL)", block = $(BLOCK), grid = $(GRID) },
+            launch = { kernel = "$(KERNEL)", block = $(BLOCK), grid = $(GRID)$(SHARED) },
         },
     },
     defaults = { { variant = "first" } }, -- the last must be right for every problem
@@ -256,7 +268,12 @@ local function from_kernel(name, file, text)
         end
         generic[i] = word
     end
-    for i, part in ipairs(split(kernel.list)) do
+    local list = split(kernel.list)
+    local dynamic = kernel.list:find("DYNAMIC_SHARED_PARAM") or kernel.body:find("extern%s+__shared__")
+    if kernel.language == "opencl" and #list > 0 and list[#list]:find("%f[%w_]_?_?local%f[^%w_]") then
+        list[#list], dynamic = nil, true
+    end
+    for i, part in ipairs(list) do
         if part ~= "DYNAMIC_SHARED_PARAM" then
             local a = read_argument(kernel, types, part, i)
             arguments[#arguments + 1] = a
@@ -265,28 +282,28 @@ local function from_kernel(name, file, text)
     end
     local lacks = #axes == 0
     if lacks then
-        axes[1] = { name = "n" }
+        axes[1] = { axis = "n" }
     end
-    local list, block, wide = read_parameters(kernel, source, axes)
+    local own, block, wide = read_parameters(kernel, source, axes)
     for _, p in ipairs(params) do
         local known = false
-        for _, own in ipairs(list) do
-            known = known or own[1] == p[1]
+        for _, other in ipairs(own) do
+            known = known or other[1] == p[1]
         end
         if not known then
-            list[#list + 1] = p
+            own[#own + 1] = p
         end
     end
     local names, problem, shape, lines, bytes, float = axis_names(axes), {}, {}, {}, {}, false
     local each = ({ 1 << 20, 1024 })[#axes] or 64
     for i, n in ipairs(names) do
-        problem[i] = ('size "%s"'):format(n)
+        problem[i] = (wide and i < #names and 'size("%s", { max = 65535 })' or 'size "%s"'):format(n)
         shape[i] = n .. " = " .. each
     end
     local written = false
     for _, a in ipairs(arguments) do
         if a.kind == "axis" then
-            lines[#lines + 1] = ('value("%s", "%s", "%s"),'):format(a.name, a.name, a.type)
+            lines[#lines + 1] = ('value("%s", "%s", "%s"),'):format(a.axis, a.axis, a.type)
         elseif a.kind == "scalar" then
             lines[#lines + 1] = ('scalar("%s", "%s", 1), -- ? the value that it is tuned with; callers choose it'):format(a.name, a.type)
         else
@@ -303,7 +320,7 @@ local function from_kernel(name, file, text)
     end
     local suffix = kernel.language == "opencl" and ".cl" or ".cu"
     local defines, rows, default = {}, {}, {}
-    for i, p in ipairs(list) do
+    for i, p in ipairs(own) do
         defines[i] = ("#define %s %d\n"):format(p[1], p[2])
         rows[i] = ('                { "%s", %s },'):format(p[1], values_around(p[2]))
         default[p[1]] = p[2]
@@ -317,11 +334,18 @@ local function from_kernel(name, file, text)
     end
     local function itself(word) return word end
     local b, g = geometry(axes, block, wide, itself)
-    local rb, rg = geometry(axes, block, wide, function(word) return tostring(default[word]) end)
+    local function value(word) return tostring(default[word]) end
+    local rb, rg = geometry(axes, block, wide, value)
+    local function shared(number) -- 16 bytes a thread
+        return dynamic and (', shared = "%s * 16"'):format(number(block[1]) .. (wide and " * " .. number(block[2]) or "")) or ""
+    end
     local template = file or name .. suffix
-    local tnames = {}
+    local tnames, unused = {}, "T"
     for word in pairs(types) do
         tnames[#tnames + 1] = word
+    end
+    for _, a in ipairs(arguments) do
+        unused = a.name == unused and "ELEMENT" or unused
     end
     table.sort(tnames)
     local trow = ('{ "%s" }'):format(string.rep("f32", #tnames, '", "'))
@@ -331,7 +355,9 @@ local function from_kernel(name, file, text)
     local files = {
         { file = name .. ".lua", text = filled(script, {
             NAME = name, FILE = file or "a kernel", OTHERS = others, PROBLEM = table.concat(problem, ", "),
-            TYPES = #tnames == 0 and 'T = { "f32" }'
+            WHERE = wide and #names > 2
+                    and ('    where = { "%s <= 65535" }, -- a grid has no more blocks in y\n'):format(table.concat(names, " * ", 1, #names - 1)) or "",
+            TYPES = #tnames == 0 and unused .. ' = { "f32" }'
                     or #tnames == 1 and ('%s = { "f32" }'):format(tnames[1])
                     or ('names = { "%s" }, %s'):format(table.concat(tnames, '", "'), trow),
             ARGS = "        " .. table.concat(lines, "\n        "),
@@ -340,7 +366,7 @@ local function from_kernel(name, file, text)
             REF_KERNEL = entry(default), REF_BLOCK = rb, REF_GRID = rg,
             CHECK = float and '"close", -- ? "exact" and { sum = "k" } prove more, where they fit: section 6 of the guide'
                     or '"exact", -- ? integers are compared bit by bit',
-            TEMPLATE = template, PARAMS = table.concat(rows, "\n"), KERNEL = entry({}), BLOCK = b, GRID = g,
+            TEMPLATE = template, PARAMS = table.concat(rows, "\n"), KERNEL = entry({}), BLOCK = b, GRID = g, SHARED = shared(itself), REF_SHARED = shared(value),
         }) },
         { file = name .. "_ref" .. suffix,
           text = ("// The reference of %s.lua: the kernel as it came, with one configuration. Make it as simple as it can be.\n"):format(name)
