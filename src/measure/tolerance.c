@@ -12,14 +12,27 @@ void extent_add(struct extent *e, const struct dtype *t, const void *p, int64_t 
     double v;
     for (int64_t i = 0; i < n; i++, at += t->bytes)
         if (number_get(t, at, &v) && isfinite(v) && v != 0) {
-            e->roots += sqrt(fabs(v));
-            e->n++;
+            int power;
+            frexp(v, &power);
+            e->roots[power - EXTENT_LEAST] += sqrt(fabs(v));
+            e->n[power - EXTENT_LEAST]++;
         }
 }
 
+/* What is more than 2^16 times as large as nine tenths of the elements counts as that much. */
 double extent_typical(const struct extent *e)
 {
-    double root = e->n ? e->roots / (double)e->n : 0;
+    enum { POWERS = sizeof e->n / sizeof *e->n, FAR = 16 };
+    int64_t all = 0, below = 0;
+    int most = 0;
+    double roots = 0;
+    for (int i = 0; i < POWERS; i++)
+        all += e->n[i];
+    while (most < POWERS - 1 && (below += e->n[most]) < all - all / 10)
+        most++;
+    for (int i = 0; i < POWERS; i++)
+        roots += i <= most + FAR ? e->roots[i] : (double)e->n[i] * sqrt(ldexp(1, most + FAR + EXTENT_LEAST));
+    double root = all ? roots / (double)all : 0;
     return root * root;
 }
 

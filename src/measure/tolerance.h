@@ -14,13 +14,14 @@ struct tolerance {
     double rtol, atol;
 };
 
-/* The size of what the reference gives: gathered from samples. */
+/* The size of what the reference gives: gathered from samples, those that are finite and not zero, by their powers of two. */
+enum { EXTENT_LEAST = -1073, EXTENT_MOST = 1024 }; /* of a double, as frexp gives them */
 struct extent {
-    double roots; /* the sum of the square roots of what is finite and not zero */
-    int64_t n;
+    double roots[EXTENT_MOST - EXTENT_LEAST + 1]; /* sums of square roots */
+    int64_t n[EXTENT_MOST - EXTENT_LEAST + 1];
 };
 void extent_add(struct extent *e, const struct dtype *t, const void *p, int64_t n);
-/* That of a typical element: a mean which zeros and a few huge elements hardly change. */
+/* That of a typical element: a mean which zeros and a few huge elements hardly change, be they ever so huge. */
 double extent_typical(const struct extent *e);
 
 /* t: the type, or that of a complex one's parts; typical: of these results; positive: of what the reference gives on inputs that are all

@@ -126,7 +126,7 @@ static void tell_error(char *out, size_t room, const struct bench_arg *a, int pa
 }
 
 /* Of the elements from found->place on the worst, or if all are equally wrong the first: element 17 of out is 3.01, the reference gives 3
- * (error 0.01, allowed 3e-05; 12 wrong). */
+ * (error 0.01, allowed 3e-05; 12 wrong). Of a complex one, the part: element 17 (.y) of out. */
 static int describe(struct bench *b, const struct bench_arg *a, int pass, const struct found *found, struct result *r,
                     struct err *err)
 {
@@ -145,8 +145,13 @@ static int describe(struct bench *b, const struct bench_arg *a, int pass, const 
     element_print(g, sizeof g, t, got + worst * size);
     element_print(w, sizeof w, t, want + worst * size);
     tell_error(error, sizeof error, a, pass, found->count, got + worst * size, want + worst * size);
-    return condemn(r, OUT_WRONG, "element %lld of %s is %s, %s %s %s", (long long)(found->place + worst), a->arg->name, g,
-                   a->given ? "its file has" : "the reference gives", w, error);
+    worst += found->place;
+    const int parts = op_arg_dtype(b->set.op, a->arg->type, b->set.row)->bytes / t->bytes;
+    return condemn(r, OUT_WRONG, "element %lld%s of %s is %s, %s %s %s", (long long)(worst / parts),
+                   parts == 1      ? ""
+                   : worst % parts ? " (.y)"
+                                   : " (.x)",
+                   a->arg->name, g, a->given ? "its file has" : "the reference gives", w, error);
 }
 
 int digest_of(struct bench *b, const struct bench_arg *a, const struct memory *m, uint64_t *digest, struct err *err)

@@ -90,7 +90,16 @@ static void a_typical_element(void **state)
     e = none;
     extent_add(&e, dtype_find("f32"), v, N);
     assert_true(extent_typical(&e) > 3 && extent_typical(&e) < 5);
+    v[3] = 1e38f;
+    v[4] = -3e38f;
+    e = none;
+    extent_add(&e, dtype_find("f32"), v, N);
+    assert_true(extent_typical(&e) > 3 && extent_typical(&e) < 5);
     assert_true(extent_typical(&none) == 0);
+    e = none;
+    const double ends[] = { 0x1p-1074, 1.7e308, 1.7e308 };
+    extent_add(&e, dtype_find("f64"), ends, 3);
+    assert_true(extent_typical(&e) > 0x1p1022);
 }
 
 /* Sums of 10^6 numbers, [-1, 1) or [0, 1), one after another in f32, from both ends and in blocks: within the bounds of many such sums, and of one alone,
