@@ -113,11 +113,24 @@ static int check_place(cl_kernel kernel, const struct guest_launch *l, int i, st
                    given ? "a value" : "a buffer");
 }
 
+/* PoCL takes a value of any size for a type by the prelude's name. 0 for others; int8 and int16 may be vectors of OpenCL C. */
+static size_t named_size(cl_kernel kernel, int i)
+{
+    char name[16] = "";
+    if (libopencl.clGetKernelArgInfo(kernel, (cl_uint)i, CL_KERNEL_ARG_TYPE_NAME, sizeof name, name, NULL))
+        return 0;
+    const char *type = name + (name[0] == 'u');
+    return !strcmp(type, "int32") ? 4 : !strcmp(type, "int64") ? 8 : 0;
+}
+
 /* A kernel's parameter of another size would be refused only at the launch, with a bare number. Few drivers tell sizes; all take a value
  * of the right one. */
 static int check_size(cl_kernel kernel, const struct guest_launch *l, int i, struct err *err)
 {
     const struct guest_param *p = &l->params[i];
+    size_t named = param_is_given(p) ? named_size(kernel, i) : 0;
+    if (named && named != (size_t)p->bytes)
+        return wrong_size(l, i, named, (size_t)p->bytes, err);
     if (!param_is_given(p) || libopencl.clSetKernelArg(kernel, (cl_uint)i, (size_t)p->bytes, p->value) != CL_INVALID_ARG_SIZE)
         return 0;
     for (size_t takes = 1; takes <= sizeof p->value; takes *= 2)

@@ -444,7 +444,8 @@ static int add_steps(struct plan *p, struct err *err)
                 fields[n++] = b->extent[d];
         }
     }
-    return add(p, (struct condition){ .of = OF_STEPS, .text = "limit: launches in all", .fields = fields, .nfields = n }, err);
+    const char *text = nswaps ? "limit: launches in all, and swapped buffers of one size" : "limit: launches in all";
+    return add(p, (struct condition){ .of = OF_STEPS, .text = text, .fields = fields, .nfields = n }, err);
 }
 
 /* What the op takes: of a kernel from a database, what it took when the kernel was tuned. */
