@@ -152,7 +152,7 @@ static uint64_t differences(struct rig *r, struct memory *m)
     assert_int_equal(device_fill(r->dev, m, 0, 8, 0, &err), 0);
     assert_int_equal(launch(r, "check_equal", &shape, &arg, 1), 0);
     assert_int_equal(device_read(r->dev, &found, m, 0, 8, &err), 0);
-    return found;
+    return (uint32_t)found; /* how many; the other half says where */
 }
 
 /* The candidate is one module, the service kernels that check it another. */
