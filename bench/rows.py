@@ -62,15 +62,14 @@ class Tuned:
         return launch, found
 
 
-def helion_calls():
-    """Helion's kernels, as its own examples have them; none if it is not there."""
-    try:
-        import helion
-        import helion.language as hl
-    except Exception as e:
-        print(f"no Helion: {e}")
-        return {}
+try:  # at module level, since Helion takes no closures
+    import helion
+    import helion.language as hl
+except ImportError:
+    helion = None
 
+HELION = {}
+if helion:
     @helion.kernel(autotune_effort="quick", static_shapes=True)
     def softmax(x: torch.Tensor) -> torch.Tensor:
         m, n = x.size()
@@ -99,7 +98,7 @@ def helion_calls():
             out[tile_m, :] = (values * scale[:, None] * w[:].to(torch.float32)).to(out.dtype)
         return out
 
-    return {"softmax": softmax, "rmsnorm": rmsnorm}
+    HELION = {"softmax": softmax, "rmsnorm": rmsnorm}
 
 
 def compiled(call, inputs):
@@ -151,7 +150,7 @@ def main():
     p.add_argument("--shapes", default=SIZES), p.add_argument("--rounds", type=int, default=30)
     p.add_argument("--helion", action="store_true", help="also Helion, which tunes for minutes")
     o = p.parse_args()
-    tuned, helion = Tuned(o.library, o.database), helion_calls() if o.helion else {}
+    tuned, of_helion = Tuned(o.library, o.database), HELION if o.helion else {}
     cache = torch.cuda.get_device_properties(0).L2_cache_size
     lines = torch.ones(cache // 2, device="cuda", dtype=torch.float32)  # twice the cache
     total = torch.zeros((), device="cuda")
@@ -175,9 +174,9 @@ def main():
                     "eager": lambda: call(*inputs),
                     "compile": lambda: compiled_call(*inputs),
                 }
-                if op in helion:
-                    helion[op](*inputs)  # tunes
-                    contenders["Helion"] = lambda: helion[op](*inputs)
+                if op in of_helion:
+                    of_helion[op](*inputs)  # tunes
+                    contenders["Helion"] = lambda: of_helion[op](*inputs)
                 for name, f in contenders.items():
                     if name != "copy" and not share_wrong(f(), want) <= 1:
                         failed += 1

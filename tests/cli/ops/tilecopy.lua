@@ -11,7 +11,7 @@ return op {
     variants = {
         { name = "plain", template = "tilecopy.cu", launch = { kernel = "tilecopy_plain", block = 256, grid = "ceildiv(m * n, 256)" } },
         {
-            name = "tensor", template = "tilecopy_tensor.cu", where = { "WIDE * sizeof(T) <= SWIZZLE or SWIZZLE == 0", "HIGH * WIDE * sizeof(T) <= 32768" },
+            name = "tensor", template = "tilecopy_tensor.cu", where = { "SWIZZLE == 0 or WIDE * sizeof(T) == SWIZZLE", "HIGH * WIDE * sizeof(T) <= 32768" },
             params = { { "HIGH", 32, 8, 64 }, { "WIDE", 32, 64, 128 }, { "SWIZZLE", 0, 128 } },
             launch = {
                 kernel = "tilecopy_tensor", block = 32, grid = { "ceildiv(n, WIDE)", "ceildiv(m, HIGH)" },
@@ -21,6 +21,7 @@ return op {
         },
         {
             name = "row", template = "tilecopy_tensor.cu", params = { { "HIGH", 1 }, { "WIDE", 128, 256 } }, -- as one long row
+            where = { "m * n * sizeof(T) % 16 == 0" }, -- a box at the end is written in pieces of 16 bytes
             launch = {
                 kernel = "tilecopy_tensor", block = 32, grid = "ceildiv(m * n, WIDE)",
                 args = { tensor_map("out", { extent = { 1, "m * n" }, stride = { "alignup(m * n, 16)" }, box = { 1, "WIDE" } }),
