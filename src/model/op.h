@@ -123,6 +123,7 @@ struct param {
 enum {
     MAX_STEPS = 1 << 14,       /* what launches come to with their repetitions, */
     MAX_STEP_PARAMS = 1 << 18, /* and parameters of those, if they change */
+    MAX_REPEATED = 1024,       /* bytes of an expression that they repeat */
     MAX_LAUNCH_VALUES = 16,
     MAX_MAPS = 8,     /* tensor maps of a launch, */
     MAX_MAP_RANK = 5, /* and of how many extents */

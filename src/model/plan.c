@@ -3,6 +3,7 @@
  * plan_eval.c evaluates them. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "model/plan_parts.h"
@@ -196,6 +197,16 @@ static int compile_map(struct plan *p, const struct tensor_map *m, const char *w
         ?: compile(p, m->l2, ALL, print(p, "%s, l2", whose), &f->l2, err);
 }
 
+/* Those compiled since `before`, of a launch that repeats: they are evaluated many times, if a stranger's table says so. */
+static int check_lengths(const struct plan *p, const struct field *before, struct err *err)
+{
+    for (const struct field *f = p->fields; f != before; f = f->next)
+        if (strlen(expr_text(f->expr)) > MAX_REPEATED)
+            return err_set(err, ERR_INVALID, "%s: of a launch that repeats an expression has at most %d bytes", f->place,
+                           MAX_REPEATED);
+    return 0;
+}
+
 /* where: for messages, "variant tile" or "variant tile, launch 2". */
 static int compile_launch(struct plan *p, const struct launch *l, const char *where, struct launch_fields *f, struct err *err)
 {
@@ -203,6 +214,7 @@ static int compile_launch(struct plan *p, const struct launch *l, const char *wh
                                           "block[3]", "shared",  "cluster[1]", "cluster[2]", "cluster[3]" };
     const char *const texts[] = { l->grid[0],  l->grid[1], l->grid[2],    l->block[0],   l->block[1],
                                   l->block[2], l->shared,  l->cluster[0], l->cluster[1], l->cluster[2] };
+    const struct field *before = p->fields;
     f->values = arena_array(p->arena, (size_t)l->nvalues, sizeof *f->values);
     f->maps = arena_array(p->arena, (size_t)l->nmaps, sizeof *f->maps);
     int rc = where && f->values && f->maps ? 0 : err_nomem(err);
@@ -224,7 +236,7 @@ static int compile_launch(struct plan *p, const struct launch *l, const char *wh
         rc = compile(p, l->values[i].value, ALL | ROUNDS, print(p, "%s, value %s", where, l->values[i].name), &f->values[i], err);
     for (int i = 0; !rc && i < l->nmaps; i++)
         rc = compile_map(p, &l->maps[i], where, &f->maps[i], err);
-    return rc;
+    return rc ?: launch_repeats(l) ? check_lengths(p, before, err) : 0;
 }
 
 static int compile_workspace(struct plan *p, const struct workspace *w, const char *whose, struct buffer_fields *b, struct err *err)

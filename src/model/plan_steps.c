@@ -52,6 +52,11 @@ static int times(const struct field *f, const struct val *slots, int64_t *n, str
     return rc;
 }
 
+static int too_many(int64_t n, struct err *err)
+{
+    return n <= MAX_STEPS ? 0 : err_set(err, ERR_UNSUPPORTED, "more than %d launches in all", MAX_STEPS);
+}
+
 /* What is done with each launch; what it returns ends the walk. */
 typedef int visit(void *arg, int launch, int64_t round, int64_t step, bool first, struct err *err);
 
@@ -59,6 +64,7 @@ typedef int visit(void *arg, int launch, int64_t round, int64_t step, bool first
 struct walk {
     const struct plan *p;
     struct val slots[MAX_SLOTS];
+    int64_t rounds; /* so far */
     visit *visit;
     void *arg;
 };
@@ -83,15 +89,16 @@ static int walk_round(struct walk *w, int from, int to, const bool *launched, in
 /* The launches from..to share their rounds. */
 static int walk_group(struct walk *w, int from, int to, struct err *err)
 {
-    bool launched[MAX_LAUNCHES], any = false;
-    int64_t rounds = 0;
+    bool launched[MAX_LAUNCHES];
+    int64_t rounds = 0, n = 0;
     int rc = 0;
     for (int i = from; !rc && i < to; i++) {
         rc = plan_launched(&w->p->launches[i], w->slots, &launched[i - from], err);
-        any = any || (!rc && launched[i - from]);
+        n += !rc && launched[i - from];
     }
-    if (!rc && any)
+    if (!rc && n)
         rc = times(w->p->launches[from].repeat[0], w->slots, &rounds, err);
+    rc = rc ?: too_many(w->rounds += rounds * n, err); /* even those without a launch take time */
     for (int64_t r = 0; !rc && r < rounds; r++)
         rc = walk_round(w, from, to, launched, r, err);
     return rc;
@@ -101,6 +108,7 @@ static int walk_all(struct walk *w, const struct val *slots, struct err *err)
 {
     const struct variant *v = &w->p->variant;
     int rc = 0;
+    w->rounds = 0;
     memcpy(w->slots, slots, (size_t)w->p->scope.n * sizeof *slots);
     for (int from = 0, to; !rc && from < v->nlaunches; from = to) {
         for (to = from + 1; to < v->nlaunches && v->launches[to].together;)
@@ -119,11 +127,6 @@ struct counting {
     int64_t n;
     bool fails; /* one of them */
 };
-
-static int too_many(int64_t n, struct err *err)
-{
-    return n <= MAX_STEPS ? 0 : err_set(err, ERR_UNSUPPORTED, "more than %d launches in all", MAX_STEPS);
-}
 
 int plan_cluster(const struct launch_fields *l, const struct val *slots, int64_t cluster[3], int64_t *blocks, struct err *err)
 {

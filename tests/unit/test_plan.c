@@ -458,6 +458,39 @@ static void without_memory(void **state)
     assert_true(nth > 10);
 }
 
+/* What a stranger's table may cost: repetitions without a launch count, and what is repeated is short. */
+static void repetitions_are_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rounds, *steps;
+    } too_many[] = { { "1 << 62", NULL }, { "16385", "0" }, { "2", "8193" }, { "129", "128" }, { "n * n * n * n * n", "0" } };
+    struct sample s;
+    struct op *op = sample_op(&s);
+    struct err err = { 0 };
+    struct plan *plan;
+    struct val slots[MAX_SLOTS];
+    static char text[MAX_REPEATED + 2];
+    memset(text, '1', 3);
+    memset(text + 3, ' ', MAX_REPEATED - 2);
+    for (int i = 0; i < COUNT(too_many); i++) {
+        s.walk_launch[1].rounds = too_many[i].rounds;
+        s.walk_launch[1].steps = too_many[i].steps;
+        s.walk_launch[1].nvalues = 0;
+        assert_int_equal(plan_new(op, 1, &plan, &err), 0);
+        plan_slots(plan, &(struct problem){ { 64, 64, 0 } }, 0, &gpu, &(struct config){ .variant = 1 }, slots);
+        assert_string_equal(plan_refuses(plan, slots, &gpu) ?: "", "limit: launches in all");
+        plan_free(plan);
+    }
+    s.walk_launch[1].rounds = "2";
+    s.walk_launch[1].shared = text;
+    fails_with(plan_new(op, 1, &plan, &err), &err,
+               "launch 2, shared: of a launch that repeats an expression has at most 1024 bytes");
+    s.walk_launch[1].rounds = s.walk_launch[1].steps = NULL;
+    assert_int_equal(plan_new(op, 1, &plan, &err), 0);
+    plan_free(plan);
+}
+
 /* A plan with everything, and the launches that come of it. */
 static void everything_without_memory(void **state)
 {
@@ -520,6 +553,7 @@ int main(void)
         cmocka_unit_test(mistakes),
         cmocka_unit_test(defaults),
         cmocka_unit_test(without_memory),
+        cmocka_unit_test(repetitions_are_bounded),
         cmocka_unit_test(everything_without_memory),
         cmocka_unit_test(checks_allocate_nothing),
     };
