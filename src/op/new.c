@@ -26,18 +26,25 @@ static void push_text(lua_State *L, const char *s)
         lua_pushnil(L);
 }
 
+/* Pushes what the file of cutune's own gives. */
+static void push_library(lua_State *L, const char *home, const char *name)
+{
+    struct buf library = { 0 }, path = { 0 };
+    buf_fmt(&path, "%s/%s", home, name);
+    sandbox_check(L, buf_check(&path, sandbox_err(L)) ?: file_read(buf_text(&path), MAX_KERNEL, &library, sandbox_err(L)));
+    sandbox_text(L, name, buf_text(&library), library.len, 1);
+}
+
 /* The answer: a file's name and its text, for each. */
 static void make_files(lua_State *L, void *arg)
 {
     struct making *m = arg;
-    struct buf library = { 0 }, path = { 0 };
-    buf_fmt(&path, "%s/tuner/lib/new_op.lua", m->home);
-    sandbox_check(L, buf_check(&path, sandbox_err(L)) ?: file_read(buf_text(&path), MAX_KERNEL, &library, sandbox_err(L)));
-    sandbox_text(L, "tuner/lib/new_op.lua", buf_text(&library), library.len, 1);
+    push_library(L, m->home, "tuner/lib/new_op.lua");
     push_text(L, m->name);
     push_text(L, m->from && !strchr(m->from, '/') ? m->from : NULL);
     push_text(L, m->from ? buf_text(&m->text) : NULL);
-    lua_call(L, 3, 1);
+    push_library(L, m->home, "tuner/lib/read_kernel.lua");
+    lua_call(L, 4, 1);
     for (lua_Integer i = 1; lua_geti(L, 1, i) == LUA_TTABLE; i++) {
         lua_getfield(L, -1, "file");
         lua_getfield(L, -2, "text");
