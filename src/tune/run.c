@@ -325,8 +325,11 @@ static int set_up(struct run *r, struct err *err)
         for (int i = 1; i < n; i++)
             if (all[i].count > most->count)
                 most = &all[i];
-        return err_set(err, ERR_INVALID, "no configuration of %s is valid for this problem on %s; what removes most: %s",
-                       r->op->name, r->dev->name, n ? most->text : "nothing, there are none");
+        const char *text = n ? most->text : "nothing, there are none";
+        return err_set(err, ERR_INVALID, "no configuration of %s is valid for this problem on %s; what removes most: %s%s",
+                       r->op->name, r->dev->name, text,
+                       strncmp(text, "requires: backend", 17) ? ""
+                                                              : ": it needs another --device; `cutune devices` lists those here");
     }
     /* Where a sample takes long, or the space is large, a run without a budget still ends. */
     int64_t usual = opt->budget_seconds > 0 ? INT64_MAX : r->dev->shares_cores ? LIMIT_CPU : LIMIT_GPU;
