@@ -224,10 +224,14 @@ static void bounds_repetitions(void **state)
     OK(make(op, 3, &m));
     assert_int_equal(m.n, 1);
     unmake(&m);
-    r.launches[1].rounds = "16384";
+    /* Rounds in which nothing is launched count: of two launches here, beside the one of the first group. */
     r.launches[1].steps = r.launches[2].steps = "0";
+    r.launches[1].rounds = "8191";
     OK(make(op, 3, &m));
     assert_int_equal(m.n, 1);
+    unmake(&m);
+    r.launches[1].rounds = "8192";
+    assert_int_equal(make(op, 3, &m), ERR_UNSUPPORTED);
     unmake(&m);
 }
 
