@@ -5,7 +5,7 @@
 
 enum {
     PORTABLE_CLUSTER = 8,
-    MAX_TENSORS = 4 * MAX_MAPS, /* one map may be passed in several places */
+    MAX_TENSORS = 4 * MAX_VIEWS, /* one map may be passed in several places */
 };
 
 _Static_assert(TENSOR_BYTES == sizeof(struct cuda_tensor_map) && TENSOR_ALIGN == _Alignof(struct cuda_tensor_map), "maps");
@@ -67,8 +67,8 @@ static unsigned type_of(const struct dtype *t)
 
 int cuda_tensor(const struct tensor *t, void *at, void *out, struct err *err)
 {
-    uint64_t extents[MAX_MAP_RANK], strides[MAX_MAP_RANK];
-    uint32_t box[MAX_MAP_RANK], steps[MAX_MAP_RANK];
+    uint64_t extents[MAX_VIEW_RANK], strides[MAX_VIEW_RANK];
+    uint32_t box[MAX_VIEW_RANK], steps[MAX_VIEW_RANK];
     if (!libcuda.cuTensorMapEncodeTiled)
         return err_set(err, ERR_UNSUPPORTED, "a tensor map: a driver for CUDA 12.0 or newer is needed");
     for (int i = 0; i < t->rank; i++) {

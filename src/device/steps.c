@@ -16,7 +16,7 @@ struct launches {
     const struct guest_param *params[MAX_LAUNCHES];
     const struct step *before2[MAX_LAUNCHES];
     const struct guest_param *params2[MAX_LAUNCHES];
-    const struct tensor *tensors[MAX_LAUNCHES][MAX_MAPS];
+    const struct tensor *tensors[MAX_LAUNCHES][MAX_VIEWS];
     int64_t nparams; /* made so far */
 };
 
@@ -107,9 +107,11 @@ static int make_launch(struct launches *m, const struct step *s, struct guest_la
     int rc = m->kernels[s->launch] ? 0 : take_names(m, s->launch, l, err);
     if (rc)
         return rc;
-    *out = (struct guest_launch){
-        .kernel = m->kernels[s->launch], .nparams = l->nargs, .names = m->names[s->launch], .tensors = l->nmaps > 0, .of = s->launch
-    };
+    *out = (struct guest_launch){ .kernel = m->kernels[s->launch],
+                                  .nparams = l->nargs,
+                                  .names = m->names[s->launch],
+                                  .tensors = l->nviews > 0,
+                                  .of = s->launch };
     plan_set_round(m->plan, s->round, s->step, m->slots);
     rc = plan_geometry(m->plan, s->launch, m->slots, g, err);
     for (int d = 0; !rc && d < 3; d++)

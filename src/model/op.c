@@ -105,7 +105,7 @@ bool launch_repeats(const struct launch *l)
 bool launch_plain(const struct launch *l)
 {
     return !launch_repeats(l) && !l->when && !l->nswaps && !l->nround_swaps && !l->cluster[0] && !l->cluster[1] && !l->cluster[2] &&
-           !l->cooperative && !l->dependent && !l->nmaps;
+           !l->cooperative && !l->dependent && !l->nviews;
 }
 
 int param_value(const struct param *p, struct val v)

@@ -125,8 +125,8 @@ enum {
     MAX_STEP_PARAMS = 1 << 18, /* and parameters of those, if they change */
     MAX_REPEATED = 1024,       /* bytes of an expression that they repeat */
     MAX_LAUNCH_VALUES = 16,
-    MAX_MAPS = 8,     /* tensor maps of a launch, */
-    MAX_MAP_RANK = 5, /* and of how many extents */
+    MAX_VIEWS = 8,     /* tensor maps of a launch, */
+    MAX_VIEW_RANK = 5, /* and of how many extents */
 };
 
 /* A value that a launch passes, anew in each repetition. */
@@ -138,13 +138,13 @@ struct launch_value {
 
 /* A description of a buffer, or of a part of it, that a launch passes in its place, for copies of boxes of it (CUDA's CUtensorMap). Lists are
  * outermost first; their entries expressions over parameters, axes, types, device.*. */
-struct tensor_map {
+struct view {
     int arg; /* as in args */
     int rank, nextents, nstrides, nsteps;
-    const char *box[MAX_MAP_RANK];    /* elements, `rank` of them */
-    const char *extent[MAX_MAP_RANK]; /* likewise; none: the argument's */
-    const char *stride[MAX_MAP_RANK]; /* elements from one index to the next, of all but the innermost; none: they are packed */
-    const char *step[MAX_MAP_RANK];   /* every how many-th element; none: 1 */
+    const char *box[MAX_VIEW_RANK];    /* elements, `rank` of them */
+    const char *extent[MAX_VIEW_RANK]; /* likewise; none: the argument's */
+    const char *stride[MAX_VIEW_RANK]; /* elements from one index to the next, of all but the innermost; none: they are packed */
+    const char *step[MAX_VIEW_RANK];   /* every how many-th element; none: 1 */
     const char *swizzle, *interleave, *l2; /* bytes; null: 0 */
     bool nan;                              /* what lies outside is read as NaN, not as 0 */
 };
@@ -164,8 +164,8 @@ struct launch {
     int *swaps, *round_swaps;   /* before each round; so that the last one has them as they are written */
     int nvalues;
     struct launch_value *values;
-    int nmaps;
-    struct tensor_map *maps;
+    int nviews;
+    struct view *views;
     const char *cluster[3]; /* blocks of a cluster; null: 1 */
     bool cooperative;       /* all blocks run at once, and may wait for each other */
     bool dependent;         /* it may begin before the launch before it has ended (CUDA's programmatic dependent launch) */

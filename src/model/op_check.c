@@ -291,7 +291,7 @@ static int check_repeats(const struct op *op, const struct variant *v, const str
     return rc;
 }
 
-static int check_map(const struct op *op, const struct variant *v, const struct tensor_map *m, struct err *err)
+static int check_launch_view(const struct op *op, const struct variant *v, const struct view *m, struct err *err)
 {
     const struct arg *a = m->arg < op->nargs ? &op->args[m->arg] : NULL;
     int extents = m->nextents ?: a ? a->rank : 0;
@@ -306,7 +306,7 @@ static int check_map(const struct op *op, const struct variant *v, const struct 
 static int check_launch(const struct op *op, const struct variant *v, const struct launch *l, const struct names *args,
                         struct err *err)
 {
-    int known_args = op->nargs + v->nworkspaces + l->nvalues + l->nmaps;
+    int known_args = op->nargs + v->nworkspaces + l->nvalues + l->nviews;
     int rc = must(l->kernel && entry_ok(l->kernel), err, "kernel `%.80s` is no name of a function", l->kernel ?: "");
     for (int i = 0; !rc && i < l->nargs; i++)
         rc = must(l->args[i] < known_args, err, "its argument %d is none of the op's or variant's", i + 1);
@@ -317,8 +317,8 @@ static int check_launch(const struct op *op, const struct variant *v, const stru
         ?: check_repeats(op, v, l, args, err)
         ?: check_swaps(op, v, l->swaps, l->nswaps, err)
         ?: check_swaps(op, v, l->round_swaps, l->nround_swaps, err);
-    for (int i = 0; !rc && i < l->nmaps; i++)
-        rc = check_map(op, v, &l->maps[i], err);
+    for (int i = 0; !rc && i < l->nviews; i++)
+        rc = check_launch_view(op, v, &l->views[i], err);
     if (rc)
         err_prefix(err, "kernel %s: ", l->kernel ?: "");
     return rc;
@@ -418,7 +418,7 @@ static int check_reference(const struct op *op, const struct names *args, struct
         rc =
             check_launch(op, &v, l, args, err)
                 ?: must(
-                       !l->cluster[0] && !l->cluster[1] && !l->cluster[2] && !l->cooperative && !l->dependent && !l->nmaps, err,
+                       !l->cluster[0] && !l->cluster[1] && !l->cluster[2] && !l->cooperative && !l->dependent && !l->nviews, err,
                        "it runs on every device: it can have no clusters or tensor maps, and be neither cooperative nor dependent");
     }
     if (rc)

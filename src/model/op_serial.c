@@ -132,12 +132,12 @@ static void io_launch(struct serial *s, struct launch *l)
 
 static void io_extents(struct serial *s, const char **texts, int *n, int least)
 {
-    io_count(s, n, least, MAX_MAP_RANK);
+    io_count(s, n, least, MAX_VIEW_RANK);
     for (int i = 0; i < *n; i++)
         io_given(s, &texts[i]);
 }
 
-static void io_map(struct serial *s, struct tensor_map *m)
+static void io_view(struct serial *s, struct view *m)
 {
     io_int(s, &m->arg, 0, 2 * MAX_ARGS - 1);
     io_extents(s, m->box, &m->rank, 1);
@@ -169,9 +169,9 @@ static void io_launch_more(struct serial *s, struct launch *l)
         io_str(s, &l->cluster[d]);
     io_bool(s, &l->cooperative);
     io_bool(s, &l->dependent);
-    io_array(s, &l->maps, &l->nmaps, 0, MAX_MAPS, sizeof *l->maps);
-    for (int i = 0; i < l->nmaps && !serial_failed(s); i++)
-        io_map(s, &l->maps[i]);
+    io_array(s, &l->views, &l->nviews, 0, MAX_VIEWS, sizeof *l->views);
+    for (int i = 0; i < l->nviews && !serial_failed(s); i++)
+        io_view(s, &l->views[i]);
 }
 
 static void io_whole_launch(struct serial *s, struct launch *l)

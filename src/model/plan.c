@@ -180,7 +180,7 @@ static int compile_list(struct plan *p, const char *const *texts, int n, const c
     return rc;
 }
 
-static int compile_map(struct plan *p, const struct tensor_map *m, const char *where, struct map_fields *f, struct err *err)
+static int compile_view(struct plan *p, const struct view *m, const char *where, struct view_fields *f, struct err *err)
 {
     f->buffer = m->arg < p->op->nargs ? &p->args[m->arg] : &p->workspaces[m->arg - p->op->nargs];
     for (int i = 0; i < m->rank && !m->nextents; i++)
@@ -216,8 +216,8 @@ static int compile_launch(struct plan *p, const struct launch *l, const char *wh
                                   l->block[2], l->shared,  l->cluster[0], l->cluster[1], l->cluster[2] };
     const struct field *before = p->fields;
     f->values = arena_array(p->arena, (size_t)l->nvalues, sizeof *f->values);
-    f->maps = arena_array(p->arena, (size_t)l->nmaps, sizeof *f->maps);
-    int rc = where && f->values && f->maps ? 0 : err_nomem(err);
+    f->views = arena_array(p->arena, (size_t)l->nviews, sizeof *f->views);
+    int rc = where && f->values && f->views ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < EXTENTS; i++)
         if (texts[i]) /* most have none: then no place is printed */
             rc = compile(p, texts[i], i < FIRST_BLOCK ? ALL | ROUNDS : ALL, print(p, "%s, %s", where, places[i]), &f->extent[i],
@@ -234,8 +234,8 @@ static int compile_launch(struct plan *p, const struct launch *l, const char *wh
         rc = compile(p, l->steps, ALL | ROUNDS, print(p, "%s, times", where), &f->repeat[1], err);
     for (int i = 0; !rc && i < l->nvalues; i++)
         rc = compile(p, l->values[i].value, ALL | ROUNDS, print(p, "%s, value %s", where, l->values[i].name), &f->values[i], err);
-    for (int i = 0; !rc && i < l->nmaps; i++)
-        rc = compile_map(p, &l->maps[i], where, &f->maps[i], err);
+    for (int i = 0; !rc && i < l->nviews; i++)
+        rc = compile_view(p, &l->views[i], where, &f->views[i], err);
     return rc ?: launch_repeats(l) ? check_lengths(p, before, err) : 0;
 }
 
@@ -357,16 +357,16 @@ static int add_launch_limits(struct plan *p, const struct launch_fields *l, stru
     return rc;
 }
 
-static int add_map_limit(struct plan *p, const struct launch_fields *f, int map, struct err *err)
+static int add_view_limit(struct plan *p, const struct launch_fields *f, int map, struct err *err)
 {
-    enum { LISTS = 4, A_MAP = LISTS * MAX_MAP_RANK + MAX_RANK + 3 };
-    const struct map_fields *m = &f->maps[map];
+    enum { LISTS = 4, A_MAP = LISTS * MAX_VIEW_RANK + MAX_RANK + 3 };
+    const struct view_fields *m = &f->views[map];
     const struct field **fields = arena_array(p->arena, A_MAP, sizeof *fields), **at = fields;
     if (!fields)
         return err_nomem(err);
     const struct field *const *const lists[LISTS] = { m->extent, m->stride, m->box, m->step };
     for (int k = 0; k < LISTS; k++)
-        for (int i = 0; i < MAX_MAP_RANK; i++)
+        for (int i = 0; i < MAX_VIEW_RANK; i++)
             *at++ = lists[k][i];
     for (int i = 0; i < m->buffer->rank; i++)
         *at++ = m->buffer->extent[i];
@@ -413,13 +413,13 @@ static int add_special_limits(struct plan *p, const struct launch *l, const stru
         c.text = print(p, "requires: dependent launches (cc %d)", c.extent = CC_DEPENDENT_LAUNCH);
         rc = add(p, c, err);
     }
-    if (!rc && l->nmaps) {
+    if (!rc && l->nviews) {
         c = needs;
         c.text = print(p, "requires: tensor maps (cc %d)", c.extent = CC_TENSOR_MAPS);
         rc = add(p, c, err);
     }
-    for (int i = 0; !rc && i < l->nmaps; i++)
-        rc = add_map_limit(p, f, i, err);
+    for (int i = 0; !rc && i < l->nviews; i++)
+        rc = add_view_limit(p, f, i, err);
     return rc;
 }
 
@@ -478,7 +478,7 @@ static int add_op_limits(struct plan *p, struct err *err)
 
 static int list_checks(struct plan *p, struct err *err)
 {
-    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS + 6 + MAX_MAPS, STEPS = 1 };
+    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS + 6 + MAX_VIEWS, STEPS = 1 };
     const struct variant *v = &p->variant;
     int most =
         v->nwhere + REQUIRED + A_LAUNCH * v->nlaunches + p->op->nargs + v->nworkspaces + STEPS + p->op->nwhere + p->op->naxes;

@@ -72,9 +72,9 @@ int plan_buffers(const struct plan *p); /* how many arguments and workspaces the
 struct tensor {
     const struct dtype *type;
     int rank;
-    int64_t extent[MAX_MAP_RANK], box[MAX_MAP_RANK], step[MAX_MAP_RANK]; /* elements */
-    int64_t stride[MAX_MAP_RANK];                                        /* bytes */
-    int swizzle, interleave, l2;                                         /* bytes; 0: none */
+    int64_t extent[MAX_VIEW_RANK], box[MAX_VIEW_RANK], step[MAX_VIEW_RANK]; /* elements */
+    int64_t stride[MAX_VIEW_RANK];                                          /* bytes */
+    int swizzle, interleave, l2;                                            /* bytes; 0: none */
     bool nan;
 };
 /* ERR_UNSUPPORTED for one that no device takes. */

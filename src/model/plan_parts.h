@@ -34,8 +34,8 @@ struct buffer_fields {
     const struct dtype *type;
 };
 
-struct map_fields {
-    const struct field *extent[MAX_MAP_RANK], *stride[MAX_MAP_RANK], *box[MAX_MAP_RANK], *step[MAX_MAP_RANK];
+struct view_fields {
+    const struct field *extent[MAX_VIEW_RANK], *stride[MAX_VIEW_RANK], *box[MAX_VIEW_RANK], *step[MAX_VIEW_RANK];
     const struct field *swizzle, *interleave, *l2;
     const struct buffer_fields *buffer; /* that it is of */
 };
@@ -46,7 +46,7 @@ struct launch_fields {
     const struct field *when;
     const struct field *repeat[2]; /* how often: rounds, which launches that are together share, and steps */
     const struct field **values;
-    struct map_fields *maps;
+    struct view_fields *views;
     bool changes; /* the grid does, with ROUND or STEP */
 };
 

@@ -18,7 +18,7 @@ const char *plan_arg_name(const struct plan *p, int launch, int arg)
     const struct launch *l = &p->variant.launches[launch];
     const int map = arg - plan_buffers(p) - l->nvalues;
     if (map >= 0) /* the buffer's */
-        arg = l->maps[map].arg;
+        arg = l->views[map].arg;
     const int work = arg - p->op->nargs, value = arg - plan_buffers(p);
     return value >= 0  ? p->variant.launches[launch].values[value].name
            : work >= 0 ? p->variant.workspaces[work].name
@@ -250,12 +250,12 @@ static void exchange(int *place, const int *swaps, int n)
 /* The launch's arguments with the buffers where they are; `before`: those of two other steps of it, which may be the same. */
 static const int *take_args(const struct listing *l, const struct launch *of, const int *place, const int *before[2])
 {
-    const int n = of->nargs + of->nmaps, buffers = plan_buffers(l->p);
-    int args[2 * MAX_ARGS + MAX_MAPS];
+    const int n = of->nargs + of->nviews, buffers = plan_buffers(l->p);
+    int args[2 * MAX_ARGS + MAX_VIEWS];
     for (int i = 0; i < of->nargs; i++)
         args[i] = of->args[i] < buffers ? place[of->args[i]] : of->args[i];
-    for (int i = 0; i < of->nmaps; i++)
-        args[of->nargs + i] = place[of->maps[i].arg];
+    for (int i = 0; i < of->nviews; i++)
+        args[of->nargs + i] = place[of->views[i].arg];
     for (int k = 0; k < 2; k++)
         if (before[k] && !memcmp(before[k], args, (size_t)n * sizeof *args))
             return before[k];

@@ -64,7 +64,7 @@ static int check_inside(const struct tensor *t, int64_t bytes, struct err *err)
 }
 
 /* The lists of the script begin with the outermost, the device's with the innermost. */
-static int evaluate(const struct map_fields *f, const struct val *slots, struct tensor *t, struct err *err)
+static int evaluate(const struct view_fields *f, const struct val *slots, struct tensor *t, struct err *err)
 {
     int64_t packed = t->type->bytes, swizzle, interleave, l2;
     int rc = 0;
@@ -96,8 +96,8 @@ static int evaluate(const struct map_fields *f, const struct val *slots, struct 
 
 int plan_tensor(const struct plan *p, int launch, int map, const struct val *slots, struct tensor *out, struct err *err)
 {
-    const struct tensor_map *m = &p->variant.launches[launch].maps[map];
-    const struct map_fields *f = &p->launches[launch].maps[map];
+    const struct view *m = &p->variant.launches[launch].views[map];
+    const struct view_fields *f = &p->launches[launch].views[map];
     const int work = m->arg - p->op->nargs;
     int64_t bytes;
     *out = (struct tensor){ .rank = m->rank, .nan = m->nan };

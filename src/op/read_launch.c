@@ -115,12 +115,12 @@ static void read_launch_values(struct reader *r, void *out)
 enum { MAX_LAUNCH_ARGS = MAX_ARGS + MAX_LAUNCH_VALUES };
 static const struct list swaps = { read_pair, 1, MAX_ARGS, 2 * sizeof(int), "swap: entry %d: ", false };
 
-static void read_map(struct reader *r, struct tensor_map *m)
+static void read_view(struct reader *r, struct view *m)
 {
-    static const struct list box = { read_expr, 1, MAX_MAP_RANK, sizeof(char *), "box: entry %d: ", true },
-                             extent = { read_expr, 1, MAX_MAP_RANK, sizeof(char *), "extent: entry %d: ", true },
-                             stride = { read_expr, 0, MAX_MAP_RANK - 1, sizeof(char *), "stride: entry %d: ", true },
-                             step = { read_expr, 1, MAX_MAP_RANK, sizeof(char *), "step: entry %d: ", true };
+    static const struct list box = { read_expr, 1, MAX_VIEW_RANK, sizeof(char *), "box: entry %d: ", true },
+                             extent = { read_expr, 1, MAX_VIEW_RANK, sizeof(char *), "extent: entry %d: ", true },
+                             stride = { read_expr, 0, MAX_VIEW_RANK - 1, sizeof(char *), "stride: entry %d: ", true },
+                             step = { read_expr, 1, MAX_VIEW_RANK, sizeof(char *), "step: entry %d: ", true };
     int kind;
     read_table(r, "kind arg box extent stride step swizzle interleave l2 nan", "WFLlllxxxb", "tensor_map", &kind, read_arg_name,
                &m->arg, &box, m->box, &m->rank, &extent, m->extent, &m->nextents, &stride, m->stride, &m->nstrides, &step, m->step,
@@ -137,13 +137,13 @@ static void read_launch_arg(struct reader *r, void *out)
         read_arg_name(r, out);
         return;
     }
-    if (!l->maps)
-        l->maps = make_array(r, MAX_MAPS, sizeof *l->maps);
-    if (l->nmaps == MAX_MAPS)
-        fail(r, "more than %d tensor maps", MAX_MAPS);
-    *(int *)out = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0) + l->nvalues + l->nmaps;
+    if (!l->views)
+        l->views = make_array(r, MAX_VIEWS, sizeof *l->views);
+    if (l->nviews == MAX_VIEWS)
+        fail(r, "more than %d tensor maps", MAX_VIEWS);
+    *(int *)out = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0) + l->nvalues + l->nviews;
     size_t mark = enter(r, "tensor_map: ");
-    read_map(r, &l->maps[l->nmaps++]);
+    read_view(r, &l->views[l->nviews++]);
     leave(r, mark);
 }
 

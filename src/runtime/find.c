@@ -48,7 +48,7 @@ static bool asks_of_buffers(const struct variant *v)
 {
     bool asks = v->nneeds > 0;
     for (int i = 0; i < v->nlaunches; i++)
-        asks = asks || v->launches[i].nmaps;
+        asks = asks || v->launches[i].nviews;
     return asks;
 }
 

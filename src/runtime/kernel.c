@@ -108,8 +108,8 @@ static bool need_tensors(struct kernel_making *m)
 {
     bool any = false;
     for (int i = 0; i < m->variant->nlaunches; i++)
-        for (int k = 0; k < m->variant->launches[i].nmaps; k++) {
-            const struct tensor_map *map = &m->variant->launches[i].maps[k];
+        for (int k = 0; k < m->variant->launches[i].nviews; k++) {
+            const struct view *map = &m->variant->launches[i].views[k];
             int b = map->arg < m->op->nargs ? m->buffer[map->arg] : -1;
             if (b < 0)
                 continue;

@@ -138,7 +138,7 @@ static int put_steps(struct keying *k, struct err *err)
         plan_set_round(k->plan, steps[i].round, steps[i].step, k->slots);
         l.args = (int *)steps[i].args; /* which is only read */
         rc = put_launch(k, &l, steps[i].launch, err) ?: put_cluster(k, steps[i].launch, err);
-        for (int map = 0; !rc && map < l.nmaps; map++) {
+        for (int map = 0; !rc && map < l.nviews; map++) {
             buf_u32(&k->text, (uint32_t)l.args[l.nargs + map]);
             rc = put_tensor(k, steps[i].launch, map, err);
         }

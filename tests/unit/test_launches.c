@@ -22,7 +22,7 @@ static struct err err;
 struct rich {
     struct sample s;
     struct launch_value values[2];
-    struct tensor_map maps[1];
+    struct view views[1];
     int first[2], second[4], third[3], swaps[2];
     struct launch launches[3];
     const char *where[1];
@@ -33,7 +33,7 @@ static struct op *rich_op(struct rich *r)
     struct op *op = sample_op(&r->s);
     r->values[0] = (struct launch_value){ "far", "i64", "1 << ROUND - STEP" };
     r->values[1] = (struct launch_value){ "part", "i32", "ROUND" };
-    r->maps[0] = (struct tensor_map){ .arg = 1, .rank = 2, .box = { "8", "16" }, .nsteps = 2, .step = { "1", "1" }, .l2 = "128" };
+    r->views[0] = (struct view){ .arg = 1, .rank = 2, .box = { "8", "16" }, .nsteps = 2, .step = { "1", "1" }, .l2 = "128" };
     memcpy(r->first, (int[]){ 0, 1 }, sizeof r->first);
     memcpy(r->second, (int[]){ 5, 2, 6, 7 }, sizeof r->second); /* partial, sum, far, part */
     memcpy(r->third, (int[]){ 6, 2, 0 }, sizeof r->third);      /* the map, sum, out */
@@ -59,8 +59,8 @@ static struct op *rich_op(struct rich *r)
                                       .args = r->third,
                                       .together = true,
                                       .steps = "2",
-                                      .nmaps = 1,
-                                      .maps = r->maps,
+                                      .nviews = 1,
+                                      .views = r->views,
                                       .cluster = { "2" } };
     op->variants[1].launches = r->launches;
     op->variants[1].nlaunches = 3;
@@ -114,7 +114,7 @@ static void round_trips(void **state)
     struct cursor in = cursor_on(once.data, once.len);
     OK(op_get(&in, false, &again, &err));
     assert_string_equal(again->variants[1].launches[1].values[0].value, "1 << ROUND - STEP");
-    assert_string_equal(again->variants[1].launches[2].maps[0].box[1], "16");
+    assert_string_equal(again->variants[1].launches[2].views[0].box[1], "16");
     assert_string_equal(again->axes[0].max, "1 << 40");
     op_put(&twice, again);
     assert_int_equal(once.len, twice.len);
@@ -282,16 +282,16 @@ static void refuses(void **state)
             op->axes[1].name = "ROUND";
             break;
         case 8:
-            r.maps[0].rank = 1;
+            r.views[0].rank = 1;
             break;
         case 9:
-            r.maps[0].arg = 3;
+            r.views[0].arg = 3;
             break;
         case 10:
-            r.maps[0].arg = 6;
+            r.views[0].arg = 6;
             break;
         case 11:
-            r.maps[0].nstrides = 2;
+            r.views[0].nstrides = 2;
             break;
         case 12:
             op->reference.cooperative = true;
@@ -321,10 +321,10 @@ static void limits_maps(void **state)
         struct plan *plan;
         struct val slots[MAX_SLOTS];
         struct problem prob = { .size = { 3, 64, 1 } };
-        r.maps[0].box[1] = cases[i].box;
-        r.maps[0].swizzle = cases[i].swizzle;
-        r.maps[0].interleave = cases[i].interleave;
-        r.maps[0].l2 = cases[i].l2;
+        r.views[0].box[1] = cases[i].box;
+        r.views[0].swizzle = cases[i].swizzle;
+        r.views[0].interleave = cases[i].interleave;
+        r.views[0].l2 = cases[i].l2;
         OK(plan_new(op, 1, &plan, &err));
         plan_slots(plan, &prob, 0, &device, &(struct config){ .variant = 1 }, slots);
         const char *refused = plan_refuses(plan, slots, &device);
