@@ -48,13 +48,18 @@ static int space_count_method(lua_State *L)
     return 1;
 }
 
+static int64_t index_argument(lua_State *L, const struct space *s)
+{
+    lua_Integer i = luaL_checkinteger(L, 2);
+    luaL_argcheck(L, i >= 0 && i < s->count, 2, "no configuration has this index");
+    return i;
+}
+
 static int space_config_method(lua_State *L)
 {
     const struct space *s = the_space(L);
-    lua_Integer i = luaL_checkinteger(L, 2);
-    luaL_argcheck(L, i >= 0 && i < s->count, 2, "no configuration has this index");
     struct config c;
-    space_at(s, i, &c);
+    space_at(s, index_argument(L, s), &c);
     const struct variant *v = &s->op->variants[c.variant];
     lua_createtable(L, 0, v->nparams + 1);
     set_field(L, "variant", val_str(v->name));
@@ -63,8 +68,34 @@ static int space_config_method(lua_State *L)
     return 1;
 }
 
-/* Reads the table at 2; false if it is no point of the cartesian product. */
-static bool to_config(lua_State *L, const struct op *op, struct config *c)
+static int push_index(lua_State *L, int64_t i)
+{
+    sandbox_push(L, i >= 0 ? val_int(i) : (struct val){ .type = VAL_NIL });
+    return 1;
+}
+
+static double as_number(struct val v)
+{
+    return v.type == VAL_INT ? (double)v.i : v.type == VAL_FLOAT ? v.f : NAN;
+}
+
+/* The value nearest to a number; without one the first. */
+static int nearest_value(const struct param *p, struct val v)
+{
+    double best = INFINITY;
+    int at = 0;
+    for (int i = 0; i < p->n; i++) {
+        double distance = fabs(as_number(v) - as_number(p->values[i])); /* NaN if one of them is none */
+        if (distance < best) {
+            best = distance;
+            at = i;
+        }
+    }
+    return at;
+}
+
+/* Reads the table at 2; false if it is no point of the cartesian product. `near`: what is none becomes one that is near. */
+static bool to_config(lua_State *L, const struct op *op, bool near, struct config *c)
 {
     *c = (struct config){ 0 };
     lua_getfield(L, 2, "variant");
@@ -76,6 +107,8 @@ static bool to_config(lua_State *L, const struct op *op, struct config *c)
     for (int p = 0; p < v->nparams; p++) {
         lua_getfield(L, 2, v->params[p].name);
         int at = param_value(&v->params[p], sandbox_val(L, -1));
+        if (near && at < 0)
+            at = nearest_value(&v->params[p], sandbox_val(L, -1));
         lua_pop(L, 1);
         if (at < 0)
             return false;
@@ -89,9 +122,51 @@ static int space_find_method(lua_State *L)
     const struct space *s = the_space(L);
     luaL_checktype(L, 2, LUA_TTABLE);
     struct config c;
-    int64_t i = to_config(L, s->op, &c) ? space_find(s, &c) : -1;
-    sandbox_push(L, i >= 0 ? val_int(i) : (struct val){ .type = VAL_NIL });
+    return push_index(L, to_config(L, s->op, false, &c) ? space_find(s, &c) : -1);
+}
+
+static int space_near_method(lua_State *L)
+{
+    const struct space *s = the_space(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    struct config c;
+    return push_index(L, to_config(L, s->op, true, &c) ? space_near(s, &c) : -1);
+}
+
+static int space_neighbours_method(lua_State *L)
+{
+    static const char *const names[] = { [NEAR_ANY] = "any", [NEAR_STEP] = "step", NULL };
+    const struct space *s = the_space(L);
+    int64_t i = index_argument(L, s);
+    struct buf list = { 0 };
+    space_neighbours(s, i, (enum nearness)luaL_checkoption(L, 3, "any", names), &list);
+    if (list.failed)
+        return luaL_error(L, "out of memory");
+    struct cursor c = cursor_on(list.data, list.len);
+    lua_newtable(L);
+    for (lua_Integer n = 1; c.at < c.end; n++) {
+        lua_pushinteger(L, get_i64(&c));
+        lua_rawseti(L, -2, n);
+    }
+    buf_free(&list);
     return 1;
+}
+
+/* A list of { name =, values = }. */
+static void push_params(lua_State *L, const struct variant *v)
+{
+    lua_createtable(L, v->nparams, 0);
+    for (int p = 0; p < v->nparams; p++) {
+        lua_createtable(L, 0, 2);
+        set_field(L, "name", val_str(v->params[p].name));
+        lua_createtable(L, v->params[p].n, 0);
+        for (int i = 0; i < v->params[p].n; i++) {
+            sandbox_push(L, v->params[p].values[i]);
+            lua_rawseti(L, -2, i + 1);
+        }
+        lua_setfield(L, -2, "values");
+        lua_rawseti(L, -2, p + 1);
+    }
 }
 
 static int space_variants_method(lua_State *L)
@@ -105,6 +180,8 @@ static int space_variants_method(lua_State *L)
         set_field(L, "name", val_str(op->variants[v].name));
         set_field(L, "first", val_int(first));
         set_field(L, "count", val_int(space_variant_count(s, v)));
+        push_params(L, &op->variants[v]);
+        lua_setfield(L, -2, "params");
         lua_rawseti(L, -2, v + 1);
         first += space_variant_count(s, v);
     }
@@ -117,6 +194,8 @@ static void push_space(lua_State *L, const struct space *space)
         { "count", space_count_method },
         { "config", space_config_method },
         { "find", space_find_method },
+        { "near", space_near_method },
+        { "neighbours", space_neighbours_method },
         { "variants", space_variants_method },
         { NULL, NULL },
     };

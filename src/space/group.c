@@ -1,5 +1,8 @@
 #include "space/group.h"
 
+#include <limits.h>
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "base/util.h"
 
@@ -224,4 +227,18 @@ int64_t group_find(const struct group *g, const uint16_t at[MAX_PARAMS])
             high = middle;
     }
     return -1;
+}
+
+void group_near(const struct group *g, uint16_t at[MAX_PARAMS])
+{
+    int64_t best = 0;
+    int least = INT_MAX;
+    for (int64_t i = 0; i < g->count && least; i++) {
+        int distance = 0;
+        for (int d = 0; d < g->n; d++)
+            distance += abs(g->tuples[i * g->n + d] - at[g->param[d]]);
+        best = distance < least ? i : best;
+        least = distance < least ? distance : least;
+    }
+    group_at(g, best, at);
 }

@@ -32,5 +32,6 @@ int group_list(struct group *g, const struct checker *with, double *removed, str
 
 void group_at(const struct group *g, int64_t i, uint16_t at[MAX_PARAMS]);
 int64_t group_find(const struct group *g, const uint16_t at[MAX_PARAMS]); /* -1 if it is not valid */
+void group_near(const struct group *g, uint16_t at[MAX_PARAMS]);          /* moves to a valid tuple; there is one */
 
 #endif

@@ -177,6 +177,17 @@ void space_at(const struct space *s, int64_t i, struct config *out)
     }
 }
 
+int64_t space_near(const struct space *s, const struct config *c)
+{
+    struct config near = *c;
+    if (c->variant < 0 || c->variant >= s->op->nvariants || s->parts[c->variant].count == 0)
+        return -1;
+    const struct part *part = &s->parts[c->variant];
+    for (int g = 0; g < part->ngroups; g++)
+        group_near(&part->groups[g], near.at);
+    return space_find(s, &near);
+}
+
 int64_t space_find(const struct space *s, const struct config *c)
 {
     if (c->variant < 0 || c->variant >= s->op->nvariants || s->parts[c->variant].count == 0)

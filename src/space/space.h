@@ -39,5 +39,17 @@ int64_t space_variant_count(const struct space *s, int variant);
  * fastest. Takes time in proportion to the parameters, and no memory. */
 void space_at(const struct space *s, int64_t i, struct config *out);
 int64_t space_find(const struct space *s, const struct config *c); /* its index, -1 if it is not valid */
+/* The index of a valid configuration of the same variant near this one, which may be invalid; -1 if the variant has none. */
+int64_t space_near(const struct space *s, const struct config *c);
+
+/* ---- neighbours: near.c. Of the same variant, and valid */
+
+enum nearness {
+    NEAR_ANY,  /* one parameter has any other value (Hamming distance 1) */
+    NEAR_STEP, /* one parameter has the next value up or down with which the configuration is valid */
+};
+/* Appends the indices of i's neighbours to `out`, as wire integers (buf_i64): parameter by parameter, values in the script's order. A
+ * buffer that fails has `failed` set. */
+void space_neighbours(const struct space *s, int64_t i, enum nearness how, struct buf *out);
 
 #endif

@@ -255,6 +255,22 @@ static void test_what_a_strategy_sees(void **state)
                     "  assert(not pcall(random, 0))\n"
                     "  for i = 1, 100 do local r = random(3) assert(r == 0 or r == 1 or r == 2) end\n"
                     "  assert(random(math.maxinteger) >= 0)\n"
+                    "  assert(v[1].params[1].name == 'TILE' and v[1].params[3].values[2] == 'x' and #v[2].params == 1)\n"
+                    "  for i = 0, 14 do\n" /* neighbours, by comparing all pairs */
+                    "    local c, any, step = space:config(i), {}, {}\n"
+                    "    for _, j in ipairs(space:neighbours(i)) do any[j] = true end\n"
+                    "    for _, j in ipairs(space:neighbours(i, 'step')) do step[j] = true assert(any[j]) end\n"
+                    "    for j = 0, 14 do\n"
+                    "      local d, differ = space:config(j), 0\n"
+                    "      for name, value in pairs(c) do if d[name] ~= value then differ = differ + 1 end end\n"
+                    "      assert((any[j] or false) == (differ == 1 and c.variant == d.variant), i .. ' ' .. j)\n"
+                    "    end\n"
+                    "    assert(space:near(c) == i and (next(step) ~= nil) == (next(any) ~= nil))\n"
+                    "  end\n"
+                    "  assert(not pcall(space.neighbours, space, 15) and not pcall(space.neighbours, space, 1, 'far'))\n"
+                    "  local n = space:config(space:near { variant = 'tile', TILE = 15, ROWS = 4, GRID = 'xy' })\n"
+                    "  assert(n.variant == 'tile' and n.TILE == 16 and n.GRID == 'xy')\n"
+                    "  assert(space:near { variant = 'tile' } and space:near {} == nil)\n"
                     "  return { ask = function() return {} end }\n"
                     "end\n",
                     &err);
