@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -34,25 +33,7 @@
 #include "device/null.h"
 
 #define NULL_MAGIC "cutuneN\n" /* a program is this and its source */
-enum { NULL_DEVICES = 2, COUNTER_NS = 20000000, IDLE_WATTS = 100 };
-
-/* An application's context, or our own. */
-struct null_context {
-    struct guest g; /* its lock is also that of what follows */
-    /* What launches made of it. */
-    bool hang, crash, sticky; /* what waits for the next sync, */
-    int64_t delay_ms;         /* likewise */
-    bool wrong;               /* what was written last: checks find a difference */
-    bool lost;
-    int64_t counted; /* launches of sources that say after= */
-    double clock_ns; /* the sum of all work so far */
-    double joules;   /* that it took, */
-    double counter;  /* and what its counter says, which moves every COUNTER_NS */
-    double moved_ns;
-    /* Of a device of ours: */
-    int64_t taken; /* bytes of all buffers */
-    double spans[MAX_SPANS][2];
-};
+enum { NULL_DEVICES = 2, COUNTER_NS = 20000000 };
 
 /* A kernel of a program, for launches of nparams parameters. */
 struct null_entry {
@@ -121,7 +102,7 @@ static double time_of(const char *source, const struct guest_launch *l)
     return 1e3 + (double)(rand_at(h, (uint64_t)g->shared) % 999001);
 }
 
-static void spend(struct null_context *t, double ns, double watts)
+void null_spend(struct null_context *t, double ns, double watts)
 {
     t->clock_ns += ns;
     t->joules += ns * watts / 1e9;
@@ -131,7 +112,7 @@ static void spend(struct null_context *t, double ns, double watts)
     t->moved_ns = t->clock_ns;
 }
 
-static int lost(const struct null_context *t, struct err *err)
+int null_lost(const struct null_context *t, struct err *err)
 {
     return t->lost ? err_set(err, ERR_DEVICE, "NULL_ERROR_LAUNCH_FAILED (the context is lost)") : 0;
 }
@@ -140,7 +121,7 @@ static int lost(const struct null_context *t, struct err *err)
 static int told_launch(struct null_context *t, const char *source, const struct guest_launch *l, void *first, struct err *err)
 {
     static const uint32_t one[2] = { 1, ~0u };
-    int rc = lost(t, err);
+    int rc = null_lost(t, err);
     if (rc)
         return rc;
     int64_t after = value_of(source, "after="), delay = value_of(source, "delay=");
@@ -158,7 +139,7 @@ static int told_launch(struct null_context *t, const char *source, const struct 
     if (due && delay > t->delay_ms)
         t->delay_ms = delay;
     int64_t watts = value_of(source, "watts=");
-    spend(t, time_of(source, l), watts < 0 ? 2 * IDLE_WATTS : (double)watts);
+    null_spend(t, time_of(source, l), watts < 0 ? 2 * NULL_IDLE_WATTS : (double)watts);
     return 0;
 }
 
@@ -385,131 +366,6 @@ static const struct backend_compiling null_compiling = {
     .close = null_compiler_close,
     .compile = null_compile,
     .name = null_compiler_name,
-};
-
-/* ---- a device of ours */
-
-static struct null_context *of(struct device *d)
-{
-    return (struct null_context *)d->guest;
-}
-
-static int own_open(struct device *d, struct err *err)
-{
-    const char *taken = getenv("CUTUNE_NULL_TAKEN");
-    struct devspec spec;
-    int rc = guest_open(&null_backend, &d->spec.index, &spec, &d->guest, err);
-    if (!rc)
-        of(d)->taken = taken ? strtoll(taken, NULL, 10) : 0;
-    return rc;
-}
-
-static int null_use(struct device *d, struct err *err)
-{
-    return lost(of(d), err);
-}
-
-static int null_alloc(struct device *d, struct memory *m, struct err *err)
-{
-    int64_t all = d->spec.memory, left = all - of(d)->taken;
-    if (m->bytes > left)
-        return err_set(err, ERR_NOMEM, "null:%d: a buffer of %" PRId64 " bytes: %" PRId64 " of %" PRId64 " bytes are free",
-                       d->spec.index, m->bytes, left, all);
-    m->at = mem_alloc((size_t)m->bytes);
-    if (!m->at)
-        return err_nomem(err);
-    of(d)->taken += m->bytes;
-    return 0;
-}
-
-static void null_free(struct device *d, struct memory *m)
-{
-    if (m->whole)
-        return;
-    of(d)->taken -= m->bytes;
-    mem_free(m->at);
-}
-
-/* Moving memory takes a while, so that a copy has a speed: 4 TB/s, read and written. */
-static void spend_on(struct device *d, int64_t bytes)
-{
-    spend(of(d), 1000 + (double)bytes / 2000, IDLE_WATTS);
-}
-
-static int null_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err)
-{
-    (void)err;
-    memset((unsigned char *)m->at + offset, value, (size_t)bytes);
-    spend_on(d, bytes);
-    return 0;
-}
-
-/* Waits, or does what else was told. */
-static int null_sync(struct device *d, struct err *err)
-{
-    struct null_context *t = of(d);
-    struct timespec delay = { .tv_sec = t->delay_ms / 1000, .tv_nsec = t->delay_ms % 1000 * 1000000 };
-    t->delay_ms = 0;
-    nanosleep(&delay, NULL);
-    while (t->hang)
-        pause();
-    if (t->crash)
-        abort();
-    t->lost |= t->sticky;
-    return lost(t, err);
-}
-
-static void *address(struct copy_end e)
-{
-    return e.memory ? (unsigned char *)e.memory->at + e.offset : e.host;
-}
-
-static int null_copy(struct device *d, struct copy_end to, struct copy_end from, int64_t bytes, struct err *err)
-{
-    bool inside = to.memory && from.memory;
-    int rc = inside ? 0 : null_sync(d, err);
-    if (!rc)
-        memmove(address(to), address(from), (size_t)bytes);
-    if (inside)
-        spend_on(d, bytes);
-    return rc;
-}
-
-static int null_mark(struct device *d, int slot, bool end, struct err *err)
-{
-    (void)err;
-    of(d)->spans[slot][end] = of(d)->clock_ns;
-    return 0;
-}
-
-static int null_span_ns(struct device *d, int slot, double *ns, struct err *err)
-{
-    (void)err;
-    *ns = of(d)->spans[slot][1] - of(d)->spans[slot][0];
-    return 0;
-}
-
-static int null_energy(struct device *d, double *joules, struct err *err)
-{
-    const char *none = getenv("CUTUNE_NULL_ENERGY");
-    if (none && !strcmp(none, "none"))
-        return err_set(err, ERR_UNSUPPORTED, "no energy counter: the environment asks for none");
-    *joules = none && !strcmp(none, "still") ? 1 : of(d)->counter;
-    return 0;
-}
-
-static const struct backend_measuring null_measuring = {
-    .open = own_open,
-    .use = null_use,
-    .alloc = null_alloc,
-    .view = view_address,
-    .free = null_free,
-    .fill = null_fill,
-    .copy = null_copy,
-    .mark = null_mark,
-    .span_ns = null_span_ns,
-    .sync = null_sync,
-    .energy = null_energy,
 };
 
 const struct backend null_backend = {
