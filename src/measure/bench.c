@@ -7,7 +7,6 @@
 #include "base/util.h"
 #include "measure/internal.h"
 #include "op/data_file.h"
-#include "source/source.h"
 
 void bench_alive(const struct bench *b, int i)
 {
@@ -93,32 +92,6 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
 
 /* ---- the reference: what it gives is what candidates must give, and as long as it still gives that, the surroundings are sound */
 
-struct compile_job bench_job(const struct bench *b, const char *source, struct buf *entries)
-{
-    const struct op *op = b->set.op;
-    return (struct compile_job){
-        .source = source, .entries = entries, .nheader_dirs = op->nheader_dirs, .header_dirs = op->header_dirs
-    };
-}
-
-static int load_reference(struct bench *b, struct err *err)
-{
-    struct buf source = { 0 }, binary = { 0 }, entries = { 0 };
-    struct result r = { 0 };
-    bench_alive(b, -1);
-    int rc = source_render(b->set.op, NULL, b->set.row, &b->set.dev, &source, err);
-    if (b->set.fresh) /* a text that no cache of the driver has seen */
-        buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
-    const struct compile_job job = bench_job(b, source.data, &entries);
-    rc = rc ?: buf_check(&source, err) ?: compile_once(&b->set.dev, &job, &binary, err);
-    const struct bench_candidate code = { { 0 }, binary.data, binary.len, entries.data, entries.len };
-    rc = rc ?: candidate_load(b, NULL, &code, &b->reference, &r, err);
-    buf_free(&entries);
-    buf_free(&source);
-    buf_free(&binary);
-    return rc == VERDICT ? err_set(err, ERR_DEVICE, "%s", r.reason) : rc;
-}
-
 /* Everything set back, one launch, waited for. */
 static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *err)
 {
@@ -185,7 +158,7 @@ static int given_open(struct bench *b, struct err *err)
 
 static int reference_open(struct bench *b, double *ns, struct err *err)
 {
-    int rc = b->set.op->reference_text ? load_reference(b, err) : given_open(b, err);
+    int rc = b->set.op->reference_text ? candidate_build(b, &b->plans, NULL, &b->reference, err) : given_open(b, err);
     for (int pass = 0; !rc && pass < PASSES; pass++) /* the launch of the last pass is timed: the first may still load code */
         rc = run(b, pass, false, ns, err) ?: expected_keep(b, pass, err);
     rc = rc ?: run_again(b, TIMED, err) ?: run_again(b, 0, err);

@@ -49,7 +49,8 @@ struct binding {
     struct guest_launch *launches;
 };
 
-/* config null: the reference. `plans` are the task's; problem may be another than the task's. *out: zeros, or one that was made before.
+/* Of a configuration of the plans' op; config null: of its reference. problem may be another than the task's. *out: zeros, or one that was
+ * made before.
  * binding_free it after a failure, too. */
 int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, const struct config *config,
                  struct binding *out, struct err *err);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "measure/internal.h"
 #include "model/head.h"
+#include "source/source.h"
 
 /* ---- buffers, and the pool that workspaces are taken from */
 
@@ -83,7 +84,7 @@ static int bind_arg(const struct op *op, const struct binding *of, int i, struct
 int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, const struct config *config,
                  struct binding *out, struct err *err)
 {
-    const struct op *op = task->op;
+    const struct op *op = plans->op;
     const struct variant v = config ? op->variants[config->variant] : reference_variant(op);
     binding_free(out);
     out->arena = arena_new();
@@ -231,7 +232,7 @@ static int take_special(struct bench *b, struct loaded *l, int i, struct result 
     return rc == ERR_UNSUPPORTED ? condemn(r, OUT_RESOURCES, "%s", err->msg) : rc;
 }
 
-int candidate_kernel(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r, struct err *err)
+static int take_kernel(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r, struct err *err)
 {
     const struct geometry *g = &l->own.launches[i].geometry;
     const char *name = l->own.launches[i].kernel;
@@ -266,14 +267,14 @@ static int take_constant(struct bench *b, struct loaded *l, int i, const struct 
     return rc ? condemn_unless_lost(r, rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR, rc, err) : 0;
 }
 
-int candidate_load(struct bench *b, const struct config *config, const struct bench_candidate *c, struct loaded *l,
-                   struct result *r, struct err *err)
+static int load(struct bench *b, struct plans *plans, const struct config *config, const struct bench_candidate *c,
+                struct loaded *l, struct result *r, struct err *err)
 {
     candidate_unload(b, l);
-    *l = (struct loaded){ .variant = config ? &b->set.op->variants[config->variant] : NULL,
+    *l = (struct loaded){ .variant = config ? &plans->op->variants[config->variant] : NULL,
                           .left_by = "on the workspace that its last run left" };
     r->resources = (struct resources){ -1, -1, -1, -1 };
-    int rc = binding_make(&b->plans, &b->set, &b->set.problem, config, &l->own, err);
+    int rc = binding_make(plans, &b->set, &b->set.problem, config, &l->own, err);
     if (rc)
         return condemn_unless_lost(r, OUT_INVALID, rc, err);
     rc = take_workspaces(b, l, r, err);
@@ -283,12 +284,39 @@ int candidate_load(struct bench *b, const struct config *config, const struct be
     if (rc)
         return condemn_unless_lost(r, OUT_LAUNCH_ERROR, rc, err);
     for (int i = 0; !rc && i < l->own.n; i++)
-        rc = candidate_kernel(b, l, i, c, r, err);
+        rc = take_kernel(b, l, i, c, r, err);
     for (int i = 0; !rc && i < l->own.nconstants; i++)
         rc = take_constant(b, l, i, c, r, err);
-    if (!rc && config)
-        bind_other(b, config, l);
     return rc;
+}
+
+int candidate_load(struct bench *b, const struct bench_candidate *c, struct loaded *l, struct result *r, struct err *err)
+{
+    int rc = load(b, &b->plans, &c->config, c, l, r, err);
+    if (!rc)
+        bind_other(b, &c->config, l);
+    return rc;
+}
+
+int candidate_build(struct bench *b, struct plans *plans, const struct config *config, struct loaded *l, struct err *err)
+{
+    const struct op *op = plans->op;
+    struct buf source = { 0 }, binary = { 0 }, entries = { 0 };
+    struct result r = { 0 };
+    bench_alive(b, -1);
+    int rc = source_render(op, config, b->set.row, &b->set.dev, &source, err);
+    if (b->set.fresh) /* a text that no cache of the driver has seen */
+        buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
+    const struct compile_job job = {
+        .source = source.data, .entries = &entries, .nheader_dirs = op->nheader_dirs, .header_dirs = op->header_dirs
+    };
+    rc = rc ?: buf_check(&source, err) ?: compile_once(&b->set.dev, &job, &binary, err);
+    const struct bench_candidate code = { { 0 }, binary.data, binary.len, entries.data, entries.len };
+    rc = rc ?: load(b, plans, config, &code, l, &r, err);
+    buf_free(&entries);
+    buf_free(&source);
+    buf_free(&binary);
+    return rc == VERDICT ? err_set(err, ERR_DEVICE, "%s", r.reason) : rc;
 }
 
 void candidate_unload(struct bench *b, struct loaded *l)

@@ -91,7 +91,6 @@ struct loaded {
 /* The kernels that make inputs. `op` is the bench's with them as its only variant. */
 struct init {
     struct op op;
-    struct task task;
     struct plans plans;
     struct loaded code; /* without a module: there are none */
 };
@@ -169,9 +168,6 @@ int init_run(struct bench *b, struct err *err); /* queued; all others are filled
 bool init_takes(struct bench *b, const struct problem *other);
 int init_run_other(struct bench *b, const struct problem *other, struct err *err);
 
-/* measure/bench.c: how the op's own kernels are compiled here. */
-struct compile_job bench_job(const struct bench *b, const char *source, struct buf *entries);
-
 /* measure/candidate.c */
 int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err); /* the guard zones */
 /* What outputs and workspaces hold before a run, so that it shows what a kernel does not write, or reads without having written it. */
@@ -187,12 +183,11 @@ int pool_reserve(struct bench *b, const int64_t *bytes, int n, struct err *err);
 void pool_free(struct bench *b);
 /* The buffer of the op's argument `which`; behind the arguments come the workspaces. Empty for a value. */
 const struct guarded *buffer_of(const struct bench *b, const struct loaded *l, int which);
-/* config null: the reference; c: its code. ERR_NOMEM: the device lacks memory that it should have, which is not the candidate's fault. Whatever it
- * returns, *l holds what is to be unloaded. */
-int candidate_load(struct bench *b, const struct config *config, const struct bench_candidate *c, struct loaded *l,
-                   struct result *r, struct err *err);
-/* Of one whose code and own binding are there, the kernel of its i-th launch. */
-int candidate_kernel(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r, struct err *err);
+/* ERR_NOMEM: the device lacks memory that it should have, which is not the candidate's fault. Whatever it returns, *l holds what is to be
+ * unloaded. */
+int candidate_load(struct bench *b, const struct bench_candidate *c, struct loaded *l, struct result *r, struct err *err);
+/* What belongs to the bench: renders, compiles and loads a configuration of the plans' op, or (config null) its reference. */
+int candidate_build(struct bench *b, struct plans *plans, const struct config *config, struct loaded *l, struct err *err);
 bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of);
 void candidate_unload(struct bench *b, struct loaded *l);
 /* Clears what it must, then every launch; queued. */
@@ -221,6 +216,8 @@ int outputs_look(struct bench *b, int pass, int which, struct err *err);
 int rest_look(struct bench *b, const struct loaded *l, int which, struct err *err);
 /* Of m, which holds what is the argument's; waited for. */
 int digest_of(struct bench *b, const struct bench_arg *a, const struct memory *m, uint64_t *digest, struct err *err);
+/* Of the op's buffers and workspaces the first whose guard zones have changed; null: none. */
+int find_overrun(struct bench *b, const struct loaded *l, const char **name, struct err *err);
 int find_input(struct bench *b, int pass, struct result *r, struct err *err); /* one that has changed */
 /* What is wrong with what is there now: guard zones, inputs, outputs, in this order. */
 int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, struct err *err);

@@ -146,7 +146,7 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
     *r = (struct result){ .resources = { -1, -1, -1, -1 } };
     bench_alive(b, -1);
     int rc = inputs_fill(b, TIMED, err) /* goes on while the code is loaded */
-                 ?: candidate_load(b, &c->config, c, l, r, err);
+                 ?: candidate_load(b, c, l, r, err);
     bench_alive(b, -1);
     for (enum way way = WAY_FIRST; !rc && way <= (l->keeps ? WAY_LEFT : WAY_OTHER); way++)
         rc = verify_pass(b, l, way, r, err);
@@ -241,7 +241,7 @@ static int load_all(struct bench *b, const struct bench_candidate *c, int n, str
         if (l[i].sits_out)
             continue;
         bench_alive(b, i);
-        rc = candidate_load(b, &c[i].config, &c[i], &l[i], &out[i], err);
+        rc = candidate_load(b, &c[i], &l[i], &out[i], err);
         if (rc == ERR_NOMEM) {
             candidate_unload(b, &l[i]);
             l[i].sits_out = true;

@@ -208,17 +208,27 @@ int find_input(struct bench *b, int pass, struct result *r, struct err *err)
     return rc;
 }
 
-int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, struct err *err)
+int find_overrun(struct bench *b, const struct loaded *l, const char **name, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < b->nargs + l->nwork; i++) {
+    *name = NULL;
+    for (int i = 0; !rc && !*name && i < b->nargs + l->nwork; i++) {
         struct found found = { 0 };
         const struct guarded *g = buffer_of(b, l, i);
         if (g->inside)
             rc = service_begin(b, err) ?: service_check_guards(b, g, err) ?: service_end(b, 0, &found, err);
-        if (rc || !found.count)
-            continue;
-        condemn(r, OUT_WRONG, "wrote outside %s", i < b->nargs ? b->args[i].arg->name : "a workspace");
+        if (!rc && found.count)
+            *name = i < b->nargs ? b->args[i].arg->name : "a workspace";
+    }
+    return rc;
+}
+
+int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, struct err *err)
+{
+    const char *past;
+    int rc = find_overrun(b, l, &past, err);
+    if (!rc && past) {
+        condemn(r, OUT_WRONG, "wrote outside %s", past);
         /* On a CPU it may have hit more than the zone: this process is not to be trusted with the next one. */
         return b->set.dev.shares_cores ? err_set(err, ERR_DEVICE, "a candidate wrote outside its buffers") : VERDICT;
     }
