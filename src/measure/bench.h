@@ -27,6 +27,10 @@ struct task {
     void *arg;
 };
 
+/* As all workers of a run are told it. What is read is owned by its op: op_free. */
+void task_put(struct buf *out, const struct task *t);
+int task_get(struct cursor *in, struct task *t, struct err *err);
+
 struct bench_facts {
     double reference_ns; /* one launch of the reference */
     double copy_ns;      /* a device copy that moves work.bytes in all, cold; 0: the op does not say */

@@ -113,6 +113,11 @@ static int copy_piece(void *arg, int64_t at, const void *p, size_t n, struct err
     return device_write(c->b->dev, c->to, at, p, (int64_t)n, err);
 }
 
+int data_copy(struct bench *b, const struct op *op, const struct data_file *f, struct memory *to, struct err *err)
+{
+    return data_file_read(op, f, copy_piece, &(struct copying){ b, to }, err);
+}
+
 /* What a file says that an output should be, in both passes. */
 static int open_expected(struct bench *b, struct bench_arg *a, struct err *err)
 {
@@ -122,7 +127,7 @@ static int open_expected(struct bench *b, struct bench_arg *a, struct err *err)
     for (int pass = 0; !rc && pass < PASSES; pass++)
         rc = device_alloc(b->dev, a->buf.bytes, &to[pass], err);
     return rc
-        ?: data_file_read(b->set.op, &a->arg->data.file, copy_piece, &(struct copying){ b, to[0] }, err)
+        ?: data_copy(b, b->set.op, &a->arg->data.file, to[0], err)
         ?: device_copy(b->dev, to[TIMED], to[0], a->buf.bytes, err);
 }
 
@@ -139,7 +144,7 @@ int data_open(struct bench *b, struct bench_arg *a, struct err *err)
     if (a->arg->kind == ARG_OUTPUT)
         return open_expected(b, a, err);
     int rc = device_alloc(b->dev, a->buf.bytes, &a->file, err);
-    rc = rc ?: data_file_read(b->set.op, f, copy_piece, &(struct copying){ b, a->file }, err);
+    rc = rc ?: data_copy(b, b->set.op, f, a->file, err);
     for (int pass = 0; !rc && pass < PASSES; pass++)
         rc = digest_of(b, a, a->file, &a->digest[pass], err);
     return rc;

@@ -53,54 +53,43 @@ static int energy_of(struct bench *b, struct loaded *l, int player, double each_
     return rc ?: service_begin(b, err) ?: outputs_look(b, TIMED, 0, err) ?: look_back(b, l, TIMED, 1, false, r, err);
 }
 
-/* Of one batch, which is this far off at most: the counter is seen to move up to two chunks late. */
-int energy_take(struct bench *b, struct loaded *l, int player, double each_ns, struct result *r, struct err *err)
+/* What some batches say together: the middle one, and how far off it may be. */
+static int energy_from(const double *joules, int n, struct energy *out, struct err *err)
 {
-    const double error = 0.02;
-    double joules = 0;
-    int rc = energy_of(b, l, player, each_ns, &joules, r, err);
-    if (!rc && joules > 0)
-        r->energy = (struct energy){ joules, joules * (1 - error), joules * (1 + error) };
+    const double error = 0.02; /* of one batch: the counter is seen to move up to two chunks late */
+    struct stats s;
+    int rc = stats_of(joules, n, &s, err);
+    if (!rc)
+        *out = (struct energy){ s.median, s.min * (1 - error), s.max * (1 + error) };
     return rc;
 }
 
-static struct energy middle_energy(struct energy e[ENERGY_ROUNDS])
+int energy_take(struct bench *b, struct loaded *l, struct result *r, struct err *err)
 {
-    struct energy all = e[0];
-    for (int i = 1; i < ENERGY_ROUNDS; i++) {
-        struct energy next = e[i];
-        int k = i;
-        for (; k > 0 && e[k - 1].joules > next.joules; k--)
-            e[k] = e[k - 1];
-        e[k] = next;
-        all.low = next.low < all.low ? next.low : all.low;
-        all.high = next.high > all.high ? next.high : all.high;
-    }
-    all.joules = e[ENERGY_ROUNDS / 2].joules;
-    return all;
+    double joules = 0;
+    return energy_of(b, l, -1, r->stats.median, &joules, r, err) ?: energy_from(&joules, 1, &r->energy, err);
 }
 
-/* Round by round, as times are taken. Of the batches of a player the middle one counts, and the others say how far off it may be. */
+/* Round by round, as times are taken. */
 int energy_play(struct bench *b, struct loaded *l, int n, struct result *out, struct err *err)
 {
-    struct energy(*seen)[ENERGY_ROUNDS] = mem_array((size_t)n, sizeof *seen);
-    int rc = seen ? 0 : err_nomem(err);
+    double(*joules)[ENERGY_ROUNDS] = mem_array((size_t)n, sizeof *joules);
+    int rc = joules ? 0 : err_nomem(err);
     for (int round = 0; !rc && round < ENERGY_ROUNDS; round++)
         for (int i = 0; !rc && i < n; i++) {
             if (out[i].outcome != OUT_OK || l[i].sits_out)
                 continue;
             for (int k = 0; !rc && k < l[i].nwork; k++)
                 rc = guarded_paint(b, &l[i].work[k], TIMED, err);
-            rc = rc ?: energy_take(b, &l[i], i, out[i].stats.median, &out[i], err);
-            seen[i][round] = out[i].energy;
+            rc = rc ?: energy_of(b, &l[i], i, out[i].stats.median, &joules[i][round], &out[i], err);
             rc = rc == VERDICT ? bench_control(b, err) : rc;
             if (rc)
                 bench_blame(&out[i], err);
         }
     for (int i = 0; !rc && i < n; i++)
         if (out[i].outcome == OUT_OK && !l[i].sits_out)
-            out[i].energy = middle_energy(seen[i]);
-    mem_free(seen);
+            rc = energy_from(joules[i], ENERGY_ROUNDS, &out[i].energy, err);
+    mem_free(joules);
     return rc;
 }
 

@@ -155,6 +155,8 @@ int data_fill(struct bench *b, const struct bench_arg *a, int pass, struct err *
 /* Whether it still holds that. */
 int data_kept(struct bench *b, const struct bench_arg *a, int pass, bool *kept, struct err *err);
 int within_bytes(const struct dtype *t); /* of each amount of struct contents; t is no complex type */
+/* Copies a file's contents to the device. */
+int data_copy(struct bench *b, const struct op *op, const struct data_file *f, struct memory *to, struct err *err);
 /* Whether inputs can be made for another problem, on the same buffers. */
 bool other_data(struct bench *b, const struct problem *other);
 /* Makes those that the other problem needs to be made. */
@@ -235,8 +237,8 @@ int outside_open(struct bench *b, struct err *err);
 /* measure/energy.c */
 /* Whether it can be measured here, tried with the reference: an error with a line if not. */
 int energy_ready(struct bench *b, double reference_ns, struct err *err);
-/* Of a candidate that was right, of which a run takes so long; the outputs of the last run are checked. player: of a play-off; else -1. */
-int energy_take(struct bench *b, struct loaded *l, int player, double each_ns, struct result *r, struct err *err);
+/* Of a candidate that was right and has a time; the outputs of the last run are checked. */
+int energy_take(struct bench *b, struct loaded *l, struct result *r, struct err *err);
 /* Of n players that have times. */
 int energy_play(struct bench *b, struct loaded *l, int n, struct result *out, struct err *err);
 

@@ -1,15 +1,15 @@
 /* Runs the outside reference: for each set of inputs these go into files, and what it writes is looked at as any file of a stranger's, and
  * then copied to the device. In the folder of such a set are
  *   reference.json   the call, for a command: the op, sizes, types, and of each argument what it is and its files
- *   call             the same for outside_library, in base/buf.h's wire form
+ *   task             for outside_library: the task that this process has
  *   NAME.npy         the contents of inputs and inouts
  *   NAME.npy         or NAME.bin, of an inout NAME.out.npy or NAME.out.bin: what it writes
  *   done             once all of that was right */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ struct setting {
     char folder[4096];
 };
 
-static const char *const kinds[] = {
+const char *const outside_kinds[] = {
     [ARG_INPUT] = "input", [ARG_OUTPUT] = "output", [ARG_INOUT] = "inout", [ARG_VALUE] = "value", [ARG_SCALAR] = "scalar"
 };
 
@@ -37,27 +37,28 @@ bool outside_is_library(const char *reference)
     return n > 3 && !strcmp(reference + n - 3, ".so") && !strchr(reference, ' ');
 }
 
-static int make_file(const struct setting *s, const char *name, int *fd, struct err *err)
+static FILE *file_begin(const struct setting *s, const char *name)
 {
     char path[sizeof s->folder + MAX_NAME + 16];
     snprintf(path, sizeof path, "%s/%s", s->folder, name);
-    *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    return *fd >= 0 ? 0 : err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
+    return fopen(path, "we");
 }
 
-static int close_file(const struct setting *s, const char *name, int fd, int rc, bool written, struct err *err)
+/* rc: what else went wrong while it was written. f null: it could not be made. */
+static int file_end(const struct setting *s, const char *name, FILE *f, int rc, struct err *err)
 {
-    int why = errno;
-    bool closed = !close(fd);
-    if (rc || (written && closed))
-        return rc;
-    return err_set(err, ERR_IO, "%s/%s: %s", s->folder, name, strerror(written ? errno : why));
+    bool good = f && !ferror(f);
+    good = f && !fclose(f) && good;
+    return rc || good ? rc : err_set(err, ERR_IO, "%s/%s: %s", s->folder, name, strerror(errno));
 }
 
 static int write_text(const struct setting *s, const char *name, const struct buf *text, struct err *err)
 {
-    int fd, rc = buf_check(text, err) ?: make_file(s, name, &fd, err);
-    return rc ?: close_file(s, name, fd, 0, write_all(fd, buf_text(text), text->len), err);
+    int rc = buf_check(text, err);
+    FILE *f = rc ? NULL : file_begin(s, name);
+    if (f)
+        fwrite(buf_text(text), 1, text->len, f);
+    return file_end(s, name, f, rc, err);
 }
 
 /* ---- inputs */
@@ -89,22 +90,20 @@ static int write_input(const struct setting *s, int i, const struct buf *head, s
     const struct bench_arg *a = &s->b->args[i];
     char name[MAX_NAME + 16];
     char *piece = mem_alloc(PIECE);
-    bool written = true;
-    int fd;
     snprintf(name, sizeof name, "%s.npy", a->arg->name);
-    int rc = (piece ? 0 : err_nomem(err)) ?: buf_check(head, err) ?: make_file(s, name, &fd, err);
-    if (!rc) {
-        written = write_all(fd, head->data, head->len);
-        for (int64_t at = 0; !rc && written && at < a->buf.bytes; at += PIECE) {
-            int64_t n = a->buf.bytes - at < PIECE ? a->buf.bytes - at : PIECE;
-            bench_alive(s->b, -1);
-            rc = device_read(s->b->dev, piece, a->buf.inside, at, n, err);
-            written = rc || write_all(fd, piece, (size_t)n);
-        }
-        rc = close_file(s, name, fd, rc, written, err);
+    int rc = (piece ? 0 : err_nomem(err)) ?: buf_check(head, err);
+    FILE *f = rc ? NULL : file_begin(s, name);
+    if (f)
+        fwrite(head->data, 1, head->len, f);
+    for (int64_t at = 0; f && !rc && !ferror(f) && at < a->buf.bytes; at += PIECE) {
+        int64_t n = MIN(PIECE, a->buf.bytes - at);
+        bench_alive(s->b, -1);
+        rc = device_read(s->b->dev, piece, a->buf.inside, at, n, err);
+        if (!rc)
+            fwrite(piece, 1, (size_t)n, f);
     }
     mem_free(piece);
-    return rc;
+    return file_end(s, name, f, rc, err);
 }
 
 /* ---- the call */
@@ -125,82 +124,74 @@ static void put_number(struct buf *json, const struct dtype *t, const unsigned c
         buf_str(json, "null");
 }
 
-/* What the command is told of argument i, and what outside_library is. */
-static int put_arg(const struct setting *s, int i, struct buf *json, struct buf *call, struct err *err)
+static int put_buffer(const struct setting *s, int i, struct buf *json, struct err *err)
 {
-    const struct bench *b = s->b;
-    const struct arg *a = b->args[i].arg;
-    const bool buffer = arg_is_buffer(a), reads = a->kind == ARG_INPUT || a->kind == ARG_INOUT;
-    const char *out = a->kind == ARG_INOUT ? ".out" : "";
-    const struct dtype *t = op_arg_dtype(b->set.op, a->type, b->set.row);
+    const struct bench_arg *a = &s->b->args[i];
+    const bool reads = a->arg->kind != ARG_OUTPUT;
+    const struct dtype *t;
     int64_t shape[MAX_RANK];
-    unsigned char value[16];
-    int size = 0;
-    int rc = buffer ? plan_arg_shape(b->plan, i, b->vals, shape, &t, err) : plan_arg_value(b->plan, i, b->vals, value, &size, err);
+    struct buf head = { 0 };
+    int rc = plan_arg_shape(s->b->plan, i, s->b->vals, shape, &t, err);
     if (rc)
         return rc;
-    buf_fmt(json, "%s\n  {\"name\": \"%s\", \"kind\": \"%s\", \"type\": \"%s\"", i ? "," : "", a->name, kinds[a->kind], t->name);
-    buf_lstr(call, a->name);
-    buf_lstr(call, kinds[a->kind]);
-    buf_lstr(call, t->name);
-    buf_u32(call, buffer ? (uint32_t)a->rank : 0);
-    for (int d = 0; buffer && d < a->rank; d++)
-        buf_i64(call, shape[d]);
-    buf_i64(call, buffer ? b->args[i].buf.bytes : size);
-    buf_i64(call, buffer ? b->args[i].buf.bytes / t->bytes : 1);
-    if (buffer) {
-        struct buf head = { 0 };
-        buf_str(json, ", \"shape\": [");
-        for (int d = 0; d < a->rank; d++)
-            buf_fmt(json, "%s%lld", d ? ", " : "", (long long)shape[d]);
-        buf_str(json, "]");
-        npy_head(&head, t, shape, a->rank);
-        buf_i64(call, reads ? (int64_t)head.len : 0); /* where the elements begin */
-        if (reads)
-            buf_fmt(json, ", \"read\": \"%s.npy\"", a->name);
-        if (b->args[i].written)
-            buf_fmt(json, ", \"write\": \"%s%s.npy\"", a->name, out);
-        rc = reads ? write_input(s, i, &head, err) : 0;
-        buf_free(&head);
-    } else {
-        buf_str(json, ", \"value\": ");
-        put_number(json, t, value);
-        buf_bytes(call, value, (size_t)size);
-    }
-    buf_str(json, "}");
+    buf_str(json, ", \"shape\": [");
+    for (int d = 0; d < a->arg->rank; d++)
+        buf_fmt(json, "%s%lld", d ? ", " : "", (long long)shape[d]);
+    buf_str(json, "]");
+    if (reads)
+        buf_fmt(json, ", \"read\": \"%s.npy\"", a->arg->name);
+    if (a->written)
+        buf_fmt(json, ", \"write\": \"%s%s.npy\"", a->arg->name, reads ? ".out" : "");
+    npy_head(&head, t, shape, a->arg->rank);
+    rc = reads ? write_input(s, i, &head, err) : 0;
+    buf_free(&head);
     return rc;
 }
 
-static int write_call(const struct setting *s, struct err *err)
+static int put_value(const struct setting *s, int i, const struct dtype *t, struct buf *json, struct err *err)
+{
+    unsigned char value[16];
+    int size;
+    int rc = plan_arg_value(s->b->plan, i, s->b->vals, value, &size, err);
+    buf_str(json, ", \"value\": ");
+    if (!rc)
+        put_number(json, t, value);
+    return rc;
+}
+
+static int write_json(const struct setting *s, struct err *err)
 {
     const struct task *set = &s->b->set;
     const struct op *op = set->op;
-    struct buf json = { 0 }, call = { 0 };
+    struct buf json = { 0 };
     int rc = 0;
     buf_fmt(&json, "{\"op\": \"%s\", \"pass\": %d, \"sizes\": {", op->name, s->pass);
-    buf_lstr(&call, op->name);
-    buf_u32(&call, (uint32_t)op->naxes);
-    for (int i = 0; i < op->naxes; i++) {
+    for (int i = 0; i < op->naxes; i++)
         buf_fmt(&json, "%s\"%s\": %lld", i ? ", " : "", op->axes[i].name, (long long)set->problem.size[i]);
-        buf_lstr(&call, op->axes[i].name);
-        buf_i64(&call, set->problem.size[i]);
-    }
     buf_str(&json, "}, \"types\": {");
-    buf_u32(&call, (uint32_t)op->ntypes);
-    for (int i = 0; i < op->ntypes; i++) {
-        const char *type = op->rows[set->row * op->ntypes + i]->name;
-        buf_fmt(&json, "%s\"%s\": \"%s\"", i ? ", " : "", op->types[i], type);
-        buf_lstr(&call, op->types[i]);
-        buf_lstr(&call, type);
-    }
+    for (int i = 0; i < op->ntypes; i++)
+        buf_fmt(&json, "%s\"%s\": \"%s\"", i ? ", " : "", op->types[i], op->rows[set->row * op->ntypes + i]->name);
     buf_str(&json, "}, \"arguments\": [");
-    buf_u32(&call, (uint32_t)op->nargs);
-    for (int i = 0; !rc && i < op->nargs; i++)
-        rc = put_arg(s, i, &json, &call, err);
+    for (int i = 0; !rc && i < op->nargs; i++) {
+        const struct arg *a = &op->args[i];
+        const struct dtype *t = op_arg_dtype(op, a->type, set->row);
+        buf_fmt(&json, "%s\n  {\"name\": \"%s\", \"kind\": \"%s\", \"type\": \"%s\"", i ? "," : "", a->name, outside_kinds[a->kind],
+                t->name);
+        rc = arg_is_buffer(a) ? put_buffer(s, i, &json, err) : put_value(s, i, t, &json, err);
+        buf_str(&json, "}");
+    }
     buf_str(&json, "]}\n");
-    rc = rc ?: write_text(s, "reference.json", &json, err) ?: write_text(s, "call", &call, err);
+    rc = rc ?: write_text(s, "reference.json", &json, err);
     buf_free(&json);
-    buf_free(&call);
+    return rc;
+}
+
+static int write_task(const struct setting *s, struct err *err)
+{
+    struct buf task = { 0 };
+    task_put(&task, &s->b->set);
+    int rc = write_text(s, "task", &task, err);
+    buf_free(&task);
     return rc;
 }
 
@@ -216,23 +207,11 @@ static int call(const struct setting *s, struct err *err)
     snprintf(shell, sizeof shell, "%s \"$@\"", o->command);
     const char *const by_shell[] = { "/bin/sh", "-c", shell, "sh", s->folder, NULL };
     const char *const by_us[] = { o->program, "worker", "reference", s->folder, o->command, NULL };
-    const struct command_line line = { o->library ? by_us : by_shell, o->seconds, still_alive, s->b };
+    const struct command_line line = { outside_is_library(o->command) ? by_us : by_shell, o->seconds, still_alive, s->b };
     return command_run(&line, err);
 }
 
 /* ---- what it gave */
-
-struct taking {
-    const struct setting *set;
-    struct memory *to;
-};
-
-static int take_piece(void *arg, int64_t at, const void *p, size_t n, struct err *err)
-{
-    const struct taking *t = arg;
-    bench_alive(t->set->b, -1);
-    return device_write(t->set->b->dev, t->to, at, p, (int64_t)n, err);
-}
 
 static int take_output(const struct setting *s, int i, struct op *files, struct err *err)
 {
@@ -252,8 +231,8 @@ static int take_output(const struct setting *s, int i, struct op *files, struct 
     int rc = data_file_look(s->folder, files->arena, f, err)
         ?: data_file_fits(files, b->plan, i, b->vals, err)
         ?: data_files_digest(files, err)
-        ?: device_alloc(b->dev, a->buf.bytes, &a->expected[s->pass], err);
-    rc = rc ?: data_file_read(files, f, take_piece, &(struct taking){ s, a->expected[s->pass] }, err);
+        ?: device_alloc(b->dev, a->buf.bytes, &a->expected[s->pass], err)
+        ?: data_copy(b, files, f, a->expected[s->pass], err);
     *f = (struct data_file){ 0 };
     return rc;
 }
@@ -264,7 +243,7 @@ static int take_all(const struct setting *s, struct err *err)
     struct arg args[MAX_ARGS];
     struct op files = *b->set.op;
     char path[sizeof s->folder + 16];
-    snprintf(path, sizeof path, "%s/call", s->folder); /* data files lie beside an op's script */
+    snprintf(path, sizeof path, "%s/task", s->folder); /* data files lie beside an op's script */
     memcpy(args, files.args, (size_t)files.nargs * sizeof *args);
     files.arena = arena_new();
     files.args = args;
@@ -289,7 +268,8 @@ static int run_setting(struct setting *s, struct err *err)
     if (mkdir(s->folder, 0700) && errno != EEXIST)
         return err_set(err, ERR_IO, "%s: %s", s->folder, strerror(errno));
     return inputs_fill(s->b, s->pass, err)
-        ?: write_call(s, err)
+        ?: write_json(s, err)
+        ?: write_task(s, err)
         ?: call(s, err)
         ?: take_all(s, err)
         ?: write_text(s, "done", &none, err);

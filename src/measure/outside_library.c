@@ -6,96 +6,74 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/util.h"
 #include "cutune_reference.h"
-#include "measure/outside.h"
+#include "measure/bench.h"
+#include "model/plan.h"
 
-enum { MAX_CALL = 1 << 20, MOST = 64, WORDS = 8192 };
+enum { MAX_TASK = 1 << 28 }; /* bytes */
 
 struct shared_call {
+    struct task task;
+    struct plan *plan;
+    struct val vals[MAX_SLOTS];
     struct cutune_reference_call call;
-    struct cutune_reference_argument args[MOST];
-    int64_t bytes[MOST], begin[MOST]; /* of a buffer; where its elements begin in its file */
-    int64_t sizes[MOST], extents[MOST][MOST];
-    const char *names[MOST], *type_names[MOST], *types[MOST];
-    unsigned char values[MOST][16] __attribute__((aligned(16)));
-    char words[WORDS]; /* of all texts */
-    size_t used;
+    struct cutune_reference_argument args[MAX_ARGS];
+    int64_t bytes[MAX_ARGS], extents[MAX_ARGS][MAX_RANK]; /* of buffers */
+    unsigned char values[MAX_ARGS][16] __attribute__((aligned(16)));
+    const char *sizes[MAX_AXES], *type_names[MAX_TYPES];
 };
 
-static const char *take_word(struct shared_call *s, struct cursor *c)
+static int take_argument(struct shared_call *s, int i, struct err *err)
 {
-    size_t n;
-    const char *text = get_lstr(c, &n);
-    if (!text || n + 1 > sizeof s->words - s->used) {
-        c->bad = true;
-        return "";
-    }
-    char *to = s->words + s->used;
-    memcpy(to, text, n);
-    to[n] = 0;
-    s->used += n + 1;
-    return to;
-}
-
-static int take_count(struct cursor *c)
-{
-    uint32_t n = get_u32(c);
-    c->bad = c->bad || n > MOST;
-    return c->bad ? 0 : (int)n;
-}
-
-static void take_argument(struct shared_call *s, int i, struct cursor *c)
-{
+    const struct op *op = s->task.op;
+    const struct arg *is = &op->args[i];
+    const struct dtype *t = op_arg_dtype(op, is->type, s->task.row);
     struct cutune_reference_argument *a = &s->args[i];
-    size_t n = 0;
-    a->name = take_word(s, c);
-    a->kind = take_word(s, c);
-    a->type = take_word(s, c);
-    a->rank = take_count(c);
-    a->extents = s->extents[i];
-    for (int d = 0; d < a->rank; d++)
-        s->extents[i][d] = get_i64(c);
-    s->bytes[i] = get_i64(c);
-    a->elements = get_i64(c);
-    if (strcmp(a->kind, "value") && strcmp(a->kind, "scalar")) {
-        s->begin[i] = get_i64(c);
-        return;
+    int size;
+    *a = (struct cutune_reference_argument){
+        .name = is->name, .kind = outside_kinds[is->kind], .type = t->name, .extents = s->extents[i], .elements = 1
+    };
+    if (!arg_is_buffer(is)) {
+        a->in = s->values[i];
+        return plan_arg_value(s->plan, i, s->vals, s->values[i], &size, err);
     }
-    const void *value = get_bytes(c, &n);
-    if (value && n <= sizeof s->values[i])
-        memcpy(s->values[i], value, n);
-    a->in = s->values[i];
+    int rc = plan_arg_shape(s->plan, i, s->vals, s->extents[i], &t, err) ?: plan_arg_bytes(s->plan, i, s->vals, &s->bytes[i], err);
+    a->rank = is->rank;
+    a->elements = s->bytes[i] / t->bytes;
+    return rc;
 }
 
-static bool take_call(struct shared_call *s, struct cursor c)
+static int take_call(struct shared_call *s, struct cursor in, struct err *err)
 {
-    struct cutune_reference_call *call = &s->call;
-    *call = (struct cutune_reference_call){ .abi = CUTUNE_REFERENCE_ABI,
-                                            .size_names = s->names,
-                                            .sizes = s->sizes,
-                                            .type_names = s->type_names,
-                                            .types = s->types,
-                                            .arguments = s->args };
-    call->op = take_word(s, &c);
-    call->nsizes = take_count(&c);
-    for (int i = 0; i < call->nsizes; i++) {
-        s->names[i] = take_word(s, &c);
-        s->sizes[i] = get_i64(&c);
-    }
-    call->ntypes = take_count(&c);
-    for (int i = 0; i < call->ntypes; i++) {
-        s->type_names[i] = take_word(s, &c);
-        s->types[i] = take_word(s, &c);
-    }
-    call->narguments = take_count(&c);
-    for (int i = 0; i < call->narguments; i++)
-        take_argument(s, i, &c);
-    return !c.bad && c.at == c.end;
+    struct task *t = &s->task;
+    int rc = task_get(&in, t, err) ?: plan_new(t->op, -1, &s->plan, err);
+    if (rc)
+        return rc;
+    const struct op *op = t->op;
+    plan_slots(s->plan, &t->problem, t->row, &t->dev, NULL, s->vals);
+    for (int i = 0; i < op->naxes; i++)
+        s->sizes[i] = op->axes[i].name;
+    for (int i = 0; i < op->ntypes; i++)
+        s->type_names[i] = op->rows[t->row * op->ntypes + i]->name;
+    for (int i = 0; !rc && i < op->nargs; i++)
+        rc = take_argument(s, i, err);
+    s->call = (struct cutune_reference_call){ .abi = CUTUNE_REFERENCE_ABI,
+                                              .op = op->name,
+                                              .nsizes = op->naxes,
+                                              .size_names = s->sizes,
+                                              .sizes = t->problem.size,
+                                              .ntypes = op->ntypes,
+                                              .type_names = op->types,
+                                              .types = s->type_names,
+                                              .narguments = op->nargs,
+                                              .arguments = s->args };
+    return rc;
 }
 
 /* Memory that ends, but for what alignment asks, where a page begins that cannot be touched. Null without memory. */
@@ -116,35 +94,46 @@ static int fail(const char *what)
     return 1;
 }
 
+/* The elements are the end of their file. */
+static const void *open_input(const char *path, int64_t bytes)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool whole = fd >= 0 && !fstat(fd, &st) && st.st_size >= bytes;
+    char *p = whole ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    if (fd >= 0)
+        close(fd);
+    return p == MAP_FAILED ? NULL : p + st.st_size - bytes;
+}
+
 static int open_argument(struct shared_call *s, int i, const char *folder)
 {
     struct cutune_reference_argument *a = &s->args[i];
+    const enum arg_kind kind = s->task.op->args[i].kind;
     char path[PATH_MAX];
-    if (a->in)
-        return 0;
-    if (strcmp(a->kind, "output")) {
+    if (kind == ARG_INPUT || kind == ARG_INOUT) {
         snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        size_t all = (size_t)(s->begin[i] + s->bytes[i]);
-        void *p = fd < 0 ? MAP_FAILED : mmap(NULL, all, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (p == MAP_FAILED)
+        a->in = open_input(path, s->bytes[i]);
+        if (!a->in)
             return fail(path);
-        close(fd);
-        a->in = (const char *)p + s->begin[i];
     }
-    if (!strcmp(a->kind, "input"))
-        return 0;
-    a->out = make_output(s->bytes[i]);
-    if (!a->out)
-        return fail("memory for an output");
-    if (a->in)
-        memcpy(a->out, a->in, (size_t)s->bytes[i]);
+    if (kind == ARG_OUTPUT || kind == ARG_INOUT) {
+        a->out = make_output(s->bytes[i]);
+        if (!a->out)
+            return fail("memory for an output");
+        if (a->in)
+            memcpy(a->out, a->in, (size_t)s->bytes[i]);
+    }
     return 0;
 }
 
-static bool untouched(const unsigned char *p, int64_t n)
+/* Whether all bits are set still, and what has them is no number. */
+static bool untouched(const struct shared_call *s, int i)
 {
-    return n && p[0] == 0xff && !memcmp(p, p + 1, (size_t)n - 1);
+    const unsigned char *p = s->args[i].out;
+    const enum dtype_kind kind = op_arg_dtype(s->task.op, s->task.op->args[i].type, s->task.row)->kind;
+    const int64_t n = s->bytes[i];
+    return (kind == DT_FLOAT || kind == DT_COMPLEX) && n && p[0] == 0xff && !memcmp(p, p + 1, (size_t)n - 1);
 }
 
 static int write_output(const struct shared_call *s, int i, const char *folder)
@@ -153,7 +142,7 @@ static int write_output(const struct shared_call *s, int i, const char *folder)
     char path[PATH_MAX];
     if (!a->out)
         return 0;
-    if (!a->in && untouched(a->out, s->bytes[i])) {
+    if (!a->in && untouched(s, i)) {
         fprintf(stderr, "it wrote nothing to %s\n", a->name);
         return 1;
     }
@@ -185,21 +174,17 @@ static int call_it(struct shared_call *s, const char *library)
 int outside_library(const char *folder, const char *library)
 {
     struct shared_call *s = mem_zalloc(sizeof *s);
-    struct buf text = { 0 };
+    struct buf task = { 0 };
     struct err err = { 0 };
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/call", folder);
-    if (!s || file_read(path, MAX_CALL, &text, &err) || !take_call(s, cursor_on(text.data, text.len))) {
-        fprintf(stderr, "%s\n", err.code ? err.msg : "what is to be called is damaged");
-        return 1;
-    }
-    int rc = 0;
+    snprintf(path, sizeof path, "%s/task", folder);
+    int rc = s ? file_read(path, MAX_TASK, &task, &err) ?: take_call(s, cursor_on(task.data, task.len), &err) : err_nomem(&err);
+    if (rc)
+        fprintf(stderr, "%s\n", err.msg);
     for (int i = 0; !rc && i < s->call.narguments; i++)
         rc = open_argument(s, i, folder);
     rc = rc ?: call_it(s, library);
     for (int i = 0; !rc && i < s->call.narguments; i++)
         rc = write_output(s, i, folder);
-    buf_free(&text);
-    mem_free(s);
-    return rc;
+    return rc != 0; /* what it holds ends with the process */
 }

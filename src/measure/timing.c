@@ -152,7 +152,7 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
         rc = verify_pass(b, l, way, r, err);
     rc = rc ?: time_samples(b, l, cut_ns, r, err);
     if (!rc && b->set.energy && r->outcome == OUT_OK)
-        rc = energy_take(b, l, -1, r->stats.median, r, err);
+        rc = energy_take(b, l, r, err);
     candidate_unload(b, l);
     return rc;
 }

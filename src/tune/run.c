@@ -288,7 +288,6 @@ static int outside_begin(struct run *r, struct err *err)
         return rc;
     }
     r->task.outside = (struct outside){ .command = r->op->outside,
-                                        .library = outside_is_library(r->op->outside),
                                         .folder = r->outside_folder,
                                         .program = r->program,
                                         .seconds = r->opt->reference_seconds > 0 ? r->opt->reference_seconds : REFERENCE_SECONDS };

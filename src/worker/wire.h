@@ -8,7 +8,7 @@
 #include "child/child.h"
 #include "measure/bench.h"
 
-enum { WIRE_VERSION = 8, MAX_PLAYERS = 6 };
+enum { WIRE_VERSION = 9, MAX_PLAYERS = 6 };
 
 /* Each kind with the members of struct message that it uses. */
 enum frame_kind {
@@ -66,9 +66,5 @@ void message_put(struct buf *out, const struct op *op, const struct message *m);
 /* Reads a frame. ERR_CORRUPT if message_put would not have written it so; *m is then empty. */
 int message_get(enum frame_kind kind, struct cursor *body, const struct op *op, struct message *m, struct err *err);
 void message_free(struct message *m); /* the results */
-
-/* What all workers of a run are told. What is read is owned by its op: op_free. */
-void task_put(struct buf *out, const struct task *t);
-int task_get(struct cursor *in, struct task *t, struct err *err);
 
 #endif
