@@ -47,16 +47,21 @@ static void look_at_database(struct findings *f, struct request *r)
 /* Whether a device of this backend can be tuned: there is one, and its compiler opens. */
 static bool look_at_backend(struct findings *f, const struct backend *b)
 {
-    static struct devspec first;
+    static struct devspec all[MAX_DEVICES];
     struct buf says = { 0 };
     struct err err = { 0 };
     struct compiler *compiler = NULL;
-    bool present = b->list(&first, 1, &err) > 0;
-    b->doctor(&says);
-    bool good = present && !b->compiling->open(&first, &compiler, &err);
+    int n = b->list(all, MAX_DEVICES, &err);
+    for (int i = 0; i < n && i < MAX_DEVICES; i++)
+        buf_fmt(&says, "%s: %s:%d is %s (%s, %s)\n", b->name, b->name, all[i].index, all[i].name, all[i].arch, all[i].driver);
+    if (n <= 0)
+        buf_fmt(&says, "%s: %s\n", b->name, err.msg);
+    if (b->compiling->doctor)
+        b->compiling->doctor(&says);
+    bool good = n > 0 && !b->compiling->open(&all[0], &compiler, &err);
     if (good)
         b->compiling->close(compiler);
-    else if (present)
+    else if (n > 0)
         buf_fmt(&says, "%s: %s\n", b->name, err.msg);
     add(f, b->name, good ? "good" : "missing", true, &says);
     return good;

@@ -76,7 +76,7 @@ struct guest_clear {
 /* What a buffer holds goes into an array of the code's before its kernels run. */
 struct guest_constant {
     const char *symbol;
-    void *at;  /* set by `symbol` */
+    void *at;  /* set by guest_symbol */
     int index; /* of the buffer */
     int64_t bytes;
 };
@@ -105,8 +105,6 @@ struct backend {
     /* Lists what is present: fills up to max, returns how many there are (more than max: cut). No driver or no device is 0 with
      * the reason in err->msg. Must not leave a CUDA context behind. */
     int (*list)(struct devspec *out, int max, struct err *err);
-    /* One line on what is present or missing and what would mend it, for `cutune doctor`. */
-    void (*doctor)(struct buf *out);
 
     size_t size; /* of the backend's own struct guest */
     /* handle: CUcontext, null for the current one; cl_command_queue, which is retained; of the pretend device an int *, its index,
@@ -123,8 +121,9 @@ struct backend {
      * loaded. geometry.shared: the most that it is launched with. params: GUEST_PARAMS at most, checked if the driver tells what
      * the kernel takes; null: they are not known yet, and the function must not be launched. resources may be null. */
     int (*function)(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
-    /* Where in the code the array of this name is, of at least so many bytes. Null: the language has none. */
-    int (*symbol)(struct guest *g, struct guest_code *code, const char *name, int64_t bytes, void **at, struct err *err);
+    /* Where in the code the __constant__ array of this name is, and how many bytes it has; ERR_NOTFOUND: there is none. Null: the
+     * language has no such arrays. */
+    int (*symbol)(struct guest *g, struct guest_code *code, const char *name, void **at, int64_t *has, struct err *err);
     /* Whether the device can launch this, whose function is set, with its clusters, or all blocks at once; makes the function ready for it.
      * ERR_UNSUPPORTED if not. Called for geometries that are special only. Null: it can. */
     int (*fits)(struct guest *g, const struct guest_launch *l, struct err *err);
@@ -152,6 +151,8 @@ void guest_unload(struct guest *g, struct guest_code *code);
 void guest_unload_all(struct guest *g);
 int guest_fits(struct guest *g, const struct guest_launch *l, struct err *err); /* any geometry */
 int guest_function(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
+/* An array that takes so many bytes. */
+int guest_symbol(struct guest *g, struct guest_code *code, const char *name, int64_t bytes, void **at, struct err *err);
 
 extern const struct backend cuda_backend, opencl_backend;
 

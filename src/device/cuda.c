@@ -254,23 +254,19 @@ static int clear(const struct guest_clear *c, void *const *buffers, CUdeviceptr 
     return c->bytes ? CUDA(err, cuMemsetD8Async, at, 0, (size_t)c->bytes, stream) : 0;
 }
 
-static int cuda_symbol(struct guest *guest, struct guest_code *code, const char *name, int64_t bytes, void **at, struct err *err)
+static int cuda_symbol(struct guest *guest, struct guest_code *code, const char *name, void **at, int64_t *has, struct err *err)
 {
     CUdeviceptr found = 0;
-    size_t has = 0;
+    size_t bytes = 0;
     bool pushed;
     int rc = cuda_enter((struct cuda_context *)guest, &pushed, err);
     if (rc)
         return rc;
-    CUresult result = libcuda.cuModuleGetGlobal_v2(&found, &has, code->program, name);
+    CUresult result = libcuda.cuModuleGetGlobal_v2(&found, &bytes, code->program, name);
     cuda_leave(pushed);
-    if (result == CUDA_ERROR_NOT_FOUND)
-        return err_set(err, ERR_NOTFOUND, "there is no __constant__ array '%s' in the compiled code", name);
-    rc = cuda_check(result, err, "cuModuleGetGlobal");
-    if (!rc && bytes > (int64_t)has)
-        return err_set(err, ERR_UNSUPPORTED, "the __constant__ array '%s' has %zu bytes, its input %" PRId64, name, has, bytes);
     *at = (void *)(uintptr_t)found;
-    return rc;
+    *has = (int64_t)bytes;
+    return result == CUDA_ERROR_NOT_FOUND ? ERR_NOTFOUND : cuda_check(result, err, "cuModuleGetGlobal");
 }
 
 static int fill_constant(const struct guest_constant *c, void *const *buffers, CUstream stream, struct err *err)
@@ -334,7 +330,6 @@ const struct backend cuda_backend = {
                 .max_alloc = INT64_MAX,
                 .fp64 = true },
     .list = cuda_list,
-    .doctor = cuda_doctor,
     .size = sizeof(struct cuda_context),
     .open = cuda_open,
     .close = cuda_close,

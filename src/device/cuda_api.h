@@ -238,6 +238,5 @@ enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
  * and a line that says what is missing, and which places were tried. */
 const struct cuda_api *cuda_api(struct err *err);
 const struct nvrtc_api *nvrtc_api(struct err *err);
-const struct nvml_api *nvml_api(void);
 
 #endif

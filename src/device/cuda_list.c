@@ -97,20 +97,3 @@ int cuda_list(struct devspec *out, int max, struct err *err)
     }
     return rc ?: n;
 }
-
-void cuda_doctor(struct buf *out)
-{
-    struct err err = { 0 };
-    struct devspec first;
-    int n = cuda_list(&first, 1, &err);
-    if (n > 0)
-        buf_fmt(out, "cuda: %d device%s, the first %s (%s), driver %s\n", n, n == 1 ? "" : "s", first.name, first.arch,
-                first.driver);
-    else
-        buf_fmt(out, "cuda: %s\n", err.msg);
-    const struct nvrtc_api *rtc = nvrtc_api(&err);
-    if (rtc)
-        buf_fmt(out, "nvrtc: version %d.%d\n", rtc->major, rtc->minor);
-    else
-        buf_fmt(out, "nvrtc: %s\n", err.msg);
-}

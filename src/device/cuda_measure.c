@@ -1,6 +1,8 @@
 /* A CUDA device to measure on, through the driver's API: its primary context, one stream of its own. The context becomes the calling
  * thread's current one with each call. */
+#include <dlfcn.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "device/cuda_part.h"
@@ -113,6 +115,29 @@ static int cuda_span_ns(struct device *d, int slot, double *ns, struct err *err)
     if (!rc)
         *ns = (double)ms * 1e6;
     return rc;
+}
+
+static struct nvml_api libnvml;
+static bool have_nvml;
+
+static void load_nvml(void)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    have_nvml = library && cuda_find(library, "nvmlInit_v2", &libnvml.nvmlInit_v2) &&
+                cuda_find(library, "nvmlDeviceGetHandleByPciBusId_v2", &libnvml.nvmlDeviceGetHandleByPciBusId_v2) &&
+                cuda_find(library, "nvmlDeviceGetClockInfo", &libnvml.nvmlDeviceGetClockInfo) && libnvml.nvmlInit_v2() == 0;
+    if (!have_nvml)
+        return;
+    cuda_find(library, "nvmlDeviceGetHandleByUUID", &libnvml.nvmlDeviceGetHandleByUUID);
+    cuda_find(library, "nvmlDeviceGetTotalEnergyConsumption", &libnvml.nvmlDeviceGetTotalEnergyConsumption);
+    cuda_find(library, "nvmlErrorString", &libnvml.nvmlErrorString);
+}
+
+static const struct nvml_api *nvml_api(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_nvml);
+    return have_nvml ? &libnvml : NULL;
 }
 
 /* The management library's handle of the very device: by its UUID, or by its place on the bus. Null if it knows none. */

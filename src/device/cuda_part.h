@@ -9,6 +9,9 @@
 extern struct cuda_api libcuda;
 extern struct nvrtc_api libnvrtc; /* nvrtc_api() */
 
+/* A function of a library, by dlsym, whose pointer ISO C does not convert; false if there is none. */
+bool cuda_find(void *library, const char *name, void *function);
+
 /* The outcome of a driver call as an error: "WHAT: CUDA_ERROR_... (its text)". 0 if it succeeded. */
 int cuda_failure(CUresult rc, struct err *err, const char *what);
 static inline int cuda_check(CUresult rc, struct err *err, const char *what)
@@ -46,11 +49,11 @@ int cuda_fits(struct guest *guest, const struct guest_launch *l, struct err *err
 /* cuda_list.c */
 int cuda_describe(CUdevice device, struct devspec *d, struct err *err);
 int cuda_list(struct devspec *out, int max, struct err *err);
-void cuda_doctor(struct buf *out);
 
 extern const struct backend_compiling nvrtc_compiling; /* needs no driver and no device */
 
-/* cuda_headers.c: options that name the folders of the toolkit's headers; none if there are none here. NVRTC must be loaded. */
+/* cuda_toolkit.c */
+/* Options that name the folders of the toolkit's headers; none if there are none here. NVRTC must be loaded. */
 enum { MAX_HEADER_FOLDERS = 3 };
 struct cuda_headers {
     int n;

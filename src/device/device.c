@@ -162,10 +162,7 @@ int device_constant(struct device *d, struct guest_code *code, const char *name,
                     struct err *err)
 {
     struct memory *m = mem_zalloc(sizeof *m);
-    int rc = m ? use(d, err) : err_nomem(err);
-    if (!rc && !d->backend->symbol)
-        rc = err_set(err, ERR_UNSUPPORTED, "%s has no __constant__ arrays", d->backend->name);
-    rc = rc ?: d->backend->symbol(d->guest, code, name, bytes, &m->at, err);
+    int rc = m ? use(d, err) ?: guest_symbol(d->guest, code, name, bytes, &m->at, err) : err_nomem(err);
     if (rc) {
         mem_free(m);
         return rc;

@@ -58,6 +58,8 @@ struct backend_compiling {
      * ends in = or * is followed by a value, of harmless characters. */
     const char *options;
     const char *wanted; /* without this no device can be tuned: for messages */
+    /* A line on whether it is there, for `cutune doctor`. Null: it is the device's driver. */
+    void (*doctor)(struct buf *out);
     /* Whether this is a word for an architecture; then *out is a device of it that need not be there, with the limits that all of
      * them have. Null: there are no such words. */
     bool (*arch)(const char *word, struct devspec *out);

@@ -1,4 +1,5 @@
 /* What is the same in the contexts of all backends: the list of loaded code. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -104,5 +105,19 @@ int guest_function(struct guest *g, struct guest_code *code, struct guest_launch
     int rc = g->backend->function(g, code, l, resources, err);
     if (rc && rc != ERR_NOTFOUND)
         err_prefix(err, "kernel '%s': ", l->kernel);
+    return rc;
+}
+
+int guest_symbol(struct guest *g, struct guest_code *code, const char *name, int64_t bytes, void **at, struct err *err)
+{
+    int64_t has = 0;
+    if (!g->backend->symbol)
+        return err_set(err, ERR_UNSUPPORTED, "%s has no __constant__ arrays", g->backend->name);
+    int rc = g->backend->symbol(g, code, name, at, &has, err);
+    if (rc == ERR_NOTFOUND)
+        return err_set(err, rc, "there is no __constant__ array '%s' in the compiled code", name);
+    if (!rc && bytes > has)
+        return err_set(err, ERR_UNSUPPORTED, "the __constant__ array '%s' has %" PRId64 " bytes, its input %" PRId64, name, has,
+                       bytes);
     return rc;
 }

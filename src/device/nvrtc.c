@@ -52,6 +52,15 @@ static int nvrtc_open(const struct devspec *spec, struct compiler **out, struct 
     return rc;
 }
 
+static void nvrtc_doctor(struct buf *out)
+{
+    struct err err = { 0 };
+    if (nvrtc_api(&err))
+        buf_fmt(out, "nvrtc: version %d.%d\n", libnvrtc.major, libnvrtc.minor);
+    else
+        buf_fmt(out, "nvrtc: %s\n", err.msg);
+}
+
 static void nvrtc_close(struct compiler *c)
 {
     mem_free(c);
@@ -337,6 +346,7 @@ const struct backend_compiling nvrtc_compiling = {
                 PTXAS("--disable-optimizer-constants") PTXAS("--warn-on-spills") PTXAS("--warn-on-local-memory-usage"),
     .prelude = "prelude_cuda.h",
     .wanted = "an NVIDIA driver with NVRTC",
+    .doctor = nvrtc_doctor,
     .arch = nvrtc_arch,
     .ship = nvrtc_ship,
     .open = nvrtc_open,

@@ -318,7 +318,6 @@ const struct backend opencl_backend = {
                 .shared_driver = true,
                 .unordered = true },
     .list = opencl_list,
-    .doctor = opencl_doctor,
     .size = sizeof(struct opencl_context),
     .open = ocl_open,
     .close = ocl_close,

@@ -146,10 +146,6 @@ static void describe(cl_device_id device, int index, struct devspec *d)
 
 /* ---- all devices */
 
-static const char advice[] =
-    "install a driver of the GPU's vendor, or PoCL (apt install pocl-opencl-icd) for the CPU; a PoCL that is "
-    "there shows no device where it cannot write its cache: POCL_CACHE_DIR, or .cache in HOME";
-
 /* In the order of platforms. A platform that fails counts as empty. Returns how many there are. */
 static int enumerate(cl_device_id out[MAX_DEVICES])
 {
@@ -182,7 +178,10 @@ int opencl_list(struct devspec *out, int max, struct err *err)
         return 0;
     int n = enumerate(found);
     if (!n)
-        err_set(err, 0, "OpenCL has no device: %s", advice);
+        err_set(
+            err, 0,
+            "OpenCL has no device: install a driver of the GPU's vendor, or PoCL (apt install pocl-opencl-icd) for the CPU; a PoCL "
+            "that is there shows no device where it cannot write its cache: POCL_CACHE_DIR, or .cache in HOME");
     for (int i = 0; i < n && i < max; i++)
         describe(found[i], i, &out[i]);
     return n;
@@ -210,20 +209,4 @@ int opencl_device(const struct devspec *spec, cl_device_id *out, struct err *err
                      buf_text(&here));
     buf_free(&here);
     return rc;
-}
-
-void opencl_doctor(struct buf *out)
-{
-    cl_device_id found[MAX_DEVICES];
-    struct err err = { 0 };
-    int n = opencl_load(&err) ? 0 : enumerate(found);
-    for (int i = 0; i < n; i++) {
-        struct devspec d;
-        describe(found[i], i, &d);
-        buf_fmt(out, "opencl: opencl:%d is %s (%s %s)\n", i, d.name, d.arch, d.driver);
-    }
-    if (err.code)
-        buf_fmt(out, "opencl: %s\n", err.msg);
-    else if (!n)
-        buf_fmt(out, "opencl: no device; %s\n", advice);
 }

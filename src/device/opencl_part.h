@@ -9,7 +9,6 @@
 
 /* opencl_list.c */
 int opencl_list(struct devspec *out, int max, struct err *err);
-void opencl_doctor(struct buf *out);
 /* Describes the device that has this handle. */
 void opencl_describe(cl_device_id device, struct devspec *d);
 /* The driver's handle of a listed device. */

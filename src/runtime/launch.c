@@ -11,17 +11,16 @@ static int load_functions(struct cutune_kernel *k, struct err *err)
     int rc = code_load(k->handle, k->code, err);
     for (int i = 0; !rc && i < k->work.nlaunches; i++) {
         struct guest_launch *l = &k->launches[i];
-        const struct guest_launch *same = had[l->of];
-        rc = same ? 0 : guest_function(k->guest, k->code->loaded, l, NULL, err);
-        l->function = same ? same->function : l->function;
-        l->handle = same ? same->handle : l->handle;
+        const struct guest_launch *same = had[l->of] ?: l; /* it may have its function from a try that failed later */
+        rc = same->function ? 0 : guest_function(k->guest, k->code->loaded, l, NULL, err);
+        l->function = same->function;
+        l->handle = same->handle;
         had[l->of] = l;
         rc = rc ?: guest_fits(k->guest, l, err);
     }
     for (int i = 0; !rc && i < k->work.nconstants; i++) {
         struct guest_constant *c = &k->constants[i];
-        rc = k->backend->symbol ? k->backend->symbol(k->guest, k->code->loaded, c->symbol, c->bytes, &c->at, err)
-                                : err_set(err, ERR_UNSUPPORTED, "%s has no __constant__ arrays", k->backend->name);
+        rc = guest_symbol(k->guest, k->code->loaded, c->symbol, c->bytes, &c->at, err);
     }
     if (rc)
         err_prefix(err, "%s %s %s: ", k->known->op->name, k->variant, k->config);

@@ -147,11 +147,6 @@ static void description_is_whole(void **state)
     snprintf(word, sizeof word, "%s:%d", d->backend, d->index);
     OK(device_find(word, &again, &err));
     assert_string_equal(again.name, d->name);
-    struct buf text = { 0 };
-    f->be->doctor(&text);
-    assert_true(strstr(buf_text(&text), d->name));
-    assert_int_equal(text.data[text.len - 1], '\n');
-    buf_free(&text);
 }
 
 static void memory_moves(void **state)
