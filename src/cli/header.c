@@ -26,7 +26,8 @@ static int spare_named(const struct request *r, const struct op *op, const char 
 /* A header must not replace one of the op's own files. */
 static int spare_op(const struct request *r, const struct op *op, struct err *err)
 {
-    int rc = output_spares(r->args.output, op->file, err) ?: (op->reference_name ? spare_named(r, op, op->reference_name, err) : 0);
+    int rc = output_spares(r->args.output, op->file, err)
+                 ?: (op->reference.template_name ? spare_named(r, op, op->reference.template_name, err) : 0);
     for (int i = 0; !rc && i < op->nvariants; i++)
         rc = spare_named(r, op, op->variants[i].template_name, err);
     for (int i = 0; !rc && i < op->nincludes; i++)

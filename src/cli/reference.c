@@ -62,13 +62,9 @@ int request_reference(struct request *r, struct err *err)
     op->outside_beside = op_proves(op);
     op->outside = arena_strdup(op->arena, reference);
     op->outside_digest = arena_strdup(op->arena, hash);
-    op->reference_name = op->outside;
-    op->reference_text = NULL;
+    op->reference = (struct variant){ .template_name = op->outside };
     for (int i = 0; i < op->nargs; i++)
         if (op->args[i].kind == ARG_OUTPUT) /* what it should be is the other's to say */
             op->args[i].data.file = (struct data_file){ 0 };
-    op->reference = (struct launch){ 0 };
-    op->reference_all = NULL;
-    op->reference_build = (struct build){ 0 };
     return op->outside && op->outside_digest ? 0 : err_nomem(err);
 }

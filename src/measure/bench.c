@@ -63,7 +63,7 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
     for (int i = 0; !rc && i < op->nargs; i++) {
         bool written = op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
         int copies = !written                                                         ? 1
-                     : op->reference_text && op_arg_check(op, i)->kind == CHECK_EXACT ? 2
+                     : op->reference.template_text && op_arg_check(op, i)->kind == CHECK_EXACT ? 2
                                                                                       : 3; /* and what it should hold */
         int64_t bytes = 0;
         rc = plan_arg_bytes(plan, i, vals, &bytes, err);
@@ -77,7 +77,7 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
         if (__builtin_mul_overflow(bytes, copies, &bytes) || __builtin_add_overflow(total, bytes, &total))
             total = INT64_MAX;
     }
-    for (int i = 0; !rc && i < reference_variant(op).nworkspaces; i++) {
+    for (int i = 0; !rc && i < op->reference.nworkspaces; i++) {
         int64_t bytes = 0;
         rc = plan_workspace_bytes(plan, i, vals, &bytes, err);
         if (__builtin_add_overflow(total, bytes, &total))
@@ -158,7 +158,7 @@ static int given_open(struct bench *b, struct err *err)
 
 static int reference_open(struct bench *b, double *ns, struct err *err)
 {
-    int rc = b->set.op->reference_text ? candidate_build(b, &b->plans, NULL, &b->reference, err) : given_open(b, err);
+    int rc = b->set.op->reference.template_text ? candidate_build(b, &b->plans, NULL, &b->reference, err) : given_open(b, err);
     for (int pass = 0; !rc && pass < PASSES; pass++) /* the launch of the last pass is timed: the first may still load code */
         rc = run(b, pass, false, ns, err) ?: expected_keep(b, pass, err);
     rc = rc ?: run_again(b, TIMED, err) ?: run_again(b, 0, err);

@@ -85,15 +85,15 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
                  struct binding *out, struct err *err)
 {
     const struct op *op = plans->op;
-    const struct variant v = config ? op->variants[config->variant] : reference_variant(op);
+    const struct variant *v = op_code(op, config);
     binding_free(out);
     out->arena = arena_new();
     int rc = (out->arena ? 0 : err_nomem(err)) ?: plans_get(plans, config ? config->variant : -1, &out->plan, err);
     if (rc)
         return rc;
     plan_slots(out->plan, problem, task->row, &task->dev, config, out->vals);
-    out->nwork = v.nworkspaces;
-    out->workspaces = v.workspaces;
+    out->nwork = v->nworkspaces;
+    out->workspaces = v->workspaces;
     for (int i = 0; !rc && i < op->nargs; i++)
         rc = bind_arg(op, out, i, &out->args[i], err);
     for (int i = 0; !rc && i < out->nwork; i++) {
@@ -103,7 +103,7 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
     }
     out->nconstants = 0;
     for (int i = 0; !rc && i < op->nargs; i++)
-        if (arg_is_constant(op, v.launches, v.nlaunches, i)) {
+        if (arg_is_constant(op, v, i)) {
             int k = out->nconstants++;
             out->constants[k].arg = i;
             rc = plan_arg_bytes(out->plan, i, out->vals, &out->constants[k].bytes, err);
@@ -259,10 +259,10 @@ static int take_kernel(struct bench *b, struct loaded *l, int i, const struct be
 static int take_constant(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r,
                          struct err *err)
 {
-    const struct variant of = l->variant ? *l->variant : reference_variant(b->set.op);
+    const struct variant *of = l->variant ?: &b->set.op->reference;
     const char *name = b->set.op->args[l->own.constants[i].arg].constant;
     char entry[MAX_ENTRY + 1];
-    bool renamed = list_line(c->entries, c->entries_bytes, of.nlaunches + i, entry);
+    bool renamed = list_line(c->entries, c->entries_bytes, of->nlaunches + i, entry);
     int rc = device_constant(b->dev, l->module, renamed ? entry : name, l->own.constants[i].bytes, &l->constants[i], err);
     return rc ? condemn_unless_lost(r, rc == ERR_UNSUPPORTED ? OUT_RESOURCES : OUT_LAUNCH_ERROR, rc, err) : 0;
 }
@@ -361,7 +361,7 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
     for (int i = 0; !rc && i < how->n; i++)
         rc = launch_one(b, l, &how->launches[i], err);
     for (int i = 0; !rc && !v && i < b->nargs; i++) /* a reference without a kernel, or beside one a file of what is expected */
-        if (b->args[i].given || (b->args[i].written && !b->set.op->reference_text))
+        if (b->args[i].given || (b->args[i].written && !b->set.op->reference.template_text))
             rc = device_copy(b->dev, b->args[i].buf.inside, b->args[i].expected[b->inputs_pass], b->args[i].buf.bytes, err);
     return rc;
 }

@@ -64,7 +64,7 @@ void kernel_put(struct buf *out, const struct op *op, const struct config *c)
     v.template_name = v.template_text = ""; /* its source is made already */
     v.build = (struct build){ 0 };
     for (int i = 0; i < op->nargs; i++)
-        args[i].constant = arg_is_constant(op, v.launches, v.nlaunches, i) ? op->args[i].constant : NULL;
+        args[i].constant = arg_is_constant(op, &v, i) ? op->args[i].constant : NULL;
     kernel.nvariants = 1;
     kernel.variants = &v;
     op_put(out, &kernel);
@@ -86,14 +86,15 @@ static bool is_built(const struct build *b)
 
 static bool is_kept(const struct op *op, int nvariants)
 {
-    bool ok = op->nvariants == nvariants && !op->nshapes && !op->ndefaults && !op->nincludes && !op->reference_text &&
-              !op->reference_all && !op->ninclude_dirs && !op->nheader_dirs && !op->headers && !op->init.template_text;
-    ok = ok && !is_built(&op->reference_build) && !(nvariants && is_built(&op->variants->build));
+    bool ok = op->nvariants == nvariants && !op->nshapes && !op->ndefaults && !op->nincludes && !op->reference.template_text &&
+              !op->reference.nlaunches && !op->reference.template_name && !op->ninclude_dirs && !op->nheader_dirs && !op->headers &&
+              !op->init.template_text;
+    ok = ok && !is_built(&op->reference.build) && !(nvariants && is_built(&op->variants->build));
     for (int i = 0; ok && i < op->nargs; i++)
         ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial && !op->args[i].own_check &&
              kept_data(&op->args[i].data) && (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
     for (int i = 0; ok && i < op->nargs; i++)
-        ok = !op->args[i].constant || (nvariants && arg_is_constant(op, op->variants->launches, op->variants->nlaunches, i));
+        ok = !op->args[i].constant || (nvariants && arg_is_constant(op, op->variants, i));
     for (int v = 0; ok && v < nvariants; v++)
         for (int i = 0; ok && i < op->variants[v].nparams; i++)
             ok = op->variants[v].params[i].n == 1;

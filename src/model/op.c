@@ -32,6 +32,11 @@ struct op op_of_init(const struct op *op)
     return of;
 }
 
+const struct variant *op_code(const struct op *op, const struct config *c)
+{
+    return c ? &op->variants[c->variant] : &op->reference;
+}
+
 int op_variant(const struct op *op, const char *name)
 {
     return name_index(NAMED(op->variants, op->nvariants), name, (int)strlen(name));
@@ -67,45 +72,26 @@ bool op_proves(const struct op *op)
     bool all = true;
     for (int i = 0; i < op->nargs; i++)
         all = all && op->args[i].kind != ARG_INOUT && (op->args[i].kind != ARG_OUTPUT || op->args[i].data.file.name);
-    return op->reference_text || all;
+    return op->reference.template_text || all;
 }
 
 const char *op_reference(const struct op *op)
 {
-    return op->reference_name ?: "of the op";
+    return op->reference.template_name ?: "of the op";
 }
 
-bool arg_is_constant(const struct op *op, const struct launch *launches, int n, int arg)
+bool arg_is_constant(const struct op *op, const struct variant *v, int arg)
 {
     bool passed = false;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < launches[i].nargs; k++)
-            passed = passed || launches[i].args[k] == arg;
-    return op->args[arg].constant && !passed && launches != op->init.launches; /* which are to make inputs */
+    for (int i = 0; i < v->nlaunches; i++)
+        for (int k = 0; k < v->launches[i].nargs; k++)
+            passed = passed || v->launches[i].args[k] == arg;
+    return op->args[arg].constant && !passed && v->launches != op->init.launches; /* which are to make inputs */
 }
 
 bool axis_takes(const struct axis *a, int64_t size)
 {
     return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;
-}
-
-struct variant reference_variant(const struct op *op)
-{
-    if (op->reference_all)
-        return *op->reference_all;
-    /* which nobody changes */
-    return (struct variant){ .nlaunches = op->reference_text ? 1 : 0, .launches = (struct launch *)&op->reference };
-}
-
-bool launch_repeats(const struct launch *l)
-{
-    return l->rounds || l->steps || l->together || l->nvalues;
-}
-
-bool launch_plain(const struct launch *l)
-{
-    return !launch_repeats(l) && !l->when && !l->nswaps && !l->nround_swaps && !l->cluster[0] && !l->cluster[1] && !l->cluster[2] &&
-           !l->cooperative && !l->dependent && !l->nviews;
 }
 
 int param_value(const struct param *p, struct val v)

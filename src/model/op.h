@@ -286,12 +286,9 @@ struct op {
     const char *work_bytes, *work_flops;
     int nshapes;
     struct shape *shapes;
-    const char *reference_name, *reference_text; /* a template with no parameters; same kernel arguments as the op's */
-    struct build reference_build;
-    struct launch reference;       /* the first of its launches, if it has several */
-    struct variant *reference_all; /* launches and workspaces, if it has more than that one launch; null: it has not */
-    /* Kernels that write inputs before anything is run on them; as a variant without parameters. No template_text: there are none. */
-    struct variant init;
+    /* What results are compared with, and the kernels that write inputs before anything is run on them: as variants without parameters.
+     * No template_text: there is none. The reference has no name; without a text its template_name may be that of one outside. */
+    struct variant reference, init;
     struct check check;
     int nvariants;
     struct variant *variants;
@@ -321,7 +318,8 @@ struct op {
 struct op *op_new(void);     /* an empty op on an arena of its own; null without memory */
 void op_free(struct op *op); /* null is fine */
 
-struct op op_of_init(const struct op *op);             /* the same with op->init as its only variant; lives as long */
+struct op op_of_init(const struct op *op); /* the same with op->init as its only variant; lives as long */
+const struct variant *op_code(const struct op *op, const struct config *c); /* its variant; null: the reference */
 int op_variant(const struct op *op, const char *name); /* its index, -1 if there is none; so are the next two */
 int op_type(const struct op *op, const char *name);
 int param_value(const struct param *p, struct val v);
@@ -330,16 +328,13 @@ bool arg_is_buffer(const struct arg *a);
 const struct check *op_arg_check(const struct op *op, int arg);               /* of what is written */
 void op_data_print(struct buf *out, const struct op *op, const char *before); /* names of data files, if there are any */
 bool data_given(const struct arg_data *d);                                    /* whether the script says anything about it */
-/* Whether these launches find an argument in the __constant__ array that it names. */
-bool arg_is_constant(const struct op *op, const struct launch *launches, int n, int arg);
+/* Whether its launches find an argument in the __constant__ array that it names. */
+bool arg_is_constant(const struct op *op, const struct variant *v, int arg);
 bool op_proves(const struct op *op);                 /* it says what is right: a reference, or a file for each output */
 const char *op_reference(const struct op *op);       /* how messages call its reference */
 bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
 bool launch_repeats(const struct launch *l);         /* it uses ROUND, or may */
 bool launch_plain(const struct launch *l);           /* it has nothing behind `args` */
-
-/* As a variant without a name, which has its launches and workspaces. */
-struct variant reference_variant(const struct op *op);
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */
 int op_row(const struct op *op, const char *text, struct err *err);
@@ -369,9 +364,6 @@ int op_check(const struct op *op, struct err *err);
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err);
 /* A hash of what the sources and launches of a variant are made from. */
 int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err);
-
-/* For other hashes: what a launch that is not launch_plain has behind `args`. */
-void launch_put_more(struct buf *out, const struct launch *l);
 
 /* The whole op as bytes and back. op_get bounds every count, requires what must be there, and ends with op_check, so it refuses bytes of a
  * broken or hostile child. `lines`: each text in it must be one line of UTF-8, of at most MAX_LINE bytes. */

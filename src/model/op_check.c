@@ -82,7 +82,7 @@ static int check_check(const struct check *c, const char *whose, struct err *err
 /* What a scalar was tuned with is not known of an op without kernels (interface_put). */
 static int check_scalar_arg(const struct op *op, const struct arg *a, const struct names *scope, struct err *err)
 {
-    bool known = !op->nvariants && !op->reference_text;
+    bool known = !op->nvariants && !op->reference.template_text;
     return must(a->type && !a->rank && !a->fill && (a->value || known), err,
                 "argument %s: a scalar has a type and a value to tune with, and no extents", a->name)
                ?: must(name_index(NAMED(scope->name, scope->n), a->name, (int)strlen(a->name)) < 0, err,
@@ -324,12 +324,12 @@ static int check_launch(const struct op *op, const struct variant *v, const stru
     return rc;
 }
 
-static int check_workspaces(const struct op *op, const struct variant *v, struct names seen, struct err *err)
+static int check_workspaces(const struct op *op, const struct variant *v, struct names *seen, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < v->nworkspaces; i++) {
         const struct workspace *w = &v->workspaces[i];
-        rc = name_once(&seen, w->name, "workspace", err) ?: check_type_use(op, w->type, "workspace", w->name, err);
+        rc = name_once(seen, w->name, "workspace", err) ?: check_type_use(op, w->type, "workspace", w->name, err);
     }
     return rc;
 }
@@ -371,13 +371,23 @@ static int check_build(const struct build *b, struct err *err)
     return rc;
 }
 
+/* What is launched: of a variant, the reference and init alike. Its own names are taken for its launches, too. */
+static int check_code(const struct op *op, const struct variant *v, const struct names *args, struct err *err)
+{
+    struct names seen = *args;
+    int rc = check_workspaces(op, v, &seen, err);
+    for (int i = 0; !rc && i < v->nlaunches; i++)
+        rc = check_launch(op, v, &v->launches[i], &seen, err);
+    return rc ?: check_build(&v->build, err);
+}
+
 static int check_variant(const struct op *op, const struct variant *v, const struct names *scope, const struct names *args,
                          struct err *err)
 {
-    int rc = check_params(v, *scope, err) ?: check_workspaces(op, v, *args, err);
-    for (int i = 0; !rc && i < v->nlaunches; i++)
-        rc = check_launch(op, v, &v->launches[i], args, err);
-    return rc ?: check_needs(op, v, err) ?: check_requires(&v->requires, err) ?: check_build(&v->build, err);
+    return check_params(v, *scope, err)
+        ?: check_code(op, v, args, err)
+        ?: check_needs(op, v, err)
+        ?: check_requires(&v->requires, err);
 }
 
 static int check_variants(const struct op *op, const struct names *scope, const struct names *args, struct err *err)
@@ -407,19 +417,14 @@ static int check_shapes(const struct op *op, struct err *err)
 
 static int check_reference(const struct op *op, const struct names *args, struct err *err)
 {
-    const struct variant v = reference_variant(op);
-    if (!op->reference_text)
-        return must(!op->reference_all, err, "reference: it has launches, and no template");
-    int rc = must(op->reference_name, err, "its template has no name")
-        ?: check_build(&op->reference_build, err)
-        ?: check_workspaces(op, &v, *args, err);
-    for (int i = 0; !rc && i < v.nlaunches; i++) {
-        const struct launch *l = &v.launches[i];
-        rc =
-            check_launch(op, &v, l, args, err)
-                ?: must(
-                       !l->cluster[0] && !l->cluster[1] && !l->cluster[2] && !l->cooperative && !l->dependent && !l->nviews, err,
-                       "it runs on every device: it can have no clusters or tensor maps, and be neither cooperative nor dependent");
+    const struct variant *v = &op->reference;
+    int rc = must(v->template_text || (!v->nlaunches && !v->nworkspaces), err, "it has launches, and no template")
+        ?: must(!v->template_text || v->template_name, err, "its template has no name")
+        ?: check_code(op, v, args, err);
+    for (int i = 0; !rc && i < v->nlaunches; i++) {
+        const struct launch *l = &v->launches[i];
+        rc = must(!l->cluster[0] && !l->cluster[1] && !l->cluster[2] && !l->cooperative && !l->dependent && !l->nviews, err,
+                  "it runs on every device: it can have no clusters or tensor maps, and be neither cooperative nor dependent");
     }
     if (rc)
         err_prefix(err, "reference: ");
@@ -428,17 +433,10 @@ static int check_reference(const struct op *op, const struct names *args, struct
 
 static int check_init(const struct op *op, const struct names *args, struct err *err)
 {
-    const struct variant *v = &op->init;
-    bool any = false;
-    int rc = 0;
-    if (!v->template_text)
-        return 0;
+    bool any = !op->init.template_text;
     for (int i = 0; i < op->nargs; i++)
         any = any || op->args[i].data.init;
-    rc = must(any, err, "there is no input that it writes: mark it { init = true }");
-    for (int i = 0; !rc && i < v->nlaunches; i++)
-        rc = check_launch(op, v, &v->launches[i], args, err);
-    rc = rc ?: check_build(&v->build, err);
+    int rc = must(any, err, "there is no input that it writes: mark it { init = true }") ?: check_code(op, &op->init, args, err);
     if (rc)
         err_prefix(err, "init: ");
     return rc;
@@ -450,7 +448,7 @@ static int check_outside(const struct op *op, struct err *err)
     if (!op->outside && !digest && !op->outside_beside)
         return 0;
     bool whole = op->outside && digest && strlen(digest) == HASH_HEX - 1 && !digest[strspn(digest, "0123456789abcdef")];
-    return must(whole && !op->reference_text && text_ok(op->outside, MAX_OUTSIDE, false), err,
+    return must(whole && !op->reference.template_text && text_ok(op->outside, MAX_OUTSIDE, false), err,
                 "a reference outside lacks its name or digest, or is there beside the op's own");
 }
 

@@ -2,8 +2,6 @@
  *
  * A new member is one more line in the function of its struct, and raises FORM: read it if s->form has it. What the values mean together
  * is op_check's to judge; that each is there and within its bounds is seen here. */
-#include "base/hash.h"
-#include "model/include.h"
 #include "model/serial.h"
 
 /* "cuo" and the form, a letter. FORM is what is written; all from FIRST_FORM on are read, since databases hold them. */
@@ -118,70 +116,7 @@ static void io_shapes(struct serial *s, struct op *op)
     }
 }
 
-/* Hashes are taken of this and of the next, too: their bytes must stay what they are. */
-static void io_launch(struct serial *s, struct launch *l)
-{
-    io_str(s, &l->kernel);
-    for (int d = 0; d < 3; d++) {
-        io_str(s, &l->grid[d]);
-        io_str(s, &l->block[d]);
-    }
-    io_str(s, &l->shared);
-    io_ints(s, &l->args, &l->nargs, 2 * MAX_ARGS);
-}
-
-static void io_extents(struct serial *s, const char **texts, int *n, int least)
-{
-    io_count(s, n, least, MAX_VIEW_RANK);
-    for (int i = 0; i < *n; i++)
-        io_given(s, &texts[i]);
-}
-
-static void io_view(struct serial *s, struct view *m)
-{
-    io_int(s, &m->arg, 0, 2 * MAX_ARGS - 1);
-    io_extents(s, m->box, &m->rank, 1);
-    io_extents(s, m->extent, &m->nextents, 0);
-    io_extents(s, m->stride, &m->nstrides, 0);
-    io_extents(s, m->step, &m->nsteps, 0);
-    io_str(s, &m->swizzle);
-    io_str(s, &m->interleave);
-    io_str(s, &m->l2);
-    io_bool(s, &m->nan);
-}
-
-/* What most launches have nothing of. */
-static void io_launch_more(struct serial *s, struct launch *l)
-{
-    io_str(s, &l->when);
-    io_str(s, &l->rounds);
-    io_str(s, &l->steps);
-    io_bool(s, &l->together);
-    io_ints(s, &l->swaps, &l->nswaps, 2 * MAX_ARGS);
-    io_ints(s, &l->round_swaps, &l->nround_swaps, 2 * MAX_ARGS);
-    io_array(s, &l->values, &l->nvalues, 0, MAX_LAUNCH_VALUES, sizeof *l->values);
-    for (int i = 0; i < l->nvalues && !serial_failed(s); i++) {
-        io_given(s, &l->values[i].name);
-        io_given(s, &l->values[i].type);
-        io_given(s, &l->values[i].value);
-    }
-    for (int d = 0; d < 3; d++)
-        io_str(s, &l->cluster[d]);
-    io_bool(s, &l->cooperative);
-    io_bool(s, &l->dependent);
-    io_array(s, &l->views, &l->nviews, 0, MAX_VIEWS, sizeof *l->views);
-    for (int i = 0; i < l->nviews && !serial_failed(s); i++)
-        io_view(s, &l->views[i]);
-}
-
-static void io_whole_launch(struct serial *s, struct launch *l)
-{
-    io_launch(s, l);
-    if (s->form >= '4')
-        io_launch_more(s, l);
-}
-
-static void io_workspaces(struct serial *s, struct variant *v)
+void io_workspaces(struct serial *s, struct variant *v)
 {
     io_array(s, &v->workspaces, &v->nworkspaces, 0, MAX_ARGS, sizeof *v->workspaces);
     for (int i = 0; i < v->nworkspaces; i++) {
@@ -192,24 +127,53 @@ static void io_workspaces(struct serial *s, struct variant *v)
     }
 }
 
-/* What most references have nothing of. */
-static void io_reference(struct serial *s, struct op *op)
+static void io_build(struct serial *s, struct build *b)
 {
-    bool more = op->reference_all;
-    io_whole_launch(s, &op->reference);
+    if (s->form < '4')
+        return;
+    io_str(s, &b->language);
+    io_array(s, &b->more, &b->nmore, 0, MAX_FILES, sizeof *b->more);
+    for (int i = 0; i < b->nmore; i++) {
+        io_given(s, &b->more[i].name);
+        io_given(s, &b->more[i].text);
+    }
+    io_array(s, &b->options, &b->noptions, 0, MAX_OPTIONS, sizeof *b->options);
+    for (int i = 0; i < b->noptions; i++) {
+        io_given(s, &b->options[i].backend);
+        io_given(s, &b->options[i].text);
+    }
+}
+
+static void io_launches(struct serial *s, struct variant *v)
+{
+    io_array(s, &v->launches, &v->nlaunches, 1, MAX_LAUNCHES, sizeof *v->launches);
+    for (int i = 0; i < v->nlaunches && !serial_failed(s); i++)
+        io_whole_launch(s, &v->launches[i]);
+}
+
+/* Its first launch is always there, as it was the only one before form 4. Most references have no other, and no workspaces. */
+static void io_reference(struct serial *s, struct variant *r)
+{
+    struct launch none = { .kernel = NULL }, *first = r->nlaunches ? r->launches : &none;
+    bool more = r->nlaunches > 1 || r->nworkspaces;
+    io_str(s, &r->template_name);
+    io_str(s, &r->template_text);
+    io_build(s, &r->build);
+    if (s->in && r->template_text) {
+        r->launches = first = arena_alloc(s->arena, sizeof *first);
+        r->nlaunches = 1;
+        s->nomem = s->nomem || !first;
+    }
+    if (!first) /* without memory */
+        return;
+    io_whole_launch(s, first);
     if (s->form < '4')
         return;
     io_bool(s, &more);
-    if (s->in && more)
-        op->reference_all = arena_alloc(s->arena, sizeof *op->reference_all);
-    struct variant *all = op->reference_all;
-    s->nomem = s->nomem || (more && !all);
-    if (!all)
-        return;
-    io_array(s, &all->launches, &all->nlaunches, 1, MAX_LAUNCHES, sizeof *all->launches);
-    for (int i = 0; i < all->nlaunches && !serial_failed(s); i++)
-        io_whole_launch(s, &all->launches[i]);
-    io_workspaces(s, all);
+    if (more) {
+        io_launches(s, r);
+        io_workspaces(s, r);
+    }
 }
 
 static void io_params(struct serial *s, struct variant *v)
@@ -234,23 +198,6 @@ static void io_needs(struct serial *s, struct variant *v)
     }
 }
 
-static void io_build(struct serial *s, struct build *b)
-{
-    if (s->form < '4')
-        return;
-    io_str(s, &b->language);
-    io_array(s, &b->more, &b->nmore, 0, MAX_FILES, sizeof *b->more);
-    for (int i = 0; i < b->nmore; i++) {
-        io_given(s, &b->more[i].name);
-        io_given(s, &b->more[i].text);
-    }
-    io_array(s, &b->options, &b->noptions, 0, MAX_OPTIONS, sizeof *b->options);
-    for (int i = 0; i < b->noptions; i++) {
-        io_given(s, &b->options[i].backend);
-        io_given(s, &b->options[i].text);
-    }
-}
-
 static void io_variant(struct serial *s, struct variant *v)
 {
     io_str(s, &v->name);
@@ -259,9 +206,7 @@ static void io_variant(struct serial *s, struct variant *v)
     io_build(s, &v->build);
     io_params(s, v);
     io_where(s, &v->where, &v->nwhere);
-    io_array(s, &v->launches, &v->nlaunches, 1, MAX_LAUNCHES, sizeof *v->launches);
-    for (int i = 0; i < v->nlaunches && !serial_failed(s); i++)
-        io_whole_launch(s, &v->launches[i]);
+    io_launches(s, v);
     io_workspaces(s, v);
     io_needs(s, v);
     io_ints(s, &v->clear, &v->nclear, MAX_ARGS);
@@ -338,9 +283,7 @@ static void io_init(struct serial *s, struct variant *init)
     io_given(s, &init->template_name);
     io_given(s, &init->template_text);
     io_build(s, &init->build);
-    io_array(s, &init->launches, &init->nlaunches, 1, MAX_LAUNCHES, sizeof *init->launches);
-    for (int i = 0; i < init->nlaunches && !serial_failed(s); i++)
-        io_whole_launch(s, &init->launches[i]);
+    io_launches(s, init);
 }
 
 static void io_op(struct serial *s, struct op *op)
@@ -357,10 +300,7 @@ static void io_op(struct serial *s, struct op *op)
     io_shapes(s, op);
     io_str(s, &op->work_bytes);
     io_str(s, &op->work_flops);
-    io_str(s, &op->reference_name);
-    io_str(s, &op->reference_text);
-    io_build(s, &op->reference_build);
-    io_reference(s, op);
+    io_reference(s, &op->reference);
     io_check(s, &op->check);
     io_array(s, &op->variants, &op->nvariants, 0, MAX_VARIANTS, sizeof *op->variants);
     for (int i = 0; i < op->nvariants && !serial_failed(s); i++)
@@ -413,120 +353,4 @@ int op_get(struct cursor *in, bool lines, struct op **out, struct err *err)
     else
         *out = op;
     return rc;
-}
-
-/* ---- hashes: what makes a record out of date when it changes */
-
-void launch_put_more(struct buf *out, const struct launch *l)
-{
-    io_launch_more(&(struct serial){ .out = out }, (struct launch *)l);
-}
-
-/* The text of a template with all that it is built of. Most have nothing but the text. */
-static int put_built(struct buf *out, const struct op *op, const char *text, const struct build *how, struct err *err)
-{
-    int rc = put_with_includes(out, op, text, err);
-    if (how->language)
-        buf_lstr(out, how->language);
-    for (int i = 0; i < how->nmore && !rc; i++)
-        rc = put_with_includes(out, op, how->more[i].text, err);
-    for (int i = 0; i < how->noptions; i++) {
-        buf_lstr(out, how->options[i].backend);
-        buf_lstr(out, how->options[i].text);
-    }
-    return rc;
-}
-
-static void put_check(struct buf *b, const struct check *c)
-{
-    buf_u32(b, c->kind);
-    buf_lstr(b, c->length);
-    if (c->kind == CHECK_CLOSE) {
-        buf_lstr(b, c->rtol);
-        buf_lstr(b, c->atol);
-    }
-}
-
-/* Of a file its contents count, not its name. */
-static void put_data(struct buf *b, const struct arg_data *d)
-{
-    buf_lstr(b, d->range[0]);
-    buf_lstr(b, d->range[1]);
-    buf_lstr(b, d->below);
-    buf_u8(b, (uint8_t)(d->sorted | d->init << 1));
-    if (d->file.name)
-        buf_lstr(b, d->file.digest);
-}
-
-int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
-{
-    struct buf b = { 0 };
-    struct serial s = { .out = &b };
-    put_check(&b, &op->check);
-    for (int i = 0; i < op->nargs; i++) {
-        buf_u8(&b, (uint8_t)op->args[i].fill);
-        buf_u8(&b, (uint8_t)(op->args[i].partial | op->args[i].own_check << 1));
-        if (op->args[i].own_check)
-            put_check(&b, &op->args[i].check);
-        if (op->args[i].kind == ARG_SCALAR)
-            buf_lstr(&b, op->args[i].value);
-        if (op->args[i].constant)
-            buf_lstr(&b, op->args[i].constant);
-        if (data_given(&op->args[i].data)) {
-            buf_str(&b, "data");
-            put_data(&b, &op->args[i].data);
-        }
-    }
-    io_launch(&s, (struct launch *)&op->reference); /* writing changes nothing, as below */
-    if (!launch_plain(&op->reference))
-        io_launch_more(&s, (struct launch *)&op->reference);
-    for (int i = 1; op->reference_all && i < op->reference_all->nlaunches; i++) {
-        io_launch(&s, &op->reference_all->launches[i]);
-        io_launch_more(&s, &op->reference_all->launches[i]);
-    }
-    if (op->reference_all)
-        io_workspaces(&s, op->reference_all);
-    if (op->outside_digest)
-        buf_lstr(&b, op->outside_digest);
-    int rc = put_built(&b, op, op->reference_text, &op->reference_build, err);
-    if (!rc && op->init.template_text) {
-        buf_str(&b, "init");
-        for (int i = 0; i < op->init.nlaunches; i++) {
-            io_launch(&s, &op->init.launches[i]);
-            io_launch_more(&s, &op->init.launches[i]);
-        }
-        rc = put_built(&b, op, op->init.template_text, &op->init.build, err);
-    }
-    return hash_buf(&b, rc, hash, err);
-}
-
-/* A template sees all words that a parameter may have, and of other parameters the one value. */
-static void put_words(struct serial *s, const struct param *p)
-{
-    buf_lstr(s->out, p->name);
-    for (int i = 0; i < p->n && p->values[i].type == VAL_STR; i++)
-        io_val(s, &p->values[i]);
-}
-
-int variant_made(const struct op *op, const struct variant *v, char hash[HASH_HEX], struct err *err)
-{
-    struct buf b = { 0 };
-    struct serial s = { .out = &b };
-    struct variant parts = *v;
-    for (int i = 0; i < op->npreludes; i++)
-        buf_lstr(&b, op->preludes[i].text);
-    for (int i = 0; i < v->nparams; i++)
-        put_words(&s, &v->params[i]);
-    for (int i = 0; i < v->nlaunches; i++) {
-        io_launch(&s, &v->launches[i]);
-        if (!launch_plain(&v->launches[i]))
-            io_launch_more(&s, &v->launches[i]);
-    }
-    io_workspaces(&s, &parts);
-    io_ints(&s, &parts.clear, &parts.nclear, 0);
-    buf_u8(&b, v->requires.arch_specific);
-    for (int i = 0; i < op->nargs; i++)
-        if (arg_is_constant(op, v->launches, v->nlaunches, i))
-            buf_lstr(&b, op->args[i].constant);
-    return hash_buf(&b, put_built(&b, op, v->template_text, &v->build, err), hash, err);
 }

@@ -26,8 +26,8 @@ static void name_slots(struct plan *p)
 {
     const char **name = p->names;
     p->scope.names = p->names;
-    for (int i = 0; i < p->variant.nparams; i++)
-        *name++ = p->variant.params[i].name;
+    for (int i = 0; i < p->variant->nparams; i++)
+        *name++ = p->variant->params[i].name;
     p->first_axis = (int)(name - p->names);
     for (int i = 0; i < p->op->naxes; i++)
         *name++ = p->op->axes[i].name;
@@ -39,8 +39,8 @@ static void name_slots(struct plan *p)
         *name++ = devspec_name(i);
     p->first_round = (int)(name - p->names);
     bool repeats = false;
-    for (int i = 0; i < p->variant.nlaunches; i++)
-        repeats = repeats || launch_repeats(&p->variant.launches[i]);
+    for (int i = 0; i < p->variant->nlaunches; i++)
+        repeats = repeats || launch_repeats(&p->variant->launches[i]);
     if (repeats) {
         *name++ = "ROUND";
         *name++ = "STEP";
@@ -253,7 +253,7 @@ static int compile_metrics(struct plan *p, const char *whose, struct err *err)
     p->metrics = arena_array(p->arena, (size_t)op->nmetrics, sizeof *p->metrics);
     if (!p->metrics)
         return err_nomem(err);
-    for (int i = 0; !rc && p->variant.name && i < op->nmetrics; i++)
+    for (int i = 0; !rc && p->variant->name && i < op->nmetrics; i++)
         rc = compile(p, op->metrics[i].value, OF_METRICS, print(p, "%s, metric %s", whose, op->metrics[i].name), &p->metrics[i],
                      err);
     return rc;
@@ -261,7 +261,7 @@ static int compile_metrics(struct plan *p, const char *whose, struct err *err)
 
 static int compile_variant(struct plan *p, struct err *err)
 {
-    const struct variant *v = &p->variant;
+    const struct variant *v = p->variant;
     const char *whose = v->name ? print(p, "variant %s", v->name) : "reference";
     p->where = arena_array(p->arena, (size_t)v->nwhere, sizeof *p->where);
     p->needs = arena_array(p->arena, (size_t)v->nneeds, sizeof *p->needs);
@@ -321,7 +321,7 @@ static int add(struct plan *p, struct condition c, struct err *err)
 
 static int add_required(struct plan *p, struct err *err)
 {
-    const struct requires *r = &p->variant.requires;
+    const struct requires *r = &p->variant->requires;
     int rc = 0, before = p->nchecks;
     if (r->backend)
         rc = add(p, (struct condition){ .of = OF_BACKEND, .text = print(p, "requires: backend %.40s", r->backend) }, err);
@@ -435,7 +435,7 @@ static int add_buffer_limit(struct plan *p, const struct buffer_fields *b, struc
 /* What is said of repetitions reads what any launch does. */
 static int add_steps(struct plan *p, struct err *err)
 {
-    const struct variant *v = &p->variant;
+    const struct variant *v = p->variant;
     int n = 0, nswaps = 0;
     for (int i = 0; i < v->nlaunches; i++)
         nswaps += v->launches[i].nswaps + v->launches[i].nround_swaps;
@@ -479,7 +479,7 @@ static int add_op_limits(struct plan *p, struct err *err)
 static int list_checks(struct plan *p, struct err *err)
 {
     enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS + 6 + MAX_VIEWS, STEPS = 1 };
-    const struct variant *v = &p->variant;
+    const struct variant *v = p->variant;
     int most =
         v->nwhere + REQUIRED + A_LAUNCH * v->nlaunches + p->op->nargs + v->nworkspaces + STEPS + p->op->nwhere + p->op->naxes;
     p->checks = arena_array(p->arena, (size_t)most, sizeof *p->checks);
@@ -506,10 +506,7 @@ int plan_new(const struct op *op, int variant, struct plan **out, struct err *er
         return err_nomem(err);
     p->arena = arena;
     p->op = op;
-    if (variant >= 0)
-        p->variant = op->variants[variant];
-    else
-        p->variant = reference_variant(op);
+    p->variant = variant < 0 ? &op->reference : &op->variants[variant];
     name_slots(p);
     int rc = compile_op(p, err) ?: compile_variant(p, err) ?: list_checks(p, err);
     if (rc)

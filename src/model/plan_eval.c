@@ -15,7 +15,7 @@ void plan_slots(const struct plan *p, const struct problem *prob, int row, const
 {
     const struct op *op = p->op;
     for (int i = 0; i < p->first_axis; i++)
-        slots[i] = p->variant.params[i].values[config->at[i]];
+        slots[i] = p->variant->params[i].values[config->at[i]];
     for (int i = 0; i < op->naxes; i++)
         slots[p->first_axis + i] = val_int(prob->size[i]);
     for (int i = 0; i < op->ntypes; i++)
@@ -41,8 +41,8 @@ static int field_number(const struct field *f, const struct val *slots, double *
 
 int plan_geometry(const struct plan *p, int i, const struct val *slots, struct geometry *out, struct err *err)
 {
-    if (i < 0 || i >= p->variant.nlaunches)
-        return err_set(err, ERR_INVALID, "%s has no %s", p->op->name, p->variant.name ? "such launch" : "reference");
+    if (i < 0 || i >= p->variant->nlaunches)
+        return err_set(err, ERR_INVALID, "%s has no %s", p->op->name, p->variant->name ? "such launch" : "reference");
     int64_t n[EXTENTS] = { 1, 1, 1, 1, 1, 1, 0 };
     int rc = 0;
     for (int e = 0; !rc && e <= SHARED_BYTES; e++)
@@ -50,7 +50,7 @@ int plan_geometry(const struct plan *p, int i, const struct val *slots, struct g
             rc = field_int(p->launches[i].extent[e], e < SHARED_BYTES, slots, &n[e], err);
     if (rc)
         return rc;
-    const struct launch *l = &p->variant.launches[i];
+    const struct launch *l = &p->variant->launches[i];
     *out = (struct geometry){ .grid = { n[0], n[1], n[2] },
                               .block = { n[3], n[4], n[5] },
                               .shared = n[SHARED_BYTES],
@@ -146,7 +146,7 @@ int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigne
 int plan_step_value(const struct plan *p, int launch, int i, const struct val *slots, unsigned char out[16], int *bytes,
                     struct err *err)
 {
-    const struct dtype *t = dtype_find(p->variant.launches[launch].values[i].type);
+    const struct dtype *t = dtype_find(p->variant->launches[launch].values[i].type);
     return scalar_value(p->launches[launch].values[i], t, slots, out, bytes, err);
 }
 
@@ -193,7 +193,7 @@ int plan_arg_extremes(const struct plan *p, int i, const struct val *slots, stru
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err)
 {
     if (!p->needs[i])
-        return err_set(err, ERR_INVALID, "variant %s, needs[%d]: is no alignment", p->variant.name, i + 1);
+        return err_set(err, ERR_INVALID, "variant %s, needs[%d]: is no alignment", p->variant->name, i + 1);
     return field_int(p->needs[i], 1, slots, bytes, err);
 }
 
@@ -302,13 +302,13 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
             err_prefix(err, "%s: ", c->fields[0]->place);
         return rc;
     case OF_BACKEND:
-        *holds = !strcmp(dev->backend, p->variant.requires.backend);
+        *holds = !strcmp(dev->backend, p->variant->requires.backend);
         return 0;
     case OF_CC:
-        *holds = dev->cc >= p->variant.requires.cc;
+        *holds = dev->cc >= p->variant->requires.cc;
         return 0;
     case OF_ARCH:
-        *holds = dev->cc == p->variant.requires.cc;
+        *holds = dev->cc == p->variant->requires.cc;
         return 0;
     case OF_ORDER:
         *holds = !dev->unordered;
@@ -392,7 +392,7 @@ int op_takes(const struct op *op, const struct problem *prob, int row, struct er
 
 const char *plan_refuses(const struct plan *p, const struct val *slots, const struct devspec *dev)
 {
-    const int nwhere = p->variant.nwhere, first_limit = nwhere + p->nrequired;
+    const int nwhere = p->variant->nwhere, first_limit = nwhere + p->nrequired;
     for (int k = 0; k < p->nchecks; k++) {
         int i = k < p->nrequired ? nwhere + k : k < first_limit ? k - p->nrequired : k; /* what is required comes first */
         bool holds = false;

@@ -86,8 +86,7 @@ struct check_fields {
 struct plan {
     struct arena *arena;
     const struct op *op;
-    /* For the op's own expressions: one that has the reference's launch, if there is a reference, and nothing else. */
-    struct variant variant;
+    const struct variant *variant; /* for the op's own expressions the reference */
     struct scope scope;
     const char *names[MAX_SLOTS];
     const char *late[MAX_ARGS];               /* scalars: for messages */

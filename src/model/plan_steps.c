@@ -5,23 +5,23 @@
 
 const struct launch *plan_launch(const struct plan *p, int i)
 {
-    return i < p->variant.nlaunches ? &p->variant.launches[i] : NULL;
+    return i < p->variant->nlaunches ? &p->variant->launches[i] : NULL;
 }
 
 int plan_buffers(const struct plan *p)
 {
-    return p->op->nargs + p->variant.nworkspaces;
+    return p->op->nargs + p->variant->nworkspaces;
 }
 
 const char *plan_arg_name(const struct plan *p, int launch, int arg)
 {
-    const struct launch *l = &p->variant.launches[launch];
+    const struct launch *l = &p->variant->launches[launch];
     const int map = arg - plan_buffers(p) - l->nvalues;
     if (map >= 0) /* the buffer's */
         arg = l->views[map].arg;
     const int work = arg - p->op->nargs, value = arg - plan_buffers(p);
-    return value >= 0  ? p->variant.launches[launch].values[value].name
-           : work >= 0 ? p->variant.workspaces[work].name
+    return value >= 0  ? p->variant->launches[launch].values[value].name
+           : work >= 0 ? p->variant->workspaces[work].name
                        : p->op->args[arg].name;
 }
 
@@ -106,7 +106,7 @@ static int walk_group(struct walk *w, int from, int to, struct err *err)
 
 static int walk_all(struct walk *w, const struct val *slots, struct err *err)
 {
-    const struct variant *v = &w->p->variant;
+    const struct variant *v = w->p->variant;
     int rc = 0;
     w->rounds = 0;
     memcpy(w->slots, slots, (size_t)w->p->scope.n * sizeof *slots);
@@ -210,8 +210,8 @@ int plan_check_steps(const struct plan *p, const struct val *slots, bool *holds,
     bool same = true;
     w.arg = &counting;
     int rc = walk_all(&w, slots, err);
-    for (int i = 0; !rc && i < p->variant.nlaunches; i++) {
-        const struct launch *l = &p->variant.launches[i];
+    for (int i = 0; !rc && i < p->variant->nlaunches; i++) {
+        const struct launch *l = &p->variant->launches[i];
         rc = check_sizes(p, l->swaps, l->nswaps, slots, &same, err)
                  ?: check_sizes(p, l->round_swaps, l->nround_swaps, slots, &same, err);
     }
@@ -276,7 +276,7 @@ static int place_buffers(const struct listing *l, struct err *err)
         place[i] = i;
     for (int i = l->n - 1; i >= 0; i--) {
         struct step *s = &l->all[i];
-        const struct launch *of = &l->p->variant.launches[s->launch];
+        const struct launch *of = &l->p->variant->launches[s->launch];
         s->args = take_args(l, of, place, before[s->launch]);
         if (!s->args)
             return err_nomem(err);

@@ -96,7 +96,7 @@ static int evaluate(const struct view_fields *f, const struct val *slots, struct
 
 int plan_tensor(const struct plan *p, int launch, int map, const struct val *slots, struct tensor *out, struct err *err)
 {
-    const struct view *m = &p->variant.launches[launch].views[map];
+    const struct view *m = &p->variant->launches[launch].views[map];
     const struct view_fields *f = &p->launches[launch].views[map];
     const int work = m->arg - p->op->nargs;
     int64_t bytes;

@@ -40,6 +40,12 @@ void io_count(struct serial *s, int *n, int least, int most);
 void io_array(struct serial *s, void *array, int *n, int least, int most, size_t bytes);
 void io_ints(struct serial *s, int **v, int *n, int most);
 
+/* Parts of an op. */
+void io_launch(struct serial *s, struct launch *l);       /* what every launch has; */
+void io_launch_more(struct serial *s, struct launch *l);  /* what most have nothing of; */
+void io_whole_launch(struct serial *s, struct launch *l); /* both, as far as the form has them */
+void io_workspaces(struct serial *s, struct variant *v);
+
 void io_config(struct serial *s, const struct op *op, struct config *c);
 void io_devspec(struct serial *s, struct devspec *d);
 void io_result(struct serial *s, struct result *r); /* after a failure, too, result_free it */

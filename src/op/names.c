@@ -91,54 +91,47 @@ static bool declares_shared(const char *text, const char *kernel)
     return false;
 }
 
-/* requires: the one backend that the kernel is for; null: it is for all. */
-static void check_kernel(struct reader *r, const struct launch *l, const char *text, const char *requires)
+/* b: the one backend that the kernel is for; null: it is for all. */
+static void check_kernel(struct reader *r, const struct launch *l, const char *text, const struct backend *b)
 {
-    const struct backend *b = requires ? backend_find(requires) : NULL;
+    const struct backend *any;
     if (!name_ok(l->kernel) && !(b && b->compiling->expressions))
         fail(r, "kernel '%.80s': only CUDA C++ has such names: say language = \"cuda\", or requires = { backend = \"cuda\" }",
              l->kernel);
-    for (int i = 0; (b = backend_at(i)); i++)
-        if (b->compiling->functions && (!requires || !strcmp(requires, b->name)) && word_among(b->compiling->functions, l->kernel))
-            fail(r, "kernel '%s': %s has a function of this name: choose another", l->kernel, b->compiling->language);
+    for (int i = 0; (any = backend_at(i)); i++)
+        if (any->compiling->functions && (!b || b == any) && word_among(any->compiling->functions, l->kernel))
+            fail(r, "kernel '%s': %s has a function of this name: choose another", l->kernel, any->compiling->language);
     if (!l->shared && declares_shared(text, l->kernel))
         fail(r, "kernel %s declares DYNAMIC_SHARED_PARAM: its launch must say how many bytes, shared = EXPRESSION", l->kernel);
 }
 
 /* What no launch passes is in an array of the kernels': then they are for a backend that has such. */
-static void check_constants(struct reader *r, const struct launch *launches, int n, const char *requires)
+static void check_kernels(struct reader *r, const struct variant *v)
 {
-    const struct backend *b = requires ? backend_find(requires) : NULL;
-    for (int i = 0; i < r->op->nargs; i++)
-        if (!(b && b->symbol) && arg_is_constant(r->op, launches, n, i))
+    const char *only = v->requires.backend ?: v->build.language;
+    const struct backend *b = only ? backend_find(only) : NULL;
+    for (int i = 0; i < v->nlaunches; i++)
+        check_kernel(r, &v->launches[i], v->template_text, b);
+    for (int i = 0; v->template_text && i < r->op->nargs; i++)
+        if (!(b && b->symbol) && arg_is_constant(r->op, v, i))
             fail(r,
                  "no launch passes '%s', and only CUDA has __constant__ arrays: pass it, or say requires = { backend = \"cuda\" }",
                  r->op->args[i].name);
+    leave(r, 0);
 }
 
 void check_names(struct reader *r)
 {
     const struct op *op = r->op;
     enter(r, "reference: ");
-    const struct variant reference = reference_variant(op);
-    for (int i = 0; i < reference.nlaunches; i++)
-        check_kernel(r, &reference.launches[i], op->reference_text, op->reference_build.language);
-    if (op->reference_text)
-        check_constants(r, reference.launches, reference.nlaunches, op->reference_build.language);
-    leave(r, 0);
+    check_kernels(r, &op->reference);
     enter(r, "init: ");
-    for (int i = 0; i < op->init.nlaunches; i++)
-        check_kernel(r, &op->init.launches[i], op->init.template_text, op->init.build.language);
-    leave(r, 0);
+    check_kernels(r, &op->init);
     for (int i = 0; i < op->nvariants; i++) {
-        const struct variant *v = &op->variants[i];
-        enter(r, "variant %s: ", v->name);
+        enter(r, "variant %s: ", op->variants[i].name);
         lua_settop(r->L, 0);
         lua_newtable(r->L);
-        add_all(r, op, v);
-        for (int j = 0; j < v->nlaunches; j++)
-            check_kernel(r, &v->launches[j], v->template_text, v->requires.backend);
-        check_constants(r, v->launches, v->nlaunches, v->requires.backend);
-        leave(r, 0);
+        add_all(r, op, &op->variants[i]);
+        check_kernels(r, &op->variants[i]);
     }
 }

@@ -186,16 +186,13 @@ static void read_preludes(struct reader *r)
 
 static void read_reference(struct reader *r, void *out)
 {
-    struct op *op = out;
     static const struct list workspaces = { read_workspace, 0, MAX_ARGS, sizeof(struct workspace), "workspaces[%d]: ", false };
-    struct variant *all = make_array(r, 1, sizeof *all);
+    struct variant *v = out;
     known_fields(r, "template workspaces launch language options");
-    read_source(r, &op->reference_name, &op->reference_text, &op->reference_build, NULL);
-    r->variant = all;
-    read_table(r, "workspaces launch", "lF+", &workspaces, &all->workspaces, &all->nworkspaces, read_launches, all);
+    read_source(r, v, false);
+    r->variant = v;
+    read_table(r, "workspaces launch", "lF+", &workspaces, &v->workspaces, &v->nworkspaces, read_launches, v);
     r->variant = NULL;
-    op->reference = all->launches[0];
-    op->reference_all = all->nlaunches > 1 || all->nworkspaces ? all : NULL;
 }
 
 static void read_folder(struct reader *r, void *out)
@@ -208,10 +205,10 @@ static void read_folder(struct reader *r, void *out)
 
 static void read_init(struct reader *r, void *out)
 {
-    struct variant *v = &((struct op *)out)->init;
+    struct variant *v = out;
     v->name = "init";
     known_fields(r, "template launch language options");
-    read_source(r, &v->template_name, &v->template_text, &v->build, NULL);
+    read_source(r, v, false);
     r->symbols = false; /* it makes inputs, and needs none in an array */
     read_table(r, "launch", "F+", read_launches, v);
 }
@@ -235,8 +232,8 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
                "name problem where types args work shapes include_dirs reference init check variants defaults metrics objective",
                "NLlFLfLlffFLLft", &op->name, &axes, &op->axes, &op->naxes, &where, &op->where, &op->nwhere, read_types, op, &args,
                &op->args, &op->nargs, read_work, op, &shapes, &op->shapes, &op->nshapes, &folders, &op->include_dirs,
-               &op->ninclude_dirs, read_reference, op, read_init, op, read_check, &op->check, &variants, &op->variants,
-               &op->nvariants, &defaults, &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);
+               &op->ninclude_dirs, read_reference, &op->reference, read_init, &op->init, read_check, &op->check, &variants,
+               &op->variants, &op->nvariants, &defaults, &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);
     for (int i = 0; i < op->nargs; i++)
         outputs += op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
     if (!outputs)

@@ -75,9 +75,9 @@ reads read_arg_name; /* int *: its arg_index, which must be there */
 /* The index of an argument or, behind them, of one of the variant's workspaces; then of the launch's values; -1 if there is none. */
 int arg_index(const struct reader *r, const char *name);
 /* Of the table at the top of the stack: the fields template, language and options. What the files include comes into op->includes.
- * requires: of the variant, where the language says the backend; null: it has none. Read launches after it: what they pass if they do not
- * say it depends on the backend. */
-void read_source(struct reader *r, const char **name, const char **text, struct build *build, struct requires *requires);
+ * requires: the variant's own may say the backend, too, or hear it from the language. Read launches after it: what they pass if they do
+ * not say it depends on the backend. */
+void read_source(struct reader *r, struct variant *v, bool requires);
 /* The text of a file without zero bytes, on the arena; null if there is no such file. */
 const char *read_template_file(struct reader *r, const char *folder, const char *name);
 /* Reads what a template includes, and what that includes, into op->includes. */

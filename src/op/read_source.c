@@ -38,11 +38,6 @@ static const char *read_template(struct reader *r, const char *file)
     return text;
 }
 
-struct source_reading {
-    const char **name, **text;
-    struct build *build;
-};
-
 static void read_one_file(struct reader *r, void *out)
 {
     struct template_file *file = out;
@@ -55,7 +50,7 @@ static void read_one_file(struct reader *r, void *out)
 static void read_files(struct reader *r, void *out)
 {
     static const struct list files = { read_one_file, 1, MAX_FILES, sizeof(struct template_file), "template: ", false };
-    const struct source_reading *s = out;
+    struct variant *v = out;
     size_t mark = strlen(r->where) - strlen("template: ");
     struct template_file one, *all = &one;
     int n = 1;
@@ -63,10 +58,10 @@ static void read_files(struct reader *r, void *out)
         n = read_list(r, &files, mark, &all);
     else
         read_one_file(r, &one);
-    *s->name = all->name;
-    *s->text = all->text;
-    s->build->nmore = n - 1;
-    s->build->more = n > 1 ? all + 1 : NULL;
+    v->template_name = all->name;
+    v->template_text = all->text;
+    v->build.nmore = n - 1;
+    v->build.more = n > 1 ? all + 1 : NULL;
 }
 
 /* The backend of this name. */
@@ -113,14 +108,14 @@ static void read_options(struct reader *r, const struct backend *b, struct build
 }
 
 /* { "-G" } for the one compiler that the source is for, or { cuda = { "-G" }, opencl = { "-w" } }. */
-static void read_all_options(struct reader *r, struct build *build, const char *backend)
+static void read_all_options(struct reader *r, struct build *build, const struct backend *only)
 {
     const struct backend *b;
     int at = lua_gettop(r->L);
     char names[128] = "";
     want_table(r);
-    if (backend && lua_rawlen(r->L, at)) {
-        read_options(r, backend_find(backend), build);
+    if (only && lua_rawlen(r->L, at)) {
+        read_options(r, only, build);
         return;
     }
     if (lua_rawlen(r->L, at))
@@ -135,23 +130,22 @@ static void read_all_options(struct reader *r, struct build *build, const char *
     }
 }
 
-void read_source(struct reader *r, const char **name, const char **text, struct build *build, struct requires *requires)
+void read_source(struct reader *r, struct variant *v, bool requires)
 {
-    struct source_reading s = { name, text, build };
+    const char **language = &v->build.language, **required = &v->requires.backend;
     int table = lua_gettop(r->L);
-    read_table(r, "template language", "Ff+", read_files, &s, read_language, &build->language);
-    if (requires && build->language && requires->backend && strcmp(requires->backend, build->language))
-        fail(r, "language: is that of %s, but requires says backend = '%s'", build->language, requires->backend);
-    if (requires && build->language)
-        requires->backend = build->language;
-    const struct backend *b = requires && requires->backend ? backend_find(requires->backend)
-                              : build->language             ? backend_find(build->language)
-                                                            : NULL;
+    read_table(r, "template language", "Ff+", read_files, v, read_language, language);
+    if (*language && *required && strcmp(*required, *language))
+        fail(r, "language: is that of %s, but requires says backend = '%s'", *language, *required);
+    if (requires && *language)
+        *required = *language;
+    const char *only = *required ?: *language;
+    const struct backend *b = only ? backend_find(only) : NULL;
     r->symbols = b && b->symbol;
     lua_pushstring(r->L, "options");
     if (lua_rawget(r->L, table) != LUA_TNIL) {
         size_t mark = enter(r, "options: ");
-        read_all_options(r, build, requires ? requires->backend : build->language);
+        read_all_options(r, &v->build, b);
         leave(r, mark);
     }
     lua_settop(r->L, table);

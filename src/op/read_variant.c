@@ -95,7 +95,7 @@ void read_variant(struct reader *r, void *out)
     enter(r, "variant %s: ", v->name);
     known_fields(r, "name template language options params where clear workspaces launch needs requires");
     read_table(r, "requires", "f+", read_requires, &v->requires);
-    read_source(r, &v->template_name, &v->template_text, &v->build, &v->requires);
+    read_source(r, v, true);
     r->variant = v;
     read_table(r, "params where clear workspaces launch needs", "llllFl+", &params, &v->params, &v->nparams, &where, &v->where,
                &v->nwhere, &cleared, &v->clear, &v->nclear, &workspaces, &v->workspaces, &v->nworkspaces, read_launches, v, &needs,

@@ -7,6 +7,7 @@
 #include "model/kernel.h"
 #include "model/plan.h"
 #include "model/record.h"
+#include "model/serial.h"
 
 /* What goes into a key, and what it is evaluated with. */
 struct keying {
@@ -154,16 +155,17 @@ static int put_steps(struct keying *k, struct err *err)
     return rc;
 }
 
-static int put_launches(struct keying *k, const struct launch *launches, int n, struct err *err)
+static int put_launches(struct keying *k, const struct variant *v, struct err *err)
 {
+    struct serial s = { .out = &k->text };
     bool plain = true;
     int rc = 0;
-    for (int i = 0; i < n; i++)
-        plain = plain && launch_plain(&launches[i]);
-    for (int i = 0; i < n && !rc && plain; i++)
-        rc = put_launch(k, &launches[i], i, err);
-    for (int i = 0; i < n && !plain; i++)
-        launch_put_more(&k->text, &launches[i]);
+    for (int i = 0; i < v->nlaunches; i++)
+        plain = plain && launch_plain(&v->launches[i]);
+    for (int i = 0; i < v->nlaunches && !rc && plain; i++)
+        rc = put_launch(k, &v->launches[i], i, err);
+    for (int i = 0; i < v->nlaunches && !plain; i++)
+        io_launch_more(&s, &v->launches[i]);
     return rc || plain ? rc : put_steps(k, err);
 }
 
@@ -192,7 +194,7 @@ static int put_variant(struct keying *k, const struct variant *v, struct err *er
 {
     buf_u8(&k->text, v->requires.arch_specific); /* compiled for sm_NNa */
     put_expressions(&k->text, k->op, v);
-    int rc = put_launches(k, v->launches, v->nlaunches, err);
+    int rc = put_launches(k, v, err);
     for (int i = 0; i < v->nworkspaces && !rc; i++) {
         int64_t bytes = 0;
         rc = plan_workspace_bytes(k->plan, i, k->slots, &bytes, err);
@@ -209,19 +211,19 @@ static int put_check(struct keying *k, const struct devspec *dev, struct err *er
 {
     struct buf source = { 0 };
     int rc = put_bounds(k, -1, err);
-    const struct variant reference = reference_variant(k->op);
+    const struct variant *reference = &k->op->reference;
     if (k->op->outside_digest)
         buf_lstr(&k->text, k->op->outside_digest);
-    if (!rc && k->op->reference_text) {
+    if (!rc && reference->template_text) {
         rc = source_render(k->op, NULL, k->row, dev, &source, err);
         buf_lstr(&k->text, buf_text(&source));
-        rc = rc ?: put_launches(k, reference.launches, reference.nlaunches, err);
+        rc = rc ?: put_launches(k, reference, err);
     }
-    for (int i = 0; !rc && i < reference.nworkspaces; i++) {
+    for (int i = 0; !rc && i < reference->nworkspaces; i++) {
         int64_t bytes = 0;
         rc = plan_workspace_bytes(k->plan, i, k->slots, &bytes, err);
         buf_i64(&k->text, bytes);
-        buf_u8(&k->text, reference.workspaces[i].clear);
+        buf_u8(&k->text, reference->workspaces[i].clear);
     }
     buf_free(&source);
     return rc;

@@ -101,7 +101,6 @@ struct drawing {
     const struct op *op;
     const struct config *config; /* null: the reference */
     const struct variant *variant;
-    const struct build *build;
     int row;
     const struct devspec *dev;
     struct buf macros;  /* the #define lines */
@@ -122,7 +121,7 @@ static void define_all(struct drawing *d)
     add_var(d, "backend", val_str(d->dev->backend));
     for (int i = 0; i < op->ntypes; i++) { /* T is "f32", T_bytes 4 */
         const struct dtype *type = op->rows[d->row * op->ntypes + i];
-        if (d->build->language)
+        if (d->variant->build.language)
             define_native(&d->macros, op->types[i], type, backend_find(d->dev->backend));
         else
             source_define_type(&d->macros, op->types[i], type);
@@ -131,7 +130,7 @@ static void define_all(struct drawing *d)
         add_var(d, op->types[i], val_str(type->name));
         add_var(d, d->names[i], val_int(type->bytes));
     }
-    for (int i = 0; d->variant && i < d->variant->nparams; i++) {
+    for (int i = 0; i < d->variant->nparams; i++) {
         const struct param *p = &d->variant->params[i];
         struct val value = p->values[d->config->at[i]];
         define_param(p, value, &d->macros);
@@ -173,9 +172,9 @@ static int put_option(struct drawing *d, const struct build_option *o, const str
 /* Whether any file of the source has this word. */
 static bool mentions(const struct drawing *d, const char *word)
 {
-    bool does = strstr(d->variant ? d->variant->template_text : d->op->reference_text, word);
-    for (int i = 0; i < d->build->nmore; i++)
-        does = does || strstr(d->build->more[i].text, word);
+    bool does = strstr(d->variant->template_text, word);
+    for (int i = 0; i < d->variant->build.nmore; i++)
+        does = does || strstr(d->variant->build.more[i].text, word);
     for (int i = 0; i < d->op->nincludes; i++)
         does = does || strstr(d->op->includes[i].text, word);
     return does;
@@ -184,13 +183,13 @@ static bool mentions(const struct drawing *d, const char *word)
 /* What the compiler is told beside the text. C++ names of kernels need not be what the code calls them. */
 static int put_head(struct drawing *d, const struct backend *b, struct buf *out, struct err *err)
 {
-    const struct variant v = d->variant ? *d->variant : reference_variant(d->op);
-    const struct launch *launches = v.launches;
-    int rc = 0, nlaunches = v.nlaunches;
-    bool expressions = d->build->language != NULL;
-    for (int i = 0; !rc && i < d->build->noptions; i++)
-        if (!strcmp(d->build->options[i].backend, b->name))
-            rc = put_option(d, &d->build->options[i], b->compiling, out, err);
+    const struct launch *launches = d->variant->launches;
+    const struct build *build = &d->variant->build;
+    int rc = 0, nlaunches = d->variant->nlaunches;
+    bool expressions = build->language != NULL;
+    for (int i = 0; !rc && i < build->noptions; i++)
+        if (!strcmp(build->options[i].backend, b->name))
+            rc = put_option(d, &build->options[i], b->compiling, out, err);
     for (int i = 0; i < nlaunches; i++)
         expressions = expressions || !name_ok(launches[i].kernel);
     if (d->op->headers && !b->compiling->bare && mentions(d, "include"))
@@ -198,16 +197,15 @@ static int put_head(struct drawing *d, const struct backend *b, struct buf *out,
     for (int i = 0; !rc && i < nlaunches && expressions && b->compiling->expressions; i++)
         head_put(out, "entry", launches[i].kernel);
     for (int i = 0; !rc && i < d->op->nargs && expressions && b->compiling->expressions; i++)
-        if (arg_is_constant(d->op, launches, nlaunches, i))
+        if (arg_is_constant(d->op, d->variant, i))
             head_put(out, "entry", d->op->args[i].constant);
     return rc;
 }
 
 static int draw(struct drawing *d, struct buf *out, struct err *err)
 {
-    const struct build *build = d->build;
-    const char *name = d->variant ? d->variant->template_name : d->op->reference_name;
-    const char *text = d->variant ? d->variant->template_text : d->op->reference_text;
+    const struct build *build = &d->variant->build;
+    const char *name = d->variant->template_name, *text = d->variant->template_text;
     const struct backend *b = backend_find(d->dev->backend);
     if (!text)
         return err_set(err, ERR_INVALID, "op %s carries no reference", d->op->name);
@@ -236,10 +234,7 @@ static int draw(struct drawing *d, struct buf *out, struct err *err)
 int source_render(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
                   struct err *err)
 {
-    const struct variant *v = config ? &op->variants[config->variant] : NULL;
-    struct drawing d = {
-        .op = op, .config = config, .variant = v, .build = v ? &v->build : &op->reference_build, .row = row, .dev = dev
-    };
+    struct drawing d = { .op = op, .config = config, .variant = op_code(op, config), .row = row, .dev = dev };
     int rc = draw(&d, out, err);
     buf_free(&d.macros);
     buf_free(&d.numbers);

@@ -126,9 +126,9 @@ static int control(struct compiling *w, struct message *out, struct err *err)
     const struct task *t = &w->c->task;
     struct err why = { 0 };
     buf_clear(&w->source);
-    int rc = t->op->reference_text ? source_render(t->op, NULL, t->row, &t->dev, &w->source, &why)
-                                   : source_prelude(t->op, &t->dev, &w->source, &why);
-    if (!t->op->reference_text)
+    int rc = t->op->reference.template_text ? source_render(t->op, NULL, t->row, &t->dev, &w->source, &why)
+                                            : source_prelude(t->op, &t->dev, &w->source, &why);
+    if (!t->op->reference.template_text)
         buf_str(&w->source, "KERNEL void any_kernel(GLOBAL int *out)\n{\n    out[0] = 1;\n}\n");
     buf_fmt(&w->source, "// %lld %lld\n", (long long)getpid(), (long long)clock_ns());
     snprintf(out->text, sizeof out->text, "%s", why.msg);

@@ -6,15 +6,10 @@
 #include "base/mem.h"
 #include "source/source.h"
 
-static struct variant variant_of(const struct candidate *c)
-{
-    return c->config ? c->op->variants[c->config->variant] : reference_variant(c->op);
-}
-
 /* What stands for the arguments and workspaces: buffers by their place, with their size. */
 static int list_args(const struct candidate *c, const struct val *slots, struct guest_param *args, struct err *err)
 {
-    const int nargs = c->op->nargs, nwork = variant_of(c).nworkspaces;
+    const int nargs = c->op->nargs, nwork = op_code(c->op, c->config)->nworkspaces;
     int rc = 0;
     for (int i = 0; !rc && i < nargs + nwork; i++) {
         struct guest_param *p = &args[i];
@@ -83,7 +78,7 @@ void candidate_end(struct candidate *c)
 /* A candidate made ready for one problem. */
 struct ready {
     const struct candidate *c;
-    struct variant variant; /* or the reference */
+    const struct variant *variant; /* or the reference */
     const struct data *d;
     struct guarded work[MAX_ARGS];
     struct arena *arena; /* of the launches */
@@ -95,7 +90,7 @@ struct ready {
 static int make_workspaces(struct ready *r, const struct val *slots, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < r->variant.nworkspaces; i++) {
+    for (int i = 0; !rc && i < r->variant->nworkspaces; i++) {
         int64_t bytes;
         rc = plan_workspace_bytes(r->c->plan, i, slots, &bytes, err) ?: guarded_alloc(r->c->session, bytes, &r->work[i], err);
     }
@@ -138,7 +133,7 @@ static int launch_one(const struct ready *r, const struct guest_launch *l, struc
 static int launch(const struct ready *r, int pass, struct err *err)
 {
     const struct session *s = r->c->session;
-    const struct variant *v = &r->variant;
+    const struct variant *v = r->variant;
     int rc = data_reset(r->d, pass, err);
     for (int i = 0; !rc && i < v->nclear; i++) {
         const struct guarded *g = &r->d->buffers[v->clear[i]].memory;
@@ -165,7 +160,7 @@ int candidate_run(const struct candidate *c, const struct data *d, char wrong[WR
         return err_nomem(err);
     r->c = c;
     r->d = d;
-    r->variant = variant_of(c);
+    r->variant = op_code(c->op, c->config);
     plan_slots(c->plan, &d->problem, c->row, &c->session->spec, c->config, slots);
     r->arena = arena_new();
     int rc = (r->arena ? make_workspaces(r, slots, err) : err_nomem(err))
@@ -175,10 +170,10 @@ int candidate_run(const struct candidate *c, const struct data *d, char wrong[WR
         rc = take_kernel(r, &r->launches[i], err);
     for (int pass = 0; !rc && !*wrong && pass < PASSES; pass++) {
         rc = launch(r, pass, err) ?: data_compare(d, pass, wrong, err);
-        for (int i = 0; !rc && !*wrong && i < r->variant.nworkspaces; i++)
-            rc = guards_compare(c->session, &r->work[i], pass, r->variant.workspaces[i].name, wrong, err);
+        for (int i = 0; !rc && !*wrong && i < r->variant->nworkspaces; i++)
+            rc = guards_compare(c->session, &r->work[i], pass, r->variant->workspaces[i].name, wrong, err);
     }
-    for (int i = 0; i < r->variant.nworkspaces; i++)
+    for (int i = 0; i < r->variant->nworkspaces; i++)
         guarded_free(c->session, &r->work[i]);
     arena_free(r->arena);
     mem_free(r);

@@ -12,7 +12,6 @@ struct full {
     struct launch_value values[2];
     struct template_file more[1];
     struct build_option options[2];
-    struct variant all;
     struct include includes[2];
     struct metric metrics[2];
     const char *where[2], *folders[1];
@@ -72,10 +71,12 @@ static inline void full_launches(struct full *f)
     f->s.op.init = (struct variant){
         .name = "init", .template_name = "make.cu", .template_text = "KERNEL void make()", .nlaunches = 1, .launches = f->init
     };
-    f->reference[0] = f->s.op.reference;
+    f->reference[0] = f->s.reference_launch[0];
     f->reference[1] = (struct launch){ .kernel = "ref2", .nargs = 10, .args = f->passed, .steps = "min(m, 3)" };
-    f->all = (struct variant){ .nlaunches = 2, .launches = f->reference, .nworkspaces = 1, .workspaces = f->s.partial };
-    f->s.op.reference_all = &f->all;
+    f->s.op.reference.nlaunches = 2;
+    f->s.op.reference.launches = f->reference;
+    f->s.op.reference.nworkspaces = 1;
+    f->s.op.reference.workspaces = f->s.partial;
 }
 
 /* As sample_op. */
@@ -95,7 +96,7 @@ static inline struct op *full_op(struct full *f)
     f->options[1] = (struct build_option){ "opencl", "-w" };
     f->s.variants[0].build = (struct build){ .nmore = 1, .more = f->more, .noptions = 2, .options = f->options };
     f->s.variants[1].build.language = "cuda";
-    op->init.build = op->reference_build = (struct build){ .nmore = 1, .more = f->more };
+    op->init.build = op->reference.build = (struct build){ .nmore = 1, .more = f->more };
     f->includes[0] = (struct include){ "sub/a.h", "// a", false, false };
     f->includes[1] = (struct include){ "cute/b.h", "", false, true };
     op->nincludes = 2;

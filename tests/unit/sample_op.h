@@ -14,6 +14,7 @@ struct sample {
     const struct dtype *rows[6];
     struct arg args[5];
     struct shape shapes[2];
+    struct launch reference_launch[1];
     int reference_args[5], tile_args[6], walk_args[6], clear[1];
     struct val tile[4], rows_[4], pad[3], layout[2], scale[2], unroll[2];
     struct param tile_params[4], walk_params[2];
@@ -134,6 +135,9 @@ static inline struct op *sample_op(struct sample *s)
     s->defaults[2].at[3] = 1;
     for (int i = 0; i < 5; i++)
         s->reference_args[i] = i;
+    s->reference_launch[0] = (struct launch){
+        .kernel = "ref", .grid = { "ceildiv(m * n, 64)" }, .block = { "64" }, .nargs = 5, .args = s->reference_args
+    };
     s->op = (struct op){
         .name = "sample",
         .file = "sample.lua",
@@ -148,13 +152,10 @@ static inline struct op *sample_op(struct sample *s)
         .work_bytes = "2 * m * n * sizeof(T)",
         .nshapes = 2,
         .shapes = s->shapes,
-        .reference_name = "ref.cu",
-        .reference_text = "KERNEL void ref()",
-        .reference = { .kernel = "ref",
-                       .grid = { "ceildiv(m * n, 64)" },
-                       .block = { "64" },
-                       .nargs = 5,
-                       .args = s->reference_args },
+        .reference = { .template_name = "ref.cu",
+                       .template_text = "KERNEL void ref()",
+                       .nlaunches = 1,
+                       .launches = s->reference_launch },
         .check = { CHECK_SUM, .length = "m" },
         .nvariants = 2,
         .variants = s->variants,

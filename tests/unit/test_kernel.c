@@ -20,7 +20,7 @@ static void keeps_an_interface(void **state)
     interface_put(&b, op);
     if (interface_get(b.data, b.len, &back, &err))
         fail_msg("%s", err.msg);
-    assert_true(back->nvariants == 0 && back->naxes == 3 && back->nargs == 5 && !back->reference_text && !back->ndefaults);
+    assert_true(back->nvariants == 0 && back->naxes == 3 && back->nargs == 5 && !back->reference.template_text && !back->ndefaults);
     assert_string_equal(back->args[3].type, "i64");
     assert_int_equal(back->args[1].fill, FILL_AUTO);
     assert_string_equal(back->work_bytes, op->work_bytes);
@@ -211,7 +211,7 @@ static void keeps_scalars(void **state)
     assert_int_equal(kernel_get(b.data, b.len, &back, &err), ERR_CORRUPT);
     s.args[4].value = "7";
     s.op.nvariants = s.op.ndefaults = s.op.nshapes = s.op.npreludes = 0;
-    s.op.reference_text = NULL;
+    s.op.reference.template_text = NULL;
     for (int i = 0; i < 5; i++) {
         s.args[i].type = arg_type(&s.args[i]);
         s.args[i].fill = FILL_AUTO;

@@ -294,7 +294,7 @@ static void refuses(void **state)
             r.views[0].nstrides = 2;
             break;
         case 12:
-            op->reference.cooperative = true;
+            op->reference.launches->cooperative = true;
             break;
         }
         assert_int_equal(op_check(op, &err), ERR_INVALID);

@@ -320,7 +320,7 @@ static void op_bytes(void **state)
     s.args[2].data = (struct arg_data){ .range = { "-1", "n" }, .sorted = true };
     s.args[1].fill = FILL_AUTO;
     op->init = s.variants[0];
-    op->init.launches = &op->reference;
+    op->init.launches = op->reference.launches;
     s.args[3] = (struct arg){ .name = "made", .kind = ARG_INPUT, .type = "T", .rank = 1, .extent = { "n" }, .data.init = true };
     s.args[1].data.file = (struct data_file){ "t/a.npy", "0123456789abcdef0123456789abcdef", "f4", 2, { 3, 4 }, 128, 48 };
     op_put(&b, op);
@@ -393,7 +393,7 @@ static void bend_full(struct full *f, int way)
     case 5: file->digest = "0"; break;
     case 6: file->name = "../a"; break;
     case 7: f->args[1].data.sorted = true; break;
-    case 8: op->reference_text = NULL; break;
+    case 8: op->reference.template_text = NULL; break;
     case 9: f->launches[0].together = true; break;
     case 10: f->launches[1].rounds = "2"; break;
     case 11: f->launches[0].nswaps = 1; break;
@@ -426,6 +426,7 @@ static void bend_full(struct full *f, int way)
     case 38: f->launches[0].kernel = "a\"b"; break;
     case 39: f->reference[0].together = true; break;
     case 40: f->s.axes[2].name = "energy"; break;
+    case 41: f->s.variants[0].nworkspaces = 1; f->s.variants[0].workspaces = f->s.partial; f->values[1].name = "partial"; break;
     }
 }
 /* clang-format on */
@@ -439,7 +440,7 @@ static void op_check_says_why_of_the_new(void **state)
         "one type",    "no type",     "taken",       "no type",   "none of",   "repetition",        "without being",
         "twice",       "none",        "says it all", "two ends",  "constant",  "constant",          "no input",
         "no init",     "clusters",    "no type",     "no path",   "no name",   "belongs",           "none of",
-        "outside",     "partial",     "taken",       "function",  "no rounds", "what metrics call",
+        "outside",     "partial",     "taken",       "function",  "no rounds", "what metrics call", "taken",
     };
     static struct full f;
     struct err err = { 0 };

@@ -462,9 +462,9 @@ static void test_constants(void **state)
     snprintf(path, sizeof path, "%s/constant.lua", TESTS_DIR "/cli/ops");
     if (op_load(path, &op, &err))
         fail_msg("%s", err.msg);
-    assert_int_equal(op->reference.nargs, 3);
-    assert_int_equal(op->reference.args[2], 3);
-    assert_true(arg_is_constant(op, op->variants->launches, 1, 2));
+    assert_int_equal(op->reference.launches->nargs, 3);
+    assert_int_equal(op->reference.launches->args[2], 3);
+    assert_true(arg_is_constant(op, op->variants, 2));
     if (!compiles(op, &ptx, &entries, &err))
         fail_msg("%s", err.msg);
     assert_string_equal(buf_text(&entries), "_Z3sumIfLi64EEvPT_PKS0_x\nd_taps\n");

@@ -351,7 +351,7 @@ static void test_everything(void **state)
     assert_string_equal(op->args[4].value, "-n / 2");
     assert_int_equal(op->shapes[0].problem.size[3], 1);
     assert_string_equal(op->shapes[0].when, "device.cc >= 80");
-    assert_int_equal(op->reference.args[0], 1);
+    assert_int_equal(op->reference.launches->args[0], 1);
     assert_int_equal(op->check.kind, CHECK_SUM);
     const struct variant *v = &op->variants[0];
     assert_int_equal(v->params[0].n, 4);

@@ -54,8 +54,8 @@ static void is_a_member_of_an_op(void **state)
                         with_outside(NULL, NULL),
                         good };
     bad[5].outside_beside = true;
-    bad[6].reference_text = "kernel";
-    bad[6].reference_name = "ref.cu";
+    bad[6].reference.template_text = "kernel";
+    bad[6].reference.template_name = "ref.cu";
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(goes_through(&bad[i]));
 }

@@ -263,9 +263,8 @@ static void test_includes_that_fail(void **state)
         buf_free(&out);
     }
     struct buf out = { 0 };
-    op->variants[0].template_text =
-        "/* ?\?/ \\ \n R\"( */ const char *s = \"R\" XR\"\" \"R\" /* 1'/* */; int i = 1'000; // 'x\n"
-        "#if X\n#include \"no.h\"\n#include NAME\n#include \"self.h\"\nR\"(\n#endif\n";
+    op->variants[0].template_text = "/* ?\?/ \\ \n R\"( */ const char *s = \"R\" XR\"\" \"R\" /* 1'/* */; int i = 1'000; // 'x\n"
+                                    "#if X\n#include \"no.h\"\n#include NAME\n#include \"self.h\"\nR\"(\n#endif\n";
     assert_int_equal(source_render(op, &c, 0, &gpu, &out, NULL), 0);
     assert_non_null(strstr(buf_text(&out), "\n#error a raw string"));
     assert_non_null(strstr(buf_text(&out), "#error there is no \"no.h\""));
@@ -308,9 +307,10 @@ static void test_includes_are_in_the_hashes(void **state)
     carry(op, "v.h", "#include \"deep.h\"\n", false);
     carry(op, "deep.h", "deep", false);
     carry(op, "r.h", "r", false);
-    op->reference_name = "r.cu";
-    op->reference_text = "#include \"r.h\"\n";
-    op->reference.kernel = "r";
+    struct launch launch = { .kernel = "r" };
+    op->reference = (struct variant){
+        .template_name = "r.cu", .template_text = "#include \"r.h\"\n", .nlaunches = 1, .launches = &launch
+    };
     static const char *const others[] = { "another", NULL };
     for (int file = 1; file <= 2; file++) {
         for (int way = 0; way < 2; way++) {
@@ -415,6 +415,7 @@ static void test_basis(void **state)
     const struct op was = *op;
     for (int way = 0; way < 17; way++) {
         struct arg arg = op->args[1];
+        struct launch launch = *op->reference.launches;
         switch (way) {
         case 0:
             op->check.length = "1000000000";
@@ -423,10 +424,11 @@ static void test_basis(void **state)
             op->check.kind = CHECK_EXACT;
             break;
         case 2:
-            op->reference_text = "KERNEL void dot_ref() { }";
+            op->reference.template_text = "KERNEL void dot_ref() { }";
             break;
         case 3:
-            op->reference.block[0] = "77";
+            launch.block[0] = "77";
+            op->reference.launches = &launch;
             break;
         case 4:
             op->args[1].fill = op->args[1].fill == FILL_BITS ? FILL_NUMBERS : FILL_BITS;
@@ -450,7 +452,7 @@ static void test_basis(void **state)
             op->init.nparams = op->init.nworkspaces = op->init.nclear = op->init.nwhere = 0;
             op->init.template_text = way == 12 ? "KERNEL void init() { }" : "KERNEL void init() { ; }";
             op->init.nlaunches = 1;
-            op->init.launches = &op->reference;
+            op->init.launches = op->reference.launches;
             op->args[1].data.init = true;
             break;
         case 10:
@@ -484,7 +486,7 @@ static void test_basis(void **state)
     op->check.length = "n * 1"; /* as it evaluates */
     basis_of(op, "n=1000000", "NVRTC 13.0", other);
     assert_string_equal(first, other);
-    op->reference_text = "//@ error 'no reference'\n";
+    op->reference.template_text = "//@ error 'no reference'\n";
     struct problem prob = { .size = { 5 } };
     assert_int_equal(source_basis(op, &prob, 0, &gpu, "", other, &err), ERR_INVALID);
     assert_non_null(strstr(err.msg, "no reference"));
@@ -505,7 +507,7 @@ static void test_ops_that_ship(void **state)
             struct buf out = { 0 };
             if (source_render(op, v < 0 ? NULL : &c, 0, &gpu, &out, &err))
                 fail_msg("%s", err.msg);
-            const char *kernel = v < 0 ? op->reference.kernel : op->variants[v].launches[0].kernel;
+            const char *kernel = v < 0 ? op->reference.launches->kernel : op->variants[v].launches[0].kernel;
             assert_non_null(strstr(buf_text(&out), kernel));
             buf_free(&out);
         }

@@ -381,8 +381,8 @@ static void marks_what_another_contract_proved(void **state)
             changed.check.length = "2";
             break;
         case 1:
-            changed.reference_name = "ref.cu";
-            changed.reference_text = "KERNEL void ref() { }";
+            changed.reference.template_name = "ref.cu";
+            changed.reference.template_text = "KERNEL void ref() { }";
             break;
         case 2:
             args[1].fill = FILL_NUMBERS;
@@ -391,7 +391,8 @@ static void marks_what_another_contract_proved(void **state)
             args[0].partial = true;
             break;
         case 4:
-            changed.reference.grid[0] = "77";
+            changed.reference.nlaunches = 1;
+            changed.reference.launches = &(struct launch){ .grid = { "77" } };
             break;
         case 5:
             changed.check.kind = CHECK_SUM;

@@ -100,7 +100,7 @@ static void compile_config(const struct op *op, int row, const struct config *c)
     if (c)
         compile(buf_text(&what), buf_text(&source), op->variants[c->variant].launches, op->variants[c->variant].nlaunches);
     else
-        compile(buf_text(&what), buf_text(&source), &op->reference, 1);
+        compile(buf_text(&what), buf_text(&source), op->reference.launches, 1);
     buf_free(&source);
     buf_free(&what);
 }
