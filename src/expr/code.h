@@ -1,4 +1,4 @@
-/* The inside of this folder: the words of the language (lex.c), the compiled form of an expression, which compile.c makes and run.c runs,
+/* The inside of this folder, and of src/space, which takes expressions apart: the words of the language (lex.c), the compiled form of an expression, which compile.c makes and run.c runs,
  * and the operations (operate.c).
  *
  * The compiled form is code for a small register machine: an instruction reads up to two operands, each a temporary, a slot or a
@@ -135,6 +135,49 @@ enum fault {
     FAULT_WHOLE,
     FAULT_TYPE_NAME,
 };
+
+/* Does what is frequent, arithmetic and comparisons of integers; false: operate() has to, or it is the flow. */
+static inline bool operate_quickly(enum opcode op, const struct val *x, const struct val *y, struct val *out)
+{
+    int64_t r, a = x->i, b = y->i;
+    if (x->type != VAL_INT || y->type != VAL_INT)
+        return false;
+    switch (op) {
+    case OP_ADD:
+        return !__builtin_add_overflow(a, b, &r) && (*out = val_int(r), true);
+    case OP_SUB:
+        return !__builtin_sub_overflow(a, b, &r) && (*out = val_int(r), true);
+    case OP_MUL:
+        return !__builtin_mul_overflow(a, b, &r) && (*out = val_int(r), true);
+    case OP_MOD:
+    case OP_CEILDIV:
+        if (a < 0 || a > UINT32_MAX || b <= 0 || b > UINT32_MAX)
+            return false;
+        r = (uint32_t)a % (uint32_t)b; /* the short division is the faster one */
+        *out = val_int(op == OP_MOD ? r : (uint32_t)a / (uint32_t)b + (r != 0));
+        return true;
+    case OP_LT:
+        *out = val_bool(a < b);
+        return true;
+    case OP_LE:
+        *out = val_bool(a <= b);
+        return true;
+    case OP_GT:
+        *out = val_bool(a > b);
+        return true;
+    case OP_GE:
+        *out = val_bool(a >= b);
+        return true;
+    case OP_EQ:
+        *out = val_bool(a == b);
+        return true;
+    case OP_NE:
+        *out = val_bool(a != b);
+        return true;
+    default:
+        return false;
+    }
+}
 
 /* Any operation but the flow. */
 enum fault operate(enum opcode op, const struct val *x, const struct val *y, struct val *out);

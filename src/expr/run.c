@@ -1,5 +1,4 @@
-/* Runs compiled expressions, and says why one fails. What is frequent, arithmetic and comparisons of integers, is done here; all the rest,
- * and every failure, by operate(). */
+/* Runs compiled expressions, and says why one fails. The flow is done here, all the rest, and every failure, by operate(). */
 #include <stdio.h>
 #include <string.h>
 
@@ -49,24 +48,6 @@ static void explain(const struct expr *e, const struct instr *in, enum fault fau
     fault_at(err, e->text, in->at, what);
 }
 
-static inline bool integers(const struct val *x, const struct val *y)
-{
-    return x->type == VAL_INT && y->type == VAL_INT;
-}
-
-#define ARITHMETIC(operation, overflows)                                                                                           \
-    case operation:                                                                                                                \
-        if (!integers(x, y) || overflows(x->i, y->i, &r))                                                                          \
-            break;                                                                                                                 \
-        *dst = val_int(r);                                                                                                         \
-        continue;
-#define COMPARISON(operation, sign)                                                                                                \
-    case operation:                                                                                                                \
-        if (!integers(x, y))                                                                                                       \
-            break;                                                                                                                 \
-        *dst = val_bool(x->i sign y->i);                                                                                           \
-        continue;
-
 /* The value is a temporary, a slot or a constant; it is not copied, as that would take as long as the expression. Null if it fails, which
  * is always ERR_INVALID. A case that can do the operation itself ends in `continue`; else `break` leads to operate(). */
 static const struct val *run(const struct expr *e, const struct val *slots, struct val temps[MAX_TEMPS], struct err *err)
@@ -77,24 +58,9 @@ static const struct val *run(const struct expr *e, const struct val *slots, stru
         const struct val *x = base[in->x_in] + in->x, *y = base[in->y_in] + in->y;
         struct val *dst = &temps[in->dst];
         enum fault fault = FAULT_BOOLEAN;
-        int64_t r;
-        switch ((enum opcode)in->op) {
-            ARITHMETIC(OP_ADD, __builtin_add_overflow)
-            ARITHMETIC(OP_SUB, __builtin_sub_overflow)
-            ARITHMETIC(OP_MUL, __builtin_mul_overflow)
-        case OP_MOD:
-        case OP_CEILDIV:
-            if (!integers(x, y) || x->i < 0 || x->i > UINT32_MAX || y->i <= 0 || y->i > UINT32_MAX)
-                break;
-            r = (uint32_t)x->i % (uint32_t)y->i; /* the short division is the faster one */
-            *dst = val_int(in->op == OP_MOD ? r : (uint32_t)x->i / (uint32_t)y->i + (r != 0));
+        if (operate_quickly((enum opcode)in->op, x, y, dst))
             continue;
-            COMPARISON(OP_LT, <)
-            COMPARISON(OP_LE, <=)
-            COMPARISON(OP_GT, >)
-            COMPARISON(OP_GE, >=)
-            COMPARISON(OP_EQ, ==)
-            COMPARISON(OP_NE, !=)
+        switch ((enum opcode)in->op) {
         case OP_AND:
         case OP_OR:
             if (x->type != VAL_BOOL)
@@ -131,8 +97,6 @@ static const struct val *run(const struct expr *e, const struct val *slots, stru
         return NULL;
     }
 }
-#undef ARITHMETIC
-#undef COMPARISON
 
 int expr_eval(const struct expr *e, const struct val *slots, struct val *out, struct err *err)
 {

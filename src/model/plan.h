@@ -122,6 +122,9 @@ int plan_checks(const struct plan *p);
 const char *plan_check_text(const struct plan *p, int i);
 /* The slots that check i reads, ascending, each once. Those of the device are among them only if an expression names them. */
 const int *plan_check_slots(const struct plan *p, int i, int *n);
+/* The k-th of the expressions on whose values, apart from what is fixed, check i depends. Null past the last; and for k = 0 if it depends on
+ * more, as where a launch repeats. `plain`: it is this one expression, which has to be true. */
+const struct expr *plan_check_expr(const struct plan *p, int i, int k, bool *plain);
 /* Allocates nothing. It fails if an expression cannot be evaluated, or a grid has no blocks. A limit may fail so because a constraint
  * does not hold: ask the constraints first. */
 int plan_check(const struct plan *p, int i, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err);

@@ -341,6 +341,22 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
     return rc;
 }
 
+const struct expr *plan_check_expr(const struct plan *p, int i, int k, bool *plain)
+{
+    const struct condition *c = &p->checks[i];
+    const struct launch_fields *l = c->launch;
+    const struct field *const of_launch[] = { l ? l->when : NULL, l ? l->repeat[0] : NULL, l ? l->repeat[1] : NULL };
+    *plain = c->of == OF_WHERE || c->of == OF_OP;
+    if (c->nslots && c->slots[c->nslots - 1] >= p->first_round)
+        return NULL;
+    for (int f = 0; f < c->nfields + 3; f++) {
+        const struct field *field = f < c->nfields ? c->fields[f] : of_launch[f - c->nfields];
+        if (field && k-- == 0)
+            return field->expr;
+    }
+    return NULL;
+}
+
 int plan_takes(const struct plan *p, const struct val *slots, const char **fails, struct err *err)
 {
     static const struct devspec none; /* an op's own limits do not depend on one */

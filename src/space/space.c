@@ -14,8 +14,7 @@ struct part {
     double cartesian;
 };
 
-static const int64_t MAX_COUNT = (int64_t)1 << 62;
-static const int64_t MAX_BYTES = (int64_t)1 << 30; /* of a group's tuples */
+static const int64_t MAX_BYTES = (int64_t)1 << 30; /* that building a group takes */
 
 /* Parameters that a check reads together are in one group. The first group has no parameters. */
 static int make_groups(struct space *s, struct part *part, const struct variant *v, struct err *err)
@@ -46,9 +45,9 @@ static int make_groups(struct space *s, struct part *part, const struct variant 
     return 0;
 }
 
-/* Lists the groups one after the other. A point of a group stands for as many of the variant: the valid points of the groups before it times
+/* Builds the groups one after the other. A point of a group stands for as many of the variant: the valid points of the groups before it times
  * all points of those after it. So removals and valid points sum to the cartesian product. */
-static int list_groups(struct part *part, const struct checker *with, double *removed, struct err *err)
+static int build_groups(struct part *part, const struct checker *with, double *removed, struct err *err)
 {
     double after = part->cartesian;
     part->count = 1;
@@ -56,10 +55,10 @@ static int list_groups(struct part *part, const struct checker *with, double *re
         struct group *g = &part->groups[i];
         after /= g->cartesian;
         g->weight = (double)part->count * after;
-        int rc = group_list(g, with, removed, err);
+        int rc = group_build(g, with, removed, err);
         if (rc)
             return rc;
-        if (__builtin_mul_overflow(part->count, g->count, &part->count) || part->count > MAX_COUNT)
+        if (__builtin_mul_overflow(part->count, g->count, &part->count) || part->count > GROUP_MOST)
             return err_set(err, ERR_INVALID, "variant %s: more than 2^62 valid configurations; fewer values would help",
                            with->variant->name);
     }
@@ -108,12 +107,12 @@ static int add_variant(struct space *s, int variant, const struct problem *prob,
     double *removed = mem_array((size_t)plan_checks(part->plan), sizeof *removed);
     rc = (removed ? 0 : err_nomem(err))
         ?: make_groups(s, part, with.variant, err)
-        ?: list_groups(part, &with, removed, err)
+        ?: build_groups(part, &with, removed, err)
         ?: note_removals(s, with.variant, part->plan, removed, err);
     mem_free(removed);
     part->first = s->count;
     s->cartesian += part->cartesian;
-    if (!rc && (__builtin_add_overflow(s->count, part->count, &s->count) || s->count > MAX_COUNT))
+    if (!rc && (__builtin_add_overflow(s->count, part->count, &s->count) || s->count > GROUP_MOST))
         rc = err_set(err, ERR_INVALID, "%s: more than 2^62 valid configurations; fewer values would help", s->op->name);
     return rc;
 }
@@ -148,7 +147,7 @@ void space_free(struct space *s)
         return;
     for (int v = 0; s->parts && v < s->op->nvariants; v++) {
         for (int g = 0; g < s->parts[v].ngroups; g++)
-            mem_free(s->parts[v].groups[g].tuples);
+            group_free(&s->parts[v].groups[g]);
         plan_free(s->parts[v].plan);
     }
     mem_free(s->removals);
