@@ -1,7 +1,7 @@
 /* The space of an op on a device for a problem: all configurations that pass the plan's checks, as an indexable set.
  *
- * The cartesian product of the parameters is never gone through: a check is asked as soon as the last parameter that it reads has a value,
- * and parameters that no check reads together are in separate groups, of which only the valid parts are multiplied. */
+ * Nothing is listed. A check is asked as soon as the last parameter that it reads has a value; parameters that no check reads together are
+ * in separate groups (group.h), whose counts are multiplied, and whose indices an index is made of. */
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
@@ -26,7 +26,7 @@ struct space {
     struct arena *arena;
 };
 
-enum { SPACE_SECONDS = 120 }; /* a space of many millions takes a few seconds */
+enum { SPACE_SECONDS = 120 }; /* most take milliseconds */
 
 /* The op must outlive the space. A constraint that cannot be evaluated is an error, not an invalid point. Without patience it may take
  * SPACE_SECONDS; ERR_TIMEOUT past its end. */
