@@ -479,6 +479,7 @@ static int finish(struct building *b, int root, int64_t *counts)
         return err_nomem(b->err);
     g->count = counts[root];
     g->nnodes = b->nmade;
+    g->nedges = (int)nedges;
     g->root = root;
     struct group_edge *e = g->edges;
     for (int i = 0; i < b->nmade; i++) {

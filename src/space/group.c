@@ -64,3 +64,54 @@ void group_near(const struct group *g, uint16_t at[MAX_PARAMS])
         node = &g->nodes[e->child];
     }
 }
+
+/* -- a group that is given as a list -- */
+
+static int grow(struct group *g, int nodes, int edges, struct err *err)
+{
+    for (; nodes; nodes--, g->nnodes++)
+        if (!mem_grow((void **)&g->nodes, g->nnodes, sizeof *g->nodes))
+            return err_nomem(err);
+    for (; edges; edges--, g->nedges++)
+        if (!mem_grow((void **)&g->edges, g->nedges, sizeof *g->edges))
+            return err_nomem(err);
+    return 0;
+}
+
+/* A node for the tuples from `low` up to `high`, whose first `depth` values are the same. */
+static int list_node(struct group *g, const uint16_t *tuples, int64_t low, int64_t high, int depth, int *node, struct err *err)
+{
+    *node = 0;
+    if (depth == g->n)
+        return 0;
+    int n = 0;
+    for (int64_t i = low; i < high; i++)
+        n += i == low || tuples[i * g->n + depth] != tuples[(i - 1) * g->n + depth];
+    int first = g->nedges, rc = grow(g, 1, n, err);
+    if (rc)
+        return rc;
+    *node = g->nnodes - 1;
+    g->nodes[*node] = (struct group_node){ .count = high - low, .edge = first, .nedges = n };
+    for (int64_t i = low, next; i < high && !rc; i = next) {
+        uint16_t value = tuples[i * g->n + depth];
+        int child;
+        for (next = i + 1; next < high && tuples[next * g->n + depth] == value;)
+            next++;
+        rc = list_node(g, tuples, i, next, depth + 1, &child, err);
+        if (!rc)
+            g->edges[first++] = (struct group_edge){ .before = i - low, .child = child, .value = value };
+    }
+    return rc;
+}
+
+int group_list(struct group *g, const uint16_t *tuples, int64_t count, struct err *err)
+{
+    if (count > INT32_MAX / (g->n + 1))
+        return err_set(err, ERR_INVALID, "a list of %lld configurations: too many", (long long)count);
+    int rc = grow(g, 1, 0, err);
+    if (rc)
+        return rc;
+    g->nodes[0] = (struct group_node){ .count = 1 };
+    g->count = count;
+    return count ? list_node(g, tuples, 0, count, 0, &g->root, err) : 0;
+}

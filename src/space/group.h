@@ -25,7 +25,8 @@ struct group {
     double cartesian;      /* points before any check */
     double weight;         /* what a point counts among those that are removed */
     int64_t count;         /* valid tuples */
-    int nnodes, root;      /* node 0 is the end of every tuple */
+    int nnodes, nedges;
+    int root; /* node 0 is the end of every tuple */
     struct group_node *nodes;
     struct group_edge *edges; /* both mem_free, by group_free */
 };
@@ -46,6 +47,8 @@ static const int64_t GROUP_MOST = (int64_t)1 << 62; /* tuples */
  * evaluated is an error only if no other check of the group removes the point: `TILE % ROWS == 0` may stand beside
  * `ROWS > 0`. ERR_TIMEOUT when the patience ends. */
 int group_build(struct group *g, const struct checker *with, double *removed, struct err *err);
+/* The group of these tuples, which are in order, each of them once. */
+int group_list(struct group *g, const uint16_t *tuples, int64_t count, struct err *err);
 void group_free(struct group *g);
 
 void group_at(const struct group *g, int64_t i, uint16_t at[MAX_PARAMS]);

@@ -1,5 +1,6 @@
 #include "space/space.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -117,23 +118,97 @@ static int add_variant(struct space *s, int variant, const struct problem *prob,
     return rc;
 }
 
-int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const struct patience *patience,
-              struct space **out, struct err *err)
+static struct space *space_alloc(const struct op *op)
 {
     struct space *s = mem_zalloc(sizeof *s);
     if (!s)
-        return err_nomem(err);
+        return NULL;
+    s->op = op;
+    s->arena = arena_new();
+    s->parts = s->arena ? arena_array(s->arena, (size_t)op->nvariants, sizeof *s->parts) : NULL;
+    if (s->parts)
+        return s;
+    space_free(s);
+    return NULL;
+}
+
+int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const struct patience *patience,
+              struct space **out, struct err *err)
+{
+    struct space *s = space_alloc(op);
     const struct checker with = {
         .dev = dev,
         .max_bytes = MAX_BYTES,
         .patience = patience ? *patience : patience_of(SPACE_SECONDS, NULL),
     };
-    s->op = op;
-    s->arena = arena_new();
-    s->parts = s->arena ? arena_array(s->arena, (size_t)op->nvariants, sizeof *s->parts) : NULL;
-    int rc = s->parts ? 0 : err_nomem(err);
+    int rc = s ? 0 : err_nomem(err);
     for (int v = 0; !rc && v < op->nvariants; v++)
         rc = add_variant(s, v, prob, row, with, err);
+    if (rc)
+        space_free(s);
+    else
+        *out = s;
+    return rc;
+}
+
+/* -- a space that is given as a list -- */
+
+static int compare_tuples(const void *a, const void *b, void *parameters)
+{
+    const uint16_t *x = a, *y = b;
+    int d = 0, n = *(const int *)parameters;
+    while (d < n && x[d] == y[d])
+        d++;
+    return d == n ? 0 : x[d] < y[d] ? -1 : 1;
+}
+
+/* Sorts tuples of n values, and keeps each once: how many these are. */
+static int64_t sort_tuples(uint16_t *tuples, int64_t count, int n)
+{
+    int64_t kept = 0;
+    size_t bytes = (size_t)n * sizeof *tuples;
+    if (!n)
+        return count > 0;
+    qsort_r(tuples, (size_t)count, bytes, compare_tuples, &n);
+    for (int64_t i = 0; i < count; i++)
+        if (!kept || memcmp(tuples + (kept - 1) * n, tuples + i * n, bytes))
+            memmove(tuples + kept++ * n, tuples + i * n, bytes);
+    return kept;
+}
+
+/* As one group. */
+static int list_variant(struct space *s, int variant, const struct config *list, int64_t n, struct err *err)
+{
+    const struct variant *v = &s->op->variants[variant];
+    struct part *part = &s->parts[variant];
+    struct group *g = part->groups = arena_alloc(s->arena, sizeof *part->groups);
+    uint16_t *tuples = mem_array((size_t)n, (size_t)v->nparams * sizeof *tuples);
+    int rc = g && tuples ? 0 : err_nomem(err);
+    part->ngroups = g != NULL;
+    part->cartesian = 1;
+    int64_t count = 0;
+    for (int64_t i = 0; i < n && !rc; i++)
+        if (list[i].variant == variant)
+            memcpy(tuples + count++ * v->nparams, list[i].at, (size_t)v->nparams * sizeof *tuples);
+    for (; !rc && g->n < v->nparams; g->n++) {
+        g->param[g->n] = g->n;
+        part->cartesian *= v->params[g->n].n;
+    }
+    rc = rc ?: group_list(g, tuples, sort_tuples(tuples, count, g->n), err);
+    mem_free(tuples);
+    part->first = s->count;
+    part->count = rc ? 0 : g->count;
+    s->count += part->count;
+    s->cartesian += part->cartesian;
+    return rc;
+}
+
+int space_listed(const struct op *op, const struct config *list, int64_t n, struct space **out, struct err *err)
+{
+    struct space *s = space_alloc(op);
+    int rc = s ? 0 : err_nomem(err);
+    for (int v = 0; !rc && v < op->nvariants; v++)
+        rc = list_variant(s, v, list, n, err);
     if (rc)
         space_free(s);
     else

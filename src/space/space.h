@@ -32,6 +32,8 @@ enum { SPACE_SECONDS = 120 }; /* most take milliseconds */
  * SPACE_SECONDS; ERR_TIMEOUT past its end. */
 int space_new(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const struct patience *patience,
               struct space **out, struct err *err);
+/* The space of just these configurations of an op, in the same order as space_new's; one that is given twice is in it once. */
+int space_listed(const struct op *op, const struct config *list, int64_t n, struct space **out, struct err *err);
 void space_free(struct space *s);
 int64_t space_variant_count(const struct space *s, int variant);
 

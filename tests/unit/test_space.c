@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "base/util.h"
 #include "expr/expr.h"
 #include "space/group.h"
@@ -485,12 +486,49 @@ static void test_without_memory(void **state)
     op_free(op);
 }
 
+/* Given as a list: the same order whatever the list's, what is given twice once, and what was not given is not there. */
+static void test_listed(void **state)
+{
+    (void)state;
+    struct op *op = new_op(3);
+    add_values(add_param(op, 0, "A"), 0, 3, 1);
+    add_values(add_param(op, 0, "B"), 0, 1, 1);
+    add_values(add_param(op, 2, "C"), 0, 9, 1);
+    const struct config list[] = { { 2, { 7 } }, { 0, { 3, 1 } }, { 1, { 0 } }, { 0, { 1, 0 } }, { 0, { 3, 1 } }, { 2, { 2 } } };
+    static const int order[] = { 3, 1, 2, 5, 0 };
+    struct space *s;
+    assert_int_equal(space_listed(op, list, 6, &s, NULL), 0);
+    assert_int_equal(s->count, 5);
+    for (int i = 0; i < 5; i++) {
+        struct config c;
+        space_at(s, i, &c);
+        assert_memory_equal(&c, &list[order[i]], sizeof c);
+        assert_int_equal(space_find(s, &c), i);
+    }
+    assert_int_equal(space_find(s, &(struct config){ 0, { 2, 1 } }), -1);
+    space_free(s);
+    assert_int_equal(space_listed(op, list, 1, &s, NULL), 0); /* of one variant only */
+    assert_int_equal(s->count, 1);
+    assert_int_equal(space_find(s, &list[1]), -1);
+    space_free(s);
+    for (long nth = 0; nth < 6; nth++) {
+        s = NULL;
+        mem_fail_at(nth);
+        int rc = space_listed(op, list, 6, &s, NULL);
+        mem_fail_at(-1);
+        assert_int_equal(rc == 0, s != NULL);
+        space_free(s);
+    }
+    op_free(op);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_spaces), cmocka_unit_test(test_published_spaces), cmocka_unit_test(test_large_product),
-        cmocka_unit_test(test_too_many),      cmocka_unit_test(test_endless),          cmocka_unit_test(test_undecidable),
-        cmocka_unit_test(test_whole_variant), cmocka_unit_test(test_group_bounds),     cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_random_spaces),  cmocka_unit_test(test_published_spaces), cmocka_unit_test(test_large_product),
+        cmocka_unit_test(test_too_many),       cmocka_unit_test(test_endless),          cmocka_unit_test(test_undecidable),
+        cmocka_unit_test(test_whole_variant),  cmocka_unit_test(test_listed),           cmocka_unit_test(test_group_bounds),
+        cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
