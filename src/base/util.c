@@ -11,8 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-
 uint64_t rand_at(uint64_t seed, uint64_t place)
 {
     uint64_t z = seed + (place + 1) * 0x9e3779b97f4a7c15u;
@@ -52,6 +50,16 @@ int file_read(const char *path, size_t max, struct buf *out, struct err *err)
     }
     close(fd);
     return rc ?: buf_check(out, err);
+}
+
+bool file_state(const struct stat *st, char out[HASH_HEX])
+{
+    enum { QUIET = 2 }; /* seconds */
+    struct buf b = { 0 };
+    buf_fmt(&b, "%s %jd %jd %jd %jd.%09ld %jd.%09ld", CUTUNE_VERSION, (intmax_t)st->st_dev, (intmax_t)st->st_ino,
+            (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, (intmax_t)st->st_ctim.tv_sec,
+            st->st_ctim.tv_nsec);
+    return S_ISREG(st->st_mode) && time(NULL) - st->st_mtim.tv_sec >= QUIET && !hash_buf(&b, 0, out, NULL);
 }
 
 bool write_all(int fd, const void *p, size_t n)

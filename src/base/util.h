@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/hash.h"
 
 /* The value at a place of the stream `seed`: splitmix64's finaliser over a counter. It has no state, so places may be asked for in any
  * order, and devices make the same numbers. */
@@ -23,6 +24,11 @@ bool program_path(char *out, size_t room);
 int path_absolute(const char *path, char **out, struct err *err); /* the caller's to free */
 /* Makes all folders above the path's last name; a failure names the folder. */
 int make_folders(char *path, struct err *err);
+
+/* A hash of all by which a change of the file shows, without reading it: false if it may change and none would (it was just written, and
+ * may be again in the same tick of its time). */
+struct stat;
+bool file_state(const struct stat *st, char out[HASH_HEX]);
 
 /* A file in a cache: it begins with a hash of the rest. It is written under another name first, so that nobody ever reads half of it; what
  * cannot be written costs the next process time only. Folders are made. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "device/opencl_part.h"
 #include "model/head.h"
+#include "model/include.h"
 
 static const char magic[8] = "cutuneCL";
 #define USUAL_STD     "-cl-std=CL1.2"
@@ -58,6 +59,26 @@ static int build(const struct opencl_context *g, cl_program program, const char 
     return rc;
 }
 
+/* On a processor assembler is the host's own: it could read any file (.incbin), or start a program. So its words are macros that do not
+ * compile, and no line may change these. */
+#define NO_ASSEMBLER "=no_assembler_on_a_processor"
+static const char no_assembler[] = " -D__asm__" NO_ASSEMBLER " -D__asm" NO_ASSEMBLER " -Dasm" NO_ASSEMBLER;
+
+static int check_macros(const char *source, struct err *err)
+{
+    struct text t = { .at = source };
+    struct line l;
+    int rc = 0;
+    while (!rc && text_next(&t, &l)) {
+        char name[12] = "";
+        sscanf(l.words, "undef %11[a-z_]", name);
+        sscanf(l.words, "define %11[a-z_]", name);
+        if (!strcmp(name, "asm") || !strcmp(name, "__asm") || !strcmp(name, "__asm__"))
+            rc = err_set(err, ERR_INVALID, "line %d: on a processor there is no assembler, and %s stays as it is", l.number, name);
+    }
+    return text_end(&t, rc, err);
+}
+
 /* Ours, and those of the source's head. */
 static int list_options(const char *source, struct buf *out, struct err *err)
 {
@@ -80,6 +101,10 @@ int opencl_build(const struct opencl_context *g, const char *source, cl_program 
     cl_int result = CL_SUCCESS;
     struct buf options = { 0 };
     int rc = list_options(source, &options, err);
+    if (g->g.spec.shares_cores) {
+        buf_str(&options, no_assembler);
+        rc = rc ?: check_macros(source, err) ?: buf_check(&options, err);
+    }
     if (!rc) {
         *out = libopencl.clCreateProgramWithSource(g->context, 1, &source, NULL, &result);
         rc = opencl_check(result, err, "clCreateProgramWithSource") ?: build(g, *out, options.data, log, err);

@@ -70,6 +70,9 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
         if (op->args[i].data.file.name) {
             copies = written && op->args[i].kind == ARG_OUTPUT ? 3 : copies + 1;
             rc = rc ?: data_file_fits(op, plan, i, vals, err);
+        } else if (!rc && data_given(&op->args[i].data)) {
+            struct extremes extremes;
+            rc = plan_arg_extremes(plan, i, vals, &extremes, err);
         }
         if (!rc && bytes > dev->max_alloc - 3 * GUARD)
             rc = err_set(err, ERR_INVALID, "argument %s takes %lld bytes, one buffer of %s may have %lld: choose smaller sizes",

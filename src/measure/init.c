@@ -39,21 +39,36 @@ static int digests_of(struct bench *b, uint64_t digests[MAX_ARGS], struct err *e
     return rc;
 }
 
-/* Everything is filled and digested without the kernels; then they run, twice. */
-static int check(struct bench *b, int pass, struct err *err)
+/* Of which nothing is said but that init makes it: so it has to make all of it. */
+static bool made_whole(const struct arg *a)
 {
-    uint64_t before[MAX_ARGS], first[MAX_ARGS], again[MAX_ARGS];
+    const struct arg_data *d = &a->data;
+    return d->init && !a->fill && !d->range[0] && !d->below && !d->sorted;
+}
+
+static int run_over(struct bench *b, int pass, enum poison with, uint64_t digests[MAX_ARGS], struct err *err)
+{
     const char *past = NULL;
-    int rc = fill_all(b, pass, err)
-        ?: digests_of(b, before, err)
+    int rc = fill_all(b, pass, err);
+    for (int i = 0; !rc && i < b->nargs; i++)
+        rc = made_whole(b->args[i].arg) ? guarded_poison(b, &b->args[i].buf, with, err) : 0;
+    return rc
         ?: init_run(b, err)
         ?: device_sync(b->dev, err)
         ?: find_overrun(b, &b->init.code, &past, err)
         ?: (past ? err_set(err, ERR_INVALID, "wrote outside %s", past) : 0)
-        ?: digests_of(b, first, err)
-        ?: fill_all(b, pass, err)
-        ?: init_run(b, err)
-        ?: digests_of(b, again, err);
+        ?: digests_of(b, digests, err);
+}
+
+/* Everything is filled and digested without the kernels; then they run, twice over the same and once over other bits. */
+static int check(struct bench *b, int pass, struct err *err)
+{
+    uint64_t before[MAX_ARGS], first[MAX_ARGS], again[MAX_ARGS], over[MAX_ARGS];
+    int rc = fill_all(b, pass, err)
+        ?: digests_of(b, before, err)
+        ?: run_over(b, pass, POISON_ONES, first, err)
+        ?: run_over(b, pass, POISON_ONES, again, err)
+        ?: run_over(b, pass, POISON_RANDOM, over, err);
     for (int i = 0; !rc && i < b->nargs; i++) {
         struct bench_arg *a = &b->args[i];
         if (!a->service)
@@ -62,6 +77,10 @@ static int check(struct bench *b, int pass, struct err *err)
             rc = err_set(err, ERR_INVALID, "wrote to %s, which is not marked { init = true }", a->arg->name);
         else if (first[i] != again[i])
             rc = err_set(err, ERR_INVALID, "makes another %s when it is run again", a->arg->name);
+        else if (first[i] != over[i])
+            rc = err_set(err, ERR_INVALID,
+                         "does not write all of %s: write it, or say what else is in it, { init = true, below = ... } or the like",
+                         a->arg->name);
         if (a->arg->data.init)
             a->digest[pass] = first[i];
     }

@@ -230,7 +230,7 @@ static int take_output(const struct setting *s, int i, struct op *files, struct 
         return err_set(err, ERR_INVALID, "it wrote no %s (nor %s)", names[0], names[1]);
     int rc = data_file_look(s->folder, files->arena, f, err)
         ?: data_file_fits(files, b->plan, i, b->vals, err)
-        ?: data_files_digest(files, err)
+        ?: data_files_digest(files, false, err)
         ?: device_alloc(b->dev, a->buf.bytes, &a->expected[s->pass], err)
         ?: data_copy(b, files, f, a->expected[s->pass], err);
     *f = (struct data_file){ 0 };

@@ -58,6 +58,17 @@ int head_read(const char *source, struct head *out, struct err *err)
     return rc;
 }
 
+const char *option_macro(const char *option, int *length)
+{
+    static const char *const words[] = { "-D", "-U", "--define-macro=", "--undefine-macro=" };
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strncmp(option, words[i], strlen(words[i])))
+            name = option + strlen(words[i]);
+    *length = name ? (int)strspn(name, WORD_LETTERS) : 0;
+    return name;
+}
+
 bool head_asks(const char *source)
 {
     static const char entry[] = "//cutune entry ";

@@ -24,6 +24,8 @@ struct head {
 void head_put(struct buf *out, const char *word, const char *value);
 /* A source may come from a file of a stranger's. Free the head in any case. */
 int head_read(const char *source, struct head *out, struct err *err);
+/* The macro that an option of a compiler's defines or undefines, with its length; null: none. */
+const char *option_macro(const char *option, int *length);
 void head_free(struct head *h);
 bool head_asks(
     const char *source); /* whether it has an entry line: without its compiler nobody knows what the code calls its kernels */

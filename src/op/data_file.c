@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "model/plan.h"
+#include "op/known_digest.h"
 #include "op/npy.h"
 
 enum { PIECE = 1 << 22 };
@@ -38,7 +39,7 @@ static int open_below(const char *folder, const char *name, int *fd, struct stat
                        n >= (int)sizeof path ? "its path is too long" : strerror(errno));
     size_t length = strcmp(root, "/") ? strlen(root) : 0;
     if (strncmp(real, root, length) || real[length] != '/')
-        return err_set(err, ERR_INVALID, "%s: a link out of the script's folder", name);
+        return err_set(err, ERR_INVALID, "%s: a link out of its folder", name);
     if (stat(real, st) || !S_ISREG(st->st_mode)) /* a device is not even opened */
         return err_set(err, ERR_INVALID, "%s: not a regular file", name);
     *fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
@@ -149,12 +150,11 @@ static int read_pieces(int fd, const struct data_file *f, each_piece *each, void
     return hash_buf(&digests, rc, digest, err);
 }
 
-static int open_again(const struct op *op, const struct data_file *f, int *fd, struct err *err)
+static int open_again(const struct op *op, const struct data_file *f, int *fd, struct stat *st, struct err *err)
 {
-    struct stat st;
     struct folder folder = folder_of(op);
-    int rc = open_below(folder.path, f->name, fd, &st, err);
-    if (!rc && st.st_size != f->at + f->bytes) {
+    int rc = open_below(folder.path, f->name, fd, st, err);
+    if (!rc && st->st_size != f->at + f->bytes) {
         close(*fd);
         rc = err_set(err, ERR_INVALID, "%s: it has changed since the script was read: run again", f->name);
     }
@@ -164,30 +164,44 @@ static int open_again(const struct op *op, const struct data_file *f, int *fd, s
 int data_file_read(const struct op *op, const struct data_file *f, each_piece *each, void *arg, struct err *err)
 {
     char digest[HASH_HEX];
-    int fd, rc = open_again(op, f, &fd, err);
+    struct stat st;
+    int fd, rc = open_again(op, f, &fd, &st, err);
     if (rc)
         return rc;
     rc = read_pieces(fd, f, each, arg, digest, err);
     close(fd);
-    if (!rc && (!f->digest || strcmp(digest, f->digest)))
+    if (!rc && (!f->digest || strcmp(digest, f->digest))) {
+        forget_digest(&st);
         rc = err_set(err, ERR_INVALID, "%s: it has changed since the script was read: run again", f->name);
+    }
     return rc;
 }
 
-int data_files_digest(struct op *op, struct err *err)
+/* Only what `keep` is said for is looked for in the cache. */
+static int digest_of(const struct op *op, const struct data_file *f, bool keep, char digest[HASH_HEX], struct err *err)
+{
+    struct stat st;
+    int fd, rc = open_again(op, f, &fd, &st, err);
+    if (rc)
+        return rc;
+    if (!keep || !known_digest(&st, digest)) {
+        rc = read_pieces(fd, f, NULL, NULL, digest, err);
+        if (!rc && keep)
+            know_digest(fd, &st, digest);
+    }
+    close(fd);
+    return rc;
+}
+
+int data_files_digest(struct op *op, bool keep, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < op->nargs; i++) {
         struct data_file *f = &op->args[i].data.file;
         char digest[HASH_HEX];
-        int fd;
         if (!f->name)
             continue;
-        rc = open_again(op, f, &fd, err);
-        if (!rc) {
-            rc = read_pieces(fd, f, NULL, NULL, digest, err);
-            close(fd);
-        }
+        rc = digest_of(op, f, keep, digest, err);
         if (!rc && !(f->digest = arena_strdup(op->arena, digest)))
             rc = err_nomem(err);
         if (rc && rc != ERR_NOMEM)
@@ -198,7 +212,21 @@ int data_files_digest(struct op *op, struct err *err)
 
 /* ---- whether it is what an argument is */
 
-/* "3 x 4 f32", of an argument's; of a file "3 x 4 f4" would be the same. */
+/* NumPy's letter and bytes as its users know them: f8 is float64, where i8 of ours has 8 bits. */
+static const char *numpy_name(const char *element, char out[16])
+{
+    static const struct {
+        char letter;
+        const char *name;
+    } names[] = { { 'i', "int" }, { 'u', "uint" }, { 'f', "float" }, { 'c', "complex" }, { 'V', "void" } };
+    snprintf(out, 16, "%s", strcmp(element, "b1") ? element : "bool");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (*element == names[i].letter)
+            snprintf(out, 16, "%s%d", names[i].name, 8 * atoi(element + 1));
+    return out;
+}
+
+/* "3 x 4 f32" of an argument, "3 x 4 float32" of a file. */
 static void print_shape(struct buf *out, const int64_t *shape, int rank, const char *element)
 {
     for (int i = 0; i < rank; i++)
@@ -234,7 +262,8 @@ int data_file_fits(const struct op *op, const struct plan *plan, int arg, const 
     if (same && element_is(f->element, t))
         return 0;
     struct buf has = { 0 }, want = { 0 };
-    print_shape(&has, f->shape, f->rank, f->element);
+    char name[16];
+    print_shape(&has, f->shape, f->rank, numpy_name(f->element, name));
     print_shape(&want, shape, a->rank, t->name);
     rc = err_set(err, ERR_INVALID, "argument %s: %s has %s, this problem's is %s", a->name, f->name, buf_text(&has),
                  buf_text(&want));

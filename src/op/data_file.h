@@ -9,8 +9,8 @@ enum { DATA_FILE_GB = 64 }; /* of one */
 
 /* What the file says of itself but its digest: f->name is set. Folder: that of the script. It never waits, whatever the name stands for. */
 int data_file_look(const char *folder, struct arena *arena, struct data_file *f, struct err *err);
-/* Reads the digests of all files of an op, from beside op->file. */
-int data_files_digest(struct op *op, struct err *err);
+/* Reads the digests of all files of an op, from beside op->file. keep: in the cache, or takes them from there. */
+int data_files_digest(struct op *op, bool keep, struct err *err);
 
 /* Reads the contents in pieces: `each` gets their bytes in order and may fail. ERR_INVALID if the file is no longer the one that the op was read
  * with; pieces were given then, too. */

@@ -196,7 +196,7 @@ int op_load_with(const char *word, const char *const *dirs, int ndirs, struct op
         rc = err_set(err, ERR_CORRUPT, "the script names a reference outside of it");
     }
     if (!rc) {
-        rc = data_files_digest(*out, err); /* which takes as long as the files are large */
+        rc = data_files_digest(*out, true, err); /* which may take as long as the files are large */
         if (rc) {
             op_free(*out);
             *out = NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "model/head.h"
 #include "model/include.h"
 #include "op/read.h"
 
@@ -78,6 +79,27 @@ static void add_all(struct reader *r, const struct op *op, const struct variant 
     }
 }
 
+/* A macro of an option's is one of all text, headers too. */
+static void check_options(struct reader *r, const struct build *b)
+{
+    for (int i = 0; i < b->noptions; i++) {
+        int n;
+        const char *name = option_macro(b->options[i].text, &n);
+        lua_pushlstring(r->L, name ?: "", (size_t)n);
+        if (name && lua_getfield(r->L, NAMES, lua_tostring(r->L, -1)) != LUA_TNIL)
+            fail(r, "options: '%.120s': '%.*s' is %s: choose another name", b->options[i].text, n, name, lua_tostring(r->L, -1));
+        lua_settop(r->L, NAMES);
+    }
+}
+
+static void name_all(struct reader *r, const struct variant *v)
+{
+    lua_settop(r->L, 0);
+    lua_newtable(r->L);
+    add_all(r, r->op, v);
+    check_options(r, &v->build);
+}
+
 /* Whether the template declares the kernel with DYNAMIC_SHARED_PARAM: between its name with a parenthesis and its body. */
 static bool declares_shared(const char *text, const char *kernel)
 {
@@ -124,14 +146,14 @@ void check_names(struct reader *r)
 {
     const struct op *op = r->op;
     enter(r, "reference: ");
+    name_all(r, &op->reference);
     check_kernels(r, &op->reference);
     enter(r, "init: ");
+    name_all(r, &op->init);
     check_kernels(r, &op->init);
     for (int i = 0; i < op->nvariants; i++) {
         enter(r, "variant %s: ", op->variants[i].name);
-        lua_settop(r->L, 0);
-        lua_newtable(r->L);
-        add_all(r, op, &op->variants[i]);
+        name_all(r, &op->variants[i]);
         check_kernels(r, &op->variants[i]);
     }
 }

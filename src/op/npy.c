@@ -71,7 +71,8 @@ static int take_element(struct header *h, char element[DATA_ELEMENT])
         return rc;
     size_t order = strchr("<>|=", *text) && *text, digits = *text ? strspn(text + order + 1, "0123456789") : 0;
     if (!text_ok(text, sizeof text, false) || !digits || text[order + 1 + digits] || 1 + digits >= DATA_ELEMENT)
-        return err_set(h->err, ERR_INVALID, "its elements are of a type that cannot be read: it should be one like f4 or i8");
+        return err_set(h->err, ERR_INVALID,
+                       "its elements are of a type that cannot be read: it should be one like float32 or int64");
     if (*text == '>')
         return err_set(h->err, ERR_INVALID, "its numbers are big-endian (%s): save it as '<%s'", text, text + 1);
     snprintf(element, DATA_ELEMENT, "%s", text + order);

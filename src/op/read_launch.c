@@ -147,6 +147,19 @@ static void read_launch_arg(struct reader *r, void *out)
     leave(r, mark);
 }
 
+/* One that no place of args names would be lost. */
+static void check_values_passed(struct reader *r, const struct launch *l)
+{
+    const int first = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
+    for (int v = 0; v < l->nvalues; v++) {
+        bool passed = false;
+        for (int i = 0; i < l->nargs; i++)
+            passed = passed || l->args[i] == first + v;
+        if (!passed)
+            fail(r, "values: %s: args does not name it, so it is not passed", l->values[v].name);
+    }
+}
+
 void read_launch(struct reader *r, void *out)
 {
     static const struct list args = { read_launch_arg, 0, MAX_LAUNCH_ARGS, sizeof(int), "args: entry %d: ", false };
@@ -158,10 +171,11 @@ void read_launch(struct reader *r, void *out)
                &l->cooperative, &l->dependent);
     r->launch = NULL;
     l->nswaps *= 2; /* buffers */
+    if (!l->args && l->nvalues)
+        fail(r, "args is missing: it says in which places the values are passed");
+    check_values_passed(r, l);
     if (l->args)
         return;
-    if (l->nvalues)
-        fail(r, "args is missing: it says in which places the values are passed");
     int n = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
     l->args = make_array(r, n, sizeof *l->args);
     for (int i = 0; i < n; i++)

@@ -174,11 +174,30 @@ static int put_include(struct expansion *x, const struct text *t, const struct l
     return fault(x, t, l, what);
 }
 
+/* Whether an #if asks the compiler for a file that is no header of its own. */
+static bool asks_for_file(const struct line *l)
+{
+    bool asks = false;
+    for (const char *at = l->words; (at = strstr(at, "__has_"));) {
+        bool file = !strncmp(at, "__has_include", 13) || !strncmp(at, "__has_embed", 11);
+        at += strspn(at, WORD_LETTERS);
+        const char *open = at + strspn(at, " \t"), *name = open + 1 + strspn(open + (*open != 0), " \t");
+        size_t n = *open == '(' && *name == '<' ? strcspn(name, ">") : 0;
+        bool plain = n > 1 && name[1] != '/' && !memmem(name, n, "..", 2);
+        asks = asks || (file && !plain && (*open == '(' || l->kind == LINE_DEFINE));
+    }
+    return asks;
+}
+
 static int put_line(struct expansion *x, const struct text *t, const struct line *l)
 {
     bool climbs = l->kind == LINE_SYSTEM && (*l->name == '/' || strstr(l->name, ".."));
     if (l->odd) /* an #include might hide there, and no key would tell */
         return fault(x, t, l, l->odd);
+    if (asks_for_file(l)) /* an #error in place of an #if would leave its #endif alone */
+        return err_set(x->err, ERR_INVALID,
+                       "%s:%d: __has_include and the like are for headers of the compiler: <name>, without / in front and ..",
+                       t->name, l->number);
     if (is_header(x, t, l, climbs))
         return put_header(x, t, l);
     if (l->kind != LINE_BLANK) /* a directive shows them, too: both may lie within an #if */

@@ -154,6 +154,30 @@ static int put_template(struct drawing *d, const char *name, const char *text, b
     return rc;
 }
 
+/* The macros of the source are defined there: one on the command line would get into headers, NVRTC's own among them. */
+static int check_macro(const struct drawing *d, const char *option, struct err *err)
+{
+    char line[2 * MAX_NAME + 20];
+    int n;
+    const char *name = option_macro(option, &n);
+    if (!name || n > 2 * MAX_NAME + 1)
+        return 0;
+    snprintf(line, sizeof line, "#define %.*s ", n, name);
+    if (!strstr(buf_text(&d->macros), line))
+        return 0;
+    return err_set(err, ERR_INVALID, "'%.120s': %.*s is a macro of the source's already: choose another name", option, n, name);
+}
+
+/* 32 / 2 is 16.0 to Lua: an option that takes a number takes 16. */
+static void make_whole(struct buf *option)
+{
+    int n;
+    const char *value = option_macro(buf_text(option), &n) ? NULL : strrchr(buf_text(option), '=');
+    size_t digits = value ? strspn(value + 1, "0123456789") : 0;
+    if (digits && !strcmp(value + 1 + digits, ".0"))
+        option->data[option->len -= 2] = 0;
+}
+
 /* An option of the compiler, filled like a line of a template. */
 static int put_option(struct drawing *d, const struct build_option *o, const struct backend_compiling *c, struct buf *out,
                       struct err *err)
@@ -162,7 +186,8 @@ static int put_option(struct drawing *d, const struct build_option *o, const str
     int rc = template_fill("options", o->text, d->vars, d->nvars, &filled, err);
     while (filled.len && filled.data[filled.len - 1] == '\n')
         filled.data[--filled.len] = 0;
-    rc = rc ?: compile_option(c, buf_text(&filled), err);
+    make_whole(&filled);
+    rc = rc ?: compile_option(c, buf_text(&filled), err) ?: check_macro(d, buf_text(&filled), err);
     if (!rc)
         head_put(out, "option", filled.data);
     buf_free(&filled);

@@ -10,7 +10,6 @@
 
 enum {
     MAX_KEPT = 512 << 10,
-    QUIET = 2, /* seconds: a file that was just written may be written again in the same tick of its time */
 };
 
 /* False if the database can change without that its file's state tells. The file is not opened for this: closing it again would drop all
@@ -18,12 +17,7 @@ enum {
 static bool state_of(const struct store *s, char out[HASH_HEX])
 {
     struct stat st;
-    struct buf b = { 0 };
-    if (stat(s->absolute, &st) || !S_ISREG(st.st_mode) || time(NULL) - st.st_mtim.tv_sec < QUIET || check_log(s->real, "", NULL))
-        return false;
-    buf_fmt(&b, "%s %jd %jd %jd %jd.%09ld %jd.%09ld", CUTUNE_VERSION, (intmax_t)st.st_dev, (intmax_t)st.st_ino,
-            (intmax_t)st.st_size, (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
-    return !hash_buf(&b, 0, out, NULL);
+    return !stat(s->absolute, &st) && !check_log(s->real, "", NULL) && file_state(&st, out);
 }
 
 bool answers_hold(const struct store *s)

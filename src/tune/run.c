@@ -3,7 +3,6 @@
 #include "tune/run.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -271,40 +270,6 @@ static int chosen_by_now(struct run *r, struct err *err)
     buf_free(&then);
     buf_free(&now);
     return rc;
-}
-
-/* A reference outside works in a folder of the run. */
-static int outside_begin(struct run *r, struct err *err)
-{
-    const char *parent = getenv("TMPDIR");
-    if (!r->op->outside)
-        return 0;
-    int n =
-        snprintf(r->outside_folder, sizeof r->outside_folder, "%s/cutune-reference-XXXXXX", parent && *parent ? parent : "/tmp");
-    if (n >= (int)sizeof r->outside_folder || !mkdtemp(r->outside_folder)) {
-        int rc = err_set(err, ERR_IO, "a folder for the reference, %s: %s", r->outside_folder,
-                         n >= (int)sizeof r->outside_folder ? "its path is too long" : strerror(errno));
-        r->outside_folder[0] = 0;
-        return rc;
-    }
-    r->task.outside = (struct outside){ .command = r->op->outside,
-                                        .folder = r->outside_folder,
-                                        .program = r->program,
-                                        .seconds = r->opt->reference_seconds > 0 ? r->opt->reference_seconds : REFERENCE_SECONDS };
-    return 0;
-}
-
-static int remove_one(const char *path, const struct stat *st, int what, struct FTW *at)
-{
-    (void)st, (void)what, (void)at;
-    remove(path);
-    return 0;
-}
-
-static void outside_end(struct run *r)
-{
-    if (r->outside_folder[0])
-        nftw(r->outside_folder, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
 static int set_up(struct run *r, struct err *err)

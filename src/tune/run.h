@@ -118,7 +118,8 @@ struct run {
     uv_poll_t answers;
 
     const char *program;
-    char outside_folder[512]; /* of this run; "" without a reference outside */
+    char outside_folder[512]; /* of this run; "" without a reference outside, */
+    int outside_lock;         /* and -1 if it cannot be locked */
     char own_path[4096];      /* without /proc */
     int nslots;
     struct compiler_slot slots[MAX_JOBS];
@@ -238,6 +239,9 @@ void meter_play(struct run *r, int rounds);
 /* The worker ended with this job. The first time that proves nothing: false, the job is to be tried again. The second time the result is a
  * verdict as soon as the next worker has passed the reference. Until then the job is in doubt, and the run owns the result. */
 bool meter_doubts(struct run *r, struct job *job, struct result *result);
+/* outside.c: the folder of a reference outside */
+int outside_begin(struct run *r, struct err *err);
+void outside_end(struct run *r);
 /* finish.c */
 void top_offer(struct run *r, struct job *job); /* one that is right, with its code */
 void playoff_begin(struct run *r);

@@ -147,7 +147,7 @@ static void test_head(void **state)
     write_file("k.cu", "k\n");
     struct op *op =
         loaded("template = 'k.cu', language = 'cuda'",
-               "template = 'k.cu', language = 'cuda', options = { '-G', '-maxrregcount=$(32 * P)', '--std=c++$(T_bytes)' }");
+               "template = 'k.cu', language = 'cuda', options = { '-G', '-maxrregcount=$(128 / P)', '--std=c++$(T_bytes)' }");
     struct buf out = { 0 };
     assert_int_equal(source_render(op, &(struct config){ .at = { 1 } }, 0, &cuda_backend.sample, &out, NULL), 0);
     static const char head[] =
@@ -234,6 +234,14 @@ static void test_options_that_are_refused(void **state)
     assert_int_equal(source_render(op, &(struct config){ .at = { 0 } }, 0, &cuda_backend.sample, &out, &err), 0);
     assert_int_equal(source_render(op, &(struct config){ .at = { 1 } }, 0, &cuda_backend.sample, &out, &err), ERR_INVALID);
     assert_non_null(strstr(err.msg, "'-I/etc' is none of the options"));
+    op_free(op);
+    buf_clear(&out);
+    op = loaded("template = 'k.cu', language = 'cuda'",
+                "template = 'k.cu', language = 'cuda', options = { '-D$(P == 2 and \"T_bytes\" or \"T_byte\")=$(P / 1)' }");
+    assert_int_equal(source_render(op, &(struct config){ .at = { 0 } }, 0, &cuda_backend.sample, &out, &err), 0);
+    assert_int_equal(strncmp(buf_text(&out), "//cutune option -DT_byte=1.0\n", 29), 0); /* a macro may be any number */
+    assert_int_equal(source_render(op, &(struct config){ .at = { 1 } }, 0, &cuda_backend.sample, &out, &err), ERR_INVALID);
+    assert_string_equal(err.msg, "'-DT_bytes=2.0': T_bytes is a macro of the source's already: choose another name");
     op_free(op);
     buf_free(&out);
 
@@ -570,6 +578,13 @@ static void test_mistakes(void **state)
         { "template = 'k.cu', options = { null = { '-G' } }", "variant v: options: unknown field 'null'; known here: cuda opencl" },
         { "template = 'k.cu', options = { cuda = { '-I/' } }", "variant v: options: entry 1: '-I/' is none of the options" },
         { "template = 'k.cu', options = { opencl = { '-G' } }", "variant v: options: entry 1: '-G' is none of the options" },
+        { "template = 'k.cu', language = 'cuda', options = { '-DT=int' }",
+          "variant v: options: '-DT=int': 'T' is a type: choose another name" },
+        { "template = 'k.cu', language = 'cuda', options = { '--define-macro=P=$(P)' }",
+          "'--define-macro=P=$(P)': 'P' is a parameter" },
+        { "template = 'k.cu', language = 'cuda', options = { '-G', '-UT_bits' }",
+          "'-UT_bits': 'T_bits' is what templates get of a type" },
+        { "template = 'k.cu', language = 'cuda', options = { '-Dn=5' }", "'-Dn=5': 'n' is an argument" },
         { "template = 'k.cu', language = 'cuda', options = { 5 }", "variant v: options: entry 1: must be a text" },
         { "template = 'k.cu', language = 'cuda', options = '-G'", "variant v: options: must be a table" },
         { "template = 'k.cu', launch = { kernel = 'f<T>' }", "variant v: kernel 'f<T>': only CUDA C++ has such names" },

@@ -275,7 +275,7 @@ static void test_data_files(void **state)
     for (long nth = 0; rc == ERR_NOMEM; nth++) {
         struct data_file again = { .name = "x.bin" };
         mem_fail_at(nth);
-        rc = data_file_look(folder, op->arena, &again, NULL) ?: data_files_digest(op, NULL) ?: data_file_read(op, f, NULL, NULL, NULL);
+        rc = data_file_look(folder, op->arena, &again, NULL) ?: data_files_digest(op, false, NULL) ?: data_file_read(op, f, NULL, NULL, NULL);
         mem_fail_at(-1);
         assert_true(rc == ERR_NOMEM ? nth < 20 : !rc && nth > 3);
     }

@@ -209,6 +209,16 @@ static void test_includes(void **state)
 }
 
 /* What cannot be put in: said at once where it is surely compiled, else by a compiler that gets there. */
+static void test_asking_for_headers(void **state)
+{
+    (void)state;
+    struct op *op = hand_made("#ifdef __has_include\n#if defined(__has_include) && __has_include(<cuda_fp16.h>)\n#endif\n#endif\n");
+    struct buf out = { 0 };
+    assert_int_equal(source_render(op, &(struct config){ .at = { 0, 0, 1 } }, 0, &gpu, &out, NULL), 0);
+    buf_free(&out);
+    op_free(op);
+}
+
 static void test_includes_that_fail(void **state)
 {
     (void)state;
@@ -222,6 +232,12 @@ static void test_includes_that_fail(void **state)
         { "#import \"a.h\"\n", "in quotes" },
         { "#include </etc/passwd>\n", "no / in front" },
         { "#include <../x>\n", "no / in front" },
+        { "#if X\n#elif __has_include(\"/etc/passwd\")\n#endif\n", "v.cu:2: __has_include and the like are for headers" },
+        { "#if defined(X) && __has_include /**/ ( < ../x>)\n#endif\n", "v.cu:1: __has_include" },
+        { "#if __has_include(</x>)\n#endif\n", "v.cu:1: __has_include" },
+        { "#if __has_include(X)\n#endif\n", "v.cu:1: __has_include" },
+        { "#if __has_\\\nembed(\"x\")\n#endif\n", "v.cu:1: __has_include" },
+        { "#define has __has_include_next\n", "v.cu:1: __has_include" },
         /* These hide an #include from us, or a comment from some compiler. */
         { "#define X R\"(\" /* )\"\n", "v.cu:1: a raw string" },
         { "\n#define X R\"(\n/*)\"\n", "v.cu:2: a raw string" },
@@ -532,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_basis),
         cmocka_unit_test(test_ops_that_ship),
         cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_asking_for_headers),
         cmocka_unit_test(test_includes_that_fail),
         cmocka_unit_test(test_no_headers_in_opencl),
         cmocka_unit_test(test_includes_are_in_the_hashes),

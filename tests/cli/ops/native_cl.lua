@@ -17,7 +17,7 @@ return op {
             name = "tree",
             template = { "native_add.cl", "native_tree.cl" },
             language = "opencl",
-            options = { "-cl-mad-enable", "-DUNROLL=$(UNROLL)" },
+            options = { "-cl-mad-enable", "-DTIMES=$(UNROLL)" },
             params = { { "UNROLL", 1, 4 } },
             launch = { kernel = "sums_tree", block = 64, grid = "ceildiv(n, 64)", shared = "64 * sizeof(T)" },
         },

@@ -6,7 +6,7 @@ return op {
     args = {
         output("y", "T", { "m" }),
         input("rows", "i32", { "m + 1" }, { init = true }),
-        input("columns", "i32", { "m * most" }, { init = true }),
+        input("columns", "i32", { "m * most" }, { init = true, below = "n" }),
         input("values", "T", { "m * most" }),
         input("x", "T", { "n" }),
         input("lengths", "i32", { "m" }, { below = "min(most, n) + 1" }),
