@@ -1,6 +1,5 @@
-/* What plans are asked: whether a configuration may run; geometry, bytes, scalars, work. */
+/* What plans are asked: geometry, bytes, scalars, work. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "model/plan_parts.h"
@@ -63,13 +62,7 @@ int plan_geometry(const struct plan *p, int i, const struct val *slots, struct g
     return rc;
 }
 
-/* The type as the slots have it. */
-static const struct dtype *buffer_type(const struct buffer_fields *b, const struct val *slots)
-{
-    return b->type_slot < 0 ? b->type : dtype_find(slots[b->type_slot].s);
-}
-
-static int buffer_bytes(const struct buffer_fields *b, const struct val *slots, int64_t *out, struct err *err)
+int plan_bytes(const struct buffer_fields *b, const struct val *slots, int64_t *out, struct err *err)
 {
     int64_t bytes = b->rank < 0 ? 0 : buffer_type(b, slots)->bytes;
     for (int i = 0; i < b->rank; i++) {
@@ -86,13 +79,13 @@ static int buffer_bytes(const struct buffer_fields *b, const struct val *slots, 
 
 int plan_arg_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err)
 {
-    return buffer_bytes(&p->args[i], slots, out, err);
+    return plan_bytes(&p->buffers[i], slots, out, err);
 }
 
 int plan_arg_shape(const struct plan *p, int i, const struct val *slots, int64_t shape[MAX_RANK], const struct dtype **type,
                    struct err *err)
 {
-    const struct buffer_fields *b = &p->args[i];
+    const struct buffer_fields *b = &p->buffers[i];
     int rc = 0;
     *type = buffer_type(b, slots);
     for (int d = 0; !rc && d < b->rank; d++)
@@ -102,7 +95,7 @@ int plan_arg_shape(const struct plan *p, int i, const struct val *slots, int64_t
 
 int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err)
 {
-    return buffer_bytes(&p->workspaces[i], slots, out, err);
+    return plan_bytes(&p->buffers[p->op->nargs + i], slots, out, err);
 }
 
 static bool integer_fits(const struct dtype *t, int64_t v)
@@ -137,7 +130,7 @@ static int scalar_value(const struct field *f, const struct dtype *t, const stru
 
 int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err)
 {
-    const struct buffer_fields *b = &p->args[i];
+    const struct buffer_fields *b = &p->buffers[i];
     if (!b->value)
         return err_set(err, ERR_INVALID, "argument %s has no value", b->place);
     return scalar_value(b->value, buffer_type(b, slots), slots, out, bytes, err);
@@ -169,7 +162,7 @@ static int given_bounds(const struct buffer_fields *b, const struct val *slots, 
 
 int plan_arg_extremes(const struct plan *p, int i, const struct val *slots, struct extremes *out, struct err *err)
 {
-    const struct buffer_fields *b = &p->args[i];
+    const struct buffer_fields *b = &p->buffers[i];
     const struct dtype *t = buffer_type(b, slots);
     unsigned char bits[16];
     *out = (struct extremes){ .type = t, .whole = t->kind == DT_INT || t->kind == DT_UINT, .lo = -1, .hi = 1, .most = 100 };
@@ -214,7 +207,7 @@ int plan_work(const struct plan *p, const struct val *slots, double *bytes, doub
 int plan_bounds(const struct plan *p, int i, const struct val *slots, struct bounds *out, struct err *err)
 {
     const bool own = i >= 0 && p->op->args[i].own_check;
-    const struct check_fields *f = own ? &p->arg_checks[i] : &p->check;
+    const struct check_fields *f = own ? &p->buffers[i].check : &p->check;
     *out = (struct bounds){ .kind = (own ? &p->op->args[i].check : &p->op->check)->kind, .length = 1, .rtol = -1, .atol = -1 };
     return (f->length ? field_int(f->length, 1, slots, &out->length, err) : 0)
         ?: (f->rtol ? amount(f->rtol, slots, &out->rtol, err) : 0)
@@ -237,205 +230,5 @@ int plan_metric(const struct plan *p, int i, const struct val *slots, double sec
 
 bool plan_metric_reads_energy(const struct plan *p, int i)
 {
-    int n = 0;
-    const int *slots = p->metrics[i] ? expr_slots(p->metrics[i]->expr, &n) : NULL;
-    return n && slots[n - 1] == p->scope.n + 1; /* the last of all */
-}
-
-/* ---- checks */
-
-int plan_checks(const struct plan *p)
-{
-    return p->nchecks;
-}
-
-const char *plan_check_text(const struct plan *p, int i)
-{
-    return p->checks[i].text;
-}
-
-const int *plan_check_slots(const struct plan *p, int i, int *n)
-{
-    *n = p->checks[i].nslots;
-    return p->checks[i].slots;
-}
-
-/* An extent below 1 passes here: it is refused as that of the block. */
-static int check_threads(const struct condition *c, const struct val *slots, int64_t most, bool *holds, struct err *err)
-{
-    int64_t threads = 1;
-    int rc = 0;
-    for (int d = 0; !rc && d < 3; d++) {
-        int64_t n = 1;
-        rc = c->fields[d] ? field_int(c->fields[d], INT64_MIN, slots, &n, err) : 0;
-        if (__builtin_mul_overflow(threads, n < 1 ? 1 : n, &threads))
-            threads = INT64_MAX;
-    }
-    *holds = !rc && threads <= most;
-    return rc;
-}
-
-/* A block without threads is refused, and less than no shared memory is an error. */
-static int check_extent(const struct condition *c, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err)
-{
-    const bool block = c->extent < SHARED_BYTES;
-    int64_t most = block ? dev->max_block[c->extent - FIRST_BLOCK] : dev->max_shared, n = 0;
-    int rc = field_int(c->fields[0], block ? INT64_MIN : 0, slots, &n, err);
-    *holds = !rc && n >= block && n <= most;
-    return rc;
-}
-
-int plan_check(const struct plan *p, int i, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err)
-{
-    const struct condition *c = &p->checks[i];
-    int64_t bytes = 0;
-    bool launched = true;
-    int rc = c->launch ? plan_launched(c->launch, slots, &launched, err) : 0;
-    *holds = !rc;
-    if (rc || !launched)
-        return rc;
-    switch (c->of) {
-    case OF_WHERE:
-    case OF_OP:
-        rc = expr_bool(c->fields[0]->expr, slots, holds, err);
-        if (rc)
-            err_prefix(err, "%s: ", c->fields[0]->place);
-        return rc;
-    case OF_BACKEND:
-        *holds = !strcmp(dev->backend, p->variant->requires.backend);
-        return 0;
-    case OF_CC:
-        *holds = dev->cc >= p->variant->requires.cc;
-        return 0;
-    case OF_ARCH:
-        *holds = dev->cc == p->variant->requires.cc;
-        return 0;
-    case OF_ORDER:
-        *holds = !dev->unordered;
-        return 0;
-    case OF_THREADS:
-        return check_threads(c, slots, dev->max_threads, holds, err);
-    case OF_EXTENT:
-        if (c->extent >= FIRST_BLOCK)
-            return check_extent(c, slots, dev, holds, err);
-        return plan_check_grids(p, c, slots, dev, holds, err);
-    case OF_CLUSTER:
-    case OF_AT_ONCE:
-        return plan_check_grids(p, c, slots, dev, holds, err);
-    case OF_TENSOR:
-        return plan_check_tensor(p, c, slots, holds, err);
-    case OF_SPECIAL:
-        /* A device without a compute capability can do it all if it promises anything of blocks. */
-        *holds = !dev->unordered && (!dev->cc || dev->cc >= c->extent);
-        return 0;
-    case OF_BYTES:
-        rc = buffer_bytes(c->buffer, slots, &bytes, err);
-        *holds = !rc && bytes <= dev->max_alloc;
-        return rc;
-    case OF_STEPS:
-        return plan_check_steps(p, slots, holds, err);
-    case OF_MAX:
-        rc = field_int(c->fields[0], INT64_MIN, slots, &bytes, err);
-        *holds = !rc && slots[p->first_axis + c->extent].i <= bytes;
-    }
-    return rc;
-}
-
-const struct expr *plan_check_expr(const struct plan *p, int i, int k, bool *plain)
-{
-    const struct condition *c = &p->checks[i];
-    const struct launch_fields *l = c->launch;
-    const struct field *const of_launch[] = { l ? l->when : NULL, l ? l->repeat[0] : NULL, l ? l->repeat[1] : NULL };
-    *plain = c->of == OF_WHERE || c->of == OF_OP;
-    if (c->nslots && c->slots[c->nslots - 1] >= p->first_round)
-        return NULL;
-    for (int f = 0; f < c->nfields + 3; f++) {
-        const struct field *field = f < c->nfields ? c->fields[f] : of_launch[f - c->nfields];
-        if (field && k-- == 0)
-            return field->expr;
-    }
-    return NULL;
-}
-
-int plan_takes(const struct plan *p, const struct val *slots, const char **fails, struct err *err)
-{
-    static const struct devspec none; /* an op's own limits do not depend on one */
-    int rc = 0;
-    *fails = NULL;
-    for (int i = 0; !rc && !*fails && i < p->nchecks; i++) {
-        const struct condition *c = &p->checks[i];
-        bool holds = true;
-        rc = c->of == OF_OP || c->of == OF_MAX ? plan_check(p, i, slots, &none, &holds, err) : 0;
-        *fails = holds ? NULL : c->text;
-    }
-    return rc;
-}
-
-int plan_axis_max(const struct plan *p, int axis, const struct val *slots, int64_t *max, struct err *err)
-{
-    *max = INT64_MAX;
-    return p->op_max[axis] ? field_int(p->op_max[axis], INT64_MIN, slots, max, err) : 0;
-}
-
-bool op_limited(const struct op *op)
-{
-    bool limited = op->nwhere > 0;
-    for (int i = 0; i < op->naxes; i++)
-        limited = limited || op->axes[i].max;
-    return limited;
-}
-
-int op_takes(const struct op *op, const struct problem *prob, int row, struct err *err)
-{
-    static const struct devspec none; /* which these expressions do not ask for */
-    struct plan *p = NULL;
-    struct val slots[MAX_SLOTS];
-    struct buf text = { 0 };
-    const char *fails = NULL;
-    int rc = op_limited(op) ? plan_new(op, -1, &p, err) : 0;
-    if (p) {
-        plan_slots(p, prob, row, &none, NULL, slots);
-        rc = plan_takes(p, slots, &fails, err);
-    }
-    if (fails) {
-        problem_print(&text, op, prob);
-        rc = err_set(err, ERR_INVALID, "%s does not take %s: `%s` must hold", op->name, buf_text(&text), fails);
-    }
-    buf_free(&text);
-    plan_free(p);
-    return rc;
-}
-
-const char *plan_refuses(const struct plan *p, const struct val *slots, const struct devspec *dev)
-{
-    const int nwhere = p->variant->nwhere, first_limit = nwhere + p->nrequired;
-    for (int k = 0; k < p->nchecks; k++) {
-        int i = k < p->nrequired ? nwhere + k : k < first_limit ? k - p->nrequired : k; /* what is required comes first */
-        bool holds = false;
-        if (plan_check(p, i, slots, dev, &holds, NULL) || !holds)
-            return p->checks[i].text;
-    }
-    return NULL;
-}
-
-int op_default(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct config *out,
-               struct err *err)
-{
-    char why[160] = "there are no defaults";
-    for (int i = 0; i < op->ndefaults; i++) {
-        struct plan *p;
-        struct val slots[MAX_SLOTS];
-        int rc = plan_new(op, op->defaults[i].variant, &p, err);
-        if (rc)
-            return rc;
-        plan_slots(p, prob, row, dev, &op->defaults[i], slots);
-        const char *text = plan_refuses(p, slots, dev);
-        snprintf(why, sizeof why, "%s", text ?: "");
-        plan_free(p);
-        if (!*why) {
-            *out = op->defaults[i];
-            return 0;
-        }
-    }
-    return err_set(err, ERR_UNSUPPORTED, "%s: no default configuration may run here: %s", op->name, why);
+    return field_reads(p->metrics[i], p->scope.n + 1); /* the last of all */
 }

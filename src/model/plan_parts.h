@@ -23,6 +23,10 @@ enum {
     CC_DEPENDENT_LAUNCH = 90, /* others, whose blocks are in order, can do it all */
 };
 
+struct check_fields {
+    const struct field *length, *rtol, *atol;
+};
+
 /* A buffer has as many elements as the product of its extents; without any it has one. */
 struct buffer_fields {
     const char *place; /* its name */
@@ -30,6 +34,7 @@ struct buffer_fields {
     const struct field *extent[MAX_RANK];
     const struct field *value;            /* the scalar's */
     const struct field *range[2], *below; /* of an argument's data */
+    struct check_fields check;            /* an argument's own */
     int type_slot;                        /* the slot with its dtype's name; -1: there is none, but */
     const struct dtype *type;
 };
@@ -79,10 +84,6 @@ struct condition {
     int nslots;
 };
 
-struct check_fields {
-    const struct field *length, *rtol, *atol;
-};
-
 struct plan {
     struct arena *arena;
     const struct op *op;
@@ -96,15 +97,21 @@ struct plan {
     const struct field **where;
     const struct field **op_where, **op_max; /* by axis; null: it has none */
     struct launch_fields *launches;
-    struct buffer_fields *args, *workspaces;
+    struct buffer_fields *buffers; /* and scalars: of the arguments; behind them, of the workspaces */
     const struct field **needs;
     const struct field *work_bytes, *work_flops;
-    const struct field **metrics;           /* of a variant */
-    struct check_fields check, *arg_checks; /* the op's, and those of arguments */
-    struct condition *checks;               /* constraints, then what is required, then limits */
+    const struct field **metrics; /* of a variant */
+    struct check_fields check;    /* the op's */
+    struct condition *checks;     /* constraints, then what is required, then limits */
     int nchecks, nrequired;
 };
 
+/* plan.c: a text that lives as long as the plan; null without memory. */
+const char *plan_print(const struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* plan_check.c: fills in p->checks. */
+int plan_list_checks(struct plan *p, struct err *err);
+/* plan_eval.c */
+int plan_bytes(const struct buffer_fields *b, const struct val *slots, int64_t *out, struct err *err);
 /* plan_steps.c */
 /* Whether launch i takes place at all. */
 int plan_launched(const struct launch_fields *l, const struct val *slots, bool *launched, struct err *err);
@@ -126,6 +133,20 @@ static inline int field_int(const struct field *f, int64_t least, const struct v
         rc = err_set(err, ERR_INVALID, "%s: `%s` is %lld: it must be at least %lld", f->place, expr_text(f->expr), (long long)*out,
                      (long long)least);
     return rc;
+}
+
+/* The type as the slots have it. */
+static inline const struct dtype *buffer_type(const struct buffer_fields *b, const struct val *slots)
+{
+    return b->type_slot < 0 ? b->type : dtype_find(slots[b->type_slot].s);
+}
+
+/* Whether it reads this slot or one behind it. */
+static inline bool field_reads(const struct field *f, int slot)
+{
+    int n = 0;
+    const int *slots = f ? expr_slots(f->expr, &n) : NULL;
+    return n && slots[n - 1] >= slot; /* they are ascending */
 }
 
 #endif

@@ -195,9 +195,7 @@ static int check_sizes(const struct plan *p, const int *swaps, int n, const stru
     int64_t bytes[2];
     int rc = 0;
     for (int i = 0; !rc && i < n; i++) {
-        int work = swaps[i] - p->op->nargs;
-        rc = work < 0 ? plan_arg_bytes(p, swaps[i], slots, &bytes[i % 2], err)
-                      : plan_workspace_bytes(p, work, slots, &bytes[i % 2], err);
+        rc = plan_bytes(&p->buffers[swaps[i]], slots, &bytes[i % 2], err);
         *same = *same && (rc || i % 2 == 0 || bytes[0] == bytes[1]);
     }
     return rc;

@@ -98,15 +98,13 @@ int plan_tensor(const struct plan *p, int launch, int map, const struct val *slo
 {
     const struct view *m = &p->variant->launches[launch].views[map];
     const struct view_fields *f = &p->launches[launch].views[map];
-    const int work = m->arg - p->op->nargs;
     int64_t bytes;
     *out = (struct tensor){ .rank = m->rank, .nan = m->nan };
-    out->type = f->buffer->type_slot < 0 ? f->buffer->type : dtype_find(slots[f->buffer->type_slot].s);
+    out->type = buffer_type(f->buffer, slots);
     int rc = evaluate(f, slots, out, err) ?: check_words(out, err);
     for (int i = 0; i < out->rank && !rc; i++)
         rc = check_extent(out, i, out->rank - i, err);
-    rc = rc ?: work < 0 ? plan_arg_bytes(p, m->arg, slots, &bytes, err) : plan_workspace_bytes(p, work, slots, &bytes, err);
-    rc = rc ?: check_inside(out, bytes, err);
+    rc = rc ?: plan_bytes(f->buffer, slots, &bytes, err) ?: check_inside(out, bytes, err);
     if (rc == ERR_UNSUPPORTED)
         err_prefix(err, "%s: ", f->buffer->place);
     return rc;
