@@ -71,48 +71,7 @@ static int add_winner(void *listing, const struct listed *w)
 
 /* ---------------------------------------------------------------------------------------------------------------- measurements */
 
-static void outcome(struct buf *out, const void *row)
-{
-    const struct tried *t = row;
-    buf_str(out, outcome_name(t->outcome));
-}
-
-static void configuration(struct buf *out, const void *row)
-{
-    const struct tried *t = row;
-    buf_fmt(out, "%s %s", t->variant, t->config);
-}
-
-static void metrics(struct buf *out, const void *row)
-{
-    const struct tried *t = row;
-    metrics_text(out, t->joules, t->metrics);
-}
-
-static const struct row_column tried_columns[] = {
-    { "backend", FIELD(struct tried, backend) },
-    { "device", FIELD(struct tried, device) },
-    { "arch", FIELD(struct tried, arch) },
-    { "op", FIELD(struct tried, op) },
-    { "dtype", FIELD(struct tried, types) },
-    { "problem", FIELD(struct tried, problem) },
-    { "cache", FIELD(struct tried, cache) },
-    { "variant", FIELD(struct tried, variant) },
-    { "config", JSON(struct tried, json, json_stored) },
-    { "outcome", "outcome", .text = outcome },
-    { .head = "time", FIELD(struct tried, time_ns), .unit = text_time },
-    { .head = "configuration", .text = configuration },
-    { "energy_j", FIELD(struct tried, joules) },
-    { "metrics", .text = metrics, JSON(struct tried, metrics, json_stored) },
-    { .head = "", .text = metrics },
-    { "reason", "reason", FIELD(struct tried, reason) },
-    { "reference", FIELD(struct tried, reference) },
-    { "time_ns", FIELD(struct tried, time_ns) },
-    { "stale", FIELD(struct tried, stale) },
-    { 0 },
-};
-
-static int add_tried(void *listing, const struct tried *t)
+static int add_tried(void *listing, const struct listed *t)
 {
     bool fit = fits(listing, t->op, t->types, t->problem);
     return fit ? add_row(listing, t, "%s %s %s on %s: %s (%s)%s%s%s%s", t->op, t->types, t->problem, t->backend, t->device, t->arch,

@@ -7,7 +7,7 @@
 
 /* ---- the winners: winners.c */
 
-extern const struct row_column winner_columns[]; /* of struct listed; for `cutune list`, too */
+extern const struct row_column winner_columns[], tried_columns[]; /* of struct listed; for `cutune list`, too */
 
 /* Writes every winner, stale ones marked: format "json" or "csv". JSON is one object, {"cutune": version, "winners": [...]}, with a winner
  * a line. Columns and members are the same; both say `null` (CSV: nothing) for what is unknown. */

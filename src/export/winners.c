@@ -1,4 +1,4 @@
-/* The winners: their columns, and as JSON and CSV. */
+/* The winners: their columns, and as JSON and CSV; the columns of all that was tried. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +97,35 @@ const struct row_column winner_columns[] = {
     { "when", FIELD(struct listed, when), .in = IN_LIST },
     { "date", FIELD(struct listed, when), .in = IN_EXPORT },
     { "tuned_with", FIELD(struct listed, tuned_with) },
+    { 0 },
+};
+
+static void outcome(struct buf *out, const void *row)
+{
+    const struct listed *l = row;
+    buf_str(out, outcome_name(l->outcome));
+}
+
+const struct row_column tried_columns[] = {
+    { "backend", FIELD(struct listed, backend) },
+    { "device", FIELD(struct listed, device) },
+    { "arch", FIELD(struct listed, arch) },
+    { "op", FIELD(struct listed, op) },
+    { "dtype", FIELD(struct listed, types) },
+    { "problem", FIELD(struct listed, problem) },
+    { "cache", FIELD(struct listed, cache) },
+    { "variant", FIELD(struct listed, variant) },
+    { "config", JSON(struct listed, json, json_stored) },
+    { "outcome", "outcome", .text = outcome },
+    { .head = "time", FIELD(struct listed, time_ns), .unit = text_time },
+    { .head = "configuration", .text = configuration },
+    { "energy_j", FIELD(struct listed, joules) },
+    { "metrics", .text = metrics, JSON(struct listed, metrics, json_stored) },
+    { .head = "", .text = metrics },
+    { "reason", "reason", FIELD(struct listed, reason) },
+    { "reference", FIELD(struct listed, reference) },
+    { "time_ns", FIELD(struct listed, time_ns) },
+    { "stale", FIELD(struct listed, stale) },
     { 0 },
 };
 

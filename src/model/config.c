@@ -1,5 +1,6 @@
 #include "model/op.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/pairs.h"
@@ -28,24 +29,65 @@ void config_print_json(struct buf *out, const struct op *op, const struct config
     buf_str(out, "}");
 }
 
+/* A member of such an object. */
+struct json_member {
+    const char *name, *value;
+    int name_len, value_len;
+    bool word; /* else a number or a truth value */
+};
+
+/* Reads the next one, and moves *text past it. Returns 1 if there was one, 0 at the end, -1 if the text is not such an object. */
+static int next_member(const char **text, bool first, struct json_member *m)
+{
+    static const char letters[] = WORD_LETTERS ".+-";
+    const char *at = *text;
+    if (!strcmp(at, first ? "{}" : "}"))
+        return 0;
+    if (at[0] != (first ? '{' : ',') || at[1] != '"')
+        return -1;
+    m->name = at += 2;
+    at += m->name_len = (int)strspn(at, letters);
+    if (!m->name_len || strncmp(at, "\":", 2) != 0)
+        return -1;
+    m->word = at[2] == '"';
+    m->value = at += 2 + m->word;
+    at += m->value_len = (int)strspn(at, letters);
+    const char first_digit = m->value[*m->value == '-'];
+    bool number = first_digit >= '0' && first_digit <= '9';
+    if (m->word ? !m->value_len || *at != '"'
+                : !number && !text_is(m->value, m->value_len, "true") && !text_is(m->value, m->value_len, "false"))
+        return -1;
+    *text = at + m->word;
+    return 1;
+}
+
 bool config_of_json(struct buf *out, const char *json)
 {
-    const char *at = json;
-    bool name = true; /* comes next; else its value */
-    if (!strcmp(json, "{}"))
-        return true;
-    for (; *at == (!name ? ':' : at == json ? '{' : ','); name = !name) {
-        bool quoted = *++at == '"';
-        at += quoted;
-        size_t n = strspn(at, WORD_LETTERS ".+-"), minus = *at == '-';
-        bool number = at[minus] >= '0' && at[minus] <= '9';
-        bool truth = (n == 4 && !memcmp(at, "true", 4)) || (n == 5 && !memcmp(at, "false", 5));
-        if (quoted ? !n || at[n] != '"' : name || !(number || truth))
+    struct json_member m;
+    int rc, n = 0;
+    while ((rc = next_member(&json, !n, &m)) > 0)
+        buf_fmt(out, "%s%.*s=%.*s", n++ ? "," : "", m.name_len, m.name, m.value_len, m.value);
+    return !rc;
+}
+
+bool config_params(struct arena *a, const char *json, struct variant *v)
+{
+    struct json_member m;
+    int rc;
+    v->nparams = 0;
+    v->params = arena_array(a, MAX_PARAMS, sizeof *v->params);
+    while (v->params && (rc = next_member(&json, !v->nparams, &m)) > 0) {
+        struct val *value = arena_alloc(a, sizeof *value);
+        const char *name = arena_strndup(a, m.name, (size_t)m.name_len), *text = arena_strndup(a, m.value, (size_t)m.value_len);
+        if (!value || !name || !text || v->nparams == MAX_PARAMS)
             return false;
-        buf_fmt(out, "%s%.*s", !name ? "=" : out->len ? "," : "", (int)n, at);
-        at += n + quoted;
+        *value = m.word                              ? val_str(text)
+                 : *text == 't' || *text == 'f'      ? val_bool(*text == 't')
+                 : text[strspn(text, "-0123456789")] ? val_float(strtod(text, NULL))
+                                                     : val_int(strtoll(text, NULL, 10));
+        v->params[v->nparams++] = (struct param){ name, 1, value };
     }
-    return name && !strcmp(at, "}");
+    return v->params && !rc;
 }
 
 static struct word_list values_of(const struct param *param)

@@ -351,6 +351,8 @@ void config_print(struct buf *out, const struct op *op, const struct config *c);
  * there to the text; false if config_print_json would not have written it so. */
 void config_print_json(struct buf *out, const struct op *op, const struct config *c);
 bool config_of_json(struct buf *out, const char *json);
+/* Parameters with just the values of a configuration as JSON, on the arena; false if that is none, or without memory. */
+bool config_params(struct arena *a, const char *json, struct variant *v);
 /* Reads the text, in any order; parameters left out take their defaults. `variant` may be null if the op has one, or if the names
  * and values fit one variant only. "variant=tile,TILE=32" names it inside. */
 int config_parse(const struct op *op, const char *variant, const char *text, struct config *out, struct err *err);

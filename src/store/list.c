@@ -31,26 +31,11 @@ static void tell_kernel(const void *kernel, size_t bytes, struct buf *with, stru
     op_free(op);
 }
 
-/* What metrics are computed of, as far as it is not listed itself. */
-struct measured_of {
-    int64_t op;
-    const char *reason; /* of its measurement, which may tell the energy */
-    struct devspec dev;
-    struct metrics metrics;
-};
-
-static double joules_of(const struct measured_of *m)
+/* The reason of a measurement may tell the energy. */
+static double joules_of(const char *reason)
 {
     struct energy e;
-    return energy_read(m->reason, &e) ? e.joules : 0;
-}
-
-static const char *metrics_of_row(struct measured_of *m, struct store *s, const char *backend, struct measured_row row)
-{
-    snprintf(m->dev.backend, sizeof m->dev.backend, "%s", backend);
-    row.op = m->op;
-    row.dev = &m->dev;
-    return metrics_of(&m->metrics, s, &row);
+    return energy_read(reason, &e) ? e.joules : 0;
 }
 
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
@@ -58,8 +43,9 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
     struct query q;
     struct listed l = { 0 };
     struct buf config = { 0 }, with = { 0 }, objective = { 0 };
-    struct measured_of of = { 0 };
+    struct metrics metrics = { 0 };
     bool current, verified;
+    const char *reason;
     const void *kernel;
     size_t kernel_bytes;
     query_begin(&q, s, err,
@@ -82,20 +68,13 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
                 "n", PROTOCOL);
     while (query_good_row(&q, "twwpttpcwrvvrnnnfffwtnixb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
                           &config, &l.json, &l.cache, &l.time_ns, &l.bytes, &l.flops, &l.copy_ns, &l.samples, &l.measured, &l.ok,
-                          &current, &l.changed, &verified, &l.when, &l.driver, &of.dev.multiprocessors, &of.op, &of.reason, &kernel,
-                          &kernel_bytes)) {
+                          &current, &l.changed, &verified, &l.when, &l.driver, &metrics.dev.multiprocessors, &metrics.op_row,
+                          &reason, &kernel, &kernel_bytes)) {
         l.config = buf_text(&config);
         l.stale = !current;
         l.unverified = !verified;
-        l.joules = joules_of(&of);
-        l.metrics = metrics_of_row(&of, s, l.backend,
-                                   (struct measured_row){ .types = l.types,
-                                                          .sizes = l.problem,
-                                                          .variant = l.variant,
-                                                          .config = l.config,
-                                                          .json = l.json,
-                                                          .time_ns = l.time_ns,
-                                                          .joules = l.joules });
+        l.joules = joules_of(reason);
+        l.metrics = metrics_of(&metrics, s, &l);
         tell_kernel(kernel, kernel_bytes, &with, &objective, &l.beside);
         l.tuned_with = buf_text(&with);
         l.objective = buf_text(&objective);
@@ -104,17 +83,17 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
     buf_free(&config);
     buf_free(&with);
     buf_free(&objective);
-    metrics_end(&of.metrics);
+    metrics_end(&metrics);
     return query_end(&q);
 }
 
-int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err)
+int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct query q;
-    struct tried t = { 0 };
+    struct listed l = { 0 };
     struct buf config = { 0 };
-    struct measured_of of = { 0 };
-    bool fresh, timed;
+    struct metrics metrics = { 0 };
+    bool fresh;
     query_begin(&q, s, err,
                 "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, " CACHE_OF(
                     "m") ", "
@@ -128,27 +107,19 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried 
                          "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
                          "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id",
                 "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttwpcoxrfni", &t.device, &t.backend, &t.arch, &t.op, &t.types, &t.problem, &t.cache, &t.variant,
-                          &config, &t.json, &t.outcome, &t.reason, &t.time_ns, &fresh, &of.dev.multiprocessors, &of.op)) {
-        t.config = buf_text(&config);
-        t.stale = !fresh;
-        timed = t.outcome == OUT_OK;
-        of.reason = timed ? t.reason : "";
-        t.joules = joules_of(&of);
-        t.reason = t.joules > 0 ? "" : t.reason;
-        t.reference = metrics_reference(&of.metrics, s, of.op);
-        t.metrics = metrics_of_row(&of, s, t.backend,
-                                   (struct measured_row){ .types = t.types,
-                                                          .sizes = t.problem,
-                                                          .variant = t.variant,
-                                                          .config = t.config,
-                                                          .json = t.json,
-                                                          .time_ns = timed || t.outcome == OUT_SLOWER ? t.time_ns : 0,
-                                                          .joules = t.joules });
-        q.rc = each(arg, &t);
+    while (query_good_row(&q, "twwpttwpcoxrfni", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.cache, &l.variant,
+                          &config, &l.json, &l.outcome, &l.reason, &l.time_ns, &fresh, &metrics.dev.multiprocessors,
+                          &metrics.op_row)) {
+        l.config = buf_text(&config);
+        l.stale = !fresh;
+        l.joules = l.outcome == OUT_OK ? joules_of(l.reason) : 0;
+        l.reason = l.joules > 0 ? "" : l.reason;
+        l.reference = metrics_reference(&metrics, s);
+        l.metrics = metrics_of(&metrics, s, &l);
+        q.rc = each(arg, &l);
     }
     buf_free(&config);
-    metrics_end(&of.metrics);
+    metrics_end(&metrics);
     return query_end(&q);
 }
 

@@ -109,18 +109,14 @@ int store_connect(struct store *s, struct err *err);
 
 /* metrics.c. One listing's, zero at its begin. */
 struct metrics {
-    int64_t id; /* the op's row; 0: none yet */
+    int64_t op_row;     /* of the row that is listed, as is */
+    struct devspec dev; /* what of its device is not in struct listed */
+    int64_t taken;      /* the op's row that this is of; 0: none yet */
     struct op *op;
     struct buf text;
 };
-struct measured_row {
-    int64_t op;
-    const char *types, *sizes, *variant, *config, *json;
-    const struct devspec *dev; /* identity */
-    double time_ns, joules;
-};
-const char *metrics_of(struct metrics *m, struct store *s, const struct measured_row *row); /* as JSON, good until the next call */
-const char *metrics_reference(struct metrics *m, struct store *s, int64_t op);              /* the op's `outside`, or "" */
+const char *metrics_of(struct metrics *m, struct store *s, const struct listed *l); /* as JSON, good until the next call */
+const char *metrics_reference(struct metrics *m, struct store *s);                  /* the op's `outside`, or "" */
 void metrics_end(struct metrics *m);
 
 /* A whole statement: "ttr" is three values. Of one that gives a row of numbers and keys, a colon and its columns follow, "tt:ik"; then it

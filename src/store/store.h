@@ -126,40 +126,37 @@ int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX]
 /* What the target's winner was chosen by, as objective_print writes it; "" if that cannot be told. */
 int store_winner_objective(struct store *s, const struct target *t, struct buf *out, struct err *err);
 
-/* A row of `cutune list` and of export: the winner of one (device, op, types, problem). */
+/* A row of `cutune list`: the winner of one (device, op, types, problem), which is exported, too; or what came of one configuration. */
 struct listed {
     const char *device, *backend, *arch, *op, *types, *problem, *variant, *config, *cache; /* cache: "cold" or "warm" */
-    double time_ns, bytes, flops, copy_ns;                                                 /* 0: unknown */
-    double joules;         /* of a run; 0: not measured, or its measurement is gone */
-    const char *metrics;   /* the op's that have a value, {"gflops":1234.5}; "{}" if none has */
-    const char *objective; /* that it was chosen by; "" unknown */
-    const char *json;      /* the configuration as config_print_json has it */
-    int samples;           /* that the winner's time is the median of; 0 where its measurement is gone */
-    int measured, ok;      /* configurations stored of the variants as they are now, and of those right */
-    bool stale;            /* the op's interface or contract has changed since: not served */
-    bool beside;           /* and so is this: it was proved by a reference that was there beside the op's own */
-    bool changed;          /* the source of its variant has: it is right still, and served until its problem is tuned again */
-    bool unverified;       /* as in struct tuned */
-    const char *when;      /* UTC, ISO 8601 */
+    const char *json;    /* the configuration as config_print_json has it */
+    double time_ns;      /* 0: not timed */
+    double joules;       /* of a run; 0: not measured, or its measurement is gone */
+    const char *metrics; /* the op's that have a value, {"gflops":1234.5}; "{}" if none has */
+    bool stale;          /* the op's interface or contract has changed since: not served. Of a measurement: or its variant has */
+
+    /* Of a winner: */
+    double bytes, flops, copy_ns; /* 0: unknown */
+    const char *objective;        /* that it was chosen by; "" unknown */
+    int samples;                  /* that its time is the median of; 0 where its measurement is gone */
+    int measured, ok;             /* configurations stored of the variants as they are now, and of those right */
+    bool beside;                  /* it is stale as it was proved by a reference that was there beside the op's own */
+    bool changed;     /* the source of its variant has: it is right still, and served until its problem is tuned again */
+    bool unverified;  /* as in struct tuned */
+    const char *when; /* UTC, ISO 8601 */
     const char *driver;
     const char *tuned_with; /* as tuned_with_print has it; "" too if its kernel is damaged */
+
+    /* Of a measurement: */
+    enum outcome outcome;
+    const char *reason;    /* "" for ok */
+    const char *reference; /* outside of the op, that it was proved by; "": the op's own */
 };
 /* By op, types, problem, device; pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err);
-
-/* A row of `cutune list --measurements`: what came of one configuration. */
-struct tried {
-    const char *device, *backend, *arch, *op, *types, *problem, *cache, *variant, *config, *json; /* as in struct listed */
-    enum outcome outcome;
-    const char *reason; /* "" for ok */
-    double time_ns;     /* 0: not timed */
-    double joules;      /* as in struct listed, as the next */
-    const char *metrics;
-    const char *reference; /* outside of the op, that it was proved by; "": the op's own */
-    bool stale;            /* of an op or a variant that has changed since */
-};
-/* The same way, of this PROTOCOL: of each problem the stale ones last; of both first those that are right, the fastest first, then the others by outcome. */
-int store_each_tried(struct store *s, int (*each)(void *arg, const struct tried *t), void *arg, struct err *err);
+/* The same way each measurement of this PROTOCOL: of a problem the stale ones last; of both first those that are right, the fastest first,
+ * then the others by outcome. */
+int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err);
 
 /* Whether anything was measured or asked for, so that there is more in it than tables that `cutune tables` makes again. */
 int store_has_results(struct store *s, bool *has, struct err *err);

@@ -273,7 +273,7 @@ static int each_measured(void *arg, const struct measured *m)
     return 0;
 }
 
-static int each_tried(void *arg, const struct tried *t)
+static int each_tried(void *arg, const struct listed *t)
 {
     (void)arg;
     must(t->device && t->op && t->variant && t->config && t->reason && t->outcome < OUT_COUNT);

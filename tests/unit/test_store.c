@@ -418,7 +418,7 @@ struct tried_of {
     bool mixed; /* a stale one stands before another */
 };
 
-static int count_tried(void *arg, const struct tried *t)
+static int count_tried(void *arg, const struct listed *t)
 {
     struct tried_of *n = arg;
     n->mixed = n->mixed || (n->stale && !t->stale);

@@ -219,7 +219,7 @@ static void make_circles(const char *name, const char *table)
     buf_free(&file);
 }
 
-static int ignore_tried(void *arg, const struct tried *t)
+static int ignore_tried(void *arg, const struct listed *t)
 {
     (void)t;
     ++*(int64_t *)arg;

@@ -523,7 +523,7 @@ struct listed_of {
     int fresh, stale;
 };
 
-static int count_listed(void *arg, const struct tried *t)
+static int count_listed(void *arg, const struct listed *t)
 {
     struct listed_of *n = arg;
     n->fresh += !t->stale;
