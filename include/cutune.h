@@ -155,7 +155,7 @@ CUTUNE_API int cutune_device_find(const char *id, cutune_device *out);
 
 /* A handle to launch in a CUDA context. context: a CUcontext, or null for the calling thread's current one (that of the CUDA runtime,
  * after any of its calls). That context must be current in the launching thread. If it is not the device's primary
- * context, it must also be current for cutune_prefetch and cutune_kernel_function. */
+ * context, it must also be current for cutune_prefetch, cutune_kernel_function and cutune_kernel_constant. */
 CUTUNE_API int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out);
 /* A handle to launch in the context and on the device of an OpenCL command queue: a cl_command_queue, in order. The queue is retained.
  * A launch may use any in-order queue of the same context and device that was not released. */
@@ -216,8 +216,9 @@ CUTUNE_API double cutune_kernel_time_ns(const cutune_kernel *k);
  * - a buffer less aligned than the kernel needs: another kernel without that need is launched instead (cutune_kernel_fallback), or
  *   CUTUNE_ERR_UNSUPPORTED if there is none.
  * For a cl_mem it checks only that no output is passed twice: the driver guarantees alignment.
- * Workspace that the kernel needs is allocated and freed in stream order. The first launch of a kernel loads it (see
- * cutune_prefetch). CUTUNE_ERR_INVALID if it is refused because the handle's context is not current. After CUTUNE_ERR_DEVICE some of the
+ * Workspace that the kernel needs is allocated and freed in stream order. A kernel of an op with constants (cutune_kernel_constants) has
+ * their contents in its module, and copies them there first: its launches must not run at the same time on two streams. The first launch
+ * of a kernel loads it (see cutune_prefetch). CUTUNE_ERR_INVALID if it is refused because the handle's context is not current. After CUTUNE_ERR_DEVICE some of the
  * work may have been queued. */
 CUTUNE_API int cutune_launch(const cutune_kernel *k, void *stream, void *const *buffers, int nbuffers);
 /* The same with the caller's workspace: a device pointer aligned to 4096 bytes, or a cl_mem, of at least cutune_kernel_workspace
@@ -247,8 +248,9 @@ typedef struct cutune_geometry {
 CUTUNE_API int cutune_kernel_launches(const cutune_kernel *k); /* how many; they run in order */
 /* Launch i, counted from 0. CUTUNE_ERR_INVALID if there is no such launch, or out is null or its size is not set. */
 CUTUNE_API int cutune_kernel_geometry(const cutune_kernel *k, int i, cutune_geometry *out);
-/* Loads and gives launch i's function. CUDA: a CUfunction of the handle's context, for cuLaunchKernel. OpenCL: a cl_kernel; the library's
- * own launches set its arguments too. */
+/* Loads and gives launch i's function, which lives as long as the kernel. CUDA: a CUfunction of the handle's context, for cuLaunchKernel or
+ * cuLaunchKernelEx, with its attributes set (dynamic shared memory, large clusters). OpenCL: a cl_kernel; the library's own launches set its
+ * arguments too. */
 CUTUNE_API int cutune_kernel_function(const cutune_kernel *k, int i, void **out);
 
 typedef enum cutune_param_kind {
@@ -272,7 +274,9 @@ typedef struct cutune_param {
 } cutune_param;
 CUTUNE_API int cutune_kernel_params(const cutune_kernel *k, int i); /* how many launch i has; 0 if there is no such launch */
 CUTUNE_API int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *out);
-/* Makes the tensor map that a parameter is, of the buffer at this device address: 128 bytes, aligned to 128. */
+/* Makes the tensor map that a parameter is. at: the device address of the buffer, or that in the workspace: with `offset`. out: host memory
+ * of 128 bytes, aligned to 128. Needs no current context. CUTUNE_ERR_UNSUPPORTED if the driver has no tensor maps (CUDA before 12.0), or
+ * refuses the address: it must be aligned to 16 bytes. */
 CUTUNE_API int cutune_kernel_tensor_map(const cutune_kernel *k, int i, int param, void *at, void *out);
 
 /* A range of a buffer or of the workspace that must be zero before the first launch (kind, index, offset as above). */
@@ -285,16 +289,17 @@ typedef struct cutune_clear {
 CUTUNE_API int cutune_kernel_clears(const cutune_kernel *k);
 CUTUNE_API int cutune_kernel_clear(const cutune_kernel *k, int i, cutune_clear *out);
 
-/* A __constant__ array of the kernels' that gets the contents of a buffer before the first launch: copy `bytes` from buffers[index] to
- * `address`, in device memory, on the stream. All launches of a handle share the array. The first call loads the code. */
+/* A __constant__ array of the kernel's module that gets the contents of a buffer before the first launch: copy `bytes` from buffers[index]
+ * to `address` on the stream. Kernels of a handle that have the same code share the array, so their launches must follow each other. */
 typedef struct cutune_constant {
-    size_t size; /* sizeof(cutune_constant) */
-    const char *symbol;
+    size_t size;        /* sizeof(cutune_constant) */
+    const char *symbol; /* its name in the module */
     int index;
     int64_t bytes;
-    void *address;
+    void *address; /* a device pointer, good as long as the kernel */
 } cutune_constant;
 CUTUNE_API int cutune_kernel_constants(const cutune_kernel *k);
+/* Loads the code if it is not loaded yet. */
 CUTUNE_API int cutune_kernel_constant(const cutune_kernel *k, int i, cutune_constant *out);
 
 /* ------------------------------------------------------------------------------------------------------------ what is there */
