@@ -45,86 +45,69 @@ static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
                         .outside_beside = op->outside_beside };
 }
 
-void interface_put(struct buf *out, const struct op *op)
+/* c null: the interface. */
+static void put_kept(struct buf *out, const struct op *op, const struct config *c, int form)
 {
     struct arg args[MAX_ARGS];
-    const struct op face = interface_of(op, args, false);
-    op_put(out, &face);
+    struct param params[MAX_PARAMS];
+    struct op kept = interface_of(op, args, c);
+    struct variant v = { .name = NULL };
+    if (c) {
+        v = op->variants[c->variant];
+        for (int i = 0; i < v.nparams; i++)
+            params[i] = (struct param){ v.params[i].name, 1, &v.params[i].values[c->at[i]] };
+        v.params = params;
+        v.template_name = v.template_text = ""; /* its source is made already */
+        v.build = (struct build){ 0 };
+        for (int i = 0; i < op->nargs; i++)
+            args[i].constant = arg_is_constant(op, &v, i) ? op->args[i].constant : NULL;
+        kept.nvariants = 1;
+        kept.variants = &v;
+    }
+    op_put_form(out, &kept, form);
+}
+
+void interface_put(struct buf *out, const struct op *op)
+{
+    put_kept(out, op, NULL, OP_FORM);
 }
 
 void kernel_put(struct buf *out, const struct op *op, const struct config *c)
 {
-    struct arg args[MAX_ARGS];
-    struct param params[MAX_PARAMS];
-    struct op kernel = interface_of(op, args, true);
-    struct variant v = op->variants[c->variant];
-    for (int i = 0; i < v.nparams; i++)
-        params[i] = (struct param){ v.params[i].name, 1, &v.params[i].values[c->at[i]] };
-    v.params = params;
-    v.template_name = v.template_text = ""; /* its source is made already */
-    v.build = (struct build){ 0 };
-    for (int i = 0; i < op->nargs; i++)
-        args[i].constant = arg_is_constant(op, &v, i) ? op->args[i].constant : NULL;
-    kernel.nvariants = 1;
-    kernel.variants = &v;
-    op_put(out, &kernel);
+    put_kept(out, op, c, OP_FORM);
 }
 
-/* At most the name of a file, so that a winner can say what it was tuned on. */
-static bool kept_data(const struct arg_data *d)
-{
-    const struct data_file *f = &d->file;
-    return !d->init && !d->range[0] && !d->range[1] && !d->below && !d->sorted && !f->digest && !f->element && !f->rank && !f->at &&
-           !f->bytes;
-}
-
-/* Nothing but what interface_put and kernel_put write. */
-static bool is_built(const struct build *b)
-{
-    return b->language || b->nmore || b->noptions;
-}
-
-static bool is_kept(const struct op *op, int nvariants)
-{
-    bool ok = op->nvariants == nvariants && !op->nshapes && !op->ndefaults && !op->nincludes && !op->reference.template_text &&
-              !op->reference.nlaunches && !op->reference.template_name && !op->ninclude_dirs && !op->nheader_dirs && !op->headers &&
-              !op->init.template_text;
-    ok = ok && !is_built(&op->reference.build) && !(nvariants && is_built(&op->variants->build));
-    for (int i = 0; ok && i < op->nargs; i++)
-        ok = op->args[i].type && op->args[i].fill == FILL_AUTO && !op->args[i].partial && !op->args[i].own_check &&
-             kept_data(&op->args[i].data) && (op->args[i].kind != ARG_SCALAR || !op->args[i].value == !nvariants);
-    for (int i = 0; ok && i < op->nargs; i++)
-        ok = !op->args[i].constant || (nvariants && arg_is_constant(op, op->variants, i));
-    for (int v = 0; ok && v < nvariants; v++)
-        for (int i = 0; ok && i < op->variants[v].nparams; i++)
-            ok = op->variants[v].params[i].n == 1;
-    return ok;
-}
-
-static int get_kept(const void *bytes, size_t n, int nvariants, struct op **out, struct err *err)
+/* What these two would not have written is refused: what is read is put again, and compared. */
+static int get_kept(const void *bytes, size_t n, const struct config *c, struct op **out, struct err *err)
 {
     struct op *op;
     struct cursor in = cursor_on(bytes, n);
+    struct buf again = { 0 };
     struct err why = { 0 };
     int rc = op_get(&in, true, &op, &why);
     if (rc) /* no script is at fault */
         return err_set(err, rc == ERR_NOMEM ? rc : ERR_CORRUPT, "%s", why.msg);
-    if (in.at == in.end && is_kept(op, nvariants)) {
+    bool same = op->nvariants == (c ? 1 : 0);
+    if (same)
+        put_kept(&again, op, c, ((const char *)bytes)[3]);
+    same = same && again.len == n && !memcmp(again.data, bytes, n);
+    rc = again.failed ? err_nomem(err) : same ? 0 : err_set(err, ERR_CORRUPT, "op: its bytes are cut or not as cutune writes them");
+    buf_free(&again);
+    if (rc)
+        op_free(op);
+    else
         *out = op;
-        return 0;
-    }
-    op_free(op);
-    return err_set(err, ERR_CORRUPT, "op: its bytes are cut or not as cutune writes them");
+    return rc;
 }
 
 int interface_get(const void *bytes, size_t n, struct op **out, struct err *err)
 {
-    return get_kept(bytes, n, 0, out, err);
+    return get_kept(bytes, n, NULL, out, err);
 }
 
 int kernel_get(const void *bytes, size_t n, struct op **out, struct err *err)
 {
-    return get_kept(bytes, n, 1, out, err);
+    return get_kept(bytes, n, &only_config, out, err);
 }
 
 void tuned_with_print(struct buf *out, const struct op *op)

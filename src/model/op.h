@@ -33,7 +33,11 @@ enum {
     MAX_VARIANTS = 256,
     MAX_METRICS = 16,
     MAX_OUTSIDE = 400, /* bytes of the name of a reference outside */
-    MAX_MANY = 65535,  /* of anything else in an op */
+    MAX_ROWS = 256,    /* of types */
+    MAX_SHAPES = 1024,
+    MAX_WHERE = 256, /* constraints of an op, and again of a variant */
+    MAX_NEEDS = 64,
+    MAX_OP_DEFAULTS = 256,
 };
 
 enum axis_kind {
@@ -255,11 +259,6 @@ struct shape {
     const char *when; /* null: always; else an expression over device.* */
 };
 
-/* What makes the words of templates out of one language of kernels. */
-struct prelude {
-    const char *file, *text;
-};
-
 /* A file that templates include, by its path below the folder of the script, or (shared) that of the templates. */
 struct include {
     const char *name;
@@ -293,10 +292,10 @@ struct op {
     int nvariants;
     struct variant *variants;
     int ndefaults;
-    struct config *defaults; /* in order: the first whose constraints hold is the default; those of the last always do */
-    int npreludes;           /* carried so that whoever renders needs no files */
-    struct prelude *preludes;
-    int nincludes; /* likewise */
+    struct config *defaults;        /* in order: the first whose constraints hold is the default; those of the last always do */
+    int npreludes;                  /* carried so that whoever renders needs no files */
+    struct template_file *preludes; /* each makes the words of templates out of one language of kernels */
+    int nincludes;                  /* likewise */
     struct include *includes;
     int ninclude_dirs; /* below the script's folder: files are looked for there, too */
     const char **include_dirs;

@@ -1,11 +1,11 @@
 /* The op as bytes and back: the one serial form, which children are sent, which the database keeps and which an exported file holds.
  *
- * A new member is one more line in the function of its struct, and raises FORM: read it if s->form has it. What the values mean together
+ * A new member is one more line in the function of its struct, and raises OP_FORM: read it if s->form has it. What the values mean together
  * is op_check's to judge; that each is there and within its bounds is seen here. */
 #include "model/serial.h"
 
-/* "cuo" and the form, a letter. FORM is what is written; all from FIRST_FORM on are read, since databases hold them. */
-enum { MAGIC = 0x6f7563, FIRST_FORM = '3', FORM = '4' };
+/* "cuo" and the form, a letter. All from FIRST_FORM on are read, since databases hold them. */
+enum { MAGIC = 0x6f7563, FIRST_FORM = '3' };
 
 static void io_axes(struct serial *s, struct op *op)
 {
@@ -18,11 +18,20 @@ static void io_axes(struct serial *s, struct op *op)
     }
 }
 
-static void io_where(struct serial *s, const char ***where, int *n)
+static void io_texts(struct serial *s, const char ***texts, int *n, int most)
 {
-    io_array(s, where, n, 0, MAX_MANY, sizeof **where);
+    io_array(s, texts, n, 0, most, sizeof **texts);
     for (int i = 0; i < *n; i++)
-        io_given(s, &(*where)[i]);
+        io_given(s, &(*texts)[i]);
+}
+
+static void io_files(struct serial *s, struct template_file **files, int *n, int most)
+{
+    io_array(s, files, n, 0, most, sizeof **files);
+    for (int i = 0; i < *n; i++) {
+        io_given(s, &(*files)[i].name);
+        io_given(s, &(*files)[i].text);
+    }
 }
 
 static void io_dtype(struct serial *s, const struct dtype **type)
@@ -41,7 +50,7 @@ static void io_types(struct serial *s, struct op *op)
     io_array(s, &op->types, &op->ntypes, 1, MAX_TYPES, sizeof *op->types);
     for (int i = 0; i < op->ntypes; i++)
         io_str(s, &op->types[i]);
-    io_count(s, &op->nrows, 1, MAX_MANY);
+    io_count(s, &op->nrows, 1, MAX_ROWS);
     if (s->in) {
         cells = op->nrows * op->ntypes;
         op->rows = arena_array(s->arena, (size_t)cells, sizeof *op->rows);
@@ -108,7 +117,7 @@ static void io_arg(struct serial *s, struct arg *a)
 
 static void io_shapes(struct serial *s, struct op *op)
 {
-    io_array(s, &op->shapes, &op->nshapes, 0, MAX_MANY, sizeof *op->shapes);
+    io_array(s, &op->shapes, &op->nshapes, 0, MAX_SHAPES, sizeof *op->shapes);
     for (int i = 0; i < op->nshapes; i++) {
         for (int a = 0; a < op->naxes; a++)
             io_number(s, &op->shapes[i].problem.size[a], 0, INT64_MAX);
@@ -132,11 +141,7 @@ static void io_build(struct serial *s, struct build *b)
     if (s->form < '4')
         return;
     io_str(s, &b->language);
-    io_array(s, &b->more, &b->nmore, 0, MAX_FILES, sizeof *b->more);
-    for (int i = 0; i < b->nmore; i++) {
-        io_given(s, &b->more[i].name);
-        io_given(s, &b->more[i].text);
-    }
+    io_files(s, &b->more, &b->nmore, MAX_FILES);
     io_array(s, &b->options, &b->noptions, 0, MAX_OPTIONS, sizeof *b->options);
     for (int i = 0; i < b->noptions; i++) {
         io_given(s, &b->options[i].backend);
@@ -190,7 +195,7 @@ static void io_params(struct serial *s, struct variant *v)
 
 static void io_needs(struct serial *s, struct variant *v)
 {
-    io_array(s, &v->needs, &v->nneeds, 0, MAX_MANY, sizeof *v->needs);
+    io_array(s, &v->needs, &v->nneeds, 0, MAX_NEEDS, sizeof *v->needs);
     for (int i = 0; i < v->nneeds; i++) {
         io_enum(s, &v->needs[i].kind, NEED_NOALIAS);
         io_int(s, &v->needs[i].arg, 0, MAX_ARGS - 1);
@@ -205,7 +210,7 @@ static void io_variant(struct serial *s, struct variant *v)
     io_given(s, &v->template_text);
     io_build(s, &v->build);
     io_params(s, v);
-    io_where(s, &v->where, &v->nwhere);
+    io_texts(s, &v->where, &v->nwhere, MAX_WHERE);
     io_launches(s, v);
     io_workspaces(s, v);
     io_needs(s, v);
@@ -251,12 +256,8 @@ static void io_includes(struct serial *s, struct op *op)
     }
     if (s->form < '4')
         return;
-    io_array(s, &op->include_dirs, &op->ninclude_dirs, 0, MAX_INCLUDE_DIRS, sizeof *op->include_dirs);
-    for (int i = 0; i < op->ninclude_dirs; i++)
-        io_given(s, &op->include_dirs[i]);
-    io_array(s, &op->header_dirs, &op->nheader_dirs, 0, MAX_INCLUDE_DIRS, sizeof *op->header_dirs);
-    for (int i = 0; i < op->nheader_dirs; i++)
-        io_given(s, &op->header_dirs[i]);
+    io_texts(s, &op->include_dirs, &op->ninclude_dirs, MAX_INCLUDE_DIRS);
+    io_texts(s, &op->header_dirs, &op->nheader_dirs, MAX_INCLUDE_DIRS);
     io_str(s, &op->headers);
 }
 
@@ -293,7 +294,7 @@ static void io_op(struct serial *s, struct op *op)
     io_axes(s, op);
     io_types(s, op);
     if (s->form >= '4')
-        io_where(s, &op->where, &op->nwhere);
+        io_texts(s, &op->where, &op->nwhere, MAX_WHERE);
     io_array(s, &op->args, &op->nargs, 1, MAX_ARGS, sizeof *op->args);
     for (int i = 0; i < op->nargs; i++)
         io_arg(s, &op->args[i]);
@@ -305,18 +306,13 @@ static void io_op(struct serial *s, struct op *op)
     io_array(s, &op->variants, &op->nvariants, 0, MAX_VARIANTS, sizeof *op->variants);
     for (int i = 0; i < op->nvariants && !serial_failed(s); i++)
         io_variant(s, &op->variants[i]);
-    io_array(s, &op->defaults, &op->ndefaults, 0, MAX_MANY, sizeof *op->defaults);
+    io_array(s, &op->defaults, &op->ndefaults, 0, MAX_OP_DEFAULTS, sizeof *op->defaults);
     for (int i = 0; i < op->ndefaults && !serial_failed(s); i++)
         io_default(s, op, &op->defaults[i]);
-    io_array(s, &op->preludes, &op->npreludes, 0, MAX_PRELUDES, sizeof *op->preludes);
-    for (int i = 0; i < op->npreludes; i++) {
-        io_given(s, &op->preludes[i].file);
-        io_given(s, &op->preludes[i].text);
-    }
+    io_files(s, &op->preludes, &op->npreludes, MAX_PRELUDES);
     io_includes(s, op);
-    if (s->form >= '4')
-        io_metrics(s, op);
     if (s->form >= '4') {
+        io_metrics(s, op);
         io_str(s, &op->outside);
         io_str(s, &op->outside_digest);
         io_bool(s, &op->outside_beside);
@@ -324,11 +320,16 @@ static void io_op(struct serial *s, struct op *op)
     io_init(s, &op->init);
 }
 
+void op_put_form(struct buf *out, const struct op *op, int form)
+{
+    struct serial s = { .out = out, .form = form };
+    buf_u32(out, MAGIC | (uint32_t)form << 24);
+    io_op(&s, (struct op *)op); /* writing changes nothing */
+}
+
 void op_put(struct buf *out, const struct op *op)
 {
-    struct serial s = { .out = out, .form = FORM };
-    buf_u32(out, MAGIC | (uint32_t)FORM << 24);
-    io_op(&s, (struct op *)op); /* writing changes nothing */
+    op_put_form(out, op, OP_FORM);
 }
 
 int op_get(struct cursor *in, bool lines, struct op **out, struct err *err)
@@ -339,7 +340,7 @@ int op_get(struct cursor *in, bool lines, struct op **out, struct err *err)
     struct serial s = { .in = in, .arena = op->arena, .lines = lines };
     uint32_t head = get_u32(in);
     s.form = (int)(head >> 24);
-    if ((head & 0xffffff) != MAGIC || s.form < FIRST_FORM || s.form > FORM)
+    if ((head & 0xffffff) != MAGIC || s.form < FIRST_FORM || s.form > OP_FORM)
         in->bad = true;
     io_op(&s, op);
     int rc = 0;

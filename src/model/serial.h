@@ -40,7 +40,9 @@ void io_count(struct serial *s, int *n, int least, int most);
 void io_array(struct serial *s, void *array, int *n, int least, int most, size_t bytes);
 void io_ints(struct serial *s, int **v, int *n, int most);
 
-/* Parts of an op. */
+enum { OP_FORM = '4' }; /* what op_put writes */
+/* An op in that form or an older one; parts of an op. */
+void op_put_form(struct buf *out, const struct op *op, int form);
 void io_launch(struct serial *s, struct launch *l);       /* what every launch has; */
 void io_launch_more(struct serial *s, struct launch *l);  /* what most have nothing of; */
 void io_whole_launch(struct serial *s, struct launch *l); /* both, as far as the form has them */

@@ -9,8 +9,6 @@
 #include "model/include.h"
 #include "op/data_file.h"
 
-enum { MAX_ROWS = 256, MAX_SHAPES = 1024, MAX_DEFAULTS = 256 };
-
 static void read_axis(struct reader *r, void *out)
 {
     struct axis *axis = out;
@@ -176,11 +174,11 @@ static void read_preludes(struct reader *r)
     const struct backend *b;
     op->preludes = make_array(r, MAX_PRELUDES, sizeof *op->preludes);
     for (int i = 0; (b = backend_real(i)) && i < MAX_PRELUDES; i++) {
-        struct prelude *p = &op->preludes[op->npreludes++];
-        p->file = b->compiling->prelude;
-        p->text = read_template_file(r, r->templates, p->file);
+        struct template_file *p = &op->preludes[op->npreludes++];
+        p->name = b->compiling->prelude;
+        p->text = read_template_file(r, r->templates, p->name);
         if (!p->text)
-            fail(r, "the preludes of the kernels are missing: %s/%s", r->templates, p->file);
+            fail(r, "the preludes of the kernels are missing: %s/%s", r->templates, p->name);
     }
 }
 
@@ -221,7 +219,9 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
                              shapes = { read_shape, 1, MAX_SHAPES, sizeof(struct shape), "shapes: shape %d: ", false },
                              folders = { read_folder, 1, MAX_INCLUDE_DIRS, sizeof(char *), "include_dirs: entry %d: ", false },
                              variants = { read_variant, 1, MAX_VARIANTS, sizeof(struct variant), "variant %d: ", false },
-                             defaults = { read_default, 1, MAX_DEFAULTS, sizeof(struct config), "defaults: default %d: ", false };
+                             defaults = {
+                                 read_default, 1, MAX_OP_DEFAULTS, sizeof(struct config), "defaults: default %d: ", false
+                             };
     struct reader r = { .L = L, .op = op, .folder = folder, .templates = templates };
     int outputs = 0;
     luaL_checkstack(L, 100, NULL);

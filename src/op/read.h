@@ -68,7 +68,6 @@ const char *word_among(const char *words, const char *word); /* where; null: now
 
 /* -- what the parts share -- */
 
-enum { MAX_WHERE = 256 };
 reads read_launch, read_launches, read_variant, read_default, read_metrics;
 reads read_workspace;
 reads read_arg_name; /* int *: its arg_index, which must be there */

@@ -4,8 +4,6 @@
 #include "device/backend.h"
 #include "op/read.h"
 
-enum { MAX_NEEDS = 64 };
-
 /* The text of a word is Lua's. */
 static void read_val(struct reader *r, void *out)
 {

@@ -87,7 +87,7 @@ int source_prelude(const struct op *op, const struct devspec *dev, struct buf *o
 {
     const struct backend *b = backend_find(dev->backend);
     for (int i = 0; b && i < op->npreludes; i++)
-        if (!strcmp(op->preludes[i].file, b->compiling->prelude)) {
+        if (!strcmp(op->preludes[i].name, b->compiling->prelude)) {
             buf_str(out, op->preludes[i].text);
             return 0;
         }

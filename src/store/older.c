@@ -58,7 +58,7 @@ static void put_values(struct buf *out, const char *letters, sqlite3_value **v, 
         } else if (*letters == 'b') {
             buf_u8(out, (uint8_t)int_of(*v, 0, UINT8_MAX, bad));
         } else if (*letters == 'n') {
-            buf_u32(out, (uint32_t)int_of(*v, 0, MAX_MANY, bad));
+            buf_u32(out, (uint32_t)int_of(*v, 0, MAX_VALUES, bad));
         } else if (*letters == 'v') {
             put_val(out, (enum val_type)int_of(v[0], VAL_BOOL, VAL_STR, bad), v[1], bad);
             v++;

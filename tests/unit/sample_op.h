@@ -9,7 +9,7 @@
 /* `static` data is copied by sample_op, so that a test may bend what it got. */
 struct sample {
     struct axis axes[3];
-    struct prelude preludes[1];
+    struct template_file preludes[1];
     const char *types[2];
     const struct dtype *rows[6];
     struct arg args[5];
@@ -29,7 +29,7 @@ struct sample {
 
 static inline void sample_problem(struct sample *s)
 {
-    s->preludes[0] = (struct prelude){ "prelude_cuda.h", "#define BACKEND_CUDA 1\n" };
+    s->preludes[0] = (struct template_file){ "prelude_cuda.h", "#define BACKEND_CUDA 1\n" };
     s->axes[0] = (struct axis){ "m", AXIS_SIZE, NULL };
     s->axes[1] = (struct axis){ "n", AXIS_SIZE, NULL };
     s->axes[2] = (struct axis){ "add", AXIS_FLAG, NULL };

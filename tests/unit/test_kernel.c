@@ -121,6 +121,31 @@ static void refuses_what_is_not_kept(void **state)
     kernel_put(&b, op, &c);
     buf_u8(&b, 0); /* nothing behind it */
     assert_int_equal(kernel_get(b.data, b.len, &back, NULL), ERR_CORRUPT);
+    for (int way = 0; way < 6; way++) {
+        struct op more;
+        assert_int_equal(kernel_get(b.data, b.len - 1, &back, NULL), 0);
+        more = *back;
+        if (way == 1) { /* an op's own templates and dialects are no part of a kernel */
+            more.npreludes = 1;
+            more.preludes = s.preludes;
+        } else if (way == 2) {
+            more.variants->template_text = "KERNEL void walk()";
+        } else if (way == 3) {
+            more.nshapes = 1;
+            more.shapes = s.shapes;
+        } else if (way == 4) {
+            more.file = "sample.lua";
+        } else if (way == 5) {
+            more.reference.template_name = "ref.cu";
+        }
+        struct buf bytes = { 0 };
+        struct op *again = NULL;
+        op_put(&bytes, &more);
+        assert_int_equal(kernel_get(bytes.data, bytes.len, &again, NULL), way ? ERR_CORRUPT : 0);
+        op_free(way ? NULL : again);
+        op_free(back);
+        buf_free(&bytes);
+    }
     buf_free(&b);
 }
 

@@ -341,7 +341,7 @@ static void op_bytes(void **state)
     assert_string_equal(back->variants[0].params[3].values[1].s, "x");
     assert_ptr_equal(back->rows[5], dtype_find("i64"));
     assert_int_equal(back->npreludes, 1);
-    assert_string_equal(back->preludes[0].file, "prelude_cuda.h");
+    assert_string_equal(back->preludes[0].name, "prelude_cuda.h");
     assert_int_equal(back->shapes[1].problem.size[2], 1);
     assert_true(back->variants[1].requires.grid_progress && !back->variants[1].requires.arch_specific);
     op_free(back);
@@ -644,7 +644,7 @@ static void bend_bytes(struct sample *s, int way)
     case 25: s->shapes[0].problem.size[0] = -1; break;
     case 26: op->nargs = 0; break;
     case 27: op->nincludes = 1; files[0].name = NULL; break;
-    case 28: s->preludes[0].file = NULL; break;
+    case 28: s->preludes[0].name = NULL; break;
     case 29: op->naxes = 0; break;
     case 30: op->ntypes = 0; break;
     case 31: s->defaults[1].at[0] = 3; s->tile_params[0].n = 3; break; /* a value that is not among them */

@@ -98,7 +98,7 @@ static struct op *hand_made(const char *text)
     struct op *op = op_new();
     assert_non_null(op);
     op->name = "hand";
-    static const struct prelude preludes[] = { { "prelude_cuda.h", "// cuda\n" }, { "prelude_opencl.h", "// opencl\n" } };
+    static const struct template_file preludes[] = { { "prelude_cuda.h", "// cuda\n" }, { "prelude_opencl.h", "// opencl\n" } };
     op->npreludes = 2;
     op->preludes = arena_array(op->arena, 2, sizeof preludes[0]);
     memcpy(op->preludes, preludes, sizeof preludes);
@@ -324,9 +324,8 @@ static void test_includes_are_in_the_hashes(void **state)
     carry(op, "deep.h", "deep", false);
     carry(op, "r.h", "r", false);
     struct launch launch = { .kernel = "r" };
-    op->reference = (struct variant){
-        .template_name = "r.cu", .template_text = "#include \"r.h\"\n", .nlaunches = 1, .launches = &launch
-    };
+    op->reference =
+        (struct variant){ .template_name = "r.cu", .template_text = "#include \"r.h\"\n", .nlaunches = 1, .launches = &launch };
     static const char *const others[] = { "another", NULL };
     for (int file = 1; file <= 2; file++) {
         for (int way = 0; way < 2; way++) {
@@ -427,7 +426,7 @@ static void test_basis(void **state)
     assert_string_not_equal(first, other);
     basis_of(op, "n=1000000", "NVRTC 13.1", other);
     assert_string_not_equal(first, other);
-    struct prelude empty = { "prelude_cuda.h", "" };
+    struct template_file empty = { "prelude_cuda.h", "" };
     const struct op was = *op;
     for (int way = 0; way < 17; way++) {
         struct arg arg = op->args[1];
