@@ -5,6 +5,7 @@
 #include "device/backend.h"
 #include "fuzz.h"
 #include "model/head.h"
+#include "model/objective.h"
 #include "model/plan.h"
 #include "source/source.h"
 #include "unit/full_op.h"
@@ -48,6 +49,11 @@ static void use_plan(const struct op *op, int variant, const struct problem *pro
             plan_need(plan, i, slots, &n, &err);
     for (int i = 0; i < plan_checks(plan); i++)
         plan_check(plan, i, slots, dev, &holds, &err);
+    for (int i = 0; v && i < op->nmetrics; i++) {
+        must(plan_metric(plan, i, slots, 1e-3, 0, &bytes, &err) == 0 || !plan_metric(plan, i, slots, 1e-3, 1, &bytes, &err) ||
+             err.msg[0]);
+        plan_metric_reads_energy(plan, i);
+    }
     if (v)
         plan_refuses(plan, slots, dev);
     plan_free(plan);
@@ -75,6 +81,11 @@ static void use(const struct op *op)
         config_print(&text, op, &config);
         must(config_parse(op, op->variants[config.variant].name, buf_text(&text), &config, &err) == 0);
     }
+    struct objective by;
+    must(objective_find(op, NULL, &by, &err) == 0);
+    buf_clear(&text);
+    objective_print(&text, op, &by);
+    must(text.len > 0 && *objective_name(op, &by));
     buf_free(&text);
 }
 
