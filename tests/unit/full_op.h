@@ -7,9 +7,10 @@
 struct full {
     struct sample s;
     struct arg args[11];
-    int passed[12], swaps[2], round_swaps[2];
+    int passed[12], viewed[3], swaps[2], round_swaps[2];
     struct launch launches[3], init[1], reference[2];
     struct launch_value values[2];
+    struct view views[2];
     struct template_file more[1];
     struct build_option options[2];
     struct include includes[2];
@@ -64,7 +65,22 @@ static inline void full_launches(struct full *f)
                                       .cluster = { "2" },
                                       .dependent = true };
     f->launches[1] = (struct launch){ .kernel = "second", .nargs = 10, .args = f->passed, .steps = "ROUND + 1", .together = true };
-    f->launches[2] = (struct launch){ .kernel = "third", .nargs = 10, .args = f->passed, .cooperative = true };
+    f->viewed[1] = 11;
+    f->viewed[2] = 12;
+    f->views[0] = (struct view){ .arg = 1, .rank = 2, .box = { "8", "TILE // 2" }, .swizzle = "sizeof(T) * 32", .l2 = "128" };
+    f->views[1] = (struct view){ .arg = 10,
+                                 .rank = 3,
+                                 .box = { "1", "2", "8" },
+                                 .nextents = 3,
+                                 .extent = { "2", "n // 2", "m" },
+                                 .nstrides = 2,
+                                 .stride = { "n // 2 * m", "m" },
+                                 .nsteps = 3,
+                                 .step = { "1", "ROWS // ROWS", "1" },
+                                 .interleave = "0",
+                                 .nan = true };
+    f->launches[2] =
+        (struct launch){ .kernel = "third", .nargs = 3, .args = f->viewed, .nviews = 2, .views = f->views, .cooperative = true };
     f->s.variants[0].nlaunches = 3;
     f->s.variants[0].launches = f->launches;
     f->init[0] = (struct launch){ .kernel = "make", .grid = { "n" }, .nargs = 10, .args = f->passed, .rounds = "2" };

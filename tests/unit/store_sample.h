@@ -217,10 +217,54 @@ static inline struct store *open_at(const char *name, enum store_mode mode)
 }
 
 /* Bends an op or a kernel in one place, which `what` names. */
+/* What form 4 has beyond the others, of the first launch and of the op. */
+static inline void bend_form_4(struct op *op, const char *what, const char *value)
+{
+    static const struct launch_value k = { "k", "i64", "ROUND" };
+    static const struct view of_in = { .arg = 1, .rank = 2, .box = { "4", "4" } };
+    struct launch *l = op->nvariants ? op->variants->launches : NULL;
+    if (l && !strcmp(what, "times"))
+        l->rounds = value;
+    if (l && !strcmp(what, "when"))
+        l->when = value;
+    if (l && !strcmp(what, "cluster"))
+        l->cluster[0] = value;
+    if (l && !strcmp(what, "together"))
+        l->together = true;
+    if (l && !strncmp(what, "swap", 4)) {
+        l->swaps = arena_array(op->arena, 2, sizeof *l->swaps);
+        l->swaps[1] = atoi(value);
+        l->nswaps = strcmp(what, "swap") ? 1 : 2;
+    }
+    if (l && !strncmp(what, "value ", 6)) {
+        l->values = memcpy(arena_array(op->arena, l->nvalues = 1, sizeof k), &k, sizeof k);
+        *(!strcmp(what, "value name")   ? &l->values->name
+          : !strcmp(what, "value type") ? &l->values->type
+                                        : &l->values->value) = value;
+    }
+    if (l && !strncmp(what, "view ", 5)) {
+        l->views = memcpy(arena_array(op->arena, l->nviews = 1, sizeof of_in), &of_in, sizeof of_in);
+        l->views->arg = strcmp(what, "view arg") ? 1 : atoi(value);
+        l->views->rank = strcmp(what, "view rank") ? 2 : atoi(value);
+        l->views->box[1] = strcmp(what, "view box") ? "4" : value;
+    }
+    if (!strcmp(what, "axis 0 max"))
+        op->axes[0].max = value;
+    if (!strcmp(what, "constant"))
+        op->args[1].constant = value;
+    if (!strcmp(what, "objective"))
+        op->objective = value;
+    if (!strcmp(what, "takes")) {
+        op->where = arena_array(op->arena, op->nwhere = 1, sizeof *op->where);
+        op->where[0] = value;
+    }
+}
+
 static inline void bend_op(struct op *op, const char *what, const char *value)
 {
     int number = atoi(value);
     struct variant *v = op->nvariants ? op->variants : NULL;
+    bend_form_4(op, what, value);
     for (int i = 0; v && i < v->nlaunches; i++)
         if (!strcmp(what, "grid"))
             v->launches[i].grid[0] = value;

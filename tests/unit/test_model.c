@@ -427,6 +427,13 @@ static void bend_full(struct full *f, int way)
     case 39: f->reference[0].together = true; break;
     case 40: f->s.axes[2].name = "energy"; break;
     case 41: f->s.variants[0].nworkspaces = 1; f->s.variants[0].workspaces = f->s.partial; f->values[1].name = "partial"; break;
+    case 42: f->views[0].arg = 3; break;
+    case 43: f->views[0].arg = 11; break;
+    case 44: f->views[0].rank = 1; break;
+    case 45: f->views[1].nextents = 0; break;
+    case 46: f->views[1].nstrides = 1; break;
+    case 47: f->views[1].nsteps = 2; break;
+    case 48: f->viewed[2] = 13; break;
     }
 }
 /* clang-format on */
@@ -441,6 +448,7 @@ static void op_check_says_why_of_the_new(void **state)
         "twice",       "none",        "says it all", "two ends",  "constant",  "constant",          "no input",
         "no init",     "clusters",    "no type",     "no path",   "no name",   "belongs",           "none of",
         "outside",     "partial",     "taken",       "function",  "no rounds", "what metrics call", "taken",
+        "of a buffer", "of a buffer", "a box of",    "a box of",  "1 strides", "2 steps",           "none of",
     };
     static struct full f;
     struct err err = { 0 };
