@@ -56,10 +56,12 @@ bool file_state(const struct stat *st, char out[HASH_HEX])
 {
     enum { QUIET = 2 }; /* seconds */
     struct buf b = { 0 };
+    if (!S_ISREG(st->st_mode) || time(NULL) - st->st_mtim.tv_sec < QUIET)
+        return false;
     buf_fmt(&b, "%s %jd %jd %jd %jd.%09ld %jd.%09ld", CUTUNE_VERSION, (intmax_t)st->st_dev, (intmax_t)st->st_ino,
             (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, (intmax_t)st->st_ctim.tv_sec,
             st->st_ctim.tv_nsec);
-    return S_ISREG(st->st_mode) && time(NULL) - st->st_mtim.tv_sec >= QUIET && !hash_buf(&b, 0, out, NULL);
+    return !hash_buf(&b, 0, out, NULL);
 }
 
 bool write_all(int fd, const void *p, size_t n)
