@@ -34,7 +34,7 @@ struct words {
 struct args {
     struct words ops, shapes, dtypes, include_dirs;
     const char *op;
-    const char *device, *db, *variant, *config, *arch, *from;
+    const char *device, *db, *variant, *config, *arch, *from, *t1;
     const char *strategy, *budget, *seed, *jobs, *objective, *reference, *reference_time;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */

@@ -4,6 +4,7 @@
 
 #include "base/util.h"
 #include "cli/cli.h"
+#include "export/t1.h"
 #include "space/space.h"
 
 /* An integer below 2^53, a real from there. */
@@ -23,10 +24,10 @@ static int print_json(const struct space *s, double build_ms, struct err *err)
                       err);
 }
 
-static int print_table(const struct request *q, const struct space *s, double build_ms, struct err *err)
+/* Of what it is: of an op's problem on a device. */
+static void print_head(const struct request *q, const struct space *s)
 {
     char id[32];
-    struct text_table table = { .align = "rll" };
     struct buf types = { 0 }, sizes = { 0 };
     devspec_id(&q->dev, id);
     op_row_print(&types, s->op, q->rows[0]);
@@ -34,6 +35,11 @@ static int print_table(const struct request *q, const struct space *s, double bu
     text_line("%s %s %s on %s: %s", s->op->name, buf_text(&types), buf_text(&sizes), id, q->dev.name);
     buf_free(&types);
     buf_free(&sizes);
+}
+
+static int print_table(const struct space *s, double build_ms, struct err *err)
+{
+    struct text_table table = { .align = "rll" };
     table_row(&table, "%.0f\tpoints", s->cartesian);
     for (const struct removal *r = s->removals; r < s->removals + s->nremoving; r++)
         table_row(&table, "-%.0f\t%s\t%s", r->count, r->variant, r->text);
@@ -115,22 +121,68 @@ static int only_variant(struct op *op, const char *name, struct err *err)
     return 0;
 }
 
+static int print_space(const struct space *s, const struct args *args, double build_ms, struct err *err)
+{
+    if (!args->list)
+        return args->json ? print_json(s, build_ms, err) : print_table(s, build_ms, err);
+    print_list(s);
+    return 0;
+}
+
+/* What removed points, as the file says it. */
+static void name_conditions(struct space *s, const struct t1 *t)
+{
+    const struct variant *v = &t->op->variants[0];
+    for (struct removal *r = s->removals; r < s->removals + s->nremoving; r++)
+        for (int i = v->nwhere - 1; i >= 0; i--)
+            if (r->text == v->where[i] || !strcmp(r->text, v->where[i])) {
+                r->text = t->conditions[i];
+                break;
+            }
+}
+
+/* A tuning problem of another tuner's: its constraints know no device, and it has no sizes. */
+static int show_t1(const struct args *args, struct err *err)
+{
+    const struct devspec none = { .backend = "none", .max_threads = 1, .max_alloc = 1 };
+    const struct problem problem = { .size = { 0 } };
+    struct space *space = NULL;
+    struct t1 t;
+    if (args->op || args->shapes.n || args->dtypes.n || args->device || args->arch || args->variant)
+        return err_set(err, ERR_USAGE, "--t1 %s: a file says all there is to say: --list or --json may stand beside it", args->t1);
+    int rc = t1_read(args->t1, &t, err);
+    if (rc)
+        return rc;
+    int64_t start = clock_ns();
+    rc = space_new(t.op, &problem, 0, &none, NULL, &space, err);
+    double build_ms = (clock_ns() - start) / 1e6;
+    if (rc) {
+        err_prefix(err, "%s: ", args->t1);
+    } else {
+        name_conditions(space, &t);
+        rc = print_space(space, args, build_ms, err);
+    }
+    space_free(space);
+    t1_free(&t);
+    return rc;
+}
+
 static int show_space(struct request *r, struct err *err)
 {
     const struct args *args = &r->args;
     struct space *space = NULL;
     if (args->list && args->json)
         return err_set(err, ERR_USAGE, "--list and --json: one of them, as each is an output of its own");
+    if (args->t1)
+        return show_t1(args, err);
     int rc = request_all(r, err) ?: (args->variant ? only_variant(r->op, args->variant, err) : 0);
     int64_t start = clock_ns();
     rc = rc ?: space_new(r->op, &r->problems[0], r->rows[0], &r->dev, NULL, &space, err);
     if (rc)
         return rc;
-    double build_ms = (clock_ns() - start) / 1e6;
-    if (args->list)
-        print_list(space);
-    else
-        rc = args->json ? print_json(space, build_ms, err) : print_table(r, space, build_ms, err);
+    if (!args->list && !args->json)
+        print_head(r, space);
+    rc = print_space(space, args, (clock_ns() - start) / 1e6, err);
     space_free(space);
     return rc;
 }
@@ -138,10 +190,14 @@ static int show_space(struct request *r, struct err *err)
 const struct command space_command = {
     .name = "space",
     .summary = "an op's configurations: how many, and what removed the others",
-    .options = OPTIONS({ OPT_OP }, { OPT_INCLUDE }, { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE },
-                       { OPT_ARCH("Count") }, { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
-                       { "list", FLAG(list), NULL, 0, "Print CSV: a line of names, then a line for each valid configuration", 0 },
-                       { OPT_JSON }),
+    .options = OPTIONS(
+        { OPT_OP }, { OPT_INCLUDE }, { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE }, { OPT_ARCH("Count") },
+        { "t1", WORD(t1), "FILE.json", 0,
+          "A tuning problem in the T1 format instead of an op: "
+          "its constraints are in Python",
+          0 },
+        { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
+        { "list", FLAG(list), NULL, 0, "Print CSV: a line of names, then a line for each valid configuration", 0 }, { OPT_JSON }),
     .doc = "Counts an op's configurations for a problem: all points, the valid ones,\n"
            "and what each constraint or device limit removed."
            "\vA point is one choice of a value for each parameter, valid or not.\n"
@@ -150,6 +206,7 @@ const struct command space_command = {
            "  cutune space --op NAME\n"
            "  cutune space --op NAME --shape m=1111,n=113 --dtype f64 --device cuda:0 --json\n"
            "  cutune space --op NAME --arch sm_90\n"
-           "  cutune space --op NAME --variant tile --list > valid.csv",
+           "  cutune space --op NAME --variant tile --list > valid.csv\n"
+           "  cutune space --t1 gemm.t1.json",
     .run = show_space,
 };
