@@ -207,6 +207,6 @@ const struct command space_command = {
            "  cutune space --op NAME --shape m=1111,n=113 --dtype f64 --device cuda:0 --json\n"
            "  cutune space --op NAME --arch sm_90\n"
            "  cutune space --op NAME --variant tile --list > valid.csv\n"
-           "  cutune space --t1 gemm.t1.json",
+           "  cutune space --t1 FILE.json",
     .run = show_space,
 };
