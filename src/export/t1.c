@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "space/python.h"
 
-enum { MAX_FILE = 64 << 20 };
+enum { MAX_FILE = 64 << 20, MAX_CONDITIONS = 65535 };
 
 /* A member of a JSON object that has to be of this type. */
 static int member(json_t *object, const char *name, json_type type, const char *what, json_t **out, struct err *err)
@@ -124,8 +124,8 @@ static int read_objects(json_t *params, json_t *conditions, struct t1 *t, struct
     json_t *object;
     if (!nparams || nparams > MAX_PARAMS)
         return err_set(err, ERR_INVALID, "%zu parameters: 1 to %d", nparams, MAX_PARAMS);
-    if (nconditions > MAX_MANY)
-        return err_set(err, ERR_INVALID, "%zu conditions: at most %d", nconditions, MAX_MANY);
+    if (nconditions > MAX_CONDITIONS)
+        return err_set(err, ERR_INVALID, "%zu conditions: at most %d", nconditions, MAX_CONDITIONS);
     struct variant *v = op->variants = arena_alloc(op->arena, sizeof *v);
     struct param *all = arena_array(op->arena, nparams, sizeof *all);
     const char **where = arena_array(op->arena, nconditions, sizeof *where);
