@@ -86,7 +86,8 @@ static int put_args(struct keying *k, struct err *err)
     return rc;
 }
 
-static int put_launch(struct keying *k, const struct launch *l, int i, struct err *err)
+/* clusters: for a launch of variants that are not plain. */
+static int put_launch(struct keying *k, const struct launch *l, int i, bool clusters, struct err *err)
 {
     struct geometry g;
     int rc = plan_geometry(k->plan, i, k->slots, &g, err);
@@ -101,6 +102,8 @@ static int put_launch(struct keying *k, const struct launch *l, int i, struct er
     buf_u32(&k->text, (uint32_t)l->nargs);
     for (int a = 0; a < l->nargs; a++)
         buf_u32(&k->text, (uint32_t)l->args[a]);
+    for (int d = 0; d < 3 && clusters; d++)
+        buf_i64(&k->text, g.cluster[d]);
     return 0;
 }
 
@@ -118,15 +121,6 @@ static int put_tensor(struct keying *k, int launch, int map, struct err *err)
     return rc;
 }
 
-static int put_cluster(struct keying *k, int launch, struct err *err)
-{
-    struct geometry g;
-    int rc = plan_geometry(k->plan, launch, k->slots, &g, err);
-    for (int d = 0; d < 3 && !rc; d++)
-        buf_i64(&k->text, g.cluster[d]);
-    return rc;
-}
-
 /* What a launch that may repeat comes to. */
 static int put_steps(struct keying *k, struct err *err)
 {
@@ -138,7 +132,7 @@ static int put_steps(struct keying *k, struct err *err)
         struct launch l = *plan_launch(k->plan, steps[i].launch);
         plan_set_round(k->plan, steps[i].round, steps[i].step, k->slots);
         l.args = (int *)steps[i].args; /* which is only read */
-        rc = put_launch(k, &l, steps[i].launch, err) ?: put_cluster(k, steps[i].launch, err);
+        rc = put_launch(k, &l, steps[i].launch, true, err);
         for (int map = 0; !rc && map < l.nviews; map++) {
             buf_u32(&k->text, (uint32_t)l.args[l.nargs + map]);
             rc = put_tensor(k, steps[i].launch, map, err);
@@ -163,10 +157,22 @@ static int put_launches(struct keying *k, const struct variant *v, struct err *e
     for (int i = 0; i < v->nlaunches; i++)
         plain = plain && launch_plain(&v->launches[i]);
     for (int i = 0; i < v->nlaunches && !rc && plain; i++)
-        rc = put_launch(k, &v->launches[i], i, err);
+        rc = put_launch(k, &v->launches[i], i, false, err);
     for (int i = 0; i < v->nlaunches && !plain; i++)
         io_launch_more(&s, &v->launches[i]);
     return rc || plain ? rc : put_steps(k, err);
+}
+
+static int put_workspaces(struct keying *k, const struct variant *v, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; i < v->nworkspaces && !rc; i++) {
+        int64_t bytes = 0;
+        rc = plan_workspace_bytes(k->plan, i, k->slots, &bytes, err);
+        buf_i64(&k->text, bytes);
+        buf_u8(&k->text, v->workspaces[i].clear);
+    }
+    return rc;
 }
 
 /* A candidate is verified after a run of another problem, too. These decide which problem that is, and how it is launched. */
@@ -194,13 +200,7 @@ static int put_variant(struct keying *k, const struct variant *v, struct err *er
 {
     buf_u8(&k->text, v->requires.arch_specific); /* compiled for sm_NNa */
     put_expressions(&k->text, k->op, v);
-    int rc = put_launches(k, v, err);
-    for (int i = 0; i < v->nworkspaces && !rc; i++) {
-        int64_t bytes = 0;
-        rc = plan_workspace_bytes(k->plan, i, k->slots, &bytes, err);
-        buf_i64(&k->text, bytes);
-        buf_u8(&k->text, v->workspaces[i].clear);
-    }
+    int rc = put_launches(k, v, err) ?: put_workspaces(k, v, err);
     for (int i = 0; i < v->nclear; i++)
         buf_u32(&k->text, (uint32_t)v->clear[i]);
     return rc;
@@ -219,14 +219,8 @@ static int put_check(struct keying *k, const struct devspec *dev, struct err *er
         buf_lstr(&k->text, buf_text(&source));
         rc = rc ?: put_launches(k, reference, err);
     }
-    for (int i = 0; !rc && i < reference->nworkspaces; i++) {
-        int64_t bytes = 0;
-        rc = plan_workspace_bytes(k->plan, i, k->slots, &bytes, err);
-        buf_i64(&k->text, bytes);
-        buf_u8(&k->text, reference->workspaces[i].clear);
-    }
     buf_free(&source);
-    return rc;
+    return rc ?: put_workspaces(k, reference, err);
 }
 
 /* What makes inputs, for this problem and for others. */

@@ -38,20 +38,20 @@ void source_define_type(struct buf *out, const char *t, const struct dtype *d)
 }
 
 /* What a language itself calls an element; null if it has no name for it. */
-static const char *native_name(const struct backend *b, const char *dtype)
+static const char *native_name(const struct backend_compiling *language, const char *dtype)
 {
-    const struct native_type *t = b->compiling->types;
+    const struct native_type *t = language->types;
     while (t && t->dtype && strcmp(t->dtype, dtype))
         t++;
     return t ? t->name : NULL;
 }
 
-static void define_native(struct buf *out, const char *t, const struct dtype *d, const struct backend *b)
+static void define_native(struct buf *out, const char *t, const struct dtype *d, const struct backend_compiling *language)
 {
     char bits[8];
     snprintf(bits, sizeof bits, "u%d", 8 * d->bytes);
-    const char *own = native_name(b, bits) ?: bits_type(d->bytes); /* uint4 is a name of both languages */
-    define_type(out, t, d, native_name(b, d->name) ?: own, own);
+    const char *own = native_name(language, bits) ?: bits_type(d->bytes); /* uint4 is a name of both languages */
+    define_type(out, t, d, native_name(language, d->name) ?: own, own);
 }
 
 void source_define_numbers(struct buf *out, const char *t, const struct dtype *d)
@@ -103,9 +103,10 @@ struct drawing {
     const struct variant *variant;
     int row;
     const struct devspec *dev;
-    struct buf macros;  /* the #define lines */
-    struct buf numbers; /* those behind numbers.h */
-    int nvars;          /* what Lua lines see */
+    const struct backend *backend; /* the device's */
+    struct buf macros;             /* the #define lines */
+    struct buf numbers;            /* those behind numbers.h */
+    int nvars;                     /* what Lua lines see */
     struct template_var vars[1 + 2 * MAX_TYPES + MAX_PARAMS];
     char names[MAX_TYPES][MAX_NAME + 8];
 };
@@ -122,7 +123,7 @@ static void define_all(struct drawing *d)
     for (int i = 0; i < op->ntypes; i++) { /* T is "f32", T_bytes 4 */
         const struct dtype *type = op->rows[d->row * op->ntypes + i];
         if (d->variant->build.language)
-            define_native(&d->macros, op->types[i], type, backend_find(d->dev->backend));
+            define_native(&d->macros, op->types[i], type, d->backend->compiling);
         else
             source_define_type(&d->macros, op->types[i], type);
         source_define_numbers(&d->numbers, op->types[i], type);
@@ -146,7 +147,7 @@ static int put_template(struct drawing *d, const char *name, const char *text, b
                                    .name = name,
                                    .filled = template_has_lua(text),
                                    .first = first,
-                                   .bare = backend_find(d->dev->backend)->compiling->bare,
+                                   .bare = d->backend->compiling->bare,
                                    .macros = d->macros.data,
                                    .numbers = d->numbers.data };
     int rc = template_fill(name, text, d->vars, d->nvars, &filled, err) ?: include_expand(&how, buf_text(&filled), out, err);
@@ -179,15 +180,14 @@ static void make_whole(struct buf *option)
 }
 
 /* An option of the compiler, filled like a line of a template. */
-static int put_option(struct drawing *d, const struct build_option *o, const struct backend_compiling *c, struct buf *out,
-                      struct err *err)
+static int put_option(struct drawing *d, const struct build_option *o, struct buf *out, struct err *err)
 {
     struct buf filled = { 0 };
     int rc = template_fill("options", o->text, d->vars, d->nvars, &filled, err);
     while (filled.len && filled.data[filled.len - 1] == '\n')
         filled.data[--filled.len] = 0;
     make_whole(&filled);
-    rc = rc ?: compile_option(c, buf_text(&filled), err) ?: check_macro(d, buf_text(&filled), err);
+    rc = rc ?: compile_option(d->backend->compiling, buf_text(&filled), err) ?: check_macro(d, buf_text(&filled), err);
     if (!rc)
         head_put(out, "option", filled.data);
     buf_free(&filled);
@@ -206,48 +206,53 @@ static bool mentions(const struct drawing *d, const char *word)
 }
 
 /* What the compiler is told beside the text. C++ names of kernels need not be what the code calls them. */
-static int put_head(struct drawing *d, const struct backend *b, struct buf *out, struct err *err)
+static int put_head(struct drawing *d, struct buf *out, struct err *err)
 {
     const struct launch *launches = d->variant->launches;
     const struct build *build = &d->variant->build;
+    const struct backend_compiling *with = d->backend->compiling;
     int rc = 0, nlaunches = d->variant->nlaunches;
     bool expressions = build->language != NULL;
     for (int i = 0; !rc && i < build->noptions; i++)
-        if (!strcmp(build->options[i].backend, b->name))
-            rc = put_option(d, &build->options[i], b->compiling, out, err);
+        if (!strcmp(build->options[i].backend, d->backend->name))
+            rc = put_option(d, &build->options[i], out, err);
     for (int i = 0; i < nlaunches; i++)
         expressions = expressions || !name_ok(launches[i].kernel);
-    if (d->op->headers && !b->compiling->bare && mentions(d, "include"))
+    if (d->op->headers && !with->bare && mentions(d, "include"))
         head_put(out, "headers", d->op->headers);
-    for (int i = 0; !rc && i < nlaunches && expressions && b->compiling->expressions; i++)
+    if (rc || !expressions || !with->expressions)
+        return rc;
+    for (int i = 0; i < nlaunches; i++)
         head_put(out, "entry", launches[i].kernel);
-    for (int i = 0; !rc && i < d->op->nargs && expressions && b->compiling->expressions; i++)
+    for (int i = 0; i < d->op->nargs; i++)
         if (arg_is_constant(d->op, d->variant, i))
             head_put(out, "entry", d->op->args[i].constant);
-    return rc;
+    return 0;
 }
 
 static int draw(struct drawing *d, struct buf *out, struct err *err)
 {
     const struct build *build = &d->variant->build;
     const char *name = d->variant->template_name, *text = d->variant->template_text;
-    const struct backend *b = backend_find(d->dev->backend);
+    const struct backend *b = d->backend;
     if (!text)
         return err_set(err, ERR_INVALID, "op %s carries no reference", d->op->name);
-    if (build->language && b && strcmp(build->language, b->name))
+    if (!b)
+        return source_prelude(d->op, d->dev, out, err); /* which says so */
+    if (build->language && strcmp(build->language, b->name))
         return err_set(err, ERR_INVALID,
                        "%s is in %s's own language, which the compiler of %s does not take: choose a device of %s", name,
                        build->language, b->name, build->language);
     define_all(d);
-    int rc = buf_check(&d->macros, err) ?: buf_check(&d->numbers, err) ?: b ? put_head(d, b, out, err) : 0;
-    if (!build->language || !b)
+    int rc = buf_check(&d->macros, err) ?: buf_check(&d->numbers, err) ?: put_head(d, out, err);
+    if (!build->language)
         rc = rc ?: source_prelude(d->op, d->dev, out, err);
     if (rc)
         return rc;
-    if (!build->language && b && mentions(d, "CONSTANT")) /* not in the prelude, which is a part of every key */
+    if (!build->language && mentions(d, "CONSTANT")) /* not in the prelude, which is a part of every key */
         buf_fmt(out, "#define CONSTANT %s\n", b->compiling->constant ?: "");
     buf_str(out, buf_text(&d->macros));
-    rc = rc ?: put_template(d, name, text, true, out, err);
+    rc = put_template(d, name, text, true, out, err);
     for (int i = 0; i < build->nmore && !rc; i++) {
         if (out->len && out->data[out->len - 1] != '\n')
             buf_str(out, "\n");
@@ -256,33 +261,32 @@ static int draw(struct drawing *d, struct buf *out, struct err *err)
     return rc ?: buf_check(out, err);
 }
 
-int source_render(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
-                  struct err *err)
+static struct drawing drawing_of(const struct op *op, const struct config *config, int row, const struct devspec *dev)
 {
-    struct drawing d = { .op = op, .config = config, .variant = op_code(op, config), .row = row, .dev = dev };
-    int rc = draw(&d, out, err);
-    buf_free(&d.macros);
-    buf_free(&d.numbers);
+    const struct backend *b = backend_find(dev->backend);
+    return (struct drawing){ .op = op, .config = config, .variant = op_code(op, config), .row = row, .dev = dev, .backend = b };
+}
+
+static int draw_and_end(void *drawing, struct buf *out, struct err *err)
+{
+    struct drawing *d = drawing;
+    int rc = draw(d, out, err);
+    buf_free(&d->macros);
+    buf_free(&d->numbers);
     return rc;
 }
 
-struct rendering {
-    const struct op *op;
-    const struct config *config;
-    int row;
-    const struct devspec *dev;
-};
-
-static int render_in_child(void *arg, struct buf *answer, struct err *err)
+int source_render(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
+                  struct err *err)
 {
-    const struct rendering *r = arg;
-    return source_render(r->op, r->config, r->row, r->dev, answer, err);
+    struct drawing d = drawing_of(op, config, row, dev);
+    return draw_and_end(&d, out, err);
 }
 
 int source_render_apart(const struct op *op, const struct config *config, int row, const struct devspec *dev, struct buf *out,
                         struct err *err)
 {
-    struct rendering r = { op, config, row, dev };
-    int rc = child_run(TEMPLATE_S, TEMPLATE_S, render_in_child, &r, out, err);
+    struct drawing d = drawing_of(op, config, row, dev);
+    int rc = child_run(TEMPLATE_S, TEMPLATE_S, draw_and_end, &d, out, err);
     return rc == ERR_TIMEOUT ? err_set(err, rc, "the template's own code did not finish within %d s", TEMPLATE_S) : rc;
 }
