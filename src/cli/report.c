@@ -81,6 +81,8 @@ static void print_counts(const struct tune_report *r)
                                                                      : "the winner, which is by the op's own objective");
     if (*r->no_value)
         text_line("  a metric had no value: %s", r->no_value);
+    if (*r->alone)
+        text_line("  compared with the reference for no other problem: %s", r->alone);
     if (r->measured)
         text_line("  %" PRId64 " measured now in %.1f s, %.1f a second", r->measured, r->seconds, r->rate);
     else if (r->tried && !r->interrupted)
@@ -192,6 +194,8 @@ static json_t *finding_json(const struct finding *f)
         entry_json(op, &r->deflt), "copy_gb_per_s", json_positive(r->copy_gb_per_s), "worst", entry_json(op, &r->worst), "ties",
         r->ties, "measured", (json_int_t)r->measured, "seconds", r->seconds, "configurations_per_s", r->rate, "interrupted",
         r->interrupted, "objective", r->objective, "winner", *r->served_by ? entry_json(op, &r->served) : json_null());
+    if (*r->alone && found)
+        found = json_with(found, "no_other_problem", json_text(r->alone));
     if (with.len && found)
         found = json_with(found, "tuned_with", json_text(buf_text(&with)));
     buf_free(&with);

@@ -25,6 +25,7 @@ static int make_arg(struct bench *b, int i, struct err *err)
         type = dtype_find(type->bytes == 8 ? "f32" : "f64");
     a->arg = &op->args[i];
     a->written = a->arg->kind == ARG_OUTPUT || a->arg->kind == ARG_INOUT;
+    a->buf.tint = a->written ? TINT_WRITTEN : 0;
     bench_alive(b, -1); /* it may have to compile */
     int rc = !arg_is_buffer(a->arg)
                  ? plan_arg_value(b->plan, i, b->vals, value, &size, err) /* whether it has one */
@@ -62,9 +63,12 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
     plan_slots(plan, problem, row, dev, NULL, vals);
     for (int i = 0; !rc && i < op->nargs; i++) {
         bool written = op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
-        int copies = !written                                                         ? 1
-                     : op->reference.template_text && op_arg_check(op, i)->kind == CHECK_EXACT ? 2
-                                                                                      : 3; /* and what it should hold */
+        const enum check_kind kind = op_arg_check(op, i)->kind;
+        int copies = !written ? 1
+                     : kind == CHECK_CLOSE || !op->reference.template_text
+                         ? 4 /* what it should hold, in both passes and for another problem */
+                     : kind == CHECK_SUM ? 3
+                                         : 2;
         int64_t bytes = 0;
         rc = plan_arg_bytes(plan, i, vals, &bytes, err);
         if (op->args[i].data.file.name) {
@@ -170,11 +174,21 @@ static int reference_open(struct bench *b, double *ns, struct err *err)
     return rc;
 }
 
+int reference_on(struct bench *other, struct err *err)
+{
+    double ns;
+    return run(other, 0, false, &ns, err) ?: expected_keep(other, 0, err) ?: run_again(other, 0, err);
+}
+
 int bench_control(struct bench *b, struct err *err)
 {
     struct result r = { 0 };
+    struct bench *tried = b->tried;
     b->inputs_pass = -1;
+    b->tried = NULL;
     int rc = verify_pass(b, &b->reference, WAY_FIRST, &r, err);
+    if (!rc && tried)
+        rc = verify_reference(b, tried, &r, err);
     if (rc == VERDICT)
         rc = err_set(err, ERR_DEVICE, "the reference %s, run again: %s", op_reference(b->set.op), r.reason);
     return rc;
@@ -204,6 +218,7 @@ int bench_open(const struct task *task, struct bench **out, struct bench_facts *
         ?: init_open(b, err)
         ?: plan_work(b->plan, b->vals, &bytes, &flops, err)
         ?: reference_open(b, &facts->reference_ns, err)
+        ?: others_open(b, facts->alone, sizeof facts->alone, err)
         ?: (task->energy ? energy_ready(b, facts->reference_ns, err) : 0)
         ?: time_copy(b, bytes, &facts->copy_ns, err);
     if (rc)
@@ -216,6 +231,7 @@ int bench_open(const struct task *task, struct bench **out, struct bench_facts *
 void bench_close(struct bench *b)
 {
     if (b && b->dev) {
+        others_drop(b);
         candidate_unload(b, &b->reference);
         init_close(b);
         pool_free(b);

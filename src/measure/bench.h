@@ -19,6 +19,7 @@ struct task {
     struct devspec dev;
     bool energy;            /* the energy of runs is measured, too */
     bool warm;              /* time with what the cache holds from a run before; cold: flushed by reading */
+    bool other_scalars;     /* they have the other values that candidates are checked with */
     struct outside outside; /* in place of the op's reference */
     int64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
     /* Called before each piece of work that something could hang in or die of, so that a deadline can begin anew; may be null. player: in a
@@ -34,6 +35,7 @@ int task_get(struct cursor *in, struct task *t, struct err *err);
 struct bench_facts {
     double reference_ns; /* one launch of the reference */
     double copy_ns;      /* a device copy that moves work.bytes in all, cold; 0: the op does not say */
+    char alone[256];     /* why results are compared for this problem only; "": they are for another one, too */
 };
 
 /* The launches of a configuration for a problem, with the bytes of their buffers and what their values are. */
@@ -53,11 +55,10 @@ struct binding {
     struct guest_launch *launches;
 };
 
-/* Of a configuration of the plans' op; config null: of its reference. problem may be another than the task's. *out: zeros, or one that was
- * made before.
- * binding_free it after a failure, too. */
-int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, const struct config *config,
-                 struct binding *out, struct err *err);
+/* Of a configuration of the plans' op; config null: of its reference. problem may be another than the task's. other: scalars have the other
+ * values that they are checked with. *out: zeros, or one that was made before. binding_free it after a failure, too. */
+int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, bool other,
+                 const struct config *config, struct binding *out, struct err *err);
 void binding_free(struct binding *of);
 
 struct bench;

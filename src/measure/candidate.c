@@ -13,7 +13,7 @@
 int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err)
 {
     static const uint8_t paints[PASSES] = { 0xff, 0x5a };
-    g->paint = paints[pass];
+    g->paint = paints[pass] ^ g->tint;
     return device_fill(b->dev, g->whole, 0, GUARD, g->paint, err)
                ?: device_fill(b->dev, g->whole, GUARD + g->bytes, GUARD, g->paint, err);
 }
@@ -72,17 +72,18 @@ void binding_free(struct binding *of)
     *of = (struct binding){ .arena = NULL };
 }
 
-static int bind_arg(const struct op *op, const struct binding *of, int i, struct guest_param *p, struct err *err)
+static int bind_arg(const struct op *op, const struct binding *of, int i, bool other, struct guest_param *p, struct err *err)
 {
     *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = i };
     if (arg_is_buffer(&op->args[i]))
         return plan_arg_bytes(of->plan, i, of->vals, &p->room, err);
-    p->kind = GUEST_VALUE; /* of a scalar that which it is tuned with */
-    return plan_arg_value(of->plan, i, of->vals, p->value, &p->bytes, err);
+    p->kind = GUEST_VALUE;
+    return other ? plan_arg_other(of->plan, i, of->vals, p->value, &p->bytes, err)
+                 : plan_arg_value(of->plan, i, of->vals, p->value, &p->bytes, err);
 }
 
-int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, const struct config *config,
-                 struct binding *out, struct err *err)
+int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, bool other,
+                 const struct config *config, struct binding *out, struct err *err)
 {
     const struct op *op = plans->op;
     const struct variant *v = op_code(op, config);
@@ -95,7 +96,7 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
     out->nwork = v->nworkspaces;
     out->workspaces = v->workspaces;
     for (int i = 0; !rc && i < op->nargs; i++)
-        rc = bind_arg(op, out, i, &out->args[i], err);
+        rc = bind_arg(op, out, i, other, &out->args[i], err);
     for (int i = 0; !rc && i < out->nwork; i++) {
         rc = plan_workspace_bytes(out->plan, i, out->vals, &out->work[i], err);
         out->work[i] = out->work[i] < 1 ? 1 : out->work[i];
@@ -114,64 +115,6 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
 const struct guarded *buffer_of(const struct bench *b, const struct loaded *l, int which)
 {
     return which < b->nargs ? &b->args[which].buf : &l->work[which - b->nargs];
-}
-
-/* ---- another problem: applications run one kernel on many problems, one after the other, on one workspace. It has to fit into the
- * buffers at hand, so it is a smaller one. */
-
-enum { WAYS = 4 };
-
-/* The k-th problem to try: first all axes are made smaller at once, then each alone. To a quarter, which costs little and keeps most
- * constraints of divisibility; a half; by a third; by one. Strides stay, because rows must not overlap, and so do flags, whose meaning is
- * not known here. False past the last. */
-static bool nth_problem(const struct bench *b, int k, struct problem *out)
-{
-    const struct op *op = b->set.op;
-    int which = k / WAYS - 1;
-    *out = b->set.problem;
-    for (int i = 0; i < op->naxes; i++) {
-        int64_t n = out->size[i];
-        const int64_t smaller[WAYS] = { n / 4, n / 2, n - n / 3, n - 1 };
-        if ((op->axes[i].kind == AXIS_SIZE || op->axes[i].kind == AXIS_BATCH) && (which < 0 || which == i))
-            out->size[i] = MAX(1, smaller[k % WAYS]);
-    }
-    return which < op->naxes;
-}
-
-/* Whether the candidate takes the problem, and all that it touches then lies in what the bench's problem has; and its kernels are loaded,
- * for as much shared memory. */
-bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of)
-{
-    for (int i = 0; i < of->n; i++) {
-        const struct guest_launch *now = &of->launches[i], *own = l->own.launches;
-        while (own < l->own.launches + l->own.n && own->of != now->of)
-            own++;
-        if (own == l->own.launches + l->own.n || now->geometry.shared > own->geometry.shared)
-            return false;
-        for (int k = 0; k < now->nparams; k++)
-            if (now->params[k].kind != GUEST_VALUE && now->params[k].room > l->own.args[now->params[k].index].room)
-                return false;
-    }
-    for (int i = 0; i < of->nconstants; i++)
-        if (of->constants[i].bytes > l->own.constants[i].bytes)
-            return false;
-    return !plan_refuses(of->plan, of->vals, &b->set.dev);
-}
-
-/* Binds l->other to the first that fits; none is no error. */
-static void bind_other(struct bench *b, const struct config *config, struct loaded *l)
-{
-    struct problem p;
-    for (int k = 0; !l->has_other && nth_problem(b, k, &p); k++)
-        l->has_other = memcmp(&p, &b->set.problem, sizeof p) && !binding_make(&b->plans, &b->set, &p, config, &l->other, NULL) &&
-                       candidate_fits(b, l, &l->other) && other_data(b, &p);
-    if (l->has_other) {
-        struct buf text = { 0 };
-        l->problem = p;
-        problem_print(&text, b->set.op, &p);
-        snprintf(l->left_by, sizeof l->left_by, "on the workspace that a run of %.80s left", buf_text(&text));
-        buf_free(&text);
-    }
 }
 
 /* ---- loading */
@@ -206,7 +149,7 @@ static int take_workspaces(struct bench *b, struct loaded *l, struct result *r, 
         return condemn(r, OUT_RESOURCES, "%s", err->msg);
     for (int i = 0; !rc && i < l->own.nwork; i++) {
         struct guarded *g = &l->work[l->nwork++];
-        *g = (struct guarded){ .whole = b->pool[i].memory, .bytes = l->own.work[i] };
+        *g = (struct guarded){ .whole = b->pool[i].memory, .bytes = l->own.work[i], .tint = TINT_WORKSPACE };
         if (!l->variant) /* it stays while candidates come and go, and has memory of its own */
             rc = device_alloc(b->dev, g->bytes + 2 * GUARD, &g->whole, err);
         rc = rc ?: device_view(b->dev, g->whole, GUARD, g->bytes, &g->inside, err);
@@ -271,10 +214,9 @@ static int load(struct bench *b, struct plans *plans, const struct config *confi
                 struct loaded *l, struct result *r, struct err *err)
 {
     candidate_unload(b, l);
-    *l = (struct loaded){ .variant = config ? &plans->op->variants[config->variant] : NULL,
-                          .left_by = "on the workspace that its last run left" };
+    *l = (struct loaded){ .variant = config ? &plans->op->variants[config->variant] : NULL };
     r->resources = (struct resources){ -1, -1, -1, -1 };
-    int rc = binding_make(plans, &b->set, &b->set.problem, config, &l->own, err);
+    int rc = binding_make(plans, &b->set, &b->set.problem, false, config, &l->own, err);
     if (rc)
         return condemn_unless_lost(r, OUT_INVALID, rc, err);
     rc = take_workspaces(b, l, r, err);
@@ -292,10 +234,7 @@ static int load(struct bench *b, struct plans *plans, const struct config *confi
 
 int candidate_load(struct bench *b, const struct bench_candidate *c, struct loaded *l, struct result *r, struct err *err)
 {
-    int rc = load(b, &b->plans, &c->config, c, l, r, err);
-    if (!rc)
-        bind_other(b, &c->config, l);
-    return rc;
+    return load(b, &b->plans, &c->config, c, l, r, err);
 }
 
 int candidate_build(struct bench *b, struct plans *plans, const struct config *config, struct loaded *l, struct err *err)

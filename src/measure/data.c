@@ -33,7 +33,7 @@ struct contents contents_of(const struct bench *b, const struct bench_arg *a, in
 {
     const bool positive = mode_of(b, FILL_NUMBERS, pass) == MODE_POSITIVE;
     struct contents c = positive ? a->positive : a->contents;
-    c.seed = 0x63757475ul + (uint64_t)(a - b->args) + ((uint64_t)pass << 32);
+    c.seed = (0x63757475ul + (uint64_t)(a - b->args) + ((uint64_t)pass << 32)) ^ b->variation;
     if (!ruled(&a->arg->data))
         c.mode = mode_of(b, a->arg->fill, pass);
     return c;
@@ -174,15 +174,7 @@ int data_kept(struct bench *b, const struct bench_arg *a, int pass, bool *kept, 
 
 /* ---- another problem, on the same buffers: indices and the like must be right for that one */
 
-static int other_contents(const struct bench *b, int i, const struct val *vals, int64_t *n, struct contents *out, struct err *err)
-{
-    const struct bench_arg *a = &b->args[i];
-    int rc = plan_arg_bytes(b->plan, i, vals, n, err);
-    *n /= a->service->type->bytes;
-    return rc ?: within_make(b->plan, i, vals, a->service, *n, a->arg->data.sorted, false, out, err);
-}
-
-bool other_data(struct bench *b, const struct problem *other)
+int data_other(const struct bench *b, const struct problem *other)
 {
     struct val vals[MAX_SLOTS];
     struct contents c;
@@ -190,32 +182,24 @@ bool other_data(struct bench *b, const struct problem *other)
     int rc = 0;
     plan_slots(b->plan, other, b->set.row, &b->set.dev, NULL, vals);
     for (int i = 0; !rc && i < b->nargs; i++) {
-        const struct arg *a = b->args[i].arg;
-        const struct dtype *t = op_arg_dtype(b->set.op, a->type, b->set.row);
-        if (a->data.file.name &&
-            a->kind != ARG_OUTPUT) /* numbers are good for any problem; but these may be indices into this one */
-            rc = t->kind == DT_INT || t->kind == DT_UINT ? ERR_UNSUPPORTED : 0;
-        else if (ruled(&a->data))
-            rc = other_contents(b, i, vals, &n, &c, NULL);
+        const struct bench_arg *a = &b->args[i];
+        if (!a->file && ruled(&a->arg->data))
+            rc =
+                plan_arg_bytes(b->plan, i, vals, &n, NULL)
+                    ?: within_make(b->plan, i, vals, a->service, n / a->service->type->bytes, a->arg->data.sorted, false, &c, NULL);
     }
-    return !rc && init_takes(b, other);
+    return rc;
 }
 
-int other_fill(struct bench *b, const struct loaded *l, struct err *err)
+const struct bench_arg *data_of_one_size(const struct bench *b)
 {
-    struct val vals[MAX_SLOTS];
-    int rc = 0;
-    plan_slots(b->plan, &l->problem, b->set.row, &b->set.dev, NULL, vals);
-    for (int i = 0; !rc && i < b->nargs; i++) {
-        const struct bench_arg *a = &b->args[i];
-        struct contents c;
-        int64_t n;
-        if (!ruled(&a->arg->data))
-            continue;
-        b->inputs_pass = -1;
-        rc = other_contents(b, i, vals, &n, &c, err);
-        c.seed = (uint64_t)i;
-        rc = rc ?: service_fill(b, a->service, a->buf.inside, n, c, err);
-    }
-    return rc ?: init_run_other(b, &l->problem, err);
+    for (int i = 0; i < b->nargs; i++)
+        if (b->args[i].file && !(b->args[i].service->type->eps > 0)) /* numbers are good for any; but these may be indices */
+            return &b->args[i];
+    return NULL;
+}
+
+int data_open_other(struct bench *b, struct bench_arg *a, struct err *err)
+{
+    return a->file ? digest_of(b, a, a->file, &a->digest[0], err) : a->arg->data.file.name ? 0 : data_open(b, a, err);
 }

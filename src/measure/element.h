@@ -5,9 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "expr/val.h"
 
 /* A number with all its digits; another element in hexadecimal. */
 void element_print(char *out, size_t room, const struct dtype *t, const void *p);
+/* A number as JSON has it: "null" if it is not finite. */
+void number_print(struct buf *out, const struct dtype *t, const unsigned char *value);
 
 #endif

@@ -9,24 +9,13 @@ int init_run(struct bench *b, struct err *err)
     return l->module ? candidate_launch(b, l, &l->own, err) : 0;
 }
 
-static int bind_other(struct bench *b, const struct problem *other, struct err *err)
+int init_other(struct bench *b, const struct problem *problem, struct binding *out, struct err *err)
 {
-    return binding_make(&b->init.plans, &b->set, other, &only_config, &b->init.code.other, err);
-}
-
-bool init_takes(struct bench *b, const struct problem *other)
-{
-    struct loaded *l = &b->init.code;
-    return !l->module || (!bind_other(b, other, NULL) && candidate_fits(b, l, &l->other));
-}
-
-int init_run_other(struct bench *b, const struct problem *other, struct err *err)
-{
-    struct loaded *l = &b->init.code;
-    if (!l->module)
-        return 0;
-    b->inputs_pass = -1;
-    return bind_other(b, other, err) ?: candidate_launch(b, l, &l->other, err);
+    const struct loaded *l = &b->init.code;
+    int rc = l->module ? binding_make(&b->init.plans, &b->set, problem, true, &only_config, out, err) : 0;
+    if (rc || !l->module || candidate_fits(b, l, out))
+        return rc;
+    return err_set(err, ERR_UNSUPPORTED, "init cannot be run for it in the same memory");
 }
 
 /* ---- that it writes its inputs, always the same, and nothing else */

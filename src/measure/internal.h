@@ -38,9 +38,11 @@ struct service {
 };
 
 /* A buffer with GUARD bytes before and behind it. */
+enum { TINT_WRITTEN = 0x24, TINT_WORKSPACE = 0x42 }; /* of inputs 0 */
 struct guarded {
     struct memory *whole, *inside;
     int64_t bytes; /* of the buffer */
+    uint8_t tint;  /* others for inputs, outputs and workspaces: what is copied from zone to zone shows */
     uint8_t paint; /* what the guard zones hold */
 };
 
@@ -78,10 +80,8 @@ struct loaded {
     struct guest_code *module;
     struct kernel *kernels[MAX_LAUNCHES];
     struct memory *constants[MAX_ARGS]; /* of the binding */
-    struct binding own, other;          /* for the bench's problem; for another one, on the same buffers */
-    bool has_other;
-    struct problem problem; /* that other one */
-    char left_by[160];      /* for messages: "on the workspace that a run of m=3,n=5 left" */
+    struct binding own, other;          /* for the bench's problem; for that of `on` */
+    struct bench *on;                   /* the bench of another problem that it is checked on; null: it takes none */
     int nwork;
     struct guarded work[MAX_ARGS]; /* inside is its own; whole belongs to the bench's pool, but the reference's */
     bool keeps;                    /* it has a workspace that holds what an earlier run left */
@@ -95,8 +95,17 @@ struct init {
     struct loaded code; /* without a module: there are none */
 };
 
+enum { MAX_OTHERS = 16 };
+
 struct bench {
     struct task set;
+    uint64_t variation;               /* of a bench of another problem (measure/other.c), so that it has other data; else 0 */
+    char name[112];                   /* its problem and scalars, for messages: "m=3,n=5,alpha=0.25" */
+    struct bench *others[MAX_OTHERS]; /* null from the first that is not there on */
+    int next_other;                   /* which is given up for a new one, if all are there */
+    struct bench *tried;              /* that the candidate has not passed, if it came to it */
+    const char *alone;                /* why none is compared; null: they are */
+    struct err outside_failed;        /* the reference from outside could not tell what is right for another problem */
     struct device *dev;
     struct service services[MAX_ARGS];
     int nservices;
@@ -157,18 +166,16 @@ int data_kept(struct bench *b, const struct bench_arg *a, int pass, bool *kept, 
 int within_bytes(const struct dtype *t); /* of each amount of struct contents; t is no complex type */
 /* Copies a file's contents to the device. */
 int data_copy(struct bench *b, const struct op *op, const struct data_file *f, struct memory *to, struct err *err);
-/* Whether inputs can be made for another problem, on the same buffers. */
-bool other_data(struct bench *b, const struct problem *other);
-/* Makes those that the other problem needs to be made. */
-int other_fill(struct bench *b, const struct loaded *l, struct err *err);
+int data_other(const struct bench *b, const struct problem *other);         /* whether there is data for it: an error if not */
+const struct bench_arg *data_of_one_size(const struct bench *b);            /* an argument whose data no other can have; or null */
+int data_open_other(struct bench *b, struct bench_arg *a, struct err *err); /* data_open, in the bench of another problem */
 
 /* measure/init.c */
 int init_open(struct bench *b, struct err *err); /* when all arguments are there */
 void init_close(struct bench *b);
 int init_run(struct bench *b, struct err *err); /* queued; all others are filled */
-/* Whether they can make the inputs of another problem; makes them, on the same buffers. */
-bool init_takes(struct bench *b, const struct problem *other);
-int init_run_other(struct bench *b, const struct problem *other, struct err *err);
+/* Binds them for another problem: an error if they cannot make its inputs. */
+int init_other(struct bench *b, const struct problem *problem, struct binding *out, struct err *err);
 
 /* measure/candidate.c */
 int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err); /* the guard zones */
@@ -195,6 +202,15 @@ void candidate_unload(struct bench *b, struct loaded *l);
 /* Clears what it must, then every launch; queued. */
 int candidate_launch(struct bench *b, const struct loaded *l, const struct binding *how, struct err *err);
 
+/* measure/other.c */
+/* Whether a binding for another problem may be launched here: the problem is taken, and all that is touched lies in what l->own has. */
+bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of);
+/* Sets l->on, and binds l->other to it, of a candidate whose own binding is there. That no other problem can be run is no error: l->on is null. */
+int other_choose(struct bench *b, const struct config *config, struct loaded *l, struct err *err);
+/* Does so for the op's default: what is wrong with the reference there shows before any candidate is tried. Tells why if nothing is compared. */
+int others_open(struct bench *b, char *alone, size_t room, struct err *err);
+void others_drop(struct bench *b); /* gives their memory back; they are made again when they are needed */
+
 /* measure/expected.c */
 /* What one pass is to give: a copy of the reference's output, out of the way of candidates, and digests, of inputs too. */
 int expected_keep(struct bench *b, int pass, struct err *err);
@@ -202,10 +218,12 @@ int expected_keep(struct bench *b, int pass, struct err *err);
 /* measure/verify.c */
 enum way {
     WAY_FIRST, /* on the inputs of timed runs */
-    WAY_OTHER, /* after a run of another problem, on other inputs; the next check of these finds what this run does to them */
+    WAY_OTHER, /* for another problem; then on other inputs; the next check of these finds what this run does to them */
     WAY_LEFT,  /* the same, in the workspace that the run of the other problem left */
 };
 int verify_pass(struct bench *b, struct loaded *l, enum way way, struct result *r, struct err *err);
+/* The reference on the bench of another problem, as a candidate. */
+int verify_reference(struct bench *b, struct bench *other, struct result *r, struct err *err);
 /* Fresh contents for everything that a kernel reads or writes, except workspaces: all of it, but for what init makes; the same with that, and
  * what is as it should be is left. */
 int fill_all(struct bench *b, int pass, struct err *err);
@@ -228,6 +246,8 @@ int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, stru
 /* Runs the reference and checks it as a candidate. Fails if it no longer gives what it gave: then a candidate has damaged more than its
  * own, or the machine is at fault, and this bench is of no more use. Leaves nothing of earlier candidates behind. */
 int bench_control(struct bench *b, struct err *err);
+/* Runs the reference on the bench of another problem: what it gives is what candidates must give there. */
+int reference_on(struct bench *other, struct err *err);
 /* A sign of life. In a play-off: the i-th player goes on; else -1. */
 void bench_alive(const struct bench *b, int i);
 

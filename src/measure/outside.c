@@ -6,6 +6,7 @@
  *   NAME.npy         or NAME.bin, of an inout NAME.out.npy or NAME.out.bin: what it writes
  *   done             once all of that was right */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "base/mem.h"
 #include "child/command.h"
+#include "measure/element.h"
 #include "measure/internal.h"
 #include "op/data_file.h"
 
@@ -108,22 +110,6 @@ static int write_input(const struct setting *s, int i, const struct buf *head, s
 
 /* ---- the call */
 
-static void put_number(struct buf *json, const struct dtype *t, const unsigned char *value)
-{
-    uint64_t bits = 0;
-    double number;
-    memcpy(&bits, value, t->bytes < 8 ? (size_t)t->bytes : 8); /* the low bytes come first */
-    int unused = 64 - 8 * (t->bytes < 8 ? t->bytes : 8);
-    if (t->kind == DT_UINT)
-        buf_fmt(json, "%llu", (unsigned long long)bits);
-    else if (t->kind == DT_INT)
-        buf_fmt(json, "%lld", (long long)((int64_t)(bits << unused) >> unused));
-    else if (number_get(t, value, &number) && isfinite(number))
-        buf_fmt(json, "%.17g", number);
-    else
-        buf_str(json, "null");
-}
-
 static int put_buffer(const struct setting *s, int i, struct buf *json, struct err *err)
 {
     const struct bench_arg *a = &s->b->args[i];
@@ -152,10 +138,10 @@ static int put_value(const struct setting *s, int i, const struct dtype *t, stru
 {
     unsigned char value[16];
     int size;
-    int rc = plan_arg_value(s->b->plan, i, s->b->vals, value, &size, err);
+    int rc = (s->b->set.other_scalars ? plan_arg_other : plan_arg_value)(s->b->plan, i, s->b->vals, value, &size, err);
     buf_str(json, ", \"value\": ");
     if (!rc)
-        put_number(json, t, value);
+        number_print(json, t, value);
     return rc;
 }
 
@@ -165,7 +151,7 @@ static int write_json(const struct setting *s, struct err *err)
     const struct op *op = set->op;
     struct buf json = { 0 };
     int rc = 0;
-    buf_fmt(&json, "{\"op\": \"%s\", \"pass\": %d, \"sizes\": {", op->name, s->pass);
+    buf_fmt(&json, "{\"op\": \"%s\", \"pass\": %d, \"sizes\": {", op->name, s->b->variation ? PASSES : s->pass);
     for (int i = 0; i < op->naxes; i++)
         buf_fmt(&json, "%s\"%s\": %lld", i ? ", " : "", op->axes[i].name, (long long)set->problem.size[i]);
     buf_str(&json, "}, \"types\": {");
@@ -262,6 +248,8 @@ static int run_setting(struct setting *s, struct err *err)
     const struct buf none = { 0 };
     char path[sizeof s->folder + 16];
     snprintf(s->folder, sizeof s->folder, "%s/pass-%d", s->b->set.outside.folder, s->pass);
+    if (s->b->variation)
+        snprintf(s->folder, sizeof s->folder, "%s/other-%016" PRIx64, s->b->set.outside.folder, s->b->variation);
     snprintf(path, sizeof path, "%s/done", s->folder);
     if (!access(path, F_OK))
         return take_all(s, err);
@@ -278,7 +266,7 @@ static int run_setting(struct setting *s, struct err *err)
 int outside_open(struct bench *b, struct err *err)
 {
     int rc = 0;
-    for (int pass = 0; !rc && pass < PASSES; pass++)
+    for (int pass = 0; !rc && pass < (b->variation ? 1 : PASSES); pass++)
         rc = run_setting(&(struct setting){ .b = b, .pass = pass }, err);
     return rc;
 }

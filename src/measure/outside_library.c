@@ -41,7 +41,7 @@ static int take_argument(struct shared_call *s, int i, struct err *err)
     };
     if (!arg_is_buffer(is)) {
         a->in = s->values[i];
-        return plan_arg_value(s->plan, i, s->vals, s->values[i], &size, err);
+        return (s->task.other_scalars ? plan_arg_other : plan_arg_value)(s->plan, i, s->vals, s->values[i], &size, err);
     }
     int rc = plan_arg_shape(s->plan, i, s->vals, s->extents[i], &t, err) ?: plan_arg_bytes(s->plan, i, s->vals, &s->bytes[i], err);
     a->rank = is->rank;

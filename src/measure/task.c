@@ -15,6 +15,7 @@ static void io_task(struct serial *s, struct task *t)
     io_time(s, &t->outside.seconds);
     io_bool(s, &t->energy);
     io_bool(s, &t->warm);
+    io_bool(s, &t->other_scalars);
     io_number(s, &t->fresh, INT64_MIN, INT64_MAX);
 }
 

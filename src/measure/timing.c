@@ -144,9 +144,10 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
 {
     struct loaded *l = &b->candidate;
     *r = (struct result){ .resources = { -1, -1, -1, -1 } };
+    b->tried = NULL;
     bench_alive(b, -1);
     int rc = inputs_fill(b, TIMED, err) /* goes on while the code is loaded */
-                 ?: candidate_load(b, c, l, r, err);
+                 ?: candidate_load(b, c, l, r, err) ?: other_choose(b, &c->config, l, err);
     bench_alive(b, -1);
     for (enum way way = WAY_FIRST; !rc && way <= (l->keeps ? WAY_LEFT : WAY_OTHER); way++)
         rc = verify_pass(b, l, way, r, err);
@@ -161,6 +162,7 @@ int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, s
 {
     int rc = run_once(b, c, cut_ns, out, err);
     if (rc == ERR_NOMEM) { /* what earlier candidates needed may be in the way */
+        others_drop(b);
         pool_free(b);
         result_free(out);
         rc = run_once(b, c, cut_ns, out, err);
@@ -221,7 +223,7 @@ static int reserve(struct bench *b, const struct bench_candidate *c, int n, stru
         int64_t with[MAX_ARGS];
         struct binding *of = &l[i].own;
         memcpy(with, most, sizeof with);
-        int rc = binding_make(&b->plans, &b->set, &b->set.problem, &c[i].config, of, err);
+        int rc = binding_make(&b->plans, &b->set, &b->set.problem, false, &c[i].config, of, err);
         for (int k = 0; !rc && k < of->nwork; k++)
             with[k] = of->work[k] > with[k] ? of->work[k] : with[k];
         rc = rc ?: pool_reserve(b, with, MAX_ARGS, err);
@@ -265,6 +267,8 @@ int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int r
         rc = out[i].samples ? 0 : err_nomem(err);
     }
     b->inputs_pass = -1;
+    b->tried = NULL;
+    others_drop(b); /* what they hold is room for workspaces */
     rc = rc ?: reserve(b, c, n, l, err) ?: load_all(b, c, n, l, out, err) ?: play_rounds(b, l, n, rounds, out, err);
     if (!rc && b->set.energy)
         rc = energy_play(b, l, n, out, err);

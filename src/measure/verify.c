@@ -242,16 +242,16 @@ int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, stru
 }
 
 /* Everything in one check; what was wrong is looked for only if there is something. */
-static int look(struct bench *b, struct loaded *l, enum way way, int pass, struct result *r, struct err *err)
+static int look(struct bench *b, struct loaded *l, bool inputs, int pass, struct result *r, struct err *err)
 {
     struct found found;
     int rc = service_begin(b, err)
         ?: outputs_look(b, pass, 0, err)
-        ?: rest_look(b, l, way == WAY_OTHER ? -1 : 1, err)
+        ?: rest_look(b, l, inputs ? 1 : -1, err)
         ?: service_end(b, 2, &found, err);
     if (rc)
         return rc;
-    bool kept = way == WAY_OTHER || found.digests[1] == b->input_digest[pass];
+    bool kept = !inputs || found.digests[1] == b->input_digest[pass];
     if (kept && !found.count && found.digests[0] == b->digest[pass])
         return 0;
     return diagnose(b, l, pass, r, err)
@@ -271,19 +271,49 @@ static int launch(struct bench *b, struct loaded *l, const struct binding *how, 
     return rc ?: VERDICT;
 }
 
-int verify_pass(struct bench *b, struct loaded *l, enum way way, struct result *r, struct err *err)
+/* left: in the workspace as it is. */
+static int attempt(struct bench *b, struct loaded *l, const struct binding *how, int pass, bool left, bool inputs, struct result *r,
+                   struct err *err)
 {
-    int pass = way == WAY_FIRST ? TIMED : 0;
     bench_alive(b, -1);
-    int rc = way != WAY_FIRST && l->has_other ? other_fill(b, l, err) ?: launch(b, l, &l->other, r, err) : 0;
-    rc = rc ?: inputs_fill(b, pass, err);
-    for (int i = 0; !rc && i < l->nwork && way != WAY_LEFT; i++)
+    int rc = inputs_fill(b, pass, err);
+    for (int i = 0; !rc && i < l->nwork && !left; i++)
         rc = guarded_paint(b, &l->work[i], pass, err) ?: guarded_poison(b, &l->work[i], poison_of(pass), err);
     bench_alive(b, -1);
-    rc = rc ?: launch(b, l, &l->own, r, err);
+    rc = rc ?: launch(b, l, how, r, err);
     bench_alive(b, -1);
-    rc = rc ?: look(b, l, way, pass, r, err);
-    if (r->outcome != OUT_OK && way == WAY_LEFT)
-        tell_when(r, l->left_by);
+    return rc ?: look(b, l, inputs, pass, r, err);
+}
+
+/* On buffers that it shares with the bench it was made of. */
+static int attempt_on(struct bench *b, struct bench *other, struct loaded *l, const struct binding *how, bool left,
+                      struct result *r, struct err *err)
+{
+    char when[sizeof other->name + 4];
+    b->inputs_pass = other->inputs_pass = -1;
+    b->tried = other;
+    int rc = attempt(other, l, how, 0, left, true, r, err);
+    snprintf(when, sizeof when, "for %s", other->name);
+    if (r->outcome != OUT_OK)
+        tell_when(r, when);
+    b->tried = rc ? other : NULL;
     return rc;
+}
+
+int verify_pass(struct bench *b, struct loaded *l, enum way way, struct result *r, struct err *err)
+{
+    char when[sizeof b->name + 64];
+    int rc = way != WAY_FIRST && l->on ? attempt_on(b, l->on, l, &l->other, true, r, err) : 0;
+    if (rc)
+        return rc;
+    rc = attempt(b, l, &l->own, way == WAY_FIRST ? TIMED : 0, way == WAY_LEFT, way != WAY_OTHER, r, err);
+    snprintf(when, sizeof when, "on the workspace that %s%s left", l->on ? "a run of " : "its last run", l->on ? l->on->name : "");
+    if (r->outcome != OUT_OK && way == WAY_LEFT)
+        tell_when(r, when);
+    return rc;
+}
+
+int verify_reference(struct bench *b, struct bench *other, struct result *r, struct err *err)
+{
+    return attempt_on(b, other, &other->reference, &other->reference.own, false, r, err);
 }

@@ -19,6 +19,7 @@ static struct op interface_of(const struct op *op, struct arg *args, bool tuned)
         args[i].partial = false;
         if (args[i].kind == ARG_SCALAR && !tuned)
             args[i].value = NULL;
+        args[i].other = NULL;
         args[i].constant = NULL;
         args[i].own_check = false;
         args[i].check = (struct check){ 0 };

@@ -101,6 +101,7 @@ struct arg {
     const char *extent[MAX_RANK]; /* elements: expressions over axes and types, row-major, outermost first */
     const char *value; /* ARG_VALUE: an expression over axes and types. ARG_SCALAR, which callers give by value: what it is
                                      tuned with, likewise; null where that is not known (model/kernel.h) */
+    const char *other; /* ARG_SCALAR: what it is checked with besides, likewise; null: see plan_arg_other */
     enum fill fill;
     struct arg_data data;
     const char

@@ -183,6 +183,7 @@ static int check_args(const struct op *op, const struct names *scope, struct nam
         rc = rc
                  ?: must(!a->constant || (a->kind == ARG_INPUT && entry_ok(a->constant)), err,
                          "argument %s: only an input can be constant, by the name of an array of the kernels'", a->name);
+        rc = rc ?: must(!a->other || a->kind == ARG_SCALAR, err, "argument %s: only a scalar has another value", a->name);
         rc = rc ?: must(!a->partial || a->kind == ARG_OUTPUT, err, "argument %s: only an output can be partial", a->name);
         rc = rc
                  ?: must(!a->own_check || a->kind == ARG_OUTPUT || a->kind == ARG_INOUT, err,

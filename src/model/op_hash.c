@@ -67,6 +67,8 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
             put_check(&b, &op->args[i].check);
         if (op->args[i].kind == ARG_SCALAR)
             buf_lstr(&b, op->args[i].value);
+        if (op->args[i].other)
+            buf_lstr(&b, op->args[i].other);
         if (op->args[i].constant)
             buf_lstr(&b, op->args[i].constant);
         if (data_given(&op->args[i].data)) {

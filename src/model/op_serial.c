@@ -112,6 +112,7 @@ static void io_arg(struct serial *s, struct arg *a)
             io_check(s, &a->check);
         io_data(s, &a->data);
         io_str(s, &a->constant);
+        io_str(s, &a->other);
     }
 }
 

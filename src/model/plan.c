@@ -141,7 +141,8 @@ static int compile_arg(struct plan *p, const struct arg *a, struct buffer_fields
     char whose[MAX_NAME + sizeof "argument , "];
     start_buffer(p, b, a->name, arg_is_buffer(a) ? a->rank : -1, a->type);
     if (!arg_is_buffer(a))
-        return compile(p, a->value, may, &b->value, err, "%s %s", a->kind == ARG_VALUE ? "value" : "scalar", a->name);
+        return compile(p, a->value, may, &b->value, err, "%s %s", a->kind == ARG_VALUE ? "value" : "scalar", a->name)
+                   ?: compile(p, a->other, may, &b->other, err, "scalar %s, other", a->name);
     snprintf(whose, sizeof whose, "argument %s", a->name);
     int rc = compile_list(p, a->extent, b->rank, may, b->extent, err, whose, "extent")
         ?: compile_list(p, a->data.range, 2, may, b->range, err, whose, "range")

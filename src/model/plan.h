@@ -90,6 +90,9 @@ int plan_arg_shape(const struct plan *p, int i, const struct val *slots, int64_t
 int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err);
 /* An ARG_VALUE, or what an ARG_SCALAR is tuned with, as the bytes of its dtype (at most 16), ready for a launch. */
 int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);
+/* The same; but of an ARG_SCALAR the value that it is checked with besides. If the script names none, that is half of the tuned one for a
+ * floating-point number, and 0.5 if that is 0; an integer stays as it is. */
+int plan_arg_other(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);
 /* What the elements of an argument lie within: integers from least to most, other numbers from lo to below hi. */
 struct extremes {
     const struct dtype *type;

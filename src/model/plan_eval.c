@@ -136,6 +136,20 @@ int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigne
     return scalar_value(b->value, buffer_type(b, slots), slots, out, bytes, err);
 }
 
+int plan_arg_other(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err)
+{
+    const struct buffer_fields *b = &p->buffers[i];
+    const struct dtype *t = buffer_type(b, slots);
+    double tuned;
+    if (b->other)
+        return scalar_value(b->other, t, slots, out, bytes, err);
+    int rc = plan_arg_value(p, i, slots, out, bytes, err);
+    /* Half of it has its sign, lies in any range that begins at 0, and leaves sums exact that were. */
+    if (!rc && p->op->args[i].kind == ARG_SCALAR && number_get(t, out, &tuned))
+        number_put(t, tuned != 0 ? tuned / 2 : 0.5, out);
+    return rc;
+}
+
 int plan_step_value(const struct plan *p, int launch, int i, const struct val *slots, unsigned char out[16], int *bytes,
                     struct err *err)
 {

@@ -32,7 +32,7 @@ struct buffer_fields {
     const char *place; /* its name */
     int rank;          /* -1: no buffer but a scalar */
     const struct field *extent[MAX_RANK];
-    const struct field *value;            /* the scalar's */
+    const struct field *value, *other;    /* the scalar's */
     const struct field *range[2], *below; /* of an argument's data */
     struct check_fields check;            /* an argument's own */
     int type_slot;                        /* the slot with its dtype's name; -1: there is none, but */

@@ -98,7 +98,8 @@ static int try_op(const struct trial *t, struct err *err)
     struct bounds bounds;
     for (int i = 0; i < t->op->nargs && !rc; i++)
         rc = (arg_is_buffer(&t->op->args[i]) ? plan_arg_bytes(t->plan, i, t->slots, &n, err)
-                                             : plan_arg_value(t->plan, i, t->slots, value, &size, err))
+                                             : plan_arg_value(t->plan, i, t->slots, value, &size, err)
+                                                   ?: plan_arg_other(t->plan, i, t->slots, value, &size, err))
                  ?: plan_bounds(t->plan, i, t->slots, &bounds, err);
     return rc
         ?: plan_work(t->plan, t->slots, &bytes, &flops, err)

@@ -124,7 +124,7 @@ static void read_arg(struct reader *r, void *out)
         return;
     }
     if (a->kind == ARG_SCALAR) {
-        read_table(r, "kind name type value", "--ex", &a->type, &a->value);
+        read_table(r, "kind name type value other", "--exx", &a->type, &a->value, &a->other);
         if (!a->type || !a->value)
             fail(r, "a scalar has a type and the value that it is tuned with: scalar(\"%s\", \"f32\", 0.5)", a->name);
         return;

@@ -74,6 +74,7 @@ static int put_args(struct keying *k, struct err *err)
         if (!arg_is_buffer(arg)) {
             rc = rc ?: plan_arg_value(k->plan, i, k->slots, value, &size, err);
             buf_bytes(&k->text, value, (size_t)size);
+            buf_lstr(&k->text, arg->other);
         } else {
             rc = rc ?: plan_arg_bytes(k->plan, i, k->slots, &bytes, err);
         }

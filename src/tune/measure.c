@@ -34,6 +34,8 @@ static bool ready(struct run *r, const struct bench_facts *facts)
     r->setup_deaths = 0;
     r->setup_why[0] = 0;
     r->reference_ns = facts->reference_ns;
+    snprintf(r->report->alone, sizeof r->report->alone, "%.255s", facts->alone);
+    err_line(r->report->alone);
     if (facts->copy_ns > 0 && (r->copy_ns <= 0 || facts->copy_ns < r->copy_ns))
         r->copy_ns = facts->copy_ns; /* the best of what this run's workers saw */
     if (!r->first_ns)

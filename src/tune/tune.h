@@ -69,6 +69,7 @@ struct tune_report {
     char no_value[256];                   /* why a metric had no value where it had none */
     int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
     double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0: unknown */
+    char alone[256];                      /* why results were compared for this problem only; "": they were for another one, too */
     double seconds, rate;                 /* of this run; configurations compiled, verified, timed and recorded a second */
     bool interrupted;
 };

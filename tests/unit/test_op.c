@@ -137,6 +137,9 @@ static const struct {
     { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'u8', 256) }", "scalar s: `256` does not fit u8" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'T', 0.5) }", "for i8 and n=1 on cuda: scalar s" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f16', 65520) }", "does not fit f16" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', 1, { othre = 2 }) }", "unknown option 'othre'; known here: other" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'u8', 1, { other = 256 }) }", "scalar s, other: `256` does not fit u8" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', 1, { other = 'P' }) }", "unknown name 'P'" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('n', 'f32', 1) }", "cannot have the name of an axis or a type" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('T', 'f32', 1) }", "argument T" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('out', 'f32', 1) }", "argument out: the name is taken" },
@@ -325,7 +328,7 @@ static void test_everything(void **state)
         "return op { name = 'all', problem = { size 'n', stride 'ld', batch 'b', flag 'up' },\n"
         "types = { names = { 'T', 'ACC' }, { 'f16', 'f32' }, { 'f32', 'f64' } },\n"
         "args = { inout('a', 'T', { 'b', 'n', 'ld' }, { fill = 'bits' }), output('s', 'ACC', { 1 }), value('up', '1 - up', 'i32'), "
-        "output('p', 'T', { 1 }, { partial = true }), scalar('z', 'ACC', '-n / 2') },\n"
+        "output('p', 'T', { 1 }, { partial = true }), scalar('z', 'ACC', '-n / 2', { other = 'n' }) },\n"
         "work = { bytes = 1, flops = 'n' }, shapes = { { n = 2, ld = 3, b = 1, up = 1, when = 'device.cc >= 80' } },\n"
         "reference = { template = 't.cu', launch = { kernel = 'r', args = { 's', 'a' } } }, check = { sum = 'n' },\n"
         "variants = { { name = 'x', template = 't.cu', params = { param('P', 4, powers(1, 8)), param('F', true, false),\n"

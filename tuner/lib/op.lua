@@ -113,9 +113,9 @@ function value(name, expression, dtype)
 end
 
 -- A number that callers choose at each launch, of a type of the op's or a fixed one: scalar("alpha", "f32", 0.5). `tuned` is what it is
--- tuned with: a number, or an expression over axes and types.
-function scalar(name, dtype, tuned)
-    return { kind = "scalar", name = name, type = dtype, value = tuned }
+-- tuned with: a number, or an expression over axes and types. options.other: another one that kernels are checked with, likewise.
+function scalar(name, dtype, tuned, options)
+    return { kind = "scalar", name = name, type = dtype, value = tuned, other = checked("scalar", options, "other").other }
 end
 
 -- A buffer that belongs to the variant. options.clear: it is zeroed before each run, which is timed.
