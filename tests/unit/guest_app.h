@@ -3,19 +3,12 @@
 #define GUEST_APP_H
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "device/cuda_part.h"
 #include "device/null.h"
 #include "device/opencl_part.h"
+#include "unit.h"
 
 #define OK(...)                                                                                                                    \
     do {                                                                                                                           \

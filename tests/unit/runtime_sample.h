@@ -176,7 +176,7 @@ static inline void note(void *arg, const char *line)
 
 static inline cutune *open_pretend(cutune_options o)
 {
-    char path[sizeof sample_path];
+    char path[PATH_ROOM];
     cutune *c = NULL;
     snprintf(path, sizeof path, "%s", in_dir("a.db"));
     o.size = sizeof o;

@@ -2,21 +2,14 @@
 #ifndef UNIT_STORE_SAMPLE_H
 #define UNIT_STORE_SAMPLE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
 #include <sqlite3.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "store/store.h"
+#include "unit.h"
 
 /* Everything is static storage: an op that is never freed. */
 static inline const struct op *sample_op(void)
@@ -180,32 +173,6 @@ static inline void sample_defaults(struct store *s)
         tuned_free(k);
     }
 }
-
-/* A folder of the test's own, with room for paths in it. */
-static char sample_dir[64], sample_path[256];
-
-static inline const char *in_dir(const char *name)
-{
-    snprintf(sample_path, sizeof sample_path, "%s/%s", sample_dir, name);
-    return sample_path;
-}
-
-static inline int make_dir(void **state)
-{
-    (void)state;
-    strcpy(sample_dir, "/tmp/cutune-test-XXXXXX");
-    return mkdtemp(sample_dir) ? 0 : -1;
-}
-
-static inline int remove_dir(void **state)
-{
-    (void)state;
-    char command[192];
-    snprintf(command, sizeof command, "chmod -R u+w %s && rm -r %s", sample_dir, sample_dir);
-    return system(command);
-}
-
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
 
 static inline struct store *open_at(const char *name, enum store_mode mode)
 {
@@ -373,14 +340,6 @@ static inline int64_t ask_number(const char *name, const char *sql)
     sqlite3_finalize(stmt);
     sqlite3_close(db);
     return v;
-}
-
-static inline void put_file(const char *name, const void *bytes, size_t n)
-{
-    FILE *f = fopen(in_dir(name), "w");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
 }
 
 static inline int find_winner(struct store *s, const char *problem, struct tuned **out, struct err *err)

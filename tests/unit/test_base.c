@@ -1,21 +1,12 @@
 /* The base: errors, allocations that fail at any point, buffers and their wire form, hashes, files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/util.h"
+#include "unit.h"
 
 /* -- err -- */
 
@@ -483,33 +474,9 @@ static void the_clock_goes_on(void **state)
 
 /* -- file_read -- */
 
-static char folder[] = "/tmp/cutune-test-base-XXXXXX";
-
-static const char *path_of(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path_of("file"));
-    unlink(path_of("fifo"));
-    unlink(path_of("empty"));
-    return rmdir(folder);
-}
-
 static void make_file(const char *name, size_t bytes)
 {
-    FILE *f = fopen(path_of(name), "w");
+    FILE *f = fopen(in_dir(name), "w");
     assert_non_null(f);
     for (size_t i = 0; i < bytes; i++)
         fputc((int)(i % 251), f);
@@ -524,13 +491,13 @@ static void a_file_is_read_whole(void **state)
     struct err err = { 0 };
     make_file("file", BYTES);
     buf_str(&b, "before");
-    assert_int_equal(file_read(path_of("file"), BYTES, &b, &err), 0);
+    assert_int_equal(file_read(in_dir("file"), BYTES, &b, &err), 0);
     assert_int_equal(b.len, 6 + BYTES);
     for (int i = 0; i < BYTES; i++)
         assert_int_equal((unsigned char)b.data[6 + i], i % 251);
     buf_free(&b);
     make_file("empty", 0);
-    assert_int_equal(file_read(path_of("empty"), 0, &b, &err), 0);
+    assert_int_equal(file_read(in_dir("empty"), 0, &b, &err), 0);
     assert_int_equal(b.len, 0);
     assert_non_null(b.data); /* a C string, even so */
     buf_free(&b);
@@ -540,12 +507,12 @@ static void refused(const char *name, size_t max, int code, const char *says)
 {
     struct buf b = { 0 };
     struct err err = { 0 };
-    assert_int_equal(file_read(path_of(name), max, &b, &err), code);
+    assert_int_equal(file_read(in_dir(name), max, &b, &err), code);
     assert_int_equal(err.code, code);
-    assert_non_null(strstr(err.msg, path_of(name)));
+    assert_non_null(strstr(err.msg, in_dir(name)));
     if (!strstr(err.msg, says))
         fail_msg("'%s' does not say '%s'", err.msg, says);
-    assert_int_equal(file_read(path_of(name), max, &b, NULL), code);
+    assert_int_equal(file_read(in_dir(name), max, &b, NULL), code);
     buf_free(&b);
 }
 
@@ -553,7 +520,7 @@ static void what_is_no_file_is_refused(void **state)
 {
     (void)state;
     make_file("file", 1000);
-    assert_int_equal(mkfifo(path_of("fifo"), 0600), 0);
+    assert_int_equal(mkfifo(in_dir("fifo"), 0600), 0);
     refused("none", 1000, ERR_NOTFOUND, "No such file");
     refused(".", 1000, ERR_IO, "not a regular file");
     refused("fifo", 1000, ERR_IO, "not a regular file"); /* and nobody has to write first */
@@ -571,7 +538,7 @@ static void a_file_without_memory_is_an_error(void **state)
     for (long nth = 0; rc; nth++) {
         struct buf b = { 0 };
         mem_fail_at(nth);
-        rc = file_read(path_of("file"), 50000, &b, &err);
+        rc = file_read(in_dir("file"), 50000, &b, &err);
         mem_fail_at(-1);
         assert_true(rc == 0 || rc == ERR_NOMEM);
         assert_true(rc != 0 || b.len == 50000);
@@ -608,5 +575,5 @@ int main(void)
         cmocka_unit_test(what_is_no_file_is_refused),
         cmocka_unit_test(a_file_without_memory_is_an_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

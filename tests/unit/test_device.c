@@ -1,19 +1,10 @@
 /* Real devices, as far as they are there: every test runs on CUDA and on OpenCL (PoCL, or a GPU), and skips visibly where there is
  * none. Compiling for CUDA needs NVRTC only. */
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/util.h"
 #include "device/device.h"
+#include "unit.h"
 
 #define OK(call)                                                                                                                   \
     do {                                                                                                                           \

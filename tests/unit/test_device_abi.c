@@ -1,11 +1,5 @@
 /* Compares the declarations of CUDA, NVRTC and OpenCL in src/device with the real headers, if there are any. Most checks are made by the
  * compiler, so a difference fails the build of this test. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
 #define HAVE_CUDA                   1
@@ -76,6 +70,7 @@ NVRTC_FUNCTIONS(X)
 
 #if HAVE_OPENCL
 #include "device/opencl_api.h"
+#include "unit.h"
 
 _Static_assert(sizeof(cl_int) == 4 && (cl_int)-1 < 0, "cl_int");
 _Static_assert(sizeof(cl_uint) == 4 && (cl_uint)-1 > 0, "cl_uint");

@@ -1,17 +1,9 @@
 /* Compiling for CUDA: needs NVRTC, no driver and no GPU. Also what the driver would be handed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "base/util.h"
 #include "device/cuda_part.h"
 #include "device/device.h"
+#include "unit.h"
 
 static struct err err;
 static struct compiler *compiler;

@@ -1,18 +1,10 @@
 /* The pretend device, and the choice of a device by the user's word. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "device/null.h"
+#include "unit.h"
 
 static const struct backend *const be = &null_backend;
 static struct err err;

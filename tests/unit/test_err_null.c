@@ -1,15 +1,4 @@
 /* Each call returns the same error code if the caller passes a null err. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "device/device.h"
 #include "measure/bench.h"
 #include "op/load.h"
@@ -20,6 +9,7 @@
 #include "space/space.h"
 #include "store/store.h"
 #include "tune/tune.h"
+#include "unit.h"
 #include "worker/wire.h"
 
 /* `call` names its err `e`. */
@@ -33,19 +23,10 @@
             fail_msg("%s: %d with an err that says %d, '%s'; %d without", #call, told, err.code, err.msg, untold);                 \
     } while (0)
 
-static char folder[] = "/tmp/cutune-test-err-XXXXXX";
-
 static const char *written(const char *name, const char *text)
 {
-    static char path[4][256];
-    static int at;
-    char *p = path[at++ % 4];
-    snprintf(p, sizeof *path, "%s/%s", folder, name);
-    FILE *f = fopen(p, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-    return p;
+    write_file(name, text);
+    return in_dir(name);
 }
 
 static void expressions(void **state)
@@ -128,7 +109,7 @@ static void files(void **state)
     SAME(store_open(no_database, STORE_READ, &store, e));
     SAME(store_open(no_database, STORE_WRITE, &store, e));
     char database[256];
-    snprintf(database, sizeof database, "%s/new.db", folder);
+    snprintf(database, sizeof database, "%s/new.db", sample_dir);
     assert_int_equal(store_open(database, STORE_WRITE, &store, NULL), 0);
     SAME(store_op(store, "none", &op, e));
     store_close(store);
@@ -213,26 +194,12 @@ static void runs(void **state)
     struct store *store;
     struct tune_report report;
     const struct tune_options opt = { .home = getenv("CUTUNE_HOME"), .strategy = "no_such" };
-    snprintf(database, sizeof database, "%s/run.db", folder);
+    snprintf(database, sizeof database, "%s/run.db", sample_dir);
     assert_int_equal(store_open(database, STORE_WRITE, &store, NULL), 0);
     SAME(tune_run(op, &prob, 0, &dev, store, &opt, &report, e));
     store_close(store);
     op_free(op);
     buf_free(&text);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[300];
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
-    return system(command);
 }
 
 int main(void)
@@ -241,5 +208,5 @@ int main(void)
         cmocka_unit_test(expressions), cmocka_unit_test(plans), cmocka_unit_test(bytes_from_others),
         cmocka_unit_test(files),       cmocka_unit_test(runs),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -1,17 +1,8 @@
 /* The expression language by example: values, errors with their place, and what no text may do to it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "base/util.h"
 #include "expr/expr.h"
+#include "unit.h"
 
 static const char *const names[] = { "TILE", "ROWS", "GRID", "FAST", "HALF", "T", "device.cc", "EMPTY" };
 static const struct scope scope = { .names = names, .n = 8 };

@@ -2,20 +2,13 @@
  *
  * If both give a value, it must be the same value of the same type. If only cutune gives an error, it must be one of the differences that
  * expr.h lists. For integers the oracle says exactly whether there is a value, and which. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <lauxlib.h>
 #include <lualib.h>
 
 #include "base/mem.h"
 #include "base/util.h"
 #include "expr/expr.h"
+#include "unit.h"
 
 enum { ROUNDS = 100000, INTEGER_ROUNDS = 40000 };
 

@@ -1,19 +1,9 @@
 /* Candidates that fail in every way do not stop a run: each has its outcome and reason, and the winner is correct. CUTUNE_TEST_DEVICE
  * chooses the device; the default is OpenCL, if there is any. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "device/device.h"
 #include "op/load.h"
 #include "tune/tune.h"
+#include "unit.h"
 
 struct seen {
     int n;

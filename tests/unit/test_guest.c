@@ -2,7 +2,6 @@
  * are made as an application would. */
 #include <dlfcn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "guest_app.h"
 #include "guest_kernels.h"

@@ -1,14 +1,8 @@
 /* Kernels as data: what is kept of an op and of a tuned kernel, as bytes and back; a configuration as JSON. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "full_op.h"
 #include "model/kernel.h"
 #include "model/plan.h"
+#include "unit.h"
 
 static void keeps_an_interface(void **state)
 {

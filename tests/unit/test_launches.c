@@ -1,15 +1,8 @@
 /* Launches with all that they can say, as data: their serial form, damaged and whole; what they come to; what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "device/backend.h"
 #include "sample_op.h"
+#include "unit.h"
 
 static struct err err;
 #define OK(call)                                                                                                                   \

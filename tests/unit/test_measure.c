@@ -1,39 +1,13 @@
 /* A bench on OpenCL, where there is any (PoCL will do): right candidates are timed, and wrong ones are told from them, whatever it is
  * that they do wrong. What needs no kernel to run is tried on the pretend device. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "measure/bench.h"
 #include "op/load.h"
 #include "source/source.h"
+#include "unit.h"
 
-static char folder[] = "/tmp/cutune-test-measure-XXXXXX";
 static struct devspec opencl, pretend;
 static bool have_opencl;
-
-static const char *path_of(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *f = fopen(path_of(name), "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
 
 /* -- ops of one kernel, with a fault that its one parameter chooses -- */
 
@@ -228,7 +202,7 @@ static void make_op(struct trial *t, const struct plan_of_test *p, const struct 
     buf_fmt(&text, head, "ref", params, p->body);
     write_file("ref.cu", buf_text(&text));
     buf_free(&text);
-    if (home_find(&t->set.home, &err) || op_load(path_of("t.lua"), &t->op, &err))
+    if (home_find(&t->set.home, &err) || op_load(in_dir("t.lua"), &t->op, &err))
         fail_msg("%s", err.msg);
     t->set.op = t->op;
     t->set.problem.size[0] = n;
@@ -526,7 +500,7 @@ static struct bench_candidate pretend_candidate(struct trial *t, const char *say
     write_file("try.cu", buf_text(&text));
     buf_free(&text);
     op_free(t->op);
-    if (op_load(path_of("t.lua"), &t->op, &t->err))
+    if (op_load(in_dir("t.lua"), &t->op, &t->err))
         fail_msg("%s", t->err.msg);
     t->set.op = t->op;
     if (bench_open(&t->set, &t->bench, &t->facts, &t->err))
@@ -661,7 +635,7 @@ static void what_is_missing_is_told(void **state)
     snprintf(t.set.dev.backend, sizeof t.set.dev.backend, "none");
     refused(&t, ERR_NOTFOUND, "no backend none");
     t.set.dev = pretend;
-    t.set.home = folder; /* no templates/ */
+    t.set.home = sample_dir; /* no templates/ */
     refused(&t, ERR_NOTFOUND, "templates/numbers.h");
     t.set.dev.index = 7;
     refused(&t, ERR_NOTFOUND, "null:7");
@@ -696,16 +670,7 @@ static int set_up(void **state)
     have_opencl = !device_find("opencl", &opencl, &err);
     if (!have_opencl)
         print_message("no OpenCL, so no candidate is run: %s\n", err.msg);
-    return mkdtemp(folder) == NULL || device_find("null:0", &pretend, &err);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(path_of("t.lua"));
-    unlink(path_of("try.cu"));
-    unlink(path_of("ref.cu"));
-    return rmdir(folder);
+    return make_dir(state) || device_find("null:0", &pretend, &err);
 }
 
 int main(void)
@@ -731,5 +696,5 @@ int main(void)
         cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(a_bench_may_run_out_of_memory_anywhere),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, remove_dir);
 }

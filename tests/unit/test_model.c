@@ -1,15 +1,9 @@
 /* The model's plain data: types, devices, ops and their bytes, problems, configurations. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "full_op.h"
 #include "model/devspec.h"
 #include "model/op.h"
 #include "model/serial.h"
+#include "unit.h"
 
 static void dtypes(void **state)
 {

@@ -1,40 +1,17 @@
 /* Sources as they are: native languages, several files, macros around headers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "device/device.h"
 #include "model/head.h"
 #include "model/kernel.h"
 #include "op/load.h"
 #include "source/source.h"
-
-static char folder[] = "/tmp/cutune-test-native-XXXXXX";
-
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
+#include "unit.h"
 
 /* An op whose reference and variant say this beside their launch. */
 static int load(const char *reference, const char *variant, struct op **op, struct err *err)
 {
-    char path[256], script[2048];
-    snprintf(path, sizeof path, "%s/t.lua", folder);
+    char script[2048];
     snprintf(script, sizeof script,
              "return op { name = 't', problem = { size 'n' }, types = { T = { 'f16', 'u8' } },\n"
              "args = { output('out', 'T', { 'n' }), value 'n' }, shapes = { { n = 5 } }, check = 'exact',\n"
@@ -44,7 +21,7 @@ static int load(const char *reference, const char *variant, struct op **op, stru
              reference, strstr(variant, "launch") ? "" : "launch = { kernel = 'k' }, ", variant);
     write_file("t.lua", script);
     *err = (struct err){ 0 };
-    return op_load(path, op, err);
+    return op_load(in_dir("t.lua"), op, err);
 }
 
 static struct op *loaded(const char *reference, const char *variant)
@@ -339,13 +316,6 @@ static void test_entries_that_fail(void **state)
     }
 }
 
-static void make_folder(const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    assert_true(mkdir(path, 0700) == 0 || access(path, X_OK) == 0);
-}
-
 /* Folders of the script: for "..." after its own folder, for <...> alone. In < > no macro of ours is defined. */
 static void test_include_dirs(void **state)
 {
@@ -384,9 +354,7 @@ static void test_include_dirs(void **state)
             fail_msg("'%s': %s", bad[i], err.msg);
     }
     make_folder("links");
-    char path[256];
-    snprintf(path, sizeof path, "%s/links/etc", folder);
-    assert_int_equal(symlink("/etc", path), 0);
+    assert_int_equal(symlink("/etc", in_dir("links/etc")), 0);
     write_file("e.cu", "#include <etc/passwd>\n");
     assert_true(load("template = 'k.cu' }, include_dirs = { 'links'", "template = 'e.cu'", &op, &err) < 0);
     assert_non_null(strstr(err.msg, "a link out of the folder"));
@@ -396,7 +364,7 @@ static void test_include_dirs(void **state)
 static void test_header_dirs(void **state)
 {
     (void)state;
-    char dir[] = "/tmp/cutune-test-headers-XXXXXX", path[256], script[256], was[HASH_HEX];
+    char dir[] = "/tmp/cutune-test-headers-XXXXXX", path[256], was[HASH_HEX];
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/lib.h", dir);
     const char *dirs[] = { dir };
@@ -405,13 +373,12 @@ static void test_header_dirs(void **state)
     struct err err;
     assert_true(load("template = 'k.cu'", "template = 'u.cu', language = 'cuda'", &op, &err) < 0);
     assert_non_null(strstr(err.msg, "u.cu:1: there is no 'lib.h' in"));
-    snprintf(script, sizeof script, "%s/t.lua", folder);
     for (int way = 0; way < 2; way++) {
         FILE *f = fopen(path, "w");
         assert_non_null(f);
         fprintf(f, "#define LIB %d\n#ifdef P\n#error P\n#endif\n", way);
         assert_int_equal(fclose(f), 0);
-        if (op_load_with(script, dirs, 1, &op, &err))
+        if (op_load_with(in_dir("t.lua"), dirs, 1, &op, &err))
             fail_msg("%s", err.msg);
         assert_true(op->nheader_dirs == 1 && op->headers && op->nincludes == 1 && op->includes[0].outside);
         assert_true(!way || strcmp(was, op->headers));
@@ -448,11 +415,11 @@ static void test_header_dirs(void **state)
         op_free(op);
     }
     const char *missing[] = { "/nowhere" };
-    assert_int_equal(op_load_with(script, missing, 1, &op, &err), ERR_INVALID);
+    assert_int_equal(op_load_with(in_dir("t.lua"), missing, 1, &op, &err), ERR_INVALID);
     assert_non_null(strstr(err.msg, "there is no 'lib.h'"));
     assert_int_equal(load("template = 'k.cu'", "template = 'k.cu'", &op, &err), 0);
     op_free(op);
-    assert_int_equal(op_load_with(script, missing, 1, &op, &err), ERR_NOTFOUND);
+    assert_int_equal(op_load_with(in_dir("t.lua"), missing, 1, &op, &err), ERR_NOTFOUND);
     assert_non_null(strstr(err.msg, "--include-dir '/nowhere': there is no such folder"));
     assert_null(op);
     unlink(path);
@@ -538,10 +505,9 @@ static void test_constants_that_are_refused(void **state)
         { "5", "", "constant: must be a text" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char path[256], script[1024];
+        char script[1024];
         struct op *op;
         struct err err = { 0 };
-        snprintf(path, sizeof path, "%s/c.lua", folder);
         snprintf(
             script, sizeof script,
             "return op { name = 't', problem = { size 'n' }, types = { T = { 'f32' } },\n"
@@ -550,7 +516,7 @@ static void test_constants_that_are_refused(void **state)
             "variants = { { name = 'v', template = 'k.cu', launch = { kernel = 'k'%s } } }, defaults = { { variant = 'v' } } }",
             bad[i].constant, bad[i].args);
         write_file("c.lua", script);
-        int rc = op_load(path, &op, &err);
+        int rc = op_load(in_dir("c.lua"), &op, &err);
         if (bad[i].says ? !rc || !strstr(err.msg, bad[i].says) : rc)
             fail_msg("%s %s: %s", bad[i].constant, bad[i].args, err.msg);
         op_free(op);
@@ -604,16 +570,7 @@ static void test_mistakes(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    return !mkdtemp(folder) || setenv("CUTUNE_HOME", SOURCE_DIR, 1) ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
+    return make_dir(state) || setenv("CUTUNE_HOME", SOURCE_DIR, 1) ? -1 : 0;
 }
 
 int main(void)
@@ -633,5 +590,5 @@ int main(void)
         cmocka_unit_test(test_constants_that_are_refused),
         cmocka_unit_test(test_mistakes),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, remove_dir);
 }

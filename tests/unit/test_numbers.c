@@ -1,20 +1,12 @@
 /* The conversions of narrow types compile for every architecture, and use the instructions that it has. NVRTC only: no GPU. What they give
  * is check_numbers's to see. And how far results in 8 bits may be off. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/util.h"
 #include "device/cuda_part.h"
 #include "device/device.h"
 #include "measure/tolerance.h"
 #include "model/include.h"
 #include "source/source.h"
+#include "unit.h"
 
 static struct err err;
 

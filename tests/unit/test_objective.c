@@ -1,17 +1,9 @@
 /* Objectives and metrics: as an op's members, in bytes that may be anybody's; and the energy of a measurement as a text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "model/kernel.h"
 #include "model/objective.h"
 #include "model/plan.h"
 #include "store_sample.h"
+#include "unit.h"
 
 static struct metric metrics[] = { { "pace", "time * TILE * 1e3", true }, { "per_joule", "m * n / energy", false } };
 

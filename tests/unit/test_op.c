@@ -1,40 +1,16 @@
 /* Reading op scripts: the shipped ops, a message for each kind of mistake, and scripts that try to do harm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "op/data_file.h"
 #include "op/load.h"
-
-static char folder[] = "/tmp/cutune-test-op-XXXXXX";
-
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
+#include "unit.h"
 
 static int load(const char *script, struct op **op, struct err *err)
 {
-    char path[256];
-    snprintf(path, sizeof path, "%s/t.lua", folder);
     write_file("t.lua", script);
     *err = (struct err){ 0 };
-    return op_load(path, op, err);
+    return op_load(in_dir("t.lua"), op, err);
 }
 
 /* The smallest op, with each field in a place where a test can put another. */
@@ -278,7 +254,7 @@ static void test_data_files(void **state)
     for (long nth = 0; rc == ERR_NOMEM; nth++) {
         struct data_file again = { .name = "x.bin" };
         mem_fail_at(nth);
-        rc = data_file_look(folder, op->arena, &again, NULL) ?: data_files_digest(op, false, NULL) ?: data_file_read(op, f, NULL, NULL, NULL);
+        rc = data_file_look(sample_dir, op->arena, &again, NULL) ?: data_files_digest(op, false, NULL) ?: data_file_read(op, f, NULL, NULL, NULL);
         mem_fail_at(-1);
         assert_true(rc == ERR_NOMEM ? nth < 20 : !rc && nth > 3);
     }
@@ -291,7 +267,7 @@ static void test_data_files(void **state)
         assert_string_equal(err.msg, "x.bin: it has changed since the script was read: run again");
     }
     char path[256];
-    snprintf(path, sizeof path, "%s/x.bin", folder);
+    snprintf(path, sizeof path, "%s", in_dir("x.bin"));
     assert_int_equal(unlink(path) || mkfifo(path, 0600), 0);
     assert_int_equal(data_file_read(op, f, NULL, NULL, &err), ERR_INVALID);
     assert_int_equal(unlink(path), 0);
@@ -501,10 +477,10 @@ static void test_not_found(void **state)
     assert_int_equal(op_load("no such", &op, &err), ERR_NOTFOUND);
     assert_int_equal(op_load("/nowhere/x.lua", &op, &err), ERR_NOTFOUND);
     assert_int_equal(op_load("", &op, &err), ERR_NOTFOUND);
-    assert_int_equal(setenv("CUTUNE_HOME", folder, 1), 0);
+    assert_int_equal(setenv("CUTUNE_HOME", sample_dir, 1), 0);
     const char *home;
     assert_int_equal(home_find(&home, &err), ERR_NOTFOUND);
-    assert_non_null(strstr(err.msg, folder));
+    assert_non_null(strstr(err.msg, sample_dir));
     assert_int_equal(setenv("CUTUNE_HOME", SOURCE_DIR, 1), 0);
     assert_int_equal(home_find(&home, &err), 0);
     assert_string_equal(home, SOURCE_DIR);
@@ -526,13 +502,6 @@ static const char *carried(const struct op *op, const char *name)
         if (strcmp(op->includes[i].name, name) == 0)
             return op->includes[i].text;
     return NULL;
-}
-
-static void make_folder(const char *name)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    assert_true(mkdir(path, 0700) == 0 || access(path, X_OK) == 0);
 }
 
 static void test_includes(void **state)
@@ -578,7 +547,7 @@ static void test_includes_that_are_refused(void **state)
     static const struct {
         const char *template, *says;
     } bad[] = {
-        { "\n#include \"no.h\"\n", "variant v: inc.cu:2: there is no 'no.h' in /tmp/cutune-test-op-" },
+        { "\n#include \"no.h\"\n", "variant v: inc.cu:2: there is no 'no.h' in /tmp/cutune-test-" },
         { "#include \"sub/lost.h\"\n", "sub/lost.h:3: there is no 'no.h' in" },
         { "#include \"/etc/passwd\"\n", "inc.cu:1: #include \"/etc/passwd\": not a path below" },
         { "#if 0\n#include \"/etc/passwd\"\n#endif\n", "not a path below" },
@@ -599,7 +568,7 @@ static void test_includes_that_are_refused(void **state)
         { "#include \"many/0.h\"\n", "more than 256 files" },
         { "#include \"sub\\\\a.h\"\n", "not a path below" },
     };
-    char path[256], name[64], text[64];
+    char name[64], text[64];
     make_folder("sub");
     make_folder("many");
     write_file("sub/lost.h", "\n\n#include \"no.h\"\n");
@@ -609,12 +578,9 @@ static void test_includes_that_are_refused(void **state)
         write_file(name, i < 299 ? text : "");
     }
     static const char *const links[][2] = { { "/etc/passwd", "secret.h" }, { "/etc", "way" }, { "loop.h", "loop.h" } };
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, links[i][1]);
-        assert_int_equal(symlink(links[i][0], path), 0);
-    }
-    snprintf(path, sizeof path, "%s/fifo.h", folder);
-    assert_int_equal(mkfifo(path, 0600), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(symlink(links[i][0], in_dir(links[i][1])), 0);
+    assert_int_equal(mkfifo(in_dir("fifo.h"), 0600), 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct op *op;
         struct err err;
@@ -627,28 +593,17 @@ static void test_includes_that_are_refused(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
-    if (!mkdtemp(folder) || setenv("CUTUNE_HOME", SOURCE_DIR, 1))
+    if (make_dir(state) || setenv("CUTUNE_HOME", SOURCE_DIR, 1))
         return -1;
     write_file("t.cu", "// nothing\n");
     write_file("empty.cu", "");
     write_file("shared.cu", "/* k() is small */\nKERNEL void k (GLOBAL T *out, int64 n DYNAMIC_SHARED_PARAM)\n{\n}\n");
-    char path[256];
-    snprintf(path, sizeof path, "%s/huge.cu", folder);
-    FILE *f = fopen(path, "w");
+    FILE *f = fopen(in_dir("huge.cu"), "w");
     if (!f)
         return -1;
     for (int i = 0; i <= 1 << 16; i++)
         fputs("// 16 bytes....\n", f);
     return fclose(f);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
 }
 
 int main(void)
@@ -666,5 +621,5 @@ int main(void)
         cmocka_unit_test(test_includes),
         cmocka_unit_test(test_includes_that_are_refused),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, remove_dir);
 }

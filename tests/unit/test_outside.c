@@ -1,17 +1,9 @@
 /* A reference outside of cutune, as a member of an op: what it proves is proved by another contract. And commands, run to their end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "child/command.h"
 #include "measure/outside.h"
 #include "model/kernel.h"
 #include "store_sample.h"
+#include "unit.h"
 
 static const char digest[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 

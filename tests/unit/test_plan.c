@@ -1,13 +1,7 @@
 /* Plans: what a variant's expressions give, and what they refuse. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "full_op.h"
 #include "model/plan.h"
+#include "unit.h"
 
 static const struct devspec gpu = {
     .backend = "cuda",

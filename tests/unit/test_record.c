@@ -1,15 +1,10 @@
 /* Outcomes, statistics, and results as bytes. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "model/record.h"
 #include "model/serial.h"
+#include "unit.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 

@@ -97,7 +97,7 @@ static void counts_no_more_once_exact(void **state)
 static void makes_the_database(void **state)
 {
     (void)state;
-    char tables[sizeof sample_path];
+    char tables[PATH_ROOM];
     snprintf(tables, sizeof tables, "%s", in_dir("a.db"));
     setenv("XDG_DATA_HOME", sample_dir, 1);
     unsetenv("CUTUNE_DB");
@@ -114,7 +114,7 @@ static void makes_the_database(void **state)
 static void keeps_what_it_could_not_write(void **state)
 {
     (void)state;
-    char path[sizeof sample_path], tables[sizeof sample_path];
+    char path[PATH_ROOM], tables[PATH_ROOM];
     snprintf(tables, sizeof tables, "%s", in_dir("a.db"));
     snprintf(path, sizeof path, "%s", in_dir("none/b.db"));
     cutune *c = open_pretend((cutune_options){ .path = path, .tables = tables, .capture = 1 });
@@ -155,7 +155,7 @@ static void writes_past_a_damaged_op(void **state)
 static void says_that_it_cannot_write(void **state)
 {
     (void)state;
-    char tables[sizeof sample_path], path[sizeof sample_path];
+    char tables[PATH_ROOM], path[PATH_ROOM];
     struct said said = { 0 };
     snprintf(tables, sizeof tables, "%s", in_dir("a.db"));
     snprintf(path, sizeof path, "%s", in_dir("none/b.db"));
@@ -198,7 +198,7 @@ static void run(const char *words)
 static void tunes_what_was_asked_for(void **state)
 {
     (void)state;
-    char path[sizeof sample_path];
+    char path[PATH_ROOM];
     const cutune_kernel *k = NULL;
     run("--op transpose --dtype f32 --shape m=64,n=64 --budget 2");
     snprintf(path, sizeof path, "%s", in_dir("loop.db"));

@@ -221,7 +221,7 @@ static int everything(const char *tables)
                                    { sizeof *all, "transpose", "f32", near, 2 },
                                    { sizeof *all, "transpose", "i32", large, 2 } };
     void *const buffers[] = { (void *)0x1000000000, (void *)0x2000000000 };
-    const cutune_options o = { .size = sizeof o, .path = sample_path, .tables = tables, .capture = 1, .cache = "" };
+    const cutune_options o = { .size = sizeof o, .path = in_dir("a.db"), .tables = tables, .capture = 1, .cache = "" };
     int rc = cutune_open_with(&o, &c)
         ?: attach_null(c, 0, &h)
         ?: cutune_lookup(h, "transpose", "f32", near, 2, &k)
@@ -241,7 +241,7 @@ static int everything(const char *tables)
 static void survives_failed_allocations(void **state)
 {
     (void)state;
-    char tables[sizeof sample_path];
+    char tables[PATH_ROOM];
     struct store *s = open_at("tables.db", STORE_WRITE);
     put_default_of(s, (struct recipe){ .row = 0 });
     store_close(s);
@@ -250,7 +250,6 @@ static void survives_failed_allocations(void **state)
     put_default_of(s, (struct recipe){ .row = 1, .grid = 1, .arch = "null2" });
     store_close(s);
     strcpy(tables, in_dir("tables.db"));
-    in_dir("a.db");
     int rc = CUTUNE_ERR_NOMEM;
     long n = 0;
     while (rc) {

@@ -19,7 +19,7 @@ struct large {
 
 static void make_large(const char *file, const struct large *l)
 {
-    char sql[8192], path[sizeof sample_path];
+    char sql[8192], path[PATH_ROOM];
     snprintf(path, sizeof path, "%s", in_dir(file));
     unlink(path);
     struct store *s = open_at(file, STORE_WRITE);

@@ -1,8 +1,6 @@
 /* Launches that repeat, or have clusters, from their script to a launch on the pretend device; and problems that an op does not take. */
 #include "runtime_sample.h"
 
-#include <stdlib.h>
-
 static void run(const char *op, const char *options)
 {
     char command[1024];

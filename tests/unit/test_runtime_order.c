@@ -188,7 +188,7 @@ static void does_not_serve_the_unverified(void **state)
 /* Named apart from the path that in_dir makes next. */
 static const char *tables_path(void)
 {
-    static char path[sizeof sample_path];
+    static char path[PATH_ROOM];
     snprintf(path, sizeof path, "%s", in_dir("tables.db"));
     return path;
 }

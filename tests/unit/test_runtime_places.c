@@ -46,7 +46,7 @@ static const char *tuned_at(int64_t m)
 static void looks_for_the_database(void **state)
 {
     (void)state;
-    char data[sizeof sample_path], home[sizeof sample_path];
+    char data[PATH_ROOM], home[PATH_ROOM];
     cutune *c = NULL;
     assert_string_equal(tuned_at(1111), "");
     assert_says("no place for the database: set CUTUNE_DB");
@@ -78,7 +78,7 @@ static void looks_for_the_database(void **state)
 static void looks_for_the_tables(void **state)
 {
     (void)state;
-    char data[sizeof sample_path], tables[sizeof sample_path];
+    char data[PATH_ROOM], tables[PATH_ROOM];
     cutune *c = NULL;
     setenv("CUTUNE_TABLES", keep(tables, "a.db"), 1);
     setenv("XDG_DATA_HOME", keep(data, ""), 1); /* where there is no database */
@@ -100,7 +100,7 @@ static void looks_for_the_tables(void **state)
 static void stays_where_it_was_opened(void **state)
 {
     (void)state;
-    char *before = getcwd(NULL, 0), new_path[sizeof sample_path];
+    char *before = getcwd(NULL, 0), new_path[PATH_ROOM];
     int changed = 0;
     assert_int_equal(mkdir(in_dir("elsewhere"), 0700), 0);
     assert_int_equal(chdir(sample_dir), 0);
@@ -133,7 +133,7 @@ static void stays_where_it_was_opened(void **state)
 static void does_without_a_home(void **state)
 {
     (void)state;
-    char tables[sizeof sample_path], shut[sizeof sample_path];
+    char tables[PATH_ROOM], shut[PATH_ROOM];
     struct said said = { 0 };
     const char *const homes[] = { "/dev/null", keep(shut, "shut") };
     const cutune_options o = { .size = sizeof o, .tables = keep(tables, "a.db"), .log = note, .log_arg = &said };
@@ -175,7 +175,7 @@ static void refuses_what_is_no_database(void **state)
 static void reads_what_it_may_not_write(void **state)
 {
     (void)state;
-    char path[sizeof sample_path];
+    char path[PATH_ROOM];
     assert_int_equal(chmod(keep(path, "a.db"), 0444) | chmod(sample_dir, 0555), 0);
     pid_t child = fork();
     if (child == 0) {
@@ -234,7 +234,7 @@ static bool compiles(const char *cache)
 static void keeps_what_it_compiled(void **state)
 {
     (void)state;
-    char cache[sizeof sample_path], file[sizeof sample_path + 300];
+    char cache[PATH_ROOM], file[PATH_ROOM + 300];
     tune("a.db", (struct recipe){ .m = 64, .n = 64, .arch = "null2" });
     keep(cache, "some/where");
     assert_true(compiles(""));
@@ -267,7 +267,7 @@ static void keeps_what_it_compiled(void **state)
 static void does_without_a_cache(void **state)
 {
     (void)state;
-    char cache[sizeof sample_path];
+    char cache[PATH_ROOM];
     tune("a.db", (struct recipe){ .m = 64, .n = 64, .arch = "null2" });
     put_file("file", "x", 1);
     assert_true(compiles(keep(cache, "file"))); /* not a folder */

@@ -93,7 +93,7 @@ static int child_opens_only(const char *path)
 static void refuses_in_a_child(void **state)
 {
     (void)state;
-    char path[sizeof sample_path];
+    char path[PATH_ROOM];
     strcpy(path, in_dir("a.db"));
     cutune *c = open_pretend((cutune_options){ .capture = 1, .refresh_ms = 1 });
     cutune_handle *h = attached(c);
@@ -127,7 +127,7 @@ static void refuses_in_a_child(void **state)
 struct busy {
     cutune *c;
     cutune_handle *h;
-    char path[sizeof sample_path];
+    char path[PATH_ROOM];
     atomic_bool stop;
     atomic_int turns, failed;
 };
@@ -230,7 +230,7 @@ static int outlive(cutune *inherited, const char *path, int to, int from)
 static void opens_its_own_in_a_child(void **state)
 {
     (void)state;
-    char path[sizeof sample_path];
+    char path[PATH_ROOM];
     int down[2], up[2], status;
     strcpy(path, in_dir("a.db"));
     assert_int_equal(pipe(down) | pipe(up), 0);
@@ -277,7 +277,7 @@ static void keeps_handles_apart(void **state)
 static void keeps_databases_apart(void **state)
 {
     (void)state;
-    char path[sizeof sample_path];
+    char path[PATH_ROOM];
     tune("b.db", (struct recipe){ .m = 1111, .n = 113, .tile = 2 });
     strcpy(path, in_dir("b.db"));
     cutune *a = open_pretend((cutune_options){ .refresh_ms = 5, .capture = 1 }), *again = open_pretend((cutune_options){ 0 }),

@@ -67,7 +67,7 @@ static void takes_them_up_in_the_background(void **state)
 static void finds_a_database_that_comes_later(void **state)
 {
     (void)state;
-    char path[sizeof sample_path];
+    char path[PATH_ROOM];
     snprintf(path, sizeof path, "%s", in_dir("tables.db"));
     struct store *s = open_at("tables.db", STORE_WRITE);
     put_default_of(s, (struct recipe){ .tile = 2 });
@@ -96,7 +96,7 @@ static void finds_a_database_that_comes_later(void **state)
 static void follows_a_replaced_file(void **state)
 {
     (void)state;
-    char from[sizeof sample_path];
+    char from[PATH_ROOM];
     struct said said = { 0 };
     cutune *c = open_pretend((cutune_options){ .log = note, .log_arg = &said });
     cutune_handle *h = attached(c);

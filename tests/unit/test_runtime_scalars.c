@@ -1,7 +1,6 @@
 /* An op with scalars, from its script to a launch on the pretend device: tuned, looked up, launched through its typed call's arguments. */
 #include "runtime_sample.h"
 
-#include <stdlib.h>
 #include <sys/wait.h>
 
 static const char script[] =

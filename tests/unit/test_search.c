@@ -1,20 +1,11 @@
 /* Strategies with their fork, Lua and socket; and broken children and files. */
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/util.h"
 #include "search/search.h"
+#include "unit.h"
 
 /* -- a space of 12 configurations: TILE in 8, 16, 32; ROWS <= TILE / 8 in 1, 2, 4; GRID; and a plain variant of 3 -- */
 

@@ -1,18 +1,8 @@
 /* From a configuration to source: #define lines, the template language, keys. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "op/load.h"
 #include "source/source.h"
 #include "source/template.h"
+#include "unit.h"
 
 static const struct devspec gpu = {
     .backend = "cuda", .multiprocessors = 132, .cc = 90, .warp = 32, .max_threads = 1024, .max_shared = 232448, .fp64 = true

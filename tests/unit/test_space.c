@@ -1,18 +1,10 @@
 /* The space, compared with brute force over the cartesian product and with published counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "base/util.h"
 #include "expr/expr.h"
 #include "space/group.h"
 #include "space/space.h"
+#include "unit.h"
 
 /* -- ops made by hand -- */
 

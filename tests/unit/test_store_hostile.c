@@ -148,7 +148,8 @@ static void notices(const char *name, const char *const *attacks, int n)
         int rc = read_all(s, &t, &err);
         bool away = strstr(attacks[i], "device SET arch"); /* then the winner is another device's */
         bool left_out = store_left_out(s);                 /* of many rows, which costs those */
-        bool noticed = rc == (away ? ERR_NOTFOUND : ERR_CORRUPT) && !strncmp(err.msg, in_dir("hostile.db"), strlen(sample_path));
+        bool noticed =
+            rc == (away ? ERR_NOTFOUND : ERR_CORRUPT) && !strncmp(err.msg, in_dir("hostile.db"), strlen(in_dir("hostile.db")));
         if (!noticed && (!left_out || (rc && rc != ERR_NOTFOUND)))
             print_error("%s: %d %s\n", attacks[i], rc, err.msg), failed++;
         store_close(s);

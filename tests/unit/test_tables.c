@@ -1,15 +1,6 @@
 /* The tables that ship: made by `cutune tables` from what is in the tree, so a default that db/tables does not list shows here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
 #include <sqlite3.h>
 
 #include "base/mem.h"
@@ -19,11 +10,11 @@
 #include "op/load.h"
 #include "source/source.h"
 #include "store/store.h"
+#include "unit.h"
 
 enum { MAX_BYTES = 2 << 20 };
 
-static char folder[] = "/tmp/cutune-test-tables-XXXXXX";
-static char path[64];
+static char path[PATH_ROOM];
 static struct store *store;
 static char **names;
 static int nnames, nptx;
@@ -41,13 +32,12 @@ static bool find_nvrtc(void)
 
 static int set_up(void **state)
 {
-    (void)state;
     char command[600];
     nvrtc = find_nvrtc();
-    if (!mkdtemp(folder))
+    if (make_dir(state))
         return -1;
-    snprintf(path, sizeof path, "%s/tables.db", folder);
-    snprintf(command, sizeof command, "'%s' tables '%s' >'%s/out'", CUTUNE_PROGRAM, path, folder);
+    snprintf(path, sizeof path, "%s/tables.db", sample_dir);
+    snprintf(command, sizeof command, "'%s' tables '%s' >'%s/out'", CUTUNE_PROGRAM, path, sample_dir);
     if (system(command) != 0 || store_open(path, STORE_TABLES, &store, &err) || script_names("ops", &names, &nnames, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         return -1;
@@ -57,12 +47,9 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
-    char command[100];
     mem_free(names);
     store_close(store);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
+    return remove_dir(state);
 }
 
 static struct op *load(const char *name)
@@ -76,11 +63,9 @@ static struct op *load(const char *name)
 /* For the assembler. */
 static void keep_ptx(const char *text)
 {
-    char name[80];
-    snprintf(name, sizeof name, "%s/%d.ptx", folder, nptx++);
-    FILE *f = fopen(name, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0 && fclose(f) == 0);
+    char name[32];
+    snprintf(name, sizeof name, "%d.ptx", nptx++);
+    write_file(name, text);
 }
 
 /* PTX for the oldest architecture, with the entries that are launched. */
@@ -270,7 +255,7 @@ static void the_file_is_fit_to_ship(void **state)
     struct stat st;
     int errors = 0;
     bool sealed = false;
-    char beside[80];
+    char beside[PATH_ROOM + 8];
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "PRAGMA integrity_check; PRAGMA foreign_key_check", count_errors, &errors, NULL), SQLITE_OK);
     assert_int_equal(errors, 0);
@@ -295,7 +280,7 @@ static void the_ptx_assembles(void **state)
     assert_true(nptx > 0);
     char command[600];
     snprintf(command, sizeof command, "for f in '%s'/*.ptx; do '%s' --gpu-name sm_75 \"$f\" --output-file '%s/out' || exit 1; done",
-             folder, PTXAS, folder);
+             sample_dir, PTXAS, sample_dir);
     assert_int_equal(system(command), 0);
 }
 

@@ -1,21 +1,12 @@
 /* Every kernel template, as NVRTC sees it: each op, each row of its types and configurations of each variant, compiled for a device
  * that is made up. No GPU is needed; where there is no NVRTC this test is skipped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "base/mem.h"
 #include "base/util.h"
 #include "device/device.h"
 #include "op/load.h"
 #include "source/source.h"
 #include "space/space.h"
+#include "unit.h"
 
 /* An H200, but for its memory. */
 static const struct devspec sm_90 = {

@@ -1,15 +1,9 @@
 /* The default bounds of close: what they let pass, and what not, with sums of a million terms made here. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "base/util.h"
 #include "measure/tolerance.h"
+#include "unit.h"
 
 static const struct bounds by_type = { .kind = CHECK_CLOSE, .length = 1, .rtol = -1, .atol = -1 };
 

@@ -1,49 +1,21 @@
 /* The loop on the pretend device: what comes of candidates that fail in every way, who wins, what a second run still does, and what
  * ends a run. The workers are this program itself, started again as `test_tune worker KIND`. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "base/util.h"
 #include "device/device.h"
 #include "op/load.h"
 #include "tune/tune.h"
+#include "unit.h"
 #include "worker/child.h"
 
 /* ms, instead of up to a minute: what a hang costs. For tests in which something hangs that was well under way: it has milliseconds of
  * work to do. Nobody's start is judged by it, which takes seconds on a busy machine. */
 enum { DEADLINE = 3000 };
-
-static char folder[] = "/tmp/cutune-test-tune-XXXXXX";
-
-static const char *path_of(const char *name)
-{
-    static char path[4][256];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
-    return path[turn];
-}
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *f = fopen(path_of(name), "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
 
 /* -- an op of which each configuration behaves as it is told -- */
 
@@ -82,9 +54,9 @@ static void raise_stage(struct stage *s, const char *values, const char *acts)
     buf_fmt(&template, "//@ local acts = { %s }\n//null: $(acts[P] or 'nothing')\nKERNEL void acts() { }\n", acts);
     write_file("acts.cu", buf_text(&template));
     buf_free(&template);
-    unlink(path_of("t.db"));
-    if (home_find(&s->home, &err) || op_load(path_of("acts.lua"), &s->op, &err) || device_find("null:0", &s->dev, &err) ||
-        store_open(path_of("t.db"), STORE_WRITE, &s->store, &err))
+    unlink(in_dir("t.db"));
+    if (home_find(&s->home, &err) || op_load(in_dir("acts.lua"), &s->op, &err) || device_find("null:0", &s->dev, &err) ||
+        store_open(in_dir("t.db"), STORE_WRITE, &s->store, &err))
         fail_msg("%s", err.msg);
     s->dev.l2 = 1 << 20; /* a smaller flush */
     snprintf(s->dev.uuid, sizeof s->dev.uuid, "test-tune-%d",
@@ -98,7 +70,7 @@ static void change(struct stage *s, const char *name, const char *text)
     struct err err = { 0 };
     write_file(name, text);
     op_free(s->op);
-    if (op_load(path_of("acts.lua"), &s->op, &err))
+    if (op_load(in_dir("acts.lua"), &s->op, &err))
         fail_msg("%s", err.msg);
 }
 
@@ -296,7 +268,7 @@ static void a_tie_goes_to_the_first(void **state)
     char text[sizeof script + 200];
     snprintf(text, sizeof text, script, "1, 2, 3, 4, 5");
     change(&s, "acts.lua", text);
-    s.opt.strategy = path_of("last.lua");
+    s.opt.strategy = in_dir("last.lua");
     tune_well(&s);
     assert_int_equal(s.report.tried, 5);
     assert_int_equal(s.report.ties, 2);
@@ -501,7 +473,7 @@ static void what_proves_is_in_the_key(void **state)
     tune_well(&s);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct buf text = { 0 };
-        assert_int_equal(file_read(path_of(changes[i].name), 1 << 16, &text, NULL), 0);
+        assert_int_equal(file_read(in_dir(changes[i].name), 1 << 16, &text, NULL), 0);
         const char *at = strstr(buf_text(&text), changes[i].from);
         assert_non_null(at);
         struct buf changed = { 0 };
@@ -561,7 +533,7 @@ static void an_earlier_source_is_stale(void **state)
                                 "//null: $(acts[P] or 'nothing')\nKERNEL void acts() { }\n";
     struct buf first = { 0 };
     raise_stage(&s, "1, 2, 3, 4, 5", five);
-    assert_int_equal(file_read(path_of("acts.cu"), 1 << 16, &first, NULL), 0);
+    assert_int_equal(file_read(in_dir("acts.cu"), 1 << 16, &first, NULL), 0);
     tune_well(&s);
     assert_true(listed_of(&s).fresh == 5 && listed_of(&s).stale == 0);
     int was = winner_of(&s, 0);
@@ -724,9 +696,9 @@ static void a_broken_machine_condemns_nobody(void **state)
         struct stage s;
         char text[600];
         raise_long_stage(&s);
-        snprintf(text, sizeof text, "//null: if=%s\n//null: %s\nKERNEL void ref() { }\n", path_of("broken"), faults[i]);
+        snprintf(text, sizeof text, "//null: if=%s\n//null: %s\nKERNEL void ref() { }\n", in_dir("broken"), faults[i]);
         write_file("ref.cu", text);
-        snprintf(text, sizeof text, "//null: if=%s\n//null: %s\n%s", path_of("broken"), faults[i], slow);
+        snprintf(text, sizeof text, "//null: if=%s\n//null: %s\n%s", in_dir("broken"), faults[i], slow);
         change(&s, "acts.cu", text);
         if (strstr(faults[i], "hang"))
             s.opt.deadline_ms = s.opt.start_ms = DEADLINE;
@@ -737,7 +709,7 @@ static void a_broken_machine_condemns_nobody(void **state)
             fail_msg("%s: %d %s", faults[i], rc, s.err.msg);
         if (s.report.outcomes[OUT_OK] != s.report.tried || s.report.tried < 2)
             fail_msg("%s: %lld of %lld right", faults[i], (long long)s.report.outcomes[OUT_OK], (long long)s.report.tried);
-        unlink(path_of("broken"));
+        unlink(in_dir("broken"));
         s.opt.progress = NULL;
         tune_well(&s);
         assert_int_equal(s.report.outcomes[OUT_OK], 24);
@@ -783,7 +755,7 @@ static void a_winner_at_fault_is_dropped(void **state)
     char text[300];
     raise_stage(&s, "1, 2", "");
     snprintf(text, sizeof text, "//null: if=%s\n//null: wrong\n//null: time=$(10000 + P)\nKERNEL void acts() { }\n",
-             path_of("broken"));
+             in_dir("broken"));
     change(&s, "acts.cu", text);
     s.opt.budget_count = 1;
     tune_well(&s);
@@ -791,7 +763,7 @@ static void a_winner_at_fault_is_dropped(void **state)
     write_file("broken", "");
     s.opt.budget_count = 0;
     tune_well(&s); /* P=2 is wrong; the play-off of P=1 alone finds it wrong, too */
-    unlink(path_of("broken"));
+    unlink(in_dir("broken"));
     assert_int_equal(s.report.outcomes[OUT_WRONG], 2);
     assert_int_equal(s.report.best.config.variant, -1);
     assert_int_equal(winner_of(&s, 0), 0);
@@ -986,7 +958,7 @@ static void memory_is_taken_from_the_children_first(void **state)
     write_file("loop.lua", "string.find(string.rep('a', 60), string.rep('a*', 60) .. 'b')");
     pid_t caller = fork(), reader[8];
     if (caller == 0)
-        _exit(op_load(path_of("loop.lua"), &s.op, NULL) == ERR_TIMEOUT ? 0 : 1);
+        _exit(op_load(in_dir("loop.lua"), &s.op, NULL) == ERR_TIMEOUT ? 0 : 1);
     while (children_of(caller, NULL, reader) == 0)
         usleep(1000);
     while (oom_score(reader[0]) != raised(oom_score(getpid()))) /* or the reader has ended */
@@ -1101,7 +1073,7 @@ static void a_strategy_may_fail(void **state)
         struct stage s;
         raise_stage(&s, "1, 2, 3, 4, 5", five);
         write_file("bad.lua", files[i].text);
-        s.opt.strategy = path_of("bad.lua");
+        s.opt.strategy = in_dir("bad.lua");
         s.opt.deadline_ms = i == 3 ? DEADLINE : 0; /* the one that never answers */
         assert_true(tune(&s) < 0);
         if (!strstr(s.err.msg, files[i].says))
@@ -1124,7 +1096,7 @@ static void a_strategy_may_end_early(void **state)
     raise_stage(&s, "1, 2, 3, 4, 5", five);
     write_file("one.lua", "return function(space) local n = 0\n"
                           "return { ask = function() n = n + 1; return ({ { 4 }, { 0 } })[n] or {} end } end");
-    s.opt.strategy = path_of("one.lua");
+    s.opt.strategy = in_dir("one.lua");
     tune_well(&s);
     assert_int_equal(s.report.measured, 2); /* the default, which it names again, and the last */
     assert_int_equal(winner_of(&s, 0), 5);
@@ -1173,24 +1145,17 @@ static int be_worker(const char *kind)
     return 0;
 }
 
-static int make_folder(void **state)
+static int set_up(void **state)
 {
-    (void)state;
-    setenv("CUTUNE_HOME", SOURCE_DIR, 1);
-    return mkdtemp(folder) == NULL;
+    return make_dir(state) || setenv("CUTUNE_HOME", SOURCE_DIR, 1) ? -1 : 0;
 }
 
-static int remove_folder(void **state)
+static int tear_down(void **state)
 {
-    (void)state;
-    static const char *const names[] = { "acts.lua", "acts.cu",  "ref.cu", "last.lua", "bad.lua",
-                                         "one.lua",  "loop.lua", "t.db",   "t.db-wal", "t.db-shm" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        unlink(path_of(names[i]));
     char lock[64];
     snprintf(lock, sizeof lock, "/tmp/cutune-null-test-tune-%d.lock", (int)getpid());
     unlink(lock);
-    return rmdir(folder);
+    return remove_dir(state);
 }
 
 int main(int argc, char **argv)
@@ -1230,5 +1195,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_strategy_may_end_early),
         cmocka_unit_test(a_space_without_a_point_is_an_error),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

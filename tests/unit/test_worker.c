@@ -1,22 +1,13 @@
 /* Workers: their frames, and every way to end. Each end is reported once, with a line that says how, and leaves nothing behind.
  * The workers of this test are this program itself, started again as `test_worker worker KIND`. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "sample_op.h"
+#include "unit.h"
 #include "worker/child.h"
 #include "worker/worker.h"
 
