@@ -254,12 +254,13 @@ CUTUNE_API int cutune_kernel_geometry(const cutune_kernel *k, int i, cutune_geom
 CUTUNE_API int cutune_kernel_function(const cutune_kernel *k, int i, void **out);
 
 typedef enum cutune_param_kind {
-    CUTUNE_PARAM_BUFFER = 0,    /* buffers[index] */
-    CUTUNE_PARAM_WORKSPACE = 1, /* the workspace, `offset` bytes in */
-    CUTUNE_PARAM_VALUE = 2,     /* `bytes` bytes of `value` */
-    CUTUNE_PARAM_SCALAR = 3,    /* the `bytes` bytes that buffers[index] points to, in host memory */
-    CUTUNE_PARAM_TENSOR_MAP = 4 /* a CUtensorMap of buffers[index], or if index is -1 of the workspace, `offset` bytes in:
-                                   cutune_kernel_tensor_map makes it */
+    CUTUNE_PARAM_BUFFER = 0,     /* buffers[index] */
+    CUTUNE_PARAM_WORKSPACE = 1,  /* the workspace, `offset` bytes in */
+    CUTUNE_PARAM_VALUE = 2,      /* `bytes` bytes of `value` */
+    CUTUNE_PARAM_SCALAR = 3,     /* the `bytes` bytes that buffers[index] points to, in host memory */
+    CUTUNE_PARAM_TENSOR_MAP = 4, /* a CUtensorMap of buffers[index], or if index is -1 of the workspace, `offset` bytes in:
+                                    cutune_kernel_tensor_map makes it */
+    CUTUNE_PARAM_TEXTURE = 5     /* a CUtexObject of the same: cutune_kernel_texture */
 } cutune_param_kind;
 
 /* A parameter of a launch's function, in its order. If a launch has dynamic shared memory, OpenCL's function has one more parameter:
@@ -278,6 +279,11 @@ CUTUNE_API int cutune_kernel_param(const cutune_kernel *k, int i, int param, cut
  * of 128 bytes, aligned to 128. Needs no current context. CUTUNE_ERR_UNSUPPORTED if the driver has no tensor maps (CUDA before 12.0), or
  * refuses the address: it must be aligned to 16 bytes. */
 CUTUNE_API int cutune_kernel_tensor_map(const cutune_kernel *k, int i, int param, void *at, void *out);
+
+/* Gives the texture object that a parameter is, of the buffer at this device address: 8 bytes. It is the handle's, which keeps it, so the
+ * same address gives the same object. If it is of an array, the array is filled from the buffer, on the stream; all launches of the kernel
+ * share it. The first call loads the code. */
+CUTUNE_API int cutune_kernel_texture(const cutune_kernel *k, int i, int param, void *stream, void *at, uint64_t *out);
 
 /* A range of a buffer or of the workspace that must be zero before the first launch (kind, index, offset as above). */
 typedef struct cutune_clear {

@@ -7,6 +7,7 @@
 #define DEVICE_BACKEND_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,25 +30,53 @@ struct guest {
 /* Code loaded into it. */
 struct guest_code {
     struct guest_code *next;
-    struct arena *arena; /* for what lives as long as the code (under the lock, if threads share the guest) */
-    void *program;       /* the backend's, */
-    void *functions;     /* and this */
+    struct arena *arena;          /* for what lives as long as the code (under the lock, if threads share the guest) */
+    void *program;                /* the backend's, */
+    void *functions;              /* and this */
+    struct guest_object *objects; /* of textures */
 };
 
-enum { GUEST_PARAMS = 2 * MAX_ARGS, GUEST_ALIGN = 4096, TENSOR_BYTES = 128, TENSOR_ALIGN = 128 };
+enum {
+    GUEST_PARAMS = 2 * MAX_ARGS,
+    GUEST_ALIGN = 4096,
+    TENSOR_BYTES = 128,
+    TENSOR_ALIGN = 128,
+    TEXTURE_BYTES = 8,
+    TEXTURE_BUCKETS = 64
+};
 
 /* Where a parameter's value comes from. The order is that of cutune_param_kind. */
-enum guest_param_kind { GUEST_BUFFER, GUEST_WORKSPACE, GUEST_VALUE, GUEST_SCALAR, GUEST_TENSOR };
+enum guest_param_kind { GUEST_BUFFER, GUEST_WORKSPACE, GUEST_VALUE, GUEST_SCALAR, GUEST_TENSOR, GUEST_TEXTURE };
+
+/* A texture object that the driver made, for code, which it lives as long as: a captured graph may have it. */
+struct guest_object {
+    struct guest_object *next, *next_of_code;
+    void *at; /* of the buffer; null: it is of an array */
+    void *array;
+    uint64_t object;
+};
+
+/* A texture of a work's. Zeros but for the first three. */
+struct guest_texture {
+    struct texture is;
+    int index;                  /* of the buffer that fills the array */
+    struct guest_texture *next; /* of the same work */
+    struct guest_code *code;    /* set by guest_textures, */
+    struct guest_object *own;   /* and this, of an array */
+    int nmade;                  /* of another an object for each address of its buffer, made at the first launch with it */
+    _Atomic(struct guest_object *) made[TEXTURE_BUCKETS];
+};
 
 struct guest_param {
     enum guest_param_kind kind;
     int index;      /* of the buffer; of a scalar, whose place in `buffers` has the address of its value, in host memory */
     int64_t offset; /* into the workspace: a multiple of GUEST_ALIGN */
     int64_t room;   /* bytes of this workspace (OpenCL makes a sub-buffer of them) */
-    int bytes;      /* of a value, scalar or tensor map */
+    int bytes;      /* of a value, scalar, tensor map or texture */
     unsigned char value[16];
-    const struct tensor *tensor; /* GUEST_TENSOR: over the buffer, or */
-    bool in_workspace;           /* over what is there at the offset */
+    const struct tensor *tensor;   /* GUEST_TENSOR, */
+    struct guest_texture *texture; /* GUEST_TEXTURE: over the buffer, or */
+    bool in_workspace;             /* over what is there at the offset */
 };
 
 struct guest_launch {
@@ -56,16 +85,16 @@ struct guest_launch {
     void *handle;   /* and this: the driver's own, a CUfunction or cl_kernel */
     struct geometry geometry;
     int nparams;
-    bool tensors; /* some parameters are tensor maps */
+    bool views; /* some parameters are tensor maps or textures */
     const struct guest_param *params;
     const char *const *names; /* of the parameters, for messages of guest_function; null: not known */
     int of;                   /* which of the variant's launches it is: those of one have the same function */
 };
 
 /* What the launches of a variant come to with their repetitions, with slots for it. args: what stands for each of the op's arguments, and
- * behind them for the workspaces. All is on the arena, but the functions. */
+ * behind them for the workspaces. All is on the arena, but the functions. textures: those of the launches; may be null. */
 int guest_launches(const struct plan *p, const struct val *slots, const struct guest_param *args, struct arena *arena,
-                   struct guest_launch **out, int *n, struct err *err);
+                   struct guest_launch **out, int *n, struct guest_texture **textures, struct err *err);
 
 struct guest_clear {
     bool workspace;
@@ -86,6 +115,7 @@ struct guest_work {
     int nclears, nconstants, nlaunches, nbuffers; /* with scalars */
     const struct guest_clear *clears;
     const struct guest_constant *constants;
+    struct guest_texture *textures; /* those of arrays are filled, too; null: none */
     const struct guest_launch *launches;
     int64_t workspace; /* bytes; 0: none */
 };
@@ -129,6 +159,11 @@ struct backend {
     int (*fits)(struct guest *g, const struct guest_launch *l, struct err *err);
     /* Makes the map for a buffer at this address: TENSOR_BYTES, aligned to TENSOR_ALIGN. Null: there are none. */
     int (*tensor)(const struct tensor *t, void *at, void *out, struct err *err);
+    /* Makes a texture object for a buffer at this address; or, of an array, that with it. out: gets object and array. Null: there are none. */
+    int (*texture)(struct guest *g, const struct texture *t, void *at, struct guest_object *out, struct err *err);
+    void (*texture_free)(struct guest *g, const struct guest_object *o);
+    /* Queues a copy of a buffer into the array. */
+    int (*texture_fill)(struct guest *g, const struct texture *t, void *array, void *from, void *stream, struct err *err);
     /* Queues all of it on the stream (null: the default, or the queue of open). workspace null: taken in stream order and given
      * back if the work needs one. ERR_INVALID if the context is not the calling thread's current one (CUDA).
      * The caller vouches for the work: indices below nbuffers, offsets within the workspace, parameters as `function` saw them. */
@@ -150,6 +185,12 @@ int guest_load(struct guest *g, const void *image, size_t bytes, const char *for
 void guest_unload(struct guest *g, struct guest_code *code);
 void guest_unload_all(struct guest *g);
 int guest_fits(struct guest *g, const struct guest_launch *l, struct err *err); /* any geometry */
+/* textures.c: makes all textures of a work ready for these two, with the arrays. ERR_NOMEM if there is no memory for them. Once more does
+ * nothing. */
+int guest_textures(struct guest *g, struct guest_code *code, struct guest_texture *all, struct err *err);
+int guest_texture_of(struct guest *g, struct guest_texture *t, void *at, uint64_t *object, struct err *err);
+int guest_texture_fill(struct guest *g, const struct guest_texture *t, void *from, void *stream, struct err *err); /* of an array */
+void guest_textures_free(struct guest *g, struct guest_code *code);
 int guest_function(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources, struct err *err);
 /* An array that takes so many bytes. */
 int guest_symbol(struct guest *g, struct guest_code *code, const char *name, int64_t bytes, void **at, struct err *err);

@@ -219,7 +219,8 @@ static int take_workspace(const struct cuda_context *g, int64_t bytes, CUstream 
     return cuda_check(libcuda.cuMemAllocAsync(out, (size_t)bytes, stream), err, "cuMemAllocAsync of the workspace");
 }
 
-static int launch_one(const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace, CUstream stream, struct err *err)
+static int launch_one(struct guest *guest, const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace,
+                      CUstream stream, struct err *err)
 {
     static const unsigned char zeros[4096];
     const void *params[GUEST_PARAMS];
@@ -241,8 +242,8 @@ static int launch_one(const struct guest_launch *l, void *const *buffers, CUdevi
         for (int i = l->nparams; i < GUEST_PARAMS; i++)
             params[i] = zeros;
     const struct geometry *g = &l->geometry;
-    if (l->tensors || geometry_special(g))
-        return cuda_launch_special(l, buffers, workspace, stream, params, err);
+    if (l->views || geometry_special(g))
+        return cuda_launch_special(guest, l, buffers, workspace, stream, params, err);
     return CUDA(err, cuLaunchKernel, l->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
                 (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream, (void **)params,
                 NULL);
@@ -289,7 +290,7 @@ static int cuda_launch(struct guest *guest, void *stream, const struct guest_wor
     bool own = work->workspace > 0 && !workspace;
     /* To ask first costs about as much as all else here. The driver itself refuses a function that lives elsewhere; but that of a context
      * that may be gone must not come to it. */
-    int rc = own || work->nclears || work->nconstants || !g->primary ? check_current(g, err) : 0;
+    int rc = own || work->nclears || work->nconstants || work->textures || !g->primary ? check_current(g, err) : 0;
     if (own)
         rc = rc ?: take_workspace(g, work->workspace, stream, &at, err);
     if (rc)
@@ -298,8 +299,10 @@ static int cuda_launch(struct guest *guest, void *stream, const struct guest_wor
         rc = clear(&work->clears[i], buffers, at, stream, err);
     for (int i = 0; i < work->nconstants && !rc; i++)
         rc = fill_constant(&work->constants[i], buffers, stream, err);
+    for (const struct guest_texture *t = work->textures; t && !rc; t = t->next)
+        rc = t->is.mode.array ? guest_texture_fill(guest, t, buffers[t->index], stream, err) : 0;
     for (int i = 0; i < work->nlaunches && !rc; i++)
-        rc = launch_one(&work->launches[i], buffers, at, stream, err);
+        rc = launch_one(guest, &work->launches[i], buffers, at, stream, err);
     if (rc == ERR_DEVICE)
         rc = check_current(g, err) ?: rc;
     if (own) {
@@ -339,6 +342,9 @@ const struct backend cuda_backend = {
     .symbol = cuda_symbol,
     .fits = cuda_fits,
     .tensor = cuda_tensor,
+    .texture = cuda_texture,
+    .texture_free = cuda_texture_free,
+    .texture_fill = cuda_texture_fill,
     .launch = cuda_launch,
     .compiling = &nvrtc_compiling,
     .measuring = &cuda_measuring,

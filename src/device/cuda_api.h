@@ -20,6 +20,8 @@ typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
+typedef struct CUarray_st *CUarray;
+typedef unsigned long long CUtexObject;
 typedef struct _nvrtcProgram *nvrtcProgram;
 
 #define CUDA_CONSTANTS(X)                                                                                                          \
@@ -74,6 +76,28 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     X(CU_TENSOR_MAP_L2_PROMOTION_L2_256B, 3)                                                                                       \
     X(CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA, 1)                                                                        \
     X(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, 720)                                                                                \
+    X(CU_AD_FORMAT_UNSIGNED_INT8, 1)                                                                                               \
+    X(CU_AD_FORMAT_UNSIGNED_INT16, 2)                                                                                              \
+    X(CU_AD_FORMAT_UNSIGNED_INT32, 3)                                                                                              \
+    X(CU_AD_FORMAT_SIGNED_INT8, 8)                                                                                                 \
+    X(CU_AD_FORMAT_SIGNED_INT16, 9)                                                                                                \
+    X(CU_AD_FORMAT_SIGNED_INT32, 10)                                                                                               \
+    X(CU_AD_FORMAT_HALF, 16)                                                                                                       \
+    X(CU_AD_FORMAT_FLOAT, 32)                                                                                                      \
+    X(CU_RESOURCE_TYPE_ARRAY, 0)                                                                                                   \
+    X(CU_RESOURCE_TYPE_LINEAR, 2)                                                                                                  \
+    X(CU_RESOURCE_TYPE_PITCH2D, 3)                                                                                                 \
+    X(CU_TR_ADDRESS_MODE_WRAP, 0)                                                                                                  \
+    X(CU_TR_ADDRESS_MODE_CLAMP, 1)                                                                                                 \
+    X(CU_TR_ADDRESS_MODE_MIRROR, 2)                                                                                                \
+    X(CU_TR_ADDRESS_MODE_BORDER, 3)                                                                                                \
+    X(CU_TR_FILTER_MODE_LINEAR, 1)                                                                                                 \
+    X(CU_TRSF_READ_AS_INTEGER, 1)                                                                                                  \
+    X(CU_TRSF_NORMALIZED_COORDINATES, 2)                                                                                           \
+    X(CUDA_ARRAY3D_LAYERED, 1)                                                                                                     \
+    X(CU_MEMORYTYPE_DEVICE, 2)                                                                                                     \
+    X(CU_MEMORYTYPE_ARRAY, 3)                                                                                                      \
+    X(CU_STREAM_CAPTURE_MODE_RELAXED, 2)                                                                                           \
     X(CUDA_ERROR_INVALID_CLUSTER_SIZE, 912)                                                                                        \
     X(NVRTC_SUCCESS, 0)                                                                                                            \
     X(NVRTC_ERROR_OUT_OF_MEMORY, 1)                                                                                                \
@@ -104,7 +128,57 @@ struct cuda_tensor_map {
     _Alignas(128) uint64_t words[16];
 };
 
+/* CUDA_ARRAY3D_DESCRIPTOR. */
+struct cuda_array_descriptor {
+    size_t extent[3]; /* width, height, depth */
+    unsigned int format, channels, flags;
+};
+
+/* CUDA_RESOURCE_DESC: of an array, or of a buffer, with width, height and pitch if it has rows, else with its bytes. */
+struct cuda_resource {
+    unsigned int type;
+    union {
+        int room[32];
+        CUarray array;
+        struct {
+            CUdeviceptr at;
+            unsigned int format, channels;
+            size_t bytes_or_width, height, pitch;
+        } buffer;
+    } of;
+    unsigned int flags;
+};
+
+/* CUDA_TEXTURE_DESC. */
+struct cuda_texture_descriptor {
+    unsigned int address[3], filter, flags, anisotropy, mipmap_filter;
+    float mipmap[3], border[4];
+    int reserved[12];
+};
+
+/* One end of CUDA_MEMCPY3D, and all of it. */
+struct cuda_copy_end {
+    size_t x, y, z, lod;
+    unsigned int type;
+    void *host;
+    CUdeviceptr at;
+    CUarray array;
+    void *reserved;
+    size_t pitch, height;
+};
+
+struct cuda_copy {
+    struct cuda_copy_end from, to;
+    size_t extent[3]; /* bytes, rows, slices */
+};
+
 #ifndef API_LISTS_ONLY
+typedef struct cuda_array_descriptor CUDA_ARRAY3D_DESCRIPTOR;
+typedef struct cuda_resource CUDA_RESOURCE_DESC;
+typedef struct cuda_texture_descriptor CUDA_TEXTURE_DESC;
+typedef struct CUDA_RESOURCE_VIEW_DESC_st CUDA_RESOURCE_VIEW_DESC;
+typedef struct cuda_copy CUDA_MEMCPY3D;
+typedef unsigned int CUstreamCaptureMode;
 typedef struct cuda_tensor_map CUtensorMap;
 typedef unsigned int CUtensorMapDataType;
 typedef unsigned int CUtensorMapInterleave;
@@ -155,6 +229,13 @@ enum { CUDA_CONSTANTS(X) };
     X(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                                     \
     X(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                                     \
     X(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                                           \
+    X(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *what))                                                  \
+    X(cuArrayDestroy, (CUarray array))                                                                                             \
+    X(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream stream))                                                            \
+    X(cuTexObjectCreate,                                                                                                           \
+      (CUtexObject * object, const CUDA_RESOURCE_DESC *of, const CUDA_TEXTURE_DESC *how, const CUDA_RESOURCE_VIEW_DESC *view))     \
+    X(cuTexObjectDestroy, (CUtexObject object))                                                                                    \
+    X(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode))                                                             \
     X(cuModuleLoadDataEx, (CUmodule * module, const void *image, unsigned int n, CUjit_option *options, void **values))            \
     X(cuModuleUnload, (CUmodule module))                                                                                           \
     X(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))                                             \

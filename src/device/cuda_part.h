@@ -40,11 +40,16 @@ int cuda_enter(const struct cuda_context *g, bool *pushed, struct err *err);
 void cuda_leave(bool pushed);
 
 /* cuda_special.c */
-/* params: but for tensor maps, which are made here. */
-int cuda_launch_special(const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace, CUstream stream,
-                        const void **params, struct err *err);
+/* params: but for tensor maps and textures, which are made here. */
+int cuda_launch_special(struct guest *guest, const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace,
+                        CUstream stream, const void **params, struct err *err);
 int cuda_tensor(const struct tensor *t, void *at, void *out, struct err *err);
 int cuda_fits(struct guest *guest, const struct guest_launch *l, struct err *err);
+
+/* cuda_texture.c */
+int cuda_texture(struct guest *guest, const struct texture *t, void *at, struct guest_object *out, struct err *err);
+void cuda_texture_free(struct guest *guest, const struct guest_object *o);
+int cuda_texture_fill(struct guest *guest, const struct texture *t, void *array, void *from, void *stream, struct err *err);
 
 /* cuda_list.c */
 int cuda_describe(CUdevice device, struct devspec *d, struct err *err);

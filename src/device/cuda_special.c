@@ -1,11 +1,11 @@
-/* CUDA launches that take more than cuLaunchKernel: clusters, cooperative and dependent ones, tensor maps. */
+/* CUDA launches that take more than cuLaunchKernel: clusters, cooperative and dependent ones, tensor maps, textures. */
 #include <inttypes.h>
 
 #include "device/cuda_part.h"
 
 enum {
     PORTABLE_CLUSTER = 8,
-    MAX_TENSORS = 4 * MAX_VIEWS, /* one map may be passed in several places */
+    MAX_PASSED = 4 * MAX_VIEWS, /* one view may be passed in several places */
 };
 
 _Static_assert(TENSOR_BYTES == sizeof(struct cuda_tensor_map) && TENSOR_ALIGN == _Alignof(struct cuda_tensor_map), "maps");
@@ -82,31 +82,39 @@ int cuda_tensor(const struct tensor *t, void *at, void *out, struct err *err)
                 step_of(t->interleave, 16), step_of(t->swizzle, 32), step_of(t->l2, 64), fill);
 }
 
+/* What is passed of a view. */
+union passed {
+    struct cuda_tensor_map map;
+    uint64_t texture;
+};
+
 /* The address of a buffer is known only now; to make a map costs a fraction of a launch. */
-static int make_tensors(const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace, struct cuda_tensor_map *maps,
-                        const void **params, struct err *err)
+static int pass_views(struct guest *guest, const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace,
+                      union passed *passed, const void **params, struct err *err)
 {
     int n = 0, rc = 0;
     for (int i = 0; !rc && i < l->nparams; i++) {
         const struct guest_param *p = &l->params[i];
-        if (p->kind != GUEST_TENSOR)
+        if (p->kind != GUEST_TENSOR && p->kind != GUEST_TEXTURE)
             continue;
         CUdeviceptr part = workspace + (uint64_t)p->offset;
         void *at = p->in_workspace ? (void *)(uintptr_t)part : buffers[p->index];
-        rc = n < MAX_TENSORS ? cuda_tensor(p->tensor, at, &maps[n], err)
-                             : err_set(err, ERR_UNSUPPORTED, "more than %d tensor maps", MAX_TENSORS);
-        params[i] = &maps[n++];
+        if (n == MAX_PASSED)
+            return err_set(err, ERR_UNSUPPORTED, "more than %d tensor maps and textures", MAX_PASSED);
+        rc = p->kind == GUEST_TENSOR ? cuda_tensor(p->tensor, at, &passed[n].map, err)
+                                     : guest_texture_of(guest, p->texture, at, &passed[n].texture, err);
+        params[i] = &passed[n++];
     }
     return rc;
 }
 
-int cuda_launch_special(const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace, CUstream stream,
-                        const void **params, struct err *err)
+int cuda_launch_special(struct guest *guest, const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace,
+                        CUstream stream, const void **params, struct err *err)
 {
-    struct cuda_tensor_map maps[MAX_TENSORS];
+    union passed passed[MAX_PASSED];
     struct cuda_launch_attribute attributes[3];
     const struct geometry *g = &l->geometry;
-    int rc = l->tensors ? make_tensors(l, buffers, workspace, maps, params, err) : 0;
+    int rc = l->views ? pass_views(guest, l, buffers, workspace, passed, params, err) : 0;
     if (!rc && !geometry_special(g))
         return CUDA(err, cuLaunchKernel, l->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
                     (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream,

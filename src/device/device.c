@@ -173,6 +173,16 @@ int device_constant(struct device *d, struct guest_code *code, const char *name,
     return 0;
 }
 
+int device_textures(struct device *d, struct guest_code *code, struct guest_texture *all, struct err *err)
+{
+    return all ? use(d, err) ?: guest_textures(d->guest, code, all, err) : 0;
+}
+
+int device_texture_fill(struct device *d, const struct guest_texture *t, const struct memory *from, struct err *err)
+{
+    return use(d, err) ?: guest_texture_fill(d->guest, t, from->at, d->stream, err);
+}
+
 int device_fits(struct device *d, struct kernel *k, const struct geometry *g, struct err *err)
 {
     k->launch.geometry = *g;
@@ -203,7 +213,7 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
     void *buffers[MAX_KARGS];
     const char *names[MAX_KARGS];
     struct guest_work work = { .nlaunches = 1, .launches = &k->launch };
-    bool tensors = false;
+    bool views = false;
     int rc = check_geometry(&d->spec, g, k->dynamic_shared, err) ?: use(d, err);
     if (!rc && (nargs < 0 || nargs > MAX_KARGS))
         rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, MAX_KARGS);
@@ -211,10 +221,14 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
         names[i] = args[i].name;
         params[i] = (struct guest_param){ .kind = GUEST_VALUE, .bytes = args[i].size };
         if (args[i].memory) {
-            params[i] = (struct guest_param){ .kind = args[i].tensor ? GUEST_TENSOR : GUEST_BUFFER, .index = work.nbuffers };
-            params[i].tensor = args[i].tensor;
-            params[i].bytes = args[i].tensor ? TENSOR_BYTES : 0;
-            tensors = tensors || args[i].tensor;
+            params[i] = (struct guest_param){ .kind = args[i].tensor    ? GUEST_TENSOR
+                                                      : args[i].texture ? GUEST_TEXTURE
+                                                                        : GUEST_BUFFER,
+                                              .index = work.nbuffers,
+                                              .bytes = args[i].size,
+                                              .tensor = args[i].tensor,
+                                              .texture = args[i].texture };
+            views = views || params[i].kind != GUEST_BUFFER;
             buffers[work.nbuffers++] = args[i].memory->at;
         } else {
             rc = check_scalar(i, args[i].size, err);
@@ -225,7 +239,7 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
     rc = rc ?: take_function(d, k, params, nargs, err);
     k->launch.names = NULL;
     k->launch.geometry = *g;
-    k->launch.tensors = tensors;
+    k->launch.views = views;
     return rc ?: d->backend->launch(d->guest, d->stream, &work, buffers, NULL, err);
 }
 

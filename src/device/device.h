@@ -21,8 +21,9 @@ struct karg {
     const struct memory *memory; /* a buffer; null: a scalar, */
     unsigned char bytes[16];     /* and this is its value */
     int size;
-    const char *name;            /* for messages; may be null */
-    const struct tensor *tensor; /* a map of the memory is passed in its place; null: none */
+    const char *name;              /* for messages; may be null */
+    const struct tensor *tensor;   /* a map of the memory is passed in its place; null: none */
+    struct guest_texture *texture; /* likewise, a texture object */
 };
 
 struct compile_job {
@@ -105,6 +106,9 @@ int device_kernel(struct device *d, struct guest_code *code, const char *name, i
 /* The code's __constant__ array of this name, as memory that it can be filled through. Free it before the code. */
 int device_constant(struct device *d, struct guest_code *code, const char *name, int64_t bytes, struct memory **out,
                     struct err *err);
+/* Makes the textures ready to be passed; they live as long as the code. And fills that of an array. */
+int device_textures(struct device *d, struct guest_code *code, struct guest_texture *all, struct err *err);
+int device_texture_fill(struct device *d, const struct guest_texture *t, const struct memory *from, struct err *err);
 /* Whether it can be launched so, for geometries with more than extents and bytes: ERR_UNSUPPORTED if not. */
 int device_fits(struct device *d, struct kernel *k, const struct geometry *g, struct err *err);
 int device_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs,

@@ -79,6 +79,7 @@ void guest_unload(struct guest *g, struct guest_code *code)
         at = &(*at)->next;
     *at = code->next;
     pthread_mutex_unlock(&g->lock);
+    guest_textures_free(g, code);
     if (g->backend->unload)
         g->backend->unload(g, code);
     arena_free(code->arena);

@@ -62,7 +62,7 @@ int check_scalar(int i, int bytes, struct err *err); /* the value of parameter i
 /* Whether the parameter is passed by value: a value or a scalar, of `bytes`. */
 static inline bool param_is_given(const struct guest_param *p)
 {
-    return p->kind == GUEST_VALUE || p->kind == GUEST_SCALAR || p->kind == GUEST_TENSOR;
+    return p->kind == GUEST_VALUE || p->kind == GUEST_SCALAR || p->kind == GUEST_TENSOR || p->kind == GUEST_TEXTURE;
 }
 /* "kernel argument 3 (alpha)"; without its name if that is not known. */
 enum { PARAM_NAME = 40 + MAX_NAME };

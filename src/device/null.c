@@ -238,14 +238,17 @@ static int check_buffer(const struct guest_work *work, void *const *buffers, int
     return buffers[index] ? 0 : err_set(err, ERR_INVALID, "buffer %d is null", index);
 }
 
-static int check_param(const struct guest_work *work, void *const *buffers, const struct guest_param *p, int i, struct err *err)
+static int check_param(struct guest *g, const struct guest_work *work, void *const *buffers, const struct guest_param *p, int i,
+                       struct err *err)
 {
-    if (p->kind == GUEST_BUFFER || (p->kind == GUEST_TENSOR && !p->in_workspace))
-        return check_buffer(work, buffers, p->index, err);
-    if (p->kind == GUEST_TENSOR || !param_is_given(p))
+    const bool buffer = p->kind == GUEST_BUFFER || p->kind == GUEST_TENSOR || p->kind == GUEST_TEXTURE;
+    uint64_t object;
+    if (p->kind == GUEST_WORKSPACE || p->in_workspace)
         return check_view(p->offset, p->room, work->workspace, err);
-    int rc = check_scalar(i, p->bytes, err);
-    if (rc || p->kind == GUEST_VALUE)
+    int rc = buffer ? check_buffer(work, buffers, p->index, err) : check_scalar(i, p->bytes, err);
+    if (!rc && p->kind == GUEST_TEXTURE)
+        rc = guest_texture_of(g, p->texture, buffers[p->index], &object, err);
+    if (rc || buffer || p->kind == GUEST_VALUE)
         return rc;
     rc = check_buffer(work, buffers, p->index, err);
     if (!rc)
@@ -261,7 +264,7 @@ static int launch_one(struct guest *g, const struct guest_work *work, const stru
     if (!rc && l->nparams != e->nparams)
         rc = err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", e->nparams, l->nparams);
     for (int i = 0; i < l->nparams && !rc; i++)
-        rc = check_param(work, buffers, &l->params[i], i, err);
+        rc = check_param(g, work, buffers, &l->params[i], i, err);
     if (rc)
         return rc;
     bool to_buffer = l->nparams > 0 && l->params[0].kind == GUEST_BUFFER;
@@ -294,6 +297,8 @@ static int null_launch(struct guest *g, void *stream, const struct guest_work *w
     }
     for (int i = 0; i < work->nconstants && !rc; i++)
         rc = check_buffer(work, buffers, work->constants[i].index, err);
+    for (const struct guest_texture *t = work->textures; t && !rc; t = t->next)
+        rc = t->is.mode.array ? guest_texture_fill(g, t, buffers[t->index], stream, err) : 0;
     for (int i = 0; i < work->nlaunches && !rc; i++)
         rc = launch_one(g, work, &work->launches[i], buffers, err);
     return rc;
@@ -383,9 +388,13 @@ const struct backend null_backend = {
     .list = null_list,
     .size = sizeof(struct null_context),
     .open = null_open,
+    .close = guest_unload_all,
     .load = null_load,
     .function = null_function,
     .tensor = null_tensor,
+    .texture = null_texture,
+    .texture_free = null_texture_free,
+    .texture_fill = null_texture_fill,
     .symbol = null_symbol,
     .launch = null_launch,
     .compiling = &null_compiling,

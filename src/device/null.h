@@ -31,6 +31,11 @@ int null_lost(const struct null_context *t, struct err *err);     /* ERR_DEVICE 
 
 /* How many launches the pretend devices of this process took so far: for tests. */
 uint64_t null_launches(void);
+/* Texture objects that they have, and what makes them. */
+uint64_t null_textures(void);
+int null_texture(struct guest *g, const struct texture *t, void *at, struct guest_object *out, struct err *err);
+void null_texture_free(struct guest *g, const struct guest_object *o);
+int null_texture_fill(struct guest *g, const struct texture *t, void *array, void *from, void *stream, struct err *err);
 /* The last scalar that a launch of this thread was given, of at most 16 bytes; returns how many. */
 int null_scalar(void *out);
 

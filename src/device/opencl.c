@@ -221,8 +221,8 @@ static int set_param(cl_kernel kernel, int i, const struct guest_param *p, void 
                      struct err *err)
 {
     cl_int result = CL_SUCCESS;
-    if (p->kind == GUEST_TENSOR)
-        return err_set(err, ERR_UNSUPPORTED, "OpenCL has no tensor maps");
+    if (p->kind == GUEST_TENSOR || p->kind == GUEST_TEXTURE)
+        return err_set(err, ERR_UNSUPPORTED, "OpenCL has no tensor maps and no texture objects");
     if (p->kind == GUEST_WORKSPACE)
         *part = opencl_part(workspace, p->offset, p->room, &result);
     if (result)

@@ -17,6 +17,8 @@ struct launches {
     const struct step *before2[MAX_LAUNCHES];
     const struct guest_param *params2[MAX_LAUNCHES];
     const struct tensor *tensors[MAX_LAUNCHES][MAX_VIEWS];
+    struct guest_texture *textures[MAX_LAUNCHES][MAX_VIEWS];
+    struct guest_texture *all_textures;
     int64_t nparams; /* made so far */
 };
 
@@ -38,6 +40,33 @@ static int make_map(struct launches *m, int launch, int map, const struct guest_
     return rc;
 }
 
+/* The same one for all views of a buffer that are the same. */
+static int make_texture(struct launches *m, int launch, int view, const struct guest_param *of, struct guest_param *out,
+                        struct err *err)
+{
+    struct guest_texture **kept = &m->textures[launch][view], *t = *kept;
+    struct guest_texture *made = t ? NULL : arena_alloc(m->arena, sizeof *made);
+    int rc = t ? 0 : made ? plan_texture(m->plan, launch, view, m->slots, &made->is, err) : err_nomem(err);
+    if (rc)
+        return rc;
+    if (!t) {
+        made->index = of->index;
+        for (t = m->all_textures; t && (t->index != made->index || memcmp(&t->is, &made->is, sizeof t->is)); t = t->next)
+            ;
+    }
+    if (!t) {
+        made->next = m->all_textures;
+        m->all_textures = t = made;
+    }
+    *kept = t;
+    *out = *of;
+    out->kind = GUEST_TEXTURE;
+    out->in_workspace = of->kind == GUEST_WORKSPACE;
+    out->bytes = TEXTURE_BYTES;
+    out->texture = t;
+    return 0;
+}
+
 static int make_params(struct launches *m, const struct step *s, const struct launch *l, int nargs, struct guest_param **out,
                        struct err *err)
 {
@@ -53,8 +82,9 @@ static int make_params(struct launches *m, const struct step *s, const struct la
             continue;
         }
         if (value >= l->nvalues) {
-            const int map = value - l->nvalues;
-            rc = make_map(m, s->launch, map, &m->args[s->args[l->nargs + map]], &params[i], err);
+            const int view = value - l->nvalues;
+            const struct guest_param *of = &m->args[s->args[l->nargs + view]];
+            rc = (l->views[view].texture ? make_texture : make_map)(m, s->launch, view, of, &params[i], err);
             continue;
         }
         params[i].kind = GUEST_VALUE;
@@ -107,11 +137,9 @@ static int make_launch(struct launches *m, const struct step *s, struct guest_la
     int rc = m->kernels[s->launch] ? 0 : take_names(m, s->launch, l, err);
     if (rc)
         return rc;
-    *out = (struct guest_launch){ .kernel = m->kernels[s->launch],
-                                  .nparams = l->nargs,
-                                  .names = m->names[s->launch],
-                                  .tensors = l->nviews > 0,
-                                  .of = s->launch };
+    *out = (struct guest_launch){
+        .kernel = m->kernels[s->launch], .nparams = l->nargs, .names = m->names[s->launch], .views = l->nviews > 0, .of = s->launch
+    };
     plan_set_round(m->plan, s->round, s->step, m->slots);
     rc = plan_geometry(m->plan, s->launch, m->slots, g, err);
     for (int d = 0; !rc && d < 3; d++)
@@ -121,7 +149,7 @@ static int make_launch(struct launches *m, const struct step *s, struct guest_la
 }
 
 int guest_launches(const struct plan *p, const struct val *slots, const struct guest_param *args, struct arena *arena,
-                   struct guest_launch **out, int *n, struct err *err)
+                   struct guest_launch **out, int *n, struct guest_texture **textures, struct err *err)
 {
     struct launches m = { .plan = p, .args = args, .arena = arena };
     struct step *steps;
@@ -136,5 +164,7 @@ int guest_launches(const struct plan *p, const struct val *slots, const struct g
         rc = make_launch(&m, &steps[i], &(*out)[i], err);
     if (!rc && *n) /* there is none of ours before it */
         (*out)->geometry.dependent = false;
+    if (textures)
+        *textures = m.all_textures;
     return rc;
 }

@@ -53,6 +53,7 @@ struct binding {
     } constants[MAX_ARGS];
     struct guest_param args[2 * MAX_ARGS]; /* arguments and workspaces: a buffer's index is its place here */
     struct guest_launch *launches;
+    struct guest_texture *textures;
 };
 
 /* Of a configuration of the plans' op; config null: of its reference. problem may be another than the task's. other: scalars have the other

@@ -109,7 +109,7 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
             out->constants[k].arg = i;
             rc = plan_arg_bytes(out->plan, i, out->vals, &out->constants[k].bytes, err);
         }
-    return rc ?: guest_launches(out->plan, out->vals, out->args, out->arena, &out->launches, &out->n, err);
+    return rc ?: guest_launches(out->plan, out->vals, out->args, out->arena, &out->launches, &out->n, &out->textures, err);
 }
 
 const struct guarded *buffer_of(const struct bench *b, const struct loaded *l, int which)
@@ -125,7 +125,7 @@ static int condemn_unless_lost(struct result *r, enum outcome outcome, int rc, c
     return rc == ERR_DEVICE || rc == ERR_NOMEM ? rc : condemn(r, outcome, "%s", err->msg);
 }
 
-/* Whether the device could hold so many bytes of workspaces, if nobody else used it. */
+/* Whether the device could hold the workspaces and arrays, if nobody else used it. */
 static bool could_hold(const struct bench *b, const struct binding *of)
 {
     int64_t room = b->set.dev.memory - b->flush_bytes;
@@ -139,6 +139,8 @@ static bool could_hold(const struct bench *b, const struct binding *of)
     }
     for (int i = 0; i < of->nwork; i++)
         room -= of->work[i] <= room ? of->work[i] + 2 * GUARD : room + 1;
+    for (const struct guest_texture *t = of->textures; t; t = t->next) /* arrays are a little larger */
+        room -= t->is.mode.array ? t->is.bytes + t->is.bytes / 8 : 0;
     return room >= 0;
 }
 
@@ -199,6 +201,14 @@ static int take_kernel(struct bench *b, struct loaded *l, int i, const struct be
     return take_special(b, l, i, r, err);
 }
 
+static int take_textures(struct bench *b, struct loaded *l, struct result *r, struct err *err)
+{
+    int rc = device_textures(b->dev, l->module, l->own.textures, err);
+    if (rc == ERR_NOMEM && could_hold(b, &l->own))
+        return rc;
+    return rc && rc != ERR_DEVICE ? condemn(r, OUT_RESOURCES, "%s", err->msg) : rc;
+}
+
 static int take_constant(struct bench *b, struct loaded *l, int i, const struct bench_candidate *c, struct result *r,
                          struct err *err)
 {
@@ -229,7 +239,7 @@ static int load(struct bench *b, struct plans *plans, const struct config *confi
         rc = take_kernel(b, l, i, c, r, err);
     for (int i = 0; !rc && i < l->own.nconstants; i++)
         rc = take_constant(b, l, i, c, r, err);
-    return rc;
+    return rc ?: take_textures(b, l, r, err);
 }
 
 int candidate_load(struct bench *b, const struct bench_candidate *c, struct loaded *l, struct result *r, struct err *err)
@@ -277,8 +287,8 @@ static int launch_one(struct bench *b, const struct loaded *l, const struct gues
     struct karg args[GUEST_PARAMS];
     for (int i = 0; i < how->nparams; i++) {
         const struct guest_param *p = &how->params[i];
-        args[i] = (struct karg){ .size = p->bytes, .name = how->names[i], .tensor = p->tensor };
-        if (p->kind == GUEST_BUFFER || p->kind == GUEST_TENSOR)
+        args[i] = (struct karg){ .size = p->bytes, .name = how->names[i], .tensor = p->tensor, .texture = p->texture };
+        if (p->kind != GUEST_VALUE)
             args[i].memory = buffer_of(b, l, p->index)->inside;
         memcpy(args[i].bytes, p->value, sizeof args[i].bytes);
     }
@@ -297,6 +307,8 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
             rc = guarded_poison(b, &l->work[i], POISON_ZEROS, err);
     for (int i = 0; !rc && i < how->nconstants; i++)
         rc = device_copy(b->dev, l->constants[i], b->args[how->constants[i].arg].buf.inside, how->constants[i].bytes, err);
+    for (const struct guest_texture *t = how->textures; !rc && t; t = t->next)
+        rc = t->is.mode.array ? device_texture_fill(b->dev, t, buffer_of(b, l, t->index)->inside, err) : 0;
     for (int i = 0; !rc && i < how->n; i++)
         rc = launch_one(b, l, &how->launches[i], err);
     for (int i = 0; !rc && !v && i < b->nargs; i++) /* a reference without a kernel, or beside one a file of what is expected */

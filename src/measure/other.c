@@ -291,7 +291,9 @@ int other_choose(struct bench *b, const struct config *config, struct loaded *l,
         return err_nomem(err);
     if (!memcmp(&c.p, &b->set.problem, sizeof c.p) && !scalars_vary(b))
         return 0;
-    return binding_make(&b->plans, &b->set, &c.p, true, config, &l->other, err) ?: other_of(b, &c.p, &l->on, err);
+    return binding_make(&b->plans, &b->set, &c.p, true, config, &l->other, err)
+        ?: (l->module ? device_textures(b->dev, l->module, l->other.textures, err) : 0)
+        ?: other_of(b, &c.p, &l->on, err);
 }
 
 /* ---- at set-up */

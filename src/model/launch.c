@@ -12,6 +12,18 @@ bool launch_plain(const struct launch *l)
            !l->cooperative && !l->dependent && !l->nviews;
 }
 
+int view_rank(const struct op *op, const struct view *v)
+{
+    return v->nextents ?: v->arg < op->nargs ? op->args[v->arg].rank : 1;
+}
+
+int view_align(const struct view *v)
+{
+    if (v->texture)
+        return v->mode.array ? 1 : TEXTURE_ALIGN;
+    return v->interleave ? 32 : 16;
+}
+
 void io_launch(struct serial *s, struct launch *l)
 {
     io_str(s, &l->kernel);
@@ -30,17 +42,39 @@ static void io_extents(struct serial *s, const char **texts, int *n, int least)
         io_given(s, &texts[i]);
 }
 
+static void io_texture(struct serial *s, struct view *m)
+{
+    struct texture_mode *mode = &m->mode;
+    io_str(s, &m->channels);
+    io_bool(s, &mode->array);
+    io_bool(s, &mode->layered);
+    io_bool(s, &mode->linear);
+    io_bool(s, &mode->normalized);
+    io_bool(s, &mode->as_float);
+    io_count(s, &mode->naddress, 0, TEXTURE_RANK);
+    for (int i = 0; i < mode->naddress; i++)
+        io_enum(s, &mode->address[i], ADDRESS_MIRROR);
+}
+
+/* One byte tells a texture from a tensor map, and of that whether it is `nan`. */
 static void io_view(struct serial *s, struct view *m)
 {
+    unsigned kind = m->texture ? 2 : m->nan;
     io_int(s, &m->arg, 0, 2 * MAX_ARGS - 1);
-    io_extents(s, m->box, &m->rank, 1);
+    io_extents(s, m->box, &m->rank, 0);
     io_extents(s, m->extent, &m->nextents, 0);
     io_extents(s, m->stride, &m->nstrides, 0);
     io_extents(s, m->step, &m->nsteps, 0);
     io_str(s, &m->swizzle);
     io_str(s, &m->interleave);
     io_str(s, &m->l2);
-    io_bool(s, &m->nan);
+    io_enum(s, &kind, 2);
+    if (s->in) {
+        m->nan = kind == 1;
+        m->texture = kind == 2;
+    }
+    if (m->texture)
+        io_texture(s, m);
 }
 
 /* What most launches have nothing of. */

@@ -130,8 +130,12 @@ enum {
     MAX_STEP_PARAMS = 1 << 18, /* and parameters of those, if they change */
     MAX_REPEATED = 1024,       /* bytes of an expression that they repeat */
     MAX_LAUNCH_VALUES = 16,
-    MAX_VIEWS = 8,     /* tensor maps of a launch, */
-    MAX_VIEW_RANK = 5, /* and of how many extents */
+    MAX_VIEWS = 8,     /* of a launch, */
+    MAX_VIEW_RANK = 5, /* and of how many extents; */
+    TEXTURE_RANK = 3,  /* of a texture, */
+    /* for which so far every device wants its buffer aligned to so many bytes, and its rows */
+    TEXTURE_ALIGN = 512,
+    TEXTURE_PITCH = 32,
 };
 
 /* A value that a launch passes, anew in each repetition. */
@@ -141,17 +145,38 @@ struct launch_value {
     const char *value; /* an expression over parameters, axes, types, device.*, ROUND and STEP */
 };
 
-/* A description of a buffer, or of a part of it, that a launch passes in its place, for copies of boxes of it (CUDA's CUtensorMap). Lists are
- * outermost first; their entries expressions over parameters, axes, types, device.*. */
+/* What is read outside of the extents: the nearest element, 0, the elements again, or the elements turned round. */
+enum texture_address { ADDRESS_CLAMP, ADDRESS_BORDER, ADDRESS_WRAP, ADDRESS_MIRROR };
+
+/* How a texture is read. */
+struct texture_mode {
+    bool array;      /* from a copy, made before the first launch; else from the buffer as it lies */
+    bool layered;    /* the outermost of three extents counts layers */
+    bool linear;     /* between elements; else the nearest one */
+    bool normalized; /* by coordinates from 0 to 1 */
+    bool as_float;   /* integers as numbers up to 1 */
+    int naddress;    /* 0: clamp; 1: all are the same; else one for each extent, outermost first */
+    enum texture_address address[TEXTURE_RANK];
+};
+
+/* What a launch passes in a buffer's place: a description of the buffer, or of a part of it, for copies of boxes of it (CUDA's
+ * CUtensorMap), or for reads through the texture units (cudaTextureObject_t). Lists are outermost first; their entries expressions over
+ * parameters, axes, types, device.*. */
 struct view {
     int arg; /* as in args */
-    int rank, nextents, nstrides, nsteps;
-    const char *box[MAX_VIEW_RANK];    /* elements, `rank` of them */
-    const char *extent[MAX_VIEW_RANK]; /* likewise; none: the argument's */
+    int nextents, nstrides;
+    const char *extent[MAX_VIEW_RANK]; /* elements; none: the argument's */
     const char *stride[MAX_VIEW_RANK]; /* elements from one index to the next, of all but the innermost; none: they are packed */
-    const char *step[MAX_VIEW_RANK];   /* every how many-th element; none: 1 */
+    /* A tensor map has these, */
+    int rank, nsteps;
+    const char *box[MAX_VIEW_RANK];        /* elements, `rank` of them */
+    const char *step[MAX_VIEW_RANK];       /* every how many-th element; none: 1 */
     const char *swizzle, *interleave, *l2; /* bytes; null: 0 */
     bool nan;                              /* what lies outside is read as NaN, not as 0 */
+    /* and a texture these. */
+    bool texture;
+    const char *channels; /* elements that are read together; null: 1 */
+    struct texture_mode mode;
 };
 
 /* A launch, or many: for ROUND = 0 .. rounds - 1, for STEP = 0 .. steps - 1. Launches that are `together` share their rounds: all of them
@@ -160,7 +185,7 @@ struct launch {
     const char *kernel; /* the entry's name, or C++ for it: scale<T, 4>. Of a stored kernel as the code has it: _Z5scale... */
     const char *grid[3], *block[3]; /* blocks, threads: expressions; null: 1 */
     const char *shared;             /* dynamic shared memory, bytes; null: none */
-    int nargs; /* indices into the op's args, then (+ op->nargs) the variant's workspaces, then the launch's own values, then its maps */
+    int nargs; /* indices into the op's args, then (+ op->nargs) the variant's workspaces, then the launch's own values, then its views */
     int *args;
     const char *when;           /* it is launched only if this is true; null: always */
     const char *rounds, *steps; /* null: 1 */
@@ -330,11 +355,13 @@ void op_data_print(struct buf *out, const struct op *op, const char *before); /*
 bool data_given(const struct arg_data *d);                                    /* whether the script says anything about it */
 /* Whether its launches find an argument in the __constant__ array that it names. */
 bool arg_is_constant(const struct op *op, const struct variant *v, int arg);
-bool op_proves(const struct op *op);                 /* it says what is right: a reference, or a file for each output */
-const char *op_reference(const struct op *op);       /* how messages call its reference */
-bool axis_takes(const struct axis *a, int64_t size); /* flags 0 or 1, the others at least 1 */
-bool launch_repeats(const struct launch *l);         /* it uses ROUND, or may */
-bool launch_plain(const struct launch *l);           /* it has nothing behind `args` */
+bool op_proves(const struct op *op);                      /* it says what is right: a reference, or a file for each output */
+const char *op_reference(const struct op *op);            /* how messages call its reference */
+bool axis_takes(const struct axis *a, int64_t size);      /* flags 0 or 1, the others at least 1 */
+bool launch_repeats(const struct launch *l);              /* it uses ROUND, or may */
+bool launch_plain(const struct launch *l);                /* it has nothing behind `args` */
+int view_rank(const struct op *op, const struct view *v); /* of a texture */
+int view_align(const struct view *v);                     /* what the address of its buffer must be a multiple of; 1: nothing */
 
 /* The row that a user names: "f32" (the first row whose first type is that) or "T=f16,ACC=f32". -1 and a message if there is none. */
 int op_row(const struct op *op, const char *text, struct err *err);
@@ -361,6 +388,8 @@ int config_parse(const struct op *op, const char *variant, const char *text, str
  * nothing lacks which must be there: the reader of scripts, or op_get. plan_new checks the expressions. An op may lack variants or a
  * reference. */
 int op_check(const struct op *op, struct err *err);
+int texture_check(const struct op *op, const struct variant *v, const struct view *of,
+                  struct err *err); /* its part, of a texture */
 
 /* A hash of what verification rests on: the check, the reference, and what arguments are filled with. */
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err);

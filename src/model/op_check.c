@@ -296,6 +296,8 @@ static int check_launch_view(const struct op *op, const struct variant *v, const
 {
     const struct arg *a = m->arg < op->nargs ? &op->args[m->arg] : NULL;
     int extents = m->nextents ?: a ? a->rank : 0;
+    if (m->texture)
+        return texture_check(op, v, m, err);
     return must(a ? arg_is_buffer(a) : m->arg - op->nargs < v->nworkspaces, err, "tensor map: must be of a buffer")
         ?: must(m->rank == extents, err, "tensor map: a box of %d extents over %d: say `extent` if they are not the argument's",
                 m->rank, extents)
@@ -424,8 +426,9 @@ static int check_reference(const struct op *op, const struct names *args, struct
         ?: check_code(op, v, args, err);
     for (int i = 0; !rc && i < v->nlaunches; i++) {
         const struct launch *l = &v->launches[i];
-        rc = must(!l->cluster[0] && !l->cluster[1] && !l->cluster[2] && !l->cooperative && !l->dependent && !l->nviews, err,
-                  "it runs on every device: it can have no clusters or tensor maps, and be neither cooperative nor dependent");
+        rc = must(
+            !l->cluster[0] && !l->cluster[1] && !l->cluster[2] && !l->cooperative && !l->dependent && !l->nviews, err,
+            "it runs on every device: it can have no clusters, tensor maps or textures, and be neither cooperative nor dependent");
     }
     if (rc)
         err_prefix(err, "reference: ");
@@ -438,6 +441,9 @@ static int check_init(const struct op *op, const struct names *args, struct err 
     for (int i = 0; i < op->nargs; i++)
         any = any || op->args[i].data.init;
     int rc = must(any, err, "there is no input that it writes: mark it { init = true }") ?: check_code(op, &op->init, args, err);
+    for (int i = 0; !rc && i < op->init.nlaunches; i++)
+        for (int k = 0; !rc && k < op->init.launches[i].nviews; k++)
+            rc = must(!op->init.launches[i].views[k].texture, err, "kernels that make inputs have no textures");
     if (rc)
         err_prefix(err, "init: ");
     return rc;

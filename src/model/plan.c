@@ -173,9 +173,11 @@ static int compile_op(struct plan *p, struct err *err)
 static int compile_view(struct plan *p, const struct view *m, const char *where, struct view_fields *f, struct err *err)
 {
     f->buffer = &p->buffers[m->arg];
-    for (int i = 0; i < m->rank && !m->nextents; i++)
+    const int rank = m->texture ? view_rank(p->op, m) : m->rank;
+    for (int i = 0; i < rank && !m->nextents; i++)
         f->extent[i] = f->buffer->extent[i];
-    const char *whose = plan_print(p, "%s, tensor map of %s", where, f->buffer->place);
+    f->kind = m->texture ? "texture" : "tensor map";
+    const char *whose = plan_print(p, "%s, %s of %s", where, f->kind, f->buffer->place);
     if (!whose)
         return err_nomem(err);
     return compile_list(p, m->extent, m->nextents, ALL, f->extent, err, whose, "extent")
@@ -184,7 +186,8 @@ static int compile_view(struct plan *p, const struct view *m, const char *where,
         ?: compile_list(p, m->step, m->nsteps, ALL, f->step, err, whose, "step")
         ?: compile(p, m->swizzle, ALL, &f->swizzle, err, "%s, swizzle", whose)
         ?: compile(p, m->interleave, ALL, &f->interleave, err, "%s, interleave", whose)
-        ?: compile(p, m->l2, ALL, &f->l2, err, "%s, l2", whose);
+        ?: compile(p, m->l2, ALL, &f->l2, err, "%s, l2", whose)
+        ?: compile(p, m->channels, ALL, &f->channels, err, "%s, channels", whose);
 }
 
 /* Those compiled since `before`, of a launch that repeats: they are evaluated many times, if a stranger's table says so. */

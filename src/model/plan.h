@@ -57,7 +57,7 @@ int plan_geometry(const struct plan *p, int i, const struct val *slots, struct g
 struct step {
     int launch;
     int64_t round, step;
-    /* As the launch's, with buffers that have changed places; behind them those of its tensor maps. The same array for the same ones. */
+    /* As the launch's, with buffers that have changed places; behind them those of its views. The same array for the same ones. */
     const int *args;
 };
 /* Lists them on the arena, in order. ERR_UNSUPPORTED if they are more than MAX_STEPS. */
@@ -77,8 +77,19 @@ struct tensor {
     int swizzle, interleave, l2;                                            /* bytes; 0: none */
     bool nan;
 };
+/* A texture of a launch, innermost extent first. */
+struct texture {
+    const struct dtype *type;
+    struct texture_mode mode;
+    enum texture_address address[TEXTURE_RANK];
+    int rank, channels;           /* elements of a texel */
+    int64_t extent[TEXTURE_RANK]; /* texels; 1 past the rank */
+    int64_t pitch, rows;          /* bytes from one row to the next, rows from one slice to the next */
+    int64_t bytes;                /* of all texels */
+};
 /* ERR_UNSUPPORTED for one that no device takes. */
-int plan_tensor(const struct plan *p, int launch, int map, const struct val *slots, struct tensor *out, struct err *err);
+int plan_texture(const struct plan *p, int launch, int view, const struct val *slots, struct texture *out, struct err *err);
+int plan_tensor(const struct plan *p, int launch, int view, const struct val *slots, struct tensor *out, struct err *err);
 const char *plan_arg_name(const struct plan *p, int launch, int arg); /* of one of a launch's args, by its index */
 const struct launch *plan_launch(const struct plan *p, int i);        /* as the op has it; null past the last */
 

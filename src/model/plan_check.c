@@ -82,11 +82,11 @@ static int add_launch_limits(struct plan *p, const struct launch_fields *l, stru
     return rc;
 }
 
-static int add_view_limit(struct plan *p, const struct launch_fields *f, int map, struct err *err)
+static int add_view_limit(struct plan *p, const struct launch_fields *f, int view, struct err *err)
 {
-    enum { LISTS = 4, A_MAP = LISTS * MAX_VIEW_RANK + MAX_RANK + 3 };
-    const struct view_fields *m = &f->views[map];
-    const struct field **fields = arena_array(p->arena, A_MAP, sizeof *fields), **at = fields;
+    enum { LISTS = 4, A_VIEW = LISTS * MAX_VIEW_RANK + MAX_RANK + 4 };
+    const struct view_fields *m = &f->views[view];
+    const struct field **fields = arena_array(p->arena, A_VIEW, sizeof *fields), **at = fields;
     if (!fields)
         return err_nomem(err);
     const struct field *const *const lists[LISTS] = { m->extent, m->stride, m->box, m->step };
@@ -98,14 +98,15 @@ static int add_view_limit(struct plan *p, const struct launch_fields *f, int map
     *at++ = m->swizzle;
     *at++ = m->interleave;
     *at++ = m->l2;
+    *at++ = m->channels;
     return add(p,
-               (struct condition){ .of = OF_TENSOR,
-                                   .text = plan_print(p, "limit: tensor map of %s", m->buffer->place),
+               (struct condition){ .of = OF_VIEW,
+                                   .text = plan_print(p, "limit: %s of %s", m->kind, m->buffer->place),
                                    .fields = fields,
-                                   .nfields = A_MAP,
+                                   .nfields = A_VIEW,
                                    .buffer = m->buffer,
                                    .launch = f,
-                                   .extent = map },
+                                   .extent = view },
                err);
 }
 
@@ -131,8 +132,20 @@ static int add_special_limits(struct plan *p, const struct launch *l, const stru
         rc = add_special(p, f, "cooperative launches", CC_COOPERATIVE, err) ?: add(p, at_once, err);
     if (!rc && l->dependent)
         rc = add_special(p, f, "dependent launches", CC_DEPENDENT_LAUNCH, err);
-    if (!rc && l->nviews)
+    return rc;
+}
+
+static int add_view_limits(struct plan *p, const struct launch *l, const struct launch_fields *f, struct err *err)
+{
+    /* each device of that backend has them */
+    const struct condition has = { .of = OF_SPECIAL, .text = "requires: backend cuda (textures)", .launch = f };
+    int textures = 0, rc = 0;
+    for (int i = 0; i < l->nviews; i++)
+        textures += l->views[i].texture;
+    if (textures < l->nviews)
         rc = add_special(p, f, "tensor maps", CC_TENSOR_MAPS, err);
+    if (!rc && textures)
+        rc = add(p, has, err);
     for (int i = 0; !rc && i < l->nviews; i++)
         rc = add_view_limit(p, f, i, err);
     return rc;
@@ -192,7 +205,7 @@ static int add_op_limits(struct plan *p, struct err *err)
 
 int plan_list_checks(struct plan *p, struct err *err)
 {
-    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS + 6 + MAX_VIEWS, STEPS = 1 };
+    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS + 7 + MAX_VIEWS, STEPS = 1 };
     const struct variant *v = p->variant;
     int most = v->nwhere + REQUIRED + A_LAUNCH * v->nlaunches + plan_buffers(p) + STEPS + p->op->nwhere + p->op->naxes;
     p->checks = arena_array(p->arena, (size_t)most, sizeof *p->checks);
@@ -201,7 +214,9 @@ int plan_list_checks(struct plan *p, struct err *err)
         rc = add(p, (struct condition){ .of = OF_WHERE, .text = v->where[i], .fields = &p->where[i], .nfields = 1 }, err);
     rc = rc ?: add_required(p, err);
     for (int i = 0; !rc && i < v->nlaunches; i++)
-        rc = add_launch_limits(p, &p->launches[i], err) ?: add_special_limits(p, &v->launches[i], &p->launches[i], err);
+        rc = add_launch_limits(p, &p->launches[i], err)
+            ?: add_special_limits(p, &v->launches[i], &p->launches[i], err)
+            ?: add_view_limits(p, &v->launches[i], &p->launches[i], err);
     for (int i = 0; !rc && i < plan_buffers(p); i++)
         rc = add_buffer_limit(p, &p->buffers[i], err);
     return rc ?: add_steps(p, err) ?: add_op_limits(p, err);
@@ -287,8 +302,8 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
     case OF_CLUSTER:
     case OF_AT_ONCE:
         return plan_check_grids(p, c, slots, dev, holds, err);
-    case OF_TENSOR:
-        return plan_check_tensor(p, c, slots, holds, err);
+    case OF_VIEW:
+        return plan_check_view(p, c, slots, holds, err);
     case OF_SPECIAL:
         /* A device without a compute capability can do it all if it promises anything of blocks. */
         *holds = !dev->unordered && (!dev->cc || dev->cc >= c->extent);

@@ -41,8 +41,9 @@ struct buffer_fields {
 
 struct view_fields {
     const struct field *extent[MAX_VIEW_RANK], *stride[MAX_VIEW_RANK], *box[MAX_VIEW_RANK], *step[MAX_VIEW_RANK];
-    const struct field *swizzle, *interleave, *l2;
+    const struct field *swizzle, *interleave, *l2, *channels;
     const struct buffer_fields *buffer; /* that it is of */
+    const char *kind;
 };
 
 /* Null: not given, which means 1, and 0 for shared memory. */
@@ -64,7 +65,7 @@ enum check_of {
     OF_THREADS, /* from here on: limits, first of a launch's blocks, */
     OF_EXTENT,  /* then of its extent `extent`; */
     OF_CLUSTER, /* that clusters are not too large, and divide the grid; */
-    OF_TENSOR,  /* that its tensor map `extent` can be made; */
+    OF_VIEW,    /* that its view `extent` can be made; */
     OF_AT_ONCE, /* that all blocks can run at once; */
     OF_BYTES,   /* of an argument or workspace */
     OF_SPECIAL, /* that the device can launch so: `extent` is the compute capability that it takes */
@@ -119,8 +120,15 @@ int plan_launched(const struct launch_fields *l, const struct val *slots, bool *
 int plan_check_steps(const struct plan *p, const struct val *slots, bool *holds, struct err *err);
 int plan_check_grids(const struct plan *p, const struct condition *c, const struct val *slots, const struct devspec *dev,
                      bool *holds, struct err *err);
-/* plan_tensor.c: OF_TENSOR. */
-int plan_check_tensor(const struct plan *p, const struct condition *c, const struct val *slots, bool *holds, struct err *err);
+/* plan_tensor.c: OF_VIEW. */
+int plan_check_view(const struct plan *p, const struct condition *c, const struct val *slots, bool *holds, struct err *err);
+/* What tensor maps and textures have in common: extents, strides, that all of it lies in the buffer; and of tensor maps the rest, unchecked.
+ * out->rank and ->type are set. */
+int plan_view(const struct view_fields *f, const struct val *slots, struct tensor *out, struct err *err);
+/* Prefixes what no device takes with the buffer's name; returns rc. */
+int view_refused(const struct view_fields *f, int rc, struct err *err);
+/* An expression that may be missing. */
+int field_or(const struct field *f, int64_t otherwise, int64_t least, const struct val *slots, int64_t *out, struct err *err);
 /* The blocks of a cluster; 1 if there are none. */
 int plan_cluster(const struct launch_fields *l, const struct val *slots, int64_t cluster[3], int64_t *blocks, struct err *err);
 /* An integer expression. Less than `least` is an error. Errors begin with the expression's place. */

@@ -1,7 +1,7 @@
-/* Tensor maps: their expressions, and what every device asks of them. */
+/* Views of buffers: their expressions; and what every device asks of tensor maps. */
 #include "model/plan_parts.h"
 
-static int whole(const struct field *f, int64_t otherwise, int64_t least, const struct val *slots, int64_t *out, struct err *err)
+int field_or(const struct field *f, int64_t otherwise, int64_t least, const struct val *slots, int64_t *out, struct err *err)
 {
     *out = otherwise;
     return f ? field_int(f, least, slots, out, err) : 0;
@@ -58,9 +58,7 @@ static int check_inside(const struct tensor *t, int64_t bytes, struct err *err)
     bool over = false;
     for (int i = 0; i < t->rank; i++)
         over = over || __builtin_mul_overflow(t->extent[i] - 1, t->stride[i], &far) || __builtin_add_overflow(end, far, &end);
-    return !over && end <= bytes
-               ? 0
-               : err_set(err, ERR_UNSUPPORTED, "a tensor map that ends behind its buffer of %lld bytes", (long long)bytes);
+    return !over && end <= bytes ? 0 : err_set(err, ERR_UNSUPPORTED, "it ends behind its buffer of %lld bytes", (long long)bytes);
 }
 
 /* The lists of the script begin with the outermost, the device's with the innermost. */
@@ -70,10 +68,10 @@ static int evaluate(const struct view_fields *f, const struct val *slots, struct
     int rc = 0;
     for (int i = 0; i < t->rank && !rc; i++) {
         int d = t->rank - 1 - i;
-        rc = whole(f->extent[d], 1, 1, slots, &t->extent[i], err)
-            ?: whole(f->box[d], 1, 1, slots, &t->box[i], err)
-            ?: whole(f->step[d], 1, 1, slots, &t->step[i], err)
-            ?: whole(i ? f->stride[d] : NULL, 1, 1, slots, &t->stride[i], err);
+        rc = field_or(f->extent[d], 1, 1, slots, &t->extent[i], err)
+            ?: field_or(f->box[d], 1, 1, slots, &t->box[i], err)
+            ?: field_or(f->step[d], 1, 1, slots, &t->step[i], err)
+            ?: field_or(i ? f->stride[d] : NULL, 1, 1, slots, &t->stride[i], err);
         bool given = i && f->stride[d];
         if (!rc && given && __builtin_mul_overflow(t->stride[i], t->type->bytes, &t->stride[i]))
             t->stride[i] = INT64_MAX;
@@ -83,9 +81,9 @@ static int evaluate(const struct view_fields *f, const struct val *slots, struct
             packed = INT64_MAX;
     }
     rc = rc
-        ?: whole(f->swizzle, 0, 0, slots, &swizzle, err)
-        ?: whole(f->interleave, 0, 0, slots, &interleave, err)
-        ?: whole(f->l2, 0, 0, slots, &l2, err);
+        ?: field_or(f->swizzle, 0, 0, slots, &swizzle, err)
+        ?: field_or(f->interleave, 0, 0, slots, &interleave, err)
+        ?: field_or(f->l2, 0, 0, slots, &l2, err);
     if (rc)
         return rc;
     t->swizzle = swizzle > 1024 ? 1024 : (int)swizzle;
@@ -94,26 +92,38 @@ static int evaluate(const struct view_fields *f, const struct val *slots, struct
     return 0;
 }
 
-int plan_tensor(const struct plan *p, int launch, int map, const struct val *slots, struct tensor *out, struct err *err)
+int view_refused(const struct view_fields *f, int rc, struct err *err)
 {
-    const struct view *m = &p->variant->launches[launch].views[map];
-    const struct view_fields *f = &p->launches[launch].views[map];
-    int64_t bytes;
-    *out = (struct tensor){ .rank = m->rank, .nan = m->nan };
-    out->type = buffer_type(f->buffer, slots);
-    int rc = evaluate(f, slots, out, err) ?: check_words(out, err);
-    for (int i = 0; i < out->rank && !rc; i++)
-        rc = check_extent(out, i, out->rank - i, err);
-    rc = rc ?: plan_bytes(f->buffer, slots, &bytes, err) ?: check_inside(out, bytes, err);
     if (rc == ERR_UNSUPPORTED)
         err_prefix(err, "%s: ", f->buffer->place);
     return rc;
 }
 
-int plan_check_tensor(const struct plan *p, const struct condition *c, const struct val *slots, bool *holds, struct err *err)
+int plan_view(const struct view_fields *f, const struct val *slots, struct tensor *out, struct err *err)
 {
-    struct tensor t;
-    int rc = plan_tensor(p, (int)(c->launch - p->launches), c->extent, slots, &t, err);
+    int64_t bytes;
+    out->type = buffer_type(f->buffer, slots);
+    return evaluate(f, slots, out, err) ?: plan_bytes(f->buffer, slots, &bytes, err) ?: check_inside(out, bytes, err);
+}
+
+int plan_tensor(const struct plan *p, int launch, int view, const struct val *slots, struct tensor *out, struct err *err)
+{
+    const struct view *of = &p->variant->launches[launch].views[view];
+    const struct view_fields *f = &p->launches[launch].views[view];
+    *out = (struct tensor){ .rank = of->rank, .nan = of->nan };
+    int rc = plan_view(f, slots, out, err) ?: check_words(out, err);
+    for (int i = 0; i < out->rank && !rc; i++)
+        rc = check_extent(out, i, out->rank - i, err);
+    return view_refused(f, rc, err);
+}
+
+int plan_check_view(const struct plan *p, const struct condition *c, const struct val *slots, bool *holds, struct err *err)
+{
+    const int launch = (int)(c->launch - p->launches);
+    struct texture texture;
+    struct tensor tensor;
+    int rc = p->variant->launches[launch].views[c->extent].texture ? plan_texture(p, launch, c->extent, slots, &texture, err)
+                                                                   : plan_tensor(p, launch, c->extent, slots, &tensor, err);
     *holds = !rc;
     return rc == ERR_UNSUPPORTED ? 0 : rc;
 }

@@ -84,7 +84,7 @@ static int try_launches(const struct trial *t, struct err *err)
     const struct guest_param none[2 * MAX_ARGS] = { { .kind = GUEST_VALUE } };
     struct guest_launch *launches;
     struct arena *arena = arena_new();
-    int n, rc = arena ? guest_launches(t->plan, t->slots, none, arena, &launches, &n, err) : err_nomem(err);
+    int n, rc = arena ? guest_launches(t->plan, t->slots, none, arena, &launches, &n, NULL, err) : err_nomem(err);
     arena_free(arena);
     return rc == ERR_UNSUPPORTED ? 0 : rc;
 }

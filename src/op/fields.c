@@ -115,7 +115,7 @@ static void read_integer(struct reader *r, void *out)
     *(int64_t *)out = lua_tointeger(r->L, -1);
 }
 
-static void read_word(struct reader *r, const char *words, int *place)
+void read_word(struct reader *r, const char *words, int *place)
 {
     const char *word, *second = strchr(words, ' ');
     bool two = second && second == strrchr(words, ' ');

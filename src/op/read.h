@@ -59,6 +59,7 @@ void known_fields(struct reader *r, const char *keys); /* a Lua error if the tab
 
 /* The value at the top of the stack. */
 reads read_text, read_name, read_expr;
+void read_word(struct reader *r, const char *words, int *place); /* one of the words, in their order */
 void want_table(struct reader *r);
 int list_length(struct reader *r, int min, int max);
 /* Its length; mark: the place that entries lie in. */

@@ -115,7 +115,50 @@ static void read_launch_values(struct reader *r, void *out)
 enum { MAX_LAUNCH_ARGS = MAX_ARGS + MAX_LAUNCH_VALUES };
 static const struct list swaps = { read_pair, 1, MAX_ARGS, 2 * sizeof(int), "swap: entry %d: ", false };
 
-static void read_view(struct reader *r, struct view *m)
+static bool is_texture(struct reader *r)
+{
+    lua_pushstring(r->L, "kind");
+    bool is = lua_rawget(r->L, -2) == LUA_TSTRING && !strcmp(lua_tostring(r->L, -1), "texture");
+    lua_pop(r->L, 1);
+    return is;
+}
+
+/* In the order of enum texture_address. */
+static void read_address_word(struct reader *r, void *out)
+{
+    int word;
+    read_word(r, "clamp border wrap mirror", &word);
+    *(enum texture_address *)out = (enum texture_address)word;
+}
+
+static void read_address(struct reader *r, void *out)
+{
+    static const struct list each = { read_address_word, 1, TEXTURE_RANK, sizeof(enum texture_address), "entry %d: ", true };
+    struct texture_mode *mode = out;
+    mode->naddress = 1;
+    if (lua_istable(r->L, -1))
+        mode->naddress = read_list(r, &each, strlen(r->where), mode->address);
+    else
+        read_address_word(r, mode->address);
+}
+
+static void read_texture(struct reader *r, struct view *v)
+{
+    static const struct list extent = { read_expr, 1, TEXTURE_RANK, sizeof(char *), "extent: entry %d: ", true },
+                             stride = { read_expr, 0, TEXTURE_RANK - 1, sizeof(char *), "stride: entry %d: ", true };
+    struct texture_mode *mode = &v->mode;
+    int kind, filter = 0, read = 0;
+    read_table(r, "kind arg extent stride channels filter address normalized read array layered", "WFllxwfbwbb", "texture", &kind,
+               read_arg_name, &v->arg, &extent, v->extent, &v->nextents, &stride, v->stride, &v->nstrides, &v->channels,
+               "point linear", &filter, read_address, mode, &mode->normalized, "element normalized_float", &read, &mode->array,
+               &mode->layered);
+    v->texture = true;
+    mode->linear = filter;
+    mode->as_float = read;
+    mode->array = mode->array || view_rank(r->op, v) == 3;
+}
+
+static void read_tensor_map(struct reader *r, struct view *m)
 {
     static const struct list box = { read_expr, 1, MAX_VIEW_RANK, sizeof(char *), "box: entry %d: ", true },
                              extent = { read_expr, 1, MAX_VIEW_RANK, sizeof(char *), "extent: entry %d: ", true },
@@ -125,13 +168,12 @@ static void read_view(struct reader *r, struct view *m)
     read_table(r, "kind arg box extent stride step swizzle interleave l2 nan", "WFLlllxxxb", "tensor_map", &kind, read_arg_name,
                &m->arg, &box, m->box, &m->rank, &extent, m->extent, &m->nextents, &stride, m->stride, &m->nstrides, &step, m->step,
                &m->nsteps, &m->swizzle, &m->interleave, &m->l2, &m->nan);
-    if (m->arg >= r->op->nargs + (r->variant ? r->variant->nworkspaces : 0))
-        fail(r, "arg: a buffer is wanted");
 }
 
-/* A name, or tensor_map(...). */
+/* A name, tensor_map(...) or texture(...). */
 static void read_launch_arg(struct reader *r, void *out)
 {
+    const int buffers = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
     struct launch *l = r->launch;
     if (!lua_istable(r->L, -1)) {
         read_arg_name(r, out);
@@ -140,10 +182,14 @@ static void read_launch_arg(struct reader *r, void *out)
     if (!l->views)
         l->views = make_array(r, MAX_VIEWS, sizeof *l->views);
     if (l->nviews == MAX_VIEWS)
-        fail(r, "more than %d tensor maps", MAX_VIEWS);
-    *(int *)out = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0) + l->nvalues + l->nviews;
-    size_t mark = enter(r, "tensor_map: ");
-    read_view(r, &l->views[l->nviews++]);
+        fail(r, "more than %d tensor maps and textures", MAX_VIEWS);
+    *(int *)out = buffers + l->nvalues + l->nviews;
+    struct view *v = &l->views[l->nviews++];
+    const bool texture = is_texture(r);
+    size_t mark = enter(r, texture ? "texture: " : "tensor_map: ");
+    (texture ? read_texture : read_tensor_map)(r, v);
+    if (v->arg >= buffers)
+        fail(r, "arg: a buffer is wanted");
     leave(r, mark);
 }
 

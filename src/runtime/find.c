@@ -48,7 +48,8 @@ static bool asks_of_buffers(const struct variant *v)
 {
     bool asks = v->nneeds > 0;
     for (int i = 0; i < v->nlaunches; i++)
-        asks = asks || v->launches[i].nviews;
+        for (int k = 0; k < v->launches[i].nviews; k++)
+            asks = asks || view_align(&v->launches[i].views[k]) > 1;
     return asks;
 }
 

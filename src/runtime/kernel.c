@@ -103,17 +103,17 @@ static int list_buffers(struct kernel_making *m, struct err *err)
     return 0;
 }
 
-/* The device takes tensor maps of aligned buffers only. True if there are any of a caller's. */
-static bool need_tensors(struct kernel_making *m)
+/* The device takes tensor maps, and textures without an array, of aligned buffers only. True if there are any of a caller's. */
+static bool need_views(struct kernel_making *m)
 {
     bool any = false;
     for (int i = 0; i < m->variant->nlaunches; i++)
         for (int k = 0; k < m->variant->launches[i].nviews; k++) {
-            const struct view *map = &m->variant->launches[i].views[k];
-            int b = map->arg < m->op->nargs ? m->buffer[map->arg] : -1;
-            if (b < 0)
+            const struct view *view = &m->variant->launches[i].views[k];
+            int b = view->arg < m->op->nargs ? m->buffer[view->arg] : -1;
+            if (b < 0 || view_align(view) == 1)
                 continue;
-            m->k->buffers[b].need |= m->k->checks ? (map->interleave ? 31 : 15) : 0;
+            m->k->buffers[b].need |= m->k->checks ? (uint64_t)view_align(view) - 1 : 0;
             any = true;
         }
     return any;
@@ -123,7 +123,7 @@ static bool need_tensors(struct kernel_making *m)
 static int list_needs(struct kernel_making *m, struct err *err)
 {
     struct cutune_kernel *k = m->k;
-    bool alone[MAX_ARGS] = { 0 }, asks = need_tensors(m);
+    bool alone[MAX_ARGS] = { 0 }, asks = need_views(m);
     for (int i = 0; i < m->variant->nneeds; i++) {
         const struct need *n = &m->variant->needs[i];
         int b = m->buffer[n->arg];
@@ -230,7 +230,8 @@ static int make_launches(struct kernel_making *m, struct err *err)
 {
     struct guest_param args[2 * MAX_ARGS];
     struct cutune_kernel *k = m->k;
-    int rc = make_args(m, args, err) ?: guest_launches(m->plan, m->slots, args, k->arena, &k->launches, &k->work.nlaunches, err);
+    int rc = make_args(m, args, err)
+                 ?: guest_launches(m->plan, m->slots, args, k->arena, &k->launches, &k->work.nlaunches, &k->work.textures, err);
     k->work.launches = k->launches;
     return rc;
 }

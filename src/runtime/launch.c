@@ -22,6 +22,7 @@ static int load_functions(struct cutune_kernel *k, struct err *err)
         struct guest_constant *c = &k->constants[i];
         rc = guest_symbol(k->guest, k->code->loaded, c->symbol, c->bytes, &c->at, err);
     }
+    rc = rc ?: guest_textures(k->guest, k->code->loaded, k->work.textures, err);
     if (rc)
         err_prefix(err, "%s %s %s: ", k->known->op->name, k->variant, k->config);
     else
@@ -236,7 +237,7 @@ int cutune_kernel_params(const cutune_kernel *k, int i)
 
 _Static_assert(CUTUNE_PARAM_BUFFER == (int)GUEST_BUFFER && CUTUNE_PARAM_WORKSPACE == (int)GUEST_WORKSPACE &&
                    CUTUNE_PARAM_VALUE == (int)GUEST_VALUE && CUTUNE_PARAM_SCALAR == (int)GUEST_SCALAR &&
-                   CUTUNE_PARAM_TENSOR_MAP == (int)GUEST_TENSOR,
+                   CUTUNE_PARAM_TENSOR_MAP == (int)GUEST_TENSOR && CUTUNE_PARAM_TEXTURE == (int)GUEST_TEXTURE,
                "cutune.h and device/backend.h name the same kinds");
 
 int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *out)
@@ -247,7 +248,7 @@ int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *
         return CUTUNE_ERR_INVALID;
     const struct guest_param *p = &k->launches[i].params[param];
     out->kind = (cutune_param_kind)p->kind;
-    out->index = p->kind == GUEST_TENSOR && p->in_workspace ? -1 : p->index;
+    out->index = p->in_workspace ? -1 : p->index;
     out->offset = p->offset;
     out->bytes = p->bytes;
     memcpy(out->value, p->value, sizeof out->value);
@@ -264,6 +265,22 @@ int cutune_kernel_tensor_map(const cutune_kernel *k, int i, int param, void *at,
     if (!k->backend || !k->backend->tensor)
         return refuse(CUTUNE_ERR_UNSUPPORTED, "this handle makes no tensor maps");
     return check_forks(k->handle->generation) ?: k->backend->tensor(k->launches[i].params[param].tensor, at, out, thread_err());
+}
+
+int cutune_kernel_texture(const cutune_kernel *k, int i, int param, void *stream, void *at, uint64_t *out)
+{
+    if (param < 0 || param >= cutune_kernel_params(k, i) || k->launches[i].params[param].kind != GUEST_TEXTURE)
+        return refuse(CUTUNE_ERR_INVALID, "no launch %d or parameter %d of it, or it is no texture", i, param);
+    struct guest_texture *t = k->launches[i].params[param].texture;
+    const uintptr_t align = t->is.mode.array ? (uintptr_t)t->is.type->bytes : TEXTURE_ALIGN;
+    if (!at || !out || (uintptr_t)at % align)
+        return refuse(CUTUNE_ERR_INVALID, "no %s, or it is not aligned to %d bytes", at ? "place for a texture object" : "buffer",
+                      (int)align);
+    struct err *err = thread_err();
+    return check_forks(k->handle->generation)
+        ?: loaded(k, err)
+        ?: guest_texture_of(k->guest, t, at, out, err)
+        ?: t->is.mode.array ? guest_texture_fill(k->guest, t, at, stream, err) : 0;
 }
 
 int cutune_kernel_clears(const cutune_kernel *k)

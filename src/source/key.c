@@ -108,6 +108,20 @@ static int put_launch(struct keying *k, const struct launch *l, int i, bool clus
     return 0;
 }
 
+static int put_texture(struct keying *k, int launch, int view, struct err *err)
+{
+    struct texture t;
+    int rc = plan_texture(k->plan, launch, view, k->slots, &t, err);
+    for (int i = 0; i < TEXTURE_RANK && !rc; i++)
+        buf_i64(&k->text, t.extent[i]);
+    if (rc)
+        return rc;
+    buf_i64(&k->text, t.pitch);
+    buf_i64(&k->text, t.rows);
+    buf_u32(&k->text, (uint32_t)t.channels);
+    return 0;
+}
+
 static int put_tensor(struct keying *k, int launch, int map, struct err *err)
 {
     struct tensor t;
@@ -134,9 +148,9 @@ static int put_steps(struct keying *k, struct err *err)
         plan_set_round(k->plan, steps[i].round, steps[i].step, k->slots);
         l.args = (int *)steps[i].args; /* which is only read */
         rc = put_launch(k, &l, steps[i].launch, true, err);
-        for (int map = 0; !rc && map < l.nviews; map++) {
-            buf_u32(&k->text, (uint32_t)l.args[l.nargs + map]);
-            rc = put_tensor(k, steps[i].launch, map, err);
+        for (int view = 0; !rc && view < l.nviews; view++) {
+            buf_u32(&k->text, (uint32_t)l.args[l.nargs + view]);
+            rc = (l.views[view].texture ? put_texture : put_tensor)(k, steps[i].launch, view, err);
         }
         for (int v = 0; !rc && v < l.nvalues; v++) {
             unsigned char value[16];

@@ -39,7 +39,7 @@ static void use_plan(const struct op *op, int variant, const struct problem *pro
         const struct guest_param none[2 * MAX_ARGS] = { { .kind = GUEST_VALUE } };
         struct guest_launch *launches;
         struct arena *arena = arena_new();
-        must_say(guest_launches(plan, slots, none, arena, &launches, &rc, &err), &err);
+        must_say(guest_launches(plan, slots, none, arena, &launches, &rc, NULL, &err), &err);
         arena_free(arena);
     }
     for (int i = 0; v && i < v->nworkspaces; i++)

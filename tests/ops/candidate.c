@@ -37,7 +37,7 @@ static int compile(const struct candidate *c, const struct problem *first, struc
     int n = 0;
     plan_slots(c->plan, first, c->row, &c->session->spec, c->config, slots);
     int rc = (arena ? list_args(c, slots, args, err) : err_nomem(err))
-        ?: guest_launches(c->plan, slots, args, arena, &trial, &n, err)
+        ?: guest_launches(c->plan, slots, args, arena, &trial, &n, NULL, err)
         ?: source_render(c->op, c->config, c->row, &c->session->spec, &source, err);
     if (!rc) {
         struct compile_job job = { .source = source.data, .nlaunches = n, .launches = trial };
@@ -165,7 +165,7 @@ int candidate_run(const struct candidate *c, const struct data *d, char wrong[WR
     r->arena = arena_new();
     int rc = (r->arena ? make_workspaces(r, slots, err) : err_nomem(err))
         ?: list_args(c, slots, args, err)
-        ?: guest_launches(c->plan, slots, args, r->arena, &r->launches, &r->n, err);
+        ?: guest_launches(c->plan, slots, args, r->arena, &r->launches, &r->n, NULL, err);
     for (int i = 0; !rc && i < r->n; i++)
         rc = take_kernel(r, &r->launches[i], err);
     for (int pass = 0; !rc && !*wrong && pass < PASSES; pass++) {

@@ -27,6 +27,59 @@ _Static_assert(sizeof(CUfunction_attribute) == sizeof(unsigned) && sizeof(CUjit_
 _Static_assert(sizeof(nvrtcResult) == sizeof(unsigned), "width of enumerations");
 _Static_assert(sizeof(CUuuid) == 16 && _Alignof(CUuuid) == 1 && sizeof((CUuuid){ { 0 } }.bytes) == 16, "CUuuid");
 
+#define SAME(ours, member, theirs, other)                                                                                          \
+    _Static_assert(offsetof(ours, member) == offsetof(theirs, other) &&                                                            \
+                       sizeof(((ours *)0)->member) == sizeof(((theirs *)0)->other),                                                \
+                   #theirs "." #other)
+_Static_assert(sizeof(struct cuda_array_descriptor) == sizeof(CUDA_ARRAY3D_DESCRIPTOR), "CUDA_ARRAY3D_DESCRIPTOR");
+SAME(struct cuda_array_descriptor, extent[0], CUDA_ARRAY3D_DESCRIPTOR, Width);
+SAME(struct cuda_array_descriptor, extent[1], CUDA_ARRAY3D_DESCRIPTOR, Height);
+SAME(struct cuda_array_descriptor, extent[2], CUDA_ARRAY3D_DESCRIPTOR, Depth);
+SAME(struct cuda_array_descriptor, format, CUDA_ARRAY3D_DESCRIPTOR, Format);
+SAME(struct cuda_array_descriptor, channels, CUDA_ARRAY3D_DESCRIPTOR, NumChannels);
+SAME(struct cuda_array_descriptor, flags, CUDA_ARRAY3D_DESCRIPTOR, Flags);
+_Static_assert(sizeof(struct cuda_resource) == sizeof(CUDA_RESOURCE_DESC), "CUDA_RESOURCE_DESC");
+SAME(struct cuda_resource, type, CUDA_RESOURCE_DESC, resType);
+SAME(struct cuda_resource, of.array, CUDA_RESOURCE_DESC, res.array.hArray);
+SAME(struct cuda_resource, of.buffer.at, CUDA_RESOURCE_DESC, res.linear.devPtr);
+SAME(struct cuda_resource, of.buffer.format, CUDA_RESOURCE_DESC, res.linear.format);
+SAME(struct cuda_resource, of.buffer.channels, CUDA_RESOURCE_DESC, res.linear.numChannels);
+SAME(struct cuda_resource, of.buffer.bytes_or_width, CUDA_RESOURCE_DESC, res.linear.sizeInBytes);
+SAME(struct cuda_resource, of.buffer.at, CUDA_RESOURCE_DESC, res.pitch2D.devPtr);
+SAME(struct cuda_resource, of.buffer.format, CUDA_RESOURCE_DESC, res.pitch2D.format);
+SAME(struct cuda_resource, of.buffer.channels, CUDA_RESOURCE_DESC, res.pitch2D.numChannels);
+SAME(struct cuda_resource, of.buffer.bytes_or_width, CUDA_RESOURCE_DESC, res.pitch2D.width);
+SAME(struct cuda_resource, of.buffer.height, CUDA_RESOURCE_DESC, res.pitch2D.height);
+SAME(struct cuda_resource, of.buffer.pitch, CUDA_RESOURCE_DESC, res.pitch2D.pitchInBytes);
+SAME(struct cuda_resource, flags, CUDA_RESOURCE_DESC, flags);
+_Static_assert(sizeof(struct cuda_texture_descriptor) == sizeof(CUDA_TEXTURE_DESC), "CUDA_TEXTURE_DESC");
+SAME(struct cuda_texture_descriptor, address, CUDA_TEXTURE_DESC, addressMode);
+SAME(struct cuda_texture_descriptor, filter, CUDA_TEXTURE_DESC, filterMode);
+SAME(struct cuda_texture_descriptor, flags, CUDA_TEXTURE_DESC, flags);
+SAME(struct cuda_texture_descriptor, anisotropy, CUDA_TEXTURE_DESC, maxAnisotropy);
+SAME(struct cuda_texture_descriptor, mipmap_filter, CUDA_TEXTURE_DESC, mipmapFilterMode);
+SAME(struct cuda_texture_descriptor, mipmap[0], CUDA_TEXTURE_DESC, mipmapLevelBias);
+SAME(struct cuda_texture_descriptor, border, CUDA_TEXTURE_DESC, borderColor);
+SAME(struct cuda_texture_descriptor, reserved, CUDA_TEXTURE_DESC, reserved);
+_Static_assert(sizeof(struct cuda_copy) == sizeof(CUDA_MEMCPY3D), "CUDA_MEMCPY3D");
+#define ENDS(member, src, dst)                                                                                                     \
+    SAME(struct cuda_copy, from.member, CUDA_MEMCPY3D, src);                                                                       \
+    SAME(struct cuda_copy, to.member, CUDA_MEMCPY3D, dst)
+ENDS(x, srcXInBytes, dstXInBytes);
+ENDS(y, srcY, dstY);
+ENDS(z, srcZ, dstZ);
+ENDS(lod, srcLOD, dstLOD);
+ENDS(type, srcMemoryType, dstMemoryType);
+ENDS(host, srcHost, dstHost);
+ENDS(at, srcDevice, dstDevice);
+ENDS(array, srcArray, dstArray);
+ENDS(reserved, reserved0, reserved1);
+ENDS(pitch, srcPitch, dstPitch);
+ENDS(height, srcHeight, dstHeight);
+SAME(struct cuda_copy, extent[0], CUDA_MEMCPY3D, WidthInBytes);
+SAME(struct cuda_copy, extent[1], CUDA_MEMCPY3D, Height);
+SAME(struct cuda_copy, extent[2], CUDA_MEMCPY3D, Depth);
+
 #if CUDA_VERSION >= 12000
 _Static_assert(sizeof(struct cuda_launch_attribute) == sizeof(CUlaunchAttribute) &&
                    _Alignof(struct cuda_launch_attribute) <= _Alignof(CUlaunchAttribute) &&

@@ -15,8 +15,8 @@ static struct err err;
 struct rich {
     struct sample s;
     struct launch_value values[2];
-    struct view views[1];
-    int first[2], second[4], third[3], swaps[2];
+    struct view views[3];
+    int first[2], second[4], third[5], swaps[2];
     struct launch launches[3];
     const char *where[1];
 };
@@ -27,9 +27,14 @@ static struct op *rich_op(struct rich *r)
     r->values[0] = (struct launch_value){ "far", "i64", "1 << ROUND - STEP" };
     r->values[1] = (struct launch_value){ "part", "i32", "ROUND" };
     r->views[0] = (struct view){ .arg = 1, .rank = 2, .box = { "8", "16" }, .nsteps = 2, .step = { "1", "1" }, .l2 = "128" };
+    r->views[1] = (struct view){ .arg = 1, .texture = true, .nextents = 1, .extent = { "m * n" }, .channels = "2" };
+    r->views[2] =
+        (struct view){ .arg = 1,
+                       .texture = true,
+                       .mode = { .array = true, .linear = true, .naddress = 2, .address = { ADDRESS_BORDER, ADDRESS_CLAMP } } };
     memcpy(r->first, (int[]){ 0, 1 }, sizeof r->first);
-    memcpy(r->second, (int[]){ 5, 2, 6, 7 }, sizeof r->second); /* partial, sum, far, part */
-    memcpy(r->third, (int[]){ 6, 2, 0 }, sizeof r->third);      /* the map, sum, out */
+    memcpy(r->second, (int[]){ 5, 2, 6, 7 }, sizeof r->second);  /* partial, sum, far, part */
+    memcpy(r->third, (int[]){ 6, 2, 0, 7, 8 }, sizeof r->third); /* the map, sum, out, the textures */
     memcpy(r->swaps, (int[]){ 2, 5 }, sizeof r->swaps);
     r->s.partial[0].type = "ACC";
     r->s.partial[0].count = "1";
@@ -48,11 +53,11 @@ static struct op *rich_op(struct rich *r)
                                       .dependent = true };
     r->launches[2] = (struct launch){ .kernel = "close",
                                       .grid = { "4" },
-                                      .nargs = 3,
+                                      .nargs = 5,
                                       .args = r->third,
                                       .together = true,
                                       .steps = "2",
-                                      .nviews = 1,
+                                      .nviews = 3,
                                       .views = r->views,
                                       .cluster = { "2" } };
     op->variants[1].launches = r->launches;
@@ -89,7 +94,7 @@ static void use(const struct op *op)
         if (!plan_new(op, v, &plan, &err)) {
             plan_slots(plan, &prob, 0, &device, &config, slots);
             plan_refuses(plan, slots, &device);
-            if (!guest_launches(plan, slots, args, arena, &launches, &n, &err))
+            if (!guest_launches(plan, slots, args, arena, &launches, &n, NULL, &err))
                 assert_true(n <= MAX_STEPS);
         }
         arena_free(arena);
@@ -137,6 +142,7 @@ struct made {
     struct plan *plan;
     struct arena *arena;
     struct guest_launch *launches;
+    struct guest_texture *textures;
     int n;
 };
 
@@ -150,7 +156,7 @@ static int make(const struct op *op, int64_t m, struct made *out)
     *out = (struct made){ .arena = arena_new() };
     OK(plan_new(op, 1, &out->plan, &err));
     plan_slots(out->plan, &prob, 0, &device, &(struct config){ .variant = 1 }, slots);
-    return guest_launches(out->plan, slots, args, out->arena, &out->launches, &out->n, &err);
+    return guest_launches(out->plan, slots, args, out->arena, &out->launches, &out->n, &out->textures, &err);
 }
 
 static void unmake(struct made *m)
@@ -185,7 +191,7 @@ static void repeats(void **state)
         for (int step = 0; step < 2; step++, at++) {
             const struct guest_launch *l = &m.launches[at];
             assert_int_equal(l->of, 2);
-            assert_true(l->tensors && l->params[0].kind == GUEST_TENSOR && l->params[0].index == 1);
+            assert_true(l->views && l->params[0].kind == GUEST_TENSOR && l->params[0].index == 1);
             const struct tensor *t = l->params[0].tensor;
             assert_int_equal(t->rank, 2);
             assert_int_equal(t->extent[0], 64);

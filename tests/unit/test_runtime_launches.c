@@ -181,11 +181,62 @@ static void passes_tensor_maps(void **state)
     cutune_close(c);
 }
 
+static void passes_textures(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "fetch", "rows", "volume" };
+    for (int i = 0; i < 3; i++) {
+        char command[2048];
+        snprintf(command, sizeof command,
+                 "cd '%s' && cp '%s'/cli/ops/cells* . && sed -i 's/check = .close.,/&, metrics = { kind = \"KIND == \\x27%s\\x27 "
+                 "and 1 or 0\" }, "
+                 "objective = \"kind\",/; s/,,/,/' cells.lua && '%s' run --op ./cells.lua --db a.db --device null:0 --jobs 1 "
+                 "--quiet >said 2>&1",
+                 sample_dir, TESTS_DIR, kinds[i], CUTUNE_PROGRAM);
+        if (system(command))
+            fail_msg("%s", command);
+        uint64_t object = 0, again = 0;
+        cutune *c = open_pretend((cutune_options){ 0 });
+        const cutune_kernel *k = find_kernel_of(attached(c), "cells", "f32", (const int64_t[]){ 20, 100, 1000 }, 3);
+        assert_string_equal(cutune_kernel_variant(k), kinds[i]);
+        cutune_param p = { .size = sizeof p };
+        assert_int_equal(cutune_kernel_param(k, 0, 1, &p), CUTUNE_OK);
+        assert_int_equal(p.kind, CUTUNE_PARAM_TEXTURE);
+        assert_int_equal(p.index, 1);
+        assert_int_equal(p.bytes, 8);
+        assert_int_equal(null_textures(), 0);
+        assert_int_equal(cutune_kernel_texture(k, 0, 1, NULL, (void *)0x20000000, &object), CUTUNE_OK);
+        assert_int_equal(null_textures(), 1);
+        assert_int_equal(cutune_kernel_texture(k, 0, 1, NULL, (void *)0x20000000, &again), CUTUNE_OK);
+        assert_true(object && object == again);
+        assert_int_equal(cutune_kernel_texture(k, 0, 0, NULL, (void *)0x20000000, &again), CUTUNE_ERR_INVALID);
+        assert_int_equal(cutune_kernel_texture(k, 1, 1, NULL, (void *)0x20000000, &again), CUTUNE_ERR_INVALID);
+        assert_int_equal(cutune_kernel_texture(k, 0, 1, NULL, NULL, &again), CUTUNE_ERR_INVALID);
+        assert_int_equal(cutune_kernel_texture(k, 0, 1, NULL, (void *)0x20000000, NULL), CUTUNE_ERR_INVALID);
+        assert_int_equal(cutune_kernel_texture(NULL, 0, 1, NULL, (void *)0x20000000, &again), CUTUNE_ERR_INVALID);
+        assert_int_equal(cutune_kernel_texture(k, 0, 1, NULL, (void *)0x20000004, &again), i < 2 ? CUTUNE_ERR_INVALID : CUTUNE_OK);
+        assert_int_equal(cutune_kernel_tensor_map(k, 0, 1, (void *)0x20000000, &again), CUTUNE_ERR_INVALID);
+        /* Launches find the objects again. A buffer that is aligned to its elements only is another kernel's, but for arrays. */
+        for (int n = 0; n < 3; n++)
+            assert_int_equal(cutune_launch(k, NULL, (void *const[]){ (void *)0x10000000, (void *)0x20000000 }, 2), CUTUNE_OK);
+        assert_int_equal(null_textures(), 1);
+        const cutune_kernel *other = cutune_kernel_fallback(k);
+        assert_int_equal(other != NULL, i < 2);
+        if (other)
+            assert_true(!strcmp(cutune_kernel_variant(other), "plain") || !strcmp(cutune_kernel_variant(other), "array"));
+        assert_int_equal(cutune_launch(k, NULL, (void *const[]){ (void *)0x10000004, (void *)0x20000008 }, 2), CUTUNE_OK);
+        assert_int_equal(cutune_launch(k, NULL, (void *const[]){ (void *)0x10000000, (void *)0x30000000 }, 2), CUTUNE_OK);
+        assert_true(null_textures() >= (i < 2 ? 2 : 1));
+        cutune_close(c);
+        assert_int_equal(null_textures(), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_dir(repeats_with_other_values), with_dir(exchanges_buffers),  with_dir(refuses_what_an_op_does_not_take),
-        with_dir(tells_of_clusters),         with_dir(passes_tensor_maps),
+        with_dir(tells_of_clusters),         with_dir(passes_tensor_maps), with_dir(passes_textures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,13 +123,22 @@ function workspace(name, element, count, options)
     return { name = name, type = element, count = count, clear = checked("workspace", options, "clear").clear }
 end
 
--- In the args of a launch: a tensor map of an argument or workspace, in its place (CUDA's CUtensorMap). options.box: elements of a copy,
--- outermost first. Optional: extent, stride, step (lists like it), swizzle, interleave, l2 (bytes), nan.
-function tensor_map(arg, options)
-    options = checked("tensor_map", options, "box extent stride step swizzle interleave l2 nan")
-    return { kind = "tensor_map", arg = arg, box = options.box, extent = options.extent, stride = options.stride, step = options.step,
-             swizzle = options.swizzle, interleave = options.interleave, l2 = options.l2, nan = options.nan }
+-- In the args of a launch, in place of an argument or workspace: a tensor map of it (CUDA's CUtensorMap) or a texture object
+-- (cudaTextureObject_t). Lists are outermost first. extent and stride: another view of the buffer than the argument's own.
+--   tensor_map   box: elements of a copy. Optional: step, swizzle, interleave, l2 (bytes), nan
+--   texture      all optional: channels (1, 2 or 4 elements a read), filter ("point", "linear"), address ("clamp", "border", "wrap", "mirror", or
+--                a list), normalized, read ("element", "normalized_float"), array, layered
+local function view(kind, known)
+    return function(arg, options)
+        local t = { kind = kind, arg = arg }
+        for option, value in pairs(checked(kind, options, "extent stride " .. known)) do
+            t[option] = value
+        end
+        return t
+    end
 end
+tensor_map = view("tensor_map", "box step swizzle interleave l2 nan")
+texture = view("texture", "channels filter address normalized read array layered")
 
 -- Conditions on an argument's pointer: its address is a multiple of so many bytes; it overlaps no other argument.
 function aligned(arg, bytes) return { kind = "aligned", arg = arg, bytes = bytes } end
