@@ -20,10 +20,21 @@ static int add_word(const struct option_reader *r, int key, const char *word, st
     return 0;
 }
 
+static int add_file(const struct option_reader *r, const char *word)
+{
+    struct words *words = &r->args->words;
+    if (words->n == MAX_WORDS)
+        return err_set(r->err, ERR_USAGE, "'%s': at most %d of them in one command", word, MAX_WORDS);
+    words->at[words->n++] = word;
+    return 0;
+}
+
 static int add_argument(const struct option_reader *r, const char *word)
 {
     if (!r->command->word)
         return err_set(r->err, ERR_USAGE, "unexpected '%s': every argument of this command is an option, see --help", word);
+    if (r->command->words)
+        return add_file(r, word);
     if (r->args->word)
         return err_set(r->err, ERR_USAGE, "unexpected '%s': this command takes one argument, %s", word, r->command->word);
     r->args->word = word;

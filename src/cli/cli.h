@@ -32,10 +32,10 @@ struct words {
 
 /* What the command line says; null, false or 0 for what it does not say. */
 struct args {
-    struct words ops, shapes, dtypes, include_dirs;
+    struct words ops, shapes, dtypes, include_dirs, words; /* words: the arguments that are no options, if there may be several */
     const char *op;
     const char *device, *db, *variant, *config, *arch, *from, *t1;
-    const char *strategy, *budget, *seed, *jobs, *objective, *reference, *reference_time;
+    const char *strategy, *budget, *seed, *jobs, *repeats, *objective, *reference, *reference_time;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
     bool json, list, measurements, wanted, retune, warm, quiet;
@@ -99,10 +99,11 @@ struct command {
     const struct argp_option *options;
     const char *doc;
     const char *word; /* what the argument that is no option is, in the help; null: there is none */
+    bool words;       /* there may be several */
     int (*run)(struct request *r, struct err *err);
 };
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
-    tables_command, devices_command, ops_command, new_op_command, doctor_command;
+    tables_command, devices_command, ops_command, new_op_command, simulate_command, doctor_command;
 
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);

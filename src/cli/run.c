@@ -32,8 +32,7 @@ static int64_t stopped_at;
 
 /* ---- the command line */
 
-/* Reads a whole number in decimal digits, without a sign; false if it is none or too large. */
-static bool number_read(const char *text, uint64_t max, uint64_t *out)
+bool number_read(const char *text, uint64_t max, uint64_t *out)
 {
     char *end = NULL;
     errno = 0;
@@ -117,8 +116,7 @@ static void catch_signals(void)
         sigaction(SIGHUP, &action, NULL);
 }
 
-/* Asked before anything is tuned, so that a mistyped name is a wrong command line and not a failed run. */
-static int check_strategy(const char *home, const char *name, struct err *err)
+int strategy_named(const char *home, const char *name, struct err *err)
 {
     char path[PATH_MAX], **names;
     struct stat st;
@@ -340,7 +338,7 @@ static int tune(struct request *r, struct err *err)
         ?: (wanted ? 0 : request_reference(r, err))
         ?: request_device(r, err)
         ?: (wanted ? 0 : request_problems(r, true, err))
-        ?: check_strategy(r->home, r->args.strategy, err);
+        ?: strategy_named(r->home, r->args.strategy, err);
     if (!rc && r->op && objective_find(r->op, t.tune.objective, &objective, err))
         rc = err_set(err, ERR_USAGE, "--%s", err->msg);
     if (rc)

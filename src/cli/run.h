@@ -30,4 +30,11 @@ void progress_note(void *progress, const char *line);              /* the other 
 /* The problem is over: clears the line; not on a terminal, says in a line what came of it. Report null: it failed. */
 void progress_end(const struct progress *progress, const struct tune_report *report);
 
+/* ---- words that other commands have, too */
+
+/* Reads a whole number in decimal digits, without a sign; false if it is none or too large. */
+bool number_read(const char *text, uint64_t max, uint64_t *out);
+/* Asked before anything is tried, so that a mistyped name is a wrong command line and not a failed run. Null: the default. */
+int strategy_named(const char *home, const char *name, struct err *err);
+
 #endif
