@@ -21,7 +21,7 @@ static const struct sandbox_rules rules = { .what = "strategy", .memory = (size_
 
 struct strategy {
     const char *file; /* as messages name it */
-    struct buf script;
+    struct buf script, lib;
     const struct space *space;
     uint64_t seed;
     struct channel *channel;
@@ -250,6 +250,8 @@ static void load_strategy(lua_State *L, const struct strategy *s)
 {
     lua_register(L, "print", print_function);
     set_random(L, s->seed);
+    sandbox_text(L, "lib.lua", buf_text(&s->lib), s->lib.len, 1);
+    lua_setglobal(L, "lib");
     sandbox_text(L, NULL, buf_text(&s->script), s->script.len, 1);
     if (!lua_isfunction(L, -1))
         luaL_error(L, "has to return a function(space, seed)");
@@ -400,7 +402,11 @@ int search_open(const char *home, const char *strategy, const struct space *spac
     int len = script_find(home, "search", strategy, file);
     if (len < 0 || len >= PATH_MAX)
         return err_set(err, ERR_INVALID, "'%.64s' is no strategy: a name such as random, or a file that ends in .lua", strategy);
-    int rc = file_read(file, MAX_SCRIPT, &what.script, err) ?: forked_start(CPU_S, live, &what, &child, err);
+    char lib[PATH_MAX];
+    snprintf(lib, sizeof lib, "%s/tuner/search/lib/lib.lua", home);
+    int rc = file_read(lib, MAX_SCRIPT, &what.lib, err) ?: file_read(file, MAX_SCRIPT, &what.script, err)
+                                                        ?: forked_start(CPU_S, live, &what, &child, err);
+    buf_free(&what.lib);
     buf_free(&what.script);
     if (rc)
         err_prefix(err, "strategy %s: ", strategy);

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "op/load.h"
 #include "replay/play.h"
 
 #define assert_near(a, b, most) assert_true(fabs((double)(a) - (double)(b)) <= (most))
@@ -413,6 +414,55 @@ static void test_play(void **state)
     tables_free(&tables);
 }
 
+/* Each strategy tries all there is, each once, if it has the time, however far ahead it is asked; and the same again with the same seed. */
+static void exhausts(const struct recorded_space *t, const char *name, int jobs)
+{
+    struct tries a[2], b[2];
+    struct play how = { .home = SOURCE_DIR, .strategy = name, .seed = 3, .repeats = 2, .cores = 2, .jobs = jobs };
+    struct err err;
+    for (int again = 0; again < 2; again++)
+        if (play(t, &how, 1e9, again ? b : a, &err))
+            fail_msg("%s: %s", name, err.msg);
+    for (int r = 0; r < 2; r++) {
+        bool seen[60] = { false };
+        if (a[r].n != t->space->count)
+            fail_msg("%s tried %d of %d", name, a[r].n, (int)t->space->count);
+        for (int i = 0; i < a[r].n; i++) {
+            assert_false(seen[a[r].index[i]]);
+            seen[a[r].index[i]] = true;
+        }
+        assert_memory_equal(a[r].index, b[r].index, (size_t)a[r].n * sizeof(int64_t));
+    }
+    tries_free(a, 2);
+    tries_free(b, 2);
+}
+
+static void test_strategies(void **state)
+{
+    (void)state;
+    struct tables t = { 0 };
+    char **names;
+    int n;
+    sample(&t);
+    assert_int_equal(parse("[{\"variant\": \"v\", \"config\": {\"A\": 1, \"B\": \"x\"}, \"time_ns\": 5},"
+                           "{\"variant\": \"v\", \"config\": {\"A\": 2, \"B\": \"x\"}, \"time_ns\": 6},"
+                           "{\"variant\": \"v\", \"config\": {\"A\": 4, \"B\": \"y\"}, \"outcome\": \"wrong\"},"
+                           "{\"variant\": \"u\", \"config\": {\"A\": true}, \"time_ns\": 8},"
+                           "{\"variant\": \"w\", \"config\": {}, \"time_ns\": 7}]",
+                           &t, NULL),
+                     0);
+    assert_int_equal(parse("[{\"variant\": \"v\", \"config\": {}, \"outcome\": \"wrong\"}]", &t, NULL), 0);
+    setenv("CUTUNE_HOME", SOURCE_DIR, 1);
+    assert_int_equal(script_names("search", &names, &n, NULL), 0);
+    assert_true(n >= 7);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < t.n; k++)
+            for (int jobs = 0; jobs < 12; jobs += 5)
+                exhausts(t.at[k], names[i], jobs);
+    mem_free(names);
+    tables_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,7 +470,7 @@ int main(void)
         cmocka_unit_test(test_bad_files),     cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_gzipped),       cmocka_unit_test(test_published_numbers),
         cmocka_unit_test(test_isotonic),      cmocka_unit_test(test_nothing_to_find),
-        cmocka_unit_test(test_play),
+        cmocka_unit_test(test_play),          cmocka_unit_test(test_strategies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
