@@ -55,8 +55,8 @@ struct backend_compiling {
     const char *functions; /* of the language itself, so that no kernel can have such a name, with blanks between; null: none */
     bool bare;             /* the language has no headers of its own */
     bool expressions;      /* a kernel may be named as C++ names it: see model/head.h */
-    /* The options that a source may ask for, with blanks between: none names a file, or makes the compiler read or run something. One that
-     * ends in = or * is followed by a value, of harmless characters. */
+    /* The options that a source may ask for, with blanks between: none names a file, or makes the compiler read or run something. One
+     * that ends in = or * is followed by a value, of harmless characters. */
     const char *options;
     const char *wanted; /* without this no device can be tuned: for messages */
     /* A line on whether it is there, for `cutune doctor`. Null: it is the device's driver. */
@@ -120,8 +120,8 @@ int device_span_end(struct device *d, int slot, struct err *err);
 int device_span_ns(struct device *d, int slot, double *ns, struct err *err);
 int device_sync(struct device *d, struct err *err);              /* waits for everything queued */
 void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz); /* 0 if they are unknown */
-/* Waits for everything queued, and gives the joules that the device has taken since some moment in the past, by a counter that may move but ten
- * times a second. ERR_UNSUPPORTED, with a line, if it has none. */
+/* Waits for everything queued, and gives the joules that the device has taken since some moment in the past, by a counter that may move
+ * only ten times a second. ERR_UNSUPPORTED, with a line, if it has none. */
 int device_energy(struct device *d, double *joules, struct err *err);
 
 #endif

@@ -12,7 +12,7 @@
 #define OF_PROBLEM "FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = tuned.cache"
 #define OF_WINNER  OF_PROBLEM " AND m.key = tuned.key"
 /* A damaged word gives NULL, which is damage, too. */
-#define CACHE_OF(table) "CASE WHEN " table ".cache IN ('cold', 'warm') THEN " table ".cache END AS cache"
+#define COLD_OR_WARM "IN ('cold', 'warm')"
 
 /* What its kernel says of a winner. A damaged one is for a look-up to complain of. */
 static void tell_kernel(const void *kernel, size_t bytes, struct buf *with, struct buf *objective, bool *beside)
@@ -38,6 +38,20 @@ static double joules_of(const char *reason)
     return energy_read(reason, &e) ? e.joules : 0;
 }
 
+static const char winners[] =
+    "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, tuned.variant, tuned.config, "
+    "CASE WHEN tuned.cache " COLD_OR_WARM " THEN tuned.cache END AS cache, tuned.time_ns, problem.bytes, problem.flops, "
+    "tuned.copy_ns, coalesce((SELECT n " OF_WINNER " AND m.protocol = ?1), 0) AS samples, "
+    "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND " IS_OF_NOW ") AS measured, "
+    "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND m.outcome IN ('ok', 'slower') AND " IS_OF_NOW ") AS passed, "
+    "op.current, coalesce((SELECT NOT " IS_OF_NOW " " OF_WINNER " ORDER BY m.protocol DESC LIMIT 1), 0) AS changed, "
+    "tuned.verified, tuned.created, provenance.driver, device.multiprocessors, op.id, "
+    "coalesce((SELECT reason " OF_WINNER " AND m.outcome = 'ok' AND m.protocol = ?1), '') AS reason, "
+    "CASE typeof(tuned.kernel) WHEN 'blob' THEN tuned.kernel END "
+    "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem "
+    "JOIN op ON op.id = problem.op JOIN provenance ON provenance.id = tuned.provenance "
+    "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, tuned.cache, op.current DESC";
+
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct query q;
@@ -48,24 +62,7 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
     const char *reason;
     const void *kernel;
     size_t kernel_bytes;
-    query_begin(&q, s, err,
-                "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, tuned.variant, "
-                "tuned.config, " CACHE_OF(
-                    "tuned") ", tuned.time_ns, problem.bytes, problem.flops, tuned.copy_ns, "
-                             "coalesce((SELECT n " OF_WINNER " AND m.protocol = ?1), 0) AS samples, "
-                             "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND " IS_OF_NOW ") AS measured, "
-                             "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND m.outcome IN ('ok', 'slower') AND " IS_OF_NOW
-                             ") AS passed, "
-                             "op.current, coalesce((SELECT NOT " IS_OF_NOW " " OF_WINNER
-                             " ORDER BY m.protocol DESC LIMIT 1), 0) AS changed, "
-                             "tuned.verified, tuned.created, provenance.driver, device.multiprocessors, op.id, "
-                             "coalesce((SELECT reason " OF_WINNER " AND m.outcome = 'ok' AND m.protocol = ?1), '') AS reason, "
-                             "CASE typeof(tuned.kernel) WHEN 'blob' THEN tuned.kernel END "
-                             "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem JOIN "
-                             "op ON op.id = problem.op "
-                             "JOIN provenance ON provenance.id = tuned.provenance "
-                             "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, tuned.cache, op.current DESC",
-                "n", PROTOCOL);
+    query_begin(&q, s, err, winners, "n", PROTOCOL);
     while (query_good_row(&q, "twwpttpcwrvvrnnnfffwtnixb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
                           &config, &l.json, &l.cache, &l.time_ns, &l.bytes, &l.flops, &l.copy_ns, &l.samples, &l.measured, &l.ok,
                           &current, &l.changed, &verified, &l.when, &l.driver, &metrics.dev.multiprocessors, &metrics.op_row,
@@ -87,6 +84,16 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
     return query_end(&q);
 }
 
+static const char tried[] =
+    "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, "
+    "CASE WHEN m.cache " COLD_OR_WARM " THEN m.cache END AS cache, m.variant, m.config, m.outcome, m.reason, m.median, "
+    "op.current AND " IS_OF_NOW " AS fresh, device.multiprocessors, op.id "
+    "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
+    "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
+    "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, fresh DESC, "
+    "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
+    "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id";
+
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct query q;
@@ -94,19 +101,7 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed
     struct buf config = { 0 };
     struct metrics metrics = { 0 };
     bool fresh;
-    query_begin(&q, s, err,
-                "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, " CACHE_OF(
-                    "m") ", "
-                         "m.variant, m.config, m.outcome, m.reason, m.median, op.current AND " IS_OF_NOW
-                         " AS fresh, device.multiprocessors, "
-                         "op.id "
-                         "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
-                         "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
-                         "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, "
-                         "fresh DESC, "
-                         "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
-                         "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id",
-                "n", PROTOCOL);
+    query_begin(&q, s, err, tried, "n", PROTOCOL);
     while (query_good_row(&q, "twwpttwpcoxrfni", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.cache, &l.variant,
                           &config, &l.json, &l.outcome, &l.reason, &l.time_ns, &fresh, &metrics.dev.multiprocessors,
                           &metrics.op_row)) {

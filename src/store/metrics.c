@@ -1,5 +1,5 @@
-/* The metrics of what is stored, by the op's interface as it is there: computed when they are listed, as they follow from what else is there, so that
- * a metric that changes, or a new one, is right for all that was measured before. */
+/* The metrics of what is stored. They follow from the time, the energy and the op's interface as it is stored, so they are computed when
+ * they are listed: a new metric, or one that has changed, is right for all that was measured before. */
 #include <stdio.h>
 
 #include "base/mem.h"

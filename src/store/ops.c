@@ -62,8 +62,8 @@ static int list_variants(const struct op *op, struct buf *out, struct err *err)
     return rc;
 }
 
-/* Makes the op's row the current one of its name; but not what a reference beside the op's own is the contract of. What may change without making all records stale is replaced: how work is counted,
- * which types there are, and the variants. */
+/* Makes the op's row the current one of its name, unless its contract is a reference beside the op's own. What may change without making
+ * all records stale is replaced: how work is counted, which types there are, and the variants. */
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
 {
     static const char insert[] =
