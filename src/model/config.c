@@ -73,7 +73,7 @@ bool config_of_json(struct buf *out, const char *json)
 bool config_params(struct arena *a, const char *json, struct variant *v)
 {
     struct json_member m;
-    int rc;
+    int rc = 0;
     v->nparams = 0;
     v->params = arena_array(a, MAX_PARAMS, sizeof *v->params);
     while (v->params && (rc = next_member(&json, !v->nparams, &m)) > 0) {

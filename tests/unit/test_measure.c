@@ -662,6 +662,44 @@ static void a_bench_may_run_out_of_memory_anywhere(void **state)
     close_bench(&t);
 }
 
+/* The same with numbers within bounds, indices, scalars, kernels that make inputs; with files, one of them of what is expected. */
+static void a_bench_with_data_may_run_out_of_memory_anywhere(void **state)
+{
+    (void)state;
+    static const char files[] =
+        "return op { name = 'f', problem = { size 'n' }, types = { T = { 'i8' } }, shapes = { { n = 4 } }, check = 'exact', "
+        "args = { output('out', 'T', { 'n' }, { file = 'four.bin' }), input('x', 'T', { 'n' }, { file = 'four.bin' }), value 'n' "
+        "}, "
+        "variants = { { name = 'v', template = 'try.cu', launch = { kernel = 'try' } } }, defaults = { { variant = 'v' } } }";
+    write_file("four.bin", "abcd");
+    write_file("try.cu", "KERNEL void try(GLOBAL T *out, GLOBAL const T *x, int64 n) { }");
+    write_file("files.lua", files);
+    const char *const scripts[] = { SOURCE_DIR "/tests/cli/ops/spmv.lua", SOURCE_DIR "/tests/cli/ops/bounds.lua",
+                                    SOURCE_DIR "/docs/examples/axpby.lua", in_dir("files.lua") };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        struct trial t = { .set = { .dev = pretend, .alive = count } };
+        int rc = home_find(&t.set.home, &t.err) ?: op_load(scripts[i], &t.op, &t.err);
+        if (rc)
+            fail_msg("%s", t.err.msg);
+        t.set.op = t.op;
+        t.set.problem = t.op->shapes[0].problem;
+        t.set.dev.l2 = 0;
+        t.set.arg = &t.alive;
+        rc = ERR_NOMEM;
+        for (long nth = 0; rc == ERR_NOMEM; nth++) {
+            t.err = (struct err){ 0 };
+            t.bench = NULL;
+            mem_fail_at(nth);
+            rc = bench_open(&t.set, &t.bench, &t.facts, &t.err);
+            mem_fail_at(-1);
+            assert_true(rc == 0 || (!t.bench && *t.err.msg));
+        }
+        if (rc)
+            fail_msg("%s: %s", scripts[i], t.err.msg);
+        close_bench(&t);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -695,6 +733,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_told),
         cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(a_bench_may_run_out_of_memory_anywhere),
+        cmocka_unit_test(a_bench_with_data_may_run_out_of_memory_anywhere),
     };
     return cmocka_run_group_tests(tests, set_up, remove_dir);
 }

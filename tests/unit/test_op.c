@@ -1,4 +1,6 @@
 /* Reading op scripts: the shipped ops, a message for each kind of mistake, and scripts that try to do harm. */
+#include "op/read.h" /* before cmocka.h, which has a macro that is called fail, too */
+
 #include <sys/stat.h>
 
 #include "base/util.h"
@@ -274,6 +276,65 @@ static void test_data_files(void **state)
     assert_int_equal(data_file_read(op, f, NULL, NULL, &err), ERR_NOTFOUND);
     buf_free(&all);
     op_free(op);
+}
+
+/* ---- no memory ---- */
+
+struct reading {
+    struct buf library, text;
+    struct op *op;
+};
+
+static void read_script(lua_State *L, void *arg)
+{
+    struct reading *r = arg;
+    sandbox_text(L, "op.lua", r->library.data, r->library.len, 0);
+    sandbox_text(L, NULL, r->text.data, r->text.len, 1);
+    op_read(L, "s.lua", sample_dir, SOURCE_DIR "/templates", r->op);
+}
+
+/* As the child reads it, but here: each allocation fails once, and nothing is lost of the memory that there was. */
+static void read_without_memory(struct reading *r)
+{
+    static const struct sandbox_rules rules = { .what = "script", .memory = (size_t)32 << 20, .instructions = 1000000 };
+    struct err err;
+    int rc = ERR_NOMEM;
+    for (long nth = 0; rc == ERR_NOMEM; nth += 1 + nth / 100) {
+        err = (struct err){ 0 };
+        r->op = op_new();
+        mem_fail_at(nth);
+        rc = sandbox_run(&rules, "s.lua", read_script, r, &err);
+        mem_fail_at(-1);
+        op_free(r->op);
+        assert_true(rc == 0 || *err.msg);
+    }
+    if (rc)
+        fail_msg("%.200s: %s", buf_text(&r->text), err.msg);
+}
+
+static void test_scripts_without_memory(void **state)
+{
+    (void)state;
+    static const char *const scripts[] = { "everything", "maps", "metrics", "native", "axpby" };
+    struct reading r = { .op = NULL };
+    assert_int_equal(file_read(SOURCE_DIR "/tuner/lib/op.lua", 1 << 20, &r.library, NULL), 0);
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        char path[256];
+        snprintf(path, sizeof path, SOURCE_DIR "/tests/fuzz/corpus/script/%s", scripts[i]);
+        buf_clear(&r.text);
+        assert_int_equal(file_read(path, 1 << 20, &r.text, NULL), 0);
+        read_without_memory(&r);
+    }
+    write_file("four.bin", "abcd");
+    buf_clear(&r.text);
+    buf_str(&r.text,
+            "return op { name = 'f', problem = { size 'n' }, types = { T = { 'i8' } }, shapes = { { n = 4 } }, check = 'exact', "
+            "args = { output('out', 'T', { 'n' }, { file = 'four.bin' }), input('x', 'T', { 'n' }, { file = 'four.bin' }) }, "
+            "variants = { { name = 'v', template = 'transpose_ref.cu', launch = { kernel = 'k' } } }, "
+            "defaults = { { variant = 'v' } } }");
+    read_without_memory(&r);
+    buf_free(&r.library);
+    buf_free(&r.text);
 }
 
 static void test_smallest(void **state)
@@ -614,6 +675,7 @@ int main(void)
         cmocka_unit_test(test_checks),
         cmocka_unit_test(test_slips),
         cmocka_unit_test(test_data_files),
+        cmocka_unit_test(test_scripts_without_memory),
         cmocka_unit_test(test_ops_that_ship),
         cmocka_unit_test(test_wrong_scripts),
         cmocka_unit_test(test_endless),
