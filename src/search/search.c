@@ -135,7 +135,7 @@ static int space_near_method(lua_State *L)
 
 static int space_neighbours_method(lua_State *L)
 {
-    static const char *const names[] = { [NEAR_ANY] = "any", [NEAR_STEP] = "step", NULL };
+    static const char *const names[] = { [NEAR_ANY] = "any", [NEAR_STEP] = "step", [NEAR_ALL] = "around", NULL };
     const struct space *s = the_space(L);
     int64_t i = index_argument(L, s);
     struct buf list = { 0 };

@@ -56,9 +56,12 @@ struct building {
     int *table; /* nodes that were made, by what their children are: nodes + 1 */
     int table_room;
     int64_t bytes;
+    int64_t most;        /* values tried: past it the error is TOO_LONG; 0: as many as it takes */
     int64_t steps, look; /* values tried so far; the clock is looked at when they are as many as `look` */
 };
 
+enum { TOO_LONG = 1 };           /* an error without a message: the order of the script takes long */
+enum { STEPS_LONG = 1 << 20 };   /* values tried, which take a part of a second */
 enum { STEPS_UNSEEN = 1 << 15 }; /* values, which take a few milliseconds, are tried between two looks at the clock */
 
 static int too_large(const struct building *b, int code, double limit, const char *unit)
@@ -79,6 +82,8 @@ static int too_large(const struct building *b, int code, double limit, const cha
 static int look_at_clock(struct building *b)
 {
     b->look = b->steps + STEPS_UNSEEN;
+    if (b->most && b->steps > b->most)
+        return TOO_LONG;
     const struct patience *p = &b->with->patience;
     if (p->stop && *p->stop)
         return err_set(b->err, ERR_TIMEOUT, "interrupted while the configurations were counted");
@@ -177,7 +182,8 @@ static int measure(struct building *b)
         if (node->place == IN_TEMP)
             b->depth[i] = b->depth[node->x] > b->depth[node->y] ? b->depth[node->x] : b->depth[node->y];
     }
-    for (struct question *q = b->questions; q < b->questions + b->nquestions; q++) {
+    for (int i = 0; i < b->nquestions; i++) {
+        struct question *q = &b->questions[i];
         if (q->node < 0)
             continue;
         if (q->check >= 0)
@@ -482,13 +488,14 @@ static int finish(struct building *b, int root, int64_t *counts)
     g->nedges = (int)nedges;
     g->root = root;
     struct group_edge *e = g->edges;
-    for (int i = 0; i < b->nmade; i++) {
+    g->nodes[0].count = 1;
+    for (int i = 1; i < b->nmade; i++) {
         const struct made *m = &b->made[i];
         struct group_node *node = &g->nodes[i];
         const int *children = b->children + m->first;
         *node = (struct group_node){ .count = counts[i], .edge = (int)(e - g->edges) };
         int64_t before = 0;
-        for (int v = 0; i && v < b->levels[m->level].n; v++) {
+        for (int v = 0; v < b->levels[m->level].n; v++) {
             if (children[v] < 0 || !counts[children[v]])
                 continue;
             *e++ = (struct group_edge){ .before = before, .child = children[v], .value = (uint16_t)v };
@@ -499,13 +506,15 @@ static int finish(struct building *b, int root, int64_t *counts)
     return 0;
 }
 
-int group_build(struct group *g, const struct checker *with, double *removed, struct err *err)
+/* most: values to try. */
+static int build(struct group *g, const struct checker *with, int64_t most, double *removed, struct err *err)
 {
     struct building *b = mem_zalloc(sizeof *b);
     if (!b)
         return err_nomem(err);
     b->g = g;
     b->with = with;
+    b->most = most;
     b->err = err;
     int root = 0;
     int rc = set_up(b) ?: room_for(b, (void **)&b->made, 0, 1, &b->made_room, sizeof *b->made);
@@ -527,4 +536,13 @@ int group_build(struct group *g, const struct checker *with, double *removed, st
     mem_free(b->table);
     mem_free(b);
     return rc;
+}
+
+int group_build(struct group *g, const struct checker *with, double *removed, struct err *err)
+{
+    int rc = build(g, with, STEPS_LONG, removed, err);
+    if (rc != TOO_LONG)
+        return rc;
+    group_reorder(g, with);
+    return build(g, with, 0, removed, err);
 }

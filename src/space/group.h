@@ -21,7 +21,7 @@ struct group_node {
 
 struct group {
     int n;                 /* parameters */
-    int param[MAX_PARAMS]; /* ascending: tuples are in the order of the script */
+    int param[MAX_PARAMS]; /* ascending: so tuples are in the order of the script; but see group_build */
     double cartesian;      /* points before any check */
     double weight;         /* what a point counts among those that are removed */
     int64_t count;         /* valid tuples */
@@ -29,6 +29,15 @@ struct group {
     int root; /* node 0 is the end of every tuple */
     struct group_node *nodes;
     struct group_edge *edges; /* both mem_free, by group_free */
+};
+
+/* A variant's configurations: the product of its groups. */
+struct part {
+    struct plan *plan;
+    int ngroups;
+    struct group *groups;
+    int64_t first, count; /* its configurations' indices */
+    double cartesian;
 };
 
 /* What a variant is checked with. The slots of its parameters are written to. */
@@ -45,8 +54,11 @@ static const int64_t GROUP_MOST = (int64_t)1 << 62; /* tuples */
 
 /* build.c: finds the valid tuples, and adds to removed[check] the weight of the points that each check removes. A check that cannot be
  * evaluated is an error only if no other check of the group removes the point: `TILE % ROWS == 0` may stand beside
- * `ROWS > 0`. ERR_TIMEOUT when the patience ends. */
+ * `ROWS > 0`. ERR_TIMEOUT when the patience ends. A group that takes long in the order of the script is built in a better one, if there is
+ * any: its parameters, and so its tuples, then have another order. */
 int group_build(struct group *g, const struct checker *with, double *removed, struct err *err);
+/* order.c: puts the parameters into an order that promises a smaller diagram; false: there is none. */
+bool group_reorder(struct group *g, const struct checker *with);
 /* The group of these tuples, which are in order, each of them once. */
 int group_list(struct group *g, const uint16_t *tuples, int64_t count, struct err *err);
 void group_free(struct group *g);

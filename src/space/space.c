@@ -6,15 +6,6 @@
 #include "base/mem.h"
 #include "space/group.h"
 
-/* A variant's configurations: the product of its groups. */
-struct part {
-    struct plan *plan;
-    int ngroups;
-    struct group *groups;
-    int64_t first, count; /* its configurations' indices */
-    double cartesian;
-};
-
 static const int64_t MAX_BYTES = (int64_t)1 << 30; /* that building a group takes */
 
 /* Parameters that a check reads together are in one group. The first group has no parameters. */

@@ -44,12 +44,24 @@ int64_t space_find(const struct space *s, const struct config *c); /* its index,
 /* The index of a valid configuration of the same variant near this one, which may be invalid; -1 if the variant has none. */
 int64_t space_near(const struct space *s, const struct config *c);
 
+/* Goes through the configurations of a variant whose indices of values are from `least` to `most`, in order; null: all of them. It ends when
+ * `visit` returns false. walk.c */
+struct space_visitor {
+    bool (*visit)(void *arg, int64_t i, const struct config *c);
+    void *arg;
+};
+void space_walk(const struct space *s, int variant, const int least[MAX_PARAMS], const int most[MAX_PARAMS],
+                const struct space_visitor *visitor);
+
 /* ---- neighbours: near.c. Of the same variant, and valid */
 
 enum nearness {
     NEAR_ANY,  /* one parameter has any other value (Hamming distance 1) */
     NEAR_STEP, /* one parameter has the next value up or down with which the configuration is valid */
+    NEAR_ALL,  /* each parameter has its own value, or the one before or after it in the script; the first MAX_NEAR */
 };
+enum { MAX_NEAR = 10000 };
+
 /* Appends the indices of i's neighbours to `out`, as wire integers (buf_i64): parameter by parameter, values in the script's order. A
  * buffer that fails has `failed` set. */
 void space_neighbours(const struct space *s, int64_t i, enum nearness how, struct buf *out);

@@ -181,6 +181,52 @@ static struct op *random_op(void)
     return op;
 }
 
+/* A walk through all of a variant, or through a box, gives what is in it, in order. */
+struct walked {
+    const struct space *s;
+    const int *least, *most;
+    int64_t next, n;
+};
+
+static bool step(void *arg, int64_t i, const struct config *c)
+{
+    struct walked *w = arg;
+    struct config there;
+    space_at(w->s, i, &there);
+    assert_memory_equal(&there, c, sizeof there);
+    assert_true(i >= w->next);
+    w->next = i + 1;
+    w->n++;
+    for (int p = 0; w->least && p < w->s->op->variants[c->variant].nparams; p++)
+        assert_in_range(c->at[p], w->least[p], w->most[p]);
+    return true;
+}
+
+static void compare_walks(const struct space *s, int v)
+{
+    int least[MAX_PARAMS], most[MAX_PARAMS];
+    struct walked all = { s, NULL, NULL, 0, 0 }, some = { s, least, most, 0, 0 };
+    int64_t first = 0, within = 0;
+    for (int i = 0; i < v; i++)
+        first += space_variant_count(s, i);
+    for (int p = 0; p < MAX_PARAMS; p++) {
+        least[p] = (int)below(3);
+        most[p] = least[p] + (int)below(3);
+    }
+    space_walk(s, v, NULL, NULL, &(struct space_visitor){ step, &all });
+    space_walk(s, v, least, most, &(struct space_visitor){ step, &some });
+    assert_int_equal(all.n, space_variant_count(s, v));
+    for (int64_t i = first; i < first + all.n; i++) {
+        struct config c;
+        bool in = true;
+        space_at(s, i, &c);
+        for (int p = 0; p < s->op->variants[v].nparams; p++)
+            in = in && c.at[p] >= least[p] && c.at[p] <= most[p];
+        within += in;
+    }
+    assert_int_equal(some.n, within);
+}
+
 static void compare_with_brute_force(const struct op *op)
 {
     struct space *s = build(op);
@@ -204,6 +250,7 @@ static void compare_with_brute_force(const struct op *op)
             count++;
         } while (next_point(&op->variants[v], &c));
         assert_int_equal(space_variant_count(s, v), count);
+        compare_walks(s, v);
         total += count;
     }
     assert_int_equal(s->count, total);
@@ -311,6 +358,39 @@ static void test_large_product(void **state)
         struct config c;
         space_at(s, i, &c);
         assert_int_equal(space_find(s, &c), i);
+    }
+    space_free(s);
+    op_free(op);
+}
+
+/* 10^15 points, twelve constraints that tie all parameters together, in an order that is bad for them; counted and sampled. What every
+ * constraint says holds for each sample, and indices lead back. */
+static void test_huge(void **state)
+{
+    (void)state;
+    static const int ties[12][3] = { { 0, 8, 1 },  { 1, 9, 2 },  { 2, 10, 3 }, { 3, 11, 4 }, { 4, 12, 5 },  { 5, 13, 6 },
+                                     { 6, 14, 7 }, { 7, 0, 13 }, { 8, 1, 9 },  { 9, 2, 10 }, { 10, 3, 11 }, { 12, 5, 14 } };
+    static const char *const shapes[] = { "%c * %c <= 10 * %c", "(%c + %c) %% %c ~= 1" };
+    struct op *op = new_op(1);
+    for (int p = 0; p < 15; p++)
+        add_values(add_param(op, 0, (char[]){ (char)('a' + p), 0 }), 1, 10, 1);
+    for (int i = 0; i < 12; i++) {
+        char text[64];
+        snprintf(text, sizeof text, shapes[i % 2], 'a' + ties[i][0], 'a' + ties[i][1], 'a' + ties[i][2]);
+        add_where(op, 0, text);
+    }
+    int64_t start = clock_ns();
+    struct space *s = build(op);
+    print_message("10^15 points: %lld valid, %.1f ms\n", (long long)s->count, (double)(clock_ns() - start) / 1e6);
+    assert_true(s->cartesian == 1e15);
+    assert_true(s->count > (int64_t)1e12);
+    for (int i = 0; i < 1000; i++) {
+        struct config c;
+        int64_t at = below(s->count);
+        space_at(s, at, &c);
+        assert_int_equal(space_find(s, &c), at);
+        for (int k = 0; k < 12; k++)
+            assert_true(i > 20 || holds(&op->variants[0], &c, op->variants[0].where[k]));
     }
     space_free(s);
     op_free(op);
@@ -517,10 +597,10 @@ static void test_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_spaces),  cmocka_unit_test(test_published_spaces), cmocka_unit_test(test_large_product),
-        cmocka_unit_test(test_too_many),       cmocka_unit_test(test_endless),          cmocka_unit_test(test_undecidable),
-        cmocka_unit_test(test_whole_variant),  cmocka_unit_test(test_listed),           cmocka_unit_test(test_group_bounds),
-        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_random_spaces), cmocka_unit_test(test_published_spaces), cmocka_unit_test(test_large_product),
+        cmocka_unit_test(test_huge),          cmocka_unit_test(test_too_many),         cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_undecidable),   cmocka_unit_test(test_whole_variant),    cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_group_bounds),  cmocka_unit_test(test_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
