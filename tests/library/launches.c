@@ -1,5 +1,5 @@
-/* launches DEVICE DATABASE OP VARIANT: an op of tests/cli/ops that repeats launches, has clusters or tensor maps (bitonic, stencil, rowsum,
- * tilecopy), tuned in the database, in an application: by the library's launches, and on CUDA by the application's own and in a graph.
+/* launches DEVICE DATABASE OP VARIANT: an op of tests/cli/ops that repeats launches, has clusters, tensor maps or textures (bitonic, stencil,
+ * rowsum, tilecopy, cells), tuned in the database, in an application: by the library's launches, and on CUDA by the application's own and in a graph.
  * VARIANT is the one that must be given, or "-". Prints a line per error, and then exits with 1; else what a launch costs. */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -30,9 +30,31 @@ static int by_value(const void *a, const void *b)
 /* The numbers that it reads and writes, and what it should write. */
 struct ask {
     const char *op, *types;
-    int64_t sizes[2];
+    int64_t sizes[3];
     int nsizes, nin, nout;
 };
+
+/* The mean of eight elements, all of them small whole numbers: nothing rounds. */
+static void prepare_cells(const struct ask *a)
+{
+    const int64_t d = a->sizes[0], m = a->sizes[1], n = a->sizes[2];
+    for (int64_t i = 0; i < a->nin; i++) {
+        float x = (float)((uint32_t)i * 2654435761u >> 25);
+        memcpy(&from[i], &x, sizeof x);
+    }
+    for (int64_t i = 0; i < a->nout; i++) {
+        float sum = 0, x;
+        for (int k = 0; k < 8; k++) {
+            int64_t slice = i / n / m + k / 4, row = i / n % m + k / 2 % 2, col = i % n + k % 2;
+            slice = slice < d ? slice : d - 1;
+            row = row < m ? row : m - 1;
+            memcpy(&x, &from[(slice * m + row) * n + (col < n ? col : n - 1)], sizeof x);
+            sum += x;
+        }
+        sum /= 8;
+        memcpy(&want[i], &sum, sizeof sum);
+    }
+}
 
 static void prepare(const struct ask *a)
 {
@@ -54,6 +76,8 @@ static void prepare(const struct ask *a)
             sum += from[i * n + k];
         want[i] = sum;
     }
+    if (!strcmp(a->op, "cells"))
+        prepare_cells(a);
     expect(!app_put(&app, stream, in, from, sizeof *from * (size_t)a->nin), "the input");
 }
 
@@ -97,6 +121,7 @@ static void captured(const struct ask *a, const cutune_kernel *k, void *const *b
 static int own_step(const cutune_kernel *k, int i, void *const *buffers, char *workspace)
 {
     _Alignas(128) static unsigned char maps[32][128];
+    static uint64_t textures[32];
     static cutune_param p[32];
     void *pointers[32], *parts[32], *function = NULL;
     cutune_geometry g = { .size = sizeof g };
@@ -113,6 +138,10 @@ static int own_step(const cutune_kernel *k, int i, void *const *buffers, char *w
         if (!failed && p[a].kind == CUTUNE_PARAM_TENSOR_MAP) {
             failed = cutune_kernel_tensor_map(k, i, a, at, maps[a]);
             pointers[a] = maps[a];
+        }
+        if (!failed && p[a].kind == CUTUNE_PARAM_TEXTURE) {
+            failed = cutune_kernel_texture(k, i, a, stream, at, &textures[a]);
+            pointers[a] = &textures[a];
         }
     }
     struct cuda_launch_attribute attributes[3];
@@ -153,6 +182,20 @@ static void own_launches(const struct ask *a, const cutune_kernel *k, void *cons
     app_drop(&app, workspace);
 }
 
+/* The input elsewhere; and, if the allocator gives it, at the same address again. */
+static void moved(const struct ask *a, const cutune_kernel *k)
+{
+    for (int i = 0; i < 3; i++) {
+        void *other = NULL;
+        expect(!app_make(&app, sizeof *from * (size_t)a->nin, &other) &&
+                   !app_put(&app, stream, other, from, sizeof *from * (size_t)a->nin) &&
+                   !cutune_launch(k, stream, (void *const[]){ out, other }, 2),
+               "a launch with the input elsewhere");
+        look(a, "what it gives");
+        app_drop(&app, other);
+    }
+}
+
 static void tell_cost(const cutune_kernel *k, void *const *buffers)
 {
     struct timespec begin, end;
@@ -184,6 +227,7 @@ static void ask_for(cutune_handle *h, const struct ask *a, const char *variant)
     if (app.cu && !bad) {
         own_launches(a, k, buffers);
         captured(a, k, buffers);
+        moved(a, k);
     }
     if (!bad && cutune_kernel_launches(k))
         tell_cost(k, buffers);
@@ -204,6 +248,9 @@ int main(int argc, char **argv)
         { "rowsum", "i32", { 7, 1001 }, 2, 7007, 7 },
         { "tilecopy", "f32", { 1000, 1024 }, 2, 1024000, 1024000 },
         { "tilecopy", "f32", { 77, 100 }, 2, 7700, 7700 },
+        { "cells", "f32", { 20, 50, 1000 }, 3, 1000000, 1000000 },
+        { "cells", "f32", { 3, 33, 64 }, 3, 6336, 6336 },
+        { "cells", "f32", { 1, 1, 8 }, 3, 8, 8 },
     };
     cutune *c = NULL;
     cutune_handle *h = NULL;
