@@ -1,5 +1,5 @@
 /* A strategy chooses which configuration to try next. It is a Lua file of tuner/search, or the user's own, and runs in a child.
- * docs/op-authors.md, section 10, is the guide for those who write one: ask(k), tell(list), and what they can use.
+ * docs/strategies.md is the guide for those who write one: ask(k), tell(list), and what they can use.
  *
  * The child is forked, so it gets the space without copying it. cutune tries the op's default first, unasked. tell() gets its outcome
  * then, and again if ask() gives its index. Outcomes are passed on before the next question. The same outcomes in the same order and

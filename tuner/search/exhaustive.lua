@@ -1,5 +1,5 @@
 -- Every configuration, in the order of the space. The smallest strategy there is: ask(k) gives up to k indices, and "done" at the end.
--- docs/op-authors.md, section 10, says what else a strategy can do.
+-- docs/strategies.md says what else a strategy can do.
 return function(space)
   local following, count = 0, space:count()
 

@@ -1,5 +1,5 @@
 -- A random sample without replacement: the first steps of a Fisher-Yates shuffle of all indices. Only the indices that have moved
--- are stored, so memory grows with the number of answers, not with the space. docs/op-authors.md, section 10, explains strategies.
+-- are stored, so memory grows with the number of answers, not with the space. docs/strategies.md is the guide.
 return function(space)
   local left = space:count() -- places 0 .. left - 1 have not been drawn
   local moved = {}           -- place -> the index that is there now; a place that is not listed still has its own number
