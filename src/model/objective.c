@@ -8,7 +8,7 @@ static const char *const words[] = { [BY_TIME] = "time", [BY_ENERGY] = "energy",
 
 static int word_at(const char *name)
 {
-    return name_index(NAMED(words, BY_METRIC), name, (int)strlen(name));
+    return name_find(NAMED(words, BY_METRIC), name);
 }
 
 bool objective_word(const char *name)
@@ -20,7 +20,7 @@ int objective_find(const struct op *op, const char *name, struct objective *out,
 {
     struct word_list known = { 0 };
     name = name ?: op->objective ?: words[BY_TIME];
-    int word = word_at(name), metric = name_index(NAMED(op->metrics, op->nmetrics), name, (int)strlen(name));
+    int word = word_at(name), metric = name_find(NAMED(op->metrics, op->nmetrics), name);
     *out = (struct objective){ word >= 0 ? (enum objective_by)word : BY_METRIC, metric >= 0 ? metric : 0 };
     if (word >= 0 || metric >= 0)
         return 0;

@@ -39,12 +39,12 @@ const struct variant *op_code(const struct op *op, const struct config *c)
 
 int op_variant(const struct op *op, const char *name)
 {
-    return name_index(NAMED(op->variants, op->nvariants), name, (int)strlen(name));
+    return name_find(NAMED(op->variants, op->nvariants), name);
 }
 
 int op_type(const struct op *op, const char *name)
 {
-    return name_index(NAMED(op->types, op->ntypes), name, (int)strlen(name));
+    return name_find(NAMED(op->types, op->ntypes), name);
 }
 
 const char *arg_type(const struct arg *a)
@@ -55,6 +55,11 @@ const char *arg_type(const struct arg *a)
 bool arg_is_buffer(const struct arg *a)
 {
     return a->kind != ARG_VALUE && a->kind != ARG_SCALAR;
+}
+
+bool arg_is_written(const struct arg *a)
+{
+    return a->kind == ARG_OUTPUT || a->kind == ARG_INOUT;
 }
 
 const struct check *op_arg_check(const struct op *op, int arg)

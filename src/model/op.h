@@ -350,6 +350,7 @@ int op_type(const struct op *op, const char *name);
 int param_value(const struct param *p, struct val v);
 const char *arg_type(const struct arg *a); /* i64 if nothing is said */
 bool arg_is_buffer(const struct arg *a);
+bool arg_is_written(const struct arg *a);                                     /* an output or inout */
 const struct check *op_arg_check(const struct op *op, int arg);               /* of what is written */
 void op_data_print(struct buf *out, const struct op *op, const char *before); /* names of data files, if there are any */
 bool data_given(const struct arg_data *d);                                    /* whether the script says anything about it */

@@ -1,26 +1,12 @@
 /* op_check: what everything else relies on. That all is there which must be, and no more than may be, has been seen to: op.h. */
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/include.h"
 #include "model/objective.h"
+#include "model/op_must.h"
 #include "model/pairs.h"
-
-/* 0 if `ok`, else an error with this message. */
-__attribute__((format(printf, 3, 4))) static int must(bool ok, struct err *err, const char *fmt, ...)
-{
-    char text[sizeof err->msg];
-    if (ok)
-        return 0;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    return err_set(err, ERR_INVALID, "%s", text);
-}
 
 static int named(const char *name, const char *what, struct err *err)
 {
@@ -36,10 +22,9 @@ struct names {
 
 static int name_once(struct names *seen, const char *name, const char *what, struct err *err)
 {
-    int rc = named(name, what, err);
-    rc = rc
-             ?: must(name_index(NAMED(seen->name, seen->n), name, (int)strlen(name)) < 0, err,
-                     "%s %s: the name is taken: choose another", what, name);
+    int rc =
+        named(name, what, err)
+            ?: must(name_find(NAMED(seen->name, seen->n), name) < 0, err, "%s %s: the name is taken: choose another", what, name);
     if (!rc)
         seen->name[seen->n++] = name;
     return rc;
@@ -50,10 +35,8 @@ static int scope_name(struct names *seen, const char *name, const char *what, st
 {
     static const char *const words[] = { "and", "or",  "not", "true",  "false",  "nil",  "device", "variant", "ceildiv",
                                          "min", "max", "abs", "floor", "sizeof", "log2", "ispow2", "alignup" };
-    int rc = name_once(seen, name, what, err);
-    const struct named reserved = NAMED(words, sizeof words / sizeof *words);
-    return rc
-               ?: must(!dtype_find(name) && name_index(reserved, name, (int)strlen(name)) < 0, err,
+    return name_once(seen, name, what, err)
+               ?: must(!dtype_find(name) && name_find(NAMED(words, sizeof words / sizeof *words), name) < 0, err,
                        "%s %s: a word of the expression language: choose another name", what, name);
 }
 
@@ -85,76 +68,8 @@ static int check_scalar_arg(const struct op *op, const struct arg *a, const stru
     bool known = !op->nvariants && !op->reference.template_text;
     return must(a->type && !a->rank && !a->fill && (a->value || known), err,
                 "argument %s: a scalar has a type and a value to tune with, and no extents", a->name)
-               ?: must(name_index(NAMED(scope->name, scope->n), a->name, (int)strlen(a->name)) < 0, err,
+               ?: must(name_find(NAMED(scope->name, scope->n), a->name) < 0, err,
                        "argument %s: a scalar cannot have the name of an axis or a type", a->name);
-}
-
-/* What the rounding of a sum may be is known for numbers that cutune chooses. */
-static int check_sum_data(const struct op *op, const struct arg *a, struct err *err)
-{
-    bool sum = false, rounds = false;
-    for (int i = 0; i < op->nargs; i++)
-        sum = sum || ((op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT) && op_arg_check(op, i)->kind == CHECK_SUM);
-    for (int r = 0; sum && r < op->nrows; r++) {
-        const struct dtype *t = op_arg_dtype(op, a->type, r);
-        rounds = rounds || (t->kind != DT_INT && t->kind != DT_UINT);
-    }
-    return must(!rounds, err,
-                "argument %s: a sum is checked with floating-point numbers of cutune's choice: leave its data away, or use another "
-                "check",
-                a->name);
-}
-
-static int check_data_file(const struct arg *a, struct err *err)
-{
-    const struct data_file *f = &a->data.file;
-    const struct arg_data *d = &a->data;
-    if (!f->name)
-        return 0;
-    bool alone = !d->range[0] && !d->below && !d->sorted && !d->init, good = !f->digest || strlen(f->digest) == HASH_HEX - 1;
-    const char *digits = f->element && *f->element ? f->element + 1 : "x";
-    size_t n = strspn(digits, "0123456789");
-    good = good && f->at <= INT64_MAX - f->bytes && (!f->element || (n && !digits[n] && n + 1 < DATA_ELEMENT));
-    return must(include_path_ok(f->name), err, "argument %s: `%.80s` is no path of a file below the script's folder", a->name,
-                f->name)
-        ?: must(alone, err, "argument %s: a file is its data: leave range, below, sorted and init away", a->name)
-        ?: must(good, err, "argument %s: what is said of its file is damaged",
-                a->name);
-}
-
-/* An expected file belongs to one set of inputs. */
-static int check_expected(const struct op *op, const struct arg *a, struct err *err)
-{
-    const struct arg_data *d = &a->data;
-    int rc = must(!d->range[0] && !d->range[1] && !d->below && !d->sorted && !d->init, err,
-                  "argument %s: of an output, only a file with what is expected can be given", a->name)
-                 ?: must(!a->partial, err, "argument %s: is partial, so a file cannot say what it holds", a->name);
-    for (int i = 0; !rc && i < op->nargs && d->file.bytes; i++) {
-        const struct arg *in = &op->args[i];
-        bool made = in->data.file.name || in->data.init;
-        rc = must(
-            made || (in->kind != ARG_INPUT && in->kind != ARG_INOUT), err,
-            "argument %s: is compared with a file, so %s has to be the data that belongs to it: a file, or made by init of files",
-            a->name, in->name);
-    }
-    return rc;
-}
-
-static int check_data(const struct op *op, const struct arg *a, struct err *err)
-{
-    const struct arg_data *d = &a->data;
-    if (!data_given(d))
-        return 0;
-    if (a->kind == ARG_OUTPUT)
-        return check_expected(op, a, err) ?: check_data_file(a, err);
-    return must(a->kind == ARG_INPUT || a->kind == ARG_INOUT, err, "argument %s: only a buffer can have data", a->name)
-        ?: must(!d->range[0] == !d->range[1], err, "argument %s: a range has two ends", a->name)
-        ?: must(!d->range[0] || !d->below, err, "argument %s: has range and below: one of them says it all", a->name)
-        ?: must(a->fill != FILL_BITS || (!d->range[0] && !d->below && !d->sorted && !d->file.name), err, "argument %s: is filled with bits, so its data cannot be chosen", a->name)
-        ?: check_data_file(a, err)
-        ?: must(!d->init || a->kind == ARG_INPUT, err, "argument %s: init writes inputs only", a->name)
-        ?: must(!d->init || op->init.template_text, err, "argument %s: the op has no init that would write it", a->name)
-        ?: (d->range[0] || d->below || d->sorted || d->file.name ? check_sum_data(op, a, err) : 0);
 }
 
 /* One value may be passed twice under its name: the rows and the columns of a square matrix. */
@@ -170,28 +85,29 @@ static bool value_again(const struct op *op, int i)
     return false;
 }
 
+static int check_arg(const struct op *op, int i, const struct names *scope, struct names *seen, struct err *err)
+{
+    const struct arg *a = &op->args[i];
+    const bool value = a->kind == ARG_VALUE, scalar = a->kind == ARG_SCALAR, output = a->kind == ARG_OUTPUT;
+    return (value_again(op, i) ? 0 : name_once(seen, a->name, "argument", err))
+        ?: must(value ? a->value && !a->rank : scalar || !a->value, err,
+                "argument %s: a value has an expression and no extents, a buffer has none", a->name)
+        ?: (scalar ? check_scalar_arg(op, a, scope, err) : 0)
+        ?: must(!a->constant || (a->kind == ARG_INPUT && entry_ok(a->constant)), err,
+                "argument %s: only an input can be constant, by the name of an array of the kernels'", a->name)
+        ?: must(!a->other || scalar, err, "argument %s: only a scalar has another value", a->name)
+        ?: must(!a->partial || output, err, "argument %s: only an output can be partial", a->name)
+        ?: must(!a->own_check || arg_is_written(a), err, "argument %s: only what is written has a check", a->name)
+        ?: check_check(&a->check, a->name, err)
+        ?: check_type_use(op, value ? arg_type(a) : a->type, "argument", a->name, err)
+        ?: op_check_data(op, a, err);
+}
+
 static int check_args(const struct op *op, const struct names *scope, struct names *seen, struct err *err)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < op->nargs; i++) {
-        const struct arg *a = &op->args[i];
-        bool given = a->kind == ARG_VALUE, right = given ? a->value && !a->rank : !a->value || a->kind == ARG_SCALAR;
-        rc = value_again(op, i) ? 0 : name_once(seen, a->name, "argument", err);
-        rc = rc ?: must(right, err, "argument %s: a value has an expression and no extents, a buffer has none", a->name);
-        if (a->kind == ARG_SCALAR)
-            rc = rc ?: check_scalar_arg(op, a, scope, err);
-        rc = rc
-                 ?: must(!a->constant || (a->kind == ARG_INPUT && entry_ok(a->constant)), err,
-                         "argument %s: only an input can be constant, by the name of an array of the kernels'", a->name);
-        rc = rc ?: must(!a->other || a->kind == ARG_SCALAR, err, "argument %s: only a scalar has another value", a->name);
-        rc = rc ?: must(!a->partial || a->kind == ARG_OUTPUT, err, "argument %s: only an output can be partial", a->name);
-        rc = rc
-                 ?: must(!a->own_check || a->kind == ARG_OUTPUT || a->kind == ARG_INOUT, err,
-                         "argument %s: only what is written has a check", a->name);
-        rc = rc ?: check_check(&a->check, a->name, err);
-        rc = rc ?: check_type_use(op, given ? arg_type(a) : a->type, "argument", a->name, err);
-        rc = rc ?: check_data(op, a, err);
-    }
+    for (int i = 0; !rc && i < op->nargs; i++)
+        rc = check_arg(op, i, scope, seen, err);
     return rc;
 }
 
@@ -199,11 +115,10 @@ static int check_value(const struct param *p, int i, struct err *err)
 {
     const struct val v = p->values[i];
     const char *word = v.type == VAL_STR ? v.s : "word"; /* templates see NAME_word */
-    int rc = must(v.type == p->values[0].type, err, "parameter %s: value %d is of another type than the first", p->name, i + 1);
-    rc = rc ?: must(v.type != VAL_FLOAT || isfinite(v.f), err, "parameter %s: value %d is not finite", p->name, i + 1);
-    return rc
-               ?: must(*word && strlen(word) <= MAX_NAME && !word[strspn(word, WORD_LETTERS)], err,
-                       "parameter %s: `%.80s` should be a word of letters, digits and _, at most %d", p->name, word, MAX_NAME);
+    return must(v.type == p->values[0].type, err, "parameter %s: value %d is of another type than the first", p->name, i + 1)
+        ?: must(v.type != VAL_FLOAT || isfinite(v.f), err, "parameter %s: value %d is not finite", p->name, i + 1)
+        ?: must(*word && strlen(word) <= MAX_NAME && !word[strspn(word, WORD_LETTERS)], err,
+                "parameter %s: `%.80s` should be a word of letters, digits and _, at most %d", p->name, word, MAX_NAME);
 }
 
 /* Some order over values of one type. */
@@ -258,7 +173,7 @@ static int check_swaps(const struct op *op, const struct variant *v, const int *
     for (int i = 0; !rc && i < n; i++) {
         const struct arg *a = swaps[i] < op->nargs ? &op->args[swaps[i]] : NULL;
         int w = swaps[i] - op->nargs;
-        rc = must(a ? a->kind == ARG_OUTPUT || a->kind == ARG_INOUT : w < v->nworkspaces, err,
+        rc = must(a ? arg_is_written(a) : w < v->nworkspaces, err,
                   "swap: entry %d: only outputs, inouts and workspaces change places", i / 2 + 1);
         if (!rc)
             type[i % 2] = a ? a->type : v->workspaces[w].type;
@@ -269,27 +184,31 @@ static int check_swaps(const struct op *op, const struct variant *v, const int *
     return rc;
 }
 
-/* The names of ROUND and STEP are then taken, too. */
+/* Words that some expressions know beside the names of the op, and of v's parameters if there is one. */
+static int words_free(const struct op *op, const struct variant *v, const char *const words[2], const char *whose, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < 2; i++) {
+        bool taken = name_find(NAMED(op->axes, op->naxes), words[i]) >= 0 || op_type(op, words[i]) >= 0 ||
+                     (v && name_find(NAMED(v->params, v->nparams), words[i]) >= 0);
+        rc = must(!taken, err, "the name %s is %s: choose another", words[i], whose);
+    }
+    return rc;
+}
+
 static int check_repeats(const struct op *op, const struct variant *v, const struct launch *l, const struct names *args,
                          struct err *err)
 {
-    static const char *const words[] = { "ROUND", "STEP" };
+    static const char *const words[2] = { "ROUND", "STEP" };
     struct names seen = *args;
     int rc = 0;
     for (int i = 0; !rc && i < l->nvalues; i++) {
         const struct dtype *t = dtype_find(l->values[i].type);
-        rc = name_once(&seen, l->values[i].name, "value", err);
-        rc = rc
+        rc = name_once(&seen, l->values[i].name, "value", err)
                  ?: must(t && t->kind != DT_COMPLEX, err, "value %s: `%.40s` is no type of a number", l->values[i].name,
                          l->values[i].type);
     }
-    for (int i = 0; !rc && i < 2 && launch_repeats(l); i++) {
-        const int n = (int)strlen(words[i]);
-        bool taken = name_index(NAMED(op->axes, op->naxes), words[i], n) >= 0 || op_type(op, words[i]) >= 0 ||
-                     name_index(NAMED(v->params, v->nparams), words[i], n) >= 0;
-        rc = must(!taken, err, "the name %s is that of a repetition here: choose another", words[i]);
-    }
-    return rc;
+    return rc ?: launch_repeats(l) ? words_free(op, v, words, "that of a repetition here", err) : 0;
 }
 
 static int check_launch_view(const struct op *op, const struct variant *v, const struct view *m, struct err *err)
@@ -314,9 +233,8 @@ static int check_launch(const struct op *op, const struct variant *v, const stru
     for (int i = 0; !rc && i < l->nargs; i++)
         rc = must(l->args[i] < known_args, err, "its argument %d is none of the op's or variant's", i + 1);
     rc = rc
-             ?: must(!l->together || (l != v->launches && !l->rounds && !l->nround_swaps), err,
-                     "it has no rounds of its own and nothing before it");
-    rc = rc
+        ?: must(!l->together || (l != v->launches && !l->rounds && !l->nround_swaps), err,
+                "it has no rounds of its own and nothing before it")
         ?: check_repeats(op, v, l, args, err)
         ?: check_swaps(op, v, l->swaps, l->nswaps, err)
         ?: check_swaps(op, v, l->round_swaps, l->nround_swaps, err);
@@ -344,24 +262,25 @@ static int check_needs(const struct op *op, const struct variant *v, struct err 
         const struct need *n = &v->needs[i];
         bool buffer = n->arg < op->nargs && arg_is_buffer(&op->args[n->arg]);
         bool right = (n->kind == NEED_ALIGN) == (n->bytes != NULL);
-        rc = must(buffer, err, "precondition %d: must be of a buffer of the op's", i + 1);
-        rc = rc ?: must(right, err, "precondition %d: an alignment has bytes, anything else has none", i + 1);
+        rc = must(buffer, err, "precondition %d: '%s' is no buffer of the op's", i + 1,
+                  n->arg < op->nargs ? op->args[n->arg].name : "")
+                 ?: must(right, err, "precondition %d: an alignment has bytes, anything else has none", i + 1);
     }
     rc = rc ?: must(v->nclear <= op->nargs, err, "%d cleared arguments: there can be 0 to %d", v->nclear, op->nargs);
     for (int i = 0; !rc && i < v->nclear; i++) {
         const struct arg *a = v->clear[i] < op->nargs ? &op->args[v->clear[i]] : NULL;
-        rc = must(a && a->kind == ARG_OUTPUT, err, "cleared argument %d: must be an output of the op's", i + 1);
-        if (!rc)
-            rc =
-                must(!a->partial, err, "cleared argument %s: is partial, so what is left alone of it must stay as it was", a->name);
+        rc = must(a && a->kind == ARG_OUTPUT, err, "cleared argument %d, '%s': must be an output of the op's", i + 1,
+                  a ? a->name : "")
+                 ?: must(!a->partial, err, "cleared argument %s: is partial, so what is left alone of it must stay as it was",
+                         a->name);
     }
     return rc;
 }
 
 static int check_requires(const struct requires *r, struct err *err)
 {
-    int rc = must(!r->backend || name_ok(r->backend), err, "requires: backend `%.40s` is no name", r->backend ?: "");
-    return rc ?: must(!r->arch_specific || r->cc, err, "requires: what is specific to an architecture must say its cc");
+    return must(!r->backend || name_ok(r->backend), err, "requires: backend `%.40s` is no name", r->backend ?: "")
+               ?: must(!r->arch_specific || r->cc, err, "requires: what is specific to an architecture must say its cc");
 }
 
 static int check_build(const struct build *b, struct err *err)
@@ -476,38 +395,24 @@ static int check_includes(const struct op *op, struct err *err)
     return rc;
 }
 
-/* In expressions of metrics these two are numbers of a run. */
-static int check_measured_names(const struct names *scope, const struct op *op, struct err *err)
+static int check_metrics(const struct op *op, struct err *err)
 {
-    static const char *const measured[] = { "time", "energy" };
-    int rc = 0;
-    for (int m = 0; !rc && op->nmetrics && m < 2; m++) {
-        rc = must(name_index(NAMED(scope->name, scope->n), measured[m], (int)strlen(measured[m])) < 0, err,
-                  "'%s' is what metrics call the %s of a run: choose another name for the axis or type", measured[m], measured[m]);
-        for (int v = 0; !rc && v < op->nvariants; v++)
-            for (int i = 0; !rc && i < op->variants[v].nparams; i++)
-                rc = must(strcmp(op->variants[v].params[i].name, measured[m]) != 0, err,
-                          "'%s' is what metrics call the %s of a run: choose another name for the parameter of %s", measured[m],
-                          measured[m], op->variants[v].name);
-    }
-    return rc;
-}
-
-static int check_metrics(const struct op *op, const struct names *scope, struct err *err)
-{
+    static const char *const words[2] = { "time", "energy" };
     struct objective own;
     int rc = 0;
     for (int i = 0; !rc && i < op->nmetrics; i++) {
         const char *name = op->metrics[i].name;
-        rc = named(name, "metric", err);
-        rc = rc
-                 ?: must(!i || strcmp(op->metrics[i - 1].name, name) < 0, err,
-                         "metric %s: is there twice, or not in the order of names", name);
-        rc = rc
-                 ?: must(!objective_word(name), err, "metric %s: this is an objective without being a metric: choose another name",
-                         name);
+        rc = named(name, "metric", err)
+            ?: must(!i || strcmp(op->metrics[i - 1].name, name) < 0, err, "metric %s: is there twice, or not in the order of names",
+                    name)
+            ?: must(!objective_word(name), err, "metric %s: this is an objective without being a metric: choose another name", name);
     }
-    return rc ?: check_measured_names(scope, op, err) ?: objective_find(op, NULL, &own, err);
+    for (int v = -1; !rc && op->nmetrics && v < op->nvariants; v++) {
+        rc = words_free(op, v < 0 ? NULL : &op->variants[v], words, "what metrics call a measurement of a run", err);
+        if (rc && v >= 0)
+            err_prefix(err, "variant %s: ", op->variants[v].name);
+    }
+    return rc ?: objective_find(op, NULL, &own, err);
 }
 
 int op_check(const struct op *op, struct err *err)
@@ -525,7 +430,7 @@ int op_check(const struct op *op, struct err *err)
         ?: check_shapes(op, err)
         ?: check_outside(op, err)
         ?: check_includes(op, err)
-        ?: check_metrics(op, &scope, err);
+        ?: check_metrics(op, err);
     if (rc)
         err_prefix(err, "op %s: ", op->name);
     return rc;

@@ -60,6 +60,11 @@ int name_index(struct named all, const char *name, int len)
     return -1;
 }
 
+int name_find(struct named all, const char *name)
+{
+    return name_index(all, name, (int)strlen(name));
+}
+
 int pairs_read(const char *text, const struct pairs *p, struct pair given[], struct err *err)
 {
     struct pair pair;

@@ -27,6 +27,7 @@ struct named {
 bool text_is(const char *s, int n, const char *word); /* whether these n bytes are the word */
 const char *name_at(struct named all, int i);
 int name_index(struct named all, const char *name, int len); /* -1 if nothing is called so */
+int name_find(struct named all, const char *name);           /* the same for a whole text */
 
 /* What pairs name, and how messages speak of it: "WHAT: WHOSE has no KIND q: LIST m, n". */
 struct pairs {

@@ -150,13 +150,18 @@ static int read_pieces(int fd, const struct data_file *f, each_piece *each, void
     return hash_buf(&digests, rc, digest, err);
 }
 
+static int changed(const struct data_file *f, struct err *err)
+{
+    return err_set(err, ERR_INVALID, "%s: it has changed since the script was read: run again", f->name);
+}
+
 static int open_again(const struct op *op, const struct data_file *f, int *fd, struct stat *st, struct err *err)
 {
     struct folder folder = folder_of(op);
     int rc = open_below(folder.path, f->name, fd, st, err);
     if (!rc && st->st_size != f->at + f->bytes) {
         close(*fd);
-        rc = err_set(err, ERR_INVALID, "%s: it has changed since the script was read: run again", f->name);
+        rc = changed(f, err);
     }
     return rc;
 }
@@ -172,7 +177,7 @@ int data_file_read(const struct op *op, const struct data_file *f, each_piece *e
     close(fd);
     if (!rc && (!f->digest || strcmp(digest, f->digest))) {
         forget_digest(&st);
-        rc = err_set(err, ERR_INVALID, "%s: it has changed since the script was read: run again", f->name);
+        rc = changed(f, err);
     }
     return rc;
 }

@@ -170,6 +170,42 @@ int read_list(struct reader *r, const struct list *l, size_t mark, void *array)
     return n;
 }
 
+int read_one_or_list(struct reader *r, const struct list *l, void *array)
+{
+    if (lua_istable(r->L, -1))
+        return read_list(r, l, strlen(r->where), array);
+    l->read(r, array);
+    return 1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int read_named(struct reader *r, const struct list *l, void *array)
+{
+    lua_State *L = r->L;
+    int table = lua_gettop(L), n = 0;
+    char *all = make_array(r, l->max, l->bytes), *out = all;
+    want_table(r);
+    for (lua_pushnil(L); lua_next(L, table); lua_settop(L, table + 1), n++, out += l->bytes) {
+        if (lua_type(L, -2) != LUA_TSTRING)
+            fail(r, "must be %s: an entry has no name", l->entry);
+        if (n == l->max)
+            fail(r, "more than %d entries", l->max);
+        lua_pushvalue(L, -2);
+        read_name(r, out);
+        lua_pop(L, 1);
+        size_t mark = enter(r, "%s: ", *(const char **)out);
+        l->read(r, out);
+        leave(r, mark);
+    }
+    qsort(all, (size_t)n, l->bytes, by_name);
+    memcpy(array, &all, sizeof all);
+    return n;
+}
+
 /* -- tables -- */
 
 void known_fields(struct reader *r, const char *keys)

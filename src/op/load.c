@@ -190,22 +190,13 @@ int op_load_with(const char *word, const char *const *dirs, int ndirs, struct op
         err_set(err, rc, "the script did not finish within %d s, %d s of them processor time", DEADLINE_S, CPU_S);
     struct cursor in = cursor_on(answer.data, answer.len);
     rc = rc ?: op_get(&in, false, out, err);
-    if (!rc && (*out)->outside) { /* no script has a say in it, and the child is not believed */
-        op_free(*out);
-        *out = NULL;
+    if (!rc && (*out)->outside) /* no script has a say in it, and the child is not believed */
         rc = err_set(err, ERR_CORRUPT, "the script names a reference outside of it");
-    }
-    if (!rc) {
-        rc = data_files_digest(*out, true, err); /* which may take as long as the files are large */
-        if (rc) {
-            op_free(*out);
-            *out = NULL;
-        }
-    }
+    rc = rc ?: data_files_digest(*out, true, err); /* which may take as long as the files are large */
     if (rc)
         script_place(s.path, err);
-    buf_free(&answer);
     rc = rc ?: header_dirs_set(*out, dirs, ndirs, err);
+    buf_free(&answer);
     if (rc) {
         op_free(*out);
         *out = NULL;

@@ -142,8 +142,6 @@ static void read_arg(struct reader *r, void *out)
         a->own_check = true;
         a->check.kind = CHECK_CLOSE;
     }
-    if (a->own_check && a->kind == ARG_INPUT)
-        fail(r, "check, rtol, atol: only what is written is checked");
 }
 
 static void read_work(struct reader *r, void *out)
@@ -208,7 +206,34 @@ static void read_init(struct reader *r, void *out)
     known_fields(r, "template launch language options");
     read_source(r, v, false);
     r->symbols = false; /* it makes inputs, and needs none in an array */
+    r->variant = v;
     read_table(r, "launch", "F+", read_launches, v);
+    r->variant = NULL;
+}
+
+/* "EXPRESSION", or { "EXPRESSION", minimize = true } */
+static void read_metric(struct reader *r, void *out)
+{
+    lua_State *L = r->L;
+    struct metric *m = out;
+    if (!lua_istable(L, -1)) {
+        read_expr(r, &m->value);
+        return;
+    }
+    if (lua_rawgeti(L, -1, 1) == LUA_TNIL || lua_rawlen(L, -2) != 1)
+        fail(r, "must be an expression, or { EXPRESSION, minimize = true }");
+    read_expr(r, &m->value);
+    lua_pop(L, 1);
+    lua_pushnil(L);
+    lua_rawseti(L, -2, 1); /* so that only what has a name is left */
+    read_table(r, "minimize", "b", &m->minimize);
+}
+
+static void read_metrics(struct reader *r, void *out)
+{
+    static const struct list metrics = { read_metric, 0, MAX_METRICS, sizeof(struct metric), "{ NAME = EXPRESSION, ... }", false };
+    struct op *op = out;
+    op->nmetrics = read_named(r, &metrics, &op->metrics);
 }
 
 void op_read(lua_State *L, const char *file, const char *folder, const char *templates, struct op *op)
@@ -235,7 +260,7 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
                &op->ninclude_dirs, read_reference, &op->reference, read_init, &op->init, read_check, &op->check, &variants,
                &op->variants, &op->nvariants, &defaults, &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);
     for (int i = 0; i < op->nargs; i++)
-        outputs += op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
+        outputs += arg_is_written(&op->args[i]);
     if (!outputs)
         fail(&r, "args: there is no output(...) and no inout(...)");
     read_preludes(&r);

@@ -13,7 +13,7 @@
 struct reader {
     lua_State *L;
     struct op *op;                 /* what is read; texts go to its arena */
-    const struct variant *variant; /* what is read belongs to it; null: to the op */
+    const struct variant *variant; /* what is read belongs to it: the reference and init, too; null: to the op */
     struct launch *launch;         /* the same */
     bool symbols;                  /* what is read next is for a backend that has __constant__ arrays: see read_source */
     const char *folder;            /* of the script: its templates are looked for there, */
@@ -64,20 +64,27 @@ void want_table(struct reader *r);
 int list_length(struct reader *r, int min, int max);
 /* Its length; mark: the place that entries lie in. */
 int read_list(struct reader *r, const struct list *l, size_t mark, void *array);
+int read_one_or_list(struct reader *r, const struct list *l, void *array); /* `inside`; or one entry that is no table */
+/* { NAME = ENTRY }: an array in the order of the names, as a table of Lua has none. Elements begin with their name, which is read before the
+ * entry is; l->entry: what is right, for messages. */
+int read_named(struct reader *r, const struct list *l, void *array);
 
 const char *word_among(const char *words, const char *word); /* where; null: nowhere. `words` have single spaces between them */
 
 /* -- what the parts share -- */
 
-reads read_launch, read_launches, read_variant, read_default, read_metrics;
-reads read_workspace;
-reads read_arg_name; /* int *: its arg_index, which must be there */
-/* The index of an argument or, behind them, of one of the variant's workspaces; then of the launch's values; -1 if there is none. */
-int arg_index(const struct reader *r, const char *name);
+reads read_launches, read_variant, read_default, read_workspace;
+/* int *: the index of an argument or, behind them, of one of the variant's workspaces; then of the launch's values. */
+reads read_arg_name;
 /* Of the table at the top of the stack: the fields template, language and options. What the files include comes into op->includes.
  * requires: the variant's own may say the backend, too, or hear it from the language. Read launches after it: what they pass if they do
  * not say it depends on the backend. */
 void read_source(struct reader *r, struct variant *v, bool requires);
+/* The names of the real backends, with a space between them. */
+struct backend_names {
+    char text[128];
+};
+struct backend_names backend_names(void);
 /* The text of a file without zero bytes, on the arena; null if there is no such file. */
 const char *read_template_file(struct reader *r, const char *folder, const char *name);
 /* Reads what a template includes, and what that includes, into op->includes. */

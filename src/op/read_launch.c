@@ -1,21 +1,25 @@
 /* The launches of a variant, or of the reference: what is launched, with what, and how often. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "op/read.h"
 
-int arg_index(const struct reader *r, const char *name)
+/* How many arguments and workspaces there are. */
+static int buffers_of(const struct reader *r)
 {
-    const struct variant *v = r->variant;
+    return r->op->nargs + r->variant->nworkspaces;
+}
+
+static int arg_index(const struct reader *r, const char *name)
+{
     for (int i = 0; i < r->op->nargs; i++)
         if (strcmp(r->op->args[i].name, name) == 0)
             return i;
-    for (int i = 0; v && i < v->nworkspaces; i++)
-        if (strcmp(v->workspaces[i].name, name) == 0)
+    for (int i = 0; i < r->variant->nworkspaces; i++)
+        if (strcmp(r->variant->workspaces[i].name, name) == 0)
             return r->op->nargs + i;
     for (int i = 0; r->launch && i < r->launch->nvalues; i++)
         if (strcmp(r->launch->values[i].name, name) == 0)
-            return r->op->nargs + (v ? v->nworkspaces : 0) + i;
+            return buffers_of(r) + i;
     return -1;
 }
 
@@ -25,17 +29,14 @@ void read_arg_name(struct reader *r, void *out)
     read_text(r, &name);
     *(int *)out = arg_index(r, name);
     if (*(int *)out < 0)
-        fail(r, "there is no argument%s '%.80s'", r->variant && r->variant->nworkspaces ? " and no workspace" : "", name);
+        fail(r, "there is no argument%s '%.80s'", r->variant->nworkspaces ? " and no workspace" : "", name);
 }
 
 /* One expression, or a list of up to three. */
 static void read_extents(struct reader *r, void *out)
 {
     static const struct list list = { read_expr, 1, 3, sizeof(char *), "entry %d: ", true };
-    if (lua_istable(r->L, -1))
-        read_list(r, &list, strlen(r->where), out);
-    else
-        read_expr(r, out);
+    read_one_or_list(r, &list, out);
 }
 
 static void read_kernel_name(struct reader *r, void *out)
@@ -54,10 +55,7 @@ static void read_times(struct reader *r, void *out)
     static const struct list list = { read_expr, 2, 2, sizeof(char *), "entry %d: ", true };
     struct launch *l = out;
     const char *counts[2] = { NULL };
-    if (lua_istable(r->L, -1))
-        read_list(r, &list, strlen(r->where), counts);
-    else
-        read_expr(r, counts);
+    read_one_or_list(r, &list, counts);
     l->rounds = counts[0];
     l->steps = counts[1];
 }
@@ -69,46 +67,24 @@ static void read_pair(struct reader *r, void *out)
 }
 
 /* A value: "expression", or { "expression", "i32" }. */
-static void read_launch_value(struct reader *r, struct launch_value *v)
+static void read_launch_value(struct reader *r, void *out)
 {
     static const struct list parts = { read_expr, 2, 2, sizeof(char *), "entry %d: ", true };
+    struct launch_value *v = out;
     const char *given[2] = { NULL, "i64" };
-    if (lua_istable(r->L, -1))
-        read_list(r, &parts, strlen(r->where), given);
-    else
-        read_expr(r, given);
+    read_one_or_list(r, &parts, given);
     v->value = given[0];
     v->type = given[1];
     if (!dtype_find(v->type))
         fail(r, "'%.80s' is no element type", v->type);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct launch_value *)a)->name, ((const struct launch_value *)b)->name);
-}
-
-/* { k = "1 << ROUND" }: in the order of their names, as a table of Lua has none. */
 static void read_launch_values(struct reader *r, void *out)
 {
+    static const struct list values = { read_launch_value,        0,    MAX_LAUNCH_VALUES, sizeof(struct launch_value),
+                                        "{ k = \"1 << ROUND\" }", false };
     struct launch *l = out;
-    lua_State *L = r->L;
-    want_table(r);
-    l->values = make_array(r, MAX_LAUNCH_VALUES, sizeof *l->values);
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING)
-            fail(r, "an entry without a name: { k = \"1 << ROUND\" } is wanted");
-        if (l->nvalues == MAX_LAUNCH_VALUES)
-            fail(r, "more than %d values", MAX_LAUNCH_VALUES);
-        struct launch_value *v = &l->values[l->nvalues++];
-        lua_pushvalue(L, -2);
-        read_name(r, &v->name);
-        lua_pop(L, 1);
-        size_t mark = enter(r, "%s: ", v->name);
-        read_launch_value(r, v);
-        leave(r, mark);
-    }
-    qsort(l->values, (size_t)l->nvalues, sizeof *l->values, by_name);
+    l->nvalues = read_named(r, &values, &l->values);
 }
 
 /* MAX_ARGS of the op's and the variant's, and its own values. */
@@ -135,11 +111,7 @@ static void read_address(struct reader *r, void *out)
 {
     static const struct list each = { read_address_word, 1, TEXTURE_RANK, sizeof(enum texture_address), "entry %d: ", true };
     struct texture_mode *mode = out;
-    mode->naddress = 1;
-    if (lua_istable(r->L, -1))
-        mode->naddress = read_list(r, &each, strlen(r->where), mode->address);
-    else
-        read_address_word(r, mode->address);
+    mode->naddress = read_one_or_list(r, &each, mode->address);
 }
 
 static void read_texture(struct reader *r, struct view *v)
@@ -173,7 +145,7 @@ static void read_tensor_map(struct reader *r, struct view *m)
 /* A name, tensor_map(...) or texture(...). */
 static void read_launch_arg(struct reader *r, void *out)
 {
-    const int buffers = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
+    const int buffers = buffers_of(r);
     struct launch *l = r->launch;
     if (!lua_istable(r->L, -1)) {
         read_arg_name(r, out);
@@ -196,7 +168,7 @@ static void read_launch_arg(struct reader *r, void *out)
 /* One that no place of args names would be lost. */
 static void check_values_passed(struct reader *r, const struct launch *l)
 {
-    const int first = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
+    const int first = buffers_of(r);
     for (int v = 0; v < l->nvalues; v++) {
         bool passed = false;
         for (int i = 0; i < l->nargs; i++)
@@ -206,7 +178,7 @@ static void check_values_passed(struct reader *r, const struct launch *l)
     }
 }
 
-void read_launch(struct reader *r, void *out)
+static void read_launch(struct reader *r, void *out)
 {
     static const struct list args = { read_launch_arg, 0, MAX_LAUNCH_ARGS, sizeof(int), "args: entry %d: ", false };
     struct launch *l = out;
@@ -222,7 +194,7 @@ void read_launch(struct reader *r, void *out)
     check_values_passed(r, l);
     if (l->args)
         return;
-    int n = r->op->nargs + (r->variant ? r->variant->nworkspaces : 0);
+    int n = buffers_of(r);
     l->args = make_array(r, n, sizeof *l->args);
     for (int i = 0; i < n; i++)
         if (i >= r->op->nargs || !r->op->args[i].constant || !r->symbols)
@@ -263,8 +235,7 @@ static void read_together(struct reader *r, void *out)
 static void read_group(struct reader *r, struct variant *v)
 {
     static const struct list together = { read_together, 1, MAX_LAUNCHES, 0, "launches[%d]: ", true };
-    const struct launch none = { .nargs = 0 };
-    struct launch group = none;
+    struct launch group = { .nargs = 0 };
     int first = v->nlaunches, n = 0;
     read_table(r, "times swap launches", "FlL", read_times, &group, &swaps, &group.swaps, &group.nswaps, &together, v, &n);
     if (group.steps)

@@ -64,24 +64,13 @@ static void read_files(struct reader *r, void *out)
     v->build.more = n > 1 ? all + 1 : NULL;
 }
 
-/* The backend of this name. */
-static const struct backend *read_backend(struct reader *r, const char *name)
+struct backend_names backend_names(void)
 {
+    struct backend_names names = { "" };
     const struct backend *b;
-    char names[128] = "";
-    for (int i = 0; (b = backend_real(i)); i++) {
-        if (!strcmp(b->name, name))
-            return b;
-        strcat(strcat(names, i ? ", " : ""), b->name);
-    }
-    fail(r, "'%.80s' is not one of %s", name, names);
-}
-
-static void read_language(struct reader *r, void *out)
-{
-    const char *name;
-    read_text(r, &name);
-    *(const char **)out = read_backend(r, name)->name;
+    for (int i = 0; (b = backend_real(i)); i++)
+        strcat(strcat(names.text, i ? " " : ""), b->name);
+    return names;
 }
 
 /* A list of texts for one compiler. */
@@ -112,7 +101,6 @@ static void read_all_options(struct reader *r, struct build *build, const struct
 {
     const struct backend *b;
     int at = lua_gettop(r->L);
-    char names[128] = "";
     want_table(r);
     if (only && lua_rawlen(r->L, at)) {
         read_options(r, only, build);
@@ -120,9 +108,7 @@ static void read_all_options(struct reader *r, struct build *build, const struct
     }
     if (lua_rawlen(r->L, at))
         fail(r, "whose compiler takes them? Say { cuda = { ... } }, { opencl = { ... } } or both, or give the source a language");
-    for (int i = 0; (b = backend_real(i)); i++)
-        strcat(strcat(names, i ? " " : ""), b->name);
-    known_fields(r, names);
+    known_fields(r, backend_names().text);
     for (int i = 0; (b = backend_real(i)); i++, lua_settop(r->L, at)) {
         lua_pushstring(r->L, b->name);
         if (lua_rawget(r->L, at) != LUA_TNIL)
@@ -133,8 +119,9 @@ static void read_all_options(struct reader *r, struct build *build, const struct
 void read_source(struct reader *r, struct variant *v, bool requires)
 {
     const char **language = &v->build.language, **required = &v->requires.backend;
-    int table = lua_gettop(r->L);
-    read_table(r, "template language", "Ff+", read_files, v, read_language, language);
+    int table = lua_gettop(r->L), backend = -1;
+    read_table(r, "template language", "Fw+", read_files, v, backend_names().text, &backend);
+    *language = backend < 0 ? NULL : backend_real(backend)->name;
     if (*language && *required && strcmp(*required, *language))
         fail(r, "language: is that of %s, but requires says backend = '%s'", *language, *required);
     if (requires && *language)

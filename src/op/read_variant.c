@@ -45,11 +45,7 @@ void read_workspace(struct reader *r, void *out)
 static void read_need(struct reader *r, void *out)
 {
     struct need *need = out;
-    const char *name;
-    read_table(r, "kind arg", "WT+", "aligned noalias", &need->kind, &name);
-    need->arg = arg_index(r, name);
-    if (need->arg < 0 || need->arg >= r->op->nargs || !arg_is_buffer(&r->op->args[need->arg]))
-        fail(r, "arg: there is no buffer '%.80s'", name);
+    read_table(r, "kind arg", "WF+", "aligned noalias", &need->kind, read_arg_name, &need->arg);
     if (need->kind == NEED_ALIGN)
         read_table(r, "kind arg bytes", "--X", &need->bytes);
     else
@@ -60,13 +56,10 @@ static void read_requires(struct reader *r, void *out)
 {
     struct requires *q = out;
     const struct backend *b = NULL;
-    char names[128] = ""; /* of all backends */
     int backend = -1;
     int64_t cc = 0;
-    for (int i = 0; (b = backend_real(i)); i++)
-        strcat(strcat(names, i ? " " : ""), b->name);
-    read_table(r, "backend cc arch_specific grid_order grid_progress", "wibbb", names, &backend, &cc, &q->arch_specific,
-               &q->grid_order, &q->grid_progress);
+    read_table(r, "backend cc arch_specific grid_order grid_progress", "wibbb", backend_names().text, &backend, &cc,
+               &q->arch_specific, &q->grid_order, &q->grid_progress);
     if (backend >= 0)
         b = backend_real(backend);
     if (cc < 0 || cc > 9999)
@@ -99,9 +92,6 @@ void read_variant(struct reader *r, void *out)
                &v->nwhere, &cleared, &v->clear, &v->nclear, &workspaces, &v->workspaces, &v->nworkspaces, read_launches, v, &needs,
                &v->needs, &v->nneeds);
     r->variant = NULL;
-    for (int i = 0; i < v->nclear; i++)
-        if (r->op->args[v->clear[i]].kind != ARG_OUTPUT)
-            fail(r, "clear: '%s' is not an output", r->op->args[v->clear[i]].name);
 }
 
 void read_default(struct reader *r, void *out)

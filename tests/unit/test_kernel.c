@@ -247,7 +247,7 @@ static void keeps_scalars(void **state)
 static void refuses_scalars(void **state)
 {
     (void)state;
-    static const char *const says[] = { "precondition 1: must be of a buffer", "cleared argument 1: must be an output",
+    static const char *const says[] = { "precondition 1: 'half' is no buffer", "must be an output",
                                         "a scalar has a type and a value",     "a scalar has a type and a value",
                                         "a scalar has a type and a value",     "cannot have the name of an axis",
                                         "only an output can be partial",       "a scalar has a type and a value" };

@@ -77,7 +77,7 @@ static void are_checked(void **state)
     op = with_metrics(NULL);
     op.axes = axes;
     assert_null(through_bytes(&op, &err));
-    assert_non_null(strstr(err.msg, "'time' is what metrics call the time of a run"));
+    assert_non_null(strstr(err.msg, "the name time is what metrics call a measurement of a run"));
 }
 
 static void are_evaluated(void **state)
