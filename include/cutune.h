@@ -216,10 +216,10 @@ CUTUNE_API double cutune_kernel_time_ns(const cutune_kernel *k);
  * - a buffer less aligned than the kernel needs: another kernel without that need is launched instead (cutune_kernel_fallback), or
  *   CUTUNE_ERR_UNSUPPORTED if there is none.
  * For a cl_mem it checks only that no output is passed twice: the driver guarantees alignment.
- * Workspace that the kernel needs is allocated and freed in stream order. A kernel of an op with constants (cutune_kernel_constants) has
- * their contents in its module, and copies them there first: its launches must not run at the same time on two streams. The first launch
- * of a kernel loads it (see cutune_prefetch). CUTUNE_ERR_INVALID if it is refused because the handle's context is not current. After
- * CUTUNE_ERR_DEVICE some of the work may have been queued. */
+ * Workspace that the kernel needs is allocated and freed in stream order. A kernel may copy buffers into __constant__ arrays
+ * (cutune_kernel_constants) or into arrays of textures first. All its launches share these, so they must not run at the same time on two
+ * streams. The first launch of a kernel loads it (see cutune_prefetch). CUTUNE_ERR_INVALID if it is refused because the handle's context is
+ * not current. After CUTUNE_ERR_DEVICE some of the work may have been queued. */
 CUTUNE_API int cutune_launch(const cutune_kernel *k, void *stream, void *const *buffers, int nbuffers);
 /* The same with the caller's workspace: a device pointer aligned to 4096 bytes, or a cl_mem, of at least cutune_kernel_workspace
  * bytes. Two launches that may run at the same time must not share one. */

@@ -22,8 +22,8 @@ int check_part(const char *what, int64_t offset, int64_t bytes, int64_t size, st
 
 int check_view(int64_t offset, int64_t bytes, int64_t size, struct err *err)
 {
-    if (offset % VIEW_ALIGN)
-        return err_set(err, ERR_INVALID, "a view at byte %" PRId64 ": must be a multiple of %d", offset, VIEW_ALIGN);
+    if (offset % GUEST_ALIGN)
+        return err_set(err, ERR_INVALID, "a view at byte %" PRId64 ": must be a multiple of %d", offset, GUEST_ALIGN);
     if (bytes < 1)
         return err_set(err, ERR_INVALID, "a view of %" PRId64 " bytes: at least 1 is needed", bytes);
     return check_part("a view", offset, bytes, size, err);

@@ -241,12 +241,9 @@ static int launch_one(struct guest *guest, const struct guest_launch *l, void *c
     if (!libcuda.cuFuncGetParamInfo) /* the kernel may have more */
         for (int i = l->nparams; i < GUEST_PARAMS; i++)
             params[i] = zeros;
-    const struct geometry *g = &l->geometry;
-    if (l->views || geometry_special(g))
+    if (l->views || geometry_special(&l->geometry))
         return cuda_launch_special(guest, l, buffers, workspace, stream, params, err);
-    return CUDA(err, cuLaunchKernel, l->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
-                (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream, (void **)params,
-                NULL);
+    return cuda_launch_plain(l, stream, params, err);
 }
 
 static int clear(const struct guest_clear *c, void *const *buffers, CUdeviceptr workspace, CUstream stream, struct err *err)

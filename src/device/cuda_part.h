@@ -39,6 +39,14 @@ extern const struct backend_measuring cuda_measuring;
 int cuda_enter(const struct cuda_context *g, bool *pushed, struct err *err);
 void cuda_leave(bool pushed);
 
+static inline int cuda_launch_plain(const struct guest_launch *l, CUstream stream, const void **params, struct err *err)
+{
+    const struct geometry *g = &l->geometry;
+    return CUDA(err, cuLaunchKernel, l->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
+                (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream, (void **)params,
+                NULL);
+}
+
 /* cuda_special.c */
 /* params: but for tensor maps and textures, which are made here. */
 int cuda_launch_special(struct guest *guest, const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace,

@@ -25,20 +25,16 @@ static struct cuda_launch_config config_of(const struct geometry *g, CUstream st
         c.grid[d] = (unsigned)g->grid[d];
         c.block[d] = (unsigned)g->block[d];
     }
-    if (g->cluster[0]) {
-        struct cuda_launch_attribute *a = &attributes[c.nattributes++];
-        *a = (struct cuda_launch_attribute){ .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION };
-        for (int d = 0; d < 3; d++)
-            a->value.cluster[d] = (unsigned)g->cluster[d];
-    }
-    if (g->cooperative) {
-        attributes[c.nattributes] = (struct cuda_launch_attribute){ .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE };
-        attributes[c.nattributes++].value.flag = 1;
-    }
-    if (g->dependent) {
-        attributes[c.nattributes] = (struct cuda_launch_attribute){ .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION };
-        attributes[c.nattributes++].value.flag = 1;
-    }
+    if (g->cluster[0])
+        attributes[c.nattributes++] = (struct cuda_launch_attribute){
+            .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            .value.cluster = { (unsigned)g->cluster[0], (unsigned)g->cluster[1], (unsigned)g->cluster[2] },
+        };
+    if (g->cooperative)
+        attributes[c.nattributes++] = (struct cuda_launch_attribute){ .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.flag = 1 };
+    if (g->dependent)
+        attributes[c.nattributes++] =
+            (struct cuda_launch_attribute){ .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.flag = 1 };
     return c;
 }
 
@@ -116,9 +112,7 @@ int cuda_launch_special(struct guest *guest, const struct guest_launch *l, void 
     const struct geometry *g = &l->geometry;
     int rc = l->views ? pass_views(guest, l, buffers, workspace, passed, params, err) : 0;
     if (!rc && !geometry_special(g))
-        return CUDA(err, cuLaunchKernel, l->function, (unsigned)g->grid[0], (unsigned)g->grid[1], (unsigned)g->grid[2],
-                    (unsigned)g->block[0], (unsigned)g->block[1], (unsigned)g->block[2], (unsigned)g->shared, stream,
-                    (void **)params, NULL);
+        return cuda_launch_plain(l, stream, params, err);
     const struct cuda_launch_config c = config_of(g, stream, attributes);
     return rc ?: check_driver(err) ?: CUDA(err, cuLaunchKernelEx, &c, l->function, (void **)params, NULL);
 }
@@ -129,27 +123,23 @@ static int resident(const struct guest *guest, const struct guest_launch *l, int
     const struct geometry *g = &l->geometry;
     struct cuda_launch_attribute attributes[3];
     const struct cuda_launch_config c = config_of(g, NULL, attributes);
-    int64_t size = g->cluster[0] * g->cluster[1] * g->cluster[2];
-    int n = 0, rc;
+    const int64_t size = g->cluster[0] * g->cluster[1] * g->cluster[2];
+    int n = 0, rc = 0;
     if (!size) {
         rc = CUDA(err, cuOccupancyMaxActiveBlocksPerMultiprocessor, &n, l->function, (int)(g->block[0] * g->block[1] * g->block[2]),
                   (size_t)g->shared);
         *blocks = (int64_t)n * guest->spec.multiprocessors;
         return rc;
     }
-    if (size > PORTABLE_CLUSTER) {
+    if (size > PORTABLE_CLUSTER)
         rc = CUDA(err, cuFuncSetAttribute, l->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-        if (rc)
-            return rc;
-    }
-    /* It is refused, or told to be none, if it is too large. */
+    if (rc)
+        return rc;
     CUresult result = libcuda.cuOccupancyMaxActiveClusters(&n, l->function, &c);
-    *blocks = n * size;
-    if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_CLUSTER_SIZE) {
-        *blocks = 0;
-        return 0;
-    }
-    return cuda_check(result, err, "cuOccupancyMaxActiveClusters");
+    const bool large =
+        result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_CLUSTER_SIZE; /* or it is told to be none */
+    *blocks = large ? 0 : n * size;
+    return large ? 0 : cuda_check(result, err, "cuOccupancyMaxActiveClusters");
 }
 
 int cuda_fits(struct guest *guest, const struct guest_launch *l, struct err *err)

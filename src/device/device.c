@@ -9,8 +9,8 @@
 /* A function is got for the parameters that it is launched with, which are known at the first launch. */
 struct kernel {
     struct guest_code *code;
-    struct guest_launch launch;     /* the last; nparams is -1 before the first */
-    unsigned char sizes[MAX_KARGS]; /* of its parameters; 0: a buffer */
+    struct guest_launch launch;        /* the last; nparams is -1 before the first */
+    unsigned char sizes[GUEST_PARAMS]; /* of its parameters; 0: a buffer */
     int64_t dynamic_shared;
     char name[];
 };
@@ -192,7 +192,7 @@ int device_fits(struct device *d, struct kernel *k, const struct geometry *g, st
 /* The kernel's function for these parameters: the one there is, unless they are of other sizes than at the last launch. */
 static int take_function(struct device *d, struct kernel *k, const struct guest_param *params, int n, struct err *err)
 {
-    unsigned char sizes[MAX_KARGS];
+    unsigned char sizes[GUEST_PARAMS];
     for (int i = 0; i < n; i++)
         sizes[i] = (unsigned char)params[i].bytes;
     k->launch.params = params;
@@ -209,14 +209,14 @@ static int take_function(struct device *d, struct kernel *k, const struct guest_
 
 int device_launch(struct device *d, struct kernel *k, const struct geometry *g, const struct karg *args, int nargs, struct err *err)
 {
-    struct guest_param params[MAX_KARGS];
-    void *buffers[MAX_KARGS];
-    const char *names[MAX_KARGS];
+    struct guest_param params[GUEST_PARAMS];
+    void *buffers[GUEST_PARAMS];
+    const char *names[GUEST_PARAMS];
     struct guest_work work = { .nlaunches = 1, .launches = &k->launch };
     bool views = false;
     int rc = check_geometry(&d->spec, g, k->dynamic_shared, err) ?: use(d, err);
-    if (!rc && (nargs < 0 || nargs > MAX_KARGS))
-        rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, MAX_KARGS);
+    if (!rc && (nargs < 0 || nargs > GUEST_PARAMS))
+        rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, GUEST_PARAMS);
     for (int i = 0; i < nargs && !rc; i++) {
         names[i] = args[i].name;
         params[i] = (struct guest_param){ .kind = GUEST_VALUE, .bytes = args[i].size };

@@ -10,7 +10,7 @@
 #include "device/backend.h"
 #include "model/plan.h"
 
-enum { COMPILER_NAME = 64, MAX_SPANS = 64, VIEW_ALIGN = GUEST_ALIGN, MAX_KARGS = GUEST_PARAMS };
+enum { COMPILER_NAME = 64, MAX_SPANS = 64 };
 
 struct device;   /* an open device */
 struct kernel;   /* an entry of loaded code; lives as long as it */
@@ -89,7 +89,7 @@ int device_open(const struct devspec *spec, struct device **out, struct err *err
 void device_close(struct device *d); /* null is fine */
 
 int device_alloc(struct device *d, int64_t bytes, struct memory **out, struct err *err);
-/* A part of m; offset must be a multiple of VIEW_ALIGN. Free it before m. */
+/* A part of m; offset must be a multiple of GUEST_ALIGN. Free it before m. */
 int device_view(struct device *d, struct memory *m, int64_t offset, int64_t bytes, struct memory **out, struct err *err);
 void device_free(struct device *d, struct memory *m); /* null is fine */
 int device_fill(struct device *d, struct memory *m, int64_t offset, int64_t bytes, uint8_t value, struct err *err);

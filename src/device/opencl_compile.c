@@ -127,7 +127,7 @@ enum {
 struct trial {
     struct opencl_context *g;
     struct guest_code code;
-    void *whole[MAX_KARGS], *inside[MAX_KARGS]; /* buffers by number */
+    void *whole[GUEST_PARAMS], *inside[GUEST_PARAMS]; /* buffers by number */
 };
 
 static int trial_buffer(struct trial *t, int i, int64_t bytes, struct err *err)
@@ -163,7 +163,7 @@ static int trial_launch(struct trial *t, const struct guest_launch *w, struct er
 
 static void trial_end(struct trial *t)
 {
-    for (int i = 0; i < MAX_KARGS; i++) {
+    for (int i = 0; i < GUEST_PARAMS; i++) {
         if (t->inside[i])
             libopencl.clReleaseMemObject(t->inside[i]);
         if (t->whole[i])

@@ -10,61 +10,75 @@ struct launches {
     struct val slots[MAX_SLOTS];
     const struct guest_param *args;
     struct arena *arena;
-    const char *kernels[MAX_LAUNCHES];       /* names, */
-    const char **names[MAX_LAUNCHES];        /* and of the parameters as they are written */
-    const struct step *before[MAX_LAUNCHES]; /* the last two steps of a launch that have parameters of their own, */
-    const struct guest_param *params[MAX_LAUNCHES];
-    const struct step *before2[MAX_LAUNCHES];
-    const struct guest_param *params2[MAX_LAUNCHES];
+    const char *kernels[MAX_LAUNCHES]; /* names, */
+    const char **names[MAX_LAUNCHES];  /* and of the parameters as they are written */
+    struct {
+        const struct step *step;
+        const struct guest_param *params;
+    } last[MAX_LAUNCHES][2]; /* the last two steps of a launch that have parameters of their own, the later one first */
     const struct tensor *tensors[MAX_LAUNCHES][MAX_VIEWS];
     struct guest_texture *textures[MAX_LAUNCHES][MAX_VIEWS];
     struct guest_texture *all_textures;
     int64_t nparams; /* made so far */
 };
 
-/* `of`: what stands for the buffer. The map is the same in each repetition, but for its place. */
-static int make_map(struct launches *m, int launch, int map, const struct guest_param *of, struct guest_param *out, struct err *err)
+/* What is passed in a buffer's place. `of`: what stands for that. */
+static struct guest_param view_of(const struct guest_param *of, enum guest_param_kind kind, int bytes)
 {
-    const struct tensor **kept = &m->tensors[launch][map];
+    struct guest_param p = *of;
+    p.in_workspace = of->kind == GUEST_WORKSPACE;
+    p.kind = kind;
+    p.bytes = bytes;
+    return p;
+}
+
+/* The map is the same in each repetition, but for its place. */
+static int make_map(struct launches *m, int launch, int view, const struct guest_param *of, struct guest_param *out,
+                    struct err *err)
+{
+    const struct tensor **kept = &m->tensors[launch][view];
     int rc = 0;
     if (!*kept) {
         struct tensor *made = arena_alloc(m->arena, sizeof *made);
-        rc = made ? plan_tensor(m->plan, launch, map, m->slots, made, err) : err_nomem(err);
+        rc = made ? plan_tensor(m->plan, launch, view, m->slots, made, err) : err_nomem(err);
         *kept = made;
     }
-    *out = *of;
-    out->kind = GUEST_TENSOR;
-    out->in_workspace = of->kind == GUEST_WORKSPACE;
-    out->bytes = TENSOR_BYTES;
+    *out = view_of(of, GUEST_TENSOR, TENSOR_BYTES);
     out->tensor = *kept;
     return rc;
 }
 
-/* The same one for all views of a buffer that are the same. */
+/* The one that is there for the same view of the same buffer, or else a new one, which may be null without memory. */
+static struct guest_texture *keep_texture(struct launches *m, const struct guest_texture *like)
+{
+    struct guest_texture *t = m->all_textures;
+    while (t && (t->index != like->index || memcmp(&t->is, &like->is, sizeof t->is)))
+        t = t->next;
+    if (!t && (t = arena_alloc(m->arena, sizeof *t))) {
+        t->is = like->is;
+        t->index = like->index;
+        t->next = m->all_textures;
+        m->all_textures = t;
+    }
+    return t;
+}
+
 static int make_texture(struct launches *m, int launch, int view, const struct guest_param *of, struct guest_param *out,
                         struct err *err)
 {
-    struct guest_texture **kept = &m->textures[launch][view], *t = *kept;
-    struct guest_texture *made = t ? NULL : arena_alloc(m->arena, sizeof *made);
-    int rc = t ? 0 : made ? plan_texture(m->plan, launch, view, m->slots, &made->is, err) : err_nomem(err);
-    if (rc)
-        return rc;
-    if (!t) {
-        made->index = of->index;
-        for (t = m->all_textures; t && (t->index != made->index || memcmp(&t->is, &made->is, sizeof t->is)); t = t->next)
-            ;
+    struct guest_texture **kept = &m->textures[launch][view];
+    if (!*kept) {
+        struct guest_texture like;
+        memset(&like, 0, sizeof like); /* it is compared byte by byte */
+        like.index = of->index;
+        int rc = plan_texture(m->plan, launch, view, m->slots, &like.is, err);
+        if (rc)
+            return rc;
+        *kept = keep_texture(m, &like);
     }
-    if (!t) {
-        made->next = m->all_textures;
-        m->all_textures = t = made;
-    }
-    *kept = t;
-    *out = *of;
-    out->kind = GUEST_TEXTURE;
-    out->in_workspace = of->kind == GUEST_WORKSPACE;
-    out->bytes = TEXTURE_BYTES;
-    out->texture = t;
-    return 0;
+    *out = view_of(of, GUEST_TEXTURE, TEXTURE_BYTES);
+    out->texture = *kept;
+    return *kept ? 0 : err_nomem(err);
 }
 
 static int make_params(struct launches *m, const struct step *s, const struct launch *l, int nargs, struct guest_param **out,
@@ -100,19 +114,15 @@ static int take_params(struct launches *m, const struct step *s, const struct la
 {
     struct guest_param *made;
     const int i = s->launch;
-    if (!l->nvalues && m->before[i] && m->before[i]->args == s->args) {
-        *out = m->params[i];
-        return 0;
-    }
-    if (!l->nvalues && m->before2[i] && m->before2[i]->args == s->args) {
-        *out = m->params2[i];
-        return 0;
-    }
+    for (int k = 0; k < 2 && !l->nvalues; k++)
+        if (m->last[i][k].step && m->last[i][k].step->args == s->args) {
+            *out = m->last[i][k].params;
+            return 0;
+        }
     int rc = make_params(m, s, l, nargs, &made, err);
-    m->before2[i] = m->before[i];
-    m->params2[i] = m->params[i];
-    m->before[i] = s;
-    *out = m->params[i] = made;
+    m->last[i][1] = m->last[i][0];
+    m->last[i][0].step = s;
+    *out = m->last[i][0].params = made;
     return rc;
 }
 

@@ -235,6 +235,12 @@ int cutune_kernel_params(const cutune_kernel *k, int i)
     return has_launch(k, i) ? k->launches[i].nparams : 0;
 }
 
+/* Null if there is none. */
+static const struct guest_param *param_of(const cutune_kernel *k, int i, int param)
+{
+    return param >= 0 && param < cutune_kernel_params(k, i) ? &k->launches[i].params[param] : NULL;
+}
+
 _Static_assert(CUTUNE_PARAM_BUFFER == (int)GUEST_BUFFER && CUTUNE_PARAM_WORKSPACE == (int)GUEST_WORKSPACE &&
                    CUTUNE_PARAM_VALUE == (int)GUEST_VALUE && CUTUNE_PARAM_SCALAR == (int)GUEST_SCALAR &&
                    CUTUNE_PARAM_TENSOR_MAP == (int)GUEST_TENSOR && CUTUNE_PARAM_TEXTURE == (int)GUEST_TEXTURE,
@@ -242,11 +248,11 @@ _Static_assert(CUTUNE_PARAM_BUFFER == (int)GUEST_BUFFER && CUTUNE_PARAM_WORKSPAC
 
 int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *out)
 {
-    if (param < 0 || param >= cutune_kernel_params(k, i) || !out || out->size < sizeof *out)
+    const struct guest_param *p = param_of(k, i, param);
+    if (!p || !out || out->size < sizeof *out)
         return refuse(CUTUNE_ERR_INVALID, "no launch %d or parameter %d of it, or no cutune_param with its size set", i, param);
     if (check_forks(k->handle->generation))
         return CUTUNE_ERR_INVALID;
-    const struct guest_param *p = &k->launches[i].params[param];
     out->kind = (cutune_param_kind)p->kind;
     out->index = p->in_workspace ? -1 : p->index;
     out->offset = p->offset;
@@ -257,21 +263,23 @@ int cutune_kernel_param(const cutune_kernel *k, int i, int param, cutune_param *
 
 int cutune_kernel_tensor_map(const cutune_kernel *k, int i, int param, void *at, void *out)
 {
-    if (param < 0 || param >= cutune_kernel_params(k, i) || k->launches[i].params[param].kind != GUEST_TENSOR)
+    const struct guest_param *p = param_of(k, i, param);
+    if (!p || p->kind != GUEST_TENSOR)
         return refuse(CUTUNE_ERR_INVALID, "no launch %d or parameter %d of it, or it is no tensor map", i, param);
     if (!at || !out || (uintptr_t)out % TENSOR_ALIGN)
         return refuse(CUTUNE_ERR_INVALID, "no %s, or none aligned to %d bytes", at ? "place for a tensor map" : "buffer",
                       TENSOR_ALIGN);
     if (!k->backend || !k->backend->tensor)
         return refuse(CUTUNE_ERR_UNSUPPORTED, "this handle makes no tensor maps");
-    return check_forks(k->handle->generation) ?: k->backend->tensor(k->launches[i].params[param].tensor, at, out, thread_err());
+    return check_forks(k->handle->generation) ?: k->backend->tensor(p->tensor, at, out, thread_err());
 }
 
 int cutune_kernel_texture(const cutune_kernel *k, int i, int param, void *stream, void *at, uint64_t *out)
 {
-    if (param < 0 || param >= cutune_kernel_params(k, i) || k->launches[i].params[param].kind != GUEST_TEXTURE)
+    const struct guest_param *p = param_of(k, i, param);
+    if (!p || p->kind != GUEST_TEXTURE)
         return refuse(CUTUNE_ERR_INVALID, "no launch %d or parameter %d of it, or it is no texture", i, param);
-    struct guest_texture *t = k->launches[i].params[param].texture;
+    struct guest_texture *t = p->texture;
     const uintptr_t align = t->is.mode.array ? (uintptr_t)t->is.type->bytes : TEXTURE_ALIGN;
     if (!at || !out || (uintptr_t)at % align)
         return refuse(CUTUNE_ERR_INVALID, "no %s, or it is not aligned to %d bytes", at ? "place for a texture object" : "buffer",

@@ -143,20 +143,20 @@ static void description_is_whole(void **state)
 static void memory_moves(void **state)
 {
     struct fixture *f = take(state);
-    enum { SIZE = 5 * VIEW_ALIGN + 13 };
+    enum { SIZE = 5 * GUEST_ALIGN + 13 };
     struct memory *a = room(f, SIZE), *b = room(f, SIZE), *view, *inner;
     unsigned char *bytes = malloc(SIZE);
     OK(device_fill(f->dev, a, 0, SIZE, 0x11, &err));
-    OK(device_view(f->dev, a, VIEW_ALIGN, 3 * VIEW_ALIGN + 5, &view, &err));
-    OK(device_fill(f->dev, view, 0, 3 * VIEW_ALIGN + 5, 0x22, &err));
-    OK(device_view(f->dev, view, VIEW_ALIGN, 7, &inner, &err));
+    OK(device_view(f->dev, a, GUEST_ALIGN, 3 * GUEST_ALIGN + 5, &view, &err));
+    OK(device_fill(f->dev, view, 0, 3 * GUEST_ALIGN + 5, 0x22, &err));
+    OK(device_view(f->dev, view, GUEST_ALIGN, 7, &inner, &err));
     OK(device_write(f->dev, inner, 2, "hello", 5, &err));
     OK(device_fill(f->dev, a, 3, 5, 0x33, &err));
     OK(device_copy(f->dev, b, a, SIZE, &err));
     OK(device_read(f->dev, bytes, b, 0, SIZE, &err));
     for (int i = 0; i < SIZE; i++) {
-        int at = i - 2 * VIEW_ALIGN - 2;
-        bool in_view = i >= VIEW_ALIGN && i < 4 * VIEW_ALIGN + 5;
+        int at = i - 2 * GUEST_ALIGN - 2;
+        bool in_view = i >= GUEST_ALIGN && i < 4 * GUEST_ALIGN + 5;
         assert_int_equal(bytes[i], at >= 0 && at < 5 ? "hello"[at] : in_view ? 0x22 : i >= 3 && i < 8 ? 0x33 : 0x11);
     }
     OK(device_read(f->dev, bytes, inner, 2, 5, &err));
@@ -186,7 +186,7 @@ static void memory_moves(void **state)
 static void turns_a_matrix(void **state)
 {
     struct fixture *f = take(state);
-    enum { M = 53, N = 70, BYTES = M * N * 4, ROOM = 3 * VIEW_ALIGN + (BYTES + VIEW_ALIGN) / VIEW_ALIGN * VIEW_ALIGN };
+    enum { M = 53, N = 70, BYTES = M * N * 4, ROOM = 3 * GUEST_ALIGN + (BYTES + GUEST_ALIGN) / GUEST_ALIGN * GUEST_ALIGN };
     struct guest_code *m = load_dialect(f);
     struct resources r;
     struct kernel *k;
@@ -198,7 +198,7 @@ static void turns_a_matrix(void **state)
         host[i] = (float)i;
     OK(device_write(f->dev, in, 0, host, BYTES, &err));
     OK(device_fill(f->dev, out, 0, ROOM, 0x5a, &err));
-    OK(device_view(f->dev, out, VIEW_ALIGN, BYTES, &inside, &err));
+    OK(device_view(f->dev, out, GUEST_ALIGN, BYTES, &inside, &err));
     struct geometry g = { .grid = { (N + 15) / 16, (M + 15) / 16, 1 }, .block = { 16, 4, 1 } };
     struct karg args[] = { { .memory = inside }, { .memory = in }, number(M), number(N) };
     OK(device_span_begin(f->dev, 5, &err));
@@ -219,11 +219,11 @@ static void turns_a_matrix(void **state)
     OK(device_read(f->dev, host, out, 0, ROOM, &err));
     const unsigned char *bytes = (const unsigned char *)host;
     for (int i = 0; i < ROOM; i++)
-        if (i < VIEW_ALIGN || i >= VIEW_ALIGN + BYTES)
+        if (i < GUEST_ALIGN || i >= GUEST_ALIGN + BYTES)
             assert_int_equal(bytes[i], 0x5a);
     for (int y = 0; y < M; y++)
         for (int x = 0; x < N; x++)
-            assert_true(host[VIEW_ALIGN / 4 + x * M + y] == (float)(y * N + x));
+            assert_true(host[GUEST_ALIGN / 4 + x * M + y] == (float)(y * N + x));
 
     int code = device_kernel(f->dev, m, "absent", 0, &k, NULL, &err);
     assert_int_equal(code, ERR_NOTFOUND);
