@@ -7,10 +7,10 @@
 struct full {
     struct sample s;
     struct arg args[11];
-    int passed[12], viewed[3], swaps[2], round_swaps[2];
+    int passed[12], viewed[4], swaps[2], round_swaps[2];
     struct launch launches[3], init[1], reference[2];
     struct launch_value values[2];
-    struct view views[2];
+    struct view views[3];
     struct template_file more[1];
     struct build_option options[2];
     struct include includes[2];
@@ -67,6 +67,7 @@ static inline void full_launches(struct full *f)
     f->launches[1] = (struct launch){ .kernel = "second", .nargs = 10, .args = f->passed, .steps = "ROUND + 1", .together = true };
     f->viewed[1] = 11;
     f->viewed[2] = 12;
+    f->viewed[3] = 13;
     f->views[0] = (struct view){ .arg = 1, .rank = 2, .box = { "8", "TILE // 2" }, .swizzle = "sizeof(T) * 32", .l2 = "128" };
     f->views[1] = (struct view){ .arg = 10,
                                  .rank = 3,
@@ -79,8 +80,16 @@ static inline void full_launches(struct full *f)
                                  .step = { "1", "ROWS // ROWS", "1" },
                                  .interleave = "0",
                                  .nan = true };
+    f->views[2] = (struct view){
+        .arg = 1,
+        .nextents = 2,
+        .extent = { "m", "n" },
+        .texture = true,
+        .channels = "ROWS // ROWS",
+        .mode = { .array = true, .linear = true, .normalized = true, .naddress = 2, .address = { ADDRESS_WRAP, ADDRESS_BORDER } }
+    };
     f->launches[2] =
-        (struct launch){ .kernel = "third", .nargs = 3, .args = f->viewed, .nviews = 2, .views = f->views, .cooperative = true };
+        (struct launch){ .kernel = "third", .nargs = 4, .args = f->viewed, .nviews = 3, .views = f->views, .cooperative = true };
     f->s.variants[0].nlaunches = 3;
     f->s.variants[0].launches = f->launches;
     f->init[0] = (struct launch){ .kernel = "make", .grid = { "n" }, .nargs = 10, .args = f->passed, .rounds = "2" };

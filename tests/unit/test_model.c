@@ -427,7 +427,7 @@ static void bend_full(struct full *f, int way)
     case 45: f->views[1].nextents = 0; break;
     case 46: f->views[1].nstrides = 1; break;
     case 47: f->views[1].nsteps = 2; break;
-    case 48: f->viewed[2] = 13; break;
+    case 48: f->viewed[2] = 14; break;
     }
 }
 /* clang-format on */
