@@ -177,15 +177,13 @@ static int run_problem(struct tuning *t, struct finding *f)
     struct request *r = t->request;
     struct tune_report *report = &f->report;
     struct err err = { 0 };
-    struct objective objective;
     bool quiet = r->args.quiet;
     struct progress progress = { .terminal = !quiet && isatty(STDERR_FILENO), .title = f->title };
     t->tune.progress = progress.terminal ? progress_show : NULL;
     t->tune.note = quiet ? NULL : progress_note;
     t->tune.arg = &progress;
-    int rc = objective_find(f->op, t->tune.objective, &objective, &err)
-        ?: bench_fits(f->op, &f->problem, f->row, &r->dev, &err)
-        ?: tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
+    int rc = bench_fits(f->op, &f->problem, f->row, &r->dev, &err)
+                 ?: tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
     bool won = !rc && report->best.config.variant >= 0;
     if (won && !report->interrupted && !f->op->outside_beside)
         rc = want_no_more(r, f, &err);

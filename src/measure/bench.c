@@ -24,7 +24,7 @@ static int make_arg(struct bench *b, int i, struct err *err)
     if (type->kind == DT_COMPLEX) /* pairs of its parts, to the service kernels */
         type = dtype_find(type->bytes == 8 ? "f32" : "f64");
     a->arg = &op->args[i];
-    a->written = a->arg->kind == ARG_OUTPUT || a->arg->kind == ARG_INOUT;
+    a->written = arg_is_written(a->arg);
     a->buf.tint = a->written ? TINT_WRITTEN : 0;
     bench_alive(b, -1); /* it may have to compile */
     int rc = !arg_is_buffer(a->arg)
@@ -52,6 +52,27 @@ static int make_flush(struct bench *b, struct err *err)
     return device_alloc(b->dev, b->flush_bytes, &b->flush_buf, err) ?: device_fill(b->dev, b->flush_buf, 0, b->flush_bytes, 0, err);
 }
 
+/* How often the bytes of an argument are on the device: itself, what it should hold, the contents of its file. */
+static int copies_of(const struct op *op, int i)
+{
+    const struct arg *a = &op->args[i];
+    const enum check_kind kind = op_arg_check(op, i)->kind;
+    const bool file = a->data.file.name;
+    if (a->kind == ARG_OUTPUT && file)
+        return 3;
+    if (!arg_is_written(a))
+        return 1 + file;
+    if (kind == CHECK_CLOSE || !op->reference.template_text) /* in both passes, and for another problem */
+        return 4 + file;
+    return (kind == CHECK_SUM ? 3 : 2) + file;
+}
+
+static void add_up(int64_t *total, int64_t bytes, int copies)
+{
+    if (__builtin_mul_overflow(bytes, copies, &bytes) || __builtin_add_overflow(*total, bytes, total))
+        *total = INT64_MAX;
+}
+
 int bench_fits(const struct op *op, const struct problem *problem, int row, const struct devspec *dev, struct err *err)
 {
     struct plan *plan = NULL;
@@ -62,17 +83,9 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
         return rc;
     plan_slots(plan, problem, row, dev, NULL, vals);
     for (int i = 0; !rc && i < op->nargs; i++) {
-        bool written = op->args[i].kind == ARG_OUTPUT || op->args[i].kind == ARG_INOUT;
-        const enum check_kind kind = op_arg_check(op, i)->kind;
-        int copies = !written ? 1
-                     : kind == CHECK_CLOSE || !op->reference.template_text
-                         ? 4 /* what it should hold, in both passes and for another problem */
-                     : kind == CHECK_SUM ? 3
-                                         : 2;
         int64_t bytes = 0;
         rc = plan_arg_bytes(plan, i, vals, &bytes, err);
         if (op->args[i].data.file.name) {
-            copies = written && op->args[i].kind == ARG_OUTPUT ? 3 : copies + 1;
             rc = rc ?: data_file_fits(op, plan, i, vals, err);
         } else if (!rc && data_given(&op->args[i].data)) {
             struct extremes extremes;
@@ -81,14 +94,12 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
         if (!rc && bytes > dev->max_alloc - 3 * GUARD)
             rc = err_set(err, ERR_INVALID, "argument %s takes %lld bytes, one buffer of %s may have %lld: choose smaller sizes",
                          op->args[i].name, (long long)bytes, dev->name, (long long)dev->max_alloc);
-        if (__builtin_mul_overflow(bytes, copies, &bytes) || __builtin_add_overflow(total, bytes, &total))
-            total = INT64_MAX;
+        add_up(&total, bytes, copies_of(op, i));
     }
     for (int i = 0; !rc && i < op->reference.nworkspaces; i++) {
         int64_t bytes = 0;
         rc = plan_workspace_bytes(plan, i, vals, &bytes, err);
-        if (__builtin_add_overflow(total, bytes, &total))
-            total = INT64_MAX;
+        add_up(&total, bytes, 1);
     }
     plan_free(plan);
     if (!rc && total > dev->memory)

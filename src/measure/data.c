@@ -15,7 +15,7 @@ static int32_t mode_of(const struct bench *b, enum fill fill, int pass)
     bool sum = false, close = false;
     for (int i = 0; i < b->set.op->nargs; i++) {
         enum check_kind kind = op_arg_check(b->set.op, i)->kind;
-        bool written = b->set.op->args[i].kind == ARG_OUTPUT || b->set.op->args[i].kind == ARG_INOUT;
+        bool written = arg_is_written(&b->set.op->args[i]);
         sum = sum || (written && kind == CHECK_SUM);
         close = close || (written && kind == CHECK_CLOSE);
     }

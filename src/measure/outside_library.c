@@ -109,15 +109,15 @@ static const void *open_input(const char *path, int64_t bytes)
 static int open_argument(struct shared_call *s, int i, const char *folder)
 {
     struct cutune_reference_argument *a = &s->args[i];
-    const enum arg_kind kind = s->task.op->args[i].kind;
+    const struct arg *is = &s->task.op->args[i];
     char path[PATH_MAX];
-    if (kind == ARG_INPUT || kind == ARG_INOUT) {
+    if (arg_is_buffer(is) && is->kind != ARG_OUTPUT) {
         snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);
         a->in = open_input(path, s->bytes[i]);
         if (!a->in)
             return fail(path);
     }
-    if (kind == ARG_OUTPUT || kind == ARG_INOUT) {
+    if (arg_is_written(is)) {
         a->out = make_output(s->bytes[i]);
         if (!a->out)
             return fail("memory for an output");

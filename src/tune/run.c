@@ -308,6 +308,8 @@ static int set_up(struct run *r, struct err *err)
         ?: store_target(r->store, r->dev, r->op, &r->task.problem, r->task.row, !opt->warm, &r->target, err)
         ?: (opt->retune ? store_forget(r->store, &r->target, err) : 0)
         ?: store_each_measured(r->store, &r->target, load_known, r, err);
+    if (rc == ERR_NOMEM) /* of load_known, which has no err to say it in */
+        err_nomem(err);
     if (!rc)
         r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
     return rc ?: r->had_winner ? chosen_by_now(r, err) : 0;
