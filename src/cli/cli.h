@@ -35,7 +35,7 @@ struct args {
     struct words ops, shapes, dtypes, include_dirs, words; /* words: the arguments that are no options, if there may be several */
     const char *op;
     const char *device, *db, *variant, *config, *arch, *from, *t1;
-    const char *strategy, *budget, *seed, *jobs, *repeats, *objective, *reference, *reference_time;
+    const char *strategy, *budget, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
     bool json, list, measurements, wanted, retune, warm, quiet;

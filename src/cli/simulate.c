@@ -8,6 +8,7 @@
 #include "cli/run.h"
 #include "op/load.h"
 #include "replay/play.h"
+#include "replay/played.h"
 
 enum { MAX_STRATEGIES = 32, MAX_REPEATS = 10000, USUAL_REPEATS = 100 };
 
@@ -16,9 +17,11 @@ struct simulation {
     struct play play;
     struct tables tables;
     const char *strategies[MAX_STRATEGIES];
-    int nstrategies;
-    char *names;          /* what strategies points into */
-    struct score *scores; /* by strategy, then table */
+    int nstrategies, nown; /* nown of these are ours */
+    char *names;           /* what strategies points into */
+    struct score *scores;  /* by strategy, then table */
+    struct played *played; /* by other tuners: strategies, too, after ours */
+    int nplayed;
     bool json;
     struct rows rows;
 };
@@ -160,6 +163,25 @@ static int read_numbers(struct simulation *s, const struct args *args, struct er
     return 0;
 }
 
+/* The strategies of other tuners, by name, after ours. */
+static int read_played(struct simulation *s, const char *path, struct err *err)
+{
+    s->nown = s->nstrategies;
+    if (!path)
+        return 0;
+    int rc = played_read(path, &s->tables, &s->played, &s->nplayed, err);
+    for (int i = 0; !rc && i < s->nplayed; i++) {
+        bool known = false;
+        for (int k = s->nown; k < s->nstrategies; k++)
+            known = known || !strcmp(s->strategies[k], s->played[i].strategy);
+        if (!known && s->nstrategies == MAX_STRATEGIES)
+            return err_set(err, ERR_INVALID, "%s: with --strategy at most %d strategies", path, MAX_STRATEGIES);
+        if (!known)
+            s->strategies[s->nstrategies++] = s->played[i].strategy;
+    }
+    return rc;
+}
+
 /* ---- the simulation */
 
 static void add_line(struct simulation *s, const char *title, const char *table, const struct recorded_space *t,
@@ -176,10 +198,25 @@ static void add_line(struct simulation *s, const char *title, const char *table,
     rows_add(&s->rows, title, &line);
 }
 
+static const struct played *played_of(const struct simulation *s, int strategy, int table)
+{
+    for (int i = 0; i < s->nplayed; i++)
+        if (s->played[i].table == table && !strcmp(s->played[i].strategy, s->strategies[strategy]))
+            return &s->played[i];
+    return NULL;
+}
+
 /* One strategy on one space. */
-static int simulate_one(struct simulation *s, const struct recorded_space *t, const struct yardstick *y, struct score *out,
+static int simulate_one(struct simulation *s, int strategy, int table, const struct yardstick *y, struct score *out,
                         struct err *err)
 {
+    const struct played *other = strategy < s->nown ? NULL : played_of(s, strategy, table);
+    const struct recorded_space *t = s->tables.at[table];
+    if (strategy >= s->nown && !other)
+        return err_set(err, ERR_INVALID, "%s: nothing is there that %s tried", t->title, s->strategies[strategy]);
+    if (other)
+        return score_of(t, y, other->runs, other->nruns, s->play.seed, NULL, out, err);
+    s->play.strategy = s->strategies[strategy];
     struct tries *tries = mem_array((size_t)s->play.repeats, sizeof *tries);
     int rc = tries ? 0 : err_nomem(err);
     rc = rc ?: play(t, &s->play, yardstick_end(y), tries, err) ?: score_of(t, y, tries, s->play.repeats, s->play.seed, NULL, out, err);
@@ -204,8 +241,7 @@ static int simulate_table(struct simulation *s, int table, struct err *err)
             t->costs ? "" : "; it has no times of compiling and measuring: each configuration counts a second");
     for (int i = 0; !rc && i < s->nstrategies; i++) {
         struct score *score = &s->scores[i * s->tables.n + table];
-        s->play.strategy = s->strategies[i];
-        rc = simulate_one(s, t, &y, score, err);
+        rc = simulate_one(s, i, table, &y, score, err);
         if (!rc)
             add_line(s, buf_text(&title), t->title, t, &y, s->strategies[i], score);
     }
@@ -221,6 +257,7 @@ static int simulate(struct request *r, struct err *err)
     rc = rc ?: home_find(&s.home, err) ?: read_strategies(&s, r->args.strategy, err) ?: read_numbers(&s, &r->args, err);
     for (int i = 0; !rc && i < r->args.words.n; i++)
         rc = tables_read(r->args.words.at[i], &s.tables, err);
+    rc = rc ?: read_played(&s, r->args.played, err);
     s.scores = rc ? NULL : mem_array((size_t)s.nstrategies * (size_t)s.tables.n, sizeof *s.scores);
     if (!rc && !s.scores)
         rc = err_nomem(err);
@@ -236,6 +273,7 @@ static int simulate(struct request *r, struct err *err)
     rc = rows_end(&s.rows, rc, err);
     mem_free(s.scores);
     mem_free(s.names);
+    played_free(s.played, s.nplayed);
     tables_free(&s.tables);
     return rc;
 }
@@ -245,13 +283,13 @@ const struct command simulate_command = {
     .summary = "strategies on recorded spaces, without a device",
     .word = "TABLE...",
     .words = true,
-    .options =
-        OPTIONS({ "strategy", WORD(strategy), "NAME|FILE.lua,...", 0, "The strategies, one after the other; random without it", 0 },
-                { "repeats", WORD(repeats), "100", 0, "How often each searches each space; 100 without it", 0 },
-                { "seed", WORD(seed), "1", 0, "Of the first repeat; the next has the next. 1 without it", 0 },
-                { "jobs", WORD(jobs), "0", 0,
-                  "Ask ahead as a run with so many compile workers does; without it a strategy knows all earlier outcomes", 0 },
-                { OPT_JSON }),
+    .options = OPTIONS(
+        { "strategy", WORD(strategy), "NAME|FILE.lua,...", 0, "The strategies, one after the other; random without it", 0 },
+        { "repeats", WORD(repeats), "100", 0, "How often each searches each space; 100 without it", 0 },
+        { "seed", WORD(seed), "1", 0, "Of the first repeat; the next has the next. 1 without it", 0 },
+        { "jobs", WORD(jobs), "0", 0,
+          "Ask ahead as a run with so many compile workers does; without it a strategy knows all earlier outcomes", 0 },
+        { "played", WORD(played), "FILE.json", 0, "Score what other tuners tried, too: see docs/strategies.md", 0 }, { OPT_JSON }),
     .doc = "Lets strategies search spaces whose every configuration was measured before, and scores them.\n"
            "A table is what `cutune list --measurements --json` prints, a T4 result file or a cache file of\n"
            "Kernel Tuner, gzipped or not."

@@ -1,38 +1,11 @@
 /* The formats of recorded spaces, all JSON. */
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "replay/build.h"
-
-/* -- the text -- */
-
-/* A cache that nobody has closed ends behind a configuration, maybe with a comma, and lacks two braces. */
-static json_t *parse(const char *path, const struct buf *text, struct err *err)
-{
-    json_error_t why;
-    json_t *root = json_loadb(text->data ?: "", text->len, 0, &why);
-    struct buf closed = { 0 };
-    size_t n = text->len;
-    while (n && strchr(" \t\r\n,", text->data[n - 1]))
-        n--;
-    if (!root && n && json_error_code(&why) == json_error_premature_end_of_input) {
-        buf_put(&closed, text->data, n);
-        for (int brace = 0; brace < 2 && !root && !closed.failed; brace++) {
-            buf_str(&closed, "}");
-            root = json_loadb(closed.data, closed.len, 0, NULL);
-        }
-    }
-    buf_free(&closed);
-    if (!root) {
-        err_set(err, ERR_INVALID, "%s: line %d: this is no JSON: %s", path, why.line, why.text);
-        if (err)
-            err_line(err->msg);
-    }
-    return root;
-}
+#include "replay/json.h"
 
 /* -- parts that formats share -- */
 
@@ -105,18 +78,9 @@ static void read_time(const json_t *value, double unit_ns, struct recorded_trial
 
 static int to_val(const json_t *value, const char *name, struct val *out, struct err *err)
 {
-    if (json_is_boolean(value))
-        *out = val_bool(json_is_true(value));
-    else if (json_is_integer(value))
-        *out = val_int(json_integer_value(value));
-    else if (json_is_real(value))
-        *out = val_float(json_real_value(value));
-    else if (json_is_string(value))
-        *out = val_str(json_string_value(value));
-    else
-        return err_set(err, ERR_INVALID, "the parameter %s %s: a number, a text, true or false is wanted", name,
-                       value ? "has a value of another kind" : "is missing");
-    return 0;
+    return json_to_val(value, out) ? 0
+                                   : err_set(err, ERR_INVALID, "the parameter %s %s: a number, a text, true or false is wanted",
+                                             name, value ? "has a value of another kind" : "is missing");
 }
 
 /* The members of `config` that are the variant's parameters. */
@@ -337,8 +301,8 @@ static int read_own(const char *path, json_t *rows, struct tables *out, struct e
 
 int tables_parse(const char *path, const struct buf *text, struct tables *out, struct err *err)
 {
-    json_t *root = parse(path, text, err);
-    if (!root)
+    json_t *root;
+    if (json_parse(path, text, &root, err))
         return ERR_INVALID;
     json_t *rows = json_is_array(root) ? root : json_object_get(root, "winners");
     int had = out->n, rc;
