@@ -218,7 +218,7 @@ static int check_launch_view(const struct op *op, const struct variant *v, const
     if (m->texture)
         return texture_check(op, v, m, err);
     return must(a ? arg_is_buffer(a) : m->arg - op->nargs < v->nworkspaces, err, "tensor map: must be of a buffer")
-        ?: must(m->rank == extents, err, "tensor map: a box of %d extents over %d: say `extent` if they are not the argument's",
+        ?: must(m->rank && m->rank == extents, err, "tensor map: a box of %d extents over %d: say `extent` if they are not the argument's",
                 m->rank, extents)
         ?: must(!m->nstrides || m->nstrides == m->rank - 1, err, "tensor map: %d strides: all extents but the innermost have one",
                 m->nstrides)

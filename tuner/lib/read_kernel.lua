@@ -166,6 +166,10 @@ local function read_argument(kernel, types, text, at)
         error(("kernel %s, argument %d, `%s`: of what is passed in local memory there can be one, the last")
               :format(kernel.name, at, trimmed(text)), 0)
     end
+    if word == "cudaTextureObject_t" then
+        error(("kernel %s, argument %d, `%s`: of what elements is the texture? Make it a pointer to them for now, and then write "
+               .. "texture(\"%s\") in its place in the launch's args"):format(kernel.name, at, trimmed(text), name or "img"), 0)
+    end
     if not name or not kind then
         error(("kernel %s, argument %d, `%s`: of what elements is it? Known are float, double, int, unsigned, size_t, half, float4 and "
                .. "the like: write it so, or copy the files of another op"):format(kernel.name, at, trimmed(text)), 0)
