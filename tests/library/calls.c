@@ -3,13 +3,12 @@
  * that is not the handle's, closing with work in flight. If the database knows nothing of the device, the shipped tables are used.
  * COMMAND, `cutune run --wanted` into the same database, must tune what is looked up here and has no winner yet. Prints one line per
  * error, and then exits with 1. */
-#include <dlfcn.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#include "app.h"
+#include "app_graph.h"
 #include "cutune_ops.h"
 
 enum { N = 100003, M = 64, ROOM = 1 << 20, TIMES = 20 };
@@ -238,15 +237,6 @@ static void own_launches(void)
 
 /* ---- stream capture */
 
-typedef struct CUgraph_st *graph;
-typedef struct CUgraphExec_st *graph_exec;
-
-static void *driver(const char *name)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return library ? dlsym(library, name) : NULL;
-}
-
 /* Problems that nothing was launched of yet. */
 static void prefetched(void)
 {
@@ -261,37 +251,24 @@ static void prefetched(void)
                "a launch after a prefetch");
         return;
     }
-    CUresult (*begin)(CUstream, unsigned) = (CUresult(*)(CUstream, unsigned))driver("cuStreamBeginCapture_v2");
-    CUresult (*end)(CUstream, graph *) = (CUresult(*)(CUstream, graph *))driver("cuStreamEndCapture");
-    CUresult (*make)(graph_exec *, graph, unsigned long long) =
-        (CUresult(*)(graph_exec *, graph, unsigned long long))driver("cuGraphInstantiateWithFlags");
-    CUresult (*launch)(graph_exec, CUstream) = (CUresult(*)(graph_exec, CUstream))driver("cuGraphLaunch");
-    CUresult (*drop_exec)(graph_exec) = (CUresult(*)(graph_exec))driver("cuGraphExecDestroy");
-    CUresult (*drop)(graph) = (CUresult(*)(graph))driver("cuGraphDestroy");
-    graph g = NULL;
-    graph_exec exec = NULL;
-    if (!expect(begin && end && make && launch && drop_exec && drop, "the driver has graphs"))
-        return;
+    struct app_graph graph = { 0 };
     /* Element 1 of the output is the transpose's, element 0 at last the sum of all but the last pair. */
     forget_result();
-    expect(!begin(stream, 0), "cuStreamBeginCapture"); /* 0: no thread may do what cannot be captured */
+    expect(!app_capture(stream), "cuStreamBeginCapture");
     expect(cutune_transpose(h, stream, "i32", out, x, M, M + 1) == CUTUNE_OK, "a transpose while it is captured");
     expect(cutune_dot(h, stream, "i32", out, x, y, N - 1) == CUTUNE_OK, "a dot, with its workspace, while it is captured");
-    expect(!end(stream, &g) && !make(&exec, g, 0), "the graph");
+    expect(!app_captured(stream, &graph), "the graph");
     expect(!app_get(&app, stream, host, out, 8) && host[0] == -1 && host[1] == -1, "nothing ran while it was captured");
     int32_t sum_of_all = 0;
     for (int i = 0; i < N - 1; i++)
         sum_of_all += x_at(i) * y_at(i);
     for (int i = 0; i < 2; i++) {
         forget_result();
-        expect(exec && !launch(exec, stream) && !app_get(&app, stream, host, out, 8) && host[0] == sum_of_all &&
+        expect(!app_graph_launch(&graph, stream) && !app_get(&app, stream, host, out, 8) && host[0] == sum_of_all &&
                    host[1] == x_at(M + 1),
                "the graph's results");
     }
-    if (exec)
-        drop_exec(exec);
-    if (g)
-        drop(g);
+    app_graph_drop(&graph);
 }
 
 /* ---- what is not the handle's */

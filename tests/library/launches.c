@@ -1,12 +1,11 @@
 /* launches DEVICE DATABASE OP VARIANT: an op of tests/cli/ops that repeats launches, has clusters, tensor maps or textures (bitonic, stencil,
  * rowsum, tilecopy, cells), tuned in the database, in an application: by the library's launches, and on CUDA by the application's own and in a graph.
  * VARIANT is the one that must be given, or "-". Prints a line per error, and then exits with 1; else what a launch costs. */
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "app.h"
+#include "app_graph.h"
 
 enum { MOST = 1 << 20, LAUNCHES = 1000 };
 
@@ -88,33 +87,15 @@ static void look(const struct ask *a, const char *what)
     app_fill(&app, stream, out, 0, bytes, 0xff);
 }
 
-typedef struct CUgraph_st *graph;
-typedef struct CUgraphExec_st *graph_exec;
-
-static void find(const char *name, void *to)
-{
-    void *found = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), name);
-    memcpy(to, &found, sizeof found);
-    expect(found, name);
-}
-
 static void captured(const struct ask *a, const cutune_kernel *k, void *const *buffers)
 {
-    CUresult (*begin)(CUstream, unsigned), (*end)(CUstream, graph *), (*launch)(graph_exec, CUstream);
-    CUresult (*make)(graph_exec *, graph, unsigned long long);
-    graph g = NULL;
-    graph_exec exec = NULL;
-    find("cuStreamBeginCapture_v2", &begin);
-    find("cuStreamEndCapture", &end);
-    find("cuGraphInstantiateWithFlags", &make);
-    find("cuGraphLaunch", &launch);
-    if (bad)
-        return;
-    expect(!begin(stream, 0) && !cutune_launch(k, stream, buffers, 2) && !end(stream, &g) && !make(&exec, g, 0), "a capture");
-    for (int i = 0; i < 2 && exec; i++) {
-        expect(!launch(exec, stream), "the graph");
+    struct app_graph graph = { 0 };
+    expect(!app_capture(stream) && !cutune_launch(k, stream, buffers, 2) && !app_captured(stream, &graph), "a capture");
+    for (int i = 0; i < 2; i++) {
+        expect(!app_graph_launch(&graph, stream), "the graph");
         look(a, "what the graph gives");
     }
+    app_graph_drop(&graph);
 }
 
 /* Launch i, as the calls tell it. */

@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-#include "app.h"
+#include "app_graph.h"
 
 enum { N = 1001, BLOCKS = (N + 255) / 256 };
 
@@ -73,34 +73,16 @@ static void own_launch(const cutune_kernel *k)
     expect(!failed && is_right(), "a launch by the application itself");
 }
 
-typedef struct CUgraph_st *graph;
-typedef struct CUgraphExec_st *graph_exec;
-
-static void find(const char *name, void *to)
-{
-    void *found = dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), name);
-    memcpy(to, &found, sizeof found);
-    expect(found, name);
-}
-
 static void captured(const cutune_kernel *k)
 {
     void *const buffers[] = { sums, x, taps };
-    CUresult (*begin)(CUstream, unsigned), (*end)(CUstream, graph *), (*launch)(graph_exec, CUstream);
-    CUresult (*make)(graph_exec *, graph, unsigned long long);
-    graph g = NULL;
-    graph_exec exec = NULL;
-    find("cuStreamBeginCapture_v2", &begin);
-    find("cuStreamEndCapture", &end);
-    find("cuGraphInstantiateWithFlags", &make);
-    find("cuGraphLaunch", &launch);
-    if (bad)
-        return;
-    expect(!begin(stream, 0) && !cutune_launch(k, stream, buffers, 3) && !end(stream, &g) && !make(&exec, g, 0), "a capture");
-    for (int i = 0; i < 2 && exec; i++) { /* the copy is in the graph, too */
+    struct app_graph graph = { 0 };
+    expect(!app_capture(stream) && !cutune_launch(k, stream, buffers, 3) && !app_captured(stream, &graph), "a capture");
+    for (int i = 0; i < 2; i++) { /* the copy is in the graph, too */
         choose_taps((float)i, 1, 7);
-        expect(!launch(exec, stream) && is_right(), "the graph");
+        expect(!app_graph_launch(&graph, stream) && is_right(), "the graph");
     }
+    app_graph_drop(&graph);
 }
 
 static void change(const char *file, const char *statement)

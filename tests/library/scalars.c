@@ -1,10 +1,9 @@
 /* scalars DEVICE DATABASE: docs/examples/axpby, tuned in the database, on a real device: typed calls with two scalars, launches by the
  * application itself, the fall-back for buffers less aligned than the winner needs, and (CUDA) stream capture. Prints a line per error, and
  * then exits with 1. */
-#include <dlfcn.h>
 #include <stdbool.h>
 
-#include "app.h"
+#include "app_graph.h"
 #include "axpby_ops.h"
 
 enum { N = 1000, ROOM = N + 8 };
@@ -122,38 +121,20 @@ static void own_launch(const cutune_kernel *k)
 
 /* ---- stream capture */
 
-typedef struct CUgraph_st *graph;
-typedef struct CUgraphExec_st *graph_exec;
-
-static void *driver(const char *name)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return library ? dlsym(library, name) : NULL;
-}
-
 /* A graph keeps the values that it was captured with. */
 static void captured(void)
 {
-    CUresult (*begin)(CUstream, unsigned) = (CUresult(*)(CUstream, unsigned))driver("cuStreamBeginCapture_v2");
-    CUresult (*end)(CUstream, graph *) = (CUresult(*)(CUstream, graph *))driver("cuStreamEndCapture");
-    CUresult (*make)(graph_exec *, graph, unsigned long long) =
-        (CUresult(*)(graph_exec *, graph, unsigned long long))driver("cuGraphInstantiateWithFlags");
-    CUresult (*launch)(graph_exec, CUstream) = (CUresult(*)(graph_exec, CUstream))driver("cuGraphLaunch");
-    graph g = NULL;
-    graph_exec exec = NULL;
-    if (!begin || !end || !make || !launch) {
-        expect(false, "the driver has graphs");
-        return;
-    }
+    struct app_graph graph = { 0 };
     forget_result();
-    expect(!app.cu->cuStreamSynchronize(stream) && !begin(stream, 0), "cuStreamBeginCapture");
+    expect(!app.cu->cuStreamSynchronize(stream) && !app_capture(stream), "cuStreamBeginCapture");
     expect(cutune_axpby(h, stream, "f32", out, 32, x, 0.0625f, y, N) == CUTUNE_OK, "a typed call while it is captured");
-    expect(!end(stream, &g) && !make(&exec, g, 0), "the graph");
+    expect(!app_captured(stream, &graph), "the graph");
     expect(cutune_axpby(h, stream, "f32", out, 1, x, 1, y, N) == CUTUNE_OK && is_right(1, 1, 0, N), "a call with other values");
     for (int i = 0; i < 2; i++) {
         forget_result();
-        expect(exec && !launch(exec, stream) && is_right(32, 0.0625f, 0, N), "the graph's result");
+        expect(!app_graph_launch(&graph, stream) && is_right(32, 0.0625f, 0, N), "the graph's result");
     }
+    app_graph_drop(&graph);
 }
 
 int main(int argc, char **argv)
