@@ -45,6 +45,9 @@ bool candidate_fits(const struct bench *b, const struct loaded *l, const struct 
             if (now->params[k].kind != GUEST_VALUE && now->params[k].room > l->own.args[now->params[k].index].room)
                 return false;
     }
+    for (int i = 0; i < b->nargs; i++)
+        if (of->args[i].room > l->own.args[i].room)
+            return false;
     for (int i = 0; i < of->nconstants; i++)
         if (of->constants[i].bytes > l->own.constants[i].bytes)
             return false;
@@ -98,32 +101,43 @@ static bool take(struct choice *c, const struct problem *p)
     return !rc;
 }
 
-/* All axes at once; then each as fine as its constraints let it be; then strides. Those can only grow, since rows must not overlap. */
+/* With the first of these sizes of an axis that can be. */
+static void try_sizes(struct choice *c, int axis, const int64_t *sizes, int n)
+{
+    bool done = false;
+    for (int k = 0; k < n && !done; k++) {
+        struct problem p = c->p;
+        p.size[axis] = sizes[k];
+        done = sizes[k] == c->p.size[axis] || take(c, &p);
+    }
+}
+
+/* All axes at once; then each as fine as its constraints let it be. Where there is one of something, or a stride, it can only grow: rows must
+ * not overlap. */
 static void look_for(struct choice *c)
 {
     const struct op *op = c->b->set.op;
     const struct problem own = c->p;
+    int64_t sizes[MAX_AXES][SIZES];
     int at = 0;
+    for (int i = 0; i < op->naxes; i++)
+        for (int k = 0; k < SIZES; k++)
+            sizes[i][k] = shrinks(&op->axes[i]) ? nth_size(own.size[i], k, i) : own.size[i];
     for (bool found = false; at < SIZES && !found; at += !found) {
         struct problem p = own;
         for (int i = 0; i < op->naxes; i++)
-            p.size[i] = shrinks(&op->axes[i]) ? nth_size(own.size[i], at, i) : own.size[i];
+            p.size[i] = sizes[i][at];
         found = take(c, &p);
     }
     for (int i = 0; i < op->naxes; i++)
-        for (int k = 0; k < at && shrinks(&op->axes[i]); k++) {
-            struct problem p = c->p;
-            p.size[i] = nth_size(own.size[i], k, i);
-            if (p.size[i] == c->p.size[i] || take(c, &p))
-                break;
-        }
+        if (shrinks(&op->axes[i]))
+            try_sizes(c, i, sizes[i], at);
     for (int i = 0; i < op->naxes; i++)
-        for (int odd = 1; odd >= 0 && op->axes[i].kind == AXIS_STRIDE && own.size[i] < INT64_MAX / 4; odd--) {
-            struct problem p = c->p;
-            p.size[i] = 2 * own.size[i] + odd;
-            if (take(c, &p))
-                break;
-        }
+        if (shrinks(&op->axes[i]) && own.size[i] == 1)
+            try_sizes(c, i, (int64_t[]){ 3, 2 }, 2);
+    for (int i = 0; i < op->naxes; i++)
+        if (op->axes[i].kind == AXIS_STRIDE && own.size[i] < INT64_MAX / 4)
+            try_sizes(c, i, (int64_t[]){ 2 * own.size[i] + 1, 2 * own.size[i] }, 2);
 }
 
 /* ---- its bench */

@@ -50,8 +50,11 @@ local function expression(e)
     return type(e) == "string" and e:sub(1, 1) ~= "{" and ("%q"):format(e) or tostring(e)
 end
 
-local ctypes = { u32 = "uint32" }
+local ctypes = { u32 = "uint32", f32 = "float", i32 = "int32" }
 local function declaration(base, k, name)
+    if base.scalars and base.scalars[name] then
+        return ctypes[base.scalars[name][1]] .. " " .. name
+    end
     if base.outputs[name] then
         return "GLOBAL T *" .. name
     elseif base.inputs[name] then
@@ -128,7 +131,9 @@ local function op_text(name, base, variants, default)
     end
     for i, arg_name in ipairs(base.args) do
         local input = base.inputs[arg_name]
-        args[i] = input and ("input(%q, %q, %s)"):format(arg_name, input[3] or "T", input[1])
+        local scalar = base.scalars and base.scalars[arg_name]
+        args[i] = scalar and ("scalar(%q, %q, %s, %s)"):format(arg_name, table.unpack(scalar))
+            or input and ("input(%q, %q, %s)"):format(arg_name, input[3] or "T", input[1])
             or base.outputs[arg_name] and ("%s(%q, %q, %s)"):format(base.inout and "inout" or "output", arg_name, "T", base.outputs[arg_name])
             or ("value %q"):format(arg_name)
     end

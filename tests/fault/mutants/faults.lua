@@ -124,6 +124,35 @@ fault("rare value", "wrong", function(k, base, pick)
     k.value = ("(bits_of(v) >> 3 & 63u) == %du ? %s : v"):format(pick.range(1, 62), other(base))
 end, { bases = { flip = true, blur = true, chain = true, addto = true, mul = true, soften = true } })
 
+-- What holds for the problem that is tuned only.
+fault("size built in", "wrong", function(k, base, pick)
+    local axis = pick(base.axes)
+    for _, kernel in ipairs(k.kernels) do
+        for _, name in ipairs(kernel.args) do
+            if name == axis then
+                kernel.text = ("    %s = %d;\n"):format(axis, base.shape[axis]) .. kernel.text
+            end
+        end
+    end
+end)
+fault("right for one size", "wrong", function(k, base, pick)
+    local axis = pick(base.axes)
+    need(final(k), axis)
+    k.value = ("p == 0 && %s != %d ? %s : v"):format(axis, base.shape[axis], other(base))
+end)
+fault("left unwritten for other sizes", "wrong", function(k, base, pick)
+    local axis = pick(base.axes)
+    need(final(k), axis)
+    k.when = ("p != 0 || %s == %d"):format(axis, base.shape[axis])
+end)
+fault("guard zone of other sizes", "wrong", function(k, base, pick)
+    for _, axis in ipairs(base.axes) do
+        need(final(k), axis)
+    end
+    local product = table.concat(base.axes, " * ")
+    k.also = ("if (p == 0 && %s != %d) ((GLOBAL uint32 *)OUT)[%s] = 77u"):format(base.axes[1], base.shape[base.axes[1]], product)
+end, { bases = { flip = true, blur = true, addto = true, soften = true, turn = true } })
+
 -- Places.
 fault("guard zone", "wrong", function(k, base, pick)
     local far = pick { 1, 2, 7, 100, 5000, 16000 }
@@ -286,7 +315,7 @@ counted("wrong after its first launches", "late", function(k, base, pick)
     k.value = ("p == %d && launches > %d ? %s : v"):format(place(base, pick), pick.range(1, 10), other(base))
 end)
 counted("wrong in one launch", "late", function(k, base, pick)
-    -- the first few may be of another problem, whose result nobody looks at
+    -- the first few may be of another problem, which may not have this place
     k.value = ("p == %d && launches == %d ? %s : v"):format(place(base, pick), pick.range(5, 9), other(base))
 end)
 counted("skips when timed", "late", function(k, base, pick)

@@ -205,4 +205,40 @@ bases.addto = {
     },
 }
 
+-- turn: alpha times the element `by` further on; the last is followed by the first.
+bases.turn = {
+    axes = { "n" }, shape = { n = 20011 }, elem = "float", dtype = "f32", check = "{ sum = 1 }", places = 20011, length = "1",
+    args = { "out", "alpha", "x", "by", "n" }, outputs = { out = '{ "n" }' }, inputs = { x = { '{ "n" }', 20011 } },
+    scalars = { alpha = { "f32", "0.5", "nil" }, by = { "i32", "3", "{ other = 17 }" } },
+    bytes = "2*n*sizeof(T)", total = "n",
+    reference = "    int64 i = GID;\n    if (i < n)\n        out[i] = alpha * x[(i + by) % n];\n",
+    forms = {
+        strips = {
+            faults = with(strip_faults, { alpha = "scalar built in", by = "scalar built in", no_alpha = "scalar built in", least = "scalar built in" }),
+            make = function(pick, fault)
+                local body = fill("        STORE(i, @alpha@ * x[(i + @by@) % n]);\n", {
+                    alpha = fault == "alpha" and "0.5f" or fault == "no_alpha" and "(alpha != 0 ? 0.5f : alpha)"
+                        or fault == "least" and "max(alpha, 0.5f)" or "alpha",
+                    by = fault == "by" and "3" or "by",
+                })
+                return { kernels = { strips(pick, fault, "n", body, { "out", "alpha", "x", "by", "n" }, "turn_strips") }, final = 1 }
+            end,
+        },
+        held = { -- of a workspace
+            faults = { alpha = "scalar built in", by = "scalar built in" },
+            make = function(pick, fault)
+                return {
+                    kernels = {
+                        strips(pick, nil, "n", ("        held[i] = %s * x[i];\n"):format(fault == "alpha" and "0.5f" or "alpha"),
+                            { "alpha", "x", "n", "held" }, "turn_scale"),
+                        strips(pick, nil, "n", ("        STORE(i, held[(i + %s) %% n]);\n"):format(fault == "by" and "3" or "by"),
+                            { "out", "by", "n", "held" }, "turn_move"),
+                    },
+                    final = 2, ws = { { "held", "T", "float", "n" } },
+                }
+            end,
+        },
+    },
+}
+
 return bases
