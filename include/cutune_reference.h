@@ -12,8 +12,8 @@
  *
  *     cc -O2 -shared -fPIC -o ref.so ref.c
  *
- * (C++ wants casts from void *.) It is called in a process of its own, once for each set of inputs; it may crash, and is ended if it takes too long. It writes all of each
- * output. Anything but 0 says that it has failed; what it prints to stderr is shown then. */
+ * (C++ wants casts from void *.) It is called in a process of its own, once for each set of inputs, and for smaller problems, too: go by the
+ * sizes of the call. It may crash, and is ended if it takes too long. It writes all of each output. Anything but 0 says that it has failed; what it prints to stderr is shown then. */
 #ifndef CUTUNE_REFERENCE_H
 #define CUTUNE_REFERENCE_H
 
