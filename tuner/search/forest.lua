@@ -2,6 +2,7 @@
 -- from them, and random ones. It never waits: whatever is asked for, it gives the most promising that is left.
 local START, TREES, FEATURES, LEAF = 20, 8, 0.5, 2
 local ELITES, STEPS, RANDOM, BRAVE = 3, 20, 20, 0.5
+local MOST = 2000 -- rows that a tree learns from: so the time for an answer has a bound
 
 return function(space)
   local memory, points = lib.memory(space), lib.points(space)
@@ -70,7 +71,11 @@ return function(space)
     table.sort(known)
     local worst = known[math.max(1, #known * 3 // 4)] or 0 -- how bad the bad ones are does not matter
     for _, row in ipairs(rows) do row.y = row.cost < math.huge and math.min(math.log(row.cost), worst) or worst end
-    for t = 1, TREES do trees[t] = split(table.move(rows, 1, #rows, 1, {}), 1, #rows) end
+    for t = 1, TREES do
+      local some = #rows <= MOST and table.move(rows, 1, #rows, 1, {}) or table.move(elites, 1, #elites, 1, {})
+      while #some < math.min(MOST, #rows) do some[#some + 1] = rows[1 + random(#rows)] end
+      trees[t] = split(some, 1, #some)
+    end
     fitted = #rows
   end
 
