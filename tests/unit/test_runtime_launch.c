@@ -208,8 +208,13 @@ static void fills_constants(void **state)
     assert_int_equal(cutune_launch(k, NULL, buffers, 2), CUTUNE_OK);
     assert_int_equal(cutune_launch(k, NULL, without, 2), CUTUNE_ERR_INVALID);
     assert_says("buffer in is null");
-    assert_int_not_equal(cutune_launch(find(h, 5, 8), NULL, buffers, 2), CUTUNE_OK);
+    const cutune_kernel *failing = find(h, 5, 8);
+    assert_int_not_equal(cutune_launch(failing, NULL, buffers, 2), CUTUNE_OK);
     assert_says("there is no __constant__ array 'tablet' in the compiled code");
+    void *const made = failing->launches[0].handle;
+    assert_non_null(made);
+    assert_int_not_equal(cutune_launch(failing, NULL, buffers, 2), CUTUNE_OK);
+    assert_ptr_equal(failing->launches[0].handle, made); /* a function is not made anew each time */
     void *const apart[] = { (void *)(uintptr_t)(1 << 30), (void *)(uintptr_t)(2u << 30) };
     assert_int_not_equal(cutune_launch(find(h, 500, 700), NULL, apart, 2), CUTUNE_OK);
     assert_says("the __constant__ array 'table' has 65536 bytes, its input 1400000");
