@@ -31,7 +31,7 @@ int check_view(int64_t offset, int64_t bytes, int64_t size, struct err *err)
 
 int check_scalar(int i, int bytes, struct err *err)
 {
-    const int most = sizeof((struct karg){ 0 }.bytes);
+    const int most = sizeof((struct guest_param){ 0 }.value);
     if (bytes >= 1 && bytes <= most)
         return 0;
     return err_set(err, ERR_INVALID, "kernel argument %d: a scalar of %d bytes; 1 to %d are possible", i + 1, bytes, most);

@@ -219,20 +219,14 @@ int device_launch(struct device *d, struct kernel *k, const struct geometry *g, 
         rc = err_set(err, ERR_INVALID, "%d kernel arguments: at most %d are possible", nargs, GUEST_PARAMS);
     for (int i = 0; i < nargs && !rc; i++) {
         names[i] = args[i].name;
-        params[i] = (struct guest_param){ .kind = GUEST_VALUE, .bytes = args[i].size };
+        params[i] = args[i].param;
         if (args[i].memory) {
-            params[i] = (struct guest_param){ .kind = args[i].tensor    ? GUEST_TENSOR
-                                                      : args[i].texture ? GUEST_TEXTURE
-                                                                        : GUEST_BUFFER,
-                                              .index = work.nbuffers,
-                                              .bytes = args[i].size,
-                                              .tensor = args[i].tensor,
-                                              .texture = args[i].texture };
+            params[i].index = work.nbuffers;
             views = views || params[i].kind != GUEST_BUFFER;
             buffers[work.nbuffers++] = args[i].memory->at;
         } else {
-            rc = check_scalar(i, args[i].size, err);
-            memcpy(params[i].value, args[i].bytes, sizeof args[i].bytes);
+            params[i].kind = GUEST_VALUE;
+            rc = check_scalar(i, params[i].bytes, err);
         }
     }
     k->launch.names = names;

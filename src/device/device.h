@@ -18,12 +18,9 @@ struct memory;   /* device memory, or a view into it */
 struct compiler; /* a compiling session: in a process that need not have the device (CUDA), or must (OpenCL) */
 
 struct karg {
-    const struct memory *memory; /* a buffer; null: a scalar, */
-    unsigned char bytes[16];     /* and this is its value */
-    int size;
-    const char *name;              /* for messages; may be null */
-    const struct tensor *tensor;   /* a map of the memory is passed in its place; null: none */
-    struct guest_texture *texture; /* likewise, a texture object */
+    const struct memory *memory; /* a buffer; null: a value */
+    const char *name;            /* for messages; may be null */
+    struct guest_param param;    /* a value and its bytes; or the view of the memory that is passed in its place */
 };
 
 struct compile_job {

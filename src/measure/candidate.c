@@ -287,10 +287,9 @@ static int launch_one(struct bench *b, const struct loaded *l, const struct gues
     struct karg args[GUEST_PARAMS];
     for (int i = 0; i < how->nparams; i++) {
         const struct guest_param *p = &how->params[i];
-        args[i] = (struct karg){ .size = p->bytes, .name = how->names[i], .tensor = p->tensor, .texture = p->texture };
+        args[i] = (struct karg){ .name = how->names[i], .param = *p };
         if (p->kind != GUEST_VALUE)
             args[i].memory = buffer_of(b, l, p->index)->inside;
-        memcpy(args[i].bytes, p->value, sizeof args[i].bytes);
     }
     return device_launch(b->dev, l->kernels[how->of], &how->geometry, args, how->nparams, err);
 }

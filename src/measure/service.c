@@ -56,8 +56,8 @@ static struct karg buffer(const struct memory *m)
 
 static struct karg scalar(const void *p, int size)
 {
-    struct karg a = { .size = size };
-    memcpy(a.bytes, p, (size_t)size);
+    struct karg a = { .param.bytes = size };
+    memcpy(a.param.value, p, (size_t)size);
     return a;
 }
 

@@ -121,8 +121,7 @@ static int launch_one(const struct ready *r, const struct guest_launch *l, struc
     for (int i = 0; i < l->nparams; i++) {
         const struct guest_param *p = &l->params[i];
         int work = p->index - r->c->op->nargs;
-        args[i] = (struct karg){ .size = p->bytes, .tensor = p->tensor };
-        memcpy(args[i].bytes, p->value, sizeof args[i].bytes);
+        args[i] = (struct karg){ .param = *p };
         if (p->kind != GUEST_VALUE)
             args[i].memory = work >= 0 ? r->work[work].inside : r->d->buffers[p->index].memory.inside;
     }

@@ -204,8 +204,8 @@ static void launch(const struct machine *m, struct guest_code *code, const char 
     must(device_alloc(m->dev, n * in_size, &from, &err));
     must(device_write(m->dev, from, 0, in, n * in_size, &err));
     struct geometry g = { .grid = { (n + 63) / 64, 1, 1 }, .block = { 64, 1, 1 } };
-    struct karg args[] = { { .memory = to }, { .memory = from }, { .size = 8 } };
-    memcpy(args[2].bytes, &n, 8);
+    struct karg args[] = { { .memory = to }, { .memory = from }, { .param.bytes = 8 } };
+    memcpy(args[2].param.value, &n, 8);
     must(device_launch(m->dev, k, &g, args, 3, &err));
     must(device_sync(m->dev, &err));
     must(device_read(m->dev, out, to, 0, n * out_size, &err));

@@ -59,7 +59,7 @@ static int expect(const struct data *d, const struct known_op *known, struct err
             if (d->buffers[i].after[pass])
                 buffers[i] = d->buffers[i].after[pass] + GUARD;
             else if (d->op->args[i].kind == ARG_SCALAR)
-                buffers[i] = (void *)d->values[i].bytes;
+                buffers[i] = (void *)d->values[i].param.value;
         const struct dtype *type = d->op->rows[d->row * d->op->ntypes];
         if (!known->expect(type, d->problem.size, buffers))
             return err_set(err, ERR_UNSUPPORTED, "tests/ref has no %s for %s", d->op->name, type->name);
@@ -94,7 +94,7 @@ int data_begin(const struct session *s, const struct known_op *known, const stru
         struct buffer *b = &out->buffers[i];
         int64_t bytes;
         if (!arg_is_buffer(&op->args[i])) {
-            rc = plan_arg_value(plan, i, slots, out->values[i].bytes, &out->values[i].size, err);
+            rc = plan_arg_value(plan, i, slots, out->values[i].param.value, &out->values[i].param.bytes, err);
             continue;
         }
         b->arg = &op->args[i];

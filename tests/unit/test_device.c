@@ -51,8 +51,8 @@ static void dialect(const char *backend, bool fp64, struct buf *out)
 
 static struct karg scalar(const void *p, int size)
 {
-    struct karg a = { .size = size };
-    memcpy(a.bytes, p, (size_t)size);
+    struct karg a = { .param.bytes = size };
+    memcpy(a.param.value, p, (size_t)size);
     return a;
 }
 
@@ -347,7 +347,7 @@ static void places(void **state)
     if (strcmp(f->spec.backend, "opencl") == 0) /* a driver before CUDA 12.4 does not tell */
         FAILS(ERR_INVALID, device_launch(f->dev, k, &g, too_many, 3, &err));
     FAILS(ERR_INVALID, device_launch(f->dev, k, &g, too_many, 1000, &err));
-    too_many[1].size = 17;
+    too_many[1].param.bytes = 17;
     FAILS(ERR_INVALID, device_launch(f->dev, k, &g, too_many, 2, &err));
     OK(device_launch(f->dev, k, &g, args, 1, &err));
     OK(device_sync(f->dev, &err));
@@ -440,8 +440,8 @@ static void trial_launches(void **state)
         launches[i].params = params;
         p[0] = (struct guest_param){ .kind = GUEST_BUFFER, .index = 0, .room = 4096 };
         p[1] = (struct guest_param){ .kind = GUEST_BUFFER, .index = 1, .room = 4096 };
-        p[2] = (struct guest_param){ .kind = GUEST_VALUE, .index = 2, .bytes = count.size };
-        memcpy(p[2].value, count.bytes, sizeof count.bytes);
+        p[2] = count.param;
+        p[2].kind = GUEST_VALUE;
     }
     int calls = 0;
     struct compile_job job = {
