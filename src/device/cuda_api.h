@@ -2,7 +2,7 @@
  * binary starts on every machine. Functions stand under the names that the libraries export: cuda.h's macros move the plain names
  * to newer versions, which an older driver lacks. Nothing newer than CUDA 11.2 is required.
  *
- * tests/unit/test_device_abi.c holds all of it against cuda.h and nvrtc.h; it defines API_LISTS_ONLY to take names that clash with
+ * tests/unit/test_device_abi.c holds all of it against cuda.h, nvrtc.h and nvml.h; it defines API_LISTS_ONLY to take names that clash with
  * theirs from there. */
 #ifndef DEVICE_CUDA_API_H
 #define DEVICE_CUDA_API_H
@@ -23,6 +23,12 @@ typedef struct CUevent_st *CUevent;
 typedef struct CUarray_st *CUarray;
 typedef unsigned long long CUtexObject;
 typedef struct _nvrtcProgram *nvrtcProgram;
+typedef struct nvmlDevice_st *nvmlDevice_t;
+
+#define NVML_CONSTANTS(X)                                                                                                          \
+    X(NVML_SUCCESS, 0)                                                                                                             \
+    X(NVML_CLOCK_SM, 1)                                                                                                            \
+    X(NVML_CLOCK_MEM, 2)
 
 #define CUDA_CONSTANTS(X)                                                                                                          \
     X(CUDA_SUCCESS, 0)                                                                                                             \
@@ -191,11 +197,13 @@ typedef unsigned int CUdevice_attribute;
 typedef unsigned int CUfunction_attribute;
 typedef unsigned int CUjit_option;
 typedef unsigned int nvrtcResult;
+typedef unsigned int nvmlReturn_t;
+typedef unsigned int nvmlClockType_t;
 typedef struct CUuuid_st {
     char bytes[16];
 } CUuuid;
 #define X(name, value) name = value,
-enum { CUDA_CONSTANTS(X) };
+enum { CUDA_CONSTANTS(X) NVML_CONSTANTS(X) };
 #undef X
 #endif
 
@@ -289,6 +297,14 @@ enum { CUDA_CONSTANTS(X) };
     X(nvrtcResult, nvrtcGetCUBIN, (nvrtcProgram program, char *cubin))                                                             \
     X(const char *, nvrtcGetErrorString, (nvrtcResult result))
 
+#define NVML_FUNCTIONS(X)                                                                                                          \
+    X(nvmlReturn_t, nvmlInit_v2, (void))                                                                                           \
+    X(nvmlReturn_t, nvmlDeviceGetHandleByPciBusId_v2, (const char *id, nvmlDevice_t *device))                                      \
+    X(nvmlReturn_t, nvmlDeviceGetClockInfo, (nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz))                        \
+    X(nvmlReturn_t, nvmlDeviceGetHandleByUUID, (const char *uuid, nvmlDevice_t *device))                                           \
+    X(nvmlReturn_t, nvmlDeviceGetTotalEnergyConsumption, (nvmlDevice_t device, unsigned long long *millijoules))                   \
+    X(const char *, nvmlErrorString, (nvmlReturn_t result))
+
 struct cuda_api {
 #define X(name, parameters) CUresult(*name) parameters;
     CUDA_FUNCTIONS(X)
@@ -306,14 +322,10 @@ struct nvrtc_api {
 
 /* The management library, for clocks and energy: null if it is missing. So may be all after the third. */
 struct nvml_api {
-    int (*nvmlInit_v2)(void);
-    int (*nvmlDeviceGetHandleByPciBusId_v2)(const char *id, void **device);
-    int (*nvmlDeviceGetClockInfo)(void *device, int type, unsigned int *mhz);
-    int (*nvmlDeviceGetHandleByUUID)(const char *uuid, void **device);
-    int (*nvmlDeviceGetTotalEnergyConsumption)(void *device, unsigned long long *millijoules);
-    const char *(*nvmlErrorString)(int result);
+#define X(type, name, parameters) type(*name) parameters;
+    NVML_FUNCTIONS(X)
+#undef X
 };
-enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
 
 /* Loaded and initialised at the first call, then the same for the life of the process; from any thread. Null with ERR_UNSUPPORTED
  * and a line that says what is missing, and which places were tried. */

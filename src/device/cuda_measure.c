@@ -125,7 +125,8 @@ static void load_nvml(void)
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     have_nvml = library && cuda_find(library, "nvmlInit_v2", &libnvml.nvmlInit_v2) &&
                 cuda_find(library, "nvmlDeviceGetHandleByPciBusId_v2", &libnvml.nvmlDeviceGetHandleByPciBusId_v2) &&
-                cuda_find(library, "nvmlDeviceGetClockInfo", &libnvml.nvmlDeviceGetClockInfo) && libnvml.nvmlInit_v2() == 0;
+                cuda_find(library, "nvmlDeviceGetClockInfo", &libnvml.nvmlDeviceGetClockInfo) &&
+                libnvml.nvmlInit_v2() == NVML_SUCCESS;
     if (!have_nvml)
         return;
     cuda_find(library, "nvmlDeviceGetHandleByUUID", &libnvml.nvmlDeviceGetHandleByUUID);
@@ -141,16 +142,16 @@ static const struct nvml_api *nvml_api(void)
 }
 
 /* The management library's handle of the very device: by its UUID, or by its place on the bus. Null if it knows none. */
-static void *nvml_handle(struct device *d, const struct nvml_api *nvml)
+static nvmlDevice_t nvml_handle(struct device *d, const struct nvml_api *nvml)
 {
-    void **handle = &of(d)->nvml;
+    nvmlDevice_t *handle = &of(d)->nvml;
     char bus[32] = "";
     if (!nvml || *handle)
         return *handle;
-    if (nvml->nvmlDeviceGetHandleByUUID && nvml->nvmlDeviceGetHandleByUUID(d->spec.uuid, handle) == 0 && *handle)
+    if (nvml->nvmlDeviceGetHandleByUUID && nvml->nvmlDeviceGetHandleByUUID(d->spec.uuid, handle) == NVML_SUCCESS && *handle)
         return *handle;
     if (libcuda.cuDeviceGetPCIBusId(bus, sizeof bus, of(d)->device) != CUDA_SUCCESS ||
-        nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, handle) != 0)
+        nvml->nvmlDeviceGetHandleByPciBusId_v2(bus, handle) != NVML_SUCCESS)
         *handle = NULL;
     return *handle;
 }
@@ -158,13 +159,13 @@ static void *nvml_handle(struct device *d, const struct nvml_api *nvml)
 static void cuda_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
 {
     const struct nvml_api *nvml = nvml_api();
-    void *handle = nvml_handle(d, nvml);
+    nvmlDevice_t handle = nvml_handle(d, nvml);
     unsigned int mhz;
     if (!handle)
         return;
-    if (nvml->nvmlDeviceGetClockInfo(handle, NVML_CLOCK_SM, &mhz) == 0)
+    if (nvml->nvmlDeviceGetClockInfo(handle, NVML_CLOCK_SM, &mhz) == NVML_SUCCESS)
         *sm_mhz = (int)mhz;
-    if (nvml->nvmlDeviceGetClockInfo(handle, NVML_CLOCK_MEM, &mhz) == 0)
+    if (nvml->nvmlDeviceGetClockInfo(handle, NVML_CLOCK_MEM, &mhz) == NVML_SUCCESS)
         *mem_mhz = (int)mhz;
 }
 
@@ -178,8 +179,8 @@ static int cuda_energy(struct device *d, double *joules, struct err *err)
     if (*d->spec.mig) /* the counter is the whole part's */
         return err_set(err, ERR_UNSUPPORTED, "no energy counter: NVML counts that of a whole GPU, not of the MIG slice %s",
                        d->spec.mig);
-    void *handle = nvml_handle(d, nvml);
-    int rc = handle ? nvml->nvmlDeviceGetTotalEnergyConsumption(handle, &counted) : 0;
+    nvmlDevice_t handle = nvml_handle(d, nvml);
+    nvmlReturn_t rc = handle ? nvml->nvmlDeviceGetTotalEnergyConsumption(handle, &counted) : NVML_SUCCESS;
     *joules = (double)counted / 1e3;
     if (!handle || rc)
         return err_set(err, ERR_UNSUPPORTED, "no energy counter: NVML %s %s%s%s", handle ? "refuses it for" : "does not know",

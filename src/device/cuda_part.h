@@ -30,7 +30,7 @@ struct cuda_context {
     bool pools;            /* memory can be allocated in stream order */
     /* Of a device of ours: */
     CUevent spans[MAX_SPANS][2]; /* begin and end: made when first used */
-    void *nvml;                  /* the management library's handle; null until clocks are asked for */
+    nvmlDevice_t nvml;           /* the management library's handle; null until clocks are asked for */
 };
 
 extern const struct backend_measuring cuda_measuring;

@@ -1,4 +1,4 @@
-/* Compares the declarations of CUDA, NVRTC and OpenCL in src/device with the real headers, if there are any. Most checks are made by the
+/* Compares the declarations of CUDA, NVRTC, NVML and OpenCL in src/device with the real headers, if there are any. Most checks are made by the
  * compiler, so a difference fails the build of this test. */
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
@@ -6,6 +6,12 @@
 #define __CUDA_API_VERSION_INTERNAL /* no macros: each name is that of the ABI */
 #include <cuda.h>
 #include <nvrtc.h>
+#if __has_include(<nvml.h>)
+#define HAVE_NVML 1
+#include <nvml.h>
+#else
+typedef unsigned int nvmlReturn_t, nvmlClockType_t;
+#endif
 #endif
 
 #if __has_include(<CL/cl.h>)
@@ -118,7 +124,17 @@ CUDA_OPTIONAL_FUNCTIONS(X)
 
 #define X(type, name, parameters) _Static_assert(__builtin_types_compatible_p(__typeof__(&name), type(*) parameters), #name);
 NVRTC_FUNCTIONS(X)
+#if HAVE_NVML
+NVML_FUNCTIONS(X)
+#endif
 #undef X
+
+#if HAVE_NVML
+_Static_assert(sizeof(nvmlReturn_t) == sizeof(unsigned) && sizeof(nvmlClockType_t) == sizeof(unsigned), "width of enumerations");
+#define X(name, value) _Static_assert((long long)(name) == (value), #name);
+NVML_CONSTANTS(X)
+#undef X
+#endif
 #endif
 
 #if HAVE_OPENCL
@@ -163,6 +179,15 @@ static void cuda_matches(void **state)
 #endif
 }
 
+static void nvml_matches(void **state)
+{
+    (void)state;
+#if !HAVE_NVML
+    print_message("nvml.h not found: nothing to hold the declarations against\n");
+    skip();
+#endif
+}
+
 static void opencl_matches(void **state)
 {
     (void)state;
@@ -176,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuda_matches),
+        cmocka_unit_test(nvml_matches),
         cmocka_unit_test(opencl_matches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
