@@ -662,7 +662,17 @@ static void a_bench_may_run_out_of_memory_anywhere(void **state)
     close_bench(&t);
 }
 
-/* The same with numbers within bounds, indices, scalars, kernels that make inputs; with files, one of them of what is expected. */
+/* What is expected comes from a command, for which each try has a folder of its own. */
+static void ask_outside(struct trial *t, long nth)
+{
+    static char folder[PATH_ROOM];
+    snprintf(folder, sizeof folder, "%s/outside-%ld", sample_dir, nth);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    t->op->args[0].data.file = (struct data_file){ 0 };
+    t->set.outside = (struct outside){ "copy() { cp \"$1\"/x.npy \"$1\"/out.npy; }; copy", folder, "cutune", 60 };
+}
+
+/* The same with numbers within bounds, indices, scalars, kernels that make inputs; with files, one of them of what is expected; with a reference outside. */
 static void a_bench_with_data_may_run_out_of_memory_anywhere(void **state)
 {
     (void)state;
@@ -675,8 +685,9 @@ static void a_bench_with_data_may_run_out_of_memory_anywhere(void **state)
     write_file("try.cu", "KERNEL void try(GLOBAL T *out, GLOBAL const T *x, int64 n) { }");
     write_file("files.lua", files);
     const char *const scripts[] = { SOURCE_DIR "/tests/cli/ops/spmv.lua", SOURCE_DIR "/tests/cli/ops/bounds.lua",
-                                    SOURCE_DIR "/docs/examples/axpby.lua", in_dir("files.lua") };
-    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+                                    SOURCE_DIR "/docs/examples/axpby.lua", in_dir("files.lua"), in_dir("files.lua") };
+    const size_t n = sizeof scripts / sizeof *scripts;
+    for (size_t i = 0; i < n; i++) {
         struct trial t = { .set = { .dev = pretend, .alive = count } };
         int rc = home_find(&t.set.home, &t.err) ?: op_load(scripts[i], &t.op, &t.err);
         if (rc)
@@ -687,6 +698,8 @@ static void a_bench_with_data_may_run_out_of_memory_anywhere(void **state)
         t.set.arg = &t.alive;
         rc = ERR_NOMEM;
         for (long nth = 0; rc == ERR_NOMEM; nth++) {
+            if (i == n - 1)
+                ask_outside(&t, nth);
             t.err = (struct err){ 0 };
             t.bench = NULL;
             mem_fail_at(nth);
