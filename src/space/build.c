@@ -295,9 +295,9 @@ static int note_seen(struct building *b, struct level *l, int node)
         l->seen = more;
         l->room = was ? 2 * was : 256;
         memset(more, 0, (size_t)none * size * sizeof *more);
-        for (uint64_t *e = old; e < old + (size_t)was * size; e += size)
-            if (*e)
-                memcpy(seen_at(l, e + 1), e, size * sizeof *e);
+        for (size_t i = 0; i < (size_t)was * size; i += size)
+            if (old[i])
+                memcpy(seen_at(l, old + i + 1), old + i, size * sizeof *old);
         mem_free(old);
         b->bytes -= was * (int64_t)(size * sizeof *old);
     }

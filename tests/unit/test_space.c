@@ -531,6 +531,22 @@ static void test_group_bounds(void **state)
             fail_msg("'%s' lacks '%s'", err.msg, cases[i].part);
         group_free(&g);
     }
+    /* In another order of the parameters the same tuples are valid, and as many are removed. */
+    struct group g = { .n = 3, .param = { 0, 1, 2 }, .weight = 1 }, other = { .n = 3, .param = { 2, 0, 1 }, .weight = 1 };
+    struct checker with = { &op->variants[0], plan, &device, slots, 1 << 30, { 1e6, INT64_MAX, NULL } };
+    double in_order[8] = { 0 }, in_other[8] = { 0 };
+    assert_int_equal(group_build(&g, &with, in_order, &err), 0);
+    assert_int_equal(group_build(&other, &with, in_other, &err), 0);
+    assert_int_equal(g.count, other.count);
+    assert_true(in_order[0] == in_other[0] && (double)g.count + in_order[0] == 1e6);
+    for (int64_t i = 0; i < g.count; i += 997) {
+        uint16_t at[MAX_PARAMS] = { 0 };
+        group_at(&other, i, at);
+        assert_true(group_find(&g, at) >= 0);
+        assert_int_equal(group_find(&other, at), i);
+    }
+    group_free(&g);
+    group_free(&other);
     plan_free(plan);
     op_free(op);
 }
