@@ -6,12 +6,12 @@
 
 enum { MAX_NESTED = 200, MAX_HEIGHT = 1000, MAX_EXPRESSION = 60000 };
 
-static bool is(const struct reader *r, const char *word)
+static bool is(const struct py_reader *r, const char *word)
 {
     return (r->token == PT_SIGN || r->token == PT_NAME) && strlen(word) == r->len && !memcmp(word, r->text + r->at, r->len);
 }
 
-static bool take(struct reader *r, const char *word)
+static bool take(struct py_reader *r, const char *word)
 {
     bool found = is(r, word);
     if (found)
@@ -19,13 +19,13 @@ static bool take(struct reader *r, const char *word)
     return found;
 }
 
-static void expect(struct reader *r, const char *word, const char *what)
+static void expect(struct py_reader *r, const char *word, const char *what)
 {
     if (!take(r, word))
         py_wrong(r, what);
 }
 
-static struct py *node(struct reader *r, enum py_kind kind, enum py_type type, size_t at)
+static struct py *node(struct py_reader *r, enum py_kind kind, enum py_type type, size_t at)
 {
     struct py *e = arena_alloc(r->arena, sizeof *e);
     if (!e)
@@ -36,7 +36,7 @@ static struct py *node(struct reader *r, enum py_kind kind, enum py_type type, s
 }
 
 /* Adds a part, and the operation before it. Null in, null out: what comes after a failure is never used. */
-static struct py *add(struct reader *r, struct py *e, struct py *part, enum py_op op)
+static struct py *add(struct py_reader *r, struct py *e, struct py *part, enum py_op op)
 {
     if (!e || !part)
         return NULL;
@@ -102,9 +102,9 @@ static enum py_type type_of_binary(enum py_op op, const struct py *a, const stru
     return both;
 }
 
-static struct py *expression(struct reader *r);
+static struct py *expression(struct py_reader *r);
 
-static struct py *literal(struct reader *r, struct val v)
+static struct py *literal(struct py_reader *r, struct val v)
 {
     struct py *e = node(r, PY_LITERAL, type_of_val(v), r->at);
     if (e)
@@ -114,7 +114,7 @@ static struct py *literal(struct reader *r, struct val v)
 }
 
 /* Up to the closing sign, which is taken, too. */
-static struct py *items(struct reader *r, struct py *list, const char *close)
+static struct py *items(struct py_reader *r, struct py *list, const char *close)
 {
     while (list && !r->failed && !is(r, close)) {
         list = add(r, list, expression(r), 0);
@@ -125,7 +125,7 @@ static struct py *items(struct reader *r, struct py *list, const char *close)
     return list;
 }
 
-static struct py *call(struct reader *r, size_t at, const char *name)
+static struct py *call(struct py_reader *r, size_t at, const char *name)
 {
     static const char *const known[] = { "min", "max", "abs", "int", "float", "bool" };
     size_t i = 0, functions = sizeof known / sizeof *known;
@@ -152,7 +152,7 @@ static struct py *call(struct reader *r, size_t at, const char *name)
     return e;
 }
 
-static struct py *name(struct reader *r)
+static struct py *name(struct py_reader *r)
 {
     if (is(r, "True") || is(r, "False"))
         return literal(r, val_bool(is(r, "True")));
@@ -171,7 +171,7 @@ static struct py *name(struct reader *r)
             e->param = &r->params[i];
         return e;
     }
-    struct reader ahead = *r;
+    struct py_reader ahead = *r;
     py_next(&ahead);
     if (is(&ahead, "(")) {
         *r = ahead;
@@ -182,7 +182,7 @@ static struct py *name(struct reader *r)
 }
 
 /* ( ... ), which is a list if there is a comma in it; or [ ... ]. */
-static struct py *bracketed(struct reader *r)
+static struct py *bracketed(struct py_reader *r)
 {
     size_t at = r->at;
     bool square = take(r, "[");
@@ -199,7 +199,7 @@ static struct py *bracketed(struct reader *r)
     return items(r, list, ")");
 }
 
-static struct py *atom(struct reader *r)
+static struct py *atom(struct py_reader *r)
 {
     switch (r->token) {
     case PT_INT:
@@ -215,7 +215,7 @@ static struct py *atom(struct reader *r)
     }
 }
 
-static struct py *binary(struct reader *r, struct py *a, enum py_op op, struct py *b, size_t at)
+static struct py *binary(struct py_reader *r, struct py *a, enum py_op op, struct py *b, size_t at)
 {
     if (!a || !b)
         return NULL;
@@ -228,7 +228,7 @@ static struct py *binary(struct reader *r, struct py *a, enum py_op op, struct p
 }
 
 /* - + ~ bind looser than ** on their right, and tighter than on their left. */
-static struct py *factor(struct reader *r)
+static struct py *factor(struct py_reader *r)
 {
     size_t at = r->at;
     enum py_op op = is(r, "-") ? PY_SUB : is(r, "+") ? PY_ADD : is(r, "~") ? PY_INVERT : PY_POW;
@@ -251,7 +251,7 @@ static struct py *factor(struct reader *r)
 }
 
 /* The operators from | to %, by how tightly they bind. */
-static struct py *arithmetic(struct reader *r, int level)
+static struct py *arithmetic(struct py_reader *r, int level)
 {
     static const struct {
         const char *sign;
@@ -275,7 +275,7 @@ static struct py *arithmetic(struct reader *r, int level)
     return e;
 }
 
-static bool take_comparison(struct reader *r, enum py_op *op)
+static bool take_comparison(struct py_reader *r, enum py_op *op)
 {
     static const char *const signs[] = { "<", "<=", ">", ">=", "==", "!=", "in" };
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
@@ -291,7 +291,7 @@ static bool take_comparison(struct reader *r, enum py_op *op)
     return found;
 }
 
-static struct py *comparison(struct reader *r)
+static struct py *comparison(struct py_reader *r)
 {
     struct py *first = arithmetic(r, 0), *e = NULL;
     enum py_op op;
@@ -315,7 +315,7 @@ static struct py *comparison(struct reader *r)
     return e ?: first;
 }
 
-static struct py *negation(struct reader *r)
+static struct py *negation(struct py_reader *r)
 {
     size_t at = r->at;
     if (!take(r, "not"))
@@ -328,7 +328,7 @@ static struct py *negation(struct reader *r)
 }
 
 /* `and` and `or`, each a list of what they join. */
-static struct py *logical(struct reader *r, enum py_kind kind)
+static struct py *logical(struct py_reader *r, enum py_kind kind)
 {
     struct py *first = kind == PY_OR ? logical(r, PY_AND) : negation(r), *e = NULL;
     size_t at = r->at;
@@ -343,7 +343,7 @@ static struct py *logical(struct reader *r, enum py_kind kind)
     return e ?: first;
 }
 
-static struct py *expression(struct reader *r)
+static struct py *expression(struct py_reader *r)
 {
     if (++r->nested > MAX_NESTED)
         return py_wrong(r, "nested deeper than 200");
@@ -366,7 +366,7 @@ static struct py *expression(struct reader *r)
 static int read_all(const char *text, const struct param *params, int nparams, struct arena *arena, struct py **out,
                     struct err *err)
 {
-    struct reader r = { .text = text, .params = params, .nparams = nparams, .arena = arena, .err = err };
+    struct py_reader r = { .text = text, .params = params, .nparams = nparams, .arena = arena, .err = err };
     if (strlen(text) > (nparams ? (size_t)MAX_EXPRESSION : (size_t)MAX_EXPRESSION * 64))
         return err_set(err, ERR_INVALID, "an expression of %zu bytes: the limit is %d", strlen(text), MAX_EXPRESSION);
     py_next(&r);

@@ -11,7 +11,7 @@ int py_fail(struct err *err, size_t at, const char *what)
     return err_set(err, ERR_INVALID, "column %zu: %s", at + 1, what);
 }
 
-struct py *py_wrong(struct reader *r, const char *what)
+struct py *py_wrong(struct py_reader *r, const char *what)
 {
     r->failed = r->failed ?: py_fail(r->err, r->at, what);
     r->token = PT_END;
@@ -24,7 +24,7 @@ static bool letter_at(const char *p, bool first)
 }
 
 /* An integer in the bases that Python has, or a float; with underscores between digits. */
-static void read_number(struct reader *r)
+static void read_number(struct py_reader *r)
 {
     const char *start = r->text + r->at;
     char digits[400], *end;
@@ -71,7 +71,7 @@ static void read_number(struct reader *r)
         py_wrong(r, "a number that is too large");
 }
 
-static void read_string(struct reader *r)
+static void read_string(struct py_reader *r)
 {
     const char *start = r->text + r->at, *p = start + 1;
     char *out = r->string = arena_alloc(r->arena, strlen(start) + 1);
@@ -96,7 +96,7 @@ static void read_string(struct reader *r)
 }
 
 /* Goes on to the next token. After a failure there is none. */
-void py_next(struct reader *r)
+void py_next(struct py_reader *r)
 {
     static const char *const signs[] = { "**", "//", "<<", ">>", "<=", ">=", "==", "!=" };
     if (r->failed)

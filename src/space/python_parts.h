@@ -66,7 +66,7 @@ int py_fail(struct err *err, size_t at, const char *what);
 
 enum py_token { PT_END, PT_NAME, PT_INT, PT_FLOAT, PT_TEXT, PT_SIGN };
 
-struct reader {
+struct py_reader {
     const char *text;
     size_t at, len; /* of the current token */
     enum py_token token;
@@ -82,9 +82,9 @@ struct reader {
 };
 
 /* Goes on to the next token. After a failure there is none. */
-void py_next(struct reader *r);
+void py_next(struct py_reader *r);
 /* Fails at the current token; null. */
-struct py *py_wrong(struct reader *r, const char *what);
+struct py *py_wrong(struct py_reader *r, const char *what);
 
 /* Whether a value is never negative, as far as that can be told. */
 bool py_positive(const struct py *e, int64_t most);

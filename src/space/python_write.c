@@ -23,41 +23,41 @@ enum {
     TIGHTEST
 };
 
-struct writer {
+struct py_writer {
     struct buf *out;
     int failed;
     struct err *err;
 };
 
-static void write_value(struct writer *w, const struct py *e, int need);  /* what it is */
-static void write_truth(struct writer *w, const struct py *e, int need);  /* whether it is true */
-static void write_number(struct writer *w, const struct py *e, int need); /* what it is in arithmetic: True is 1 */
+static void write_value(struct py_writer *w, const struct py *e, int need);  /* what it is */
+static void write_truth(struct py_writer *w, const struct py *e, int need);  /* whether it is true */
+static void write_number(struct py_writer *w, const struct py *e, int need); /* what it is in arithmetic: True is 1 */
 
-static void put(struct writer *w, const char *text)
+static void put(struct py_writer *w, const char *text)
 {
     buf_str(w->out, text);
     if (w->out->len > MOST_TEXT && !w->failed)
         w->failed = err_set(w->err, ERR_INVALID, "too long: it would be more than %d bytes in cutune's language", MOST_TEXT);
 }
 
-static bool open_at(struct writer *w, int level, int need)
+static bool open_at(struct py_writer *w, int level, int need)
 {
     if (level < need)
         put(w, "(");
     return level < need;
 }
 
-static void close_at(struct writer *w, bool opened)
+static void close_at(struct py_writer *w, bool opened)
 {
     if (opened)
         put(w, ")");
 }
 
-typedef void write_part(struct writer *w, const struct py *e, int need);
+typedef void write_part(struct py_writer *w, const struct py *e, int need);
 
 /* a OP b; `right`: how tightly b has to bind. */
-static void infix(struct writer *w, write_part *a_part, const struct py *a, const char *op, write_part *b_part, const struct py *b,
-                  int level, int need)
+static void infix(struct py_writer *w, write_part *a_part, const struct py *a, const char *op, write_part *b_part,
+                  const struct py *b, int level, int need)
 {
     if (w->failed)
         return;
@@ -69,7 +69,7 @@ static void infix(struct writer *w, write_part *a_part, const struct py *a, cons
 }
 
 /* c and a or b, of which a is never false. */
-static void choice(struct writer *w, const struct py *c, write_part *part, const struct py *a, const struct py *b, int need)
+static void choice(struct py_writer *w, const struct py *c, write_part *part, const struct py *a, const struct py *b, int need)
 {
     bool opened = open_at(w, L_OR, need);
     write_truth(w, c, L_AND);
@@ -83,7 +83,7 @@ static void choice(struct writer *w, const struct py *c, write_part *part, const
 /* -- conditions -- */
 
 /* One of the comparisons of a chain. */
-static void compare(struct writer *w, const struct py *a, enum py_op op, const struct py *b, int need)
+static void compare(struct py_writer *w, const struct py *a, enum py_op op, const struct py *b, int need)
 {
     static const char *const signs[] = { " < ", " <= ", " > ", " >= ", " == ", " ~= " };
     bool text = a->type == PY_TEXT, either = text || b->type == PY_TEXT;
@@ -95,7 +95,7 @@ static void compare(struct writer *w, const struct py *a, enum py_op op, const s
         infix(w, text ? write_value : write_number, a, signs[op], text ? write_value : write_number, b, L_COMPARE, need);
 }
 
-static void contained(struct writer *w, const struct py *a, const struct py *list, bool none, int need)
+static void contained(struct py_writer *w, const struct py *a, const struct py *list, bool none, int need)
 {
     bool opened = list->n > 1 && open_at(w, none ? L_AND : L_OR, need);
     for (int i = 0; i < list->n && !w->failed; i++) {
@@ -107,7 +107,7 @@ static void contained(struct writer *w, const struct py *a, const struct py *lis
     close_at(w, opened);
 }
 
-static void comparisons(struct writer *w, const struct py *e, int need)
+static void comparisons(struct py_writer *w, const struct py *e, int need)
 {
     bool opened = e->n > 2 && open_at(w, L_AND, need);
     need = e->n > 2 ? L_AND + 1 : need;
@@ -122,7 +122,7 @@ static void comparisons(struct writer *w, const struct py *e, int need)
     close_at(w, opened);
 }
 
-static void join(struct writer *w, const struct py *e, int need)
+static void join(struct py_writer *w, const struct py *e, int need)
 {
     int level = e->kind == PY_AND ? L_AND : L_OR;
     bool opened = open_at(w, level, need);
@@ -134,7 +134,7 @@ static void join(struct writer *w, const struct py *e, int need)
 }
 
 /* (c and a) or (not c and b): a may be false. */
-static void either_truth(struct writer *w, const struct py *e, int need)
+static void either_truth(struct py_writer *w, const struct py *e, int need)
 {
     bool opened = open_at(w, L_OR, need);
     write_truth(w, e->item[1], L_AND + 1);
@@ -147,7 +147,7 @@ static void either_truth(struct writer *w, const struct py *e, int need)
     close_at(w, opened);
 }
 
-static void write_truth(struct writer *w, const struct py *e, int need)
+static void write_truth(struct py_writer *w, const struct py *e, int need)
 {
     if (w->failed)
         return;
@@ -187,7 +187,7 @@ static void write_truth(struct writer *w, const struct py *e, int need)
 
 /* -- values -- */
 
-static void write_number(struct writer *w, const struct py *e, int need)
+static void write_number(struct py_writer *w, const struct py *e, int need)
 {
     if (e->type != PY_BOOL || w->failed) {
         write_value(w, e, need);
@@ -199,7 +199,7 @@ static void write_number(struct writer *w, const struct py *e, int need)
     close_at(w, opened);
 }
 
-static void write_literal(struct writer *w, struct val v)
+static void write_literal(struct py_writer *w, struct val v)
 {
     if (v.type != VAL_STR) {
         val_print(w->out, v);
@@ -215,7 +215,7 @@ static void write_literal(struct writer *w, struct val v)
 }
 
 /* Python rounds the quotient of floats from what is left after the modulo: 1 // 0.1 is 9. */
-static void floor_division(struct writer *w, const struct py *a, const struct py *b, int need)
+static void floor_division(struct py_writer *w, const struct py *a, const struct py *b, int need)
 {
     bool opened = open_at(w, L_PRODUCT, need);
     put(w, "floor((");
@@ -229,7 +229,7 @@ static void floor_division(struct writer *w, const struct py *a, const struct py
 }
 
 /* An integer to a power that is not negative is one: a product if the power is known, else exact below 2^53. */
-static void power(struct writer *w, const struct py *a, const struct py *b, bool integer, int need)
+static void power(struct py_writer *w, const struct py *a, const struct py *b, bool integer, int need)
 {
     if (!integer) {
         infix(w, write_number, a, " ^ ", write_number, b, L_POWER, need);
@@ -252,7 +252,7 @@ static void power(struct writer *w, const struct py *a, const struct py *b, bool
 }
 
 /* Python's shifts are a product and a quotient, whatever the sign and however far; by less than 0 they are an error. */
-static void shift(struct writer *w, const struct py *a, bool left, const struct py *b, int need)
+static void shift(struct py_writer *w, const struct py *a, bool left, const struct py *b, int need)
 {
     bool known = py_positive(b, MOST_FACTORS), opened = open_at(w, known ? L_PRODUCT : L_OR, need);
     if (!known) {
@@ -273,7 +273,7 @@ static void shift(struct writer *w, const struct py *a, bool left, const struct 
     close_at(w, opened);
 }
 
-static void write_binary(struct writer *w, const struct py *e, int need)
+static void write_binary(struct py_writer *w, const struct py *e, int need)
 {
     static const struct {
         const char *sign;
@@ -296,7 +296,7 @@ static void write_binary(struct writer *w, const struct py *e, int need)
         infix(w, write_number, a, plain[op].sign, write_number, b, plain[op].level, need);
 }
 
-static void write_call(struct writer *w, const struct py *e, int need)
+static void write_call(struct py_writer *w, const struct py *e, int need)
 {
     if (!strcmp(e->text, "bool")) {
         write_truth(w, e->item[0], need);
@@ -324,7 +324,7 @@ static void write_call(struct writer *w, const struct py *e, int need)
 }
 
 /* The first of the operands of `and` that is false, of `or` that is true; or else the last. */
-static void write_operand(struct writer *w, const struct py *e, int from, int need)
+static void write_operand(struct py_writer *w, const struct py *e, int from, int need)
 {
     write_part *part = e->type == PY_TEXT ? write_value : write_number;
     const struct py *x = e->item[from];
@@ -347,7 +347,7 @@ static void write_operand(struct writer *w, const struct py *e, int from, int ne
     close_at(w, opened);
 }
 
-static void write_value(struct writer *w, const struct py *e, int need)
+static void write_value(struct py_writer *w, const struct py *e, int need)
 {
     if (w->failed)
         return;
@@ -395,7 +395,7 @@ static void write_value(struct writer *w, const struct py *e, int need)
 
 int py_write(const struct py *e, struct buf *out, struct err *err)
 {
-    struct writer w = { .out = out, .err = err };
+    struct py_writer w = { .out = out, .err = err };
     write_truth(&w, e, LOOSEST);
     return w.failed ?: buf_check(out, err);
 }

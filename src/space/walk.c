@@ -1,7 +1,7 @@
 #include "space/group.h"
 #include "space/space.h"
 
-struct walk {
+struct part_walk {
     const struct part *part;
     const int *least, *most;
     const struct space_visitor *visitor;
@@ -10,7 +10,7 @@ struct walk {
 };
 
 /* From a node of a group on; `i` is the least index that is left. */
-static bool walk_on(struct walk *w, int group, int depth, int node, int64_t i)
+static bool walk_on(struct part_walk *w, int group, int depth, int node, int64_t i)
 {
     const struct group *g = &w->part->groups[group];
     if (depth == g->n) {
@@ -36,7 +36,7 @@ void space_walk(const struct space *s, int variant, const int least[MAX_PARAMS],
                 const struct space_visitor *visitor)
 {
     const struct part *part = &s->parts[variant];
-    struct walk w = { .part = part, .least = least, .most = most, .visitor = visitor, .c = { .variant = variant } };
+    struct part_walk w = { .part = part, .least = least, .most = most, .visitor = visitor, .c = { .variant = variant } };
     int64_t after = 1;
     for (int g = part->ngroups - 1; g >= 0 && part->count; g--) {
         w.after[g] = after;
