@@ -4,14 +4,6 @@
 -- text; both nil for an op of its own; what read_kernel.lua gives. Returns a list of { file = NAME, text = TEXT }. What it cannot know it
 -- guesses, and says so in a comment.
 
-local function axis_names(axes)
-    local names = {}
-    for i, axis in ipairs(axes) do
-        names[i] = axis.axis
-    end
-    return names
-end
-
 local function values_around(v)
     local list = { v }
     for _, other in ipairs { v // 4, v // 2, v * 2, v * 4 } do
@@ -55,10 +47,10 @@ $(ARGS)
 }
 ]]
 
-local function sorted_names(t)
+local function sorted(t, of)
     local list = {}
-    for name in pairs(t) do
-        list[#list + 1] = name
+    for name, value in pairs(t) do
+        list[#list + 1] = of == "names" and name or value
     end
     table.sort(list)
     return list
@@ -80,11 +72,12 @@ end
 local function from_kernel(name, file, text, read_kernel)
     local k = read_kernel(text)
     local kernel, arguments, axes, types, generic, list, default = k.kernel, k.arguments, k.axes, k.types, k.generic, k.list, k.default
-    local names, problem, shape, lines, bytes, float = axis_names(axes), {}, {}, {}, {}, false
+    local names, problem, shape, lines, bytes, float = {}, {}, {}, {}, {}, false
     local each = ({ 1 << 20, 1024 })[#axes] or 64
-    for i, n in ipairs(names) do
-        problem[i] = (axes[i].max and 'size("%s", { max = %d })' or 'size "%s"'):format(n, axes[i].max)
-        shape[i] = n .. " = " .. each
+    for i, a in ipairs(axes) do
+        names[i] = a.axis
+        problem[i] = (a.max and 'size("%s", { max = %d })' or 'size "%s"'):format(a.axis, a.max)
+        shape[i] = a.axis .. " = " .. each
     end
     local written, scalars = false, 0
     for _, a in ipairs(arguments) do
@@ -126,23 +119,18 @@ local function from_kernel(name, file, text, read_kernel)
         return k.shared and ', shared = "' .. (numbers and text:gsub("[%a_][%w_]*", numbers) or text) .. '"' or ""
     end
     local template = file or name .. suffix
-    local tnames, unused = {}, "T"
+    local tnames, unused = sorted(types, "values"), "T"
     for _, a in ipairs(arguments) do
         unused = a.name == unused and "ELEMENT" or unused
     end
-    for _, word in pairs(types) do
-        tnames[#tnames + 1] = word
-    end
-    table.sort(tnames)
     local trow = ('{ "%s" }'):format(string.rep("f32", #tnames, '", "'))
     local others = #kernel.others > 0
         and ("-- The file has other kernels, too: %s. A launch may be a list of several.\n"):format(table.concat(kernel.others, ", ")) or ""
     for array in kernel.language == "cuda" and k.source:gmatch("__constant__[^;=%[]-([%a_][%w_]*) ?[%[;]") or function() end do
         others = others .. ('-- ? constant memory: input("%s", "f32", { its extents }, { constant = "%s" }) in args fills it.\n'):format(array, array)
     end
-    local fixed = k.fixed
-    for _, p in ipairs(sorted_names(fixed)) do
-        others = others .. ("-- ? %s is %d: to tune it write #ifndef %s around its #define, and enter it in params.\n"):format(p, fixed[p], p)
+    for _, p in ipairs(sorted(k.fixed, "names")) do
+        others = others .. ("-- ? %s is %d: to tune it write #ifndef %s around its #define, and enter it in params.\n"):format(p, k.fixed[p], p)
     end
     local language = kernel.language and ('\n        language = "%s",'):format(kernel.language) or ""
     local files = {

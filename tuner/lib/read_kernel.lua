@@ -6,14 +6,17 @@
 local elements = {
     ["float"] = "f32", ["double"] = "f64", ["half"] = "f16", ["__half"] = "f16", ["__nv_bfloat16"] = "bf16", ["nv_bfloat16"] = "bf16",
     ["__nv_fp8_e4m3"] = "f8e4m3", ["__nv_fp8_e5m2"] = "f8e5m2", ["bool"] = "u8",
-    ["char"] = "i8", ["signed char"] = "i8", ["unsigned char"] = "u8", ["uchar"] = "u8", ["int8_t"] = "i8", ["uint8_t"] = "u8",
-    ["short"] = "i16", ["unsigned short"] = "u16", ["ushort"] = "u16", ["int16_t"] = "i16", ["uint16_t"] = "u16",
-    ["int"] = "i32", ["unsigned"] = "u32", ["unsigned int"] = "u32", ["uint"] = "u32", ["int32_t"] = "i32", ["uint32_t"] = "u32",
+    ["char"] = "i8", ["signed char"] = "i8", ["unsigned char"] = "u8", ["uchar"] = "u8",
+    ["short"] = "i16", ["unsigned short"] = "u16", ["ushort"] = "u16",
+    ["int"] = "i32", ["unsigned"] = "u32", ["unsigned int"] = "u32", ["uint"] = "u32",
     ["long long"] = "i64", ["long"] = "i64", ["unsigned long long"] = "u64", ["unsigned long"] = "u64", ["ulong"] = "u64",
-    ["int64_t"] = "i64", ["uint64_t"] = "u64", ["size_t"] = "u64", ["ptrdiff_t"] = "i64",
-    ["int8"] = "i8", ["int16"] = "i16", ["int32"] = "i32", ["int64"] = "i64", ["uint8"] = "u8", ["uint16"] = "u16",
-    ["uint32"] = "u32", ["uint64"] = "u64", ["cuFloatComplex"] = "c64", ["cuDoubleComplex"] = "c128",
+    ["size_t"] = "u64", ["ptrdiff_t"] = "i64", ["cuFloatComplex"] = "c64", ["cuDoubleComplex"] = "c128",
 }
+for _, bits in ipairs { 8, 16, 32, 64 } do -- int8 is the dialect's
+    for word, type in pairs { int = "i", uint = "u" } do
+        elements[word .. bits], elements[word .. bits .. "_t"] = type .. bits, type .. bits
+    end
+end
 
 local function element(c)
     local base, n = c:match("^([a-z]+)([234])$")
@@ -22,6 +25,10 @@ local function element(c)
     end
     return elements[c], 1
 end
+
+-- The pattern of a word, for one that is not a part of another.
+local function whole(word) return "%f[%w_]" .. word .. "%f[^%w_]" end
+local function has_word(text, word) return text:find(whole(word)) ~= nil end
 
 -- Without comments and with single spaces; lines stay, as the directives need them.
 local function plain(text)
@@ -79,7 +86,7 @@ local kinds = {
 
 -- "la::": the namespaces that are open at the end of the text.
 local function spaces(text)
-    local names, depth = {}, {}
+    local depth = {}
     for name, brace in text:gsub("namespace ([%a_][%w_]*) ?{", "\1%1\2"):gmatch("\1?([%w_]*)([{}\2])") do
         if brace == "}" then
             table.remove(depth)
@@ -87,17 +94,14 @@ local function spaces(text)
             depth[#depth + 1] = brace == "\2" and name .. "::" or ""
         end
     end
-    for i, name in ipairs(depth) do
-        names[i] = name
-    end
-    return table.concat(names)
+    return table.concat(depth)
 end
 
 -- The first kernel of the text: language, template's parameters, name, list of arguments, body and the names of others.
 local function find_kernel(text)
     for _, kind in ipairs(kinds) do
         local found, others = nil, {}
-        for at, rest in text:gmatch("()%f[%w_]" .. kind.word .. "%f[^%w_]()") do
+        for at, rest in text:gmatch("()" .. whole(kind.word) .. "()") do
             local head = text:sub(rest):gsub("^([^{;(]-)%s*__launch_bounds__%s*%b()", "%1"):gsub("^([^{;(]-)%s*__attribute__%s*%b()", "%1")
             local name, list, body = head:match("^[^{;(]-([%a_][%w_]*)%s*(%b())%s*(%b{})")
             if name and found then
@@ -117,7 +121,7 @@ end
 
 -- Whether the body reads an element of a buffer; an `a[i] =` alone writes.
 local function is_read(body, name)
-    if body:find("atomic[%w_]*%s*%(%s*&?%s*" .. name .. "%f[^%w_]") then
+    if body:find("atomic[%w_]*%s*%(%s*&?%s*" .. whole(name)) then
         return true
     end
     for rest in body:gmatch("%f[%w_]" .. name .. "%s*%b[]()") do
@@ -131,10 +135,11 @@ end
 
 -- Whether it is used for more than to read its elements.
 local function may_be_written(body, name)
-    for before, rest in body:gmatch("([^\n]?[^\n]?)%f[%w_]" .. name .. "%f[^%w_]()") do
+    local part = "%f[%w_]" .. name .. "%s*%b[]%s*%.%w+%s*[%+%-%*/]?=[^=]" -- a[i].x =
+    for before, rest in body:gmatch("([^\n]?[^\n]?)" .. whole(name) .. "()") do
         local index, after = body:match("^%s*(%b[])%s*([^\n]?[^\n]?[^\n]?)", rest)
-        if not index or after:find("^=[^=]") or after:find("^[%+%-%*/%%&|^]=") or after:find("^<<=") or after:find("^>>=")
-           or after:find("^%+%+") or after:find("^%-%-") or after:find("^%.") and body:find("%f[%w_]" .. name .. "%s*%b[]%s*%.%w+%s*[%+%-%*/]?=[^=]")
+        local assigned = index and (after:find("^[%+%-%*/%%&|^]?=") and not after:find("^==") or after:find("^[<>][<>]="))
+        if not index or assigned or after:find("^%+%+") or after:find("^%-%-") or after:find("^%.") and body:find(part)
            or before:find("&%s*$") or before:find("%+%+$") or before:find("%-%-$") then
             return true
         end
@@ -142,14 +147,19 @@ local function may_be_written(body, name)
     return false
 end
 
+-- Words that say nothing of an argument's elements.
+local qualifiers = { "__?restrict_?_?", "_?_?global", "GLOBAL", "volatile", "struct" }
+
 -- One argument: how the script writes it, as a function of the axes; and what it adds to the axes.
 local function read_argument(kernel, types, text, at)
-    local c = text:gsub("%s*=.*", ""):gsub("%f[%w_]__?restrict_?_?%f[^%w_]", " "):gsub("%f[%w_]_?_?global%f[^%w_]", " "):gsub("%f[%w_]GLOBAL%f[^%w_]", " ")
-                  :gsub("%f[%w_]volatile%f[^%w_]", " "):gsub("%f[%w_]struct%f[^%w_]", " "):gsub("%s*DYNAMIC_SHARED_PARAM", "")
+    local c = text:gsub("%s*=.*", ""):gsub("%s*DYNAMIC_SHARED_PARAM", "")
+    for _, word in ipairs(qualifiers) do
+        c = c:gsub(whole(word), " ")
+    end
     local name = c:match("([%a_][%w_]*)%s*$") or c:match("([%a_][%w_]*)%s*%[%s*%]%s*$")
     local pointer = c:find("[%*%[]") ~= nil
-    local const = c:find("%f[%w_]const%f[^%w_].*[%*%[]") ~= nil or c:find("__constant", 1, true) ~= nil
-    local word = trimmed((c:gsub("%f[%w_]const%f[^%w_]", " "):gsub("__constant", " "):gsub("[%*%[].*", "")))
+    local const = c:find(whole("const") .. ".*[%*%[]") ~= nil or c:find("__constant", 1, true) ~= nil
+    local word = trimmed((c:gsub(whole("const"), " "):gsub("__constant", " "):gsub("[%*%[].*", "")))
     if not pointer then
         word = trimmed((word:gsub("[%a_][%w_]*$", "")))
     end
@@ -162,7 +172,7 @@ local function read_argument(kernel, types, text, at)
         kind, side = word, 1 -- it is for the op to say
         types[word] = word
     end
-    if c:find("%f[%w_]_?_?local%f[^%w_]") then
+    if has_word(c, "_?_?local") then
         error(("kernel %s, argument %d, `%s`: of what is passed in local memory there can be one, the last")
               :format(kernel.name, at, trimmed(text)), 0)
     end
@@ -198,8 +208,6 @@ local function own_parameters(text)
     end
     return list, seen
 end
-
-local function word_in(text, word) return text:find("%f[%w_]" .. word .. "%f[^%w_]") ~= nil end
 
 -- #define TILE 32 without an #ifndef: no parameter can change it.
 local function constants_of(text, own)
@@ -300,7 +308,7 @@ local function read_launch(kernel, text, axes, list)
     end
     local function block_size(along, words, value)
         for _, name in ipairs(usual[along]) do
-            if not words[1] and (default[kernel.renamed[name] or name] or fixed[name] or word_in(text, name)) then
+            if not words[1] and (default[kernel.renamed[name] or name] or fixed[name] or has_word(text, name)) then
                 words[1] = fixed[name] and tostring(fixed[name]) or kernel.renamed[name] or name
             end
         end
@@ -410,7 +418,7 @@ return function(text)
     end
     local parts = split(kernel.list)
     local shared = kernel.list:find("DYNAMIC_SHARED_PARAM") or kernel.body:find("extern%s+__shared__")
-    if kernel.language == "opencl" and #parts > 0 and parts[#parts]:find("%f[%w_]_?_?local%f[^%w_]") then
+    if kernel.language == "opencl" and #parts > 0 and has_word(parts[#parts], "_?_?local") then
         parts[#parts], shared = nil, true
     end
     for i, part in ipairs(parts) do
