@@ -275,6 +275,7 @@ int source_basis(const struct op *op, const struct problem *prob, int row, const
     k.plan = plan;
     plan_slots(plan, prob, row, dev, NULL, k.slots);
     buf_u32(&k.text, PROTOCOL);
+    buf_u32(&k.text, CHECKS);
     buf_lstr(&k.text, compiler);
     rc = put_args(&k, err) ?: put_check(&k, dev, err) ?: put_init(&k, prob, dev, err);
     plan_free(plan);

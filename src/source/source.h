@@ -19,7 +19,7 @@ int source_render_apart(const struct op *op, const struct config *config, int ro
                         struct err *err);
 
 /* The basis is what all keys of a problem share: a hash of the arguments and what they are filled with, the check, the reference's source
- * and launch, the compiler (its name and version) and PROTOCOL. This renders the reference, so call it once. */
+ * and launch, the compiler (its name and version), PROTOCOL and CHECKS. This renders the reference, so call it once. */
 int source_basis(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, const char *compiler,
                  char basis[HASH_HEX], struct err *err);
 /* The key of a measurement: a hash of the basis, the source, and the launches evaluated for this problem. `plan` is the variant's. */
