@@ -76,7 +76,7 @@ static void npy_head(struct buf *out, const struct dtype *t, const int64_t *shap
     for (int i = 0; i < rank; i++)
         buf_fmt(&dict, "%lld,", (long long)shape[i]);
     buf_str(&dict, "), }");
-    while ((10 + dict.len + 1) % 64)
+    while (!dict.failed && (10 + dict.len + 1) % 64)
         buf_str(&dict, " ");
     buf_str(&dict, "\n");
     buf_put(out, "\x93NUMPY\x01\x00", 8);
