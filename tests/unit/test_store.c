@@ -371,6 +371,7 @@ static void marks_what_another_contract_proved(void **state)
     for (int way = 0; way < 6; way++) {
         struct store *s = open_at(way % 2 ? "a.db" : "b.db", STORE_WRITE);
         struct op changed = *sample_op(), *read;
+        struct launch wider = { .grid = { "77" } };
         struct arg args[4];
         int stale = 0;
         memcpy(args, changed.args, sizeof args);
@@ -392,7 +393,7 @@ static void marks_what_another_contract_proved(void **state)
             break;
         case 4:
             changed.reference.nlaunches = 1;
-            changed.reference.launches = &(struct launch){ .grid = { "77" } };
+            changed.reference.launches = &wider;
             break;
         case 5:
             changed.check.kind = CHECK_SUM;
