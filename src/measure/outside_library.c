@@ -173,11 +173,12 @@ static int call_it(struct shared_call *s, const char *library)
 
 int outside_library(const char *folder, const char *library)
 {
-    struct shared_call *s = mem_zalloc(sizeof *s);
-    struct buf task = { 0 };
+    static struct shared_call *s; /* what it holds ends with the process, */
+    static struct buf task;       /* and this */
     struct err err = { 0 };
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/task", folder);
+    s = mem_zalloc(sizeof *s);
     int rc = s ? file_read(path, MAX_TASK, &task, &err) ?: take_call(s, cursor_on(task.data, task.len), &err) : err_nomem(&err);
     if (rc)
         fprintf(stderr, "%s\n", err.msg);
@@ -186,5 +187,5 @@ int outside_library(const char *folder, const char *library)
     rc = rc ?: call_it(s, library);
     for (int i = 0; !rc && i < s->call.narguments; i++)
         rc = write_output(s, i, folder);
-    return rc != 0; /* what it holds ends with the process */
+    return rc != 0;
 }
