@@ -29,7 +29,7 @@ static int check_sum_data(const struct op *op, const struct arg *a, struct err *
         rounds = rounds || (t->kind != DT_INT && t->kind != DT_UINT);
     }
     return must(!rounds, err,
-                "argument %s: a sum is checked with floating-point numbers of cutune's choice: leave its data away, or use another "
+                "argument %s: a sum is checked with floating-point numbers of cutune's choice: leave its data out, or use another "
                 "check",
                 a->name);
 }
