@@ -10,12 +10,6 @@
 #include "device/opencl_part.h"
 #include "unit.h"
 
-#define OK(...)                                                                                                                    \
-    do {                                                                                                                           \
-        err = (struct err){ 0 };                                                                                                   \
-        if (__VA_ARGS__)                                                                                                           \
-            fail_msg("%s: %s", #__VA_ARGS__, err.msg);                                                                             \
-    } while (0)
 #define FAILS(with, words, call)                                                                                                   \
     do {                                                                                                                           \
         err = (struct err){ 0 };                                                                                                   \

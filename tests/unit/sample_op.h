@@ -2,9 +2,22 @@
 #ifndef SAMPLE_OP_H
 #define SAMPLE_OP_H
 
+#include "model/devspec.h"
 #include "model/op.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+/* A device with room for these ops. */
+static const struct devspec roomy = {
+    .backend = "null",
+    .multiprocessors = 4,
+    .memory = INT64_MAX,
+    .max_threads = 1024,
+    .max_block = { 1024, 1024, 64 },
+    .max_grid = { INT32_MAX, 65535, 65535 },
+    .max_shared = 1 << 20,
+    .max_alloc = INT64_MAX,
+};
 
 /* `static` data is copied by sample_op, so that a test may bend what it got. */
 struct sample {

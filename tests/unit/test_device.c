@@ -6,12 +6,6 @@
 #include "device/device.h"
 #include "unit.h"
 
-#define OK(call)                                                                                                                   \
-    do {                                                                                                                           \
-        err = (struct err){ 0 };                                                                                                   \
-        if (call)                                                                                                                  \
-            fail_msg("%s: %s", #call, err.msg);                                                                                    \
-    } while (0)
 #define FAILS(with, call)                                                                                                          \
     do {                                                                                                                           \
         err = (struct err){ 0 };                                                                                                   \

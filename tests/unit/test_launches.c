@@ -5,11 +5,6 @@
 #include "unit.h"
 
 static struct err err;
-#define OK(call)                                                                                                                   \
-    do {                                                                                                                           \
-        if (call)                                                                                                                  \
-            fail_msg("%s", err.msg);                                                                                               \
-    } while (0)
 
 /* The sample, whose second variant has a workspace, with launches of every kind. */
 struct rich {
@@ -70,15 +65,6 @@ static struct op *rich_op(struct rich *r)
     return op;
 }
 
-static const struct devspec device = { .backend = "null",
-                                       .multiprocessors = 4,
-                                       .memory = INT64_MAX,
-                                       .max_threads = 1024,
-                                       .max_block = { 1024, 1024, 64 },
-                                       .max_grid = { INT32_MAX, 65535, 65535 },
-                                       .max_shared = 1 << 20,
-                                       .max_alloc = INT64_MAX };
-
 /* What everybody does who reads an op. */
 static void use(const struct op *op)
 {
@@ -92,8 +78,8 @@ static void use(const struct op *op)
         struct arena *arena = arena_new();
         int n;
         if (!plan_new(op, v, &plan, &err)) {
-            plan_slots(plan, &prob, 0, &device, &config, slots);
-            plan_refuses(plan, slots, &device);
+            plan_slots(plan, &prob, 0, &roomy, &config, slots);
+            plan_refuses(plan, slots, &roomy);
             if (!guest_launches(plan, slots, args, arena, &launches, &n, NULL, &err))
                 assert_true(n <= MAX_STEPS);
         }
@@ -155,7 +141,7 @@ static int make(const struct op *op, int64_t m, struct made *out)
         args[i] = (struct guest_param){ .kind = i == 5 ? GUEST_WORKSPACE : GUEST_BUFFER, .index = i };
     *out = (struct made){ .arena = arena_new() };
     OK(plan_new(op, 1, &out->plan, &err));
-    plan_slots(out->plan, &prob, 0, &device, &(struct config){ .variant = 1 }, slots);
+    plan_slots(out->plan, &prob, 0, &roomy, &(struct config){ .variant = 1 }, slots);
     return guest_launches(out->plan, slots, args, out->arena, &out->launches, &out->n, &out->textures, &err);
 }
 
@@ -325,13 +311,13 @@ static void limits_maps(void **state)
         r.views[0].interleave = cases[i].interleave;
         r.views[0].l2 = cases[i].l2;
         OK(plan_new(op, 1, &plan, &err));
-        plan_slots(plan, &prob, 0, &device, &(struct config){ .variant = 1 }, slots);
-        const char *refused = plan_refuses(plan, slots, &device);
+        plan_slots(plan, &prob, 0, &roomy, &(struct config){ .variant = 1 }, slots);
+        const char *refused = plan_refuses(plan, slots, &roomy);
         if (cases[i].fits ? refused != NULL : !refused || strcmp(refused, "limit: tensor map of in"))
             fail_msg("%d: %s", i, refused ? refused : "nothing is refused");
         prob.size[1] = 65; /* rows of 260 bytes */
-        plan_slots(plan, &prob, 0, &device, &(struct config){ .variant = 1 }, slots);
-        assert_string_equal(plan_refuses(plan, slots, &device), "limit: tensor map of in");
+        plan_slots(plan, &prob, 0, &roomy, &(struct config){ .variant = 1 }, slots);
+        assert_string_equal(plan_refuses(plan, slots, &roomy), "limit: tensor map of in");
         plan_free(plan);
     }
 }

@@ -9,22 +9,6 @@
 #include "unit.h"
 
 static struct err err;
-#define OK(call)                                                                                                                   \
-    do {                                                                                                                           \
-        err = (struct err){ 0 };                                                                                                   \
-        int rc_ = (call);                                                                                                          \
-        if (rc_)                                                                                                                   \
-            fail_msg("%s: %d %s", #call, rc_, err.msg);                                                                            \
-    } while (0)
-
-static const struct devspec device = { .backend = "null",
-                                       .multiprocessors = 4,
-                                       .memory = INT64_MAX,
-                                       .max_threads = 1024,
-                                       .max_block = { 1024, 1024, 64 },
-                                       .max_grid = { INT32_MAX, 65535, 65535 },
-                                       .max_shared = 1 << 20,
-                                       .max_alloc = INT64_MAX };
 
 enum { IN = 1, VALUE = 3, PARTIAL = 5, NBUFFERS = 6, WALK = 1 };
 
@@ -105,7 +89,7 @@ static void plan_it(struct op *op, int row, int64_t m, int64_t n, struct made *o
     struct problem prob = { .size = { m, n, 1 } };
     OK(op_check(op, &err));
     OK(plan_new(op, WALK, &out->plan, &err));
-    plan_slots(out->plan, &prob, row, &device, &(struct config){ .variant = WALK }, out->slots);
+    plan_slots(out->plan, &prob, row, &roomy, &(struct config){ .variant = WALK }, out->slots);
 }
 
 static void limits_what_no_device_takes(void **state)
@@ -212,7 +196,7 @@ static void limits_what_no_device_takes(void **state)
         view.texture = true;
         view.arg = IN;
         plan_it(op_with(&t, &view, NULL), cases[i].row, cases[i].m, cases[i].n, &m);
-        const char *refused = plan_refuses(m.plan, m.slots, &device);
+        const char *refused = plan_refuses(m.plan, m.slots, &roomy);
         if (cases[i].fits ? refused != NULL : !refused || strcmp(refused, "limit: texture of in"))
             fail_msg("%d: %s", i, refused ? refused : "nothing is refused");
         int rc = plan_texture(m.plan, 0, 0, m.slots, &got, &err);
@@ -241,7 +225,7 @@ static void bounds_numbers(void **state)
         memcpy(view.stride, all, 2 * sizeof *all);
         view.channels = c;
         plan_it(op_with(&t, &view, NULL), 0, (int64_t)1 << 30, (int64_t)1 << 30, &m);
-        assert_non_null(plan_refuses(m.plan, m.slots, &device));
+        assert_non_null(plan_refuses(m.plan, m.slots, &roomy));
         plan_free(m.plan);
     }
 }

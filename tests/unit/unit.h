@@ -14,6 +14,15 @@
 
 #include <cmocka.h>
 
+/* A call that returns an error code; for tests with a `struct err err` that it fills. */
+#define OK(...)                                                                                                                    \
+    do {                                                                                                                           \
+        err = (struct err){ 0 };                                                                                                   \
+        int rc_ = (__VA_ARGS__);                                                                                                   \
+        if (rc_)                                                                                                                   \
+            fail_msg("%s: %d %s", #__VA_ARGS__, rc_, err.msg);                                                                     \
+    } while (0)
+
 enum { PATH_ROOM = 256 };
 static char sample_dir[64];
 
