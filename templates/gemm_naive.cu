@@ -1,4 +1,6 @@
 // C = A B straight from memory: one element of C a thread.
+#include "numbers.h"
+
 KERNEL void __launch_bounds__(BLOCK_X * BLOCK_Y)
 gemm(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL const T *__restrict__ b, int64 m, int64 n, int64 k)
 {
@@ -9,8 +11,8 @@ gemm(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL const T *_
         return;
     GLOBAL const T *row = a + i * k;
     GLOBAL const T *column = b + j;
-    T sum = 0;
+    T_acc sum = 0;
     for (int64 p = 0; p < k; p++, column += n)
-        sum += row[p] * *column;
-    c[i * n + j] = sum;
+        sum += T_get(row, p) * T_from(*column);
+    T_put(c, i * n + j, sum);
 }

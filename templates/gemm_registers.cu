@@ -1,6 +1,8 @@
 // C = A B: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep, each thread ITEMS_M x ITEMS_N
 // of them in registers. A thread's elements lie THREADS_Y rows and THREADS_X columns apart, so that neighbours touch neighbours.
 // What a tile lacks at the edges is filled with zeros.
+#include "numbers.h"
+
 #define THREADS_X (TILE_N / ITEMS_N)
 #define THREADS_Y (TILE_M / ITEMS_M)
 #define THREADS (THREADS_X * THREADS_Y)
@@ -14,7 +16,7 @@ gemm(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL const T *_
     int64 top = (int64)(blockIdx.x / across) * TILE_M, left = (int64)(blockIdx.x % across) * TILE_N;
     int x = threadIdx.x, y = threadIdx.y, thread = y * THREADS_X + x;
 
-    T sum[ITEMS_M][ITEMS_N];
+    T_acc sum[ITEMS_M][ITEMS_N];
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r++)
 #pragma unroll
@@ -33,13 +35,13 @@ gemm(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL const T *_
         __syncthreads();
 #pragma unroll
         for (int q = 0; q < TILE_K; q++) {
-            T row[ITEMS_M], column[ITEMS_N];
+            T_acc row[ITEMS_M], column[ITEMS_N];
 #pragma unroll
             for (int r = 0; r < ITEMS_M; r++)
-                row[r] = tile_a[q][y + r * THREADS_Y];
+                row[r] = T_from(tile_a[q][y + r * THREADS_Y]);
 #pragma unroll
             for (int s = 0; s < ITEMS_N; s++)
-                column[s] = tile_b[q][x + s * THREADS_X];
+                column[s] = T_from(tile_b[q][x + s * THREADS_X]);
 #pragma unroll
             for (int r = 0; r < ITEMS_M; r++)
 #pragma unroll
@@ -56,7 +58,7 @@ gemm(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL const T *_
         for (int s = 0; s < ITEMS_N; s++) {
             int64 j = left + x + s * THREADS_X;
             if (i < m && j < n)
-                c[i * n + j] = sum[r][s];
+                T_put(c, i * n + j, sum[r][s]);
         }
     }
 }

@@ -1,4 +1,6 @@
 // C = A B through square tiles in shared memory: one element of C a thread. What a tile lacks at the edges is filled with zeros.
+#include "numbers.h"
+
 KERNEL void __launch_bounds__(TILE * TILE)
 gemm(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL const T *__restrict__ b, int64 m, int64 n, int64 k)
 {
@@ -7,16 +9,16 @@ gemm(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL const T *_
     int x = threadIdx.x, y = threadIdx.y;
     int64 i = (int64)(blockIdx.x / across) * TILE + y;
     int64 j = (int64)(blockIdx.x % across) * TILE + x;
-    T sum = 0;
+    T_acc sum = 0;
     for (int64 p = 0; p < k; p += TILE) {
         tile_a[y][x] = i < m && p + x < k ? a[i * k + p + x] : 0;
         tile_b[y][x] = p + y < k && j < n ? b[(p + y) * n + j] : 0;
         __syncthreads();
 #pragma unroll
         for (int q = 0; q < TILE; q++)
-            sum += tile_a[y][q] * tile_b[q][x];
+            sum += T_from(tile_a[y][q]) * T_from(tile_b[q][x]);
         __syncthreads();
     }
     if (i < m && j < n)
-        c[i * n + j] = sum;
+        T_put(c, i * n + j, sum);
 }

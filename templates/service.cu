@@ -26,6 +26,7 @@ DEVICE uint64 mix(uint64 seed, uint64 place)
 #endif
 #define MODE_WITHIN   4 /* uniform within bounds */
 #define MODE_SORTED   5 /* the same, ascending; at most 2^32 elements */
+#define MODE_ANY      6 /* any bits, but in one place of 32 a special number, which bits hardly ever are */
 
 /* What bounds are passed as. Floats: the first, the step from one random whole number to the next, the last that the type has. Integers:
  * the first, and how many there are (0: 2^64). */
@@ -67,11 +68,28 @@ DEVICE T_bits bounded(uint64 seed, uint64 i, uint64 n, int32 mode, uint64 first,
 }
 #endif
 
+/* The k-th of eight: 0, 1, -1, the least, the greatest; of floats zeros, ones and infinities of both signs, the least and the greatest. */
+DEVICE T_bits special(int32 k)
+{
+    const T_bits top = (T_bits)((T_bits)1 << (8 * T_bytes - 1));
+#if T_is_float
+    union { uint32 bits; float value; } infinity = { 0x7f800000u };
+    union { T value; T_bits bits; } x;
+    x.value = T_to(k < 2 ? 0.0f : k < 4 ? 1.0f : infinity.value);
+    return (T_bits)(k == 6 ? 1 : k == 7 ? x.bits - 1 : k % 2 ? x.bits ^ top : x.bits);
+#else
+    k %= 5;
+    return (T_bits)(k < 2 ? (T_bits)k : k == 2 ? ~(T_bits)0 : k == 3 ? top : top - 1);
+#endif
+}
+
 DEVICE T_bits source(uint64 seed, int64 place, int64 n, int32 mode, AMOUNT first, AMOUNT step, AMOUNT last)
 {
     uint64 h = mix(seed, (uint64)place), high = h >> 32;
-    if (mode == MODE_BITS)
+    if (mode == MODE_BITS || (mode == MODE_ANY && high >> 27))
         return (T_bits)h;
+    if (mode == MODE_ANY)
+        return special((int32)(high >> 24));
     if (mode >= MODE_WITHIN)
         return bounded(seed, (uint64)place, (uint64)n, mode, first, step, last);
     union { T value; T_bits bits; } x;

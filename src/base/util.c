@@ -26,15 +26,25 @@ int64_t clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int file_read(const char *path, size_t max, struct buf *out, struct err *err)
+int file_open(const char *path, int *out, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a FIFO must not block */
     if (fd < 0)
         return err_set(err, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, "%s: %s", path, strerror(errno));
     struct stat st;
-    int rc = 0;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        rc = err_set(err, ERR_IO, "%s: not a regular file", path);
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return err_set(err, ERR_IO, "%s: not a regular file", path);
+    }
+    *out = fd;
+    return 0;
+}
+
+int file_read(const char *path, size_t max, struct buf *out, struct err *err)
+{
+    int fd, rc = file_open(path, &fd, err);
+    if (rc)
+        return rc;
     size_t left = max;
     char part[16 << 10];
     for (ssize_t n = -1; !rc && n;) {

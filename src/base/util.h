@@ -16,7 +16,9 @@ uint64_t rand_at(uint64_t seed, uint64_t place);
 
 int64_t clock_ns(void); /* monotonic */
 
-/* Appends the whole file, at most `max` bytes; the message of a failure names the path. */
+/* Opens a regular file for reading, without waiting for the writer of a FIFO; appends the whole file, at most `max` bytes. The message of a
+ * failure names the path. */
+int file_open(const char *path, int *fd, struct err *err);
 int file_read(const char *path, size_t max, struct buf *out, struct err *err);
 bool write_all(int fd, const void *p, size_t n); /* false: errno says why */
 /* The running program's file as /proc says; without /proc, the name that it was started with. False if neither is known. */

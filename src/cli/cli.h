@@ -32,13 +32,14 @@ struct words {
 
 /* What the command line says; null, false or 0 for what it does not say. */
 struct args {
-    struct words ops, shapes, dtypes, include_dirs, words; /* words: the arguments that are no options, if there may be several */
+    struct words ops, shapes, dtypes, include_dirs, budgets,
+        words; /* words: the arguments that are no options, if there may be several */
     const char *op;
     const char *device, *db, *variant, *config, *arch, *from, *t1;
-    const char *strategy, *budget, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time;
+    const char *strategy, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
-    bool json, list, measurements, wanted, retune, warm, quiet;
+    bool json, list, measurements, wanted, retune, warm, no_cut, quiet;
     bool source, ptx, resources;
 };
 
@@ -103,7 +104,7 @@ struct command {
     int (*run)(struct request *r, struct err *err);
 };
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
-    tables_command, devices_command, ops_command, new_op_command, simulate_command, doctor_command;
+    tables_command, devices_command, ops_command, new_op_command, simulate_command, doctor_command, bench_command;
 
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);

@@ -6,6 +6,16 @@
 #include "device/device.h"
 #include "export/export.h"
 
+/* Names of ops; a script becomes the name that it gives. */
+static int name_ops(struct request *r, struct err *err)
+{
+    int rc = 0;
+    for (const char **word = r->args.ops.at; !rc && word < r->args.ops.at + r->args.ops.n; word++)
+        if (!name_ok(*word) && !(rc = request_op(r, *word, err)))
+            *word = r->op->name;
+    return rc;
+}
+
 static int write_c(const struct request *r, struct buf *out, struct err *err)
 {
     struct devspec dev;
@@ -31,7 +41,8 @@ static int export_tuned(struct request *r, struct err *err)
         return err_set(err, ERR_USAGE, "--format '%s': json, csv or c is wanted", format);
     if (!c && (args->ops.n || args->device))
         return err_set(err, ERR_USAGE, "%s is for --format c: the others give everything", args->ops.n ? "--op" : "--device");
-    int rc = request_database(r, STORE_READ, err)
+    int rc = name_ops(r, err)
+        ?: request_database(r, STORE_READ, err)
         ?: (c ? write_c(r, &text, err) : export_rows(r->store, format, &text, err))
         ?: output_write(args->output, &text, err);
     buf_free(&text);
@@ -43,7 +54,7 @@ const struct command export_command = {
     .summary = "the tuned results as JSON or CSV, or as one C file",
     .options =
         OPTIONS({ "format", WORD(format), "json|csv|c", 0, "What is written; json without it", 0 },
-                { "op", EACH(ops), "NAME", 0, "With --format c: an op; may be repeated. Without it all ops", 0 },
+                { "op", EACH(ops), "NAME|FILE.lua", 0, "With --format c: an op; may be repeated. Without it all ops", 0 },
                 { "device", WORD(device), "cuda:0|NAME|sm_90|...", 0,
                   "With --format c: a device that is present, or the name, architecture or backend of one that `cutune list` has. "
                   "Without it all devices",

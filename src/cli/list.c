@@ -18,7 +18,7 @@ struct listing {
 static int filter_read(struct request *r, struct buf *filter, struct err *err)
 {
     const struct args *args = &r->args;
-    bool limited = args->shapes.n || args->dtypes.n, is_name = args->op && !strchr(args->op, '/') && !strchr(args->op, '.');
+    bool limited = args->shapes.n || args->dtypes.n, is_name = args->op && name_ok(args->op);
     if (!args->op && limited)
         return err_set(err, ERR_USAGE, "%s needs --op: sizes and types are those of an op", args->shapes.n ? "--shape" : "--dtype");
     if (!args->op)

@@ -1,4 +1,6 @@
 /* `cutune lookup`: the fastest known configuration for one problem, and why it is that one. */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cutune.h"
 #include "model/plan.h"
@@ -63,8 +65,9 @@ static json_t *config_json(const void *answer)
 
 static void time_text(struct buf *out, const void *answer)
 {
-    double ns = ((const struct answer *)answer)->time_ns;
-    buf_str(out, ns > 0 ? text_time(ns) : "not measured");
+    const struct answer *a = answer;
+    bool measured = !strcmp(a->match, "exact");
+    buf_fmt(out, "%s%s", a->time_ns > 0 ? text_time(a->time_ns) : "not measured", a->time_ns > 0 && !measured ? ", estimated" : "");
 }
 
 static const struct row_column columns[] = {

@@ -52,7 +52,8 @@ static int timing_table(const struct op *op, const struct tune_report *r, struct
     table_row(&table, "\ttime\tspeed\tof copy\t%sconfiguration", buf_text(&heads));
     entry_row(&table, "best", op, &r->best, r);
     entry_row(&table, "default", op, &r->deflt, r);
-    entry_row(&table, "worst", op, &r->worst, r);
+    if (memcmp(&r->worst.config, &r->best.config, sizeof r->best.config) != 0)
+        entry_row(&table, "worst", op, &r->worst, r);
     entry_row(&table, "winner", op, &r->served, r);
     if (r->copy_gb_per_s > 0)
         table_row(&table, "copy\t%s\t%s\t100%%\t%sthe device's own copy of the same bytes", text_time(r->copy_ns),
@@ -83,6 +84,8 @@ static void print_counts(const struct tune_report *r)
         text_line("  a metric had no value: %s", r->no_value);
     if (*r->alone)
         text_line("  compared with the reference for no other problem: %s", r->alone);
+    if (*r->unproved)
+        text_line("  scalars not proved, choose an `other` that shows: %s", r->unproved);
     if (r->measured)
         text_line("  %" PRId64 " measured now in %.1f s, %.1f a second", r->measured, r->seconds, r->rate);
     else if (r->tried && !r->interrupted)
@@ -196,6 +199,8 @@ static json_t *finding_json(const struct finding *f)
         r->interrupted, "objective", r->objective, "winner", *r->served_by ? entry_json(op, &r->served) : json_null());
     if (*r->alone && found)
         found = json_with(found, "no_other_problem", json_text(r->alone));
+    if (*r->unproved && found)
+        found = json_with(found, "scalars_not_proved", json_text(r->unproved));
     if (with.len && found)
         found = json_with(found, "tuned_with", json_text(buf_text(&with)));
     buf_free(&with);

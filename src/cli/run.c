@@ -70,11 +70,49 @@ static int read_budget(const char *text, struct tune_options *tune, struct err *
     return 0;
 }
 
+/* "3500GB/s", "1.2TFLOP/s", "90%". */
+static int read_target(const char *text, struct tune_options *tune, struct err *err)
+{
+    static const struct {
+        const char *unit;
+        double scale;
+        enum tune_rate rate;
+    } units[] = { { "GB/s", 1e9, RATE_BYTES },
+                  { "TB/s", 1e12, RATE_BYTES },
+                  { "GFLOP/s", 1e9, RATE_FLOPS },
+                  { "TFLOP/s", 1e12, RATE_FLOPS },
+                  { "%", 0.01, RATE_COPY } };
+    char *end = NULL;
+    double value = isdigit((unsigned char)text[0]) && text[0] ? strtod(text, &end) : 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units && value > 0 && value < 1e9; i++)
+        if (!strcmp(end, units[i].unit)) {
+            tune->target = value * units[i].scale;
+            tune->target_rate = units[i].rate;
+            return 0;
+        }
+    return err_set(err, ERR_USAGE,
+                   "--target '%.40s': a speed above 0 in GB/s, TB/s, GFLOP/s, TFLOP/s or %% of a copy's (90%%) is wanted", text);
+}
+
+static int read_budgets(const struct args *args, struct tune_options *tune, struct err *err)
+{
+    uint64_t patience = 0;
+    int rc = args->target ? read_target(args->target, tune, err) : 0;
+    for (int i = 0; !rc && i < args->budgets.n; i++)
+        rc = read_budget(args->budgets.at[i], tune, err);
+    if (!rc && args->patience && (!number_read(args->patience, MAX_CONFIGURATIONS, &patience) || !patience))
+        rc = err_set(err, ERR_USAGE, "--patience '%.40s': a number of configurations above 0 is wanted", args->patience);
+    tune->patience = (int64_t)patience;
+    return rc;
+}
+
 static int read_options(const struct args *args, struct tune_options *tune, struct err *err)
 {
     uint64_t jobs = 0;
-    *tune = (struct tune_options){ .strategy = args->strategy, .retune = args->retune, .warm = args->warm, .stop = &run_stop };
+    *tune = (struct tune_options){ .strategy = args->strategy, .retune = args->retune, .warm = args->warm };
     tune->objective = args->objective;
+    tune->no_cut = args->no_cut;
+    tune->stop = &run_stop;
     if (args->seed && !number_read(args->seed, UINT64_MAX, &tune->seed))
         return err_set(err, ERR_USAGE, "--seed '%.40s': a whole number of 0 to %" PRIu64 " is wanted", args->seed, UINT64_MAX);
     if (args->jobs && (!number_read(args->jobs, MAX_JOBS, &jobs) || !jobs))
@@ -87,7 +125,7 @@ static int read_options(const struct args *args, struct tune_options *tune, stru
                        args->reference ? "a number of seconds (60s) is wanted" : "there is no --reference that it could be of");
     if (args->wanted && (args->shapes.n || args->dtypes.n))
         return err_set(err, ERR_USAGE, "--wanted brings its own problems: leave %s away", args->shapes.n ? "--shape" : "--dtype");
-    return args->budget ? read_budget(args->budget, tune, err) : 0;
+    return read_budgets(args, tune, err);
 }
 
 /* The first signal asks for an orderly end. A later one ends the process. One that comes within a second of the first does not count:
@@ -360,9 +398,19 @@ const struct command run_command = {
         { "dtype", EACH(dtypes), "i32|T=f16,...", 0, "Element types, once for each; without it f32, or the op's first", 0 },
         { OPT_DEVICE }, { OPT_DB },
         { "strategy", WORD(strategy), "NAME|FILE.lua", 0,
-          "What picks the configurations to try: a name such as evolution (docs/strategies.md has them) or a file; random without it", 0 },
-        { "budget", WORD(budget), "200|60s", 0,
-          "Stop after that many configurations or seconds, for each problem; without it after 32 on a CPU, 5000 elsewhere", 0 },
+          "What picks the configurations to try: a name such as evolution (docs/strategies.md has them) or a file; random without "
+          "it",
+          0 },
+        { "budget", EACH(budgets), "200|60s", 0,
+          "Stop after that many configurations or seconds, or of both what comes first, for each problem; without it after 32 on a "
+          "CPU; elsewhere after 5000, "
+          "or past 40s once nothing was better for a third of the time",
+          0 },
+        { "target", WORD(target), "900GB/s|9TFLOP/s|90%", 0,
+          "Stop once the best is so fast: by the bytes or operations of the op's work, or beside the device's own copy of the "
+          "bytes",
+          0 },
+        { "patience", WORD(patience), "100", 0, "Stop after that many configurations in a row of which none was better by 1%", 0 },
         { "objective", WORD(objective), "time|energy|edp|METRIC", 0,
           "What the best is by, in place of the op's own objective, by which look-ups go on", 0 },
         { "reference", WORD(reference), "./ref.so|COMMAND", 0,
@@ -377,6 +425,8 @@ const struct command run_command = {
         { "jobs", WORD(jobs), "N", 0, "Compile workers; without it one for each processor core", 0 },
         { "retune", FLAG(retune), NULL, 0, "Forget what is stored for these problems and measure again", 0 },
         { "warm", FLAG(warm), NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
+        { "no-cut", FLAG(no_cut), NULL, 0,
+          "Time in full what is clearly slower than the best, too, such as for a table that others replay", 0 },
         { "wanted", FLAG(wanted), NULL, 0,
           "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's",
           0 },

@@ -42,9 +42,10 @@ static int find_config(const struct request *r, struct config *c, struct err *er
     if (rc)
         return rc;
     plan_slots(plan, &r->problems[0], r->rows[0], &r->dev, c, slots);
-    const char *refused = plan_refuses(plan, slots, &r->dev);
+    struct err why = { 0 };
+    const char *refused = plan_refuses_why(plan, slots, &r->dev, &why);
     if (refused) /* it can be looked at all the same */
-        complain("note: not a valid configuration for this problem here: %s", refused);
+        complain("note: not a valid configuration for this problem here: %s%s%s", refused, *why.msg ? ": " : "", why.msg);
     plan_free(plan);
     return 0;
 }

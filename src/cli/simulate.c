@@ -19,7 +19,8 @@ struct simulation {
     const char *strategies[MAX_STRATEGIES];
     int nstrategies, nown; /* nown of these are ours */
     char *names;           /* what strategies points into */
-    struct score *scores;  /* by strategy, then table */
+    struct score *scores;  /* by strategy, then usable table */
+    int usable;            /* tables in which there is something to find */
     struct played *played; /* by other tuners: strategies, too, after ours */
     int nplayed;
     bool json;
@@ -234,19 +235,24 @@ static int simulate_table(struct simulation *s, int table, struct err *err)
     struct yardstick y;
     struct buf title = { 0 };
     int rc = yardstick_of(t, &y, err);
+    if (rc == ERR_INVALID && s->tables.n > 1) { /* others are searched */
+        complain("%s", err->msg);
+        return 0;
+    }
     if (rc)
         return rc;
     buf_fmt(&title, "%s: %" PRId64 " configurations, %" PRId64 " right; budget %.4g s, about %" PRId64 " of them; optimum %s%s",
             t->title, t->space->count, y.right, y.to_s, y.to, text_time(y.ascending[0]),
             t->costs ? "" : "; it has no times of compiling and measuring: each configuration counts a second");
     for (int i = 0; !rc && i < s->nstrategies; i++) {
-        struct score *score = &s->scores[i * s->tables.n + table];
+        struct score *score = &s->scores[i * s->tables.n + s->usable];
         rc = simulate_one(s, i, table, &y, score, err);
         if (!rc)
             add_line(s, buf_text(&title), t->title, t, &y, s->strategies[i], score);
     }
     buf_free(&title);
     yardstick_free(&y);
+    s->usable++;
     return rc;
 }
 
@@ -264,10 +270,12 @@ static int simulate(struct request *r, struct err *err)
     s.rows = rows_of(columns, s.json);
     for (int i = 0; !rc && i < s.tables.n; i++)
         rc = simulate_table(&s, i, err);
-    for (int i = 0; !rc && s.tables.n > 1 && i < s.nstrategies; i++) {
-        struct score mean = score_mean(&s.scores[i * s.tables.n], s.tables.n);
+    if (!rc && !s.usable)
+        rc = err_set(err, ERR_INVALID, "there is nothing to find in any of the %d spaces", s.tables.n);
+    for (int i = 0; !rc && s.usable > 1 && i < s.nstrategies; i++) {
+        struct score mean = score_mean(&s.scores[i * s.tables.n], s.usable);
         char title[40];
-        snprintf(title, sizeof title, "all %d", s.tables.n);
+        snprintf(title, sizeof title, "all %d", s.usable);
         add_line(&s, title, "all", NULL, NULL, s.strategies[i], &mean);
     }
     rc = rows_end(&s.rows, rc, err);

@@ -1,8 +1,16 @@
 #include "device/device.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool library_find(void *library, const char *name, void *function)
+{
+    void *p = dlsym(library, name);
+    memcpy(function, &p, sizeof p);
+    return p;
+}
 
 /* In the order of preference; the last place is backend_add's. */
 static const struct backend *backends[] = { &cuda_backend, &opencl_backend, NULL };
@@ -83,6 +91,9 @@ int compile_option(const struct backend_compiling *c, const char *option, struct
             return 0;
         word += n;
     }
+    for (const struct option_hint *hint = c->hints; hint && hint->begin; hint++)
+        if (!strncmp(option, hint->begin, strlen(hint->begin)))
+            return err_set(err, ERR_INVALID, "'%.120s' is no option of the compiler of %s: %s", option, c->language, hint->right);
     return err_set(err, ERR_INVALID,
                    "'%.120s' is none of the options that a script may give to the compiler of %s; none of them names a file",
                    option, c->language);

@@ -197,6 +197,9 @@ int guest_symbol(struct guest *g, struct guest_code *code, const char *name, int
 
 extern const struct backend cuda_backend, opencl_backend;
 
+/* A function of a library, by dlsym, whose pointer ISO C does not convert; false if there is none. */
+bool library_find(void *library, const char *name, void *function);
+
 const struct backend *backend_find(const char *name); /* null */
 const struct backend *backend_at(int i);              /* null past the last */
 const struct backend *backend_real(int i);            /* the same without the pretend ones, which come last */

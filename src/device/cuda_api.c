@@ -4,13 +4,6 @@
 #include <pthread.h>
 #include <string.h>
 
-bool cuda_find(void *library, const char *name, void *function)
-{
-    void *p = dlsym(library, name);
-    memcpy(function, &p, sizeof p);
-    return p;
-}
-
 struct cuda_api libcuda;
 static struct err driver_err; /* code 0: loaded */
 
@@ -18,13 +11,13 @@ static int start_driver(void *library, struct err *err)
 {
     const char *text = NULL;
 #define X(name, parameters)                                                                                                        \
-    if (!cuda_find(library, #name, &libcuda.name) && !text)                                                                        \
+    if (!library_find(library, #name, &libcuda.name) && !text)                                                                     \
         text = #name;
     CUDA_FUNCTIONS(X)
 #undef X
     if (text)
         return err_set(err, ERR_UNSUPPORTED, "the NVIDIA driver lacks %s: one for CUDA 11.2 or newer is needed", text);
-#define X(name, parameters) cuda_find(library, #name, &libcuda.name);
+#define X(name, parameters) library_find(library, #name, &libcuda.name);
     CUDA_OPTIONAL_FUNCTIONS(X)
 #undef X
     CUresult rc = libcuda.cuInit(0);

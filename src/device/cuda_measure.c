@@ -123,15 +123,15 @@ static bool have_nvml;
 static void load_nvml(void)
 {
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    have_nvml = library && cuda_find(library, "nvmlInit_v2", &libnvml.nvmlInit_v2) &&
-                cuda_find(library, "nvmlDeviceGetHandleByPciBusId_v2", &libnvml.nvmlDeviceGetHandleByPciBusId_v2) &&
-                cuda_find(library, "nvmlDeviceGetClockInfo", &libnvml.nvmlDeviceGetClockInfo) &&
+    have_nvml = library && library_find(library, "nvmlInit_v2", &libnvml.nvmlInit_v2) &&
+                library_find(library, "nvmlDeviceGetHandleByPciBusId_v2", &libnvml.nvmlDeviceGetHandleByPciBusId_v2) &&
+                library_find(library, "nvmlDeviceGetClockInfo", &libnvml.nvmlDeviceGetClockInfo) &&
                 libnvml.nvmlInit_v2() == NVML_SUCCESS;
     if (!have_nvml)
         return;
-    cuda_find(library, "nvmlDeviceGetHandleByUUID", &libnvml.nvmlDeviceGetHandleByUUID);
-    cuda_find(library, "nvmlDeviceGetTotalEnergyConsumption", &libnvml.nvmlDeviceGetTotalEnergyConsumption);
-    cuda_find(library, "nvmlErrorString", &libnvml.nvmlErrorString);
+    library_find(library, "nvmlDeviceGetHandleByUUID", &libnvml.nvmlDeviceGetHandleByUUID);
+    library_find(library, "nvmlDeviceGetTotalEnergyConsumption", &libnvml.nvmlDeviceGetTotalEnergyConsumption);
+    library_find(library, "nvmlErrorString", &libnvml.nvmlErrorString);
 }
 
 static const struct nvml_api *nvml_api(void)
@@ -202,4 +202,7 @@ const struct backend_measuring cuda_measuring = {
     .sync = cuda_sync,
     .clocks = cuda_clocks,
     .energy = cuda_energy,
+    .call_open = cuda_call_open,
+    .call_run = cuda_call_run,
+    .call_close = cuda_call_close,
 };

@@ -9,9 +9,6 @@
 extern struct cuda_api libcuda;
 extern struct nvrtc_api libnvrtc; /* nvrtc_api() */
 
-/* A function of a library, by dlsym, whose pointer ISO C does not convert; false if there is none. */
-bool cuda_find(void *library, const char *name, void *function);
-
 /* The outcome of a driver call as an error: "WHAT: CUDA_ERROR_... (its text)". 0 if it succeeded. */
 int cuda_failure(CUresult rc, struct err *err, const char *what);
 static inline int cuda_check(CUresult rc, struct err *err, const char *what)
@@ -63,9 +60,16 @@ int cuda_texture_fill(struct guest *guest, const struct texture *t, void *array,
 int cuda_describe(CUdevice device, struct devspec *d, struct err *err);
 int cuda_list(struct devspec *out, int max, struct err *err);
 
+/* cuda_blas_measure.c */
+int cuda_call_open(struct device *d, const struct library_call *what, struct called **out, struct err *err);
+int cuda_call_run(struct device *d, struct called *c, int way, struct err *err);
+void cuda_call_close(struct device *d, struct called *c);
+
 extern const struct backend_compiling nvrtc_compiling; /* needs no driver and no device */
 
 /* cuda_toolkit.c */
+/* The first of these names that is a library in the linker's path, or where a toolkit is; null: there is none. It stays. */
+void *cuda_library(const char *const *names, int n);
 /* Options that name the folders of the toolkit's headers; none if there are none here. NVRTC must be loaded. */
 enum { MAX_HEADER_FOLDERS = 3 };
 struct cuda_headers {

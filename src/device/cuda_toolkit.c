@@ -1,4 +1,4 @@
-/* Finds a CUDA toolkit's NVRTC, and its headers: cuda_fp16.h, mma.h, cooperative_groups.h, CUB. Kernels need headers only if they
+/* Finds a CUDA toolkit's libraries, and its headers: cuda_fp16.h, mma.h, cooperative_groups.h, CUB. Kernels need headers only if they
  * include them. */
 #include <dlfcn.h>
 #include <glob.h>
@@ -19,7 +19,7 @@ static const struct {
     { "CUDA_HOME", "/", "lib64" },
     { NULL, "/usr/local/cuda/", "lib64" },
     { NULL, "/usr/local/cuda-*/", "lib64" },
-    /* PyPI's nvidia-cuda-nvrtc and nvidia-cuda-runtime, up to 12 and from 13 on */
+    /* PyPI's nvidia-cuda-nvrtc, nvidia-cuda-runtime and nvidia-cublas, up to 12 and from 13 on */
     { "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cu*/", "lib" },
     { "HOME", "/.local/lib/python3*/site-packages/nvidia/cu*/", "lib" },
     { NULL, "/usr/local/lib/python3*/*-packages/nvidia/cu*/", "lib" },
@@ -43,7 +43,7 @@ static bool look_in(int place, const char *name, bool (*take)(const char *path, 
     return took;
 }
 
-/* ---- NVRTC */
+/* ---- libraries */
 
 static bool open_library(const char *path, void *to)
 {
@@ -52,17 +52,15 @@ static bool open_library(const char *path, void *to)
     return *library;
 }
 
-static void *open_nvrtc(void)
+void *cuda_library(const char *const *names, int n)
 {
-    static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
-    enum { NAMES = sizeof names / sizeof *names };
     void *library = NULL;
-    for (int i = 0; i < NAMES && !library; i++) /* in the linker's own search path */
+    for (int i = 0; i < n && !library; i++) /* in the linker's own search path */
         open_library(names[i], &library);
-    for (int i = 0; i < PLACES * NAMES && !library; i++) {
+    for (int i = 0; i < PLACES * n && !library; i++) {
         char name[64];
-        snprintf(name, sizeof name, "%s/%s", places[i / NAMES].libraries, names[i % NAMES]);
-        look_in(i / NAMES, name, open_library, &library);
+        snprintf(name, sizeof name, "%s/%s", places[i / n].libraries, names[i % n]);
+        look_in(i / n, name, open_library, &library);
     }
     return library;
 }
@@ -72,7 +70,8 @@ static struct err nvrtc_err; /* code 0: loaded */
 
 static void load_nvrtc(void)
 {
-    void *library = open_nvrtc();
+    static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so" };
+    void *library = cuda_library(names, sizeof names / sizeof *names);
     if (!library) {
         err_set(&nvrtc_err, ERR_UNSUPPORTED,
                 "no NVRTC: tried libnvrtc.so.13, .12 and .11.2 in the linker's path, $CUDA_PATH/lib64, $CUDA_HOME/lib64, "
@@ -81,7 +80,7 @@ static void load_nvrtc(void)
     }
     const char *missing = NULL;
 #define X(type, name, parameters)                                                                                                  \
-    if (!cuda_find(library, #name, &libnvrtc.name) && !missing)                                                                    \
+    if (!library_find(library, #name, &libnvrtc.name) && !missing)                                                                 \
         missing = #name;
     NVRTC_FUNCTIONS(X)
 #undef X

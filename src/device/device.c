@@ -280,3 +280,23 @@ int device_energy(struct device *d, double *joules, struct err *err)
                        d->spec.backend);
     return device_sync(d, err) ?: d->backend->measuring->energy(d, joules, err);
 }
+
+/* ---- libraries */
+
+int device_call_open(struct device *d, const struct library_call *what, struct called **out, struct err *err)
+{
+    if (!d->backend->measuring->call_open)
+        return err_set(err, ERR_UNSUPPORTED, "no library is called on %s devices", d->backend->name);
+    return use(d, err) ?: d->backend->measuring->call_open(d, what, out, err);
+}
+
+int device_call_run(struct device *d, struct called *c, int way, struct err *err)
+{
+    return use(d, err) ?: d->backend->measuring->call_run(d, c, way, err);
+}
+
+void device_call_close(struct device *d, struct called *c)
+{
+    if (c && !use(d, NULL))
+        d->backend->measuring->call_close(d, c);
+}

@@ -43,6 +43,10 @@ struct native_type {
     const char *dtype, *name;
 };
 
+struct option_hint {
+    const char *begin, *right; /* of an option that begins so */
+};
+
 /* A backend's compiler, and the language that it takes. */
 struct backend_compiling {
     const char *language;            /* for messages */
@@ -55,7 +59,8 @@ struct backend_compiling {
     /* The options that a source may ask for, with blanks between: none names a file, or makes the compiler read or run something. One
      * that ends in = or * is followed by a value, of harmless characters. */
     const char *options;
-    const char *wanted; /* without this no device can be tuned: for messages */
+    const struct option_hint *hints; /* options of other compilers and what is right here; ends with a null word. May be null */
+    const char *wanted;              /* without this no device can be tuned: for messages */
     /* A line on whether it is there, for `cutune doctor`. Null: it is the device's driver. */
     void (*doctor)(struct buf *out);
     /* Whether this is a word for an architecture; then *out is a device of it that need not be there, with the limits that all of

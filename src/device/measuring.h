@@ -2,7 +2,7 @@
 #ifndef DEVICE_MEASURING_H
 #define DEVICE_MEASURING_H
 
-#include "device/device.h"
+#include "device/library.h"
 
 struct device {
     const struct backend *backend;
@@ -43,6 +43,10 @@ struct backend_measuring {
     int (*sync)(struct device *d, struct err *err);
     void (*clocks)(struct device *d, int *sm_mhz, int *mem_mhz);      /* null: not known */
     int (*energy)(struct device *d, double *joules, struct err *err); /* null: it has no counter */
+    /* Libraries: see library.h. Null, all three: there are none for it. */
+    int (*call_open)(struct device *d, const struct library_call *what, struct called **out, struct err *err);
+    int (*call_run)(struct device *d, struct called *c, int way, struct err *err);
+    void (*call_close)(struct device *d, struct called *c);
 };
 
 /* `view` where `at` is an address. */

@@ -117,6 +117,47 @@ static int null_energy(struct device *d, double *joules, struct err *err)
     return 0;
 }
 
+/* ---- a pretend library, which $CUTUNE_NULL_LIBRARY makes: "right", "wrong", "crash", "hang", "refuse" */
+
+static bool library_is(const char *word)
+{
+    const char *is = getenv("CUTUNE_NULL_LIBRARY");
+    return is && !strcmp(is, word);
+}
+
+static int null_call_open(struct device *d, const struct library_call *what, struct called **out, struct err *err)
+{
+    (void)d;
+    if (!getenv("CUTUNE_NULL_LIBRARY"))
+        return err_set(err, ERR_UNSUPPORTED, "no library is here");
+    struct called *c = *out = mem_zalloc(sizeof *c);
+    if (!c)
+        return err_nomem(err);
+    c->is = *what;
+    c->ways = what->library == LIBRARY_CUBLASLT ? 3 : 1;
+    strcpy(c->version, "1.2.3");
+    return 0;
+}
+
+/* The later of its algorithms are faster. */
+static int null_call_run(struct device *d, struct called *c, int way, struct err *err)
+{
+    struct null_context *t = of(d);
+    if (library_is("refuse"))
+        return err_set(err, ERR_UNSUPPORTED, "the library refuses it");
+    t->crash |= library_is("crash");
+    t->hang |= library_is("hang");
+    t->wrong = library_is("wrong");
+    null_spend(t, 5000 + 1000 * (c->ways - way), NULL_IDLE_WATTS);
+    return 0;
+}
+
+static void null_call_close(struct device *d, struct called *c)
+{
+    (void)d;
+    mem_free(c);
+}
+
 const struct backend_measuring null_measuring = {
     .open = own_open,
     .use = null_use,
@@ -129,4 +170,7 @@ const struct backend_measuring null_measuring = {
     .span_ns = null_span_ns,
     .sync = null_sync,
     .energy = null_energy,
+    .call_open = null_call_open,
+    .call_run = null_call_run,
+    .call_close = null_call_close,
 };

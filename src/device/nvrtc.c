@@ -330,6 +330,17 @@ static const struct native_type cuda_types[] = {
 /* ptxas takes the name of a file for a whole option, and for the value of some, and reads it. */
 #define PTXAS(option) "--ptxas-options=" option " -Xptxas=" option " "
 
+/* What nvcc takes, and NVRTC does not. */
+static const struct option_hint nvcc_options[] = {
+    { "-O", "it optimizes as it is; -Xptxas=-O3 is what the assembler is told" },
+    { "--optimize", "it optimizes as it is; -Xptxas=-O3 is what the assembler is told" },
+    { "-Xptxas", "write one of ptxas' options as one word, -Xptxas=-O3; those that name files are refused" },
+    { "-Xcompiler", "there is no host compiler" },
+    { "-arch", "the device, or --arch, says the architecture" },
+    { "-gencode", "the device, or --arch, says the architecture" },
+    { NULL, NULL },
+};
+
 const struct backend_compiling nvrtc_compiling = {
     .language = "CUDA C++",
     .types = cuda_types,
@@ -344,6 +355,7 @@ const struct backend_compiling nvrtc_compiling = {
         "-U* " PTXAS("-O*") PTXAS("--opt-level=") PTXAS("-v") PTXAS("--verbose") PTXAS("-dlcm=") PTXAS("--def-load-cache=")
             PTXAS("-dscm=") PTXAS("--def-store-cache=") PTXAS("--allow-expensive-optimizations=") PTXAS("--register-usage-level=")
                 PTXAS("--disable-optimizer-constants") PTXAS("--warn-on-spills") PTXAS("--warn-on-local-memory-usage"),
+    .hints = nvcc_options,
     .prelude = "prelude_cuda.h",
     .wanted = "an NVIDIA driver with NVRTC",
     .doctor = nvrtc_doctor,

@@ -23,6 +23,7 @@ typedef struct _cl_event *cl_event;
     X(CL_MEM_OBJECT_ALLOCATION_FAILURE, -4, "memory allocation failed")                                                            \
     X(CL_OUT_OF_RESOURCES, -5, "out of resources")                                                                                 \
     X(CL_OUT_OF_HOST_MEMORY, -6, "out of host memory")                                                                             \
+    X(CL_INVALID_BUILD_OPTIONS, -43, "invalid build options")                                                                      \
     X(CL_BUILD_PROGRAM_FAILURE, -11, "build failed")                                                                               \
     X(CL_INVALID_COMMAND_QUEUE, -36, "invalid command queue")                                                                      \
     X(CL_INVALID_MEM_OBJECT, -38, "invalid memory object")                                                                         \
@@ -148,6 +149,7 @@ enum { OPENCL_CONSTANTS(X) OPENCL_ERRORS(ERROR) };
     X(cl_int, clGetKernelArgInfo, (cl_kernel kernel, cl_uint i, cl_uint what, size_t room, void *out, size_t *size))               \
     X(cl_int, clGetKernelWorkGroupInfo,                                                                                            \
       (cl_kernel kernel, cl_device_id device, cl_uint what, size_t room, void *out, size_t *size))                                 \
+    X(cl_int, clEnqueueMarkerWithWaitList, (cl_command_queue queue, cl_uint n, const cl_event *after, cl_event *event))            \
     X(cl_int, clEnqueueNDRangeKernel,                                                                                              \
       (cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global, const size_t *local,    \
        cl_uint n, const cl_event *after, cl_event *event))                                                                         \

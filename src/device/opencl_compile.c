@@ -53,6 +53,8 @@ static int build(const struct opencl_context *g, cl_program program, const char 
     int rc = log ? take_log(g, program, log, err) : 0;
     if (!rc && log && result == CL_BUILD_PROGRAM_FAILURE)
         rc = err_set(err, ERR_INVALID, "the OpenCL compiler refuses the source");
+    if (!rc && log && result == CL_INVALID_BUILD_OPTIONS)
+        rc = err_set(err, ERR_INVALID, "the OpenCL compiler refuses an option");
     rc = rc ?: opencl_check(result, err, "clBuildProgram");
     if (rc)
         libopencl.clReleaseProgram(program);
@@ -291,6 +293,12 @@ static const struct native_type opencl_types[] = {
     { 0 },
 };
 
+static const struct option_hint opencl_hints[] = {
+    { "-cl-std=", "CL1.1, CL1.2, CL2.0, CL3.0, CLC++, CLC++1.0 and CLC++2021 are the versions that there are" },
+    { "-O", "it optimizes as it is" },
+    { NULL, NULL },
+};
+
 const struct backend_compiling opencl_compiling = {
     .language = "OpenCL C",
     .types = opencl_types,
@@ -298,7 +306,9 @@ const struct backend_compiling opencl_compiling = {
     .functions = OPENCL_C_FUNCTIONS,
     .constant = "__constant",
     .bare = true,
-    .options = "-cl-std= -cl-single-precision-constant -cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt -cl-opt-disable "
+    .hints = opencl_hints,
+    .options = "-cl-std=CL1.1 -cl-std=CL1.2 -cl-std=CL2.0 -cl-std=CL3.0 -cl-std=CLC++ -cl-std=CLC++1.0 -cl-std=CLC++2021 "
+               "-cl-single-precision-constant -cl-denorms-are-zero -cl-fp32-correctly-rounded-divide-sqrt -cl-opt-disable "
                "-cl-strict-aliasing -cl-mad-enable -cl-no-signed-zeros -cl-unsafe-math-optimizations -cl-finite-math-only "
                "-cl-fast-relaxed-math -cl-uniform-work-group-size -cl-no-subgroup-ifp -cl-nv-maxrregcount= -cl-nv-opt-level= "
                "-cl-nv-verbose -D* -U* -w",

@@ -29,16 +29,15 @@ static void load_drivers(void)
 
 static void load(void)
 {
-    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL), *function;
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     const char *missing = NULL;
     if (!library) {
         err_set(&load_err, ERR_UNSUPPORTED, "no OpenCL: %s; on Debian: apt install ocl-icd-libopencl1 pocl-opencl-icd", dlerror());
         return;
     }
 #define X(type, name, parameters)                                                                                                  \
-    function = dlsym(library, #name);                                                                                              \
-    memcpy(&libopencl.name, &function, sizeof function); /* ISO C does not convert it */                                           \
-    missing = function ? missing : #name;
+    if (!library_find(library, #name, &libopencl.name))                                                                            \
+        missing = #name;
     OPENCL_FUNCTIONS(X)
 #undef X
     if (!missing) {

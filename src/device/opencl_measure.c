@@ -117,4 +117,7 @@ const struct backend_measuring opencl_measuring = {
     .mark = ocl_mark,
     .span_ns = ocl_span_ns,
     .sync = ocl_sync,
+    .call_open = opencl_call_open,
+    .call_run = opencl_call_run,
+    .call_close = opencl_call_close,
 };

@@ -55,6 +55,11 @@ cl_event *opencl_event(const struct opencl_context *g);
 int opencl_open_own(const struct devspec *spec, struct guest **out, struct err *err);
 extern const struct backend_measuring opencl_measuring;
 
+/* opencl_blas_measure.c */
+int opencl_call_open(struct device *d, const struct library_call *what, struct called **out, struct err *err);
+int opencl_call_run(struct device *d, struct called *c, int way, struct err *err);
+void opencl_call_close(struct device *d, struct called *c);
+
 /* opencl_compile.c */
 extern const struct backend_compiling opencl_compiling;
 /* Builds source; ERR_INVALID if it is refused. log: null for one that never is. */

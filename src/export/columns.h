@@ -14,7 +14,7 @@ const char *text_time(double ns);
 const char *text_memory(double bytes); /* "7.8 GiB" */
 const char *text_bytes(double bytes);  /* "48 B" */
 const char *text_share(double share);  /* "97%" */
-/* "42.9 GB/s"; if the bytes are not known "1234 GFLOP/s"; "" if neither is. */
+/* "42.9 GB/s, 12.3 GFLOP/s", what says more first; what is not known is left out. Good until the next call. */
 const char *text_speed(double gb_per_s, double gflop_per_s);
 
 /* "energy=0.0123 J,gflops=1234.5" of what is known: joules 0 is not, and a row's metrics are as struct listed has them. */

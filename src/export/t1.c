@@ -68,6 +68,7 @@ static int read_param(json_t *object, struct op *op, struct variant *v, struct e
     rc = rc ?: check_type(json_object_get(object, "Type"), p, err);
     if (rc)
         err_prefix(err, "%s: ", text);
+    rc = rc ?: param_distinct(p, err);
     v->nparams += !rc;
     return rc;
 }

@@ -48,10 +48,13 @@ const char *text_share(double share)
 
 const char *text_speed(double gb_per_s, double gflop_per_s)
 {
+    static char both[2 * TEXT_BYTES];
     const double balance = 16; /* operations a byte, from which on arithmetic says more than memory does */
-    if (gb_per_s > 0 && gflop_per_s < balance * gb_per_s)
-        return scaled(gb_per_s, 0, (const char *const[]){ " GB/s" }, 1);
-    return gflop_per_s > 0 ? scaled(gflop_per_s, 0, (const char *const[]){ " GFLOP/s" }, 1) : "";
+    const char *memory = gb_per_s > 0 ? scaled(gb_per_s, 0, (const char *const[]){ " GB/s" }, 1) : "";
+    const char *flops = gflop_per_s > 0 ? scaled(gflop_per_s, 1000, (const char *const[]){ " GFLOP/s", " TFLOP/s" }, 2) : "";
+    const bool first = gflop_per_s < balance * gb_per_s;
+    snprintf(both, sizeof both, "%s%s%s", first ? memory : flops, *memory && *flops ? ", " : "", first ? flops : memory);
+    return both;
 }
 
 void metrics_text(struct buf *out, double joules, const char *metrics)

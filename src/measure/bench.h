@@ -22,8 +22,10 @@ struct task {
     bool other_scalars;     /* they have the other values that candidates are checked with */
     struct outside outside; /* in place of the op's reference */
     int64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
+    bool
+        proven; /* another worker of this run has found the reference to set all of its output, the same each time, and timed the copy */
     /* Called before each piece of work that something could hang in or die of, so that a deadline can begin anew; may be null. player: in a
-     * play-off the one whose piece it is, else -1. */
+     * play-off the one whose piece it is, else one of enum doing. */
     void (*alive)(void *arg, int player);
     void *arg;
 };
@@ -32,10 +34,16 @@ struct task {
 void task_put(struct buf *out, const struct task *t);
 int task_get(struct cursor *in, struct task *t, struct err *err);
 
+enum doing {
+    DOES_ANY = -1,
+    DOES_FIRST_LAUNCH = -2, /* of the candidate; nothing else */
+};
+
 struct bench_facts {
     double reference_ns; /* one launch of the reference */
-    double copy_ns;      /* a device copy that moves work.bytes in all, cold; 0: the op does not say */
+    double copy_ns;      /* a device copy that moves work.bytes in all, cold; 0: the op does not say, or it is proven */
     char alone[256];     /* why results are compared for this problem only; "": they are for another one, too */
+    char unproved[256];  /* scalars that a kernel may have built in, and why that would not show; "": none, or it is proven */
 };
 
 /* The launches of a configuration for a problem, with the bytes of their buffers and what their values are. */
@@ -56,9 +64,11 @@ struct binding {
     struct guest_texture *textures;
 };
 
-/* Of a configuration of the plans' op; config null: of its reference. problem may be another than the task's. other: scalars have the other
- * values that they are checked with. *out: zeros, or one that was made before. binding_free it after a failure, too. */
-int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, bool other,
+enum { NO_OTHERS = 0 };
+#define ALL_OTHERS UINT32_MAX
+/* Of a configuration of the plans' op; config null: of its reference. problem may be another than the task's. others: bit i: scalar i has the
+ * other value that it is checked with. *out: zeros, or one that was made before. binding_free it after a failure, too. */
+int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, uint32_t others,
                  const struct config *config, struct binding *out, struct err *err);
 void binding_free(struct binding *of);
 
@@ -71,8 +81,16 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
 int bench_open(const struct task *task, struct bench **out, struct bench_facts *facts, struct err *err);
 void bench_close(struct bench *b);
 
-/* What a candidate is: its configuration and what the compiler made of it. */
+/* What a candidate is: its configuration and what the compiler made of it; or, for bench_compare, one of the others. */
+enum bench_kind {
+    BENCH_KERNEL,
+    BENCH_REFERENCE, /* the op's reference, as any other kernel */
+    BENCH_COPY,      /* a copy within the device that moves work.bytes in all: it computes nothing, and is not checked */
+    BENCH_PEER,
+};
 struct bench_candidate {
+    enum bench_kind kind;
+    int peer; /* which of the op's */
     struct config config;
     const void *binary;
     size_t binary_bytes;
@@ -85,12 +103,19 @@ struct bench_candidate {
  * ERR_NOMEM: no verdict, since the device lacks memory that others hold; the bench can go on.
  * Another code: this bench is of no more use -- its context is lost, or the reference no longer passes. The result then says what came
  * of the candidate, and is worth a verdict only if it comes out so on a new bench, too.
- * cut_ns > 0: a first sample slower than that ends the timing, outcome slower. */
+ * cut_ns > 0: a first sample slower than that ends the timing, outcome slower; and so does a first launch that is clearly slower still,
+ * which is then all that was verified of it. */
 int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err);
 
 /* Times n candidates that were right before, interleaved over `rounds` rounds, each run checked in full; out[i].outcome ok, or what
  * went wrong. A player that finds no memory sits out: ok, with no samples. Returns as bench_run; but with any code the times are worth
  * nothing, and out[i] is not ok for the one that it happened with. */
 int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err);
+
+/* Builds (kernels have no code yet), verifies and times n players, interleaved over at most `rounds` rounds, fewer where they take long, but
+ * the same for all. out[i].outcome ok, with a sample for each round, or why it has none: OUT_INVALID if the player is not to be had here, without
+ * a reason if it is for other devices.
+ * The reason of one that is ok says how it was called, if there is anything to say. Returns as bench_playoff. */
+int bench_compare(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err);
 
 #endif

@@ -15,7 +15,7 @@ int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err)
     static const uint8_t paints[PASSES] = { 0xff, 0x5a };
     g->paint = paints[pass] ^ g->tint;
     return device_fill(b->dev, g->whole, 0, GUARD, g->paint, err)
-               ?: device_fill(b->dev, g->whole, GUARD + g->bytes, GUARD, g->paint, err);
+               ?: device_fill(b->dev, g->whole, GUARD + g->bytes, GUARD + g->rest, g->paint, err);
 }
 
 int guarded_poison(struct bench *b, const struct guarded *g, enum poison with, struct err *err)
@@ -82,7 +82,7 @@ static int bind_arg(const struct op *op, const struct binding *of, int i, bool o
                  : plan_arg_value(of->plan, i, of->vals, p->value, &p->bytes, err);
 }
 
-int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, bool other,
+int binding_make(struct plans *plans, const struct task *task, const struct problem *problem, uint32_t others,
                  const struct config *config, struct binding *out, struct err *err)
 {
     const struct op *op = plans->op;
@@ -96,7 +96,7 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
     out->nwork = v->nworkspaces;
     out->workspaces = v->workspaces;
     for (int i = 0; !rc && i < op->nargs; i++)
-        rc = bind_arg(op, out, i, other, &out->args[i], err);
+        rc = bind_arg(op, out, i, others >> i & 1, &out->args[i], err);
     for (int i = 0; !rc && i < out->nwork; i++) {
         rc = plan_workspace_bytes(out->plan, i, out->vals, &out->work[i], err);
         out->work[i] = out->work[i] < 1 ? 1 : out->work[i];
@@ -226,7 +226,7 @@ static int load(struct bench *b, struct plans *plans, const struct config *confi
     candidate_unload(b, l);
     *l = (struct loaded){ .variant = config ? &plans->op->variants[config->variant] : NULL };
     r->resources = (struct resources){ -1, -1, -1, -1 };
-    int rc = binding_make(plans, &b->set, &b->set.problem, false, config, &l->own, err);
+    int rc = binding_make(plans, &b->set, &b->set.problem, NO_OTHERS, config, &l->own, err);
     if (rc)
         return condemn_unless_lost(r, OUT_INVALID, rc, err);
     rc = take_workspaces(b, l, r, err);
@@ -252,7 +252,7 @@ int candidate_build(struct bench *b, struct plans *plans, const struct config *c
     const struct op *op = plans->op;
     struct buf source = { 0 }, binary = { 0 }, entries = { 0 };
     struct result r = { 0 };
-    bench_alive(b, -1);
+    bench_alive(b, DOES_ANY);
     int rc = source_render(op, config, b->set.row, &b->set.dev, &source, err);
     if (b->set.fresh) /* a text that no cache of the driver has seen */
         buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
@@ -260,7 +260,9 @@ int candidate_build(struct bench *b, struct plans *plans, const struct config *c
         .source = source.data, .entries = &entries, .nheader_dirs = op->nheader_dirs, .header_dirs = op->header_dirs
     };
     rc = rc ?: buf_check(&source, err) ?: compile_once(&b->set.dev, &job, &binary, err);
-    const struct bench_candidate code = { { 0 }, binary.data, binary.len, entries.data, entries.len };
+    const struct bench_candidate code = {
+        .binary = binary.data, .binary_bytes = binary.len, .entries = entries.data, .entries_bytes = entries.len
+    };
     rc = rc ?: load(b, plans, config, &code, l, &r, err);
     buf_free(&entries);
     buf_free(&source);
@@ -279,6 +281,7 @@ void candidate_unload(struct bench *b, struct loaded *l)
         device_free(b->dev, l->work[i].inside);
     for (int i = 0; i < l->nwork && !l->variant; i++)
         device_free(b->dev, l->work[i].whole);
+    peer_unload(b, l);
     *l = (struct loaded){ 0 };
 }
 
@@ -299,6 +302,8 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
     const struct variant *v = l->variant;
     int rc = 0;
     b->outputs_fresh = false;
+    if (l->call || l->copy_bytes)
+        return peer_launch(b, l, err);
     for (int i = 0; !rc && v && i < v->nclear; i++)
         rc = guarded_poison(b, &b->args[v->clear[i]].buf, POISON_ZEROS, err);
     for (int i = 0; !rc && i < l->nwork; i++)

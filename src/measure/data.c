@@ -6,7 +6,7 @@
 #include "measure/internal.h"
 #include "op/data_file.h"
 
-enum { MODE_POSITIVE = 3, MODE_WITHIN, MODE_SORTED }; /* of templates/service.cu */
+enum { MODE_POSITIVE = 3, MODE_WITHIN, MODE_SORTED, MODE_ANY }; /* of templates/service.cu */
 
 /* What inputs hold. Sums need whole numbers once; where all else is close, positive numbers are more worth: nothing cancels then, and
  * logarithms and roots are numbers. */
@@ -20,7 +20,7 @@ static int32_t mode_of(const struct bench *b, enum fill fill, int pass)
         close = close || (written && kind == CHECK_CLOSE);
     }
     if (fill == FILL_BITS || (fill == FILL_AUTO && !sum && !close))
-        return 0;
+        return MODE_ANY;
     return pass == TIMED ? 2 : close && !sum ? MODE_POSITIVE : 1;
 }
 
@@ -109,7 +109,7 @@ struct copying {
 static int copy_piece(void *arg, int64_t at, const void *p, size_t n, struct err *err)
 {
     const struct copying *c = arg;
-    bench_alive(c->b, -1);
+    bench_alive(c->b, DOES_ANY);
     return device_write(c->b->dev, c->to, at, p, (int64_t)n, err);
 }
 

@@ -17,6 +17,11 @@ void element_print(char *out, size_t room, const struct dtype *t, const void *p)
         n += snprintf(out + n, room - (size_t)n, "%02x", bytes[i]);
 }
 
+const struct dtype *number_type(const struct dtype *t)
+{
+    return t->kind != DT_COMPLEX ? t : dtype_find(t->bytes == 8 ? "f32" : "f64");
+}
+
 void number_print(struct buf *out, const struct dtype *t, const unsigned char *value)
 {
     uint64_t bits = 0;
@@ -27,7 +32,7 @@ void number_print(struct buf *out, const struct dtype *t, const unsigned char *v
         buf_fmt(out, "%llu", (unsigned long long)bits);
     else if (t->kind == DT_INT)
         buf_fmt(out, "%lld", (long long)((int64_t)(bits << unused) >> unused));
-    else if (number_get(t, value, &number) && isfinite(number))
+    else if (number_get(number_type(t), value, &number) && isfinite(number))
         buf_fmt(out, "%.17g", number);
     else
         buf_str(out, "null");

@@ -10,7 +10,9 @@
 
 /* A number with all its digits; another element in hexadecimal. */
 void element_print(char *out, size_t room, const struct dtype *t, const void *p);
-/* A number as JSON has it: "null" if it is not finite. */
+/* The type of its numbers: of a complex one, that of the parts. */
+const struct dtype *number_type(const struct dtype *t);
+/* A number, of a complex one the real part, as JSON has it: "null" if it is not finite. */
 void number_print(struct buf *out, const struct dtype *t, const unsigned char *value);
 
 #endif

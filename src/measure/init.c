@@ -5,14 +5,14 @@
 int init_run(struct bench *b, struct err *err)
 {
     const struct loaded *l = &b->init.code;
-    bench_alive(b, -1);
+    bench_alive(b, DOES_ANY);
     return l->module ? candidate_launch(b, l, &l->own, err) : 0;
 }
 
 int init_other(struct bench *b, const struct problem *problem, struct binding *out, struct err *err)
 {
     const struct loaded *l = &b->init.code;
-    int rc = l->module ? binding_make(&b->init.plans, &b->set, problem, true, &only_config, out, err) : 0;
+    int rc = l->module ? binding_make(&b->init.plans, &b->set, problem, ALL_OTHERS, &only_config, out, err) : 0;
     if (rc || !l->module || candidate_fits(b, l, out))
         return rc;
     return err_set(err, ERR_UNSUPPORTED, "init cannot be run for it in the same memory");

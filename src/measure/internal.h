@@ -5,6 +5,7 @@
 #ifndef MEASURE_INTERNAL_H
 #define MEASURE_INTERNAL_H
 
+#include "device/library.h"
 #include "measure/bench.h"
 #include "measure/tolerance.h"
 
@@ -42,8 +43,9 @@ enum { TINT_WRITTEN = 0x24, TINT_WORKSPACE = 0x42 }; /* of inputs 0 */
 struct guarded {
     struct memory *whole, *inside;
     int64_t bytes; /* of the buffer */
+    int64_t rest;  /* of the memory behind its zone: it is of a smaller problem than the memory */
     uint8_t tint;  /* others for inputs, outputs and workspaces: what is copied from zone to zone shows */
-    uint8_t paint; /* what the guard zones hold */
+    uint8_t paint; /* what the guard zones hold, and the rest */
 };
 
 /* What a fill is made of; a check against it makes it again. */
@@ -71,6 +73,7 @@ struct bench_arg {
     uint64_t digest[PASSES];         /* of what is expected; of an input whose contents no rule makes, of these */
     struct bounds check;
     double typical[PASSES]; /* size of what is expected; 0 if nothing rests on it */
+    bool moot[PASSES];      /* what is close to it proves nothing: extent_moot */
     struct tolerance tolerance[PASSES];
 };
 
@@ -84,8 +87,15 @@ struct loaded {
     struct bench *on;                   /* the bench of another problem that it is checked on; null: it takes none */
     int nwork;
     struct guarded work[MAX_ARGS]; /* inside is its own; whole belongs to the bench's pool, but the reference's */
+    double launch_ns;              /* of the last launch that was verified; 0: none was */
     bool keeps;                    /* it has a workspace that holds what an earlier run left */
     bool sits_out;                 /* of a play-off: it found no memory */
+    struct called *call;           /* a library's, in place of kernels; */
+    int way;                       /* which of its algorithms */
+    double slack;                  /* how much more than the check's bound its result may be off; 0: no more */
+    struct memory *from, *to;      /* a copy, */
+    int64_t copy_bytes;            /* of so many bytes, */
+    double copy_scale;             /* for one of so many times as many */
 };
 
 /* The kernels that make inputs. `op` is the bench's with them as its only variant. */
@@ -127,6 +137,7 @@ struct bench {
         struct memory *memory;
         int64_t bytes;
     } pool[MAX_ARGS];   /* workspaces, by their place in the variant: each as large as any candidate needed */
+    double slowest_ns;  /* the longest first launch of a candidate */
     int inputs_pass;    /* what the inputs hold now; -1: unknown */
     bool outputs_fresh; /* the outputs are poisoned for that pass, and nothing has run since */
 };
@@ -207,13 +218,27 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
 bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of);
 /* Sets l->on, and binds l->other to it, of a candidate whose own binding is there. That no other problem can be run is no error: l->on is null. */
 int other_choose(struct bench *b, const struct config *config, struct loaded *l, struct err *err);
-/* Does so for the op's default: what is wrong with the reference there shows before any candidate is tried. Tells why if nothing is compared. */
-int others_open(struct bench *b, char *alone, size_t room, struct err *err);
+/* Does so for the op's default: what is wrong with the reference there shows before any candidate is tried. Tells why if nothing is compared, and
+ * which scalars that leaves unproved. */
+int others_open(struct bench *b, struct bench_facts *facts, struct err *err);
+/* Which value scalar `arg` is checked with besides the tuned one; varies: it is another one. */
+int scalar_other(const struct bench *b, int arg, unsigned char other[16], bool *varies, struct err *err);
 void others_drop(struct bench *b); /* gives their memory back; they are made again when they are needed */
+
+/* measure/unproved.c: lists the scalars that checks on the bench of another problem (or without one, on the problem's own) do not prove. */
+int scalars_unproved(struct bench *o, char *out, size_t room, struct err *err);
+
+/* measure/probe.c: cuts one that is over the limit on a part of the problem already. */
+int probe(struct bench *b, const struct config *config, struct loaded *l, double limit_ns, struct result *r, struct err *err);
 
 /* measure/expected.c */
 /* What one pass is to give: a copy of the reference's output, out of the way of candidates, and digests, of inputs too. */
 int expected_keep(struct bench *b, int pass, struct err *err);
+/* An output of which so little is finite that whatever a candidate gives would pass; null: none. Of the problem itself that has to be so in
+ * both passes. */
+const struct bench_arg *expected_moot(const struct bench *b);
+/* Refuses such a problem, naming the input that it comes from. */
+int expected_proves(struct bench *b, struct err *err);
 
 /* measure/verify.c */
 enum way {
@@ -221,6 +246,8 @@ enum way {
     WAY_OTHER, /* for another problem; then on other inputs; the next check of these finds what this run does to them */
     WAY_LEFT,  /* the same, in the workspace that the run of the other problem left */
 };
+/* Waited for; l->launch_ns is then its time. */
+int verify_launch(struct bench *b, struct loaded *l, const struct binding *how, struct result *r, struct err *err);
 int verify_pass(struct bench *b, struct loaded *l, enum way way, struct result *r, struct err *err);
 /* The reference on the bench of another problem, as a candidate. */
 int verify_reference(struct bench *b, struct bench *other, struct result *r, struct err *err);
@@ -248,7 +275,7 @@ int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, stru
 int bench_control(struct bench *b, struct err *err);
 /* Runs the reference on the bench of another problem: what it gives is what candidates must give there. */
 int reference_on(struct bench *other, struct err *err);
-/* A sign of life. In a play-off: the i-th player goes on; else -1. */
+/* A sign of life. In a play-off: the i-th player goes on; else one of enum doing. */
 void bench_alive(const struct bench *b, int i);
 
 /* measure/outside.c. Sets what is expected. */
@@ -267,6 +294,25 @@ int energy_play(struct bench *b, struct loaded *l, int n, struct result *out, st
 void bench_blame(struct result *r, const struct err *err);
 /* Looks at what n samples have written, of which the i-th outputs were digested as the i-th; a VERDICT if anything is wrong. */
 int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err);
+/* Samples of it, in spans; times come only with the outcome ok. on_left: the first finds the workspace as its last run has left it. */
+int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool on_left, double *ns, struct result *r, struct err *err);
+/* Round by round, n players that are loaded. until: after this (on clock_ns) only LEAST_ROUNDS are played. */
+enum { LEAST_ROUNDS = 9 };
+int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, int64_t until, struct result *out, struct err *err);
+/* Makes room in the pool for the workspaces of the players that are kernels, the first ones first. A player for which there is none sits
+ * out. */
+int play_reserve(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct err *err);
+/* One that is so far behind is worth no more: a VERDICT, with this time alone. limit_ns 0: there is none. */
+int cut(struct result *r, double ns, double limit_ns, const char *what, struct err *err);
 int time_copy(struct bench *b, double bytes, double *ns, struct err *err);
+
+/* measure/peers.c */
+int copy_load(struct bench *b, struct loaded *l, double bytes, struct err *err); /* ERR_INVALID: there is nothing to be moved */
+int peer_load(struct bench *b, int peer, struct loaded *l, struct result *r, struct err *err);
+void peer_unload(struct bench *b, struct loaded *l);
+int peer_launch(struct bench *b, const struct loaded *l, struct err *err);
+/* Before and after whatever compares its result: bounds are as wide as its slack says. */
+void slack_begin(struct bench *b, const struct loaded *l);
+void slack_end(struct bench *b, const struct loaded *l);
 
 #endif

@@ -15,19 +15,22 @@
 
 /* ---- which problem */
 
-enum { UNITS = 6, FRACTIONS = 4, SIZES = 2 * UNITS + FRACTIONS };
+enum { UNITS = 11, FRACTIONS = 4, SIZES = 2 * UNITS + FRACTIONS };
 
 /* The k-th size to try in place of n. First about a quarter, which costs little: an odd multiple of the finest unit that constraints take, so
- * that it ends in the midst of a tile; of each axis another one, so that axes which are exchanged show. Then the same for all axes; then
- * what suits other constraints of divisibility. */
+ * that it ends in the midst of a tile; twice an odd one if n is an odd one itself, so that nothing which rests on n's remainder holds; of
+ * each axis another one, so that axes which are exchanged show. Then the same for all axes; then what suits other constraints of
+ * divisibility. */
 static int64_t nth_size(int64_t n, int k, int axis)
 {
-    const int64_t unit = (int64_t)1 << 2 * (k % UNITS), fractions[FRACTIONS] = { n / 4, n / 2, n - n / 3, n - 1 };
-    int64_t size = k < 2 * UNITS ? unit * ((n / 4 / unit | 1) + (k < UNITS ? 2 * axis : 0)) : fractions[k - 2 * UNITS];
+    const int64_t unit = (int64_t)1 << k % UNITS, fractions[FRACTIONS] = { n / 4, n / 2, n - n / 3, n - 1 };
+    const int64_t quarter = n / 4 / unit, step = k < UNITS ? 2 * axis : 0;
+    int64_t units = n / unit % 2 ? (quarter | 3) - 1 + 2 * step : (quarter | 1) + step;
+    int64_t size = k < 2 * UNITS ? unit * units : fractions[k - 2 * UNITS];
     return MAX(1, MIN(size, n));
 }
 
-/* Flags stay, since their meaning is not known here. */
+/* Flags stay: no look-up takes what was tuned with another one, and what is checked here is the path that the tuned one takes. */
 static bool shrinks(const struct axis *a)
 {
     return a->kind == AXIS_SIZE || a->kind == AXIS_BATCH;
@@ -90,7 +93,7 @@ static bool take(struct choice *c, const struct problem *p)
     plan_slots(c->l->own.plan, p, b->set.row, &b->set.dev, c->config, vals);
     if (plan_refuses(c->l->own.plan, vals, &b->set.dev))
         return false;
-    int rc = binding_make(&b->plans, &b->set, p, true, c->config, &c->l->other, NULL);
+    int rc = binding_make(&b->plans, &b->set, p, ALL_OTHERS, c->config, &c->l->other, NULL);
     rc = rc ?: candidate_fits(b, c->l, &c->l->other) ? 0 : ERR_UNSUPPORTED;
     if (!rc && !made_already(b, p))
         rc = data_other(b, p) ?: init_other(b, p, &init, NULL);
@@ -132,15 +135,24 @@ static void look_for(struct choice *c)
     for (int i = 0; i < op->naxes; i++)
         if (shrinks(&op->axes[i]))
             try_sizes(c, i, sizes[i], at);
-    for (int i = 0; i < op->naxes; i++)
-        if (shrinks(&op->axes[i]) && own.size[i] == 1)
-            try_sizes(c, i, (int64_t[]){ 3, 2 }, 2);
+    for (int i = 0; i < op->naxes; i++) /* A small size may still be the tuned one. */
+        if (shrinks(&op->axes[i]) && c->p.size[i] == own.size[i])
+            try_sizes(c, i, own.size[i] == 1 ? (int64_t[]){ 2, 3 } : (int64_t[]){ own.size[i] - 1, MAX(1, own.size[i] - 2) }, 2);
     for (int i = 0; i < op->naxes; i++)
         if (op->axes[i].kind == AXIS_STRIDE && own.size[i] < INT64_MAX / 4)
-            try_sizes(c, i, (int64_t[]){ 2 * own.size[i] + 1, 2 * own.size[i] }, 2);
+            try_sizes(c, i, (int64_t[]){ 2 * own.size[i] + !(own.size[i] % 2), 2 * own.size[i] + own.size[i] % 2 }, 2);
 }
 
 /* ---- its bench */
+
+int scalar_other(const struct bench *b, int arg, unsigned char other[16], bool *varies, struct err *err)
+{
+    unsigned char tuned[16];
+    int size;
+    int rc = plan_arg_value(b->plan, arg, b->vals, tuned, &size, err) ?: plan_arg_other(b->plan, arg, b->vals, other, &size, err);
+    *varies = !rc && memcmp(tuned, other, (size_t)size) != 0;
+    return rc;
+}
 
 /* The scalars that have another value: "alpha=0.25". */
 static int put_scalars(const struct bench *b, struct buf *out, struct err *err)
@@ -148,12 +160,10 @@ static int put_scalars(const struct bench *b, struct buf *out, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && i < b->nargs; i++) {
         const struct arg *a = b->args[i].arg;
-        unsigned char tuned[16], other[16];
-        int size;
-        if (a->kind != ARG_SCALAR)
-            continue;
-        rc = plan_arg_value(b->plan, i, b->vals, tuned, &size, err) ?: plan_arg_other(b->plan, i, b->vals, other, &size, err);
-        if (rc || !memcmp(tuned, other, (size_t)size))
+        unsigned char other[16];
+        bool varies = false;
+        rc = a->kind == ARG_SCALAR ? scalar_other(b, i, other, &varies, err) : 0;
+        if (!varies)
             continue;
         buf_fmt(out, "%s%s=", out->len ? "," : "", a->name);
         number_print(out, op_arg_dtype(b->set.op, a->type, b->set.row), other);
@@ -177,10 +187,13 @@ static int make_arg(struct bench *o, int i, struct err *err)
     for (int pass = 0; pass < PASSES; pass++) {
         a->expected[pass] = NULL;
         a->tolerance[pass] = (struct tolerance){ .close = false };
+        a->moot[pass] = false;
     }
     a->written = a->written && !a->given && !o->alone;
     a->given = false;
+    a->buf.rest = a->buf.bytes;
     int rc = arg_is_buffer(a->arg) ? plan_arg_bytes(o->plan, i, o->vals, &a->buf.bytes, err) : 0;
+    a->buf.rest -= a->buf.bytes;
     if (a->service)
         a->n = a->buf.bytes / a->service->type->bytes;
     rc = rc ?: plan_bounds(o->plan, i, o->vals, &a->check, err);
@@ -219,10 +232,21 @@ static const char *not_to_be_told(struct bench *b, struct bench *o)
         return b->outside_failed.msg;
     if (!told || (!b->reference.module && !b->set.outside.command))
         return "what is right for another is not known";
-    if (b->reference.module && (binding_make(&b->plans, &b->set, &o->set.problem, true, NULL, &o->reference.own, NULL) ||
+    if (b->reference.module && (binding_make(&b->plans, &b->set, &o->set.problem, ALL_OTHERS, NULL, &o->reference.own, NULL) ||
                                 !candidate_fits(b, &b->reference, &o->reference.own)))
         return "the reference cannot be run for a smaller one in the same memory";
     return NULL;
+}
+
+/* Where the reference has no numbers any output would pass. */
+static int give_up_moot(struct bench *o, struct err *err)
+{
+    if (!expected_moot(o))
+        return 0;
+    o->alone = "the reference gives NaN or infinity for most of a smaller one, or with the other scalars";
+    for (int i = 0; i < o->nargs; i++)
+        o->args[i].written = false;
+    return inputs_fill(o, 0, err) ?: expected_keep(o, 0, err);
 }
 
 static int fill_it(struct bench *b, struct bench *o, struct err *err)
@@ -233,7 +257,7 @@ static int fill_it(struct bench *b, struct bench *o, struct err *err)
     rc = rc ?: digest_made(o, err);
     if (!rc && !o->alone && b->set.outside.command)
         rc = outside_open(o, err);
-    return rc ?: o->alone ? inputs_fill(o, 0, err) ?: expected_keep(o, 0, err) : reference_on(o, err);
+    return rc ?: o->alone ? inputs_fill(o, 0, err) ?: expected_keep(o, 0, err) : reference_on(o, err) ?: give_up_moot(o, err);
 }
 
 static int other_open(struct bench *b, const struct problem *p, struct bench **out, struct err *err)
@@ -305,7 +329,7 @@ int other_choose(struct bench *b, const struct config *config, struct loaded *l,
         return err_nomem(err);
     if (!memcmp(&c.p, &b->set.problem, sizeof c.p) && !scalars_vary(b))
         return 0;
-    return binding_make(&b->plans, &b->set, &c.p, true, config, &l->other, err)
+    return binding_make(&b->plans, &b->set, &c.p, ALL_OTHERS, config, &l->other, err)
         ?: (l->module ? device_textures(b->dev, l->module, l->other.textures, err) : 0)
         ?: other_of(b, &c.p, &l->on, err);
 }
@@ -325,13 +349,13 @@ static const char *why_alone(const struct bench *b, const struct loaded *l, char
     return text;
 }
 
-int others_open(struct bench *b, char *alone, size_t room, struct err *err)
+int others_open(struct bench *b, struct bench_facts *facts, struct err *err)
 {
     struct loaded l = { 0 };
     struct config config;
     char text[MAX_NAME + 64];
     if (op_default(b->set.op, &b->set.problem, b->set.row, &b->set.dev, &config, NULL) ||
-        binding_make(&b->plans, &b->set, &b->set.problem, false, &config, &l.own, NULL)) {
+        binding_make(&b->plans, &b->set, &b->set.problem, NO_OTHERS, &config, &l.own, NULL)) {
         binding_free(&l.own);
         return 0;
     }
@@ -344,7 +368,9 @@ int others_open(struct bench *b, char *alone, size_t room, struct err *err)
     if (rc)
         err_set(err, rc, "%s", failed.msg);
     else
-        snprintf(alone, room, "%s", why_alone(b, &l, text, sizeof text));
+        snprintf(facts->alone, sizeof facts->alone, "%s", why_alone(b, &l, text, sizeof text));
+    if (!rc && !b->set.proven)
+        rc = scalars_unproved(l.on ?: b, facts->unproved, sizeof facts->unproved, err);
     binding_free(&l.own);
     binding_free(&l.other);
     return rc;

@@ -68,11 +68,10 @@ static int write_text(const struct setting *s, const char *name, const struct bu
 /* NumPy's header, version 1.0: its length is a multiple of 64. */
 static void npy_head(struct buf *out, const struct dtype *t, const int64_t *shape, int rank)
 {
-    static const char letters[] = { [DT_INT] = 'i', [DT_UINT] = 'u', [DT_FLOAT] = 'f', [DT_COMPLEX] = 'c' };
-    bool odd = t->kind == DT_FLOAT && t->bytes <= 2 && strcmp(t->name, "f16") != 0; /* NumPy has no bf16 */
+    char element[8];
+    const bool swaps = *data_element(t, element) != 'V' && t->bytes > 1; /* it has an order of bytes */
     struct buf dict = { 0 };
-    buf_fmt(&dict, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (", odd || t->bytes == 1 ? '|' : '<',
-            odd ? 'V' : letters[t->kind], t->bytes);
+    buf_fmt(&dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", swaps ? '<' : '|', element);
     for (int i = 0; i < rank; i++)
         buf_fmt(&dict, "%lld,", (long long)shape[i]);
     buf_str(&dict, "), }");
@@ -99,7 +98,7 @@ static int write_input(const struct setting *s, int i, const struct buf *head, s
         fwrite(head->data, 1, head->len, f);
     for (int64_t at = 0; f && !rc && !ferror(f) && at < a->buf.bytes; at += PIECE) {
         int64_t n = MIN(PIECE, a->buf.bytes - at);
-        bench_alive(s->b, -1);
+        bench_alive(s->b, DOES_ANY);
         rc = device_read(s->b->dev, piece, a->buf.inside, at, n, err);
         if (!rc)
             fwrite(piece, 1, (size_t)n, f);
@@ -183,7 +182,7 @@ static int write_task(const struct setting *s, struct err *err)
 
 static void still_alive(void *bench)
 {
-    bench_alive(bench, -1);
+    bench_alive(bench, DOES_ANY);
 }
 
 static int call(const struct setting *s, struct err *err)

@@ -17,6 +17,7 @@ static void io_task(struct serial *s, struct task *t)
     io_bool(s, &t->warm);
     io_bool(s, &t->other_scalars);
     io_number(s, &t->fresh, INT64_MIN, INT64_MAX);
+    io_bool(s, &t->proven);
 }
 
 void task_put(struct buf *out, const struct task *t)

@@ -1,28 +1,27 @@
 /* Timing: device spans with the queue kept busy. Before each sample outputs and workspaces are poisoned, and the cache is flushed by
  * reading, unless a warm one is asked for. What each timed run has written is checked, all of it. */
 #include <string.h>
+#include <sys/param.h>
 
 #include "base/mem.h"
 #include "base/util.h"
 #include "measure/internal.h"
 
-enum { SAMPLES = 10, COPY_SAMPLES = 7 };
+enum { SAMPLES = 10, FEWEST = 3, COPY_SAMPLES = 7 };
+static const double LONG_NS = 20e6; /* of a launch: it needs nothing to warm it up */
+static const double COLD_NS = 10e6; /* that a first launch may need more: it may have to load code, and finds low clocks */
 
 /* Queues one sample into a span, then a look at its outputs. */
 static int queue_sample(struct bench *b, struct loaded *l, int pass, int span, bool keep_work, struct err *err)
 {
-    int rc = timed_set_back(b, l, pass, keep_work, err);
-    if (!rc && b->set.warm) { /* a run that is not timed fills the cache */
-        rc = candidate_launch(b, l, &l->own, err);
-        rc = rc ?: timed_set_back(b, l, pass, keep_work, err);
-    } else if (!rc) {
-        rc = service_flush(b, err);
-    }
+    int rc = timed_set_back(b, l, pass, keep_work, err) ?: service_flush(b, err);
+    if (b->set.warm) /* a run that is not timed fills the cache; the flush before it keeps the queue busy until all is queued */
+        rc = rc ?: candidate_launch(b, l, &l->own, err) ?: timed_set_back(b, l, pass, keep_work, err);
     return rc
         ?: device_span_begin(b->dev, span, err)
         ?: candidate_launch(b, l, &l->own, err)
         ?: device_span_end(b->dev, span, err)
-        ?: outputs_look(b, pass, span, err);
+        ?: (l->copy_bytes ? 0 : outputs_look(b, pass, span, err));
 }
 
 /* Of n samples: were all their outputs right, and is all else untouched? */
@@ -45,80 +44,80 @@ int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_lef
     return rc < 0 ? rc : VERDICT;
 }
 
-/* Times come only with the outcome ok. on_left: the first finds the workspace as its last run has left it. */
-static int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool on_left, double *ns, struct result *r,
-                        struct err *err)
+int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool on_left, double *ns, struct result *r, struct err *err)
 {
-    bench_alive(b, -1);
+    bench_alive(b, DOES_ANY);
+    slack_begin(b, l);
     int rc = (b->inputs_pass == pass ? 0 : inputs_fill(b, pass, err)) ?: service_begin(b, err);
     for (int i = 0; !rc && i < n; i++)
         rc = queue_sample(b, l, pass, i, on_left && !i, err);
     if (!rc && !r->sm_mhz) /* once, while the device works */
         device_clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
-    rc = rc ?: look_back(b, l, pass, n, on_left, r, err);
-    for (int i = 0; !rc && i < n; i++)
+    rc = rc ?: l->copy_bytes ? device_sync(b->dev, err) : look_back(b, l, pass, n, on_left, r, err);
+    slack_end(b, l);
+    for (int i = 0; !rc && i < n; i++) {
         rc = device_span_ns(b->dev, i, &ns[i], err);
+        ns[i] *= l->copy_bytes ? l->copy_scale : 1;
+    }
     return rc;
 }
 
-/* One sample alone tells whether the rest are worth it, and how many fit between two signs of life. The first two are on other inputs than
- * the run before, in a workspace that was left as it was, or else than the rest: a result that is kept from run to run does not fit. */
+int cut(struct result *r, double ns, double limit_ns, const char *what, struct err *err)
+{
+    if (limit_ns <= 0 || ns <= limit_ns)
+        return 0;
+    r->samples[0] = ns;
+    r->nsamples = 1;
+    return stats_of(r->samples, 1, &r->stats, err) ?: condemn(r, OUT_SLOWER, "first %s over %.3g us", what, limit_ns / 1e3);
+}
+
+/* One sample alone tells whether the rest are worth it, how many are, and how many fit between two signs of life. The first two are on other
+ * inputs than the run before, in a workspace that was left as it was, or else than the rest: a result that is kept from run to run does not
+ * fit. */
 static int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err)
 {
     const double slice_ns = 0.5e9;
     double first[2];
     int64_t begun = clock_ns();
-    r->samples = mem_array(SAMPLES, sizeof *r->samples);
-    if (!r->samples)
-        return err_nomem(err);
-    int rc = take_samples(b, l, l->keeps ? TIMED : 0, 2, l->keeps, first, r, err); /* the first warms up */
-    double each = (double)(clock_ns() - begun) / 2;                                /* poisons, flush and checks included */
-    int step = each * SAMPLES < slice_ns ? SAMPLES : (int)(slice_ns / each) + 1;
-    if (!rc && cut_ns > 0 && first[1] > cut_ns) {
-        r->samples[r->nsamples++] = first[1];
-        condemn(r, OUT_SLOWER, "first sample over %.3g us", cut_ns / 1e3);
-    }
-    while (!rc && r->outcome == OUT_OK && r->nsamples < SAMPLES) {
-        int n = SAMPLES - r->nsamples < step ? SAMPLES - r->nsamples : step;
+    const int warm = l->launch_ns < LONG_NS; /* the first warms up */
+    int all = SAMPLES, rc = take_samples(b, l, l->keeps ? TIMED : 0, 1 + warm, l->keeps, first, r, err);
+    double each = (double)(clock_ns() - begun) / (1 + warm); /* poisons, flush and checks included */
+    rc = rc ?: cut(r, first[warm], cut_ns, "sample", err);
+    while (!rc && all > FEWEST && all * first[warm] > 0.2e9) /* what takes long is disturbed little */
+        all--;
+    int step = each * all < slice_ns ? all : (int)(slice_ns / each) + 1;
+    while (!rc && r->nsamples < all) {
+        int n = all - r->nsamples < step ? all - r->nsamples : step;
         rc = take_samples(b, l, TIMED, n, false, r->samples + r->nsamples, r, err);
         r->nsamples += n;
     }
-    if (rc)
+    if (rc && r->outcome != OUT_SLOWER)
         r->nsamples = 0;
     return rc ?: stats_of(r->samples, r->nsamples, &r->stats, err);
 }
 
 int time_copy(struct bench *b, double bytes, double *ns, struct err *err)
 {
-    struct memory *from = NULL, *to = NULL;
-    const double most = 4.0 * (1 << 30); /* past that the bandwidth no longer changes, and memory may be short */
-    double scale = bytes / 2 > most ? bytes / 2 / most : 1;
-    int64_t half = (int64_t)(bytes / 2 / scale);
-    double samples[COPY_SAMPLES];
+    struct loaded l = { .variant = NULL };
+    struct result r = { 0 };
+    double samples[COPY_SAMPLES + 1];
     struct stats stats;
     *ns = 0;
-    if (half < 1)
+    if (bytes / 2 < 1)
         return 0;
-    int rc = device_alloc(b->dev, half, &from, err)
-        ?: device_alloc(b->dev, half, &to, err)
-        ?: device_fill(b->dev, from, 0, half, 1, err);
-    for (int i = -1; !rc && i < COPY_SAMPLES; i++) { /* -1: to warm up */
-        bench_alive(b, -1);
-        rc = (b->set.warm ? 0 : service_flush(b, err))
-            ?: device_span_begin(b->dev, 0, err)
-            ?: device_copy(b->dev, to, from, half, err)
-            ?: device_span_end(b->dev, 0, err)
-            ?: device_sync(b->dev, err);
-        if (!rc && i >= 0)
-            rc = device_span_ns(b->dev, 0, &samples[i], err);
+    bool known = true;
+    int rc = copy_load(b, &l, bytes, err);
+    for (int i = 0; !rc && i <= COPY_SAMPLES; i++) { /* the first to warm up */
+        rc = take_samples(b, &l, TIMED, 1, false, &samples[i], &r, err);
+        known = known && !rc && samples[i] <= TIME_MAX;
     }
-    rc = rc ?: stats_of(samples, COPY_SAMPLES, &stats, err);
-    if (!rc && stats.median * scale <= TIME_MAX) /* else it stays unknown */
-        *ns = stats.median * scale;
+    if (!rc && known)
+        rc = stats_of(samples + 1, COPY_SAMPLES, &stats, err);
+    if (!rc && known)
+        *ns = stats.median;
     if (rc == ERR_NOMEM) /* then the copy is unknown, which harms nothing else */
         rc = 0;
-    device_free(b->dev, to);
-    device_free(b->dev, from);
+    candidate_unload(b, &l);
     return rc;
 }
 
@@ -134,22 +133,40 @@ void bench_blame(struct result *r, const struct err *err)
  * here. A context that is lost needs no proof. */
 static int prove_surroundings(struct bench *b, const struct result *r, struct err *err)
 {
-    if (r->outcome == OUT_OK)
+    if (r->outcome == OUT_OK || r->outcome == OUT_SLOWER)
         return 0;
     b->inputs_pass = -1;
-    return r->outcome == OUT_SLOWER ? 0 : bench_control(b, err);
+    return bench_control(b, err);
+}
+
+/* By its first launch. Where that may have compiled something, a sample has the word. */
+static int cut_early(struct bench *b, struct loaded *l, double cut_ns, double limit_ns, struct result *r, struct err *err)
+{
+    int rc = 0;
+    if (b->set.dev.shares_cores && limit_ns > 0 && l->launch_ns > limit_ns)
+        rc = take_samples(b, l, TIMED, 1, false, &l->launch_ns, r, err) ?: cut(r, l->launch_ns, cut_ns, "sample", err);
+    b->slowest_ns = MAX(b->slowest_ns, l->launch_ns);
+    return rc ?: cut(r, l->launch_ns, limit_ns, "launch", err);
 }
 
 static int run_once(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *r, struct err *err)
 {
     struct loaded *l = &b->candidate;
+    const double limit = cut_ns > 0 ? cut_ns + COLD_NS : 0;
     *r = (struct result){ .resources = { -1, -1, -1, -1 } };
     b->tried = NULL;
-    bench_alive(b, -1);
-    int rc = inputs_fill(b, TIMED, err) /* goes on while the code is loaded */
-                 ?: candidate_load(b, c, l, r, err) ?: other_choose(b, &c->config, l, err);
-    bench_alive(b, -1);
-    for (enum way way = WAY_FIRST; !rc && way <= (l->keeps ? WAY_LEFT : WAY_OTHER); way++)
+    bench_alive(b, DOES_ANY);
+    r->samples = mem_array(SAMPLES, sizeof *r->samples);
+    int rc = r->samples ? 0 : err_nomem(err);
+    rc = rc
+        ?: inputs_fill(b, TIMED, err) /* goes on while the code is loaded */
+        ?: candidate_load(b, c, l, r, err)
+        ?: probe(b, &c->config, l, limit, r, err)
+        ?: verify_pass(b, l, WAY_FIRST, r, err)
+        ?: cut_early(b, l, cut_ns, limit, r, err);
+    bench_alive(b, DOES_ANY);
+    rc = rc ?: other_choose(b, &c->config, l, err);
+    for (enum way way = WAY_OTHER; !rc && way <= (l->keeps ? WAY_LEFT : WAY_OTHER); way++)
         rc = verify_pass(b, l, way, r, err);
     rc = rc ?: time_samples(b, l, cut_ns, r, err);
     if (!rc && b->set.energy && r->outcome == OUT_OK)
@@ -192,10 +209,12 @@ static int play(struct bench *b, struct loaded *l, int i, int pass, double *ns, 
 
 /* Round by round, so that a drift of the clocks meets all alike; the order turns each round, so that no player is always behind the
  * same one. The first round warms up; the last, on other inputs, is for what was kept from the others. */
-static int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct result *out, struct err *err)
+int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, int64_t until, struct result *out, struct err *err)
 {
     int rc = 0;
-    for (int round = -1; !rc && round <= rounds; round++)
+    for (int round = -1; !rc && round <= rounds; round++) {
+        if (round >= LEAST_ROUNDS && round < rounds && clock_ns() > until)
+            rounds = round;
         for (int k = 0; !rc && k < n; k++) {
             int i = (k + round + 1) % n, pass = round < rounds ? TIMED : 0;
             double ns = 0;
@@ -209,21 +228,23 @@ static int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, str
             else if (round >= 0 && pass == TIMED)
                 out[i].samples[out[i].nsamples++] = ns;
         }
+    }
     for (int i = 0; !rc && i < n; i++)
         if (out[i].nsamples)
             rc = stats_of(out[i].samples, out[i].nsamples, &out[i].stats, err);
     return rc;
 }
 
-/* Makes room in the pool for the workspaces of the players, the first ones first. A player for which there is none sits out. */
-static int reserve(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct err *err)
+int play_reserve(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct err *err)
 {
     int64_t most[MAX_ARGS] = { 0 };
     for (int i = 0; i < n; i++) {
         int64_t with[MAX_ARGS];
         struct binding *of = &l[i].own;
+        if (c[i].kind != BENCH_KERNEL)
+            continue;
         memcpy(with, most, sizeof with);
-        int rc = binding_make(&b->plans, &b->set, &b->set.problem, false, &c[i].config, of, err);
+        int rc = binding_make(&b->plans, &b->set, &b->set.problem, NO_OTHERS, &c[i].config, of, err);
         for (int k = 0; !rc && k < of->nwork; k++)
             with[k] = of->work[k] > with[k] ? of->work[k] : with[k];
         rc = rc ?: pool_reserve(b, with, MAX_ARGS, err);
@@ -269,7 +290,7 @@ int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int r
     b->inputs_pass = -1;
     b->tried = NULL;
     others_drop(b); /* what they hold is room for workspaces */
-    rc = rc ?: reserve(b, c, n, l, err) ?: load_all(b, c, n, l, out, err) ?: play_rounds(b, l, n, rounds, out, err);
+    rc = rc ?: play_reserve(b, c, n, l, err) ?: load_all(b, c, n, l, out, err) ?: play_rounds(b, l, n, rounds, INT64_MAX, out, err);
     if (!rc && b->set.energy)
         rc = energy_play(b, l, n, out, err);
     for (int i = 0; l && i < n; i++)

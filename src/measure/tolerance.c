@@ -10,13 +10,23 @@ void extent_add(struct extent *e, const struct dtype *t, const void *p, int64_t 
 {
     const unsigned char *at = p;
     double v;
-    for (int64_t i = 0; i < n; i++, at += t->bytes)
-        if (number_get(t, at, &v) && isfinite(v) && v != 0) {
+    e->all += n;
+    for (int64_t i = 0; i < n; i++, at += t->bytes) {
+        const bool number = number_get(t, at, &v);
+        e->nan += number && isnan(v);
+        e->finite += number && isfinite(v);
+        if (number && isfinite(v) && v != 0) {
             int power;
             frexp(v, &power);
             e->roots[power - EXTENT_LEAST] += sqrt(fabs(v));
             e->n[power - EXTENT_LEAST]++;
         }
+    }
+}
+
+bool extent_moot(const struct extent *e)
+{
+    return e->all && (2 * e->nan > e->all || !e->finite);
 }
 
 /* What is more than 2^16 times as large as nine tenths of the elements counts as that much. */

@@ -14,15 +14,19 @@ struct tolerance {
     double rtol, atol;
 };
 
-/* The size of what the reference gives: gathered from samples, those that are finite and not zero, by their powers of two. */
+/* The size of what the reference gives: gathered from samples, those that are finite and not zero, by their powers of two; and how many
+ * there are in all, are NaN, are finite. */
 enum { EXTENT_LEAST = -1073, EXTENT_MOST = 1024 }; /* of a double, as frexp gives them */
 struct extent {
     double roots[EXTENT_MOST - EXTENT_LEAST + 1]; /* sums of square roots */
     int64_t n[EXTENT_MOST - EXTENT_LEAST + 1];
+    int64_t all, nan, finite;
 };
 void extent_add(struct extent *e, const struct dtype *t, const void *p, int64_t n);
 /* That of a typical element: a mean which zeros and a few huge elements hardly change, be they ever so huge. */
 double extent_typical(const struct extent *e);
+/* Whether a comparison with it proves next to nothing: what is NaN is right where the reference has NaN. Infinity has to be met. */
+bool extent_moot(const struct extent *e);
 
 /* t: the type, or that of a complex one's parts; typical: of these results; positive: of what the reference gives on inputs that are all
  * positive, where nothing cancels; n: elements. */

@@ -119,7 +119,7 @@ static void tell_error(char *out, size_t room, const struct bench_arg *a, int pa
 {
     const struct tolerance *tol = &a->tolerance[pass];
     double x = NAN, y = NAN;
-    if (tol->close && number_get(a->service->type, got, &x) && number_get(a->service->type, want, &y) && isfinite(x - y))
+    if (tol->rtol + tol->atol > 0 && number_get(a->service->type, got, &x) && number_get(a->service->type, want, &y) && isfinite(x - y))
         snprintf(out, room, "(error %.3g, allowed %.3g; %u wrong)", fabs(x - y), tol->atol + tol->rtol * fabs(y), count);
     else
         snprintf(out, room, "(%u wrong)", count);
@@ -258,11 +258,15 @@ static int look(struct bench *b, struct loaded *l, bool inputs, int pass, struct
                ?: err_set(err, ERR_DEVICE, "a check failed, and what it found was gone when it was looked at");
 }
 
-static int launch(struct bench *b, struct loaded *l, const struct binding *how, struct result *r, struct err *err)
+int verify_launch(struct bench *b, struct loaded *l, const struct binding *how, struct result *r, struct err *err)
 {
-    int rc = candidate_launch(b, l, how, err) ?: device_sync(b->dev, err);
+    bench_alive(b, l->variant && l->launch_ns <= 0 ? DOES_FIRST_LAUNCH : DOES_ANY);
+    int rc = device_span_begin(b->dev, 0, err)
+        ?: candidate_launch(b, l, how, err)
+        ?: device_span_end(b->dev, 0, err)
+        ?: device_sync(b->dev, err);
     if (!rc || rc == ERR_NOMEM)
-        return rc;
+        return rc ?: device_span_ns(b->dev, 0, &l->launch_ns, err);
     /* An error that stays takes the context with it; one that does not was a refusal. */
     condemn(r, OUT_LAUNCH_ERROR, "%s", err->msg);
     rc = device_sync(b->dev, err);
@@ -275,14 +279,24 @@ static int launch(struct bench *b, struct loaded *l, const struct binding *how, 
 static int attempt(struct bench *b, struct loaded *l, const struct binding *how, int pass, bool left, bool inputs, struct result *r,
                    struct err *err)
 {
-    bench_alive(b, -1);
+    bench_alive(b, DOES_ANY);
     int rc = inputs_fill(b, pass, err);
     for (int i = 0; !rc && i < l->nwork && !left; i++)
         rc = guarded_paint(b, &l->work[i], pass, err) ?: guarded_poison(b, &l->work[i], poison_of(pass), err);
-    bench_alive(b, -1);
-    rc = rc ?: launch(b, l, how, r, err);
-    bench_alive(b, -1);
+    rc = rc ?: verify_launch(b, l, how, r, err);
+    bench_alive(b, DOES_ANY);
     return rc ?: look(b, l, inputs, pass, r, err);
+}
+
+/* Whether it has scalars whose other value no script chose, so that they may be of no use together. */
+static bool scalars_guessed(const struct bench *b)
+{
+    bool guessed = false;
+    for (int i = 0; i < b->nargs; i++) {
+        const struct arg *a = b->args[i].arg;
+        guessed = guessed || (a->kind == ARG_SCALAR && !a->other && op_arg_dtype(b->set.op, a->type, b->set.row)->eps > 0);
+    }
+    return guessed;
 }
 
 /* On buffers that it shares with the bench it was made of. */
@@ -296,6 +310,9 @@ static int attempt_on(struct bench *b, struct bench *other, struct loaded *l, co
     snprintf(when, sizeof when, "for %s", other->name);
     if (r->outcome != OUT_OK)
         tell_when(r, when);
+    size_t len = strlen(r->reason);
+    if (r->outcome == OUT_WRONG && scalars_guessed(other))
+        snprintf(r->reason + len, sizeof r->reason - len, "; if it never gets such scalars, name others (`other`)");
     b->tried = rc ? other : NULL;
     return rc;
 }

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/util.h"
 #include "expr/val.h"
+#include "model/peer.h"
 
 enum {
     MAX_AXES = 16,      /* of a problem */
@@ -333,6 +334,8 @@ struct op {
     int nmetrics;
     struct metric *metrics; /* by name */
     const char *objective;  /* what configurations are chosen by: a metric, or one of model/objective.h; null: time */
+    int npeers;
+    struct peer *peers; /* calls of libraries that do the same */
     /* A reference outside of cutune that a run took in place of the op's: as the user named it, and a digest of it; null: none. It is never
      * a script's. */
     const char *outside, *outside_digest;
@@ -389,6 +392,7 @@ int config_parse(const struct op *op, const char *variant, const char *text, str
  * nothing lacks which must be there: the reader of scripts, or op_get. plan_new checks the expressions. An op may lack variants or a
  * reference. */
 int op_check(const struct op *op, struct err *err);
+int param_distinct(const struct param *p, struct err *err); /* its part: no value is there twice */
 int texture_check(const struct op *op, const struct variant *v, const struct view *of,
                   struct err *err); /* its part, of a texture */
 

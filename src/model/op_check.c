@@ -133,7 +133,7 @@ static int val_order(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-static int check_distinct(const struct param *p, struct err *err)
+int param_distinct(const struct param *p, struct err *err)
 {
     struct buf text = { 0 };
     struct val *sorted = mem_array((size_t)p->n, sizeof *sorted);
@@ -160,7 +160,7 @@ static int check_params(const struct variant *v, struct names scope, struct err 
         rc = scope_name(&scope, p->name, "parameter", err);
         for (int j = 0; !rc && j < p->n; j++)
             rc = check_value(p, j, err);
-        rc = rc ?: check_distinct(p, err);
+        rc = rc ?: param_distinct(p, err);
     }
     return rc;
 }
@@ -431,6 +431,8 @@ int op_check(const struct op *op, struct err *err)
         ?: check_outside(op, err)
         ?: check_includes(op, err)
         ?: check_metrics(op, err);
+    for (int i = 0; !rc && i < op->npeers; i++)
+        rc = peer_check(op, &op->peers[i], err);
     if (rc)
         err_prefix(err, "op %s: ", op->name);
     return rc;

@@ -273,6 +273,25 @@ static void io_metrics(struct serial *s, struct op *op)
     io_str(s, &op->objective);
 }
 
+/* Of a stored kernel there are none. */
+static void io_peers(struct serial *s, struct op *op)
+{
+    if (s->form < '4')
+        return;
+    io_array(s, &op->peers, &op->npeers, 0, MAX_PEERS, sizeof *op->peers);
+    for (int i = 0; i < op->npeers && !serial_failed(s); i++) {
+        struct peer *p = &op->peers[i];
+        io_enum(s, &p->library, LIBRARY_CLBLAST);
+        io_enum(s, &p->call, CALL_GEMM);
+        io_enum(s, &p->mode, MODE_F16);
+        io_str(s, &p->when);
+        for (int k = 0; k < 3; k++)
+            io_int(s, &p->buffer[k], -1, MAX_ARGS - 1);
+        for (int k = 0; k < PEER_NUMBERS; k++)
+            io_str(s, &p->number[k]);
+    }
+}
+
 static void io_init(struct serial *s, struct variant *init)
 {
     bool there = init->template_text;
@@ -319,6 +338,7 @@ static void io_op(struct serial *s, struct op *op)
         io_bool(s, &op->outside_beside);
     }
     io_init(s, &op->init);
+    io_peers(s, op);
 }
 
 void op_put_form(struct buf *out, const struct op *op, int form)

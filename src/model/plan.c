@@ -187,7 +187,8 @@ static int compile_view(struct plan *p, const struct view *m, const char *where,
         ?: compile(p, m->swizzle, ALL, &f->swizzle, err, "%s, swizzle", whose)
         ?: compile(p, m->interleave, ALL, &f->interleave, err, "%s, interleave", whose)
         ?: compile(p, m->l2, ALL, &f->l2, err, "%s, l2", whose)
-        ?: compile(p, m->channels, ALL, &f->channels, err, "%s, channels", whose);
+        ?: compile(p, m->channels, ALL, &f->channels, err, "%s, channels", whose)
+        ?: view_literals(f, err);
 }
 
 /* Those compiled since `before`, of a launch that repeats: they are evaluated many times, if a stranger's table says so. */

@@ -101,8 +101,8 @@ int plan_arg_shape(const struct plan *p, int i, const struct val *slots, int64_t
 int plan_workspace_bytes(const struct plan *p, int i, const struct val *slots, int64_t *out, struct err *err);
 /* An ARG_VALUE, or what an ARG_SCALAR is tuned with, as the bytes of its dtype (at most 16), ready for a launch. */
 int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);
-/* The same; but of an ARG_SCALAR the value that it is checked with besides. If the script names none, that is half of the tuned one for a
- * floating-point number, and 0.5 if that is 0; an integer stays as it is. */
+/* The same; but of an ARG_SCALAR the value that it is checked with besides. If the script names none, that is a half of the tuned one or more
+ * (plan_eval.c says how much); an integer stays as it is. */
 int plan_arg_other(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err);
 /* What the elements of an argument lie within: integers from least to most, other numbers from lo to below hi. */
 struct extremes {
@@ -146,6 +146,8 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
 /* Null if the configuration may run; else the text of the first check that it does not pass: `requires` first, then constraints, then
  * limits. A check that fails with an error is not passed. */
 const char *plan_refuses(const struct plan *p, const struct val *slots, const struct devspec *dev);
+/* With what is wrong with a tensor map or a texture, or why the check could not be evaluated, in why->msg. */
+const char *plan_refuses_why(const struct plan *p, const struct val *slots, const struct devspec *dev, struct err *why);
 
 /* The default for a problem: the first of the op's defaults whose constraints hold on this device. */
 int op_default(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct config *out,

@@ -388,11 +388,16 @@ int op_takes(const struct op *op, const struct problem *prob, int row, struct er
 
 const char *plan_refuses(const struct plan *p, const struct val *slots, const struct devspec *dev)
 {
+    return plan_refuses_why(p, slots, dev, NULL);
+}
+
+const char *plan_refuses_why(const struct plan *p, const struct val *slots, const struct devspec *dev, struct err *why)
+{
     const int nwhere = p->variant->nwhere, first_limit = nwhere + p->nrequired;
     for (int k = 0; k < p->nchecks; k++) {
         int i = k < p->nrequired ? nwhere + k : k < first_limit ? k - p->nrequired : k; /* what is required comes first */
         bool holds = false;
-        if (plan_check(p, i, slots, dev, &holds, NULL) || !holds)
+        if (plan_check(p, i, slots, dev, &holds, why) || !holds)
             return p->checks[i].text;
     }
     return NULL;

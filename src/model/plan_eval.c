@@ -105,25 +105,34 @@ static bool integer_fits(const struct dtype *t, int64_t v)
     return t->bytes == 8 || (v >= -((int64_t)1 << (8 * t->bytes - 1)) && v < (int64_t)1 << (8 * t->bytes - 1));
 }
 
+static bool is_integer(const struct dtype *t)
+{
+    return t->kind == DT_INT || t->kind == DT_UINT;
+}
+
+static int put_number(const struct field *f, double number, const struct dtype *t, unsigned char out[16], int *bytes,
+                      struct err *err)
+{
+    memset(out, 0, 16);
+    *bytes = t->bytes;
+    if (number_put(t, number, out))
+        return 0;
+    return err_set(err, ERR_INVALID, "%s: `%s` does not fit %s", f->place, expr_text(f->expr), t->name);
+}
+
 /* A scalar as the bytes of an element. */
 static int scalar_value(const struct field *f, const struct dtype *t, const struct val *slots, unsigned char out[16], int *bytes,
                         struct err *err)
 {
-    bool fits = false;
-    int rc;
+    double number = 0;
+    int64_t whole = 0;
+    int rc = is_integer(t) ? field_int(f, INT64_MIN, slots, &whole, err) : field_number(f, slots, &number, err);
+    if (rc || !is_integer(t))
+        return rc ?: put_number(f, number, t, out, bytes, err);
     memset(out, 0, 16);
-    if (t->kind == DT_INT || t->kind == DT_UINT) {
-        int64_t whole = 0;
-        rc = field_int(f, INT64_MIN, slots, &whole, err);
-        fits = integer_fits(t, whole);
-        memcpy(out, &whole, (size_t)t->bytes); /* the low bytes come first, on host and device */
-    } else {
-        double number = 0;
-        rc = field_number(f, slots, &number, err);
-        fits = number_put(t, number, out);
-    }
+    memcpy(out, &whole, (size_t)t->bytes); /* the low bytes come first, on host and device */
     *bytes = t->bytes;
-    if (!rc && !fits)
+    if (!integer_fits(t, whole))
         rc = err_set(err, ERR_INVALID, "%s: `%s` does not fit %s", f->place, expr_text(f->expr), t->name);
     return rc;
 }
@@ -136,18 +145,68 @@ int plan_arg_value(const struct plan *p, int i, const struct val *slots, unsigne
     return scalar_value(b->value, buffer_type(b, slots), slots, out, bytes, err);
 }
 
+/* ---- the other value of a scalar for which the script names none
+ *
+ * A smaller number of the same sign lies in any range that begins at 0, and with few bits more it leaves most sums exact that were. So
+ * scalars are multiplied with 1/2, 3/4, 5/8, 7/8, 9/16, ..., as many of these as there are scalars, and the larger a scalar, the larger its
+ * factor: then bounds stay in order, no two scalars keep their ratio, and hardly any is a power or a product of others as before. */
+
+static double nth_factor(int k)
+{
+    const int odd = 2 * k + 1;
+    return ldexp(odd, -ilogb(odd) - 1);
+}
+
+/* Of the first n, the one that so many others are less than. */
+static double factor_of(int n, int rank)
+{
+    for (int k = 0; k < n; k++) {
+        int less = 0;
+        for (int j = 0; j < n; j++)
+            less += nth_factor(j) < nth_factor(k);
+        if (less == rank)
+            return nth_factor(k);
+    }
+    return 0.5;
+}
+
+static bool is_free(const struct plan *p, int i, const struct val *slots)
+{
+    const struct buffer_fields *b = &p->buffers[i];
+    return p->op->args[i].kind == ARG_SCALAR && !b->other && !is_integer(buffer_type(b, slots));
+}
+
+/* These numbers, scaled. What is 0 comes between the negative ones and the least positive one. */
+static double scaled(const double *v, int n, int i)
+{
+    int rank = 0;
+    double least = 0;
+    for (int k = 0; k < n; k++) {
+        rank += fabs(v[k]) < fabs(v[i]) || (fabs(v[k]) == fabs(v[i]) && k < i);
+        if (v[i] == 0 && v[k] > 0) {
+            double other = scaled(v, n, k);
+            least = least == 0 || other < least ? other : least;
+        }
+    }
+    return factor_of(n, rank) * (v[i] != 0 ? v[i] : least != 0 ? least : 1);
+}
+
 int plan_arg_other(const struct plan *p, int i, const struct val *slots, unsigned char out[16], int *bytes, struct err *err)
 {
     const struct buffer_fields *b = &p->buffers[i];
-    const struct dtype *t = buffer_type(b, slots);
-    double tuned;
+    double v[MAX_ARGS];
+    int n = 0, at = 0, rc = 0;
     if (b->other)
-        return scalar_value(b->other, t, slots, out, bytes, err);
-    int rc = plan_arg_value(p, i, slots, out, bytes, err);
-    /* Half of it has its sign, lies in any range that begins at 0, and leaves sums exact that were. */
-    if (!rc && p->op->args[i].kind == ARG_SCALAR && number_get(t, out, &tuned))
-        number_put(t, tuned != 0 ? tuned / 2 : 0.5, out);
-    return rc;
+        return scalar_value(b->other, buffer_type(b, slots), slots, out, bytes, err);
+    if (!is_free(p, i, slots))
+        return plan_arg_value(p, i, slots, out, bytes, err);
+    for (int k = 0; !rc && k < p->op->nargs; k++) {
+        if (!is_free(p, k, slots))
+            continue;
+        at = k == i ? n : at;
+        rc = field_number(p->buffers[k].value, slots, &v[n++], err);
+    }
+    return rc ?: put_number(b->value, scaled(v, n, at), buffer_type(b, slots), out, bytes, err);
 }
 
 int plan_step_value(const struct plan *p, int launch, int i, const struct val *slots, unsigned char out[16], int *bytes,

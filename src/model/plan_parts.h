@@ -125,6 +125,8 @@ int plan_check_view(const struct plan *p, const struct condition *c, const struc
 /* What tensor maps and textures have in common: extents, strides, that all of it lies in the buffer; and of tensor maps the rest, unchecked.
  * out->rank and ->type are set. */
 int plan_view(const struct view_fields *f, const struct val *slots, struct tensor *out, struct err *err);
+/* Its numbers that depend on nothing. */
+int view_literals(const struct view_fields *f, struct err *err);
 /* Prefixes what no device takes with the buffer's name; returns rc. */
 int view_refused(const struct view_fields *f, int rc, struct err *err);
 /* An expression that may be missing. */

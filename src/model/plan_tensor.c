@@ -7,22 +7,58 @@ int field_or(const struct field *f, int64_t otherwise, int64_t least, const stru
     return f ? field_int(f, least, slots, out, err) : 0;
 }
 
-static int among(const char *what, int64_t n, const int *known, struct err *err)
+struct known {
+    int n[4];
+    const char *text;
+};
+static const struct known swizzles = { { 0, 32, 64, 128 }, "0, 32, 64 or 128" }, interleaves = { { 0, 16, 32, 32 }, "0, 16 or 32" },
+                          l2s = { { 0, 64, 128, 256 }, "0, 64, 128 or 256" }, channels = { { 1, 2, 4, 4 }, "1, 2 or 4" };
+enum { MOST_BOX = 256, MOST_STEP = 8 };
+
+static bool is_known(const struct known *k, int64_t n)
 {
-    int i = 0;
-    while (i < 4 && known[i] != n)
-        i++;
-    return i < 4 ? 0
-                 : err_set(err, ERR_UNSUPPORTED, "a tensor map with a %s of %lld bytes: %d, %d, %d or %d are possible", what,
-                           (long long)n, known[0], known[1], known[2], known[3]);
+    return n == k->n[0] || n == k->n[1] || n == k->n[2] || n == k->n[3];
+}
+
+static int among(const char *what, int64_t n, const struct known *k, struct err *err)
+{
+    return is_known(k, n) ? 0
+                          : err_set(err, ERR_UNSUPPORTED, "a tensor map with a %s of %lld bytes: %s are possible", what,
+                                    (long long)n, k->text);
+}
+
+/* A number of the script's that can never be right is its error, not a limit of a configuration. What is no integer is told elsewhere. */
+static int check_literal(const struct field *f, const struct known *k, int most, struct err *err)
+{
+    int64_t n;
+    int nslots = 1;
+    if (f)
+        expr_slots(f->expr, &nslots);
+    if (nslots || expr_int(f->expr, NULL, &n, NULL))
+        return 0;
+    if (k && !is_known(k, n))
+        return err_set(err, ERR_INVALID, "%s: `%s`: %s are possible", f->place, expr_text(f->expr), k->text);
+    return k || (n >= 1 && n <= most)
+               ? 0
+               : err_set(err, ERR_INVALID, "%s: `%s`: 1 to %d are possible", f->place, expr_text(f->expr), most);
+}
+
+int view_literals(const struct view_fields *f, struct err *err)
+{
+    int rc = check_literal(f->swizzle, &swizzles, 0, err)
+        ?: check_literal(f->interleave, &interleaves, 0, err)
+        ?: check_literal(f->l2, &l2s, 0, err)
+        ?: check_literal(f->channels, &channels, 0, err);
+    for (int i = 0; !rc && i < MAX_VIEW_RANK; i++)
+        rc = check_literal(f->box[i], NULL, MOST_BOX, err) ?: check_literal(f->step[i], NULL, MOST_STEP, err);
+    return rc;
 }
 
 static int check_words(const struct tensor *t, struct err *err)
 {
-    static const int swizzles[] = { 0, 32, 64, 128 }, interleaves[] = { 0, 16, 32, 32 }, l2s[] = { 0, 64, 128, 256 };
-    int rc = among("swizzle", t->swizzle, swizzles, err)
-        ?: among("interleave", t->interleave, interleaves, err)
-        ?: among("promotion to L2", t->l2, l2s, err);
+    int rc = among("swizzle", t->swizzle, &swizzles, err)
+        ?: among("interleave", t->interleave, &interleaves, err)
+        ?: among("promotion to L2", t->l2, &l2s, err);
     if (!rc && t->interleave && t->rank < 3)
         rc = err_set(err, ERR_UNSUPPORTED, "an interleaved tensor map needs three extents or more");
     if (!rc && t->nan && t->type->kind != DT_FLOAT)
@@ -39,9 +75,9 @@ static int check_extent(const struct tensor *t, int i, int d, struct err *err)
     if (t->extent[i] > (int64_t)1 << 32)
         return err_set(err, ERR_UNSUPPORTED, "a tensor map with an extent[%d] of %lld: 2^32 is possible", d,
                        (long long)t->extent[i]);
-    if (t->box[i] > 256 || t->step[i] > 8)
-        return err_set(err, ERR_UNSUPPORTED, "a tensor map with a box[%d] of %lld and steps of %lld: 256 and 8 are possible", d,
-                       (long long)t->box[i], (long long)t->step[i]);
+    if (t->box[i] > MOST_BOX || t->step[i] > MOST_STEP)
+        return err_set(err, ERR_UNSUPPORTED, "a tensor map with a box[%d] of %lld and steps of %lld: %d and %d are possible", d,
+                       (long long)t->box[i], (long long)t->step[i], MOST_BOX, MOST_STEP);
     if (i > 0 && (t->stride[i] % unit || t->stride[i] >= (int64_t)1 << 40))
         return err_set(err, ERR_UNSUPPORTED, "a tensor map with a stride of %lld bytes: multiples of %d below 2^40 are possible",
                        (long long)t->stride[i], (int)unit);

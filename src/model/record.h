@@ -16,7 +16,7 @@ enum outcome {
     OUT_WRONG,         /* its result is not the reference's, or it wrote outside its output */
     OUT_TIMEOUT,       /* past its deadline */
     OUT_CRASH,         /* took its worker or its context down */
-    OUT_SLOWER,        /* right, but clearly behind, so timing ended early: its time is that of fewer samples */
+    OUT_SLOWER, /* clearly behind, and right as far as it went: its time is that of one launch, maybe on a part of the problem */
     OUT_COUNT,
 };
 const char *outcome_name(enum outcome o); /* "ok", "compile-error", ... */
@@ -49,7 +49,7 @@ bool energy_read(const char *reason, struct energy *out); /* false, and 0 J, if 
 
 enum {
     PROTOCOL = 1, /* the version of the way of timing: raised if a number comes to mean something else */
-    CHECKS = 2,   /* and of the way of proving, before it is timed: raised if it comes to find more */
+    CHECKS = 4,   /* and of the way of proving, before it is timed: raised if it comes to find more, or something else */
 };
 
 struct result {

@@ -1,5 +1,6 @@
 /* What an op's expressions do, tried on a few problems and devices: a slip shows when the script is read, not in the middle of a
  * run. A try proves nothing for other problems, so what depends on them stays an outcome of its configuration later. */
+#include <math.h>
 #include <string.h>
 
 #include "device/backend.h"
@@ -101,6 +102,12 @@ static int try_op(const struct trial *t, struct err *err)
                                              : plan_arg_value(t->plan, i, t->slots, value, &size, err)
                                                    ?: plan_arg_other(t->plan, i, t->slots, value, &size, err))
                  ?: plan_bounds(t->plan, i, t->slots, &bounds, err);
+    for (int i = 0; i < t->op->npeers && !rc; i++) {
+        struct peer_values values;
+        rc = peer_evaluate(t->plan, &t->op->peers[i], t->slots, &values, err);
+        if (rc)
+            err_prefix(err, "peers: peer %d: ", i + 1);
+    }
     return rc
         ?: plan_work(t->plan, t->slots, &bytes, &flops, err)
         ?: plan_bounds(t->plan, -1, t->slots, &bounds, err)
@@ -292,9 +299,80 @@ static int check_last_default(const struct op *op, struct err *err)
     return rc;
 }
 
+/* Whether the other value of a scalar is the tuned one, whatever the sizes: an expression may come to it for some. */
+static bool never_varies(const struct op *op, const struct plan *plan, int arg, int row)
+{
+    bool same = op->args[arg].other;
+    for (int i = 0; i < NPROBLEMS && same; i++) {
+        const struct problem p = plain_problem(op, i);
+        struct val slots[MAX_SLOTS];
+        unsigned char tuned[16], other[16];
+        int size;
+        plan_slots(plan, &p, row, &backend_real(0)->sample, NULL, slots);
+        same = !plan_arg_value(plan, arg, slots, tuned, &size, NULL) && !plan_arg_other(plan, arg, slots, other, &size, NULL) &&
+               !memcmp(tuned, other, (size_t)size);
+    }
+    return same;
+}
+
+static bool sums(const struct op *op)
+{
+    bool sum = false;
+    for (int i = 0; i < op->nargs; i++)
+        sum = sum || (arg_is_written(&op->args[i]) && op_arg_check(op, i)->kind == CHECK_SUM);
+    return sum;
+}
+
+/* Whether it takes more than half the digits that its type has, as 0.1 does: then a * (x + y) and a * x + a * y differ, though x and y are
+ * whole. Of the plainest problem: what follows from sizes may be right for some. */
+static bool rounds(const struct op *op, const struct plan *plan, int arg, int row, bool other)
+{
+    const struct problem p = plain_problem(op, 0);
+    const struct dtype *t = op_arg_dtype(op, op->args[arg].type, row);
+    struct val slots[MAX_SLOTS];
+    unsigned char value[16];
+    double number;
+    int size, exponent;
+    plan_slots(plan, &p, row, &backend_real(0)->sample, NULL, slots);
+    int rc = other ? plan_arg_other(plan, arg, slots, value, &size, NULL) : plan_arg_value(plan, arg, slots, value, &size, NULL);
+    if (rc || t->eps <= 0 || !number_get(t, value, &number) || !isfinite(number))
+        return false;
+    double digits = ldexp(frexp(number, &exponent), -ilogb(t->eps) / 2);
+    return digits != floor(digits);
+}
+
+static int check_scalar(const struct op *op, const struct plan *plan, int arg, int row, struct err *err)
+{
+    const struct arg *a = &op->args[arg];
+    if (never_varies(op, plan, arg, row))
+        return err_set(err, ERR_INVALID,
+                       "scalar %s: other = %s is what it is tuned with: name another value, or a kernel that has this one built "
+                       "in would pass",
+                       a->name, a->other);
+    for (int other = 0; other <= (a->other != NULL) && a->kind == ARG_SCALAR && sums(op); other++)
+        if (rounds(op, plan, arg, row, other))
+            return err_set(
+                err, ERR_INVALID,
+                "scalar %s: sums are not exact with %s, so right kernels would differ: take a power of two, such as 0.5, "
+                "or check = 'close'",
+                a->name, other ? a->other : a->value);
+    return 0;
+}
+
+static int check_scalars(const struct op *op, struct err *err)
+{
+    struct plan *plan = NULL;
+    int rc = plan_new(op, -1, &plan, err);
+    for (int i = 0; i < op->nargs && !rc; i++)
+        for (int row = 0; row < op->nrows && !rc; row++)
+            rc = check_scalar(op, plan, i, row, err);
+    plan_free(plan);
+    return rc;
+}
+
 int check_expressions(const struct op *op, struct err *err)
 {
-    int rc = check_shapes(op, err) ?: try_all(op, NULL, NPROBLEMS, try_op, err) ?: check_data(op, err);
+    int rc = check_shapes(op, err) ?: try_all(op, NULL, NPROBLEMS, try_op, err) ?: check_scalars(op, err) ?: check_data(op, err);
     const struct op init = op_of_init(op);
     if (!rc && op->init.template_text)
         rc = try_all(&init, &(struct config){ 0 }, NPROBLEMS, try_variant, err);

@@ -239,13 +239,19 @@ static void print_shape(struct buf *out, const int64_t *shape, int rank, const c
     buf_fmt(out, "%s%s", rank ? " " : "one ", element);
 }
 
-/* NumPy has no bf16 and no f8: those who add them store them as bytes without a meaning, V2 and V1. */
-static bool element_is(const char *element, const struct dtype *t)
+const char *data_element(const struct dtype *t, char out[8])
 {
     static const char letters[] = { [DT_INT] = 'i', [DT_UINT] = 'u', [DT_FLOAT] = 'f', [DT_COMPLEX] = 'c' };
     bool odd = t->kind == DT_FLOAT && t->bytes <= 2 && strcmp(t->name, "f16") != 0;
+    snprintf(out, 8, "%c%d", odd ? 'V' : letters[t->kind], t->bytes);
+    return out;
+}
+
+static bool element_is(const char *element, const struct dtype *t)
+{
+    char want[8];
     bool truth = !strcmp(element, "b1") && t->bytes == 1 && t->kind != DT_FLOAT;
-    return truth || (atoi(element + 1) == t->bytes && *element == (odd ? 'V' : letters[t->kind]));
+    return truth || !strcmp(element, data_element(t, want));
 }
 
 int data_file_fits(const struct op *op, const struct plan *plan, int arg, const struct val *slots, struct err *err)
@@ -267,9 +273,11 @@ int data_file_fits(const struct op *op, const struct plan *plan, int arg, const 
     if (same && element_is(f->element, t))
         return 0;
     struct buf has = { 0 }, want = { 0 };
-    char name[16];
+    char name[16], element[8];
     print_shape(&has, f->shape, f->rank, numpy_name(f->element, name));
     print_shape(&want, shape, a->rank, t->name);
+    if (same && *f->element == 'f' && *data_element(t, element) == 'f') /* NumPy computes in float64 unless it is told */
+        buf_fmt(&want, ": save it with .astype(\"%s\")", numpy_name(element, name));
     rc = err_set(err, ERR_INVALID, "argument %s: %s has %s, this problem's is %s", a->name, f->name, buf_text(&has),
                  buf_text(&want));
     buf_free(&has);

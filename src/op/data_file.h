@@ -17,6 +17,8 @@ int data_files_digest(struct op *op, bool keep, struct err *err);
 int data_file_read(const struct op *op, const struct data_file *f,
                    int (*each)(void *arg, int64_t at, const void *p, size_t n, struct err *err), void *arg, struct err *err);
 
+/* What NumPy calls an element: "f4". It has no bf16 and no f8: those who add them store them as bytes without a meaning, V2 and V1. */
+const char *data_element(const struct dtype *t, char out[8]);
 /* Whether the file is what the argument is for this problem: its length, and if it says so its type and shape. */
 struct plan;
 int data_file_fits(const struct op *op, const struct plan *plan, int arg, const struct val *slots, struct err *err);

@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,8 @@ void read_expr(struct reader *r, void *out)
     size_t n;
     if (type != LUA_TSTRING && type != LUA_TNUMBER)
         fail(r, "must be a text or a number, not %s", lua_typename(r->L, type));
+    if (type == LUA_TNUMBER && !isfinite(lua_tonumber(r->L, -1)))
+        fail(r, "must be a finite number, not %s", lua_tostring(r->L, -1));
     const char *text = lua_tolstring(r->L, -1, &n);
     if (n == 0 || n > MAX_TEXT || memchr(text, 0, n))
         fail(r, "must have 1 to %d bytes, none of them zero", MAX_TEXT);

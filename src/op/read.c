@@ -244,6 +244,7 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
                              shapes = { read_shape, 1, MAX_SHAPES, sizeof(struct shape), "shapes: shape %d: ", false },
                              folders = { read_folder, 1, MAX_INCLUDE_DIRS, sizeof(char *), "include_dirs: entry %d: ", false },
                              variants = { read_variant, 1, MAX_VARIANTS, sizeof(struct variant), "variant %d: ", false },
+                             peers = { read_peer, 0, MAX_PEERS, sizeof(struct peer), "peers: peer %d: ", false },
                              defaults = {
                                  read_default, 1, MAX_OP_DEFAULTS, sizeof(struct config), "defaults: default %d: ", false
                              };
@@ -253,12 +254,12 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
     if (!lua_istable(L, -1))
         fail(&r, "the script must end with: return op { ... }");
     op->file = made(&r, arena_strdup(op->arena, file));
-    read_table(&r,
-               "name problem where types args work shapes include_dirs reference init check variants defaults metrics objective",
-               "NLlFLfLlffFLLft", &op->name, &axes, &op->axes, &op->naxes, &where, &op->where, &op->nwhere, read_types, op, &args,
-               &op->args, &op->nargs, read_work, op, &shapes, &op->shapes, &op->nshapes, &folders, &op->include_dirs,
-               &op->ninclude_dirs, read_reference, &op->reference, read_init, &op->init, read_check, &op->check, &variants,
-               &op->variants, &op->nvariants, &defaults, &op->defaults, &op->ndefaults, read_metrics, op, &op->objective);
+    read_table(
+        &r, "name problem where types args work shapes include_dirs reference init check variants defaults metrics objective peers",
+        "NLlFLfLlffFLLftl", &op->name, &axes, &op->axes, &op->naxes, &where, &op->where, &op->nwhere, read_types, op, &args,
+        &op->args, &op->nargs, read_work, op, &shapes, &op->shapes, &op->nshapes, &folders, &op->include_dirs, &op->ninclude_dirs,
+        read_reference, &op->reference, read_init, &op->init, read_check, &op->check, &variants, &op->variants, &op->nvariants,
+        &defaults, &op->defaults, &op->ndefaults, read_metrics, op, &op->objective, &peers, &op->peers, &op->npeers);
     for (int i = 0; i < op->nargs; i++)
         outputs += arg_is_written(&op->args[i]);
     if (!outputs)

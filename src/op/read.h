@@ -73,7 +73,7 @@ const char *word_among(const char *words, const char *word); /* where; null: now
 
 /* -- what the parts share -- */
 
-reads read_launches, read_variant, read_default, read_workspace;
+reads read_launches, read_variant, read_default, read_workspace, read_peer;
 /* int *: the index of an argument or, behind them, of one of the variant's workspaces; then of the launch's values. */
 reads read_arg_name;
 /* Of the table at the top of the stack: the fields template, language and options. What the files include comes into op->includes.

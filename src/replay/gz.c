@@ -1,16 +1,23 @@
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "base/util.h"
 #include "replay/table.h"
 
 int text_read(const char *path, struct buf *out, struct err *err)
 {
     static const size_t part = 1 << 20;
-    gzFile file = gzopen(path, "rbe");
-    if (!file)
-        return err_set(err, errno == ENOENT ? ERR_NOTFOUND : ERR_IO, "%s: %s", path, strerror(errno ?: ENOMEM));
+    int fd = -1, opened = file_open(path, &fd, err);
+    if (opened)
+        return opened;
+    gzFile file = gzdopen(fd, "rb");
+    if (!file) {
+        close(fd);
+        return err_nomem(err);
+    }
     char *bytes = mem_alloc(part);
     int n = bytes ? 1 : 0, rc = bytes ? 0 : err_nomem(err), why;
     while (!rc && (n = gzread(file, bytes, (unsigned)part)) > 0) {

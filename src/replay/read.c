@@ -67,13 +67,29 @@ static enum outcome outcome_of(const char *text)
     return named < 0 ? OUT_CRASH : (enum outcome)named;
 }
 
+/* Whether it is a number, or a list of them; or a text, null or missing, as of a failure. */
+static bool may_be_time(const json_t *value)
+{
+    size_t i;
+    json_t *each;
+    json_array_foreach((json_t *)(uintptr_t)value, i, each)
+    {
+        if (!json_is_number(each))
+            return false;
+    }
+    return !json_is_object(value) && !json_is_boolean(value);
+}
+
 /* In a unit of so many ns: a time; else the name of a failure. Kernel Tuner writes 1e20 for one without a name. */
-static void read_time(const json_t *value, double unit_ns, struct recorded_trial *t)
+static int read_time(const json_t *value, double unit_ns, struct recorded_trial *t, struct err *err)
 {
     double time;
+    if (!may_be_time(value))
+        return err_set(err, ERR_INVALID, "its time is neither a number, nor a list of them, nor the name of a failure");
     bool timed = amount(value, true, &time) && time < 1e20 && time * unit_ns < TIME_MAX;
     t->outcome = timed ? OUT_OK : json_is_string(value) ? outcome_of(json_string_value(value)) : OUT_CRASH;
     t->time_ns = timed ? time * unit_ns : 0;
+    return 0;
 }
 
 static int to_val(const json_t *value, const char *name, struct val *out, struct err *err)
@@ -151,9 +167,9 @@ static int read_cache(const char *path, json_t *root, struct tables *out, struct
             break;
         struct recorded_trial t = { 0 };
         json_t *time = json_object_get(each, "time");
-        read_time(time ?: json_object_get(each, "times"), 1e6, &t);
+        rc = read_time(time ?: json_object_get(each, "times"), 1e6, &t, err);
         read_costs(each, 1e-3, &t);
-        rc = add_config(b, variant, each, &t, err);
+        rc = rc ?: add_config(b, variant, each, &t, err);
         if (rc && rc != ERR_NOMEM)
             err_prefix(err, "configuration %.100s: ", key);
     }
@@ -202,11 +218,11 @@ static int read_result(struct recording *b, json_t *result, double unit, struct 
             unit_s = unit_of(json_object_get(m, "unit")) ?: unit;
         }
     }
-    read_time(time, unit_s * 1e9, &t);
+    int rc = read_time(time, unit_s * 1e9, &t, err);
     if (strcmp(invalidity, "correct"))
         t = (struct recorded_trial){ .outcome = outcome_of(invalidity) };
     read_costs(times, unit, &t);
-    return add_whole(b, "recorded", json_object_get(result, "configuration"), &t, err);
+    return rc ?: add_whole(b, "recorded", json_object_get(result, "configuration"), &t, err);
 }
 
 static int read_t4(const char *path, json_t *root, struct tables *out, struct err *err)
@@ -255,14 +271,14 @@ static int read_row(struct recording *b, json_t *row, struct err *err)
         return err_set(
             err, ERR_INVALID,
             "it has no variant: a row of `cutune list --measurements --json` or `cutune export --format json` is wanted");
-    read_time(json_object_get(row, "time_ns"), 1, &t);
-    if (outcome && outcome_find(outcome) != OUT_OK) {
+    int rc = read_time(json_object_get(row, "time_ns"), 1, &t, err);
+    const int named = outcome ? outcome_find(outcome) : OUT_OK;
+    if (named != OUT_OK && !(named == OUT_SLOWER && t.time_ns > 0)) /* what is slower is right, and was timed */
         t.outcome = outcome_of(outcome);
-    }
     read_costs(row, 1e-3, &t);
     if (t.compile_s > 0 && amount(json_object_get(row, "samples"), false, &samples))
         t.seconds += samples * t.time_ns * 1e-9;
-    return add_whole(b, variant, json_object_get(row, "config"), &t, err);
+    return rc ?: add_whole(b, variant, json_object_get(row, "config"), &t, err);
 }
 
 static int read_own(const char *path, json_t *rows, struct tables *out, struct err *err)

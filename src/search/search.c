@@ -286,6 +286,17 @@ static int64_t checked_index(lua_State *L, const struct space *space)
     return i;
 }
 
+/* The table at the top of the stack has nothing but a list of n. */
+static void check_list(lua_State *L, lua_Unsigned n)
+{
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        lua_Integer i = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+        if (i < 1 || (lua_Unsigned)i > n)
+            luaL_error(L, "ask gave a table with the key %s: a list of indices is wanted, such as { 3, 0 }, or {}",
+                       luaL_tolstring(L, -2, NULL));
+    }
+}
+
 static void answer(lua_State *L, const struct strategy *now, lua_Integer k)
 {
     struct buf *out = &now->channel->out;
@@ -299,6 +310,7 @@ static void answer(lua_State *L, const struct strategy *now, lua_Integer k)
     if (!lua_istable(L, -1))
         luaL_error(L, "ask has to return a table of indices, or \"done\", not %s", luaL_typename(L, -1));
     lua_Unsigned n = lua_rawlen(L, -1);
+    check_list(L, n);
     if (n > (lua_Unsigned)k)
         luaL_error(L, "ask(%I) gave %I indices", (LUAI_UACINT)k, (LUAI_UACINT)n);
     size_t f = frame_begin(out, WIRE_INDICES);

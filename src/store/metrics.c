@@ -32,9 +32,10 @@ static void take_interface(struct metrics *m, struct store *s)
     query_end(&q);
 }
 
-const char *metrics_reference(struct metrics *m, struct store *s)
+const char *metrics_reference(struct metrics *m, struct store *s, bool *beside)
 {
     take_interface(m, s);
+    *beside = m->op && m->op->outside_beside;
     return m->op && m->op->outside ? m->op->outside : "";
 }
 

@@ -116,7 +116,8 @@ struct metrics {
     struct buf text;
 };
 const char *metrics_of(struct metrics *m, struct store *s, const struct listed *l); /* as JSON, good until the next call */
-const char *metrics_reference(struct metrics *m, struct store *s);                  /* the op's `outside`, or "" */
+/* The op's `outside`, or "". *beside: there is one beside the op's own. */
+const char *metrics_reference(struct metrics *m, struct store *s, bool *beside);
 void metrics_end(struct metrics *m);
 
 /* A whole statement: "ttr" is three values. Of one that gives a row of numbers and keys, a colon and its columns follow, "tt:ik"; then it

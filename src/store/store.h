@@ -140,7 +140,7 @@ struct listed {
     const char *objective;        /* that it was chosen by; "" unknown */
     int samples;                  /* that its time is the median of; 0 where its measurement is gone */
     int measured, ok;             /* configurations stored of the variants as they are now, and of those right */
-    bool beside;                  /* it is stale as it was proved by a reference that was there beside the op's own */
+    bool beside;      /* proved by a reference that was there beside the op's own: a winner is stale then; also of a measurement */
     bool changed;     /* the source of its variant has: it is right still, and served until its problem is tuned again */
     bool unverified;  /* as in struct tuned */
     const char *when; /* UTC, ISO 8601 */

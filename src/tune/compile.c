@@ -79,7 +79,7 @@ static void pass_on(struct run *r, struct compiler_slot *s)
     } else if (r->phase == PHASE_PLAYOFF) {
         playoff_compiled(r, job);
     } else if (s->result.outcome == OUT_OK) {
-        queue_put(&r->ready, job);
+        queue_put_in_order(&r->ready, job);
     } else {
         if (!job->key[0]) {
             sourceless_key(r, &job->config, job->key);
@@ -132,7 +132,7 @@ static void rendered(struct run *r, struct compiler_slot *s, const struct messag
             return;
         }
         s->job = NULL; /* the meter is timing the reference: wait */
-        queue_put_back(&r->queued, job);
+        queue_put_in_order(&r->queued, job);
     }
 }
 

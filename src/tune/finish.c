@@ -61,6 +61,12 @@ static void choose_players(struct run *r, struct job **out)
         out[n] = NULL;
 }
 
+/* Whether a play-off could still tell something of it: so much does no median err. */
+static bool is_close(const struct run *r, const struct job *job, const struct job *best, double behind)
+{
+    return r->goal.by != BY_TIME || r->other_goal || job->known->stats.median <= behind * best->known->stats.median;
+}
+
 static void enter(struct run *r, struct job *job)
 {
     job->retried = job->untried = false;
@@ -78,6 +84,23 @@ static const struct known *known_winner(const struct run *r)
     return r->had_winner ? known_find(r, r->winner_key) : NULL;
 }
 
+bool cuts_taken_back(struct run *r)
+{
+    bool any = false;
+    for (int i = 0; i < r->njobs && !budget_over(r); i++) {
+        struct job *job = r->jobs[i];
+        double cut = job->known && job->known->outcome == OUT_SLOWER ? goal_cut(r, &job->config) : -1;
+        if (cut < 0 || (cut > 0 && job->known->stats.median > cut))
+            continue;
+        any = job->known->unsettled = true;
+        job->known = NULL;
+        job->retried = job->untried = false;
+        r->report->tried--;
+        queue_put_in_order(&r->queued, job);
+    }
+    return any;
+}
+
 void playoff_begin(struct run *r)
 {
     struct job *best[PLAYOFF], *deflt = r->deflt;
@@ -92,12 +115,12 @@ void playoff_begin(struct run *r)
         return;
     }
     r->phase = PHASE_PLAYOFF;
-    for (int i = 0; i < PLAYOFF && best[i]; i++) {
+    for (int i = 0; i < PLAYOFF && best[i] && is_close(r, best[i], best[0], 1.5); i++) {
         enter(r, best[i]);
         if (best[i] == deflt)
             deflt = NULL;
     }
-    if (deflt && is_right(deflt))
+    if (deflt && is_right(deflt) && is_close(r, deflt, best[0], 4)) /* so that its time is comparable */
         enter(r, deflt);
     if (!r->meter && !r->failed)
         meter_start(r);
@@ -112,7 +135,7 @@ void playoff_compiled(struct run *r, struct job *job)
         tables_begin(r);
 }
 
-/* The condemned leave. The players that stay play again, once a worker is ready; if none stay, the next best play. False then. */
+/* The condemned leave. Then the best of those that are left play, what was cut for being behind them among these. False then. */
 static bool keep_players(struct run *r)
 {
     struct job *best;
@@ -120,11 +143,18 @@ static bool keep_players(struct run *r)
     for (int i = 0; i < r->nplayers; i++)
         if (is_right(r->players[i]))
             r->players[n++] = r->players[i];
+    const bool all = n == r->nplayers;
     r->nplayers = n;
-    if (n)
+    if (all)
         return true;
+    goal_find_best(r);
+    if (r->playoffs == PLAYOFFS && n)
+        return true;
+    r->nplayers = 0;
     best_by(r, &r->goal, &best, 1);
-    if (best && r->playoffs < PLAYOFFS)
+    if (r->playoffs < PLAYOFFS && cuts_taken_back(r))
+        r->phase = PHASE_SEARCH;
+    else if (r->playoffs < PLAYOFFS && best)
         playoff_begin(r);
     else
         tables_begin(r);

@@ -93,8 +93,24 @@ void goal_note_best(struct run *r, const struct job *job)
         r->best_ns = ns;
     if (!isnan(cost) && (!r->has_best || cost < r->best_cost)) {
         r->best_cost = cost;
+        budget_note_best(r);
         r->has_best = true;
     }
+}
+
+void goal_find_best(struct run *r)
+{
+    r->best_ns = 0;
+    r->has_best = false;
+    for (int i = 0; i < r->njobs; i++)
+        if (r->jobs[i]->known)
+            goal_note_best(r, r->jobs[i]);
+}
+
+/* How far behind the best is clearly so: the sooner, the more a sample costs; and long ones vary less. */
+static double behind_from(const struct run *r)
+{
+    return r->dev->shares_cores ? 1.5 : r->best_ns < 1e6 ? 4 : r->best_ns < 1e7 ? 1.5 : 1.2;
 }
 
 /* The least time is cut by time. So are energy and its product with time: what takes four times as long would have to draw a quarter of
@@ -102,7 +118,9 @@ void goal_note_best(struct run *r, const struct job *job)
  * energies never. */
 double goal_cut(struct run *r, const struct config *c)
 {
-    const double behind = r->dev->shares_cores ? 1.5 : 4; /* sooner if each sample costs much */
+    const double behind = behind_from(r);
+    if (r->opt->no_cut)
+        return 0;
     if (r->goal.by != BY_METRIC)
         return behind * r->best_ns;
     if (r->task.energy || !r->has_best)
@@ -136,6 +154,6 @@ bool goal_settled(const struct run *r, enum outcome outcome, const char *reason,
     const char *at = strstr(reason, ", behind in ");
     print_slower(r, behind);
     if (outcome == OUT_SLOWER)
-        return !strcmp(at ? at : "", behind);
+        return !r->opt->no_cut && !strcmp(at ? at : "", behind);
     return outcome != OUT_OK || !r->task.energy || energy->joules > 0;
 }

@@ -14,6 +14,7 @@ struct job *job_new(struct run *r, const struct config *c, int64_t index)
     }
     j->config = *c;
     j->index = index;
+    j->serial = r->njobs;
     r->jobs[r->njobs++] = j;
     return j;
 }
@@ -45,12 +46,15 @@ void queue_put(struct queue *q, struct job *j)
     q->n++;
 }
 
-void queue_put_back(struct queue *q, struct job *j)
+void queue_put_in_order(struct queue *q, struct job *j)
 {
-    if (!q->first)
+    struct job **at = &q->first;
+    while (*at && (*at)->serial < j->serial)
+        at = &(*at)->next;
+    j->next = *at;
+    *at = j;
+    if (!j->next)
         q->last = &j->next;
-    j->next = q->first;
-    q->first = j;
     q->n++;
 }
 

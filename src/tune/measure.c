@@ -3,11 +3,22 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "tune/run.h"
+
+/* A first launch that is so far behind the best is stopped: but not sooner than a new worker would be ready. */
+static double first_launch_ms(const struct run *r)
+{
+    bool by_best = r->launching && r->best_ns > 0 && r->goal.by == BY_TIME && !r->opt->no_cut;
+    return by_best ? fmax(r->best_ns * RUN_DEADLINE_BEHIND / 1e6, r->setup_ms) : INFINITY;
+}
 
 static void set_deadline(struct run *r)
 {
-    double run_ms = fmax(r->reference_ns * RUN_DEADLINE_FACTOR / 1e6, r->dev->shares_cores ? RUN_DEADLINE_CPU : RUN_DEADLINE_MIN);
+    double least = r->dev->shares_cores ? RUN_DEADLINE_CPU : RUN_DEADLINE_MIN, usual = r->reference_ns * RUN_DEADLINE_FACTOR / 1e6;
+    double run_ms = fmax(fmin(usual, first_launch_ms(r)), least);
+    r->hurried = run_ms < usual;
+    r->run_ms = run_ms;
     if (r->meter_life < LIFE_WORKS)
         worker_deadline(r->meter, run_patience(r->opt->start_ms, SETUP_DEADLINE));
     else
@@ -31,11 +42,16 @@ static bool ready(struct run *r, const struct bench_facts *facts)
     if (r->meter_life != LIFE_LOADS)
         return false;
     r->meter_life = LIFE_WORKS;
+    r->setup_ms = run_seconds(r->meter_started_ns) * 1e3;
     r->setup_deaths = 0;
     r->setup_why[0] = 0;
     r->reference_ns = facts->reference_ns;
     snprintf(r->report->alone, sizeof r->report->alone, "%.255s", facts->alone);
     err_line(r->report->alone);
+    if (facts->unproved[0]) { /* later workers do not ask again */
+        snprintf(r->report->unproved, sizeof r->report->unproved, "%.255s", facts->unproved);
+        err_line(r->report->unproved);
+    }
     if (facts->copy_ns > 0 && (r->copy_ns <= 0 || facts->copy_ns < r->copy_ns))
         r->copy_ns = facts->copy_ns; /* the best of what this run's workers saw */
     if (!r->first_ns)
@@ -68,7 +84,7 @@ static bool measured(struct run *r, struct message *m)
     } else if (m->standing == NO_VERDICT) {
         run_unsettled(r, job, m->results->reason);
     } else if (!meter_doubts(r, job, m->results)) {
-        queue_put_back(&r->ready, job);
+        queue_put_in_order(&r->ready, job);
     }
     return true;
 }
@@ -91,6 +107,7 @@ static void tell_lock(struct run *r, enum frame_kind kind, const char *text)
 /* False if the worker may not say this now. */
 static bool take(struct run *r, struct message *m)
 {
+    r->launching = m->kind == F_ALIVE && m->number;
     switch (m->kind) {
     case F_HELLO:
         if (r->meter_life != LIFE_STARTS || m->number != WIRE_VERSION)
@@ -137,12 +154,27 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     run_pump(r);
 }
 
+/* "; shifts has integers from a file ...", which are a likely cause; else nothing. */
+static void hint_at_files(const struct run *r, char *out, size_t room)
+{
+    out[0] = 0;
+    for (int i = 0; i < r->op->nargs && !out[0]; i++) {
+        const struct arg *a = &r->op->args[i];
+        const char *file = a->data.file.name;
+        if (file && a->kind != ARG_OUTPUT && !(op_arg_dtype(r->op, a->type, r->task.row)->eps > 0))
+            snprintf(out, room, "; %s has the integers of %.200s: if they are indices, is each within what it indexes?", a->name,
+                     file);
+    }
+}
+
 /* A worker that was never ready has run nothing but the reference and what it needs: a hang there, or deaths in a row, are no
  * candidate's fault. If others were ready before, the machine has changed. */
 static void setup_failed(struct run *r, bool deadline, const char *why)
 {
     const char *reference = op_reference(r->op);
     int most = r->first_ns ? SETUPS : 2;
+    char hint[512];
+    hint_at_files(r, hint, sizeof hint);
     why = r->setup_why[0] ? r->setup_why : why;
     if (deadline)
         run_fail(r, ERR_TIMEOUT, "the reference %s, or setting up for it, did not end within %.3g s", reference,
@@ -150,7 +182,21 @@ static void setup_failed(struct run *r, bool deadline, const char *why)
     else if (++r->setup_deaths >= most && r->first_ns)
         run_fail(r, ERR_DEVICE, "the reference %s passed before and does so no longer: %s", reference, why);
     else if (r->setup_deaths >= most)
-        run_fail(r, ERR_DEVICE, "the reference %s, or setting up for it, took down two workers; the last: %s", reference, why);
+        run_fail(r, ERR_DEVICE, "the reference %s, or setting up for it, took down two workers; the last: %s%s", reference, why,
+                 hint);
+}
+
+/* What came of a first launch that was stopped after so long. It gets no second try: that it is far behind is no accusation. */
+static struct result hurried(double ns)
+{
+    char reason[64];
+    snprintf(reason, sizeof reason, "first launch stopped after %.3g s", ns / 1e9);
+    struct result result = run_failure(OUT_SLOWER, reason, "");
+    result.samples = mem_array(1, sizeof ns);
+    if (result.samples)
+        result.samples[result.nsamples++] = ns;
+    stats_of(&ns, 1, &result.stats, NULL);
+    return result;
 }
 
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
@@ -159,6 +205,10 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     struct job *job = r->measuring;
     bool was_ready = r->meter_life >= LIFE_WORKS, struck = worker_struck(w);
     struct result result = run_failure(deadline ? OUT_TIMEOUT : OUT_CRASH, why, r->playing ? ", in the play-off" : "");
+    if (job && deadline && r->hurried && !struck) {
+        result = hurried(r->run_ms * 1e6);
+        job->retried = true;
+    }
     r->meter = NULL;
     r->meter_life = LIFE_STARTS;
     r->measuring = NULL;
@@ -169,7 +219,7 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     if (job && struck && job->retried)
         run_unsettled(r, job, why);
     else if (job && !meter_doubts(r, job, &result))
-        queue_put_back(&r->ready, job);
+        queue_put_in_order(&r->ready, job);
     if (r->playing)
         playoff_broken(r, struck ? -1 : r->playing_at, &result);
     if (!r->failed && !r->meter)
@@ -184,6 +234,7 @@ int meter_start(struct run *r)
     /* After a death the reference stands for all that is right here, so no cache may help it. */
     bool after_death = r->first_ns || r->setup_deaths;
     int64_t fresh = after_death ? (int64_t)rand_at((uint64_t)clock_ns(), (uint64_t)getpid()) | 1 : 0;
+    r->meter_started_ns = clock_ns();
     int rc = run_start(r, "measure", &events, r, fresh, &r->meter);
     if (!rc)
         set_deadline(r);
@@ -195,8 +246,11 @@ static void send_run(struct run *r, struct message *m, struct job *const *jobs, 
     m->kind = F_RUN;
     m->ncandidates = n;
     for (int i = 0; i < n; i++)
-        m->candidates[i] = (struct bench_candidate){ jobs[i]->config, jobs[i]->binary.data, jobs[i]->binary.len,
-                                                     jobs[i]->entries.data, jobs[i]->entries.len };
+        m->candidates[i] = (struct bench_candidate){ .config = jobs[i]->config,
+                                                     .binary = jobs[i]->binary.data,
+                                                     .binary_bytes = jobs[i]->binary.len,
+                                                     .entries = jobs[i]->entries.data,
+                                                     .entries_bytes = jobs[i]->entries.len };
     run_send(r, r->meter, m);
     set_deadline(r);
 }

@@ -90,7 +90,8 @@ void run_known(struct run *r, struct job *job, struct known *k)
         top_offer(r, job);
     else
         job_drop_code(job);
-    strategy_tell(r, job);
+    if (!job->told)
+        strategy_tell(r, job);
 }
 
 void run_unsettled(struct run *r, struct job *job, const char *why)
@@ -99,17 +100,13 @@ void run_unsettled(struct run *r, struct job *job, const char *why)
     r->report->unsettled++;
     snprintf(r->report->unsettled_why, sizeof r->report->unsettled_why, "%.255s", why);
     err_line(r->report->unsettled_why);
-    strategy_tell(r, job);
+    if (!job->told) /* else it was measured again */
+        strategy_tell(r, job);
 }
 
 double run_seconds(int64_t since_ns)
 {
     return (double)(clock_ns() - since_ns) / 1e9;
-}
-
-bool run_over_time(const struct run *r)
-{
-    return r->opt->budget_seconds > 0 && run_seconds(r->start_ns) > r->opt->budget_seconds;
 }
 
 struct job *run_enlist(struct run *r, int64_t index)
@@ -122,14 +119,6 @@ struct job *run_enlist(struct run *r, int64_t index)
         queue_put(&r->queued, job);
     }
     return job;
-}
-
-/* What is left of the budget after so many seconds, at most `most`. */
-static struct patience bounds_of(const struct run *r, double spent, double most)
-{
-    double left = r->opt->budget_seconds - spent;
-    bool bound = r->opt->budget_seconds > 0 && left < most;
-    return patience_of(!bound ? most : left > 0 ? left : 0, r->opt->stop);
 }
 
 bool run_in_flight(const struct run *r)
@@ -149,10 +138,23 @@ static void take_turns(struct run *r)
         r->quiet_turn = true;
 }
 
+/* The default is always measured, unless another run keeps the device. */
+static void drop_all_but_default(struct run *r, struct queue *q)
+{
+    const bool kept_out = r->told_wait && !r->first_ns;
+    struct job *job;
+    struct queue left = { 0 };
+    while ((job = queue_take(q)))
+        if (job == r->deflt && !kept_out)
+            queue_put(&left, job);
+    *q = left;
+}
+
 static void search_phase(struct run *r)
 {
-    if (run_over_time(r)) {
-        r->queued = r->ready = (struct queue){ 0 };
+    if (budget_over(r)) {
+        drop_all_but_default(r, &r->queued);
+        drop_all_but_default(r, &r->ready);
         strategy_drop(r);
     }
     if (!r->dev->shares_cores)
@@ -163,7 +165,7 @@ static void search_phase(struct run *r)
     take_turns(r);
     if (!r->dev->shares_cores || r->quiet_turn)
         meter_feed(r);
-    if (!r->failed && !r->asked && strategy_over(r) && !run_in_flight(r))
+    if (!r->failed && !r->asked && strategy_over(r) && !run_in_flight(r) && !cuts_taken_back(r))
         playoff_begin(r);
 }
 
@@ -198,8 +200,8 @@ void run_pump(struct run *r)
         double each = 0;
         for (int i = 0; i < r->nplayers; i++)
             each += r->players[i]->known->stats.median;
-        double rounds = 2e9 / (each + 1); /* about two seconds, */
-        meter_play(r, rounds < 7 ? 7 : rounds > 31 ? 31 : (int)rounds);
+        meter_play(r,
+                   (int)fmin(31, fmax(2e9 / (each + 1), fmax(3, fmin(7, 3e9 / (each + 1)))))); /* about two seconds; three if few */
     }
     if (r->stopping || (r->phase == PHASE_TABLES && !r->defaults_left))
         end_loop(r);
@@ -219,7 +221,7 @@ static void tell_progress(struct run *r)
                                .rate = r->first_ns ? (double)r->report->measured / run_seconds(r->first_ns) : 0,
                                .best_ns = r->best_ns };
     double left = p.rate > 0 ? (double)(p.total - p.done) / p.rate : INFINITY;
-    p.left = fmin(left, bounds_of(r, run_seconds(r->start_ns), INFINITY).seconds);
+    p.left = fmin(left, budget_left(r, run_seconds(r->start_ns), INFINITY).seconds);
     if (isinf(p.left))
         p.left = -1;
     const struct job *top = r->top[0];
@@ -275,7 +277,7 @@ static int chosen_by_now(struct run *r, struct err *err)
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
-    struct patience bounds = bounds_of(r, 0, SPACE_SECONDS);
+    struct patience bounds = budget_left(r, 0, SPACE_SECONDS);
     if (!op_proves(r->op) && !r->op->outside)
         return err_set(err, ERR_INVALID, "%s has no reference, so nothing can be proved right: give one with --reference",
                        r->op->name);
@@ -301,11 +303,12 @@ static int set_up(struct run *r, struct err *err)
     if (r->limit > r->report->valid)
         r->limit = r->report->valid;
     /* The strategy is forked before anything that a fork should not share: threads, the database. */
-    bounds = bounds_of(r, run_seconds(r->start_ns), INFINITY); /* loading a strategy counts towards the budget */
+    bounds = budget_left(r, run_seconds(r->start_ns), INFINITY); /* loading a strategy counts towards the budget */
     rc = goals_open(r, err)
         ?: list_variants(r, err)
         ?: search_open(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &bounds, &r->search, err)
         ?: store_target(r->store, r->dev, r->op, &r->task.problem, r->task.row, !opt->warm, &r->target, err)
+        ?: budget_open(r, err)
         ?: (opt->retune ? store_forget(r->store, &r->target, err) : 0)
         ?: store_each_measured(r->store, &r->target, load_known, r, err);
     if (rc == ERR_NOMEM) /* of load_known, which has no err to say it in */
@@ -323,6 +326,7 @@ int run_start(struct run *r, const char *kind, const struct worker_events *event
     struct buf frame = { 0 };
     size_t begin = frame_begin(&frame, F_SETUP);
     r->task.fresh = fresh;
+    r->task.proven = r->first_ns != 0;
     task_put(&frame, &r->task);
     frame_end(&frame, begin);
     worker_send(*out, &frame);
@@ -388,7 +392,7 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     if (rc == ERR_TIMEOUT && opt->stop && *opt->stop) {
         out->interrupted = true;
         rc = 0;
-    } else if (rc == ERR_TIMEOUT && run_over_time(r)) {
+    } else if (rc == ERR_TIMEOUT && budget_spent(r)) {
         err_prefix(err, "the budget ended before anything was tried: ");
     } else if (!rc) {
         rc = work(r, err);

@@ -11,23 +11,24 @@
 #include "worker/worker.h"
 
 enum {
-    MAX_JOBS = 256,            /* compile workers */
-    PLAYOFF = MAX_PLAYERS - 1, /* so many of the best, and the default, are timed against each other at the end */
-    OWN_PLAYERS = 2,           /* of these are the best by the op's own objective, if the run has another */
-    PLAYOFFS = 3,              /* at most: another one begins if nobody was right in the last */
-    UNEXPLAINED = 3,           /* that many play-offs may break off without a culprit; then the times from before have to do */
-    DEATHS = 10,               /* compile workers that die in a row before they are ready end the run */
-    SETUPS = 3,                /* and measuring workers */
-    ENDLESS = 2,               /* configurations whose template did not end: the variant's others are left out, if none ever did */
-    SETUP_DEADLINE = 120000,   /* ms without a sign of life, here and below */
-    RENDER_DEADLINE = 10000,   /* a template is filled in microseconds, or its Lua has no end */
+    MAX_JOBS = 256,          /* compile workers */
+    PLAYOFF = 5,             /* so many of the best, and the default, are timed against each other at the end */
+    OWN_PLAYERS = 2,         /* of these are the best by the op's own objective, if the run has another */
+    PLAYOFFS = 3,            /* at most: another one begins if one of the last was at fault */
+    UNEXPLAINED = 3,         /* that many play-offs may break off without a culprit; then the times from before have to do */
+    DEATHS = 10,             /* compile workers that die in a row before they are ready end the run */
+    SETUPS = 3,              /* and measuring workers */
+    ENDLESS = 2,             /* configurations whose template did not end: the variant's others are left out, if none ever did */
+    SETUP_DEADLINE = 120000, /* ms without a sign of life, here and below */
+    RENDER_DEADLINE = 10000, /* a template is filled in microseconds, or its Lua has no end */
     COMPILE_DEADLINE = 60000,
     TRIAL_DEADLINE = 20000, /* a compile worker's trial launch, which on PoCL compiles once more */
     RUN_DEADLINE_MIN = 2000,
-    RUN_DEADLINE_CPU = 10000, /* if other processes can slow a candidate */
-    RUN_DEADLINE_FACTOR = 50, /* times the reference */
-    ANSWER_DEADLINE = 60000,  /* of the strategy */
-    TICK = 100,               /* ms */
+    RUN_DEADLINE_CPU = 10000,  /* if other processes can slow a candidate */
+    RUN_DEADLINE_FACTOR = 50,  /* times the reference, */
+    RUN_DEADLINE_BEHIND = 100, /* and of a first launch times the best, if that is shorter */
+    ANSWER_DEADLINE = 60000,   /* of the strategy */
+    TICK = 100,                /* ms */
 };
 
 /* What is measured already, by its key. */
@@ -44,6 +45,7 @@ struct known {
 /* A configuration, from the strategy to the report. The run owns it to its end. */
 struct job {
     struct job *next; /* in a queue */
+    int serial;       /* the order in which they were thought of: the default is the first */
     int64_t index;    /* in the space; -1: a default outside of it, compiled for the tables only */
     int rank;         /* of a default compiled for the tables */
     struct config config;
@@ -127,6 +129,11 @@ struct run {
 
     struct worker *meter; /* the measuring worker */
     enum life meter_life;
+    bool launching; /* a candidate for the first time, */
+    bool hurried;   /* so it has less time than it would have otherwise: */
+    double run_ms;  /* this much */
+    int64_t meter_started_ns;
+    double setup_ms;     /* that the last one took until it was ready */
     int setup_deaths;    /* of measuring workers in a row */
     char setup_why[256]; /* what the last of them said; "" for nothing */
     struct job *measuring;
@@ -144,6 +151,9 @@ struct run {
     bool other_goal;                 /* they differ */
     double best_cost;                /* by the run's, if has_best */
     bool has_best;
+    double clear_cost;   /* the best cost when it was last clearly better than before: */
+    int64_t clear_ns;    /* when that was, */
+    int64_t clear_tried; /* and how many had been tried */
     struct plans plans;  /* for metrics */
     struct err no_value; /* why the last metric that had no value had none */
 
@@ -179,7 +189,6 @@ void run_fail(struct run *r, int code, const char *fmt, ...) __attribute__((form
 /* Ends the run with what r->err says, unless rc is 0; returns rc. */
 int run_check(struct run *r, int rc);
 void run_pump(struct run *r);
-bool run_over_time(const struct run *r);
 bool run_in_flight(const struct run *r);              /* a configuration that was accepted and has no outcome yet */
 struct job *run_enlist(struct run *r, int64_t index); /* null: no memory, which ends the run */
 double run_seconds(int64_t since_ns);
@@ -197,12 +206,20 @@ void run_send(struct run *r, struct worker *w, const struct message *m);
 struct result run_failure(enum outcome outcome, const char *reason, const char *when);
 int run_busy_compilers(const struct run *r);
 
+/* budget.c */
+int budget_open(const struct run *r, struct err *err); /* whether the target can be told here */
+bool budget_over(const struct run *r);                 /* nothing more is to be tried */
+bool budget_spent(const struct run *r);                /* of seconds */
+/* At most so many seconds, and what is left of the budget after those that were spent. */
+struct patience budget_left(const struct run *r, double spent, double most);
+void budget_note_best(struct run *r); /* r->best_cost has changed */
+
 /* job.c */
 struct job *job_new(struct run *r, const struct config *c, int64_t index); /* null: no memory, which ends the run */
 void job_drop_code(struct job *j);
 void jobs_free(struct run *r);
 void queue_put(struct queue *q, struct job *j);
-void queue_put_back(struct queue *q, struct job *j);               /* to the front */
+void queue_put_in_order(struct queue *q, struct job *j);           /* of their serials */
 struct job *queue_take(struct queue *q);                           /* null */
 struct known *known_find(const struct run *r, const char *key);    /* null */
 struct known *known_settled(const struct run *r, const char *key); /* null, too, if it is unsettled */
@@ -214,6 +231,7 @@ int goals_open(struct run *r, struct err *err);
 double goal_cost(struct run *r, const struct objective *o, const struct job *job);
 bool goal_tied(struct run *r, const struct objective *o, const struct job *a, const struct job *b); /* both have costs */
 void goal_note_best(struct run *r, const struct job *job);
+void goal_find_best(struct run *r);                     /* anew: the one that was may be at fault */
 double goal_cut(struct run *r, const struct config *c); /* bench_run's cut_ns */
 /* A metric of the op's; NaN if it has no value. joules 0: not known. */
 double goal_metric(struct run *r, const struct config *c, int metric, double ns, double joules);
@@ -244,6 +262,8 @@ int outside_begin(struct run *r, struct err *err);
 void outside_end(struct run *r);
 /* finish.c */
 void top_offer(struct run *r, struct job *job); /* one that is right, with its code */
+/* Whether there is something that was cut because it was clearly behind, which it no longer is: then it is measured again. */
+bool cuts_taken_back(struct run *r);
 void playoff_begin(struct run *r);
 void playoff_compiled(struct run *r, struct job *job);
 /* All results, each right or not. */

@@ -7,7 +7,7 @@ enum { ASK_MAX = 64, SLOW_ANSWER = 500 /* ms: the user is told */ };
 
 bool strategy_over(const struct run *r)
 {
-    return r->exhausted || r->accepted >= r->limit || run_over_time(r);
+    return r->exhausted || r->accepted >= r->limit || budget_over(r);
 }
 
 void strategy_ask(struct run *r)

@@ -30,12 +30,20 @@ struct tune_options {
     const char *strategy;  /* "exhaustive", "random", a file; null: random */
     int64_t budget_count;  /* configurations; 0: LIMIT_CPU or LIMIT_GPU, unless there is a budget of seconds */
     double budget_seconds; /* 0: no limit */
+    int64_t patience;      /* so many in a row of which none is clearly better end the search; 0: no limit */
+    double target;         /* a best that is so fast ends it; 0: no limit */
+    enum tune_rate {
+        RATE_BYTES,
+        RATE_FLOPS,
+        RATE_COPY
+    } target_rate;         /* bytes or operations a second; the copy's time by the best's */
     const char *objective; /* "time", "energy", "edp", a metric of the op's; null: the op's own */
     uint64_t seed;
     int jobs;                    /* compile workers; 0: as many as cores */
     double reference_seconds;    /* that a reference outside may take for one set of inputs; 0: REFERENCE_SECONDS */
     bool retune;                 /* forget what is stored for this target first */
     bool warm;                   /* time with a warm cache; cold otherwise */
+    bool no_cut;                 /* time in full what is clearly behind, too */
     volatile sig_atomic_t *stop; /* non-zero: end soon, keep what is measured; may be null */
     int64_t deadline_ms;         /* a bound on deadlines of work, for tests; 0: none */
     int64_t start_ms;            /* likewise on those of a worker's start and set-up */
@@ -69,6 +77,7 @@ struct tune_report {
     char no_value[256];                   /* why a metric had no value where it had none */
     int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
     double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0: unknown */
+    char unproved[256];                   /* scalars that a kernel may have built in, and why that would not show */
     char alone[256];                      /* why results were compared for this problem only; "": they were for another one, too */
     double seconds, rate;                 /* of this run; configurations compiled, verified, timed and recorded a second */
     bool interrupted;

@@ -89,7 +89,7 @@ static int compile(struct compiling *w, const struct config *config, bool try_it
     struct guest_launch launches[MAX_LAUNCHES];
     char arch[sizeof t->dev.arch + 2];
     int64_t start = clock_ns();
-    int rc = buf_check(&w->source, &why) ?: binding_make(&w->plans, t, &t->problem, false, config, &w->binding, &why);
+    int rc = buf_check(&w->source, &why) ?: binding_make(&w->plans, t, &t->problem, NO_OTHERS, config, &w->binding, &why);
     struct compile_job job = { .source = w->source.data,
                                .entries = &w->entries,
                                .nheader_dirs = t->op->nheader_dirs,

@@ -7,7 +7,7 @@ enum { MAX_ROUNDS = 1000 };
 
 static void alive(void *child, int player)
 {
-    struct message m = { .kind = player < 0 ? F_ALIVE : F_PLAYING, .number = player };
+    struct message m = { .kind = player < 0 ? F_ALIVE : F_PLAYING, .number = player < 0 ? player == DOES_FIRST_LAUNCH : player };
     child_send(child, &m, NULL); /* a failure shows in the next */
 }
 
@@ -15,11 +15,13 @@ static void alive(void *child, int player)
 static int answer(struct child *c, struct bench *b, const struct message *m, struct err *err)
 {
     struct message out = { .kind = F_RESULT, .nresults = m->ncandidates };
-    if (m->kind != F_RUN || !m->ncandidates || m->number < 0 || m->number > MAX_ROUNDS)
+    bool compares = m->kind == F_COMPARE && m->number > 0;
+    if ((m->kind != F_RUN && !compares) || !m->ncandidates || m->number < 0 || m->number > MAX_ROUNDS)
         return err_set(err, ERR_CORRUPT, "a measuring worker got frame %d", (int)m->kind);
     lock_take(c);
-    int rc = m->number ? bench_playoff(b, m->candidates, m->ncandidates, m->number, out.results, err)
-                       : bench_run(b, m->candidates, m->cut_ns, out.results, err);
+    int rc = compares    ? bench_compare(b, m->candidates, m->ncandidates, m->number, out.results, err)
+             : m->number ? bench_playoff(b, m->candidates, m->ncandidates, m->number, out.results, err)
+                         : bench_run(b, m->candidates, m->cut_ns, out.results, err);
     lock_give();
     bool ends = rc && rc != ERR_NOMEM;
     out.standing = ends ? DOUBTFUL : rc ? NO_VERDICT : STANDS;

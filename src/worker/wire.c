@@ -23,12 +23,15 @@ static void io_message(struct serial *s, const struct op *op, struct message *m)
     io_time(s, &m->facts.reference_ns);
     io_time(s, &m->facts.copy_ns);
     io_text(s, m->facts.alone, sizeof m->facts.alone);
+    io_text(s, m->facts.unproved, sizeof m->facts.unproved);
     io_bytes(s, &m->source.at, &m->source.n);
     io_bytes(s, &m->binary.at, &m->binary.n);
     io_bytes(s, &m->portable.at, &m->portable.n);
     io_bytes(s, &m->entries.at, &m->entries.n);
     io_count(s, &m->ncandidates, 0, MAX_PLAYERS);
     for (int i = 0; i < m->ncandidates; i++) {
+        io_enum(s, &m->candidates[i].kind, BENCH_PEER);
+        io_int(s, &m->candidates[i].peer, 0, op->npeers ? op->npeers - 1 : 0);
         io_config(s, op, &m->candidates[i].config);
         io_bytes(s, &m->candidates[i].binary, &m->candidates[i].binary_bytes);
         io_bytes(s, &m->candidates[i].entries, &m->candidates[i].entries_bytes);

@@ -8,14 +8,14 @@
 #include "child/child.h"
 #include "measure/bench.h"
 
-enum { WIRE_VERSION = 9, MAX_PLAYERS = 6 };
+enum { WIRE_VERSION = 11, MAX_PLAYERS = 4 + MAX_PEERS };
 
 /* Each kind with the members of struct message that it uses. */
 enum frame_kind {
     /* both: worker -> coordinator */
     F_HELLO = 1, /* number: WIRE_VERSION */
     F_FAILED,    /* text: set-up failed, or this worker cannot go on; it exits */
-    F_ALIVE,     /* a deadline begins anew. A compile worker's first: its compiler is open */
+    F_ALIVE,     /* number: 1 if a candidate's first launch is next. A deadline begins anew. A compile worker's first: its compiler is open */
     /* both: coordinator -> worker */
     F_SETUP, /* a struct task instead of a message */
     /* compile worker */
@@ -30,6 +30,7 @@ enum frame_kind {
     F_UNLOCKED, /* <- text: why the device's lock cannot be had; it measures without */
     F_READY,    /* <- facts */
     F_RUN,      /* -> candidates, number: of rounds in which they are played off; 0: verify and time the first, with cut_ns */
+    F_COMPARE,  /* -> candidates, number: of rounds, at most: bench_compare */
     F_PLAYING,  /* <- number: the player it goes on with. What happens next is that one's doing; a deadline begins anew */
     F_RESULT,   /* <- results, standing. The times of a play-off are worth nothing unless it is STANDS */
 };

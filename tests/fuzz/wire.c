@@ -24,7 +24,7 @@ static void put_message(struct buf *out, const struct op *op, enum frame_kind ki
                          .key = "0123456789abcdef0123456789abcdef",
                          .compiler = "NVRTC 13.0",
                          .ms = 12.5,
-                         .facts = { 2000, 1000 },
+                         .facts = { .reference_ns = 2000, .copy_ns = 1000 },
                          .source = { "source", 6 },
                          .binary = { "binary", 6 },
                          .ncandidates = 2,

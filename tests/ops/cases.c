@@ -10,7 +10,8 @@
 /* Edges of every tile; whole tiles and whole vectors; a tall one. */
 static const char *const transpose_shapes[] = { "m=1,n=1",    "m=1,n=5",   "m=5,n=1",     "m=33,n=31", "m=113,n=277",
                                                 "m=192,n=64", "m=48,n=80", "m=20011,n=3", NULL };
-static const char *const dot_shapes[] = { "n=1", "n=2", "n=255", "n=1023", "n=100003", NULL };
+static const char *const dot_shapes[] = { "n=1", "n=2", "n=255", "n=1023", "n=4096", "n=100003", NULL };
+static const char *const norm_shapes[] = { "n=1", "n=2", "n=255", "n=4096", "n=20011", NULL }; /* whose sums f16 holds */
 static const char *const gemm_shapes[] = { "m=1,n=1,k=1",    "m=1,n=7,k=3",  "m=17,n=33,k=9",   "m=64,n=64,k=64",
                                            "m=65,n=1,k=130", "m=1,n=65,k=1", "m=131,n=70,k=33", NULL };
 
@@ -33,32 +34,6 @@ static bool expect_transpose(const struct dtype *type, const int64_t *size, void
     return true;
 }
 
-static bool expect_dot(const struct dtype *type, const int64_t *size, void *const *buffers)
-{
-    if (!strcmp(type->name, "f32"))
-        *(float *)buffers[0] = ref_dot_f32(buffers[1], buffers[2], size[0]);
-    else if (!strcmp(type->name, "f64"))
-        *(double *)buffers[0] = ref_dot_f64(buffers[1], buffers[2], size[0]);
-    else if (!strcmp(type->name, "i32"))
-        *(int32_t *)buffers[0] = ref_dot_i32(buffers[1], buffers[2], size[0]);
-    else
-        return false;
-    return true;
-}
-
-static bool expect_gemm(const struct dtype *type, const int64_t *size, void *const *buffers)
-{
-    if (!strcmp(type->name, "f32"))
-        ref_gemm_f32(buffers[0], buffers[1], buffers[2], size[0], size[1], size[2]);
-    else if (!strcmp(type->name, "f64"))
-        ref_gemm_f64(buffers[0], buffers[1], buffers[2], size[0], size[1], size[2]);
-    else if (!strcmp(type->name, "i32"))
-        ref_gemm_i32(buffers[0], buffers[1], buffers[2], size[0], size[1], size[2]);
-    else
-        return false;
-    return true;
-}
-
 /* Elements as numbers: null where they are none. */
 static double *numbers(const struct dtype *type, const void *from, int64_t n)
 {
@@ -73,6 +48,42 @@ static double *numbers(const struct dtype *type, const void *from, int64_t n)
             out[i] = NAN;
     }
     return out;
+}
+
+static bool expect_dot(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    if (type->kind == DT_INT) {
+        *(int32_t *)buffers[0] = ref_dot_i32(buffers[1], buffers[2], size[0]);
+        return type->bytes == 4;
+    }
+    double *x = numbers(type, buffers[1], size[0]), *y = numbers(type, buffers[2], size[0]);
+    bool ok = x && y && number_put(type, ref_dot(x, y, size[0]), buffers[0]);
+    mem_free(x);
+    mem_free(y);
+    return ok;
+}
+
+/* |x| or squares, summed; the root of those. */
+static bool expect_norm(const struct dtype *type, const int64_t *size, void *const *buffers, bool squares)
+{
+    double *x = numbers(type, buffers[1], size[0]);
+    bool ok = x;
+    for (int64_t i = 0; ok && i < size[0]; i++)
+        x[i] = squares ? x[i] * x[i] : fabs(x[i]);
+    double sum = ok ? ref_sum(x, size[0], 1) : 0;
+    ok = ok && number_put(type, squares ? sqrt(sum) : sum, buffers[0]);
+    mem_free(x);
+    return ok;
+}
+
+static bool expect_asum(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    return expect_norm(type, size, buffers, false);
+}
+
+static bool expect_nrm2(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    return expect_norm(type, size, buffers, true);
 }
 
 /* Of softmax, with one buffer more of rmsnorm, with two of layernorm; behind those is their eps. */
@@ -146,6 +157,32 @@ static bool put_numbers(const struct dtype *type, void *out, double *from, int64
     return ok;
 }
 
+/* Sums in double, which is exact enough for what is rounded to 16 bits at the end. */
+static bool expect_narrow_gemm(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    int64_t m = size[0], n = size[1], k = size[2];
+    double *a = numbers(type, buffers[1], m * k), *b = numbers(type, buffers[2], k * n), *c = mem_array((size_t)(m * n), sizeof *c);
+    bool ok = a && b && c;
+    if (ok)
+        ref_gemm_f64(c, a, b, m, n, k);
+    mem_free(a);
+    mem_free(b);
+    return put_numbers(type, buffers[0], c, ok ? m * n : 0) && ok;
+}
+
+static bool expect_gemm(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    if (!strcmp(type->name, "f32"))
+        ref_gemm_f32(buffers[0], buffers[1], buffers[2], size[0], size[1], size[2]);
+    else if (!strcmp(type->name, "f64"))
+        ref_gemm_f64(buffers[0], buffers[1], buffers[2], size[0], size[1], size[2]);
+    else if (!strcmp(type->name, "i32"))
+        ref_gemm_i32(buffers[0], buffers[1], buffers[2], size[0], size[1], size[2]);
+    else
+        return expect_narrow_gemm(type, size, buffers);
+    return true;
+}
+
 /* sizes: h, w, fh, fw. */
 static bool expect_convolution(const struct dtype *type, const int64_t *size, void *const *buffers)
 {
@@ -179,6 +216,8 @@ const struct known_op *known_op_at(int i)
     static const struct known_op known[] = {
         { "transpose", transpose_shapes, "m=600001,n=2", expect_transpose, NULL },
         { "dot", dot_shapes, NULL, expect_dot, NULL },
+        { "asum", norm_shapes, NULL, expect_asum, NULL },
+        { "nrm2", norm_shapes, NULL, expect_nrm2, NULL },
         { "gemm", gemm_shapes, NULL, expect_gemm, NULL },
         { "softmax", rows_shapes, NULL, expect_softmax, NULL },
         { "rmsnorm", rows_shapes, NULL, expect_rmsnorm, NULL },

@@ -1,14 +1,6 @@
 #include "ref.h"
 
-float ref_dot_f32(const float *x, const float *y, int64_t n)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)x[i] * y[i];
-    return (float)sum;
-}
-
-double ref_dot_f64(const double *x, const double *y, int64_t n)
+double ref_dot(const double *x, const double *y, int64_t n)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)

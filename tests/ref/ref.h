@@ -8,9 +8,8 @@
 /* out[j][i] = in[i][j], elements of `bytes` bytes. */
 void ref_transpose(void *out, const void *in, int64_t m, int64_t n, size_t bytes);
 
-/* The sum of x[i] * y[i]; f32 and f64 in double. i32 wraps around. */
-float ref_dot_f32(const float *x, const float *y, int64_t n);
-double ref_dot_f64(const double *x, const double *y, int64_t n);
+/* The sum of x[i] * y[i]; i32 wraps around. */
+double ref_dot(const double *x, const double *y, int64_t n);
 int32_t ref_dot_i32(const int32_t *x, const int32_t *y, int64_t n);
 
 /* C = A B, row-major: c is m x n, a is m x k, b is k x n. */

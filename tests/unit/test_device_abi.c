@@ -1,4 +1,4 @@
-/* Compares the declarations of CUDA, NVRTC, NVML and OpenCL in src/device with the real headers, if there are any. Most checks are made by the
+/* Compares the declarations of CUDA, NVRTC, NVML, cuBLAS and OpenCL in src/device with the real headers, if there are any. Most checks are made by the
  * compiler, so a difference fails the build of this test. */
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
@@ -137,6 +137,26 @@ NVML_CONSTANTS(X)
 #endif
 #endif
 
+/* Of functions only the names: ours take addresses where theirs have types for them. */
+#if HAVE_CUDA && __has_include(<cublas_v2.h>) && __has_include(<cublasLt.h>)
+#define HAVE_CUBLAS 1
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include "device/cuda_blas_api.h"
+#define X(name, value) _Static_assert((long long)(name) == (value), #name);
+CUBLAS_CONSTANTS(X)
+#undef X
+#define X(name, parameters) _Static_assert(sizeof(&name) == sizeof(void *), #name);
+CUBLAS_FUNCTIONS(X)
+CUBLASLT_FUNCTIONS(X)
+#undef X
+_Static_assert(sizeof(cublasStatus_t) == 4 && sizeof(cublasOperation_t) == 4 && sizeof(cudaDataType_t) == 4, "width of enumerations");
+_Static_assert(sizeof(struct cublaslt_found) == sizeof(cublasLtMatmulHeuristicResult_t), "cublasLtMatmulHeuristicResult_t");
+SAME(struct cublaslt_found, algorithm, cublasLtMatmulHeuristicResult_t, algo);
+SAME(struct cublaslt_found, workspace, cublasLtMatmulHeuristicResult_t, workspaceSize);
+SAME(struct cublaslt_found, state, cublasLtMatmulHeuristicResult_t, state);
+#endif
+
 #if HAVE_OPENCL
 #include "device/opencl_api.h"
 #include "unit.h"
@@ -188,6 +208,15 @@ static void nvml_matches(void **state)
 #endif
 }
 
+static void cublas_matches(void **state)
+{
+    (void)state;
+#if !HAVE_CUBLAS
+    print_message("cublas_v2.h not found: nothing to hold the declarations against\n");
+    skip();
+#endif
+}
+
 static void opencl_matches(void **state)
 {
     (void)state;
@@ -202,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuda_matches),
         cmocka_unit_test(nvml_matches),
+        cmocka_unit_test(cublas_matches),
         cmocka_unit_test(opencl_matches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

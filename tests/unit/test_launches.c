@@ -298,8 +298,8 @@ static void limits_maps(void **state)
         bool fits;
     } cases[] = {
         { "16", NULL, NULL, NULL, true },   { "16", "64", NULL, "256", true },  { "256", NULL, NULL, NULL, true },
-        { "257", NULL, NULL, NULL, false }, { "3", NULL, NULL, NULL, false },   { "16", "32", NULL, NULL, false },
-        { "16", "48", NULL, NULL, false },  { "16", NULL, NULL, "100", false }, { "16", NULL, "16", NULL, false },
+        { "m + 254", NULL, NULL, NULL, false }, { "3", NULL, NULL, NULL, false },   { "16", "32", NULL, NULL, false },
+        { "16", "16 * m", NULL, NULL, false },  { "16", NULL, NULL, "m + 97", false }, { "16", NULL, "16", NULL, false },
     };
     for (int i = 0; i < COUNT(cases); i++) {
         struct op *op = rich_op(&r);

@@ -144,7 +144,7 @@ static const struct plan_of_test two = {
 /* An output that depends on what was there before. */
 static const struct plan_of_test adds = {
     .types = "'i32'",
-    .buffers = "output('out', 'T', { 'n' }), input('inp', 'T', { 'n' })",
+    .buffers = "output('out', 'T', { 'n' }), input('inp', 'T', { 'n' }, { range = { 1, 9 } })",
     .check = "'exact'",
     .faults = "'none'",
     .body = "    out[i] += in[i];\n",

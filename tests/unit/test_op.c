@@ -110,6 +110,7 @@ static const struct {
     { "args", "{ output('out', 'T', { 'n' }), scalar('s', nil, 1) }", "scalar(\"s\", \"f32\", 0.5)" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'Q', 1) }", "'Q' is neither a type name" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', true) }", "value: must be a text or a number" },
+    { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', 0/0) }", "must be a finite number, not" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', '1 +') }", "scalar s: column" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'f32', 'P') }", "unknown name 'P'" },
     { "args", "{ output('out', 'T', { 'n' }), scalar('s', 'u8', 256) }", "scalar s: `256` does not fit u8" },

@@ -420,7 +420,7 @@ static void test_basis(void **state)
     const struct op was = *op;
     for (int way = 0; way < 17; way++) {
         struct arg arg = op->args[1];
-        struct launch launch = *op->reference.launches;
+        struct launch launches[] = { op->reference.launches[0], op->reference.launches[1] };
         switch (way) {
         case 0:
             op->check.length = "1000000000";
@@ -429,11 +429,11 @@ static void test_basis(void **state)
             op->check.kind = CHECK_EXACT;
             break;
         case 2:
-            op->reference.template_text = "KERNEL void dot_ref() { }";
+            op->reference.template_text = "KERNEL void sum_ref() { }";
             break;
         case 3:
-            launch.block[0] = "77";
-            op->reference.launches = &launch;
+            launches[0].block[0] = "77";
+            op->reference.launches = launches;
             break;
         case 4:
             op->args[1].fill = op->args[1].fill == FILL_BITS ? FILL_NUMBERS : FILL_BITS;

@@ -96,6 +96,25 @@ static void a_typical_element(void **state)
     assert_true(extent_typical(&e) > 0x1p1022);
 }
 
+/* More than half NaN, or nothing finite. */
+static void what_proves_nothing(void **state)
+{
+    (void)state;
+    const float half[] = { NAN, 1, NAN, 0 }, most[] = { NAN, 1, NAN }, far[] = { INFINITY, -INFINITY, INFINITY },
+                few[] = { -INFINITY, 2, INFINITY };
+    struct extent none = { 0 }, e = none;
+    assert_false(extent_moot(&none));
+    extent_add(&e, dtype_find("f32"), half, 4);
+    assert_false(extent_moot(&e));
+    extent_add(&e, dtype_find("f32"), most, 3);
+    assert_true(extent_moot(&e));
+    e = none;
+    extent_add(&e, dtype_find("f32"), far, 3);
+    assert_true(extent_moot(&e));
+    extent_add(&e, dtype_find("f32"), few, 3);
+    assert_false(extent_moot(&e));
+}
+
 /* Sums of 10^6 numbers, [-1, 1) or [0, 1), one after another in f32, from both ends and in blocks: within the bounds of many such sums, and of one alone,
  * even if that happens to be small. A thousandth is not, unless a sum is so small that its own rounding is more. */
 static void sums_may_be_taken_in_any_order(void **state)
@@ -149,6 +168,7 @@ int main(void)
         cmocka_unit_test(what_is_said_holds),
         cmocka_unit_test(what_is_no_number_must_be_the_same),
         cmocka_unit_test(a_typical_element),
+        cmocka_unit_test(what_proves_nothing),
         cmocka_unit_test(sums_may_be_taken_in_any_order),
     };
     return cmocka_run_group_tests_name("tolerance", tests, NULL, NULL);

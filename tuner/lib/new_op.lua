@@ -40,7 +40,7 @@ $(ARGS)
             params = {$(PARAMS)}, -- ? a name, the default, and the other values to try. In the kernel they are macros
             where = {}, -- what the kernel needs: "BLOCK % 32 == 0", say. Limits of the device are known without you
             -- ? a thread may take several elements: then fewer blocks; shared = bytes of dynamic shared memory
-            launch = { kernel = "$(KERNEL)", block = $(BLOCK), grid = $(GRID)$(SHARED) },
+            launch = { kernel = "$(KERNEL)", block = $(BLOCK), grid = $(GRID)$(SHARED)$(VIEWS) },
         },
     },
     defaults = { { variant = "first" } }, -- the last must be right for every problem
@@ -69,15 +69,81 @@ local function geometry(list, numbers)
     return #texts == 1 and texts[1] or "{ " .. table.concat(texts, ", ") .. " }"
 end
 
+-- The largest size of an axis with which a texture's extents are possible: docs/op-authors.md.
+local function most_of(t, axes)
+    if t.dims == 1 then
+        return t.array and ({ 131072, 256 })[axes] or not t.array and ({ 1 << 28, 16384 })[axes] or 32
+    end
+    return t.layered and 2048 or t.dims == 3 and 16384 or axes > 2 and 256 or 65536
+end
+
+-- What the launch's args are if some are textures, else nothing; and the text of the reference, which reads memory in their place.
+local function textures(kernel, arguments, names, text)
+    local args, any = {}, false
+    for i, a in ipairs(arguments) do
+        args[i] = '"' .. (a.axis or a.name) .. '"'
+        if a.texture then
+            local t, extent = a.texture, {}
+            for d = 1, t.dims do -- the outermost takes the axes that are too many
+                extent[d] = names[#names - t.dims + d] or "1"
+            end
+            extent[1] = table.concat(names, " * ", 1, math.max(1, #names - t.dims + 1))
+            extent[1] = #names < t.dims and "1" or extent[1]
+            if a.side > 1 then
+                extent[t.dims] = ("%d * %s"):format(a.side, extent[t.dims])
+            end
+            args[i] = ('texture("%s", { extent = { "%s" }%s%s%s })'):format(a.name, table.concat(extent, '", "'), t.array and ", array = true" or "",
+                      t.layered and ", layered = true" or "", a.side > 1 and ", channels = " .. a.side or "")
+            any = true
+            local size = {} -- of the inner extents, as the kernel calls them
+            for _, b in ipairs(arguments) do
+                size[#size + 1] = b.axis and b.name or nil
+            end
+            text = text:gsub("cudaTextureObject_t(%s+)" .. a.name .. "%f[^%w_]", "const " .. t.c .. " *%1" .. a.name)
+            text = text:gsub("%f[%w_]tex[%w_]+%s*<?[%w_ ]*>?%s*(%b())", function(list)
+                local parts, depth, from = {}, 0, 2
+                for at, sign in list:gmatch("()([(%[,%]%)])") do
+                    depth = depth + ((sign == "(" or sign == "[") and 1 or sign == "," and 0 or -1)
+                    if (sign == "," and depth == 1) or depth == 0 then
+                        parts[#parts + 1] = list:sub(from, at - 1):match("^%s*(.-)%s*$")
+                        from = at + 1
+                    end
+                end
+                if parts[1] ~= a.name or #parts ~= t.dims + 1 then
+                    return nil
+                end
+                local rows = parts[3] and ("(int)(%s)"):format(parts[3])
+                if t.dims == 3 then
+                    rows = ("((int)(%s) * %s + (int)(%s))"):format(parts[4], size[#size - 1] or 1, parts[3])
+                end
+                local index = rows and ("%s * %s + (int)(%s)"):format(rows, size[#size] or 1, parts[2]) or ("(int)(%s)"):format(parts[2])
+                return ("%s[%s]"):format(a.name, index)
+            end)
+        end
+    end
+    if any and not kernel.language then
+        error(("kernel %s: textures are CUDA's: write __global__ in place of KERNEL"):format(kernel.name), 0)
+    end
+    if any then
+        text = "// ? Reads of textures are reads of memory here, without filter, and with nothing outside.\n" .. text
+    end
+    return any and ",\n                       -- ? filter and address: as the application makes its texture\n                       args = { " .. table.concat(args, ", ") .. " }"
+           or "", text
+end
+
 local function from_kernel(name, file, text, read_kernel)
     local k = read_kernel(text)
     local kernel, arguments, axes, types, generic, list, default = k.kernel, k.arguments, k.axes, k.types, k.generic, k.list, k.default
     local names, problem, shape, lines, bytes, float = {}, {}, {}, {}, {}, false
-    local each = ({ 1 << 20, 1024 })[#axes] or 64
+    local each = ({ 1 << 20, 1024 })[#axes] or 64 -- elements along each axis; fewer where a texture has room for no more
     for i, a in ipairs(axes) do
+        for _, of in ipairs(arguments) do
+            local most = of.texture and most_of(of.texture, #axes)
+            a.max = most and math.min(a.max or most, most) or a.max
+        end
         names[i] = a.axis
         problem[i] = (a.max and 'size("%s", { max = %d })' or 'size "%s"'):format(a.axis, a.max)
-        shape[i] = a.axis .. " = " .. each
+        shape[i] = a.axis .. " = " .. math.min(each, a.max or each)
     end
     local written, scalars = false, 0
     for _, a in ipairs(arguments) do
@@ -91,6 +157,9 @@ local function from_kernel(name, file, text, read_kernel)
             local extent = '"' .. table.concat(names, '", "') .. '"' .. (a.side > 1 and (", " .. a.side) or "")
             local why = a.index and " -- ? indices: below what?" or a.kind == "inout" and " -- ? read and written"
                         or " -- ? its extents in elements"
+            if a.texture then
+                why = " -- ? read as a texture"
+            end
             local data = a.index and a.kind == "input" and (', { below = "%s" }'):format(names[#names]) or ""
             lines[#lines + 1] = ('%s("%s", "%s", { %s }%s),%s'):format(a.kind, a.name, a.type, extent, data, why)
             bytes[#bytes + 1] = ("%s%ssizeof(%s)"):format(a.side > 1 and a.side .. "*" or "", a.kind == "inout" and "2*" or "", a.type)
@@ -126,12 +195,23 @@ local function from_kernel(name, file, text, read_kernel)
     local trow = ('{ "%s" }'):format(string.rep("f32", #tnames, '", "'))
     local others = #kernel.others > 0
         and ("-- The file has other kernels, too: %s. A launch may be a list of several.\n"):format(table.concat(kernel.others, ", ")) or ""
-    for array in kernel.language == "cuda" and k.source:gmatch("__constant__[^;=%[]-([%a_][%w_]*) ?[%[;]") or function() end do
-        others = others .. ('-- ? constant memory: input("%s", "f32", { its extents }, { constant = "%s" }) in args fills it.\n'):format(array, array)
+    for _, a in ipairs(k.constants) do
+        local extents = table.concat(a.extents, ", ")
+        if not a.extents[1] then
+            others = others .. ("-- ? constant memory is filled from an input if it is an array: make %s one of 1 element.\n"):format(a.name)
+        elseif a.type and not extents:find("?", 1, true) then
+            lines[#lines + 1] = ('input("%s", "%s", { %s }, { constant = "%s" }), -- constant memory'):format(a.name, a.type, extents, a.name)
+        else
+            others = others .. ('-- ? constant memory: input("%s", its type, { its extents }, { constant = "%s" }) in args fills it.\n'):format(a.name, a.name)
+        end
+    end
+    for _, word in ipairs(sorted(k.unknown, "names")) do
+        others = others .. ("-- ? nothing in the file defines %s: enter it in params, or write a #define.\n"):format(word)
     end
     for _, p in ipairs(sorted(k.fixed, "names")) do
         others = others .. ("-- ? %s is %d: to tune it write #ifndef %s around its #define, and enter it in params.\n"):format(p, k.fixed[p], p)
     end
+    local views, reference = textures(kernel, arguments, names, text)
     local language = kernel.language and ('\n        language = "%s",'):format(kernel.language) or ""
     local files = {
         { file = name .. ".lua", text = filled(script, {
@@ -143,14 +223,14 @@ local function from_kernel(name, file, text, read_kernel)
             ARGS = "        " .. table.concat(lines, "\n        "),
             BYTES = ("%s * (%s)"):format(table.concat(names, " * "), table.concat(bytes, " + ")), SHAPE = table.concat(shape, ", "),
             REF = name .. "_ref" .. suffix, LANGUAGE = language, LANGUAGE8 = language:gsub("\n", "\n    "),
-            REF_KERNEL = entry(default), REF_BLOCK = geometry(k.block, default), REF_GRID = geometry(k.grid, default), SHARED = bytes_of(nil), REF_SHARED = bytes_of(default),
+            REF_KERNEL = entry(default), REF_BLOCK = geometry(k.block, default), REF_GRID = geometry(k.grid, default), VIEWS = views, SHARED = bytes_of(nil), REF_SHARED = bytes_of(default),
             CHECK = float and '"close", -- ? "exact" and { sum = "k" } prove more, where they fit: section 6 of the guide'
                     or '"exact", -- ? integers are compared bit by bit',
             TEMPLATE = template, PARAMS = rows[1] and "\n" .. table.concat(rows) .. "            " or "", KERNEL = entry({}), BLOCK = geometry(k.block), GRID = geometry(k.grid),
         }) },
         { file = name .. "_ref" .. suffix,
           text = ("// The reference of %s.lua: the kernel as it came, with one configuration. Make it as simple as it can be.\n"):format(name)
-                 .. table.concat(defines) .. text },
+                 .. table.concat(defines) .. reference },
     }
     if not file then
         files[3] = { file = template, text = text }

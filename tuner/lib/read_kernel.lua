@@ -150,17 +150,31 @@ end
 -- Words that say nothing of an argument's elements.
 local qualifiers = { "__?restrict_?_?", "_?_?global", "GLOBAL", "volatile", "struct" }
 
+-- A texture: of what elements, and how, its first read says: tex2D<float4>(img, x, y).
+local function texture_argument(kernel, name)
+    local call, c = kernel.body:match("%f[%w_](tex%w+)%s*<%s*([%w_ ]-)%s*>%s*%(%s*" .. whole(name))
+    if not call then
+        call, c = kernel.body:match("%f[%w_](tex%w+)%s*%(%s*" .. whole(name)), "float"
+    end
+    c, call = c or "float", call or "tex1Dfetch"
+    local type, channels = element(kernel.aliases[c] or c)
+    local layered = call:find("Layered") ~= nil
+    return { name = name, type = type or "f32", side = channels, kind = "input",
+             texture = { c = c, array = not call:find("fetch"), dims = math.tointeger(call:match("^tex(%d)D") or 1) + (layered and 1 or 0),
+                         layered = layered } }
+end
+
 -- One argument: how the script writes it, as a function of the axes; and what it adds to the axes.
 local function read_argument(kernel, types, text, at)
     local c = text:gsub("%s*=.*", ""):gsub("%s*DYNAMIC_SHARED_PARAM", "")
     for _, word in ipairs(qualifiers) do
         c = c:gsub(whole(word), " ")
     end
-    local name = c:match("([%a_][%w_]*)%s*$") or c:match("([%a_][%w_]*)%s*%[%s*%]%s*$")
+    local name = c:match("([%a_][%w_]*)%s*$") or c:match("([%a_][%w_]*)%s*%[[^%[%]]*%]%s*$")
     local pointer = c:find("[%*%[]") ~= nil
     local const = c:find(whole("const") .. ".*[%*%[]") ~= nil or c:find("__constant", 1, true) ~= nil
     local word = trimmed((c:gsub(whole("const"), " "):gsub("__constant", " "):gsub("[%*%[].*", "")))
-    if not pointer then
+    if not c:find("*", 1, true) then -- the name stands with it: int n, float x[]
         word = trimmed((word:gsub("[%a_][%w_]*$", "")))
     end
     word = word:gsub("%s+", " ")
@@ -176,9 +190,12 @@ local function read_argument(kernel, types, text, at)
         error(("kernel %s, argument %d, `%s`: of what is passed in local memory there can be one, the last")
               :format(kernel.name, at, trimmed(text)), 0)
     end
-    if word == "cudaTextureObject_t" then
-        error(("kernel %s, argument %d, `%s`: of what elements is the texture? Make it a pointer to them for now, and then write "
-               .. "texture(\"%s\") in its place in the launch's args"):format(kernel.name, at, trimmed(text), name or "img"), 0)
+    if word == "cudaSurfaceObject_t" then
+        error(("kernel %s, argument %d, `%s`: there are no surfaces: write to a pointer to its elements instead")
+              :format(kernel.name, at, trimmed(text)), 0)
+    end
+    if word == "cudaTextureObject_t" and name then
+        return texture_argument(kernel, name)
     end
     if not name or not kind then
         error(("kernel %s, argument %d, `%s`: of what elements is it? Known are float, double, int, unsigned, size_t, half, float4 and "
@@ -214,6 +231,48 @@ local function constants_of(text, own)
     local list = {}
     for name, value in ("\n" .. text):gmatch("\n ?# ?define ([%a_][%w_]*) %(?(%d+)%)? ?%f[\n]") do
         list[name] = not own[name] and math.tointeger(value) or nil
+    end
+    return list
+end
+
+-- Macros that compilers and the usual headers have.
+local common = {}
+for word in ("NULL INFINITY NAN FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON INT_MAX INT_MIN UINT_MAX CHAR_BIT M_PI M_PI_F "
+             .. "MAXFLOAT HUGE_VALF CLK_LOCAL_MEM_FENCE CLK_GLOBAL_MEM_FENCE GLOBAL SHARED CONSTANT DYNAMIC_SHARED BACKEND_CUDA "
+             .. "BACKEND_OPENCL"):gmatch("%S+") do
+    common[word] = true
+end
+
+-- Words in capitals that nothing in the text defines.
+local function unknown_macros(text, kernel, known)
+    local found = {}
+    for word in kernel.body:gmatch("%f[%w_]%u[%u%d_]*%f[^%w_]") do
+        local w = whole(word)
+        local declared = text:find("# ?define " .. w) or text:find("enum[^{};]*{[^{}]*" .. w) or text:find("[%w_>][ %*&]+" .. w .. " ?[=;,%)%[{]")
+                         or text:find("[%w_>][ %*&]+" .. w .. " ?%([^;{}]*%) ?{") or text:find("[<,] ?%l+ " .. w) or text:find("using " .. w)
+        if not declared and not known[word] and not common[word] then
+            found[word] = true
+        end
+    end
+    return found
+end
+
+-- __constant__ arrays without contents: { name =, type =, extents = TEXTS }.
+local function constant_arrays(text, kernel, numbers)
+    local list = {}
+    for of in text:gmatch("__constant__ ([^;={}]-) ?;") do
+        local c, name, sizes = of:match("^(.-) ([%a_][%w_]*) ?(%[.*)$")
+        if not c then
+            c, name, sizes = of:match("^(.-) ([%a_][%w_]*)$")
+        end
+        c, name, sizes = c or "", name or of, sizes or ""
+        local type, side = element(kernel.aliases[c] or c)
+        local extents = {}
+        for size in sizes:gmatch("%[ ?([%w_]+) ?%]") do
+            extents[#extents + 1] = tonumber(size) and size or numbers[size] and tostring(numbers[size]) or "?"
+        end
+        extents[#extents + 1] = extents[1] and side > 1 and tostring(side) or nil
+        list[#list + 1] = { name = name, type = type, extents = extents }
     end
     return list
 end
@@ -391,6 +450,11 @@ end
 return function(text)
     local source = plain(text)
     local kernel = find_kernel(source)
+    local reference = source:match("%f[%w_]texture%s*<[^>;]*>%s*([%a_][%w_]*)%s*;")
+    if reference then
+        error(("`texture<...> %s;`: CUDA 12 and later have no texture references: make it an argument, cudaTextureObject_t %s, and read "
+               .. "tex2D<float>(%s, x, y)"):format(reference, reference, reference), 0)
+    end
     local types, generic, arguments, axes = {}, {}, {}, {}
     local params, order = {}, {}
     kernel.aliases, kernel.renamed = aliases(source), {}
@@ -433,6 +497,13 @@ return function(text)
         axes = two and { { axis = "m" }, { axis = "n" } } or { { axis = "n" } }
     end
     local list, default, block, grid, where = read_launch(kernel, source, axes, params)
+    local fixed, known = constants_of(source, default), {}
+    for _, names in ipairs { types, kernel.renamed, default, fixed } do
+        for word, value in pairs(names) do
+            known[word] = value
+        end
+    end
     return { source = source, kernel = kernel, arguments = arguments, axes = axes, types = types, generic = generic, list = list,
-             default = default, block = block, grid = grid, where = where, shared = shared, fixed = constants_of(source, default) }
+             default = default, block = block, grid = grid, where = where, shared = shared, fixed = fixed,
+             unknown = unknown_macros(source, kernel, known), constants = kernel.language == "cuda" and constant_arrays(source, kernel, known) or {} }
 end

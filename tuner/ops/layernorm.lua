@@ -38,7 +38,7 @@ return op {
     types = { T = { "f32", "f16", "bf16" } },
     args = {
         output("y", "T", { "m", "n" }), input("x", "T", { "m", "n" }, { range = { -1, 3 } }),
-        input("w", "T", { "n" }), input("b", "T", { "n" }), scalar("eps", "f32", 1e-5),
+        input("w", "T", { "n" }), input("b", "T", { "n" }), scalar("eps", "f32", 1e-5, { other = 0.5 }), -- so that it shows
         value "m", value "n",
     },
     work = { bytes = "(2*m + 2)*n*sizeof(T)" },

@@ -8,7 +8,31 @@ local grid_2d = function(width, height) -- over the tiles of `in`: columns, then
 end
 -- GRID x numbers the tiles in x only: for heights that exceed the limit in y.
 local grid = param("GRID", "xy", "x")
+-- Tiles are numbered along the rows or down the columns of `in`.
+local order = param("ORDER", "columns", "rows")
+-- Tiles of WIDTH x HEIGHT bytes are narrow only for a narrow matrix, and not much wider than that.
+local wide_enough = "(WIDTH >= 128 or n * sizeof(T) <= WIDTH) and (WIDTH <= 128 or n * sizeof(T) > WIDTH // 2)"
+local high_enough = "(HEIGHT >= 128 or m * sizeof(T) <= HEIGHT) and (HEIGHT <= 128 or m * sizeof(T) > HEIGHT // 2)"
+-- What serves the memory of a GPU gains a processor nothing: there it is for few configurations.
+local few_on_cpus = "device.warp > 1 or max(WIDTH, HEIGHT) <= max(128, 16 * sizeof(T)) and THREADS == 256 and ORDER == 'columns'"
+local lead = "(WINDOW > sizeof(T) and WINDOW // sizeof(T) or 0)" -- rows that windows may begin earlier
+local groups = "WIDTH * HEIGHT // (THREADS * max(4, sizeof(T)) * max(4, sizeof(T)))" -- of a thread
+local window_bytes = "WIDTH // sizeof(T) * (HEIGHT + max(WINDOW, sizeof(T)) + 2 * STORE)"
+-- Strips of `side` rows or columns: a word behind 128 bytes more with PAD 1, against bank conflicts.
+local pad = param("PAD", 0, 1)
+local strip_bytes = function(side)
+    local bytes = "LENGTH * " .. side .. " * sizeof(T)"
+    return bytes .. " + PAD * (" .. bytes .. " // 128 + 1) * max(4, sizeof(T))"
+end
+local strip_fits = function(side)
+    local bytes = "LENGTH * " .. side .. " * sizeof(T)"
+    return bytes .. " <= 32768 and (" .. bytes .. " >= 6144 or LENGTH == 8192) or LENGTH == 128 and " .. bytes .. " <= 131072"
+end
 local shared_fits = "* sizeof(T) <= min(49152, device.max_shared)"
+
+local function transposed(library) -- by columns `in` is n x m, and `out` m x n
+    return { library = library, call = "geam", a = "in", c = "out", m = "m", n = "n", ta = 1, lda = "n", ldc = "m" }
+end
 
 return op {
     name = "transpose",
@@ -74,6 +98,109 @@ return op {
             launch = { kernel = "transpose", block = { "TILE * sizeof(T) // VEC", "ROWS" }, grid = grid_2d("TILE", "TILE") },
         },
         {
+            name = "block", -- blocks of registers, read LOAD and written STORE bytes at a time, through a tile of WIDTH x HEIGHT bytes
+            template = "transpose_block.cu",
+            params = {
+                { "WIDTH", 256, 128, 64, 32 },
+                { "HEIGHT", 256, 128, 64, 32 },
+                { "LOAD", 16, 8, 4 },
+                { "STORE", 16, 8 },
+                { "THREADS", 256, 128, 512 },
+                order,
+            },
+            where = {
+                "LOAD >= sizeof(T) and STORE >= sizeof(T)",
+                "m * sizeof(T) % STORE == 0 and n * sizeof(T) % LOAD == 0",
+                "WIDTH * HEIGHT % (LOAD * STORE * THREADS) == 0",
+                "WIDTH * HEIGHT // sizeof(T) // THREADS <= 128",
+                wide_enough,
+                high_enough,
+                few_on_cpus,
+            },
+            needs = { aligned("in", "LOAD"), aligned("out", "STORE") },
+            launch = {
+                kernel = "transpose",
+                block = "THREADS",
+                shared = "WIDTH // sizeof(T) * (HEIGHT // STORE | 1) * STORE",
+                grid = "ceildiv(m, HEIGHT // sizeof(T)) * ceildiv(n, WIDTH // sizeof(T))",
+            },
+        },
+        {
+            name = "window", -- rows that begin anywhere: aligned words, shifted into place
+            template = "transpose_window.cu",
+            params = {
+                { "WIDTH", 128, 256, 512 },
+                { "HEIGHT", 256, 128, 512, 1024 }, -- bytes of a row of `out` that are read
+                { "WINDOW", 32, 16 },              -- what is written of it begins and ends at a multiple of so many
+                { "STORE", 16, 8 },
+                { "THREADS", 512, 256 },
+                { "BATCH", 8, 4, 2 }, -- groups that a thread reads before it uses one
+                order,
+            },
+            where = {
+                "STORE >= max(4, sizeof(T)) and WINDOW >= STORE",
+                "WIDTH * HEIGHT % (THREADS * max(4, sizeof(T)) * max(4, sizeof(T))) == 0",
+                "THREADS * STORE % HEIGHT == 0 and THREADS * STORE // HEIGHT <= WIDTH // max(4, sizeof(T))",
+                "THREADS * STORE // HEIGHT * max(4, sizeof(T)) % WINDOW == 0",
+                "BATCH <= " .. groups .. " and (BATCH == 8 or sizeof(T) < 4 or BATCH == " .. groups .. ")",
+                window_bytes .. " <= 81920",
+                wide_enough,
+                few_on_cpus,
+            },
+            needs = { aligned("in", "max(4, sizeof(T))"), aligned("out", "STORE") },
+            launch = {
+                kernel = "transpose",
+                block = "THREADS",
+                shared = window_bytes,
+                grid = "ceildiv(n, WIDTH // sizeof(T)) * ceildiv(m + " .. lead .. ", HEIGHT // sizeof(T) - " .. lead .. ")",
+            },
+        },
+        {
+            name = "tall", -- few columns: strips of LENGTH whole rows
+            template = "transpose_tall.cu",
+            params = {
+                { "LENGTH", 1024, 128, 256, 512, 2048, 4096, 8192 },
+                { "STORE", 8, 4, 16 },
+                { "THREADS", 256, 128 },
+                pad,
+            },
+            where = {
+                "n <= 64",
+                "STORE >= max(4, sizeof(T)) and STORE <= max(8, sizeof(T)) and LENGTH * sizeof(T) >= 32 * STORE",
+                strip_fits("n"),
+            },
+            needs = { aligned("in", 16), aligned("out", "STORE") },
+            launch = {
+                kernel = "transpose",
+                block = "THREADS",
+                shared = strip_bytes("n"),
+                grid = "ceildiv(m + 32 // sizeof(T), LENGTH - 32 // sizeof(T))",
+            },
+        },
+        {
+            name = "wide", -- few rows: strips of LENGTH whole columns
+            template = "transpose_wide.cu",
+            params = {
+                { "LENGTH", 1024, 128, 256, 512, 2048, 4096, 8192 },
+                { "LOAD", 8, 4, 16 },
+                { "THREADS", 256, 128 },
+                pad,
+            },
+            where = {
+                "m <= 64",
+                "LOAD >= max(4, sizeof(T)) and LENGTH * sizeof(T) >= 32 * LOAD",
+                "LENGTH * sizeof(T) <= 8 * LOAD * THREADS", -- vectors of a thread, in registers
+                strip_fits("m"),
+            },
+            needs = { aligned("in", "LOAD"), aligned("out", 16) },
+            launch = {
+                kernel = "transpose",
+                block = "THREADS",
+                shared = strip_bytes("m"),
+                grid = "ceildiv(n, LENGTH - 32 // sizeof(T))",
+            },
+        },
+        {
             name = "rows", -- straight from memory to memory; a block moves a square of TILE, a thread TILE/ROWS elements
             template = "transpose_rows.cu",
             params = { { "TILE", 32, 16, 64 }, { "ROWS", 8, 4 }, grid },
@@ -90,4 +217,5 @@ return op {
         { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "xy" }, -- not valid if y would exceed its limit
         { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
     },
+    peers = { transposed "cublas", transposed "clblast" },
 }

@@ -1,0 +1,39 @@
+/* What cuBLAS and cuBLASLt share. */
+#ifndef DEVICE_CUDA_BLAS_PART_H
+#define DEVICE_CUDA_BLAS_PART_H
+
+#include "device/cuda_blas_api.h"
+#include "device/cuda_part.h"
+
+/* A call's types and numbers as the libraries have them. */
+struct blas_numbers {
+    unsigned type[3], compute;
+    int m, n, k, ld[3];
+    union {
+        float f[2];
+        double d[2]; /* a complex one: its parts */
+    } alpha, beta;
+    bool f64;
+};
+
+enum { BLAS_WAYS = 32 };
+
+struct cuda_called {
+    struct called base;
+    cublasHandle_t blas; /* of the one, */
+    cublasLtHandle_t lt; /* or the other */
+    struct blas_numbers with;
+    void *what, *layout[3];
+    struct cublaslt_found found[BLAS_WAYS];
+};
+
+/* ERR_UNSUPPORTED: not with these types, or too large. */
+int blas_numbers_of(const struct library_call *c, struct blas_numbers *out, struct err *err);
+/* A status as an error; 0 if the call did well. What the library only refuses is ERR_UNSUPPORTED. */
+int blas_check(unsigned status, const char *function, struct err *err);
+/* cuda_blaslt_measure.c */
+int blaslt_open(struct cuda_called *c, struct err *err);
+int blaslt_run(struct device *d, struct cuda_called *c, int way, struct err *err);
+void blaslt_close(struct cuda_called *c);
+
+#endif

@@ -1,0 +1,340 @@
+// C = A B: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep; a warp of LANES_Y x LANES_X
+// threads computes a part of that, a thread ITEMS_M x ITEMS_N elements in registers. While a tile is used, the next one is on its
+// way: into registers, or with STAGES, by cp.async, into shared memory. Several blocks may share a tile of C: gemm_parts.h.
+// WIDE_A, WIDE_B: rows of A, of B and C are whole words of 16 bytes.
+#include "numbers.h"
+#include "gemm_parts.h"
+
+#define ACC_BYTES (T_bytes < 4 ? 4 : T_bytes)
+#define VEC_A (WIDE_A ? 16 / T_bytes : 1)
+#define VEC_B (WIDE_B ? 16 / T_bytes : 1)
+#define LANES_Y (32 / LANES_X)
+#define WARPS_X (TILE_N / (LANES_X * ITEMS_N))
+#define THREADS (TILE_M * TILE_N / (ITEMS_M * ITEMS_N))
+// Of A, a row of shared memory is a row, or else a column. Padded against bank conflicts. FRAG: neighbouring rows, columns of a thread.
+#if defined(STAGES) && WIDE_A
+#define BY_ROWS 1
+#define FRAG_M 1
+#define STRIDE_A (TILE_K + 4)
+#define TILE_B (TILE_M * STRIDE_A) // where B begins
+#else
+#define BY_ROWS 0
+#define FRAG_M (ITEMS_M < 16 / ACC_BYTES ? ITEMS_M : 16 / ACC_BYTES)
+#define STRIDE_A (TILE_M + 4)
+#define TILE_B (TILE_K * STRIDE_A)
+#endif
+#define FRAG_N (ITEMS_N < 16 / ACC_BYTES ? ITEMS_N : 16 / ACC_BYTES)
+#define PLACE_A(row, column) (BY_ROWS ? (row) * STRIDE_A + (column) : (column) * STRIDE_A + (row))
+#define STAGE (TILE_B + TILE_K * TILE_N)
+#define LOADS_A (TILE_M * TILE_K / (VEC_A * THREADS))
+#define LOADS_B (TILE_N * TILE_K / (VEC_B * THREADS))
+// Of a thread's l-th pack of A or B: its row and the first of its columns in the tile.
+#define ROW_A(l) (((l)*THREADS + thread) / (TILE_K / VEC_A))
+#define COLUMN_A(l) (((l)*THREADS + thread) % (TILE_K / VEC_A) * VEC_A)
+#define ROW_B(l) (((l)*THREADS + thread) / (TILE_N / VEC_B))
+#define COLUMN_B(l) (((l)*THREADS + thread) % (TILE_N / VEC_B) * VEC_B)
+
+struct __attribute__((aligned(VEC_A * T_bytes))) pack_a {
+    T e[VEC_A];
+};
+struct __attribute__((aligned(VEC_B * T_bytes))) pack_b {
+    T e[VEC_B];
+};
+struct __attribute__((aligned(FRAG_M * ACC_BYTES))) frag_m {
+    T_acc e[FRAG_M];
+};
+struct __attribute__((aligned(FRAG_N * ACC_BYTES))) frag_n {
+    T_acc e[FRAG_N];
+};
+struct __attribute__((aligned(FRAG_N * T_bytes))) frag_out {
+    T e[FRAG_N];
+};
+
+#ifdef STAGES
+// Puts `bytes` bytes into shared memory, zeros if not `there`.
+DEVICE void copy_async(T_acc *to, const T *from, int bytes, bool there)
+{
+    unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    int size = there ? bytes : 0;
+    if (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(size) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at), "l"(from), "n"(T_bytes), "r"(size) : "memory");
+}
+#else
+struct held {
+    struct pack_a a[LOADS_A];
+    struct pack_b b[LOADS_B];
+};
+
+// `room`: how deep the tile is.
+DEVICE void fetch(struct held *h, GLOBAL const T *a, GLOBAL const T *b, const uint32 *at_a, const uint32 *at_b, int room, int thread)
+{
+#pragma unroll
+    for (int l = 0; l < LOADS_A; l++) {
+        if (COLUMN_A(l) < room)
+            h->a[l] = *(GLOBAL const struct pack_a *)(a + at_a[l]);
+        else
+            for (int e = 0; e < VEC_A; e++)
+                h->a[l].e[e] = 0;
+    }
+#pragma unroll
+    for (int l = 0; l < LOADS_B; l++) {
+        if (ROW_B(l) < room)
+            h->b[l] = *(GLOBAL const struct pack_b *)(b + at_b[l]);
+        else
+            for (int e = 0; e < VEC_B; e++)
+                h->b[l].e[e] = 0;
+    }
+}
+
+DEVICE void store(SHARED T_acc *stage, const struct held *h, int thread)
+{
+#pragma unroll
+    for (int l = 0; l < LOADS_A; l++)
+#pragma unroll
+        for (int e = 0; e < VEC_A; e++)
+            stage[PLACE_A(ROW_A(l), COLUMN_A(l) + e)] = T_from(h->a[l].e[e]);
+    SHARED T_acc *tile_b = stage + TILE_B;
+#pragma unroll
+    for (int l = 0; l < LOADS_B; l++)
+#pragma unroll
+        for (int f = 0; f < VEC_B; f += VEC_B < FRAG_N ? VEC_B : FRAG_N) {
+#if WIDE_B
+            struct frag_n v;
+            for (int e = 0; e < FRAG_N; e++)
+                v.e[e] = T_from(h->b[l].e[f + e]);
+            *(SHARED struct frag_n *)(tile_b + ROW_B(l) * TILE_N + COLUMN_B(l) + f) = v;
+#else
+            tile_b[ROW_B(l) * TILE_N + COLUMN_B(l)] = T_from(h->b[l].e[0]);
+#endif
+        }
+}
+#endif
+
+// What a thread needs for a step of the inner product.
+struct frags {
+    T_acc row[ITEMS_M], column[ITEMS_N];
+};
+
+// x, y: the thread's first column and row in the tile.
+DEVICE void load_columns(struct frags *f, SHARED const T_acc *stage, int q, int x)
+{
+#pragma unroll
+    for (int s = 0; s < ITEMS_N; s += FRAG_N) {
+        struct frag_n v = *(SHARED const struct frag_n *)(stage + TILE_B + q * TILE_N + x + s * LANES_X);
+#pragma unroll
+        for (int e = 0; e < FRAG_N; e++)
+            f->column[s + e] = v.e[e];
+    }
+}
+
+DEVICE void multiply(T_acc sum[ITEMS_M][ITEMS_N], const struct frags *f)
+{
+#pragma unroll
+    for (int r = 0; r < ITEMS_M; r++)
+#pragma unroll
+        for (int s = 0; s < ITEMS_N; s++)
+            sum[r][s] += f->row[r] * f->column[s];
+}
+
+#if BY_ROWS
+DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], const T_acc *stage, int x, int y)
+{
+#pragma unroll
+    for (int p = 0; p < TILE_K; p += VEC_A) {
+        struct pack_a rows[ITEMS_M]; // VEC_A steps of the inner product
+#pragma unroll
+        for (int r = 0; r < ITEMS_M; r++)
+            rows[r] = *(const struct pack_a *)(stage + PLACE_A(y + r * LANES_Y, p));
+#pragma unroll
+        for (int q = 0; q < VEC_A; q++) {
+            struct frags f;
+#pragma unroll
+            for (int r = 0; r < ITEMS_M; r++)
+                f.row[r] = rows[r].e[q];
+            load_columns(&f, stage, p + q, x);
+            multiply(sum, &f);
+        }
+    }
+}
+#else
+DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int x, int y)
+{
+#pragma unroll
+    for (int r = 0; r < ITEMS_M; r += FRAG_M) {
+        struct frag_m v = *(SHARED const struct frag_m *)(stage + q * STRIDE_A + y + r * LANES_Y);
+#pragma unroll
+        for (int e = 0; e < FRAG_M; e++)
+            f->row[r + e] = v.e[e];
+    }
+    load_columns(f, stage, q, x);
+}
+
+// All steps of a tile but the last, each while the next one's elements are loaded.
+DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags f[2], SHARED const T_acc *stage, int x, int y)
+{
+#pragma unroll
+    for (int q = 0; q < TILE_K - 1; q++) {
+        load(&f[(q + 1) % 2], stage, q + 1, x, y);
+        multiply(sum, &f[q % 2]);
+    }
+}
+#endif
+
+// The element in row i and column j of C, and those behind it.
+DEVICE void put(GLOBAL T *c, GLOBAL T_acc *partial, int64 parts, int64 part, int64 m, int64 n, int64 i, int64 j, const T_acc *v)
+{
+    int64 at = (part * m + i) * n + j;
+#if WIDE_B
+    if (parts > 1) {
+        struct frag_n out;
+        for (int e = 0; e < FRAG_N; e++)
+            out.e[e] = v[e];
+        if (j < n)
+            *(GLOBAL struct frag_n *)(partial + at) = out;
+    } else {
+        struct frag_out out;
+        for (int e = 0; e < FRAG_N; e++)
+            out.e[e] = T_to(v[e]);
+        if (j < n)
+            *(GLOBAL struct frag_out *)(c + at) = out;
+    }
+#else
+#pragma unroll
+    for (int e = 0; e < FRAG_N; e++) {
+        if (j + e < n && parts > 1)
+            partial[at + e] = v[e];
+        else if (j + e < n)
+            c[at + e] = T_to(v[e]);
+    }
+#endif
+}
+
+#ifdef BACKEND_CUDA // so many registers a thread that this many blocks fit on a multiprocessor
+#define SUMS (ITEMS_M * ITEMS_N * ACC_BYTES / 4)
+#define REGISTERS (SUMS >= 128 ? 256 : SUMS >= 64 || SUMS >= 32 && BY_ROWS ? 128 : SUMS >= 32 ? 96 : 64)
+KERNEL void __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
+#else
+KERNEL void
+#endif
+gemm_blocked(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL const T *__restrict__ b, int64 m, int64 n, int64 k,
+             int64 parts, GLOBAL T_acc *__restrict__ partial DYNAMIC_SHARED_PARAM)
+{
+    DYNAMIC_SHARED(T_acc, stages);
+    uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), tiles = across * (uint32)((m + TILE_M - 1) / TILE_M);
+    uint32 part = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    int64 top = (int64)(tile / across) * TILE_M, left = (int64)(tile % across) * TILE_N;
+    int64 begin = part_begin(k, part, parts, TILE_K), end = part_begin(k, part + 1, parts, TILE_K);
+    int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
+    int x = warp % WARPS_X * (LANES_X * ITEMS_N) + lane % LANES_X * FRAG_N;
+    int y = warp / WARPS_X * (LANES_Y * ITEMS_M) + lane / LANES_X * FRAG_M;
+
+    // Rows and columns behind the edge repeat the last one: what they give is not stored.
+    uint32 at_a[LOADS_A], at_b[LOADS_B];
+#pragma unroll
+    for (int l = 0; l < LOADS_A; l++)
+        at_a[l] = (uint32)(min(top + ROW_A(l), m - 1) - top) * (uint32)k + COLUMN_A(l);
+#pragma unroll
+    for (int l = 0; l < LOADS_B; l++)
+        at_b[l] = (uint32)ROW_B(l) * (uint32)n + (uint32)(min(left + COLUMN_B(l), n - VEC_B) - left);
+    a += top * k + begin;
+    b += begin * n + left;
+
+    T_acc sum[ITEMS_M][ITEMS_N];
+#pragma unroll
+    for (int r = 0; r < ITEMS_M; r++)
+#pragma unroll
+        for (int s = 0; s < ITEMS_N; s++)
+            sum[r][s] = 0;
+
+    int room = (int)(end - begin); // what is left of this part; k has 31 bits
+    int64 down = TILE_K * n;
+#ifdef STAGES
+#define FETCH(s)                                                                                                                    \
+    do {                                                                                                                            \
+        T_acc *to = stages + (s)*STAGE;                                                                                             \
+        int deep = min(room, TILE_K);                                                                                               \
+        _Pragma("unroll") for (int l = 0; l < LOADS_A; l++)                                                                         \
+            copy_async(to + PLACE_A(ROW_A(l), COLUMN_A(l)), COLUMN_A(l) < deep ? a + at_a[l] : a, VEC_A * T_bytes,                  \
+                       COLUMN_A(l) < deep);                                                                                         \
+        _Pragma("unroll") for (int l = 0; l < LOADS_B; l++)                                                                         \
+            copy_async(to + TILE_B + ROW_B(l) * TILE_N + COLUMN_B(l), ROW_B(l) < deep ? b + at_b[l] : b,                 \
+                       VEC_B * T_bytes, ROW_B(l) < deep);                                                                           \
+        a += TILE_K;                                                                                                                \
+        b += down;                                                                                                            \
+        room -= TILE_K;                                                                                                             \
+    } while (0)
+    int steps = (room + TILE_K - 1) / TILE_K;
+    for (int s = 0; s < STAGES - 1; s++) {
+        if (room > 0)
+            FETCH(s);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    }
+    int now = 0, next = STAGES - 1;
+#if BY_ROWS
+    for (int step = 0; step < steps; step++) {
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        __syncthreads(); // the tile is here, and nobody uses the one before it any more
+        if (room > 0)
+            FETCH(next);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        compute(sum, stages + now * STAGE, x, y);
+        now = now + 1 < STAGES ? now + 1 : 0;
+        next = next + 1 < STAGES ? next + 1 : 0;
+    }
+#else
+    struct frags f[2];
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+    __syncthreads();
+    load(&f[0], stages, 0, x, y);
+    for (int step = 0; step < steps; step++) {
+        if (room > 0)
+            FETCH(next);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        compute(sum, f, stages + now * STAGE, x, y);
+        now = now + 1 < STAGES ? now + 1 : 0;
+        next = next + 1 < STAGES ? next + 1 : 0;
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        __syncthreads(); // the next tile is here, and nobody uses this one any more
+        load(&f[0], stages + now * STAGE, 0, x, y); // behind the end it is not used
+        multiply(sum, &f[1]);
+    }
+#endif
+#else
+    struct held held;
+    struct frags f[2];
+    if (room > 0) {
+        fetch(&held, a, b, at_a, at_b, min(room, TILE_K), thread);
+        store(stages, &held, thread);
+    }
+    __syncthreads();
+    load(&f[0], stages, 0, x, y);
+    for (int now = 0; room > 0;) {
+        a += TILE_K;
+        b += down;
+        room -= TILE_K;
+        if (room >= TILE_K)
+            fetch(&held, a, b, at_a, at_b, TILE_K, thread);
+        else if (room > 0)
+            fetch(&held, a, b, at_a, at_b, room, thread);
+        compute(sum, f, stages + now * STAGE, x, y);
+        now ^= 1;
+        if (room > 0)
+            store(stages + now * STAGE, &held, thread);
+        __syncthreads();
+        load(&f[0], stages + now * STAGE, 0, x, y); // behind the end it is not used
+        multiply(sum, &f[1]);
+    }
+#endif
+
+#pragma unroll
+    for (int r = 0; r < ITEMS_M; r++) {
+        int64 i = top + y + r / FRAG_M * FRAG_M * LANES_Y + r % FRAG_M;
+        if (i < m) {
+#pragma unroll
+            for (int s = 0; s < ITEMS_N; s += FRAG_N)
+                put(c, partial, parts, part, m, n, i, left + x + s * LANES_X, &sum[r][s]);
+        }
+    }
+}

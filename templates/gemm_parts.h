@@ -1,0 +1,33 @@
+// For products whose k is split: several blocks sum to one element of C, each over a part of k. Each leaves its sum in `partial`,
+// parts x m x n, and gemm_total joins them. With one part the sums are C, and gemm_total is not launched.
+
+// Parts begin at multiples of `step`; the last ones may be empty.
+DEVICE int64 part_begin(int64 k, int64 part, int64 parts, int64 step)
+{
+    int64 length = ((k + step - 1) / step + parts - 1) / parts * step;
+    return min(part * length, k);
+}
+
+// `lines` threads, a power of two, share an element of C.
+KERNEL void __launch_bounds__(256)
+gemm_total(GLOBAL T *__restrict__ c, int64 m, int64 n, int64 parts, int64 lines, GLOBAL const T_acc *__restrict__ partial)
+{
+    __shared__ T_acc sums[256];
+    int across = 256 / (int)lines, t = threadIdx.x, line = t / across;
+    int64 place = (int64)blockIdx.x * across + t % across, count = m * n;
+    T_acc sum = 0;
+    if (place < count) {
+#pragma unroll 8
+        for (int64 part = line; part < parts; part += lines)
+            sum += partial[part * count + place];
+    }
+    sums[t] = sum;
+    __syncthreads();
+    for (int w = (int)lines / 2; w > 0; w /= 2) {
+        if (line < w)
+            sums[t] += sums[t + w * across];
+        __syncthreads();
+    }
+    if (line == 0 && place < count)
+        T_put(c, place, sums[t]);
+}

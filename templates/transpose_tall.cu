@@ -1,0 +1,77 @@
+// out[j][i] = in[i][j] for few columns: a strip of whole rows of in is one contiguous piece of memory. It is read as it lies, 16 bytes a
+// time, into shared memory, and written to n rows of out from there. What is written of a row begins and ends at a multiple of 32 bytes, so
+// a block also reads LEAD rows that the block above it reads.
+#include "transpose.h"
+#define LEAD (32 / T_bytes)
+#define ROWS (LENGTH - LEAD) // that a block writes
+#define EACH (STORE / T_bytes)
+#define LANES (LENGTH / EACH < THREADS ? LENGTH / EACH : THREADS) // threads that write to one row of out
+#if PAD // a word more behind 128 bytes, against bank conflicts
+#define PLACE(byte) ((byte) + (byte) / 128 * WORD_bytes)
+#else
+#define PLACE(byte) (byte)
+#endif
+
+union vector {
+    uint4 all;
+    WORD words[16 / WORD_bytes];
+    T_bits one[16 / T_bytes];
+};
+union piece {
+    OF(STORE) all;
+    T_bits one[EACH];
+};
+
+KERNEL void __launch_bounds__(THREADS)
+transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n DYNAMIC_SHARED_PARAM)
+{
+    DYNAMIC_SHARED(uint8, strip);
+    int64 top = (int64)blockIdx.x * ROWS;
+    int64 start = (top - LEAD) * n; // element, the first of a vector
+    uint32 across = (uint32)n;
+#pragma unroll 4
+    for (uint32 q = threadIdx.x; q < LENGTH * T_bytes / 16 * across; q += THREADS) {
+        int64 first = start + (int64)q * (16 / T_bytes);
+        union vector v;
+        if (first >= 0 && first + 16 / T_bytes <= m * n) {
+            v.all = ((GLOBAL const uint4 *)in)[first / (16 / T_bytes)];
+        } else {
+#pragma unroll
+            for (int e = 0; e < 16 / T_bytes; e++)
+                v.one[e] = in[first + e >= 0 && first + e < m * n ? first + e : 0];
+        }
+#if PAD
+#pragma unroll
+        for (int e = 0; e < 16 / WORD_bytes; e++)
+            ((SHARED WORD *)(strip + PLACE(q * 16)))[e] = v.words[e];
+#else
+        ((SHARED uint4 *)strip)[q] = v.all;
+#endif
+    }
+    __syncthreads();
+
+    int lane = threadIdx.x % LANES;
+    for (uint32 j = threadIdx.x / LANES; j < across; j += THREADS / LANES) {
+        uint32 behind = j * (uint32)m % LEAD;
+        GLOBAL T_bits *line = out + j * m + top - behind;
+#pragma unroll
+        for (int at = lane * EACH; at < LENGTH; at += LANES * EACH) {
+            union piece v;
+            uint32 place = (at + LEAD - behind) * across + j;
+            if (at >= ROWS)
+                break;
+#pragma unroll
+            for (int e = 0; e < EACH; e++, place += across)
+                v.one[e] = *(SHARED const T_bits *)(strip + PLACE(place * T_bytes));
+            int64 i = top - behind + at;
+            if (i >= 0 && i + EACH <= m) {
+                *(GLOBAL OF(STORE) *)(line + at) = v.all;
+            } else {
+#pragma unroll
+                for (int e = 0; e < EACH; e++)
+                    if (i + e >= 0 && i + e < m)
+                        line[at + e] = v.one[e];
+            }
+        }
+    }
+}

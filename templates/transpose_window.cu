@@ -1,0 +1,172 @@
+// out[j][i] = in[i][j] for rows that begin anywhere, through a tile in shared memory. Only aligned words are read, and shifted into place.
+// What a block writes of a row of out, its window, begins and ends at a multiple of WINDOW bytes: so only the first and the last block of a
+// row write less than an aligned vector of STORE bytes. For that, a block reads LEAD rows that the block above it reads, too.
+//
+// PACK rows make a group. It has n words, so a group begins at a word, and how far row k of it is from one depends on k alone.
+#include "transpose.h"
+#define COLUMNS (WIDTH / T_bytes)
+#define ACROSS (WIDTH / WORD_bytes)
+#define UNIT (WINDOW > T_bytes ? WINDOW / T_bytes : 1) // elements that windows begin at a multiple of
+#define LEAD (UNIT > 1 ? UNIT : 0)
+#define ROWS (HEIGHT / T_bytes - LEAD) // of out: elements of a window
+#define GROUPS (HEIGHT / WORD_bytes)
+#define RUN (GROUPS * ACROSS / THREADS) // groups of a thread, one below the other
+#define EACH (STORE / T_bytes)          // elements of a vector
+#define WORDS (STORE / WORD_bytes)
+// Words from column to column of the tile; WORDS columns are a vector further, against bank conflicts: where rows of out begin anywhere,
+// WORDS neighbours write to different words of a vector.
+#define PITCH ((((GROUPS + UNIT / PACK - 1 + WORDS - 1) / WORDS) | 1) * WORDS)
+#define COLUMN(c) ((c) * PITCH + (WORDS > 1 ? (c) / WORDS * WORDS : 0))
+#define VECTORS (ROWS / EACH)
+#define LANES (HEIGHT / STORE) // threads that write a column; the last few have nothing to do
+#define STEP (THREADS / LANES) // columns that are written at the same time
+
+// What is read of a group: of each row the word where it begins, and the one behind that.
+struct raw {
+    WORD word[PACK], next[PACK];
+};
+
+// The matrix in words: those that are whole, and what is left behind them.
+struct words {
+    GLOBAL const WORD *all;
+    int64 whole;
+    WORD rest;
+};
+
+// Constant, so one of the two is compiled: inside, where all words are whole ones of the matrix; otherwise what is before it or behind is
+// of no use.
+DEVICE WORD read_word(const struct words *in, int64 w, int inside)
+{
+    if (inside)
+        return in->all[w];
+    return w < in->whole ? in->all[w < 0 ? 0 : w] : in->rest;
+}
+
+// The group that begins at word w. straight: rows begin at words.
+DEVICE void read_group(struct raw *raw, const struct words *in, int64 w, int64 n, int inside, int straight)
+{
+#pragma unroll
+    for (int k = 0; k < PACK; k++) {
+        int64 at = w + k * n * T_bytes / WORD_bytes;
+        raw->word[k] = read_word(in, at, inside);
+        if (k && !straight)
+            raw->next[k] = read_word(in, at + 1, inside);
+    }
+}
+
+// Shifts the rows of a group into place and turns them.
+DEVICE void turn_group(WORD *columns, const struct raw *raw, int64 n, int straight)
+{
+    WORD rows[PACK];
+#pragma unroll
+    for (int k = 0; k < PACK; k++) {
+        rows[k] = raw->word[k];
+#if PACK > 1
+        if (k && !straight)
+            rows[k] = shift_down(rows[k], raw->next[k], (uint32)(k * n * T_bytes) % WORD_bytes * 8);
+#endif
+    }
+    turn(rows, columns);
+}
+
+// Column k of a group belongs at to[k]: behind the end of the group before.
+DEVICE void put_group(SHARED WORD *const *to, int g, WORD *before, const WORD *columns, int64 m)
+{
+#pragma unroll
+    for (int k = 0; k < PACK; k++) {
+#if PACK > 1
+        to[k][g] = k ? shift_up(before[k], columns[k], (uint32)(k * m) % PACK * 8 * T_bytes) : columns[k];
+        before[k] = columns[k];
+#else
+        to[k][g] = columns[k];
+#endif
+    }
+}
+
+// The thread's groups, the first of them at word w of in: BATCH of them are read before any is used.
+DEVICE void read_run(SHARED WORD *const *to, const struct words *in, int64 w, int64 m, int64 n, int inside, int straight)
+{
+    WORD before[PACK], columns[PACK];
+    struct raw raw[BATCH];
+#if PACK > 1
+    struct raw first;
+    read_group(&first, in, w - n, n, inside, straight);
+    turn_group(before, &first, n, straight);
+#endif
+#pragma unroll 1
+    for (int g = 0; g < RUN; g += BATCH) {
+#pragma unroll
+        for (int b = 0; b < BATCH; b++, w += n)
+            read_group(&raw[b], in, w, n, inside, straight);
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) {
+            turn_group(columns, &raw[b], n, straight);
+            put_group(to, g + b, before, columns, m);
+        }
+    }
+}
+
+KERNEL void __launch_bounds__(THREADS)
+transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n DYNAMIC_SHARED_PARAM)
+{
+    DYNAMIC_SHARED(WORD, tile); // column PACK * x + k of the tile is at k * ACROSS + x
+#if ORDER == ORDER_rows
+    uint32 tiles = (uint32)((n + COLUMNS - 1) / COLUMNS);
+    int64 left = (int64)(blockIdx.x % tiles) * COLUMNS, top = (int64)(blockIdx.x / tiles) * ROWS;
+#else
+    uint32 tiles = (uint32)((m + LEAD + ROWS - 1) / ROWS);
+    int64 left = (int64)(blockIdx.x / tiles) * COLUMNS, top = (int64)(blockIdx.x % tiles) * ROWS;
+#endif
+    int thread = threadIdx.x;
+    int x = thread % ACROSS, first = thread / ACROSS * RUN;
+    int64 group = (top - LEAD) / PACK; // both are multiples of PACK
+    SHARED WORD *to[PACK];
+#pragma unroll
+    for (int k = 0; k < PACK; k++)
+        to[k] = tile + COLUMN(k * ACROSS + x) + first + (uint32)((left + PACK * x + k) * m) % UNIT / PACK;
+    int64 from = (group + first) * n + left / PACK + x;
+    struct words words;
+    words.all = (GLOBAL const WORD *)in;
+    words.whole = m * n / PACK;
+    if (group < 1 || (group + GROUPS) * n + left / PACK + ACROSS >= words.whole) {
+#if PACK > 1
+        words.rest = 0;
+        for (int k = 0; k < (int)(m * n % PACK); k++)
+            words.rest |= (WORD)in[words.whole * PACK + k] << k * 8 * T_bytes;
+#else
+        words.rest = words.all[0];
+#endif
+        read_run(to, &words, from, m, n, 0, 0);
+    } else if (PACK > 1 && n % PACK) {
+        read_run(to, &words, from, m, n, 1, 0);
+    } else {
+        read_run(to, &words, from, m, n, 1, 1);
+    }
+    __syncthreads();
+
+    int lane = thread % LANES, y = thread / LANES;
+    if (lane >= VECTORS)
+        return;
+    SHARED const WORD *column = tile + LEAD / PACK + lane * WORDS;
+    int inside = top >= LEAD && top + ROWS <= m && left + COLUMNS <= n;
+#pragma unroll
+    for (int k = 0; k < PACK; k++) {
+        int64 j = left + PACK * y + k;
+        int64 i = top - (uint32)(j * m) % UNIT + lane * EACH; // the same distance for all columns of this thread and k
+        GLOBAL T_bits *line = out + j * m + i;
+        if (inside) {
+#pragma unroll
+            for (int c = 0; c < ACROSS; c += STEP)
+                *(GLOBAL OF(STORE) *)(line + c * m * PACK) = *(SHARED const OF(STORE) *)(column + COLUMN(k * ACROSS + y + c));
+        } else {
+            for (int c = 0; c < ACROSS && j + c * PACK < n; c += STEP)
+                if (i >= 0 && i + EACH <= m)
+                    *(GLOBAL OF(STORE) *)(line + c * m * PACK) = *(SHARED const OF(STORE) *)(column + COLUMN(k * ACROSS + y + c));
+                else
+#pragma unroll 1
+                    for (int e = 0; e < EACH; e++)
+                        if (i + e >= 0 && i + e < m)
+                            line[c * m * PACK + e] = ((SHARED const T_bits *)(column + COLUMN(k * ACROSS + y + c)))[e];
+        }
+    }
+}
