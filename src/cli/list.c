@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "export/export.h"
 
 enum { OP, TYPES, PROBLEM, FILTERS };
@@ -11,6 +12,8 @@ enum { OP, TYPES, PROBLEM, FILTERS };
 struct listing {
     struct buf filter[FILTERS]; /* what is listed, as the database writes it; empty: any */
     struct rows rows;
+    bool csv;
+    struct buf text; /* the CSV */
     int64_t n;
 };
 
@@ -52,12 +55,16 @@ static int __attribute__((format(printf, 3, 4))) add_row(struct listing *l, cons
 {
     struct buf title = { 0 };
     va_list args;
+    l->n++;
+    if (l->csv) {
+        columns_csv(&l->text, l->rows.columns, IN_LIST, row);
+        return 0;
+    }
     va_start(args, title_fmt);
     buf_vfmt(&title, title_fmt, args);
     va_end(args);
     rows_add(&l->rows, buf_text(&title), row);
     buf_free(&title);
-    l->n++;
     return 0;
 }
 
@@ -126,14 +133,20 @@ static int list(struct request *r, struct err *err)
     const struct args *args = &r->args;
     if (args->measurements && args->wanted)
         return err_set(err, ERR_USAGE, "--measurements and --wanted: one of them at a time");
+    if (args->csv && args->json)
+        return err_set(err, ERR_USAGE, "--csv and --json: one of them at a time");
     const struct kind *kind = args->measurements ? &measurements : args->wanted ? &wanted : &winners;
-    struct listing l = { .rows = rows_of(kind->columns, args->json) };
+    struct listing l = { .rows = rows_of(kind->columns, args->json), .csv = args->csv };
+    if (l.csv)
+        columns_csv(&l.text, kind->columns, IN_LIST, NULL);
     int rc = filter_read(r, l.filter, err) ?: request_read(r, err);
     if (!rc && r->store)
         rc = args->measurements ? store_each_tried(r->store, add_tried, &l, err)
              : args->wanted     ? store_each_wanted(r->store, NULL, add_wanted, &l, err)
                                 : store_each_winner(r->store, add_winner, &l, err);
-    if (rc || l.n || args->json)
+    if (l.csv)
+        rc = rc ?: buf_check(&l.text, err) ?: output_write(NULL, &l.text, err);
+    else if (rc || l.n || args->json)
         rc = rows_end(&l.rows, rc, err);
     else if (!r->store)
         text_line("%s", kind->no_database);
@@ -141,6 +154,7 @@ static int list(struct request *r, struct err *err)
         text_line(l.filter[OP].len ? kind->none_such : kind->none, store_path(r->store));
     for (int i = 0; i < FILTERS; i++)
         buf_free(&l.filter[i]);
+    buf_free(&l.text);
     return request_damage(r, rc);
 }
 
@@ -153,7 +167,7 @@ const struct command list_command = {
           0 },
         { "op", WORD(op), "NAME|FILE.lua", 0, "Only of this op", 0 }, { OPT_INCLUDE },
         { OPT_SHAPE("Only of this problem of --op") }, { OPT_DTYPE("Only for these element types of --op") }, { OPT_DB },
-        { OPT_JSON }),
+        { OPT_JSON }, { "csv", FLAG(csv), NULL, 0, "Print CSV, safe for spreadsheets: see `cutune export`", 0 }),
     .doc = "Lists what is tuned: the winner of each problem. With --measurements it lists all that was tried,\n"
            "and why what failed did so; with --wanted what applications asked for, how often, and what that\n"
            "costs them."

@@ -86,8 +86,8 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
 
 static const char tried[] =
     "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, "
-    "CASE WHEN m.cache " COLD_OR_WARM " THEN m.cache END AS cache, m.variant, m.config, m.outcome, m.reason, m.median, " IS_OF_NOW
-    " AS fresh, op.current, device.multiprocessors, op.id "
+    "CASE WHEN m.cache " COLD_OR_WARM " THEN m.cache END AS cache, m.variant, m.config, m.outcome, m.reason, m.median, m.n, "
+    "m.compile_ms, " IS_OF_NOW " AS fresh, op.current, device.multiprocessors, op.id "
     "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
     "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
     "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, fresh DESC, "
@@ -102,8 +102,8 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed
     struct metrics metrics = { 0 };
     bool fresh, current;
     query_begin(&q, s, err, tried, "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttwpcoxrffni", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.cache, &l.variant,
-                          &config, &l.json, &l.outcome, &l.reason, &l.time_ns, &fresh, &current, &metrics.dev.multiprocessors,
+    while (query_good_row(&q, "twwpttwpcoxrnrffni", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.cache, &l.variant,
+                          &config, &l.json, &l.outcome, &l.reason, &l.time_ns, &l.samples, &l.compile_ms, &fresh, &current, &metrics.dev.multiprocessors,
                           &metrics.op_row)) {
         l.config = buf_text(&config);
         l.joules = l.outcome == OUT_OK ? joules_of(l.reason) : 0;

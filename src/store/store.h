@@ -134,11 +134,11 @@ struct listed {
     double joules;       /* of a run; 0: not measured, or its measurement is gone */
     const char *metrics; /* the op's that have a value, {"gflops":1234.5}; "{}" if none has */
     bool stale;          /* the op's interface or contract has changed since: not served. Of a measurement: or its variant has */
+    int samples;         /* that its time is the median of; 0: none, or a winner's measurement is gone */
 
     /* Of a winner: */
     double bytes, flops, copy_ns; /* 0: unknown */
     const char *objective;        /* that it was chosen by; "" unknown */
-    int samples;                  /* that its time is the median of; 0 where its measurement is gone */
     int measured, ok;             /* configurations stored of the variants as they are now, and of those right */
     bool beside;      /* proved by a reference that was there beside the op's own: a winner is stale then; also of a measurement */
     bool changed;     /* the source of its variant has: it is right still, and served until its problem is tuned again */
@@ -151,6 +151,7 @@ struct listed {
     enum outcome outcome;
     const char *reason;    /* "" for ok */
     const char *reference; /* outside of the op, that it was proved by; "": the op's own */
+    double compile_ms;     /* 0: it came to no compiler */
 };
 /* By op, types, problem, device; pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err);
