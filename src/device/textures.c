@@ -5,18 +5,20 @@
 /* Addresses that a texture may be launched with: an application that has more of them should look at its allocator. */
 enum { MOST_OBJECTS = 1 << 16 };
 
-/* Under the lock. */
+/* Under the lock. The code keeps memory only for what was made: an application may try again and again. */
 static int make(struct guest *g, struct guest_texture *t, struct guest_code *code, void *at, struct guest_object **out,
                 struct err *err)
 {
-    struct guest_object *o = arena_alloc(code->arena, sizeof *o);
-    if (!o)
-        return err_nomem(err);
-    o->at = at;
-    int rc = g->backend->texture(g, &t->is, at, o, err);
+    struct guest_object made = { .at = at, .next_of_code = code->objects };
+    int rc = g->backend->texture(g, &t->is, at, &made, err);
     if (rc)
         return rc;
-    o->next_of_code = code->objects;
+    struct guest_object *o = arena_alloc(code->arena, sizeof *o);
+    if (!o) {
+        g->backend->texture_free(g, &made);
+        return err_nomem(err);
+    }
+    *o = made;
     *out = code->objects = o;
     return 0;
 }

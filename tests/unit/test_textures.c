@@ -543,6 +543,22 @@ static void tells_the_driver_of_rows_and_arrays(void **state)
     assert_int_equal(cuda_backend.launch(guest, &told.copy, &w, buffers, NULL, &err), ERR_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "cuTexObjectCreate: refused"));
     assert_int_equal(told.mode, 0);
+    /* However often it does, nothing is kept of it; nor is an object that there is no memory to remember. */
+    mem_fail_at(0);
+    for (intptr_t i = 1; i <= 10000; i++) {
+        buffers[IN] = (void *)(0x50000 + i * TEXTURE_ALIGN);
+        assert_int_equal(cuda_backend.launch(guest, &told.copy, &w, buffers, NULL, &err), ERR_UNSUPPORTED);
+    }
+    told.answer = CUDA_SUCCESS;
+    int rc = 0, kept = told.objects;
+    for (intptr_t i = 1; !rc; i++, kept += !rc) {
+        told.launches = 0;
+        buffers[IN] = (void *)(0x50000 + i * TEXTURE_ALIGN);
+        rc = cuda_backend.launch(guest, &told.copy, &w, buffers, NULL, &err);
+    }
+    mem_fail_at(-1);
+    assert_int_equal(rc, ERR_NOMEM);
+    assert_int_equal(told.objects, kept);
     guest_unload(guest, code);
     assert_int_equal(told.objects, 0);
     assert_int_equal(told.arrays, 0);
