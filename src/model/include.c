@@ -300,6 +300,12 @@ int op_include(const struct op *op, const struct include *from, const char *name
     return found;
 }
 
+bool include_is_numbers(const struct include *file)
+{
+    const char *slash = strrchr(file->name, '/');
+    return !strcmp(slash ? slash + 1 : file->name, NUMBERS) && (file->shared || strstr(file->text, "NUMBERS_INLINE"));
+}
+
 bool op_include_outside(const struct op *op, const char *name)
 {
     bool is = false;

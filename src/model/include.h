@@ -64,8 +64,10 @@ bool include_path_ok(const char *path);
 int op_include_at(const struct op *op, const struct include_place *place);
 int op_include(const struct op *op, const struct include *from, const char *name, bool angled);
 bool op_include_outside(const struct op *op, const char *name); /* whether it was found in a folder of the user's */
-/* The file of the templates with the conversions of narrow types. Behind it stand T_get and the like of each type of the op. */
+/* The file of the templates with the conversions of narrow types. Behind it stand T_get and the like of each type of the op: so behind a
+ * copy of it beside a script, which is known by a word of its own. Another file by that name is no more than it says. */
 #define NUMBERS "numbers.h"
+bool include_is_numbers(const struct include *file);
 /* Appends the text and all that it may include, for a hash. */
 int put_with_includes(struct buf *out, const struct op *op, const char *text, struct err *err);
 

@@ -52,7 +52,9 @@ static void add_all(struct reader *r, const struct op *op, const struct variant 
     static const char derived[] = "what templates get of a type";
     static const char *const number_words[] = { "acc", "from", "to", "get", "put" };
     enum { NNUMBERS = sizeof number_words / sizeof *number_words };
-    bool numbers = op_include_at(op, &(struct include_place){ .shared = true, .path = NUMBERS }) >= 0;
+    bool numbers = false;
+    for (int i = 0; i < op->nincludes; i++)
+        numbers = numbers || include_is_numbers(&op->includes[i]);
     for (int i = 0; i < op->naxes; i++)
         add(r, "an axis", op->axes[i].name);
     for (int i = 0; i < op->nargs; i++)

@@ -114,7 +114,7 @@ static int put_file(struct expansion *x, const struct text *from, const struct l
     line_mark(x, &t, 1);
     rc = expand(x, &t);
     end_lines(x->out, file->text);
-    if (file->shared && !strcmp(file->name, NUMBERS))
+    if (include_is_numbers(file))
         buf_str(x->out, x->how->numbers ?: "");
     if (t.once)
         buf_str(x->out, "#endif\n");
