@@ -69,6 +69,8 @@ int args_read(const struct command *c, int argc, char **argv, struct args *args,
     int rc = argp_parse(&argp, argc, argv, 0, NULL, &(struct option_reader){ c, args, err });
     if (rc)
         return rc < 0 ? rc : err_nomem(err);
-    const char *empty = args->db && !*args->db ? "db" : args->output && !*args->output ? "output" : NULL;
+    const char *empty = args->db && !*args->db ? "db" : args->output && !*args->output ? "output"
+                        : args->trace && !*args->trace                     ? "trace"
+                                                                           : NULL;
     return empty ? err_set(err, ERR_USAGE, "--%s '': the name of a file is wanted", empty) : 0;
 }

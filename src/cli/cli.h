@@ -36,7 +36,7 @@ struct args {
         words; /* words: the arguments that are no options, if there may be several */
     const char *op;
     const char *device, *db, *variant, *config, *arch, *from, *t1;
-    const char *strategy, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time;
+    const char *strategy, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time, *trace;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
     bool json, csv, list, measurements, wanted, retune, warm, no_cut, quiet;

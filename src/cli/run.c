@@ -21,6 +21,7 @@ static const uint64_t MAX_CONFIGURATIONS = 1000000000000;
 struct tuning {
     struct request *request;
     struct tune_options tune;
+    struct trace trace;
     struct finding *found;
     int n;
     struct arena *texts; /* of the findings */
@@ -220,6 +221,7 @@ static int run_problem(struct tuning *t, struct finding *f)
     t->tune.progress = progress.terminal ? progress_show : NULL;
     t->tune.note = quiet ? NULL : progress_note;
     t->tune.arg = &progress;
+    t->trace.finding = f;
     int rc = bench_fits(f->op, &f->problem, f->row, &r->dev, &err)
                  ?: tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
     bool won = !rc && report->best.config.variant >= 0;
@@ -254,7 +256,15 @@ static int tune_all(struct tuning *t)
 static int run_problems(struct tuning *t)
 {
     struct request *r = t->request;
-    int rc = tune_all(t), printed = report(r, t->found, t->n, t->err);
+    const char *path = r->args.trace;
+    int rc = path ? trace_open(&t->trace, path, &r->dev, r->args.warm, t->err) : 0;
+    if (rc)
+        return rc;
+    t->tune.trial = path ? trace_row : NULL;
+    t->tune.trial_arg = &t->trace;
+    rc = tune_all(t);
+    rc = path ? trace_close(&t->trace, rc) : rc;
+    int printed = report(r, t->found, t->n, t->err);
     if (run_stop) {
         int64_t kept = 0;
         for (int i = 0; i < t->n; i++)
@@ -427,6 +437,9 @@ const struct command run_command = {
         { "warm", FLAG(warm), NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
         { "no-cut", FLAG(no_cut), NULL, 0,
           "Time in full what is clearly slower than the best, too, such as for a table that others replay", 0 },
+        { "trace", WORD(trace), "FILE.csv", 0,
+          "Write a row for each configuration as it ends: when, what came of it, and what it cost; a trace that is there is gone on with",
+          0 },
         { "wanted", FLAG(wanted), NULL, 0,
           "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's",
           0 },

@@ -30,6 +30,21 @@ void progress_note(void *progress, const char *line);              /* the other 
 /* The problem is over: clears the line; not on a terminal, says in a line what came of it. Report null: it failed. */
 void progress_end(const struct progress *progress, const struct tune_report *report);
 
+/* ---- a trace: trace.c */
+
+struct trace {
+    const char *path;
+    int fd;
+    char started[32], device[32]; /* that all its rows begin with */
+    int64_t begun_ns;
+    bool warm, failed;
+    const struct finding *finding; /* that is tuned */
+};
+/* Goes on with a trace that is there. If it fails, there is nothing to close. */
+int trace_open(struct trace *t, const char *path, const struct devspec *dev, bool warm, struct err *err);
+void trace_row(void *trace, const struct tune_trial *trial); /* tune_options' callback */
+int trace_close(struct trace *t, int rc);                    /* rc; a 0 becomes FAILED if a row could not be written */
+
 /* ---- words that other commands have, too */
 
 /* Reads a whole number in decimal digits, without a sign; false if it is none or too large. */

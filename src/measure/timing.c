@@ -149,10 +149,16 @@ static int cut_early(struct bench *b, struct loaded *l, double cut_ns, double li
     return rc ?: cut(r, l->launch_ns, limit_ns, "launch", err);
 }
 
+static double ms_since(int64_t then)
+{
+    return (double)(clock_ns() - then) / 1e6;
+}
+
 static int run_once(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *r, struct err *err)
 {
     struct loaded *l = &b->candidate;
     const double limit = cut_ns > 0 ? cut_ns + COLD_NS : 0;
+    int64_t loaded = 0;
     *r = (struct result){ .resources = { -1, -1, -1, -1 } };
     b->tried = NULL;
     bench_alive(b, DOES_ANY);
@@ -160,7 +166,9 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
     int rc = r->samples ? 0 : err_nomem(err);
     rc = rc
         ?: inputs_fill(b, TIMED, err) /* goes on while the code is loaded */
-        ?: candidate_load(b, c, l, r, err)
+        ?: candidate_load(b, c, l, r, err);
+    loaded = rc ? 0 : clock_ns();
+    rc = rc
         ?: probe(b, &c->config, l, limit, r, err)
         ?: verify_pass(b, l, WAY_FIRST, r, err)
         ?: cut_early(b, l, cut_ns, limit, r, err);
@@ -168,6 +176,7 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
     rc = rc ?: other_choose(b, &c->config, l, err);
     for (enum way way = WAY_OTHER; !rc && way <= (l->keeps ? WAY_LEFT : WAY_OTHER); way++)
         rc = verify_pass(b, l, way, r, err);
+    r->verify_ms = loaded ? ms_since(loaded) : 0;
     rc = rc ?: time_samples(b, l, cut_ns, r, err);
     if (!rc && b->set.energy && r->outcome == OUT_OK)
         rc = energy_take(b, l, r, err);
@@ -177,6 +186,7 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
 
 int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err)
 {
+    const int64_t begun = clock_ns();
     int rc = run_once(b, c, cut_ns, out, err);
     if (rc == ERR_NOMEM) { /* what earlier candidates needed may be in the way */
         others_drop(b);
@@ -190,6 +200,7 @@ int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, s
         b->inputs_pass = -1;
     if (rc && rc != ERR_NOMEM)
         bench_blame(out, err);
+    out->measure_ms = ms_since(begun);
     return rc;
 }
 

@@ -59,6 +59,8 @@ void io_result(struct serial *s, struct result *r)
     io_time(s, &r->energy.low);
     io_time(s, &r->energy.high);
     io_time(s, &r->compile_ms);
+    io_time(s, &r->verify_ms);
+    io_time(s, &r->measure_ms);
     io_int(s, &r->resources.registers, -1, INT32_MAX);
     io_number(s, &r->resources.shared, -1, INT64_MAX);
     io_number(s, &r->resources.local, -1, INT64_MAX);

@@ -60,6 +60,7 @@ struct result {
     double *samples; /* ns, in order of time; owned, mem_free */
     struct energy energy;
     double compile_ms;
+    double verify_ms, measure_ms; /* not stored: from the first launch to the first sample; all that measuring it took */
     struct resources resources; /* the worst of its kernels */
     int sm_mhz, mem_mhz;        /* clocks right after timing; 0: unknown */
 };

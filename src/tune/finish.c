@@ -174,6 +174,7 @@ void playoff_broken(struct run *r, int at, struct result *result)
 void playoff_condemned(struct run *r)
 {
     run_store(r, r->doubt.job, &r->doubt.result); /* for what compiles to the same, too */
+    run_trial(r, r->doubt.job, TRIAL_PLAYOFF);
     keep_players(r);
 }
 
@@ -184,8 +185,10 @@ void playoff_played(struct run *r, struct result *results)
         /* One that sat out keeps its earlier time; one whose twin, which compiles to the same, has just failed is no longer right. */
         bool counts = results[i].outcome != OUT_OK || (results[i].stats.n > 0 && is_right(r->players[i]));
         r->players[i]->played = counts;
-        if (counts)
-            run_store(r, r->players[i], &results[i]);
+        if (!counts)
+            continue;
+        run_store(r, r->players[i], &results[i]);
+        run_trial(r, r->players[i], TRIAL_PLAYOFF);
     }
     if (keep_players(r))
         tables_begin(r);

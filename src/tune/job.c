@@ -98,6 +98,8 @@ struct known *known_add(struct run *r, const char *key, const struct result *res
     k->outcome = result->outcome;
     k->stats = result->stats;
     k->energy = result->energy;
+    memcpy(k->reason, result->reason, sizeof k->reason);
+    err_line(k->reason);
     k->of_now = of_now;
     k->unsettled = !goal_settled(r, result->outcome, result->reason, &result->energy);
     return k;

@@ -74,6 +74,10 @@ static bool measured(struct run *r, struct message *m)
     if (m->standing == DOUBTFUL)
         r->meter_life = LIFE_LEAVES;
     r->measuring = NULL;
+    if (job) {
+        job->verify_ms = m->results->verify_ms;
+        job->measure_ms += m->results->measure_ms;
+    }
     if (r->playing && m->standing == STANDS) {
         playoff_played(r, m->results);
     } else if (r->playing) { /* a doubt is of the player that it ended with */
@@ -205,6 +209,10 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     struct job *job = r->measuring;
     bool was_ready = r->meter_life >= LIFE_WORKS, struck = worker_struck(w);
     struct result result = run_failure(deadline ? OUT_TIMEOUT : OUT_CRASH, why, r->playing ? ", in the play-off" : "");
+    if (job) { /* which it can no longer say itself */
+        job->verify_ms = 0;
+        job->measure_ms += run_seconds(r->measuring_since_ns) * 1e3;
+    }
     if (job && deadline && r->hurried && !struck) {
         result = hurried(r->run_ms * 1e6);
         job->retried = true;
@@ -251,6 +259,7 @@ static void send_run(struct run *r, struct message *m, struct job *const *jobs, 
                                                      .binary_bytes = jobs[i]->binary.len,
                                                      .entries = jobs[i]->entries.data,
                                                      .entries_bytes = jobs[i]->entries.len };
+    r->measuring_since_ns = clock_ns();
     run_send(r, r->meter, m);
     set_deadline(r);
 }

@@ -60,25 +60,36 @@ void run_store(struct run *r, struct job *job, const struct result *result)
     if (k && result->outcome == OUT_OK && !result->energy.joules) /* of a run that asked for it */
         m.result.energy = k->energy;
     k = known_add(r, job->key, &m.result, true);
-    if (!run_check(r, (k ? 0 : err_nomem(&r->err)) ?: buf_check(&text, &r->err) ?: store_measured(r->store, &r->target, &m, &r->err))) {
-        memcpy(k->reason, m.result.reason, sizeof k->reason);
-        err_line(k->reason);
-    }
+    if (k)
+        k->of_run = true;
+    run_check(r, (k ? 0 : err_nomem(&r->err)) ?: buf_check(&text, &r->err) ?: store_measured(r->store, &r->target, &m, &r->err));
     buf_free(&text);
 }
 
-void run_done(struct run *r, struct job *job, const struct result *result)
+static void tell_trial(const struct run *r, const struct job *job, struct tune_trial *t)
 {
-    struct known *k = known_find(r, job->key);
-    if (!k || k->outcome == OUT_OK || k->unsettled || result->outcome != OUT_OK) /* a failure of what compiles to the same stands */
-        run_store(r, job, result);
-    r->report->measured++;
-    k = known_find(r, job->key); /* null: no memory */
-    if (k)
-        run_known(r, job, k);
+    t->config = &job->config;
+    if (t->origin == TRIAL_NEW) {
+        t->compile_ms = job->compile_ms;
+        t->verify_ms = job->verify_ms;
+        t->measure_ms = job->measure_ms;
+    }
+    if (r->opt->trial)
+        r->opt->trial(r->opt->trial_arg, t);
 }
 
-void run_known(struct run *r, struct job *job, struct known *k)
+void run_trial(const struct run *r, const struct job *job, enum tune_origin origin)
+{
+    const struct known *k = job->known;
+    tell_trial(r, job,
+               &(struct tune_trial){ .origin = origin,
+                                     .judged = true,
+                                     .outcome = k->outcome,
+                                     .reason = k->reason,
+                                     .time_ns = k->stats.median });
+}
+
+static void settle(struct run *r, struct job *job, struct known *k, enum tune_origin origin)
 {
     job->known = k;
     if (!k->of_now)
@@ -90,8 +101,25 @@ void run_known(struct run *r, struct job *job, struct known *k)
         top_offer(r, job);
     else
         job_drop_code(job);
+    run_trial(r, job, origin);
     if (!job->told)
         strategy_tell(r, job);
+}
+
+void run_done(struct run *r, struct job *job, const struct result *result)
+{
+    struct known *k = known_find(r, job->key);
+    if (!k || k->outcome == OUT_OK || k->unsettled || result->outcome != OUT_OK) /* a failure of what compiles to the same stands */
+        run_store(r, job, result);
+    r->report->measured++;
+    k = known_find(r, job->key); /* null: no memory */
+    if (k)
+        settle(r, job, k, TRIAL_NEW);
+}
+
+void run_known(struct run *r, struct job *job, struct known *k)
+{
+    settle(r, job, k, k->of_run ? TRIAL_SAME : TRIAL_STORED);
 }
 
 void run_unsettled(struct run *r, struct job *job, const char *why)
@@ -100,6 +128,7 @@ void run_unsettled(struct run *r, struct job *job, const char *why)
     r->report->unsettled++;
     snprintf(r->report->unsettled_why, sizeof r->report->unsettled_why, "%.255s", why);
     err_line(r->report->unsettled_why);
+    tell_trial(r, job, &(struct tune_trial){ .origin = TRIAL_NEW, .reason = r->report->unsettled_why });
     if (!job->told) /* else it was measured again */
         strategy_tell(r, job);
 }

@@ -38,8 +38,9 @@ struct known {
     struct stats stats;
     struct energy energy;
     bool unsettled;   /* what the run's objective asks was not measured: not known, as long as it can be measured */
-    char reason[256]; /* "" if it was not measured by this run */
-    bool of_now;      /* stored as what its variant makes now */
+    char reason[256];
+    bool of_now; /* stored as what its variant makes now */
+    bool of_run; /* measured by this run */
 };
 
 /* A configuration, from the strategy to the report. The run owns it to its end. */
@@ -53,7 +54,7 @@ struct job {
     struct buf source, binary, portable; /* portable: PTX, if the backend has that. Freed when no longer needed */
     struct buf entries;                  /* likewise: how the code calls the kernels */
     char compiler[COMPILER_NAME];
-    double compile_ms;
+    double compile_ms, verify_ms, measure_ms; /* measure_ms of all tries together */
     bool retried;        /* its worker died once: that may have been another's fault, so it gets a fresh one */
     bool untried;        /* its trial launch has failed, which proves nothing: it is compiled without */
     bool told;           /* the strategy knows what came of it */
@@ -132,7 +133,7 @@ struct run {
     bool launching; /* a candidate for the first time, */
     bool hurried;   /* so it has less time than it would have otherwise: */
     double run_ms;  /* this much */
-    int64_t meter_started_ns;
+    int64_t meter_started_ns, measuring_since_ns;
     double setup_ms;     /* that the last one took until it was ready */
     int setup_deaths;    /* of measuring workers in a row */
     char setup_why[256]; /* what the last of them said; "" for nothing */
@@ -196,6 +197,7 @@ int64_t run_patience(int64_t bound, int64_t ms); /* a deadline, unless the optio
 /* The job is done: into store, report and strategy. */
 void run_done(struct run *r, struct job *job, const struct result *result);
 void run_known(struct run *r, struct job *job, struct known *k); /* the same, from an earlier result */
+void run_trial(const struct run *r, const struct job *job, enum tune_origin origin); /* what is known of it, to the options' callback */
 /* Nothing is known of it, and nothing stored. */
 void run_unsettled(struct run *r, struct job *job, const char *why);
 /* The result into the database and into what is known, over an earlier one of the same key; a failure ends the run. */

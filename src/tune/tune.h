@@ -24,6 +24,22 @@ struct tune_progress {
     double best_gbs;     /* 0: unknown work */
 };
 
+/* A configuration as it ends. */
+struct tune_trial {
+    const struct config *config;
+    enum tune_origin {
+        TRIAL_NEW,     /* tried just now */
+        TRIAL_STORED,  /* in the database already */
+        TRIAL_SAME,    /* compiles to what this run has tried */
+        TRIAL_PLAYOFF, /* timed again beside the other best */
+    } origin;
+    bool judged; /* else there is no outcome, for a reason */
+    enum outcome outcome;
+    const char *reason;                       /* may be a stranger's text */
+    double time_ns;                           /* the median, here and below 0: none */
+    double compile_ms, verify_ms, measure_ms; /* of one that is new: verifying is a part of measuring */
+};
+
 struct tune_options {
     const char *home;      /* home_find's */
     const char *program;   /* the executable to start as workers; null: /proc/self/exe */
@@ -50,6 +66,8 @@ struct tune_options {
     void (*progress)(void *arg, const struct tune_progress *p); /* may be null */
     void (*note)(void *arg, const char *line);                  /* what a person should know at once; may be null */
     void *arg;
+    void (*trial)(void *arg, const struct tune_trial *t); /* each configuration as it ends; may be null */
+    void *trial_arg;
 };
 
 /* One configuration in the report. config.variant < 0: there is none. */
