@@ -282,9 +282,13 @@ int plan_bounds(const struct plan *p, int i, const struct val *slots, struct bou
     const bool own = i >= 0 && p->op->args[i].own_check;
     const struct check_fields *f = own ? &p->buffers[i].check : &p->check;
     *out = (struct bounds){ .kind = (own ? &p->op->args[i].check : &p->op->check)->kind, .length = 1, .rtol = -1, .atol = -1 };
-    return (f->length ? field_int(f->length, 1, slots, &out->length, err) : 0)
+    int rc = (f->length ? field_int(f->length, 1, slots, &out->length, err) : 0)
         ?: (f->rtol ? amount(f->rtol, slots, &out->rtol, err) : 0)
         ?: (f->atol ? amount(f->atol, slots, &out->atol, err) : 0);
+    if (!rc && out->rtol >= 1)
+        rc = err_set(err, ERR_INVALID, "%s: `%s` is %g: it must be below 1, since with 1 a kernel that writes zeros is right",
+                     f->rtol->place, expr_text(f->rtol->expr), out->rtol);
+    return rc;
 }
 
 int plan_metric(const struct plan *p, int i, const struct val *slots, double seconds, double joules, double *out, struct err *err)
