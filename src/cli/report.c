@@ -86,6 +86,8 @@ static void print_counts(const struct tune_report *r)
         text_line("  compared with the reference for no other problem: %s", r->alone);
     if (*r->unproved)
         text_line("  scalars not proved, choose an `other` that shows: %s", r->unproved);
+    if (*r->constant)
+        text_line("  the check proves little, choose data that shows more, or smaller bounds: %s", r->constant);
     if (r->measured)
         text_line("  %" PRId64 " measured now in %.1f s, %.1f a second", r->measured, r->seconds, r->rate);
     else if (r->tried && !r->interrupted)
@@ -201,6 +203,8 @@ static json_t *finding_json(const struct finding *f)
         found = json_with(found, "no_other_problem", json_text(r->alone));
     if (*r->unproved && found)
         found = json_with(found, "scalars_not_proved", json_text(r->unproved));
+    if (*r->constant && found)
+        found = json_with(found, "check_proves_little", json_text(r->constant));
     if (with.len && found)
         found = json_with(found, "tuned_with", json_text(buf_text(&with)));
     buf_free(&with);

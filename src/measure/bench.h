@@ -44,6 +44,7 @@ struct bench_facts {
     double copy_ns;      /* a device copy that moves work.bytes in all, cold; 0: the op does not say, or it is proven */
     char alone[256];     /* why results are compared for this problem only; "": they are for another one, too */
     char unproved[256];  /* scalars that a kernel may have built in, and why that would not show; "": none, or it is proven */
+    char constant[256];  /* outputs that one number throughout would be right for; likewise */
 };
 
 /* The launches of a configuration for a problem, with the bytes of their buffers and what their values are. */

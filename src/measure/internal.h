@@ -75,6 +75,10 @@ struct bench_arg {
     double typical[PASSES]; /* size of what is expected; 0 if nothing rests on it */
     bool moot[PASSES];      /* what is close to it proves nothing: extent_moot */
     struct tolerance tolerance[PASSES];
+    struct {
+        bool fails;
+        unsigned char value[8];
+    } constants[2]; /* numbers that all of an output could be and pass: 0, and its first one */
 };
 
 /* A candidate, loaded and ready to launch. */
@@ -219,14 +223,17 @@ bool candidate_fits(const struct bench *b, const struct loaded *l, const struct 
 /* Sets l->on, and binds l->other to it, of a candidate whose own binding is there. That no other problem can be run is no error: l->on is null. */
 int other_choose(struct bench *b, const struct config *config, struct loaded *l, struct err *err);
 /* Does so for the op's default: what is wrong with the reference there shows before any candidate is tried. Tells why if nothing is compared, and
- * which scalars that leaves unproved. */
+ * which scalars and outputs that leaves unproved. */
 int others_open(struct bench *b, struct bench_facts *facts, struct err *err);
 /* Which value scalar `arg` is checked with besides the tuned one; varies: it is another one. */
 int scalar_other(const struct bench *b, int arg, unsigned char other[16], bool *varies, struct err *err);
 void others_drop(struct bench *b); /* gives their memory back; they are made again when they are needed */
 
-/* measure/unproved.c: lists the scalars that checks on the bench of another problem (or without one, on the problem's own) do not prove. */
+/* measure/unproved.c: lists the scalars that checks on the bench of another problem (or without one, on the problem's own) do not prove; */
 int scalars_unproved(struct bench *o, char *out, size_t room, struct err *err);
+/* and the outputs that one number throughout would be right for, there and in each pass that constants_look has seen. */
+int constants_look(struct bench *b, struct bench_arg *a, int pass, struct err *err); /* just after what is expected was kept */
+int constants_unproved(const struct bench *o, char *out, size_t room, struct err *err);
 
 /* measure/probe.c: cuts one that is over the limit on a part of the problem already. */
 int probe(struct bench *b, const struct config *config, struct loaded *l, double limit_ns, struct result *r, struct err *err);

@@ -370,7 +370,8 @@ int others_open(struct bench *b, struct bench_facts *facts, struct err *err)
     else
         snprintf(facts->alone, sizeof facts->alone, "%s", why_alone(b, &l, text, sizeof text));
     if (!rc && !b->set.proven)
-        rc = scalars_unproved(l.on ?: b, facts->unproved, sizeof facts->unproved, err);
+        rc = scalars_unproved(l.on ?: b, facts->unproved, sizeof facts->unproved, err)
+                 ?: constants_unproved(l.on && !l.on->alone ? l.on : b, facts->constant, sizeof facts->constant, err);
     binding_free(&l.own);
     binding_free(&l.other);
     return rc;

@@ -52,6 +52,10 @@ static bool ready(struct run *r, const struct bench_facts *facts)
         snprintf(r->report->unproved, sizeof r->report->unproved, "%.255s", facts->unproved);
         err_line(r->report->unproved);
     }
+    if (facts->constant[0]) {
+        snprintf(r->report->constant, sizeof r->report->constant, "%.255s", facts->constant);
+        err_line(r->report->constant);
+    }
     if (facts->copy_ns > 0 && (r->copy_ns <= 0 || facts->copy_ns < r->copy_ns))
         r->copy_ns = facts->copy_ns; /* the best of what this run's workers saw */
     if (!r->first_ns)

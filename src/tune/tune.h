@@ -96,6 +96,7 @@ struct tune_report {
     int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
     double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0: unknown */
     char unproved[256];                   /* scalars that a kernel may have built in, and why that would not show */
+    char constant[256];                   /* outputs that one number throughout would be right for */
     char alone[256];                      /* why results were compared for this problem only; "": they were for another one, too */
     double seconds, rate;                 /* of this run; configurations compiled, verified, timed and recorded a second */
     bool interrupted;

@@ -24,6 +24,7 @@ static void io_message(struct serial *s, const struct op *op, struct message *m)
     io_time(s, &m->facts.copy_ns);
     io_text(s, m->facts.alone, sizeof m->facts.alone);
     io_text(s, m->facts.unproved, sizeof m->facts.unproved);
+    io_text(s, m->facts.constant, sizeof m->facts.constant);
     io_bytes(s, &m->source.at, &m->source.n);
     io_bytes(s, &m->binary.at, &m->binary.n);
     io_bytes(s, &m->portable.at, &m->portable.n);
