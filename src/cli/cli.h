@@ -121,6 +121,10 @@ int request_problems(struct request *r, bool own, struct err *err);
 /* Op, device and problems. */
 int request_all(struct request *r, struct err *err);
 
+/* What of the stored results is meant, as the database writes it, from the word of --op, --shape and --dtype; empty: any. */
+enum { FILTER_OP, FILTER_TYPES, FILTER_PROBLEM, FILTERS };
+int request_filter(struct request *r, const char *word, struct buf filter[FILTERS], struct err *err);
+
 /* Opens --db, or the default database. */
 int request_database(struct request *r, enum store_mode mode, struct err *err);
 /* The same for a command that only reads: if the default database is not there yet, 0, and r->store stays null. */

@@ -6,8 +6,6 @@
 #include "cli/output.h"
 #include "export/export.h"
 
-enum { OP, TYPES, PROBLEM, FILTERS };
-
 /* A listing as it grows. */
 struct listing {
     struct buf filter[FILTERS]; /* what is listed, as the database writes it; empty: any */
@@ -17,33 +15,9 @@ struct listing {
     int64_t n;
 };
 
-/* From --op, --shape and --dtype. */
-static int filter_read(struct request *r, struct buf *filter, struct err *err)
-{
-    const struct args *args = &r->args;
-    bool limited = args->shapes.n || args->dtypes.n, is_name = args->op && name_ok(args->op);
-    if (!args->op && limited)
-        return err_set(err, ERR_USAGE, "%s needs --op: sizes and types are those of an op", args->shapes.n ? "--shape" : "--dtype");
-    if (!args->op)
-        return 0;
-    if (is_name && !limited) { /* stored, perhaps from a script that is elsewhere */
-        buf_str(&filter[OP], args->op);
-        return 0;
-    }
-    int rc = request_op(r, args->op, err) ?: request_problems(r, false, err);
-    if (rc)
-        return rc;
-    buf_str(&filter[OP], r->op->name);
-    if (args->dtypes.n)
-        op_row_print(&filter[TYPES], r->op, r->rows[0]);
-    if (args->shapes.n)
-        problem_print(&filter[PROBLEM], r->op, &r->problems[0]);
-    return 0;
-}
-
 static bool fits(const struct listing *l, const char *op, const char *types, const char *problem)
 {
-    const char *const has[FILTERS] = { [OP] = op, [TYPES] = types, [PROBLEM] = problem };
+    const char *const has[FILTERS] = { [FILTER_OP] = op, [FILTER_TYPES] = types, [FILTER_PROBLEM] = problem };
     bool fit = true;
     for (int i = 0; i < FILTERS; i++)
         fit = fit && (!l->filter[i].len || !strcmp(l->filter[i].data, has[i]));
@@ -139,7 +113,7 @@ static int list(struct request *r, struct err *err)
     struct listing l = { .rows = rows_of(kind->columns, args->json), .csv = args->csv };
     if (l.csv)
         columns_csv(&l.text, kind->columns, IN_LIST, NULL);
-    int rc = filter_read(r, l.filter, err) ?: request_read(r, err);
+    int rc = request_filter(r, args->op, l.filter, err) ?: request_read(r, err);
     if (!rc && r->store)
         rc = args->measurements ? store_each_tried(r->store, add_tried, &l, err)
              : args->wanted     ? store_each_wanted(r->store, NULL, add_wanted, &l, err)
@@ -151,7 +125,7 @@ static int list(struct request *r, struct err *err)
     else if (!r->store)
         text_line("%s", kind->no_database);
     else
-        text_line(l.filter[OP].len ? kind->none_such : kind->none, store_path(r->store));
+        text_line(l.filter[FILTER_OP].len ? kind->none_such : kind->none, store_path(r->store));
     for (int i = 0; i < FILTERS; i++)
         buf_free(&l.filter[i]);
     buf_free(&l.text);

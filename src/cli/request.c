@@ -105,6 +105,29 @@ int request_all(struct request *r, struct err *err)
     return request_op(r, r->args.op, err) ?: request_device(r, err) ?: request_problems(r, true, err);
 }
 
+int request_filter(struct request *r, const char *word, struct buf filter[FILTERS], struct err *err)
+{
+    const struct args *args = &r->args;
+    bool limited = args->shapes.n || args->dtypes.n, is_name = word && name_ok(word);
+    if (!word && limited)
+        return err_set(err, ERR_USAGE, "%s needs --op: sizes and types are those of an op", args->shapes.n ? "--shape" : "--dtype");
+    if (!word)
+        return 0;
+    if (is_name && !limited) { /* stored, perhaps from a script that is elsewhere */
+        buf_str(&filter[FILTER_OP], word);
+        return 0;
+    }
+    int rc = request_op(r, word, err) ?: request_problems(r, false, err);
+    if (rc)
+        return rc;
+    buf_str(&filter[FILTER_OP], r->op->name);
+    if (args->dtypes.n)
+        op_row_print(&filter[FILTER_TYPES], r->op, r->rows[0]);
+    if (args->shapes.n)
+        problem_print(&filter[FILTER_PROBLEM], r->op, &r->problems[0]);
+    return 0;
+}
+
 int request_database(struct request *r, enum store_mode mode, struct err *err)
 {
     char *path = NULL;

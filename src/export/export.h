@@ -13,6 +13,15 @@ extern const struct row_column winner_columns[], tried_columns[]; /* of struct l
  * a line. Columns and members are the same; both say `null` (CSV: nothing) for what is unknown. */
 int export_rows(struct store *s, const char *format, struct buf *out, struct err *err);
 
+/* ---- all that was tried for one problem on one device, as T4: t4.c */
+
+struct t4_choice {
+    const char *op, *types, *sizes; /* null: any, if it is the only one */
+    const char *device;             /* as in struct c_choice */
+    bool warm;                      /* what was timed with a warm cache, not a cold one */
+};
+int t4_export(struct store *s, const struct t4_choice *choice, struct buf *out, struct err *err);
+
 /* ---- tuned kernels as one C file, the look-up of libcutune with tables in place of a database: c.c */
 
 struct c_choice {

@@ -187,6 +187,7 @@ int build_end(struct recording *b, struct recorded_space **out, struct err *err)
     if (!rc) {
         t->title = b->title;
         t->op = b->op;
+        t->origin = b->origin;
         t->costs = b->costs;
         b->title = NULL;
         b->op = NULL;

@@ -13,6 +13,8 @@ struct recorded {
 struct recording {
     struct op *op; /* its variants have names, and parameters without values */
     char *title;
+    struct origin origin;
+    bool whole; /* as in struct tables */
     int nrecorded;
     struct recorded *recorded;
     size_t nvalues;

@@ -92,6 +92,33 @@ static int read_time(const json_t *value, double unit_ns, struct recorded_trial 
     return 0;
 }
 
+/* A text on the arena of the recording; null if it is none. */
+static const char *keep_text(struct recording *b, const json_t *value)
+{
+    return json_is_string(value) ? arena_strdup(b->op->arena, json_string_value(value)) : NULL;
+}
+
+/* What only a table that is read whole keeps. The samples are numbers in a unit of so many ns, or are left out. */
+static int keep_whole(struct recording *b, const json_t *reason, const json_t *when, const json_t *samples, double unit_ns,
+                      struct recorded_trial *t, struct err *err)
+{
+    size_t n = json_array_size(samples), i;
+    if (!b->whole)
+        return 0;
+    double *kept = arena_array(b->op->arena, n, sizeof *kept);
+    if (!kept)
+        return err_nomem(err);
+    t->reason = keep_text(b, reason);
+    t->when = keep_text(b, when);
+    t->samples = kept;
+    for (i = 0; i < n; i++) {
+        double ns = json_number_value(json_array_get(samples, i)) * unit_ns;
+        if (ns > 0 && ns < TIME_MAX)
+            kept[t->nsamples++] = ns;
+    }
+    return 0;
+}
+
 static int to_val(const json_t *value, const char *name, struct val *out, struct err *err)
 {
     return json_to_val(value, out) ? 0
@@ -127,6 +154,15 @@ static int add_whole(struct recording *b, const char *name, json_t *config, cons
     return rc ?: add_config(b, variant, config, t, err);
 }
 
+/* Begins a space of the file. */
+static struct recording *begin_table(const char *title, const struct tables *out)
+{
+    struct recording *b = build_new(title);
+    if (b)
+        b->whole = out->whole;
+    return b;
+}
+
 static int end_table(struct recording *b, struct tables *out, struct err *err)
 {
     struct recorded_space *t;
@@ -149,8 +185,8 @@ static const char *file_of(const char *path)
 static int read_cache(const char *path, json_t *root, struct tables *out, struct err *err)
 {
     json_t *cache = json_object_get(root, "cache"), *names = json_object_get(root, "tune_params_keys"), *name, *each;
-    struct recording *b = build_new(file_of(path));
-    int variant, rc = b ? build_variant(b, "recorded", &variant, &(bool){ false }, err) : err_nomem(err);
+    struct recording *b = begin_table(file_of(path), out);
+    int variant, rc = b ? build_variant(b, UNNAMED, &variant, &(bool){ false }, err) : err_nomem(err);
     size_t i;
     const char *key;
     if (!rc && !json_array_size(names))
@@ -161,13 +197,17 @@ static int read_cache(const char *path, json_t *root, struct tables *out, struct
             rc = err_set(err, ERR_INVALID, "\"tune_params_keys\": entry %zu is no text", i + 1);
         rc = rc ?: build_param(b, variant, json_string_value(name), err);
     }
+    if (!rc)
+        b->origin = (struct origin){ .device = keep_text(b, json_object_get(root, "device_name")), .tool = "Kernel Tuner" };
     json_object_foreach(cache, key, each)
     {
         if (rc)
             break;
         struct recorded_trial t = { 0 };
         json_t *time = json_object_get(each, "time");
-        rc = read_time(time ?: json_object_get(each, "times"), 1e6, &t, err);
+        json_t *samples = json_object_get(each, "times");
+        rc = read_time(time ?: samples, 1e6, &t, err)
+                 ?: keep_whole(b, NULL, json_object_get(each, "timestamp"), samples, 1e6, &t, err);
         read_costs(each, 1e-3, &t);
         rc = rc ?: add_config(b, variant, each, &t, err);
         if (rc && rc != ERR_NOMEM)
@@ -178,7 +218,40 @@ static int read_cache(const char *path, json_t *root, struct tables *out, struct
     return rc;
 }
 
-/* -- T4: { "metadata": { "timeunit": ... }, "results": [ { "configuration", "times", "invalidity", "measurements" } ] } -- */
+/* -- what cutune says of its results -- */
+
+/* "m=1111,n=113", or the same as an object. */
+static void put_sizes(struct buf *out, const json_t *sizes)
+{
+    const char *name, *comma = "";
+    json_t *value;
+    buf_str(out, json_string_value(sizes) ?: "");
+    json_object_foreach((json_t *)(uintptr_t)sizes, name, value)
+    {
+        buf_fmt(out, "%s%s=%lld", comma, name, (long long)json_integer_value(value));
+        comma = ",";
+    }
+}
+
+static void read_origin(struct recording *b, const json_t *object)
+{
+    struct buf sizes = { 0 };
+    put_sizes(&sizes, json_object_get(object, "problem"));
+    b->origin = (struct origin){
+        .op = keep_text(b, json_object_get(object, "op")),
+        .types = keep_text(b, json_object_get(object, "dtype")),
+        .backend = keep_text(b, json_object_get(object, "backend")),
+        .device = keep_text(b, json_object_get(object, "device")),
+        .arch = keep_text(b, json_object_get(object, "arch")),
+        .cache = keep_text(b, json_object_get(object, "cache")),
+        .driver = keep_text(b, json_object_get(object, "driver")),
+        .sizes = json_object_get(object, "problem") ? arena_strdup(b->op->arena, buf_text(&sizes)) : NULL,
+    };
+    buf_free(&sizes);
+}
+
+/* -- T4: { "metadata": { "timeunit": ... }, "results": [ { "configuration", "times", "invalidity", "measurements" } ] }; of a file of
+ * cutune's (src/export/t4.c) results have their variant and outcome, too, and the metadata says of what they are -- */
 
 /* In seconds; 0 if there is no such unit. */
 static double unit_of(const json_t *word)
@@ -201,9 +274,11 @@ static double unit_of(const json_t *word)
 static int read_result(struct recording *b, json_t *result, double unit, struct err *err)
 {
     json_t *times = json_object_get(result, "times"), *measurements = json_object_get(result, "measurements"), *m;
-    const char *invalidity = json_string_value(json_object_get(result, "invalidity"));
+    const char *invalidity = json_string_value(json_object_get(result, "invalidity")),
+               *variant = json_string_value(json_object_get(result, "variant")),
+               *outcome = json_string_value(json_object_get(result, "outcome"));
     json_t *time = json_object_get(times, "runtimes");
-    double unit_s = unit;
+    double unit_s = unit, joules = 0;
     struct recorded_trial t = { 0 };
     size_t i;
     if (!json_is_object(result))
@@ -217,24 +292,35 @@ static int read_result(struct recording *b, json_t *result, double unit, struct 
             time = json_object_get(m, "value");
             unit_s = unit_of(json_object_get(m, "unit")) ?: unit;
         }
+        if (name && !strcmp(name, "energy"))
+            amount(json_object_get(m, "value"), true, &joules);
     }
     int rc = read_time(time, unit_s * 1e9, &t, err);
     if (strcmp(invalidity, "correct"))
-        t = (struct recorded_trial){ .outcome = outcome_of(invalidity) };
+        t = (struct recorded_trial){ .outcome = outcome_of(outcome && outcome_find(outcome) > OUT_OK ? outcome : invalidity) };
+    t.slower = t.outcome == OUT_OK && outcome && outcome_find(outcome) == OUT_SLOWER;
+    t.joules = t.outcome == OUT_OK ? joules : 0;
     read_costs(times, unit, &t);
-    return rc ?: add_whole(b, "recorded", json_object_get(result, "configuration"), &t, err);
+    rc = rc
+             ?: keep_whole(b, json_object_get(result, "reason"), json_object_get(result, "timestamp"),
+                           json_object_get(times, "runtimes"), unit * 1e9, &t, err);
+    return rc ?: add_whole(b, variant ?: UNNAMED, json_object_get(result, "configuration"), &t, err);
 }
 
 static int read_t4(const char *path, json_t *root, struct tables *out, struct err *err)
 {
-    json_t *results = json_object_get(root, "results"), *each;
-    json_t *word = json_object_get(json_object_get(root, "metadata"), "timeunit");
+    json_t *results = json_object_get(root, "results"), *metadata = json_object_get(root, "metadata"), *each;
+    json_t *word = json_object_get(metadata, "timeunit");
     double unit = word ? unit_of(word) : 1;
-    struct recording *b = build_new(file_of(path));
+    struct recording *b = begin_table(file_of(path), out);
     int rc = b ? 0 : err_nomem(err);
     size_t i;
     if (!rc && !unit)
         rc = err_set(err, ERR_INVALID, "\"timeunit\": seconds, milliseconds, microseconds or nanoseconds are wanted");
+    if (!rc) {
+        read_origin(b, metadata);
+        b->origin.tool = keep_text(b, json_object_get(metadata, "tool")) ?: "T4";
+    }
     json_array_foreach(results, i, each)
     {
         if (rc)
@@ -255,9 +341,12 @@ static void own_title(const char *path, const json_t *row, struct buf *out)
     static const char *const parts[] = { "op", "dtype", "problem", "backend", "device", "cache", "reference" };
     buf_str(out, file_of(path));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *word = json_string_value(json_object_get(row, parts[i]));
-        if (word && *word && strcmp(word, "cold"))
-            buf_fmt(out, " %s", word);
+        struct buf text = { 0 };
+        put_sizes(&text, json_object_get(row, parts[i])); /* the others are texts */
+        if (text.len && strcmp(text.data, "cold") != 0)
+            buf_fmt(out, " %s", text.data);
+        out->failed |= text.failed;
+        buf_free(&text);
     }
 }
 
@@ -275,6 +364,12 @@ static int read_row(struct recording *b, json_t *row, struct err *err)
     const int named = outcome ? outcome_find(outcome) : OUT_OK;
     if (named != OUT_OK && !(named == OUT_SLOWER && t.time_ns > 0)) /* what is slower is right, and was timed */
         t.outcome = outcome_of(outcome);
+    t.slower = t.outcome == OUT_OK && named == OUT_SLOWER;
+    if (!amount(json_object_get(row, "energy_j"), false, &t.joules))
+        t.joules = 0;
+    rc = rc
+             ?: keep_whole(b, json_object_get(row, "reason"), json_object_get(row, "when") ?: json_object_get(row, "date"), NULL, 1,
+                           &t, err);
     read_costs(row, 1e-3, &t);
     if (t.compile_s > 0 && amount(json_object_get(row, "samples"), false, &samples))
         t.seconds += samples * t.time_ns * 1e-9;
@@ -300,8 +395,14 @@ static int read_own(const char *path, json_t *rows, struct tables *out, struct e
             build_free(b);
             b = NULL;
         }
-        if (!rc && !b && !(b = build_new(buf_text(&title))))
-            rc = err_nomem(err);
+        if (!rc && !b) {
+            b = begin_table(buf_text(&title), out);
+            rc = b ? 0 : err_nomem(err);
+            if (b)
+                read_origin(b, row);
+            if (b)
+                b->origin.tool = "cutune";
+        }
         buf_free(&title);
         rc = rc ?: read_row(b, row, err);
         if (rc && rc != ERR_NOMEM)

@@ -16,19 +16,34 @@ struct recorded_trial {
     enum outcome outcome;
     double time_ns;            /* of what is ok */
     double compile_s, seconds; /* to compile it; all that trying it took, with that */
+    bool slower;               /* of what is ok: it was cut, and its time is that of one launch */
+    /* Only of tables that are read whole. */
+    const char *reason, *when; /* null: the file does not say */
+    double joules;             /* of a run; 0: not measured */
+    int nsamples;
+    const double *samples; /* ns */
+};
+
+/* What a file says of where its results come from; null for what it does not say. */
+struct origin {
+    const char *op, *types, *sizes, *backend, *device, *arch, *cache, *driver, *tool;
 };
 
 struct recorded_space {
     char *title; /* the file, and the problem if there are several in it */
-    struct op *op;
+    struct origin origin;
+    struct op *op; /* of a file that does not name the variant, its only one is UNNAMED */
     struct space *space;
     struct recorded_trial *trials; /* by the index in the space */
     bool costs;                    /* false: the file does not say what trying took, so each counts a second */
 };
 
+#define UNNAMED "recorded"
+
 struct tables {
     struct recorded_space **at;
     int n;
+    bool whole; /* for the readers: texts and samples are kept, too */
 };
 
 /* Appends all spaces of a file. */

@@ -6,8 +6,6 @@
 #include "model/objective.h"
 #include "store/sql.h"
 
-/* Whether measurement m is of its variant as op has it now. An op of before version 3 does not know. */
-#define IS_OF_NOW "(op.variants IS NULL OR coalesce(instr(op.variants, '\"' || m.variant || '\":\"' || m.made || '\"'), 0) > 0)"
 /* The measurements of a winner's problem; the one that the winner was taken from. */
 #define OF_PROBLEM "FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = tuned.cache"
 #define OF_WINNER  OF_PROBLEM " AND m.key = tuned.key"

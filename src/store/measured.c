@@ -4,12 +4,9 @@
 #include "base/mem.h"
 #include "store/sql.h"
 
-#define RESULT                                                                                                                     \
-    "outcome, reason, n, median, min, max, mean, stddev, ci_low, ci_high, samples, compile_ms, registers, shared, local, "         \
-    "max_threads, sm_mhz, mem_mhz"
-
 /* One that is measured again keeps its row's id, which is its place in the order of storing. */
-static int save(struct store *s, const struct target *t, const struct measured *m, const struct buf *samples, struct err *err)
+static int save(struct store *s, const struct target *t, int protocol, const struct measured *m, const struct buf *samples,
+                const char *when, struct err *err)
 {
     const struct result *r = &m->result;
     const struct stats *st = &r->stats;
@@ -18,28 +15,35 @@ static int save(struct store *s, const struct target *t, const struct measured *
     energy_print(&r->energy, energy);
     return sql_write(
         s, err,
-        "INSERT INTO measurement (device, problem, cache, key, protocol, provenance, variant, config, made, " RESULT ", created) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " NOW ") "
+        "INSERT INTO measurement (device, problem, cache, key, protocol, provenance, variant, config, made, " RESULT_COLUMNS
+        ", created) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, " NOW ")) "
         "ON CONFLICT DO UPDATE SET provenance = excluded.provenance, variant = excluded.variant, config = excluded.config, "
         "made = excluded.made, outcome = excluded.outcome, reason = excluded.reason, n = excluded.n, median = excluded.median, "
         "min = excluded.min, max = excluded.max, mean = excluded.mean, stddev = excluded.stddev, ci_low = excluded.ci_low, "
         "ci_high = excluded.ci_high, samples = excluded.samples, compile_ms = excluded.compile_ms, "
         "registers = excluded.registers, shared = excluded.shared, local = excluded.local, max_threads = excluded.max_threads, "
         "sm_mhz = excluded.sm_mhz, mem_mhz = excluded.mem_mhz, created = excluded.created",
-        "Ttnittttlnrrrrrrrbrniinnn", t, m->key, PROTOCOL, t->provenance, m->variant, m->json, m->made, outcome_name(r->outcome),
+        "Ttnittttlnrrrrrrrbrniinnnt", t, m->key, protocol, t->provenance, m->variant, m->json, m->made, outcome_name(r->outcome),
         has_energy ? energy : r->reason, st->n, st->median, st->min, st->max, st->mean, st->stddev, st->ci_low, st->ci_high,
         buf_text(samples), samples->len, r->compile_ms, r->resources.registers, r->resources.shared, r->resources.local,
-        r->resources.max_threads, r->sm_mhz, r->mem_mhz);
+        r->resources.max_threads, r->sm_mhz, r->mem_mhz, when);
 }
 
-int store_measured(struct store *s, const struct target *t, const struct measured *m, struct err *err)
+int measured_save(struct store *s, const struct target *t, int protocol, const struct measured *m, const char *when,
+                  struct err *err)
 {
     struct buf samples = { 0 };
     for (int i = 0; i < m->result.nsamples; i++)
         buf_f64(&samples, m->result.samples[i]);
-    int rc = buf_check(&samples, err) ?: save(s, t, m, &samples, err);
+    int rc = buf_check(&samples, err) ?: save(s, t, protocol, m, &samples, when, err);
     buf_free(&samples);
     return rc;
+}
+
+int store_measured(struct store *s, const struct target *t, const struct measured *m, struct err *err)
+{
+    return measured_save(s, t, PROTOCOL, m, NULL, err);
 }
 
 int store_found_again(struct store *s, const struct target *t, const char *key, const char *made, struct err *err)
@@ -49,18 +53,17 @@ int store_found_again(struct store *s, const struct target *t, const char *key, 
                      "tTtn", made, t, key, PROTOCOL);
 }
 
-static int take_samples(struct query *q, const void *bytes, size_t n, struct result *r)
+int samples_get(const void *bytes, size_t n, struct result *r, struct err *err)
 {
     struct cursor in = cursor_on(bytes, n);
-    if (n > MAX_SAMPLES * sizeof(double))
-        return query_damaged(q, "samples");
-    r->samples = mem_array(n / sizeof(double), sizeof(double));
+    r->nsamples = 0;
+    r->samples = n > MAX_SAMPLES * sizeof(double) ? NULL : mem_array(n / sizeof(double), sizeof(double));
     if (!r->samples)
-        return err_nomem(q->err);
+        return n > MAX_SAMPLES * sizeof(double) ? ERR_CORRUPT : err_nomem(err);
     while (in.at < in.end) {
         double v = get_f64(&in);
         if (in.bad || !(v >= 0 && v <= TIME_MAX))
-            return query_damaged(q, "samples");
+            return ERR_CORRUPT;
         r->samples[r->nsamples++] = v;
     }
     return 0;
@@ -83,7 +86,8 @@ static int take_row(struct query *q, int (*each)(void *arg, const struct measure
     if (r->outcome != OUT_OK || !energy_read(reason, &r->energy))
         strcpy(r->reason, reason);
     m.made = *made ? made : NULL;
-    int rc = take_samples(q, samples, n, r) ?: each(arg, &m);
+    int rc = samples_get(samples, n, r, q->err);
+    rc = rc == ERR_CORRUPT ? query_damaged(q, "samples") : rc ?: each(arg, &m);
     result_free(r);
     return rc;
 }
@@ -93,7 +97,7 @@ int store_each_measured(struct store *s, const struct target *t, int (*each)(voi
 {
     struct query q;
     query_begin(&q, s, err,
-                "SELECT key, made, variant, config, " RESULT " FROM measurement "
+                "SELECT key, made, variant, config, " RESULT_COLUMNS " FROM measurement "
                 "WHERE device = ? AND problem = ? AND cache = ? AND protocol = ? ORDER BY id",
                 "Tn", t, PROTOCOL);
     while (query_step(&q))
@@ -109,7 +113,9 @@ static int forget_winner(struct store *s, const struct target *t, struct err *er
 int store_forget(struct store *s, const struct target *t, struct err *err)
 {
     int rc = write_begin(s, err);
-    rc = rc ?: sql_run(s, err, "DELETE FROM measurement WHERE device = ? AND problem = ? AND cache = ?", "T", t);
+    rc = rc
+             ?: sql_run(s, err, "DELETE FROM measurement WHERE device = ? AND problem = ? AND cache = ? AND protocol > ?", "Tn", t,
+                        CLAIMS);
     return write_end(s, rc ?: forget_winner(s, t, err), err);
 }
 

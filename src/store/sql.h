@@ -159,6 +159,19 @@ enum {
     MAX_SIZES_TEXT = 2047,
 };
 
+/* Whether measurement m is of its variant as op has it now. An op of before version 3 does not know. */
+#define IS_OF_NOW "(op.variants IS NULL OR coalesce(instr(op.variants, '\"' || m.variant || '\":\"' || m.made || '\"'), 0) > 0)"
+
+/* measured.c. What came of a configuration, in this order. */
+#define RESULT_COLUMNS                                                                                                             \
+    "outcome, reason, n, median, min, max, mean, stddev, ci_low, ci_high, samples, compile_ms, registers, shared, local, "         \
+    "max_threads, sm_mhz, mem_mhz"
+/* when: null is now. */
+int measured_save(struct store *s, const struct target *t, int protocol, const struct measured *m, const char *when,
+                  struct err *err);
+/* The samples' column; ERR_CORRUPT, without a line, if it is none. result_free frees them, also if it fails. */
+int samples_get(const void *bytes, size_t n, struct result *r, struct err *err);
+
 /* Makes or updates the op's row, inside a writing transaction; its id goes to *id. */
 int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err);
 /* Whether a row of device is the one whose identity the first six values are. */

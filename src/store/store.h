@@ -159,6 +159,38 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
  * then the others by outcome. */
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err);
 
+/* ---- results with all that belongs to them, to exchange them with other databases and tools: claims.c
+ *
+ * A claim is what a file from elsewhere says of a configuration. It is a row of `measurement` whose protocol is CLAIMS, so nothing that
+ * serves, lists or counts what was measured here sees it. */
+enum { CLAIMS = 0 };
+
+struct record {
+    struct devspec dev; /* identity; of a claim what its file says, maybe only a name */
+    const char *op, *types, *sizes, *cache;
+    const char *file;         /* of a claim: that it came from */
+    const char *tool;         /* that measured it: "cutune 0.1.0", "Kernel Tuner" */
+    const char *driver;       /* "": unknown */
+    const char *when;         /* UTC, ISO 8601 */
+    const char *config;       /* as struct listed has it */
+    struct measured measured; /* key and made: the store's own, which store_claim does not ask for */
+    bool stale;               /* as in struct listed; a claim never is */
+    /* What came last of a claim's configuration when it was measured for this problem, whatever the device: */
+    bool checked;
+    enum outcome here;
+    double here_ns;
+    const char *here_device;
+};
+/* Calls back for each measurement of this PROTOCOL, or for each claim; of an op, for its types, of a problem, unless they are null. By op,
+ * types, problem, device, cache; what is right first, the fastest before all; stale ones last. As store_each_winner does. */
+int store_each_record(struct store *s, bool claims, const char *op, const char *types, const char *sizes,
+                      int (*each)(void *arg, const struct record *r), void *arg, struct err *err);
+
+/* What became of a claim that was to be stored: one of the same device, problem and configuration stays if it is newer, or faster. */
+enum claim_fate { CLAIM_ADDED, CLAIM_REPLACED, CLAIM_KNOWN, CLAIM_KEPT };
+/* The op is for a file that does not know it. */
+int store_claim(struct store *s, const struct op *op, const struct record *claim, enum claim_fate *fate, struct err *err);
+
 /* Whether anything was measured or asked for, so that there is more in it than tables that `cutune tables` makes again. */
 int store_has_results(struct store *s, bool *has, struct err *err);
 
