@@ -39,7 +39,7 @@ struct args {
     const char *strategy, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time, *trace;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
-    bool json, csv, list, measurements, wanted, retune, warm, no_cut, quiet;
+    bool json, csv, list, measurements, wanted, retune, warm, no_cut, no_cache, quiet;
     bool source, ptx, resources;
 };
 

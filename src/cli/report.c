@@ -90,7 +90,10 @@ static void print_counts(const struct tune_report *r)
         text_line("  the check proves little, choose data that shows more, or smaller bounds: %s", r->constant);
     if (r->measured)
         text_line("  %" PRId64 " measured now in %.1f s, %.1f a second", r->measured, r->seconds, r->rate);
-    else if (r->tried && !r->interrupted)
+    if (r->cached || r->shared)
+        text_line("  code: %" PRId64 " compiled, %" PRId64 " from the cache, %" PRId64 " the same as another's", r->compiled, r->cached,
+                  r->shared);
+    if (!r->measured && r->tried && !r->interrupted)
         text_line("  nothing to measure: all of these are in the database (--retune measures them again)");
     if (r->unsettled)
         text_line("  %" PRId64 " without a verdict, and not stored: %s", r->unsettled, r->unsettled_why);
@@ -193,12 +196,13 @@ static json_t *finding_json(const struct finding *f)
     for (int i = 0; i < OUT_COUNT; i++)
         outcomes = json_with(outcomes, outcome_name(i), json_integer(r->outcomes[i]));
     json_t *found = json_pack(
-        "{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:b, s:s, s:o}", "op", json_text(op->name),
+        "{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:f, s:f, s:b, s:s, s:o, s:I, s:I, s:I}", "op", json_text(op->name),
         "dtype", json_text(f->types), "problem", json_sizes(f->sizes), "valid", (json_int_t)r->valid, "tried", (json_int_t)r->tried,
         "no_verdict", (json_int_t)r->unsettled, "outcomes", outcomes, "best", entry_json(op, &r->best), "default",
         entry_json(op, &r->deflt), "copy_gb_per_s", json_positive(r->copy_gb_per_s), "worst", entry_json(op, &r->worst), "ties",
         r->ties, "measured", (json_int_t)r->measured, "seconds", r->seconds, "configurations_per_s", r->rate, "interrupted",
-        r->interrupted, "objective", r->objective, "winner", *r->served_by ? entry_json(op, &r->served) : json_null());
+        r->interrupted, "objective", r->objective, "winner", *r->served_by ? entry_json(op, &r->served) : json_null(), "compiled",
+        (json_int_t)r->compiled, "from_cache", (json_int_t)r->cached, "shared_code", (json_int_t)r->shared);
     if (*r->alone && found)
         found = json_with(found, "no_other_problem", json_text(r->alone));
     if (*r->unproved && found)

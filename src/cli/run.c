@@ -13,6 +13,7 @@
 #include "measure/bench.h"
 #include "model/objective.h"
 #include "op/load.h"
+#include "runtime/runtime.h"
 
 enum { MAX_JOBS = 1024 };
 static const double MAX_SECONDS = 30 * 86400.0;
@@ -25,6 +26,7 @@ struct tuning {
     struct finding *found;
     int n;
     struct arena *texts; /* of the findings */
+    struct buf cache;    /* the folder for compiled code; "": none */
     struct err *err;
 };
 
@@ -251,6 +253,18 @@ static int tune_all(struct tuning *t)
     return failed;
 }
 
+/* Within the library's own. Without a home there is none. */
+static int find_cache(struct tuning *t)
+{
+    char *folder = NULL;
+    int rc = t->request->args.no_cache ? 0 : take_cache(NULL, &folder, t->err);
+    if (folder)
+        buf_fmt(&t->cache, "%s/compiled", folder);
+    mem_free(folder);
+    t->tune.cache = t->cache.data;
+    return rc ?: buf_check(&t->cache, t->err);
+}
+
 /* Tunes one problem after another, and forgets that it was wanted once it has a winner. Prints what was found, and checks the database.
  * A problem that fails is told here, and leaves the others to go on. */
 static int run_problems(struct tuning *t)
@@ -392,7 +406,8 @@ static int tune(struct request *r, struct err *err)
     t.tune.home = r->home;
     catch_signals();
     t.texts = arena_new();
-    rc = !t.texts ? err_nomem(err) : wanted ? run_wanted(&t) : run_targets(&t);
+    rc = !t.texts ? err_nomem(err) : find_cache(&t) ?: wanted ? run_wanted(&t) : run_targets(&t);
+    buf_free(&t.cache);
     mem_free(t.found);
     arena_free(t.texts);
     return rc;
@@ -440,6 +455,7 @@ const struct command run_command = {
         { "trace", WORD(trace), "FILE.csv", 0,
           "Write a row for each configuration as it ends: when, what came of it, and what it cost; a trace that is there is gone on with",
           0 },
+        { "no-cache", FLAG(no_cache), NULL, 0, "Compile all, and keep no compiled code in the cache folder for later runs", 0 },
         { "wanted", FLAG(wanted), NULL, 0,
           "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's",
           0 },

@@ -77,6 +77,8 @@ struct cuda_headers {
     char folders[MAX_HEADER_FOLDERS][4096];
 };
 const struct cuda_headers *cuda_headers(void);
+/* Appends by what a change of NVRTC's own file shows, and of those folders, without reading them. */
+void cuda_toolkit_state(struct buf *out);
 
 /* cubin.c: the driver takes an image without its length and trusts it, so what would make it read past the end is refused here.
  * format: as backend.load has it. True for PTX in *ptx: text, which the driver needs a zero byte after. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "device/cuda_part.h"
@@ -123,17 +124,23 @@ static bool take_headers(const char *folder, void *to)
     return true;
 }
 
+/* The library that was loaded. */
+static bool nvrtc_file(char real[PATH_MAX])
+{
+    Dl_info info;
+    void *function;
+    memcpy(&function, &libnvrtc.nvrtcVersion, sizeof function); /* ISO C converts no such pointers */
+    return function && dladdr(function, &info) && info.dli_fname && realpath(info.dli_fname, real);
+}
+
 /* Those that came with this NVRTC: beside its library's folder. */
 static bool take_own_headers(struct cuda_headers *to)
 {
     static const char *const ways[] = { "/../include", "/../../include", "/../../cuda_runtime/include",
                                         "/../targets/x86_64-linux/include" };
     char real[PATH_MAX], path[PATH_MAX + 64], folder[PATH_MAX];
-    Dl_info info;
-    void *function;
     bool took = false;
-    memcpy(&function, &libnvrtc.nvrtcVersion, sizeof function); /* ISO C converts no such pointers */
-    if (!function || !dladdr(function, &info) || !info.dli_fname || !realpath(info.dli_fname, real) || !strrchr(real, '/'))
+    if (!nvrtc_file(real) || !strrchr(real, '/'))
         return false;
     *strrchr(real, '/') = 0;
     for (size_t i = 0; i < sizeof ways / sizeof *ways && !took; i++) {
@@ -157,4 +164,22 @@ const struct cuda_headers *cuda_headers(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_headers);
     return &headers;
+}
+
+static void put_state(const char *path, struct buf *out)
+{
+    struct stat st;
+    buf_fmt(out, "%s", path);
+    if (!stat(path, &st))
+        buf_fmt(out, " %jd %jd %jd.%09ld", (intmax_t)st.st_ino, (intmax_t)st.st_size, (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    buf_str(out, "\n");
+}
+
+void cuda_toolkit_state(struct buf *out)
+{
+    char library[PATH_MAX];
+    if (nvrtc_file(library))
+        put_state(library, out);
+    for (int i = 0; i < cuda_headers()->n; i++)
+        put_state(cuda_headers()->folders[i] + strlen("-I"), out);
 }

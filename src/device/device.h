@@ -76,6 +76,9 @@ struct backend_compiling {
      * A backend that compiles per launch shape (PoCL) runs one block of each launch on scratch buffers before it ships the binary. */
     int (*compile)(struct compiler *c, const struct compile_job *job, struct buf *binary, struct buf *portable, struct buf *log,
                    struct err *err);
+    /* Appends what else the code of a job rests on, beside its source, the device or architecture, and `name`: so a cache knows it by all
+     * of it. Null: nothing. */
+    void (*depends)(const struct compiler *c, const struct compile_job *job, struct buf *out);
     /* What compiles, as the store names it: "NVRTC 13.0"; if that is the device's driver, the driver's version. */
     void (*name)(const struct compiler *c, char out[COMPILER_NAME]);
 };

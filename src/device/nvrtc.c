@@ -282,6 +282,14 @@ static int nvrtc_compile(struct compiler *compiler, const struct compile_job *jo
     return rc;
 }
 
+/* A job's architecture is known; without one it is the compiler's. The version that NVRTC tells is not all of it. */
+static void nvrtc_depends(const struct compiler *compiler, const struct compile_job *job, struct buf *out)
+{
+    (void)job;
+    buf_lstr(out, ((const struct nvrtc_compiler *)compiler)->arch);
+    cuda_toolkit_state(out);
+}
+
 /* NVRTC writes its own version of the language into PTX, and a driver older than that refuses it, though nothing newer than the
  * architecture is used. A test holds the result against the assembler, wherever there is one. */
 static int lower_version(const struct buf *ptx, struct buf *out, struct err *err)
@@ -364,5 +372,6 @@ const struct backend_compiling nvrtc_compiling = {
     .open = nvrtc_open,
     .close = nvrtc_close,
     .compile = nvrtc_compile,
+    .depends = nvrtc_depends,
     .name = nvrtc_name,
 };

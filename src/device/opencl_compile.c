@@ -273,6 +273,20 @@ static int ocl_compile(struct compiler *compiler, const struct compile_job *job,
     return rc;
 }
 
+/* What a trial launch leaves in the binary is for its block, and for a large grid or a small one. */
+static void ocl_depends(const struct compiler *compiler, const struct compile_job *job, struct buf *out)
+{
+    bool warms = ((const struct guest *)compiler)->spec.shares_cores;
+    for (int i = 0; i < job->nlaunches && warms; i++) {
+        const struct guest_launch *l = &job->launches[i];
+        buf_lstr(out, l->kernel);
+        for (int d = 0; d < 3; d++) {
+            buf_i64(out, l->geometry.block[d]);
+            buf_u8(out, l->geometry.grid[d] >= LARGE_GRID);
+        }
+    }
+}
+
 static const struct native_type opencl_types[] = {
     { "i8", "char" },
     { "i16", "short" },
@@ -316,5 +330,6 @@ const struct backend_compiling opencl_compiling = {
     .open = ocl_compiler_open,
     .close = ocl_compiler_close,
     .compile = ocl_compile,
+    .depends = ocl_depends,
     .name = ocl_compiler_name,
 };

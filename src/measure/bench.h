@@ -17,6 +17,7 @@ struct task {
     struct problem problem;
     int row;
     struct devspec dev;
+    const char *cache;      /* a folder of compiled code (worker/cache.h); null: there is none */
     bool energy;            /* the energy of runs is measured, too */
     bool warm;              /* time with what the cache holds from a run before; cold: flushed by reading */
     bool other_scalars;     /* they have the other values that candidates are checked with */

@@ -13,6 +13,7 @@ static void io_task(struct serial *s, struct task *t)
     io_str(s, &t->outside.folder);
     io_str(s, &t->outside.program);
     io_time(s, &t->outside.seconds);
+    io_str(s, &t->cache);
     io_bool(s, &t->energy);
     io_bool(s, &t->warm);
     io_bool(s, &t->other_scalars);

@@ -59,7 +59,8 @@ static void set_deadline(struct compiler_slot *s)
 /* Gives the slot's worker something to do for its job: a new worker, if there is none. */
 static void ask(struct compiler_slot *s, enum frame_kind what)
 {
-    struct message m = { .kind = what, .number = !s->job->untried, .ncandidates = 1, .candidates[0].config = s->job->config };
+    const bool past = s->job->past_cache || s->run->phase == PHASE_PLAYOFF; /* as what is not right there is at fault at once */
+    struct message m = { .kind = what, .number = (s->job->untried ? 0 : TRY_LAUNCH) | (past ? PAST_CACHE : 0), .ncandidates = 1, .candidates[0].config = s->job->config };
     s->asked = what;
     s->trying = false;
     if (!s->worker && run_start(s->run, "compile", &events, s, 0, &s->worker))
@@ -69,28 +70,74 @@ static void ask(struct compiler_slot *s, enum frame_kind what)
 }
 
 /* The job leaves the compile workers, with a binary or with a failure. */
-static void pass_on(struct run *r, struct compiler_slot *s)
+static void deliver(struct run *r, struct job *job, const struct result *result)
 {
-    struct job *job = s->job;
-    s->job = NULL;
     job->retried = false; /* the measuring worker is another's */
     if (r->phase == PHASE_TABLES) {
         tables_compiled(r, job); /* without a binary: its source, if there is one, will do */
     } else if (r->phase == PHASE_PLAYOFF) {
         playoff_compiled(r, job);
-    } else if (s->result.outcome == OUT_OK) {
+    } else if (result->outcome == OUT_OK) {
         queue_put_in_order(&r->ready, job);
     } else {
         if (!job->key[0]) {
             sourceless_key(r, &job->config, job->key);
-            r->variants[job->config.variant].endless += s->result.outcome == OUT_TIMEOUT;
+            r->variants[job->config.variant].endless += result->outcome == OUT_TIMEOUT;
         }
         struct known *k = known_find(r, job->key);
         if (k)
             run_known(r, job, k);
         else
-            run_done(r, job, &s->result);
+            run_done(r, job, result);
     }
+}
+
+static void pass_on(struct run *r, struct compiler_slot *s)
+{
+    struct job *job = s->job;
+    s->job = NULL;
+    deliver(r, job, &s->result);
+}
+
+/* ---- what compiles to the same */
+
+/* Code for the job that is there already; null: none that will do. */
+static const struct code *code_for(const struct run *r, const struct job *job)
+{
+    const struct code *c = job->past_cache ? NULL : codes_find(&r->codes, job->code);
+    return c && (r->phase != PHASE_PLAYOFF || !c->cached) ? c : NULL;
+}
+
+static bool being_compiled(const struct run *r, const struct job *job)
+{
+    for (int i = 0; i < r->nslots; i++) {
+        const struct compiler_slot *s = &r->slots[i];
+        if (s->job && s->job != job && s->asked == F_COMPILE && *job->code && !strcmp(s->job->code, job->code))
+            return true;
+    }
+    return false;
+}
+
+static void share(struct run *r, struct job *job, const struct code *c)
+{
+    r->report->shared++;
+    if (!run_check(r, code_give(c, job, &r->err)))
+        deliver(r, job, &(struct result){ .outcome = OUT_OK });
+}
+
+/* Those that waited for what was compiled for another; if that came to nothing, they are compiled themselves. */
+static void feed_twins(struct run *r)
+{
+    struct queue left = { 0 };
+    struct job *job;
+    while ((job = queue_take(&r->twins)) && !r->failed) {
+        const struct code *c = code_for(r, job);
+        if (c)
+            share(r, job, c);
+        else
+            queue_put_in_order(being_compiled(r, job) ? &left : &r->queued, job);
+    }
+    r->twins = left;
 }
 
 /* A failure that would be stored is the job's own only if the reference compiles in the same surroundings: a full disk or a broken
@@ -117,6 +164,7 @@ static void rendered(struct run *r, struct compiler_slot *s, const struct messag
     struct job *job = s->job;
     if (!job->known) /* a player has its key already */
         memcpy(job->key, m->key, HASH_HEX);
+    memcpy(job->code, m->code, HASH_HEX);
     struct known *k = r->phase == PHASE_SEARCH ? known_settled(r, job->key) : NULL;
     if (m->outcome != OUT_OK) {
         fail_unless_machine(r, s, m->outcome, m->text);
@@ -127,6 +175,15 @@ static void rendered(struct run *r, struct compiler_slot *s, const struct messag
         s->job = NULL;
         run_known(r, job, k);
     } else if (r->meter || !meter_start(r)) {
+        const struct code *c = code_for(r, job);
+        if (c || (!job->past_cache && being_compiled(r, job))) {
+            s->job = NULL;
+            if (c)
+                share(r, job, c);
+            else
+                queue_put(&r->twins, job);
+            return;
+        }
         if (!r->dev->shares_cores || r->meter_life == LIFE_WORKS) {
             ask(s, F_COMPILE);
             return;
@@ -141,6 +198,8 @@ static void compiled(struct run *r, struct compiler_slot *s, const struct messag
     struct job *job = s->job;
     job_drop_code(job); /* of an earlier play-off */
     job->compile_ms = m->ms;
+    job->cached = false;
+    r->report->compiled += !m->number;
     memcpy(job->compiler, m->compiler, sizeof job->compiler);
     buf_put(&job->source, m->source.at, m->source.n);
     if (m->outcome != OUT_OK) {
@@ -151,8 +210,12 @@ static void compiled(struct run *r, struct compiler_slot *s, const struct messag
     buf_put(&job->portable, m->portable.at, m->portable.n);
     buf_put(&job->entries, m->entries.at, m->entries.n);
     s->result.outcome = OUT_OK;
-    if (!run_check(r, buf_check(&job->source, &r->err) ?: buf_check(&job->binary, &r->err) ?: buf_check(&job->portable, &r->err) ?: buf_check(&job->entries, &r->err)))
-        pass_on(r, s);
+    job->cached = m->number;
+    r->report->cached += job->cached;
+    if (run_check(r, buf_check(&job->source, &r->err) ?: buf_check(&job->binary, &r->err) ?: buf_check(&job->portable, &r->err) ?: buf_check(&job->entries, &r->err)))
+        return;
+    codes_add(&r->codes, job);
+    pass_on(r, s);
 }
 
 /* False if the worker may not say this now. */
@@ -279,6 +342,7 @@ static bool need_not_render(struct run *r, struct job *job)
 /* Gives work to idle workers; a worker starts when there is first something for it. */
 void compilers_feed(struct run *r)
 {
+    feed_twins(r);
     if (r->dev->shares_cores && (r->quiet_turn || (r->meter && r->meter_life != LIFE_WORKS)))
         return;
     int room = r->dev->shares_cores ? 4 * r->nslots : 2 * r->nslots + 8; /* compiled and waiting, at most */

@@ -27,6 +27,15 @@ void job_drop_code(struct job *j)
     buf_free(&j->entries);
 }
 
+void job_again(struct run *r, struct job *job)
+{
+    if (job->cached) {
+        job_drop_code(job);
+        job->past_cache = true;
+    }
+    queue_put_in_order(job->cached ? &r->queued : &r->ready, job);
+}
+
 void jobs_free(struct run *r)
 {
     for (int i = 0; i < r->njobs; i++) {
@@ -34,6 +43,7 @@ void jobs_free(struct run *r)
         mem_free(r->jobs[i]);
     }
     mem_free(r->jobs);
+    codes_free(&r->codes);
     plans_free(&r->plans);
     tdestroy(r->known, mem_free);
 }

@@ -87,12 +87,14 @@ static bool measured(struct run *r, struct message *m)
     } else if (r->playing) { /* a doubt is of the player that it ended with */
         int at = m->standing == DOUBTFUL ? r->playing_at : -1;
         playoff_broken(r, at, &m->results[at < 0 ? 0 : at]);
+    } else if (m->standing == STANDS && job->cached && m->results->outcome != OUT_OK && m->results->outcome != OUT_SLOWER) {
+        job_again(r, job); /* no verdict rests on a file of the cache */
     } else if (m->standing == STANDS) {
         run_done(r, job, m->results);
     } else if (m->standing == NO_VERDICT) {
         run_unsettled(r, job, m->results->reason);
-    } else if (!meter_doubts(r, job, m->results)) {
-        queue_put_in_order(&r->ready, job);
+    } else if (job->cached || !meter_doubts(r, job, m->results)) {
+        job_again(r, job);
     }
     return true;
 }
@@ -217,7 +219,7 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
         job->verify_ms = 0;
         job->measure_ms += run_seconds(r->measuring_since_ns) * 1e3;
     }
-    if (job && deadline && r->hurried && !struck) {
+    if (job && deadline && r->hurried && !struck && !job->cached) {
         result = hurried(r->run_ms * 1e6);
         job->retried = true;
     }
@@ -230,8 +232,8 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
         setup_failed(r, deadline, why);
     if (job && struck && job->retried)
         run_unsettled(r, job, why);
-    else if (job && !meter_doubts(r, job, &result))
-        queue_put_in_order(&r->ready, job);
+    else if (job && (job->cached || !meter_doubts(r, job, &result)))
+        job_again(r, job);
     if (r->playing)
         playoff_broken(r, struck ? -1 : r->playing_at, &result);
     if (!r->failed && !r->meter)
@@ -268,11 +270,23 @@ static void send_run(struct run *r, struct message *m, struct job *const *jobs, 
     set_deadline(r);
 }
 
+/* The next of which nothing is known: what compiles and launches to the same may have been measured since it was rendered. */
+static struct job *take_ready(struct run *r)
+{
+    struct job *job;
+    struct known *k;
+    while ((job = queue_take(&r->ready)) && (k = known_settled(r, job->key)))
+        run_known(r, job, k);
+    return job;
+}
+
 void meter_feed(struct run *r)
 {
     if (r->measuring || !r->meter || r->meter_life != LIFE_WORKS || !r->ready.n)
         return;
-    r->measuring = queue_take(&r->ready);
+    r->measuring = take_ready(r);
+    if (!r->measuring)
+        return;
     /* A first sample that is so far behind the best ends the timing. */
     send_run(r, &(struct message){ .cut_ns = goal_cut(r, &r->measuring->config) }, &r->measuring, 1);
 }

@@ -152,7 +152,7 @@ struct job *run_enlist(struct run *r, int64_t index)
 
 bool run_in_flight(const struct run *r)
 {
-    return r->queued.n || r->ready.n || r->measuring || r->doubt.job || run_busy_compilers(r);
+    return r->queued.n || r->twins.n || r->ready.n || r->measuring || r->doubt.job || run_busy_compilers(r);
 }
 
 /* On a device that shares its cores with the compilers, compiling and measuring take turns. */
@@ -183,6 +183,7 @@ static void search_phase(struct run *r)
 {
     if (budget_over(r)) {
         drop_all_but_default(r, &r->queued);
+        drop_all_but_default(r, &r->twins);
         drop_all_but_default(r, &r->ready);
         strategy_drop(r);
     }
@@ -408,8 +409,13 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     };
     if (!r)
         return err_nomem(err);
-    r->task =
-        (struct task){ .home = opt->home, .op = (struct op *)op, .problem = *prob, .row = row, .dev = *dev, .warm = opt->warm };
+    r->task = (struct task){ .home = opt->home,
+                             .op = (struct op *)op,
+                             .problem = *prob,
+                             .row = row,
+                             .dev = *dev,
+                             .warm = opt->warm,
+                             .cache = opt->cache };
     r->op = op, r->dev = dev, r->store = store, r->opt = opt, r->report = out;
     static const char self[] = "/proc/self/exe"; /* this very file, even if another has taken its name since */
     bool without_proc = access(self, X_OK) && program_path(r->own_path, sizeof r->own_path);

@@ -54,6 +54,9 @@ struct job {
     struct buf source, binary, portable; /* portable: PTX, if the backend has that. Freed when no longer needed */
     struct buf entries;                  /* likewise: how the code calls the kernels */
     char compiler[COMPILER_NAME];
+    char code[HASH_HEX]; /* what compiling it gives, when it was rendered last; "": not known */
+    bool cached;         /* its code is from the cache: what fails with it is tried again with code that is not, */
+    bool past_cache;     /* and this is that try */
     double compile_ms, verify_ms, measure_ms; /* measure_ms of all tries together */
     bool retried;        /* its worker died once: that may have been another's fault, so it gets a fresh one */
     bool untried;        /* its trial launch has failed, which proves nothing: it is compiled without */
@@ -65,6 +68,22 @@ struct job {
 struct queue {
     struct job *first, **last;
     int n;
+};
+
+/* What was compiled, or taken from the cache, for configurations that come to the same. */
+struct code {
+    char key[HASH_HEX]; /* first */
+    struct buf source, binary, portable, entries;
+    char compiler[COMPILER_NAME];
+    double ms;
+    bool cached;
+    struct code *next; /* which is younger */
+};
+
+struct codes {
+    void *root; /* of a tree */
+    struct code *first, **last;
+    size_t bytes;
 };
 
 /* How far a worker has come. */
@@ -161,6 +180,8 @@ struct run {
     enum phase phase;
     bool quiet_turn;            /* devices that share their cores: this is the turn to measure, not to compile */
     struct queue queued, ready; /* to be compiled; compiled */
+    struct queue twins;         /* waiting for code that is being compiled for another */
+    struct codes codes;
     int64_t accepted;           /* configurations taken from the strategy, the default among them */
     int64_t limit;              /* that many at most */
     int64_t start_ns, first_ns;
@@ -220,6 +241,8 @@ void budget_note_best(struct run *r); /* r->best_cost has changed */
 struct job *job_new(struct run *r, const struct config *c, int64_t index); /* null: no memory, which ends the run */
 void job_drop_code(struct job *j);
 void jobs_free(struct run *r);
+/* Once more, when it was compiled and that may not have been its own fault: with code that is compiled now, if it is not yet. */
+void job_again(struct run *r, struct job *job);
 void queue_put(struct queue *q, struct job *j);
 void queue_put_in_order(struct queue *q, struct job *j);           /* of their serials */
 struct job *queue_take(struct queue *q);                           /* null */
@@ -227,6 +250,12 @@ struct known *known_find(const struct run *r, const char *key);    /* null */
 struct known *known_settled(const struct run *r, const char *key); /* null, too, if it is unsettled */
 /* Or replaces. Null: no memory. */
 struct known *known_add(struct run *r, const char *key, const struct result *result, bool of_now);
+
+/* codes.c */
+const struct code *codes_find(const struct codes *all, const char *key);    /* null */
+void codes_add(struct codes *all, const struct job *job);                   /* or replaces. Without memory it is not kept */
+int code_give(const struct code *c, struct job *job, struct err *err);      /* in place of compiling it */
+void codes_free(struct codes *all);
 
 /* goal.c. A cost: the less, the better; NaN: there is none, as of what is not right. */
 int goals_open(struct run *r, struct err *err);

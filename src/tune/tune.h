@@ -43,6 +43,7 @@ struct tune_trial {
 struct tune_options {
     const char *home;      /* home_find's */
     const char *program;   /* the executable to start as workers; null: /proc/self/exe */
+    const char *cache;     /* a folder for compiled code, for later runs to take; null: none */
     const char *strategy;  /* "exhaustive", "random", a file; null: random */
     int64_t budget_count;  /* configurations; 0: LIMIT_CPU or LIMIT_GPU, unless there is a budget of seconds */
     double budget_seconds; /* 0: no limit */
@@ -85,6 +86,7 @@ struct tune_report {
     int64_t valid;                        /* configurations of the space */
     int64_t tried;                        /* measured, now or in earlier runs */
     int64_t measured;                     /* measured by this run */
+    int64_t compiled, cached, shared;     /* code for configurations: compiled; from the cache; as another's of this run, that was the same */
     int64_t outcomes[OUT_COUNT];          /* over all tried */
     int64_t unsettled;                    /* configurations that this run could not judge; nothing is stored of them */
     char unsettled_why[256];              /* the last one's reason */

@@ -18,6 +18,7 @@ static void io_message(struct serial *s, const struct op *op, struct message *m)
     io_text(s, m->text, sizeof m->text);
     io_text(s, m->key, sizeof m->key);
     io_text(s, m->compiler, sizeof m->compiler);
+    io_text(s, m->code, sizeof m->code);
     io_time(s, &m->ms);
     io_time(s, &m->cut_ns);
     io_time(s, &m->facts.reference_ns);

@@ -19,10 +19,10 @@ enum frame_kind {
     /* both: coordinator -> worker */
     F_SETUP, /* a struct task instead of a message */
     /* compile worker */
-    F_RENDER,     /* -> the first candidate's configuration */
-    F_RENDERED,   /* <- outcome, text: the reason, key */
-    F_COMPILE,    /* -> number: whether to try a launch. The configuration last rendered is compiled */
-    F_COMPILED,   /* <- outcome, text: the reason, ms, source, binary, portable, entries, compiler */
+    F_RENDER,     /* -> the first candidate's configuration, number: of enum compile_how */
+    F_RENDERED,   /* <- outcome, text: the reason, key, code */
+    F_COMPILE,    /* -> number: of enum compile_how, as it was asked to render. The configuration last rendered is compiled */
+    F_COMPILED,   /* <- outcome, text: the reason, ms, source, binary, portable, entries, compiler; number: 1 if it is from the cache */
     F_CONTROL,    /* -> compile the reference, past every cache */
     F_CONTROLLED, /* <- text: "", or why the reference does not compile here */
     /* measuring worker */
@@ -33,6 +33,11 @@ enum frame_kind {
     F_COMPARE,  /* -> candidates, number: of rounds, at most: bench_compare */
     F_PLAYING,  /* <- number: the player it goes on with. What happens next is that one's doing; a deadline begins anew */
     F_RESULT,   /* <- results, standing. The times of a play-off are worth nothing unless it is STANDS */
+};
+
+enum compile_how {
+    TRY_LAUNCH = 1,     /* a launch */
+    PAST_CACHE = 2 /* compiled, whatever the cache has */
 };
 
 /* What a result is worth. */
@@ -54,6 +59,7 @@ struct message {
     enum outcome outcome;
     enum standing standing;
     char text[1024], key[HASH_HEX], compiler[COMPILER_NAME];
+    char code[HASH_HEX]; /* of what compiling it would give: cache_key. "": that is not known */
     double ms, cut_ns;
     struct bench_facts facts;
     struct bytes source, binary, portable, entries;
