@@ -15,7 +15,8 @@
  *     cutune_close(c);
  *
  * Errors. A call that can fail returns CUTUNE_OK or one of the negative codes below. If it fails, it leaves its outputs unchanged,
- * unless it says otherwise, and cutune_error says in one line what is wrong. The library never prints and never ends the process.
+ * unless it says otherwise, and cutune_error says in one line what is wrong. The library never ends the process. It prints only if its
+ * user asks for that with CUTUNE_STRICT=log and the application takes no log: then lines of the log go to stderr.
  * Arguments are checked: a null pointer or an impossible size is CUTUNE_ERR_INVALID.
  *
  * Threads. Every call may be made from any thread at any time, with one exception: nothing else may be using what is passed to
@@ -65,7 +66,8 @@ enum cutune_code {
     CUTUNE_ERR_UNSUPPORTED = -6, /* this device or driver cannot do it */
     CUTUNE_ERR_BUSY = -7,        /* another process held the database for longer than 10 seconds */
     CUTUNE_ERR_TIMEOUT = -8,     /* a deadline passed */
-    CUTUNE_ERR_CORRUPT = -9      /* the database contains something that cutune would never write */
+    CUTUNE_ERR_CORRUPT = -9,     /* the database contains something that cutune would never write */
+    CUTUNE_ERR_STRICT = -10      /* refused in strict mode: an answer that is not exact, or a compilation */
 };
 
 /* The error message of the calling thread's last failed call, in one line; "" if none failed yet. Valid until that thread's next
@@ -82,6 +84,16 @@ typedef struct cutune_kernel cutune_kernel; /* the result of a look-up; immutabl
  * may be called from any thread, but never twice at the same time for one cutune. It must not call the library. */
 typedef void cutune_log(void *arg, const char *line);
 
+/* What becomes of a look-up whose answer is not exact, and of code that would have to be compiled when it is loaded. The line names the part
+ * of the key in which the nearest record differs: device, types, a size, the op's interface or contract. A problem that was looked up before
+ * costs nothing more. A fall-back (cutune_kernel_fallback) may be of any match, but is compiled only if that is allowed. */
+typedef enum cutune_strict {
+    CUTUNE_STRICT_ENV = 0,  /* as $CUTUNE_STRICT says: "log" or "error"; unset or empty: off */
+    CUTUNE_STRICT_OFF = 1,  /* they are served as ever */
+    CUTUNE_STRICT_LOG = 2,  /* the same, and a line goes to the log: once for each problem and each code */
+    CUTUNE_STRICT_ERROR = 3 /* they fail with CUTUNE_ERR_STRICT */
+} cutune_strict;
+
 typedef struct cutune_options {
     size_t size;      /* sizeof(cutune_options) */
     const char *path; /* the database; null: the first of $CUTUNE_DB, $XDG_DATA_HOME/cutune/tuned.db, ~/.local/share/cutune/tuned.db
@@ -96,6 +108,7 @@ typedef struct cutune_options {
     int refresh_ms;  /* how often to look for new records in the background; 0: only in cutune_refresh */
     cutune_log *log; /* may be null */
     void *log_arg;
+    cutune_strict strict; /* not there if size ends here; then it is CUTUNE_STRICT_ENV */
 } cutune_options;
 
 /* Opens a database with default options; path as in the options. */

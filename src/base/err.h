@@ -20,6 +20,7 @@ enum {
     ERR_BUSY = -7,        /* a lock is held elsewhere */
     ERR_TIMEOUT = -8,     /* a deadline passed */
     ERR_CORRUPT = -9,     /* a stored or received value that cutune would never have written */
+    ERR_STRICT = -10,     /* strict mode refuses what it would otherwise do */
 };
 
 struct err {

@@ -98,10 +98,11 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
     const char *format = h->backend->format, *portable = h->backend->portable;
     const struct tuned *t = c->record;
     struct err why = { 0 };
+    int rc;
     if (c->loaded)
         return 0;
     if (is_for(t, &h->dev, format)) {
-        int rc = guest_load(h->guest, t->binary, t->binary_bytes, format, &c->loaded, &why);
+        rc = guest_load(h->guest, t->binary, t->binary_bytes, format, &c->loaded, &why);
         if (!rc)
             return 0;
         if (rc == ERR_NOMEM || rc == ERR_DEVICE)
@@ -110,13 +111,16 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
     }
     if (cache_load(h, c, format))
         return 0;
+    bool can = *t->source || (t->portable && portable); /* an exported file has no source for CUDA */
+    if (can && (rc = strict_compile(h, t, why.msg, err)))
+        return rc;
     /* The driver compiles it, and keeps a cache of its own. */
     if (t->portable && portable && !guest_load(h->guest, t->portable, strlen(t->portable) + 1, portable, &c->loaded, &why))
         return 0;
-    if (!*t->source) /* an exported file has none for CUDA */
+    if (!*t->source)
         return err_set(err, ERR_UNSUPPORTED, "its code was exported for %s only, not for %s%s%s", t->arch ?: "", h->dev.arch,
                        why.msg[0] ? "; " : "", why.msg);
-    int rc = compile_source(h, c, err);
+    rc = compile_source(h, c, err);
     if (rc && why.msg[0])
         err_prefix(err, "%s; then, from source: ", why.msg);
     if (!rc)

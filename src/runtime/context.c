@@ -11,7 +11,7 @@ _Static_assert(CUTUNE_ERR_NOMEM == (int)ERR_NOMEM && CUTUNE_ERR_INVALID == (int)
                    CUTUNE_ERR_NOTFOUND == (int)ERR_NOTFOUND && CUTUNE_ERR_IO == (int)ERR_IO &&
                    CUTUNE_ERR_DEVICE == (int)ERR_DEVICE && CUTUNE_ERR_UNSUPPORTED == (int)ERR_UNSUPPORTED &&
                    CUTUNE_ERR_BUSY == (int)ERR_BUSY && CUTUNE_ERR_TIMEOUT == (int)ERR_TIMEOUT &&
-                   CUTUNE_ERR_CORRUPT == (int)ERR_CORRUPT,
+                   CUTUNE_ERR_CORRUPT == (int)ERR_CORRUPT && CUTUNE_ERR_STRICT == (int)ERR_STRICT,
                "cutune.h and base/err.h name the same codes");
 
 /* ---- errors */
@@ -96,7 +96,7 @@ int cutune_open_with(const cutune_options *options, cutune **out)
     struct err *err = thread_err();
     if (!out)
         return refuse(CUTUNE_ERR_INVALID, "no place for the cutune");
-    if (o->size < sizeof *o)
+    if (o->size < offsetof(cutune_options, strict)) /* the first version's */
         return refuse(CUTUNE_ERR_INVALID, "the options' size is %zu: set it to sizeof(cutune_options), %zu", o->size, sizeof *o);
     if (o->refresh_ms < 0)
         return refuse(CUTUNE_ERR_INVALID, "refresh_ms is %d: it is 0 for never, or milliseconds", o->refresh_ms);
@@ -113,7 +113,7 @@ int cutune_open_with(const cutune_options *options, cutune **out)
     c->log = o->log;
     c->log_arg = o->log_arg;
     store_enter();
-    int rc = take_cache(o->cache, &c->cache, err) ?: open_tables(c, o->tables, err) ?: open_database(c, o->path, err);
+    int rc = strict_take(c, o, err) ?: take_cache(o->cache, &c->cache, err) ?: open_tables(c, o->tables, err) ?: open_database(c, o->path, err);
     store_leave();
     if (!rc && (c->capture || c->refresh_ms))
         rc = watch_start(c, err);

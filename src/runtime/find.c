@@ -273,11 +273,10 @@ static double device_distance(const struct lookup *s, const struct known_device 
 
 static int find_near(struct lookup *s, struct err *err)
 {
-    struct known_op *known = s->q->known;
-    int rc = known->all ? 0 : knowledge_load(s->from, known->op, &known->all, err);
+    int rc = known_op_all(s->q->known, s->from, err);
     if (rc)
         return rc;
-    const struct knowledge *all = known->all;
+    const struct knowledge *all = s->q->known->all;
     double *far = mem_array((size_t)all->ndevices, sizeof *far), least;
     if (!far)
         return err_nomem(err);
@@ -354,11 +353,11 @@ static int find_one(struct lookup *s, struct err *err)
 {
     static int (*const ways[])(struct lookup *, struct err *) = { find_exact, find_near, find_default };
     struct cutune *c = s->h->owner;
-    int rc = ERR_NOTFOUND;
+    int rc = ERR_NOTFOUND, nways = c->strict == CUTUNE_STRICT_ERROR && !s->plain ? 1 : 3;
     s->from = c->store;
-    for (int i = 0; i < 3 && refused(rc) && c->store && s->q->known->in_store; i++)
+    for (int i = 0; i < nways && refused(rc) && c->store && s->q->known->in_store; i++)
         rc = noted(s, ways[i](s, err), err);
-    if (refused(rc) && known_op_shipped(c, s->q->known)) {
+    if (refused(rc) && nways == 3 && known_op_shipped(c, s->q->known)) {
         s->from = tables_of(c);
         rc = noted(s, find_default(s, err), err);
     }
@@ -372,10 +371,14 @@ int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel
     int rc = find_one(&s, err);
     if (refused(rc) && s.damage.code)
         return err_set(err, ERR_CORRUPT, "%s", s.damage.msg);
+    if (refused(rc) && h->owner->strict == CUTUNE_STRICT_ERROR)
+        return strict_miss(h, q, "", err);
     if (refused(rc))
         return err_set(err, ERR_NOTFOUND, "no kernel for %s %s %s on %s: nothing tuned%s and no default may run there%s%.200s",
                        q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, stale_words(&s),
                        err->msg[0] ? "; the last refusal: " : "", err->msg);
+    if (!rc && s.found != now && s.found->match != CUTUNE_MATCH_EXACT)
+        rc = strict_miss(h, q, s.found->why, err);
     *out = s.found;
     return rc;
 }

@@ -75,6 +75,11 @@ int known_op_renew(struct cutune *c, struct known_op *k, struct err *err)
     return rc;
 }
 
+int known_op_all(struct known_op *k, struct store *s, struct err *err)
+{
+    return k->all ? 0 : knowledge_load(s, k->op, &k->all, err);
+}
+
 bool known_op_shipped(struct cutune *c, struct known_op *k)
 {
     struct op *shipped = NULL;

@@ -74,6 +74,8 @@ struct known_op {
 int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err);
 /* For a refresh: its form, and what is known of it if that was asked for. If that fails, it stays as it was. */
 int known_op_renew(struct cutune *c, struct known_op *k, struct err *err);
+/* Reads what is known of it, k->all, unless that was done before. */
+int known_op_all(struct known_op *k, struct store *s, struct err *err);
 /* Whether the tables know it in the same form, so that their defaults fit. */
 bool known_op_shipped(struct cutune *c, struct known_op *k);
 void known_op_free(struct known_op *k);
@@ -169,6 +171,15 @@ int kernel_fallback(const struct cutune_kernel *k, struct cutune_kernel **out, s
 /* The kernel for the question; `now`, unless null, is given back if it is still the one. */
 int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel *now, struct cutune_kernel **out, struct err *err);
 
+/* ---- strict mode: strict.c */
+
+/* From the options, or else the environment. */
+int strict_take(struct cutune *c, const cutune_options *o, struct err *err);
+/* Of a look-up without an exact answer: ERR_STRICT, or a line in the log that ends with what is given instead. */
+int strict_miss(cutune_handle *h, const struct question *q, const char *given, struct err *err);
+/* Of a record whose code would now be compiled; `why` is what became of its binary, "" if none is for this device. */
+int strict_compile(cutune_handle *h, const struct tuned *t, const char *why, struct err *err);
+
 /* ---- the table: table.c */
 
 enum { ENTRY_ALIGN = 64, COUNTED = 1 };
@@ -232,6 +243,7 @@ struct cutune {
     int refresh_ms;
     cutune_log *log;
     void *log_arg;
+    cutune_strict strict; /* never as the environment says: that is read when it is opened */
     pthread_mutex_t logging;
     struct known_op *ops;
     struct cutune_handle *handles;

@@ -177,7 +177,7 @@ static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **o
     bool proper = !rc; /* invalid arguments get no entry */
     rc = rc ?: find_kernel(h, &q, NULL, &k, err);
     question_free(&q);
-    bool wanted = proper && rc == ERR_NOTFOUND && h->owner->capture;
+    bool wanted = proper && (rc == ERR_NOTFOUND || rc == ERR_STRICT) && h->owner->capture;
     if (rc && !wanted)
         return rc;
     int failed = e ? 0 : add(h, key, &e, err);
@@ -252,7 +252,7 @@ static int renew(cutune_handle *h, struct entry *e, int *changed, struct err *er
     bool other_form = rc || !now || now->known != q.known;
     rc = rc ?: find_kernel(h, &q, now, &k, err);
     question_free(&q);
-    bool none = rc == ERR_INVALID || rc == ERR_NOTFOUND;
+    bool none = rc == ERR_INVALID || rc == ERR_NOTFOUND || rc == ERR_STRICT;
     if (!rc || (none && other_form)) { /* a kernel of an earlier form of the op is no longer given */
         *changed += k != now;
         settle(e, k);

@@ -154,6 +154,24 @@ int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err 
                    "t:j", op, n);
 }
 
+int store_unserved(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                   const char **why, struct err *err)
+{
+    bool current = false, same_contract = false;
+    int rc = sql_run(
+        s, err,
+        "SELECT op.current, op.contract IS (SELECT now.contract FROM op AS now WHERE now.name = op.name AND now.current = 1) "
+        "AS same FROM tuned JOIN problem ON problem.id = tuned.problem JOIN op ON op.id = problem.op "
+        "WHERE tuned.device = (SELECT id FROM device WHERE " IS_DEVICE ") AND op.name = ? AND problem.types = ? "
+        "AND problem.sizes = ? AND NOT (op.current AND tuned.verified) ORDER BY op.current DESC, tuned.id DESC LIMIT 1",
+        "dttt:ff", dev, op, types, problem, &current, &same_contract);
+    *why = rc               ? NULL
+           : current        ? "its record came from elsewhere and is not verified here"
+           : !same_contract ? "its record is stale: the op's contract (check, reference or fills) has changed since"
+                            : "its record is stale: the op's interface (axes or arguments) has changed since";
+    return rc == ERR_NOTFOUND ? 0 : rc;
+}
+
 /* Goes through all measurements, in the order they lie in: an index that leads to those of the winners' configurations would make the
  * file a sixth larger and this no more than twice as quick. */
 int store_each_time(struct store *s, const char *op, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err)

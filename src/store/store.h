@@ -218,6 +218,10 @@ struct winner {
  * a cold and one for a warm cache the cold one. Pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
                          struct err *err);
+/* Why a winner of exactly this that the file has is not served: the op's interface or contract has changed since, or it is not verified.
+ * Null: there is none. */
+int store_unserved(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                   const char **why, struct err *err);
 /* How many winners of the op are not served because it has another interface or contract by now. */
 int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err *err);
 /* Statements from now on end with ERR_TIMEOUT after so many of SQLite's own steps, which any machine counts alike; 0: after as many as

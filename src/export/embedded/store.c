@@ -100,6 +100,13 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
     return rc;
 }
 
+int store_unserved(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                   const char **why, struct err *err)
+{
+    *why = NULL;
+    return 0;
+}
+
 int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err *err)
 {
     *n = 0;
