@@ -106,12 +106,13 @@ CREATE TABLE code (
 
 -- A kernel to be served, as libcutune needs it: with no script and no tuner. A winner belongs to a device and problem; a default to
 -- (op, types, backend, rank), and is used for any problem whose constraints hold when no winner fits.
+-- What a person has pinned to a problem stands beside its winners and is served in their place: its cache sorts before theirs.
 CREATE TABLE tuned (
     id INTEGER PRIMARY KEY,                                            -- row
     role TEXT NOT NULL,                                                -- "winner", "default"
     device INTEGER REFERENCES device ON DELETE CASCADE,                -- winner
     problem INTEGER REFERENCES problem ON DELETE CASCADE,              -- winner
-    cache TEXT,                                                        -- winner: as in measurement
+    cache TEXT,                                                        -- winner: as in measurement; 'as pinned': a pin, timed cold
     op INTEGER REFERENCES op ON DELETE CASCADE,                        -- default
     types TEXT,                                                        -- default: as in problem
     backend TEXT,                                                      -- default: as in device

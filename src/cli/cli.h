@@ -40,7 +40,7 @@ struct args {
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
     bool json, csv, list, measurements, wanted, retune, warm, no_cut, no_cache, quiet;
-    bool source, ptx, resources;
+    bool source, ptx, resources, remove;
 };
 
 /* An option's key says what is to be done with its word: it is kept in a member of struct args. */
@@ -104,7 +104,7 @@ struct command {
     int (*run)(struct request *r, struct err *err);
 };
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
-    tables_command, devices_command, ops_command, new_op_command, simulate_command, doctor_command, bench_command;
+    tables_command, devices_command, ops_command, new_op_command, simulate_command, doctor_command, bench_command, pin_command;
 
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);
@@ -124,6 +124,9 @@ int request_all(struct request *r, struct err *err);
 /* What of the stored results is meant, as the database writes it, from the word of --op, --shape and --dtype; empty: any. */
 enum { FILTER_OP, FILTER_TYPES, FILTER_PROBLEM, FILTERS };
 int request_filter(struct request *r, const char *word, struct buf filter[FILTERS], struct err *err);
+
+/* The configuration of --variant and --config; what it is not valid by for the first problem, here, goes to `refused`. */
+int request_config(const struct request *r, struct config *c, struct buf *refused, struct err *err);
 
 /* Opens --db, or the default database. */
 int request_database(struct request *r, enum store_mode mode, struct err *err);

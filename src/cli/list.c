@@ -148,7 +148,7 @@ const struct command list_command = {
            "\vThe last column says 'warm' if the data was in the cache when it was timed; 'with ...' what scalars\n"
            "and files of data it was tuned with; 'stale' if the op has changed since, so that the result is not\n"
            "used any more; and 'changed' if the source of its variant has changed: then it is used until the\n"
-           "problem is tuned again.\n\n"
+           "problem is tuned again; 'pinned' what `cutune pin` keeps.\n\n"
            "Examples:\n"
            "  cutune list\n"
            "  cutune list --db tuned.db --json\n"

@@ -128,6 +128,25 @@ int request_filter(struct request *r, const char *word, struct buf filter[FILTER
     return 0;
 }
 
+int request_config(const struct request *r, struct config *c, struct buf *refused, struct err *err)
+{
+    const struct args *args = &r->args;
+    struct plan *plan = NULL;
+    struct val slots[MAX_SLOTS];
+    struct err why = { 0 };
+    if (config_parse(r->op, args->variant, args->config ? args->config : "", c, err))
+        return ERR_USAGE;
+    int rc = plan_new(r->op, c->variant, &plan, err);
+    if (rc)
+        return rc;
+    plan_slots(plan, &r->problems[0], r->rows[0], &r->dev, c, slots);
+    const char *constraint = plan_refuses_why(plan, slots, &r->dev, &why);
+    if (constraint)
+        buf_fmt(refused, "%s%s%s", constraint, *why.msg ? ": " : "", why.msg);
+    plan_free(plan);
+    return buf_check(refused, err);
+}
+
 int request_database(struct request *r, enum store_mode mode, struct err *err)
 {
     char *path = NULL;

@@ -31,23 +31,14 @@ static int find_device(struct request *r, struct err *err)
 
 static int find_config(const struct request *r, struct config *c, struct err *err)
 {
-    const struct args *args = &r->args;
-    struct plan *plan = NULL;
-    struct val slots[MAX_SLOTS];
-    if (!args->config && !args->variant)
+    struct buf refused = { 0 };
+    if (!r->args.config && !r->args.variant)
         return op_default(r->op, &r->problems[0], r->rows[0], &r->dev, c, err);
-    if (config_parse(r->op, args->variant, args->config ? args->config : "", c, err))
-        return ERR_USAGE;
-    int rc = plan_new(r->op, c->variant, &plan, err);
-    if (rc)
-        return rc;
-    plan_slots(plan, &r->problems[0], r->rows[0], &r->dev, c, slots);
-    struct err why = { 0 };
-    const char *refused = plan_refuses_why(plan, slots, &r->dev, &why);
-    if (refused) /* it can be looked at all the same */
-        complain("note: not a valid configuration for this problem here: %s%s%s", refused, *why.msg ? ": " : "", why.msg);
-    plan_free(plan);
-    return 0;
+    int rc = request_config(r, c, &refused, err);
+    if (!rc && refused.len) /* it can be looked at all the same */
+        complain("note: not a valid configuration for this problem here: %s", refused.data);
+    buf_free(&refused);
+    return rc;
 }
 
 /* portable: in place of a binary. */

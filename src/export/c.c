@@ -55,7 +55,9 @@ static const struct row_column device_members[] = { MEMBER(devspec, backend),
                                                     MEMBER(devspec, multiprocessors),
                                                     MEMBER(devspec, memory),
                                                     { 0 } };
-static const struct row_column tuned_members[] = { MEMBER(tuned, role), MEMBER(tuned, rank), MEMBER(tuned, time_ns), { 0 } };
+static const struct row_column tuned_members[] = {
+    MEMBER(tuned, role), MEMBER(tuned, rank), MEMBER(tuned, time_ns), MEMBER(tuned, pinned), { 0 }
+};
 static const struct row_column binary_members[] = {
     MEMBER(tuned, binary_bytes), MEMBER(tuned, format), MEMBER(tuned, arch), { 0 }
 };

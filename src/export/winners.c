@@ -54,12 +54,15 @@ static void state(struct buf *out, const void *row)
     const struct listed *l = row;
     const char *changed = l->stale ? (l->beside ? "not served" : "stale") : l->changed ? "changed" : "";
     bool warm = strcmp(l->cache, "warm") == 0;
+    const size_t before = out->len;
     bool other = *l->objective && strcmp(l->objective, "time") != 0;
     buf_fmt(out, "%s%s%s", warm ? "warm" : "", warm && *changed ? ", " : "", changed);
     if (other)
         buf_fmt(out, "%sby %s", warm || *changed ? ", " : "", l->objective);
     if (*l->tuned_with)
         buf_fmt(out, "%swith %s", warm || *changed || other ? ", " : "", l->tuned_with);
+    if (l->pinned)
+        buf_fmt(out, "%spinned", out->len > before ? ", " : "");
 }
 
 const struct row_column winner_columns[] = {
@@ -93,6 +96,7 @@ const struct row_column winner_columns[] = {
     { .head = "", .text = metrics },
     { .head = "", .text = state },
     { "stale", FIELD(struct listed, stale) },
+    { "pinned", FIELD(struct listed, pinned) },
     { "changed", FIELD(struct listed, changed), .in = IN_LIST },
     { "when", FIELD(struct listed, when), .in = IN_LIST },
     { "date", FIELD(struct listed, when), .in = IN_EXPORT },

@@ -57,7 +57,7 @@ static bool asks_of_buffers(const struct variant *v)
 static int serve(struct lookup *s, struct tuned *t, cutune_match match, double time_ns, const char *why, struct err *err)
 {
     struct cutune_kernel *k;
-    if (still(s, match, t->rank, t->time_ns, t->variant, t->json)) {
+    if (still(s, match, t->rank, t->time_ns, t->variant, t->json) && s->now->pinned == t->pinned) {
         s->found = s->now;
         tuned_free(t);
         return 0;
@@ -106,7 +106,7 @@ static int find_exact(struct lookup *s, struct err *err)
     if (may_be_exact(s))
         rc = store_find_winner(s->from, &s->h->dev, q->op->name, types, sizes, &t, err);
     if (!rc) {
-        snprintf(why, sizeof why, "exact: tuned on %s for %s %s", s->h->dev.name, types, sizes);
+        snprintf(why, sizeof why, "exact: %s on %s for %s %s", t->pinned ? "pinned" : "tuned", s->h->dev.name, types, sizes);
         rc = serve(s, t, CUTUNE_MATCH_EXACT, t->time_ns, why, err);
     }
     if (rc == ERR_NOTFOUND)

@@ -67,6 +67,7 @@ static int alloc(struct kernel_making *m, struct err *err)
     k->problem = m->q->problem;
     k->rank = m->t->rank;
     k->record_ns = m->t->time_ns;
+    k->pinned = m->t->pinned;
     k->why = "";
     k->variant = arena_strdup(arena, m->t->variant);
     k->config = arena_strdup(arena, m->t->config);

@@ -153,7 +153,7 @@ struct cutune_kernel {
     _Atomic(struct cutune_kernel *) fallback; /* see kernel_fallback; null: not looked for yet; itself: there is none */
     int rank;                                 /* of the record that it was made of, */
     double record_ns;                         /* and its time */
-    bool from_tables;
+    bool from_tables, pinned;
     struct cutune_kernel *next; /* of its handle */
 };
 

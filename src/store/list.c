@@ -6,8 +6,10 @@
 #include "model/objective.h"
 #include "store/sql.h"
 
+/* In which cache a kernel was timed. */
+#define CACHE "iif(tuned.cache = '" AS_PINNED "', 'cold', tuned.cache)"
 /* The measurements of a winner's problem; the one that the winner was taken from. */
-#define OF_PROBLEM "FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = tuned.cache"
+#define OF_PROBLEM "FROM measurement AS m WHERE m.device = tuned.device AND m.problem = tuned.problem AND m.cache = " CACHE
 #define OF_WINNER  OF_PROBLEM " AND m.key = tuned.key"
 /* A damaged word gives NULL, which is damage, too. */
 #define COLD_OR_WARM "IN ('cold', 'warm')"
@@ -38,12 +40,12 @@ static double joules_of(const char *reason)
 
 static const char winners[] =
     "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, tuned.variant, tuned.config, "
-    "CASE WHEN tuned.cache " COLD_OR_WARM " THEN tuned.cache END AS cache, tuned.time_ns, problem.bytes, problem.flops, "
+    "CASE WHEN " CACHE " " COLD_OR_WARM " THEN " CACHE " END AS cache, tuned.time_ns, problem.bytes, problem.flops, "
     "tuned.copy_ns, coalesce((SELECT n " OF_WINNER " AND m.protocol = ?1), 0) AS samples, "
     "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND " IS_OF_NOW ") AS measured, "
     "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND m.outcome IN ('ok', 'slower') AND " IS_OF_NOW ") AS passed, "
     "op.current, coalesce((SELECT NOT " IS_OF_NOW " " OF_WINNER " ORDER BY m.protocol DESC LIMIT 1), 0) AS changed, "
-    "tuned.verified, tuned.created, provenance.driver, device.multiprocessors, op.id, "
+    "tuned.verified, tuned.cache = '" AS_PINNED "' AS pinned, tuned.created, provenance.driver, device.multiprocessors, op.id, "
     "coalesce((SELECT reason " OF_WINNER " AND m.outcome = 'ok' AND m.protocol = ?1), '') AS reason, "
     "CASE typeof(tuned.kernel) WHEN 'blob' THEN tuned.kernel END "
     "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem "
@@ -61,10 +63,10 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
     const void *kernel;
     size_t kernel_bytes;
     query_begin(&q, s, err, winners, "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttpcwrvvrnnnfffwtnixb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
+    while (query_good_row(&q, "twwpttpcwrvvrnnnffffwtnixb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
                           &config, &l.json, &l.cache, &l.time_ns, &l.bytes, &l.flops, &l.copy_ns, &l.samples, &l.measured, &l.ok,
-                          &current, &l.changed, &verified, &l.when, &l.driver, &metrics.dev.multiprocessors, &metrics.op_row,
-                          &reason, &kernel, &kernel_bytes)) {
+                          &current, &l.changed, &verified, &l.pinned, &l.when, &l.driver, &metrics.dev.multiprocessors,
+                          &metrics.op_row, &reason, &kernel, &kernel_bytes)) {
         l.config = buf_text(&config);
         l.stale = !current;
         l.unverified = !verified;
@@ -100,9 +102,9 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed
     struct metrics metrics = { 0 };
     bool fresh, current;
     query_begin(&q, s, err, tried, "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttwpcoxrnrffni", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.cache, &l.variant,
-                          &config, &l.json, &l.outcome, &l.reason, &l.time_ns, &l.samples, &l.compile_ms, &fresh, &current, &metrics.dev.multiprocessors,
-                          &metrics.op_row)) {
+    while (query_good_row(&q, "twwpttwpcoxrnrffni", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.cache,
+                          &l.variant, &config, &l.json, &l.outcome, &l.reason, &l.time_ns, &l.samples, &l.compile_ms, &fresh,
+                          &current, &metrics.dev.multiprocessors, &metrics.op_row)) {
         l.config = buf_text(&config);
         l.joules = l.outcome == OUT_OK ? joules_of(l.reason) : 0;
         l.reason = l.joules > 0 ? "" : l.reason;
@@ -136,9 +138,9 @@ int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg,
                 "problem.bytes, problem.flops, device.backend, device.name, device.arch, device.mig, "
                 "device.multiprocessors, device.memory FROM op JOIN problem ON problem.op = op.id "
                 "JOIN tuned ON tuned.problem = problem.id JOIN device ON device.id = tuned.device "
-                "WHERE op.name = ? AND op.current = 1 AND tuned.verified = 1 AND NOT (tuned.cache = 'warm' AND EXISTS "
-                "(SELECT 1 FROM tuned AS cold WHERE cold.device = tuned.device AND cold.problem = tuned.problem "
-                "AND cold.cache = 'cold' AND cold.verified = 1)) ORDER BY tuned.device, tuned.problem",
+                "WHERE op.name = ? AND op.current = 1 AND tuned.verified = 1 AND NOT EXISTS "
+                "(SELECT 1 FROM tuned AS first WHERE first.device = tuned.device AND first.problem = tuned.problem "
+                "AND first.cache < tuned.cache AND first.verified = 1) ORDER BY tuned.device, tuned.problem",
                 "t", op);
     while (query_good_row(&q, "iiiyzptrvvd", &w.id, &w.device, &w.problem, &w.types, &w.sizes, &w.variant, &w.json, &w.time_ns,
                           &w.bytes, &w.flops, &w.dev))

@@ -77,6 +77,24 @@ int store_default(struct store *s, const struct devspec *dev, const struct op *o
     return rc;
 }
 
+int store_unpin(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem, struct err *err)
+{
+    static const char find[] =
+        "SELECT tuned.id FROM tuned JOIN problem ON problem.id = tuned.problem JOIN op ON op.id = problem.op "
+        "WHERE tuned.device = (SELECT id FROM device WHERE " IS_DEVICE ") AND op.name = ? AND problem.types = ? "
+        "AND problem.sizes = ? AND tuned.cache = '" AS_PINNED "' LIMIT 1";
+    int64_t id;
+    int rc = write_begin(s, err), n = 0;
+    while (!rc && !(rc = sql_run(s, err, find, "dttt:i", dev, op, types, problem, &id))) {
+        rc = sql_run(s, err, "DELETE FROM tuned WHERE id = ?", "i", id);
+        n++;
+    }
+    if (rc == ERR_NOTFOUND)
+        rc = n ? code_prune(s, err)
+               : err_set(err, rc, "%s: nothing is pinned for %s %s %s on %s", s->path, op, types, problem, dev->name);
+    return write_end(s, rc, err);
+}
+
 int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err)
 {
     int rc = sql_run(s, err, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND verified = 1",
@@ -112,8 +130,8 @@ int store_winner_objective(struct store *s, const struct target *t, struct buf *
 /* What take_tuned takes. */
 #define WITH_CODE                                                                                                                  \
     "SELECT kernel, CASE role WHEN 'winner' THEN 0 WHEN 'default' THEN 1 END AS role, coalesce(rank, 0) AS rank, key, variant, "   \
-    "config, time_ns, copy_ns, verified, created, source, binary, format, arch, compiler, portable "                               \
-    "FROM tuned LEFT JOIN code ON code.id = tuned.code "
+    "config, time_ns, copy_ns, verified, created, source, binary, format, arch, compiler, portable, "                              \
+    "coalesce(tuned.cache = '" AS_PINNED "', 0) AS pinned FROM tuned LEFT JOIN code ON code.id = tuned.code "
 
 /* The kernel's own bytes come first: the rest of the record lies beside it. The columns are what people see; the kernel's own values are
  * what it runs with. */
@@ -138,8 +156,8 @@ static int take_tuned(struct query *q, struct tuned **out)
     if (rc)
         return rc;
     q->arena = kernel->arena;
-    query_take(q, "nnkpcrrfasbPWTS", &role, &t->rank, t->key, &t->variant, &config, &t->json, &t->time_ns, &t->copy_ns, &verified,
-               &t->when, &t->source, &t->binary, &t->binary_bytes, &t->format, &t->arch, &t->compiler, &t->portable);
+    query_take(q, "nnkpcrrfasbPWTSf", &role, &t->rank, t->key, &t->variant, &config, &t->json, &t->time_ns, &t->copy_ns, &verified,
+               &t->when, &t->source, &t->binary, &t->binary_bytes, &t->format, &t->arch, &t->compiler, &t->portable, &t->pinned);
     q->arena = NULL;
     t->config = arena_strdup(kernel->arena, buf_text(&config));
     buf_free(&config);
@@ -172,7 +190,7 @@ int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err
 #define OF_PROBLEM                                                                                                                 \
     "WHERE tuned.device = (SELECT id FROM device WHERE " IS_DEVICE ") AND tuned.problem = (SELECT problem.id "                     \
     "FROM op CROSS JOIN problem ON problem.op = op.id WHERE op.name = ? AND op.current = 1 AND problem.types = ? "                 \
-    "AND problem.sizes = ?) AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1" /* cold before warm, as the index has them */
+    "AND problem.sizes = ?) AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1" /* what is pinned, cold, warm: as the index has them */
 
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err)

@@ -55,7 +55,7 @@ static void put_target(struct query *q, const struct target *t)
 {
     put_id(q, t ? t->device : 0);
     put_id(q, t ? t->problem : 0);
-    put_text(q, !t ? NULL : t->cold ? "cold" : "warm");
+    put_text(q, !t ? NULL : t->pinned ? AS_PINNED : t->cold ? "cold" : "warm");
 }
 
 void row_put(struct query *q, char letter, va_list *ap)

@@ -145,7 +145,9 @@ int write_end(struct store *s, int rc, struct err *err);
 int read_begin(struct store *s, bool *mine, struct err *err);
 void read_end(struct store *s, bool mine);
 
-#define NOW "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" /* as created, last: UTC */
+/* The `cache` of a pinned kernel, which is timed cold: it sorts before the others, so it goes first. */
+#define AS_PINNED "as pinned"
+#define NOW       "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" /* as created, last: UTC */
 
 /* Bounds of what is read back, beyond those of the model. */
 enum {

@@ -60,6 +60,7 @@ int store_default_path(bool create, char **out, struct err *err);
 struct target {
     int64_t device, problem, provenance; /* row ids */
     bool cold;
+    bool pinned;         /* for a kernel: it is pinned to the problem, in the place of the winner */
     double bytes, flops; /* work of the problem; 0: unknown */
 };
 int store_target(struct store *s, const struct devspec *dev, const struct op *op, const struct problem *prob, int row, bool cold,
@@ -106,6 +107,7 @@ struct tuned {
     const char *arch;     /* that the binary is for */
     const char *compiler; /* "NVRTC 13.0", "PoCL 3.1" */
     const char *portable; /* PTX of the source, for the binary's compute capability or a lower one; null: none */
+    bool pinned;          /* read back only: by a person, in the place of the winner */
     bool unverified;      /* brought from elsewhere, not yet found right on this machine: no look-up serves it */
     const char *when;     /* read back only: UTC, ISO 8601 */
     size_t bytes;         /* read back only: of the op and the code as they are stored */
@@ -116,9 +118,14 @@ int tuned_of(const struct op *op, const struct config *c, struct tuned **out, st
 int tuned_on(struct op *kernel, struct tuned **out, struct err *err);
 void tuned_free(struct tuned *t); /* t, its op and its arena; null is fine */
 
-/* Both replace the one there: the target's winner; the backend's default of this rank. */
+/* Both replace the one there: the target's winner, or its pin, which stands beside the winner and is served in its place; the backend's
+ * default of this rank. */
 int store_winner(struct store *s, const struct target *t, const struct tuned *k, struct err *err);
 int store_default(struct store *s, const struct devspec *dev, const struct op *op, int row, const struct tuned *k, struct err *err);
+
+/* Forgets a pin, of whatever form of the op; ERR_NOTFOUND with a line if there is none. */
+int store_unpin(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                struct err *err);
 
 /* The key of the target's verified winner and the copy time kept with it; ERR_NOTFOUND if there is none. */
 int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err);
@@ -142,6 +149,7 @@ struct listed {
     int measured, ok;             /* configurations stored of the variants as they are now, and of those right */
     bool beside;      /* proved by a reference that was there beside the op's own: a winner is stale then; also of a measurement */
     bool changed;     /* the source of its variant has: it is right still, and served until its problem is tuned again */
+    bool pinned;      /* to its problem, by a person: served in the winner's place */
     bool unverified;  /* as in struct tuned */
     const char *when; /* UTC, ISO 8601 */
     const char *driver;
@@ -198,8 +206,8 @@ int store_has_results(struct store *s, bool *has, struct err *err);
 int store_op(struct store *s, const char *name, struct op **out, struct err *err); /* ERR_NOTFOUND with a line */
 /* Calls back with the name of each op that the file knows, in the order of names; stops at a non-zero return and returns it. */
 int store_each_op(struct store *s, int (*each)(void *arg, const char *name), void *arg, struct err *err);
-/* The verified winner for exactly this (device identity, op, types, problem), of a cold cache if there are both; ERR_NOTFOUND if
- * there is none. types and problem as op_row_print and problem_print write them. */
+/* The verified winner for exactly this (device identity, op, types, problem): what is pinned, else of a cold cache if there are both;
+ * ERR_NOTFOUND if there is none. types and problem as op_row_print and problem_print write them. */
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err);
 /* Calls back with each default for (backend, op, types), by rank. The callback takes it over. Stops at a non-zero return and returns it. */
@@ -214,8 +222,8 @@ struct winner {
     double time_ns, bytes, flops;               /* bytes and flops of its problem; 0: unknown */
     struct devspec dev;                         /* identity only */
 };
-/* Calls back for each verified winner of the op's current interface, whatever its device and types, by device and problem; of one for
- * a cold and one for a warm cache the cold one. Pointers are valid inside the call only. Stops at a non-zero return and returns it. */
+/* Calls back for each verified winner of the op's current interface, whatever its device and types, by device and problem; of several
+ * for one problem that which store_find_winner gives. Pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
                          struct err *err);
 /* Why a winner of exactly this that the file has is not served: the op's interface or contract has changed since, or it is not verified.

@@ -222,7 +222,9 @@ static const struct job *choose(struct run *r, const struct objective *o, int *t
 static int store_kernel(struct run *r, const struct job *job, enum tuned_role role, struct err *err)
 {
     struct tuned *t = NULL;
+    struct target to = r->target;
     bool winner = role == TUNED_WINNER;
+    to.pinned = r->opt->pin;
     size_t n = job->portable.len;
     int rc = tuned_of(r->op, &job->config, &t, err);
     rc = rc ?: kernel_call(t->op, job->entries.data, job->entries.len, err);
@@ -246,7 +248,7 @@ static int store_kernel(struct run *r, const struct job *job, enum tuned_role ro
     t->rank = job->rank;
     t->time_ns = winner ? job->known->stats.median : 0;
     t->copy_ns = winner ? r->copy_ns : 0;
-    rc = winner ? store_winner(r->store, &r->target, t, err) : store_default(r->store, r->dev, r->op, r->task.row, t, err);
+    rc = winner ? store_winner(r->store, &to, t, err) : store_default(r->store, r->dev, r->op, r->task.row, t, err);
     tuned_free(t);
     return rc;
 }
@@ -269,7 +271,7 @@ static int keep_winner(struct run *r, const struct job *job, struct err *err)
 void tables_begin(struct run *r)
 {
     r->phase = PHASE_TABLES;
-    for (int i = 0; i < r->op->ndefaults; i++) {
+    for (int i = 0; i < r->op->ndefaults && !r->opt->pin; i++) {
         struct job *job = job_new(r, &r->op->defaults[i], -1);
         if (!job)
             return;

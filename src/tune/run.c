@@ -327,8 +327,10 @@ static int set_up(struct run *r, struct err *err)
                        strncmp(text, "requires: backend", 17) ? ""
                                                               : ": it needs another --device; `cutune devices` lists those here");
     }
+    if (opt->pin && space_find(r->space, opt->pin) < 0)
+        return err_set(err, ERR_INVALID, "not a valid configuration of %s for this problem on %s", r->op->name, r->dev->name);
     /* Where a sample takes long, or the space is large, a run without a budget still ends. */
-    int64_t usual = opt->budget_seconds > 0 ? INT64_MAX : r->dev->shares_cores ? LIMIT_CPU : LIMIT_GPU;
+    int64_t usual = opt->pin ? 1 : opt->budget_seconds > 0 ? INT64_MAX : r->dev->shares_cores ? LIMIT_CPU : LIMIT_GPU;
     r->limit = opt->budget_count > 0 ? opt->budget_count : usual;
     if (r->limit > r->report->valid)
         r->limit = r->report->valid;
@@ -343,7 +345,7 @@ static int set_up(struct run *r, struct err *err)
         ?: store_each_measured(r->store, &r->target, load_known, r, err);
     if (rc == ERR_NOMEM) /* of load_known, which has no err to say it in */
         err_nomem(err);
-    if (!rc)
+    if (!rc && !opt->pin) /* the winner is of no concern to a pin */
         r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
     return rc ?: r->had_winner ? chosen_by_now(r, err) : 0;
 }
@@ -382,8 +384,8 @@ static int work(struct run *r, struct err *err)
 {
     struct config deflt;
     bool none = op_default(r->op, &r->task.problem, r->task.row, r->dev, &deflt, NULL);
-    int64_t index = none ? -1 : space_find(r->space, &deflt);
-    if (index >= 0)
+    int64_t index = r->opt->pin ? space_find(r->space, r->opt->pin) : none ? -1 : space_find(r->space, &deflt);
+    if (index >= 0) /* the first to be tried; a pin is the only one */
         r->deflt = run_enlist(r, index);
     int rc = uv_loop_init(&r->loop);
     if (rc)

@@ -53,8 +53,9 @@ struct tune_options {
         RATE_BYTES,
         RATE_FLOPS,
         RATE_COPY
-    } target_rate;         /* bytes or operations a second; the copy's time by the best's */
-    const char *objective; /* "time", "energy", "edp", a metric of the op's; null: the op's own */
+    } target_rate;            /* bytes or operations a second; the copy's time by the best's */
+    const char *objective;    /* "time", "energy", "edp", a metric of the op's; null: the op's own */
+    const struct config *pin; /* try only this one, and pin it to the problem, in the place of the winner; null: search */
     uint64_t seed;
     int jobs;                    /* compile workers; 0: as many as cores */
     double reference_seconds;    /* that a reference outside may take for one set of inputs; 0: REFERENCE_SECONDS */

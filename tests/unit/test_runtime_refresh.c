@@ -64,6 +64,37 @@ static void takes_them_up_in_the_background(void **state)
     cutune_close(c);
 }
 
+/* In the place of the winner, for its own problem and as a neighbour, until it is removed. A run that finds another winner changes nothing. */
+static void serves_what_is_pinned(void **state)
+{
+    (void)state;
+    const struct recipe r = { .m = 1111, .n = 113, .tile = 2, .ns = 3000 };
+    struct devspec here = pretend();
+    struct err err = { 0 };
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    assert_is(find(h, 1111, 113), CUTUNE_MATCH_EXACT, "TILE=8");
+    struct store *s = open_at("a.db", STORE_WRITE);
+    struct target to = target_of(s, &r);
+    struct tuned *t = tuned_as(&r);
+    to.pinned = true;
+    assert_int_equal(store_winner(s, &to, t, &err), 0);
+    tuned_free(t);
+    assert_int_equal(refreshed(c), 1);
+    const cutune_kernel *k = find(h, 1111, 113);
+    assert_is(k, CUTUNE_MATCH_EXACT, "TILE=64");
+    assert_string_equal(cutune_kernel_why(k), "exact: pinned on Pretend device for f32 m=1111,n=113");
+    assert_is(find(h, 1111, 64), CUTUNE_MATCH_NEAR, "TILE=64");
+    put_winner_of(s, (struct recipe){ .m = 1111, .n = 113, .tile = 2, .ns = 3000 }); /* the same, found by a run */
+    assert_int_equal(refreshed(c), 0);
+    assert_int_equal(store_unpin(s, &here, "transpose", "f32", "m=1111,n=113", &err), 0);
+    assert_int_equal(refreshed(c), 1);
+    assert_string_equal(cutune_kernel_why(find(h, 1111, 113)), "exact: tuned on Pretend device for f32 m=1111,n=113");
+    assert_int_equal(store_unpin(s, &here, "transpose", "f32", "m=1111,n=113", &err), ERR_NOTFOUND);
+    store_close(s);
+    cutune_close(c);
+}
+
 static void finds_a_database_that_comes_later(void **state)
 {
     (void)state;
@@ -265,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_pretend(takes_up_new_winners),
         with_pretend(takes_them_up_in_the_background),
+        with_pretend(serves_what_is_pinned),
         with_pretend(finds_a_database_that_comes_later),
         with_pretend(follows_a_replaced_file),
         with_pretend(does_without_a_deleted_file),
