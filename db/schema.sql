@@ -58,14 +58,16 @@ CREATE TABLE problem (
 -- What came of one configuration. The key is a hash of all that its verdict and its time depend on (src/source/key.c): a comment in a
 -- script leaves a measurement valid, a changed template or check does not find it. It is stale if its op is not current, or if its
 -- `made` is no longer its variant's. Statistics are over the samples that decided, in nanoseconds, of all launches of the
--- configuration together with what it has to clear; 0 if nothing was timed.
+-- configuration together with what it has to clear; 0 if nothing was timed. A row of protocol 0 is a claim: what a file from elsewhere says
+-- (`cutune import`). Its key is of the configuration alone, its device may be no more than a name, and its provenance has the file in the
+-- place of a uuid and the tool in that of cutune's version. Nothing serves or counts it.
 CREATE TABLE measurement (
     id INTEGER PRIMARY KEY,                                            -- grows in the order of first storing
     device INTEGER NOT NULL REFERENCES device ON DELETE CASCADE,       -- where it was timed
     problem INTEGER NOT NULL REFERENCES problem ON DELETE CASCADE,     -- what was computed
     cache TEXT NOT NULL,                                               -- "cold", "warm": the last-level cache before each sample
     key TEXT NOT NULL,                                                 -- hexadecimal
-    protocol INTEGER NOT NULL,                                         -- version of the way of timing: numbers of two do not compare
+    protocol INTEGER NOT NULL,                                         -- version of the way of timing: numbers of two do not compare; 0: a claim
     provenance INTEGER NOT NULL REFERENCES provenance,                 -- who timed it
     variant TEXT NOT NULL,                                             -- of the op: "tile"
     config TEXT NOT NULL,                                              -- JSON: {"TILE":32,"VEC":true}

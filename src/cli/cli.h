@@ -34,7 +34,8 @@ struct words {
 struct args {
     struct words ops, shapes, dtypes, include_dirs, budgets,
         words; /* words: the arguments that are no options, if there may be several */
-    const char *op;
+    const char *op, *rename;
+    bool claims, verify;
     const char *device, *db, *variant, *config, *arch, *from, *t1;
     const char *strategy, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time, *trace;
     const char *format, *output, *ptx_choice;
@@ -104,7 +105,8 @@ struct command {
     int (*run)(struct request *r, struct err *err);
 };
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
-    tables_command, devices_command, ops_command, new_op_command, simulate_command, doctor_command, bench_command, pin_command;
+    tables_command, devices_command, ops_command, new_op_command, simulate_command, import_command, doctor_command, bench_command,
+    pin_command;
 
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);

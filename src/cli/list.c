@@ -90,6 +90,17 @@ static int add_wanted(void *listing, const struct wanted_problem *w)
     return fit ? add_row(listing, w, "%s: %s (%s%s%s)", d->backend, d->name, d->arch, *d->mig ? ", " : "", d->mig) : 0;
 }
 
+/* ---------------------------------------------------------------------------------------------------------------- claims */
+
+static int add_claim(void *listing, const struct record *c)
+{
+    bool fit = fits(listing, c->op, c->types, c->sizes), named = *c->dev.name;
+    return fit ? add_row(listing, c, "%s %s %s on %s%s%s%s%s%s", c->op, c->types, c->sizes, c->dev.backend,
+                         *c->dev.backend ? ": " : "", named ? c->dev.name : "an unnamed device", *c->dev.arch ? " (" : "",
+                         c->dev.arch, *c->dev.arch ? ")" : "")
+               : 0;
+}
+
 /* ---------------------------------------------------------------------------------------------------------------- the command */
 
 /* What is said if the list is empty: the database has none, or none that fits the options, or there is no database. */
@@ -100,16 +111,18 @@ static const struct kind {
               "nothing is tuned yet: cutune run --op NAME" },
   measurements = { tried_columns, "no such measurement in %s: `cutune run` makes them",
                    "no such measurement in %s: `cutune run` makes them", "nothing is tuned yet: cutune run --op NAME" },
-  wanted = { wanted_columns, "nothing is wanted in %s", "nothing of that is wanted in %s", "nothing is wanted" };
+  wanted = { wanted_columns, "nothing is wanted in %s", "nothing of that is wanted in %s", "nothing is wanted" },
+  claims = { claim_columns, "no claims in %s: `cutune import` takes them from files",
+             "no such claims in %s: `cutune import` takes them from files", "no claims: `cutune import` takes them from files" };
 
 static int list(struct request *r, struct err *err)
 {
     const struct args *args = &r->args;
-    if (args->measurements && args->wanted)
-        return err_set(err, ERR_USAGE, "--measurements and --wanted: one of them at a time");
+    if (args->measurements + args->wanted + args->claims > 1)
+        return err_set(err, ERR_USAGE, "--measurements, --wanted and --claims: one of them at a time");
     if (args->csv && args->json)
         return err_set(err, ERR_USAGE, "--csv and --json: one of them at a time");
-    const struct kind *kind = args->measurements ? &measurements : args->wanted ? &wanted : &winners;
+    const struct kind *kind = args->measurements ? &measurements : args->wanted ? &wanted : args->claims ? &claims : &winners;
     struct listing l = { .rows = rows_of(kind->columns, args->json), .csv = args->csv };
     if (l.csv)
         columns_csv(&l.text, kind->columns, IN_LIST, NULL);
@@ -117,6 +130,7 @@ static int list(struct request *r, struct err *err)
     if (!rc && r->store)
         rc = args->measurements ? store_each_tried(r->store, add_tried, &l, err)
              : args->wanted     ? store_each_wanted(r->store, NULL, add_wanted, &l, err)
+             : args->claims     ? store_each_record(r->store, true, NULL, NULL, NULL, add_claim, &l, err)
                                 : store_each_winner(r->store, add_winner, &l, err);
     if (l.csv)
         rc = rc ?: buf_check(&l.text, err) ?: output_write(NULL, &l.text, err);
@@ -139,12 +153,14 @@ const struct command list_command = {
         { "measurements", FLAG(measurements), NULL, 0, "Every configuration that was tried, with its outcome and the reason", 0 },
         { "wanted", FLAG(wanted), NULL, 0, "What applications asked for and got no exact answer to: `cutune run --wanted` tunes it",
           0 },
+        { "claims", FLAG(claims), NULL, 0, "What imported files say, and what came of it here: `cutune run --verify` measures it",
+          0 },
         { "op", WORD(op), "NAME|FILE.lua", 0, "Only of this op", 0 }, { OPT_INCLUDE },
         { OPT_SHAPE("Only of this problem of --op") }, { OPT_DTYPE("Only for these element types of --op") }, { OPT_DB },
         { OPT_JSON }, { "csv", FLAG(csv), NULL, 0, "Print CSV, safe for spreadsheets: see `cutune export`", 0 }),
     .doc = "Lists what is tuned: the winner of each problem. With --measurements it lists all that was tried,\n"
            "and why what failed did so; with --wanted what applications asked for, how often, and what that\n"
-           "costs them."
+           "costs them; with --claims what `cutune import` took from files, and whether it holds here."
            "\vThe last column says 'warm' if the data was in the cache when it was timed; 'with ...' what scalars\n"
            "and files of data it was tuned with; 'stale' if the op has changed since, so that the result is not\n"
            "used any more; and 'changed' if the source of its variant has changed: then it is used until the\n"

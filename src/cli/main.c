@@ -11,9 +11,9 @@
 #include "worker/child.h"
 
 static const struct command *const commands[] = {
-    &run_command,  &bench_command,  &lookup_command,   &list_command,   &space_command,
-    &show_command, &export_command, &header_command,   &tables_command, &devices_command,
-    &ops_command,  &new_op_command, &simulate_command, &doctor_command, &pin_command,
+    &run_command,      &bench_command,  &lookup_command, &list_command,    &space_command, &show_command,
+    &export_command,   &header_command, &tables_command, &devices_command, &ops_command,   &new_op_command,
+    &simulate_command, &import_command, &doctor_command, &pin_command,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

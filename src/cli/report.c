@@ -211,6 +211,8 @@ static json_t *finding_json(const struct finding *f)
         found = json_with(found, "check_proves_little", json_text(r->constant));
     if (with.len && found)
         found = json_with(found, "tuned_with", json_text(buf_text(&with)));
+    if (f->claims && found)
+        found = json_with(found, "claims", json_incref(f->claims));
     buf_free(&with);
     return found;
 }

@@ -225,7 +225,8 @@ static int run_problem(struct tuning *t, struct finding *f)
     t->tune.arg = &progress;
     t->trace.finding = f;
     int rc = bench_fits(f->op, &f->problem, f->row, &r->dev, &err)
-                 ?: tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
+                 ?: r->args.verify ? claims_run(r, f, &t->tune, &err)
+                                   : tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &t->tune, report, &err);
     bool won = !rc && report->best.config.variant >= 0;
     if (won && !report->interrupted && !f->op->outside_beside)
         rc = want_no_more(r, f, &err);
@@ -311,6 +312,16 @@ static int run_targets(struct tuning *t)
     return rc ?: request_database(r, STORE_WRITE, t->err) ?: run_problems(t);
 }
 
+/* The problems that have claims. */
+static int run_claimed(struct tuning *t)
+{
+    struct request *r = t->request;
+    int rc = request_database(r, STORE_WRITE, t->err) ?: claims_problems(r, &t->found, &t->n, t->texts, t->err);
+    for (int i = 0; !rc && i < t->n; i++)
+        rc = name_finding(t, &t->found[i]);
+    return rc ?: run_problems(t);
+}
+
 /* ---- what applications asked for and got no exact answer to, the most expensive problems first */
 
 static int keep_row(void *arg, const struct wanted_problem *w)
@@ -393,11 +404,14 @@ static int tune(struct request *r, struct err *err)
     struct tuning t = { .request = r, .err = err };
     struct objective objective;
     bool wanted = r->args.wanted; /* then it is enough if there is a device; --op limits it */
+    bool claimed = r->args.verify && !r->args.shapes.n && !r->args.dtypes.n;
+    if (wanted && r->args.verify)
+        return err_set(err, ERR_USAGE, "--wanted and --verify: one of them at a time");
     int rc = read_options(&r->args, &t.tune, err)
         ?: (wanted && !r->args.op ? home_find(&r->home, err) : request_op(r, r->args.op, err))
         ?: (wanted ? 0 : request_reference(r, err))
         ?: request_device(r, err)
-        ?: (wanted ? 0 : request_problems(r, true, err))
+        ?: (wanted || claimed ? 0 : request_problems(r, true, err))
         ?: strategy_named(r->home, r->args.strategy, err);
     if (!rc && r->op && objective_find(r->op, t.tune.objective, &objective, err))
         rc = err_set(err, ERR_USAGE, "--%s", err->msg);
@@ -406,8 +420,10 @@ static int tune(struct request *r, struct err *err)
     t.tune.home = r->home;
     catch_signals();
     t.texts = arena_new();
-    rc = !t.texts ? err_nomem(err) : find_cache(&t) ?: wanted ? run_wanted(&t) : run_targets(&t);
+    rc = !t.texts ? err_nomem(err) : find_cache(&t) ?: wanted ? run_wanted(&t) : claimed ? run_claimed(&t) : run_targets(&t);
     buf_free(&t.cache);
+    for (int i = 0; i < t.n; i++)
+        json_decref(t.found[i].claims);
     mem_free(t.found);
     arena_free(t.texts);
     return rc;
@@ -459,12 +475,18 @@ const struct command run_command = {
         { "wanted", FLAG(wanted), NULL, 0,
           "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's",
           0 },
+        { "verify", FLAG(verify), NULL, 0,
+          "First measure what imported files claim of these problems, or of all; and tune only where the fastest claim does not "
+          "hold",
+          0 },
         { OPT_JSON }, { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 }),
     .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement.\n"
            "The same command goes on where an earlier one stopped, and measures nothing twice."
            "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute.\n"
            "With --wanted a problem is taken off the list once it has a winner, or if its op or the device\n"
-           "cannot have it; it stays on the list if its op is not installed here.\n\n"
+           "cannot have it; it stays on the list if its op is not installed here.\n"
+           "With --verify the 32 fastest claims of a problem are measured like any configuration. A claim holds\n"
+           "if it is right here and takes at most 10% longer than it says.\n\n"
            "Examples:\n"
            "  cutune run --op NAME\n"
            "  cutune run --op NAME --shape m=1111,n=113 --dtype i32 --device opencl:0\n"

@@ -15,6 +15,7 @@ struct finding {
         const char *op, *types, *sizes;
     } asked; /* as an application did; nulls: none did */
     struct tune_report report;
+    json_t *claims; /* of a run that verifies them, for its JSON; else null */
 };
 
 /* Prints what was found, as tables or as JSON. */
@@ -29,6 +30,14 @@ void progress_show(void *progress, const struct tune_progress *p); /* tune_optio
 void progress_note(void *progress, const char *line);              /* the other */
 /* The problem is over: clears the line; not on a terminal, says in a line what came of it. Report null: it failed. */
 void progress_end(const struct progress *progress, const struct tune_report *report);
+
+/* ---- claims: verify.c */
+
+/* tune_run of the finding, the claims of it first; if the fastest holds, nothing else. Prints what came of them, or keeps it for the JSON.
+ * ERR_NOTFOUND, with a line, if there are none. */
+int claims_run(const struct request *r, struct finding *f, struct tune_options *tune, struct err *err);
+/* Appends the problems of the request's op that have claims; of those that cannot be here says so. */
+int claims_problems(const struct request *r, struct finding **found, int *n, struct arena *texts, struct err *err);
 
 /* ---- a trace: trace.c */
 

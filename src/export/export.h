@@ -9,6 +9,8 @@
 
 extern const struct row_column winner_columns[], tried_columns[]; /* of struct listed; for `cutune list`, too */
 
+extern const struct row_column claim_columns[];                   /* of struct record, a claim: claims.c */
+
 /* Writes every winner, stale ones marked: format "json" or "csv". JSON is one object, {"cutune": version, "winners": [...]}, with a winner
  * a line. Columns and members are the same; both say `null` (CSV: nothing) for what is unknown. */
 int export_rows(struct store *s, const char *format, struct buf *out, struct err *err);

@@ -15,17 +15,20 @@ void config_print(struct buf *out, const struct op *op, const struct config *c)
     }
 }
 
+void config_print_member(struct buf *out, bool first, const char *name, struct val value)
+{
+    const char *quote = value.type == VAL_STR ? "\"" : ""; /* a word: nothing in it asks for more */
+    buf_fmt(out, "%s\"%s\":%s", first ? "" : ",", name, quote);
+    val_print(out, value);
+    buf_str(out, quote);
+}
+
 void config_print_json(struct buf *out, const struct op *op, const struct config *c)
 {
     const struct variant *v = &op->variants[c->variant];
     buf_str(out, "{");
-    for (int i = 0; i < v->nparams; i++) {
-        struct val value = v->params[i].values[c->at[i]];
-        const char *quote = value.type == VAL_STR ? "\"" : ""; /* a word: nothing in it asks for more */
-        buf_fmt(out, "%s\"%s\":%s", i ? "," : "", v->params[i].name, quote);
-        val_print(out, value);
-        buf_str(out, quote);
-    }
+    for (int i = 0; i < v->nparams; i++)
+        config_print_member(out, !i, v->params[i].name, v->params[i].values[c->at[i]]);
     buf_str(out, "}");
 }
 

@@ -381,6 +381,7 @@ void config_print(struct buf *out, const struct op *op, const struct config *c);
 /* The same as a JSON object, {"TILE":32,"ROWS":8,"PAD":true,"GRID":"x"}, as the database keeps it: with the types of the values. And from
  * there to the text; false if config_print_json would not have written it so. */
 void config_print_json(struct buf *out, const struct op *op, const struct config *c);
+void config_print_member(struct buf *out, bool first, const char *name, struct val value); /* a part of it */
 bool config_of_json(struct buf *out, const char *json);
 /* Parameters with just the values of a configuration as JSON, on the arena; false if that is none, or without memory. */
 bool config_params(struct arena *a, const char *json, struct variant *v);

@@ -1,4 +1,4 @@
-/* "NAME=VALUE,NAME=VALUE": how people write problems, types and configurations. For src/model only. */
+/* "NAME=VALUE,NAME=VALUE": how people write problems, types, configurations and what is called how. */
 #ifndef MODEL_PAIRS_H
 #define MODEL_PAIRS_H
 

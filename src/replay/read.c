@@ -401,7 +401,7 @@ static int read_own(const char *path, json_t *rows, struct tables *out, struct e
             if (b)
                 read_origin(b, row);
             if (b)
-                b->origin.tool = "cutune";
+                b->origin.tool = keep_text(b, json_object_get(row, "tool")) ?: "cutune";
         }
         buf_free(&title);
         rc = rc ?: read_row(b, row, err);

@@ -1,4 +1,5 @@
 /* Results with all that belongs to them: what was measured here, for other tools; and claims, which came from elsewhere. */
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -86,12 +87,22 @@ static int find_op(struct store *s, const struct op *op, int64_t *id, struct err
     return rc == ERR_NOTFOUND ? op_save(s, op, id, err) : rc ? store_damaged(s, err, "its op %s cannot be read", op->name) : 0;
 }
 
+/* Of a file that says no more than a device's name, the device of that name that is known. */
+static int find_device(struct store *s, const struct devspec *d, int64_t *id, struct err *err)
+{
+    int rc = ERR_NOTFOUND;
+    if (!d->multiprocessors && !d->memory)
+        rc = sql_run(s, NULL, "SELECT id FROM device WHERE backend = ? AND name = ? AND arch = ? ORDER BY id", "tll:i", d->backend,
+                     d->name, d->arch, id);
+    return rc ? device_save(s, d, id, err) : 0;
+}
+
 static int find_target(struct store *s, const struct op *op, const struct record *c, struct target *t, struct err *err)
 {
     int64_t op_id;
     t->cold = strcmp(c->cache, "warm") != 0;
     return find_op(s, op, &op_id, err)
-        ?: device_save(s, &c->dev, &t->device, err)
+        ?: find_device(s, &c->dev, &t->device, err)
         ?: sql_run(s, err,
                    "INSERT INTO provenance (device, uuid, driver, cutune) VALUES (?, ?, ?, ?) "
                    "ON CONFLICT DO UPDATE SET uuid = uuid RETURNING id",
@@ -120,7 +131,7 @@ static bool better(enum outcome a, double a_ns, enum outcome b, double b_ns)
 static int judge(struct store *s, const struct target *t, const char *key, const struct record *c, enum claim_fate *fate,
                  struct err *err)
 {
-    const struct result *new = &c->measured.result;
+    const struct result *says = &c->measured.result;
     enum outcome outcome;
     double median;
     const char *when;
@@ -132,10 +143,10 @@ static int judge(struct store *s, const struct target *t, const char *key, const
                 "Ttn", t, key, CLAIMS);
     if (query_step(&q) && query_take(&q, "ora", &outcome, &median, &when)) {
         int age = strcmp(when, c->when); /* of one form, so in the order of time */
-        bool same = outcome == new->outcome &&median == new->stats.median;
-        *fate = same && age >= 0                                                      ? CLAIM_KNOWN
-                : age > 0 || better(outcome, median, new->outcome, new->stats.median) ? CLAIM_KEPT
-                                                                                      : CLAIM_REPLACED;
+        bool same = outcome == says->outcome && fabs(median - says->stats.median) <= 1e-9 * median; /* of as many digits */
+        *fate = same                                                                    ? CLAIM_KNOWN
+                : age > 0 || better(outcome, median, says->outcome, says->stats.median) ? CLAIM_KEPT
+                                                                                        : CLAIM_REPLACED;
     }
     return query_end(&q);
 }
@@ -150,4 +161,16 @@ int store_claim(struct store *s, const struct op *op, const struct record *c, en
     if (!rc && *fate < CLAIM_KNOWN)
         rc = measured_save(s, &t, CLAIMS, &m, c->when, err);
     return write_end(s, rc, err);
+}
+
+enum claim_state claim_state(const struct record *c)
+{
+    const struct result *says = &c->measured.result;
+    if (!c->checked)
+        return CLAIM_UNVERIFIED;
+    if (says->outcome != OUT_OK && says->outcome != OUT_SLOWER)
+        return CLAIM_HOLDS;
+    if (c->here == OUT_OK)
+        return c->here_ns > CLAIM_SLACK * says->stats.median ? CLAIM_SLOWER : CLAIM_HOLDS;
+    return c->here == OUT_SLOWER ? CLAIM_SLOWER : CLAIM_FAILED;
 }

@@ -13,7 +13,7 @@ static int save(struct store *s, const struct target *t, int protocol, const str
     char energy[256];
     bool has_energy = r->outcome == OUT_OK && r->energy.joules > 0;
     energy_print(&r->energy, energy);
-    return sql_write(
+    return sql_run(
         s, err,
         "INSERT INTO measurement (device, problem, cache, key, protocol, provenance, variant, config, made, " RESULT_COLUMNS
         ", created) "
@@ -43,7 +43,7 @@ int measured_save(struct store *s, const struct target *t, int protocol, const s
 
 int store_measured(struct store *s, const struct target *t, const struct measured *m, struct err *err)
 {
-    return measured_save(s, t, PROTOCOL, m, NULL, err);
+    return write_end(s, write_begin(s, err) ?: measured_save(s, t, PROTOCOL, m, NULL, err), err);
 }
 
 int store_found_again(struct store *s, const struct target *t, const char *key, const char *made, struct err *err)

@@ -168,7 +168,7 @@ enum {
 #define RESULT_COLUMNS                                                                                                             \
     "outcome, reason, n, median, min, max, mean, stddev, ci_low, ci_high, samples, compile_ms, registers, shared, local, "         \
     "max_threads, sm_mhz, mem_mhz"
-/* when: null is now. */
+/* Inside a writing transaction. when: null is now. */
 int measured_save(struct store *s, const struct target *t, int protocol, const struct measured *m, const char *when,
                   struct err *err);
 /* The samples' column; ERR_CORRUPT, without a line, if it is none. result_free frees them, also if it fails. */

@@ -194,6 +194,12 @@ struct record {
 int store_each_record(struct store *s, bool claims, const char *op, const char *types, const char *sizes,
                       int (*each)(void *arg, const struct record *r), void *arg, struct err *err);
 
+/* What is known of a claim here. It holds if its configuration is right and takes at most so many times what it says; one of a failure, if
+ * that fails here, too. */
+#define CLAIM_SLACK 1.1
+enum claim_state { CLAIM_UNVERIFIED, CLAIM_HOLDS, CLAIM_SLOWER, CLAIM_FAILED };
+enum claim_state claim_state(const struct record *claim);
+
 /* What became of a claim that was to be stored: one of the same device, problem and configuration stays if it is newer, or faster. */
 enum claim_fate { CLAIM_ADDED, CLAIM_REPLACED, CLAIM_KNOWN, CLAIM_KEPT };
 /* The op is for a file that does not know it. */

@@ -70,6 +70,8 @@ struct tune_options {
     void *arg;
     void (*trial)(void *arg, const struct tune_trial *t); /* each configuration as it ends; may be null */
     void *trial_arg;
+    const struct config *only; /* these and the default are tried, and no others; null: what the strategy says */
+    int nonly;
 };
 
 /* One configuration in the report. config.variant < 0: there is none. */

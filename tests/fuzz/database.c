@@ -8,6 +8,7 @@
 #include <fcntl.h>
 
 #include "export/export.h"
+#include "replay/claims.h"
 #include "runtime/runtime.h"
 
 static struct buf good;
@@ -99,6 +100,7 @@ static void make_good(void)
     must(store_open(path, STORE_WRITE, &s, NULL) == 0);
     sample_winner(s, 1111, 113);
     sample_defaults(s);
+    sample_claim(s);
     const struct devspec dev = fuzz_device();
     must(store_wanted_add(s, &dev, "transpose", "f32", "m=3,n=4", 2, 5, NULL) == 0);
     store_close(s);
@@ -294,6 +296,26 @@ static int each_time(void *arg, const struct timed *t)
     return 0;
 }
 
+static int each_claim(void *arg, const struct record *c)
+{
+    (void)arg;
+    must(*c->types && c->sizes && *c->measured.json && strlen(c->when) == 20);
+    return 0;
+}
+
+/* A record is of another database until it was made a claim of this op. */
+static int each_record(void *arg, const struct record *r)
+{
+    const struct claiming how = { .op = sample_op(), .file = "a.db" };
+    struct err err = { 0 };
+    (void)arg;
+    must(r->dev.name[0] >= 0 && r->op && r->config && r->tool && r->file && r->driver && r->measured.result.outcome < OUT_COUNT);
+    must(claim_state(r) <= CLAIM_FAILED);
+    int rc = claim_of_record(r, &how, each_claim, NULL, &err);
+    must_say(rc, &err);
+    return 0;
+}
+
 static int each_wanted(void *arg, const struct wanted_problem *w)
 {
     (void)arg;
@@ -331,6 +353,10 @@ static void read_store(struct store *s)
     must_say(rc, &err);
     rc = store_each_tried(s, each_tried, NULL, &err);
     must_say(rc, &err);
+    for (int claims = 0; claims < 2; claims++) {
+        rc = store_each_record(s, claims, NULL, NULL, NULL, each_record, NULL, &err);
+        must_say(rc, &err);
+    }
     rc = store_winner_key(s, &t, key, &copy_ns, &err);
     must_say(rc, &err);
     rc = export_rows(s, "json", &text, &err);

@@ -174,6 +174,39 @@ static inline void sample_defaults(struct store *s)
     }
 }
 
+/* What a file says of the configuration of sample_winner, and of the same problem, on another device. */
+static inline enum claim_fate sample_claim_of(struct store *s, enum outcome outcome, double ns, const char *when)
+{
+    struct config c = sample_config(1, 0);
+    struct buf json = { 0 };
+    struct err err = { 0 };
+    enum claim_fate fate = CLAIM_ADDED;
+    double samples[] = { ns, ns, ns };
+    config_print_json(&json, sample_op(), &c);
+    struct record claim = { .dev = { .name = "NVIDIA A100" },
+                            .op = "transpose",
+                            .types = "f32",
+                            .sizes = "m=1111,n=113",
+                            .cache = "cold",
+                            .file = "results.json",
+                            .tool = "T4",
+                            .driver = "",
+                            .when = when,
+                            .measured = { .variant = "tile", .json = buf_text(&json) } };
+    claim.measured.result = (struct result){
+        .outcome = outcome, .nsamples = 3, .samples = samples, .stats = { .median = ns }, .resources = { -1, -1, -1, -1 }
+    };
+    if (store_claim(s, sample_op(), &claim, &fate, &err))
+        fail_msg("%s", err.msg);
+    buf_free(&json);
+    return fate;
+}
+
+static inline void sample_claim(struct store *s)
+{
+    sample_claim_of(s, OUT_OK, 900, "2026-01-01T00:00:00Z");
+}
+
 static inline struct store *open_at(const char *name, enum store_mode mode)
 {
     struct store *s;
