@@ -37,7 +37,7 @@ struct args {
     const char *op, *rename;
     bool claims, verify;
     const char *device, *db, *variant, *config, *arch, *from, *t1;
-    const char *strategy, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time, *trace;
+    const char *strategy, *effort, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time, *trace;
     const char *format, *output, *ptx_choice;
     const char *word; /* the argument that is no option */
     bool json, csv, list, measurements, wanted, retune, warm, no_cut, no_cache, quiet;

@@ -99,7 +99,14 @@ static int read_target(const char *text, struct tune_options *tune, struct err *
 
 static int read_budgets(const struct args *args, struct tune_options *tune, struct err *err)
 {
+    static const char *const efforts[] = { [EFFORT_NORMAL] = "normal", [EFFORT_QUICK] = "quick", [EFFORT_THOROUGH] = "thorough" };
     uint64_t patience = 0;
+    enum tune_effort effort = EFFORT_NORMAL;
+    while (args->effort && effort <= EFFORT_THOROUGH && strcmp(args->effort, efforts[effort]))
+        effort++;
+    if (effort > EFFORT_THOROUGH)
+        return err_set(err, ERR_USAGE, "--effort '%.40s': quick, normal or thorough is wanted", args->effort);
+    tune->effort = effort;
     int rc = args->target ? read_target(args->target, tune, err) : 0;
     for (int i = 0; !rc && i < args->budgets.n; i++)
         rc = read_budget(args->budgets.at[i], tune, err);
@@ -443,9 +450,10 @@ const struct command run_command = {
           "it",
           0 },
         { "budget", EACH(budgets), "200|60s", 0,
-          "Stop after that many configurations or seconds, or of both what comes first, for each problem; without it after 32 on a "
-          "CPU; elsewhere after 5000, "
-          "or past 40s once nothing was better for a third of the time",
+          "Stop after that many configurations or seconds, or of both what comes first, for each problem, whatever the --effort", 0 },
+        { "effort", WORD(effort), "quick|normal|thorough", 0,
+          "How long to search where no budget says it: 8, 32 or 200 configurations on a CPU; elsewhere 500, 5000 or 50000, or past "
+          "5s, 40s or 300s once nothing was better for a third of the time; normal without it",
           0 },
         { "target", WORD(target), "900GB/s|9TFLOP/s|90%", 0,
           "Stop once the best is so fast: by the bytes or operations of the op's work, or beside the device's own copy of the "

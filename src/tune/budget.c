@@ -3,9 +3,38 @@
 
 #include "tune/run.h"
 
-/* Without a budget, where a configuration costs little: after so many seconds, and as many
- * configurations as a CPU tries, it ends once nothing was clearly better for a third of the time. */
-static const double PLAIN_SECONDS = 40, CLEARLY = 0.01;
+static const double CLEARLY = 0.01;
+
+/* Where the compiler and the device share their cores a configuration costs about half a second. */
+const struct effort *effort_of(const struct run *r)
+{
+    static const struct effort efforts[] = {
+        [EFFORT_QUICK] = { .cpu = 8, .gpu = 500, .seconds = 5, .players = 3, .rounds = 11, .playoff_seconds = 0.5 },
+        [EFFORT_NORMAL] = { .cpu = 32, .gpu = 5000, .seconds = 40, .players = PLAYOFF, .rounds = 31, .playoff_seconds = 2 },
+        [EFFORT_THOROUGH] = { .cpu = 200, .gpu = 50000, .seconds = 300, .players = PLAYOFF, .rounds = 101, .playoff_seconds = 6 },
+    };
+    return &efforts[r->opt->effort];
+}
+
+int64_t budget_limit(const struct run *r)
+{
+    const struct effort *e = effort_of(r);
+    if (r->opt->budget_count > 0)
+        return r->opt->budget_count;
+    if (r->opt->pin)
+        return 1;
+    return r->opt->budget_seconds > 0 ? INT64_MAX : r->dev->shares_cores ? e->cpu : e->gpu;
+}
+
+int playoff_rounds(const struct run *r)
+{
+    const struct effort *e = effort_of(r);
+    double round_s = 1e-9, few;
+    for (int i = 0; i < r->nplayers; i++)
+        round_s += r->players[i]->known->stats.median / 1e9;
+    few = fmax(3, fmin(7, 1.5 * e->playoff_seconds / round_s)); /* where each takes long */
+    return (int)fmin(e->rounds, fmax(e->playoff_seconds / round_s, few));
+}
 
 bool budget_spent(const struct run *r)
 {
@@ -33,7 +62,7 @@ static bool plain_over(const struct run *r)
     const struct tune_options *opt = r->opt;
     double seconds = run_seconds(r->start_ns);
     return !opt->budget_count && !opt->budget_seconds && !opt->patience && !r->dev->shares_cores && r->has_best &&
-           r->report->tried >= LIMIT_CPU && seconds > PLAIN_SECONDS && run_seconds(r->clear_ns) > seconds / 3;
+           r->report->tried >= effort_of(r)->cpu && seconds > effort_of(r)->seconds && run_seconds(r->clear_ns) > seconds / 3;
 }
 
 static bool patience_over(const struct run *r)

@@ -45,7 +45,7 @@ static void best_by(struct run *r, const struct objective *o, struct job **out, 
 static void choose_players(struct run *r, struct job **out)
 {
     struct job *own[PLAYOFF];
-    int n = 0, first = r->other_goal ? PLAYOFF - OWN_PLAYERS : PLAYOFF;
+    int n = 0, first = effort_of(r)->players - (r->other_goal ? OWN_PLAYERS : 0);
     best_by(r, &r->goal, out, PLAYOFF);
     best_by(r, &r->own_goal, own, PLAYOFF);
     while (n < first && out[n])
@@ -57,7 +57,7 @@ static void choose_players(struct run *r, struct job **out)
         out[at] = own[i];
         n += at == n;
     }
-    for (; n < PLAYOFF && r->other_goal; n++)
+    for (; n < PLAYOFF; n++)
         out[n] = NULL;
 }
 

@@ -226,13 +226,8 @@ void run_pump(struct run *r)
     if (r->phase == PHASE_PLAYOFF || r->phase == PHASE_TABLES)
         compilers_feed(r);
     if (r->phase == PHASE_PLAYOFF && !r->missing && !r->playing && r->nplayers && r->meter_life == LIFE_WORKS &&
-        !run_busy_compilers(r)) {
-        double each = 0;
-        for (int i = 0; i < r->nplayers; i++)
-            each += r->players[i]->known->stats.median;
-        meter_play(r,
-                   (int)fmin(31, fmax(2e9 / (each + 1), fmax(3, fmin(7, 3e9 / (each + 1)))))); /* about two seconds; three if few */
-    }
+        !run_busy_compilers(r))
+        meter_play(r, playoff_rounds(r));
     if (r->stopping || (r->phase == PHASE_TABLES && !r->defaults_left))
         end_loop(r);
 }
@@ -330,8 +325,7 @@ static int set_up(struct run *r, struct err *err)
     if (opt->pin && space_find(r->space, opt->pin) < 0)
         return err_set(err, ERR_INVALID, "not a valid configuration of %s for this problem on %s", r->op->name, r->dev->name);
     /* Where a sample takes long, or the space is large, a run without a budget still ends. */
-    int64_t usual = opt->pin ? 1 : opt->budget_seconds > 0 ? INT64_MAX : r->dev->shares_cores ? LIMIT_CPU : LIMIT_GPU;
-    r->limit = opt->budget_count > 0 ? opt->budget_count : usual;
+    r->limit = budget_limit(r);
     if (r->limit > r->report->valid)
         r->limit = r->report->valid;
     /* The strategy is forked before anything that a fork should not share: threads, the database. */

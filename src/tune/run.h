@@ -12,7 +12,7 @@
 
 enum {
     MAX_JOBS = 256,          /* compile workers */
-    PLAYOFF = 5,             /* so many of the best, and the default, are timed against each other at the end */
+    PLAYOFF = 5,             /* so many of the best at most, and the default, are timed against each other at the end */
     OWN_PLAYERS = 2,         /* of these are the best by the op's own objective, if the run has another */
     PLAYOFFS = 3,            /* at most: another one begins if one of the last was at fault */
     UNEXPLAINED = 3,         /* that many play-offs may break off without a culprit; then the times from before have to do */
@@ -230,6 +230,15 @@ struct result run_failure(enum outcome outcome, const char *reason, const char *
 int run_busy_compilers(const struct run *r);
 
 /* budget.c */
+struct effort {
+    int64_t cpu, gpu;       /* configurations at most, and */
+    double seconds;         /* where they cost little, after so long and `cpu` of them the end once nothing was better for a third of the time */
+    int players, rounds;    /* of the play-off, at most, beside the default: 3 to PLAYOFF; */
+    double playoff_seconds; /* about so long */
+};
+const struct effort *effort_of(const struct run *r);
+int64_t budget_limit(const struct run *r); /* configurations */
+int playoff_rounds(const struct run *r);
 int budget_open(const struct run *r, struct err *err); /* whether the target can be told here */
 bool budget_over(const struct run *r);                 /* nothing more is to be tried */
 bool budget_spent(const struct run *r);                /* of seconds */

@@ -9,9 +9,10 @@
 #include "model/record.h"
 #include "store/store.h"
 
-/* Configurations that a run without a budget tries at most, so that it ends within minutes: each costs about half a second if
- * the compiler and the device share their cores. */
-enum { LIMIT_CPU = 32, LIMIT_GPU = 5000, REFERENCE_SECONDS = 600 };
+enum { REFERENCE_SECONDS = 600 };
+
+/* How long a run that says no budget searches, and how well its best are told apart: the numbers are in budget.c. */
+enum tune_effort { EFFORT_NORMAL, EFFORT_QUICK, EFFORT_THOROUGH };
 
 /* What a run looks like from outside, a few times a second. */
 struct tune_progress {
@@ -45,7 +46,8 @@ struct tune_options {
     const char *program;   /* the executable to start as workers; null: /proc/self/exe */
     const char *cache;     /* a folder for compiled code, for later runs to take; null: none */
     const char *strategy;  /* "exhaustive", "random", a file; null: random */
-    int64_t budget_count;  /* configurations; 0: LIMIT_CPU or LIMIT_GPU, unless there is a budget of seconds */
+    enum tune_effort effort;
+    int64_t budget_count;  /* configurations; 0: what the effort says, unless there is a budget of seconds */
     double budget_seconds; /* 0: no limit */
     int64_t patience;      /* so many in a row of which none is clearly better end the search; 0: no limit */
     double target;         /* a best that is so fast ends it; 0: no limit */
