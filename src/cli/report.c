@@ -95,6 +95,10 @@ static void print_counts(const struct tune_report *r)
                   r->shared);
     if (!r->measured && r->tried && !r->interrupted)
         text_line("  nothing to measure: all of these are in the database (--retune measures them again)");
+    if (r->again || r->throttled)
+        text_line("  the device slowed itself down, for heat or a power brake: %" PRId64 " batches of samples were taken again, %" PRId64
+                  " kept as it went on",
+                  r->again, r->throttled);
     if (r->unsettled)
         text_line("  %" PRId64 " without a verdict, and not stored: %s", r->unsettled, r->unsettled_why);
     if (r->deflt.config.variant >= 0 && r->deflt.reason[0])
@@ -209,6 +213,9 @@ static json_t *finding_json(const struct finding *f)
         found = json_with(found, "scalars_not_proved", json_text(r->unproved));
     if (*r->constant && found)
         found = json_with(found, "check_proves_little", json_text(r->constant));
+    if ((r->again || r->throttled) && found)
+        found = json_with(found, "throttled",
+                          json_pack("{s:I, s:I}", "again", (json_int_t)r->again, "kept", (json_int_t)r->throttled));
     if (with.len && found)
         found = json_with(found, "tuned_with", json_text(buf_text(&with)));
     if (f->claims && found)

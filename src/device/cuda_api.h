@@ -303,6 +303,7 @@ enum { CUDA_CONSTANTS(X) NVML_CONSTANTS(X) };
     X(nvmlReturn_t, nvmlDeviceGetClockInfo, (nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz))                        \
     X(nvmlReturn_t, nvmlDeviceGetHandleByUUID, (const char *uuid, nvmlDevice_t *device))                                           \
     X(nvmlReturn_t, nvmlDeviceGetTotalEnergyConsumption, (nvmlDevice_t device, unsigned long long *millijoules))                   \
+    X(nvmlReturn_t, nvmlDeviceGetCurrentClocksThrottleReasons, (nvmlDevice_t device, unsigned long long *reasons))                 \
     X(const char *, nvmlErrorString, (nvmlReturn_t result))
 
 struct cuda_api {
@@ -320,7 +321,7 @@ struct nvrtc_api {
     int major, minor;
 };
 
-/* The management library, for clocks and energy: null if it is missing. So may be all after the third. */
+/* The management library, for clocks, throttling and energy: null if it is missing. So may be all after the third. */
 struct nvml_api {
 #define X(type, name, parameters) type(*name) parameters;
     NVML_FUNCTIONS(X)

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "device/cuda_part.h"
 
 static struct cuda_context *of(struct device *d)
@@ -131,6 +132,8 @@ static void load_nvml(void)
         return;
     library_find(library, "nvmlDeviceGetHandleByUUID", &libnvml.nvmlDeviceGetHandleByUUID);
     library_find(library, "nvmlDeviceGetTotalEnergyConsumption", &libnvml.nvmlDeviceGetTotalEnergyConsumption);
+    (void)(library_find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", &libnvml.nvmlDeviceGetCurrentClocksThrottleReasons) ||
+           library_find(library, "nvmlDeviceGetCurrentClocksEventReasons", &libnvml.nvmlDeviceGetCurrentClocksThrottleReasons));
     library_find(library, "nvmlErrorString", &libnvml.nvmlErrorString);
 }
 
@@ -169,6 +172,24 @@ static void cuda_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
         *mem_mhz = (int)mhz;
 }
 
+/* Asking takes a while, and what throttles does so for longer: asked no more often than costs a hundredth of the time. */
+static bool cuda_throttles(struct device *d)
+{
+    /* A slowdown by hardware or for heat, a power brake. Not the power cap, which holds for each run of what draws so much. */
+    enum { REASONS = 0x08 | 0x20 | 0x40 | 0x80, SELDOM = 100 };
+    static int64_t next_ns;
+    const struct nvml_api *nvml = nvml_api();
+    nvmlDevice_t handle = nvml_handle(d, nvml);
+    unsigned long long reasons = 0;
+    int64_t now = clock_ns();
+    if (!handle || !nvml->nvmlDeviceGetCurrentClocksThrottleReasons || now < next_ns)
+        return false;
+    bool does = nvml->nvmlDeviceGetCurrentClocksThrottleReasons(handle, &reasons) == NVML_SUCCESS && (reasons & REASONS);
+    int64_t after = clock_ns();
+    next_ns = does ? after : after + SELDOM * (after - now);
+    return does;
+}
+
 static int cuda_energy(struct device *d, double *joules, struct err *err)
 {
     const struct nvml_api *nvml = nvml_api();
@@ -201,6 +222,7 @@ const struct backend_measuring cuda_measuring = {
     .span_ns = cuda_span_ns,
     .sync = cuda_sync,
     .clocks = cuda_clocks,
+    .throttles = cuda_throttles,
     .energy = cuda_energy,
     .call_open = cuda_call_open,
     .call_run = cuda_call_run,

@@ -273,6 +273,11 @@ void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz)
         d->backend->measuring->clocks(d, sm_mhz, mem_mhz);
 }
 
+bool device_throttles(struct device *d)
+{
+    return d->backend->measuring->throttles && d->backend->measuring->throttles(d);
+}
+
 int device_energy(struct device *d, double *joules, struct err *err)
 {
     if (!d->backend->measuring->energy)

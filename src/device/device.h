@@ -125,6 +125,8 @@ int device_span_end(struct device *d, int slot, struct err *err);
 int device_span_ns(struct device *d, int slot, double *ns, struct err *err);
 int device_sync(struct device *d, struct err *err);              /* waits for everything queued */
 void device_clocks(struct device *d, int *sm_mhz, int *mem_mhz); /* 0 if they are unknown */
+/* Whether it slows itself down just now, for heat or a power brake; false, too, if that is not known. */
+bool device_throttles(struct device *d);
 /* Waits for everything queued, and gives the joules that the device has taken since some moment in the past, by a counter that may move
  * only ten times a second. ERR_UNSUPPORTED, with a line, if it has none. */
 int device_energy(struct device *d, double *joules, struct err *err);

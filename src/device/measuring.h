@@ -42,6 +42,7 @@ struct backend_measuring {
     int (*span_ns)(struct device *d, int slot, double *ns, struct err *err);
     int (*sync)(struct device *d, struct err *err);
     void (*clocks)(struct device *d, int *sm_mhz, int *mem_mhz);      /* null: not known */
+    bool (*throttles)(struct device *d);                              /* null: not known */
     int (*energy)(struct device *d, double *joules, struct err *err); /* null: it has no counter */
     /* Libraries: see library.h. Null, all three: there are none for it. */
     int (*call_open)(struct device *d, const struct library_call *what, struct called **out, struct err *err);

@@ -16,6 +16,7 @@
  *   if=PATH         all but time and delay only while there is such a file: a machine that breaks, and is mended
  *   watts=N         what a launch of it draws; 200 without it. A counter has the energy of all work; with $CUTUNE_NULL_ENERGY "none"
  *                   there is no such counter, with "still" it never moves
+ *   throttle=N      a launch of it takes twice as long until the device has said N times that it throttles, asked after such a launch
  *   wrong           until another launch, the kernels check_equal, check_close and digest write to the uint64 that their first
  *                   argument points to: one is wrong, the first */
 #include <inttypes.h>
@@ -129,9 +130,10 @@ static int told_launch(struct null_context *t, const char *source, const struct 
     if (act && directive(source, "launch-error"))
         return err_set(err, ERR_UNSUPPORTED, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES (the source asks for it)");
     bool counts = !strcmp(l->kernel, "check_equal") || !strcmp(l->kernel, "check_close") || !strcmp(l->kernel, "digest");
-    if (!strstr(source, "check_equal")) /* no service kernel */
+    if (!strstr(source, "check_equal")) { /* no service kernel */
         t->wrong = act && directive(source, "wrong");
-    else if (counts && t->wrong && first)
+        t->throttle = value_of(source, "throttle=");
+    } else if (counts && t->wrong && first)
         memcpy(first, one, sizeof one);
     t->hang |= act && directive(source, "hang");
     t->crash |= act && directive(source, "crash");
@@ -139,7 +141,8 @@ static int told_launch(struct null_context *t, const char *source, const struct 
     if (due && delay > t->delay_ms)
         t->delay_ms = delay;
     int64_t watts = value_of(source, "watts=");
-    null_spend(t, time_of(source, l), watts < 0 ? 2 * NULL_IDLE_WATTS : (double)watts);
+    bool slow = t->throttled < value_of(source, "throttle=");
+    null_spend(t, time_of(source, l) * (slow ? 2 : 1), watts < 0 ? 2 * NULL_IDLE_WATTS : (double)watts);
     return 0;
 }
 

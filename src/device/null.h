@@ -15,6 +15,7 @@ struct null_context {
     bool wrong;               /* what was written last: checks find a difference */
     bool lost;
     int64_t counted; /* launches of sources that say after= */
+    int64_t throttle, throttled; /* what the last one says, and how often the device has said so */
     double clock_ns; /* the sum of all work so far */
     double joules;   /* that it took, */
     double counter;  /* and what its counter says, which moves every COUNTER_NS */

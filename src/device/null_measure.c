@@ -108,6 +108,13 @@ static int null_span_ns(struct device *d, int slot, double *ns, struct err *err)
     return 0;
 }
 
+static bool null_throttles(struct device *d)
+{
+    bool does = of(d)->throttled < of(d)->throttle;
+    of(d)->throttled += does;
+    return does;
+}
+
 static int null_energy(struct device *d, double *joules, struct err *err)
 {
     const char *none = getenv("CUTUNE_NULL_ENERGY");
@@ -169,6 +176,7 @@ const struct backend_measuring null_measuring = {
     .mark = null_mark,
     .span_ns = null_span_ns,
     .sync = null_sync,
+    .throttles = null_throttles,
     .energy = null_energy,
     .call_open = null_call_open,
     .call_run = null_call_run,

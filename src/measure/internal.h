@@ -143,6 +143,7 @@ struct bench {
     } pool[MAX_ARGS];   /* workspaces, by their place in the variant: each as large as any candidate needed */
     double slowest_ns;  /* the longest first launch of a candidate */
     int inputs_pass;    /* what the inputs hold now; -1: unknown */
+    bool stays_slow;    /* the device throttles, and waiting did not help */
     bool outputs_fresh; /* the outputs are poisoned for that pass, and nothing has run since */
 };
 

@@ -2,12 +2,13 @@
  * reading, unless a warm one is asked for. What each timed run has written is checked, all of it. */
 #include <string.h>
 #include <sys/param.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/util.h"
 #include "measure/internal.h"
 
-enum { SAMPLES = 10, FEWEST = 3, COPY_SAMPLES = 7 };
+enum { SAMPLES = 10, FEWEST = 3, COPY_SAMPLES = 7, PAUSES = 10 };
 static const double LONG_NS = 20e6; /* of a launch: it needs nothing to warm it up */
 static const double COLD_NS = 10e6; /* that a first launch may need more: it may have to load code, and finds low clocks */
 
@@ -44,7 +45,8 @@ int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_lef
     return rc < 0 ? rc : VERDICT;
 }
 
-int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool on_left, double *ns, struct result *r, struct err *err)
+static int take_batch(struct bench *b, struct loaded *l, int pass, int n, bool on_left, double *ns, bool *slowed, struct result *r,
+                      struct err *err)
 {
     bench_alive(b, DOES_ANY);
     slack_begin(b, l);
@@ -53,12 +55,29 @@ int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool on_lef
         rc = queue_sample(b, l, pass, i, on_left && !i, err);
     if (!rc && !r->sm_mhz) /* once, while the device works */
         device_clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
+    *slowed = !rc && device_throttles(b->dev);
     rc = rc ?: l->copy_bytes ? device_sync(b->dev, err) : look_back(b, l, pass, n, on_left, r, err);
     slack_end(b, l);
     for (int i = 0; !rc && i < n; i++) {
         rc = device_span_ns(b->dev, i, &ns[i], err);
         ns[i] *= l->copy_bytes ? l->copy_scale : 1;
     }
+    return rc;
+}
+
+/* Those of a batch while which the device throttles are thrown away, and taken again after a pause; but not for ever. */
+int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool on_left, double *ns, struct result *r, struct err *err)
+{
+    const struct timespec pause = { .tv_nsec = 200000000 };
+    bool slowed;
+    int rc = take_batch(b, l, pass, n, on_left, ns, &slowed, r, err);
+    for (int i = 0; !rc && slowed && !b->stays_slow && i < PAUSES; i++) {
+        r->again++;
+        nanosleep(&pause, NULL);
+        rc = take_batch(b, l, pass, n, on_left, ns, &slowed, r, err);
+    }
+    b->stays_slow = slowed;
+    r->throttled += slowed;
     return rc;
 }
 

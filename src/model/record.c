@@ -67,6 +67,8 @@ void io_result(struct serial *s, struct result *r)
     io_int(s, &r->resources.max_threads, -1, INT32_MAX);
     io_int(s, &r->sm_mhz, 0, INT32_MAX);
     io_int(s, &r->mem_mhz, 0, INT32_MAX);
+    io_int(s, &r->again, 0, INT32_MAX);
+    io_int(s, &r->throttled, 0, INT32_MAX);
 }
 
 void energy_print(const struct energy *e, char out[256])

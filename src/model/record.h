@@ -63,6 +63,7 @@ struct result {
     double verify_ms, measure_ms; /* not stored: from the first launch to the first sample; all that measuring it took */
     struct resources resources; /* the worst of its kernels */
     int sm_mhz, mem_mhz;        /* clocks right after timing; 0: unknown */
+    int again, throttled;       /* not stored: batches of samples taken again as the device throttled; those kept all the same */
 };
 
 void result_free(struct result *r); /* and clears it */

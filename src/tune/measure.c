@@ -75,6 +75,10 @@ static bool measured(struct run *r, struct message *m)
     struct job *job = r->measuring;
     if ((!job && !r->playing) || m->nresults != (job ? 1 : r->nplayers))
         return false;
+    for (int i = 0; i < m->nresults; i++) {
+        r->report->again += m->results[i].again;
+        r->report->throttled += m->results[i].throttled;
+    }
     if (m->standing == DOUBTFUL)
         r->meter_life = LIFE_LEAVES;
     r->measuring = NULL;

@@ -105,6 +105,7 @@ struct tune_report {
     char unproved[256];                   /* scalars that a kernel may have built in, and why that would not show */
     char constant[256];                   /* outputs that one number throughout would be right for */
     char alone[256];                      /* why results were compared for this problem only; "": they were for another one, too */
+    int64_t again, throttled;             /* batches of samples, as in struct result */
     double seconds, rate;                 /* of this run; configurations compiled, verified, timed and recorded a second */
     bool interrupted;
 };
