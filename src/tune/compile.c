@@ -198,6 +198,7 @@ static void compiled(struct run *r, struct compiler_slot *s, const struct messag
     struct job *job = s->job;
     job_drop_code(job); /* of an earlier play-off */
     job->compile_ms = m->ms;
+    job->spent_ms = m->number ? 0 : m->ms;
     job->cached = false;
     r->report->compiled += !m->number;
     memcpy(job->compiler, m->compiler, sizeof job->compiler);

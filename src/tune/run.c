@@ -70,7 +70,7 @@ static void tell_trial(const struct run *r, const struct job *job, struct tune_t
 {
     t->config = &job->config;
     if (t->origin == TRIAL_NEW) {
-        t->compile_ms = job->compile_ms;
+        t->compile_ms = job->spent_ms;
         t->verify_ms = job->verify_ms;
         t->measure_ms = job->measure_ms;
     }

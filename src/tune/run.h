@@ -57,7 +57,9 @@ struct job {
     char code[HASH_HEX]; /* what compiling it gives, when it was rendered last; "": not known */
     bool cached;         /* its code is from the cache: what fails with it is tried again with code that is not, */
     bool past_cache;     /* and this is that try */
-    double compile_ms, verify_ms, measure_ms; /* measure_ms of all tries together */
+    double compile_ms;
+    double spent_ms;              /* of it by this run: none on code from the cache, or that another had compiled */
+    double verify_ms, measure_ms; /* measure_ms of all tries together */
     bool retried;        /* its worker died once: that may have been another's fault, so it gets a fresh one */
     bool untried;        /* its trial launch has failed, which proves nothing: it is compiled without */
     bool told;           /* the strategy knows what came of it */
