@@ -110,6 +110,24 @@ static void outcome(struct buf *out, const void *row)
     buf_str(out, outcome_name(l->outcome));
 }
 
+/* The winner, and why it is not the first where it is not. */
+static void won(struct buf *out, const void *row)
+{
+    const struct listed *l = row;
+    const int apart = l->faster - l->faster_ties;
+    if (!l->winner)
+        return;
+    buf_str(out, "winner");
+    if (*l->objective && strcmp(l->objective, "time") != 0) {
+        buf_fmt(out, ", by %s", l->objective);
+        return;
+    }
+    if (l->faster_ties)
+        buf_fmt(out, "; %d above as fast, as far as can be told", l->faster_ties);
+    if (apart)
+        buf_fmt(out, "; %d above not timed beside it", apart);
+}
+
 const struct row_column tried_columns[] = {
     { "backend", FIELD(struct listed, backend) },
     { "device", FIELD(struct listed, device) },
@@ -127,10 +145,12 @@ const struct row_column tried_columns[] = {
     { "metrics", .text = metrics_alone, JSON(struct listed, metrics, json_stored) },
     { .head = "", .text = metrics },
     { "reason", "reason", FIELD(struct listed, reason) },
+    { .head = "", .text = won },
     { "reference", FIELD(struct listed, reference) },
     { "time_ns", FIELD(struct listed, time_ns) },
     { "samples", FIELD(struct listed, samples) },
     { "compile_ms", FIELD(struct listed, compile_ms) },
+    { "winner", FIELD(struct listed, winner) },
     { "stale", FIELD(struct listed, stale) },
     { 0 },
 };

@@ -84,36 +84,54 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
     return query_end(&q);
 }
 
+/* Whether m is what its problem's winner was taken from; what is right and faster than that. */
+#define IS_WINNER  "coalesce(w.key = m.key, 0)"
+#define FASTER     "FROM measurement AS f WHERE f.device = m.device AND f.problem = m.problem AND f.cache = m.cache AND " \
+                   "f.protocol = m.protocol AND f.outcome = 'ok' AND f.median < m.median AND " OF_NOW("f")
+#define OF_WINNING(what) "CASE WHEN " IS_WINNER " THEN " what " END"
+
 static const char tried[] =
     "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, "
     "CASE WHEN m.cache " COLD_OR_WARM " THEN m.cache END AS cache, m.variant, m.config, m.outcome, m.reason, m.median, m.n, "
-    "m.compile_ms, " IS_OF_NOW " AS fresh, op.current, device.multiprocessors, op.id "
+    "m.compile_ms, " IS_OF_NOW " AS fresh, op.current, device.multiprocessors, op.id, " IS_WINNER " AS winner, "
+    "coalesce(" OF_WINNING("(SELECT count(*) " FASTER ")") ", 0) AS faster, "
+    "coalesce(" OF_WINNING("(SELECT count(*) " FASTER " AND f.median >= m.ci_low AND f.ci_high >= m.median)") ", 0) AS ties, "
+    OF_WINNING("CASE typeof(w.kernel) WHEN 'blob' THEN w.kernel END") " "
     "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
-    "JOIN op ON op.id = problem.op WHERE m.protocol = ? "
+    "JOIN op ON op.id = problem.op LEFT JOIN tuned AS w ON w.device = m.device AND w.problem = m.problem AND w.cache = m.cache "
+    "AND w.verified = 1 WHERE m.protocol = ? "
     "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, fresh DESC, "
     "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
-    "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, m.outcome, m.id";
+    "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, winner DESC, m.outcome, m.id";
 
 int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct query q;
     struct listed l = { 0 };
-    struct buf config = { 0 };
+    struct buf config = { 0 }, with = { 0 }, objective = { 0 };
     struct metrics metrics = { 0 };
-    bool fresh, current;
+    bool fresh, current, beside;
+    const void *kernel;
+    size_t kernel_bytes;
     query_begin(&q, s, err, tried, "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttwpcoxrnrffni", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.cache,
+    while (query_good_row(&q, "twwpttwpcoxrnrffnifnnb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.cache,
                           &l.variant, &config, &l.json, &l.outcome, &l.reason, &l.time_ns, &l.samples, &l.compile_ms, &fresh,
-                          &current, &metrics.dev.multiprocessors, &metrics.op_row)) {
+                          &current, &metrics.dev.multiprocessors, &metrics.op_row, &l.winner, &l.faster, &l.faster_ties, &kernel,
+                          &kernel_bytes)) {
+        tell_kernel(kernel, kernel_bytes, &with, &objective, &beside);
+        l.objective = buf_text(&objective);
         l.config = buf_text(&config);
         l.joules = l.outcome == OUT_OK ? joules_of(l.reason) : 0;
         l.reason = l.joules > 0 ? "" : l.reason;
         l.reference = metrics_reference(&metrics, s, &l.beside);
         l.stale = !fresh || !(current || l.beside);
+        l.winner = l.winner && !l.stale;
         l.metrics = metrics_of(&metrics, s, &l);
         q.rc = each(arg, &l);
     }
     buf_free(&config);
+    buf_free(&with);
+    buf_free(&objective);
     metrics_end(&metrics);
     return query_end(&q);
 }

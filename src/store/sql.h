@@ -162,7 +162,8 @@ enum {
 };
 
 /* Whether measurement m is of its variant as op has it now. An op of before version 3 does not know. */
-#define IS_OF_NOW "(op.variants IS NULL OR coalesce(instr(op.variants, '\"' || m.variant || '\":\"' || m.made || '\"'), 0) > 0)"
+#define IS_OF_NOW OF_NOW("m")
+#define OF_NOW(m) "(op.variants IS NULL OR coalesce(instr(op.variants, '\"' || " m ".variant || '\":\"' || " m ".made || '\"'), 0) > 0)"
 
 /* measured.c. What came of a configuration, in this order. */
 #define RESULT_COLUMNS                                                                                                             \

@@ -160,6 +160,9 @@ struct listed {
     const char *reason;    /* "" for ok */
     const char *reference; /* outside of the op, that it was proved by; "": the op's own */
     double compile_ms;     /* 0: it came to no compiler */
+    bool winner;           /* the winner of its problem was taken from it, by `objective`; */
+    int faster;            /* then: how many others are right and have a shorter time, */
+    int faster_ties;       /* and how many of these cannot be told from it: each median lies within the other's interval */
 };
 /* By op, types, problem, device; pointers are valid inside the call only. Stops at a non-zero return and returns it. */
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err);
