@@ -446,8 +446,8 @@ const struct command run_command = {
         { "dtype", EACH(dtypes), "i32|T=f16,...", 0, "Element types, once for each; without it f32, or the op's first", 0 },
         { OPT_DEVICE }, { OPT_DB },
         { "strategy", WORD(strategy), "NAME|FILE.lua", 0,
-          "What picks the configurations to try: a name such as evolution (docs/strategies.md has them) or a file; random without "
-          "it",
+          "What picks the configurations to try: a name such as evolution (docs/strategies.md has them) or a file; without it "
+          "forest, or random where all are tried",
           0 },
         { "budget", EACH(budgets), "200|60s", 0,
           "Stop after that many configurations or seconds, or of both what comes first, for each problem, whatever the --effort", 0 },

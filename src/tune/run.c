@@ -287,6 +287,14 @@ static int list_variants(struct run *r, struct err *err)
     return rc;
 }
 
+/* Where everything is tried the order does not matter, so it should cost nothing. */
+static const char *strategy_of(const struct run *r)
+{
+    const struct tune_options *opt = r->opt;
+    bool all = r->limit == r->report->valid && opt->budget_seconds <= 0 && !opt->patience && opt->target <= 0;
+    return opt->strategy ? opt->strategy : all ? "random" : "forest";
+}
+
 /* Whether the earlier run's winner was chosen by what the op's objective is now. */
 static int chosen_by_now(struct run *r, struct err *err)
 {
@@ -332,7 +340,7 @@ static int set_up(struct run *r, struct err *err)
     bounds = budget_left(r, run_seconds(r->start_ns), INFINITY); /* loading a strategy counts towards the budget */
     rc = goals_open(r, err)
         ?: list_variants(r, err)
-        ?: search_open(opt->home, opt->strategy ? opt->strategy : "random", r->space, opt->seed, &bounds, &r->search, err)
+        ?: search_open(opt->home, strategy_of(r), r->space, opt->seed, &bounds, &r->search, err)
         ?: store_target(r->store, r->dev, r->op, &r->task.problem, r->task.row, !opt->warm, &r->target, err)
         ?: budget_open(r, err)
         ?: (opt->retune ? store_forget(r->store, &r->target, err) : 0)

@@ -1,4 +1,5 @@
 /* Strategies with their fork, Lua and socket; and broken children and files. */
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -197,6 +198,68 @@ static void test_random_in_a_large_space(void **state)
     for (int i = 0; i < 2000; i++)
         top += index[i] >> 39;
     assert_in_range(top, 800, 1200);
+    search_close(s);
+    space_free(sp);
+    op_free(large);
+}
+
+/* Asks for `width` at a time, tells the oldest outcome, until `n` are told: fails every seventh, takes longer the more bits are set. Returns
+ * the fewest. */
+static int play_bits(const struct space *sp, uint64_t seed, int width, int n, int64_t *told)
+{
+    struct search *s = start("forest", sp, seed);
+    int64_t given[400];
+    int ngiven = 0, best = 64;
+    assert_true(n + width <= 400);
+    for (int i = 0; i < n; i++) {
+        if (ngiven - i < width)
+            ngiven += ask(s, width - (ngiven - i), given + ngiven);
+        assert_true(ngiven > i); /* it waits for what is out, not for nothing */
+        struct err err;
+        int bits = __builtin_popcountll((uint64_t)given[i]);
+        bool ok = given[i] % 7;
+        assert_int_equal(search_tell(s, given[i], ok ? OUT_OK : OUT_WRONG, ok ? 1000 + bits : 0, ok ? 1000 + bits : NAN, &err), 0);
+        best = ok && bits < best ? bits : best;
+        told[i] = given[i];
+    }
+    search_close(s);
+    return best;
+}
+
+/* The same seed and outcomes give the same proposals; and it learns: of 120 at random, the best is expected to have 12 or 13 bits. */
+static void test_forest(void **state)
+{
+    (void)state;
+    static const int widths[] = { 1, 32 };
+    struct op *large = large_op();
+    struct space *sp = space_of(large);
+    int64_t a[120], b[120];
+    for (int i = 0; i < 2; i++) {
+        assert_in_range(play_bits(sp, 3, widths[i], 120, a), 0, 10);
+        play_bits(sp, 3, widths[i], 120, b);
+        assert_memory_equal(a, b, sizeof a);
+    }
+    play_bits(sp, 4, widths[1], 120, b);
+    assert_memory_not_equal(a, b, sizeof a);
+    space_free(sp);
+    op_free(large);
+}
+
+/* No more than the compilers need is out at a time, so that the rest is chosen with what these teach. A better cost may be below 0. */
+static void test_forest_waits(void **state)
+{
+    (void)state;
+    struct op *large = large_op();
+    struct space *sp = space_of(large);
+    struct search *s = start("forest", sp, 5);
+    struct err err;
+    int64_t index[40];
+    assert_int_equal(ask(s, 32, index), 20);
+    assert_int_equal(ask(s, 12, index + 20), 0);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(search_tell(s, index[i], OUT_OK, 1000, -1000.0 + i, &err), 0);
+        assert_int_equal(ask(s, 13, index + 20 + i), 1);
+    }
     search_close(s);
     space_free(sp);
     op_free(large);
@@ -614,6 +677,8 @@ int main(void)
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_random_is_uniform),
         cmocka_unit_test(test_random_in_a_large_space),
+        cmocka_unit_test(test_forest),
+        cmocka_unit_test(test_forest_waits),
         cmocka_unit_test(test_what_a_strategy_sees),
         cmocka_unit_test(test_tell),
         cmocka_unit_test(test_files_that_do_not_load),
