@@ -249,14 +249,16 @@ static int run_problem(struct tuning *t, struct finding *f)
 /* Afterwards only the findings that were tuned are left. */
 static int tune_all(struct tuning *t)
 {
-    int failed = 0, rc = 0, tuned = 0;
+    int failed = 0, tuned = 0, rc = tune_crew_open(&t->tune.crew, t->err);
+    if (rc)
+        return rc;
     for (int i = 0; i < t->n && !run_stop && rc != ERR_IO; i++) { /* the database or the machine fails them all */
         rc = run_problem(t, &t->found[i]);
-        if (rc)
-            failed = FAILED;
+        failed = rc ? FAILED : failed;
         if (rc >= 0)
             t->found[tuned++] = t->found[i];
     }
+    tune_crew_close(t->tune.crew);
     t->n = tuned;
     return failed;
 }

@@ -206,6 +206,16 @@ int bench_control(struct bench *b, struct err *err)
 
 /* ---- open and close */
 
+static int open_device(struct bench *b, struct err *err)
+{
+    struct bench_kept *k = b->set.kept;
+    b->dev = k ? k->dev : NULL;
+    int rc = b->dev ? 0 : device_open(&b->set.dev, &b->dev, err);
+    if (!rc && k)
+        k->dev = b->dev;
+    return rc;
+}
+
 int bench_open(const struct task *task, struct bench **out, struct bench_facts *facts, struct err *err)
 {
     struct bench *b = mem_zalloc(sizeof *b);
@@ -220,7 +230,7 @@ int bench_open(const struct task *task, struct bench **out, struct bench_facts *
     int rc = plans_get(&b->plans, -1, &b->plan, err) ?: bench_fits(task->op, &task->problem, task->row, &task->dev, err);
     if (!rc)
         plan_slots(b->plan, &task->problem, task->row, &task->dev, NULL, b->vals);
-    rc = rc ?: device_open(&task->dev, &b->dev, err) ?: device_alloc(b->dev, RESULT_BYTES, &b->result, err);
+    rc = rc ?: open_device(b, err) ?: device_alloc(b->dev, RESULT_BYTES, &b->result, err);
     for (; !rc && b->nargs < task->op->nargs; b->nargs++)
         rc = make_arg(b, b->nargs, err);
     rc = rc
@@ -253,11 +263,11 @@ void bench_close(struct bench *b)
             for (int p = 0; p < PASSES; p++)
                 device_free(b->dev, b->args[i].expected[p]);
         }
-        for (int i = 0; i < b->nservices; i++)
-            device_unload(b->dev, b->services[i].module);
+        services_close(b);
         device_free(b->dev, b->flush_buf);
         device_free(b->dev, b->result);
-        device_close(b->dev);
+        if (!b->set.kept)
+            device_close(b->dev);
     }
     if (b)
         plans_free(&b->plans);

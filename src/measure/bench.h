@@ -25,6 +25,7 @@ struct task {
     int64_t fresh; /* not 0: the reference is compiled past every cache, as a candidate would be. Another number each time */
     bool
         proven; /* another worker of this run has found the reference to set all of its output, the same each time, and timed the copy */
+    struct bench_kept *kept; /* what the next bench in this process takes over from this one; null: nothing */
     /* Called before each piece of work that something could hang in or die of, so that a deadline can begin anew; may be null. player: in a
      * play-off the one whose piece it is, else one of enum doing. */
     void (*alive)(void *arg, int player);
@@ -78,6 +79,14 @@ struct bench;
 
 /* Whether the problem fits into the device's memory: if not, ERR_INVALID, and the message says what it lacks. Opens no device. */
 int bench_fits(const struct op *op, const struct problem *problem, int row, const struct devspec *dev, struct err *err);
+
+/* The device, and service kernels that are loaded on it. Zeros at first; all benches that have it are of one device. */
+struct bench_kept {
+    struct device *dev;
+    struct service *services; /* of service.c */
+    int n;
+};
+void bench_kept_free(struct bench_kept *k);
 
 /* Opens the device, makes the inputs, runs the reference. ERR_INVALID if the problem does not fit into the device's memory. */
 int bench_open(const struct task *task, struct bench **out, struct bench_facts *facts, struct err *err);

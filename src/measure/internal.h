@@ -36,6 +36,8 @@ struct service {
     const struct dtype *type; /* never complex */
     struct guest_code *module;
     struct kernel *kernels[NSERVICE];
+    char of[HASH_HEX]; /* its source */
+    bool kept;         /* for the next bench */
 };
 
 /* A buffer with GUARD bytes before and behind it. */
@@ -156,6 +158,7 @@ struct found {
     uint64_t digests[MAX_DIGESTS];
 };
 int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err);
+void services_close(struct bench *b); /* but for those that are kept */
 int service_fill(struct bench *b, const struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err);
 int service_begin(struct bench *b, struct err *err);
 int service_check_source(struct bench *b, const struct bench_arg *a, struct contents what, struct err *err);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/util.h"
 #include "measure/internal.h"
 #include "model/include.h"
@@ -24,11 +25,44 @@ static int service_source(const struct bench *b, const struct dtype *t, struct b
     return rc ?: buf_check(source, err);
 }
 
-int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err)
+/* Whether an earlier bench has it. */
+static bool find_kept(const struct bench_kept *k, struct service *s)
+{
+    for (int i = 0; k && i < k->n; i++)
+        if (!strcmp(k->services[i].of, s->of)) {
+            *s = k->services[i];
+            return true;
+        }
+    return false;
+}
+
+static void keep(struct bench_kept *k, struct service *s)
+{
+    s->kept = k && mem_grow((void **)&k->services, k->n, sizeof *s);
+    if (s->kept)
+        k->services[k->n++] = *s;
+}
+
+static int compile(struct bench *b, struct service *s, const struct buf *source, struct err *err)
 {
     static const char *const names[] = { "fill_source",  "check_source",    "check_equal", "check_close",
                                          "check_guards", "check_unwritten", "digest",      "flush" };
-    struct buf source = { 0 }, binary = { 0 };
+    struct buf binary = { 0 };
+    int rc = compile_once(&b->set.dev, &(struct compile_job){ .source = source->data }, &binary, err);
+    if (rc)
+        err_prefix(err, "service.cu for %s: ", s->type->name);
+    rc = rc ?: device_load(b->dev, binary.data, binary.len, &s->module, err);
+    for (int k = 0; !rc && k < NSERVICE; k++)
+        rc = device_kernel(b->dev, s->module, names[k], 0, &s->kernels[k], NULL, err);
+    if (!rc)
+        keep(b->set.kept, s);
+    buf_free(&binary);
+    return rc;
+}
+
+int service_load(struct bench *b, const struct dtype *t, struct service **out, struct err *err)
+{
+    struct buf source = { 0 };
     int i = 0;
     while (i < b->nservices && b->services[i].type != t)
         i++;
@@ -37,16 +71,30 @@ int service_load(struct bench *b, const struct dtype *t, struct service **out, s
         return 0;
     b->nservices++;
     s->type = t;
-    int rc = service_source(b, t, &source, err)
-                 ?: compile_once(&b->set.dev, &(struct compile_job){ .source = source.data }, &binary, err);
+    int rc = service_source(b, t, &source, err);
     if (rc)
         err_prefix(err, "service.cu for %s: ", t->name);
-    rc = rc ?: device_load(b->dev, binary.data, binary.len, &s->module, err);
-    for (int k = 0; !rc && k < NSERVICE; k++)
-        rc = device_kernel(b->dev, s->module, names[k], 0, &s->kernels[k], NULL, err);
+    hash_hex(buf_text(&source), source.len, s->of);
+    if (!rc && !find_kept(b->set.kept, s))
+        rc = compile(b, s, &source, err);
     buf_free(&source);
-    buf_free(&binary);
     return rc;
+}
+
+void services_close(struct bench *b)
+{
+    for (int i = 0; i < b->nservices; i++)
+        if (!b->services[i].kept)
+            device_unload(b->dev, b->services[i].module);
+}
+
+void bench_kept_free(struct bench_kept *k)
+{
+    for (int i = 0; i < k->n; i++)
+        device_unload(k->dev, k->services[i].module);
+    mem_free(k->services);
+    device_close(k->dev);
+    *k = (struct bench_kept){ 0 };
 }
 
 static struct karg buffer(const struct memory *m)

@@ -48,7 +48,7 @@ static void sourceless_key(const struct run *r, const struct config *c, char key
 
 static void set_deadline(struct compiler_slot *s)
 {
-    struct run *r = s->run;
+    struct run *r = s->crew->run;
     int64_t ms = s->asked == F_RENDER ? RENDER_DEADLINE : s->trying ? TRIAL_DEADLINE : COMPILE_DEADLINE;
     if (s->life != LIFE_WORKS)
         worker_deadline(s->worker, run_patience(r->opt->start_ms, COMPILE_DEADLINE));
@@ -59,13 +59,19 @@ static void set_deadline(struct compiler_slot *s)
 /* Gives the slot's worker something to do for its job: a new worker, if there is none. */
 static void ask(struct compiler_slot *s, enum frame_kind what)
 {
-    const bool past = s->job->past_cache || s->run->phase == PHASE_PLAYOFF; /* as what is not right there is at fault at once */
+    const bool past = s->job->past_cache || s->crew->run->phase == PHASE_PLAYOFF; /* as what is not right there is at fault at once */
     struct message m = { .kind = what, .number = (s->job->untried ? 0 : TRY_LAUNCH) | (past ? PAST_CACHE : 0), .ncandidates = 1, .candidates[0].config = s->job->config };
     s->asked = what;
     s->trying = false;
-    if (!s->worker && run_start(s->run, "compile", &events, s, 0, &s->worker))
+    if (!s->worker && run_start(s->crew->run, "compile", &events, s, 0, &s->worker))
         return;
-    run_send(s->run, s->worker, &m);
+    if (s->stale) {
+        run_tell_task(s->crew->run, s->worker, 0);
+        s->stale = false;
+        s->reused = true;
+        s->life = LIFE_LOADS;
+    }
+    run_send(s->crew->run, s->worker, &m);
     set_deadline(s);
 }
 
@@ -104,7 +110,7 @@ static void pass_on(struct run *r, struct compiler_slot *s)
 /* Code for the job that is there already; null: none that will do. */
 static const struct code *code_for(const struct run *r, const struct job *job)
 {
-    const struct code *c = job->past_cache ? NULL : codes_find(&r->codes, job->code);
+    const struct code *c = job->past_cache ? NULL : codes_find(&r->crew->codes, job->code);
     return c && (r->phase != PHASE_PLAYOFF || !c->cached) ? c : NULL;
 }
 
@@ -215,7 +221,7 @@ static void compiled(struct run *r, struct compiler_slot *s, const struct messag
     r->report->cached += job->cached;
     if (run_check(r, buf_check(&job->source, &r->err) ?: buf_check(&job->binary, &r->err) ?: buf_check(&job->portable, &r->err) ?: buf_check(&job->entries, &r->err)))
         return;
-    codes_add(&r->codes, job);
+    codes_add(&r->crew->codes, job);
     pass_on(r, s);
 }
 
@@ -224,10 +230,13 @@ static bool take(struct run *r, struct compiler_slot *s, const struct message *m
 {
     if (m->kind == F_HELLO && s->life == LIFE_STARTS && m->number == WIRE_VERSION) {
         s->life = LIFE_LOADS;
+    } else if (m->kind == F_FAILED && s->reused) {
+        s->life = LIFE_LOADS; /* it ends now */
     } else if (m->kind == F_FAILED) {
         run_fail(r, ERR_DEVICE, "compile worker: %s", m->text);
     } else if (m->kind == F_ALIVE && s->life == LIFE_LOADS) {
         s->life = LIFE_WORKS;
+        s->reused = false;
         r->compile_deaths = 0;
     } else if (m->kind == F_ALIVE && s->job && s->asked != F_RENDER) {
         s->trying = true;
@@ -249,9 +258,9 @@ static bool take(struct run *r, struct compiler_slot *s, const struct message *m
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
 {
     struct compiler_slot *s = arg;
-    struct run *r = s->run;
+    struct run *r = s->crew->run;
     struct message m;
-    if (r->phase == PHASE_END) /* said before it was killed: nothing follows from it any more */
+    if (!r || r->phase == PHASE_END) /* said before it was killed: nothing follows from it any more */
         return;
     if (message_get(kind, body, r->op, &m, NULL) || !take(r, s, &m))
         worker_garbage(w);
@@ -290,14 +299,17 @@ static void job_died(struct run *r, struct compiler_slot *s, bool struck, enum o
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 {
     struct compiler_slot *s = arg;
-    struct run *r = s->run;
+    struct run *r = s->crew->run;
     enum life life = s->life; /* one that never worked died of something else than its configuration */
+    const bool reused = s->reused;
     char endless[200];
     s->worker = NULL;
     s->life = LIFE_STARTS;
-    if (r->phase == PHASE_END)
+    s->stale = s->reused = false;
+    crew_gone(s->crew);
+    if (!r || r->phase == PHASE_END)
         return;
-    if (deadline && life == LIFE_LOADS) /* until then only the compiler and the reference can be at fault */
+    if (deadline && life == LIFE_LOADS && !reused) /* until then only the compiler and the reference can be at fault */
         run_fail(r, ERR_TIMEOUT, "loading the compiler, or filling the reference %s, did not end within %.3g s",
                  op_reference(r->op), (double)run_patience(r->opt->start_ms, COMPILE_DEADLINE) / 1e3);
     if (s->job && deadline && life == LIFE_WORKS && s->asked == F_RENDER) {
@@ -306,7 +318,7 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
                  (double)run_patience(r->opt->deadline_ms, RENDER_DEADLINE) / 1e3);
         why = endless;
     }
-    if (life != LIFE_WORKS && ++r->compile_deaths >= DEATHS)
+    if (life != LIFE_WORKS && !reused && ++r->compile_deaths >= DEATHS)
         run_fail(r, ERR_DEVICE, "%d compile workers died in a row; the last: %s", DEATHS, why);
     if (s->job && !r->failed && life == LIFE_WORKS)
         job_died(r, s, worker_struck(w), deadline ? OUT_TIMEOUT : OUT_CRASH, why);
@@ -358,7 +370,6 @@ void compilers_feed(struct run *r)
             i--;
             continue;
         }
-        s->run = r;
         s->job = job;
         ask(s, F_RENDER);
     }

@@ -43,7 +43,6 @@ void jobs_free(struct run *r)
         mem_free(r->jobs[i]);
     }
     mem_free(r->jobs);
-    codes_free(&r->codes);
     plans_free(&r->plans);
     tdestroy(r->known, mem_free);
 }

@@ -37,12 +37,21 @@ bool meter_doubts(struct run *r, struct job *job, struct result *result)
     return true;
 }
 
+/* No accusation rests on a file of the cache. */
+static bool rests_on_cache(const struct job *job, const struct result *result)
+{
+    return job->cached && result->outcome != OUT_OK && result->outcome != OUT_SLOWER;
+}
+
 static bool ready(struct run *r, const struct bench_facts *facts)
 {
     if (r->meter_life != LIFE_LOADS)
         return false;
     r->meter_life = LIFE_WORKS;
-    r->setup_ms = run_seconds(r->meter_started_ns) * 1e3;
+    if (!r->meter_reused) /* it is what a new one would take */
+        r->crew->setup_ms = run_seconds(r->meter_started_ns) * 1e3;
+    r->setup_ms = r->crew->setup_ms;
+    r->meter_reused = false;
     r->setup_deaths = 0;
     r->setup_why[0] = 0;
     r->reference_ns = facts->reference_ns;
@@ -91,13 +100,13 @@ static bool measured(struct run *r, struct message *m)
     } else if (r->playing) { /* a doubt is of the player that it ended with */
         int at = m->standing == DOUBTFUL ? r->playing_at : -1;
         playoff_broken(r, at, &m->results[at < 0 ? 0 : at]);
-    } else if (m->standing == STANDS && job->cached && m->results->outcome != OUT_OK && m->results->outcome != OUT_SLOWER) {
-        job_again(r, job); /* no verdict rests on a file of the cache */
+    } else if (m->standing == STANDS && rests_on_cache(job, m->results)) {
+        job_again(r, job);
     } else if (m->standing == STANDS) {
         run_done(r, job, m->results);
     } else if (m->standing == NO_VERDICT) {
         run_unsettled(r, job, m->results->reason);
-    } else if (job->cached || !meter_doubts(r, job, m->results)) {
+    } else if (rests_on_cache(job, m->results) || !meter_doubts(r, job, m->results)) {
         job_again(r, job);
     }
     return true;
@@ -129,6 +138,8 @@ static bool take(struct run *r, struct message *m)
         r->meter_life = LIFE_LOADS;
         return true;
     case F_FAILED:
+        if (r->meter_reused) /* what an earlier problem may have left in it: it ends, and a new one will tell */
+            return true;
         if (!r->first_ns) /* none ever was ready: the next would fail the same way */
             run_fail(r, ERR_DEVICE, "%s", m->text);
         else if (r->meter_life != LIFE_LEAVES)
@@ -156,10 +167,15 @@ static bool take(struct run *r, struct message *m)
 
 static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct cursor *body)
 {
-    struct run *r = arg;
+    struct tune_crew *c = arg;
+    struct run *r = c->run;
     struct message m;
-    if (r->phase == PHASE_END) /* said before it was killed */
+    if (!r || r->phase == PHASE_END) /* said before it was killed */
         return;
+    if (w == c->meter) { /* which nobody has asked anything */
+        worker_garbage(w);
+        return;
+    }
     if (message_get(kind, body, r->op, &m, NULL) || !take(r, &m))
         worker_garbage(w);
     else
@@ -215,28 +231,37 @@ static struct result hurried(double ns)
 
 static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
 {
-    struct run *r = arg;
+    struct tune_crew *c = arg;
+    struct run *r = c->run;
+    if (w == c->meter || !r) { /* idle, so it was at nothing */
+        c->meter = NULL;
+        return;
+    }
     struct job *job = r->measuring;
+    const bool reused = r->meter_reused;
     bool was_ready = r->meter_life >= LIFE_WORKS, struck = worker_struck(w);
     struct result result = run_failure(deadline ? OUT_TIMEOUT : OUT_CRASH, why, r->playing ? ", in the play-off" : "");
     if (job) { /* which it can no longer say itself */
         job->verify_ms = 0;
         job->measure_ms += run_seconds(r->measuring_since_ns) * 1e3;
     }
-    if (job && deadline && r->hurried && !struck && !job->cached) {
+    if (job && deadline && r->hurried && !struck) {
         result = hurried(r->run_ms * 1e6);
         job->retried = true;
     }
     r->meter = NULL;
     r->meter_life = LIFE_STARTS;
+    r->meter_reused = false;
     r->measuring = NULL;
+    crew_gone(c);
     if (r->phase == PHASE_END)
         return;
-    if (!was_ready)
+    r->reused_died |= reused;
+    if (!was_ready && !reused)
         setup_failed(r, deadline, why);
     if (job && struck && job->retried)
         run_unsettled(r, job, why);
-    else if (job && (job->cached || !meter_doubts(r, job, &result)))
+    else if (job && (rests_on_cache(job, &result) || !meter_doubts(r, job, &result)))
         job_again(r, job);
     if (r->playing)
         playoff_broken(r, struck ? -1 : r->playing_at, &result);
@@ -250,10 +275,19 @@ static const struct worker_events events = { .frame = on_frame, .gone = on_gone 
 int meter_start(struct run *r)
 {
     /* After a death the reference stands for all that is right here, so no cache may help it. */
-    bool after_death = r->first_ns || r->setup_deaths;
+    bool after_death = r->first_ns || r->setup_deaths || r->reused_died;
     int64_t fresh = after_death ? (int64_t)rand_at((uint64_t)clock_ns(), (uint64_t)getpid()) | 1 : 0;
     r->meter_started_ns = clock_ns();
-    int rc = run_start(r, "measure", &events, r, fresh, &r->meter);
+    if (r->crew->meter && !after_death) {
+        r->meter = r->crew->meter;
+        r->crew->meter = NULL;
+        r->meter_life = LIFE_LOADS;
+        r->meter_reused = true;
+        run_tell_task(r, r->meter, 0);
+        set_deadline(r);
+        return 0;
+    }
+    int rc = run_start(r, "measure", &events, r->crew, fresh, &r->meter);
     if (!rc)
         set_deadline(r);
     return rc;

@@ -202,13 +202,7 @@ static void search_phase(struct run *r)
 static void end_loop(struct run *r)
 {
     r->phase = PHASE_END;
-    for (int i = 0; i < r->nslots; i++)
-        if (r->slots[i].worker)
-            worker_kill(r->slots[i].worker);
-    if (r->meter)
-        worker_kill(r->meter);
-    uv_close((uv_handle_t *)&r->tick, NULL);
-    uv_close((uv_handle_t *)&r->answers, NULL);
+    crew_end(r->crew, r);
 }
 
 void run_pump(struct run *r)
@@ -354,17 +348,22 @@ static int set_up(struct run *r, struct err *err)
 
 int run_start(struct run *r, const char *kind, const struct worker_events *events, void *arg, int64_t fresh, struct worker **out)
 {
-    int rc = run_check(r, worker_start(&r->loop, r->program, kind, events, arg, out, &r->err));
+    int rc = run_check(r, worker_start(&r->crew->loop, r->program, kind, events, arg, out, &r->err));
     if (rc)
         return rc;
+    run_tell_task(r, *out, fresh);
+    return 0;
+}
+
+void run_tell_task(struct run *r, struct worker *w, int64_t fresh)
+{
     struct buf frame = { 0 };
     size_t begin = frame_begin(&frame, F_SETUP);
     r->task.fresh = fresh;
     r->task.proven = r->first_ns != 0;
     task_put(&frame, &r->task);
     frame_end(&frame, begin);
-    worker_send(*out, &frame);
-    return 0;
+    worker_send(w, &frame);
 }
 
 void run_send(struct run *r, struct worker *w, const struct message *m)
@@ -401,19 +400,19 @@ static int work(struct run *r, struct err *err)
     int64_t index = r->opt->pin ? space_find(r->space, r->opt->pin) : none ? -1 : space_find(r->space, &deflt);
     if (index >= 0) /* the first to be tried; a pin is the only one */
         r->deflt = run_enlist(r, index);
-    int rc = uv_loop_init(&r->loop);
-    if (rc)
-        return err_set(err, ERR_IO, "cannot make an event loop: %s", uv_strerror(rc));
-    rc = uv_poll_init(&r->loop, &r->answers, r->search->child.channel.fd);
+    uv_loop_t *loop = &r->crew->loop;
+    int rc = uv_poll_init(loop, &r->answers, r->search->child.channel.fd);
     if (!rc) {
-        uv_timer_init(&r->loop, &r->tick);
+        uv_timer_init(loop, &r->tick);
         r->answers.data = r->tick.data = r;
         uv_timer_start(&r->tick, on_tick, 0, TICK);
         uv_poll_start(&r->answers, UV_READABLE, strategy_answered);
+        crew_begin(r->crew, r);
         enlist_only(r);
-        uv_run(&r->loop, UV_RUN_DEFAULT); /* until end_loop, and all handles are closed */
+        uv_update_time(loop);
+        uv_run(loop, UV_RUN_DEFAULT); /* until end_loop, and all handles are closed */
+        r->crew->run = NULL;
     }
-    uv_loop_close(&r->loop);
     return rc ? err_set(err, ERR_IO, "cannot watch the strategy: %s", uv_strerror(rc)) : report_finish(r, err);
 }
 
@@ -447,7 +446,10 @@ int tune_run(const struct op *op, const struct problem *prob, int row, const str
     } else if (rc == ERR_TIMEOUT && budget_spent(r)) {
         err_prefix(err, "the budget ended before anything was tried: ");
     } else if (!rc) {
-        rc = work(r, err);
+        r->crew = opt->crew;
+        rc = (r->crew ? 0 : tune_crew_open(&r->crew, err)) ?: work(r, err);
+        if (!opt->crew)
+            tune_crew_close(r->crew);
     }
     outside_end(r);
     search_close(r->search);

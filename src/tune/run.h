@@ -1,5 +1,6 @@
 /* One run of the tuner, shared by the files of tune/: run.c has the loop, job.c the configurations on their way and those that are known,
- * strategy.c the strategy, compile.c and measure.c the two kinds of worker, finish.c the play-off, the winner and the report. */
+ * strategy.c the strategy, compile.c and measure.c the two kinds of worker, crew.c what runs share, finish.c the play-off, the winner and
+ * the report. */
 #ifndef TUNE_RUN_H
 #define TUNE_RUN_H
 
@@ -97,9 +98,11 @@ enum life {
 };
 
 struct compiler_slot { /* a compile worker's place */
-    struct run *run;
+    struct tune_crew *crew;
     struct worker *worker;
-    enum life life;
+    enum life life; /* between runs: LIFE_WORKS */
+    bool stale;     /* it has the task of an earlier run; */
+    bool reused;    /* it had, and has not said that it is ready for this one: if it fails now, another takes its place, and that is all */
     struct job *job;
     enum frame_kind asked; /* F_RENDER; F_COMPILE; or, once the job has failed, F_CONTROL, to see whether the job is at fault */
     bool trying;           /* past compiling: its trial launch */
@@ -114,7 +117,19 @@ enum phase {
     PHASE_END,
 };
 
+/* See tune.h. */
+struct tune_crew {
+    uv_loop_t loop;
+    struct run *run; /* whose turn it is; null: nobody's */
+    int handles;     /* of a run that ends, still to be closed */
+    struct compiler_slot slots[MAX_JOBS];
+    struct worker *meter; /* an earlier run's measuring worker, idle; null: none */
+    double setup_ms;      /* that the last new one took until it was ready */
+    struct codes codes;
+};
+
 struct run {
+    struct tune_crew *crew;
     struct task task;
     const struct op *op; /* the task's, as is its device */
     const struct devspec *dev;
@@ -137,7 +152,6 @@ struct run {
     } * variants;
     struct job *deflt; /* the op's default for this problem; null: none */
 
-    uv_loop_t loop;
     uv_timer_t tick;
     uv_poll_t answers;
 
@@ -146,11 +160,13 @@ struct run {
     int outside_lock;         /* and -1 if it cannot be locked */
     char own_path[4096];      /* without /proc */
     int nslots;
-    struct compiler_slot slots[MAX_JOBS];
+    struct compiler_slot *slots; /* the crew's */
     int compile_deaths; /* in a row, before they were ready */
 
     struct worker *meter; /* the measuring worker */
     enum life meter_life;
+    bool meter_reused; /* it was an earlier run's, and is not ready for this one yet: see compiler_slot; */
+    bool reused_died;  /* one did so */
     bool launching; /* a candidate for the first time, */
     bool hurried;   /* so it has less time than it would have otherwise: */
     double run_ms;  /* this much */
@@ -183,7 +199,6 @@ struct run {
     bool quiet_turn;            /* devices that share their cores: this is the turn to measure, not to compile */
     struct queue queued, ready; /* to be compiled; compiled */
     struct queue twins;         /* waiting for code that is being compiled for another */
-    struct codes codes;
     int64_t accepted;           /* configurations taken from the strategy, the default among them */
     int64_t limit;              /* that many at most */
     int64_t start_ns, first_ns;
@@ -227,6 +242,7 @@ void run_unsettled(struct run *r, struct job *job, const char *why);
 void run_store(struct run *r, struct job *job, const struct result *result);
 /* Starts a worker and tells it its task. */
 int run_start(struct run *r, const char *kind, const struct worker_events *events, void *arg, int64_t fresh, struct worker **out);
+void run_tell_task(struct run *r, struct worker *w, int64_t fresh);
 void run_send(struct run *r, struct worker *w, const struct message *m);
 struct result run_failure(enum outcome outcome, const char *reason, const char *when);
 int run_busy_compilers(const struct run *r);
@@ -289,6 +305,10 @@ void strategy_answered(uv_poll_t *p, int status, int events);
 void strategy_drop(struct run *r); /* the question, if there is one: the budget's end waits for no strategy */
 /* Each tick: a child that thinks for ever is not seen otherwise, its socket stays silent. */
 void strategy_check(struct run *r);
+/* crew.c */
+void crew_begin(struct tune_crew *c, struct run *r);
+void crew_end(struct tune_crew *c, struct run *r); /* the run's phase is PHASE_END: its loop ends soon */
+void crew_gone(struct tune_crew *c);               /* a worker, when that is noted */
 /* compile.c */
 int compilers_open(struct run *r, struct err *err); /* how many there may be */
 void compilers_feed(struct run *r);

@@ -41,7 +41,14 @@ struct tune_trial {
     double compile_ms, verify_ms, measure_ms; /* of one that is new: verifying is a part of measuring */
 };
 
+/* What runs one after another share: workers, contexts on the device, compiled code. They must be on one device, with the same home, program and
+ * number of jobs. */
+struct tune_crew;
+int tune_crew_open(struct tune_crew **out, struct err *err);
+void tune_crew_close(struct tune_crew *c); /* null is fine */
+
 struct tune_options {
+    struct tune_crew *crew; /* null: this run shares nothing */
     const char *home;      /* home_find's */
     const char *program;   /* the executable to start as workers; null: /proc/self/exe */
     const char *cache;     /* a folder for compiled code, for later runs to take; null: none */

@@ -16,10 +16,22 @@ int child_send(struct child *c, const struct message *m, struct err *err)
 int child_next(struct child *c, struct message *m, struct err *err)
 {
     struct frame f;
-    int rc = channel_next(&c->channel, NULL, &f, err) ?: message_get((enum frame_kind)f.kind, &f.body, c->task.op, m, err);
+    int rc = channel_next(&c->channel, NULL, &f, err);
+    if (!rc && f.kind == F_SETUP) {
+        *m = (struct message){ .kind = F_SETUP };
+        c->next_task = f.body;
+        return 0;
+    }
+    rc = rc ?: message_get((enum frame_kind)f.kind, &f.body, c->task.op, m, err);
     if (!rc)
         message_free(m); /* results only go the other way */
     return rc;
+}
+
+int child_take_task(struct child *c, struct err *err)
+{
+    op_free(c->task.op);
+    return task_get(&c->next_task, &c->task, err);
 }
 
 void child_say(struct child *c, enum frame_kind kind, const char *text)

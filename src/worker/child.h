@@ -9,13 +9,16 @@ enum { CHILD_FD = 3 };
 struct child {
     struct channel channel;
     struct task task;
+    struct cursor next_task; /* of a message F_SETUP */
 };
 
 /* Says hello and reads the task. */
 int child_start(struct child *c, struct err *err);
 int child_send(struct child *c, const struct message *m, struct err *err);
-/* The next message, good until the one after it. ERR_IO: the coordinator is gone. */
+/* The next message, good until the one after it. ERR_IO: the coordinator is gone. F_SETUP: there is another task; nothing of the old one must be
+ * in use any more when it is taken. */
 int child_next(struct child *c, struct message *m, struct err *err);
+int child_take_task(struct child *c, struct err *err);
 /* A message of one text, or of nothing. A failure shows in the next send. */
 void child_say(struct child *c, enum frame_kind kind, const char *text);
 void child_alive(void *child);

@@ -28,7 +28,7 @@ static int set_up(struct compiling *w, struct err *err)
 {
     const struct task *t = &w->c->task;
     char compiler[COMPILER_NAME];
-    int rc = w->be->compiling->open(&t->dev, &w->compiler, err);
+    int rc = w->compiler ? 0 : w->be->compiling->open(&t->dev, &w->compiler, err);
     if (rc)
         return rc;
     w->be->compiling->name(w->compiler, compiler);
@@ -201,6 +201,20 @@ static int answer(struct compiling *w, const struct message *m, struct err *err)
     return rc ?: child_send(w->c, &out, err);
 }
 
+/* Another task: the compiler stays. */
+static int start_over(struct compiling *w, struct err *err)
+{
+    binding_free(&w->binding);
+    plans_free(&w->plans);
+    buf_clear(&w->source);
+    int rc = child_take_task(w->c, err);
+    w->plans.op = w->c->task.op;
+    rc = rc ?: set_up(w, err);
+    if (!rc)
+        child_alive(w->c);
+    return rc;
+}
+
 int compile_worker(struct child *c, struct err *err)
 {
     struct compiling w = { .c = c, .be = backend_find(c->task.dev.backend), .plans.op = c->task.op };
@@ -211,7 +225,7 @@ int compile_worker(struct child *c, struct err *err)
     if (!rc)
         child_alive(c);
     while (!rc)
-        rc = child_next(c, &m, err) ?: answer(&w, &m, err);
+        rc = child_next(c, &m, err) ?: m.kind == F_SETUP ? start_over(&w, err) : answer(&w, &m, err);
     if (w.compiler)
         w.be->compiling->close(w.compiler);
     binding_free(&w.binding);

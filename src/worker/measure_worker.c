@@ -1,4 +1,4 @@
-/* Measuring worker: one device, one problem; candidates verified and timed one after the other, under the device's lock. */
+/* Measuring worker: one device, one problem at a time; candidates verified and timed one after the other, under the device's lock. */
 #include <stdio.h>
 
 #include "worker/child.h"
@@ -32,20 +32,37 @@ static int answer(struct child *c, struct bench *b, const struct message *m, str
     return ends ? rc : sent;
 }
 
-int measure_worker(struct child *c, struct err *err)
+/* A task, with the bench of the one before it, if there was one. Ends with the next task, or with an error. */
+static int serve(struct child *c, struct bench_kept *kept, struct bench **bench, struct err *err)
 {
     struct message m = { .kind = F_READY };
-    struct bench *bench = NULL;
+    lock_take(c);
+    bench_close(*bench);
+    *bench = NULL;
+    int rc = c->next_task.at ? child_take_task(c, err) : 0;
     c->task.alive = alive;
     c->task.arg = c;
-    lock_of(&c->task.dev);
-    lock_take(c);
-    int rc = bench_open(&c->task, &bench, &m.facts, err);
+    c->task.kept = kept;
+    rc = rc ?: bench_open(&c->task, bench, &m.facts, err);
     lock_give();
     rc = rc ?: child_send(c, &m, err);
+    do
+        rc = rc ?: child_next(c, &m, err);
+    while (!rc && m.kind != F_SETUP && !(rc = answer(c, *bench, &m, err)));
+    return rc;
+}
+
+int measure_worker(struct child *c, struct err *err)
+{
+    struct bench_kept kept = { 0 };
+    struct bench *bench = NULL;
+    int rc = 0;
+    lock_of(&c->task.dev);
     while (!rc)
-        rc = child_next(c, &m, err) ?: answer(c, bench, &m, err);
-    if (rc == ERR_IO) /* otherwise the context may be lost: it is not worth closing, and may hang */
+        rc = serve(c, &kept, &bench, err);
+    if (rc == ERR_IO) { /* otherwise the context may be lost: it is not worth closing, and may hang */
         bench_close(bench);
+        bench_kept_free(&kept);
+    }
     return rc;
 }

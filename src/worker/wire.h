@@ -17,7 +17,7 @@ enum frame_kind {
     F_FAILED,    /* text: set-up failed, or this worker cannot go on; it exits */
     F_ALIVE,     /* number: 1 if a candidate's first launch is next. A deadline begins anew. A compile worker's first: its compiler is open */
     /* both: coordinator -> worker */
-    F_SETUP, /* a struct task instead of a message */
+    F_SETUP, /* a struct task instead of a message. To one that has a task already: another, on the same device, as if it had just started */
     /* compile worker */
     F_RENDER,     /* -> the first candidate's configuration, number: of enum compile_how */
     F_RENDERED,   /* <- outcome, text: the reason, key, code */
