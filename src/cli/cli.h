@@ -38,10 +38,10 @@ struct args {
     bool claims, verify;
     const char *device, *db, *variant, *config, *arch, *from, *t1;
     const char *strategy, *effort, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time, *trace;
-    const char *format, *output, *ptx_choice;
+    const char *format, *output, *ptx_choice, *kernels, *into;
     const char *word; /* the argument that is no option */
     bool json, csv, list, measurements, wanted, retune, warm, no_cut, no_cache, quiet;
-    bool source, ptx, resources, remove;
+    bool source, ptx, resources, remove, defaults;
 };
 
 /* An option's key says what is to be done with its word: it is kept in a member of struct args. */
@@ -106,7 +106,7 @@ struct command {
 };
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
     tables_command, devices_command, ops_command, new_op_command, simulate_command, import_command, doctor_command, bench_command,
-    pin_command;
+    pin_command, cover_command;
 
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);

@@ -13,7 +13,7 @@
 static const struct command *const commands[] = {
     &run_command,      &bench_command,  &lookup_command, &list_command,    &space_command, &show_command,
     &export_command,   &header_command, &tables_command, &devices_command, &ops_command,   &new_op_command,
-    &simulate_command, &import_command, &doctor_command, &pin_command,
+    &simulate_command, &import_command, &doctor_command, &pin_command,     &cover_command,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -258,6 +258,17 @@ struct timed {
  * the order of storing: where a configuration of a problem comes twice, because its source has changed, the later one counts. */
 int store_each_time(struct store *s, const char *op, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err);
 
+/* A whole copy at a path where nothing or an empty file is. */
+int store_copy(struct store *s, const char *path, struct err *err);
+/* A problem of a table of few kernels; row ids. */
+struct covered {
+    int64_t device, problem;
+    int64_t donor; /* the problem whose kernel it gets, */
+    double time_ns; /* and what that takes here */
+};
+/* Leaves of a copy what these problems need: a kernel each, and the times of these kernels on them; with `defaults` the op's, too. */
+int store_cover(struct store *s, const char *op, const struct covered *all, int n, bool defaults, struct err *err);
+
 /* What applications asked for and got no exact answer to. Adds to the count that is there, makes the device's row, and replaces the
  * time if it is known (not 0). The op may be one that the file does not know. Many are quick under one store_begin. */
 int store_wanted_add(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *sizes,
