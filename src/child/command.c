@@ -1,12 +1,14 @@
-/* A process stands between this one and the command. It does nothing but wait, for the end of the command or of this process, and then kills what is
- * left of the command's group: so nothing outlives a worker that is killed itself. */
+/* A process stands between this one and the command. It does nothing but wait, for the end of the command or of this process, and then kills
+ * what is left of the command's group, and what left that: so nothing outlives a worker that is killed itself. */
 #include "child/command.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -17,7 +19,7 @@
 #include "child/process.h"
 
 enum { LIFE = 3, REPORT = 4, FIRST_OTHER = 5 }; /* the descriptors of the process between */
-enum { STEP_MS = 20, ALIVE_MS = 500, TAIL = 4096 };
+enum { STEP_MS = 20, ALIVE_MS = 500, TAIL = 4096, ROUNDS = 1000 };
 
 static _Noreturn void become_command(const char *const *argv)
 {
@@ -49,10 +51,58 @@ static void take_places(const int from[3])
     close_range(FIRST_OTHER, ~0U, 0);
 }
 
+/* Whether the command has ended; that is left to be waited for. What else has ended by now is not. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = { 0 };
+    while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid && info.si_pid != pid) {
+        waitpid(info.si_pid, NULL, WNOHANG);
+        info.si_pid = 0;
+    }
+    return info.si_pid == pid;
+}
+
+/* Nobody else waits for them, so their numbers stay theirs. */
+static void kill_children(void)
+{
+    DIR *all = opendir("/proc");
+    for (struct dirent *d; all && (d = readdir(all));) {
+        char path[sizeof d->d_name + 16], line[512] = "";
+        const int pid = atoi(d->d_name);
+        int parent = 0;
+        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        FILE *f = pid > 0 ? fopen(path, "re") : NULL;
+        if (f && fgets(line, sizeof line, f) && strrchr(line, ')') && sscanf(strrchr(line, ')'), ") %*c %d", &parent) == 1 &&
+            parent == getpid())
+            kill(pid, SIGKILL);
+        if (f)
+            fclose(f);
+    }
+    if (all)
+        closedir(all);
+}
+
+/* What left the command's group became a child of this process when its parent ended. To be found it takes a /proc of ours. */
+static void end_rest(void)
+{
+    char self[16] = "";
+    pid_t ended = 0;
+    bool ours = readlink("/proc/self", self, sizeof self - 1) > 0 && atoi(self) == getpid();
+    for (int round = 0; ours && round < ROUNDS; round++) { /* more than one: their children come after them */
+        while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
+            continue;
+        if (ended < 0)
+            return;
+        kill_children();
+        poll(NULL, 0, 1);
+    }
+}
+
 static _Noreturn void stand_between(const char *const *argv, const int from[3])
 {
     int status = 0;
     take_places(from);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t pid = fork();
     if (pid == 0)
         become_command(argv);
@@ -62,14 +112,14 @@ static _Noreturn void stand_between(const char *const *argv, const int from[3])
     for (;;) {
         struct pollfd life = { .fd = LIFE, .events = POLLIN };
         bool over = poll(&life, 1, STEP_MS) > 0; /* nothing is ever said on it: its other end is closed */
-        siginfo_t info = { 0 };
-        bool ended = !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid;
+        bool ended = has_ended(pid);
         if (!over && !ended)
             continue;
         kill(-pid, SIGKILL); /* before it is waited for: until then the group is there */
         waitpid(pid, &status, 0);
         if (ended)
             write_all(REPORT, &status, sizeof status);
+        end_rest();
         _exit(0);
     }
 }

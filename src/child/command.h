@@ -12,7 +12,7 @@ struct command_line {
 };
 
 /* Waits for it. It reads nothing, and what it prints is kept for a message. When it has ended, or its time is over, or this process dies, its
- * whole group is killed. ERR_TIMEOUT; ERR_INVALID if it did not end with 0: the message has the last line that it printed. */
+ * whole group is killed, and what left that (where there is a /proc). ERR_TIMEOUT; ERR_INVALID if it did not end with 0: the message has the last line that it printed. */
 int command_run(const struct command_line *c, struct err *err);
 
 #endif

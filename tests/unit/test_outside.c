@@ -1,4 +1,7 @@
 /* A reference outside of cutune, as a member of an op: what it proves is proved by another contract. And commands, run to their end. */
+#include <errno.h>
+#include <signal.h>
+
 #include "child/command.h"
 #include "measure/outside.h"
 #include "model/kernel.h"
@@ -104,12 +107,33 @@ static void commands_end(void **state)
     assert_string_equal(err.msg, "it ended with exit code 127: /no/such/program: No such file or directory");
 }
 
+/* Neither a session of its own nor one within that keeps a process: all are gone when the command is. */
+static void nothing_is_left(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    char name[] = "/tmp/left-XXXXXX", text[512];
+    int file = mkstemp(name), pids[2] = { 0 };
+    assert_true(file >= 0);
+    snprintf(text, sizeof text,
+             "setsid sh -c 'setsid sleep 1000 & echo $$ $! >%s; exec sleep 1000' & until grep -q '[0-9] [0-9]' %s; do sleep 0.01; done",
+             name, name);
+    assert_int_equal(run(text, 100, NULL, &err), 0);
+    FILE *f = fdopen(file, "r");
+    assert_int_equal(fscanf(f, "%d %d", &pids[0], &pids[1]), 2);
+    fclose(f);
+    unlink(name);
+    for (int i = 0; i < 2; i++)
+        assert_true(kill(pids[i], 0) < 0 && errno == ESRCH);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_a_member_of_an_op),
         cmocka_unit_test(is_another_contract),
         cmocka_unit_test(commands_end),
+        cmocka_unit_test(nothing_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
