@@ -205,13 +205,25 @@ static int ask_for(struct asking *a, const struct compile_job *job, const char *
     return rc;
 }
 
+/* What NVRTC is asked for an entry: a variable that is no array has no other address. */
+struct expression {
+    char text[MAX_ENTRY + 2];
+};
+
+static struct expression expression_of(const char *entry)
+{
+    struct expression e;
+    snprintf(e.text, sizeof e.text, "&%s", entry);
+    return e;
+}
+
 /* How the code calls what the head names. */
 static int tell_entries(nvrtcProgram program, const struct head *head, struct buf *out, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && out && i < head->nentries; i++) {
         const char *name = NULL;
-        rc = check(libnvrtc.nvrtcGetLoweredName(program, head->entries[i], &name), err, "nvrtcGetLoweredName");
+        rc = check(libnvrtc.nvrtcGetLoweredName(program, expression_of(head->entries[i]).text, &name), err, "nvrtcGetLoweredName");
         if (!rc)
             buf_fmt(out, "%s\n", name);
     }
@@ -234,17 +246,36 @@ static int headers_lack(const struct buf *log, struct err *err)
         (int)strcspn(at, "\""), at);
 }
 
+/* An entry that the source has not: the compiler tells it of a file that nobody wrote. A line of ours goes before that. */
+static int name_lacks(struct buf *log, struct err *err)
+{
+    static const char says[] = "#pragma nv_mangled_name &";
+    char line[256];
+    compile_log_line(log, line);
+    const char *at = strncmp(line, "__nv_name_map(", strlen("__nv_name_map(")) ? NULL : strstr(buf_text(log), says);
+    if (!at)
+        return 0;
+    at += strlen(says);
+    struct buf whole = { 0 };
+    const char *why = strstr(line, "error: ");
+    buf_fmt(&whole, "error: `%.*s`, which the script names (`kernel`, `constant`): %s\n%s", (int)strcspn(at, "\n"), at,
+            why ? why + strlen("error: ") : "the source has no such name", buf_text(log));
+    buf_free(log);
+    *log = whole;
+    return buf_check(log, err);
+}
+
 static int compile_program(nvrtcProgram program, const struct asking *a, struct buf *log, struct err *err)
 {
     int rc = 0;
     for (int i = 0; !rc && i < a->head.nentries; i++)
-        rc = check(libnvrtc.nvrtcAddNameExpression(program, a->head.entries[i]), err, "nvrtcAddNameExpression");
+        rc = check(libnvrtc.nvrtcAddNameExpression(program, expression_of(a->head.entries[i]).text), err, "nvrtcAddNameExpression");
     if (rc)
         return rc;
     nvrtcResult result = libnvrtc.nvrtcCompileProgram(program, a->n, a->options);
     rc = take_text(program, libnvrtc.nvrtcGetProgramLogSize, libnvrtc.nvrtcGetProgramLog, MAX_LOG, log, err);
     if (!rc && (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID))
-        rc = headers_lack(log, err) ?: refusal(log, err);
+        rc = headers_lack(log, err) ?: name_lacks(log, err) ?: refusal(log, err);
     else if (!rc && result == NVRTC_ERROR_INVALID_OPTION && a->head.noptions)
         rc = err_set(err, ERR_INVALID, "NVRTC %d.%d refuses an option", libnvrtc.major, libnvrtc.minor);
     else if (!rc && result == NVRTC_ERROR_INVALID_OPTION)

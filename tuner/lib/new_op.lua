@@ -197,10 +197,8 @@ local function from_kernel(name, file, text, read_kernel)
         and ("-- The file has other kernels, too: %s. A launch may be a list of several.\n"):format(table.concat(kernel.others, ", ")) or ""
     for _, a in ipairs(k.constants) do
         local extents = table.concat(a.extents, ", ")
-        if not a.extents[1] then
-            others = others .. ("-- ? constant memory is filled from an input if it is an array: make %s one of 1 element.\n"):format(a.name)
-        elseif a.type and not extents:find("?", 1, true) then
-            lines[#lines + 1] = ('input("%s", "%s", { %s }, { constant = "%s" }), -- constant memory'):format(a.name, a.type, extents, a.name)
+        if a.type and not extents:find("?", 1, true) then
+            lines[#lines + 1] = ('input("%s", "%s", { %s }, { constant = "%s" }), -- constant memory'):format(a.name, a.type, #a.extents > 0 and extents or 1, a.name)
         else
             others = others .. ('-- ? constant memory: input("%s", its type, { its extents }, { constant = "%s" }) in args fills it.\n'):format(a.name, a.name)
         end
