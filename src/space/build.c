@@ -9,6 +9,24 @@ enum { TOO_LONG = 1 };           /* an error without a message: the order of the
 enum { STEPS_LONG = 1 << 20 };   /* values tried, which take a part of a second */
 enum { STEPS_UNSEEN = 1 << 15 }; /* values, which take a few milliseconds, are tried between two looks at the clock */
 
+/* The check over parameters of the group that have the most combinations: mostly the one that makes it large. */
+static const char *widest(const struct building *b)
+{
+    const char *text = "";
+    double most = 0;
+    for (int c = 0; c < plan_checks(b->with->plan); c++) {
+        int n;
+        const int *slots = plan_check_slots(b->with->plan, c, &n);
+        double points = 1;
+        for (int i = 0; i < n; i++)
+            for (int d = 0; d < b->g->n; d++)
+                points *= slots[i] == b->g->param[d] ? b->with->variant->params[slots[i]].n : 1;
+        text = points > most ? plan_check_text(b->with->plan, c) : text;
+        most = points > most ? points : most;
+    }
+    return text;
+}
+
 static int too_large(const struct building *b, int code, double limit, const char *unit)
 {
     const struct variant *v = b->with->variant;
@@ -18,8 +36,8 @@ static int too_large(const struct building *b, int code, double limit, const cha
     int rc =
         err_set(b->err, code,
                 "variant %s: the parameters %s depend on each other, and counting their values takes more than %.10g %s; fewer "
-                "values, or constraints over fewer parameters, would help",
-                v->name, buf_text(&names), limit, unit);
+                "values, or constraints over fewer parameters, would help. Over the most values is `%.200s`",
+                v->name, buf_text(&names), limit, unit, widest(b));
     buf_free(&names);
     return rc;
 }

@@ -19,7 +19,7 @@ return op {
             name = "plain",
             template = "copy_plain.cu",
             params = params,
-            where = { "(" .. table.concat(where, " + ") .. ") % 1000003 ~= 0" },
+            where = { "P1 + P8 > 1", "(" .. table.concat(where, " + ") .. ") % 1000003 ~= 0" },
             launch = { kernel = "copy", grid = "ceildiv(n,BLOCK)", block = "BLOCK" },
         },
     },
