@@ -30,6 +30,7 @@ $(ARGS)
     -- The simplest kernel that is right: others are compared with it. It is the same kernel until you write a simpler one.
     reference = {
         template = "$(REF)",$(LANGUAGE)
+        -- ? threads of a block and blocks of the grid, { x, y, z }: guessed to be a thread for each element
         launch = { kernel = "$(REF_KERNEL)", block = $(REF_BLOCK), grid = $(REF_GRID)$(REF_SHARED) },
     },
     check = $(CHECK)
@@ -39,7 +40,8 @@ $(ARGS)
             template = "$(TEMPLATE)",$(LANGUAGE8)
             params = {$(PARAMS)}, -- ? a name, the default, and the other values to try. In the kernel they are macros
             where = {}, -- what the kernel needs: "BLOCK % 32 == 0", say. Limits of the device are known without you
-            -- ? a thread may take several elements: then fewer blocks; shared = bytes of dynamic shared memory
+            -- ? block and grid: as above, with parameters. If a thread takes PER elements: "ceildiv(n, BLOCK * PER)" blocks, say.
+            -- shared = bytes of dynamic shared memory
             launch = { kernel = "$(KERNEL)", block = $(BLOCK), grid = $(GRID)$(SHARED)$(VIEWS) },
         },
     },
@@ -156,6 +158,7 @@ local function from_kernel(name, file, text, read_kernel)
         else
             local extent = '"' .. table.concat(names, '", "') .. '"' .. (a.side > 1 and (", " .. a.side) or "")
             local why = a.index and " -- ? indices: below what?" or a.kind == "inout" and " -- ? read and written"
+                        or #names > 1 and " -- ? its extents in elements: all sizes, by a guess. Leave out those that it has not"
                         or " -- ? its extents in elements"
             if a.texture then
                 why = " -- ? read as a texture"
