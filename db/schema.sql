@@ -127,7 +127,8 @@ CREATE TABLE tuned (
     code INTEGER NOT NULL REFERENCES code,                             -- what is launched
     provenance INTEGER REFERENCES provenance,                          -- winner
     created TEXT NOT NULL,                                             -- UTC
-    verified INTEGER NOT NULL,                                         -- 1; 0: brought from elsewhere, not yet found right here: not served
+    verified INTEGER NOT NULL,                                         -- 1; 2: compared for its own problem alone, so not served for others; 0:
+                                                                       -- brought from elsewhere, not yet found right here: not served
     kernel BLOB NOT NULL,                                              -- launches, constraints and all else: src/model/kernel.h
     UNIQUE (device, problem, cache),
     UNIQUE (op, types, backend, rank)

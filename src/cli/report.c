@@ -63,6 +63,21 @@ static int timing_table(const struct op *op, const struct tune_report *r, struct
     return table_print(&table, 2, err);
 }
 
+/* What was compared for this problem only, and why, if that is known: of the default it is. */
+static void print_alone(const struct tune_report *r)
+{
+    const int64_t ok = r->outcomes[OUT_OK];
+    const char *best = r->best.alone ? ", the best among them" : "";
+    if (r->nalone < ok && r->nalone)
+        text_line("  %" PRId64 " of those ok%s, " REASON_ALONE ": look-ups give them for this one only", r->nalone, best);
+    else if (r->nalone < ok)
+        return;
+    else if (*r->alone)
+        text_line("  " REASON_ALONE ": %s%s", r->alone, ok ? "; look-ups give these for this one only" : "");
+    else if (ok)
+        text_line("  " REASON_ALONE ": look-ups give these for this one only");
+}
+
 static void print_counts(const struct tune_report *r)
 {
     struct buf line = { 0 };
@@ -82,8 +97,7 @@ static void print_counts(const struct tune_report *r)
                                                                      : "the winner, which is by the op's own objective");
     if (*r->no_value)
         text_line("  a metric had no value: %s", r->no_value);
-    if (*r->alone)
-        text_line("  compared with the reference for no other problem: %s", r->alone);
+    print_alone(r);
     if (*r->unproved)
         text_line("  scalars not proved, choose an `other` that shows: %s", r->unproved);
     if (*r->constant)
@@ -184,10 +198,10 @@ static json_t *entry_json(const struct op *op, const struct tune_entry *e)
 {
     if (e->config.variant < 0)
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "variant", json_text(op->variants[e->config.variant].name),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:b}", "variant", json_text(op->variants[e->config.variant].name),
                      "config", json_config(op, &e->config), "time_ns", json_positive(e->time_ns), "gb_per_s",
                      json_positive(e->gb_per_s), "gflop_per_s", json_positive(e->gflop_per_s), "outcome", outcome_name(e->outcome),
-                     "energy_j", json_positive(e->joules), "metrics", metrics_json(op, e));
+                     "energy_j", json_positive(e->joules), "metrics", metrics_json(op, e), "this_problem_only", e->alone);
 }
 
 static json_t *finding_json(const struct finding *f)

@@ -46,7 +46,8 @@ static void put_bytes(struct buf *out, const void *bytes, size_t n)
     }
 static const struct row_column winner_members[] = {
     MEMBER(winner, device), MEMBER(winner, problem), MEMBER(winner, types), MEMBER(winner, sizes), MEMBER(winner, variant),
-    MEMBER(winner, json),   MEMBER(winner, time_ns), MEMBER(winner, bytes), MEMBER(winner, flops), { 0 }
+    MEMBER(winner, json),   MEMBER(winner, time_ns), MEMBER(winner, bytes), MEMBER(winner, flops),
+    MEMBER(winner, alone),  { 0 }
 };
 static const struct row_column device_members[] = { MEMBER(devspec, backend),
                                                     MEMBER(devspec, name),

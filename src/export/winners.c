@@ -57,10 +57,12 @@ static void state(struct buf *out, const void *row)
     const size_t before = out->len;
     bool other = *l->objective && strcmp(l->objective, "time") != 0;
     buf_fmt(out, "%s%s%s", warm ? "warm" : "", warm && *changed ? ", " : "", changed);
+    if (l->alone)
+        buf_fmt(out, "%sfor this problem only", out->len > before ? ", " : "");
     if (other)
-        buf_fmt(out, "%sby %s", warm || *changed ? ", " : "", l->objective);
+        buf_fmt(out, "%sby %s", out->len > before ? ", " : "", l->objective);
     if (*l->tuned_with)
-        buf_fmt(out, "%swith %s", warm || *changed || other ? ", " : "", l->tuned_with);
+        buf_fmt(out, "%swith %s", out->len > before ? ", " : "", l->tuned_with);
     if (l->pinned)
         buf_fmt(out, "%spinned", out->len > before ? ", " : "");
 }
@@ -96,6 +98,7 @@ const struct row_column winner_columns[] = {
     { .head = "", .text = metrics },
     { .head = "", .text = state },
     { "stale", FIELD(struct listed, stale) },
+    { "this_problem_only", FIELD(struct listed, alone) },
     { "pinned", FIELD(struct listed, pinned) },
     { "changed", FIELD(struct listed, changed), .in = IN_LIST },
     { "when", FIELD(struct listed, when), .in = IN_LIST },

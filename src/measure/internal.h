@@ -226,6 +226,7 @@ int candidate_launch(struct bench *b, const struct loaded *l, const struct bindi
 bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of);
 /* Sets l->on, and binds l->other to it, of a candidate whose own binding is there. That no other problem can be run is no error: l->on is null. */
 int other_choose(struct bench *b, const struct config *config, struct loaded *l, struct err *err);
+bool other_compares(const struct bench *b, const struct loaded *l); /* its results, with the reference's, for a problem of other sizes */
 /* Does so for the op's default: what is wrong with the reference there shows before any candidate is tried. Tells why if nothing is compared, and
  * which scalars and outputs that leaves unproved. */
 int others_open(struct bench *b, struct bench_facts *facts, struct err *err);

@@ -334,6 +334,11 @@ int other_choose(struct bench *b, const struct config *config, struct loaded *l,
         ?: other_of(b, &c.p, &l->on, err);
 }
 
+bool other_compares(const struct bench *b, const struct loaded *l)
+{
+    return l->on && !l->on->alone && memcmp(&l->on->set.problem, &b->set.problem, sizeof b->set.problem) != 0;
+}
+
 /* ---- at set-up */
 
 static const char *why_alone(const struct bench *b, const struct loaded *l, char *text, size_t room)
@@ -341,7 +346,7 @@ static const char *why_alone(const struct bench *b, const struct loaded *l, char
     const struct bench_arg *file = data_of_one_size(b);
     if (l->on && l->on->alone)
         return l->on->alone;
-    if (l->on && memcmp(&l->on->set.problem, &b->set.problem, sizeof b->set.problem) != 0)
+    if (other_compares(b, l))
         return "";
     if (!file)
         return "there is no smaller one that the default takes";

@@ -193,6 +193,7 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
         ?: cut_early(b, l, cut_ns, limit, r, err);
     bench_alive(b, DOES_ANY);
     rc = rc ?: other_choose(b, &c->config, l, err);
+    r->alone = !rc && !other_compares(b, l);
     for (enum way way = WAY_OTHER; !rc && way <= (l->keeps ? WAY_LEFT : WAY_OTHER); way++)
         rc = verify_pass(b, l, way, r, err);
     r->verify_ms = loaded ? ms_since(loaded) : 0;

@@ -58,6 +58,7 @@ void io_result(struct serial *s, struct result *r)
     io_time(s, &r->energy.joules);
     io_time(s, &r->energy.low);
     io_time(s, &r->energy.high);
+    io_bool(s, &r->alone);
     io_time(s, &r->compile_ms);
     io_time(s, &r->verify_ms);
     io_time(s, &r->measure_ms);
@@ -71,21 +72,30 @@ void io_result(struct serial *s, struct result *r)
     io_int(s, &r->throttled, 0, INT32_MAX);
 }
 
-void energy_print(const struct energy *e, char out[256])
+void ok_print(const struct result *r, char out[256])
 {
-    snprintf(out, 256, "energy %.9g J, %.9g to %.9g", e->joules, e->low, e->high);
+    const struct energy *e = &r->energy;
+    int n = 0;
+    *out = 0;
+    if (e->joules > 0)
+        n = snprintf(out, 256, "energy %.9g J, %.9g to %.9g", e->joules, e->low, e->high);
+    if (r->alone)
+        snprintf(out + n, 256 - (size_t)n, "%s%s", n ? "; " : "", REASON_ALONE);
 }
 
-bool energy_read(const char *reason, struct energy *out)
+bool ok_read(const char *reason, struct result *r)
 {
+    struct result told = { 0 };
     struct energy e = { 0 };
     char text[256];
     int n = sscanf(reason, "energy %lf J, %lf to %lf", &e.joules, &e.low, &e.high);
-    bool right = n == 3 && e.low > 0 && e.low <= e.joules && e.joules <= e.high && e.high <= TIME_MAX;
-    if (right)
-        energy_print(&e, text);
-    right = right && !strcmp(text, reason);
-    *out = right ? e : (struct energy){ 0 };
+    if (n == 3 && e.low > 0 && e.low <= e.joules && e.joules <= e.high && e.high <= TIME_MAX)
+        told.energy = e;
+    told.alone = strstr(reason, REASON_ALONE);
+    ok_print(&told, text);
+    bool right = !strcmp(text, reason);
+    r->energy = right ? told.energy : (struct energy){ 0 };
+    r->alone = right && told.alone;
     return right;
 }
 

@@ -43,13 +43,10 @@ struct stats {
 struct energy {
     double joules, low, high; /* the median of several batches of runs, and what they lay between */
 };
-/* As the reason of a result that is ok, which needs none, has it in the database. */
-void energy_print(const struct energy *e, char out[256]);
-bool energy_read(const char *reason, struct energy *out); /* false, and 0 J, if it is not such a text */
 
 enum {
     PROTOCOL = 1, /* the version of the way of timing: raised if a number comes to mean something else */
-    CHECKS = 4,   /* and of the way of proving, before it is timed: raised if it comes to find more, or something else */
+    CHECKS = 5,   /* and of the way of proving, before it is timed: raised if it comes to find more, or something else */
 };
 
 struct result {
@@ -59,6 +56,7 @@ struct result {
     int nsamples;
     double *samples; /* ns, in order of time; owned, mem_free */
     struct energy energy;
+    bool alone; /* right for its problem, but compared with the reference for no other one */
     double compile_ms;
     double verify_ms, measure_ms; /* not stored: from the first launch to the first sample; all that measuring it took */
     struct resources resources; /* the worst of its kernels */
@@ -67,6 +65,11 @@ struct result {
 };
 
 void result_free(struct result *r); /* and clears it */
+
+/* What else is known of a result that is ok, as its reason, which it does not need, has it in the database: its energy, that it is alone. */
+#define REASON_ALONE "compared with the reference for no other problem"
+void ok_print(const struct result *r, char out[256]);
+bool ok_read(const char *reason, struct result *r); /* false, and neither, if it is not such a text */
 
 /* Fills all of `out` from samples (any order; not changed). */
 int stats_of(const double *samples, int n, struct stats *out, struct err *err);

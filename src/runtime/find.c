@@ -295,9 +295,13 @@ static int find_near(struct lookup *s, struct err *err)
 
 /* ---- defaults */
 
-static const char *stale_words(const struct lookup *s)
+/* What there is and is not used. */
+static const char *unused_words(const struct lookup *s)
 {
-    return s->stale ? " (what was proved before the op changed is not used)" : "";
+    const struct knowledge *all = s->q->known->all;
+    return s->stale           ? " (what was proved before the op changed is not used)"
+           : all && all->alone ? " (what was compared with the reference for no other problem is not used)"
+                               : "";
 }
 
 /* Defaults on their way. */
@@ -328,7 +332,7 @@ static int find_default(struct lookup *s, struct err *err)
     struct defaults d = { .s = s, .rc = ERR_NOTFOUND, .err = err };
     snprintf(
         d.why, sizeof d.why, "default: no kernel tuned for %s %s may run for %s on %s%s%s; the first of the %s defaults that may",
-        q->op->name, buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, stale_words(s),
+        q->op->name, buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, unused_words(s),
         weary(s) ? " (of those that should be best: not all were asked)" : "", from_tables(s) ? "shipped tables'" : "database's");
     int rc = store_each_default(s->from, s->h->dev.backend, q->op->name, buf_text(&q->types), try_default, &d, err);
     return rc < 0 ? rc : d.rc;
@@ -375,7 +379,7 @@ int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel
         return strict_miss(h, q, "", err);
     if (refused(rc))
         return err_set(err, ERR_NOTFOUND, "no kernel for %s %s %s on %s: nothing tuned%s and no default may run there%s%.200s",
-                       q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, stale_words(&s),
+                       q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, unused_words(&s),
                        err->msg[0] ? "; the last refusal: " : "", err->msg);
     if (!rc && s.found != now && s.found->match != CUTUNE_MATCH_EXACT)
         rc = strict_miss(h, q, s.found->why, err);

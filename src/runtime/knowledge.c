@@ -216,11 +216,14 @@ static int take_config(struct reading *r, struct tuned_problem *p, const struct 
     return 0;
 }
 
-/* One for each different (device, configuration, types, flags), by the first problem that it won. */
-static int take_candidate(struct reading *r, struct known_device *d, struct tuned_problem *p)
+/* One for each different (device, configuration, types, flags), by the first problem that it won, of those it was not compared for alone. */
+static int take_candidate(struct reading *r, struct known_device *d, struct tuned_problem *p, bool alone)
 {
     const int64_t what[] = { p->column, p->row, p->flags };
     struct knowledge *k = r->k;
+    k->alone = k->alone || alone;
+    if (alone)
+        return 0;
     buf_clear(&r->key);
     buf_put(&r->key, what, sizeof what);
     int number = number_for(r, &r->candidates);
@@ -250,7 +253,7 @@ static int take_problem(struct reading *r, const struct winner *w, int row, cons
     p->time_ns = w->time_ns;
     p->work = w->bytes > 0 ? w->bytes : w->flops;
     near_point_set(&p->point, r->op, row, problem);
-    int rc = take_config(r, p, w) ?: take_candidate(r, d, p) ?: put_time(r, p, p->column, p->time_ns);
+    int rc = take_config(r, p, w) ?: take_candidate(r, d, p, w->alone) ?: put_time(r, p, p->column, p->time_ns);
     if (rc)
         return rc;
     k->problems[k->nproblems++] = p;

@@ -36,8 +36,9 @@ static bool complete(struct record *r, const char *reason, const char *here, con
     r->checked = *here;
     r->here = outcome < 0 ? OUT_INVALID : (enum outcome)outcome;
     result->energy = (struct energy){ 0 };
+    result->alone = false;
     *result->reason = 0;
-    if (result->outcome != OUT_OK || !energy_read(reason, &result->energy))
+    if (result->outcome != OUT_OK || !ok_read(reason, result))
         strcpy(result->reason, reason);
     int rc = samples_get(samples, n, result, q->err);
     if (rc && rc != ERR_CORRUPT)

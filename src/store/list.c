@@ -31,11 +31,13 @@ static void tell_kernel(const void *kernel, size_t bytes, struct buf *with, stru
     op_free(op);
 }
 
-/* The reason of a measurement may tell the energy. */
-static double joules_of(const char *reason)
+/* What the reason of a measurement that is ok tells. */
+static double joules_of(const char *reason, bool *alone)
 {
-    struct energy e;
-    return energy_read(reason, &e) ? e.joules : 0;
+    struct result r = { 0 };
+    ok_read(reason, &r);
+    *alone = r.alone;
+    return r.energy.joules;
 }
 
 static const char winners[] =
@@ -45,7 +47,8 @@ static const char winners[] =
     "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND " IS_OF_NOW ") AS measured, "
     "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND m.outcome IN ('ok', 'slower') AND " IS_OF_NOW ") AS passed, "
     "op.current, coalesce((SELECT NOT " IS_OF_NOW " " OF_WINNER " ORDER BY m.protocol DESC LIMIT 1), 0) AS changed, "
-    "tuned.verified, tuned.cache = '" AS_PINNED "' AS pinned, tuned.created, provenance.driver, device.multiprocessors, op.id, "
+    "CASE WHEN tuned.verified IN (0, 1, 2) THEN tuned.verified END AS verified, tuned.cache = '" AS_PINNED "' AS pinned, "
+    "tuned.created, provenance.driver, device.multiprocessors, op.id, "
     "coalesce((SELECT reason " OF_WINNER " AND m.outcome = 'ok' AND m.protocol = ?1), '') AS reason, "
     "CASE typeof(tuned.kernel) WHEN 'blob' THEN tuned.kernel END "
     "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem "
@@ -58,19 +61,21 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
     struct listed l = { 0 };
     struct buf config = { 0 }, with = { 0 }, objective = { 0 };
     struct metrics metrics = { 0 };
-    bool current, verified;
+    bool current, told;
+    int verified;
     const char *reason;
     const void *kernel;
     size_t kernel_bytes;
     query_begin(&q, s, err, winners, "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttpcwrvvrnnnffffwtnixb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
+    while (query_good_row(&q, "twwpttpcwrvvrnnnffnfwtnixb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
                           &config, &l.json, &l.cache, &l.time_ns, &l.bytes, &l.flops, &l.copy_ns, &l.samples, &l.measured, &l.ok,
                           &current, &l.changed, &verified, &l.pinned, &l.when, &l.driver, &metrics.dev.multiprocessors,
                           &metrics.op_row, &reason, &kernel, &kernel_bytes)) {
         l.config = buf_text(&config);
         l.stale = !current;
-        l.unverified = !verified;
-        l.joules = joules_of(reason);
+        l.unverified = verified == UNVERIFIED;
+        l.alone = verified == VERIFIED_ALONE;
+        l.joules = joules_of(reason, &told);
         l.metrics = metrics_of(&metrics, s, &l);
         tell_kernel(kernel, kernel_bytes, &with, &objective, &l.beside);
         l.tuned_with = buf_text(&with);
@@ -99,7 +104,7 @@ static const char tried[] =
     OF_WINNING("CASE typeof(w.kernel) WHEN 'blob' THEN w.kernel END") " "
     "FROM measurement AS m JOIN device ON device.id = m.device JOIN problem ON problem.id = m.problem "
     "JOIN op ON op.id = problem.op LEFT JOIN tuned AS w ON w.device = m.device AND w.problem = m.problem AND w.cache = m.cache "
-    "AND w.verified = 1 WHERE m.protocol = ? "
+    "AND w." IS_VERIFIED " WHERE m.protocol = ? "
     "ORDER BY op.name, problem.types, problem.sizes, device.name, device.id, m.cache, op.current DESC, op.id, fresh DESC, "
     "CASE m.outcome WHEN 'ok' THEN 0 WHEN 'slower' THEN 1 ELSE 2 END, "
     "CASE WHEN m.outcome IN ('ok', 'slower') THEN m.median END, winner DESC, m.outcome, m.id";
@@ -121,8 +126,9 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed
         tell_kernel(kernel, kernel_bytes, &with, &objective, &beside);
         l.objective = buf_text(&objective);
         l.config = buf_text(&config);
-        l.joules = l.outcome == OUT_OK ? joules_of(l.reason) : 0;
-        l.reason = l.joules > 0 ? "" : l.reason;
+        l.alone = false;
+        l.joules = l.outcome == OUT_OK ? joules_of(l.reason, &l.alone) : 0;
+        l.reason = l.alone ? REASON_ALONE : l.joules > 0 ? "" : l.reason;
         l.reference = metrics_reference(&metrics, s, &l.beside);
         l.stale = !fresh || !(current || l.beside);
         l.winner = l.winner && !l.stale;
@@ -153,15 +159,15 @@ int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg,
     struct winner w = { 0 };
     query_begin(&q, s, err,
                 "SELECT tuned.id, device.id, problem.id, problem.types, problem.sizes, tuned.variant, tuned.config, tuned.time_ns, "
-                "problem.bytes, problem.flops, device.backend, device.name, device.arch, device.mig, "
+                "problem.bytes, problem.flops, tuned.verified = 2 AS alone, device.backend, device.name, device.arch, device.mig, "
                 "device.multiprocessors, device.memory FROM op JOIN problem ON problem.op = op.id "
                 "JOIN tuned ON tuned.problem = problem.id JOIN device ON device.id = tuned.device "
-                "WHERE op.name = ? AND op.current = 1 AND tuned.verified = 1 AND NOT EXISTS "
+                "WHERE op.name = ? AND op.current = 1 AND tuned." IS_VERIFIED " AND NOT EXISTS "
                 "(SELECT 1 FROM tuned AS first WHERE first.device = tuned.device AND first.problem = tuned.problem "
-                "AND first.cache < tuned.cache AND first.verified = 1) ORDER BY tuned.device, tuned.problem",
+                "AND first.cache < tuned.cache AND first." IS_VERIFIED ") ORDER BY tuned.device, tuned.problem",
                 "t", op);
-    while (query_good_row(&q, "iiiyzptrvvd", &w.id, &w.device, &w.problem, &w.types, &w.sizes, &w.variant, &w.json, &w.time_ns,
-                          &w.bytes, &w.flops, &w.dev))
+    while (query_good_row(&q, "iiiyzptrvvfd", &w.id, &w.device, &w.problem, &w.types, &w.sizes, &w.variant, &w.json, &w.time_ns,
+                          &w.bytes, &w.flops, &w.alone, &w.dev))
         q.rc = each(arg, &w);
     return query_end(&q);
 }
@@ -170,7 +176,7 @@ int store_stale_winners(struct store *s, const char *op, int64_t *n, struct err 
 {
     return sql_run(s, err,
                    "SELECT count(*) AS stale FROM op JOIN problem ON problem.op = op.id JOIN tuned ON tuned.problem = problem.id "
-                   "WHERE op.name = ? AND op.current = 0 AND tuned.verified = 1",
+                   "WHERE op.name = ? AND op.current = 0 AND tuned." IS_VERIFIED,
                    "t:j", op, n);
 }
 
@@ -204,8 +210,8 @@ int store_each_time(struct store *s, const char *op, int (*each)(void *arg, cons
                 "WHERE problem.op = (SELECT id FROM op WHERE name = ?1 AND current = 1) "
                 "AND m.outcome IN ('ok', 'slower') AND m.protocol = ?2 AND (m.device, m.variant, m.config) IN "
                 "(SELECT w.device, w.variant, w.config FROM op JOIN problem AS p ON p.op = op.id "
-                "JOIN tuned AS w ON w.problem = p.id WHERE op.name = ?1 AND op.current = 1 AND w.verified = 1) "
-                "AND (m.cache = 'warm') = ((m.device, m.problem) IN (SELECT device, problem FROM tuned WHERE verified = 1 "
+                "JOIN tuned AS w ON w.problem = p.id WHERE op.name = ?1 AND op.current = 1 AND w." IS_VERIFIED ") "
+                "AND (m.cache = 'warm') = ((m.device, m.problem) IN (SELECT device, problem FROM tuned WHERE " IS_VERIFIED " "
                 "GROUP BY device, problem HAVING min(cache) = 'warm')) ORDER BY m.id",
                 "tn", op, PROTOCOL);
     while (query_good_row(&q, "iiyzptr", &t.device, &t.problem, &t.types, &t.sizes, &t.variant, &t.json, &t.median))

@@ -10,9 +10,9 @@ static int save(struct store *s, const struct target *t, int protocol, const str
 {
     const struct result *r = &m->result;
     const struct stats *st = &r->stats;
-    char energy[256];
-    bool has_energy = r->outcome == OUT_OK && r->energy.joules > 0;
-    energy_print(&r->energy, energy);
+    char more[256] = "";
+    if (r->outcome == OUT_OK)
+        ok_print(r, more);
     return sql_run(
         s, err,
         "INSERT INTO measurement (device, problem, cache, key, protocol, provenance, variant, config, made, " RESULT_COLUMNS
@@ -25,7 +25,7 @@ static int save(struct store *s, const struct target *t, int protocol, const str
         "registers = excluded.registers, shared = excluded.shared, local = excluded.local, max_threads = excluded.max_threads, "
         "sm_mhz = excluded.sm_mhz, mem_mhz = excluded.mem_mhz, created = excluded.created",
         "Ttnittttlnrrrrrrrbrniinnnt", t, m->key, protocol, t->provenance, m->variant, m->json, m->made, outcome_name(r->outcome),
-        has_energy ? energy : r->reason, st->n, st->median, st->min, st->max, st->mean, st->stddev, st->ci_low, st->ci_high,
+        *more ? more : r->reason, st->n, st->median, st->min, st->max, st->mean, st->stddev, st->ci_low, st->ci_high,
         buf_text(samples), samples->len, r->compile_ms, r->resources.registers, r->resources.shared, r->resources.local,
         r->resources.max_threads, r->sm_mhz, r->mem_mhz, when);
 }
@@ -83,7 +83,7 @@ static int take_row(struct query *q, int (*each)(void *arg, const struct measure
                     &r->resources.registers, &r->resources.shared, &r->resources.local, &r->resources.max_threads, &r->sm_mhz,
                     &r->mem_mhz))
         return q->rc;
-    if (r->outcome != OUT_OK || !energy_read(reason, &r->energy))
+    if (r->outcome != OUT_OK || !ok_read(reason, r))
         strcpy(r->reason, reason);
     m.made = *made ? made : NULL;
     int rc = samples_get(samples, n, r, q->err);

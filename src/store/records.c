@@ -52,8 +52,8 @@ static int save(struct store *s, const struct target *winner, int64_t op, const 
     int rc = buf_check(&kernel, err) ?: save_code(s, t, &code, err);
     if (!rc)
         rc = sql_run(s, err, insert, "tToottntttrrinb", winner ? "winner" : "default", winner, winner ? winner->provenance : 0, op,
-                     types, backend, t->rank, t->key, t->variant, t->json, t->time_ns, t->copy_ns, code, !t->unverified,
-                     kernel.data, kernel.len);
+                     types, backend, t->rank, t->key, t->variant, t->json, t->time_ns, t->copy_ns, code,
+                     t->unverified ? UNVERIFIED : t->alone ? VERIFIED_ALONE : VERIFIED, kernel.data, kernel.len);
     buf_free(&kernel);
     return rc ?: code_prune(s, err); /* the replaced kernel's */
 }
@@ -97,7 +97,7 @@ int store_unpin(struct store *s, const struct devspec *dev, const char *op, cons
 
 int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err)
 {
-    int rc = sql_run(s, err, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND verified = 1",
+    int rc = sql_run(s, err, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND " IS_VERIFIED,
                      "T:kr", t, key, copy_ns);
     return rc == ERR_NOTFOUND ? err_set(err, rc, "%s: no winner yet", s->path) : rc;
 }
@@ -119,7 +119,7 @@ int store_winner_objective(struct store *s, const struct target *t, struct buf *
     struct query q;
     const void *bytes;
     size_t n;
-    query_begin(&q, s, err, "SELECT kernel FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND verified = 1", "T", t);
+    query_begin(&q, s, err, "SELECT kernel FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND " IS_VERIFIED, "T", t);
     if (query_step(&q) && query_take(&q, "b", &bytes, &n))
         print_objective(out, bytes, n);
     return query_end(&q);
@@ -143,8 +143,7 @@ static int take_tuned(struct query *q, struct tuned **out)
     struct err why = { 0 };
     const void *bytes;
     size_t n;
-    int role;
-    bool verified;
+    int role, verified;
     if (!query_take(q, "b", &bytes, &n))
         return q->rc;
     if (n > MAX_RECORD)
@@ -156,17 +155,20 @@ static int take_tuned(struct query *q, struct tuned **out)
     if (rc)
         return rc;
     q->arena = kernel->arena;
-    query_take(q, "nnkpcrrfasbPWTSf", &role, &t->rank, t->key, &t->variant, &config, &t->json, &t->time_ns, &t->copy_ns, &verified,
+    query_take(q, "nnkpcrrnasbPWTSf", &role, &t->rank, t->key, &t->variant, &config, &t->json, &t->time_ns, &t->copy_ns, &verified,
                &t->when, &t->source, &t->binary, &t->binary_bytes, &t->format, &t->arch, &t->compiler, &t->portable, &t->pinned);
     q->arena = NULL;
     t->config = arena_strdup(kernel->arena, buf_text(&config));
     buf_free(&config);
     q->rc = q->rc ?: t->config ? 0 : err_nomem(q->err);
     t->role = (enum tuned_role)role;
-    t->unverified = !verified;
+    t->unverified = verified == UNVERIFIED;
+    t->alone = verified == VERIFIED_ALONE;
     t->bytes = n + t->binary_bytes + strlen(t->source ?: "") + strlen(t->portable ?: "");
     if (t->rank >= MAX_DEFAULTS)
         query_damaged(q, "rank");
+    if (verified > (t->role == TUNED_WINNER ? VERIFIED_ALONE : VERIFIED))
+        query_damaged(q, "verified");
     if (t->binary && !t->format)
         query_damaged(q, "format");
     if (q->rc)
@@ -190,7 +192,7 @@ int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err
 #define OF_PROBLEM                                                                                                                 \
     "WHERE tuned.device = (SELECT id FROM device WHERE " IS_DEVICE ") AND tuned.problem = (SELECT problem.id "                     \
     "FROM op CROSS JOIN problem ON problem.op = op.id WHERE op.name = ? AND op.current = 1 AND problem.types = ? "                 \
-    "AND problem.sizes = ?) AND tuned.verified = 1 ORDER BY tuned.cache LIMIT 1" /* what is pinned, cold, warm: as the index has them */
+    "AND problem.sizes = ?) AND tuned." IS_VERIFIED " ORDER BY tuned.cache LIMIT 1" /* pinned, cold, warm: as the index has them */
 
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err)

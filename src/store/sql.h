@@ -145,6 +145,9 @@ int write_end(struct store *s, int rc, struct err *err);
 int read_begin(struct store *s, bool *mine, struct err *err);
 void read_end(struct store *s, bool mine);
 
+/* What `tuned.verified` has; what is verified may be served. */
+enum { UNVERIFIED, VERIFIED, VERIFIED_ALONE /* for its own problem only */ };
+#define IS_VERIFIED "verified IN (1, 2)"
 /* The `cache` of a pinned kernel, which is timed cold: it sorts before the others, so it goes first. */
 #define AS_PINNED "as pinned"
 #define NOW       "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" /* as created, last: UTC */

@@ -109,6 +109,7 @@ struct tuned {
     const char *portable; /* PTX of the source, for the binary's compute capability or a lower one; null: none */
     bool pinned;          /* read back only: by a person, in the place of the winner */
     bool unverified;      /* brought from elsewhere, not yet found right on this machine: no look-up serves it */
+    bool alone;           /* a winner that was compared with the reference for its own problem only: no look-up serves it for another */
     const char *when;     /* read back only: UTC, ISO 8601 */
     size_t bytes;         /* read back only: of the op and the code as they are stored */
 };
@@ -151,6 +152,7 @@ struct listed {
     bool changed;     /* the source of its variant has: it is right still, and served until its problem is tuned again */
     bool pinned;      /* to its problem, by a person: served in the winner's place */
     bool unverified;  /* as in struct tuned */
+    bool alone;       /* likewise; also of a measurement that is ok */
     const char *when; /* UTC, ISO 8601 */
     const char *driver;
     const char *tuned_with; /* as tuned_with_print has it; "" too if its kernel is damaged */
@@ -229,6 +231,7 @@ struct winner {
     int64_t device, problem;                    /* row ids, as in struct timed */
     const char *types, *sizes, *variant, *json; /* json: the configuration, as in struct tuned */
     double time_ns, bytes, flops;               /* bytes and flops of its problem; 0: unknown */
+    bool alone;                                 /* as in struct tuned: not for another problem */
     struct devspec dev;                         /* identity only */
 };
 /* Calls back for each verified winner of the op's current interface, whatever its device and types, by device and problem; of several

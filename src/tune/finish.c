@@ -187,6 +187,7 @@ void playoff_played(struct run *r, struct result *results)
         r->players[i]->played = counts;
         if (!counts)
             continue;
+        results[i].alone = r->players[i]->known->alone; /* it plays on its own problem only */
         run_store(r, r->players[i], &results[i]);
         run_trial(r, r->players[i], TRIAL_PLAYOFF);
     }
@@ -248,6 +249,7 @@ static int store_kernel(struct run *r, const struct job *job, enum tuned_role ro
     t->rank = job->rank;
     t->time_ns = winner ? job->known->stats.median : 0;
     t->copy_ns = winner ? r->copy_ns : 0;
+    t->alone = winner && job->known->alone;
     rc = winner ? store_winner(r->store, &to, t, err) : store_default(r->store, r->dev, r->op, r->task.row, t, err);
     tuned_free(t);
     return rc;
@@ -297,6 +299,7 @@ static void fill_entry(struct run *r, const struct job *job, struct tune_entry *
     const struct known *k = job->known;
     out->config = job->config;
     out->outcome = k->outcome;
+    out->alone = k->alone;
     memcpy(out->reason, k->reason, sizeof out->reason);
     out->time_ns = k->stats.median;
     out->joules = k->energy.joules;
@@ -328,6 +331,7 @@ int report_finish(struct run *r, struct err *err)
         if (!k)
             continue;
         out->outcomes[k->outcome]++;
+        out->nalone += k->outcome == OUT_OK && k->alone;
         bool timed = k->outcome == OUT_OK || k->outcome == OUT_SLOWER;
         worst = timed ? worse(r, job, worst) : worst;
         if (!winner && r->had_winner && is_right(job) && !strcmp(job->key, r->winner_key))

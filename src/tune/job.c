@@ -109,6 +109,7 @@ struct known *known_add(struct run *r, const char *key, const struct result *res
     k->energy = result->energy;
     memcpy(k->reason, result->reason, sizeof k->reason);
     err_line(k->reason);
+    k->alone = result->alone;
     k->of_now = of_now;
     k->unsettled = !goal_settled(r, result->outcome, result->reason, &result->energy);
     return k;

@@ -40,6 +40,7 @@ struct known {
     struct energy energy;
     bool unsettled;   /* what the run's objective asks was not measured: not known, as long as it can be measured */
     char reason[256];
+    bool alone;  /* as in struct result */
     bool of_now; /* stored as what its variant makes now */
     bool of_run; /* measured by this run */
 };

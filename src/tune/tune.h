@@ -91,6 +91,7 @@ struct tune_entry {
     double joules;                /* of a run; 0: not measured */
     double metrics[MAX_METRICS];  /* the op's; NaN: no value */
     enum outcome outcome;
+    bool alone; /* as in struct result */
     char reason[256];
 };
 
@@ -111,7 +112,8 @@ struct tune_report {
     double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0: unknown */
     char unproved[256];                   /* scalars that a kernel may have built in, and why that would not show */
     char constant[256];                   /* outputs that one number throughout would be right for */
-    char alone[256];                      /* why results were compared for this problem only; "": they were for another one, too */
+    char alone[256];                      /* why the default's was compared for this problem only; "": it was for another one, too, or was not now */
+    int64_t nalone;                       /* of those ok: so many were */
     int64_t again, throttled;             /* batches of samples, as in struct result */
     double seconds, rate;                 /* of this run; configurations compiled, verified, timed and recorded a second */
     bool interrupted;

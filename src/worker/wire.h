@@ -8,7 +8,7 @@
 #include "child/child.h"
 #include "measure/bench.h"
 
-enum { WIRE_VERSION = 14, MAX_PLAYERS = 4 + MAX_PEERS };
+enum { WIRE_VERSION = 15, MAX_PLAYERS = 4 + MAX_PEERS };
 
 /* Each kind with the members of struct message that it uses. */
 enum frame_kind {

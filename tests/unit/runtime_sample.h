@@ -19,7 +19,7 @@ struct recipe {
     const char *source, *arch;
     bool plain;   /* needs nothing of its buffers */
     bool no_room; /* and no workspace: other arguments, too */
-    bool unverified;
+    bool unverified, alone;
     const char *constant; /* the name of an array that `in` goes into; null: it is passed */
 };
 
@@ -72,6 +72,7 @@ static inline struct tuned *tuned_as(const struct recipe *r)
     t->arch = r->arch ? r->arch : arena_strdup(t->op->arena, dev.arch);
     t->compiler = "1";
     t->unverified = r->unverified;
+    t->alone = r->alone;
     if (r->constant) {
         struct launch *l = t->op->variants->launches;
         t->op->args[1].constant = r->constant;

@@ -1,4 +1,6 @@
 /* Objectives and metrics: as an op's members, in bytes that may be anybody's; and the energy of a measurement as a text. */
+#include <math.h>
+
 #include "model/kernel.h"
 #include "model/objective.h"
 #include "model/plan.h"
@@ -105,11 +107,15 @@ static void are_evaluated(void **state)
     plan_free(plan);
 }
 
-static void energy_is_a_text(void **state)
+static void more_of_what_is_ok_is_a_text(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "",
-                                       "energy",
+    static const char *const bad[] = { "energy",
+                                       REASON_ALONE " ",
+                                       "; " REASON_ALONE,
+                                       "energy 1 J; " REASON_ALONE,
+                                       "energy 1 J, 0.5 to 2" REASON_ALONE,
+                                       REASON_ALONE "; energy 1 J, 0.5 to 2",
                                        "energy 1 J",
                                        "energy 1 J, 2 to 3",
                                        "energy 1 J, 0.5 to 0.9",
@@ -120,15 +126,21 @@ static void energy_is_a_text(void **state)
                                        "energy 1 J, 0.5 to 2 ",
                                        "energy 1.0 J, 0.5 to 2",
                                        "energy 1e400 J, 1 to 1e400" };
-    struct energy e, in = { 0.0123456789, 0.0123, 0.0125 };
     char text[256];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_false(energy_read(bad[i], &e));
-        assert_true(e.joules == 0);
+        struct result r = { .energy.joules = 1, .alone = true };
+        assert_false(ok_read(bad[i], &r));
+        assert_true(r.energy.joules == 0 && !r.alone);
     }
-    energy_print(&in, text);
-    assert_true(energy_read(text, &e));
-    assert_true(e.joules > 0.01234567 && e.joules < 0.01234568 && e.low == 0.0123 && e.high == 0.0125);
+    for (int i = 0; i < 4; i++) {
+        struct result in = { .alone = i & 1 }, out = { .alone = !in.alone };
+        if (i & 2)
+            in.energy = (struct energy){ 0.0123456789, 0.0123, 0.0125 };
+        ok_print(&in, text);
+        assert_true(ok_read(text, &out));
+        assert_true(out.alone == in.alone && out.energy.low == in.energy.low && out.energy.high == in.energy.high);
+        assert_true(fabs(out.energy.joules - in.energy.joules) < 1e-10);
+    }
 }
 
 /* -- listed from a database, which may be anybody's -- */
@@ -199,7 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(are_members_of_an_op), cmocka_unit_test(are_checked), cmocka_unit_test(are_evaluated),
-        cmocka_unit_test(energy_is_a_text),     in_folder(are_listed),
+        cmocka_unit_test(more_of_what_is_ok_is_a_text),     in_folder(are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,6 +183,38 @@ static void does_not_serve_the_unverified(void **state)
     cutune_close(c);
 }
 
+static void serves_what_is_alone_for_its_own_problem_only(void **state)
+{
+    (void)state;
+    struct devspec other = pretend();
+    const cutune_kernel *k = NULL;
+    strcpy(other.name, "Other device");
+    struct store *s = open_at("a.db", STORE_WRITE);
+    put_winner_of(s, (struct recipe){ .m = 64, .n = 64, .tile = TILE64, .alone = true });
+    also(s, 64, 64, 0, TILE8, 3000);
+    store_close(s);
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    assert_is(find(h, 64, 64), CUTUNE_MATCH_EXACT, "TILE=64");
+    assert_is(find(h, 64, 65), CUTUNE_MATCH_NEAR, "TILE=8");
+    assert_is(find(attached_to(c, &other), 64, 64), CUTUNE_MATCH_DEVICE, "TILE=8");
+    cutune_close(c);
+    tune("a.db", (struct recipe){ .m = 67, .n = 67, .tile = TILE64 }); /* the same configuration, where it was compared for another */
+    c = open_pretend((cutune_options){ 0 });
+    const cutune_kernel *near = find(attached(c), 64, 65);
+    assert_is(near, CUTUNE_MATCH_NEAR, "TILE=64");
+    assert_non_null(strstr(cutune_kernel_why(near), "m=67,n=67"));
+    cutune_close(c);
+    store_close(afresh());
+    tune("a.db", (struct recipe){ .m = 64, .n = 64, .tile = TILE64, .alone = true });
+    c = open_pretend((cutune_options){ 0 });
+    h = attached(c);
+    assert_int_equal(try_find(h, 64, 65, &k), CUTUNE_ERR_NOTFOUND);
+    assert_says("what was compared with the reference for no other problem is not used");
+    assert_is(find(h, 64, 64), CUTUNE_MATCH_EXACT, "TILE=64");
+    cutune_close(c);
+}
+
 /* ---- tables */
 
 /* Named apart from the path that in_dir makes next. */
@@ -271,6 +303,7 @@ int main(void)
         with_pretend(goes_to_the_nearest_device),
         with_pretend(asks_every_device),
         with_pretend(does_not_serve_the_unverified),
+        with_pretend(serves_what_is_alone_for_its_own_problem_only),
         with_pretend(comes_to_the_tables_last),
         with_pretend(knows_ops_of_the_tables_alone),
         with_pretend(leaves_out_tables_of_another_form),

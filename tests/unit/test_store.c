@@ -50,6 +50,7 @@ static void keeps_measurements(void **state)
     b.result = (struct result){ .outcome = OUT_OK,
                                 .nsamples = 3,
                                 .samples = samples,
+                                .alone = true,
                                 .compile_ms = 23.5,
                                 .resources = { 40, 4224, 8, 1024 },
                                 .sm_mhz = 1980,
@@ -68,7 +69,7 @@ static void keeps_measurements(void **state)
     assert_memory_equal(&seen.last.stats, &b.result.stats, sizeof(struct stats));
     assert_int_equal(seen.last.resources.registers, 40);
     assert_int_equal(seen.last.sm_mhz, 1980);
-    assert_true(seen.last.compile_ms == 23.5);
+    assert_true(seen.last.compile_ms == 23.5 && seen.last.alone);
 
     a.result.outcome = OUT_TIMEOUT; /* stored again: replaced, in its old place */
     assert_int_equal(store_measured(s, &cold, &a, NULL), 0);

@@ -108,6 +108,12 @@ static void serves_what_is_verified(void **state)
     assert_string_equal(back->portable, ".version 7.0\n");
     tuned_free(back);
 
+    k->alone = true;
+    assert_int_equal(store_winner(s, &t, k, NULL), 0);
+    assert_int_equal(find_winner(s, "m=5,n=6", &back, NULL), 0);
+    assert_true(back->alone && !back->unverified && back->time_ns == 40);
+    tuned_free(back);
+    assert_int_equal(store_winner_key(s, &t, key, &copy, NULL), 0);
     k->unverified = true; /* instead of the verified one: the warm one is what is left */
     assert_int_equal(store_winner(s, &t, k, NULL), 0);
     assert_int_equal(find_winner(s, "m=5,n=6", &back, NULL), 0);
