@@ -120,7 +120,10 @@ static void print_counts(const struct tune_report *r)
     if (!strcmp(r->objective, "time") && r->deflt.outcome == OUT_OK && r->deflt.time_ns > 0 && r->deflt.time_ns < r->best.time_ns)
         text_line("  best and default are as fast, as far as can be told; of such the first of the space is taken");
     if (r->best.config.variant < 0 && r->tried)
-        text_line("  no configuration was right, so there is no winner");
+        text_line("  no configuration was right%s", !r->earlier               ? ", so there is no winner"
+                                                   : !strcmp(r->earlier, "kept") ? "; look-ups still give the winner of an earlier run, "
+                                                                                   "whose code was not tried (--retune forgets it)"
+                                                                                 : "; the winner of an earlier run is given no more");
 }
 
 /* Tells which database has the results, and prints the command that looks up the last of them. */
@@ -221,6 +224,8 @@ static json_t *finding_json(const struct finding *f)
         r->ties, "measured", (json_int_t)r->measured, "seconds", r->seconds, "configurations_per_s", r->rate, "interrupted",
         r->interrupted, "objective", r->objective, "winner", *r->served_by ? entry_json(op, &r->served) : json_null(), "compiled",
         (json_int_t)r->compiled, "from_cache", (json_int_t)r->cached, "shared_code", (json_int_t)r->shared);
+    if (r->earlier && found)
+        found = json_with(found, "earlier_winner", json_text(r->earlier));
     if (*r->alone && found)
         found = json_with(found, "no_other_problem", json_text(r->alone));
     if (*r->unproved && found)

@@ -119,7 +119,10 @@ int store_forget(struct store *s, const struct target *t, struct err *err)
     return write_end(s, rc ?: forget_winner(s, t, err), err);
 }
 
-int store_forget_winner(struct store *s, const struct target *t, struct err *err)
+int store_forget_failed(struct store *s, const struct target *t, bool own, struct err *err)
 {
-    return write_end(s, write_begin(s, err) ?: forget_winner(s, t, err), err);
+    static const char failed[] = "DELETE FROM tuned WHERE device = ?1 AND problem = ?2 AND key IN (SELECT key FROM measurement "
+                                 "WHERE device = ?1 AND problem = ?2 AND protocol = ?3 AND outcome IN (" FAILED "))";
+    int rc = write_begin(s, err) ?: sql_run(s, err, failed, "iin", t->device, t->problem, PROTOCOL);
+    return write_end(s, rc ?: own ? forget_winner(s, t, err) : code_prune(s, err), err);
 }

@@ -95,11 +95,21 @@ int store_unpin(struct store *s, const struct devspec *dev, const char *op, cons
     return write_end(s, rc, err);
 }
 
-int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err)
+int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct buf *config,
+                     struct err *err)
 {
-    int rc = sql_run(s, err, "SELECT key, copy_ns FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND " IS_VERIFIED,
-                     "T:kr", t, key, copy_ns);
-    return rc == ERR_NOTFOUND ? err_set(err, rc, "%s: no winner yet", s->path) : rc;
+    struct query q;
+    struct buf text = { 0 };
+    const char *variant, *json;
+    query_begin(&q, s, err,
+                "SELECT key, copy_ns, variant, config FROM tuned WHERE device = ? AND problem = ? AND cache = ? AND " IS_VERIFIED, "T",
+                t);
+    if (!query_step(&q))
+        q.rc = q.rc ?: err_set(err, ERR_NOTFOUND, "%s: no winner yet", s->path);
+    else if (query_take(&q, "krpc", key, copy_ns, &variant, &text, &json))
+        buf_fmt(config, "variant=%s%s%s", variant, text.len ? "," : "", buf_text(&text));
+    buf_free(&text);
+    return query_end(&q);
 }
 
 /* Of a kernel's bytes; if they are damaged it is unknown. */

@@ -147,6 +147,8 @@ void read_end(struct store *s, bool mine);
 
 /* What `tuned.verified` has; what is verified may be served. */
 enum { UNVERIFIED, VERIFIED, VERIFIED_ALONE /* for its own problem only */ };
+/* The outcomes of code that is not right, or cannot run. */
+#define FAILED "'wrong', 'crash', 'timeout', 'launch-error'"
 #define IS_VERIFIED "verified IN (1, 2)"
 /* The `cache` of a pinned kernel, which is timed cold: it sorts before the others, so it goes first. */
 #define AS_PINNED "as pinned"

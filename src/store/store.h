@@ -85,7 +85,8 @@ int store_each_measured(struct store *s, const struct target *t, int (*each)(voi
 int store_found_again(struct store *s, const struct target *t, const char *key, const char *made, struct err *err);
 /* Forgets the target's measurements and its winner (--retune). */
 int store_forget(struct store *s, const struct target *t, struct err *err);
-int store_forget_winner(struct store *s, const struct target *t, struct err *err); /* the winner alone */
+/* Forgets winners of the target's problem whose code has failed there, of a cold and of a warm cache; if `own`, the target's in any case. */
+int store_forget_failed(struct store *s, const struct target *t, bool own, struct err *err);
 
 enum tuned_role { TUNED_WINNER, TUNED_DEFAULT };
 
@@ -128,8 +129,10 @@ int store_default(struct store *s, const struct devspec *dev, const struct op *o
 int store_unpin(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                 struct err *err);
 
-/* The key of the target's verified winner and the copy time kept with it; ERR_NOTFOUND if there is none. */
-int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct err *err);
+/* The key of the target's verified winner, the copy time kept with it, and its configuration, as config_parse reads it, which is appended;
+ * ERR_NOTFOUND if there is none. */
+int store_winner_key(struct store *s, const struct target *t, char key[HASH_HEX], double *copy_ns, struct buf *config,
+                     struct err *err);
 
 /* What the target's winner was chosen by, as objective_print writes it; "" if that cannot be told. */
 int store_winner_objective(struct store *s, const struct target *t, struct buf *out, struct err *err);

@@ -255,18 +255,34 @@ static int store_kernel(struct run *r, const struct job *job, enum tuned_role ro
     return rc;
 }
 
-static int keep_winner(struct run *r, const struct job *job, struct err *err)
+/* Whether an earlier run's winner is not to be given any more: its code is at fault. If nothing was right: or so is what its variant makes of its
+ * configuration by another compiler or under closer checks; or the op no longer has it. What another template makes says nothing of it. */
+static bool winner_is_out(const struct run *r, bool any_right)
 {
     const struct known *k = known_winner(r);
+    bool out = k && k->outcome != OUT_OK;
+    if (any_right || out || r->failed || !r->report->tried)
+        return out;
+    for (int i = 0; i < r->njobs && (!k || k->of_now); i++) {
+        const struct job *job = r->jobs[i];
+        bool again = job->index == r->winner_index && job->known;
+        out = out || (again && job->known->outcome >= OUT_LAUNCH_ERROR && job->known->outcome <= OUT_CRASH);
+    }
+    return out || r->winner_index < 0;
+}
+
+static int keep_winner(struct run *r, const struct job *job, struct err *err)
+{
     if (job && job->binary.len) {
         memcpy(r->winner_key, job->key, HASH_HEX);
         r->had_winner = true;
         return store_kernel(r, job, TUNED_WINNER, err);
     }
-    if (!k || k->outcome == OUT_OK) /* nothing right, or nothing new */
-        return 0;
-    r->had_winner = false; /* an earlier run's, at fault: no longer served, even if there is no other */
-    return store_forget_winner(r->store, &r->target, err);
+    const bool out = r->had_winner && winner_is_out(r, job); /* no longer served, even if there is no other */
+    if (r->had_winner && !job)
+        r->report->earlier = out ? "forgotten" : "kept";
+    r->had_winner = r->had_winner && !out;
+    return out || !job ? store_forget_failed(r->store, &r->target, out, err) : 0;
 }
 
 /* The op's defaults, each compiled: what a look-up gives if nothing is tuned. */

@@ -289,6 +289,18 @@ static const char *strategy_of(const struct run *r)
     return opt->strategy ? opt->strategy : all ? "random" : "forest";
 }
 
+static int load_winner(struct run *r, struct err *err)
+{
+    struct buf text = { 0 };
+    struct config config;
+    int rc = store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, &text, NULL);
+    r->had_winner = !rc;
+    r->winner_index = rc || text.failed || config_parse(r->op, NULL, text.data, &config, NULL) ? -1 : space_find(r->space, &config);
+    rc = buf_check(&text, err);
+    buf_free(&text);
+    return rc;
+}
+
 /* Whether the earlier run's winner was chosen by what the op's objective is now. */
 static int chosen_by_now(struct run *r, struct err *err)
 {
@@ -342,7 +354,7 @@ static int set_up(struct run *r, struct err *err)
     if (rc == ERR_NOMEM) /* of load_known, which has no err to say it in */
         err_nomem(err);
     if (!rc && !opt->pin) /* the winner is of no concern to a pin */
-        r->had_winner = !store_winner_key(r->store, &r->target, r->winner_key, &r->winner_copy_ns, NULL);
+        rc = load_winner(r, err);
     return rc ?: r->had_winner ? chosen_by_now(r, err) : 0;
 }
 

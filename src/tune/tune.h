@@ -108,6 +108,7 @@ struct tune_report {
     char served_by[MAX_NAME + 1];         /* the op's own, if that is another, by which the winner is chosen; else "" */
     struct tune_entry served;             /* that winner */
     char no_value[256];                   /* why a metric had no value where it had none */
+    const char *earlier;                  /* an earlier run's winner, if nothing was right: "kept", "forgotten"; null: there was none */
     int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
     double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0: unknown */
     char unproved[256];                   /* scalars that a kernel may have built in, and why that would not show */

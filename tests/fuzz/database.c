@@ -357,7 +357,7 @@ static void read_store(struct store *s)
         rc = store_each_record(s, claims, NULL, NULL, NULL, each_record, NULL, &err);
         must_say(rc, &err);
     }
-    rc = store_winner_key(s, &t, key, &copy_ns, &err);
+    rc = store_winner_key(s, &t, key, &copy_ns, &text, &err);
     must_say(rc, &err);
     rc = export_rows(s, "json", &text, &err);
     must_say(rc, &err);
