@@ -85,7 +85,7 @@ int store_each_record(struct store *s, bool claims, const char *op, const char *
 static int find_op(struct store *s, const struct op *op, int64_t *id, struct err *err)
 {
     int rc = sql_run(s, NULL, "SELECT id FROM op WHERE name = ? AND current = 1", "t:i", op->name, id);
-    return rc == ERR_NOTFOUND ? op_save(s, op, id, err) : rc ? store_damaged(s, err, "its op %s cannot be read", op->name) : 0;
+    return rc == ERR_NOTFOUND ? op_save(s, op, NULL, id, err) : rc ? store_damaged(s, err, "its op %s cannot be read", op->name) : 0;
 }
 
 /* Of a file that says no more than a device's name, the device of that name that is known. */

@@ -62,9 +62,24 @@ static int list_variants(const struct op *op, struct buf *out, struct err *err)
     return rc;
 }
 
+/* What of the op's current row is stale once the op is this one. */
+static int count_outdated(struct store *s, const char *name, const char *hash, const char *variants, struct outdated *out,
+                          struct err *err)
+{
+    static const char count[] =
+        "SELECT op.hash <> ?2 AS other, (SELECT count(*) FROM problem JOIN measurement AS m ON m.problem = problem.id WHERE "
+        "problem.op = op.id AND m.protocol = ?4 AND " IS_OF_NOW " AND (op.hash <> ?2 OR NOT " IS_OF("m", "?3") ")) AS results, "
+        "(SELECT count(*) FROM problem JOIN tuned ON tuned.problem = problem.id WHERE problem.op = op.id AND op.hash <> ?2 AND "
+        "tuned." IS_VERIFIED ") AS winners FROM op WHERE op.name = ?1 AND op.current = 1 AND (op.hash <> ?2 OR op.variants IS NOT ?3)";
+    int rc = sql_run(s, err, count, "tttn:fjj", name, hash, variants, PROTOCOL, &out->other, &out->results, &out->winners);
+    if (rc == ERR_NOTFOUND && err)
+        *err = (struct err){ 0 };
+    return rc == ERR_NOTFOUND ? 0 : rc;
+}
+
 /* Makes the op's row the current one of its name, unless its contract is a reference beside the op's own. What may change without making
  * all records stale is replaced: how work is counted, which types there are, and the variants. */
-int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
+int op_save(struct store *s, const struct op *op, struct outdated *out, int64_t *id, struct err *err)
 {
     static const char insert[] =
         "INSERT INTO op (name, hash, contract, current, interface, variants) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name, hash) "
@@ -75,6 +90,8 @@ int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err)
     interface_put(&interface, op);
     int rc = op_contract(op, contract, err) ?: identity(op, contract, hash, err) ?: list_variants(op, &variants, err);
     rc = rc ?: buf_check(&interface, err) ?: buf_check(&variants, err);
+    if (out && !op->outside_beside)
+        rc = rc ?: count_outdated(s, op->name, hash, variants.data, out, err);
     if (!op->outside_beside)
         rc = rc ?: sql_run(s, err, "UPDATE op SET current = 0 WHERE name = ? AND hash != ? AND current = 1", "tt", op->name, hash);
     rc = rc

@@ -70,7 +70,7 @@ int store_default(struct store *s, const struct devspec *dev, const struct op *o
     struct buf types = { 0 };
     int64_t id;
     op_row_print(&types, op, row);
-    int rc = buf_check(&types, err) ?: write_begin(s, err) ?: op_save(s, op, &id, err);
+    int rc = buf_check(&types, err) ?: write_begin(s, err) ?: op_save(s, op, NULL, &id, err);
     rc = rc ?: sql_run(s, err, drop, "ittn", id, buf_text(&types), dev->backend, op->ndefaults);
     rc = write_end(s, rc ?: save(s, NULL, id, buf_text(&types), dev->backend, k, err), err);
     buf_free(&types);

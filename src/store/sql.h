@@ -150,6 +150,7 @@ enum { UNVERIFIED, VERIFIED, VERIFIED_ALONE /* for its own problem only */ };
 /* The outcomes of code that is not right, or cannot run. */
 #define FAILED "'wrong', 'crash', 'timeout', 'launch-error'"
 #define IS_VERIFIED "verified IN (1, 2)"
+
 /* The `cache` of a pinned kernel, which is timed cold: it sorts before the others, so it goes first. */
 #define AS_PINNED "as pinned"
 #define NOW       "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" /* as created, last: UTC */
@@ -166,9 +167,10 @@ enum {
     MAX_SIZES_TEXT = 2047,
 };
 
-/* Whether measurement m is of its variant as op has it now. An op of before version 3 does not know. */
-#define IS_OF_NOW OF_NOW("m")
-#define OF_NOW(m) "(op.variants IS NULL OR coalesce(instr(op.variants, '\"' || " m ".variant || '\":\"' || " m ".made || '\"'), 0) > 0)"
+/* Whether measurement m is of its variant as the list of an op's variants has it; as op has it now. One of before version 3 does not know. */
+#define IS_OF(m, variants) "(coalesce(instr(" variants ", '\"' || " m ".variant || '\":\"' || " m ".made || '\"'), 0) > 0)"
+#define OF_NOW(m)          "(op.variants IS NULL OR " IS_OF(m, "op.variants") ")"
+#define IS_OF_NOW          OF_NOW("m")
 
 /* measured.c. What came of a configuration, in this order. */
 #define RESULT_COLUMNS                                                                                                             \
@@ -181,7 +183,7 @@ int measured_save(struct store *s, const struct target *t, int protocol, const s
 int samples_get(const void *bytes, size_t n, struct result *r, struct err *err);
 
 /* Makes or updates the op's row, inside a writing transaction; its id goes to *id. */
-int op_save(struct store *s, const struct op *op, int64_t *id, struct err *err);
+int op_save(struct store *s, const struct op *op, struct outdated *out, int64_t *id, struct err *err);
 /* Whether a row of device is the one whose identity the first six values are. */
 #define IS_DEVICE "backend = ?1 AND name = ?2 AND arch = ?3 AND mig = ?4 AND multiprocessors = ?5 AND memory = ?6"
 /* Makes the device's row if it is missing, inside a writing transaction; its id goes to *id. */

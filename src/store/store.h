@@ -57,11 +57,16 @@ int store_default_path(bool create, char **out, struct err *err);
 /* What a measurement belongs to: rows of device, op and problem, made if they are missing. The op's description is kept too; if its
  * interface (axes, types, arguments) or its contract (op_contract) is no longer that stored, the earlier records stay and are stale
  * from then on. So are measurements of variants that are no longer what they were (variant_made). */
+struct outdated {
+    int64_t results, winners; /* measurements that became stale; winners that are given no more, */
+    bool other;               /* since it has another interface or contract now; else the variants have changed */
+};
 struct target {
     int64_t device, problem, provenance; /* row ids */
     bool cold;
     bool pinned;         /* for a kernel: it is pinned to the problem, in the place of the winner */
     double bytes, flops; /* work of the problem; 0: unknown */
+    struct outdated outdated; /* by making this target, of all problems of the op */
 };
 int store_target(struct store *s, const struct devspec *dev, const struct op *op, const struct problem *prob, int row, bool cold,
                  struct target *out, struct err *err);

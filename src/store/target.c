@@ -52,7 +52,7 @@ int store_target(struct store *s, const struct devspec *dev, const struct op *op
 {
     struct target t = { .cold = cold };
     int64_t op_id;
-    int rc = write_begin(s, err) ?: op_save(s, op, &op_id, err) ?: device_save(s, dev, &t.device, err);
+    int rc = write_begin(s, err) ?: op_save(s, op, &t.outdated, &op_id, err) ?: device_save(s, dev, &t.device, err);
     rc = rc ?: save_provenance(s, dev, t.device, &t.provenance, err);
     rc = rc ?: save_problem(s, op_id, dev, op, prob, row, &t, err);
     rc = write_end(s, rc, err);

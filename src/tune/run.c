@@ -3,6 +3,7 @@
 #include "tune/run.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -313,6 +314,28 @@ static int chosen_by_now(struct run *r, struct err *err)
     return rc;
 }
 
+/* Another script of the same name, or this one as it was, has results in this database. */
+static int open_target(struct run *r, struct err *err)
+{
+    char line[256];
+    int rc = store_target(r->store, r->dev, r->op, &r->task.problem, r->task.row, !r->opt->warm, &r->target, err);
+    const struct outdated *old = &r->target.outdated;
+    if (rc || !(old->results + old->winners) || !r->opt->note)
+        return rc;
+    if (old->other)
+        snprintf(line, sizeof line,
+                 "this database had another %.63s (its arguments, check, reference or data); results stale now: %" PRId64
+                 ", winners given no more: %" PRId64,
+                 r->op->name, old->results, old->winners);
+    else
+        snprintf(line, sizeof line,
+                 "this database had %.63s with other variants or templates; results stale now: %" PRId64
+                 "; winners are given until their problem is tuned again",
+                 r->op->name, old->results);
+    r->opt->note(r->opt->arg, line);
+    return 0;
+}
+
 static int set_up(struct run *r, struct err *err)
 {
     const struct tune_options *opt = r->opt;
@@ -347,7 +370,7 @@ static int set_up(struct run *r, struct err *err)
     rc = goals_open(r, err)
         ?: list_variants(r, err)
         ?: search_open(opt->home, strategy_of(r), r->space, opt->seed, &bounds, &r->search, err)
-        ?: store_target(r->store, r->dev, r->op, &r->task.problem, r->task.row, !opt->warm, &r->target, err)
+        ?: open_target(r, err)
         ?: budget_open(r, err)
         ?: (opt->retune ? store_forget(r->store, &r->target, err) : 0)
         ?: store_each_measured(r->store, &r->target, load_known, r, err);
