@@ -52,7 +52,7 @@ struct tune_options {
     const char *home;      /* home_find's */
     const char *program;   /* the executable to start as workers; null: /proc/self/exe */
     const char *cache;     /* a folder for compiled code, for later runs to take; null: none */
-    const char *strategy;  /* "exhaustive", "random", a file; null: random */
+    const char *strategy;  /* "exhaustive", "random", a file; null: forest, or random where all is tried */
     enum tune_effort effort;
     int64_t budget_count;  /* configurations; 0: what the effort says, unless there is a budget of seconds */
     double budget_seconds; /* 0: no limit */
