@@ -112,7 +112,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (store_open(argv[1], STORE_READ, &c.store, &err) || known_op_get(&c, argv[2], &known, &err) ||
-        knowledge_load(c.store, known->op, &known->all, &err)) {
+        knowledge_load(c.store, known->op, NULL, &known->all, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         return 1;
     }

@@ -313,7 +313,7 @@ static int take_op(void *arg, const char *name)
         return row_end(r, rc);
     r->op = op;
     r->nwinners = r->ndevices = 0;
-    rc = store_each_winner_of(r->store, name, take_winner, r, r->err);
+    rc = store_each_winner_of(r->store, name, NULL, take_winner, r, r->err);
     if (!rc && r->nwinners)
         rc = store_each_time(r->store, name, take_time, r, r->err);
     rc = rc ?: read_defaults(r);

@@ -135,48 +135,6 @@ static bool fits(const struct lookup *s, const struct tuned_problem *p)
     return p->row == s->q->row && p->flags == s->q->flags && !p->unusable;
 }
 
-/* The place of the least number, which becomes infinite; -1 if all are infinite. */
-static int take_least(double *all, int n, double *least)
-{
-    int best = -1;
-    *least = INFINITY;
-    for (int i = 0; i < n; i++)
-        if (all[i] < *least) {
-            *least = all[i];
-            best = i;
-        }
-    if (best >= 0)
-        all[best] = INFINITY;
-    return best;
-}
-
-/* The distances from the question to a device's problems; negative if they do not compare. */
-static double *distances(const struct lookup *s, const struct known_device *d)
-{
-    const struct question *q = s->q;
-    struct near_point here = { 0 };
-    near_point_set(&here, q->op, q->row, &q->problem);
-    double *out = mem_array((size_t)d->nproblems, sizeof *out);
-    for (int i = 0; out && i < d->nproblems; i++) {
-        const struct tuned_problem *p = problems_of(s, d)[i];
-        out[i] = p->flags == q->flags ? near_distance(&here, &p->point, q->op) : -1;
-    }
-    return out;
-}
-
-/* What each of a device's candidates should lose; infinite for one that does not fit. */
-static double *losses(const struct lookup *s, const struct known_device *d, const double *distance)
-{
-    const struct knowledge *all = s->q->known->all;
-    double *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
-    for (int i = 0; loss && i < d->ncandidates; i++) {
-        const struct tuned_problem *p = candidates_of(s, d)[i];
-        const int *first = &all->first[p->column];
-        loss[i] = fits(s, p) ? near_loss(distance, all->times + first[0], first[1] - first[0]) : INFINITY;
-    }
-    return loss;
-}
-
 /* What the question's work should take on the device with no loss: the nearest tuned problem's time for its own, of the same types if
  * there is one. */
 static double expected_ns(const struct lookup *s, const struct known_device *d, const double *distance)
@@ -234,7 +192,10 @@ static int serve_winner(struct lookup *s, const struct known_device *d, const st
 /* The best of a device's candidates: asked in the order of what they should lose, so that few records are read. */
 static int find_on(struct lookup *s, const struct known_device *d, struct err *err)
 {
-    double *distance = distances(s, d), *loss = distance ? losses(s, d, distance) : NULL, least;
+    const struct question *q = s->q;
+    const struct knowledge *all = q->known->all;
+    double *distance = problem_distances(all, d, q->op, q->row, &q->problem), least;
+    double *loss = distance ? candidate_losses(all, d, distance, q->row, true) : NULL;
     double time_ns = loss ? expected_ns(s, d, distance) : 0;
     int rc = loss ? ERR_NOTFOUND : err_nomem(err);
     while (refused(rc) && !weary(s)) {
@@ -256,19 +217,13 @@ static int find_on(struct lookup *s, const struct known_device *d, struct err *e
     return rc;
 }
 
-/* How far a device is: the handle's own is nearest, then architecture counts, then size. Infinite: no kernel of it may run here. */
-static double device_distance(const struct lookup *s, const struct known_device *d)
+/* Infinite: no kernel of it may run here. */
+static double distance_of(const struct lookup *s, const struct known_device *d)
 {
-    const struct devspec *here = &s->h->dev, *other = &d->dev;
     bool any = false;
     for (int i = 0; !any && i < d->ncandidates; i++)
         any = fits(s, candidates_of(s, d)[i]);
-    if (!any || strcmp(here->backend, other->backend))
-        return INFINITY;
-    if (devspec_same(here, other))
-        return 0;
-    double far = fabs(log((here->multiprocessors + 1.0) / (other->multiprocessors + 1.0)));
-    return 1 + far + (strcmp(here->arch, other->arch) ? 1000 : 0);
+    return any && !strcmp(s->h->dev.backend, d->dev.backend) ? device_distance(&s->h->dev, &d->dev) : INFINITY;
 }
 
 static int find_near(struct lookup *s, struct err *err)
@@ -281,7 +236,7 @@ static int find_near(struct lookup *s, struct err *err)
     if (!far)
         return err_nomem(err);
     for (int i = 0; i < all->ndevices; i++)
-        far[i] = device_distance(s, &all->devices[i]);
+        far[i] = distance_of(s, &all->devices[i]);
     rc = ERR_NOTFOUND;
     while (refused(rc) && !weary(s)) {
         int nearest = take_least(far, all->ndevices, &least);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "runtime/runtime.h"
+#include "runtime/knowledge.h"
 
 enum {
     ENOUGH = 1,              /* returned by a callback: read no further */
@@ -236,6 +236,15 @@ static int take_candidate(struct reading *r, struct known_device *d, struct tune
     return 0;
 }
 
+uint32_t problem_flags(const struct op *op, const struct problem *p)
+{
+    uint32_t flags = 0;
+    for (int i = 0; i < op->naxes; i++)
+        if (op->axes[i].kind == AXIS_FLAG && p->size[i])
+            flags |= 1u << i;
+    return flags;
+}
+
 static int take_problem(struct reading *r, const struct winner *w, int row, const struct problem *problem)
 {
     struct knowledge *k = r->k;
@@ -303,24 +312,24 @@ static int end_reading(struct reading *r, struct store *s, int rc)
     return 0;
 }
 
-static int read_all(struct reading *r, struct store *s)
+static int read_all(struct reading *r, struct store *s, const struct tuning_of *tuning)
 {
     store_limit(s, WINNER_STEPS);
-    int rc = end_reading(r, s, store_each_winner_of(s, r->op->name, take_winner, r, r->err));
+    int rc = end_reading(r, s, store_each_winner_of(s, r->op->name, tuning, take_winner, r, r->err));
     if (rc || !r->k->nproblems)
         return rc;
     store_limit(s, TIME_STEPS);
     return end_reading(r, s, store_each_time(s, r->op->name, take_time, r, r->err)) ?: sort_times(r);
 }
 
-int knowledge_load(struct store *s, const struct op *op, struct knowledge **out, struct err *err)
+int knowledge_load(struct store *s, const struct op *op, const struct tuning_of *tuning, struct knowledge **out, struct err *err)
 {
     struct reading r = { .op = op, .k = mem_zalloc(sizeof *r.k), .err = err, .seed = (uint64_t)clock_ns() };
     if (!r.k || !(r.k->arena = arena_new())) {
         mem_free(r.k);
         return err_nomem(err);
     }
-    int rc = plan_new(op, -1, &r.k->plan, err) ?: read_all(&r, s);
+    int rc = plan_new(op, -1, &r.k->plan, err) ?: read_all(&r, s, tuning);
     mem_free(r.columns.places);
     mem_free(r.columns.keys);
     mem_free(r.candidates.places);

@@ -67,7 +67,7 @@ int known_op_renew(struct cutune *c, struct known_op *k, struct err *err)
     struct knowledge *all = NULL;
     int rc = known_op_get(c, k->op->name, &k, err);
     if (!rc && k->all && k->in_store)
-        rc = knowledge_load(c->store, k->op, &all, err);
+        rc = knowledge_load(c->store, k->op, NULL, &all, err);
     if (!rc) {
         knowledge_free(k->all);
         k->all = all;
@@ -77,7 +77,7 @@ int known_op_renew(struct cutune *c, struct known_op *k, struct err *err)
 
 int known_op_all(struct known_op *k, struct store *s, struct err *err)
 {
-    return k->all ? 0 : knowledge_load(s, k->op, &k->all, err);
+    return k->all ? 0 : knowledge_load(s, k->op, NULL, &k->all, err);
 }
 
 bool known_op_shipped(struct cutune *c, struct known_op *k)
@@ -94,15 +94,6 @@ bool known_op_shipped(struct cutune *c, struct known_op *k)
 }
 
 /* ---- what is asked */
-
-uint32_t problem_flags(const struct op *op, const struct problem *p)
-{
-    uint32_t flags = 0;
-    for (int i = 0; i < op->naxes; i++)
-        if (op->axes[i].kind == AXIS_FLAG && p->size[i])
-            flags |= 1u << i;
-    return flags;
-}
 
 static int take_sizes(const struct op *op, const int64_t *sizes, int n, struct problem *out, struct err *err)
 {

@@ -63,8 +63,7 @@ static bool find_installed(struct buf *out)
     return *CUTUNE_TABLES_PATH && is_there(out);
 }
 
-/* Where they are. They are opened when they are first needed: an application whose problems are tuned never waits for them. */
-int open_tables(struct cutune *c, const char *given, struct err *err)
+int tables_find(const char *given, char **out, struct err *err)
 {
     const char *named = getenv("CUTUNE_TABLES");
     const char *asked = given ? given : named && *named ? named : NULL;
@@ -75,9 +74,16 @@ int open_tables(struct cutune *c, const char *given, struct err *err)
     if (!rc && asked && *asked && !there)
         rc = err_set(err, ERR_NOTFOUND, "%s: no such tables", asked);
     if (!rc && there)
-        rc = path_absolute(path.data, &c->tables_path, err);
+        rc = path_absolute(path.data, out, err);
     buf_free(&path);
-    if (!rc && given && there) { /* whoever names them wants to know */
+    return rc;
+}
+
+/* They are opened when they are first needed: an application whose problems are tuned never waits for them. */
+int open_tables(struct cutune *c, const char *given, struct err *err)
+{
+    int rc = tables_find(given, &c->tables_path, err);
+    if (!rc && given && c->tables_path) { /* whoever names them wants to know */
         c->tables_tried = true;
         rc = store_open(given, STORE_TABLES, &c->tables, err);
     }

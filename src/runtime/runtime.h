@@ -13,53 +13,11 @@
 #include "cutune.h"
 #include "device/backend.h"
 #include "model/plan.h"
-#include "runtime/near.h"
-#include "store/store.h"
+#include "runtime/knowledge.h"
 
-/* ---- ops and what is known of them: known.c, knowledge.c */
+/* ---- ops and what is known of them: known.c */
 
-/* A tuned problem. */
-struct tuned_problem {
-    int64_t device_id, id;              /* row ids */
-    int device;                         /* place in `devices` of its device, */
-    int at;                             /* and of it among the device's problems */
-    int row;                            /* types */
-    int column;                         /* of the times of its winner's configuration */
-    uint32_t flags;                     /* values of the flag axes, a bit each: neighbours have the same */
-    const char *sizes, *variant, *json; /* the last two are the configuration, as in struct tuned */
-    double time_ns, work;               /* bytes or operations, as the op counts; 0: unknown */
-    struct near_point point;
-    bool unusable; /* its winner's record is damaged */
-};
-
-struct known_device {
-    int64_t id;
-    struct devspec dev;                               /* identity */
-    int problems, nproblems, candidates, ncandidates; /* the first one of its, and how many */
-};
-
-/* What is known of an op: everything that was tuned. */
-struct knowledge {
-    struct arena *arena;
-    int ndevices, nproblems, ncandidates, ntimes;
-    struct known_device *devices;
-    struct tuned_problem **problems;   /* by device and id */
-    struct tuned_problem **candidates; /* the first that a configuration won, for each types and flags; by device */
-    struct near_time *times;           /* a column of them for each configuration of a winner, on each device, */
-    int *first;                        /* [column] begins here, and ends where the next one begins */
-    bool cut;                          /* the file has more than a look-up reads */
-    bool alone;                        /* a winner is for its own problem only, and so no candidate */
-    struct plan *plan;                 /* of the op's own expressions */
-};
-
-/* What a look-up of an op reads of a file, at most: docs/library.md tells what that costs. */
-enum {
-    MOST_WINNERS = 1 << 17,
-    MOST_TIMES = 1 << 20,
-    MOST_CONFIG_BYTES = 16 << 20,
-    MOST_TRIED = 256,            /* records, */
-    MOST_TRIED_BYTES = 64 << 20, /* and what they are of in all */
-};
+enum { MOST_TRIED = 256, MOST_TRIED_BYTES = 64 << 20 }; /* records that a look-up reads, and what they are of in all */
 
 /* An op as the database or else the tables have it. */
 struct known_op {
@@ -81,9 +39,6 @@ int known_op_all(struct known_op *k, struct store *s, struct err *err);
 bool known_op_shipped(struct cutune *c, struct known_op *k);
 void known_op_free(struct known_op *k);
 
-int knowledge_load(struct store *s, const struct op *op, struct knowledge **out, struct err *err);
-void knowledge_free(struct knowledge *k);
-
 /* What is asked, checked and in the store's words. */
 struct question {
     struct known_op *known;
@@ -97,7 +52,6 @@ int question_ask(cutune_handle *h, const char *op, const char *types, const int6
                  struct err *err);
 int question_of(struct known_op *known, int row, const struct problem *problem, struct question *q, struct err *err);
 void question_free(struct question *q);
-uint32_t problem_flags(const struct op *op, const struct problem *p);
 
 /* ---- code: code.c */
 
@@ -275,6 +229,7 @@ int reading_end(struct cutune *c, int rc, struct err *err);
 
 /* Where things lie: place.c. What the options name, or else the usual place; null is not named. */
 int take_cache(const char *given, char **out, struct err *err);
+int tables_find(const char *given, char **out, struct err *err); /* the caller's to free */
 int open_tables(struct cutune *c, const char *given, struct err *err);
 int open_database(struct cutune *c, const char *given, struct err *err);
 /* The shipped tables, opened when something first asks for them; null if there are none. Under the lock. */

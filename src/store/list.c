@@ -152,20 +152,29 @@ int store_has_results(struct store *s, bool *has, struct err *err)
 
 /* ---- for look-ups */
 
-int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
-                         struct err *err)
+#define WINNERS_OF(alone)                                                                                                          \
+    "SELECT tuned.id, device.id, problem.id, problem.types, problem.sizes, tuned.variant, tuned.config, tuned.time_ns, "           \
+    "problem.bytes, problem.flops, " alone " AS alone, device.backend, device.name, device.arch, device.mig, "                     \
+    "device.multiprocessors, device.memory FROM op JOIN problem ON problem.op = op.id "                                            \
+    "JOIN tuned ON tuned.problem = problem.id JOIN device ON device.id = tuned.device WHERE op.name = ?1 AND "
+/* Of several for one problem the first that is. */
+#define THE_FIRST(that_is)                                                                                                         \
+    "NOT EXISTS (SELECT 1 FROM tuned AS first WHERE first.device = tuned.device AND first.problem = tuned.problem "                \
+    "AND first.cache < tuned.cache" that_is ") ORDER BY tuned.device, tuned.problem"
+static const char served[] = WINNERS_OF("tuned.verified = 2") "op.current = 1 AND tuned." IS_VERIFIED " AND " THE_FIRST(
+    " AND first." IS_VERIFIED);
+static const char hints[] = WINNERS_OF("0") "NOT (tuned.device = ?2 AND tuned.problem = ?3) AND coalesce((SELECT min(m.id) " OF_WINNER
+                                            "), 0) < ?4 AND " THE_FIRST("");
+
+int store_each_winner_of(struct store *s, const char *op, const struct tuning_of *tuning,
+                         int (*each)(void *arg, const struct winner *w), void *arg, struct err *err)
 {
     struct query q;
     struct winner w = { 0 };
-    query_begin(&q, s, err,
-                "SELECT tuned.id, device.id, problem.id, problem.types, problem.sizes, tuned.variant, tuned.config, tuned.time_ns, "
-                "problem.bytes, problem.flops, tuned.verified = 2 AS alone, device.backend, device.name, device.arch, device.mig, "
-                "device.multiprocessors, device.memory FROM op JOIN problem ON problem.op = op.id "
-                "JOIN tuned ON tuned.problem = problem.id JOIN device ON device.id = tuned.device "
-                "WHERE op.name = ? AND op.current = 1 AND tuned." IS_VERIFIED " AND NOT EXISTS "
-                "(SELECT 1 FROM tuned AS first WHERE first.device = tuned.device AND first.problem = tuned.problem "
-                "AND first.cache < tuned.cache AND first." IS_VERIFIED ") ORDER BY tuned.device, tuned.problem",
-                "t", op);
+    if (tuning)
+        query_begin(&q, s, err, hints, "tiii", op, tuning->device, tuning->problem, tuning->before);
+    else
+        query_begin(&q, s, err, served, "t", op);
     while (query_good_row(&q, "iiiyzptrvvfd", &w.id, &w.device, &w.problem, &w.types, &w.sizes, &w.variant, &w.json, &w.time_ns,
                           &w.bytes, &w.flops, &w.alone, &w.dev))
         q.rc = each(arg, &w);

@@ -105,6 +105,14 @@ int store_each_measured(struct store *s, const struct target *t, int (*each)(voi
     return query_end(&q);
 }
 
+int store_first_measured(struct store *s, const struct target *t, int64_t *out, struct err *err)
+{
+    return sql_run(s, err,
+                   "SELECT coalesce(min(id), 9223372036854775807) AS first FROM measurement "
+                   "WHERE device = ? AND problem = ? AND cache = ? AND protocol = ?",
+                   "Tn:i", t, PROTOCOL, out);
+}
+
 static int forget_winner(struct store *s, const struct target *t, struct err *err)
 {
     return sql_run(s, err, "DELETE FROM tuned WHERE device = ? AND problem = ? AND cache = ?", "T", t) ?: code_prune(s, err);

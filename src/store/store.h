@@ -86,6 +86,8 @@ int store_measured(struct store *s, const struct target *t, const struct measure
  * returns it. The pointers are valid inside the call only. */
 int store_each_measured(struct store *s, const struct target *t, int (*each)(void *arg, const struct measured *m), void *arg,
                         struct err *err);
+/* When the first of these was stored, as a number that grows in the order of first storing; INT64_MAX: there is none yet. */
+int store_first_measured(struct store *s, const struct target *t, int64_t *out, struct err *err);
 /* One of this key was found again and is what `made` makes now, so it is no longer stale. */
 int store_found_again(struct store *s, const struct target *t, const char *key, const char *made, struct err *err);
 /* Forgets the target's measurements and its winner (--retune). */
@@ -242,10 +244,16 @@ struct winner {
     bool alone;                                 /* as in struct tuned: not for another problem */
     struct devspec dev;                         /* identity only */
 };
+/* What is about to be tuned: it takes hints from what look-ups are not given, too. */
+struct tuning_of {
+    int64_t device, problem; /* row ids: none of its own winners, */
+    int64_t before;          /* nor any that was measured later than this (store_first_measured) */
+};
 /* Calls back for each verified winner of the op's current interface, whatever its device and types, by device and problem; of several
- * for one problem that which store_find_winner gives. Pointers are valid inside the call only. Stops at a non-zero return and returns it. */
-int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
-                         struct err *err);
+ * for one problem that which store_find_winner gives. With `tuning` for stale and unverified ones, too. Pointers are valid inside the call
+ * only. Stops at a non-zero return and returns it. */
+int store_each_winner_of(struct store *s, const char *op, const struct tuning_of *tuning,
+                         int (*each)(void *arg, const struct winner *w), void *arg, struct err *err);
 /* Why a winner of exactly this that the file has is not served: the op's interface or contract has changed since, or it is not verified.
  * Null: there is none. */
 int store_unserved(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,

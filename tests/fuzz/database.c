@@ -330,7 +330,7 @@ static void read_served(struct store *s)
     struct err err = { 0 };
     struct tuned *t = NULL;
     int64_t id = 0;
-    int rc = store_each_winner_of(s, "transpose", each_winner, &id, &err);
+    int rc = store_each_winner_of(s, "transpose", NULL, each_winner, &id, &err);
     must_say(rc, &err);
     rc = store_each_time(s, "transpose", each_time, NULL, &err);
     must_say(rc, &err);

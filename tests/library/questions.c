@@ -127,7 +127,7 @@ int main(int argc, char **argv)
     if (!devices || !questions || store_each_op(store, take_op, store, &err))
         return fprintf(stderr, "questions: %s\n", err.msg), 1;
     for (int i = 0; i < nops; i++)
-        if (store_each_winner_of(store, ops[i]->name, take_winner, ops[i], &err))
+        if (store_each_winner_of(store, ops[i]->name, NULL, take_winner, ops[i], &err))
             return fprintf(stderr, "questions: %s\n", err.msg), 1;
     for (int i = 0; i < RANDOM && ntuned; i++)
         ask_random();

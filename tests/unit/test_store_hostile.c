@@ -41,7 +41,7 @@ static int read_served(struct store *s, struct err *err)
     int rc = store_begin(s, false, err);
     if (rc)
         return rc;
-    if (!(rc = store_generation(s, &generation, err)) && !(rc = store_each_winner_of(s, "transpose", keep_id, &id, err)) &&
+    if (!(rc = store_generation(s, &generation, err)) && !(rc = store_each_winner_of(s, "transpose", NULL, keep_id, &id, err)) &&
         !(rc = store_each_time(s, "transpose", ignore_time, NULL, err)) && !(rc = store_tuned(s, id, &t, err)))
         rc = store_each_wanted(s, &dev, ignore_wanted, NULL, err);
     tuned_free(t);

@@ -32,7 +32,7 @@ static struct seen winners_of(struct store *s, const char *op)
 {
     struct seen seen = { 0 };
     struct err err = { 0 };
-    if (store_each_winner_of(s, op, see_winner, &seen, &err))
+    if (store_each_winner_of(s, op, NULL, see_winner, &seen, &err))
         fail_msg("%s", err.msg);
     return seen;
 }

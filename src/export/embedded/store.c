@@ -72,8 +72,8 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
 
 /* ---- lists */
 
-int store_each_winner_of(struct store *s, const char *op, int (*each)(void *arg, const struct winner *w), void *arg,
-                         struct err *err)
+int store_each_winner_of(struct store *s, const char *op, const struct tuning_of *tuning,
+                         int (*each)(void *arg, const struct winner *w), void *arg, struct err *err)
 {
     const struct embedded_op *e = op_named(op);
     int rc = 0;

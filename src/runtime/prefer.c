@@ -1,0 +1,54 @@
+/* The order in which the winners of other problems are preferred: near.h has the rule. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "runtime/knowledge.h"
+
+double *problem_distances(const struct knowledge *k, const struct known_device *d, const struct op *op, int row,
+                          const struct problem *problem)
+{
+    const uint32_t flags = problem_flags(op, problem);
+    struct near_point here = { 0 };
+    near_point_set(&here, op, row, problem);
+    double *out = mem_array((size_t)d->nproblems, sizeof *out);
+    for (int i = 0; out && i < d->nproblems; i++) {
+        const struct tuned_problem *p = k->problems[d->problems + i];
+        out[i] = p->flags == flags ? near_distance(&here, &p->point, op) : -1;
+    }
+    return out;
+}
+
+double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row, bool same_types)
+{
+    double *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
+    for (int i = 0; loss && i < d->ncandidates; i++) {
+        const struct tuned_problem *p = k->candidates[d->candidates + i];
+        const int *first = &k->first[p->column];
+        bool taken = (p->row == row) == same_types && distance[p->at] >= 0 && !p->unusable;
+        loss[i] = taken ? near_loss(distance, k->times + first[0], first[1] - first[0]) : INFINITY;
+    }
+    return loss;
+}
+
+double device_distance(const struct devspec *here, const struct devspec *other)
+{
+    if (devspec_same(here, other))
+        return 0;
+    double far = fabs(log((here->multiprocessors + 1.0) / (other->multiprocessors + 1.0)));
+    return 1 + far + (strcmp(here->arch, other->arch) ? 1000 : 0) + (strcmp(here->backend, other->backend) ? 1000000 : 0);
+}
+
+int take_least(double *all, int n, double *least)
+{
+    int best = -1;
+    *least = INFINITY;
+    for (int i = 0; i < n; i++)
+        if (all[i] < *least) {
+            *least = all[i];
+            best = i;
+        }
+    if (best >= 0)
+        all[best] = INFINITY;
+    return best;
+}
