@@ -40,7 +40,7 @@ struct args {
     const char *strategy, *effort, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time, *trace;
     const char *format, *output, *ptx_choice, *kernels, *into;
     const char *word; /* the argument that is no option */
-    bool json, csv, list, measurements, wanted, retune, warm, no_cut, no_cache, quiet;
+    bool json, csv, list, measurements, wanted, retune, warm, no_cut, no_neighbours, no_cache, quiet;
     bool source, ptx, resources, remove, defaults;
 };
 

@@ -258,7 +258,7 @@ static int cover(struct request *r, struct err *err)
     v.counts = rows_of(count_columns, r->args.json);
     v.rules = rows_of(count_columns, r->args.json);
     v.problems = rows_of(problem_columns, r->args.json);
-    rc = read_op(&v, &dev) ?: knowledge_load(r->store, v.op, &v.all, err) ?: cover_devices(&v) ?: write_table(&v);
+    rc = read_op(&v, &dev) ?: knowledge_load(r->store, v.op, NULL, &v.all, err) ?: cover_devices(&v) ?: write_table(&v);
     rc = print(&v, rc);
     mem_free(v.covered);
     knowledge_free(v.all);

@@ -90,6 +90,9 @@ static void print_counts(const struct tune_report *r)
         buf_fmt(&line, "; %d more as fast as the best", r->ties);
     text_line("%s", buf_text(&line));
     buf_free(&line);
+    if (r->hinted)
+        text_line("  %" PRId64 " of these were tried first, as look-ups would give them from other problems or by default; the best is %s",
+                  r->hinted, r->best_hinted ? "one of them" : "another");
     if (strcmp(r->objective, "time") != 0)
         text_line("  the best is by %s", r->objective);
     if (*r->served_by)
@@ -226,6 +229,7 @@ static json_t *finding_json(const struct finding *f)
         (json_int_t)r->compiled, "from_cache", (json_int_t)r->cached, "shared_code", (json_int_t)r->shared);
     if (r->earlier && found)
         found = json_with(found, "earlier_winner", json_text(r->earlier));
+    found = found ? json_with(found, "neighbours", json_pack("{s:I, s:b}", "tried", (json_int_t)r->hinted, "won", r->best_hinted)) : NULL;
     if (*r->alone && found)
         found = json_with(found, "no_other_problem", json_text(r->alone));
     if (*r->unproved && found)

@@ -122,6 +122,7 @@ static int read_options(const struct args *args, struct tune_options *tune, stru
     *tune = (struct tune_options){ .strategy = args->strategy, .retune = args->retune, .warm = args->warm };
     tune->objective = args->objective;
     tune->no_cut = args->no_cut;
+    tune->no_neighbours = args->no_neighbours;
     tune->stop = &run_stop;
     if (args->seed && !number_read(args->seed, UINT64_MAX, &tune->seed))
         return err_set(err, ERR_USAGE, "--seed '%.40s': a whole number of 0 to %" PRIu64 " is wanted", args->seed, UINT64_MAX);
@@ -482,6 +483,9 @@ const struct command run_command = {
           "Write a row for each configuration as it ends: when, what came of it, and what it cost; a trace that is there is gone on with",
           0 },
         { "no-cache", FLAG(no_cache), NULL, 0, "Compile all, and keep no compiled code in the cache folder for later runs", 0 },
+        { "no-neighbours", FLAG(no_neighbours), NULL, 0,
+          "After the default begin with what the strategy proposes, not with what won on other problems, such as to measure strategies",
+          0 },
         { "wanted", FLAG(wanted), NULL, 0,
           "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's",
           0 },

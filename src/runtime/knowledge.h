@@ -53,6 +53,9 @@ int knowledge_load(struct store *s, const struct op *op, const struct tuning_of 
 void knowledge_free(struct knowledge *k);
 uint32_t problem_flags(const struct op *op, const struct problem *p);
 
+/* Where the shipped tables are (place.c); the caller's to free. Null: there are none. */
+int tables_find(const char *given, char **out, struct err *err);
+
 /* ---- the order of preference: prefer.c. Arrays are the caller's to free; null: no memory */
 
 /* From a problem to a device's problems; negative where flags differ, so that they do not compare. */

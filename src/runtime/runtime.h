@@ -229,7 +229,6 @@ int reading_end(struct cutune *c, int rc, struct err *err);
 
 /* Where things lie: place.c. What the options name, or else the usual place; null is not named. */
 int take_cache(const char *given, char **out, struct err *err);
-int tables_find(const char *given, char **out, struct err *err); /* the caller's to free */
 int open_tables(struct cutune *c, const char *given, struct err *err);
 int open_database(struct cutune *c, const char *given, struct err *err);
 /* The shipped tables, opened when something first asks for them; null if there are none. Under the lock. */

@@ -1,8 +1,8 @@
 /* A strategy chooses which configuration to try next. It is a Lua file of tuner/search, or the user's own, and runs in a child.
  * docs/strategies.md is the guide for those who write one: ask(k), tell(list), and what they can use.
  *
- * The child is forked, so it gets the space without copying it. cutune tries the op's default first, unasked. tell() gets its outcome
- * then, and again if ask() gives its index. Outcomes are passed on before the next question. The same outcomes in the same order and
+ * The child is forked, so it gets the space without copying it. cutune tries some first, unasked: the op's default, and what won on other
+ * problems. tell() gets their outcomes then, and again if ask() gives the index. Outcomes are passed on before the next question. The same outcomes in the same order and
  * the same seed give the same proposals. */
 #ifndef SEARCH_SEARCH_H
 #define SEARCH_SEARCH_H

@@ -348,12 +348,15 @@ int report_finish(struct run *r, struct err *err)
             continue;
         out->outcomes[k->outcome]++;
         out->nalone += k->outcome == OUT_OK && k->alone;
+        out->hinted += job->hinted;
         bool timed = k->outcome == OUT_OK || k->outcome == OUT_SLOWER;
         worst = timed ? worse(r, job, worst) : worst;
         if (!winner && r->had_winner && is_right(job) && !strcmp(job->key, r->winner_key))
             winner = job;
     }
-    fill_entry(r, winner && !r->other_goal ? winner : best, &out->best);
+    const struct job *shown = winner && !r->other_goal ? winner : best;
+    fill_entry(r, shown, &out->best);
+    out->best_hinted = shown && shown->hinted;
     if (r->other_goal)
         fill_entry(r, winner, &out->served);
     snprintf(out->objective, sizeof out->objective, "%s", objective_name(r->op, &r->goal));

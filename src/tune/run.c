@@ -435,6 +435,9 @@ static int work(struct run *r, struct err *err)
     int64_t index = r->opt->pin ? space_find(r->space, r->opt->pin) : none ? -1 : space_find(r->space, &deflt);
     if (index >= 0) /* the first to be tried; a pin is the only one */
         r->deflt = run_enlist(r, index);
+    if (!r->opt->no_neighbours && !r->opt->pin)
+        hints_enlist(r);
+    r->nunasked = r->njobs;
     uv_loop_t *loop = &r->crew->loop;
     int rc = uv_poll_init(loop, &r->answers, r->search->child.channel.fd);
     if (!rc) {

@@ -1,6 +1,6 @@
 /* One run of the tuner, shared by the files of tune/: run.c has the loop, job.c the configurations on their way and those that are known,
- * strategy.c the strategy, compile.c and measure.c the two kinds of worker, crew.c what runs share, finish.c the play-off, the winner and
- * the report. */
+ * hints.c what is tried first, strategy.c the strategy, compile.c and measure.c the two kinds of worker, crew.c what runs share, finish.c the play-off, the
+ * winner and the report. */
 #ifndef TUNE_RUN_H
 #define TUNE_RUN_H
 
@@ -65,6 +65,7 @@ struct job {
     bool retried;        /* its worker died once: that may have been another's fault, so it gets a fresh one */
     bool untried;        /* its trial launch has failed, which proves nothing: it is compiled without */
     bool told;           /* the strategy knows what came of it */
+    bool hinted;         /* tried before the strategy was asked, since look-ups would give it */
     bool played;         /* its stats are from the play-off */
     struct known *known; /* what came of it; null: nothing yet. Jobs that compile to the same share it */
 };
@@ -152,6 +153,7 @@ struct run {
         int endless;         /* configurations whose rendering did not end */
     } * variants;
     struct job *deflt; /* the op's default for this problem; null: none */
+    int nunasked;      /* of the jobs, the first ones: those that the strategy did not propose */
 
     uv_timer_t tick;
     uv_poll_t answers;
@@ -298,6 +300,9 @@ double goal_metric(struct run *r, const struct config *c, int metric, double ns,
 void goal_name_slower(const struct run *r, char reason[256]);
 /* Whether what is stored says all that this run asks. */
 bool goal_settled(const struct run *r, enum outcome outcome, const char *reason, const struct energy *energy);
+
+/* hints.c */
+void hints_enlist(struct run *r);
 
 /* strategy.c */
 bool strategy_over(const struct run *r); /* it has no more to give to this run */

@@ -35,6 +35,15 @@ void strategy_tell(struct run *r, struct job *job)
                              goal_cost(r, &r->goal, job), &r->err));
 }
 
+/* The job that has this configuration already; null if none has. */
+static struct job *unasked(const struct run *r, int64_t index)
+{
+    for (int i = 0; i < r->nunasked; i++)
+        if (r->jobs[i]->index == index)
+            return r->jobs[i];
+    return NULL;
+}
+
 void strategy_answered(uv_poll_t *p, int status, int events)
 {
     struct run *r = p->data;
@@ -56,11 +65,13 @@ void strategy_answered(uv_poll_t *p, int status, int events)
     r->asked = false;
     r->nothing_now = n == 0;
     r->exhausted = r->exhausted || r->search->done;
-    for (int i = 0; i < n; i++)
-        if (!r->deflt || index[i] != r->deflt->index)
+    for (int i = 0; i < n; i++) {
+        struct job *job = unasked(r, index[i]);
+        if (!job)
             run_enlist(r, index[i]);
-        else if (r->deflt->told) /* it was measured first of all. The strategy may wait for its outcome */
-            strategy_tell(r, r->deflt);
+        else if (job->told) /* it was measured before. The strategy may wait for its outcome */
+            strategy_tell(r, job);
+    }
     run_pump(r);
 }
 

@@ -71,6 +71,7 @@ struct tune_options {
     bool retune;                 /* forget what is stored for this target first */
     bool warm;                   /* time with a warm cache; cold otherwise */
     bool no_cut;                 /* time in full what is clearly behind, too */
+    bool no_neighbours;          /* begin with the op's default alone, not with what look-ups would give, too */
     volatile sig_atomic_t *stop; /* non-zero: end soon, keep what is measured; may be null */
     int64_t deadline_ms;         /* a bound on deadlines of work, for tests; 0: none */
     int64_t start_ms;            /* likewise on those of a worker's start and set-up */
@@ -109,6 +110,8 @@ struct tune_report {
     struct tune_entry served;             /* that winner */
     char no_value[256];                   /* why a metric had no value where it had none */
     const char *earlier;                  /* an earlier run's winner, if nothing was right: "kept", "forgotten"; null: there was none */
+    int64_t hinted;                       /* of those tried, that began the run because look-ups would give them; */
+    bool best_hinted;                     /* the best is one of these */
     int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
     double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0: unknown */
     char unproved[256];                   /* scalars that a kernel may have built in, and why that would not show */
