@@ -31,6 +31,8 @@ void progress_note(void *progress, const char *line);              /* the other 
 /* The problem is over: clears the line; not on a terminal, says in a line what came of it. Report null: it failed. */
 void progress_end(const struct progress *progress, const struct tune_report *report);
 
+int budgets_read(const struct args *args, struct tune_options *tune, struct err *err); /* budgets.c */
+
 /* ---- claims: verify.c */
 
 /* tune_run of the finding, the claims of it first; if the fastest holds, nothing else. Prints what came of them, or keeps it for the JSON.
@@ -54,10 +56,12 @@ int trace_open(struct trace *t, const char *path, const struct devspec *dev, boo
 void trace_row(void *trace, const struct tune_trial *trial); /* tune_options' callback */
 int trace_close(struct trace *t, int rc);                    /* rc; a 0 becomes FAILED if a row could not be written */
 
-/* ---- words that other commands have, too */
+/* ---- words that other commands have, too: of budgets.c, and of run.c */
 
 /* Reads a whole number in decimal digits, without a sign; false if it is none or too large. */
 bool number_read(const char *text, uint64_t max, uint64_t *out);
+/* "60s", "0.5s"; false if it is none of that, or too long. */
+bool seconds_read(const char *text, double *out);
 /* Asked before anything is tried, so that a mistyped name is a wrong command line and not a failed run. Null: the default. */
 int strategy_named(const char *home, const char *name, struct err *err);
 

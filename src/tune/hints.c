@@ -120,3 +120,14 @@ void hints_enlist(struct run *r)
     if (rc < 0 && r->opt->note)
         r->opt->note(r->opt->arg, line);
 }
+
+void hints_only(struct run *r)
+{
+    for (int i = 0; i < r->opt->nonly; i++) {
+        int64_t index = space_find(r->space, &r->opt->only[i]);
+        if (index >= 0 && !(r->deflt && r->deflt->index == index))
+            run_enlist(r, index);
+    }
+    if (r->opt->only)
+        r->limit = r->accepted;
+}

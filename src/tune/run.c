@@ -415,18 +415,6 @@ struct result run_failure(enum outcome outcome, const char *reason, const char *
     return result;
 }
 
-/* What the options name in place of a strategy. */
-static void enlist_only(struct run *r)
-{
-    for (int i = 0; i < r->opt->nonly; i++) {
-        int64_t index = space_find(r->space, &r->opt->only[i]);
-        if (index >= 0 && !(r->deflt && r->deflt->index == index))
-            run_enlist(r, index);
-    }
-    if (r->opt->only)
-        r->limit = r->accepted;
-}
-
 /* All that follows once it is set up. */
 static int work(struct run *r, struct err *err)
 {
@@ -446,7 +434,7 @@ static int work(struct run *r, struct err *err)
         uv_timer_start(&r->tick, on_tick, 0, TICK);
         uv_poll_start(&r->answers, UV_READABLE, strategy_answered);
         crew_begin(r->crew, r);
-        enlist_only(r);
+        hints_only(r);
         uv_update_time(loop);
         uv_run(loop, UV_RUN_DEFAULT); /* until end_loop, and all handles are closed */
         r->crew->run = NULL;

@@ -303,6 +303,7 @@ bool goal_settled(const struct run *r, enum outcome outcome, const char *reason,
 
 /* hints.c */
 void hints_enlist(struct run *r);
+void hints_only(struct run *r); /* what the options name in place of a strategy */
 
 /* strategy.c */
 bool strategy_over(const struct run *r); /* it has no more to give to this run */
