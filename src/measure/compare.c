@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/util.h"
 #include "measure/internal.h"
 
@@ -136,20 +135,11 @@ static int load_players(struct bench *b, const struct bench_candidate *c, int n,
 
 int bench_compare(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err)
 {
-    struct loaded *l = mem_array((size_t)n, sizeof *l);
-    int rc = l ? 0 : err_nomem(err);
-    for (int i = 0; !rc && i < n; i++) {
-        out[i] = (struct result){ .resources = { -1, -1, -1, -1 } };
-        out[i].samples = mem_array((size_t)rounds, sizeof(double));
-        rc = out[i].samples ? 0 : err_nomem(err);
-    }
-    b->inputs_pass = -1;
-    b->tried = NULL;
+    struct loaded *l;
+    int rc = players_make(b, n, rounds, &l, out, err);
     rc = rc ?: play_reserve(b, c, n, l, err)
             ?: load_players(b, c, n, l, out, err)
             ?: play_rounds(b, l, n, rounds, clock_ns() + PLAY_NS, out, err);
-    for (int i = 0; l && i < n; i++)
-        candidate_unload(b, &l[i]);
-    mem_free(l);
+    players_drop(b, l, n);
     return rc;
 }

@@ -314,6 +314,9 @@ int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, int64_t un
 /* Makes room in the pool for the workspaces of the players that are kernels, the first ones first. A player for which there is none sits
  * out. */
 int play_reserve(struct bench *b, const struct bench_candidate *c, int n, struct loaded *l, struct err *err);
+/* The players as they begin, and what their results are gathered in; and what is left of them at the end. On an error, too: drop them. */
+int players_make(struct bench *b, int n, int rounds, struct loaded **l, struct result *out, struct err *err);
+void players_drop(struct bench *b, struct loaded *l, int n);
 /* One that is so far behind is worth no more: a VERDICT, with this time alone. limit_ns 0: there is none. */
 int cut(struct result *r, double ns, double limit_ns, const char *what, struct err *err);
 int time_copy(struct bench *b, double bytes, double *ns, struct err *err);

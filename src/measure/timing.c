@@ -309,10 +309,10 @@ static int load_all(struct bench *b, const struct bench_candidate *c, int n, str
     return rc;
 }
 
-int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err)
+int players_make(struct bench *b, int n, int rounds, struct loaded **l, struct result *out, struct err *err)
 {
-    struct loaded *l = mem_array((size_t)n, sizeof *l);
-    int rc = l ? 0 : err_nomem(err);
+    *l = mem_array((size_t)n, sizeof **l);
+    int rc = *l ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < n; i++) {
         out[i] = (struct result){ .resources = { -1, -1, -1, -1 } };
         out[i].samples = mem_array((size_t)rounds, sizeof(double));
@@ -320,12 +320,24 @@ int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int r
     }
     b->inputs_pass = -1;
     b->tried = NULL;
+    return rc;
+}
+
+void players_drop(struct bench *b, struct loaded *l, int n)
+{
+    for (int i = 0; l && i < n; i++)
+        candidate_unload(b, &l[i]);
+    mem_free(l);
+}
+
+int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err)
+{
+    struct loaded *l;
+    int rc = players_make(b, n, rounds, &l, out, err);
     others_drop(b); /* what they hold is room for workspaces */
     rc = rc ?: play_reserve(b, c, n, l, err) ?: load_all(b, c, n, l, out, err) ?: play_rounds(b, l, n, rounds, INT64_MAX, out, err);
     if (!rc && b->set.energy)
         rc = energy_play(b, l, n, out, err);
-    for (int i = 0; l && i < n; i++)
-        candidate_unload(b, &l[i]);
-    mem_free(l);
+    players_drop(b, l, n);
     return rc;
 }
