@@ -12,8 +12,10 @@ import argparse, ctypes, statistics, sys, time
 
 import torch
 
+from beside import Tuned, compiled, dtype_of, fresh_cache, measure
+
 SIZES = "16384x1024,4096x8192,32768x333,128x100000"
-DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+MODES = ("default", "max-autotune-no-cudagraphs")
 EPS = 1e-5
 F = torch.nn.functional
 OPS = {  # the call, and how many vectors of n come with x
@@ -21,45 +23,6 @@ OPS = {  # the call, and how many vectors of n come with x
     "rmsnorm": (lambda x, w: F.rms_norm(x, (x.shape[1],), w, EPS), 1),
     "layernorm": (lambda x, w, b: F.layer_norm(x, (x.shape[1],), w, b, EPS), 2),
 }
-
-
-class Tuned:
-    """cutune's calls, on PyTorch's context."""
-
-    def __init__(self, library, database):
-        self.lib = ctypes.CDLL(library)
-        self.lib.cutune_error.restype = ctypes.c_char_p
-        for name in ("variant", "config", "why"):
-            getattr(self.lib, "cutune_kernel_" + name).restype = ctypes.c_char_p
-        torch.zeros(1, device="cuda")
-        context = ctypes.c_void_p()
-        ctypes.CDLL("libcuda.so.1").cuCtxGetCurrent(ctypes.byref(context))
-        self.cutune, self.handle = ctypes.c_void_p(), ctypes.c_void_p()
-        self.check(self.lib.cutune_open(database.encode() if database else None, ctypes.byref(self.cutune)))
-        self.check(self.lib.cutune_attach_cuda(self.cutune, context, ctypes.byref(self.handle)))
-
-    def check(self, code):
-        if code:
-            sys.exit("cutune: " + self.lib.cutune_error().decode())
-
-    def call(self, op, dtype, inputs):
-        """A function that launches, its output, and what was found."""
-        x, kernel = inputs[0], ctypes.c_void_p()
-        sizes = (ctypes.c_int64 * 2)(*x.shape)
-        self.check(self.lib.cutune_lookup(self.handle, op.encode(), dtype.encode(), sizes, 2, ctypes.byref(kernel)))
-        y, eps = torch.empty_like(x), ctypes.c_float(EPS)
-        entries = [ctypes.c_void_p(t.data_ptr()) for t in [y] + inputs]
-        if len(inputs) > 1:
-            entries.append(ctypes.cast(ctypes.pointer(eps), ctypes.c_void_p))
-        array = (ctypes.c_void_p * len(entries))(*entries)
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        found = [getattr(self.lib, "cutune_kernel_" + name)(kernel).decode() for name in ("variant", "config", "why")]
-
-        def launch(keep=(inputs, eps)):
-            self.check(self.lib.cutune_launch(kernel, stream, array, len(entries)))
-            return y
-
-        return launch, found
 
 
 try:  # at module level, since Helion takes no closures
@@ -101,42 +64,6 @@ if helion:
     HELION = {"softmax": softmax, "rmsnorm": rmsnorm}
 
 
-def compiled(call, inputs):
-    """The faster of two modes, by a few warm runs."""
-    best = None
-    for mode in ("default", "max-autotune-no-cudagraphs"):
-        torch._dynamo.reset()
-        f = torch.compile(call, mode=mode, dynamic=False)
-        f(*inputs)
-        times = []
-        for _ in range(5):
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            torch.cuda._sleep(400000)
-            begin.record(), f(*inputs), end.record()
-            torch.cuda.synchronize()
-            times.append(begin.elapsed_time(end))
-        if best is None or min(times) < best[0]:
-            best = (min(times), f)
-    return best[1]
-
-
-def measure(contenders, rounds, flush):
-    """Microseconds of each, the samples interleaved."""
-    samples = {name: [] for name in contenders}
-    for i in range(rounds + 2):  # two to warm up
-        for name, call in contenders.items():
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            torch.cuda._sleep(400000)
-            flush()
-            begin.record()
-            call()
-            end.record()
-            torch.cuda.synchronize()
-            if i > 1:
-                samples[name].append(begin.elapsed_time(end) * 1e3)
-    return {name: statistics.median(s) for name, s in samples.items()}
-
-
 def share_wrong(got, want):
     """The largest error, in units of what f32 or the type itself allows."""
     allowed = max(2e-4, 4 * torch.finfo(got.dtype).eps) * (want.abs() + want.abs().mean())
@@ -151,9 +78,7 @@ def main():
     p.add_argument("--helion", action="store_true", help="also Helion, which tunes for minutes")
     o = p.parse_args()
     tuned, of_helion = Tuned(o.library, o.database), HELION if o.helion else {}
-    cache = torch.cuda.get_device_properties(0).L2_cache_size
-    lines = torch.ones(cache // 2, device="cuda", dtype=torch.float32)  # twice the cache
-    total = torch.zeros((), device="cuda")
+    flush = fresh_cache()
     print(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}; microseconds, medians of {o.rounds}, L2 cold")
     print(f'{"op":10}{"type":5}{"shape":>13}{"copy":>8}{"cutune":>8}{"eager":>8}{"compile":>8}{"Helion":>8}  of copy  of best  GB/s  kernel')
     failed = 0
@@ -163,16 +88,17 @@ def main():
             for shape in o.shapes.split(","):
                 m, n = (int(v) for v in shape.split("x"))
                 began = time.time()
-                inputs = [torch.randn(m, n, device="cuda").to(DTYPES[dtype])]
-                inputs += [torch.randn(n, device="cuda").to(DTYPES[dtype]) for _ in range(vectors)]
+                inputs = [torch.randn(m, n, device="cuda").to(dtype_of(dtype))]
+                inputs += [torch.randn(n, device="cuda").to(dtype_of(dtype)) for _ in range(vectors)]
                 want = call(*(t.double() for t in inputs))
-                launch, (variant, config, why) = tuned.call(op, dtype, inputs)
-                target, compiled_call = torch.empty_like(inputs[0]), compiled(call, inputs)
+                scalars = [ctypes.c_float(EPS)] if vectors else []
+                launch, (variant, config, why) = tuned.call(op, dtype, (m, n), [torch.empty_like(inputs[0])] + inputs, scalars)
+                target = torch.empty_like(inputs[0])
                 contenders = {
                     "copy": lambda: target.copy_(inputs[0]),
                     "cutune": launch,
                     "eager": lambda: call(*inputs),
-                    "compile": lambda: compiled_call(*inputs),
+                    "compile": compiled(call, inputs, MODES),
                 }
                 if op in of_helion:
                     of_helion[op](*inputs)  # tunes
@@ -182,7 +108,7 @@ def main():
                         failed += 1
                         print(f"WRONG: {name} {op} {dtype} {shape}: {share_wrong(f(), want):.3g} times what is allowed")
                 del want
-                t = measure(contenders, o.rounds, lambda: torch.sum(lines, dim=0, out=total))
+                t = {k: statistics.median(v) for k, v in measure(contenders, o.rounds, flush).items()}
                 best = min(v for k, v in t.items() if k not in ("copy", "cutune"))
                 gb = (2 * m * n + vectors * n) * inputs[0].element_size() / t["cutune"] / 1e3
                 columns = "".join(f"{t[k]:8.2f}" if k in t else f'{"-":>8}' for k in ("copy", "cutune", "eager", "compile", "Helion"))

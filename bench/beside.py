@@ -1,0 +1,123 @@
+"""What the benches beside PyTorch share: cutune's calls in its process, how contenders are timed, and what is made of the times."""
+import ctypes, math, statistics, sys
+
+try:
+    import torch
+except ImportError:  # a bench can still say what it is
+    torch = None
+
+TYPES = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i8": "int8", "i16": "int16", "i32": "int32",
+         "i64": "int64", "c64": "complex64", "c128": "complex128"}
+
+
+def dtype_of(name):
+    if name not in TYPES:
+        sys.exit(f"'{name}' is none of the types {', '.join(TYPES)}")
+    return getattr(torch, TYPES[name])
+
+
+def need_torch():
+    if torch is None or not torch.cuda.is_available():
+        sys.exit("this takes PyTorch and a GPU that it can use")
+
+
+class Tuned:
+    """cutune's calls, on PyTorch's context."""
+
+    def __init__(self, library, database):
+        self.lib = ctypes.CDLL(library)
+        self.lib.cutune_error.restype = ctypes.c_char_p
+        for name in ("variant", "config", "why"):
+            getattr(self.lib, "cutune_kernel_" + name).restype = ctypes.c_char_p
+        torch.zeros(1, device="cuda")
+        context = ctypes.c_void_p()
+        ctypes.CDLL("libcuda.so.1").cuCtxGetCurrent(ctypes.byref(context))
+        self.cutune, self.handle = ctypes.c_void_p(), ctypes.c_void_p()
+        self.check(self.lib.cutune_open(database.encode() if database else None, ctypes.byref(self.cutune)))
+        self.check(self.lib.cutune_attach_cuda(self.cutune, context, ctypes.byref(self.handle)))
+
+    def check(self, code):
+        if code:
+            raise RuntimeError("cutune: " + self.lib.cutune_error().decode())
+
+    def call(self, op, dtype, sizes, tensors, scalars=()):
+        """A function that launches with these arguments, and what was found."""
+        kernel = ctypes.c_void_p()
+        self.check(self.lib.cutune_lookup(self.handle, op.encode(), dtype.encode(), (ctypes.c_int64 * len(sizes))(*sizes), len(sizes),
+                                          ctypes.byref(kernel)))
+        entries = [t.data_ptr() for t in tensors] + [ctypes.addressof(s) for s in scalars]
+        array = (ctypes.c_void_p * len(entries))(*entries)
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        found = [getattr(self.lib, "cutune_kernel_" + name)(kernel).decode() for name in ("variant", "config", "why")]
+
+        def launch(keep=(tensors, scalars)):
+            self.check(self.lib.cutune_launch(kernel, stream, array, len(entries)))
+            return tensors[0]
+
+        return launch, found
+
+
+def fresh_cache():
+    """A function that reads twice the L2 cache."""
+    lines = torch.ones(torch.cuda.get_device_properties(0).L2_cache_size // 2, device="cuda", dtype=torch.float32)
+    total = torch.zeros((), device="cuda")
+    return lambda: torch.sum(lines, dim=0, out=total)
+
+
+def sample(call, before=None):
+    """Microseconds of one call. It is queued behind a kernel that waits, so no time of the host's is in them."""
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    torch.cuda._sleep(500000)
+    if before:
+        before()
+    begin.record()
+    call()
+    end.record()
+    torch.cuda.synchronize()
+    return begin.elapsed_time(end) * 1e3
+
+
+def measure(contenders, rounds, before=None):
+    """The samples of each, taken in turns, `before` each sample what makes the cache cold; two rounds warm up."""
+    samples = {name: [] for name in contenders}
+    for i in range(rounds + 2):
+        for name, call in contenders.items():
+            if not before:
+                call()  # its data into the cache
+            us = sample(call, before)
+            if i > 1:
+                samples[name].append(us)
+    return samples
+
+
+def fastest(calls):
+    """Of calls that do the same, by a few warm runs."""
+    times = []
+    for call in calls:
+        call()
+        times.append(min(sample(call) for _ in range(5)))
+    return calls[times.index(min(times))]
+
+
+def compiled(call, inputs, modes):
+    """The fastest of torch.compile's modes."""
+    calls = []
+    for mode in modes:
+        torch._dynamo.reset()
+        f = torch.compile(call, mode=mode, dynamic=False)
+        f(*inputs)
+        calls.append(lambda f=f: f(*inputs))
+    return fastest(calls)
+
+
+def median(values):
+    """With its 95% interval: by ranks, since so many of n samples lie below the true median as a binomial says. As `cutune bench` does."""
+    values, n = sorted(values), len(values)
+    below, k = 0.0, 0
+    while k < n // 2:
+        below += math.comb(n, k) / 2**n
+        if below > 0.025:
+            break
+        k += 1
+    k = max(k - 1, 0)
+    return statistics.median(values), values[k], values[n - 1 - k]
