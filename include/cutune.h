@@ -191,9 +191,9 @@ typedef enum cutune_match {
 } cutune_match;
 
 /* Looks up the kernel for a problem. op: its name, "transpose". types: its element types, "f32", or "T=f16,ACC=f32" for an op with
- * several. sizes: one for each axis of the op, in its order (elements; counts; flags 0 or 1). The first look-up of a problem reads
- * the database. Each later one takes a few dozen nanoseconds and gives the same kernel until a refresh finds a better one. Each problem
- * takes a few KB until the handle ends.
+ * several. sizes: one for each axis of the op, in its order (elements; counts; flags 0 or 1). Axes that have a default come last and may be
+ * left out; 0 is the default, too, but for flags. The first look-up of a problem reads the database. Each later one takes a few dozen
+ * nanoseconds and gives the same kernel until a refresh finds a better one. Each problem takes a few KB until the handle ends.
  * CUTUNE_ERR_NOTFOUND: neither database nor tables know the op or the types, or have a kernel that may run here. */
 CUTUNE_API int cutune_lookup(cutune_handle *h, const char *op, const char *types, const int64_t *sizes, int nsizes,
                              const cutune_kernel **out);

@@ -115,7 +115,7 @@ static void comment_types(struct buf *out, const struct op *op)
     buf_str(out, "\n");
 }
 
-static void comment(struct buf *out, const struct op *op, const struct typed_call *c)
+static void comment_size(struct buf *out, const struct axis *a, const char *name)
 {
     static const char *const takes[] = {
         [AXIS_SIZE] = "elements, at least 1",
@@ -123,6 +123,16 @@ static void comment(struct buf *out, const struct op *op, const struct typed_cal
         [AXIS_BATCH] = "how many, at least 1",
         [AXIS_FLAG] = "0 or 1",
     };
+    buf_fmt(out, " *   %-12s %s", name, takes[a->kind]);
+    if (a->preset && a->kind != AXIS_FLAG) {
+        buf_str(out, "; 0: ");
+        comment_text(out, a->preset);
+    }
+    buf_str(out, "\n");
+}
+
+static void comment(struct buf *out, const struct op *op, const struct typed_call *c)
+{
     buf_fmt(out, "/* %s: looks it up and launches it on the stream. Buffers are packed, the last extent the innermost.\n",
             op->name);
     comment_types(out, op);
@@ -132,7 +142,7 @@ static void comment(struct buf *out, const struct op *op, const struct typed_cal
         else if (c->param[i].arg)
             comment_buffer(out, c->param[i].arg, c->param[i].name);
         else
-            buf_fmt(out, " *   %-12s %s\n", c->param[i].name, takes[c->param[i].size->kind]);
+            comment_size(out, c->param[i].size, c->param[i].name);
     buf_str(out, " * CUTUNE_OK, or what cutune_lookup or cutune_launch failed with. */\n");
 }
 

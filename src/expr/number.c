@@ -4,6 +4,11 @@
 
 #include "expr/val.h"
 
+const struct dtype *dtype_computing(const struct dtype *t)
+{
+    return t && dtype_narrow(t) ? dtype_find("f32") : t;
+}
+
 bool dtype_narrow(const struct dtype *t)
 {
     return t->fraction > 0;

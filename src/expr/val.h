@@ -70,6 +70,7 @@ struct dtype {
 const struct dtype *dtype_find(const char *name); /* null if there is none */
 const struct dtype *dtype_at(int i);              /* null past the last: for listing */
 bool dtype_narrow(const struct dtype *t);
+const struct dtype *dtype_computing(const struct dtype *t); /* what kernels compute in: f32 for a narrow type, else the type itself */
 
 /* An element of a float type, and its number; of a complex one, the real part. Putting rounds to the nearest, ties to even; false if the
  * number is too large for the type. Getting: false if an element is not one number. */

@@ -104,6 +104,15 @@ static bool take(struct choice *c, const struct problem *p)
     return !rc;
 }
 
+/* A stride that has its default in the tuned problem has it in a smaller one, too. */
+static void settle(const struct bench *b, struct problem *p)
+{
+    const struct op *op = b->set.op;
+    for (int i = 0; i < op->naxes; i++)
+        if (op->axes[i].kind == AXIS_STRIDE && axis_is_preset(op, i, &b->set.problem))
+            axis_preset(op, i, p, &p->size[i], NULL);
+}
+
 /* With the first of these sizes of an axis that can be. */
 static void try_sizes(struct choice *c, int axis, const int64_t *sizes, int n)
 {
@@ -111,6 +120,8 @@ static void try_sizes(struct choice *c, int axis, const int64_t *sizes, int n)
     for (int k = 0; k < n && !done; k++) {
         struct problem p = c->p;
         p.size[axis] = sizes[k];
+        if (shrinks(&c->b->set.op->axes[axis]))
+            settle(c->b, &p);
         done = sizes[k] == c->p.size[axis] || take(c, &p);
     }
 }
@@ -130,6 +141,7 @@ static void look_for(struct choice *c)
         struct problem p = own;
         for (int i = 0; i < op->naxes; i++)
             p.size[i] = sizes[i][at];
+        settle(c->b, &p);
         found = take(c, &p);
     }
     for (int i = 0; i < op->naxes; i++)
@@ -139,8 +151,8 @@ static void look_for(struct choice *c)
         if (shrinks(&op->axes[i]) && c->p.size[i] == own.size[i])
             try_sizes(c, i, own.size[i] == 1 ? (int64_t[]){ 2, 3 } : (int64_t[]){ own.size[i] - 1, MAX(1, own.size[i] - 2) }, 2);
     for (int i = 0; i < op->naxes; i++)
-        if (op->axes[i].kind == AXIS_STRIDE && own.size[i] < INT64_MAX / 4)
-            try_sizes(c, i, (int64_t[]){ 2 * own.size[i] + !(own.size[i] % 2), 2 * own.size[i] + own.size[i] % 2 }, 2);
+        if (op->axes[i].kind == AXIS_STRIDE && c->p.size[i] < INT64_MAX / 4)
+            try_sizes(c, i, (int64_t[]){ 2 * c->p.size[i] + !(c->p.size[i] % 2), 2 * c->p.size[i] + c->p.size[i] % 2 }, 2);
 }
 
 /* ---- its bench */

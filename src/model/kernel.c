@@ -161,7 +161,8 @@ bool same_interface(const struct op *a, const struct op *b)
 {
     bool same = a->naxes == b->naxes && a->ntypes == b->ntypes && a->nargs == b->nargs;
     for (int i = 0; same && i < a->naxes; i++)
-        same = !strcmp(a->axes[i].name, b->axes[i].name) && a->axes[i].kind == b->axes[i].kind;
+        same = !strcmp(a->axes[i].name, b->axes[i].name) && a->axes[i].kind == b->axes[i].kind &&
+               same_text(a->axes[i].preset, b->axes[i].preset);
     for (int i = 0; same && i < a->ntypes; i++)
         same = !strcmp(a->types[i], b->types[i]);
     for (int i = 0; same && i < a->nargs; i++)

@@ -42,6 +42,20 @@ int op_variant(const struct op *op, const char *name)
     return name_find(NAMED(op->variants, op->nvariants), name);
 }
 
+int op_type_of(const struct op *op, const char *type, bool *computing)
+{
+    char name[MAX_NAME + 1];
+    size_t n = strlen(type), tail = strlen("_acc");
+    int t = op_type(op, type);
+    *computing = t < 0 && n > tail && n - tail < sizeof name && !strcmp(type + n - tail, "_acc");
+    if (!*computing)
+        return t;
+    snprintf(name, sizeof name, "%.*s", (int)(n - tail), type);
+    t = op_type(op, name);
+    *computing = t >= 0;
+    return t;
+}
+
 int op_type(const struct op *op, const char *name)
 {
     return name_find(NAMED(op->types, op->ntypes), name);
@@ -92,11 +106,6 @@ bool arg_is_constant(const struct op *op, const struct variant *v, int arg)
         for (int k = 0; k < v->launches[i].nargs; k++)
             passed = passed || v->launches[i].args[k] == arg;
     return op->args[arg].constant && !passed && v->launches != op->init.launches; /* which are to make inputs */
-}
-
-bool axis_takes(const struct axis *a, int64_t size)
-{
-    return a->kind == AXIS_FLAG ? size == 0 || size == 1 : size >= 1;
 }
 
 int param_value(const struct param *p, struct val v)
@@ -170,55 +179,6 @@ void op_row_print(struct buf *out, const struct op *op, int row)
         buf_fmt(out, "%s%s=%s", t ? "," : "", op->types[t], types[t]->name);
 }
 
-static int read_size(const struct axis *axis, const struct pair *p, int64_t *out, struct err *err)
-{
-    static const char *const kinds[] = { "a size", "a stride", "a batch", "a flag" };
-    const char *right = axis->kind == AXIS_FLAG ? "0 or 1" : "a whole number from 1";
-    bool minus = *p->value == '-';
-    size_t digits = strspn(p->value + minus, "0123456789");
-    if (!digits || minus + digits != (size_t)p->value_len)
-        return err_set(err, ERR_INVALID, "shape: %s=%.*s is not a number: %s is %s", axis->name, p->value_len, p->value,
-                       kinds[axis->kind], right);
-    errno = 0;
-    *out = strtoll(p->value, NULL, 10);
-    if (errno && !minus)
-        return err_set(err, ERR_INVALID, "shape: %s=%.*s is too large: the largest is %lld", axis->name, p->value_len, p->value,
-                       (long long)INT64_MAX);
-    if (axis_takes(axis, *out))
-        return 0;
-    const char *wrong = *out < 0 ? "is negative" : *out == 0 ? "is zero" : "is neither";
-    return err_set(err, ERR_INVALID, "shape: %s=%.*s %s: %s is %s", axis->name, p->value_len, p->value, wrong, kinds[axis->kind],
-                   right);
-}
-
-static int missing(const struct op *op, const struct pair given[], struct err *err)
-{
-    struct word_list lacking = { 0 }, right = { 0 };
-    for (int i = 0; i < op->naxes; i++) {
-        if (!given[i].name)
-            word_add(&lacking, op->axes[i].name, "");
-        word_add(&right, op->axes[i].name, "=N");
-    }
-    if (!lacking.len)
-        return 0;
-    return err_set(err, ERR_INVALID, "shape: %s missing: give every axis of %s: %s", lacking.text, op->name, right.text);
-}
-
-int problem_parse(const struct op *op, const char *text, struct problem *out, struct err *err)
-{
-    const struct pairs axes = { "shape", { "", op->name },          "axis", "its axes are", ": give every axis once",
-                                NULL,    NAMED(op->axes, op->naxes) };
-    struct problem p = { 0 };
-    struct pair given[MAX_AXES] = { { 0 } };
-    int rc = pairs_read(text, &axes, given, err);
-    for (int i = 0; !rc && i < op->naxes; i++)
-        rc = given[i].name ? read_size(&op->axes[i], &given[i], &p.size[i], err) : 0;
-    rc = rc ?: missing(op, given, err);
-    if (!rc)
-        *out = p;
-    return rc;
-}
-
 void op_data_print(struct buf *out, const struct op *op, const char *before)
 {
     for (int i = 0; i < op->nargs; i++)
@@ -228,18 +188,14 @@ void op_data_print(struct buf *out, const struct op *op, const char *before)
         }
 }
 
-void problem_print(struct buf *out, const struct op *op, const struct problem *p)
-{
-    for (int i = 0; i < op->naxes; i++)
-        buf_fmt(out, "%s%s=%lld", i ? "," : "", op->axes[i].name, (long long)p->size[i]);
-}
-
 const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row)
 {
     if (!type)
         type = "i64"; /* a value whose type the script does not say */
-    int t = op_type(op, type);
-    return t < 0 ? dtype_find(type) : op->rows[row * op->ntypes + t];
+    bool computing;
+    int t = op_type_of(op, type, &computing);
+    const struct dtype *own = t < 0 ? dtype_find(type) : op->rows[row * op->ntypes + t];
+    return computing ? dtype_computing(own) : own;
 }
 
 bool entry_ok(const char *s)

@@ -52,6 +52,7 @@ struct axis {
     const char *name;
     enum axis_kind kind;
     const char *max; /* the most that the op takes: an expression over axes and types; null: it takes any */
+    const char *preset; /* what it is where nobody says: an expression over the axes before it; null: it must be said */
 };
 
 enum arg_kind { ARG_INPUT, ARG_OUTPUT, ARG_INOUT, ARG_VALUE, ARG_SCALAR };
@@ -350,6 +351,8 @@ struct op op_of_init(const struct op *op); /* the same with op->init as its only
 const struct variant *op_code(const struct op *op, const struct config *c); /* its variant; null: the reference */
 int op_variant(const struct op *op, const char *name); /* its index, -1 if there is none; so are the next two */
 int op_type(const struct op *op, const char *name);
+/* Of a type as arguments have it: "T", or "T_acc", the one to compute in. -1: it is none of the op's. */
+int op_type_of(const struct op *op, const char *type, bool *computing);
 int param_value(const struct param *p, struct val v);
 const char *arg_type(const struct arg *a); /* i64 if nothing is said */
 bool arg_is_buffer(const struct arg *a);
@@ -372,9 +375,13 @@ int op_row(const struct op *op, const char *text, struct err *err);
 void op_row_print(struct buf *out, const struct op *op, int row); /* "f32"; if the op has several types, "T=f16,ACC=f32" */
 const struct dtype *op_arg_dtype(const struct op *op, const char *type, int row); /* resolves arg.type / workspace.type */
 
-/* Reads "m=1111,n=113": each axis once, in any order. */
+/* Reads "m=1111,n=113": each axis once, in any order; those with a default may be left out. Printing leaves them out where they have it, and
+ * keeps the op's order: so a problem has one text. */
 int problem_parse(const struct op *op, const char *text, struct problem *out, struct err *err);
-void problem_print(struct buf *out, const struct op *op, const struct problem *p); /* in the op's order */
+void problem_print(struct buf *out, const struct op *op, const struct problem *p);
+/* The default of an axis that has one, for these values of the axes before it; and whether it has that here. */
+int axis_preset(const struct op *op, int axis, const struct problem *p, int64_t *out, struct err *err);
+bool axis_is_preset(const struct op *op, int axis, const struct problem *p);
 
 /* "TILE=32,ROWS=8,PAD=1,GRID=x" in the variant's order; "" for a variant without parameters. */
 void config_print(struct buf *out, const struct op *op, const struct config *c);

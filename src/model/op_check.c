@@ -44,7 +44,10 @@ static int check_scope(const struct op *op, struct names *scope, struct err *err
 {
     int rc = 0;
     for (int i = 0; !rc && i < op->naxes; i++)
-        rc = scope_name(scope, op->axes[i].name, "axis", err);
+        rc = scope_name(scope, op->axes[i].name, "axis", err)
+                 ?: must(!i || op->axes[i].preset || !op->axes[i - 1].preset, err,
+                         "axis %s: it has no default, but %s before it has one: those come last", op->axes[i].name,
+                         i ? op->axes[i - 1].name : "");
     for (int i = 0; !rc && i < op->ntypes; i++)
         rc = scope_name(scope, op->types[i], "type", err);
     return rc;
@@ -52,7 +55,8 @@ static int check_scope(const struct op *op, struct names *scope, struct err *err
 
 static int check_type_use(const struct op *op, const char *type, const char *what, const char *name, struct err *err)
 {
-    return must(type && (op_type(op, type) >= 0 || dtype_find(type)), err,
+    bool computing;
+    return must(type && (op_type_of(op, type, &computing) >= 0 || dtype_find(type)), err,
                 "%s %s: `%.80s` is no type: use one of the op's, or an element type such as f32", what, name, type ?: "");
 }
 

@@ -15,6 +15,8 @@ static void io_axes(struct serial *s, struct op *op)
         io_enum(s, &op->axes[i].kind, AXIS_FLAG);
         if (s->form >= '4')
             io_str(s, &op->axes[i].max);
+        if (s->form >= '5')
+            io_str(s, &op->axes[i].preset);
     }
 }
 

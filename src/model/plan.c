@@ -118,11 +118,13 @@ static int compile_list(struct plan *p, const char *const *texts, int n, int may
 
 static void start_buffer(const struct plan *p, struct buffer_fields *b, const char *name, int rank, const char *type)
 {
-    int t = type ? op_type(p->op, type) : -1;
+    bool computing = false;
+    int t = type ? op_type_of(p->op, type, &computing) : -1;
     *b = (struct buffer_fields){
         .place = name,
         .rank = rank,
         .type_slot = t < 0 ? -1 : p->first_type + t,
+        .computing = computing,
         .type = t < 0 ? dtype_find(type ? type : "i64") : NULL, /* op_check has seen that it is one */
     };
 }

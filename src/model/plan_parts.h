@@ -35,6 +35,7 @@ struct buffer_fields {
     const struct field *value, *other;    /* the scalar's */
     const struct field *range[2], *below; /* of an argument's data */
     struct check_fields check;            /* an argument's own */
+    bool computing;                       /* not of that type, but of the one that kernels compute in for it */
     int type_slot;                        /* the slot with its dtype's name; -1: there is none, but */
     const struct dtype *type;
 };
@@ -148,7 +149,8 @@ static inline int field_int(const struct field *f, int64_t least, const struct v
 /* The type as the slots have it. */
 static inline const struct dtype *buffer_type(const struct buffer_fields *b, const struct val *slots)
 {
-    return b->type_slot < 0 ? b->type : dtype_find(slots[b->type_slot].s);
+    const struct dtype *t = b->type_slot < 0 ? b->type : dtype_find(slots[b->type_slot].s);
+    return b->computing ? dtype_computing(t) : t;
 }
 
 /* Whether it reads this slot or one behind it. */

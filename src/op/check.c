@@ -16,10 +16,25 @@ static struct problem plain_problem(const struct op *op, int i)
     struct problem p = { 0 };
     int longer = i - NPROBLEMS;
     for (int a = 0; a < op->naxes; a++) {
-        bool flag = op->axes[a].kind == AXIS_FLAG;
+        const struct axis *axis = &op->axes[a];
+        bool flag = axis->kind == AXIS_FLAG;
         p.size[a] = flag ? longer < 0 && i % 2 : longer < 0 ? sizes[i] : a == longer ? ((int64_t)1 << 33) + 3 : 1;
+        if (axis->kind == AXIS_STRIDE && axis->preset && a != longer)
+            axis_preset(op, a, &p, &p.size[a], NULL); /* check_presets tells what is wrong with it */
     }
     return p;
+}
+
+static int check_presets(const struct op *op, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; i < NPROBLEMS; i++)
+        for (int a = 0; !rc && a < op->naxes; a++) {
+            const struct problem p = plain_problem(op, i);
+            int64_t size;
+            rc = op->axes[a].preset ? axis_preset(op, a, &p, &size, err) : 0;
+        }
+    return rc;
 }
 
 /* To the next multiple of 2^k, or the one before; all axes that are not flags. */
@@ -372,7 +387,7 @@ static int check_scalars(const struct op *op, struct err *err)
 
 int check_expressions(const struct op *op, struct err *err)
 {
-    int rc = check_shapes(op, err) ?: try_all(op, NULL, NPROBLEMS, try_op, err) ?: check_scalars(op, err) ?: check_data(op, err);
+    int rc = check_presets(op, err) ?: check_shapes(op, err) ?: try_all(op, NULL, NPROBLEMS, try_op, err) ?: check_scalars(op, err) ?: check_data(op, err);
     const struct op init = op_of_init(op);
     if (!rc && op->init.template_text)
         rc = try_all(&init, &(struct config){ 0 }, NPROBLEMS, try_variant, err);

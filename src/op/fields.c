@@ -100,7 +100,8 @@ static void read_element(struct reader *r, void *out)
 {
     read_text(r, out);
     const char *type = *(const char **)out;
-    if (op_type(r->op, type) < 0 && !dtype_find(type))
+    bool computing;
+    if (op_type_of(r->op, type, &computing) < 0 && !dtype_find(type))
         fail(r, "'%.80s' is neither a type name of this op nor an element type", type);
 }
 

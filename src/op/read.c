@@ -12,7 +12,7 @@
 static void read_axis(struct reader *r, void *out)
 {
     struct axis *axis = out;
-    read_table(r, "kind name max", "WNx", "size stride batch flag", &axis->kind, &axis->name, &axis->max);
+    read_table(r, "kind name max default", "WNxx", "size stride batch flag", &axis->kind, &axis->name, &axis->max, &axis->preset);
     if (strcmp(axis->name, "when") == 0)
         fail(r, "name: 'when' is a word of shapes");
 }
@@ -160,7 +160,12 @@ static void read_shape(struct reader *r, void *out)
     known_fields(r, strcat(keys, "when"));
     read_table(r, "when", "x+", &shape->when);
     for (int i = 0; i < op->naxes; i++) {
+        const int64_t absent = INT64_MIN;
+        struct err why = { 0 };
+        shape->problem.size[i] = op->axes[i].preset ? absent : 0;
         read_table(r, op->axes[i].name, "i+", &shape->problem.size[i]);
+        if (shape->problem.size[i] == absent)
+            fail_if(r, axis_preset(op, i, &shape->problem, &shape->problem.size[i], &why), &why);
         if (!axis_takes(&op->axes[i], shape->problem.size[i]))
             fail(r, "%s: must be %s", op->axes[i].name, op->axes[i].kind == AXIS_FLAG ? "0 or 1" : "there, and at least 1");
     }

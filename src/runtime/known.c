@@ -97,21 +97,32 @@ bool known_op_shipped(struct cutune *c, struct known_op *k)
 
 static int take_sizes(const struct op *op, const int64_t *sizes, int n, struct problem *out, struct err *err)
 {
-    if (n != op->naxes || !sizes) {
-        struct buf axes = { 0 };
+    int least = 0, rc = 0;
+    while (least < op->naxes && !op->axes[least].preset)
+        least++;
+    if (n < least || n > op->naxes || !sizes) {
+        struct buf axes = { 0 }, from = { 0 };
         for (int i = 0; i < op->naxes; i++)
             buf_fmt(&axes, "%s%s", i ? ", " : "", op->axes[i].name);
-        err_set(err, ERR_INVALID, "%s takes %d sizes (%s), not %d", op->name, op->naxes, buf_text(&axes), sizes ? n : 0);
+        if (least < op->naxes)
+            buf_fmt(&from, "%d to ", least);
+        err_set(err, ERR_INVALID, "%s takes %s%d sizes (%s), not %d", op->name, buf_text(&from), op->naxes, buf_text(&axes),
+                sizes ? n : 0);
         buf_free(&axes);
+        buf_free(&from);
         return ERR_INVALID;
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; !rc && i < op->naxes; i++) {
+        if (i >= n || (sizes[i] == 0 && op->axes[i].preset && op->axes[i].kind != AXIS_FLAG)) {
+            rc = axis_preset(op, i, out, &out->size[i], err);
+            continue;
+        }
         if (!axis_takes(&op->axes[i], sizes[i]))
             return err_set(err, ERR_INVALID, "%s: %s cannot be %lld: %s", op->name, op->axes[i].name, (long long)sizes[i],
                            op->axes[i].kind == AXIS_FLAG ? "a flag is 0 or 1" : "it is at least 1");
         out->size[i] = sizes[i];
     }
-    return 0;
+    return rc;
 }
 
 int question_of(struct known_op *known, int row, const struct problem *problem, struct question *q, struct err *err)

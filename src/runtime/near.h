@@ -8,6 +8,7 @@
  * The distance is a sum of squares over
  * - the logarithms of the sizes;
  * - how often two divides each size, up to four times, because vector accesses and whole tiles depend on it;
+ *   strides that have a default follow from the sizes, and count for nothing: what a kernel asks of them its constraints say;
  * - the logarithms of the element sizes, so that what was measured with another type counts, too, but less.
  *
  * The rule was chosen on 204 transposes of one H200 (68 shapes of bench/shapes.txt x i8, f32, f64). Each was left out in turn, and the
@@ -34,6 +35,8 @@ static inline void near_point_set(struct near_point *p, const struct op *op, int
     for (int i = 0; i < op->naxes; i++) {
         int64_t size = problem->size[i];
         int twos = 0;
+        if (op->axes[i].kind == AXIS_STRIDE && op->axes[i].preset)
+            size = 1;
         while (twos < NEAR_TWOS && size % ((int64_t)2 << twos) == 0)
             twos++;
         p->size[i] = log((double)(size > 0 ? size : 1));

@@ -209,6 +209,9 @@ static void put_expressions(struct buf *text, const struct op *op, const struct 
         buf_lstr(text, op->where[i]);
     for (int i = 0; i < op->naxes && op_limited(op); i++)
         buf_lstr(text, op->axes[i].max ?: "");
+    for (int i = 0; i < op->naxes; i++)
+        if (op->axes[i].preset)
+            buf_lstr(text, op->axes[i].preset);
 }
 
 static int put_variant(struct keying *k, const struct variant *v, struct err *err)

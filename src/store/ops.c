@@ -13,6 +13,8 @@ static void put_interface(struct buf *b, const struct op *op)
     for (int i = 0; i < op->naxes; i++) {
         buf_lstr(b, op->axes[i].name);
         buf_lstr(b, axis_words[op->axes[i].kind]);
+        if (op->axes[i].preset) /* a problem's text leaves it out */
+            buf_lstr(b, op->axes[i].preset);
     }
     buf_str(b, "types");
     for (int i = 0; i < op->ntypes; i++)

@@ -112,6 +112,7 @@ static inline struct op *full_op(struct full *f)
     full_args(f);
     full_launches(f);
     f->s.axes[0].max = "1 << 30";
+    f->s.axes[2].preset = "m > n and 1 or 0";
     f->where[0] = "m * 4096 >= n or add == 1";
     op->nwhere = 1;
     op->where = f->where;

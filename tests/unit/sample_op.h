@@ -43,9 +43,9 @@ struct sample {
 static inline void sample_problem(struct sample *s)
 {
     s->preludes[0] = (struct template_file){ "prelude_cuda.h", "#define BACKEND_CUDA 1\n" };
-    s->axes[0] = (struct axis){ "m", AXIS_SIZE, NULL };
-    s->axes[1] = (struct axis){ "n", AXIS_SIZE, NULL };
-    s->axes[2] = (struct axis){ "add", AXIS_FLAG, NULL };
+    s->axes[0] = (struct axis){ "m", AXIS_SIZE, NULL, NULL };
+    s->axes[1] = (struct axis){ "n", AXIS_SIZE, NULL, NULL };
+    s->axes[2] = (struct axis){ "add", AXIS_FLAG, NULL, NULL };
     s->types[0] = "T";
     s->types[1] = "ACC";
     const char *const rows[] = { "f32", "f32", "f16", "f32", "i32", "i64" };

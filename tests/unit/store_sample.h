@@ -14,7 +14,7 @@
 /* Everything is static storage: an op that is never freed. */
 static inline const struct op *sample_op(void)
 {
-    static struct axis axes[] = { { "m", AXIS_SIZE, NULL }, { "n", AXIS_SIZE, NULL } };
+    static struct axis axes[] = { { "m", AXIS_SIZE, NULL, NULL }, { "n", AXIS_SIZE, NULL, NULL } };
     static const char *types[] = { "T" };
     static const struct dtype *rows[2];
     static struct arg args[] = {
@@ -310,7 +310,7 @@ static inline void bend_op(struct op *op, const char *what, const char *value)
     if (!strcmp(what, "axes") && number == op->naxes + 1) {
         struct axis *more = arena_array(op->arena, (size_t)number, sizeof *more);
         memcpy(more, op->axes, (size_t)op->naxes * sizeof *more);
-        more[op->naxes++] = (struct axis){ "batch", AXIS_BATCH, NULL };
+        more[op->naxes++] = (struct axis){ "batch", AXIS_BATCH, NULL, NULL };
         op->axes = more;
     }
     int which;

@@ -75,7 +75,7 @@ static void are_checked(void **state)
     }
     struct op op = with_metrics("none");
     assert_null(through_bytes(&op, &err));
-    struct axis axes[] = { { "time", AXIS_SIZE, NULL }, { "n", AXIS_SIZE, NULL } };
+    struct axis axes[] = { { "time", AXIS_SIZE, NULL, NULL }, { "n", AXIS_SIZE, NULL, NULL } };
     op = with_metrics(NULL);
     op.axes = axes;
     assert_null(through_bytes(&op, &err));

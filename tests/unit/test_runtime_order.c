@@ -90,7 +90,7 @@ static void learns_from_other_types(void **state)
 static void takes_no_neighbour_of_other_flags(void **state)
 {
     (void)state;
-    struct axis axes[] = { { "m", AXIS_SIZE, NULL }, { "n", AXIS_SIZE, NULL }, { "add", AXIS_FLAG, NULL } };
+    struct axis axes[] = { { "m", AXIS_SIZE, NULL, NULL }, { "n", AXIS_SIZE, NULL, NULL }, { "add", AXIS_FLAG, NULL, NULL } };
     struct op op = *sample_op();
     struct devspec dev = pretend();
     struct problem p = { { 64, 64, 0 } };

@@ -25,7 +25,7 @@ static struct op *small_op(void)
     op->file = "test.lua";
     op->naxes = 1;
     op->axes = arena_alloc(op->arena, sizeof *op->axes);
-    op->axes[0] = (struct axis){ "m", AXIS_SIZE, NULL };
+    op->axes[0] = (struct axis){ "m", AXIS_SIZE, NULL, NULL };
     op->ntypes = op->nrows = 1;
     op->types = arena_alloc(op->arena, sizeof *op->types);
     op->types[0] = "T";

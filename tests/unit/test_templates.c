@@ -122,10 +122,15 @@ static int compile_row(const struct op *op, int row, bool *seen)
         struct problem p;
         struct space *space;
         struct err err = { 0 };
-        for (int i = 0; i < op->naxes; i++)
+        if (small >= 0 && small < op->naxes && op->axes[small].kind != AXIS_SIZE)
+            continue;
+        for (int i = 0; i < op->naxes; i++) {
             p.size[i] = op->axes[i].kind != AXIS_SIZE ? op->axes[i].kind != AXIS_FLAG
                         : i == small                  ? 16
                                                       : 4096 - (small == op->naxes);
+            if (op->axes[i].kind == AXIS_STRIDE && op->axes[i].preset)
+                assert_int_equal(axis_preset(op, i, &p, &p.size[i], &err), 0);
+        }
         if (space_new(op, &p, row, &sm_90, NULL, &space, &err))
             fail_msg("%s: %s", op->name, err.msg);
         for (int v = 0; v < op->nvariants; v++) {

@@ -76,16 +76,18 @@ local function checked(who, options, known)
     return options
 end
 
--- Axes of a problem. options.max: the most that the op takes, a number or an expression over axes and types.
-local function axis(kind)
+-- Axes of a problem. options.max: the most that the op takes, a number or an expression over axes and types. options.default: what it is
+-- where nobody says, a number or an expression over the axes before it; axes with one come last.
+local function axis(kind, known)
     return function(name, options)
-        return { kind = kind, name = name, max = checked(kind, options, "max").max }
+        local o = checked(kind, options, known or "max default")
+        return { kind = kind, name = name, max = o.max, default = o.default }
     end
 end
 size = axis("size")     -- a number of elements, at least 1
 stride = axis("stride") -- elements from one row to the next
 batch = axis("batch")   -- how many problems of these sizes, at least 1
-function flag(name) return { kind = "flag", name = name } end -- 0 or 1
+flag = axis("flag", "default") -- 0 or 1
 
 -- Buffers. The type is a type name of the op or a fixed type. Extents are in elements, outermost first, row-major. `fill` chooses the test
 -- data of an input: "bits" (any pattern) or "numbers". The default is bits if the check is exact, else numbers. `partial = true` says that
