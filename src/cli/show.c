@@ -42,14 +42,16 @@ static int find_config(const struct request *r, struct config *c, struct err *er
 }
 
 /* portable: in place of a binary. */
-static int compile(const struct request *r, const char *source, bool portable, struct buf *out, struct buf *entries,
-                   struct err *err)
+static int compile(const struct request *r, const struct config *c, const char *source, bool portable, struct buf *out,
+                   struct buf *entries, struct err *err)
 {
+    char arch[ARCH_NAME];
     const struct backend_compiling *b = backend_find(r->dev.backend)->compiling;
     struct compiler *compiler = NULL;
     struct buf log = { 0 };
     struct compile_job job = { .source = source,
-                               .arch = r->args.arch,
+                               .arch = devspec_arch(&r->dev, r->op->variants[c->variant].requires.arch_specific, arch)
+                                           ?: r->args.arch,
                                .portable = portable,
                                .entries = entries,
                                .nheader_dirs = r->op->nheader_dirs,
@@ -119,7 +121,7 @@ static int show_resources(const struct request *r, const struct config *c, const
         return err_set(err, ERR_UNSUPPORTED,
                        "--resources: the device's driver tells them: give a --device that is present, without --arch");
     struct rows rows = rows_of(columns, r->args.json);
-    int rc = compile(r, source, false, &binary, &entries, err)
+    int rc = compile(r, c, source, false, &binary, &entries, err)
         ?: device_open(&r->dev, &d, err)
         ?: device_load(d, binary.data, binary.len, &m, err)
         ?: read_kernels(r, c, d, m, &entries, &rows, err);
@@ -166,7 +168,7 @@ static int show_ptx(const struct request *r, const struct config *c, const char 
     const struct variant *v = &r->op->variants[c->variant];
     struct buf ptx = { 0 }, entries = { 0 };
     char entry[MAX_ENTRY + 1];
-    int rc = compile(r, source, true, &ptx, &entries, err);
+    int rc = compile(r, c, source, true, &ptx, &entries, err);
     if (!rc)
         print_text(buf_text(&ptx));
     for (int i = 0; !rc && i < v->nlaunches; i++)

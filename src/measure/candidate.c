@@ -252,13 +252,16 @@ int candidate_build(struct bench *b, struct plans *plans, const struct config *c
     const struct op *op = plans->op;
     struct buf source = { 0 }, binary = { 0 }, entries = { 0 };
     struct result r = { 0 };
+    char arch[ARCH_NAME];
     bench_alive(b, DOES_ANY);
     int rc = source_render(op, config, b->set.row, &b->set.dev, &source, err);
     if (b->set.fresh) /* a text that no cache of the driver has seen */
         buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
-    const struct compile_job job = {
-        .source = source.data, .entries = &entries, .nheader_dirs = op->nheader_dirs, .header_dirs = op->header_dirs
-    };
+    const struct compile_job job = { .source = source.data,
+                                     .arch = devspec_arch(&b->set.dev, config && op->variants[config->variant].requires.arch_specific, arch),
+                                     .entries = &entries,
+                                     .nheader_dirs = op->nheader_dirs,
+                                     .header_dirs = op->header_dirs };
     rc = rc ?: buf_check(&source, err) ?: compile_once(&b->set.dev, &job, &binary, err);
     const struct bench_candidate code = {
         .binary = binary.data, .binary_bytes = binary.len, .entries = entries.data, .entries_bytes = entries.len

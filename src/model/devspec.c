@@ -36,6 +36,15 @@ void devspec_id(const struct devspec *d, char out[32])
     snprintf(out, 32, "%.15s:%d", d->backend, d->index);
 }
 
+const char *devspec_arch(const struct devspec *d, bool specific, char out[ARCH_NAME])
+{
+    size_t n = strlen(d->arch);
+    if (!specific)
+        return NULL;
+    snprintf(out, ARCH_NAME, "%s%s", d->arch, n && d->arch[n - 1] == 'a' ? "" : "a");
+    return out;
+}
+
 int64_t devspec_memory(const struct devspec *d)
 {
     return d->shares_cores ? 0 : d->memory;

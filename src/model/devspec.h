@@ -8,6 +8,8 @@
 #include "base/buf.h"
 #include "expr/val.h"
 
+enum { ARCH_NAME = 66 };
+
 struct devspec {
     /* Identity: devices with the same identity share records. */
     char backend[16];    /* a backend's name: "cuda" */
@@ -41,6 +43,9 @@ struct devspec {
 const char *devspec_name(int i);
 struct val devspec_val(const struct devspec *d, int i);
 bool devspec_kept(int i); /* whether the database keeps it, so that it is known of any record's device */
+
+/* What code with an architecture's own features is compiled for, "sm_90a"; null where it has none: for what the device's code is. */
+const char *devspec_arch(const struct devspec *d, bool specific, char out[ARCH_NAME]);
 
 /* "cuda:0" */
 void devspec_id(const struct devspec *d, char out[32]);

@@ -81,7 +81,9 @@ static void cache_save(cutune_handle *h, const struct code *c, const struct buf 
 
 static int compile_source(cutune_handle *h, struct code *c, struct err *err)
 {
-    const struct compile_job job = { .source = c->record->source };
+    char arch[ARCH_NAME];
+    const struct compile_job job = { .source = c->record->source,
+                                     .arch = devspec_arch(&h->dev, c->record->op->variants[0].requires.arch_specific, arch) };
     struct buf binary = { 0 };
     int rc = compile_once(&h->dev, &job, &binary, err);
     if (rc == ERR_INVALID)

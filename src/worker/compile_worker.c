@@ -70,7 +70,7 @@ static bool takes_zeros(const struct op *op)
 struct asking {
     struct compile_job job;
     struct guest_launch launches[MAX_LAUNCHES];
-    char arch[sizeof ((struct devspec *)0)->arch + 2];
+    char arch[ARCH_NAME];
 };
 
 /* For the source: the configuration's, or the reference's if config is null. */
@@ -86,10 +86,7 @@ static int ask_for(struct compiling *w, const struct config *config, bool try_it
                                      .launches = out->launches,
                                      .warming = child_alive,
                                      .warming_arg = w->c };
-    if (config && t->op->variants[config->variant].requires.arch_specific) {
-        snprintf(out->arch, sizeof out->arch, "%sa", t->dev.arch);
-        out->job.arch = out->arch;
-    }
+    out->job.arch = devspec_arch(&t->dev, config && t->op->variants[config->variant].requires.arch_specific, out->arch);
     return rc;
 }
 

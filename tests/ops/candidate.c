@@ -33,18 +33,17 @@ static int compile(const struct candidate *c, const struct problem *first, struc
     struct guest_launch *trial = NULL;
     struct arena *arena = arena_new();
     struct buf source = { 0 }, log = { 0 };
-    char arch[sizeof c->session->spec.arch + 2];
+    char arch[ARCH_NAME];
     int n = 0;
     plan_slots(c->plan, first, c->row, &c->session->spec, c->config, slots);
     int rc = (arena ? list_args(c, slots, args, err) : err_nomem(err))
         ?: guest_launches(c->plan, slots, args, arena, &trial, &n, NULL, err)
         ?: source_render(c->op, c->config, c->row, &c->session->spec, &source, err);
     if (!rc) {
-        struct compile_job job = { .source = source.data, .nlaunches = n, .launches = trial };
-        if (c->config && c->op->variants[c->config->variant].requires.arch_specific) {
-            snprintf(arch, sizeof arch, "%sa", c->session->spec.arch);
-            job.arch = arch;
-        }
+        bool specific = c->config && c->op->variants[c->config->variant].requires.arch_specific;
+        const struct compile_job job = {
+            .source = source.data, .arch = devspec_arch(&c->session->spec, specific, arch), .nlaunches = n, .launches = trial
+        };
         rc = c->session->be->compiling->compile(c->session->compiler, &job, binary, NULL, &log, err);
     }
     if (rc && log.len) /* one line of it */
