@@ -1,8 +1,9 @@
 // C = A B for f16 and bf16 by the tensor cores, summed in float: a block computes TILE_M x TILE_N elements of C, a warp WARP_M x WARP_N
 // of them by mma.sync. STAGES tiles of A and B, TILE_K deep, are on their way into shared memory by cp.async. Rows of A and B lie lda
-// and ldb elements apart, multiples of 8; where those of the arguments do not, gemm_pack copies them first. Several blocks may share
+// and ldb elements apart, multiples of 8; where those of the arguments do not, gemm_pack.h copies them first. Several blocks may share
 // a tile of C: gemm_parts.h.
 #include "numbers.h"
+#include "gemm_pack.h"
 #include "gemm_parts.h"
 
 #define WARPS_X (TILE_N / WARP_N)
@@ -191,30 +192,4 @@ gemm_mma(T *__restrict__ c, const T *__restrict__ a, const T *__restrict__ b, in
                     put(c, partial, parts, (part * m + i) * n + j + s * 8, n - j - s * 8, pairs, sum[r][s][h * 2], sum[r][s][h * 2 + 1]);
             }
         }
-}
-
-// Eight elements of a row of `columns`, zeros behind its end.
-DEVICE void pack_eight(T *to, const T *from, uint32 at, uint32 columns)
-{
-    uint32 packs = (columns + 7) / 8, row = at / packs, column = at % packs * 8;
-    struct __attribute__((aligned(16))) {
-        T e[8];
-    } v;
-    from += (int64)row * columns + column;
-#pragma unroll
-    for (int e = 0; e < 8; e++)
-        v.e[e] = column + e < columns ? from[e] : (T)0;
-    *(uint4 *)(to + (int64)at * 8) = *(uint4 *)&v;
-}
-
-// Copies of A and B whose rows are whole words of 16 bytes.
-KERNEL void __launch_bounds__(256)
-gemm_pack(const T *__restrict__ a, const T *__restrict__ b, int64 m, int64 n, int64 k, T *__restrict__ packed_a,
-          T *__restrict__ packed_b)
-{
-    uint32 at = blockIdx.x * 256 + threadIdx.x, of_a = (uint32)(m * ((k + 7) / 8)), of_b = (uint32)(k * ((n + 7) / 8));
-    if (at < of_a)
-        pack_eight(packed_a, a, at, (uint32)k);
-    else if (at - of_a < of_b)
-        pack_eight(packed_b, b, at - of_a, (uint32)n);
 }
