@@ -98,7 +98,7 @@ typedef struct cutune_options {
     size_t size;      /* sizeof(cutune_options) */
     const char *path; /* the database; null: the first of $CUTUNE_DB, $XDG_DATA_HOME/cutune/tuned.db, ~/.local/share/cutune/tuned.db
                            that is set. The last two need not exist, and none with capture: then only the tables are used */
-    const char *tables; /* the shipped tables of defaults, used if the database has no answer; null: $CUTUNE_TABLES, else those
+    const char *tables; /* the shipped tables, used if the database has no answer, or one that is less near; null: $CUTUNE_TABLES, else those
                            installed with the library; "": none */
     const char
         *cache;  /* a folder for kernels that had to be compiled here, and for exact answers that a process got, which the next one

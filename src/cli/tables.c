@@ -1,27 +1,16 @@
-/* `cutune tables`: makes the database that ships, of the default configurations that db/tables lists. A look-up gives one of them on a
- * device that nobody has tuned for. To make it takes no device; PTX takes NVRTC. */
+/* `cutune tables`: makes the database that ships, of the default configurations that db/tables lists and of what it lists as tuned. A
+ * look-up gives one of them where nobody has tuned. To make it takes no device; PTX takes NVRTC. */
+#include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "cli/cli.h"
 #include "cli/output.h"
-#include "device/device.h"
+#include "cli/tables.h"
 #include "model/head.h"
 #include "model/kernel.h"
 #include "op/load.h"
 #include "source/source.h"
-
-enum { MAX_LIST = 1 << 20 }; /* bytes */
-
-/* The database that is made. */
-struct shipping {
-    struct store *store;
-    bool ptx, must;     /* whether there is to be PTX, and whether it is an error if there can be none */
-    struct err why_not; /* why there can be none */
-    struct op *op;      /* of the last line */
-    int *ranks;         /* how many of its lines so far are for these types and this backend: [row][backend_real] */
-    int records;
-};
 
 /* The PTX of a source. Without NVRTC, or with one that no longer knows the architecture, there is none, and the buffer stays empty: only
  * `--ptx yes` makes that an error. */
@@ -66,7 +55,7 @@ static int add_default(struct shipping *m, const struct config *c, int rank, int
     return rc;
 }
 
-static int next_op(struct shipping *m, const char *name, struct err *err)
+int shipping_op(struct shipping *m, const char *name, struct err *err)
 {
     int backends = 0;
     while (backend_real(backends))
@@ -95,7 +84,7 @@ static int add_line(struct shipping *m, const char *line, struct err *err)
         return err_set(err, ERR_INVALID, "a line is: device, op, types, problem, configuration, time");
     if (!any(device) && !backend_find(device))
         return err_set(err, ERR_INVALID, "device %s: cuda, opencl, or * for both", device);
-    int rc = m->op && !strcmp(m->op->name, name) ? 0 : next_op(m, name, err);
+    int rc = m->op && !strcmp(m->op->name, name) ? 0 : shipping_op(m, name, err);
     int only = rc || any(types) ? 0 : op_row(m->op, types, err);
     if (rc || only < 0)
         return rc ?: only;
@@ -108,19 +97,49 @@ static int add_line(struct shipping *m, const char *line, struct err *err)
     return rc;
 }
 
-/* Adds what the list ships in place of the defaults of the ops' scripts. */
-static int add_list(struct shipping *m, const char *path, struct err *err)
+/* Each line of a list. */
+static int add_list(struct shipping *m, const char *path, int (*add)(struct shipping *m, const char *line, struct err *err),
+                    struct err *err)
 {
     struct buf text = { 0 };
     int rc = file_read(path, MAX_LIST, &text, err), number = 0;
     for (char *rest = text.data, *line; !rc && (line = strsep(&rest, "\n"));) {
         number++;
-        rc = *line && *line != '#' ? add_line(m, line, err) : 0;
+        rc = *line && *line != '#' ? add(m, line, err) : 0;
         if (rc && rc != ERR_UNSUPPORTED) /* for which no line is to blame */
             err_prefix(err, "%s:%d: ", path, number);
     }
     op_free(m->op);
+    m->op = NULL;
     buf_free(&text);
+    return rc;
+}
+
+static int is_list(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return n > 4 && e->d_name[0] != '.' && !strcmp(e->d_name + n - 4, ".txt");
+}
+
+/* Of the defaults, which stand in the place of those of the ops' scripts, and of each device that was tuned on. */
+static int add_lists(struct shipping *m, const char *folder, struct err *err)
+{
+    struct dirent **files = NULL;
+    struct buf path = { 0 };
+    buf_fmt(&path, "%s/defaults.txt", folder);
+    int rc = buf_check(&path, err) ?: add_list(m, path.data, add_line, err);
+    int n = rc ? 0 : scandir(folder, &files, is_list, alphasort);
+    for (int i = 0; i < n; i++) {
+        bool tuned = strcmp(files[i]->d_name, "defaults.txt") != 0;
+        buf_clear(&path);
+        buf_fmt(&path, "%s/%s", folder, files[i]->d_name);
+        if (!rc && tuned)
+            rc = buf_check(&path, err) ?: add_list(m, path.data, tuned_line, err);
+        tuned_end(m);
+        free(files[i]);
+    }
+    free(files);
+    buf_free(&path);
     return rc;
 }
 
@@ -145,7 +164,7 @@ static int check_place(const char *out, struct err *err)
 }
 
 /* Makes the database under another name, and gives it its own when it is complete. */
-static int make_database(struct shipping *m, const char *list, const char *out, struct err *err)
+static int make_database(struct shipping *m, const char *folder, const char *out, struct err *err)
 {
     struct output o;
     int rc = check_place(out, err) ?: output_begin(&o, out, err);
@@ -154,7 +173,7 @@ static int make_database(struct shipping *m, const char *list, const char *out, 
     if (!o.target)
         rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
     rc = rc ?: store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: store_begin(m->store, true, err);
-    rc = rc ?: store_end(m->store, add_list(m, list, err), err) ?: store_seal(m->store, err);
+    rc = rc ?: store_end(m->store, add_lists(m, folder, err), err) ?: store_seal(m->store, err);
     if (rc)
         err_prefix(err, "%s: ", out);
     store_close(m->store); /* before output_end: to close the file would release SQLite's locks */
@@ -163,7 +182,7 @@ static int make_database(struct shipping *m, const char *list, const char *out, 
 
 static int make_tables(struct request *r, struct err *err)
 {
-    struct buf list = { 0 };
+    struct buf folder = { 0 };
     const char *out = r->args.word, *ptx = r->args.ptx_choice ?: "auto";
     struct shipping m = { .ptx = strcmp(ptx, "no"), .must = !strcmp(ptx, "yes") };
     if (!out || !*out)
@@ -173,13 +192,17 @@ static int make_tables(struct request *r, struct err *err)
     int rc = home_find(&r->home, err);
     if (rc)
         return rc;
-    buf_fmt(&list, "%s/db/tables/defaults.txt", r->home);
-    rc = buf_check(&list, err) ?: make_database(&m, list.data, out, err);
+    buf_fmt(&folder, "%s/db/tables", r->home);
+    rc = buf_check(&folder, err) ?: make_database(&m, folder.data, out, err);
     if (!rc && m.why_not.code)
         complain("the kernels for CUDA have no PTX, their source only: %s", m.why_not.msg);
-    if (!rc)
+    if (!rc && m.left_out)
+        complain("lines left out, as their ops have changed: %d; the first: %s", m.left_out, m.why_left.msg);
+    if (!rc && m.winners)
+        text_line("%s: %d default kernels, %d tuned problems", out, m.records, m.winners);
+    else if (!rc)
         text_line("%s: %d default kernels", out, m.records);
-    buf_free(&list);
+    buf_free(&folder);
     return rc;
 }
 
@@ -192,7 +215,8 @@ const struct command tables_command = {
                          0 }),
     .word = "OUT.db",
     .doc = "Makes the tables that are installed with cutune: the default configurations that\n"
-           "db/tables/defaults.txt lists, as source for CUDA and OpenCL, and as PTX for CUDA if NVRTC is found."
+           "db/tables/defaults.txt lists, as source for CUDA and OpenCL, and as PTX for CUDA if NVRTC is found;\n"
+           "and what its other files list as tuned on a device, as source, with --ptx yes as binaries, too."
            "\vExample:\n"
            "  cutune tables --ptx yes build/tables.db",
     .run = make_tables,

@@ -1,4 +1,4 @@
-/* The order of the look-up: exact, near, from another device, default. */
+/* The order of the look-up: exact, near, from another device, default; each in the database and in the shipped tables. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +36,11 @@ static bool from_tables(const struct lookup *s)
     return s->from != s->h->owner->store;
 }
 
+static const struct knowledge *known_there(const struct lookup *s)
+{
+    return from_tables(s) ? s->q->known->in_tables : s->q->known->all;
+}
+
 /* Whether the kernel in use is of this record, and found in the same way. */
 static bool still(const struct lookup *s, cutune_match match, int rank, double time_ns, const char *variant, const char *json)
 {
@@ -70,6 +75,8 @@ static int serve(struct lookup *s, struct tuned *t, cutune_match match, double t
     buf_str(&told, why);
     if (match != CUTUNE_MATCH_DEFAULT) /* which was tuned on nothing */
         op_data_print(&told, t->op, "; tuned on the data of ");
+    if (match != CUTUNE_MATCH_DEFAULT && from_tables(s))
+        buf_str(&told, "; in the shipped tables");
     int rc = kernel_new(s->h, s->q, t, &k, err); /* the record is gone, if its code was there */
     if (!rc) {
         k->match = match;
@@ -88,7 +95,7 @@ static int serve(struct lookup *s, struct tuned *t, cutune_match match, double t
 /* Whether the store may have it: false if all that is tuned was read, and this problem is not there. */
 static bool may_be_exact(const struct lookup *s)
 {
-    const struct knowledge *all = s->q->known->all;
+    const struct knowledge *all = known_there(s);
     bool may = !all || all->cut;
     for (int i = 0; !may && i < all->nproblems; i++)
         may = all->problems[i]->row == s->q->row && !strcmp(all->problems[i]->sizes, buf_text(&s->q->sizes));
@@ -102,16 +109,17 @@ static int find_exact(struct lookup *s, struct err *err)
     const struct question *q = s->q;
     const char *types = buf_text(&q->types), *sizes = buf_text(&q->sizes);
     struct tuned *t = NULL;
+    struct err none = { 0 };
     int rc = ERR_NOTFOUND;
     if (may_be_exact(s))
-        rc = store_find_winner(s->from, &s->h->dev, q->op->name, types, sizes, &t, err);
+        rc = store_find_winner(s->from, &s->h->dev, q->op->name, types, sizes, &t, &none);
+    if (rc && rc != ERR_NOTFOUND) /* that is no refusal */
+        *err = none;
     if (!rc) {
         snprintf(why, sizeof why, "exact: %s on %s for %s %s", t->pinned ? "pinned" : "tuned", s->h->dev.name, types, sizes);
         rc = serve(s, t, CUTUNE_MATCH_EXACT, t->time_ns, why, err);
     }
-    if (rc == ERR_NOTFOUND)
-        err->msg[0] = 0;               /* no refusal */
-    else if (refused(rc) && !s->plain) /* it was tuned for this: whatever changed, the record is not to be trusted */
+    if (rc != ERR_NOTFOUND && refused(rc) && !s->plain) /* it was tuned for this: whatever changed, the record is not to be trusted */
         say(s->h->owner, "the record of %s %s %s does not hold for its own problem, and is passed over: %s", q->op->name, types,
             sizes, err->msg);
     return rc;
@@ -122,12 +130,12 @@ static int find_exact(struct lookup *s, struct err *err)
 /* A device's problems, and its candidates. */
 static struct tuned_problem **problems_of(const struct lookup *s, const struct known_device *d)
 {
-    return s->q->known->all->problems + d->problems;
+    return known_there(s)->problems + d->problems;
 }
 
 static struct tuned_problem **candidates_of(const struct lookup *s, const struct known_device *d)
 {
-    return s->q->known->all->candidates + d->candidates;
+    return known_there(s)->candidates + d->candidates;
 }
 
 static bool fits(const struct lookup *s, const struct tuned_problem *p)
@@ -142,7 +150,7 @@ static double expected_ns(const struct lookup *s, const struct known_device *d, 
     struct val slots[MAX_SLOTS];
     double bytes = 0, flops = 0, least = INFINITY;
     const struct tuned_problem *nearest = NULL;
-    const struct plan *plan = s->q->known->all->plan;
+    const struct plan *plan = known_there(s)->plan;
     plan_slots(plan, &s->q->problem, s->q->row, &s->h->dev, NULL, slots);
     if (plan_work(plan, slots, &bytes, &flops, NULL))
         return 0;
@@ -165,7 +173,7 @@ static int serve_winner(struct lookup *s, const struct known_device *d, const st
     char why[640];
     const char *op = s->q->op->name, *types = buf_text(&s->q->types), *sizes = buf_text(&s->q->sizes), *here = s->h->dev.name;
     const char *bounds =
-        s->q->known->all->cut ? " (the file has more winners or times than a look-up reads: of the first ones)" : "";
+        known_there(s)->cut ? " (the file has more winners or times than a look-up reads: of the first ones)" : "";
     cutune_match match = devspec_same(&d->dev, &s->h->dev) ? CUTUNE_MATCH_NEAR : CUTUNE_MATCH_DEVICE;
     struct tuned *t = NULL;
     if (still(s, match, 0, p->time_ns, p->variant, p->json)) {
@@ -193,7 +201,7 @@ static int serve_winner(struct lookup *s, const struct known_device *d, const st
 static int find_on(struct lookup *s, const struct known_device *d, struct err *err)
 {
     const struct question *q = s->q;
-    const struct knowledge *all = q->known->all;
+    const struct knowledge *all = known_there(s);
     double *distance = problem_distances(all, d, q->op, q->row, &q->problem), least;
     double *loss = distance ? candidate_losses(all, d, distance, q->row, true) : NULL;
     double time_ns = loss ? expected_ns(s, d, distance) : 0;
@@ -217,21 +225,28 @@ static int find_on(struct lookup *s, const struct known_device *d, struct err *e
     return rc;
 }
 
-/* Infinite: no kernel of it may run here. */
+/* Infinite: no kernel of it may run here. What ships is for its architecture: elsewhere its defaults need no compiler. */
 static double distance_of(const struct lookup *s, const struct known_device *d)
 {
+    const struct devspec *here = &s->h->dev;
     bool any = false;
     for (int i = 0; !any && i < d->ncandidates; i++)
         any = fits(s, candidates_of(s, d)[i]);
-    return any && !strcmp(s->h->dev.backend, d->dev.backend) ? device_distance(&s->h->dev, &d->dev) : INFINITY;
+    any = any && !strcmp(here->backend, d->dev.backend) && (!from_tables(s) || !strcmp(here->arch, d->dev.arch));
+    return any ? device_distance(here, &d->dev) : INFINITY;
+}
+
+static int know(struct lookup *s, struct err *err)
+{
+    return from_tables(s) ? known_op_in_tables(s->h->owner, s->q->known, err) : known_op_all(s->q->known, s->from, err);
 }
 
 static int find_near(struct lookup *s, struct err *err)
 {
-    int rc = known_op_all(s->q->known, s->from, err);
+    int rc = know(s, err);
     if (rc)
         return rc;
-    const struct knowledge *all = s->q->known->all;
+    const struct knowledge *all = known_there(s);
     double *far = mem_array((size_t)all->ndevices, sizeof *far), least;
     if (!far)
         return err_nomem(err);
@@ -246,6 +261,24 @@ static int find_near(struct lookup *s, struct err *err)
     }
     mem_free(far);
     return rc;
+}
+
+/* How far the nearest problem of the same types is that has a kernel to give: the device counts first. */
+static double nearest_in(struct lookup *s, struct store *place)
+{
+    s->from = place;
+    const struct knowledge *all = know(s, NULL) ? NULL : known_there(s);
+    double least = INFINITY;
+    for (int i = 0; all && i < all->ndevices; i++) {
+        const struct known_device *d = &all->devices[i];
+        double far = distance_of(s, d);
+        double *distance = isinf(far) ? NULL : problem_distances(all, d, s->q->op, s->q->row, &s->q->problem);
+        for (int p = 0; distance && p < d->nproblems; p++)
+            if (distance[p] >= 0 && problems_of(s, d)[p]->row == s->q->row)
+                least = fmin(least, far * 1e6 + distance[p]);
+        mem_free(distance);
+    }
+    return least;
 }
 
 /* ---- defaults */
@@ -308,19 +341,40 @@ static int noted(struct lookup *s, int rc, const struct err *err)
     return rc;
 }
 
-static int find_one(struct lookup *s, struct err *err)
+enum { DATABASE, TABLES, PLACES };
+
+/* Null: it knows nothing of the op. */
+static struct store *place_of(const struct lookup *s, int place)
 {
-    static int (*const ways[])(struct lookup *, struct err *) = { find_exact, find_near, find_default };
     struct cutune *c = s->h->owner;
-    int rc = ERR_NOTFOUND, nways = c->strict == CUTUNE_STRICT_ERROR && !s->plain ? 1 : 3;
-    s->from = c->store;
-    for (int i = 0; i < nways && refused(rc) && c->store && s->q->known->in_store; i++)
-        rc = noted(s, ways[i](s, err), err);
-    if (refused(rc) && nways == 3 && known_op_shipped(c, s->q->known)) {
-        s->from = tables_of(c);
-        rc = noted(s, find_default(s, err), err);
+    if (place == TABLES)
+        return known_op_shipped(c, s->q->known) ? tables_of(c) : NULL;
+    return s->q->known->in_store ? c->store : NULL;
+}
+
+/* In one place, and then in the other one. */
+static int find_by(struct lookup *s, int (*way)(struct lookup *, struct err *), int first, struct err *err)
+{
+    int rc = ERR_NOTFOUND;
+    for (int i = 0; i < PLACES && refused(rc); i++) {
+        struct store *place = place_of(s, i ? !first : first);
+        if (!place)
+            continue;
+        s->from = place;
+        rc = noted(s, way(s, err), err);
     }
     return rc;
+}
+
+static int find_one(struct lookup *s, struct err *err)
+{
+    int rc = find_by(s, find_exact, DATABASE, err);
+    if (!refused(rc) || (s->h->owner->strict == CUTUNE_STRICT_ERROR && !s->plain))
+        return rc;
+    struct store *database = place_of(s, DATABASE), *tables = place_of(s, TABLES);
+    bool nearer = database && tables && nearest_in(s, tables) < nearest_in(s, database);
+    rc = find_by(s, find_near, nearer ? TABLES : DATABASE, err);
+    return refused(rc) ? find_by(s, find_default, DATABASE, err) : rc;
 }
 
 int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel *now, struct cutune_kernel **out, struct err *err)

@@ -10,6 +10,7 @@ void known_op_free(struct known_op *k)
     if (!k)
         return;
     knowledge_free(k->all);
+    knowledge_free(k->in_tables);
     op_free(k->op);
     mem_free(k);
 }
@@ -78,6 +79,11 @@ int known_op_renew(struct cutune *c, struct known_op *k, struct err *err)
 int known_op_all(struct known_op *k, struct store *s, struct err *err)
 {
     return k->all ? 0 : knowledge_load(s, k->op, NULL, &k->all, err);
+}
+
+int known_op_in_tables(struct cutune *c, struct known_op *k, struct err *err)
+{
+    return k->in_tables ? 0 : knowledge_load(tables_of(c), k->op, NULL, &k->in_tables, err);
 }
 
 bool known_op_shipped(struct cutune *c, struct known_op *k)

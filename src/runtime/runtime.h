@@ -27,7 +27,8 @@ struct known_op {
     enum { SHIPPED_UNKNOWN, SHIPPED_SAME, SHIPPED_NOT } shipped; /* see known_op_shipped */
     uint64_t checked;                                            /* at this generation of the store its form was still this one */
     bool current;          /* a form that a refresh found changed stays for its kernels only */
-    struct knowledge *all; /* null until a look-up is not exact */
+    struct knowledge *all;       /* null until a look-up is not exact */
+    struct knowledge *in_tables; /* the same of what ships */
 };
 /* The op by name, as it is now in the store; made known if it is not yet. Under the lock. */
 int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err);
@@ -35,7 +36,9 @@ int known_op_get(struct cutune *c, const char *name, struct known_op **out, stru
 int known_op_renew(struct cutune *c, struct known_op *k, struct err *err);
 /* Reads what is known of it, k->all, unless that was done before. */
 int known_op_all(struct known_op *k, struct store *s, struct err *err);
-/* Whether the tables know it in the same form, so that their defaults fit. */
+/* The same of the shipped tables, k->in_tables, which must know it in the same form. */
+int known_op_in_tables(struct cutune *c, struct known_op *k, struct err *err);
+/* Whether the tables know it in the same form, so that their kernels fit. */
 bool known_op_shipped(struct cutune *c, struct known_op *k);
 void known_op_free(struct known_op *k);
 

@@ -142,11 +142,12 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed
     return query_end(&q);
 }
 
+#define SHIPPED "IN (SELECT id FROM provenance WHERE uuid = '" SHIPPED_TABLES "')"
 int store_has_results(struct store *s, bool *has, struct err *err)
 {
     return sql_run(s, err,
-                   "SELECT EXISTS (SELECT 1 FROM measurement) OR EXISTS (SELECT 1 FROM wanted) OR "
-                   "EXISTS (SELECT 1 FROM tuned WHERE role = 'winner') AS results",
+                   "SELECT EXISTS (SELECT 1 FROM measurement WHERE provenance NOT " SHIPPED ") OR EXISTS (SELECT 1 FROM wanted) OR "
+                   "EXISTS (SELECT 1 FROM tuned WHERE role = 'winner' AND coalesce(provenance, 0) NOT " SHIPPED ") AS results",
                    ":f", has);
 }
 

@@ -220,6 +220,8 @@ enum claim_fate { CLAIM_ADDED, CLAIM_REPLACED, CLAIM_KNOWN, CLAIM_KEPT };
 /* The op is for a file that does not know it. */
 int store_claim(struct store *s, const struct op *op, const struct record *claim, enum claim_fate *fate, struct err *err);
 
+/* The uuid in the provenance of what ships. */
+#define SHIPPED_TABLES "shipped tables"
 /* Whether anything was measured or asked for, so that there is more in it than tables that `cutune tables` makes again. */
 int store_has_results(struct store *s, bool *has, struct err *err);
 

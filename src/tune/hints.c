@@ -90,13 +90,21 @@ static int from_neighbours(struct run *r, struct err *err)
     return rc;
 }
 
+/* The script's other defaults stand between what is tuned there and its defaults. */
 static int from_tables(struct run *r, struct err *err)
 {
     char *path = NULL;
     struct store *tables = NULL;
     struct buf types = { 0 };
     op_row_print(&types, r->op, r->task.row);
+    struct knowledge *all = NULL;
     int rc = buf_check(&types, err) ?: tables_find(NULL, &path, err) ?: path ? store_open(path, STORE_TABLES, &tables, err) : 0;
+    if (!rc && tables)
+        rc = knowledge_load(tables, r->op, NULL, &all, err)
+                 ?: hints_each(all, r->op, r->task.row, &r->task.problem, r->dev, take_neighbour, r, err);
+    knowledge_free(all);
+    for (int i = 0; !rc && i < r->op->ndefaults; i++)
+        rc = enlist(r, &r->op->defaults[i]);
     if (!rc && tables)
         rc = store_each_default(tables, r->dev->backend, r->op->name, buf_text(&types), take_default, r, err);
     store_close(tables);
@@ -110,10 +118,7 @@ void hints_enlist(struct run *r)
     struct err err = { 0 };
     char line[sizeof err.msg + 64];
     int damaged = store_left_out(r->store); /* before */
-    int rc = from_neighbours(r, &err);
-    for (int i = 0; !rc && i < r->op->ndefaults; i++)
-        rc = enlist(r, &r->op->defaults[i]);
-    rc = rc ?: from_tables(r, &err);
+    int rc = from_neighbours(r, &err) ?: from_tables(r, &err);
     for (store_left_out(r->store); damaged > 0; damaged--) /* what is damaged here is one suggestion less */
         store_leave_out(r->store);
     snprintf(line, sizeof line, "begun without what look-ups would give: %s", err.msg);

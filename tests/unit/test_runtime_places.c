@@ -82,9 +82,9 @@ static void looks_for_the_tables(void **state)
     cutune *c = NULL;
     setenv("CUTUNE_TABLES", keep(tables, "a.db"), 1);
     setenv("XDG_DATA_HOME", keep(data, ""), 1); /* where there is no database */
-    assert_string_equal(tuned_at(1111), "default");
+    assert_string_equal(tuned_at(1111), "TILE=8,");
     unsetenv("XDG_DATA_HOME"); /* nor a place for one */
-    assert_string_equal(tuned_at(1111), "default");
+    assert_string_equal(tuned_at(1111), "TILE=8,");
     cutune_options o = { .size = sizeof o, .tables = "" };
     assert_int_equal(cutune_open_with(&o, &c), CUTUNE_ERR_NOTFOUND);
     o.tables = in_dir("none.db");
@@ -122,7 +122,7 @@ static void stays_where_it_was_opened(void **state)
     assert_int_equal(chdir(sample_dir), 0);
     c = open_pretend((cutune_options){ .path = "none.db", .capture = 1 }); /* the tables alone */
     assert_int_equal(chdir("elsewhere"), 0);
-    assert_is(find(attached(c), 1111, 113), CUTUNE_MATCH_DEFAULT, "TILE=");
+    assert_is(find(attached(c), 1111, 113), CUTUNE_MATCH_EXACT, "TILE=8");
     cutune_close(c);
     assert_int_equal(chdir(before), 0);
     assert_int_equal(rmdir(in_dir("elsewhere")), 0); /* nothing was made there */
@@ -146,7 +146,7 @@ static void does_without_a_home(void **state)
             fail_msg("%s", cutune_error());
         assert_int_equal(said.lines, 1);
         assert_non_null(strstr(said.last, "done without"));
-        assert_is(find(attached(c), 1111, 113), CUTUNE_MATCH_DEFAULT, "TILE=");
+        assert_is(find(attached(c), 1111, 113), CUTUNE_MATCH_EXACT, "TILE=8");
         cutune_close(c);
     }
     assert_int_equal(rmdir(shut), 0);

@@ -1,0 +1,30 @@
+/* What the files of `cutune tables` share. */
+#ifndef CLI_TABLES_H
+#define CLI_TABLES_H
+
+#include "cli/cli.h"
+#include "device/device.h"
+
+enum { MAX_LIST = 4 << 20 }; /* bytes of a file */
+
+/* The database that is made. */
+struct shipping {
+    struct store *store;
+    bool ptx, must;     /* whether there is to be PTX, and whether it is an error if there can be none */
+    struct err why_not; /* why there can be none */
+    struct op *op;      /* of the last line */
+    int *ranks;         /* how many of its lines so far are for these types and this backend: [row][backend_real] */
+    int records;
+    struct tuned_list *list; /* the file of a device that is being read */
+    int winners, left_out;   /* problems that it has kernels for; lines that the ops have no use for any more, */
+    struct err why_left;     /* the first of them */
+};
+
+/* The op of the lines that follow. */
+int shipping_op(struct shipping *m, const char *name, struct err *err);
+
+/* tables_tuned.c: a line of a device's file, in which it is at the first; and when a file ends. */
+int tuned_line(struct shipping *m, const char *line, struct err *err);
+void tuned_end(struct shipping *m);
+
+#endif
