@@ -26,7 +26,7 @@ DEVICE int64 part_begin(int64 length, int64 part)
 
 DEVICE T put_together(T_acc a, int64 length, int mean)
 {
-    return T_to(mean ? a / (T_acc)length : a);
+    return T_to(!mean ? a : T_is_float ? a / (T_acc)length : (T_acc)((int64)a / length)); // a length may pass i32
 }
 
 #ifdef ATOMIC

@@ -28,7 +28,7 @@ KERNEL void reduce_ref(GLOBAL T *__restrict__ out, GLOBAL const T *__restrict__ 
             for (int t = 1; t < 256; t++)
                 a = !largest ? a + sums[t] : sums[t] > a || sums[t] != sums[t] ? sums[t] : a;
             T_acc all = (T_acc)a;
-            T_put(out, i, mean ? all / (T_acc)length : all);
+            T_put(out, i, !mean ? all : T_is_float ? all / (T_acc)length : (T_acc)((int64)all / length));
         }
     }
 }

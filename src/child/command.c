@@ -19,7 +19,7 @@
 #include "child/process.h"
 
 enum { LIFE = 3, REPORT = 4, FIRST_OTHER = 5 }; /* the descriptors of the process between */
-enum { STEP_MS = 20, ALIVE_MS = 500, TAIL = 4096, ROUNDS = 1000 };
+enum { STEP_MS = 20, ALIVE_MS = 500, TAIL = 4096, DRAIN = 256, ROUNDS = 1000 };
 
 static _Noreturn void become_command(const char *const *argv)
 {
@@ -166,8 +166,8 @@ static int wait_for_end(const struct command_line *c, int report, int out, int *
             speaks = listen_to(out, said);
         if (fds[0].revents) {
             bool known = read(report, status, sizeof *status) == sizeof *status;
-            while (speaks && poll(&fds[1], 1, 0) > 0 && listen_to(out, said))
-                continue;
+            for (int left = DRAIN; left > 0 && speaks && poll(&fds[1], 1, 0) > 0; left--) /* what is left of it may write on */
+                speaks = listen_to(out, said);
             return known ? 0 : err_set(err, ERR_IO, "no process for it");
         }
         int64_t now = clock_ns();

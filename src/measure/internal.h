@@ -216,7 +216,6 @@ const struct guarded *buffer_of(const struct bench *b, const struct loaded *l, i
 int candidate_load(struct bench *b, const struct bench_candidate *c, struct loaded *l, struct result *r, struct err *err);
 /* What belongs to the bench: renders, compiles and loads a configuration of the plans' op, or (config null) its reference. */
 int candidate_build(struct bench *b, struct plans *plans, const struct config *config, struct loaded *l, struct err *err);
-bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of);
 void candidate_unload(struct bench *b, struct loaded *l);
 /* Clears what it must, then every launch; queued. */
 int candidate_launch(struct bench *b, const struct loaded *l, const struct binding *how, struct err *err);

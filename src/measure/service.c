@@ -125,7 +125,8 @@ int service_end(struct bench *b, int digests, struct found *out, struct err *err
 {
     uint32_t r[RESULT_BYTES / 4] = { 0 };
     int rc = device_read(b->dev, r, b->result, 0, (DIGESTS_AT + 2 * digests) * (int64_t)sizeof *r, err);
-    *out = (struct found){ .count = r[0], .place = (int64_t)(uint32_t)~r[1] << 6, .worst = r[2] };
+    uint32_t count = r[0] || !(r[1] | r[2]) ? r[0] : UINT32_MAX; /* 2^32 that are wrong count as 0 */
+    *out = (struct found){ .count = count, .place = (int64_t)(uint32_t)~r[1] << 6, .worst = r[2] };
     memcpy(out->digests, r + DIGESTS_AT, (size_t)digests * sizeof *out->digests);
     return rc;
 }

@@ -89,5 +89,5 @@ int op_check_data(const struct op *op, const struct arg *a, struct err *err)
         ?: check_data_file(a, err)
         ?: must(!d->init || a->kind == ARG_INPUT, err, "argument %s: init writes inputs only", a->name)
         ?: must(!d->init || op->init.template_text, err, "argument %s: the op has no init that would write it", a->name)
-        ?: (own ? check_sum_data(op, a, err) : 0);
+        ?: (own || d->init ? check_sum_data(op, a, err) : 0);
 }

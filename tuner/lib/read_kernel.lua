@@ -30,10 +30,24 @@ end
 local function whole(word) return "%f[%w_]" .. word .. "%f[^%w_]" end
 local function has_word(text, word) return text:find(whole(word)) ~= nil end
 
--- Without comments and with single spaces; lines stay, as the directives need them.
+local skipped = { "^//[^\n]*", "^/%*.-%*/", '^"[^"\n]*"', "^'.'" }
+
+-- Without comments and strings, and with single spaces; lines stay, as the directives need them.
 local function plain(text)
-    text = text:gsub("\\\n", " "):gsub("//[^\n]*", ""):gsub("/%*.-%*/", " ")
-    return (text:gsub("[ \t\r]+", " "))
+    text = text:gsub("\\\n", " "):gsub("\\.", "_")
+    local parts, at = {}, 1
+    for begin in text:gmatch "()[/\"']" do
+        local last
+        for i = 1, begin >= at and #skipped or 0 do
+            last = last or select(2, text:find(skipped[i], begin))
+        end
+        if last then
+            parts[#parts + 1] = text:sub(at, begin - 1)
+            at = last + 1
+        end
+    end
+    parts[#parts + 1] = text:sub(at)
+    return (table.concat(parts, " "):gsub("[ \t\r]+", " "))
 end
 
 -- What the text itself calls a type: typedef float real; using real = float; #define real float.
