@@ -1,4 +1,4 @@
-"""What the benches beside PyTorch share: cutune's calls in its process, how contenders are timed, and what is made of the times."""
+"""What benches share: lists of problems; cutune's calls in PyTorch's process, how contenders are timed, and what is made of the times."""
 import ctypes, math, statistics, sys
 
 try:
@@ -8,6 +8,23 @@ except ImportError:  # a bench can still say what it is
 
 TYPES = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i8": "int8", "i16": "int16", "i32": "int32",
          "i64": "int64", "c64": "complex64", "c128": "complex128"}
+
+
+def problems(path):
+    """(op, type, "m=64,n=64") of a list such as tables.txt, in its order."""
+    for number, line in enumerate(open(path), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) < 4:
+            sys.exit(f"{path}:{number}: a line is: op, types, axes, and problems such as 64x64")
+        op, types, axes, *shapes = words
+        axes = axes.split(",")
+        for dtype in types.split(","):
+            for sizes in (shape.split("x") for shape in shapes):
+                if len(sizes) != len(axes):
+                    sys.exit(f"{path}:{number}: {'x'.join(sizes)} has not the axes {','.join(axes)}")
+                yield op, dtype, ",".join(f"{a}={s}" for a, s in zip(axes, sizes))
 
 
 def dtype_of(name):
@@ -40,19 +57,19 @@ class Tuned:
         if code:
             raise RuntimeError("cutune: " + self.lib.cutune_error().decode())
 
-    def call(self, op, dtype, sizes, tensors, scalars=()):
-        """A function that launches with these arguments, and what was found."""
+    def call(self, op, dtype, sizes, arguments):
+        """A function that launches with these: tensors, and scalars of ctypes; and what was found."""
         kernel = ctypes.c_void_p()
         self.check(self.lib.cutune_lookup(self.handle, op.encode(), dtype.encode(), (ctypes.c_int64 * len(sizes))(*sizes), len(sizes),
                                           ctypes.byref(kernel)))
-        entries = [t.data_ptr() for t in tensors] + [ctypes.addressof(s) for s in scalars]
+        entries = [a.data_ptr() if isinstance(a, torch.Tensor) else ctypes.addressof(a) for a in arguments]
         array = (ctypes.c_void_p * len(entries))(*entries)
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         found = [getattr(self.lib, "cutune_kernel_" + name)(kernel).decode() for name in ("variant", "config", "why")]
 
-        def launch(keep=(tensors, scalars)):
+        def launch():
             self.check(self.lib.cutune_launch(kernel, stream, array, len(entries)))
-            return tensors[0]
+            return arguments[0]
 
         return launch, found
 

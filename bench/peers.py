@@ -4,7 +4,7 @@ kernels are Triton's), Triton, CuPy with cuBLAS, CUB and Helion, as far as they 
 
 Usage: bench/peers.py LIBRARY DATABASE --op transpose [--dtype f32 ...] [--shape m=8192,n=8192 ...] [--json]
 LIBRARY is libcutune.so, or a C file of `cutune export --format c` built with cc -shared -fPIC; then DATABASE is "". Without --dtype and
---shape it takes all of its lists, which takes an hour.
+--shape it takes those of peers.txt.
 
 All run in one process, on one stream, on the same buffers, and in turns: once with a cold L2, twice its size being read before each
 sample, and once with a warm one. Times are of device events around one call, medians over the rounds, with the 95% interval of the ratio
@@ -12,7 +12,7 @@ to cutune's, round by round; it is a tie if 1 lies within. Each result is checke
 small whole numbers, too; a matrix product is compared with one in f64. The copy is the device's own of the same bytes."""
 import argparse, ctypes, json, math, os, subprocess, sys, tempfile, traceback
 
-from beside import Tuned, compiled, dtype_of, fastest, fresh_cache, measure, median, need_torch, torch
+from beside import Tuned, compiled, dtype_of, fastest, fresh_cache, measure, median, need_torch, problems, torch
 
 try:
     import triton
@@ -31,13 +31,7 @@ try:
 except ImportError:
     helion = None
 
-LISTS = {  # the shapes and types that are timed if none are given
-    "transpose": ("1111x113 1024x1024 4096x4096 8192x8192 32768x32768 8191x8193 1000003x17 10000000x3 2097152x32 32x2097152 12345x6789 "
-                  "3000000x7 5x20000000 100000x1000 1031x517", ("f32", "f16", "i8", "f64", "c128")),
-    "dot": (" ".join(str(1 << i) for i in (10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)) + " 777777", ("f32", "f16", "bf16", "f64")),
-    "gemm": ("1024x1024x1024 2048x2048x2048 4096x4096x4096 8192x8192x8192 1000x1000x1000 1111x113x777 4097x4095x4099 16x4096x4096 "
-             "4096x16x4096 1x4096x4096 64x64x1048576 2x2x4000000 300x20000x150 8192x8192x64", ("f32", "bf16", "f16")),
-}
+LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers.txt")
 AXES = {"transpose": "mn", "dot": "n", "gemm": "mnk"}
 HELION = {}
 
@@ -334,12 +328,13 @@ def main():
     p.add_argument("--json", action="store_true", help="rows like those of `cutune bench --json`")
     p.add_argument("--trace", action="store_true", help="where contenders fail")
     o = p.parse_args()
-    shapes = [sizes_of(o.op, s) for s in o.shape or LISTS[o.op][0].split()]
+    listed = [p for p in problems(LIST) if p[0] == o.op]
+    dtypes = o.dtype or list(dict.fromkeys(p[1] for p in listed))
+    shapes = [sizes_of(o.op, s) for s in o.shape or dict.fromkeys(p[2] for p in listed)]
     need_torch()
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = False
     o.tuned, o.flush, rows = Tuned(o.library, o.database), fresh_cache(), []
-    dtypes = o.dtype or LISTS[o.op][1]
     with tempfile.TemporaryDirectory() as folder:
         if o.op == "dot" and (not o.only or "cub" in o.only):
             o.cub = Cub(folder, [t for t in dtypes if t in C_TYPES])

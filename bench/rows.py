@@ -92,7 +92,7 @@ def main():
                 inputs += [torch.randn(n, device="cuda").to(dtype_of(dtype)) for _ in range(vectors)]
                 want = call(*(t.double() for t in inputs))
                 scalars = [ctypes.c_float(EPS)] if vectors else []
-                launch, (variant, config, why) = tuned.call(op, dtype, (m, n), [torch.empty_like(inputs[0])] + inputs, scalars)
+                launch, (variant, config, why) = tuned.call(op, dtype, (m, n), [torch.empty_like(inputs[0])] + inputs + scalars)
                 target = torch.empty_like(inputs[0])
                 contenders = {
                     "copy": lambda: target.copy_(inputs[0]),
