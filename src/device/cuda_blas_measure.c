@@ -169,14 +169,16 @@ static int blas_open(struct device *d, struct cuda_called *c, struct err *err)
 
 int cuda_call_open(struct device *d, const struct library_call *what, struct called **out, struct err *err)
 {
-    if (what->library != LIBRARY_CUBLAS && what->library != LIBRARY_CUBLASLT)
+    if (what->library != LIBRARY_CUBLAS && what->library != LIBRARY_CUBLASLT && what->library != LIBRARY_CUTENSOR)
         return err_set(err, ERR_NOTFOUND, "it is no library for CUDA devices");
     struct cuda_called *c = mem_zalloc(sizeof *c);
     if (!c)
         return err_nomem(err);
     c->base.is = *what;
     c->base.ways = 1;
-    int rc = blas_numbers_of(what, &c->with, err) ?: (what->library == LIBRARY_CUBLAS ? blas_open(d, c, err) : blaslt_open(c, err));
+    int rc = blas_numbers_of(what, &c->with, err);
+    if (!rc)
+        rc = what->library == LIBRARY_CUBLAS ? blas_open(d, c, err) : what->library == LIBRARY_CUBLASLT ? blaslt_open(c, err) : tensors_open(c, err);
     if (rc)
         cuda_call_close(d, &c->base);
     else
@@ -187,7 +189,7 @@ int cuda_call_open(struct device *d, const struct library_call *what, struct cal
 int cuda_call_run(struct device *d, struct called *called, int way, struct err *err)
 {
     struct cuda_called *c = (struct cuda_called *)called;
-    return c->lt ? blaslt_run(d, c, way, err) : blas_run(c, err);
+    return c->lt ? blaslt_run(d, c, way, err) : c->blas ? blas_run(c, err) : tensors_run(d, c, err);
 }
 
 void cuda_call_close(struct device *d, struct called *called)
@@ -197,5 +199,6 @@ void cuda_call_close(struct device *d, struct called *called)
     if (c->blas)
         libcublas.cublasDestroy_v2(c->blas);
     blaslt_close(c);
+    tensors_close(c);
     mem_free(c);
 }

@@ -1,4 +1,4 @@
-/* What cuBLAS and cuBLASLt share. */
+/* What cuBLAS, cuBLASLt and cuTENSOR share. */
 #ifndef DEVICE_CUDA_BLAS_PART_H
 #define DEVICE_CUDA_BLAS_PART_H
 
@@ -18,10 +18,18 @@ struct blas_numbers {
 
 enum { BLAS_WAYS = 32 };
 
+/* A call of cuTENSOR, of matrices a, b and c with two modes each. */
+struct cuda_tensors {
+    void *handle, *matrix[3], *what, *wish, *plan;
+    int32_t modes[3][2];
+    _Alignas(16) unsigned char alpha[16], beta[16];
+};
+
 struct cuda_called {
     struct called base;
-    cublasHandle_t blas; /* of the one, */
-    cublasLtHandle_t lt; /* or the other */
+    cublasHandle_t blas;         /* of the first, */
+    cublasLtHandle_t lt;         /* the second, */
+    struct cuda_tensors tensors; /* or the third */
     struct blas_numbers with;
     void *what, *layout[3];
     struct cublaslt_found found[BLAS_WAYS];
@@ -35,5 +43,9 @@ int blas_check(unsigned status, const char *function, struct err *err);
 int blaslt_open(struct cuda_called *c, struct err *err);
 int blaslt_run(struct device *d, struct cuda_called *c, int way, struct err *err);
 void blaslt_close(struct cuda_called *c);
+/* cuda_tensor_measure.c */
+int tensors_open(struct cuda_called *c, struct err *err);
+int tensors_run(struct device *d, const struct cuda_called *c, struct err *err);
+void tensors_close(struct cuda_called *c);
 
 #endif

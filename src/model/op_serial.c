@@ -283,7 +283,7 @@ static void io_peers(struct serial *s, struct op *op)
     io_array(s, &op->peers, &op->npeers, 0, MAX_PEERS, sizeof *op->peers);
     for (int i = 0; i < op->npeers && !serial_failed(s); i++) {
         struct peer *p = &op->peers[i];
-        io_enum(s, &p->library, LIBRARY_CLBLAST);
+        io_enum(s, &p->library, LIBRARY_CUTENSOR);
         io_enum(s, &p->call, CALL_GEMM);
         io_enum(s, &p->mode, MODE_F16);
         io_str(s, &p->when);

@@ -64,6 +64,7 @@ int peer_check(const struct op *op, const struct peer *p, struct err *err)
 {
     bool matrices = p->library != LIBRARY_CUBLASLT || p->call == CALL_GEMM;
     int rc = must(matrices, err, "the library has matrix products only")
+                 ?: must(p->library != LIBRARY_CUTENSOR || p->call != CALL_DOT, err, "the library has matrices only")
                  ?: must(!p->mode || p->call == CALL_GEMM, err, "only a matrix product has a mode")
                  ?: check_buffers(op, p, err);
     for (int i = 0; !rc && i < PEER_NUMBERS; i++) {

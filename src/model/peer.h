@@ -12,8 +12,8 @@
 enum { MAX_PEERS = 16 };
 
 /* As BLAS has them: column-major, c = alpha op(a) op(b) + beta c. The words of each are in the order of the enum. */
-#define PEER_LIBRARIES "cublas cublaslt clblast"
-enum peer_library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT, LIBRARY_CLBLAST };
+#define PEER_LIBRARIES "cublas cublaslt clblast cutensor"
+enum peer_library { LIBRARY_CUBLAS, LIBRARY_CUBLASLT, LIBRARY_CLBLAST, LIBRARY_CUTENSOR };
 #define PEER_CALLS "geam dot gemm"
 enum peer_call {
     CALL_GEAM, /* c = alpha op(a) */

@@ -1,4 +1,4 @@
-/* The calls of cuBLAS and cuBLASLt, on libraries of the tests' own (tests/fake), which compute on the host. */
+/* The calls of cuBLAS, cuBLASLt and cuTENSOR, on libraries of the tests' own (tests/fake), which compute on the host. */
 #include "device/cuda_blas_part.h"
 #include "unit.h"
 
@@ -33,17 +33,23 @@ static int run(struct library_call *c, void *a, void *b, void *out, int way, cha
 }
 
 /* Row-major 2 x 3 to 3 x 2, scaled. */
-static void transposes(void **state)
+static void transposes_by(enum peer_library library, const char *is)
 {
     float in[] = { 1, 2, 3, 4, 5, 6 }, out[6] = { 0 };
     const float want[] = { 2, 8, 4, 10, 6, 12 };
     char version[LIBRARY_VERSION];
-    struct library_call c = call_of(LIBRARY_CUBLAS, CALL_GEAM, "f32");
-    (void)state;
+    struct library_call c = call_of(library, CALL_GEAM, "f32");
     c.values.m = 2, c.values.n = 3, c.values.ld[0] = 3, c.values.ld[2] = 2, c.values.t[0] = true, c.values.alpha = 2;
     OK(run(&c, in, NULL, out, 0, version));
     assert_memory_equal(out, want, sizeof want);
-    assert_string_equal(version, "13.1.2");
+    assert_string_equal(version, is);
+}
+
+static void transposes(void **state)
+{
+    (void)state;
+    transposes_by(LIBRARY_CUBLAS, "13.1.2");
+    transposes_by(LIBRARY_CUTENSOR, "2.3.1");
 }
 
 static void sums(void **state)
@@ -69,22 +75,45 @@ static void multiplies(void **state)
 {
     double a[] = { 1, 2, 3, 4, 5, 6 }, b[] = { 1, 0, 0, 1, 1, 1 }, out[4] = { 0 };
     const double want[] = { 4, 5, 10, 11 };
-    struct library_call c = product(LIBRARY_CUBLAS, "f64");
+    const enum peer_library libraries[] = { LIBRARY_CUBLAS, LIBRARY_CUTENSOR };
     (void)state;
-    OK(run(&c, b, a, out, 0, NULL));
-    assert_memory_equal(out, want, sizeof want);
+    for (int i = 0; i < 2; i++) {
+        struct library_call c = product(libraries[i], "f64");
+        memset(out, 0, sizeof out);
+        OK(run(&c, b, a, out, 0, NULL));
+        assert_memory_equal(out, want, sizeof want);
+    }
+}
+
+/* Of transposed matrices, into one that is there; both libraries make the same of it. */
+static void multiplies_transposed(void **state)
+{
+    double a[] = { 1, 2, 3, 4, 5, 6 }, b[] = { 1, 0, 2, 1, 1, 3 }, out[2][6] = { { 1, 2, -1, 3, 4, -1 }, { 1, 2, -1, 3, 4, -1 } };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct library_call c = product(i ? LIBRARY_CUTENSOR : LIBRARY_CUBLAS, "f64");
+        c.values.t[0] = c.values.t[1] = true;
+        c.values.ld[0] = 3, c.values.ld[1] = 2, c.values.ld[2] = 3;
+        c.values.alpha = 2, c.values.beta = 0.5;
+        OK(run(&c, a, b, out[i], 0, NULL));
+    }
+    assert_true(out[0][0] == 0.5 + 2 * (1 * 1 + 2 * 2 + 3 * 1) && out[0][2] == -1);
+    assert_memory_equal(out[0], out[1], sizeof *out);
 }
 
 static void modes_differ(void **state)
 {
     float a[] = { 1, 2, 3, 4, 5, 6 }, b[] = { 1, 0, 0, 1, 1, 1 }, out[4] = { 0 };
-    struct library_call c = product(LIBRARY_CUBLAS, "f32");
+    struct library_call c;
     (void)state;
-    OK(run(&c, b, a, out, 0, NULL));
-    assert_true(out[0] == 4);
-    c.mode = MODE_TF32; /* which the fake makes inexact */
-    OK(run(&c, b, a, out, 0, NULL));
-    assert_true(out[0] > 4 && out[0] < 4.01f);
+    for (int i = 0; i < 2; i++) {
+        c = product(i ? LIBRARY_CUTENSOR : LIBRARY_CUBLAS, "f32");
+        OK(run(&c, b, a, out, 0, NULL));
+        assert_true(out[0] == 4);
+        c.mode = MODE_TF32; /* which the fakes make inexact */
+        OK(run(&c, b, a, out, 0, NULL));
+        assert_true(out[0] > 4 && out[0] < 4.01f);
+    }
     c = product(LIBRARY_CUBLAS, "f64");
     c.mode = MODE_TF32;
     assert_int_equal(run(&c, b, a, out, 0, NULL), ERR_UNSUPPORTED);
@@ -113,6 +142,9 @@ static void what_a_library_lacks(void **state)
     (void)state;
     assert_int_equal(run(&c, x, x, x, 0, NULL), ERR_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "no algorithm"));
+    c = product(LIBRARY_CUTENSOR, "f16");
+    assert_int_equal(run(&c, x, x, x, 0, NULL), ERR_UNSUPPORTED);
+    assert_string_equal(err.msg, "cutensorCreateTensorDescriptor: not supported");
     c = call_of(LIBRARY_CUBLAS, CALL_GEAM, "i32");
     assert_int_equal(run(&c, x, NULL, x, 0, NULL), ERR_UNSUPPORTED);
     assert_string_equal(err.msg, "it has no i32");
@@ -133,6 +165,7 @@ int main(void)
         cmocka_unit_test(transposes),       cmocka_unit_test(sums),
         cmocka_unit_test(multiplies),       cmocka_unit_test(modes_differ),
         cmocka_unit_test(names_algorithms), cmocka_unit_test(what_a_library_lacks),
+        cmocka_unit_test(multiplies_transposed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,6 +157,18 @@ SAME(struct cublaslt_found, workspace, cublasLtMatmulHeuristicResult_t, workspac
 SAME(struct cublaslt_found, state, cublasLtMatmulHeuristicResult_t, state);
 #endif
 
+#if HAVE_CUDA && __has_include(<cutensor.h>)
+#include <cutensor.h>
+#include "device/cuda_tensor_api.h"
+#define X(name, value) _Static_assert((long long)(name) == (value), #name);
+CUTENSOR_CONSTANTS(X)
+#undef X
+#define X(name, parameters) _Static_assert(sizeof(&name) == sizeof(void *), #name);
+CUTENSOR_FUNCTIONS(X)
+#undef X
+_Static_assert(sizeof(cutensorStatus_t) == 4 && sizeof(cutensorOperator_t) == 4, "width of enumerations");
+#endif
+
 #if HAVE_OPENCL
 #include "device/opencl_api.h"
 #include "unit.h"

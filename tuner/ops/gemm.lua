@@ -308,5 +308,5 @@ return op {
         },
         { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4 },
     },
-    peers = { product("cublas"), product("cublas", "tf32"), product("cublaslt"), product("cublaslt", "tf32"), product("clblast") },
+    peers = { product("cublas"), product("cublas", "tf32"), product("cublaslt"), product("cublaslt", "tf32"), product("cutensor"), product("clblast") },
 }

@@ -217,5 +217,5 @@ return op {
         { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "xy" }, -- not valid if y would exceed its limit
         { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
     },
-    peers = { transposed "cublas", transposed "clblast" },
+    peers = { transposed "cublas", transposed "cutensor", transposed "clblast" },
 }
