@@ -10,7 +10,7 @@ All run in one process, on one stream, on the same buffers, and in turns: once w
 sample, and once with a warm one. Times are of device events around one call, medians over the rounds, with the 95% interval of the ratio
 to cutune's, round by round; it is a tie if 1 lies within. Each result is checked before: a transpose must be the same; a dot product of
 small whole numbers, too; a matrix product is compared with one in f64. The copy is the device's own of the same bytes."""
-import argparse, ctypes, json, math, os, subprocess, sys, tempfile, traceback
+import argparse, ctypes, json, logging, math, os, subprocess, sys, tempfile, traceback
 
 from beside import Tuned, compiled, dtype_of, fastest, fresh_cache, measure, median, need_torch, problems, torch
 
@@ -76,22 +76,22 @@ CUB = r"""
 #include <thrust/iterator/transform_iterator.h>
 
 template <class N> struct product {
-    const T *x, *y;
-    __host__ __device__ ACC operator()(N i) const { return (ACC)x[i] * (ACC)y[i]; }
+    const ELEMENT *x, *y;
+    __host__ __device__ SUM operator()(N i) const { return (SUM)x[i] * (SUM)y[i]; }
 };
 struct plus {
-    __host__ __device__ ACC operator()(ACC a, ACC b) const { return a + b; }
+    __host__ __device__ SUM operator()(SUM a, SUM b) const { return a + b; }
 };
-template <class N> static int reduce(void *work, size_t *bytes, ACC *out, const T *x, const T *y, N n, cudaStream_t stream)
+template <class N> static int reduce(void *work, size_t *bytes, SUM *out, const ELEMENT *x, const ELEMENT *y, N n, cudaStream_t stream)
 {
     auto products = thrust::make_transform_iterator(thrust::make_counting_iterator(N(0)), product<N>{x, y});
-    return (int)cub::DeviceReduce::Reduce(work, *bytes, products, out, n, plus(), ACC(0), stream);
+    return (int)cub::DeviceReduce::Reduce(work, *bytes, products, out, n, plus(), SUM(0), stream);
 }
 extern "C" int cub_dot(void *work, size_t *bytes, void *out, const void *x, const void *y, long long n, void *stream)
 {
     if (n < 1LL << 31)
-        return reduce(work, bytes, (ACC *)out, (const T *)x, (const T *)y, (int)n, (cudaStream_t)stream);
-    return reduce(work, bytes, (ACC *)out, (const T *)x, (const T *)y, n, (cudaStream_t)stream);
+        return reduce(work, bytes, (SUM *)out, (const ELEMENT *)x, (const ELEMENT *)y, (int)n, (cudaStream_t)stream);
+    return reduce(work, bytes, (SUM *)out, (const ELEMENT *)x, (const ELEMENT *)y, n, (cudaStream_t)stream);
 }
 """
 C_TYPES = {"f32": ("float", "float"), "f64": ("double", "double"), "f16": ("__half", "float"), "bf16": ("__nv_bfloat16", "float"),
@@ -107,7 +107,7 @@ class Cub:
             f.write(CUB)
         cc = "sm_%d%d" % torch.cuda.get_device_capability()
         for dtype in dtypes:
-            names = [f"-D{k}={v}" for k, v in zip(("T", "ACC"), C_TYPES[dtype])]
+            names = [f"-D{k}={v}" for k, v in zip(("ELEMENT", "SUM"), C_TYPES[dtype])]
             command = ["nvcc", "-O3", "-std=c++17", "-arch", cc, "-shared", "-Xcompiler", "-fPIC", *names, f.name, "-o", self.path(dtype)]
             try:
                 self.building[dtype] = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -139,8 +139,8 @@ class Cub:
         return run
 
 
-def max_autotuned(call, *inputs):
-    return compiled(call, inputs, ["max-autotune-no-cudagraphs"])
+def max_autotuned(*forms):
+    return compiled(forms, ["max-autotune-no-cudagraphs"])
 
 
 def numbers(dtype, *shape):
@@ -150,7 +150,7 @@ def numbers(dtype, *shape):
     return torch.randn(shape, device="cuda", dtype=wide).to(dtype_of(dtype))
 
 
-# Each op: its inputs and output; bytes and operations; whether a result is right; and how each contender is made.
+# Each op: what cutune is asked and given; output and inputs; bytes and operations; whether a result is right; how each contender is made.
 
 def transpose(o, dtype, sizes):
     m, n = sizes
@@ -181,14 +181,14 @@ def transpose(o, dtype, sizes):
 
     contenders = {
         "torch eager": lambda: lambda: out.copy_(x.t()),
-        "torch.compile": lambda: max_autotuned(lambda out, x: out.copy_(x.t()), out, x),
+        "torch.compile": lambda: max_autotuned((lambda out, x: out.copy_(x.t()), (out, x)), (lambda x: x.t().contiguous(), (x,))),
         "cupy": cupy_copy,
     }
     if dtype in ("f32", "f64", "c64", "c128"):
         contenders["cublas geam"] = geam
     if triton and dtype not in ("c64", "c128"):
         contenders["triton tile"] = tiles
-    return [out, x], 2 * x.nbytes, 0, lambda got: torch.equal(got, x.t()), contenders
+    return (sizes, [out, x]), [out, x], 2 * x.nbytes, 0, lambda got: torch.equal(got, x.t()), contenders
 
 
 def dot(o, dtype, sizes):
@@ -203,10 +203,10 @@ def dot(o, dtype, sizes):
 
     contenders = {
         "torch eager": lambda: lambda: torch.dot(x, y, out=out),
-        "torch.compile": lambda: max_autotuned(lambda x, y: torch.sum(x.to(wide) * y.to(wide)).to(x.dtype), x, y),
+        "torch.compile": lambda: max_autotuned((lambda x, y: torch.sum(x.to(wide) * y.to(wide)).to(x.dtype), (x, y))),
         "cub": lambda: o.cub.call(dtype, x, y),
     }
-    return [out, x, y], 2 * x.nbytes, 2 * x.numel(), right, contenders
+    return (sizes, [out, x, y]), [out, x, y], 2 * x.nbytes, 2 * x.numel(), right, contenders
 
 
 def gemm(o, dtype, sizes):
@@ -225,11 +225,11 @@ def gemm(o, dtype, sizes):
 
     contenders = {
         "torch eager": lambda: lambda: torch.mm(a, b, out=out),
-        "torch.compile": lambda: max_autotuned(torch.mm, a, b),
+        "torch.compile": lambda: max_autotuned((torch.mm, (a, b))),
     }
     if dtype != "bf16":  # NumPy has none
         contenders["cupy"] = cupy_product
-    return [out, a, b], a.nbytes + b.nbytes + out.nbytes, 2 * m * n * k, right, contenders
+    return (sizes, [out, a, b]), [out, a, b], a.nbytes + b.nbytes + out.nbytes, 2 * m * n * k, right, contenders
 
 
 OPS = {"transpose": transpose, "dot": dot, "gemm": gemm}
@@ -250,11 +250,11 @@ def ready(o, op, make, right):
 
 def compare(o, op, dtype, sizes):
     """Rows as those of `cutune bench --json`."""
-    buffers, moved, flops, right, makers = OPS[op](o, dtype, sizes)
+    asked, buffers, moved, flops, right, makers = OPS[op](o, dtype, sizes)
     found = []
 
     def tuned():
-        launch, told = o.tuned.call(op, dtype, sizes, buffers)
+        launch, told = o.tuned.call(op, dtype, *asked)
         found.extend(told)
         return launch
 
@@ -332,6 +332,8 @@ def main():
     dtypes = o.dtype or list(dict.fromkeys(p[1] for p in listed))
     shapes = [sizes_of(o.op, s) for s in o.shape or dict.fromkeys(p[2] for p in listed)]
     need_torch()
+    if not o.trace:
+        logging.disable(logging.ERROR)  # of what max-autotune tried in vain
     torch.manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = False
     o.tuned, o.flush, rows = Tuned(o.library, o.database), fresh_cache(), []

@@ -98,7 +98,7 @@ def main():
                     "copy": lambda: target.copy_(inputs[0]),
                     "cutune": launch,
                     "eager": lambda: call(*inputs),
-                    "compile": compiled(call, inputs, MODES),
+                    "compile": compiled([(call, inputs)], MODES),
                 }
                 if op in of_helion:
                     of_helion[op](*inputs)  # tunes
