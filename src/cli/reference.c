@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "cli/cli.h"
@@ -17,7 +18,7 @@ static int put_file(struct buf *out, const char *word, bool needed, struct err *
     struct buf text = { 0 };
     bool is_file = !stat(word, &st) && S_ISREG(st.st_mode);
     if (!is_file && needed)
-        return err_set(err, ERR_USAGE, "--reference '%s': there is no such file", word);
+        return err_set(err, ERR_USAGE, "--reference '%s': %s", word, access(word, F_OK) ? "there is no such file" : "it is no regular file");
     int rc = is_file ? file_read(word, MAX_REFERENCE, &text, err) : 0;
     if (is_file && !rc) {
         char hash[HASH_HEX];

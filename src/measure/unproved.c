@@ -69,10 +69,10 @@ int constants_look(struct bench *b, struct bench_arg *a, int pass, struct err *e
 {
     enum { FEW = 64, PIECE = 1 << 18, NCONSTANTS = sizeof a->constants / sizeof *a->constants };
     const int64_t bytes = a->service->type->bytes;
-    const bool first = !pass && !b->variation;
+    const bool first = !pass; /* the other problem may have other scalars, which a constant may follow */
     bool asks = false;
     for (int c = 0; c < NCONSTANTS; c++) {
-        a->constants[c].fails = a->constants[c].fails || a->arg->partial || (first && a->n < 2);
+        a->constants[c].fails = a->constants[c].fails || a->arg->partial || (first && !b->variation && a->n < 2);
         asks = asks || !a->constants[c].fails;
     }
     if (!asks || b->set.proven)

@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +21,15 @@ static const char *parent_folder(void)
     return parent && *parent ? parent : "/tmp";
 }
 
-static int remove_one(const char *path, const struct stat *st, int what, struct FTW *at)
-{
-    (void)st, (void)what, (void)at;
-    remove(path);
-    return 0;
-}
-
+/* By steps from folder to folder, since what a reference made there may lie deeper than a path can say. */
 static void remove_all(const char *folder)
 {
-    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    FTS *tree = fts_open((char *[]){ (char *)folder, NULL }, FTS_PHYSICAL | FTS_XDEV, NULL);
+    for (FTSENT *e; tree && (e = fts_read(tree));)
+        if (e->fts_info != FTS_D)
+            remove(e->fts_accpath);
+    if (tree)
+        fts_close(tree);
 }
 
 /* The folder, if it is this user's, locked; -1 if it is not to be had. A file system without locks has none to be had. */
