@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "cli/cli.h"
 
 /* argp's parser takes one pointer. */
@@ -29,8 +31,18 @@ static int add_file(const struct option_reader *r, const char *word)
     return 0;
 }
 
+static bool has_option(const struct command *c, const char *name)
+{
+    const struct argp_option *option = c->options;
+    while (option->name && strcmp(option->name, name) != 0)
+        option++;
+    return option->name;
+}
+
 static int add_argument(const struct option_reader *r, const char *word)
 {
+    if (!r->command->word && !r->args->op && has_option(r->command, "op"))
+        return err_set(r->err, ERR_USAGE, "unexpected '%s': an op is named by --op %s", word, word);
     if (!r->command->word)
         return err_set(r->err, ERR_USAGE, "unexpected '%s': every argument of this command is an option, see --help", word);
     if (r->command->words)

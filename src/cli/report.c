@@ -105,8 +105,10 @@ static void print_counts(const struct tune_report *r)
         text_line("  scalars not proved, choose an `other` that shows: %s", r->unproved);
     if (*r->constant)
         text_line("  the check proves little, choose data that shows more, or smaller bounds: %s", r->constant);
-    if (r->measured)
+    if (r->measured && r->seconds >= 0.1)
         text_line("  %" PRId64 " measured now in %.1f s, %.1f a second", r->measured, r->seconds, r->rate);
+    else if (r->measured)
+        text_line("  %" PRId64 " measured now", r->measured);
     if (r->cached || r->shared)
         text_line("  code: %" PRId64 " compiled, %" PRId64 " from the cache, %" PRId64 " the same as another's", r->compiled, r->cached,
                   r->shared);

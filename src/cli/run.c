@@ -267,7 +267,11 @@ static const struct op *op_of_row(struct tuning *t, const struct finding *f)
     for (const struct finding *g = t->found; g < f; g++)
         if (!strcmp(g->asked.op, f->asked.op))
             return g->op;
-    if (request_op(t->request, f->asked.op, &err))
+    int rc = request_op(t->request, f->asked.op, &err);
+    if (rc == ERR_USAGE)
+        complain("%s is wanted, and stays so: no op of that name is installed; if it is of a script of your own: --wanted --op ./%s.lua",
+                 f->asked.op, f->asked.op);
+    else if (rc)
         complain("%s is wanted, and stays so: %s", f->asked.op, err.msg);
     return t->request->op;
 }

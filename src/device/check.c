@@ -47,7 +47,11 @@ const char *param_name(const struct guest_launch *l, int i, char out[PARAM_NAME]
 int wrong_size(const struct guest_launch *l, int i, size_t takes, size_t gives, struct err *err)
 {
     char name[PARAM_NAME];
-    return err_set(err, ERR_INVALID, "%s: the kernel takes %zu bytes, the launch gives %zu", param_name(l, i, name), takes, gives);
+    const char *said = l->names ? l->names[i] : NULL;
+    char hint[2 * MAX_NAME + 48] = "";
+    if (takes == 4 && gives == 8 && said)
+        snprintf(hint, sizeof hint, ": for an int say value(\"%.*s\", \"%.*s\", \"i32\")", MAX_NAME, said, MAX_NAME, said);
+    return err_set(err, ERR_INVALID, "%s: the kernel takes %zu bytes, the launch gives %zu%s", param_name(l, i, name), takes, gives, hint);
 }
 
 int check_geometry(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, struct err *err)

@@ -188,6 +188,14 @@ static const struct builtin functions[] = {
     { "ispow2", OP_ISPOW2, 1, 1, "ispow2(a) takes one argument" },
 };
 
+bool expr_function(const char *name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (!strcmp(name, functions[i].name))
+            return true;
+    return false;
+}
+
 /* Reads the arguments and the closing parenthesis; the opening one was read. */
 static struct operand arguments(struct compiler *c, const struct builtin *f, size_t at, int dst)
 {

@@ -39,6 +39,8 @@ int expr_eval(const struct expr *e, const struct val *slots, struct val *out, st
 int expr_int(const struct expr *e, const struct val *slots, int64_t *out, struct err *err);
 int expr_bool(const struct expr *e, const struct val *slots, bool *out, struct err *err);
 
+bool expr_function(const char *name); /* whether it is one of the language's */
+
 const char *expr_text(const struct expr *e);
 /* The slots that it reads, ascending, each once; the array lives as long as e. */
 const int *expr_slots(const struct expr *e, int *n);

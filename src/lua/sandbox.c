@@ -7,6 +7,7 @@
 #include <lualib.h>
 
 #include "base/mem.h"
+#include "expr/expr.h"
 
 enum { STRIDE = 10000 }; /* instructions between two calls of the hook */
 
@@ -84,6 +85,17 @@ static bool names_absent(const char *text, const struct sandbox_rules *rules)
     return false;
 }
 
+/* Whether it is about an expression that stands outside of a text: grid = ceildiv(n, 256), or where = { 2 * n <= 64 }. */
+static bool lacks_quotes(const char *text, const struct sandbox_rules *rules)
+{
+    static const char call[] = "attempt to call a nil value (global '", arithmetic[] = "attempt to perform arithmetic on a nil value (global '";
+    const char *called = strstr(text, call);
+    char name[16] = "";
+    if (called)
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(called + sizeof call - 1, "'"), called + sizeof call - 1);
+    return rules->expressions && (expr_function(name) || strstr(text, arithmetic));
+}
+
 void script_place(const char *path, struct err *err)
 {
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
@@ -108,9 +120,10 @@ static int caught(lua_State *L, int status, struct err *err)
     if (!text || !*text)
         return err_set(err, ERR_INVALID, "error() was called without a text");
     return err_set(err, ERR_INVALID, "%s%s", text,
-                   !names_absent(text, s->rules) ? ""
-                   : s->rules->program           ? ": it does not exist for strategies"
-                                                 : ": it does not exist for scripts and templates");
+                   lacks_quotes(text, s->rules)    ? ": an expression is written as a text: \"ceildiv(n, BLOCK)\""
+                   : !names_absent(text, s->rules) ? ""
+                   : s->rules->program             ? ": it does not exist for strategies"
+                                                   : ": it does not exist for scripts and templates");
 }
 
 static int protected(lua_State *L)

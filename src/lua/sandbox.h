@@ -17,6 +17,7 @@ struct sandbox_rules {
     size_t memory;        /* bytes */
     int64_t instructions; /* past it each further step raises an error; 0: no limit */
     bool program;         /* it may use coroutines and metatables, too */
+    bool expressions;     /* what it says are expressions, as texts: messages tell who forgets the quotes */
 };
 
 /* Runs f(L, arg) in a new state. Whatever raises a Lua error in f ends it, with the error in err: ERR_NOMEM if memory ended, what

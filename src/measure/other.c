@@ -178,7 +178,7 @@ static int put_scalars(const struct bench *b, struct buf *out, struct err *err)
         if (!varies)
             continue;
         buf_fmt(out, "%s%s=", out->len ? "," : "", a->name);
-        number_print(out, op_arg_dtype(b->set.op, a->type, b->set.row), other);
+        number_print(out, op_arg_dtype(b->set.op, a->type, b->set.row), other, false);
     }
     return rc;
 }

@@ -140,7 +140,7 @@ static int put_value(const struct setting *s, int i, const struct dtype *t, stru
     int rc = (s->b->set.other_scalars ? plan_arg_other : plan_arg_value)(s->b->plan, i, s->b->vals, value, &size, err);
     buf_str(json, ", \"value\": ");
     if (!rc)
-        number_print(json, t, value);
+        number_print(json, t, value, true);
     return rc;
 }
 

@@ -105,7 +105,7 @@ int constants_unproved(const struct bench *o, char *out, size_t room, struct err
         if (!a->written || a->constants[c].fails)
             continue;
         buf_fmt(&text, "%s%s could be ", text.len ? "; " : "", a->arg->name);
-        number_print(&text, a->service->type, a->constants[c].value);
+        number_print(&text, a->service->type, a->constants[c].value, false);
         buf_str(&text, " throughout");
     }
     int rc = buf_check(&text, err);

@@ -125,6 +125,18 @@ static void tell_error(char *out, size_t room, const struct bench_arg *a, int pa
         snprintf(out, room, "(%u wrong)", count);
 }
 
+/* Of floating-point numbers that are compared by their bits, and differ as rounding or the kind of a NaN does. */
+static const char *unfit(const struct bench *b, const struct bench_arg *a, const void *got, const void *want)
+{
+    const struct dtype *t = a->service->type;
+    double x, y;
+    if (op_arg_check(b->set.op, (int)(a - b->args))->kind != CHECK_EXACT || t->eps <= 0 || !number_get(t, got, &x) || !number_get(t, want, &y))
+        return "";
+    if (isnan(x) && isnan(y))
+        return ": both are NaN, and \"exact\" compares bits: \"close\", or other data";
+    return fabs(x - y) <= sqrt(t->eps) * fabs(y) ? ": \"exact\" compares bits, and this is rounding: { sum = ... } or \"close\" allow for it" : "";
+}
+
 /* Of the elements from found->place on the worst, or if all are equally wrong the first: element 17 of out is 3.01, the reference gives 3
  * (error 0.01, allowed 3e-05; 12 wrong). Of a complex one, the part: element 17 (.y) of out. */
 static int describe(struct bench *b, const struct bench_arg *a, int pass, const struct found *found, struct result *r,
@@ -145,13 +157,14 @@ static int describe(struct bench *b, const struct bench_arg *a, int pass, const 
     element_print(g, sizeof g, t, got + worst * size);
     element_print(w, sizeof w, t, want + worst * size);
     tell_error(error, sizeof error, a, pass, found->count, got + worst * size, want + worst * size);
+    const char *hint = a->given ? "" : unfit(b, a, got + worst * size, want + worst * size);
     worst += found->place;
     const int parts = op_arg_dtype(b->set.op, a->arg->type, b->set.row)->bytes / t->bytes;
-    return condemn(r, OUT_WRONG, "element %lld%s of %s is %s, %s %s %s", (long long)(worst / parts),
+    return condemn(r, OUT_WRONG, "element %lld%s of %s is %s, %s %s %s%s", (long long)(worst / parts),
                    parts == 1      ? ""
                    : worst % parts ? " (.y)"
                                    : " (.x)",
-                   a->arg->name, g, a->given ? "its file has" : "the reference gives", w, error);
+                   a->arg->name, g, a->given ? "its file has" : "the reference gives", w, error, hint);
 }
 
 int digest_of(struct bench *b, const struct bench_arg *a, const struct memory *m, uint64_t *digest, struct err *err)

@@ -277,8 +277,9 @@ static int check_needs(const struct op *op, const struct variant *v, struct err 
     rc = rc ?: must(v->nclear <= op->nargs, err, "%d cleared arguments: there can be 0 to %d", v->nclear, op->nargs);
     for (int i = 0; !rc && i < v->nclear; i++) {
         const struct arg *a = v->clear[i] < op->nargs ? &op->args[v->clear[i]] : NULL;
-        rc = must(a && a->kind == ARG_OUTPUT, err, "cleared argument %d, '%s': must be an output of the op's", i + 1,
-                  a ? a->name : "")
+        rc = must(a && a->kind == ARG_OUTPUT, err, "clear: entry %d, '%s': %s", i + 1, a ? a->name : "",
+                  a && a->kind == ARG_INOUT ? "an inout is restored before each run: make it an output, or leave it out here"
+                                            : "must be an output of the op's")
                  ?: must(!a->partial, err, "cleared argument %s: is partial, so what is left alone of it must stay as it was",
                          a->name);
     }

@@ -132,7 +132,7 @@ static void start_buffer(const struct plan *p, struct buffer_fields *b, const ch
 static int compile_check(struct plan *p, const struct check *c, const char *whose, struct check_fields *f, struct err *err)
 {
     const int may = AXES | TYPES;
-    return compile(p, c->length, may, &f->length, err, "%scheck.length", whose)
+    return compile(p, c->length, may, &f->length, err, "%scheck.sum", whose)
         ?: compile(p, c->rtol, may, &f->rtol, err, "%scheck.rtol", whose)
         ?: compile(p, c->atol, may, &f->atol, err, "%scheck.atol", whose);
 }

@@ -114,9 +114,12 @@ static void read_bool(struct reader *r, void *out)
 
 static void read_integer(struct reader *r, void *out)
 {
-    if (!lua_isinteger(r->L, -1))
-        fail(r, "must be an integer, not %s", lua_type(r->L, -1) == LUA_TNUMBER ? "a float" : luaL_typename(r->L, -1));
-    *(int64_t *)out = lua_tointeger(r->L, -1);
+    int whole = 0; /* 1e6 is */
+    const bool number = lua_type(r->L, -1) == LUA_TNUMBER;
+    const lua_Integer value = number ? lua_tointegerx(r->L, -1, &whole) : 0;
+    if (!whole)
+        fail(r, "must be an integer, not %s", number ? "a float" : luaL_typename(r->L, -1));
+    *(int64_t *)out = value;
 }
 
 void read_word(struct reader *r, const char *words, int *place)

@@ -14,7 +14,7 @@
 #include "op/read.h"
 
 enum { DEADLINE_S = 5, CPU_S = 2, MAX_SCRIPT = 1 << 20, MAX_ANSWER = 64 << 20 };
-static const struct sandbox_rules rules = { .what = "script", .memory = (size_t)256 << 20, .instructions = 100000000 };
+static const struct sandbox_rules rules = { .what = "script", .memory = (size_t)256 << 20, .instructions = 100000000, .expressions = true };
 
 static bool is_home(const char *folder)
 {

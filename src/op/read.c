@@ -69,7 +69,17 @@ static void read_types(struct reader *r, void *out)
 static void read_close(struct reader *r, void *out)
 {
     struct check *c = out;
+    if (!lua_istable(r->L, -1))
+        fail(r, "must be a table, not %s: close = { rtol = 1e-5, atol = 1e-6 }", luaL_typename(r->L, -1));
     read_table(r, "rtol atol", "xx", &c->rtol, &c->atol);
+}
+
+static bool has_field(struct reader *r, const char *key)
+{
+    lua_pushstring(r->L, key);
+    bool has = lua_rawget(r->L, -2) != LUA_TNIL;
+    lua_pop(r->L, 1);
+    return has;
 }
 
 static void read_check(struct reader *r, void *out)
@@ -81,9 +91,9 @@ static void read_check(struct reader *r, void *out)
         return;
     if (!lua_istable(r->L, -1))
         fail(r, "must be \"exact\", \"close\", { sum = EXPRESSION } or { close = { rtol = ..., atol = ... } }");
-    lua_pushstring(r->L, "close");
-    c->kind = lua_rawget(r->L, -2) == LUA_TNIL ? CHECK_SUM : CHECK_CLOSE;
-    lua_pop(r->L, 1);
+    if (has_field(r, "rtol") || has_field(r, "atol"))
+        fail(r, "rtol and atol stand within close: { close = { rtol = 1e-5, atol = 1e-6 } }");
+    c->kind = has_field(r, "close") ? CHECK_CLOSE : CHECK_SUM;
     if (c->kind == CHECK_SUM)
         read_table(r, "sum", "X", &c->length);
     else
@@ -129,6 +139,12 @@ static void read_arg(struct reader *r, void *out)
             fail(r, "a scalar has a type and the value that it is tuned with: scalar(\"%s\", \"f32\", 0.5)", a->name);
         return;
     }
+    if (!has_field(r, "extent"))
+        fail(r, "%s: its extents are missing, as in %s(\"%s\", \"T\", { \"n\" })", a->name,
+             a->kind == ARG_INPUT    ? "input"
+             : a->kind == ARG_OUTPUT ? "output"
+                                     : "inout",
+             a->name);
     read_table(r, "kind name type extent fill partial check rtol atol range below sorted file init constant", "--ELwbfxxlxbtbt",
                &a->type, &extent, a->extent, &a->rank, "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol,
                &a->check.atol, &range, a->data.range, &ends, &a->data.below, &a->data.sorted, &a->data.file.name, &a->data.init,

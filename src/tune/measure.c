@@ -1,6 +1,7 @@
 /* The measuring worker: one candidate at a time, replaced when a candidate takes it down. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -184,11 +185,13 @@ static void on_frame(void *arg, struct worker *w, enum frame_kind kind, struct c
     run_pump(r);
 }
 
-/* "; shifts has integers from a file ...", which are a likely cause; else nothing. */
-static void hint_at_files(const struct run *r, char *out, size_t room)
+/* "; shifts has integers from a file ...", which are a likely cause of a death; else what usually is. */
+static void hint_at_cause(const struct run *r, const char *why, char *out, size_t room)
 {
-    out[0] = 0;
-    for (int i = 0; i < r->op->nargs && !out[0]; i++) {
+    snprintf(out, room, "%s",
+             strstr(why, "killed by signal") ? "; does its grid fit the sizes, has each argument its extents, is what it takes as an index below them?"
+                                             : "");
+    for (int i = 0; i < r->op->nargs; i++) {
         const struct arg *a = &r->op->args[i];
         const char *file = a->data.file.name;
         if (file && a->kind != ARG_OUTPUT && !(op_arg_dtype(r->op, a->type, r->task.row)->eps > 0))
@@ -204,8 +207,8 @@ static void setup_failed(struct run *r, bool deadline, const char *why)
     const char *reference = op_reference(r->op);
     int most = r->first_ns ? SETUPS : 2;
     char hint[512];
-    hint_at_files(r, hint, sizeof hint);
     why = r->setup_why[0] ? r->setup_why : why;
+    hint_at_cause(r, why, hint, sizeof hint);
     if (deadline)
         run_fail(r, ERR_TIMEOUT, "the reference %s, or setting up for it, did not end within %.3g s", reference,
                  (double)run_patience(r->opt->start_ms, SETUP_DEADLINE) / 1e3);

@@ -373,7 +373,7 @@ static void wrong_arguments_are_refused(void **state)
     const char *const names[] = { "out", "in", "by", "n" };
     struct guest_launch l = { .kernel = "add", .nparams = 4, .params = params, .names = names };
     params[2].bytes = 8;
-    FAILS(ERR_INVALID, "kernel argument 3 (by): the kernel takes 4 bytes, the launch gives 8",
+    FAILS(ERR_INVALID, "kernel argument 3 (by): the kernel takes 4 bytes, the launch gives 8: for an int say value(\"by\", \"by\", \"i32\")",
           guest_function(a->guest, a->code, &l, NULL, &err));
     params[2] = (struct guest_param){ .kind = GUEST_SCALAR, .bytes = 2 };
     FAILS(ERR_INVALID, "(by): the kernel takes 4 bytes, the launch gives 2", guest_function(a->guest, a->code, &l, NULL, &err));

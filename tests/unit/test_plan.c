@@ -249,7 +249,7 @@ static void wrong_expressions(void **state)
     fails_with(plan_new(op, 0, &t.plan, &t.err), &t.err, "needs[1]: m cannot be used here: only parameters and types");
     op = sample_op(&t.s);
     op->check.length = "device.cc";
-    fails_with(plan_new(op, 0, &t.plan, &t.err), &t.err, "check.length: device.cc cannot be used here");
+    fails_with(plan_new(op, 0, &t.plan, &t.err), &t.err, "check.sum: device.cc cannot be used here");
     fails_with(plan_new(op, 2, &t.plan, &t.err), &t.err, "has no variant 2");
 }
 

@@ -979,7 +979,7 @@ static void a_reference_that_fails_is_told(void **state)
         { "launch-error", "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES" },
         { "sticky", "the context is lost" },
         { "crash",
-          "the reference ref.cu, or setting up for it, took down two workers; the last: its worker was killed by signal 6" },
+          "the reference ref.cu, or setting up for it, took down two workers; the last: its worker was killed by signal 6 (Aborted); does its grid fit" },
         { "hang", "the reference ref.cu, or setting up for it, did not end within 3 s" },
     };
     for (size_t i = 0; i < sizeof refs / sizeof *refs; i++) {
