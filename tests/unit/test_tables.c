@@ -12,7 +12,7 @@
 #include "store/store.h"
 #include "unit.h"
 
-enum { MAX_BYTES = 4 << 20 };
+enum { MAX_BYTES = 32 << 20 };
 
 static char path[PATH_ROOM];
 static struct store *store;
