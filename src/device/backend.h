@@ -73,6 +73,7 @@ struct guest_param {
     int64_t offset; /* into the workspace: a multiple of GUEST_ALIGN */
     int64_t room;   /* bytes of this workspace (OpenCL makes a sub-buffer of them) */
     int bytes;      /* of a value, scalar, tensor map or texture */
+    const struct dtype *type; /* what the script says it is; null: that is not to be checked */
     unsigned char value[16];
     const struct tensor *tensor;   /* GUEST_TENSOR, */
     struct guest_texture *texture; /* GUEST_TEXTURE: over the buffer, or */

@@ -9,7 +9,7 @@
 /* A kernel object keeps its arguments from one call to the next, so one thread at a time sets and enqueues it. */
 struct opencl_function {
     cl_kernel kernel;
-    bool dynamic; /* it has one more parameter, which DYNAMIC_SHARED_PARAM declares */
+    bool dynamic; /* it has one more parameter, a pointer to dynamic shared memory */
     pthread_mutex_t lock;
     struct opencl_function *next;
 };
@@ -93,68 +93,6 @@ static void ocl_unload(struct guest *guest, struct guest_code *code)
     libopencl.clReleaseProgram(code->program);
 }
 
-/* A driver would take a value in the place of a buffer for a handle, without a word. Not every driver tells what a kernel takes. */
-static int check_place(cl_kernel kernel, const struct guest_launch *l, int i, struct err *err)
-{
-    const struct guest_param *p = &l->params[i];
-    bool given = param_is_given(p);
-    char name[PARAM_NAME];
-    cl_uint space;
-    int rc = given ? check_scalar(i, p->bytes, err) : 0;
-    if (rc || libopencl.clGetKernelArgInfo(kernel, (cl_uint)i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, NULL))
-        return rc;
-    bool buffer = space == CL_KERNEL_ARG_ADDRESS_GLOBAL || space == CL_KERNEL_ARG_ADDRESS_CONSTANT;
-    if (given ? space == CL_KERNEL_ARG_ADDRESS_PRIVATE : buffer)
-        return 0;
-    return err_set(err, ERR_INVALID, "%s: the kernel takes %s, the launch gives %s", param_name(l, i, name),
-                   buffer                                 ? "a buffer"
-                   : space == CL_KERNEL_ARG_ADDRESS_LOCAL ? "local memory"
-                                                          : "a value",
-                   given ? "a value" : "a buffer");
-}
-
-/* PoCL takes a value of any size for a type by the prelude's name. 0 for others; int8 and int16 may be vectors of OpenCL C. */
-static size_t named_size(cl_kernel kernel, int i)
-{
-    char name[16] = "";
-    if (libopencl.clGetKernelArgInfo(kernel, (cl_uint)i, CL_KERNEL_ARG_TYPE_NAME, sizeof name, name, NULL))
-        return 0;
-    const char *type = name + (name[0] == 'u');
-    return !strcmp(type, "int32") ? 4 : !strcmp(type, "int64") ? 8 : 0;
-}
-
-/* A kernel's parameter of another size would be refused only at the launch, with a bare number. Few drivers tell sizes; all take a value
- * of the right one. */
-static int check_size(cl_kernel kernel, const struct guest_launch *l, int i, struct err *err)
-{
-    const struct guest_param *p = &l->params[i];
-    size_t named = param_is_given(p) ? named_size(kernel, i) : 0;
-    if (named && named != (size_t)p->bytes)
-        return wrong_size(l, i, named, (size_t)p->bytes, err);
-    if (!param_is_given(p) || libopencl.clSetKernelArg(kernel, (cl_uint)i, (size_t)p->bytes, p->value) != CL_INVALID_ARG_SIZE)
-        return 0;
-    for (size_t takes = 1; takes <= sizeof p->value; takes *= 2)
-        if (!libopencl.clSetKernelArg(kernel, (cl_uint)i, takes, p->value))
-            return wrong_size(l, i, takes, (size_t)p->bytes, err);
-    return 0; /* a struct, say: refused at the launch */
-}
-
-/* Whether a kernel can be launched with these parameters and so many bytes of dynamic shared memory. */
-static int check_params(cl_kernel kernel, const struct guest_launch *l, bool *dynamic, struct err *err)
-{
-    const int64_t shared = l->geometry.shared;
-    const int n = l->nparams;
-    cl_uint takes = 0;
-    int rc = OPENCL(err, clGetKernelInfo, kernel, CL_KERNEL_NUM_ARGS, sizeof takes, &takes, NULL);
-    *dynamic = takes == (cl_uint)n + 1;
-    if (!rc && (takes != (cl_uint)n + *dynamic || (shared && !*dynamic)))
-        rc = err_set(err, ERR_INVALID, "the kernel takes %u arguments, the launch gives %d%s", (unsigned)takes, n,
-                     shared > 0 ? " and dynamic shared memory (DYNAMIC_SHARED_PARAM)" : "");
-    for (int i = 0; i < n && !rc; i++)
-        rc = check_place(kernel, l, i, err) ?: check_size(kernel, l, i, err);
-    return rc;
-}
-
 /* What OpenCL tells about a kernel. It does not tell the registers. */
 static void read_resources(const struct opencl_context *g, cl_kernel kernel, struct resources *r)
 {
@@ -196,7 +134,7 @@ static int ocl_function(struct guest *guest, struct guest_code *code, struct gue
     read_resources(g, made.kernel, &told);
     rc = check_local(guest, told.shared, l->geometry.shared, err);
     if (l->params)
-        rc = rc ?: check_params(made.kernel, l, &made.dynamic, err);
+        rc = rc ?: opencl_params(made.kernel, l, &made.dynamic, err);
     pthread_mutex_lock(&guest->lock);
     if (!rc && (f = arena_alloc(code->arena, sizeof *f))) {
         made.next = code->functions;

@@ -73,6 +73,7 @@ typedef struct _cl_event *cl_event;
     X(CL_KERNEL_NUM_ARGS, 0x1191)                                                                                                  \
     X(CL_KERNEL_ARG_ADDRESS_QUALIFIER, 0x1196)                                                                                     \
     X(CL_KERNEL_ARG_TYPE_NAME, 0x1198)                                                                                             \
+    X(CL_KERNEL_ARG_NAME, 0x119A)                                                                                                  \
     X(CL_KERNEL_ARG_ADDRESS_GLOBAL, 0x119B)                                                                                        \
     X(CL_KERNEL_ARG_ADDRESS_LOCAL, 0x119C)                                                                                         \
     X(CL_KERNEL_ARG_ADDRESS_CONSTANT, 0x119D)                                                                                      \

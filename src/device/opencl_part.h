@@ -55,6 +55,9 @@ cl_event *opencl_event(const struct opencl_context *g);
 int opencl_open_own(const struct devspec *spec, struct guest **out, struct err *err);
 extern const struct backend_measuring opencl_measuring;
 
+/* opencl_params.c: whether a kernel can be launched with these parameters and so many bytes of dynamic shared memory. */
+int opencl_params(cl_kernel kernel, const struct guest_launch *l, bool *dynamic, struct err *err);
+
 /* opencl_blas_measure.c */
 int opencl_call_open(struct device *d, const struct library_call *what, struct called **out, struct err *err);
 int opencl_call_run(struct device *d, struct called *c, int way, struct err *err);

@@ -72,9 +72,10 @@ void binding_free(struct binding *of)
     *of = (struct binding){ .arena = NULL };
 }
 
-static int bind_arg(const struct op *op, const struct binding *of, int i, bool other, struct guest_param *p, struct err *err)
+static int bind_arg(const struct op *op, const struct binding *of, int row, int i, bool other, struct guest_param *p,
+                    struct err *err)
 {
-    *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = i };
+    *p = (struct guest_param){ .kind = GUEST_BUFFER, .index = i, .type = op_arg_dtype(op, op->args[i].type, row) };
     if (arg_is_buffer(&op->args[i]))
         return plan_arg_bytes(of->plan, i, of->vals, &p->room, err);
     p->kind = GUEST_VALUE;
@@ -96,7 +97,7 @@ int binding_make(struct plans *plans, const struct task *task, const struct prob
     out->nwork = v->nworkspaces;
     out->workspaces = v->workspaces;
     for (int i = 0; !rc && i < op->nargs; i++)
-        rc = bind_arg(op, out, i, others >> i & 1, &out->args[i], err);
+        rc = bind_arg(op, out, task->row, i, others >> i & 1, &out->args[i], err);
     for (int i = 0; !rc && i < out->nwork; i++) {
         rc = plan_workspace_bytes(out->plan, i, out->vals, &out->work[i], err);
         out->work[i] = out->work[i] < 1 ? 1 : out->work[i];
@@ -258,7 +259,8 @@ int candidate_build(struct bench *b, struct plans *plans, const struct config *c
     if (b->set.fresh) /* a text that no cache of the driver has seen */
         buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
     const struct compile_job job = { .source = source.data,
-                                     .arch = devspec_arch(&b->set.dev, config && op->variants[config->variant].requires.arch_specific, arch),
+                                     .arch = devspec_arch(&b->set.dev,
+                                                          config && op->variants[config->variant].requires.arch_specific, arch),
                                      .entries = &entries,
                                      .nheader_dirs = op->nheader_dirs,
                                      .header_dirs = op->header_dirs };

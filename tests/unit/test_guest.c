@@ -381,6 +381,66 @@ static void wrong_arguments_are_refused(void **state)
     FAILS(ERR_INVALID, "kernel argument 3: the kernel takes 4 bytes", guest_function(a->guest, a->code, &l, NULL, &err));
 }
 
+/* OpenCL C's own types are held against the script's. Bits may be read as unsigned numbers, elements as vectors; other names say nothing. */
+static void other_types_are_refused(void **state)
+{
+    struct app *a = take(state);
+    static const struct {
+        const char *kernel; /* its parameter */
+        const char *right, *wrong;
+    } cases[] = {
+        { "__global float *p", "f32 c64", "i32 u32 f64 f16 bf16 c128" },
+        { "__global const float4 *p", "f32 c64", "i32 f64" },
+        { "__constant double *p", "f64 c128", "f32 i64 c64" },
+        { "__global int *p", "i32 u32", "f32 i64 i16" },
+        { "__global uint *p", "i32 u32 f32", "f64 i64 u8 f16" },
+        { "__global uint4 *p", "i32 f32 f16 u8 c128", "" },
+        { "__global unsigned char *p", "i8 u8 f8e4m3", "f32 i32" },
+        { "__global ushort *p", "i16 f16 bf16", "f32 i32 u8" },
+        { "__global short *p", "i16 bf16", "f32 u8" },
+        { "__global mine *p", "f32 i32 f64", "" },
+        { "__global struct s *p", "f32 i32 f64", "" },
+        { "__global void *p", "f32 i32 f64", "" },
+        { "int p", "i32 u32", "f32" },
+        { "uint p", "i32 u32 f32", "" },
+        { "float p", "f32", "i32 u32" },
+        { "long p", "i64 u64", "f64 c64" },
+        { "float2 p", "c64", "f64 i64" },
+        { "mine p", "f32 i32", "" },
+        { "int64 p", "i64 f64", "" },
+        { "__global float16 *p", "f32", "i32" },
+    };
+    struct compiler *c;
+    struct buf image = { 0 }, log = { 0 }, source = { 0 };
+    struct guest_code *code;
+    buf_str(&source, "typedef int mine; typedef long int64; struct s { float x; };\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        buf_fmt(&source, "__kernel void k%zu(%s) {}\n", i, cases[i].kernel);
+    OK(opencl_backend.compiling->open(&a->spec, &c, &err));
+    OK(opencl_backend.compiling->compile(c, &(struct compile_job){ .source = source.data }, &image, NULL, &log, &err));
+    opencl_backend.compiling->close(c);
+    OK(guest_load(a->guest, image.data, image.len, NULL, &code, &err));
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        char words[64], kernel[8], *rest = words;
+        bool right = i % 2 == 0, pointer = strchr(cases[i / 2].kernel, '*');
+        snprintf(words, sizeof words, "%s", right ? cases[i / 2].right : cases[i / 2].wrong);
+        snprintf(kernel, sizeof kernel, "k%zu", i / 2);
+        for (const char *word; (word = strsep(&rest, " ")) && *word;) {
+            const struct dtype *type = dtype_find(word);
+            struct guest_param p = { .kind = pointer ? GUEST_BUFFER : GUEST_VALUE,
+                                     .bytes = pointer ? 0 : type->bytes,
+                                     .type = type };
+            int rc = get_function(a->guest, code, kernel, 0, &p, 1);
+            if ((rc == 0) != right || (rc && !strstr(err.msg, word)))
+                fail_msg("%s and %s: %d %s", cases[i / 2].kernel, word, rc, rc ? err.msg : "");
+        }
+    }
+    guest_unload(a->guest, code);
+    buf_free(&image);
+    buf_free(&log);
+    buf_free(&source);
+}
+
 static void code_comes_and_goes(void **state)
 {
     struct app *a = take(state);
@@ -710,6 +770,7 @@ int main(void)
         cmocka_unit_test(closing_with_work_in_flight)
     const struct CMUnitTest opencl_tests[] = {
         ON_BOTH,
+        cmocka_unit_test(other_types_are_refused),
         cmocka_unit_test(queues_are_looked_at),
         cmocka_unit_test(the_queue_is_retained),
         cmocka_unit_test(memory_runs_out),
