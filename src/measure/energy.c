@@ -97,13 +97,13 @@ int energy_ready(struct bench *b, double reference_ns, struct err *err)
 {
     struct result r = { 0 };
     double joules;
-    int rc = 0;
-    for (int i = 0; !rc && i < b->nargs; i++) /* runs without a pause cannot set it back */
-        if (b->args[i].arg->kind == ARG_INOUT)
-            rc = err_set(err, ERR_UNSUPPORTED, "its argument %s is an inout, which each run of a batch would change",
-                         b->args[i].arg->name);
-    rc = rc ?: energy_of(b, &b->reference, -1, reference_ns, &joules, &r, err);
-    if (rc == VERDICT)
+    const struct arg *inout = NULL;
+    int rc = energy_of(b, &b->reference, -1, reference_ns, &joules, &r, err);
+    for (int i = 0; i < b->nargs; i++)
+        inout = b->args[i].arg->kind == ARG_INOUT ? b->args[i].arg : inout;
+    if (rc == VERDICT && inout) /* runs without a pause do not set it back; it is fine where they give the same all the same */
+        rc = err_set(err, ERR_UNSUPPORTED, "its argument %s is an inout, which each run of a batch changes: %s", inout->name, r.reason);
+    else if (rc == VERDICT)
         rc = err_set(err, ERR_DEVICE, "the reference, in a batch of runs: %s", r.reason);
     if (rc)
         err_prefix(err, "the energy of %s cannot be measured on %s: ", b->set.op->name, b->set.dev.name);
