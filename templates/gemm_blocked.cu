@@ -1,7 +1,7 @@
-// C = A B: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep; a warp of LANES_Y x LANES_X
+// C = alpha op(A) op(B) + beta C: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep; a warp of LANES_Y x LANES_X
 // threads computes a part of that, a thread ITEMS_M x ITEMS_N elements in registers. While a tile is used, the next one is on its
 // way: into registers, or with STAGES, by cp.async, into shared memory. Several blocks may share a tile of C: gemm_parts.h.
-// WIDE_A, WIDE_B: rows of A, of B and C are whole words of 16 bytes.
+// WIDE_A, WIDE_B: rows of A, of B and C are whole words of 16 bytes, as they lie in memory.
 #include "numbers.h"
 #include "gemm_parts.h"
 
@@ -12,7 +12,7 @@
 #define WARPS_X (TILE_N / (LANES_X * ITEMS_N))
 #define THREADS (TILE_M * TILE_N / (ITEMS_M * ITEMS_N))
 // Of A, a row of shared memory is a row, or else a column. Padded against bank conflicts. FRAG: neighbouring rows, columns of a thread.
-#if defined(STAGES) && WIDE_A
+#if defined(STAGES) && WIDE_A && !TA
 #define BY_ROWS 1
 #define FRAG_M 1
 #define STRIDE_A (TILE_K + 4)
@@ -25,14 +25,26 @@
 #endif
 #define FRAG_N (ITEMS_N < 16 / ACC_BYTES ? ITEMS_N : 16 / ACC_BYTES)
 #define PLACE_A(row, column) (BY_ROWS ? (row) * STRIDE_A + (column) : (column) * STRIDE_A + (row))
-#define STAGE (TILE_B + TILE_K * TILE_N)
+#define STRIDE_B (TILE_N + (TB ? 4 : 0))
+#define STAGE (TILE_B + TILE_K * STRIDE_B)
 #define LOADS_A (TILE_M * TILE_K / (VEC_A * THREADS))
 #define LOADS_B (TILE_N * TILE_K / (VEC_B * THREADS))
-// Of a thread's l-th pack of A or B: its row and the first of its columns in the tile.
-#define ROW_A(l) (((l)*THREADS + thread) / (TILE_K / VEC_A))
-#define COLUMN_A(l) (((l)*THREADS + thread) % (TILE_K / VEC_A) * VEC_A)
-#define ROW_B(l) (((l)*THREADS + thread) / (TILE_N / VEC_B))
-#define COLUMN_B(l) (((l)*THREADS + thread) % (TILE_N / VEC_B) * VEC_B)
+// Of a thread's l-th pack of A or B the first element: its row of A or column of B, and its depth in the tile. A pack is a part of what is
+// a row in memory: it goes down if A is as it is or B transposed, else across.
+#if TA
+#define ACROSS_A(l) (((l)*THREADS + thread) % (TILE_M / VEC_A) * VEC_A)
+#define DEPTH_A(l) (((l)*THREADS + thread) / (TILE_M / VEC_A))
+#else
+#define ACROSS_A(l) (((l)*THREADS + thread) / (TILE_K / VEC_A))
+#define DEPTH_A(l) (((l)*THREADS + thread) % (TILE_K / VEC_A) * VEC_A)
+#endif
+#if TB
+#define ACROSS_B(l) (((l)*THREADS + thread) / (TILE_K / VEC_B))
+#define DEPTH_B(l) (((l)*THREADS + thread) % (TILE_K / VEC_B) * VEC_B)
+#else
+#define ACROSS_B(l) (((l)*THREADS + thread) % (TILE_N / VEC_B) * VEC_B)
+#define DEPTH_B(l) (((l)*THREADS + thread) / (TILE_N / VEC_B))
+#endif
 
 struct __attribute__((aligned(VEC_A * T_bytes))) pack_a {
     T e[VEC_A];
@@ -72,7 +84,7 @@ DEVICE void fetch(struct held *h, GLOBAL const T *a, GLOBAL const T *b, const ui
 {
 #pragma unroll
     for (int l = 0; l < LOADS_A; l++) {
-        if (COLUMN_A(l) < room)
+        if (DEPTH_A(l) < room)
             h->a[l] = *(GLOBAL const struct pack_a *)(a + at_a[l]);
         else
             for (int e = 0; e < VEC_A; e++)
@@ -80,7 +92,7 @@ DEVICE void fetch(struct held *h, GLOBAL const T *a, GLOBAL const T *b, const ui
     }
 #pragma unroll
     for (int l = 0; l < LOADS_B; l++) {
-        if (ROW_B(l) < room)
+        if (DEPTH_B(l) < room)
             h->b[l] = *(GLOBAL const struct pack_b *)(b + at_b[l]);
         else
             for (int e = 0; e < VEC_B; e++)
@@ -94,21 +106,23 @@ DEVICE void store(SHARED T_acc *stage, const struct held *h, int thread)
     for (int l = 0; l < LOADS_A; l++)
 #pragma unroll
         for (int e = 0; e < VEC_A; e++)
-            stage[PLACE_A(ROW_A(l), COLUMN_A(l) + e)] = T_from(h->a[l].e[e]);
+            stage[PLACE_A(ACROSS_A(l) + (TA ? e : 0), DEPTH_A(l) + (TA ? 0 : e))] = T_from(h->a[l].e[e]);
     SHARED T_acc *tile_b = stage + TILE_B;
 #pragma unroll
     for (int l = 0; l < LOADS_B; l++)
+#if WIDE_B && !TB
 #pragma unroll
-        for (int f = 0; f < VEC_B; f += VEC_B < FRAG_N ? VEC_B : FRAG_N) {
-#if WIDE_B
+        for (int f = 0; f < VEC_B; f += FRAG_N) {
             struct frag_n v;
             for (int e = 0; e < FRAG_N; e++)
                 v.e[e] = T_from(h->b[l].e[f + e]);
-            *(SHARED struct frag_n *)(tile_b + ROW_B(l) * TILE_N + COLUMN_B(l) + f) = v;
-#else
-            tile_b[ROW_B(l) * TILE_N + COLUMN_B(l)] = T_from(h->b[l].e[0]);
-#endif
+            *(SHARED struct frag_n *)(tile_b + DEPTH_B(l) * STRIDE_B + ACROSS_B(l) + f) = v;
         }
+#else
+#pragma unroll
+        for (int e = 0; e < VEC_B; e++)
+            tile_b[(DEPTH_B(l) + e) * STRIDE_B + ACROSS_B(l)] = T_from(h->b[l].e[e]);
+#endif
 }
 #endif
 
@@ -122,7 +136,7 @@ DEVICE void load_columns(struct frags *f, SHARED const T_acc *stage, int q, int 
 {
 #pragma unroll
     for (int s = 0; s < ITEMS_N; s += FRAG_N) {
-        struct frag_n v = *(SHARED const struct frag_n *)(stage + TILE_B + q * TILE_N + x + s * LANES_X);
+        struct frag_n v = *(SHARED const struct frag_n *)(stage + TILE_B + q * STRIDE_B + x + s * LANES_X);
 #pragma unroll
         for (int e = 0; e < FRAG_N; e++)
             f->column[s + e] = v.e[e];
@@ -182,31 +196,40 @@ DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags f[2], SHARED const
 }
 #endif
 
+struct to {
+    GLOBAL T *c;
+    T_acc alpha, beta;
+    GLOBAL T_acc *partial; // null: the sums go to C
+    int64 n, ldc;
+};
+
 // The element in row i and column j of C, and those behind it.
-DEVICE void put(GLOBAL T *c, GLOBAL T_acc *partial, int64 parts, int64 part, int64 m, int64 n, int64 i, int64 j, const T_acc *v)
+DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v)
 {
-    int64 at = (part * m + i) * n + j;
+    int64 at = to->partial ? i * to->n + j : i * to->ldc + j;
 #if WIDE_B
-    if (parts > 1) {
+    if (j >= to->n)
+        return;
+    if (to->partial) {
         struct frag_n out;
         for (int e = 0; e < FRAG_N; e++)
             out.e[e] = v[e];
-        if (j < n)
-            *(GLOBAL struct frag_n *)(partial + at) = out;
+        *(GLOBAL struct frag_n *)(to->partial + at) = out;
     } else {
         struct frag_out out;
+        if (to->beta != 0)
+            out = *(GLOBAL const struct frag_out *)(to->c + at);
         for (int e = 0; e < FRAG_N; e++)
-            out.e[e] = T_to(v[e]);
-        if (j < n)
-            *(GLOBAL struct frag_out *)(c + at) = out;
+            out.e[e] = T_to(to->beta == 0 ? to->alpha * v[e] : mixed(to->alpha, v[e], to->beta, T_from(out.e[e])));
+        *(GLOBAL struct frag_out *)(to->c + at) = out;
     }
 #else
 #pragma unroll
     for (int e = 0; e < FRAG_N; e++) {
-        if (j + e < n && parts > 1)
-            partial[at + e] = v[e];
-        else if (j + e < n)
-            c[at + e] = T_to(v[e]);
+        if (j + e < to->n && to->partial)
+            to->partial[at + e] = v[e];
+        else if (j + e < to->n)
+            c_put(to->c, at + e, to->alpha, v[e], to->beta);
     }
 #endif
 }
@@ -218,12 +241,13 @@ KERNEL void __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
 #else
 KERNEL void
 #endif
-gemm_blocked(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL const T *__restrict__ b, int64 m, int64 n, int64 k,
-             int64 parts, GLOBAL T_acc *__restrict__ partial DYNAMIC_SHARED_PARAM)
+gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__ a, GLOBAL const T *__restrict__ b, T_acc beta,
+             int64 m, int64 n, int64 k, int64 lda, int64 ldb, int64 ldc, int64 batch, int64 parts,
+             GLOBAL T_acc *__restrict__ partial DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(T_acc, stages);
     uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), tiles = across * (uint32)((m + TILE_M - 1) / TILE_M);
-    uint32 part = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    uint32 tile = blockIdx.x % tiles, part = blockIdx.x / tiles % (uint32)parts, matrix = blockIdx.x / tiles / (uint32)parts;
     int64 top = (int64)(tile / across) * TILE_M, left = (int64)(tile % across) * TILE_N;
     int64 begin = part_begin(k, part, parts, TILE_K), end = part_begin(k, part + 1, parts, TILE_K);
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
@@ -234,12 +258,14 @@ gemm_blocked(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL co
     uint32 at_a[LOADS_A], at_b[LOADS_B];
 #pragma unroll
     for (int l = 0; l < LOADS_A; l++)
-        at_a[l] = (uint32)(min(top + ROW_A(l), m - 1) - top) * (uint32)k + COLUMN_A(l);
+        at_a[l] = TA ? (uint32)DEPTH_A(l) * (uint32)lda + (uint32)(min(top + ACROSS_A(l), m - VEC_A) - top)
+                     : (uint32)(min(top + ACROSS_A(l), m - 1) - top) * (uint32)lda + DEPTH_A(l);
 #pragma unroll
     for (int l = 0; l < LOADS_B; l++)
-        at_b[l] = (uint32)ROW_B(l) * (uint32)n + (uint32)(min(left + COLUMN_B(l), n - VEC_B) - left);
-    a += top * k + begin;
-    b += begin * n + left;
+        at_b[l] = TB ? (uint32)(min(left + ACROSS_B(l), n - 1) - left) * (uint32)ldb + DEPTH_B(l)
+                     : (uint32)DEPTH_B(l) * (uint32)ldb + (uint32)(min(left + ACROSS_B(l), n - VEC_B) - left);
+    a += TA ? (matrix * k + begin) * lda + top : (matrix * m + top) * lda + begin;
+    b += TB ? (matrix * n + left) * ldb + begin : (matrix * k + begin) * ldb + left;
 
     T_acc sum[ITEMS_M][ITEMS_N];
 #pragma unroll
@@ -249,20 +275,20 @@ gemm_blocked(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL co
             sum[r][s] = 0;
 
     int room = (int)(end - begin); // what is left of this part; k has 31 bits
-    int64 down = TILE_K * n;
+    int64 down_a = TA ? TILE_K * lda : TILE_K, down_b = TB ? TILE_K : TILE_K * ldb;
 #ifdef STAGES
 #define FETCH(s)                                                                                                                    \
     do {                                                                                                                            \
         T_acc *to = stages + (s)*STAGE;                                                                                             \
         int deep = min(room, TILE_K);                                                                                               \
         _Pragma("unroll") for (int l = 0; l < LOADS_A; l++)                                                                         \
-            copy_async(to + PLACE_A(ROW_A(l), COLUMN_A(l)), COLUMN_A(l) < deep ? a + at_a[l] : a, VEC_A * T_bytes,                  \
-                       COLUMN_A(l) < deep);                                                                                         \
+            copy_async(to + PLACE_A(ACROSS_A(l), DEPTH_A(l)), DEPTH_A(l) < deep ? a + at_a[l] : a, VEC_A * T_bytes,                  \
+                       DEPTH_A(l) < deep);                                                                                          \
         _Pragma("unroll") for (int l = 0; l < LOADS_B; l++)                                                                         \
-            copy_async(to + TILE_B + ROW_B(l) * TILE_N + COLUMN_B(l), ROW_B(l) < deep ? b + at_b[l] : b,                 \
-                       VEC_B * T_bytes, ROW_B(l) < deep);                                                                           \
-        a += TILE_K;                                                                                                                \
-        b += down;                                                                                                            \
+            copy_async(to + TILE_B + DEPTH_B(l) * STRIDE_B + ACROSS_B(l), DEPTH_B(l) < deep ? b + at_b[l] : b, VEC_B * T_bytes,      \
+                       DEPTH_B(l) < deep);                                                                                          \
+        a += down_a;                                                                                                                \
+        b += down_b;                                                                                                                \
         room -= TILE_K;                                                                                                             \
     } while (0)
     int steps = (room + TILE_K - 1) / TILE_K;
@@ -311,8 +337,8 @@ gemm_blocked(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL co
     __syncthreads();
     load(&f[0], stages, 0, x, y);
     for (int now = 0; room > 0;) {
-        a += TILE_K;
-        b += down;
+        a += down_a;
+        b += down_b;
         room -= TILE_K;
         if (room >= TILE_K)
             fetch(&held, a, b, at_a, at_b, TILE_K, thread);
@@ -328,13 +354,14 @@ gemm_blocked(GLOBAL T *__restrict__ c, GLOBAL const T *__restrict__ a, GLOBAL co
     }
 #endif
 
+    const struct to to = { c + matrix * m * ldc, alpha, beta, parts > 1 ? partial + (part * batch + matrix) * m * n : 0, n, ldc };
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r++) {
         int64 i = top + y + r / FRAG_M * FRAG_M * LANES_Y + r % FRAG_M;
         if (i < m) {
 #pragma unroll
             for (int s = 0; s < ITEMS_N; s += FRAG_N)
-                put(c, partial, parts, part, m, n, i, left + x + s * LANES_X, &sum[r][s]);
+                put(&to, i, left + x + s * LANES_X, &sum[r][s]);
         }
     }
 }

@@ -1,4 +1,4 @@
-// C = A B for f16 and bf16 by the tensor cores, summed in float: a block computes TILE_M x TILE_N elements of C, a warp WARP_M x WARP_N
+// C = alpha op(A) op(B) + beta C for f16 and bf16 by the tensor cores, summed in float: a block computes TILE_M x TILE_N elements of C, a warp WARP_M x WARP_N
 // of them by mma.sync. STAGES tiles of A and B, TILE_K deep, are on their way into shared memory by cp.async. Rows of A and B lie lda
 // and ldb elements apart, multiples of 8; where those of the arguments do not, gemm_pack.h copies them first. Several blocks may share
 // a tile of C: gemm_parts.h.
@@ -8,16 +8,22 @@
 
 #define WARPS_X (TILE_N / WARP_N)
 #define THREADS (32 * WARPS_X * (TILE_M / WARP_M))
-#define STRIDE_A (TILE_K + 8) // padded: an odd number of 16 bytes, so that ldmatrix meets no bank twice
-#define STRIDE_B (TILE_N + 8)
-#define STAGE (TILE_M * STRIDE_A + TILE_K * STRIDE_B)
+// Tiles lie in shared memory as in memory, with padding: an odd number of 16 bytes, so that ldmatrix meets no bank twice.
+#define STRIDE_A ((TA ? TILE_M : TILE_K) + 8)
+#define STRIDE_B ((TB ? TILE_K : TILE_N) + 8)
+#define TILE_B ((TA ? TILE_K : TILE_M) * STRIDE_A) // where B begins
+#define STAGE (TILE_B + (TB ? TILE_N : TILE_K) * STRIDE_B)
 #define LOADS_A (TILE_M * TILE_K / (8 * THREADS))
 #define LOADS_B (TILE_N * TILE_K / (8 * THREADS))
-// Of a thread's l-th 8 elements of A or B: its row and the first of its columns in the tile.
-#define ROW_A(l) (((l)*THREADS + thread) / (TILE_K / 8))
-#define COLUMN_A(l) (((l)*THREADS + thread) % (TILE_K / 8) * 8)
-#define ROW_B(l) (((l)*THREADS + thread) / (TILE_N / 8))
-#define COLUMN_B(l) (((l)*THREADS + thread) % (TILE_N / 8) * 8)
+// Of a thread's l-th 8 elements of A or B: their row in the tile as it lies in memory, and the first of their columns.
+#define WIDTH_A (TA ? TILE_M : TILE_K)
+#define WIDTH_B (TB ? TILE_K : TILE_N)
+#define ROW_A(l) (((l)*THREADS + thread) / (WIDTH_A / 8))
+#define COLUMN_A(l) (((l)*THREADS + thread) % (WIDTH_A / 8) * 8)
+#define ROW_B(l) (((l)*THREADS + thread) / (WIDTH_B / 8))
+#define COLUMN_B(l) (((l)*THREADS + thread) % (WIDTH_B / 8) * 8)
+#define DEPTH_A(l) (TA ? ROW_A(l) : COLUMN_A(l))
+#define DEPTH_B(l) (TB ? COLUMN_B(l) : ROW_B(l))
 #define TILES_M (WARP_M / 16)
 #define TILES_N (WARP_N / 8)
 #if T_is_f16
@@ -33,8 +39,8 @@ DEVICE void copy_async(T *to, const T *from, bool there)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(there ? 16 : 0) : "memory");
 }
 
-// 16 x 16 elements from shared memory; each lane gives the address of a row of 8.
-DEVICE void load_a(uint32 v[4], const T *from)
+// 16 x 16 elements from shared memory; each lane gives the address of a row of 8. The second turns each 8 x 8 of them.
+DEVICE void load_plain(uint32 v[4], const T *from)
 {
     unsigned at = (unsigned)__cvta_generic_to_shared(from);
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -43,7 +49,7 @@ DEVICE void load_a(uint32 v[4], const T *from)
                  : "memory");
 }
 
-DEVICE void load_b(uint32 v[4], const T *from)
+DEVICE void load_turned(uint32 v[4], const T *from)
 {
     unsigned at = (unsigned)__cvta_generic_to_shared(from);
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -61,10 +67,18 @@ DEVICE void load(struct frags *f, const T *a, const T *b, int q)
 {
 #pragma unroll
     for (int r = 0; r < TILES_M; r++)
-        load_a(f->row[r], a + r * 16 * STRIDE_A + q * 16);
+#if TA
+        load_turned(f->row[r], a + q * 16 * STRIDE_A + r * 16);
+#else
+        load_plain(f->row[r], a + r * 16 * STRIDE_A + q * 16);
+#endif
 #pragma unroll
     for (int s = 0; s < TILES_N / 2; s++)
-        load_b(f->column[s], b + q * 16 * STRIDE_B + s * 16);
+#if TB
+        load_plain(f->column[s], b + s * 16 * STRIDE_B + q * 16);
+#else
+        load_turned(f->column[s], b + q * 16 * STRIDE_B + s * 16);
+#endif
 }
 
 DEVICE void multiply(float sum[TILES_M][TILES_N][4], const struct frags *f)
@@ -81,37 +95,49 @@ DEVICE void multiply(float sum[TILES_M][TILES_N][4], const struct frags *f)
         }
 }
 
-// Two neighbouring elements of C.
-DEVICE void put(T *c, float *partial, int64 parts, int64 at, int64 room, bool pairs, float v, float w)
+struct to {
+    T *c;
+    float alpha, beta;
+    float *partial; // null: the sums go to C
+    int64 n, ldc;
+    bool pairs; // of elements begin at whole words
+};
+
+// Two neighbouring elements of C, in row i from column j on.
+DEVICE void put(const struct to *to, int64 i, int64 j, float v, float w)
 {
-    if (parts > 1) {
-        if (pairs && room > 1) {
-            *(float2 *)(partial + at) = make_float2(v, w);
+    int64 at = to->partial ? i * to->n + j : i * to->ldc + j, room = to->n - j;
+    if (to->partial) {
+        if (to->pairs && room > 1) {
+            *(float2 *)(to->partial + at) = make_float2(v, w);
             return;
         }
         if (room > 0)
-            partial[at] = v;
+            to->partial[at] = v;
         if (room > 1)
-            partial[at + 1] = w;
-    } else if (pairs && room > 1) {
-        *(uint32 *)(c + at) = (uint32)T_to(v) | (uint32)T_to(w) << 16;
+            to->partial[at + 1] = w;
+    } else if (to->pairs && room > 1) {
+        uint32 old = to->beta == 0 ? 0 : *(const uint32 *)(to->c + at);
+        v = mixed(to->alpha, v, to->beta, T_from((T)old));
+        w = mixed(to->alpha, w, to->beta, T_from((T)(old >> 16)));
+        *(uint32 *)(to->c + at) = (uint32)T_to(v) | (uint32)T_to(w) << 16;
     } else {
         if (room > 0)
-            c[at] = T_to(v);
+            c_put(to->c, at, to->alpha, v, to->beta);
         if (room > 1)
-            c[at + 1] = T_to(w);
+            c_put(to->c, at + 1, to->alpha, w, to->beta);
     }
 }
 
 // So many registers a thread that this many blocks fit on a multiprocessor.
 #define REGISTERS (WARP_M * WARP_N > 2048 ? 256 : 128)
 KERNEL void __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
-gemm_mma(T *__restrict__ c, const T *__restrict__ a, const T *__restrict__ b, int64 m, int64 n, int64 k, int64 lda, int64 ldb,
-         int64 parts, float *__restrict__ partial DYNAMIC_SHARED_PARAM)
+gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__restrict__ b, float beta, int64 m, int64 n, int64 k,
+         int64 lda, int64 ldb, int64 ldc, int64 batch, int64 parts, float *__restrict__ partial DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(T, stages);
     uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), tiles = across * (uint32)((m + TILE_M - 1) / TILE_M);
-    uint32 part = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    uint32 tile = blockIdx.x % tiles, part = blockIdx.x / tiles % (uint32)parts, matrix = blockIdx.x / tiles / (uint32)parts;
     int64 top = (int64)(tile / across) * TILE_M, left = (int64)(tile % across) * TILE_N;
     int64 begin = part_begin(k, part, parts, TILE_K), end = part_begin(k, part + 1, parts, TILE_K);
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
@@ -121,12 +147,14 @@ gemm_mma(T *__restrict__ c, const T *__restrict__ a, const T *__restrict__ b, in
     uint32 at_a[LOADS_A], at_b[LOADS_B];
 #pragma unroll
     for (int l = 0; l < LOADS_A; l++)
-        at_a[l] = (uint32)(min(top + ROW_A(l), m - 1) - top) * (uint32)lda + COLUMN_A(l);
+        at_a[l] = TA ? (uint32)ROW_A(l) * (uint32)lda + (uint32)(min(top + COLUMN_A(l), (m + 7) / 8 * 8 - 8) - top)
+                     : (uint32)(min(top + ROW_A(l), m - 1) - top) * (uint32)lda + COLUMN_A(l);
 #pragma unroll
     for (int l = 0; l < LOADS_B; l++)
-        at_b[l] = (uint32)ROW_B(l) * (uint32)ldb + (uint32)(min(left + COLUMN_B(l), ldb - 8) - left);
-    a += top * lda + begin;
-    b += begin * ldb + left;
+        at_b[l] = TB ? (uint32)(min(left + ROW_B(l), n - 1) - left) * (uint32)ldb + COLUMN_B(l)
+                     : (uint32)ROW_B(l) * (uint32)ldb + (uint32)(min(left + COLUMN_B(l), (n + 7) / 8 * 8 - 8) - left);
+    a += TA ? (matrix * k + begin) * lda + top : (matrix * m + top) * lda + begin;
+    b += TB ? (matrix * n + left) * ldb + begin : (matrix * k + begin) * ldb + left;
 
     float sum[TILES_M][TILES_N][4];
 #pragma unroll
@@ -139,17 +167,17 @@ gemm_mma(T *__restrict__ c, const T *__restrict__ a, const T *__restrict__ b, in
 
     int room = (int)(end - begin); // what is left of this part; k has 31 bits
     int steps = (room + TILE_K - 1) / TILE_K, now = 0, next = STAGES - 1;
-    int64 down = TILE_K * ldb;
+    int64 down_a = TA ? TILE_K * lda : TILE_K, down_b = TB ? TILE_K : TILE_K * ldb;
 #define FETCH(s)                                                                                                                    \
     do {                                                                                                                            \
         T *to = stages + (s)*STAGE;                                                                                                 \
-        _Pragma("unroll") for (int l = 0; l < LOADS_A; l++) copy_async(to + ROW_A(l) * STRIDE_A + COLUMN_A(l),                      \
-                                                                       COLUMN_A(l) < room ? a + at_a[l] : a, COLUMN_A(l) < room);   \
-        to += TILE_M * STRIDE_A;                                                                                                    \
+        _Pragma("unroll") for (int l = 0; l < LOADS_A; l++)                                                                         \
+            copy_async(to + ROW_A(l) * STRIDE_A + COLUMN_A(l), DEPTH_A(l) < room ? a + at_a[l] : a, DEPTH_A(l) < room);             \
+        to += TILE_B;                                                                                                               \
         _Pragma("unroll") for (int l = 0; l < LOADS_B; l++)                                                                         \
-            copy_async(to + ROW_B(l) * STRIDE_B + COLUMN_B(l), ROW_B(l) < room ? b + at_b[l] : b, ROW_B(l) < room);                 \
-        a += TILE_K;                                                                                                                \
-        b += down;                                                                                                                  \
+            copy_async(to + ROW_B(l) * STRIDE_B + COLUMN_B(l), DEPTH_B(l) < room ? b + at_b[l] : b, DEPTH_B(l) < room);             \
+        a += down_a;                                                                                                                \
+        b += down_b;                                                                                                                \
         room -= TILE_K;                                                                                                             \
     } while (0)
     for (int s = 0; s < STAGES - 1; s++) {
@@ -157,8 +185,11 @@ gemm_mma(T *__restrict__ c, const T *__restrict__ a, const T *__restrict__ b, in
             FETCH(s);
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
-    const T *of_a = stages + (y + lane % 16) * STRIDE_A + lane / 16 * 8; // what this lane loads of the first tile
-    const T *of_b = stages + TILE_M * STRIDE_A + lane % 16 * STRIDE_B + x + lane / 16 * 8;
+    // What this lane loads of the first tile.
+    const T *of_a = stages + (TA ? (lane % 8 + lane / 16 * 8) * STRIDE_A + y + lane / 8 % 2 * 8
+                                 : (y + lane % 16) * STRIDE_A + lane / 16 * 8);
+    const T *of_b = stages + TILE_B + (TB ? (x + lane % 8 + lane / 16 * 8) * STRIDE_B + lane / 8 % 2 * 8
+                                          : lane % 16 * STRIDE_B + x + lane / 16 * 8);
     struct frags f[2];
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
@@ -180,7 +211,8 @@ gemm_mma(T *__restrict__ c, const T *__restrict__ a, const T *__restrict__ b, in
         multiply(sum, &f[1]);
     }
 
-    bool pairs = n % 2 == 0 && (uint64)c % 4 == 0;
+    bool pairs = n % 2 == 0 && ldc % 2 == 0 && (uint64)c % 4 == 0;
+    const struct to to = { c + matrix * m * ldc, alpha, beta, parts > 1 ? partial + (part * batch + matrix) * m * n : 0, n, ldc, pairs };
 #pragma unroll
     for (int r = 0; r < TILES_M; r++)
 #pragma unroll
@@ -189,7 +221,7 @@ gemm_mma(T *__restrict__ c, const T *__restrict__ a, const T *__restrict__ b, in
             if (i < m) {
 #pragma unroll
                 for (int s = 0; s < TILES_N; s++)
-                    put(c, partial, parts, (part * m + i) * n + j + s * 8, n - j - s * 8, pairs, sum[r][s][h * 2], sum[r][s][h * 2 + 1]);
+                    put(&to, i, j + s * 8, sum[r][s][h * 2], sum[r][s][h * 2 + 1]);
             }
         }
 }

@@ -1,5 +1,6 @@
 // For products whose k is split: several blocks sum to one element of C, each over a part of k. Each leaves its sum in `partial`,
-// parts x m x n, and gemm_total joins them. With one part the sums are C, and gemm_total is not launched.
+// parts x batch x m x n, and gemm_total joins them. With one part the sums go to C, and gemm_total is not launched.
+#include "gemm.h"
 
 // Parts begin at multiples of `step`; the last ones may be empty.
 DEVICE int64 part_begin(int64 k, int64 part, int64 parts, int64 step)
@@ -10,11 +11,12 @@ DEVICE int64 part_begin(int64 k, int64 part, int64 parts, int64 step)
 
 // `lines` threads, a power of two, share an element of C.
 KERNEL void __launch_bounds__(256)
-gemm_total(GLOBAL T *__restrict__ c, int64 m, int64 n, int64 parts, int64 lines, GLOBAL const T_acc *__restrict__ partial)
+gemm_total(GLOBAL T *__restrict__ c, T_acc alpha, T_acc beta, int64 m, int64 n, int64 ldc, int64 batch, int64 parts, int64 lines,
+           GLOBAL const T_acc *__restrict__ partial)
 {
     __shared__ T_acc sums[256];
     int across = 256 / (int)lines, t = threadIdx.x, line = t / across;
-    int64 place = (int64)blockIdx.x * across + t % across, count = m * n;
+    int64 place = (int64)blockIdx.x * across + t % across, count = batch * m * n;
     T_acc sum = 0;
     if (place < count) {
 #pragma unroll 8
@@ -29,5 +31,5 @@ gemm_total(GLOBAL T *__restrict__ c, int64 m, int64 n, int64 parts, int64 lines,
         __syncthreads();
     }
     if (line == 0 && place < count)
-        T_put(c, place, sums[t]);
+        c_put(c, ldc == n ? place : place / n * ldc + place % n, alpha, sums[t], beta);
 }

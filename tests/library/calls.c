@@ -104,19 +104,28 @@ static void typed_calls(void)
     expect(cutune_dot(h, stream, "i32", out, x, y, N) == CUTUNE_OK && sum_is_right(), "cutune_dot");
     forget_result();
     expect(cutune_transpose(h, stream, "i32", out, x, M, M) == CUTUNE_OK && transpose_is_right(0), "cutune_transpose");
-    enum { ROWS = 9, COLUMNS = 5, K = 7 };
+}
+
+/* The first time as most call it; then on what is there, with A transposed and rows further apart. */
+static void product(int general)
+{
+    enum { ROWS = 9, COLUMNS = 5, K = 7, LDC = 6 };
+    const int32_t alpha = general ? 2 : 1, beta = general ? 3 : 0;
+    const int64_t ldc = general ? LDC : COLUMNS;
     int wrong = 0;
     forget_result();
-    expect(cutune_gemm(h, stream, "i32", out, x, y, ROWS, COLUMNS, K) == CUTUNE_OK && !app_get(&app, stream, host, out, ROOM),
+    expect(cutune_gemm(h, stream, "i32", out, &alpha, x, y, &beta, ROWS, COLUMNS, K, general, 0, 0, 0, general ? LDC : 0, 0) ==
+                   CUTUNE_OK &&
+               !app_get(&app, stream, host, out, ROOM),
            "cutune_gemm");
     for (int i = 0; i < ROWS; i++)
-        for (int j = 0; j < COLUMNS; j++) {
+        for (int j = 0; j < ldc; j++) {
             int32_t sum = 0;
             for (int k = 0; k < K; k++)
-                sum += x_at(i * K + k) * y_at(k * COLUMNS + j);
-            wrong += host[i * COLUMNS + j] != sum;
+                sum += x_at(general ? k * ROWS + i : i * K + k) * y_at(k * COLUMNS + j);
+            wrong += host[i * ldc + j] != (j < COLUMNS ? alpha * sum - beta : -1);
         }
-    expect(!wrong && host[ROWS * COLUMNS] == -1, "the product of cutune_gemm");
+    expect(!wrong && host[ROWS * ldc] == -1, "the product of cutune_gemm");
 }
 
 /* Of a transpose; where it needs more than its elements' alignment, another is launched. */
@@ -368,6 +377,8 @@ int main(int argc, char **argv)
     prefetched();
     workspaces();
     typed_calls();
+    product(false);
+    product(true);
     own_launches();
     foreign();
     if (argc > 3)

@@ -7,7 +7,7 @@
 #include "source/source.h"
 
 /* What stands for the arguments and workspaces: buffers by their place, with their size. */
-static int list_args(const struct candidate *c, const struct val *slots, struct guest_param *args, struct err *err)
+static int list_args(const struct candidate *c, const struct val *slots, int pass, struct guest_param *args, struct err *err)
 {
     const int nargs = c->op->nargs, nwork = op_code(c->op, c->config)->nworkspaces;
     int rc = 0;
@@ -18,7 +18,7 @@ static int list_args(const struct candidate *c, const struct val *slots, struct 
             rc = plan_workspace_bytes(c->plan, i - nargs, slots, &p->room, err);
         } else if (!arg_is_buffer(&c->op->args[i])) {
             p->kind = GUEST_VALUE;
-            rc = plan_arg_value(c->plan, i, slots, p->value, &p->bytes, err);
+            rc = (pass ? plan_arg_other : plan_arg_value)(c->plan, i, slots, p->value, &p->bytes, err);
         } else {
             rc = plan_arg_bytes(c->plan, i, slots, &p->room, err);
         }
@@ -36,7 +36,7 @@ static int compile(const struct candidate *c, const struct problem *first, struc
     char arch[ARCH_NAME];
     int n = 0;
     plan_slots(c->plan, first, c->row, &c->session->spec, c->config, slots);
-    int rc = (arena ? list_args(c, slots, args, err) : err_nomem(err))
+    int rc = (arena ? list_args(c, slots, 0, args, err) : err_nomem(err))
         ?: guest_launches(c->plan, slots, args, arena, &trial, &n, NULL, err)
         ?: source_render(c->op, c->config, c->row, &c->session->spec, &source, err);
     if (!rc) {
@@ -161,13 +161,12 @@ int candidate_run(const struct candidate *c, const struct data *d, char wrong[WR
     r->variant = op_code(c->op, c->config);
     plan_slots(c->plan, &d->problem, c->row, &c->session->spec, c->config, slots);
     r->arena = arena_new();
-    int rc = (r->arena ? make_workspaces(r, slots, err) : err_nomem(err))
-        ?: list_args(c, slots, args, err)
-        ?: guest_launches(c->plan, slots, args, r->arena, &r->launches, &r->n, NULL, err);
-    for (int i = 0; !rc && i < r->n; i++)
-        rc = take_kernel(r, &r->launches[i], err);
+    int rc = r->arena ? make_workspaces(r, slots, err) : err_nomem(err);
     for (int pass = 0; !rc && !*wrong && pass < PASSES; pass++) {
-        rc = launch(r, pass, err) ?: data_compare(d, pass, wrong, err);
+        rc = list_args(c, slots, pass, args, err) ?: guest_launches(c->plan, slots, args, r->arena, &r->launches, &r->n, NULL, err);
+        for (int i = 0; !rc && i < r->n; i++)
+            rc = take_kernel(r, &r->launches[i], err);
+        rc = rc ?: launch(r, pass, err) ?: data_compare(d, pass, wrong, err);
         for (int i = 0; !rc && !*wrong && i < r->variant->nworkspaces; i++)
             rc = guards_compare(c->session, &r->work[i], pass, r->variant->workspaces[i].name, wrong, err);
     }

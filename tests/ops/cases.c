@@ -12,8 +12,26 @@ static const char *const transpose_shapes[] = { "m=1,n=1",    "m=1,n=5",   "m=5,
                                                 "m=192,n=64", "m=48,n=80", "m=20011,n=3", NULL };
 static const char *const dot_shapes[] = { "n=1", "n=2", "n=255", "n=1023", "n=4096", "n=100003", NULL };
 static const char *const norm_shapes[] = { "n=1", "n=2", "n=255", "n=4096", "n=20011", NULL }; /* whose sums f16 holds */
-static const char *const gemm_shapes[] = { "m=1,n=1,k=1",    "m=1,n=7,k=3",  "m=17,n=33,k=9",   "m=64,n=64,k=64",
-                                           "m=65,n=1,k=130", "m=1,n=65,k=1", "m=131,n=70,k=33", NULL };
+/* As most are; then transposed, with rows further apart, several: each with few rows, few columns, whole vectors and none. */
+static const char *const gemm_shapes[] = {
+    "m=1,n=1,k=1",
+    "m=1,n=7,k=3",
+    "m=17,n=33,k=9",
+    "m=64,n=64,k=64",
+    "m=65,n=1,k=130",
+    "m=1,n=65,k=1",
+    "m=131,n=70,k=33",
+    "m=40,n=72,k=64,ldc=80,batch=2",
+    "m=33,n=2,k=70,lda=71,ldb=4,ldc=3,batch=3",
+    "m=72,n=64,k=40,ta=1,lda=80",
+    "m=70,n=3,k=131,ta=1,batch=2",
+    "m=64,n=96,k=72,tb=1,ldb=80,ldc=104",
+    "m=3,n=70,k=131,tb=1,ldc=71",
+    "m=96,n=72,k=40,ta=1,tb=1",
+    "m=5,n=67,k=33,ta=1,tb=1,lda=6,batch=2",
+    "m=66,n=7,k=64,ta=1,tb=1,ldb=64",
+    NULL,
+};
 
 /* Rows shorter than a warp, of a whole number of packs, and of none; long ones. */
 static const char *const rows_shapes[] = { "m=1,n=1", "m=37,n=5", "m=19,n=333", "m=9,n=1024", "m=3,n=4099", "m=2,n=20000", NULL };
@@ -147,6 +165,15 @@ static bool expect_reduce(const struct dtype *type, const int64_t *size, void *c
     return x && ok;
 }
 
+static bool put_number_of(const struct dtype *type, double v, void *out)
+{
+    int32_t whole = (int32_t)v;
+    if (type->kind == DT_FLOAT)
+        return number_put(type, v, out);
+    memcpy(out, &whole, sizeof whole);
+    return type->bytes == sizeof whole;
+}
+
 /* Puts numbers into an output; frees them. */
 static bool put_numbers(const struct dtype *type, void *out, double *from, int64_t n)
 {
@@ -157,30 +184,27 @@ static bool put_numbers(const struct dtype *type, void *out, double *from, int64
     return ok;
 }
 
-/* Sums in double, which is exact enough for what is rounded to 16 bits at the end. */
-static bool expect_narrow_gemm(const struct dtype *type, const int64_t *size, void *const *buffers)
-{
-    int64_t m = size[0], n = size[1], k = size[2];
-    double *a = numbers(type, buffers[1], m * k), *b = numbers(type, buffers[2], k * n), *c = mem_array((size_t)(m * n), sizeof *c);
-    bool ok = a && b && c;
-    if (ok)
-        ref_gemm_f64(c, a, b, m, n, k);
-    mem_free(a);
-    mem_free(b);
-    return put_numbers(type, buffers[0], c, ok ? m * n : 0) && ok;
-}
-
+/* sizes: m, n, k, ta, tb, lda, ldb, ldc, batch; buffers: c, alpha, a, b, beta. Sums in double are exact enough, also of whole numbers of 32
+ * bits from small ones. */
 static bool expect_gemm(const struct dtype *type, const int64_t *size, void *const *buffers)
 {
-    if (!strcmp(type->name, "f32"))
-        ref_gemm_f32(buffers[0], buffers[1], buffers[2], size[0], size[1], size[2]);
-    else if (!strcmp(type->name, "f64"))
-        ref_gemm_f64(buffers[0], buffers[1], buffers[2], size[0], size[1], size[2]);
-    else if (!strcmp(type->name, "i32"))
-        ref_gemm_i32(buffers[0], buffers[1], buffers[2], size[0], size[1], size[2]);
-    else
-        return expect_narrow_gemm(type, size, buffers);
-    return true;
+    const int64_t m = size[0], n = size[1], k = size[2], ta = size[3], tb = size[4], batch = size[8];
+    const int64_t all_a = batch * (ta ? k : m) * size[5], all_b = batch * (tb ? n : k) * size[6], all_c = batch * m * size[7];
+    const struct dtype *scalar = dtype_computing(type);
+    double *a = numbers(type, buffers[2], all_a), *b = numbers(type, buffers[3], all_b), *c = numbers(type, buffers[0], all_c);
+    double *alpha = numbers(scalar, buffers[1], 1), *beta = numbers(scalar, buffers[4], 1);
+    bool ok = a && b && c && alpha && beta;
+    for (int64_t i = 0; ok && i < batch; i++)
+        ref_gemm(c + i * m * size[7], *alpha, a + i * (ta ? k : m) * size[5], b + i * (tb ? n : k) * size[6], *beta, size);
+    for (int64_t i = 0; ok && i < all_c; i++)
+        if (i % size[7] < n)
+            ok = put_number_of(type, c[i], (unsigned char *)buffers[0] + i * type->bytes);
+    mem_free(a);
+    mem_free(b);
+    mem_free(c);
+    mem_free(alpha);
+    mem_free(beta);
+    return ok;
 }
 
 /* sizes: h, w, fh, fw. */
@@ -214,17 +238,17 @@ static bool expect_stencil(const struct dtype *type, const int64_t *size, void *
 const struct known_op *known_op_at(int i)
 {
     static const struct known_op known[] = {
-        { "transpose", transpose_shapes, "m=600001,n=2", expect_transpose, NULL },
-        { "dot", dot_shapes, NULL, expect_dot, NULL },
-        { "asum", norm_shapes, NULL, expect_asum, NULL },
-        { "nrm2", norm_shapes, NULL, expect_nrm2, NULL },
-        { "gemm", gemm_shapes, NULL, expect_gemm, NULL },
-        { "softmax", rows_shapes, NULL, expect_softmax, NULL },
-        { "rmsnorm", rows_shapes, NULL, expect_rmsnorm, NULL },
-        { "layernorm", rows_shapes, NULL, expect_layernorm, NULL },
-        { "reduce", reduce_shapes, NULL, expect_reduce, NULL },
-        { "convolution", convolution_shapes, NULL, expect_convolution, "docs/examples" },
-        { "stencil", stencil_shapes, NULL, expect_stencil, "docs/examples" },
+        { "transpose", transpose_shapes, "m=600001,n=2", expect_transpose, NULL, NULL },
+        { "dot", dot_shapes, NULL, expect_dot, NULL, NULL },
+        { "asum", norm_shapes, NULL, expect_asum, NULL, NULL },
+        { "nrm2", norm_shapes, NULL, expect_nrm2, NULL, NULL },
+        { "gemm", gemm_shapes, NULL, expect_gemm, NULL, "c" },
+        { "softmax", rows_shapes, NULL, expect_softmax, NULL, NULL },
+        { "rmsnorm", rows_shapes, NULL, expect_rmsnorm, NULL, NULL },
+        { "layernorm", rows_shapes, NULL, expect_layernorm, NULL, NULL },
+        { "reduce", reduce_shapes, NULL, expect_reduce, NULL, NULL },
+        { "convolution", convolution_shapes, NULL, expect_convolution, "docs/examples", NULL },
+        { "stencil", stencil_shapes, NULL, expect_stencil, "docs/examples", NULL },
     };
     return i >= 0 && i < (int)(sizeof known / sizeof *known) ? &known[i] : NULL;
 }

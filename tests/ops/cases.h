@@ -16,6 +16,7 @@ struct known_op {
     /* Writes the outputs; buffers[i] is the op's i-th argument, a scalar's value; null for a value. False where there is nothing for the type. */
     bool (*expect)(const struct dtype *type, const int64_t *size, void *const *buffers);
     const char *folder; /* of its script, in cutune's folder; null: tuner/ops */
+    const char *unread; /* an inout that is not read with the scalars' tuned values: it is NaN then; null: there is none */
 };
 
 const struct known_op *known_op_at(int i); /* null past the last */

@@ -32,18 +32,22 @@ static bool is_bits(const struct op *op, const struct arg *arg)
 }
 
 /* The bytes before, and memory for those after; an output's are all poison before. */
-static int make_images(const struct data *d, struct buffer *b, uint64_t seed, struct err *err)
+static int make_images(const struct data *d, const struct known_op *known, struct buffer *b, uint64_t seed, struct err *err)
 {
     for (int pass = 0; pass < PASSES; pass++) {
+        bool unread = pass == 0 && known->unread && !strcmp(known->unread, b->arg->name);
         size_t total = (size_t)b->memory.total;
         b->before[pass] = mem_alloc(total);
         b->after[pass] = b->arg->kind == ARG_INPUT ? b->before[pass] : mem_alloc(total);
         if (!b->before[pass] || !b->after[pass])
             return err_nomem(err);
         memset(b->before[pass], poison(pass), total);
+        if (unread)
+            memset(b->before[pass] + GUARD, 0xff, (size_t)b->memory.bytes);
         enum source source = is_bits(d->op, b->arg) ? SOURCE_BITS : pass ? SOURCE_UNIFORM : SOURCE_WHOLE;
-        if (b->arg->kind != ARG_OUTPUT && !source_fill(b->before[pass] + GUARD, b->memory.bytes / b->type->bytes, b->type, source,
-                                                       seed * PASSES + (uint64_t)pass))
+        if (b->arg->kind != ARG_OUTPUT && !unread &&
+            !source_fill(b->before[pass] + GUARD, b->memory.bytes / b->type->bytes, b->type, source,
+                         seed * PASSES + (uint64_t)pass))
             return err_set(err, ERR_UNSUPPORTED, "check_ops has no numbers of type %s", b->type->name);
         if (b->arg->kind != ARG_INPUT)
             memcpy(b->after[pass], b->before[pass], total);
@@ -59,7 +63,7 @@ static int expect(const struct data *d, const struct known_op *known, struct err
             if (d->buffers[i].after[pass])
                 buffers[i] = d->buffers[i].after[pass] + GUARD;
             else if (d->op->args[i].kind == ARG_SCALAR)
-                buffers[i] = (void *)d->values[i].param.value;
+                buffers[i] = (void *)d->values[pass][i].param.value;
         const struct dtype *type = d->op->rows[d->row * d->op->ntypes];
         if (!known->expect(type, d->problem.size, buffers))
             return err_set(err, ERR_UNSUPPORTED, "tests/ref has no %s for %s", d->op->name, type->name);
@@ -94,14 +98,16 @@ int data_begin(const struct session *s, const struct known_op *known, const stru
         struct buffer *b = &out->buffers[i];
         int64_t bytes;
         if (!arg_is_buffer(&op->args[i])) {
-            rc = plan_arg_value(plan, i, slots, out->values[i].param.value, &out->values[i].param.bytes, err);
+            struct guest_param *v[PASSES] = { &out->values[0][i].param, &out->values[1][i].param };
+            rc = plan_arg_value(plan, i, slots, v[0]->value, &v[0]->bytes, err)
+                ?: plan_arg_other(plan, i, slots, v[1]->value, &v[1]->bytes, err);
             continue;
         }
         b->arg = &op->args[i];
         b->type = op_arg_dtype(op, b->arg->type, row);
         rc = plan_arg_bytes(plan, i, slots, &bytes, err)
             ?: guarded_alloc(s, bytes, &b->memory, err)
-            ?: make_images(out, b, seed * MAX_ARGS + (uint64_t)i, err);
+            ?: make_images(out, known, b, seed * MAX_ARGS + (uint64_t)i, err);
     }
     plan_free(plan);
     rc = rc ?: expect(out, known, err);

@@ -14,7 +14,8 @@ struct session {
     struct device *dev;
 };
 
-/* Two passes, with other inputs and another poison each. A sum is made of whole numbers in the first, and is then exact. */
+/* Two passes, with other inputs, scalars and another poison each. A sum is made of whole numbers in the first, and is then exact; scalars
+ * have their tuned values there. */
 enum { PASSES = 2, GUARD = 64 << 10 };
 int poison(int pass);
 
@@ -39,7 +40,7 @@ struct data {
     const struct op *op;
     int row;
     struct problem problem;
-    struct karg values[MAX_ARGS]; /* of arguments that are no buffers */
+    struct karg values[PASSES][MAX_ARGS]; /* of arguments that are no buffers */
     struct buffer buffers[MAX_ARGS];
 };
 

@@ -1,34 +1,14 @@
 #include "ref.h"
 
-void ref_gemm_f32(float *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k)
+/* size: m, n, k, ta, tb, lda, ldb, ldc. */
+void ref_gemm(double *c, double alpha, const double *a, const double *b, double beta, const int64_t *size)
 {
+    const int64_t m = size[0], n = size[1], k = size[2], lda = size[5], ldb = size[6], ldc = size[7];
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
             double sum = 0;
             for (int64_t p = 0; p < k; p++)
-                sum += (double)a[i * k + p] * b[p * n + j];
-            c[i * n + j] = (float)sum;
-        }
-}
-
-void ref_gemm_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k)
-{
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++) {
-            double sum = 0;
-            for (int64_t p = 0; p < k; p++)
-                sum += a[i * k + p] * b[p * n + j];
-            c[i * n + j] = sum;
-        }
-}
-
-void ref_gemm_i32(int32_t *c, const int32_t *a, const int32_t *b, int64_t m, int64_t n, int64_t k)
-{
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++) {
-            uint32_t sum = 0;
-            for (int64_t p = 0; p < k; p++)
-                sum += (uint32_t)a[i * k + p] * (uint32_t)b[p * n + j];
-            c[i * n + j] = (int32_t)sum;
+                sum += (size[3] ? a[p * lda + i] : a[i * lda + p]) * (size[4] ? b[j * ldb + p] : b[p * ldb + j]);
+            c[i * ldc + j] = alpha * sum + (beta == 0 ? 0 : beta * c[i * ldc + j]);
         }
 }

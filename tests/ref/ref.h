@@ -13,9 +13,7 @@ double ref_dot(const double *x, const double *y, int64_t n);
 int32_t ref_dot_i32(const int32_t *x, const int32_t *y, int64_t n);
 
 /* C = A B, row-major: c is m x n, a is m x k, b is k x n. */
-void ref_gemm_f32(float *c, const float *a, const float *b, int64_t m, int64_t n, int64_t k);
-void ref_gemm_f64(double *c, const double *a, const double *b, int64_t m, int64_t n, int64_t k);
-void ref_gemm_i32(int32_t *c, const int32_t *a, const int32_t *b, int64_t m, int64_t n, int64_t k);
+void ref_gemm(double *c, double alpha, const double *a, const double *b, double beta, const int64_t *size);
 
 /* One row of n elements: its softmax; its norms, with a weight and a bias for each place in the row. */
 void ref_softmax(double *y, const double *x, int64_t n);

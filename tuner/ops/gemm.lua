@@ -1,16 +1,31 @@
--- C = A B, all row-major and packed: c[i][j] = the sum over p of a[i][p] * b[p][j].
+-- C = alpha op(A) op(B) + beta C, all row-major: c[i][j] = alpha * the sum over p of a[i][p] * b[p][j] + beta * c[i][j]. If ta is 1, A
+-- lies in memory transposed, as k x m; if tb is 1, B. Rows lie lda, ldb and ldc elements apart. The matrices of a batch follow each other.
 
--- The tiles of C are numbered in x only, because a grid in y is limited to 65535.
+-- The tiles of C, in all matrices of a batch, are numbered in x only, because a grid in y is limited to 65535.
 local function tiles(width, height)
-    return "ceildiv(n, " .. width .. ") * ceildiv(m, " .. height .. ")"
+    return "ceildiv(n, " .. width .. ") * ceildiv(m, " .. height .. ") * batch"
 end
 
 -- Libraries have matrices by columns, so it is C' = B' A' to them.
 local function product(library, mode)
     return {
-        library = library, call = "gemm", mode = mode, when = mode and "sizeof(T) == 4",
-        a = "b", b = "a", c = "c", m = "n", n = "m", k = "k", lda = "n", ldb = "k", ldc = "n",
+        library = library, call = "gemm", mode = mode, when = (mode and "sizeof(T) == 4 and " or "") .. "batch == 1",
+        a = "b", b = "a", c = "c", m = "n", n = "m", k = "k", lda = "ldb", ldb = "lda", ldc = "ldc", ta = "tb", tb = "ta",
+        alpha = "alpha", beta = "beta",
     }
+end
+
+-- What of A and B is a row in memory, and how many there are of them.
+local columns_a, rows_a = "(ta == 1 and m or k)", "(ta == 1 and k or m)"
+local columns_b, rows_b = "(tb == 1 and k or n)", "(tb == 1 and n or k)"
+
+-- Which of A and B is transposed, for templates that are another kernel for each: templates/gemm.h.
+local function formed(t, any)
+    table.insert(t.params, any and { "FORM", "nn", "nt", "tn", "tt", "any" } or { "FORM", "nn", "nt", "tn", "tt" })
+    any = any and "FORM == 'any' or " or ""
+    table.insert(t.where, 1, any .. "(FORM == 'tn' or FORM == 'tt') == (ta == 1)")
+    table.insert(t.where, 2, any .. "(FORM == 'nt' or FORM == 'tt') == (tb == 1)")
+    return t
 end
 
 -- For variants that split k among several blocks: how many parts, so that there are FILL blocks a multiprocessor, each at least
@@ -21,37 +36,44 @@ local function split(kernel, block, blocks, deepest, shared)
     local lines = "(" .. parts .. " >= 64 and 32 or " .. parts .. " >= 8 and 8 or 1)"
     return {
         parts = parts,
-        workspaces = { workspace("partial", "u8", parts .. " == 1 and 1 or m * n * " .. parts .. " * " .. acc) },
+        workspaces = { workspace("partial", "u8", parts .. " == 1 and 1 or batch * m * n * " .. parts .. " * " .. acc) },
         launch = {
             {
                 kernel = kernel, block = block, grid = blocks .. " * " .. parts, shared = shared,
-                values = { parts = parts }, args = { "c", "a", "b", "m", "n", "k", "parts", "partial" },
+                values = { parts = parts },
+                args = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "lda", "ldb", "ldc", "batch", "parts", "partial" },
             },
             {
-                kernel = "gemm_total", block = 256, grid = "ceildiv(m * n, 256 // " .. lines .. ")", when = parts .. " > 1",
-                values = { parts = parts, lines = lines }, args = { "c", "m", "n", "parts", "lines", "partial" },
+                kernel = "gemm_total", block = 256, grid = "ceildiv(batch * m * n, 256 // " .. lines .. ")", when = parts .. " > 1",
+                values = { parts = parts, lines = lines },
+                args = { "c", "alpha", "beta", "m", "n", "ldc", "batch", "parts", "lines", "partial" },
             },
         },
     }
 end
 
 -- The parts of k in the reference.
-local ref_parts = "(m * n >= 65536 and 1 or min(ceildiv(65536, m * n), ceildiv(k, 256)))"
+local ref_parts = "(batch * m * n >= 65536 and 1 or min(ceildiv(65536, batch * m * n), ceildiv(k, 256)))"
 
 -- The plain variants do not split k: where it is deep and C small they would take thousands of times as long as the best.
-local shallow = "k <= 64 * m * n"
+local shallow = "k <= 64 * batch * m * n"
 
--- Rows of a matrix that are whole words of 16 bytes.
-local function wide(columns)
-    return "(" .. columns .. " % (16 // sizeof(T)) == 0)"
+-- Rows of a matrix that are whole words of 16 bytes, and begin at such.
+local function wide(...)
+    local all = {}
+    for i, length in ipairs { ... } do
+        all[i] = length .. " % (16 // sizeof(T)) == 0"
+    end
+    return "(" .. table.concat(all, " and ") .. ")"
 end
+local whole_a, whole_b = wide(columns_a, "lda"), wide(columns_b, "ldb", "n", "ldc") -- C goes with B
 
 -- Tiles in shared memory, fetched while the one before is used; each warp's part of a tile in registers. `stages` of them at a time.
 local function blocked(name, stages, wide_a, more, requires)
     local blocks = tiles("TILE_N", "TILE_M")
     local work = split("gemm_blocked", "TILE_M * TILE_N // (ITEMS_M * ITEMS_N)", blocks, "4 * TILE_K",
-        stages .. " * (TILE_K * (TILE_M + TILE_N) + 4 * max(TILE_M, TILE_K)) * " .. acc)
-    return {
+        stages .. " * (TILE_K * (TILE_M + TILE_N) + 4 * max(TILE_M, TILE_K) + 4 * TILE_K * tb) * " .. acc)
+    return formed {
         name = name,
         template = "gemm_blocked.cu",
         params = {
@@ -72,15 +94,17 @@ local function blocked(name, stages, wide_a, more, requires)
             "TILE_M * TILE_K * ITEMS_M * ITEMS_N % (TILE_M * TILE_N * (WIDE_A and 16 // sizeof(T) or 1)) == 0",
             "TILE_N * TILE_K * ITEMS_M * ITEMS_N % (TILE_M * TILE_N * (WIDE_B and 16 // sizeof(T) or 1)) == 0",
             stages == "2" and "true" or "sizeof(T) >= 4", -- cp.async moves no less
-            "TILE_M * k < 1 << 31", "TILE_K * n + TILE_N < 1 << 31",
-            "not WIDE_A or " .. wide "k", "not WIDE_B or " .. wide "n",
+            "k < 1 << 31 and (ta == 1 and TILE_K * lda + TILE_M or TILE_M * lda) < 1 << 31",
+            "(tb == 1 and TILE_N * ldb or TILE_K * ldb + TILE_N) < 1 << 31",
+            "not WIDE_A or " .. whole_a, "not WIDE_B or " .. whole_b,
+            stages == "2" and "true" or "tb == 0 or not WIDE_B", -- it would have to be turned on its way
             -- What is never better.
-            stages ~= "2" and "true" or "WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. wide "k",
-            "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. wide "n",
+            stages ~= "2" and "true" or "WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
+            (stages == "2" and "" or "tb == 1 or ") .. "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
             "TILE_M < 2 * m or TILE_M == 16 or TILE_M == 32 and TILE_N == 32", "TILE_M >= 64 or m < 512",
             "TILE_N < 2 * n or TILE_N == 16 or TILE_M == 32 and TILE_N == 32", "TILE_N >= 64 or n < 512",
-            "m * n <= TILE_M * TILE_N * device.multiprocessors * 32 or TILE_M * TILE_N >= 8192",
-            "ITEMS_M * ITEMS_N >= 64 or TILE_M * TILE_N < 8192 or m * n < 1 << 20",
+            "batch * m * n <= TILE_M * TILE_N * device.multiprocessors * 32 or TILE_M * TILE_N >= 8192",
+            "ITEMS_M * ITEMS_N >= 64 or TILE_M * TILE_N < 8192 or batch * m * n < 1 << 20",
             "ITEMS_M * ITEMS_N * " .. acc .. " <= 512", -- registers
             "TILE_M * TILE_N // (ITEMS_M * ITEMS_N) >= 64", "TILE_M * TILE_N // (ITEMS_M * ITEMS_N) <= 256",
             "LANES_X == 8 or LANES_X <= 4 and TILE_N == LANES_X * ITEMS_N or LANES_X == 16 and TILE_M * LANES_X == 32 * ITEMS_M",
@@ -99,13 +123,16 @@ local function blocked(name, stages, wide_a, more, requires)
     }
 end
 
--- Few rows: B is read once.
+-- Few rows: B is read once. If A is transposed (SWAP) also for few columns, and then A is read once.
 local function columns()
     local vec = "(WIDE_B and 16 // sizeof(T) or 1)"
-    local blocks = "ceildiv(n, LANES * " .. vec .. ") * ceildiv(m, ROWS)"
+    local few, many, ld_few, ld_many = "(SWAP and n or m)", "(SWAP and m or n)", "(SWAP and ldb or lda)", "(SWAP and lda or ldb)"
+    local turned = "(SWAP and tb == 0 or not SWAP and ta == 1)" -- what there are few rows of
+    local whole_few, whole_many = "(not " .. turned .. " and " .. wide("k", ld_few) .. ")", wide(many, ld_many)
+    local blocks = "ceildiv(" .. many .. ", LANES * " .. vec .. ") * ceildiv(" .. few .. ", ROWS) * batch"
     local room = "BLOCK * ROWS * " .. vec
     local work = split("gemm_columns", "BLOCK", blocks, "BLOCK // LANES * DEEP * 2", room .. " * " .. acc)
-    return {
+    return formed {
         name = "columns",
         template = "gemm_columns.cu",
         params = {
@@ -116,28 +143,36 @@ local function columns()
             { "WIDE_A", true, false },
             { "WIDE_B", true, false },
             { "FILL", 0, 1, 2, 4 },        -- blocks per multiprocessor that k is split for; 0: it is not
+            { "SWAP", false, true },
         },
         where = {
-            "not WIDE_A or " .. wide "k" .. " and DEEP % (16 // sizeof(T)) == 0", "not WIDE_B or " .. wide "n",
+            "SWAP and ta == 1 or not SWAP and tb == 0",
+            "not WIDE_A or " .. whole_few .. " and DEEP % (16 // sizeof(T)) == 0", "not WIDE_B or " .. whole_many,
             room .. " <= 16384",
             -- What is never better.
-            "m <= 16", "ROWS >= m and ROWS < 2 * m",
-            "WIDE_A or not " .. wide "k" .. " or DEEP % (16 // sizeof(T)) ~= 0", "WIDE_B or not " .. wide "n",
-            "LANES * " .. vec .. " < 2 * n or LANES == 8",
+            few .. " <= 16", "ROWS >= " .. few .. " and ROWS < 2 * " .. few,
+            "WIDE_A or not " .. whole_few .. " or DEEP % (16 // sizeof(T)) ~= 0", "WIDE_B or not " .. whole_many,
+            "LANES * " .. vec .. " < 2 * " .. many .. " or LANES == 8",
             "ROWS * DEEP <= 64", "FILL == 0 or " .. work.parts .. " > 1",
         },
-        needs = { aligned("a", "WIDE_A and 16 or sizeof(T)"), aligned("b", "WIDE_B and 16 or sizeof(T)") },
+        needs = {
+            aligned("a", "(SWAP and WIDE_B or not SWAP and WIDE_A) and 16 or sizeof(T)"),
+            aligned("b", "(SWAP and WIDE_A or not SWAP and WIDE_B) and 16 or sizeof(T)"),
+        },
         workspaces = work.workspaces,
         launch = work.launch,
     }
 end
 
--- Few columns: A is read once.
+-- Few columns: A is read once. If B is transposed (SWAP) also for few rows, and then B is read once.
 local function rows()
     local vec = "(WIDE_A and 16 // sizeof(T) or 1)"
-    local blocks = "ceildiv(m, BLOCK // LANES * ROWS) * ceildiv(n, COLS)"
+    local few, many, ld_few, ld_many = "(SWAP and m or n)", "(SWAP and n or m)", "(SWAP and lda or ldb)", "(SWAP and ldb or lda)"
+    local turned = "(SWAP and ta == 0 or not SWAP and tb == 1)" -- what there are few columns of
+    local whole = "(" .. wide("k", ld_many) .. " and (not " .. turned .. " or " .. wide(ld_few) .. "))"
+    local blocks = "ceildiv(" .. many .. ", BLOCK // LANES * ROWS) * ceildiv(" .. few .. ", COLS) * batch"
     local work = split("gemm_rows", "BLOCK", blocks, "LANES * " .. vec .. " * 4")
-    return {
+    return formed {
         name = "rows",
         template = "gemm_rows.cu",
         params = {
@@ -148,12 +183,14 @@ local function rows()
             { "ITEMS", 4, 2, 1 },           -- packs of each row that a thread takes at a time
             { "WIDE_A", true, false },
             { "FILL", 0, 1, 2, 4, 8 },      -- blocks per multiprocessor that k is split for; 0: it is not
+            { "SWAP", false, true },
         },
         where = {
-            "not WIDE_A or " .. wide "k",
+            "SWAP and tb == 1 or not SWAP and ta == 0",
+            "not WIDE_A or " .. whole,
             -- What is never better.
-            "n <= 16", "COLS < 2 * n", "COLS >= n or n > 8 and COLS == 8", "ROWS < 2 * m",
-            "WIDE_A or not " .. wide "k",
+            few .. " <= 16", "COLS < 2 * " .. few, "COLS >= " .. few .. " or " .. few .. " > 8 and COLS == 8", "ROWS < 2 * " .. many,
+            "WIDE_A or not " .. whole,
             "LANES * " .. vec .. " < 2 * k or LANES == 8",
             "ROWS * COLS <= 32", "ROWS * ITEMS <= 8",
             "device.backend == 'cuda' or BLOCK * ROWS * COLS * " .. acc .. " <= device.max_shared",
@@ -168,21 +205,25 @@ end
 -- Tensor cores, for f16 and bf16. `packed`: copies of A and B, with rows of whole words of 16 bytes, are made first.
 local function mma(packed)
     local blocks = tiles("TILE_N", "TILE_M")
-    local lda, ldb = packed and "alignup(k, 8)" or "k", packed and "alignup(n, 8)" or "n"
+    local lda, ldb = packed and "alignup(" .. columns_a .. ", 8)" or "lda", packed and "alignup(" .. columns_b .. ", 8)" or "ldb"
     local work = split("gemm_mma", "32 * (TILE_M // WARP_M) * (TILE_N // WARP_N)", blocks, "4 * TILE_K",
-        "STAGES * 2 * (TILE_M * (TILE_K + 8) + TILE_K * (TILE_N + 8))")
+        "STAGES * 2 * (TILE_M * TILE_K + 8 * (ta == 1 and TILE_K or TILE_M) + TILE_K * TILE_N + 8 * (tb == 1 and TILE_N or TILE_K))")
     local launch, workspaces = work.launch, work.workspaces
-    launch[1].values.lda, launch[1].values.ldb = lda, ldb
-    launch[1].args = { "c", packed and "packed_a" or "a", packed and "packed_b" or "b", "m", "n", "k", "lda", "ldb", "parts", "partial" }
+    local elements_a, elements_b = "batch * " .. rows_a .. " * " .. lda, "batch * " .. rows_b .. " * " .. ldb -- of the copies
     if packed then
+        launch[1].values.packed_lda, launch[1].values.packed_ldb = lda, ldb
+        launch[1].args = {
+            "c", "alpha", "packed_a", "packed_b", "beta", "m", "n", "k", "packed_lda", "packed_ldb", "ldc", "batch", "parts", "partial",
+        }
         table.insert(launch, 1, {
-            kernel = "gemm_pack", block = 256, grid = "ceildiv((m * " .. lda .. " + k * " .. ldb .. ") // 8, 256)",
-            args = { "a", "b", "m", "n", "k", "packed_a", "packed_b" },
+            kernel = "gemm_pack", block = 256, grid = "ceildiv((" .. elements_a .. " + " .. elements_b .. ") // 8, 256)",
+            values = { rows_a = "batch * " .. rows_a, rows_b = "batch * " .. rows_b, columns_a = columns_a, columns_b = columns_b },
+            args = { "a", "b", "rows_a", "columns_a", "lda", "rows_b", "columns_b", "ldb", "packed_a", "packed_b" },
         })
-        table.insert(workspaces, workspace("packed_a", "T", "m * " .. lda))
-        table.insert(workspaces, workspace("packed_b", "T", "k * " .. ldb))
+        table.insert(workspaces, workspace("packed_a", "T", elements_a))
+        table.insert(workspaces, workspace("packed_b", "T", elements_b))
     end
-    return {
+    return formed {
         name = packed and "mma_packed" or "mma",
         template = "gemm_mma.cu",
         params = {
@@ -198,15 +239,16 @@ local function mma(packed)
             "T == 'f16' or T == 'bf16'",
             "TILE_M % WARP_M == 0", "TILE_N % WARP_N == 0",
             "TILE_K * WARP_M * WARP_N % (256 * TILE_N) == 0", "TILE_K * WARP_M * WARP_N % (256 * TILE_M) == 0",
-            "TILE_M * " .. lda .. " < 1 << 31", "TILE_K * " .. ldb .. " + TILE_N < 1 << 31",
-            packed and "m * " .. lda .. " + k * " .. ldb .. " < 1 << 34" or "k % 8 == 0 and n % 8 == 0",
+            "k < 1 << 31 and (ta == 1 and TILE_K * " .. lda .. " + TILE_M or TILE_M * " .. lda .. ") < 1 << 31",
+            "(tb == 1 and TILE_N * " .. ldb .. " or TILE_K * " .. ldb .. " + TILE_N) < 1 << 31",
+            packed and elements_a .. " + " .. elements_b .. " < 1 << 34" or wide(columns_a, "lda", columns_b, "ldb"),
             -- What is never better.
-            packed and "k % 8 ~= 0 or n % 8 ~= 0" or "true",
+            packed and "not " .. wide(columns_a, "lda", columns_b, "ldb") or "true",
             "TILE_M < 2 * m or TILE_M == 16", "TILE_N < 2 * n or TILE_N == 16",
             "TILE_M >= 64 or m < 512", "TILE_N >= 64 or n < 512",
             "TILE_M <= 4 * TILE_N or n < 64", "TILE_N <= 4 * TILE_M or m < 64",
             "WARP_M <= 2 * WARP_N or WARP_N == TILE_N", "WARP_N <= 2 * WARP_M or WARP_M == TILE_M",
-            "m * n <= TILE_M * TILE_N * device.multiprocessors * 16 or TILE_M * TILE_N >= 16384",
+            "batch * m * n <= TILE_M * TILE_N * device.multiprocessors * 16 or TILE_M * TILE_N >= 16384",
             "WARP_M * WARP_N >= 1024 or TILE_M * TILE_N <= 2048", "WARP_M == 64 and WARP_N >= 32 or TILE_M * TILE_N < 16384",
             "TILE_M * TILE_N >= 2 * WARP_M * WARP_N", "TILE_M * TILE_N <= 8 * WARP_M * WARP_N",
             "FILL == 0 or " .. work.parts .. " > 1",
@@ -220,15 +262,28 @@ local function mma(packed)
     }
 end
 
+local plain = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "ta", "tb", "lda", "ldb", "ldc" } -- what the plain variants take
+
 return op {
     name = "gemm",
-    problem = { size "m", size "n", size "k" },
-    types = { T = { "f32", "f64", "i32", "f16", "bf16" } },
-    args = {
-        output("c", "T", { "m", "n" }), input("a", "T", { "m", "k" }), input("b", "T", { "k", "n" }),
-        value "m", value "n", value "k",
+    problem = {
+        size "m", size "n", size "k",
+        flag("ta", { default = 0 }), flag("tb", { default = 0 }), -- 1: the matrix lies in memory transposed
+        stride("lda", { default = "ta == 1 and m or k" }), stride("ldb", { default = "tb == 1 and k or n" }),
+        stride("ldc", { default = "n" }),
+        batch("batch", { max = "1 << 30", default = 1 }),
     },
-    work = { bytes = "(m*n + m*k + k*n)*sizeof(T)", flops = "2*m*n*k" },
+    where = { "lda >= " .. columns_a, "ldb >= " .. columns_b, "ldc >= n" },
+    types = { T = { "f32", "f64", "i32", "f16", "bf16" } },
+    -- What most calls have is what is timed; with the other scalars C is read.
+    args = {
+        inout("c", "T", { "batch", "m", "ldc" }),
+        scalar("alpha", "T_acc", 1, { other = "T == 'i32' and 3 or 0.5" }),
+        input("a", "T", { "batch", rows_a, "lda" }), input("b", "T", { "batch", rows_b, "ldb" }),
+        scalar("beta", "T_acc", 0, { other = "T == 'i32' and -2 or -0.5" }),
+        value "m", value "n", value "k", value "ta", value "tb", value "lda", value "ldb", value "ldc", value "batch",
+    },
+    work = { bytes = "batch*(m*n + m*k + k*n)*sizeof(T)", flops = "2*batch*m*n*k" },
     shapes = {
         { m = 512, n = 512, k = 512, when = "device.backend ~= 'cuda'" },
         { m = 111, n = 113, k = 777, when = "device.backend ~= 'cuda'" },
@@ -238,20 +293,23 @@ return op {
     },
     reference = {
         template = "gemm_ref.cu",
-        workspaces = { workspace("partial", "u64", ref_parts .. " == 1 and 1 or m * n * " .. ref_parts) }, -- doubles, or narrower
+        workspaces = { workspace("partial", "u64", ref_parts .. " == 1 and 1 or batch * m * n * " .. ref_parts) }, -- doubles, or narrower
         launch = {
             {
-                kernel = "gemm_ref", block = 256, grid = "min(ceildiv(m * n * " .. ref_parts .. ", 256), 65535)",
-                values = { parts = ref_parts }, args = { "c", "a", "b", "m", "n", "k", "parts", "partial" },
+                kernel = "gemm_ref", block = 256, grid = "min(ceildiv(batch * m * n * " .. ref_parts .. ", 256), 65535)",
+                values = { parts = ref_parts },
+                args = {
+                    "c", "alpha", "a", "b", "beta", "m", "n", "k", "ta", "tb", "lda", "ldb", "ldc", "batch", "parts", "partial",
+                },
             },
             {
-                kernel = "gemm_ref_total", block = 256, grid = "min(ceildiv(m * n, 256), 65535)", when = ref_parts .. " > 1",
-                values = { parts = ref_parts }, args = { "c", "m", "n", "parts", "partial" },
+                kernel = "gemm_ref_total", block = 256, grid = "min(ceildiv(batch * m * n, 256), 65535)", when = ref_parts .. " > 1",
+                values = { parts = ref_parts }, args = { "c", "alpha", "beta", "m", "n", "ldc", "batch", "parts", "partial" },
             },
         },
     },
     -- A 16-bit result is that of f32, rounded; of k terms in [-1, 1) it is seldom beyond sqrt(k) * 4 / 3, and may differ by one step.
-    check = { sum = "sizeof(T) == 2 and 4 + 4 * floor(k ^ 0.5) or k" },
+    check = { sum = "sizeof(T) == 2 and 4 + 4 * floor(k ^ 0.5) or k + 1" },
     variants = {
         blocked("blocked", "2", { true, false }, {}),
         blocked("async", "STAGES", { true, false }, { { "STAGES", 3, 4 } }, { cc = 80 }),
@@ -259,7 +317,7 @@ return op {
         rows(),
         mma(false),
         mma(true),
-        {
+        formed({
             name = "registers", -- tiles in shared memory; a thread computes ITEMS_M x ITEMS_N elements in registers
             template = "gemm_registers.cu",
             params = {
@@ -272,31 +330,31 @@ return op {
             where = {
                 "TILE_M // ITEMS_M * (TILE_N // ITEMS_N) >= 64",
                 "TILE_M // ITEMS_M * (TILE_N // ITEMS_N) <= 256",
-                -- The last default is always valid.
-                shallow .. " or TILE_M * TILE_N == 4096 and TILE_K == 8 and ITEMS_M == 4 and ITEMS_N == 4",
+                -- The last defaults are always valid; only one of them is for any form.
+                "FORM ~= 'any' and " .. shallow .. " or TILE_M == 64 and TILE_N == 64 and TILE_K == 8 and ITEMS_M == 4 and ITEMS_N == 4",
             },
             launch = {
                 kernel = "gemm",
                 block = { "TILE_N // ITEMS_N", "TILE_M // ITEMS_M" },
-                grid = tiles("TILE_N", "TILE_M"),
+                grid = tiles("TILE_N", "TILE_M"), args = plain,
             },
-        },
+        }, true),
         {
             name = "tile", -- square tiles of A and B in shared memory, one element of C per thread
             template = "gemm_tile.cu",
             params = { { "TILE", 16, 8, 32 }, { "PAD", 1, 0 } }, -- edge of the tiles; padding per row
             where = { shallow },
-            launch = { kernel = "gemm", block = { "TILE", "TILE" }, grid = tiles("TILE", "TILE") },
+            launch = { kernel = "gemm", block = { "TILE", "TILE" }, grid = tiles("TILE", "TILE"), args = plain },
         },
         {
             name = "naive", -- straight from memory, one element of C per thread
             template = "gemm_naive.cu",
             params = { { "BLOCK_X", 32, 16, 64 }, { "BLOCK_Y", 8, 4, 16 } },
             where = { shallow },
-            launch = { kernel = "gemm", block = { "BLOCK_X", "BLOCK_Y" }, grid = tiles("BLOCK_X", "BLOCK_Y") },
+            launch = { kernel = "gemm", block = { "BLOCK_X", "BLOCK_Y" }, grid = tiles("BLOCK_X", "BLOCK_Y"), args = plain },
         },
     },
-    -- Large tiles, small ones with k split, and for all that is left the plain ones.
+    -- Large tiles, small ones with k split, and for all that is left the plain ones, the last for transposed matrices too.
     defaults = {
         {
             variant = "blocked", TILE_M = 128, TILE_N = 128, TILE_K = 16, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
@@ -307,6 +365,7 @@ return op {
             WIDE_A = false, WIDE_B = false, FILL = 8,
         },
         { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4 },
+        { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4, FORM = "any" },
     },
     peers = { product("cublas"), product("cublas", "tf32"), product("cublaslt"), product("cublaslt", "tf32"), product("cutensor"), product("clblast") },
 }

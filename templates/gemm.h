@@ -1,0 +1,21 @@
+// What the templates of gemm share. C = alpha op(A) op(B) + beta C: op(A) is m x k and op(B) k x n, by rows, which lie lda, ldb and ldc
+// elements apart in memory. If ta is 1, A lies in memory as k x m, if tb is 1, B as n x k. The matrices of a batch follow each other.
+// Templates whose loops differ by that have it as a parameter: FORM is nn, nt, tn or tt, for A and for B; or any, for what ta and tb say.
+#if defined(FORM_any) && FORM == FORM_any
+#define TA ta
+#define TB tb
+#elif defined(FORM)
+#define TA (FORM == FORM_tn || FORM == FORM_tt)
+#define TB (FORM == FORM_nt || FORM == FORM_tt)
+#endif
+
+// What becomes of an element of C that is `old`. If beta is 0, that is not to be read: it may be NaN.
+DEVICE T_acc mixed(T_acc alpha, T_acc sum, T_acc beta, T_acc old)
+{
+    return beta == 0 ? alpha * sum : alpha * sum + beta * old;
+}
+
+DEVICE void c_put(GLOBAL T *c, int64 at, T_acc alpha, T_acc sum, T_acc beta)
+{
+    T_put(c, at, mixed(alpha, sum, beta, beta == 0 ? 0 : T_get(c, at)));
+}
