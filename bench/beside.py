@@ -96,9 +96,12 @@ def sample(call, before=None):
 
 def measure(contenders, rounds, before=None):
     """The samples of each, taken in turns, `before` each sample what makes the cache cold; two rounds warm up."""
-    samples = {name: [] for name in contenders}
+    names = list(contenders)
+    samples = {name: [] for name in names}
     for i in range(rounds + 2):
-        for name, call in contenders.items():
+        names.append(names.pop(0))  # or some would always follow the same one
+        for name in names:
+            call = contenders[name]
             if not before:
                 call()  # its data into the cache
             us = sample(call, before)
@@ -108,12 +111,9 @@ def measure(contenders, rounds, before=None):
 
 
 def fastest(calls):
-    """Of calls that do the same, by a few warm runs."""
-    times = []
-    for call in calls:
-        call()
-        times.append(min(sample(call) for _ in range(5)))
-    return calls[times.index(min(times))]
+    """Of calls that do the same, by a few samples with the cache cold."""
+    samples = measure(dict(enumerate(calls)), 5, fresh_cache())
+    return calls[min(samples, key=lambda i: min(samples[i]))]
 
 
 def compiled(forms, modes):
