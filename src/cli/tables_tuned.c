@@ -106,7 +106,11 @@ static int compile(struct shipping *m, struct made *k, struct err *err)
 {
     struct tuned_list *l = m->list;
     const struct backend_compiling *c = backend_find(l->dev.backend)->compiling;
-    const struct compile_job job = { .source = k->source.data, .entries = &k->entries };
+    const struct variant *v = &m->op->variants[l->kernels[k->kernel].config.variant];
+    char arch[ARCH_NAME];
+    const struct compile_job job = { .source = k->source.data,
+                                     .arch = devspec_arch(&l->dev, v->requires.arch_specific, arch),
+                                     .entries = &k->entries };
     struct compiler *compiler = NULL;
     if (!m->must || !c->ship)
         return 0;

@@ -60,11 +60,13 @@ static int close_compiler(void **state)
 }
 
 /* Compiles without a word, and every kernel of the launches is there. */
-static void compile(const char *what, const char *source, const struct launch *launches, int n)
+static void compile(const char *what, const char *source, bool specific, const struct launch *launches, int n)
 {
     struct buf binary = { 0 }, log = { 0 };
     struct err err = { 0 };
-    int rc = cuda_backend.compiling->compile(compiler, &(struct compile_job){ .source = source }, &binary, NULL, &log, &err);
+    char arch[ARCH_NAME];
+    const struct compile_job job = { .source = source, .arch = devspec_arch(&sm_90, specific, arch) };
+    int rc = cuda_backend.compiling->compile(compiler, &job, &binary, NULL, &log, &err);
     if (rc || log.len)
         fail_msg("%s: %s %s", what, err.msg, buf_text(&log));
     for (int i = 0; i < n; i++) {
@@ -88,10 +90,11 @@ static void compile_config(const struct op *op, int row, const struct config *c)
         config_print(&what, op, c);
     if (source_render(op, c, row, &sm_90, &source, &err))
         fail_msg("%s: %s", buf_text(&what), err.msg);
-    if (c)
-        compile(buf_text(&what), buf_text(&source), op->variants[c->variant].launches, op->variants[c->variant].nlaunches);
+    const struct variant *v = c ? &op->variants[c->variant] : NULL;
+    if (v)
+        compile(buf_text(&what), buf_text(&source), v->requires.arch_specific, v->launches, v->nlaunches);
     else
-        compile(buf_text(&what), buf_text(&source), op->reference.launches, 1);
+        compile(buf_text(&what), buf_text(&source), false, op->reference.launches, 1);
     buf_free(&source);
     buf_free(&what);
 }
@@ -198,7 +201,7 @@ static void compiles_service(void **state)
         source_define_type(&source, "T", dtype_at(i));
         source_define_numbers(&source, "T", dtype_at(i));
         buf_put(&source, text.data, text.len);
-        compile(what, buf_text(&source), launches, sizeof launches / sizeof *launches);
+        compile(what, buf_text(&source), false, launches, sizeof launches / sizeof *launches);
         buf_free(&source);
     }
     op_free(op);
