@@ -202,26 +202,31 @@ local function rows()
     }
 end
 
--- Tensor cores, for f16 and bf16. `packed`: copies of A and B, with rows of whole words of 16 bytes, are made first.
+-- Copies of A and B, of 2 bytes an element, with rows of whole words of 16 bytes: templates/gemm_pack.h.
+local packed_lda, packed_ldb = "alignup(" .. columns_a .. ", 8)", "alignup(" .. columns_b .. ", 8)"
+local elements_a, elements_b = "batch * " .. rows_a .. " * " .. packed_lda, "batch * " .. rows_b .. " * " .. packed_ldb
+local function pack(work)
+    table.insert(work.launch, 1, {
+        kernel = "gemm_pack", block = 256, grid = "ceildiv((" .. elements_a .. " + " .. elements_b .. ") // 8, 256)",
+        values = { rows_a = "batch * " .. rows_a, rows_b = "batch * " .. rows_b, columns_a = columns_a, columns_b = columns_b },
+        args = { "a", "b", "rows_a", "columns_a", "lda", "rows_b", "columns_b", "ldb", "packed_a", "packed_b" },
+    })
+    table.insert(work.workspaces, workspace("packed_a", "T", elements_a))
+    table.insert(work.workspaces, workspace("packed_b", "T", elements_b))
+end
+
+-- Tensor cores, for f16 and bf16. `packed`: copies of A and B are made first.
 local function mma(packed)
     local blocks = tiles("TILE_N", "TILE_M")
-    local lda, ldb = packed and "alignup(" .. columns_a .. ", 8)" or "lda", packed and "alignup(" .. columns_b .. ", 8)" or "ldb"
+    local lda, ldb = packed and packed_lda or "lda", packed and packed_ldb or "ldb"
     local work = split("gemm_mma", "32 * (TILE_M // WARP_M) * (TILE_N // WARP_N)", blocks, "4 * TILE_K",
         "STAGES * 2 * (TILE_M * TILE_K + 8 * (ta == 1 and TILE_K or TILE_M) + TILE_K * TILE_N + 8 * (tb == 1 and TILE_N or TILE_K))")
-    local launch, workspaces = work.launch, work.workspaces
-    local elements_a, elements_b = "batch * " .. rows_a .. " * " .. lda, "batch * " .. rows_b .. " * " .. ldb -- of the copies
     if packed then
-        launch[1].values.packed_lda, launch[1].values.packed_ldb = lda, ldb
-        launch[1].args = {
+        work.launch[1].values.packed_lda, work.launch[1].values.packed_ldb = lda, ldb
+        work.launch[1].args = {
             "c", "alpha", "packed_a", "packed_b", "beta", "m", "n", "k", "packed_lda", "packed_ldb", "ldc", "batch", "parts", "partial",
         }
-        table.insert(launch, 1, {
-            kernel = "gemm_pack", block = 256, grid = "ceildiv((" .. elements_a .. " + " .. elements_b .. ") // 8, 256)",
-            values = { rows_a = "batch * " .. rows_a, rows_b = "batch * " .. rows_b, columns_a = columns_a, columns_b = columns_b },
-            args = { "a", "b", "rows_a", "columns_a", "lda", "rows_b", "columns_b", "ldb", "packed_a", "packed_b" },
-        })
-        table.insert(workspaces, workspace("packed_a", "T", elements_a))
-        table.insert(workspaces, workspace("packed_b", "T", elements_b))
+        pack(work)
     end
     return formed {
         name = packed and "mma_packed" or "mma",
@@ -257,8 +262,69 @@ local function mma(packed)
         },
         requires = { cc = 80 },
         needs = packed and {} or { aligned("a", 16), aligned("b", 16) },
-        workspaces = workspaces,
-        launch = launch,
+        workspaces = work.workspaces,
+        launch = work.launch,
+    }
+end
+
+-- Hopper's tensor cores and copy engine, for f16 and bf16. The blocks of a cluster have tiles one below the other.
+local function wgmma(packed)
+    local tiles = "ceildiv(n, TILE_N) * ceildiv(m, TILE_M * CLUSTER) * batch" -- of clusters
+    local lda, ldb = packed and packed_lda or "lda", packed and packed_ldb or "ldb"
+    local whole = wide("lda", "ldb", "(ta == 1 and tb == 0 and 8 or k)") -- rows along k also end so: what is behind k is not read as 0
+    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", "(CLUSTER * " .. tiles .. ")", "256",
+        "1024 + STAGES * (128 * (TILE_M + TILE_N) + 16) + (COPY_C and TILE_M * TILE_N * 2 or 0)")
+    local function map(name, height, width, ld)
+        return tensor_map(packed and "packed_" .. name or name, {
+            extent = { "batch", height, width }, stride = { height .. " * " .. ld, ld }, box = { 1, 64, 64 }, swizzle = 128, l2 = 256,
+        })
+    end
+    local launch = work.launch[1]
+    launch.grid = "CLUSTER * min(" .. tiles .. " * " .. work.parts .. ", max(device.multiprocessors // CLUSTER, 1))"
+    launch.cluster = "CLUSTER"
+    launch.args = {
+        "c", tensor_map("c", { -- without COPY_C any
+            extent = { "COPY_C and batch or 1", "COPY_C and m or 1", "COPY_C and n or 1" },
+            stride = { "COPY_C and m * ldc or 8", "COPY_C and ldc or 8" }, box = { 1, 16, 64 }, swizzle = 128,
+        }),
+        "alpha", map("a", rows_a, columns_a, lda), map("b", rows_b, columns_b, ldb), "beta", "m", "n", "k", "ldc",
+        "batch", "parts", "partial",
+    }
+    if packed then
+        pack(work)
+    end
+    return formed {
+        name = packed and "wgmma_packed" or "wgmma",
+        template = "gemm_wgmma.cu",
+        params = {
+            { "TILE_M", 128, 64, 256 },      -- rows and columns of C that a block computes
+            { "TILE_N", 256, 64, 128, 192 },
+            { "STAGES", 3, 4, 6, 8 },        -- tiles of A and B in shared memory
+            { "CONSUMERS", 2, 1 },           -- warpgroups that multiply
+            { "CLUSTER", 2, 1 },             -- blocks that share columns of B
+            { "COPY_C", true, false },       -- whether the copy engine takes tiles of C to their place
+            { "GROUP", 8, 4 },               -- rows of clusters' tiles that are computed at the same time
+            { "FILL", 0, 1, 2, 4 },          -- tiles per multiprocessor that k is split for; 0: it is not
+        },
+        where = {
+            "T == 'f16' or T == 'bf16'",
+            "TILE_M % (64 * CONSUMERS) == 0", "TILE_N % (64 * CLUSTER) == 0",
+            "TILE_M * TILE_N <= 16384 * CONSUMERS", -- registers
+            "max(m, max(n, k)) <= 1 << 30", tiles .. " * " .. work.parts .. " < 1 << 31",
+            packed and elements_a .. " + " .. elements_b .. " < 1 << 34" or whole,
+            "not COPY_C or FILL == 0 and " .. wide("n", "ldc"), -- it writes whole words
+            -- What is never better.
+            packed and "not " .. whole or "true",
+            "TILE_M < 2 * m or TILE_M == 64", "TILE_N < 2 * n or TILE_N == 64",
+            "CLUSTER == 1 or TILE_M < m",
+            "GROUP == 8 or ceildiv(m, TILE_M * CLUSTER) > min(GROUP, 8)",
+            "STAGES * (TILE_M + TILE_N) >= 1024 or STAGES == 8",
+            "FILL == 0 or " .. work.parts .. " > 1",
+            "FILL > 0 or k < 1024 or 2 * " .. tiles .. " * CLUSTER >= device.multiprocessors",
+        },
+        requires = { backend = "cuda", cc = 90, arch_specific = true },
+        workspaces = work.workspaces,
+        launch = work.launch,
     }
 end
 
@@ -317,6 +383,8 @@ return op {
         rows(),
         mma(false),
         mma(true),
+        wgmma(false),
+        wgmma(true),
         formed({
             name = "registers", -- tiles in shared memory; a thread computes ITEMS_M x ITEMS_N elements in registers
             template = "gemm_registers.cu",
