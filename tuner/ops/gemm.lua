@@ -422,11 +422,19 @@ return op {
             launch = { kernel = "gemm", block = { "BLOCK_X", "BLOCK_Y" }, grid = tiles("BLOCK_X", "BLOCK_Y"), args = plain },
         },
     },
-    -- Large tiles, small ones with k split, and for all that is left the plain ones, the last for transposed matrices too.
+    -- Large tiles, of one transposed matrix too; small ones with k split; for all that is left the plain ones, the last of any form.
     defaults = {
         {
             variant = "blocked", TILE_M = 128, TILE_N = 128, TILE_K = 16, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
             WIDE_A = true, WIDE_B = true, FILL = 0,
+        },
+        {
+            variant = "blocked", TILE_M = 128, TILE_N = 128, TILE_K = 16, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
+            WIDE_A = true, WIDE_B = true, FILL = 0, FORM = "nt",
+        },
+        {
+            variant = "blocked", TILE_M = 128, TILE_N = 128, TILE_K = 16, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
+            WIDE_A = true, WIDE_B = true, FILL = 0, FORM = "tn",
         },
         {
             variant = "blocked", TILE_M = 32, TILE_N = 32, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
@@ -435,5 +443,8 @@ return op {
         { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4 },
         { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4, FORM = "any" },
     },
-    peers = { product("cublas"), product("cublas", "tf32"), product("cublaslt"), product("cublaslt", "tf32"), product("cutensor"), product("clblast") },
+    peers = {
+        product("cublas"), product("cublas", "tf32"), product("cublaslt"), product("cublaslt", "tf32"), product("cutensor"),
+        product("clblast"),
+    },
 }
