@@ -2,9 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "device/backend.h"
+#include "device/device.h"
+#include "op/load.h"
 #include "op/new.h"
 
 /* A file that is there is never replaced. */
@@ -26,6 +30,32 @@ static int write_file(const struct new_file *f, bool look, struct err *err)
     return rc;
 }
 
+/* Results are stored by the op's name. */
+static int check_free(const char *name, struct err *err)
+{
+    char path[PATH_MAX];
+    const char *home;
+    int rc = home_find(&home, err);
+    int n = rc ? 0 : script_find(home, "ops", name, path);
+    if (n > 0 && n < (int)sizeof path && !access(path, F_OK))
+        rc = err_set(err, ERR_USAGE, "there is an op %s already (`cutune ops`), and results go by the name: choose another", name);
+    return rc;
+}
+
+/* The backend of the script's kernels, if they are in a language of their own, it compiles without a device, and none is here. */
+static const struct backend *absent_backend(const struct new_file *script)
+{
+    static const char says[] = "language = \"";
+    static struct devspec one;
+    struct err why;
+    const char *at = memmem(script->text, script->text_bytes, says, sizeof says - 1);
+    char name[16] = "";
+    if (at)
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + sizeof says - 1, "\""), at + sizeof says - 1);
+    const struct backend *b = backend_find(name);
+    return b && b->compiling->arch && b->list(&one, 1, &why) <= 0 ? b : NULL;
+}
+
 static int new_op(struct request *r, struct err *err)
 {
     const char *name = r->args.word;
@@ -36,13 +66,16 @@ static int new_op(struct request *r, struct err *err)
         return err_set(err, ERR_USAGE, "the op's name is missing, as in `cutune new-op scale`");
     if (!name_ok(name))
         return err_set(err, ERR_USAGE, "'%.80s' is no name: a letter or _, then letters, digits, _, at most %d", name, MAX_NAME);
-    int rc = op_new_files(name, r->args.from, &all, files, &n, err);
+    int rc = check_free(name, err) ?: op_new_files(name, r->args.from, &all, files, &n, err);
     for (int i = 0; i < n && !rc; i++)
         rc = write_file(&files[i], true, err);
     for (int i = 0; i < n && !rc; i++)
         rc = write_file(&files[i], false, err);
+    const struct backend *absent = rc ? NULL : absent_backend(files);
     buf_free(&all);
-    if (!rc)
+    if (absent)
+        text_line("next   cutune show --op ./%s.lua --arch sm_90 --ptx   (there is no %s device here to run it on)", name, absent->name);
+    else if (!rc)
         text_line("next   cutune run --op ./%s.lua", name);
     return rc == ERR_NOTFOUND ? ERR_USAGE : rc;
 }

@@ -1,5 +1,6 @@
 #include "op/new.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <lauxlib.h>
@@ -39,6 +40,13 @@ static void push_library(lua_State *L, const char *home, const char *name)
 static void make_files(lua_State *L, void *arg)
 {
     struct making *m = arg;
+    static const char *const parts[] = { "kernel_text", "read_launch" }; /* what the files after it see */
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "tuner/lib/%s.lua", parts[i]);
+        push_library(L, m->home, name);
+        lua_setglobal(L, parts[i]);
+    }
     push_library(L, m->home, "tuner/lib/new_op.lua");
     push_text(L, m->name);
     push_text(L, m->from && !strchr(m->from, '/') ? m->from : NULL);

@@ -4,9 +4,10 @@
 -- text; both nil for an op of its own; what read_kernel.lua gives. Returns a list of { file = NAME, text = TEXT }. What it cannot know it
 -- guesses, and says so in a comment.
 
-local function values_around(v)
-    local list = { v }
-    for _, other in ipairs { v // 4, v // 2, v * 2, v * 4 } do
+local function values_of(p)
+    local v = p[2]
+    local list = { v, table.unpack(p.values or {}) }
+    for _, other in ipairs(p.values and {} or { v // 4, v // 2, v * 2, v * 4 }) do
         if other >= 1 and other <= 1024 and other ~= v then
             list[#list + 1] = other
         end
@@ -79,6 +80,9 @@ local function most_of(t, axes)
     return t.layered and 2048 or t.dims == 3 and 16384 or axes > 2 and 256 or 65536
 end
 
+-- Indices of few bits are below these.
+local small = { i8 = 128, u8 = 256, i16 = 32768, u16 = 65536 }
+
 -- What the launch's args are if some are textures, else nothing; and the text of the reference, which reads memory in their place.
 local function textures(kernel, arguments, names, text)
     local args, any = {}, false
@@ -137,7 +141,9 @@ local function from_kernel(name, file, text, read_kernel)
     local k = read_kernel(text)
     local kernel, arguments, axes, types, generic, list, default = k.kernel, k.arguments, k.axes, k.types, k.generic, k.list, k.default
     local names, problem, shape, lines, bytes, float = {}, {}, {}, {}, {}, false
-    local each = ({ 1 << 20, 1024 })[#axes] or 64 -- elements along each axis; fewer where a texture has room for no more
+    local where, sizes = { k.where and ('"%s"'):format(k.where) or nil }, {}
+    local square = axes[1].square and 2
+    local each = ({ 1 << 20, 1024 })[square or #axes] or 64 -- elements along each axis; fewer where a texture has room for no more
     for i, a in ipairs(axes) do
         for _, of in ipairs(arguments) do
             local most = of.texture and most_of(of.texture, #axes)
@@ -145,8 +151,11 @@ local function from_kernel(name, file, text, read_kernel)
         end
         names[i] = a.axis
         problem[i] = (a.max and 'size("%s", { max = %d })' or 'size "%s"'):format(a.axis, a.max)
-        shape[i] = a.axis .. " = " .. math.min(each, a.max or each)
+        shape[i] = a.axis .. " = " .. (a.fixed or math.min(each, a.max or each))
+        where[#where + 1] = a.fixed and ('"%s == %d"'):format(a.axis, a.fixed) or nil
+        sizes[a.macro or ""] = a.fixed
     end
+    names[2] = square and names[1] or names[2]
     local written, scalars = false, 0
     for _, a in ipairs(arguments) do
         if a.kind == "axis" then
@@ -163,7 +172,9 @@ local function from_kernel(name, file, text, read_kernel)
             if a.texture then
                 why = " -- ? read as a texture"
             end
-            local data = a.index and a.kind == "input" and (', { below = "%s" }'):format(names[#names]) or ""
+            local most = small[a.type] -- what fits the type
+            local below = most and ("min(%s, %d)"):format(names[#names], most) or names[#names]
+            local data = a.index and a.kind == "input" and (', { below = "%s" }'):format(below) or ""
             lines[#lines + 1] = ('%s("%s", "%s", { %s }%s),%s'):format(a.kind, a.name, a.type, extent, data, why)
             bytes[#bytes + 1] = ("%s%ssizeof(%s)"):format(a.side > 1 and a.side .. "*" or "", a.kind == "inout" and "2*" or "", a.type)
             written = written or a.kind ~= "input"
@@ -177,7 +188,7 @@ local function from_kernel(name, file, text, read_kernel)
     local defines, rows = {}, {}
     for i, p in ipairs(list) do
         defines[#defines + 1] = i > #generic and ("#define %s %d\n"):format(p[1], p[2]) or nil
-        rows[i] = ('                { "%s", %s },\n'):format(p[1], values_around(p[2]))
+        rows[i] = ('                { "%s", %s },%s\n'):format(p[1], values_of(p), k.guessed[p[1]] and " -- ? nothing in the file defines it" or "")
     end
     local function entry(with)
         local words = {}
@@ -191,8 +202,10 @@ local function from_kernel(name, file, text, read_kernel)
         return k.shared and ', shared = "' .. (numbers and text:gsub("[%a_][%w_]*", numbers) or text) .. '"' or ""
     end
     local template = file or name .. suffix
-    local tnames, unused = sorted(types, "values"), "T"
-    for _, a in ipairs(arguments) do
+    local tnames, unused, main = sorted(types, "values"), "T", nil
+    for _, a in ipairs(arguments) do -- results are listed as of the kernel's own type, a float's if it has one
+        local buffer = a.kind ~= "axis" and a.kind ~= "scalar"
+        main = buffer and (not main or main:find("^[iu]%d") and not a.type:find("^[iu]%d")) and a.type or main
         unused = a.name == unused and "ELEMENT" or unused
     end
     local trow = ('{ "%s" }'):format(string.rep("f32", #tnames, '", "'))
@@ -210,15 +223,18 @@ local function from_kernel(name, file, text, read_kernel)
         others = others .. ("-- ? nothing in the file defines %s: enter it in params, or write a #define.\n"):format(word)
     end
     for _, p in ipairs(sorted(k.fixed, "names")) do
-        others = others .. ("-- ? %s is %d: to tune it write #ifndef %s around its #define, and enter it in params.\n"):format(p, k.fixed[p], p)
+        local what = sizes[p] and "-- ? %s is %d, a size: the kernel serves this one only. For others make it an argument, int %s.\n"
+                     or "-- ? %s is %d: to tune it write #ifndef %s around its #define, and enter it in params.\n"
+        others = others .. what:format(p, k.fixed[p], p)
     end
     local views, reference = textures(kernel, arguments, names, text)
     local language = kernel.language and ('\n        language = "%s",'):format(kernel.language) or ""
     local files = {
         { file = name .. ".lua", text = filled(script, {
             NAME = name, FILE = file or "a kernel", OTHERS = others, PROBLEM = table.concat(problem, ", "),
-            WHERE = k.where and ('    where = { "%s" }, -- a grid has at most 65535 blocks in y\n'):format(k.where) or "",
-            TYPES = #tnames == 0 and unused .. ' = { "f32" }'
+            WHERE = where[1] and ('    where = { %s },%s\n'):format(table.concat(where, ", "),
+                    next(sizes) and " -- ? the kernel has the sizes as macros" or " -- a grid has at most 65535 blocks in y") or "",
+            TYPES = #tnames == 0 and ('%s = { "%s" }'):format(unused, main)
                     or #tnames == 1 and ('%s = { "f32" }'):format(tnames[1])
                     or ('names = { "%s" }, %s'):format(table.concat(tnames, '", "'), trow),
             ARGS = "        " .. table.concat(lines, "\n        "),

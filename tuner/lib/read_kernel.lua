@@ -1,95 +1,12 @@
 -- Reads a kernel's text for `cutune new-op` (new_op.lua): its arguments, parameters and launch. Returns a function of the text that gives
 -- { source = TEXT without comments, kernel = NAMES, arguments =, axes =, types =, generic = ARGUMENTS OF A C++ TEMPLATE, list = PARAMETERS,
--- default = THEIR VALUES, block =, grid =, where = OF THE OP, shared = WHETHER THE LAUNCH GIVES SHARED MEMORY, fixed = CONSTANTS }. What it cannot know it guesses.
+-- default = THEIR VALUES, block =, grid =, where = OF THE OP, shared = WHETHER THE LAUNCH GIVES SHARED MEMORY, fixed = CONSTANTS,
+-- guessed = PARAMETERS THAT NOTHING DEFINES }. What it cannot know it guesses. kernel_text and read_launch are what the files of these
+-- names give.
 
--- What C calls an element: its type here, and how many of them (of a vector) lie side by side.
-local elements = {
-    ["float"] = "f32", ["double"] = "f64", ["half"] = "f16", ["__half"] = "f16", ["__nv_bfloat16"] = "bf16", ["nv_bfloat16"] = "bf16",
-    ["__nv_fp8_e4m3"] = "f8e4m3", ["__nv_fp8_e5m2"] = "f8e5m2", ["bool"] = "u8",
-    ["char"] = "i8", ["signed char"] = "i8", ["unsigned char"] = "u8", ["uchar"] = "u8",
-    ["short"] = "i16", ["unsigned short"] = "u16", ["ushort"] = "u16",
-    ["int"] = "i32", ["unsigned"] = "u32", ["unsigned int"] = "u32", ["uint"] = "u32",
-    ["long long"] = "i64", ["long"] = "i64", ["unsigned long long"] = "u64", ["unsigned long"] = "u64", ["ulong"] = "u64",
-    ["size_t"] = "u64", ["ptrdiff_t"] = "i64", ["cuFloatComplex"] = "c64", ["cuDoubleComplex"] = "c128",
-}
-for _, bits in ipairs { 8, 16, 32, 64 } do -- int8 is the dialect's
-    for word, type in pairs { int = "i", uint = "u" } do
-        elements[word .. bits], elements[word .. bits .. "_t"] = type .. bits, type .. bits
-    end
-end
-
-local function element(c)
-    local base, n = c:match("^([a-z]+)([234])$")
-    if base and elements[base] then
-        return elements[base], math.tointeger(n)
-    end
-    return elements[c], 1
-end
-
--- The pattern of a word, for one that is not a part of another.
-local function whole(word) return "%f[%w_]" .. word .. "%f[^%w_]" end
-local function has_word(text, word) return text:find(whole(word)) ~= nil end
-
-local skipped = { "^//[^\n]*", "^/%*.-%*/", '^"[^"\n]*"', "^'.'" }
-
--- Without comments and strings, and with single spaces; lines stay, as the directives need them.
-local function plain(text)
-    text = text:gsub("\\\n", " "):gsub("\\.", "_")
-    local parts, at = {}, 1
-    for begin in text:gmatch "()[/\"']" do
-        local last
-        for i = 1, begin >= at and #skipped or 0 do
-            last = last or select(2, text:find(skipped[i], begin))
-        end
-        if last then
-            parts[#parts + 1] = text:sub(at, begin - 1)
-            at = last + 1
-        end
-    end
-    parts[#parts + 1] = text:sub(at)
-    return (table.concat(parts, " "):gsub("[ \t\r]+", " "))
-end
-
--- What the text itself calls a type: typedef float real; using real = float; #define real float.
-local function aliases(text)
-    local names = {}
-    for c, name in text:gmatch("%f[%w_]typedef ([%w_ ]-) ?([%a_][%w_]*) ?;") do
-        names[name] = c
-    end
-    for name, c in text:gmatch("%f[%w_]using ([%a_][%w_]*) ?= ?([%w_ ]-) ?;") do
-        names[name] = c
-    end
-    for name, c in ("\n" .. text):gmatch("\n ?# ?define ([%a_][%w_]*) ([%a_][%w_ ]-) ?%f[\n]") do
-        names[name] = c
-    end
-    return names
-end
-
--- Words of Lua that a kernel's sizes may be called: expressions and shapes cannot name them.
-local reserved = {}
-for word in ("and elseif end function in local nil not or repeat then until"):gmatch("%a+") do
-    reserved[word] = true
-end
-
-local function trimmed(s) return s:match("^%s*(.-)%s*$") end
-
--- The parts of a list between its commas, those within brackets left alone.
-local function split(list)
-    local parts, depth, from = {}, 0, 1
-    for at, sign in list:gmatch("()([(<%[,%]>)])") do
-        if sign == "," and depth == 0 then
-            parts[#parts + 1] = trimmed(list:sub(from, at - 1))
-            from = at + 1
-        elseif sign ~= "," then
-            depth = depth + ((sign == "(" or sign == "<" or sign == "[") and 1 or -1)
-        end
-    end
-    local last = trimmed(list:sub(from))
-    if last ~= "" and last ~= "void" then
-        parts[#parts + 1] = last
-    end
-    return parts
-end
+local words = kernel_text
+local element, whole, has_word, plain, aliases = words.element, words.whole, words.has_word, words.plain, words.aliases
+local reserved, trimmed, split, constants_of, count = words.reserved, words.trimmed, words.split, words.constants_of, words.count
 
 local kinds = {
     { word = "__global__", language = "cuda" },
@@ -178,6 +95,16 @@ local function texture_argument(kernel, name)
                          layered = layered } }
 end
 
+-- Whether its elements are indices: a[x[i]], or v = x[i] and a[v].
+local function is_index(body, name)
+    for v in body:gmatch("%f[%w_]([%a_][%w_]*) ?= ?" .. whole(name) .. "%s*%b[] ?;") do
+        if body:find("%[[^%[%]]*" .. whole(v)) then
+            return true
+        end
+    end
+    return body:find("%[[^%[%]]*%f[%w_]" .. name .. "%s*%[") ~= nil
+end
+
 -- One argument: how the script writes it, as a function of the axes; and what it adds to the axes.
 local function read_argument(kernel, types, text, at)
     local c = text:gsub("%s*=.*", ""):gsub("%s*DYNAMIC_SHARED_PARAM", "")
@@ -201,8 +128,9 @@ local function read_argument(kernel, types, text, at)
         types[word] = word
     end
     if has_word(c, "_?_?local") then
-        error(("kernel %s, argument %d, `%s`: of what is passed in local memory there can be one, the last")
-              :format(kernel.name, at, trimmed(text)), 0)
+        error(("kernel %s, argument %d, `%s`: of what is passed in local memory there can be one, the last: move it to the end, or write "
+               .. "`__local %s %s[BLOCK];` in the kernel's body"):format(kernel.name, at, trimmed(text),
+              trimmed((word:gsub("_*local", ""))), name or "a"), 0)
     end
     if word == "cudaSurfaceObject_t" then
         error(("kernel %s, argument %d, `%s`: there are no surfaces: write to a pointer to its elements instead")
@@ -218,35 +146,13 @@ local function read_argument(kernel, types, text, at)
     local argument = { name = name, type = kind, side = side }
     if pointer then
         argument.kind = (const or not may_be_written(kernel.body, name)) and "input" or is_read(kernel.body, name) and "inout" or "output"
-        argument.index = kind:find("^[iu]%d") and kernel.body:find("%[[^%[%]]*%f[%w_]" .. name .. "%s*%[")
+        argument.index = kind:find("^[iu]%d") and is_index(kernel.body, name)
     elseif kind:find("^[iu]") then
         argument.kind, argument.axis = "axis", reserved[name] and name .. "_" or name
     else
         argument.kind = "scalar"
     end
     return argument
-end
-
--- #ifndef TILE, #define TILE 32: a parameter that the kernel already has.
-local function own_parameters(text)
-    local list, seen = {}, {}
-    for name, value in ("\n" .. text):gmatch("\n ?# ?ifndef ([%a_][%w_]*) ?\n+ ?# ?define ([^\n]+)") do
-        local defined, number = value:match("^([%a_][%w_]*) %(?(%d+)%)? ?$")
-        if defined == name and not seen[name] then
-            seen[name] = true
-            list[#list + 1] = { name, math.tointeger(number) }
-        end
-    end
-    return list, seen
-end
-
--- #define TILE 32 without an #ifndef: no parameter can change it.
-local function constants_of(text, own)
-    local list = {}
-    for name, value in ("\n" .. text):gmatch("\n ?# ?define ([%a_][%w_]*) %(?(%d+)%)? ?%f[\n]") do
-        list[name] = not own[name] and math.tointeger(value) or nil
-    end
-    return list
 end
 
 -- Macros that compilers and the usual headers have.
@@ -272,7 +178,7 @@ local function unknown_macros(text, kernel, known)
 end
 
 -- __constant__ arrays without contents: { name =, type =, extents = TEXTS }.
-local function constant_arrays(text, kernel, numbers)
+local function constant_arrays(text, kernel, value_of)
     local list = {}
     for of in text:gmatch("__constant__ ([^;={}]-) ?;") do
         local c, name, sizes = of:match("^(.-) ([%a_][%w_]*) ?(%[.*)$")
@@ -282,183 +188,13 @@ local function constant_arrays(text, kernel, numbers)
         c, name, sizes = c or "", name or of, sizes or ""
         local type, side = element(kernel.aliases[c] or c)
         local extents = {}
-        for size in sizes:gmatch("%[ ?([%w_]+) ?%]") do
-            extents[#extents + 1] = tonumber(size) and size or numbers[size] and tostring(numbers[size]) or "?"
+        for size in sizes:gmatch("%b[]") do
+            extents[#extents + 1] = tostring(count(size:sub(2, -2), value_of) or "?")
         end
         extents[#extents + 1] = extents[1] and side > 1 and tostring(side) or nil
         list[#list + 1] = { name = name, type = type, extents = extents }
     end
     return list
-end
-
-local indices = {
-    x = { "blockIdx%.x", "get_group_id ?%( ?0 ?%)", "get_global_id ?%( ?0 ?%)" },
-    y = { "blockIdx%.y", "get_group_id ?%( ?1 ?%)", "get_global_id ?%( ?1 ?%)" },
-}
-
--- The axes that an index along x or y is compared with: `if (i < n)`, `j < a * b`. Nil if there is no such comparison.
-local function compared(text, along, axes)
-    for _, index in ipairs(indices[along]) do
-        for name in text:gmatch("([%a_][%w_]*) ?= ?[^;=]-" .. index) do
-            for limit in text:gmatch("%f[%w_]" .. name .. " ?[<>]=? ?([%a_][%w_ %*]*)") do
-                local found, all = {}, true
-                for word in limit:gmatch("[%w_]+") do
-                    local at
-                    for i, axis in ipairs(axes) do
-                        at = axis.name == word and i or at
-                    end
-                    found[#found + 1], all = at, all and at ~= nil
-                end
-                if all then
-                    return found
-                end
-            end
-        end
-    end
-end
-
--- Whether nothing in the text declares the word: then it is for the op to define, as a parameter.
-local function undeclared(text, word)
-    for before, signs in text:gmatch("([%a_][%w_]*)([ %*&]+)" .. word .. "%f[^%w_]") do
-        local is_type = elements[before] or not signs:find("[%*&]")
-        if is_type and before ~= "return" and before ~= "case" and before ~= "else" then
-            return false
-        end
-    end
-    local w = "%f[%w_]" .. word
-    return not (text:find(w .. " ?=[^=]") or text:find(w .. " ?%(") or text:find("[%.>]" .. word .. "%f[^%w_]") or elements[word]
-                or word:find("^%d") or word:find("^%l+Idx$") or word:find("^%w+Dim$") or word:find("^get_"))
-end
-
-local usual = {
-    x = { "BLOCK", "block_size_x", "BLOCK_SIZE_X", "BLOCK_X", "BLOCK_SIZE", "WORK_GROUP_SIZE_X" },
-    y = { "BLOCK_Y", "block_size_y", "BLOCK_SIZE_Y", "WORK_GROUP_SIZE_Y" },
-}
-
--- The parameters; block and grid as expressions; and the axis that the grid's y limits, with its largest size. `list` has the parameters
--- that the kernel's template has.
-local function read_launch(kernel, text, axes, list)
-    local own, seen = own_parameters(text)
-    local fixed = constants_of(text, seen)
-    local default = {}
-    local function parameter(name, value)
-        if not default[name] then
-            default[name] = value
-            list[#list + 1] = { name, value }
-        end
-        return name
-    end
-    for _, p in ipairs(list) do
-        default[p[1]] = p[2]
-    end
-    for _, p in ipairs(own) do
-        parameter(p[1], p[2])
-    end
-    local tall = text:find("blockDim%.y") or text:find("threadIdx%.y") or text:find("get_%w+_id ?%( ?1")
-    local two = #axes > 1 and (text:find("blockIdx%.y") or text:find("get_%w+_id ?%( ?1")) -- in the grid
-    -- blockIdx.x * TILE * ITEMS + ...: the elements of a block, the block's own size first.
-    local function chain(along)
-        for i = 1, 2 do
-            local product, rest = text:match(indices[along][i] .. " ?%)? ?%*([^;+,]*)%+? ?([%w_]*%.?[xy]?)")
-            local words = {}
-            product = product and product:gsub("%(([%w_ ]+)%)", function(c) return elements[trimmed(c)] and " " or nil end)
-            for word in (product or ""):gmatch("[%w_]+") do
-                word = kernel.renamed[word] or word
-                if fixed[word] or word:find("^%d+$") then
-                    words[#words + 1] = tostring(fixed[word] or word)
-                elseif default[word] or undeclared(text, word) then
-                    words[#words + 1] = word
-                else
-                    words = {}
-                    break
-                end
-            end
-            if words[1] then
-                return words, along == "x" and rest == "threadIdx.y"
-            end
-        end
-        return {}
-    end
-    local function block_size(along, words, value)
-        for _, name in ipairs(usual[along]) do
-            if not words[1] and (default[kernel.renamed[name] or name] or fixed[name] or has_word(text, name)) then
-                words[1] = fixed[name] and tostring(fixed[name]) or kernel.renamed[name] or name
-            end
-        end
-        local name = words[1] or usual[along][1]
-        return name:find("^%d") and name or parameter(name, value)
-    end
-    local block, each = {}, {}
-    local asked = { text:match("reqd_work_group_size ?%( ?([%w_]+) ?, ?([%w_]+)") }
-    for i = 1, 2 do
-        asked[i] = asked[i] and tostring(fixed[asked[i]] or asked[i])
-    end
-    local words, by_y = chain("x")
-    if by_y then -- a block takes a row for each threadIdx.y
-        block[2] = block_size("y", words, 4)
-        block[1] = block_size("x", { asked[1] or kernel.generic_number(block[2]) }, 32)
-    else
-        block[1] = block_size("x", words[1] and words or { asked[1] }, tall and 32 or 256)
-    end
-    each.x = words[1] and table.concat(words, " * ") or block[1]
-    if not (text:find("blockDim%.y") or text:find("threadIdx%.y") or text:find("get_global_id ?%( ?1") or text:find("get_local_id ?%( ?1")) then
-        each.y = "1" -- rows are blocks
-    elseif not by_y then
-        words = chain("y")
-        block[2] = block_size("y", words[1] and words or { asked[2] }, 8)
-        each.y = words[1] and table.concat(words, " * ") or block[2]
-    end
-    for word in (each.x .. " " .. (each.y or "")):gmatch("[%a_][%w_]*") do
-        parameter(word, 1)
-    end
-    -- float sum[tile][tile], for (...; i < tile; ...): other words that nothing declares.
-    for _, place in ipairs { "%[([^%[%]]*)%]", "[<>]=? ?([%a_][%w_]*) ?;" } do
-        for inside in kernel.body:gmatch(place) do
-            for word in inside:gmatch("[%a_][%w_]*") do
-                if not default[word] and not kernel.renamed[word] and not fixed[word] and undeclared(text, word) then
-                    local few = word:lower():find("tile") or word:lower():find("item") or word:lower():find("per") or word:lower():find("vec")
-                    parameter(word, few and 1 or 16)
-                end
-            end
-        end
-    end
-    local function product(words)
-        local all = 1
-        for factor in words:gsub("[%a_][%w_]*", default):gmatch("%d+") do
-            all = all * math.tointeger(factor)
-        end
-        return all
-    end
-    local function named(at)
-        local names = {}
-        for i, a in ipairs(at) do
-            names[i] = axes[a].axis
-        end
-        return table.concat(names, " * ")
-    end
-    local x, y = compared(text, "x", axes), two and compared(text, "y", axes)
-    if not two then
-        if x and not x[2] and product(each.x) < 8 then -- a grid has less than 2^31 blocks in x
-            axes[x[1]].max = 2147483647
-        end
-        local all = {}
-        for i = 1, #axes do
-            all[i] = i
-        end
-        return list, default, block, { ("ceildiv(%s, %s)"):format(named(x or all), each.x) }
-    end
-    x = x or { y and y[1] == 2 and 1 or 2 }
-    y = y and y[1] ~= x[1] and y or { x[1] == 1 and 2 or 1 }
-    if #axes == 2 and x[1] == 1 then -- rows first
-        axes[1], axes[2], x, y = axes[2], axes[1], { 2 }, { 1 }
-    end
-    local where
-    if y[2] then
-        where = ("%s <= %d"):format(named(y), 65535 * product(each.y))
-    else
-        axes[y[1]].max = 65535 * product(each.y)
-    end
-    return list, default, block, { ("ceildiv(%s, %s)"):format(named(x), each.x), ("ceildiv(%s, %s)"):format(named(y), each.y) }, where
 end
 
 return function(text)
@@ -470,6 +206,7 @@ return function(text)
                .. "tex2D<float>(%s, x, y)"):format(reference, reference, reference), 0)
     end
     local types, generic, arguments, axes = {}, {}, {}, {}
+    kernel.types = types
     local params, order = {}, {}
     kernel.aliases, kernel.renamed = aliases(source), {}
     -- Parameters and types are macros, and a macro of that name would spoil `template <typename T, int TILE>`.
@@ -484,7 +221,8 @@ return function(text)
             types[word] = generic[i]
         else
             kernel.renamed[word] = generic[i]
-            params[#params + 1] = { generic[i], math.tointeger(tonumber(value)) or ({ 256, 1 })[#params + 1] or 1 }
+            local given = math.tointeger(tonumber(value))
+            params[#params + 1] = { generic[i], given or ({ 256, 1 })[#params + 1] or 1, free = not given }
         end
     end
     function kernel.generic_number(other)
@@ -506,11 +244,13 @@ return function(text)
             axes[#axes + 1] = a.kind == "axis" and a or nil
         end
     end
-    if #axes == 0 then
-        local two = source:find("blockIdx%.y") or source:find("get_%w+_id ?%( ?1")
-        axes = two and { { axis = "m" }, { axis = "n" } } or { { axis = "n" } }
+    local list, default, block, grid, where, guessed = read_launch(kernel, source, arguments, axes, params)
+    local launch = table.concat(block, " ") .. " " .. table.concat(grid, " ")
+    for _, p in ipairs(list) do
+        if p.free and not has_word(launch, p[1]) then -- no size of a block, so a number of times
+            p[2], p.values, default[p[1]] = 1, { 2, 4, 8 }, 1
+        end
     end
-    local list, default, block, grid, where = read_launch(kernel, source, axes, params)
     local fixed, known = constants_of(source, default), {}
     for _, names in ipairs { types, kernel.renamed, default, fixed } do
         for word, value in pairs(names) do
@@ -518,6 +258,6 @@ return function(text)
         end
     end
     return { source = source, kernel = kernel, arguments = arguments, axes = axes, types = types, generic = generic, list = list,
-             default = default, block = block, grid = grid, where = where, shared = shared, fixed = fixed,
-             unknown = unknown_macros(source, kernel, known), constants = kernel.language == "cuda" and constant_arrays(source, kernel, known) or {} }
+             default = default, block = block, grid = grid, where = where, shared = shared, fixed = fixed, guessed = guessed,
+             unknown = unknown_macros(source, kernel, known), constants = kernel.language == "cuda" and constant_arrays(source, kernel, words.values_by(words.macros_of(source), default)) or {} }
 end
