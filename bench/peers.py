@@ -229,7 +229,9 @@ def gemm(o, dtype, sizes):
     }
     if dtype != "bf16":  # NumPy has none
         contenders["cupy"] = cupy_product
-    return (sizes, [out, a, b]), [out, a, b], a.nbytes + b.nbytes + out.nbytes, 2 * m * n * k, right, contenders
+    number = ctypes.c_double if dtype == "f64" else ctypes.c_float
+    asked = [m, n, k, 0, 0, k, n, n, 1], [out, number(1), a, b, number(0)]  # not transposed, packed, one matrix; alpha and beta
+    return asked, [out, a, b], a.nbytes + b.nbytes + out.nbytes, 2 * m * n * k, right, contenders
 
 
 OPS = {"transpose": transpose, "dot": dot, "gemm": gemm}
