@@ -359,10 +359,10 @@ const struct command bench_command = {
                   "A problem's sizes, once for each problem; without it the op's own shapes for this device", 0 },
                 { "dtype", EACH(dtypes), "i32|T=f16,...", 0, "Element types, once for each; without it f32, or the op's first", 0 },
                 { OPT_DEVICE }, { OPT_DB }, { OPT_JSON }),
-    .doc = "Times the tuned, the default and the naive kernel of an op in turns with a copy within the\n"
-           "device and with the calls of libraries that the op's script names as its peers, as far as they\n"
-           "are on this machine. Each is checked first, as in a run. Times are medians, with a cold and\n"
-           "with a warm L2. Beside them stands how many times as long as the tuned kernel each takes, with\n"
+    .doc = "Times the tuned, the default and the naive kernel of an op in turns with a copy within the "
+           "device and with the calls of libraries that the op's script names as its peers, as far as they "
+           "are on this machine. Each is checked first, as in a run. Times are medians, with a cold and "
+           "with a warm L2. Beside them stands how many times as long as the tuned kernel each takes, with "
            "the 95% interval; it is a tie if 1 lies within."
            "\vExamples:\n"
            "  cutune bench --op NAME\n"

@@ -278,12 +278,12 @@ const struct command cover_command = {
                        { "defaults", FLAG(defaults), NULL, 0,
                          "Keep the op's defaults in the table, too, for problems that none of the kernels may run for", 0 },
                        { OPT_DB }, { OPT_JSON }),
-    .doc = "Chooses a few of the tuned configurations, so that the tuned problems together lose least: by the\n"
-           "geometric mean of the speed beside each problem's winner. It measures nothing: all times are in\n"
+    .doc = "Chooses a few of the tuned configurations, so that the tuned problems together lose least: by the "
+           "geometric mean of the speed beside each problem's winner. It measures nothing: all times are in "
            "the database, and a configuration counts only where it was timed."
-           "\vIt takes winners, which have their code in the database; `cutune pin` makes one of any other. A\n"
-           "configuration for two types is two kernels. The table has the chosen kernels, each problem with its\n"
-           "best one, and their times, so the look-up's rule picks among them for all other problems. The last\n"
+           "\vIt takes winners, which have their code in the database; `cutune pin` makes one of any other. A "
+           "configuration for two types is two kernels. The table has the chosen kernels, each problem with its "
+           "best one, and their times, so the look-up's rule picks among them for all other problems. The last "
            "table shows how well: with each problem's own record left out in turn.\n\n"
            "Examples:\n"
            "  cutune cover --op NAME --kernels 8\n"

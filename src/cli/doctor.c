@@ -89,7 +89,7 @@ const struct command doctor_command = {
     .name = "doctor",
     .summary = "what is present, what is missing, and what would mend it",
     .options = OPTIONS({ OPT_DB }, { OPT_JSON }),
-    .doc = "Says what cutune finds on this machine, what is missing, and what would mend it.\n"
+    .doc = "Says what cutune finds on this machine, what is missing, and what would mend it. "
            "The exit status is 0 if cutune's own files are found and at least one device can be tuned."
            "\vExamples:\n"
            "  cutune doctor\n"

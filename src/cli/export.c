@@ -92,13 +92,13 @@ const struct command export_command = {
           0 },
         { "warm", FLAG(warm), NULL, 0, "With --format t4: what was timed with the data in the cache", 0 },
         { OPT_OUTPUT("The file to write; stdout without it") }, { OPT_DB }),
-    .doc = "Writes the winner of each tuned problem as JSON or as CSV, for other programs; with --format t4 all\n"
-           "that was tried for one problem, as the tools of the auto-tuning community exchange it; or, with\n"
+    .doc = "Writes the winner of each tuned problem as JSON or as CSV, for other programs; with --format t4 all "
+           "that was tried for one problem, as the tools of the auto-tuning community exchange it; or, with "
            "--format c, the winners' kernels as one C file for an application."
-           "\vThe C file needs neither libcutune nor a database: compile it into the application, which then has\n"
+           "\vThe C file needs neither libcutune nor a database: compile it into the application, which then has "
            "the calls of cutune.h and finds these kernels in the file itself.\n\n"
-           "JSON has every value as it is. CSV is made safe for spreadsheets: a text that they would take for\n"
-           "a formula gets a ' before it, and so does one that begins with '; control characters become blanks.\n"
+           "JSON has every value as it is. CSV is made safe for spreadsheets: a text that they would take for "
+           "a formula gets a ' before it, and so does one that begins with '; control characters become blanks. "
            "What is stale is not in T4.\n\n"
            "Examples:\n"
            "  cutune export > tuned.json\n"

@@ -287,11 +287,11 @@ const struct command import_command = {
           "Of the op, where a file does not say it; without it the one that its parameters fit", 0 },
         { "rename", WORD(rename), "block_size_x=BX,...", 0, "What the op calls parameters that a file calls otherwise", 0 },
         { OPT_DB }, { OPT_JSON }),
-    .doc = "Takes what files say of configurations into the database, as claims: a T4 result file, a cache file\n"
-           "of Kernel Tuner, what `cutune list --json` and `cutune export` print, gzipped or not; or another\n"
+    .doc = "Takes what files say of configurations into the database, as claims: a T4 result file, a cache file "
+           "of Kernel Tuner, what `cutune list --json` and `cutune export` print, gzipped or not; or another "
            "database of cutune's."
-           "\vA claim is never served, and takes the place of nothing that was measured here. Of two claims of the\n"
-           "same device, problem and configuration the newer one stays, and the faster one.\n"
+           "\vA claim is never served, and takes the place of nothing that was measured here. Of two claims of the "
+           "same device, problem and configuration the newer one stays, and the faster one. "
            "`cutune run --verify` measures claims here.\n\n"
            "Examples:\n"
            "  cutune import other.db\n"

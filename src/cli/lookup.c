@@ -96,7 +96,7 @@ const struct command lookup_command = {
     .summary = "the fastest known configuration for a problem",
     .options = OPTIONS({ OPT_OP }, { OPT_INCLUDE }, { OPT_SHAPE("The problem's sizes") }, { OPT_DTYPE(USUAL_DTYPE) },
                        { OPT_DEVICE }, { OPT_DB }, { OPT_JSON }),
-    .doc = "Says which configuration an application gets for a problem, and why: the one that was tuned\n"
+    .doc = "Says which configuration an application gets for a problem, and why: the one that was tuned "
            "for it, else one that was tuned for a problem near it, else a default of the op's."
            "\vExamples:\n"
            "  cutune lookup --op NAME --shape m=1111,n=113 --dtype i32\n"

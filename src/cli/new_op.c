@@ -86,7 +86,7 @@ const struct command new_op_command = {
     .options = OPTIONS({ "from", WORD(from), "KERNEL.cu", 0,
                          "A kernel in CUDA C++, OpenCL C or cutune's dialect: its arguments and parameters are read from it", 0 }),
     .word = "NAME",
-    .doc = "Writes NAME.lua, the script of an op, and its kernels into the current folder. Comments say\n"
+    .doc = "Writes NAME.lua, the script of an op, and its kernels into the current folder. Comments say "
            "what to change, and what is guessed (`?`). No file is replaced."
            "\vExamples:\n"
            "  cutune new-op scale\n"

@@ -60,7 +60,7 @@ const struct command ops_command = {
     .name = "ops",
     .summary = "the ops that are known",
     .options = OPTIONS({ OPT_JSON }),
-    .doc = "Lists the ops that are installed, with their sizes, element types and variants.\n"
+    .doc = "Lists the ops that are installed, with their sizes, element types and variants. "
            "A script of your own is named by its file: --op ./my_op.lua"
            "\vExamples:\n"
            "  cutune ops\n"

@@ -119,10 +119,10 @@ const struct command pin_command = {
         { "config", WORD(config), "TILE=32,...", 0, "The configuration; parameters left out take their default", 0 },
         { "variant", WORD(variant), "NAME", 0, "Its variant, if several variants have parameters of these names", 0 },
         { "remove", FLAG(remove), NULL, 0, "Give the problem its winner again", 0 }, { OPT_DEVICE }, { OPT_DB }, { OPT_JSON }),
-    .doc = "Pins a configuration to a problem on a device: look-ups give it in the place of the winner,\n"
+    .doc = "Pins a configuration to a problem on a device: look-ups give it in the place of the winner, "
            "whatever later runs find, until it is removed. First it is proved right and timed here, as by a run."
-           "\vA pin stands beside the winner, which runs go on to improve. `cutune list` shows both, `cutune lookup`\n"
-           "says 'pinned', and an exported C file has it too. If the op's check, reference or arguments change,\n"
+           "\vA pin stands beside the winner, which runs go on to improve. `cutune list` shows both, `cutune lookup` "
+           "says 'pinned', and an exported C file has it too. If the op's check, reference or arguments change, "
            "it is stale, as a winner is: pin it again.\n\n"
            "Examples:\n"
            "  cutune pin --op NAME --shape m=1111,n=113 --variant tile --config TILE=32,ROWS=8\n"

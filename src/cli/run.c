@@ -413,12 +413,12 @@ const struct command run_command = {
           "hold",
           0 },
         { OPT_JSON }, { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 }),
-    .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement.\n"
+    .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement. "
            "The same command goes on where an earlier one stopped, and measures nothing twice."
-           "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute.\n"
-           "With --wanted a problem is taken off the list once it has a winner, or if its op or the device\n"
-           "cannot have it; it stays on the list if its op is not installed here.\n"
-           "With --verify the 32 fastest claims of a problem are measured like any configuration. A claim holds\n"
+           "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute. "
+           "With --wanted a problem is taken off the list once it has a winner, or if its op or the device "
+           "cannot have it; it stays on the list if its op is not installed here. "
+           "With --verify the 32 fastest claims of a problem are measured like any configuration. A claim holds "
            "if it is right here and takes at most 10% longer than it says.\n\n"
            "Examples:\n"
            "  cutune run --op NAME\n"

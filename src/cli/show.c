@@ -233,7 +233,7 @@ const struct command show_command = {
         { "ptx", FLAG(ptx), NULL, 0, "Print PTX: on a CUDA device, or with --arch", 0 },
         { "resources", FLAG(resources), NULL, 0, "Print registers, shared and local memory of each kernel, from the device", 0 },
         { OPT_SHAPE(OWN_SHAPE) }, { OPT_DTYPE(USUAL_DTYPE) }, { OPT_DEVICE }, { OPT_ARCH("Write and compile") }, { OPT_JSON }),
-    .doc = "Shows what one configuration of an op becomes: the source that is compiled, its PTX, or the\n"
+    .doc = "Shows what one configuration of an op becomes: the source that is compiled, its PTX, or the "
            "registers and the memory that its kernels take."
            "\vExamples:\n"
            "  cutune show --op NAME --config TILE=32,ROWS=8 --source\n"

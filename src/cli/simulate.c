@@ -298,14 +298,14 @@ const struct command simulate_command = {
         { "jobs", WORD(jobs), "0", 0,
           "Ask ahead as a run with so many compile workers does; without it a strategy knows all earlier outcomes", 0 },
         { "played", WORD(played), "FILE.json", 0, "Score what other tuners tried, too: see docs/strategies.md", 0 }, { OPT_JSON }),
-    .doc = "Lets strategies search spaces whose every configuration was measured before, and scores them.\n"
-           "A table is what `cutune list --measurements --json` prints, a T4 result file or a cache file of\n"
+    .doc = "Lets strategies search spaces whose every configuration was measured before, and scores them. "
+           "A table is what `cutune list --measurements --json` prints, a T4 result file or a cache file of "
            "Kernel Tuner, gzipped or not."
-           "\vThe score is that of the published methodology: how far on the way from random search to the\n"
-           "optimum a strategy is, on average over its budget. 0 is as good as random search, 1 is the optimum\n"
-           "from the start. The budget ends where random search comes 95% of the way from the median to the\n"
-           "best. Time is what the table says that compiling and measuring took.\n"
-           "'within 10%' says how many configurations and seconds it takes to find one that is at most 10%\n"
+           "\vThe score is that of the published methodology: how far on the way from random search to the "
+           "optimum a strategy is, on average over its budget. 0 is as good as random search, 1 is the optimum "
+           "from the start. The budget ends where random search comes 95% of the way from the median to the "
+           "best. Time is what the table says that compiling and measuring took. "
+           "'within 10%' says how many configurations and seconds it takes to find one that is at most 10% "
            "slower than the best: the median of the repeats; '-' if most do not find one within the budget.\n\n"
            "Examples:\n"
            "  cutune run --op NAME --strategy exhaustive\n"

@@ -198,9 +198,9 @@ const struct command space_command = {
           0 },
         { "variant", WORD(variant), "NAME", 0, "This variant only", 0 },
         { "list", FLAG(list), NULL, 0, "Print CSV: a line of names, then a line for each valid configuration", 0 }, { OPT_JSON }),
-    .doc = "Counts an op's configurations for a problem: all points, the valid ones,\n"
+    .doc = "Counts an op's configurations for a problem: all points, the valid ones, "
            "and what each constraint or device limit removed."
-           "\vA point is one choice of a value for each parameter, valid or not.\n"
+           "\vA point is one choice of a value for each parameter, valid or not. "
            "A point that several constraints would remove counts for the first of them.\n\n"
            "Examples:\n"
            "  cutune space --op NAME\n"

@@ -214,8 +214,8 @@ const struct command tables_command = {
                          "error without NVRTC), or never",
                          0 }),
     .word = "OUT.db",
-    .doc = "Makes the tables that are installed with cutune: the default configurations that\n"
-           "db/tables/defaults.txt lists, as source for CUDA and OpenCL, and as PTX for CUDA if NVRTC is found;\n"
+    .doc = "Makes the tables that are installed with cutune: the default configurations that "
+           "db/tables/defaults.txt lists, as source for CUDA and OpenCL, and as PTX for CUDA if NVRTC is found; "
            "and what its other files list as tuned on a device, as source, with --ptx yes as binaries, too."
            "\vExample:\n"
            "  cutune tables --ptx yes build/tables.db",

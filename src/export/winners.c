@@ -25,7 +25,7 @@ static void speed(struct buf *out, const void *row)
     buf_str(out, text_speed(over_time(l, l->bytes), over_time(l, l->flops)));
 }
 
-static void right_of_all(struct buf *out, const void *row)
+static void passed_of_all(struct buf *out, const void *row)
 {
     const struct listed *l = row;
     buf_fmt(out, "%d of %d", l->ok, l->measured);
@@ -90,7 +90,7 @@ const struct row_column winner_columns[] = {
     { "samples", FIELD(struct listed, samples), .in = IN_EXPORT },
     { "measured", FIELD(struct listed, measured) },
     { "ok", FIELD(struct listed, ok) },
-    { .head = "right", .text = right_of_all, .right = true },
+    { .head = "passed", .text = passed_of_all, .right = true },
     { "energy_j", FIELD(struct listed, joules) },
     { "metrics", .text = metrics_alone, JSON(struct listed, metrics, json_stored) },
     { "objective", FIELD(struct listed, objective) },

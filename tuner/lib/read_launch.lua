@@ -121,21 +121,45 @@ local function is_foreign(word)
 end
 
 -- Words that nothing defines become parameters; which, and the word that says how many blocks there are.
-local function guess_parameters(kernel, source, arguments, fixed, default, parameter)
+local function guess_parameters(kernel, source, arguments, fixed, default, list, parameter)
     local guessed, blocks, taken, conditions, compared_with = {}, nil, {}, {}, {}
+    local function is_compared(word, value)
+        local list = compared_with[word] or {}
+        compared_with[word] = list
+        for _, v in ipairs(list) do
+            value = v ~= value and value or nil
+        end
+        list[#list + 1] = value
+    end
+    -- The values but the first: what the text compares it with, or 0 and 1 if that is one number.
+    local function cases(values, first)
+        local row, seen = {}, { [first] = true }
+        for _, v in ipairs(values[2] and values or { 0, 1, values[1] }) do
+            row[#row + 1] = not seen[v] and v or nil
+            seen[v] = true
+        end
+        return row
+    end
     for _, a in ipairs(arguments) do
         taken[a.name] = true
     end
     for line in ("\n" .. source):gmatch("\n ?# ?e?l?if ([^\n]+)") do
         conditions[#conditions + 1] = line:gsub("defined ?%(? ?[%w_]+ ?%)?", "")
         for word, value in line:gmatch("([%a_][%w_]*) ?[=!]= ?(%d+)") do
-            compared_with[word] = compared_with[word] or {}
-            table.insert(compared_with[word], math.tointeger(value))
+            is_compared(word, math.tointeger(value))
+        end
+        for at, word, past in line:gmatch("()%f[%w_]([%a_][%w_]*)()") do -- #if word, #if !word
+            local before, after = line:sub(1, at - 1):match("(%S?)%s*$"), line:match("^%s*(%S?)", past)
+            if ("(!&|"):find(before, 1, true) and (")&|"):find(after, 1, true) then
+                is_compared(word, 0)
+                is_compared(word, 1)
+            end
         end
     end
     local function look_at(word, often)
         if default[word] or taken[word] or kernel.renamed[word] or kernel.types[word] or fixed[word] or kernel.aliases[word] or is_foreign(word)
-           or not undeclared(source, word) or source:find(whole(word) .. " ?%[") or source:find("# ?define " .. whole(word)) or source:find("enum[^{};]*{[^{}]*" .. whole(word)) then
+           or not undeclared(source, word) or source:find(whole(word) .. " ?%[") or source:find("# ?define " .. whole(word)) or source:find("# ?define [%w_]+%([^)\n]*" .. whole(word))
+           or source:find("DYNAMIC_SHARED ?%([^)\n]*" .. whole(word)) or source:find("enum[^{};]*{[^{}]*" .. whole(word)) then
             return
         end
         local lower, few = word:lower(), often
@@ -143,16 +167,12 @@ local function guess_parameters(kernel, source, arguments, fixed, default, param
             few = few or lower:find(part) ~= nil
         end
         guessed[word] = true
-        local values = compared_with[word]
+        local values = compared_with[word] or (lower:find("^use_") or lower:find("^with_") or lower:find("only$")) and { 1 }
         if lower:find("^n[um_]*blocks$") then
             blocks = parameter(word, 64)
         elseif values then
-            local row, seen = {}, {}
-            for _, v in ipairs(values[2] and values or { 0, 1 }) do
-                row[#row + 1] = not seen[v] and v or nil
-                seen[v] = true
-            end
-            parameter(word, table.remove(row, 1), row)
+            local first = values[2] and values[1] or 0
+            parameter(word, first, cases(values, first))
         else
             parameter(word, few and 1 or 16, few and { 2, 4, 8 })
         end
@@ -171,6 +191,9 @@ local function guess_parameters(kernel, source, arguments, fixed, default, param
         for word in line:gmatch("%f[%w_][%a_][%w_]*") do
             look_at(word)
         end
+    end
+    for _, p in ipairs(list) do -- #ifndef use_padding, #if use_padding == 1
+        p.values = p.values or compared_with[p[1]] and cases(compared_with[p[1]], p[2])
     end
     return guessed, blocks
 end
@@ -209,7 +232,8 @@ local function row_of_block(text, axes, limit)
 end
 
 local usual = {
-    x = { "BLOCK", "block_size_x", "BLOCK_SIZE_X", "BLOCK_X", "BLOCK_SIZE", "WORK_GROUP_SIZE_X" },
+    x = { "BLOCK", "block_size_x", "BLOCK_SIZE_X", "BLOCK_X", "BLOCK_SIZE", "WORK_GROUP_SIZE_X", "WORK_GROUP_SIZE", "THREADS",
+          "NUM_THREADS", "THREADS_PER_BLOCK", "BLOCK_DIM", "TPB", "LOCAL_SIZE" },
     y = { "BLOCK_Y", "block_size_y", "BLOCK_SIZE_Y", "WORK_GROUP_SIZE_Y" },
 }
 
@@ -304,7 +328,7 @@ local function read_launch(kernel, source, arguments, axes, list)
     for word in (each.x .. " " .. (each.y or "")):gmatch("[%a_][%w_]*") do
         parameter(word, 1)
     end
-    local guessed, blocks = guess_parameters(kernel, source, arguments, fixed, default, parameter)
+    local guessed, blocks = guess_parameters(kernel, source, arguments, fixed, default, list, parameter)
     local function product(words)
         local all = 1
         for factor in words:gsub("[%a_][%w_]*", default):gmatch("%d+") do
