@@ -25,6 +25,7 @@ static int make_arg(struct bench *b, int i, struct err *err)
     a->arg = &op->args[i];
     a->written = arg_is_written(a->arg);
     a->buf.tint = a->written ? TINT_WRITTEN : 0;
+    a->buf.small = !a->written && !type->eps && data_given(&a->arg->data);
     bench_alive(b, DOES_ANY); /* it may have to compile */
     int rc = !arg_is_buffer(a->arg)
                  ? plan_arg_value(b->plan, i, b->vals, value, &size, err) /* whether it has one */
@@ -107,53 +108,97 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
 
 /* ---- the reference: what it gives is what candidates must give, and as long as it still gives that, the surroundings are sound */
 
+/* Around which of its buffers, as buffer_of counts them, the reference finds other bytes than candidates do. */
+enum { AROUND_NONE = -1, AROUND_ALL = -2 };
+
 /* Everything set back, one launch, waited for. */
-static int run(struct bench *b, int pass, bool zeros, double *ns, struct err *err)
+static int run(struct bench *b, int pass, bool zeros, int around, double *ns, struct err *err)
 {
     bench_alive(b, DOES_ANY);
     int rc = inputs_fill(b, pass, err);
     for (int i = 0; !rc && i < b->reference.nwork; i++) /* in the second run other bits than in the first */
         rc = guarded_paint(b, &b->reference.work[i], pass, err)
                  ?: guarded_poison(b, &b->reference.work[i], zeros ? POISON_RANDOM : POISON_ONES, err);
+    for (int i = 0; !rc && i < b->nargs + b->reference.nwork; i++) {
+        struct guarded *g = i < b->nargs ? &b->args[i].buf : &b->reference.work[i - b->nargs];
+        if (g->inside && (around == AROUND_ALL || around == i))
+            rc = guarded_paint(b, g, pass + PASSES, err);
+    }
     for (int i = 0; !rc && zeros && i < b->nargs; i++)
         if (b->args[i].arg->kind == ARG_OUTPUT)
             rc = guarded_poison(b, &b->args[i].buf, POISON_ZEROS, err);
-    return rc
+    rc = rc
         ?: device_span_begin(b->dev, 0, err)
         ?: candidate_launch(b, &b->reference, &b->reference.own, err)
         ?: device_span_end(b->dev, 0, err)
         ?: device_sync(b->dev, err)
         ?: device_span_ns(b->dev, 0, ns, err);
+    if (around != AROUND_NONE)
+        b->inputs_pass = -1; /* the next run paints them anew */
+    return rc;
 }
 
-/* Once more, over zeros. On the inputs of timed runs, where it ran over ones before, an element that it does not write shows: no candidate
- * would have to write it either. On the others it shows if what it gives depends on what its output held before, or changes from run to run
- * by more than the check allows a candidate. */
+/* Whether an output is another than it was in this pass by more than the check allows a candidate. */
+static int differs(struct bench *b, const struct bench_arg *a, int pass, bool *out, struct err *err)
+{
+    struct found other = { 0 };
+    uint64_t now = a->digest[pass];
+    int rc = a->tolerance[pass].close
+                 ? service_begin(b, err) ?: service_check_same(b, a, pass, 0, err) ?: service_end(b, 0, &other, err)
+                 : digest_of(b, a, a->buf.inside, &now, err);
+    *out = other.count || now != a->digest[pass];
+    return rc;
+}
+
+/* Its output differs when it is run again, over zeros and among other bytes: tells which of the two it is, and around which buffer. */
+static int tell_difference(struct bench *b, const struct bench_arg *a, int pass, struct err *err)
+{
+    const char *name = "its buffers";
+    double ns;
+    bool other;
+    int rc = run(b, pass, true, AROUND_NONE, &ns, err) ?: differs(b, a, pass, &other, err);
+    if (!rc && other)
+        return err_set(err, ERR_INVALID,
+                       "gives another %s when it is run again: it must set each element, whatever was there before", a->arg->name);
+    for (int i = 0; !rc && i < b->nargs + b->reference.nwork; i++) {
+        rc = buffer_of(b, &b->reference, i)->inside ? run(b, pass, true, i, &ns, err) ?: differs(b, a, pass, &other, err) : 0;
+        if (!rc && other) {
+            name = i < b->nargs ? b->args[i].arg->name : "a workspace";
+            break;
+        }
+    }
+    return rc
+               ?: err_set(err, ERR_INVALID,
+                          "reads outside %s: it gives another %s among other bytes, so nothing can be held against it", name,
+                          a->arg->name);
+}
+
+/* Once more, over zeros, and with other bytes around all buffers. On the inputs of timed runs, where it ran over ones before, an element that
+ * it does not write shows: no candidate would have to write it either. On both it shows if what it gives depends on what its output held
+ * before, or lies beside a buffer, where candidates find the same; or changes from run to run by more than the check allows a candidate. */
 static int run_again(struct bench *b, int pass, struct err *err)
 {
     double ns;
-    int rc = run(b, pass, true, &ns, err);
+    int around = AROUND_ALL;
+    for (int i = 0; i < b->nargs; i++) /* a file's numbers may be indices beyond what a smaller problem has */
+        around = b->variation && b->args[i].arg->data.file.name ? AROUND_NONE : around;
+    int rc = run(b, pass, true, around, &ns, err);
     for (int i = 0; !rc && i < b->nargs; i++) {
         const struct bench_arg *a = &b->args[i];
-        struct found found = { 0 }, other = { 0 };
-        uint64_t now = a->digest[pass];
+        struct found found = { 0 };
+        bool other = false;
         if (!a->written || a->arg->partial)
             continue;
-        if (pass != TIMED && a->tolerance[pass].close)
-            rc = service_begin(b, err) ?: service_check_same(b, a, pass, 0, err) ?: service_end(b, 0, &other, err);
-        else if (pass != TIMED)
-            rc = digest_of(b, a, a->buf.inside, &now, err);
-        else if (a->arg->kind == ARG_OUTPUT)
+        if (pass == TIMED && a->arg->kind == ARG_OUTPUT)
             rc = service_begin(b, err) ?: service_check_unwritten(b, a, err) ?: service_end(b, 0, &found, err);
         if (!rc && found.count)
-            rc = err_set(err, ERR_INVALID,
-                         "leaves %u elements of %s unwritten, from about element %lld on: it must write all, or the argument says "
-                         "partial = true",
-                         found.count, a->arg->name, (long long)found.place);
-        else if (!rc && (other.count || now != a->digest[pass]))
-            rc =
-                err_set(err, ERR_INVALID,
-                        "gives another %s when it is run again: it must set each element, whatever was there before", a->arg->name);
+            return err_set(
+                err, ERR_INVALID,
+                "leaves %u elements of %s unwritten, from about element %lld on: it must write all, or the argument says "
+                "partial = true",
+                found.count, a->arg->name, (long long)found.place);
+        rc = rc ?: differs(b, a, pass, &other, err);
+        rc = rc ?: other ? tell_difference(b, a, pass, err) : 0;
     }
     return rc;
 }
@@ -175,7 +220,7 @@ static int reference_open(struct bench *b, double *ns, struct err *err)
 {
     int rc = b->set.op->reference.template_text ? candidate_build(b, &b->plans, NULL, &b->reference, err) : given_open(b, err);
     for (int pass = 0; !rc && pass < PASSES; pass++) /* the launch of the last pass is timed: the first may still load code */
-        rc = run(b, pass, false, ns, err) ?: expected_keep(b, pass, err);
+        rc = run(b, pass, false, AROUND_NONE, ns, err) ?: expected_keep(b, pass, err);
     rc = rc ?: expected_proves(b, err);
     if (!rc && !b->set.proven)
         rc = run_again(b, TIMED, err) ?: run_again(b, 0, err);
@@ -187,7 +232,7 @@ static int reference_open(struct bench *b, double *ns, struct err *err)
 int reference_on(struct bench *other, struct err *err)
 {
     double ns;
-    return run(other, 0, false, &ns, err) ?: expected_keep(other, 0, err) ?: (other->set.proven ? 0 : run_again(other, 0, err));
+    return run(other, 0, false, AROUND_NONE, &ns, err) ?: expected_keep(other, 0, err) ?: (other->set.proven ? 0 : run_again(other, 0, err));
 }
 
 int bench_control(struct bench *b, struct err *err)

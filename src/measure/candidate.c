@@ -12,8 +12,9 @@
 
 int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err)
 {
-    static const uint8_t paints[PASSES] = { 0xff, 0x5a };
-    g->paint = paints[pass] ^ g->tint;
+    /* As floating-point numbers of any type: NaN, a large one; the others are larger ones, of both signs. */
+    static const uint8_t paints[2][2 * PASSES] = { { 0xff, 0x5a, 0x7b, 0xfb }, { 0xff, 0, 0, 0xff } };
+    g->paint = paints[g->small][pass] ^ g->tint;
     return device_fill(b->dev, g->whole, 0, GUARD, g->paint, err)
                ?: device_fill(b->dev, g->whole, GUARD + g->bytes, GUARD + g->rest, g->paint, err);
 }

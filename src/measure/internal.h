@@ -47,6 +47,7 @@ struct guarded {
     int64_t bytes; /* of the buffer */
     int64_t rest;  /* of the memory behind its zone: it is of a smaller problem than the memory */
     uint8_t tint;  /* others for inputs, outputs and workspaces: what is copied from zone to zone shows */
+    bool small;    /* an input of integers that may be indices, so other bytes would harm: 0 or -1 in the guard zones */
     uint8_t paint; /* what the guard zones hold, and the rest */
 };
 
@@ -197,7 +198,8 @@ int init_run(struct bench *b, struct err *err); /* queued; all others are filled
 int init_other(struct bench *b, const struct problem *problem, struct binding *out, struct err *err);
 
 /* measure/candidate.c */
-int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err); /* the guard zones */
+/* The guard zones. pass + PASSES: with other bytes than any candidate finds there, so that it shows who reads them. */
+int guarded_paint(struct bench *b, struct guarded *g, int pass, struct err *err);
 /* What outputs and workspaces hold before a run, so that it shows what a kernel does not write, or reads without having written it. */
 enum poison {
     POISON_ONES,   /* every bit set: a NaN, -1 */
