@@ -1,6 +1,7 @@
-// C = alpha op(A) op(B) + beta C: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep; a warp of LANES_Y x LANES_X
-// threads computes a part of that, a thread ITEMS_M x ITEMS_N elements in registers. While a tile is used, the next one is on its
-// way: into registers, or with STAGES, by cp.async, into shared memory. Several blocks may share a tile of C: gemm_parts.h.
+// C = alpha op(A) op(B) + beta C: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep; a warp
+// of LANES_Y x LANES_X threads computes a part of that, a thread ITEMS_M x ITEMS_N elements in registers. While a tile is used, the
+// next one is on its way: into registers, or with STAGES, by cp.async, into shared memory. Several blocks may share a tile of C:
+// gemm_parts.h.
 // WIDE_A, WIDE_B: rows of A, of B and C are whole words of 16 bytes, as they lie in memory.
 #include "numbers.h"
 #include "gemm_parts.h"

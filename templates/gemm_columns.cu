@@ -1,6 +1,6 @@
-// C = alpha op(A) op(B) + beta C for few rows: B is read once, as it lies. LANES neighbouring threads take VEC columns each; the lines of LANES threads of a
-// block take DEEP rows of B in turn, and are added at the end. A thread has ROWS rows of C. Several blocks may share columns:
-// gemm_parts.h. WIDE_A, WIDE_B: rows of A, of B are whole words of 16 bytes.
+// C = alpha op(A) op(B) + beta C for few rows: B is read once, as it lies. LANES neighbouring threads take VEC columns each; the
+// lines of LANES threads of a block take DEEP rows of B in turn, and are added at the end. A thread has ROWS rows of C. Several
+// blocks may share columns: gemm_parts.h. WIDE_A, WIDE_B: rows of A, of B are whole words of 16 bytes.
 // SWAP: for few columns, and A transposed, the same of C' = B' A'; A and B have changed places, and so have m and n.
 #include "numbers.h"
 #include "gemm_parts.h"

@@ -1,7 +1,7 @@
-// C = alpha op(A) op(B) + beta C for f16 and bf16 by the tensor cores, summed in float: a block computes TILE_M x TILE_N elements of C, a warp WARP_M x WARP_N
-// of them by mma.sync. STAGES tiles of A and B, TILE_K deep, are on their way into shared memory by cp.async. Rows of A and B lie lda
-// and ldb elements apart, multiples of 8; where those of the arguments do not, gemm_pack.h copies them first. Several blocks may share
-// a tile of C: gemm_parts.h.
+// C = alpha op(A) op(B) + beta C for f16 and bf16 by the tensor cores, summed in float: a block computes TILE_M x TILE_N elements
+// of C, a warp WARP_M x WARP_N of them by mma.sync. STAGES tiles of A and B, TILE_K deep, are on their way into shared memory by
+// cp.async. Rows of A and B lie lda and ldb elements apart, multiples of 8; where those of the arguments do not, gemm_pack.h copies
+// them first. Several blocks may share a tile of C: gemm_parts.h.
 #include "numbers.h"
 #include "gemm_pack.h"
 #include "gemm_parts.h"

@@ -14,7 +14,8 @@ DEVICE void pack_eight(T *to, const T *from, uint32 at, uint32 columns, int64 ld
     *(uint4 *)(to + (int64)at * 8) = *(uint4 *)&v;
 }
 
-// Copies of A and B whose rows are whole words of 16 bytes; rows_a and rows_b are those of all matrices of the batch, as they lie in memory.
+// Copies of A and B whose rows are whole words of 16 bytes; rows_a and rows_b are those of all matrices of the batch, as they lie
+// in memory.
 KERNEL void __launch_bounds__(256)
 gemm_pack(const T *__restrict__ a, const T *__restrict__ b, int64 rows_a, int64 columns_a, int64 lda, int64 rows_b, int64 columns_b,
           int64 ldb, T *__restrict__ packed_a, T *__restrict__ packed_b)

@@ -1,6 +1,6 @@
-// C = alpha op(A) op(B) + beta C: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep, each thread ITEMS_M x ITEMS_N
-// of them in registers. A thread's elements lie THREADS_Y rows and THREADS_X columns apart, so that neighbours touch neighbours.
-// What a tile lacks at the edges is filled with zeros.
+// C = alpha op(A) op(B) + beta C: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep, each
+// thread ITEMS_M x ITEMS_N of them in registers. A thread's elements lie THREADS_Y rows and THREADS_X columns apart, so that
+// neighbours touch neighbours. What a tile lacks at the edges is filled with zeros.
 #include "numbers.h"
 #include "gemm.h"
 

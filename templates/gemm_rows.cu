@@ -1,5 +1,6 @@
-// C = alpha op(A) op(B) + beta C for few columns: A is read once, as it lies. LANES neighbouring threads take ROWS rows of A, each VEC elements of a row at
-// a time, ITEMS such packs on their way, and COLS columns of B. Several blocks may share rows: gemm_parts.h.
+// C = alpha op(A) op(B) + beta C for few columns: A is read once, as it lies. LANES neighbouring threads take ROWS rows of A, each
+// VEC elements of a row at a time, ITEMS such packs on their way, and COLS columns of B. Several blocks may share rows:
+// gemm_parts.h.
 // WIDE_A: rows of A are whole words of 16 bytes.
 // SWAP: for few rows, and B transposed, the same of C' = B' A'; A and B have changed places, and so have m and n.
 #include "numbers.h"

@@ -102,7 +102,8 @@ int energy_ready(struct bench *b, double reference_ns, struct err *err)
     for (int i = 0; i < b->nargs; i++)
         inout = b->args[i].arg->kind == ARG_INOUT ? b->args[i].arg : inout;
     if (rc == VERDICT && inout) /* runs without a pause do not set it back; it is fine where they give the same all the same */
-        rc = err_set(err, ERR_UNSUPPORTED, "its argument %s is an inout, which each run of a batch changes: %s", inout->name, r.reason);
+        rc = err_set(err, ERR_UNSUPPORTED, "its argument %s is an inout, which each run of a batch changes: %s", inout->name,
+                     r.reason);
     else if (rc == VERDICT)
         rc = err_set(err, ERR_DEVICE, "the reference, in a batch of runs: %s", r.reason);
     if (rc)

@@ -100,7 +100,7 @@ int data_begin(const struct session *s, const struct known_op *known, const stru
         if (!arg_is_buffer(&op->args[i])) {
             struct guest_param *v[PASSES] = { &out->values[0][i].param, &out->values[1][i].param };
             rc = plan_arg_value(plan, i, slots, v[0]->value, &v[0]->bytes, err)
-                ?: plan_arg_other(plan, i, slots, v[1]->value, &v[1]->bytes, err);
+                     ?: plan_arg_other(plan, i, slots, v[1]->value, &v[1]->bytes, err);
             continue;
         }
         b->arg = &op->args[i];
