@@ -1,19 +1,22 @@
-// The layer norm for rows.h: (v - mean) / sqrt(variance + eps) * w + b. Squares are taken about an element of their own set, and
-// then about means, so that nothing cancels where the mean is far from 0.
+// The layer norm for rows.h: (v - mean) / sqrt(variance + eps) * w + b. Squares are taken about means, so that nothing cancels where the
+// mean is far from 0.
 #define ROW_VECTORS 2
 #include "rows.h"
 
 struct state {
     float count, mean, squares; // squares: the sum of (v - mean)^2
-    float sum;                  // until it is closed, `mean` is the first element, and `sum` and `squares` are about it
+#ifdef PACKED
+    float sum; // until it is closed, `mean` is the first element, and `sum` and `squares` are about it
+#endif
 };
 
 DEVICE struct state state_empty(void)
 {
-    struct state s = { 0.0f, 0.0f, 0.0f, 0.0f };
+    struct state s = { 0.0f, 0.0f, 0.0f };
     return s;
 }
 
+#ifdef PACKED // rows_staged.cu, where a thread has few elements: less work, and what cancels if the first is far from the others is little
 DEVICE struct state state_add(struct state s, float v)
 {
     s.mean = s.count == 0.0f ? v : s.mean;
@@ -31,6 +34,27 @@ DEVICE struct state state_close(struct state s)
     s.squares = fmax(s.squares - d * s.sum, 0.0f);
     return s;
 }
+#else
+#ifdef BACKEND_CUDA
+#define ROW_SHARE(d, count) __fdividef(d, count)
+#else
+#define ROW_SHARE(d, count) ((d) / (count))
+#endif
+
+DEVICE struct state state_add(struct state s, float v)
+{
+    float d = v - s.mean;
+    s.count += 1.0f;
+    s.mean += ROW_SHARE(d, s.count);
+    s.squares += d * (v - s.mean);
+    return s;
+}
+
+DEVICE struct state state_close(struct state s)
+{
+    return s;
+}
+#endif
 
 DEVICE struct state state_merge(struct state a, struct state b)
 {
@@ -77,7 +101,7 @@ DEVICE struct state team_merge(struct state s, int width)
 {
     float count = lanes_sum(s.count, width), sum = lanes_sum(s.mean * s.count, width);
     float mean = count > 0.0f ? sum / count : 0.0f, d = s.mean - mean; // a warp may have no element
-    return { count, mean, lanes_sum(s.squares + d * d * s.count, width), 0.0f };
+    return { count, mean, lanes_sum(s.squares + d * d * s.count, width) };
 }
 
 DEVICE struct finish team_finish(struct state s, struct state, int64 n, float eps)
