@@ -40,22 +40,38 @@ DEVICE uint64 mix(uint64 seed, uint64 place)
 
 #if T_is_float
 /* One rounding, and the same on every device; what ascends stays so. */
-DEVICE T_bits bounded(uint64 seed, uint64 i, uint64 n, int32 mode, AMOUNT first, AMOUNT step, AMOUNT last)
+DEVICE T_bits nth(uint64 k, AMOUNT first, AMOUNT step, AMOUNT last)
 {
-    uint64 h = mix(seed, i);
-    AMOUNT v = fma((AMOUNT)(mode == MODE_SORTED ? i << 20 | h >> 44 : h >> 40), step, first);
+    AMOUNT v = fma((AMOUNT)k, step, first);
     union { T value; T_bits bits; } x;
     v = v < last ? v : last;
     x.value = T_to(v);
     return x.bits;
 }
+
+/* By random bits; those that begin with a 1 give the larger half. */
+DEVICE T_bits within(uint64 h, AMOUNT first, AMOUNT step, AMOUNT last)
+{
+    return nth(h >> 40, first, step, last);
+}
+
+DEVICE T_bits bounded(uint64 seed, uint64 i, uint64 n, int32 mode, AMOUNT first, AMOUNT step, AMOUNT last)
+{
+    uint64 h = mix(seed, i);
+    return mode == MODE_SORTED ? nth(i << 20 | h >> 44, first, step, last) : within(h, first, step, last);
+}
 #else
+DEVICE T_bits within(uint64 h, uint64 first, uint64 count, uint64 last)
+{
+    return (T_bits)(first + (count == 0 ? h : count >> 32 ? h % count : (h >> 32) * count >> 32));
+}
+
 DEVICE T_bits bounded(uint64 seed, uint64 i, uint64 n, int32 mode, uint64 first, uint64 count, uint64 last)
 {
     uint64 h = mix(seed, i), k, next;
-    if (mode == MODE_WITHIN) {
-        k = count == 0 ? h : count >> 32 ? h % count : (h >> 32) * count >> 32;
-    } else if (count >= n) { /* element i has a part of the numbers for itself */
+    if (mode == MODE_WITHIN)
+        return within(h, first, count, last);
+    if (count >= n) { /* element i has a part of the numbers for itself */
         k = count / n * i + count % n * i / n;
         next = count / n * (i + 1) + count % n * (i + 1) / n;
         k += h % (next - k);
@@ -112,6 +128,47 @@ DEVICE T_bits source(uint64 seed, int64 place, int64 n, int32 mode, AMOUNT first
     return x.bits;
 }
 
+/* ---- peaks: few elements that dominate their line, so that a kernel which leaves one out shows. A line is `length` elements, `inner`
+ * apart. It has one peak; of the first lines and the last ones near its ends, first at the very end, else anywhere. Fewer than eight lines
+ * have one in each eighth: the first element, some between, and the last, which is the greatest. */
+#define EDGES 32
+
+DEVICE int32 peaks_of(int64 lines, int64 length)
+{
+    return lines < 8 && length >= 64 ? 8 : 1;
+}
+
+/* Where the k-th one is in its line. */
+DEVICE int64 peak_in_line(uint64 seed, int64 line, int32 k, int64 lines, int64 length)
+{
+    uint64 h = mix(~seed, (uint64)(line * 8 + k));
+    int64 edge = line < lines - 1 - line ? line : lines - 1 - line, near = edge / 2 % length, part = length / 8;
+    if (peaks_of(lines, length) == 1)
+        return edge >= EDGES ? (int64)(h % (uint64)length) : edge % 2 ? near : length - 1 - near;
+    return k == 0 ? 0 : k == 7 ? length - 1 : part * k + (int64)(h % (uint64)part);
+}
+
+/* Its place among all elements. */
+DEVICE int64 peak_place(uint64 seed, int64 line, int32 k, int64 lines, int64 length, int64 inner)
+{
+    return (line / inner * length + peak_in_line(seed, line, k, lines, length)) * inner + line % inner;
+}
+
+DEVICE bool is_peak(uint64 seed, int64 place, int64 lines, int64 length, int64 inner)
+{
+    int64 line = place / inner / length * inner + place % inner;
+    bool any = false;
+    for (int32 k = 0; k < peaks_of(lines, length); k++)
+        any = any || peak_in_line(seed, line, k, lines, length) == place / inner % length;
+    return any;
+}
+
+DEVICE T_bits peak(uint64 seed, int64 place, int32 k, int32 each, AMOUNT first, AMOUNT step, AMOUNT last)
+{
+    uint64 h = mix(~seed, ~(uint64)place), larger = (uint64)1 << 63;
+    return within(each == 1 ? h : k == 7 ? h | larger : h & ~larger, first, step, last);
+}
+
 DEVICE void report(GLOBAL uint32 *result, int64 place)
 {
     atomicAdd(&result[0], 1u);
@@ -127,12 +184,37 @@ KERNEL void fill_source(GLOBAL T_bits *out, int64 n, uint64 seed, int32 mode, AM
         out[i] = source(seed, i, n, mode, first, step, last);
 }
 
+KERNEL void fill_peaks(GLOBAL T_bits *out, int64 n, uint64 seed, int64 length, int64 inner, AMOUNT first, AMOUNT step, AMOUNT last)
+{
+    int64 lines = n / length;
+    int32 each = peaks_of(lines, length);
+    EACH(line, lines)
+        for (int32 k = 0; k < each; k++) {
+            int64 place = peak_place(seed, line, k, lines, length, inner);
+            out[place] = peak(seed, place, k, each, first, step, last);
+        }
+}
+
+/* length: of lines that have peaks, which are check_peaks' to look at; 0: there are none. */
 KERNEL void check_source(GLOBAL uint32 *result, GLOBAL const T_bits *in, int64 n, uint64 seed, int32 mode, AMOUNT first,
-                         AMOUNT step, AMOUNT last)
+                         AMOUNT step, AMOUNT last, int64 length, int64 inner)
 {
     EACH(i, n)
-        if (in[i] != source(seed, i, n, mode, first, step, last))
+        if (in[i] != source(seed, i, n, mode, first, step, last) && !(length > 0 && is_peak(seed, i, n / length, length, inner)))
             report(result, i);
+}
+
+KERNEL void check_peaks(GLOBAL uint32 *result, GLOBAL const T_bits *in, int64 n, uint64 seed, int64 length, int64 inner, AMOUNT first,
+                        AMOUNT step, AMOUNT last)
+{
+    int64 lines = n / length;
+    int32 each = peaks_of(lines, length);
+    EACH(line, lines)
+        for (int32 k = 0; k < each; k++) {
+            int64 place = peak_place(seed, line, k, lines, length, inner);
+            if (in[place] != peak(seed, place, k, each, first, step, last))
+                report(result, place);
+        }
 }
 
 KERNEL void check_equal(GLOBAL uint32 *result, GLOBAL const T_bits *got, GLOBAL const T_bits *want, int64 n)

@@ -1,6 +1,7 @@
 /* A bench: the device, the op's arguments and the reference. */
 #include "measure/bench.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -24,6 +25,7 @@ static int make_arg(struct bench *b, int i, struct err *err)
     int size;
     a->arg = &op->args[i];
     a->written = arg_is_written(a->arg);
+    a->zeros = NAN;
     a->buf.tint = a->written ? TINT_WRITTEN : 0;
     a->buf.small = !a->written && !type->eps && data_given(&a->arg->data);
     bench_alive(b, DOES_ANY); /* it may have to compile */
@@ -36,7 +38,7 @@ static int make_arg(struct bench *b, int i, struct err *err)
     rc = rc ?: plan_bounds(b->plan, i, b->vals, &a->check, err);
     if (!rc && a->service)
         a->n = a->buf.bytes / a->service->type->bytes;
-    if (!rc && data_given(&a->arg->data))
+    if (!rc && data_said(&a->arg->data))
         rc = data_open(b, a, err);
     if (rc)
         err_prefix(err, "argument %s: ", a->arg->name);
@@ -85,9 +87,10 @@ int bench_fits(const struct op *op, const struct problem *problem, int row, cons
         rc = plan_arg_bytes(plan, i, vals, &bytes, err);
         if (op->args[i].data.file.name) {
             rc = rc ?: data_file_fits(op, plan, i, vals, err);
-        } else if (!rc && data_given(&op->args[i].data)) {
+        } else if (!rc) {
             struct extremes extremes;
-            rc = plan_arg_extremes(plan, i, vals, &extremes, err);
+            struct peaks peaks;
+            rc = plan_arg_extremes(plan, i, vals, &extremes, err) ?: plan_arg_peaks(plan, i, vals, &peaks, err);
         }
         if (!rc && bytes > dev->max_alloc - 3 * GUARD)
             rc = err_set(err, ERR_INVALID, "argument %s takes %lld bytes, one buffer of %s may have %lld: choose smaller sizes",

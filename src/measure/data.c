@@ -12,13 +12,7 @@ enum { MODE_POSITIVE = 3, MODE_WITHIN, MODE_SORTED, MODE_ANY }; /* of templates/
  * logarithms and roots are numbers. */
 static int32_t mode_of(const struct bench *b, enum fill fill, int pass)
 {
-    bool sum = false, close = false;
-    for (int i = 0; i < b->set.op->nargs; i++) {
-        enum check_kind kind = op_arg_check(b->set.op, i)->kind;
-        bool written = arg_is_written(&b->set.op->args[i]);
-        sum = sum || (written && kind == CHECK_SUM);
-        close = close || (written && kind == CHECK_CLOSE);
-    }
+    const bool sum = op_checks(b->set.op, CHECK_SUM), close = op_checks(b->set.op, CHECK_CLOSE);
     if (fill == FILL_BITS || (fill == FILL_AUTO && !sum && !close))
         return MODE_ANY;
     return pass == TIMED ? 2 : close && !sum ? MODE_POSITIVE : 1;
@@ -34,6 +28,8 @@ struct contents contents_of(const struct bench *b, const struct bench_arg *a, in
     const bool positive = mode_of(b, FILL_NUMBERS, pass) == MODE_POSITIVE;
     struct contents c = positive ? a->positive : a->contents;
     c.seed = (0x63757475ul + (uint64_t)(a - b->args) + ((uint64_t)pass << 32)) ^ b->variation;
+    if (pass != TIMED && !(positive && b->variation)) /* there is only one for another problem: it shows most so */
+        c.peaks.length = 0;
     if (!ruled(&a->arg->data))
         c.mode = mode_of(b, a->arg->fill, pass);
     return c;
@@ -69,34 +65,45 @@ static void put_amount(const struct dtype *t, double v, unsigned char out[8])
     memcpy(out, within_bytes(t) == 4 ? (void *)&f : (void *)&v, (size_t)within_bytes(t));
 }
 
-/* For n elements of the service's type, of which a complex number has two. positive: without negative numbers, if there are others. */
-static int within_make(const struct plan *plan, int arg, const struct val *vals, const struct service *s, int64_t n, bool sorted,
-                       bool positive, struct contents *out, struct err *err)
+/* For n elements in order; 0: in any. positive: without negative numbers, if there are others. */
+static int amounts_make(const struct dtype *t, struct extremes is, int64_t n, bool positive, struct amounts *out, struct err *err)
 {
-    const struct dtype *t = s->type;
-    struct extremes is;
-    int rc = plan_arg_extremes(plan, arg, vals, &is, err);
-    if (!rc && sorted && n > (int64_t)1 << 32)
-        rc = err_set(err, ERR_INVALID, "at most 2^32 elements can be sorted");
-    if (rc)
-        return rc;
-    *out = (struct contents){ .mode = sorted ? MODE_SORTED : MODE_WITHIN };
     is.least = positive && is.most > 0 ? MAX(is.least, 0) : is.least;
     is.lo = positive && is.hi > 0 ? MAX(is.lo, 0) : is.lo;
     if (is.whole) {
         uint64_t count = (uint64_t)is.most - (uint64_t)is.least + 1;
-        count -= sorted && !count; /* all that 64 bits have */
-        memcpy(out->within.first, &is.least, 8);
-        memcpy(out->within.step, &count, 8);
+        count -= n && !count; /* all that 64 bits have */
+        memcpy(out->first, &is.least, 8);
+        memcpy(out->step, &count, 8);
         return 0;
     }
     double first = in_type(t, is.lo, false), last = in_type(t, is.hi, true);
     if (first >= is.hi)
         return err_set(err, ERR_INVALID, "no %s lies from %g to below %g", t->name, is.lo, is.hi);
-    put_amount(t, first, out->within.first);
-    put_amount(t, last > first ? last : first, out->within.last);
-    put_amount(t, (is.hi - first) / (sorted ? ldexp((double)n, 20) : 0x1p24), out->within.step);
+    put_amount(t, first, out->first);
+    put_amount(t, last > first ? last : first, out->last);
+    put_amount(t, (is.hi - first) / (n ? ldexp((double)n, 20) : 0x1p24), out->step);
     return 0;
+}
+
+/* For n elements of the service's type, of which a complex number has two. */
+static int contents_make(const struct plan *plan, const struct bench_arg *a, int arg, const struct val *vals, int64_t n,
+                         bool positive, struct contents *out, struct err *err)
+{
+    const struct dtype *t = a->service->type;
+    const bool sorted = a->arg->data.sorted;
+    struct extremes is;
+    struct peaks peaks;
+    *out = (struct contents){ .mode = sorted ? MODE_SORTED : MODE_WITHIN };
+    int rc = plan_arg_extremes(plan, arg, vals, &is, err) ?: plan_arg_peaks(plan, arg, vals, &peaks, err);
+    if (!rc && sorted && n > (int64_t)1 << 32)
+        rc = err_set(err, ERR_INVALID, "at most 2^32 elements can be sorted");
+    rc = rc ?: amounts_make(t, is, sorted ? n : 0, positive, &out->within, err);
+    if (rc || !peaks.length)
+        return rc;
+    out->peaks.length = peaks.length;
+    out->peaks.inner = peaks.inner * (peaks.within.type->bytes / t->bytes);
+    return amounts_make(t, peaks.within, 0, positive, &out->peaks.within, err);
 }
 
 /* ---- files: their contents are kept on the device, for what candidates spoil */
@@ -135,12 +142,11 @@ int data_open(struct bench *b, struct bench_arg *a, struct err *err)
 {
     int arg = (int)(a - b->args);
     const struct data_file *f = &a->arg->data.file;
-    const bool sorted = a->arg->data.sorted;
-    if (!f->name && !ruled(&a->arg->data))
+    if (!f->name && !ruled(&a->arg->data) && !a->arg->data.peaks[0])
         return 0;
     if (!f->name)
-        return within_make(b->plan, arg, b->vals, a->service, a->n, sorted, false, &a->contents, err)
-                   ?: within_make(b->plan, arg, b->vals, a->service, a->n, sorted, true, &a->positive, err);
+        return contents_make(b->plan, a, arg, b->vals, a->n, false, &a->contents, err)
+                   ?: contents_make(b->plan, a, arg, b->vals, a->n, true, &a->positive, err);
     if (a->arg->kind == ARG_OUTPUT)
         return open_expected(b, a, err);
     int rc = device_alloc(b->dev, a->buf.bytes, &a->file, err);
@@ -183,10 +189,9 @@ int data_other(const struct bench *b, const struct problem *other)
     plan_slots(b->plan, other, b->set.row, &b->set.dev, NULL, vals);
     for (int i = 0; !rc && i < b->nargs; i++) {
         const struct bench_arg *a = &b->args[i];
-        if (!a->file && ruled(&a->arg->data))
-            rc =
-                plan_arg_bytes(b->plan, i, vals, &n, NULL)
-                    ?: within_make(b->plan, i, vals, a->service, n / a->service->type->bytes, a->arg->data.sorted, false, &c, NULL);
+        if (!a->file && (ruled(&a->arg->data) || a->arg->data.peaks[0]))
+            rc = plan_arg_bytes(b->plan, i, vals, &n, NULL)
+                     ?: contents_make(b->plan, a, i, vals, n / a->service->type->bytes, false, &c, NULL);
     }
     return rc;
 }

@@ -5,22 +5,21 @@
 #include "measure/internal.h"
 
 /* Looks at what is expected, in samples spread over it: the same for the same data. Scattered elements would each cost a read. */
-static int sample(struct bench *b, struct bench_arg *a, int pass, struct err *err)
+static int sample(struct bench *b, struct bench_arg *a, int pass, struct extent *e, struct err *err)
 {
     enum { PIECES = 64, PIECE = 1024 };
     const int64_t bytes = a->service->type->bytes, n = a->n < PIECE ? a->n : PIECE, rest = a->n - n;
-    struct extent e = { 0 };
     unsigned char *piece = mem_alloc((size_t)(n * bytes));
     int rc = piece ? 0 : err_nomem(err);
     for (int64_t i = 0; !rc && i < (rest ? PIECES : 1); i++) {
         int64_t at = rest / (PIECES - 1) * i + rest % (PIECES - 1) * i / (PIECES - 1);
         rc = device_read(b->dev, piece, a->expected[pass], at * bytes, n * bytes, err);
         if (!rc)
-            extent_add(&e, a->service->type, piece, n);
+            extent_add(e, a->service->type, piece, n);
     }
     mem_free(piece);
-    a->typical[pass] = extent_typical(&e);
-    a->moot[pass] = extent_moot(&e);
+    a->typical[pass] = extent_typical(e);
+    a->moot[pass] = extent_moot(e);
     return rc;
 }
 
@@ -30,13 +29,16 @@ static int set_tolerance(struct bench *b, struct bench_arg *a, int pass, struct 
 {
     const struct dtype *t = a->service->type;
     const bool partial = a->arg->partial;
-    int rc = a->check.kind == CHECK_CLOSE && t->eps > 0 ? sample(b, a, pass, err) : 0;
+    struct extent e = { 0 };
+    int rc = a->check.kind == CHECK_CLOSE && t->eps > 0 ? sample(b, a, pass, &e, err) : 0;
     if (partial)
         a->typical[0] = a->typical[TIMED];
     a->moot[TIMED] = a->moot[partial ? 0 : TIMED];
     for (int p = partial ? 0 : pass; p <= pass; p++)
         a->tolerance[p] = p != TIMED && a->check.kind == CHECK_SUM ? (struct tolerance){ .close = t->eps > 0 }
                                                                    : tolerance_of(&a->check, t, a->typical[p], a->typical[0], a->n);
+    if (!rc && e.all && !partial)
+        a->zeros = fmin(a->zeros, extent_below(&e, a->tolerance[pass].atol / (1 - a->tolerance[pass].rtol)));
     return rc;
 }
 

@@ -21,7 +21,9 @@ enum { TIMED = PASSES - 1 }; /* whose inputs timed runs have; of a sum, these ar
 
 enum service_kernel {
     FILL_SOURCE,
+    FILL_PEAKS,
     CHECK_SOURCE,
+    CHECK_PEAKS,
     CHECK_EQUAL,
     CHECK_WITHIN,
     CHECK_GUARDS,
@@ -51,13 +53,20 @@ struct guarded {
     uint8_t paint; /* what the guard zones hold, and the rest */
 };
 
+/* Bounds as templates/service.cu takes them: see AMOUNT there. */
+struct amounts {
+    unsigned char first[8], step[8], last[8];
+};
+
 /* What a fill is made of; a check against it makes it again. */
 struct contents {
     uint64_t seed;
     int32_t mode; /* those of service.cu: 0 any bits, 1 whole numbers, 2 uniform in [-1, 1), 3 in [0, 1), 4 and 5 of `within` */
+    struct amounts within;
     struct {
-        unsigned char first[8], step[8], last[8]; /* as templates/service.cu takes them: see AMOUNT there */
-    } within;
+        int64_t length, inner; /* of lines, as service.cu takes them; length 0: there are none */
+        struct amounts within;
+    } peaks;
 };
 
 /* One argument of the op: a buffer (for an output also what it should hold), or a value. */
@@ -82,6 +91,7 @@ struct bench_arg {
         bool fails;
         unsigned char value[8];
     } constants[2]; /* numbers that all of an output could be and pass: 0, and its first one */
+    double zeros;   /* the share of elements that could be 0 and pass, at least, in the pass where it is least; NaN: not looked at */
 };
 
 /* A candidate, loaded and ready to launch. */
@@ -237,7 +247,7 @@ void others_drop(struct bench *b); /* gives their memory back; they are made aga
 
 /* measure/unproved.c: lists the scalars that checks on the bench of another problem (or without one, on the problem's own) do not prove; */
 int scalars_unproved(struct bench *o, char *out, size_t room, struct err *err);
-/* and the outputs that one number throughout would be right for, there and in each pass that constants_look has seen. */
+/* and the outputs that one number throughout would be right for, there and in each pass that constants_look has seen, or 0 for many elements. */
 int constants_look(struct bench *b, struct bench_arg *a, int pass, struct err *err); /* just after what is expected was kept */
 int constants_unproved(const struct bench *o, char *out, size_t room, struct err *err);
 

@@ -209,7 +209,7 @@ static int make_arg(struct bench *o, int i, struct err *err)
     if (a->service)
         a->n = a->buf.bytes / a->service->type->bytes;
     rc = rc ?: plan_bounds(o->plan, i, o->vals, &a->check, err);
-    return rc || !data_given(&a->arg->data) ? rc : data_open_other(o, a, err);
+    return rc || !data_said(&a->arg->data) ? rc : data_open_other(o, a, err);
 }
 
 /* What init makes is compared by its digest. */

@@ -45,8 +45,8 @@ static void keep(struct bench_kept *k, struct service *s)
 
 static int compile(struct bench *b, struct service *s, const struct buf *source, struct err *err)
 {
-    static const char *const names[] = { "fill_source",  "check_source",    "check_equal", "check_close",
-                                         "check_guards", "check_unwritten", "digest",      "flush" };
+    static const char *const names[] = { "fill_source", "fill_peaks",   "check_source",    "check_peaks", "check_equal",
+                                         "check_close", "check_guards", "check_unwritten", "digest",      "flush" };
     struct buf binary = { 0 };
     int rc = compile_once(&b->set.dev, &(struct compile_job){ .source = source->data }, &binary, err);
     if (rc)
@@ -131,29 +131,52 @@ int service_end(struct bench *b, int digests, struct found *out, struct err *err
     return rc;
 }
 
-/* Bounds are there for any mode, since the kernel takes them. */
-static void add_contents(struct karg *to, const struct service *s, struct contents *what)
+static void add_amounts(struct karg *to, const struct service *s, const struct amounts *a)
 {
     int size = within_bytes(s->type);
+    to[0] = scalar(a->first, size);
+    to[1] = scalar(a->step, size);
+    to[2] = scalar(a->last, size);
+}
+
+/* Bounds are there for any mode, since the kernel takes them. */
+static void add_contents(struct karg *to, const struct service *s, const struct contents *what)
+{
     to[0] = scalar(&what->seed, 8);
     to[1] = scalar(&what->mode, 4);
-    to[2] = scalar(what->within.first, size);
-    to[3] = scalar(what->within.step, size);
-    to[4] = scalar(what->within.last, size);
+    add_amounts(to + 2, s, &what->within);
+}
+
+static void add_peaks(struct karg *to, const struct service *s, const struct contents *what)
+{
+    to[0] = scalar(&what->seed, 8);
+    to[1] = scalar(&what->peaks.length, 8);
+    to[2] = scalar(&what->peaks.inner, 8);
+    add_amounts(to + 3, s, &what->peaks.within);
 }
 
 int service_fill(struct bench *b, const struct service *s, struct memory *m, int64_t n, struct contents what, struct err *err)
 {
-    struct karg args[7] = { buffer(m), scalar(&n, 8) };
+    struct karg args[8] = { buffer(m), scalar(&n, 8) };
     add_contents(args + 2, s, &what);
-    return launch(b, s->kernels[FILL_SOURCE], n, args, 7, err);
+    int rc = launch(b, s->kernels[FILL_SOURCE], n, args, 7, err);
+    if (rc || !what.peaks.length)
+        return rc;
+    add_peaks(args + 2, s, &what);
+    return launch(b, s->kernels[FILL_PEAKS], n / what.peaks.length, args, 8, err);
 }
 
 int service_check_source(struct bench *b, const struct bench_arg *a, struct contents what, struct err *err)
 {
-    struct karg args[8] = { buffer(b->result), buffer(a->buf.inside), scalar(&a->n, 8) };
+    struct karg args[10] = { buffer(b->result), buffer(a->buf.inside), scalar(&a->n, 8) };
     add_contents(args + 3, a->service, &what);
-    return launch(b, a->service->kernels[CHECK_SOURCE], a->n, args, 8, err);
+    args[8] = scalar(&what.peaks.length, 8);
+    args[9] = scalar(&what.peaks.inner, 8);
+    int rc = launch(b, a->service->kernels[CHECK_SOURCE], a->n, args, 10, err);
+    if (rc || !what.peaks.length)
+        return rc;
+    add_peaks(args + 3, a->service, &what);
+    return launch(b, a->service->kernels[CHECK_PEAKS], a->n / what.peaks.length, args, 9, err);
 }
 
 /* In the precision that check_close computes in. */

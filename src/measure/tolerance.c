@@ -29,6 +29,14 @@ bool extent_moot(const struct extent *e)
     return e->all && (2 * e->nan > e->all || !e->finite);
 }
 
+double extent_below(const struct extent *e, double bound)
+{
+    int64_t below = 0;
+    for (int i = 0; i <= EXTENT_MOST - EXTENT_LEAST && ldexp(1, i + EXTENT_LEAST) <= bound; i++)
+        below += e->n[i];
+    return e->all ? (double)below / (double)e->all : 0;
+}
+
 /* What is more than 2^16 times as large as nine tenths of the elements counts as that much. */
 double extent_typical(const struct extent *e)
 {

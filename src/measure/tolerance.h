@@ -25,6 +25,8 @@ struct extent {
 void extent_add(struct extent *e, const struct dtype *t, const void *p, int64_t n);
 /* That of a typical element: a mean which zeros and a few huge elements hardly change, be they ever so huge. */
 double extent_typical(const struct extent *e);
+/* The share of all that is below this, but not 0. */
+double extent_below(const struct extent *e, double bound);
 /* Whether a comparison with it proves next to nothing: what is NaN is right where the reference has NaN. Infinity has to be met. */
 bool extent_moot(const struct extent *e);
 

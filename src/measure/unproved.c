@@ -1,4 +1,4 @@
-/* What the checks prove nothing of: scalars that a kernel may have built in or leave out, and outputs that it may fill with one number. */
+/* What the checks prove nothing of: scalars that a kernel may have built in or leave out, and outputs that it may fill with one number, or partly with 0. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
@@ -98,15 +98,20 @@ int constants_look(struct bench *b, struct bench_arg *a, int pass, struct err *e
 
 int constants_unproved(const struct bench *o, char *out, size_t room, struct err *err)
 {
+    const double many = 0.125; /* of a few elements, many may be small by chance */
     struct buf text = { 0 };
     for (int i = 0; i < o->nargs; i++) {
         const struct bench_arg *a = &o->args[i];
         const int c = a->constants[0].fails;
-        if (!a->written || a->constants[c].fails)
+        if (!a->written)
             continue;
-        buf_fmt(&text, "%s%s could be ", text.len ? "; " : "", a->arg->name);
-        number_print(&text, a->service->type, a->constants[c].value, false);
-        buf_str(&text, " throughout");
+        if (!a->constants[c].fails) {
+            buf_fmt(&text, "%s%s could be ", text.len ? "; " : "", a->arg->name);
+            number_print(&text, a->service->type, a->constants[c].value, false);
+            buf_str(&text, " throughout");
+        } else if (a->zeros >= many && a->n >= 64) {
+            buf_fmt(&text, "%s%.0f%% of %s could be 0", text.len ? "; " : "", 100 * a->zeros, a->arg->name);
+        }
     }
     int rc = buf_check(&text, err);
     snprintf(out, room, "%s", rc ? "" : buf_text(&text));

@@ -21,9 +21,8 @@ int must(bool ok, struct err *err, const char *fmt, ...)
 /* What the rounding of a sum may be is known for numbers that cutune chooses. */
 static int check_sum_data(const struct op *op, const struct arg *a, struct err *err)
 {
-    bool sum = false, rounds = false;
-    for (int i = 0; i < op->nargs; i++)
-        sum = sum || (arg_is_written(&op->args[i]) && op_arg_check(op, i)->kind == CHECK_SUM);
+    const bool sum = op_checks(op, CHECK_SUM);
+    bool rounds = false;
     for (int r = 0; sum && r < op->nrows; r++) {
         const struct dtype *t = op_arg_dtype(op, a->type, r);
         rounds = rounds || (t->kind != DT_INT && t->kind != DT_UINT);
@@ -45,13 +44,14 @@ static int check_data_file(const struct arg *a, struct err *err)
     const struct data_file *f = &a->data.file;
     if (!f->name)
         return 0;
-    bool alone = !data_chosen(&a->data) && !a->data.init, good = !f->digest || strlen(f->digest) == HASH_HEX - 1;
+    bool alone = !data_chosen(&a->data) && !a->data.init && !a->data.peaks[0],
+         good = !f->digest || strlen(f->digest) == HASH_HEX - 1;
     const char *digits = f->element && *f->element ? f->element + 1 : "x";
     size_t n = strspn(digits, "0123456789");
     good = good && f->at <= INT64_MAX - f->bytes && (!f->element || (n && !digits[n] && n + 1 < DATA_ELEMENT));
     return must(include_path_ok(f->name), err, "argument %s: `%.80s` is no path of a file below the script's folder", a->name,
                 f->name)
-        ?: must(alone, err, "argument %s: a file is its data: leave range, below, sorted and init away", a->name)
+        ?: must(alone, err, "argument %s: a file is its data: leave range, peaks, below, sorted and init away", a->name)
         ?: must(good, err, "argument %s: what is said of its file is damaged",
                 a->name);
 }
@@ -60,9 +60,9 @@ static int check_data_file(const struct arg *a, struct err *err)
 static int check_expected(const struct op *op, const struct arg *a, struct err *err)
 {
     const struct arg_data *d = &a->data;
-    int rc =
-        must(!data_chosen(d) && !d->init, err, "argument %s: of an output, only a file with what is expected can be given", a->name)
-            ?: must(!a->partial, err, "argument %s: is partial, so a file cannot say what it holds", a->name);
+    int rc = must(!data_chosen(d) && !d->init && !d->peaks[0], err,
+                  "argument %s: of an output, only a file with what is expected can be given", a->name)
+                 ?: must(!a->partial, err, "argument %s: is partial, so a file cannot say what it holds", a->name);
     for (int i = 0; !rc && i < op->nargs && d->file.bytes; i++) {
         const struct arg *in = &op->args[i];
         bool made = in->data.file.name || in->data.init;
@@ -74,11 +74,22 @@ static int check_expected(const struct op *op, const struct arg *a, struct err *
     return rc;
 }
 
+/* Those of bits, indices and what ascends would be none. */
+static int check_peaks(const struct op *op, const struct arg *a, struct err *err)
+{
+    const struct arg_data *d = &a->data;
+    const bool bits = !d->range[0] &&
+                      (a->fill == FILL_BITS || (a->fill == FILL_AUTO && !op_checks(op, CHECK_SUM) && !op_checks(op, CHECK_CLOSE)));
+    return must(d->peaks[0] && d->peaks[1], err, "argument %s: peaks have two bounds", a->name)
+        ?: must(!d->below && !d->sorted && !d->init, err, "argument %s: has peaks: leave below, sorted and init away", a->name)
+        ?: must(!bits, err, "argument %s: is filled with bits, which have no peaks: give it a range, or fill = \"numbers\"", a->name);
+}
+
 int op_check_data(const struct op *op, const struct arg *a, struct err *err)
 {
     const struct arg_data *d = &a->data;
     const bool own = data_chosen(d) || d->file.name;
-    if (!data_given(d))
+    if (!data_said(d))
         return 0;
     if (a->kind == ARG_OUTPUT)
         return check_expected(op, a, err) ?: check_data_file(a, err);
@@ -87,6 +98,7 @@ int op_check_data(const struct op *op, const struct arg *a, struct err *err)
         ?: must(!d->range[0] || !d->below, err, "argument %s: has range and below: one of them says it all", a->name)
         ?: must(a->fill != FILL_BITS || !own, err, "argument %s: is filled with bits, so its data cannot be chosen", a->name)
         ?: check_data_file(a, err)
+        ?: (d->peaks[0] || d->peaks[1] || d->peaks[2] ? check_peaks(op, a, err) : 0)
         ?: must(!d->init || a->kind == ARG_INPUT, err, "argument %s: init writes inputs only", a->name)
         ?: must(!d->init || op->init.template_text, err, "argument %s: the op has no init that would write it", a->name)
         ?: (own || d->init ? check_sum_data(op, a, err) : 0);

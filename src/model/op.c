@@ -81,9 +81,22 @@ const struct check *op_arg_check(const struct op *op, int arg)
     return op->args[arg].own_check ? &op->args[arg].check : &op->check;
 }
 
+bool op_checks(const struct op *op, enum check_kind kind)
+{
+    bool any = false;
+    for (int i = 0; i < op->nargs; i++)
+        any = any || (arg_is_written(&op->args[i]) && op_arg_check(op, i)->kind == kind);
+    return any;
+}
+
 bool data_given(const struct arg_data *d)
 {
     return d->range[0] || d->range[1] || d->below || d->sorted || d->file.name || d->init;
+}
+
+bool data_said(const struct arg_data *d)
+{
+    return data_given(d) || d->peaks[0] || d->peaks[1] || d->peaks[2];
 }
 
 bool op_proves(const struct op *op)

@@ -90,6 +90,7 @@ struct data_file {
 struct arg_data {
     const char *range[2]; /* numbers from the first to below the second, integers up to it: expressions over axes and types */
     const char *below;    /* integers from 0 to below this one, likewise */
+    const char *peaks[3]; /* bounds of the few elements that dominate their line, and the extent along which that lies: plan_arg_peaks */
     bool sorted;          /* ascending */
     bool init;            /* an input: op->init writes it */
     struct data_file file;
@@ -357,9 +358,11 @@ int param_value(const struct param *p, struct val v);
 const char *arg_type(const struct arg *a); /* i64 if nothing is said */
 bool arg_is_buffer(const struct arg *a);
 bool arg_is_written(const struct arg *a);                                     /* an output or inout */
+bool op_checks(const struct op *op, enum check_kind kind);                    /* whether anything that is written is checked so */
 const struct check *op_arg_check(const struct op *op, int arg);               /* of what is written */
 void op_data_print(struct buf *out, const struct op *op, const char *before); /* names of data files, if there are any */
-bool data_given(const struct arg_data *d);                                    /* whether the script says anything about it */
+bool data_said(const struct arg_data *d);  /* whether the script says anything about it, */
+bool data_given(const struct arg_data *d); /* and more than peaks, so that other numbers may not do */
 /* Whether its launches find an argument in the __constant__ array that it names. */
 bool arg_is_constant(const struct op *op, const struct variant *v, int arg);
 bool op_proves(const struct op *op);                      /* it says what is right: a reference, or a file for each output */

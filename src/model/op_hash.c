@@ -53,6 +53,8 @@ static void put_data(struct buf *b, const struct arg_data *d)
     buf_u8(b, (uint8_t)(d->sorted | d->init << 1));
     if (d->file.name)
         buf_lstr(b, d->file.digest);
+    for (int i = 0; i < 3 && d->peaks[0]; i++)
+        buf_lstr(b, d->peaks[i]);
 }
 
 int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
@@ -71,7 +73,7 @@ int op_contract(const struct op *op, char hash[HASH_HEX], struct err *err)
             buf_lstr(&b, op->args[i].other);
         if (op->args[i].constant)
             buf_lstr(&b, op->args[i].constant);
-        if (data_given(&op->args[i].data)) {
+        if (data_said(&op->args[i].data)) {
             buf_str(&b, "data");
             put_data(&b, &op->args[i].data);
         }

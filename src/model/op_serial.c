@@ -92,6 +92,8 @@ static void io_data(struct serial *s, struct arg_data *d)
     io_str(s, &d->range[0]);
     io_str(s, &d->range[1]);
     io_str(s, &d->below);
+    for (int i = 0; i < 3 && s->form >= '6'; i++)
+        io_str(s, &d->peaks[i]);
     io_bool(s, &d->sorted);
     io_bool(s, &d->init);
     io_data_file(s, &d->file);

@@ -148,6 +148,7 @@ static int compile_arg(struct plan *p, const struct arg *a, struct buffer_fields
     snprintf(whose, sizeof whose, "argument %s", a->name);
     int rc = compile_list(p, a->extent, b->rank, may, b->extent, err, whose, "extent")
         ?: compile_list(p, a->data.range, 2, may, b->range, err, whose, "range")
+        ?: compile_list(p, a->data.peaks, 3, may, b->peaks, err, whose, "peaks")
         ?: compile(p, a->data.below, may, &b->below, err, "%s, below", whose);
     return rc ?: compile_check(p, &a->check, strcat(whose, ", "), &b->check, err);
 }

@@ -113,6 +113,12 @@ struct extremes {
 };
 /* Of an argument with data; without range and below the script's sorted numbers have bounds, too. */
 int plan_arg_extremes(const struct plan *p, int i, const struct val *slots, struct extremes *out, struct err *err);
+/* What an argument's peaks lie within, and its lines, of so many elements, `inner` apart; length 0: it has no peaks. */
+struct peaks {
+    struct extremes within;
+    int64_t length, inner;
+};
+int plan_arg_peaks(const struct plan *p, int i, const struct val *slots, struct peaks *out, struct err *err);
 /* NEED_ALIGN's bytes. */
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err);
 /* work.bytes and work.flops: 0 to WORK_MAX, 0 if the script has none. */

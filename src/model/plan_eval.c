@@ -216,6 +216,13 @@ int plan_step_value(const struct plan *p, int launch, int i, const struct val *s
     return scalar_value(p->launches[launch].values[i], t, slots, out, bytes, err);
 }
 
+static int pair(const struct field *const ends[2], const struct val *slots, struct extremes *out, struct err *err)
+{
+    return out->whole
+               ? field_int(ends[0], INT64_MIN, slots, &out->least, err) ?: field_int(ends[1], INT64_MIN, slots, &out->most, err)
+               : field_number(ends[0], slots, &out->lo, err) ?: field_number(ends[1], slots, &out->hi, err);
+}
+
 /* Bounds that the script gives; the others are those of the usual numbers. */
 static int given_bounds(const struct buffer_fields *b, const struct val *slots, struct extremes *out, struct err *err)
 {
@@ -224,36 +231,75 @@ static int given_bounds(const struct buffer_fields *b, const struct val *slots, 
         rc = field_int(b->below, 1, slots, &out->most, err);
         out->least = 0;
         out->most--;
-    } else if (b->range[0] && out->whole) {
-        rc =
-            field_int(b->range[0], INT64_MIN, slots, &out->least, err) ?: field_int(b->range[1], INT64_MIN, slots, &out->most, err);
     } else if (b->range[0]) {
-        rc = field_number(b->range[0], slots, &out->lo, err) ?: field_number(b->range[1], slots, &out->hi, err);
+        rc = pair(b->range, slots, out, err);
     }
     return rc;
+}
+
+/* what: "data is". */
+static int in_type(const struct extremes *e, const char *whose, const char *what, struct err *err)
+{
+    const struct dtype *t = e->type;
+    unsigned char bits[16];
+    if (e->whole && e->least <= e->most && integer_fits(t, e->least) && integer_fits(t, e->most))
+        return 0;
+    if (e->whole)
+        return err_set(err, ERR_INVALID, "argument %s: its %s %lld to %lld: these are no bounds of %s", whose, what,
+                       (long long)e->least, (long long)e->most, t->name);
+    if (e->lo < e->hi && isfinite(e->hi - e->lo) && number_put(t, e->lo, bits) && number_put(t, e->hi, bits))
+        return 0;
+    return err_set(err, ERR_INVALID, "argument %s: its %s from %g to below %g: these are no bounds of %s", whose, what, e->lo,
+                   e->hi, t->name);
+}
+
+static struct extremes usual(const struct dtype *t)
+{
+    bool whole = t->kind == DT_INT || t->kind == DT_UINT;
+    return (struct extremes){ .type = t, .whole = whole, .lo = -1, .hi = 1, .least = t->kind == DT_UINT ? 0 : -100, .most = 100 };
 }
 
 int plan_arg_extremes(const struct plan *p, int i, const struct val *slots, struct extremes *out, struct err *err)
 {
     const struct buffer_fields *b = &p->buffers[i];
     const struct dtype *t = buffer_type(b, slots);
-    unsigned char bits[16];
-    *out = (struct extremes){ .type = t, .whole = t->kind == DT_INT || t->kind == DT_UINT, .lo = -1, .hi = 1, .most = 100 };
-    out->least = t->kind == DT_UINT ? 0 : -100;
+    *out = usual(t);
     if (t->kind == DT_COMPLEX && p->op->args[i].data.sorted)
         return err_set(err, ERR_INVALID, "argument %s: %s has no order: it cannot be sorted", b->place, t->name);
     if (b->below && !out->whole)
         return err_set(err, ERR_INVALID, "argument %s: below is for integers, not for %s: use range", b->place, t->name);
-    int rc = given_bounds(b, slots, out, err);
-    if (rc || (out->whole && out->least <= out->most && integer_fits(t, out->least) && integer_fits(t, out->most)))
-        return rc;
-    if (out->whole)
-        return err_set(err, ERR_INVALID, "argument %s: its data is %lld to %lld: these are no bounds of %s", b->place,
-                       (long long)out->least, (long long)out->most, t->name);
-    if (out->lo < out->hi && isfinite(out->hi - out->lo) && number_put(t, out->lo, bits) && number_put(t, out->hi, bits))
+    return given_bounds(b, slots, out, err) ?: in_type(out, b->place, "data is", err);
+}
+
+/* The rounding of a sum is known of numbers up to 1. One that is twice as large in a line does no harm. */
+static int fits_sum(const struct plan *p, const struct extremes *e, const char *whose, struct err *err)
+{
+    if (e->whole || !op_checks(p->op, CHECK_SUM) || (e->lo >= -2 && e->hi <= 2))
         return 0;
-    return err_set(err, ERR_INVALID, "argument %s: its data is from %g to below %g: these are no bounds of %s", b->place, out->lo,
-                   out->hi, t->name);
+    return err_set(err, ERR_INVALID, "argument %s: its peaks are from %g to below %g: of a sum they lie between -2 and 2", whose,
+                   e->lo, e->hi);
+}
+
+int plan_arg_peaks(const struct plan *p, int i, const struct val *slots, struct peaks *out, struct err *err)
+{
+    const struct buffer_fields *b = &p->buffers[i];
+    int64_t axis = b->rank, n;
+    *out = (struct peaks){ usual(buffer_type(b, slots)), !!b->peaks[0], 1 };
+    if (!out->length)
+        return 0;
+    int rc = pair(b->peaks, slots, &out->within, err)
+        ?: in_type(&out->within, b->place, "peaks are", err)
+        ?: fits_sum(p, &out->within, b->place, err)
+        ?: (b->peaks[2] ? field_int(b->peaks[2], 1, slots, &axis, err) : 0);
+    if (!rc && axis > b->rank)
+        rc = err_set(err, ERR_INVALID, "argument %s: its peaks are along extent %lld, and it has %d", b->place, (long long)axis,
+                     b->rank);
+    for (int d = (int)axis; !rc && d <= b->rank; d++) {
+        rc = field_int(b->extent[d - 1], 1, slots, &n, err);
+        if (!rc && __builtin_mul_overflow(n, d == axis ? out->length : out->inner, d == axis ? &out->length : &out->inner))
+            rc = err_set(err, ERR_INVALID, "the elements of %s do not fit 64 bits", b->place);
+    }
+    return rc;
 }
 
 int plan_need(const struct plan *p, int i, const struct val *slots, int64_t *bytes, struct err *err)

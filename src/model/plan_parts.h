@@ -32,11 +32,11 @@ struct buffer_fields {
     const char *place; /* its name */
     int rank;          /* -1: no buffer but a scalar */
     const struct field *extent[MAX_RANK];
-    const struct field *value, *other;    /* the scalar's */
-    const struct field *range[2], *below; /* of an argument's data */
-    struct check_fields check;            /* an argument's own */
-    bool computing;                       /* not of that type, but of the one that kernels compute in for it */
-    int type_slot;                        /* the slot with its dtype's name; -1: there is none, but */
+    const struct field *value, *other;               /* the scalar's */
+    const struct field *range[2], *below, *peaks[3]; /* of an argument's data */
+    struct check_fields check;                       /* an argument's own */
+    bool computing;                                  /* not of that type, but of the one that kernels compute in for it */
+    int type_slot;                                   /* the slot with its dtype's name; -1: there is none, but */
     const struct dtype *type;
 };
 

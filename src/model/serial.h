@@ -40,7 +40,7 @@ void io_count(struct serial *s, int *n, int least, int most);
 void io_array(struct serial *s, void *array, int *n, int least, int most, size_t bytes);
 void io_ints(struct serial *s, int **v, int *n, int most);
 
-enum { OP_FORM = '5' }; /* what op_put writes */
+enum { OP_FORM = '6' }; /* what op_put writes */
 /* An op in that form or an older one; parts of an op. */
 void op_put_form(struct buf *out, const struct op *op, int form);
 void io_launch(struct serial *s, struct launch *l);       /* what every launch has; */

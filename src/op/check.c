@@ -233,6 +233,7 @@ static int try_all(const struct op *op, const struct config *config, int nproble
 static int try_data(struct trial *t, int arg, struct err *err)
 {
     struct extremes extremes;
+    struct peaks peaks;
     int rc = 0;
     for (int p = NPROBLEMS - 1; p >= 0; p--) {
         struct problem prob;
@@ -241,7 +242,8 @@ static int try_data(struct trial *t, int arg, struct err *err)
         if (bad)
             return bad;
         plan_slots(t->plan, &prob, t->row, t->dev, NULL, t->slots);
-        rc = found ? plan_arg_extremes(t->plan, arg, t->slots, &extremes, err) : 0;
+        rc = !found ? 0
+                    : plan_arg_extremes(t->plan, arg, t->slots, &extremes, err) ?: plan_arg_peaks(t->plan, arg, t->slots, &peaks, err);
         if (found && !rc)
             break;
         if (rc)
@@ -255,7 +257,7 @@ static int check_data(const struct op *op, struct err *err)
     struct trial t = { .op = op, .dev = &backend_real(0)->sample };
     int rc = plan_new(op, -1, &t.plan, err);
     for (int i = 0; i < op->nargs && !rc; i++)
-        for (t.row = 0; t.row < op->nrows && !rc && data_given(&op->args[i].data); t.row++)
+        for (t.row = 0; t.row < op->nrows && !rc && data_said(&op->args[i].data); t.row++)
             rc = try_data(&t, i, err);
     plan_free(t.plan);
     return rc;

@@ -122,7 +122,8 @@ static void look_at_file(struct reader *r, struct data_file *f)
 static void read_arg(struct reader *r, void *out)
 {
     static const struct list extent = { read_expr, 1, MAX_RANK, sizeof(char *), "extent: entry %d: ", true },
-                             range = { read_expr, 2, 2, sizeof(char *), "range: entry %d: ", true };
+                             range = { read_expr, 2, 2, sizeof(char *), "range: entry %d: ", true },
+                             peaks = { read_expr, 2, 3, sizeof(char *), "peaks: entry %d: ", true };
     struct arg *a = out;
     int fill = -1, ends; /* absent */
     read_table(r, "kind name", "WN+", "input output inout value scalar", &a->kind, &a->name);
@@ -145,10 +146,10 @@ static void read_arg(struct reader *r, void *out)
              : a->kind == ARG_OUTPUT ? "output"
                                      : "inout",
              a->name);
-    read_table(r, "kind name type extent fill partial check rtol atol range below sorted file init constant", "--ELwbfxxlxbtbt",
-               &a->type, &extent, a->extent, &a->rank, "bits numbers", &fill, &a->partial, read_own_check, a, &a->check.rtol,
-               &a->check.atol, &range, a->data.range, &ends, &a->data.below, &a->data.sorted, &a->data.file.name, &a->data.init,
-               &a->constant);
+    read_table(r, "kind name type extent fill partial check rtol atol range peaks below sorted file init constant",
+               "--ELwbfxxllxbtbt", &a->type, &extent, a->extent, &a->rank, "bits numbers", &fill, &a->partial, read_own_check, a,
+               &a->check.rtol, &a->check.atol, &range, a->data.range, &ends, &peaks, a->data.peaks, &ends, &a->data.below,
+               &a->data.sorted, &a->data.file.name, &a->data.init, &a->constant);
     a->fill = (enum fill)(fill + 1);
     if (a->data.file.name)
         look_at_file(r, &a->data.file);

@@ -32,6 +32,29 @@ static int put_bounds(struct keying *k, int arg, struct err *err)
     return rc;
 }
 
+static void put_extremes(struct keying *k, const struct extremes *b)
+{
+    buf_i64(&k->text, b->least);
+    buf_i64(&k->text, b->most);
+    buf_f64(&k->text, b->lo);
+    buf_f64(&k->text, b->hi);
+}
+
+static int put_peaks(struct keying *k, int i, struct err *err)
+{
+    const char *const *texts = k->op->args[i].data.peaks;
+    struct peaks p;
+    int rc = plan_arg_peaks(k->plan, i, k->slots, &p, err);
+    if (rc || !p.length)
+        return rc;
+    for (int t = 0; t < 3; t++)
+        buf_lstr(&k->text, texts[t]);
+    put_extremes(k, &p.within);
+    buf_i64(&k->text, p.length);
+    buf_i64(&k->text, p.inner);
+    return 0;
+}
+
 /* Another problem is verified with other bounds, so their texts count, too. */
 static int put_data(struct keying *k, int i, struct err *err)
 {
@@ -42,7 +65,7 @@ static int put_data(struct keying *k, int i, struct err *err)
     if (d->init)
         buf_str(&k->text, "init");
     if (d->file.name || !(d->range[0] || d->below || d->sorted))
-        return 0;
+        return put_peaks(k, i, err);
     int rc = plan_arg_extremes(k->plan, i, k->slots, &b, err);
     if (rc)
         return rc;
@@ -50,11 +73,8 @@ static int put_data(struct keying *k, int i, struct err *err)
     buf_lstr(&k->text, d->range[1]);
     buf_lstr(&k->text, d->below);
     buf_u8(&k->text, d->sorted);
-    buf_i64(&k->text, b.least);
-    buf_i64(&k->text, b.most);
-    buf_f64(&k->text, b.lo);
-    buf_f64(&k->text, b.hi);
-    return 0;
+    put_extremes(k, &b);
+    return put_peaks(k, i, err);
 }
 
 static int put_args(struct keying *k, struct err *err)
@@ -81,7 +101,7 @@ static int put_args(struct keying *k, struct err *err)
         buf_i64(&k->text, bytes);
         if (arg->constant)
             buf_lstr(&k->text, arg->constant);
-        if (!rc && data_given(&arg->data))
+        if (!rc && data_said(&arg->data))
             rc = put_data(k, i, err);
     }
     return rc;

@@ -33,6 +33,9 @@ static inline void full_args(struct full *f)
     a[6] = (struct arg){ .name = "in2", .kind = ARG_INPUT, .type = "T", .rank = 1, .extent = { "n" } };
     a[6].data.range[0] = "-1";
     a[6].data.range[1] = "2 * n";
+    a[6].data.peaks[0] = "4 * n";
+    a[6].data.peaks[1] = "5 * n";
+    a[6].data.peaks[2] = "1";
     a[7] = (struct arg){ .name = "made", .kind = ARG_INPUT, .type = "T", .rank = 1, .extent = { "n" }, .data.init = true };
     a[8] = (struct arg){ .name = "taps", .kind = ARG_INPUT, .type = "f32", .rank = 1, .extent = { "7" }, .constant = "d_taps" };
     a[9] = a[3]; /* a value twice */

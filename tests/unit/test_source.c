@@ -418,7 +418,7 @@ static void test_basis(void **state)
     assert_string_not_equal(first, other);
     struct template_file empty = { "prelude_cuda.h", "" };
     const struct op was = *op;
-    for (int way = 0; way < 17; way++) {
+    for (int way = 0; way < 19; way++) {
         struct arg arg = op->args[1];
         struct launch launches[] = { op->reference.launches[0], op->reference.launches[1] };
         switch (way) {
@@ -475,6 +475,11 @@ static void test_basis(void **state)
         case 16:
             op->args[1].own_check = true;
             op->args[1].check = op->check;
+            break;
+        case 17:
+        case 18:
+            op->args[1].data.peaks[0] = "1";
+            op->args[1].data.peaks[1] = way == 17 ? "2" : "4 / 2";
             break;
         case 9:
             op->args[1].data.range[0] = "0";

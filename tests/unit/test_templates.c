@@ -182,6 +182,7 @@ static void compiles_service(void **state)
     if (!compiler)
         skip();
     static const struct launch launches[] = { { .kernel = "fill_source" },  { .kernel = "check_source" },
+                                              { .kernel = "fill_peaks" },   { .kernel = "check_peaks" },
                                               { .kernel = "check_equal" },  { .kernel = "check_close" },
                                               { .kernel = "check_guards" }, { .kernel = "check_unwritten" },
                                               { .kernel = "digest" },       { .kernel = "flush" } };

@@ -93,7 +93,8 @@ flag = axis("flag", "default") -- 0 or 1
 -- data of an input: "bits" (any pattern) or "numbers". The default is bits if the check is exact, else numbers. `partial = true` says that
 -- the op leaves parts of an output alone. `check`: an output's own, in the op's place; `rtol`, `atol`: the same as check = { close = ... }.
 -- `range = { lo, hi }`: an input's numbers are from lo to below hi, integers up to hi. `below = "n"`: integers from 0 to below n.
--- `sorted = true`: they ascend. `file = "shifts.npy"`: the contents of a file below the script's folder, NumPy's or (.bin, say) raw.
+-- `peaks = { lo, hi }`: with fractions, an element of each line along the last extent is from lo to below hi, so that it dominates the line;
+-- `peaks = { lo, hi, 1 }`: along the first extent. `sorted = true`: they ascend. `file = "shifts.npy"`: the contents of a file below the script's folder, NumPy's or (.bin, say) raw.
 -- `init = true`: the op's init writes it.
 local function buffer(kind, known)
     return function(name, element, extent, options)
@@ -104,7 +105,7 @@ local function buffer(kind, known)
         return t
     end
 end
-local data = "fill range below sorted file init"
+local data = "fill range peaks below sorted file init"
 input = buffer("input", data .. " constant") -- `constant = "d_taps"`: its contents go into that __constant__ array of CUDA kernels
 output = buffer("output", "fill partial check rtol atol file") -- the kernel writes all of it, unless it is partial, or cleared first (`clear`)
 inout = buffer("inout", data .. " check rtol atol")         -- read and written; restored before each run, which is not timed

@@ -41,7 +41,11 @@ return op {
     name = "asum",
     problem = { size "n" },
     types = { T = { "f32", "f64", "f16", "bf16" } },
-    args = { output("out", "T", { 1 }), input("x", "T", { "n" }), value "n" },
+    args = {
+        output("out", "T", { 1 }),
+        input("x", "T", { "n" }, { peaks = { "T == 'f16' and min(n/16, 3e4) or n/16", "T == 'f16' and min(n/12, 4e4) or n/12" } }),
+        value "n",
+    },
     work = { bytes = "n*sizeof(T)", flops = "n" },
     shapes = {
         { n = 1000003 },

@@ -41,7 +41,7 @@ return op {
     name = "nrm2",
     problem = { size "n" },
     types = { T = { "f32", "f64", "f16", "bf16" } },
-    args = { output("out", "T", { 1 }), input("x", "T", { "n" }), value "n" },
+    args = { output("out", "T", { 1 }), input("x", "T", { "n" }, { peaks = { "n^0.5", "1.2 * n^0.5" } }), value "n" },
     work = { bytes = "n*sizeof(T)", flops = "2*n" },
     shapes = {
         { n = 1000003 },

@@ -32,7 +32,8 @@ return op {
     where = { "largest + mean <= 1" },
     types = { T = { "f32", "f16", "bf16", "f64", "i32" } },
     args = {
-        output("out", "T", { outputs }), input("x", "T", { "m", "n" }),
+        output("out", "T", { outputs }),
+        input("x", "T", { "m", "n" }, { peaks = { "T == 'i32' and 101 or 1.5", "T == 'i32' and 200 or 2", "2 - columns" } }), -- the largest
         value "m", value "n", value "columns", value "largest", value "mean",
     },
     work = { bytes = "m*n*sizeof(T) + " .. outputs .. "*sizeof(T)", flops = "m*n" },

@@ -36,7 +36,8 @@ return op {
     types = { T = { "f32", "f16", "bf16" } },
     args = {
         output("y", "T", { "m", "n" }),
-        input("x", "T", { "m", "n" }, { range = { 86, 90 } }), -- the exponential of most of these is too large for f32
+        -- The exponential of a peak is too large for f32, and larger than those of 10^5 others together.
+        input("x", "T", { "m", "n" }, { range = { 74, 78 }, peaks = { 89.5, 90 } }),
         value "m", value "n",
     },
     work = { bytes = "2*m*n*sizeof(T)" },
@@ -49,7 +50,7 @@ return op {
         { m = 128, n = 100000, when = "device.backend == 'cuda'" },
     },
     reference = { template = "softmax_ref.cu", launch = { kernel = "softmax_ref", block = 256, grid = "min(m, 65535)" } },
-    check = "close",
+    check = { close = { rtol = "T == 'f32' and max(1e-5, 3e-8 * n^0.5) or T == 'f16' and 1/512 or 1/64" } },
     variants = {
         {
             name = "block", -- a block to a row, which it reads twice
