@@ -528,7 +528,7 @@ static void bend(struct sample *s, int way)
     case 38: op->check.kind = CHECK_EXACT; s->args[1].data.sorted = true; break;
     case 39: s->args[1].data.init = true; break;
     case 40: op->init = s->variants[1]; break;
-    case 41: op->init = s->variants[1]; s->args[1].data.init = true; s->walk_args[3] = 17; break;
+    case 41: op->check = (struct check){ CHECK_EXACT, NULL, NULL, NULL }; op->init = s->variants[1]; s->args[1].data.init = true; s->walk_args[3] = 17; break;
     case 42: op->check.kind = CHECK_EXACT; s->args[1].fill = FILL_AUTO; s->args[1].data.file.name = "../x"; break;
     case 43: op->check.kind = CHECK_EXACT; s->args[1].fill = FILL_AUTO; s->args[1].data.file = (struct data_file){ .name = "x", .digest = "y" }; break;
     case 44: s->args[1].own_check = true; break;
