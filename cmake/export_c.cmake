@@ -5,7 +5,7 @@ file(GLOB joined RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS src/base/*
      src/store/tuned.c src/runtime/*.c src/export/embedded/*.c)
 # What src/export/embedded has another form of, and what only tuning needs.
 list(REMOVE_ITEM joined base/hash.c runtime/place.c)
-list(REMOVE_ITEM joined device/device.c device/nvrtc.c device/cuda_toolkit.c)
+list(REMOVE_ITEM joined device/device.c device/nvrtc.c device/nvrtc_headers.c device/cuda_toolkit.c)
 list(FILTER joined EXCLUDE REGEX "^device/(null.*|.*_measure)[.]c$")
 list(JOIN joined "\n" joined_lines)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/library_c.list CONTENT "@joined_lines@\n" @ONLY)

@@ -80,6 +80,12 @@ const struct cuda_headers *cuda_headers(void);
 /* Appends by what a change of NVRTC's own file shows, and of those folders, without reading them. */
 void cuda_toolkit_state(struct buf *out);
 
+/* nvrtc_headers.c: options for the numbers of math.h that a source says, which nvcc knows without a header; how many; */
+int nvrtc_numbers(const char *source, const char *options[2]);
+/* and which headers of ours a job gets. */
+enum { NVRTC_HEADERS = 19 };
+int nvrtc_headers(const struct compile_job *job, const char *names[NVRTC_HEADERS], const char *texts[NVRTC_HEADERS]);
+
 /* cubin.c: the driver takes an image without its length and trusts it, so what would make it read past the end is refused here.
  * format: as backend.load has it. True for PTX in *ptx: text, which the driver needs a zero byte after. */
 int cuda_image_check(const void *image, size_t bytes, const char *format, bool *ptx, struct err *err);

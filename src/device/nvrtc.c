@@ -156,19 +156,7 @@ static int refusal(const struct buf *log, struct err *err)
     return err_set(err, ERR_INVALID, "NVRTC refuses the source");
 }
 
-/* What of CUB is for kernels. Its own cub.cuh has the calls of the host, too, which NVRTC refuses. */
-#define CUB(file) "#if __has_include(<cub/" file ".cuh>)\n#include <cub/" file ".cuh>\n#endif\n"
-static const char cub_name[] = "cub/cub.cuh";
-static const char cub_header[] = CUB("block/block_adjacent_difference") CUB("block/block_discontinuity") CUB("block/block_exchange")
-    CUB("block/block_histogram") CUB("block/block_load") CUB("block/block_merge_sort") CUB("block/block_radix_rank")
-        CUB("block/block_radix_sort") CUB("block/block_reduce") CUB("block/block_run_length_decode") CUB("block/block_scan")
-            CUB("block/block_shuffle") CUB("block/block_store") CUB("warp/warp_exchange") CUB("warp/warp_load")
-                CUB("warp/warp_merge_sort") CUB("warp/warp_reduce") CUB("warp/warp_scan") CUB("warp/warp_store")
-                    CUB("thread/thread_load") CUB("thread/thread_operators") CUB("thread/thread_reduce") CUB("thread/thread_scan")
-                        CUB("thread/thread_search") CUB("thread/thread_store") CUB("grid/grid_even_share");
-static const char *const own_headers[] = { cub_header }, *const own_names[] = { cub_name };
-
-enum { MAX_GIVEN = MAX_OPTIONS + 2 * MAX_INCLUDE_DIRS + 8 };
+enum { MAX_GIVEN = MAX_OPTIONS + 2 * MAX_INCLUDE_DIRS + 10 };
 
 /* What NVRTC is told beside the text. */
 struct asking {
@@ -185,6 +173,7 @@ static int ask_for(struct asking *a, const struct compile_job *job, const char *
     int rc = head_read(job->source, &a->head, err);
     snprintf(a->target, sizeof a->target, "--gpu-architecture=%s_%s", ptx ? "compute" : "sm", number);
     a->options[a->n++] = a->target;
+    a->n += nvrtc_numbers(job->source, a->options + a->n); /* the script's own options come later, and win */
     for (int i = 0; !rc && i < a->head.noptions; i++) {
         const char *option = a->options[a->n++] = a->head.options[i];
         rc = compile_option(&nvrtc_compiling, option, err);
@@ -295,11 +284,12 @@ static int nvrtc_compile(struct compiler *compiler, const struct compile_job *jo
     ptx |= job->portable;
     struct asking a = { .n = 0 };
     nvrtcProgram program = NULL;
+    const char *names[NVRTC_HEADERS], *texts[NVRTC_HEADERS];
     int rc = ask_for(&a, job, number, ptx, err);
+    int nheaders = !rc && a.includes ? nvrtc_headers(job, names, texts) : 0;
     rc = rc
-             ?: check(libnvrtc.nvrtcCreateProgram(&program, job->source, "kernel.cu", strstr(job->source, cub_name) ? 1 : 0,
-                                                  own_headers, own_names),
-                      err, "nvrtcCreateProgram");
+             ?: check(libnvrtc.nvrtcCreateProgram(&program, job->source, "kernel.cu", nheaders, texts, names), err,
+                      "nvrtcCreateProgram");
     rc = rc ?: compile_program(program, &a, log, err) ?: tell_entries(program, &a.head, job->entries, err);
     if (ptx)
         rc = rc ?: take_ptx(program, binary, err);

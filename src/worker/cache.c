@@ -14,7 +14,7 @@
 
 /* FORM is raised when what is in a file changes, or what cutune makes of the same job: its compilers' own options and headers. TRIM: a folder is
  * trimmed once for about so many bytes that are written, whoever writes them. */
-enum { FORM = 1, MAX_CODE = 64 << 20, TRIM = 8 << 20 };
+enum { FORM = 2, MAX_CODE = 64 << 20, TRIM = 8 << 20 };
 
 int cache_key(const struct compiler *c, const struct devspec *dev, const struct compile_job *job, char out[HASH_HEX],
               struct err *err)
