@@ -128,6 +128,19 @@ static void product(int general)
     expect(!wrong && host[ROWS * ldc] == -1, "the product of cutune_gemm");
 }
 
+/* Axes that have a default may be left out. */
+static void fewer_sizes(void)
+{
+    enum { ALL = 9, NEEDED = 3 };
+    const int64_t sizes[ALL] = { 9, 5, 7 };
+    const cutune_kernel *k;
+    for (int n = NEEDED; n <= ALL; n++)
+        expect(cutune_lookup(h, "gemm", "i32", sizes, n, &k) == CUTUNE_OK, "the sizes of a product that are needed, and more");
+    expect(cutune_lookup(h, "gemm", "i32", sizes, NEEDED - 1, &k) == CUTUNE_ERR_INVALID &&
+               strstr(cutune_error(), "gemm takes 3 to 9 sizes (m, n, k, ta, tb, lda, ldb, ldc, batch), not 2"),
+           "two sizes of a product");
+}
+
 /* Of a transpose; where it needs more than its elements' alignment, another is launched. */
 static void askew(const cutune_kernel *k)
 {
@@ -379,6 +392,7 @@ int main(int argc, char **argv)
     typed_calls();
     product(false);
     product(true);
+    fewer_sizes();
     own_launches();
     foreign();
     if (argc > 3)
