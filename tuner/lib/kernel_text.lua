@@ -146,9 +146,17 @@ local function count(text, value_of)
     return v and not text:find("%S", at) and v or nil
 end
 
--- #define TILE 32, #define AREA (TILE * TILE): what macros without arguments stand for. One that is defined twice is none.
+-- #define TILE 32, #define AREA (TILE * TILE): what macros without arguments stand for. One that is defined twice is none. Likewise
+-- const int TILE = 32; outside of all functions.
 local function macros_of(text)
     local list = {}
+    for declared in text:gsub("extern \"?_?\"? ?{", ""):gsub("%b{}", ";"):gmatch("%f[%w_]const[expr]* ([^;{}()]+);") do
+        local type, name, value = declared:match("^([%w_ ]-) ?([%a_][%w_]*) ?= ?(.+)$")
+        type = type and elements[trimmed((type:gsub(whole("static"), ""):gsub(whole("const"), "")))]
+        if type and type:find("^[iu]") then
+            list[name] = value
+        end
+    end
     for name, value in ("\n" .. text):gmatch("\n ?# ?define ([%a_][%w_]*) ([^\n]+)") do
         list[name] = list[name] == nil and value or false
     end

@@ -166,15 +166,18 @@ local function from_kernel(name, file, text, read_kernel)
             scalars = scalars + 1
         else
             local extent = '"' .. table.concat(names, '", "') .. '"' .. (a.side > 1 and (", " .. a.side) or "")
-            local why = a.index and " -- ? indices: below what?" or a.kind == "inout" and " -- ? read and written"
+            local why = a.index and " -- ? indices: below what?" .. (a.ends and " Ascending, and one more than there are rows?" or "") or a.kind == "inout" and " -- ? read and written"
                         or #names > 1 and " -- ? its extents in elements: all sizes, by a guess. Leave out those that it has not"
                         or " -- ? its extents in elements"
             if a.texture then
                 why = " -- ? read as a texture"
             end
             local most = small[a.type] -- what fits the type
+            if a.ends and #names == 1 then -- rows[r + 1]: where the next begins
+                extent = ('"%s + 1"'):format(names[1])
+            end
             local below = most and ("min(%s, %d)"):format(names[#names], most) or names[#names]
-            local data = a.index and a.kind == "input" and (', { below = "%s" }'):format(below) or ""
+            local data = a.index and a.kind == "input" and (', { below = "%s"%s }'):format(below, a.ends and ", sorted = true" or "") or ""
             lines[#lines + 1] = ('%s("%s", "%s", { %s }%s),%s'):format(a.kind, a.name, a.type, extent, data, why)
             bytes[#bytes + 1] = ("%s%ssizeof(%s)"):format(a.side > 1 and a.side .. "*" or "", a.kind == "inout" and "2*" or "", a.type)
             written = written or a.kind ~= "input"
@@ -225,6 +228,9 @@ local function from_kernel(name, file, text, read_kernel)
     for _, p in ipairs(sorted(k.fixed, "names")) do
         local what = sizes[p] and "-- ? %s is %d, a size: the kernel serves this one only. For others make it an argument, int %s.\n"
                      or "-- ? %s is %d: to tune it write #ifndef %s around its #define, and enter it in params.\n"
+        if not sizes[p] and not k.source:find("# ?define " .. p) then
+            what = "-- ? %s is %d: to tune it leave out the line that says so, and enter it in params.\n"
+        end
         others = others .. what:format(p, k.fixed[p], p)
     end
     local views, reference = textures(kernel, arguments, names, text)

@@ -102,6 +102,11 @@ local function is_index(body, name)
             return true
         end
     end
+    for v, limit in body:gmatch("for ?%( ?[%w_ ]-([%a_][%w_]*) ?= ?" .. whole(name) .. "[^;]*;([^;]*);") do
+        if has_word(limit, v) and body:find("%[[^%[%]]*" .. whole(v)) then -- from row to row: rows[r] and rows[r + 1]
+            return true
+        end
+    end
     return body:find("%[[^%[%]]*%f[%w_]" .. name .. "%s*%[") ~= nil
 end
 
@@ -147,6 +152,7 @@ local function read_argument(kernel, types, text, at)
     if pointer then
         argument.kind = (const or not may_be_written(kernel.body, name)) and "input" or is_read(kernel.body, name) and "inout" or "output"
         argument.index = kind:find("^[iu]%d") and is_index(kernel.body, name)
+        argument.ends = argument.index and kernel.body:find("%f[%w_]" .. name .. "%s*%[[^%[%]]-%+ ?1 ?%]") ~= nil
     elseif kind:find("^[iu]") then
         argument.kind, argument.axis = "axis", reserved[name] and name .. "_" or name
     else

@@ -322,7 +322,14 @@ local function read_launch(kernel, source, arguments, axes, list)
         each.y = "1" -- rows are blocks
     elseif not by_y then
         words = chain("y")
-        block[2] = block_size("y", words[1] and words or { asked[2] }, 8)
+        local rows -- of a tile's: for (j = 0; j < TILE; j += ROWS)
+        for limit, step in text:gmatch("< ?([%a_][%w_]*) ?; ?[%a_][%w_]* ?%+= ?([%a_][%w_]*) ?%)") do
+            if tostring(fixed[limit] or limit) == words[1] and not words[2] and step ~= limit
+               and (fixed[step] or default[step] or undeclared(source, step)) then
+                rows = { tostring(fixed[step] or step) }
+            end
+        end
+        block[2] = block_size("y", rows or words[1] and words or { asked[2] }, 8)
         each.y = words[1] and table.concat(words, " * ") or block[2]
     end
     for word in (each.x .. " " .. (each.y or "")):gmatch("[%a_][%w_]*") do
