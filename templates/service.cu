@@ -24,7 +24,7 @@ DEVICE uint64 mix(uint64 seed, uint64 place)
 #else
 #define REAL float
 #endif
-#define MODE_WITHIN   4 /* uniform within bounds */
+#define MODE_WITHIN   4 /* uniform within bounds; of integers both bounds are there */
 #define MODE_SORTED   5 /* the same, ascending; at most 2^32 elements */
 #define MODE_ANY      6 /* any bits, but in one place of 32 a special number, which bits hardly ever are */
 
@@ -69,6 +69,9 @@ DEVICE T_bits within(uint64 h, uint64 first, uint64 count, uint64 last)
 DEVICE T_bits bounded(uint64 seed, uint64 i, uint64 n, int32 mode, uint64 first, uint64 count, uint64 last)
 {
     uint64 h = mix(seed, i), k, next;
+    uint64 least = mode == MODE_WITHIN ? mix(~seed, n) % n : 0, greatest = mode == MODE_WITHIN ? (least + n / 2) % n : n - 1;
+    if (count > 0 && (i == least || i == greatest)) // both ends, where kernels that use an index go wrong
+        return (T_bits)(i == least ? first : first + count - 1);
     if (mode == MODE_WITHIN)
         return within(h, first, count, last);
     if (count >= n) { /* element i has a part of the numbers for itself */
