@@ -6,8 +6,8 @@ return op {
     types = { T = { "f32" } },
     args = {
         output("out", "f32", { "N", "C" }), output("mean", "f32", { "N" }, { atol = 1e-5 }), output("rstd", "f32", { "N" }),
-        input("inp", "f32", { "N", "C" }), input("weight", "f32", { "C" }), input("bias", "f32", { "C" }), value("N", "N", "i32"),
-        value("C", "C", "i32"),
+        input("inp", "f32", { "N", "C" }, { range = { -1, 3 }, peaks = { "C^0.5", "1.4 * C^0.5" } }), input("weight", "f32", { "C" }),
+        input("bias", "f32", { "C" }), value("N", "N", "i32"), value("C", "C", "i32"),
     },
     work = { bytes = "8 * N * C + 8 * C + 8 * N", flops = "8 * N * C" },
     shapes = { { N = 50, C = 300 }, { N = 16384, C = 4096, when = "device.backend == 'cuda'" } },
