@@ -267,25 +267,24 @@ local function mma(packed)
     }
 end
 
--- Hopper's tensor cores and copy engine, for f16 and bf16. The blocks of a cluster have tiles one below the other.
+-- Hopper's tensor cores and copy engine, for f16 and bf16.
 local function wgmma(packed)
-    local tiles = "ceildiv(n, TILE_N) * ceildiv(m, TILE_M * CLUSTER) * batch" -- of clusters
+    local blocks = tiles("TILE_N", "TILE_M")
     local lda, ldb = packed and packed_lda or "lda", packed and packed_ldb or "ldb"
     local whole = wide("lda", "ldb", "(ta == 1 and tb == 0 and 8 or k)") -- rows along k also end so: what is behind k is not read as 0
-    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", "(CLUSTER * " .. tiles .. ")", "256",
-        "1024 + STAGES * (128 * (TILE_M + TILE_N) + 16) + (COPY_C and TILE_M * TILE_N * 2 or 0)")
+    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", blocks, "256",
+        "1024 + STAGES * (128 * (TILE_M + TILE_N) + 16) + (FILL == 0 and TILE_M * TILE_N * 2 or 0)")
     local function map(name, height, width, ld)
         return tensor_map(packed and "packed_" .. name or name, {
             extent = { "batch", height, width }, stride = { height .. " * " .. ld, ld }, box = { 1, 64, 64 }, swizzle = 128, l2 = 256,
         })
     end
     local launch = work.launch[1]
-    launch.grid = "CLUSTER * min(" .. tiles .. " * " .. work.parts .. ", max(device.multiprocessors // CLUSTER, 1))"
-    launch.cluster = "CLUSTER"
+    launch.grid = "min(" .. launch.grid .. ", device.multiprocessors)"
     launch.args = {
-        "c", tensor_map("c", { -- without COPY_C any
-            extent = { "COPY_C and batch or 1", "COPY_C and m or 1", "COPY_C and n or 1" },
-            stride = { "COPY_C and m * ldc or 8", "COPY_C and ldc or 8" }, box = { 1, 16, 64 }, swizzle = 128,
+        "c", tensor_map("c", { -- without WIDE_C any
+            extent = { "WIDE_C and batch or 1", "WIDE_C and m or 1", "WIDE_C and n or 1" },
+            stride = { "WIDE_C and m * ldc or 8", "WIDE_C and ldc or 8" }, box = { 1, 16, 64 }, swizzle = 128,
         }),
         "alpha", map("a", rows_a, columns_a, lda), map("b", rows_b, columns_b, ldb), "beta", "m", "n", "k", "ldc",
         "batch", "parts", "partial",
@@ -301,26 +300,23 @@ local function wgmma(packed)
             { "TILE_N", 256, 64, 128, 192 },
             { "STAGES", 3, 4, 6, 8 },        -- tiles of A and B in shared memory
             { "CONSUMERS", 2, 1 },           -- warpgroups that multiply
-            { "CLUSTER", 2, 1 },             -- blocks that share columns of B
-            { "COPY_C", true, false },       -- whether the copy engine takes tiles of C to their place
-            { "GROUP", 8, 4 },               -- rows of clusters' tiles that are computed at the same time
+            { "WIDE_C", true, false },
+            { "GROUP", 8, 4 },               -- rows of tiles that are computed at the same time
             { "FILL", 0, 1, 2, 4 },          -- tiles per multiprocessor that k is split for; 0: it is not
         },
         where = {
             "T == 'f16' or T == 'bf16'",
-            "TILE_M % (64 * CONSUMERS) == 0", "TILE_N % (64 * CLUSTER) == 0",
-            "TILE_M * TILE_N <= 16384 * CONSUMERS", -- registers
-            "max(m, max(n, k)) <= 1 << 30", tiles .. " * " .. work.parts .. " < 1 << 31",
+            "TILE_M % (64 * CONSUMERS) == 0", "TILE_M * TILE_N <= 16384 * CONSUMERS", -- registers
+            "max(m, max(n, k)) <= 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
             packed and elements_a .. " + " .. elements_b .. " < 1 << 34" or whole,
-            "not COPY_C or FILL == 0 and " .. wide("n", "ldc"), -- it writes whole words
+            "WIDE_C == (FILL == 0 and " .. wide("n", "ldc") .. ")", -- it writes whole words
             -- What is never better.
             packed and "not " .. whole or "true",
             "TILE_M < 2 * m or TILE_M == 64", "TILE_N < 2 * n or TILE_N == 64",
-            "CLUSTER == 1 or TILE_M < m",
-            "GROUP == 8 or ceildiv(m, TILE_M * CLUSTER) > min(GROUP, 8)",
+            "GROUP == 8 or ceildiv(m, TILE_M) > 8",
             "STAGES * (TILE_M + TILE_N) >= 1024 or STAGES == 8",
             "FILL == 0 or " .. work.parts .. " > 1",
-            "FILL > 0 or k < 1024 or 2 * " .. tiles .. " * CLUSTER >= device.multiprocessors",
+            "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors",
         },
         requires = { backend = "cuda", cc = 90, arch_specific = true },
         workspaces = work.workspaces,
