@@ -20,21 +20,21 @@
         D("NAN", NAN_11) "#endif\n"
 
 /* clang-format off */
+#define U(name) "using ::" name ";"
 static const char math_text[] = ONCE("MATH_H", NUMBERS
     D("HUGE_VALF", "INFINITY") D("HUGE_VAL", "((double)INFINITY)") D("M_E", "2.7182818284590452354")
     D("M_LOG2E", "1.4426950408889634074") D("M_LOG10E", "0.43429448190325182765") D("M_LN2", "0.69314718055994530942")
     D("M_LN10", "2.30258509299404568402") D("M_PI", "3.14159265358979323846") D("M_PI_2", "1.57079632679489661923")
     D("M_PI_4", "0.78539816339744830962") D("M_1_PI", "0.31830988618379067154") D("M_2_PI", "0.63661977236758134308")
-    D("M_2_SQRTPI", "1.12837916709551257390") D("M_SQRT2", "1.41421356237309504880") D("M_SQRT1_2", "0.70710678118654752440"));
-
-#define U(name) "using ::" name ";"
-static const char cmath_text[] = "#include <math.h>\n" ONCE("CMATH", "namespace std {\n"
+    D("M_2_SQRTPI", "1.12837916709551257390") D("M_SQRT2", "1.41421356237309504880") D("M_SQRT1_2", "0.70710678118654752440")
+    "namespace std {\n" /* here too, since the host's has them */
     U("abs") U("acos") U("acosh") U("asin") U("asinh") U("atan") U("atan2") U("atanh") U("cbrt") U("ceil") U("copysign") U("cos")
     U("cosh") U("erf") U("erfc") U("exp") U("exp2") U("expm1") U("fabs") U("fdim") U("floor") U("fma") U("fmax") U("fmin")
     U("fmod") U("frexp") U("hypot") U("ilogb") U("isfinite") U("isinf") U("isnan") U("ldexp") U("lgamma") U("llrint")
     U("llround") U("log") U("log10") U("log1p") U("log2") U("logb") U("lrint") U("lround") U("modf") U("nearbyint")
     U("nextafter") U("pow") U("remainder") U("rint") U("round") U("signbit") U("sin") U("sinh") U("sqrt") U("tan") U("tanh")
     U("tgamma") U("trunc") "\n}\n");
+static const char cmath_text[] = "#include <math.h>\n";
 
 static const char float_text[] = ONCE("FLOAT_H",
     D("FLT_RADIX", "2") D("FLT_MANT_DIG", "24") D("FLT_DIG", "6") D("FLT_MIN_EXP", "(-125)") D("FLT_MIN_10_EXP", "(-37)")
