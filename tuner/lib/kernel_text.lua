@@ -8,6 +8,8 @@ local elements = {
     ["short"] = "i16", ["unsigned short"] = "u16", ["ushort"] = "u16",
     ["int"] = "i32", ["unsigned"] = "u32", ["unsigned int"] = "u32", ["uint"] = "u32",
     ["long long"] = "i64", ["long"] = "i64", ["unsigned long long"] = "u64", ["unsigned long"] = "u64", ["ulong"] = "u64",
+    ["short int"] = "i16", ["unsigned short int"] = "u16", ["long int"] = "i64", ["unsigned long int"] = "u64",
+    ["long long int"] = "i64", ["unsigned long long int"] = "u64",
     ["size_t"] = "u64", ["ptrdiff_t"] = "i64", ["cuFloatComplex"] = "c64", ["cuDoubleComplex"] = "c128",
 }
 for _, bits in ipairs { 8, 16, 32, 64 } do -- int8 is the dialect's
@@ -17,7 +19,7 @@ for _, bits in ipairs { 8, 16, 32, 64 } do -- int8 is the dialect's
 end
 
 local function element(c)
-    local base, n = c:match("^([a-z]+)([234])$")
+    local base, n = c:match("^([%a_][%w_]-)([234])$")
     if base and elements[base] then
         return elements[base], math.tointeger(n)
     end

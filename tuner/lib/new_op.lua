@@ -185,7 +185,7 @@ local function from_kernel(name, file, text, read_kernel)
         end
     end
     if not written then
-        error(("kernel %s writes nothing: none of its arguments is a pointer without const"):format(kernel.name), 0)
+        error(("kernel %s writes nothing: its body changes what none of its arguments points to"):format(kernel.name), 0)
     end
     local suffix = kernel.language == "opencl" and ".cl" or ".cu"
     local defines, rows = {}, {}

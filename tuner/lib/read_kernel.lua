@@ -33,7 +33,10 @@ local function find_kernel(text)
     for _, kind in ipairs(kinds) do
         local found, others = nil, {}
         for at, rest in text:gmatch("()" .. whole(kind.word) .. "()") do
-            local head = text:sub(rest):gsub("^([^{;(]-)%s*__launch_bounds__%s*%b()", "%1"):gsub("^([^{;(]-)%s*__attribute__%s*%b()", "%1")
+            local head, more = text:sub(rest), nil
+            repeat -- __launch_bounds__(256), __cluster_dims__(2, 1, 1)
+                head, more = head:gsub("^([^{;(]-)%s*__[%w_]+__%s*%b()", "%1")
+            until more == 0
             local name, list, body = head:match("^[^{;(]-([%a_][%w_]*)%s*(%b())%s*(%b{})")
             if name and found then
                 others[#others + 1] = name
@@ -71,7 +74,8 @@ local function may_be_written(body, name)
         local index, after = body:match("^%s*(%b[])%s*([^\n]?[^\n]?[^\n]?)", rest)
         local assigned = index and (after:find("^[%+%-%*/%%&|^]?=") and not after:find("^==") or after:find("^[<>][<>]="))
         if not index or assigned or after:find("^%+%+") or after:find("^%-%-") or after:find("^%.") and body:find(part)
-           or before:find("&%s*$") or before:find("%+%+$") or before:find("%-%-$") then
+           or before:find("&%s*$") or before:find("%+%+$") or before:find("%-%-$")
+           or body:find("& ?[%a_][%w_]* ?= ?%f[%w_]" .. name .. "%s*%[") then -- float &v = a[i];
             return true
         end
     end
@@ -118,8 +122,9 @@ local function read_argument(kernel, types, text, at)
     end
     local name = c:match("([%a_][%w_]*)%s*$") or c:match("([%a_][%w_]*)%s*%[[^%[%]]*%]%s*$")
     local pointer = c:find("[%*%[]") ~= nil
-    local const = c:find(whole("const") .. ".*[%*%[]") ~= nil or c:find("__constant", 1, true) ~= nil
-    local word = trimmed((c:gsub(whole("const"), " "):gsub("__constant", " "):gsub("[%*%[].*", "")))
+    local constant = whole(kernel.language == "opencl" and "_?_?constant" or "__constant")
+    local const = c:find(whole("const") .. ".*[%*%[]") ~= nil or c:find(constant) ~= nil
+    local word = trimmed((c:gsub(whole("const"), " "):gsub(constant, " "):gsub("[%*%[].*", "")))
     if not c:find("*", 1, true) then -- the name stands with it: int n, float x[]
         word = trimmed((word:gsub("[%a_][%w_]*$", "")))
     end
@@ -128,25 +133,32 @@ local function read_argument(kernel, types, text, at)
     local kind, side = element(word)
     if types[word] then
         kind, side = types[word], 1
-    elseif not kind and (not kernel.language or word:find("^%u[%u%d_]*$")) and word:find("^[%a_][%w_]*$") and not text:find("struct ") then
+    elseif not kind and (not kernel.language or word:find("^%u[%u%d_]*$")) and word:find("^[%a_][%w_]*$") and not text:find("struct ")
+           and not kernel.source:find("%f[%w_]struct " .. whole(word)) and not kernel.source:find("} ?" .. word .. " ?;") then
         kind, side = word, 1 -- it is for the op to say
         types[word] = word
     end
-    if has_word(c, "_?_?local") then
+    if not name then
+        error(("kernel %s, argument %d, `%s`, has no name"):format(kernel.name, at, trimmed(text)), 0)
+    end
+    if kernel.language ~= "cuda" and has_word(c, "_?_?local") then
         error(("kernel %s, argument %d, `%s`: of what is passed in local memory there can be one, the last: move it to the end, or write "
                .. "`__local %s %s[BLOCK];` in the kernel's body"):format(kernel.name, at, trimmed(text),
-              trimmed((word:gsub("_*local", ""))), name or "a"), 0)
+              trimmed((word:gsub("_*local", ""))), name), 0)
     end
     if word == "cudaSurfaceObject_t" then
         error(("kernel %s, argument %d, `%s`: there are no surfaces: write to a pointer to its elements instead")
               :format(kernel.name, at, trimmed(text)), 0)
     end
-    if word == "cudaTextureObject_t" and name then
+    if word == "cudaTextureObject_t" then
         return texture_argument(kernel, name)
     end
-    if not name or not kind then
+    if not kind then
         error(("kernel %s, argument %d, `%s`: of what elements is it? Known are float, double, int, unsigned, size_t, half, float4 and "
                .. "the like: write it so, or copy the files of another op"):format(kernel.name, at, trimmed(text)), 0)
+    end
+    if side > 1 and not pointer then
+        error(("kernel %s, argument %d, `%s`: a vector is not passed by value: pass its %d numbers"):format(kernel.name, at, trimmed(text), side), 0)
     end
     local argument = { name = name, type = kind, side = side }
     if pointer then
@@ -212,7 +224,7 @@ return function(text)
                .. "tex2D<float>(%s, x, y)"):format(reference, reference, reference), 0)
     end
     local types, generic, arguments, axes = {}, {}, {}, {}
-    kernel.types = types
+    kernel.types, kernel.source = types, source
     local params, order = {}, {}
     kernel.aliases, kernel.renamed = aliases(source), {}
     -- Parameters and types are macros, and a macro of that name would spoil `template <typename T, int TILE>`.
@@ -228,12 +240,24 @@ return function(text)
         else
             kernel.renamed[word] = generic[i]
             local given = math.tointeger(tonumber(value))
-            params[#params + 1] = { generic[i], given or ({ 256, 1 })[#params + 1] or 1, free = not given }
+            if what == "bool" then
+                given = value:find("true") and 1 or 0
+                params[#params + 1] = { generic[i], given, values = { 1 - given } }
+            else
+                params[#params + 1] = { generic[i], given or ({ 256, 1 })[#params + 1] or 1, free = not given }
+            end
         end
     end
     function kernel.generic_number(other)
         for _, p in ipairs(params) do
             if p[1] ~= other then
+                return p[1]
+            end
+        end
+    end
+    function kernel.generic_block()
+        for _, p in ipairs(params) do
+            if p[1]:lower():find("block") then
                 return p[1]
             end
         end

@@ -315,7 +315,7 @@ local function read_launch(kernel, source, arguments, axes, list)
         block[2] = block_size("y", words, 4)
         block[1] = block_size("x", { asked[1] or kernel.generic_number(block[2]) }, 32)
     else
-        block[1] = block_size("x", words[1] and words or { asked[1] }, tall and 32 or 256)
+        block[1] = block_size("x", words[1] and words or { asked[1] or kernel.generic_block() }, tall and 32 or 256)
     end
     each.x = words[1] and table.concat(words, " * ") or block[1]
     if not (text:find("blockDim%.y") or text:find("threadIdx%.y") or text:find("get_global_id ?%( ?1") or text:find("get_local_id ?%( ?1")) then
