@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/param.h>
 
 #include "model/include.h"
 #include "model/objective.h"
@@ -186,8 +185,8 @@ static int check_swaps(const struct op *op, const struct variant *v, const int *
             rc = must(swaps[i] != swaps[i - 1] && !strcmp(type[0], type[1]), err,
                       "swap: entry %d: two buffers of one type are needed", i / 2 + 1);
         for (int j = 1; !rc && i % 2 && j < i; j += 2)
-            rc = must(MIN(swaps[i], swaps[i - 1]) != MIN(swaps[j], swaps[j - 1]) || MAX(swaps[i], swaps[i - 1]) != MAX(swaps[j], swaps[j - 1]),
-                      err, "swap: entries %d and %d name the same two buffers, which then stay where they are", j / 2 + 1, i / 2 + 1);
+            rc = must((swaps[i] != swaps[j] || swaps[i - 1] != swaps[j - 1]) && (swaps[i] != swaps[j - 1] || swaps[i - 1] != swaps[j]), err,
+                      "swap: entries %d and %d name the same two buffers, which then stay where they are", j / 2 + 1, i / 2 + 1);
     }
     return rc;
 }
