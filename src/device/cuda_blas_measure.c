@@ -11,27 +11,31 @@ static struct {
 #undef X
 } libcublas;
 
-/* Once; *missing: what lacks. */
+bool blas_library(void **library, const char *const *names, int n, const struct library_function *functions, int m,
+                  const char **missing)
+{
+    *missing = NULL;
+    if (*library)
+        return true;
+    void *found = cuda_library(names, n);
+    for (int i = 0; found && i < m; i++)
+        if (!library_find(found, functions[i].name, functions[i].at) && !*missing)
+            *missing = functions[i].name;
+    *library = *missing ? NULL : found;
+    return *library;
+}
+
 static bool load(const char **missing)
 {
     static const char *const before[] = { "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11" };
     static const char *const names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so.11" };
-    static void *library;
-    *missing = NULL;
-    if (library)
-        return true;
-    cuda_library(before, sizeof before / sizeof *before); /* which it needs, and may not find by itself */
-    library = cuda_library(names, sizeof names / sizeof *names);
-    if (!library)
-        return false;
-#define X(name, parameters)                                                                                                        \
-    if (!library_find(library, #name, &libcublas.name) && !*missing)                                                               \
-        *missing = #name;
-    CUBLAS_FUNCTIONS(X)
+#define X(name, parameters) { #name, &libcublas.name },
+    static const struct library_function functions[] = { CUBLAS_FUNCTIONS(X) };
 #undef X
-    if (*missing)
-        library = NULL;
-    return library;
+    static void *library;
+    if (!library)
+        cuda_library(before, sizeof before / sizeof *before); /* which it needs, and may not find by itself */
+    return blas_library(&library, names, sizeof names / sizeof *names, functions, sizeof functions / sizeof *functions, missing);
 }
 
 int blas_check(unsigned status, const char *function, struct err *err)

@@ -35,6 +35,14 @@ struct cuda_called {
     struct cublaslt_found found[BLAS_WAYS];
 };
 
+struct library_function {
+    const char *name;
+    void *at; /* the pointer to it */
+};
+
+/* Loads the first of n libraries that is there, once, into *library, and of it m functions. False: none is, or it lacks *missing. */
+bool blas_library(void **library, const char *const *names, int n, const struct library_function *functions, int m,
+                  const char **missing);
 /* ERR_UNSUPPORTED: not with these types, or too large. */
 int blas_numbers_of(const struct library_call *c, struct blas_numbers *out, struct err *err);
 /* A status as an error; 0 if the call did well. What the library only refuses is ERR_UNSUPPORTED. */

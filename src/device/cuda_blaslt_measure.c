@@ -13,23 +13,11 @@ static struct {
 static bool load(const char **missing)
 {
     static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11" };
-    static void *library;
-    *missing = NULL;
-    if (library)
-        return true;
-    library = cuda_library(names, sizeof names / sizeof *names);
-    if (!library)
-        return false;
-#define X(name, parameters)                                                                                                        \
-    if (!library_find(library, #name, &libcublaslt.name) && !*missing)                                                             \
-        *missing = #name;
-    CUBLASLT_FUNCTIONS(X)
+#define X(name, parameters) { #name, &libcublaslt.name },
+    static const struct library_function functions[] = { { "cublasLtGetVersion", &libcublaslt.cublasLtGetVersion }, CUBLASLT_FUNCTIONS(X) };
 #undef X
-    if (!library_find(library, "cublasLtGetVersion", &libcublaslt.cublasLtGetVersion))
-        *missing = "cublasLtGetVersion";
-    if (*missing)
-        library = NULL;
-    return library;
+    static void *library;
+    return blas_library(&library, names, sizeof names / sizeof *names, functions, sizeof functions / sizeof *functions, missing);
 }
 
 #define LT(err, name, ...) blas_check(libcublaslt.name(__VA_ARGS__), #name, err)

@@ -13,36 +13,27 @@ static struct {
     CUTENSOR_FUNCTIONS(X)
 #undef X
     size_t (*cutensorGetVersion)(void);
-    void *const *compute[5]; /* in the order below */
+    void *const *compute[5]; /* IN_F32 and so on */
 } libcutensor;
 
 enum { IN_F32, IN_F64, IN_TF32, IN_BF16, IN_F16 };
-static const char *const computes[] = { "CUTENSOR_COMPUTE_DESC_32F", "CUTENSOR_COMPUTE_DESC_64F", "CUTENSOR_COMPUTE_DESC_TF32",
-                                        "CUTENSOR_COMPUTE_DESC_16BF", "CUTENSOR_COMPUTE_DESC_16F" };
 
 static bool load(const char **missing)
 {
     static const char *const names[] = { "libcutensor.so.2" };
-    static void *library;
-    *missing = NULL;
-    if (library)
-        return true;
-    library = cuda_library(names, 1);
-    if (!library)
-        return false;
-#define X(name, parameters)                                                                                                        \
-    if (!library_find(library, #name, &libcutensor.name) && !*missing)                                                             \
-        *missing = #name;
-    CUTENSOR_FUNCTIONS(X)
+#define X(name, parameters) { #name, &libcutensor.name },
+    static const struct library_function functions[] = {
+        { "cutensorGetVersion", &libcutensor.cutensorGetVersion },
+        CUTENSOR_FUNCTIONS(X)
+        { "CUTENSOR_COMPUTE_DESC_32F", &libcutensor.compute[IN_F32] },
+        { "CUTENSOR_COMPUTE_DESC_64F", &libcutensor.compute[IN_F64] },
+        { "CUTENSOR_COMPUTE_DESC_TF32", &libcutensor.compute[IN_TF32] },
+        { "CUTENSOR_COMPUTE_DESC_16BF", &libcutensor.compute[IN_BF16] },
+        { "CUTENSOR_COMPUTE_DESC_16F", &libcutensor.compute[IN_F16] },
+    };
 #undef X
-    if (!library_find(library, "cutensorGetVersion", &libcutensor.cutensorGetVersion))
-        *missing = "cutensorGetVersion";
-    for (size_t i = 0; i < sizeof computes / sizeof *computes; i++)
-        if (!library_find(library, computes[i], &libcutensor.compute[i]) && !*missing)
-            *missing = computes[i];
-    if (*missing)
-        library = NULL;
-    return library;
+    static void *library;
+    return blas_library(&library, names, 1, functions, sizeof functions / sizeof *functions, missing);
 }
 
 #define TENSOR(err, name, ...) blas_check(libcutensor.name(__VA_ARGS__), #name, err)

@@ -12,9 +12,9 @@ enum { MODE_POSITIVE = 3, MODE_WITHIN, MODE_SORTED, MODE_ANY }; /* of templates/
  * logarithms and roots are numbers. */
 static int32_t mode_of(const struct bench *b, enum fill fill, int pass)
 {
-    const bool sum = op_checks(b->set.op, CHECK_SUM), close = op_checks(b->set.op, CHECK_CLOSE);
-    if (fill == FILL_BITS || (fill == FILL_AUTO && !sum && !close))
+    if (op_fills_bits(b->set.op, fill))
         return MODE_ANY;
+    const bool sum = op_checks(b->set.op, CHECK_SUM), close = op_checks(b->set.op, CHECK_CLOSE);
     return pass == TIMED ? 2 : close && !sum ? MODE_POSITIVE : 1;
 }
 

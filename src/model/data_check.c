@@ -78,8 +78,7 @@ static int check_expected(const struct op *op, const struct arg *a, struct err *
 static int check_peaks(const struct op *op, const struct arg *a, struct err *err)
 {
     const struct arg_data *d = &a->data;
-    const bool bits = !d->range[0] &&
-                      (a->fill == FILL_BITS || (a->fill == FILL_AUTO && !op_checks(op, CHECK_SUM) && !op_checks(op, CHECK_CLOSE)));
+    const bool bits = !d->range[0] && op_fills_bits(op, a->fill);
     return must(d->peaks[0] && d->peaks[1], err, "argument %s: peaks have two bounds", a->name)
         ?: must(!d->below && !d->sorted && !d->init, err, "argument %s: has peaks: leave below, sorted and init away", a->name)
         ?: must(!bits, err, "argument %s: is filled with bits, which have no peaks: give it a range, or fill = \"numbers\"", a->name);

@@ -89,6 +89,11 @@ bool op_checks(const struct op *op, enum check_kind kind)
     return any;
 }
 
+bool op_fills_bits(const struct op *op, enum fill fill)
+{
+    return fill == FILL_BITS || (fill == FILL_AUTO && !op_checks(op, CHECK_SUM) && !op_checks(op, CHECK_CLOSE));
+}
+
 bool data_given(const struct arg_data *d)
 {
     return d->range[0] || d->range[1] || d->below || d->sorted || d->file.name || d->init;

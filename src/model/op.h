@@ -359,6 +359,7 @@ const char *arg_type(const struct arg *a); /* i64 if nothing is said */
 bool arg_is_buffer(const struct arg *a);
 bool arg_is_written(const struct arg *a);                                     /* an output or inout */
 bool op_checks(const struct op *op, enum check_kind kind);                    /* whether anything that is written is checked so */
+bool op_fills_bits(const struct op *op, enum fill fill); /* whether a buffer without data of its own holds any bits, not numbers */
 const struct check *op_arg_check(const struct op *op, int arg);               /* of what is written */
 void op_data_print(struct buf *out, const struct op *op, const char *before); /* names of data files, if there are any */
 bool data_said(const struct arg_data *d);  /* whether the script says anything about it, */

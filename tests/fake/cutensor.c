@@ -40,35 +40,17 @@ CALL(cutensorCreate, void **out)
     return make(out, 1);
 }
 
-CALL(cutensorDestroy, void *p)
-{
-    free(p);
-    return 0;
-}
-
-CALL(cutensorDestroyTensorDescriptor, void *p)
-{
-    free(p);
-    return 0;
-}
-
-CALL(cutensorDestroyOperationDescriptor, void *p)
-{
-    free(p);
-    return 0;
-}
-
-CALL(cutensorDestroyPlanPreference, void *p)
-{
-    free(p);
-    return 0;
-}
-
-CALL(cutensorDestroyPlan, void *p)
-{
-    free(p);
-    return 0;
-}
+#define DESTROYS(name)                                                                                                             \
+    CALL(name, void *p)                                                                                                            \
+    {                                                                                                                              \
+        free(p);                                                                                                                   \
+        return 0;                                                                                                                  \
+    }
+DESTROYS(cutensorDestroy)
+DESTROYS(cutensorDestroyTensorDescriptor)
+DESTROYS(cutensorDestroyOperationDescriptor)
+DESTROYS(cutensorDestroyPlanPreference)
+DESTROYS(cutensorDestroyPlan)
 
 CALL(cutensorCreateTensorDescriptor, void *h, struct tensor **out, uint32_t modes, const int64_t extent[], const int64_t stride[],
      unsigned type, uint32_t alignment)
