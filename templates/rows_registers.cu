@@ -7,7 +7,7 @@
 #define HOLD 0 // the vectors are on their way before the row's state is known, and stay in registers over the steps
 #endif
 #ifndef STREAM
-#define STREAM 0 // x and y are the first to leave the caches
+#define STREAM 0 // x is the first to leave the caches; y stays, for what reads it next
 #endif
 #include "rows_gather.h"
 
@@ -32,15 +32,6 @@ DEVICE struct pack word_load(GLOBAL const T *from)
     return *(struct pack *)&w;
 #else
     return *(const struct pack *)from;
-#endif
-}
-
-DEVICE void word_store(GLOBAL T *to, struct pack v)
-{
-#if STREAM
-    __stcs((word *)to, *(word *)&v);
-#else
-    *(struct pack *)to = v;
 #endif
 }
 
@@ -77,7 +68,7 @@ DEVICE void pack_store(GLOBAL T *__restrict__ out, struct place p, int i, struct
 {
     bool begins = !MAY_BEGIN(i) || AT(p, i) >= p.begin, ends = !MAY_END(i) || AT(p, i) + VEC <= p.end;
     if (begins && ends) {
-        word_store(out + p.base + AT(p, i), v);
+        *(struct pack *)(out + p.base + AT(p, i)) = v;
         return;
     }
 #if PEEL
