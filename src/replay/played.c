@@ -8,15 +8,18 @@
 
 enum { MAX_RUNS = 10000 };
 
+/* Of several variants the first value is the name of one. */
 static int64_t find(const struct recorded_space *t, const json_t *values)
 {
-    const struct variant *v = &t->op->variants[0];
-    struct config c = { 0 };
+    const int named = t->op->nvariants > 1;
+    const char *name = json_string_value(json_array_get(values, 0));
+    struct config c = { .variant = !named ? 0 : name ? op_variant(t->op, name) : -1 };
+    const struct variant *v = c.variant < 0 ? NULL : &t->op->variants[c.variant];
     struct val value;
-    if ((int)json_array_size(values) != v->nparams)
+    if (!v || (int)json_array_size(values) != named + v->nparams)
         return -1;
     for (int p = 0; p < v->nparams; p++) {
-        int at = json_to_val(json_array_get(values, (size_t)p), &value) ? param_value(&v->params[p], value) : -1;
+        int at = json_to_val(json_array_get(values, (size_t)(named + p)), &value) ? param_value(&v->params[p], value) : -1;
         if (at < 0)
             return -1;
         c.at[p] = (uint16_t)at;
@@ -57,8 +60,7 @@ static int read_entry(const struct tables *tables, json_t *entry, struct played 
     if (!out->strategy || !out->runs)
         return err_nomem(err);
     out->nruns = (int)n;
-    int rc =
-        tables->at[table]->op->nvariants == 1 ? 0 : err_set(err, ERR_INVALID, "%s has several variants", tables->at[table]->title);
+    int rc = 0;
     json_array_foreach(runs, i, run)
     {
         rc = rc ?: read_run(tables->at[table], run, &out->runs[i], err);
