@@ -1,4 +1,5 @@
 // What the transposes by words have in common. A word is an element, or four bytes of smaller ones.
+#include "transpose_packed.h"
 #if T_bytes < 4
 #define WORD uint32
 #define WORD_bytes 4

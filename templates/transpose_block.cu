@@ -6,6 +6,8 @@
 #define ROWS (HEIGHT / T_bytes)
 #define BLOCK_X (LOAD / T_bytes)
 #define BLOCK_Y (STORE / T_bytes)
+#define TILES_ACROSS ((uint32)((n + COLUMNS - 1) / COLUMNS))
+#define TILES_DOWN ((uint32)((m + ROWS - 1) / ROWS))
 #define ACROSS (WIDTH / LOAD)
 #define DOWN (HEIGHT / STORE)
 #define BLOCKS (ACROSS * DOWN / THREADS) // of a thread
@@ -21,26 +23,27 @@ union column {
 };
 
 KERNEL void __launch_bounds__(THREADS)
-transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n DYNAMIC_SHARED_PARAM)
+transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n STRIDES DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(OF(STORE), tile); // column BLOCK_X * x + k of the tile is at k * ACROSS + x
+    ENTER_MATRIX(block, TILES_ACROSS * TILES_DOWN);
 #if ORDER == ORDER_rows
-    uint32 tiles = (uint32)((n + COLUMNS - 1) / COLUMNS);
-    int64 left = (int64)(blockIdx.x % tiles) * COLUMNS, top = (int64)(blockIdx.x / tiles) * ROWS;
+    uint32 tiles = TILES_ACROSS;
+    int64 left = (int64)(block % tiles) * COLUMNS, top = (int64)(block / tiles) * ROWS;
 #else
-    uint32 tiles = (uint32)((m + ROWS - 1) / ROWS);
-    int64 left = (int64)(blockIdx.x / tiles) * COLUMNS, top = (int64)(blockIdx.x % tiles) * ROWS;
+    uint32 tiles = TILES_DOWN;
+    int64 left = (int64)(block / tiles) * COLUMNS, top = (int64)(block % tiles) * ROWS;
 #endif
     int thread = threadIdx.x;
     union row rows[BLOCKS][BLOCK_Y];
 #pragma unroll
     for (int b = 0; b < BLOCKS; b++) {
         int x = (thread + b * THREADS) % ACROSS, y = (thread + b * THREADS) / ACROSS;
-        GLOBAL const T_bits *from = in + (top + y * BLOCK_Y) * n + left + x * BLOCK_X;
+        GLOBAL const T_bits *from = in + (top + y * BLOCK_Y) * LDIN + left + x * BLOCK_X;
         if (top + y * BLOCK_Y < m && left + x * BLOCK_X < n) {
 #pragma unroll
             for (int k = 0; k < BLOCK_Y; k++)
-                rows[b][k].all = *(GLOBAL const OF(LOAD) *)(from + k * n);
+                rows[b][k].all = *(GLOBAL const OF(LOAD) *)(from + k * LDIN);
         }
     }
 #pragma unroll
@@ -72,6 +75,6 @@ transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in,
         int place = (thread + b * THREADS) / DOWN, y = (thread + b * THREADS) % DOWN;
         int64 j = left + place % ACROSS * BLOCK_X + place / ACROSS, i = top + y * BLOCK_Y;
         if (j < n && i < m)
-            *(GLOBAL OF(STORE) *)(out + j * m + i) = tile[place * PITCH + y];
+            *(GLOBAL OF(STORE) *)(out + j * LDOUT + i) = tile[place * PITCH + y];
     }
 }

@@ -23,22 +23,23 @@ union piece {
 };
 
 KERNEL void __launch_bounds__(THREADS)
-transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n DYNAMIC_SHARED_PARAM)
+transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n STRIDES DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(uint8, strip);
-    int64 top = (int64)blockIdx.x * ROWS;
-    int64 start = (top - LEAD) * n; // element, the first of a vector
-    uint32 across = (uint32)n;
+    ENTER_MATRIX(block, (uint32)((m + LEAD + ROWS - 1) / ROWS));
+    int64 top = (int64)block * ROWS;
+    int64 start = (top - LEAD) * LDIN; // element, the first of a vector
+    uint32 across = (uint32)LDIN;
 #pragma unroll 4
     for (uint32 q = threadIdx.x; q < LENGTH * T_bytes / 16 * across; q += THREADS) {
         int64 first = start + (int64)q * (16 / T_bytes);
         union vector v;
-        if (first >= 0 && first + 16 / T_bytes <= m * n) {
+        if (first >= 0 && first + 16 / T_bytes <= m * LDIN) {
             v.all = ((GLOBAL const uint4 *)in)[first / (16 / T_bytes)];
         } else {
 #pragma unroll
             for (int e = 0; e < 16 / T_bytes; e++)
-                v.one[e] = in[first + e >= 0 && first + e < m * n ? first + e : 0];
+                v.one[e] = in[first + e >= 0 && first + e < m * LDIN ? first + e : 0];
         }
 #if PAD
 #pragma unroll
@@ -51,9 +52,9 @@ transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in,
     __syncthreads();
 
     int lane = threadIdx.x % LANES;
-    for (uint32 j = threadIdx.x / LANES; j < across; j += THREADS / LANES) {
-        uint32 behind = j * (uint32)m % LEAD;
-        GLOBAL T_bits *line = out + j * m + top - behind;
+    for (uint32 j = threadIdx.x / LANES; j < (uint32)n; j += THREADS / LANES) {
+        uint32 behind = (BEFORE(n) + j) * (uint32)LDOUT % LEAD;
+        GLOBAL T_bits *line = out + j * LDOUT + top - behind;
 #pragma unroll
         for (int at = lane * EACH; at < LENGTH; at += LANES * EACH) {
             union piece v;

@@ -23,26 +23,27 @@ union piece {
 };
 
 KERNEL void __launch_bounds__(THREADS)
-transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n DYNAMIC_SHARED_PARAM)
+transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n STRIDES DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(uint8, strip);
-    int64 left = (int64)blockIdx.x * COLUMNS;
+    ENTER_MATRIX(block, (uint32)((n + COLUMNS - 1) / COLUMNS));
+    int64 left = (int64)block * COLUMNS;
     uint32 down = (uint32)m, width = (uint32)min(n - left, (int64)COLUMNS);
     int lane = threadIdx.x % LANES;
 #pragma unroll 4
     for (uint32 i = threadIdx.x / LANES; i < down; i += THREADS / LANES) {
-        uint32 behind = i * (uint32)n % EACH;
-        int64 start = i * n + left - behind;
+        uint32 behind = (BEFORE(m) + i) * (uint32)LDIN % EACH;
+        int64 start = i * LDIN + left - behind;
         union piece v[TIMES];
 #pragma unroll
         for (int t = 0; t < TIMES; t++) {
             int64 first = start + (t * LANES + lane) * EACH;
-            if (first + EACH <= m * n) {
+            if (first + EACH <= m * LDIN) {
                 v[t].all = *(GLOBAL const OF(LOAD) *)(in + first);
             } else {
 #pragma unroll
                 for (int e = 0; e < EACH; e++)
-                    v[t].one[e] = in[first + e < m * n ? first + e : 0];
+                    v[t].one[e] = in[first + e < m * LDIN ? first + e : 0];
             }
         }
 #pragma unroll

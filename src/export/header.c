@@ -131,7 +131,7 @@ static void comment_size(struct buf *out, const struct axis *a, const char *name
     buf_str(out, "\n");
 }
 
-static void comment(struct buf *out, const struct op *op, const struct typed_call *c)
+static void comment(struct buf *out, const struct op *op, const struct typed_call *c, int needed)
 {
     buf_fmt(out, "/* %s: looks it up and launches it on the stream. Buffers are packed, the last extent the innermost.\n",
             op->name);
@@ -143,6 +143,8 @@ static void comment(struct buf *out, const struct op *op, const struct typed_cal
             comment_buffer(out, c->param[i].arg, c->param[i].name);
         else
             comment_size(out, c->param[i].size, c->param[i].name);
+    if (needed > 0 && needed < op->naxes)
+        buf_fmt(out, " * All sizes from axis_%s on may be left out.\n", op->axes[needed].name);
     buf_str(out, " * CUTUNE_OK, or what cutune_lookup or cutune_launch failed with. */\n");
 }
 
@@ -158,12 +160,13 @@ static void list(struct buf *out, const struct typed_call *c, int from, int to, 
     }
 }
 
-static void function(struct buf *out, const struct op *op, const struct typed_call *c)
+/* With the first nsizes of the op's sizes. */
+static void function(struct buf *out, const struct op *op, const struct typed_call *c, const char *name, int nsizes)
 {
-    buf_fmt(out, "static inline int cutune_%s(cutune_handle *h, void *stream, const char *types,\n        ", op->name);
-    list(out, c, 0, c->n, NULL);
+    buf_fmt(out, "static inline int %s(cutune_handle *h, void *stream, const char *types,\n        ", name);
+    list(out, c, 0, c->nargs + nsizes, NULL);
     buf_str(out, ")\n{\n    const int64_t sizes[] = { ");
-    list(out, c, c->nargs, c->n, "");
+    list(out, c, c->nargs, c->nargs + nsizes, "");
     buf_str(out, " };\n    void *const buffers[] = { ");
     /* quiet under -Wcast-qual: inputs are const here, in cutune_launch they cannot be */
     list(out, c, 0, c->nargs, "(void *)(uintptr_t)");
@@ -171,21 +174,46 @@ static void function(struct buf *out, const struct op *op, const struct typed_ca
             " };\n    const cutune_kernel *kernel;\n"
             "    int rc = cutune_lookup(h, \"%s\", types, sizes, %d, &kernel);\n"
             "    return rc ? rc : cutune_launch(kernel, stream, buffers, %d);\n}\n",
-            op->name, op->naxes, c->nargs);
+            op->name, nsizes, c->nargs);
+}
+
+/* The same call without the sizes that have defaults. In C++ it is an overload, in C a macro counts the arguments. */
+static void short_call(struct buf *out, const struct op *op, const struct typed_call *c, int needed)
+{
+    const int shorter = 3 + c->nargs + needed, all = 3 + c->n; /* arguments */
+    char name[sizeof "CUTUNE__" + 10 + MAX_NAME];
+    snprintf(name, sizeof name, "CUTUNE_%d_%s", shorter, op->name);
+    buf_fmt(out, "#ifdef __cplusplus\n#define %s cutune_%s\n#else\n#define CUTUNE_%d_%s cutune_%s\n#define CUTUNE_CALL_%s(\\\n    ", name,
+            op->name, all, op->name, op->name, op->name);
+    for (int i = 1; i <= all; i++)
+        buf_fmt(out, "a%d, %s", i, i % 12 ? "" : "\\\n    ");
+    buf_fmt(out, "n, ...) CUTUNE_##n##_%s\n#define cutune_%s(...) \\\n    CUTUNE_CALL_%s(__VA_ARGS__, %d, ", op->name, op->name, op->name,
+            all);
+    for (int i = 1; i < all; i++)
+        buf_fmt(out, "%d, %s", shorter, i % 12 ? "" : "\\\n    ");
+    buf_str(out, "0)(__VA_ARGS__)\n#endif\n");
+    function(out, op, c, name, needed);
 }
 
 /* Each op has a guard of its own, so that headers of different ops can be used together. */
 static void write_op(struct buf *out, const struct op *op)
 {
     struct typed_call c = { .n = 0 };
+    char name[sizeof "cutune_" + MAX_NAME];
+    int needed = 0; /* sizes without a default: the first ones */
     for (int i = 0; i < op->nargs; i++)
         if (op->args[i].kind != ARG_VALUE)
             add_param(&c, op, &op->args[i], NULL);
     for (int i = 0; i < op->naxes; i++)
         add_param(&c, op, NULL, &op->axes[i]);
+    while (needed < op->naxes && !op->axes[needed].preset)
+        needed++;
     buf_fmt(out, "\n#ifndef CUTUNE_OPS_%s\n#define CUTUNE_OPS_%s\n", op->name, op->name);
-    comment(out, op, &c);
-    function(out, op, &c);
+    comment(out, op, &c, needed);
+    snprintf(name, sizeof name, "cutune_%s", op->name);
+    function(out, op, &c, name, op->naxes);
+    if (needed > 0 && needed < op->naxes)
+        short_call(out, op, &c, needed);
     buf_str(out, "#endif\n");
 }
 

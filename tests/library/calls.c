@@ -104,6 +104,10 @@ static void typed_calls(void)
     expect(cutune_dot(h, stream, "i32", out, x, y, N) == CUTUNE_OK && sum_is_right(), "cutune_dot");
     forget_result();
     expect(cutune_transpose(h, stream, "i32", out, x, M, M) == CUTUNE_OK && transpose_is_right(0), "cutune_transpose");
+    forget_result();
+    expect(cutune_transpose(h, stream, "i32", out, x, M, M - 1, M, M, 0) == CUTUNE_OK && !app_get(&app, stream, host, out, ROOM) &&
+               host[1] == x_at(M) && host[M] == x_at(1) && host[M * (M - 1)] == -1,
+           "cutune_transpose of all but a column");
 }
 
 /* The first time as most call it; then on what is there, with A transposed and rows further apart. */
@@ -114,10 +118,9 @@ static void product(int general)
     const int64_t ldc = general ? LDC : COLUMNS;
     int wrong = 0;
     forget_result();
-    expect(cutune_gemm(h, stream, "i32", out, &alpha, x, y, &beta, ROWS, COLUMNS, K, general, 0, 0, 0, general ? LDC : 0, 0) ==
-                   CUTUNE_OK &&
-               !app_get(&app, stream, host, out, ROOM),
-           "cutune_gemm");
+    int rc = general ? cutune_gemm(h, stream, "i32", out, &alpha, x, y, &beta, ROWS, COLUMNS, K, 1, 0, 0, 0, LDC, 0)
+                     : cutune_gemm(h, stream, "i32", out, &alpha, x, y, &beta, ROWS, COLUMNS, K);
+    expect(rc == CUTUNE_OK && !app_get(&app, stream, host, out, ROOM), "cutune_gemm");
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < ldc; j++) {
             int32_t sum = 0;

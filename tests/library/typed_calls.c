@@ -58,11 +58,12 @@ int main(void)
     const float pair[] = { 1, 2 };
     const uint16_t type[] = { 0x3c00 };
     int rc = cutune_odd(h, &at[3], "T=f16,ACC=f32", &at[0], input, &at[2], 0.75f, input, 0x3c01, 2.5f, type, pair, -7, UINT64_MAX,
-                        1e300, 1, 2, 3, 4, 0, 6),
+                        1e300, 1, 2, 3, 4, 0, 6, 7),
         bad = 0;
     bad += expect(rc == CUTUNE_ERR_DEVICE, "what the launch returned");
     bad += expect(strcmp(op, "odd") == 0 && strcmp(types, "T=f16,ACC=f32") == 0, "op and types");
-    bad += expect(nsizes == 6 && size[0] == 1 && size[1] == 2 && size[2] == 3 && size[3] == 4 && size[4] == 0 && size[5] == 6,
+    bad += expect(nsizes == 7 && size[0] == 1 && size[1] == 2 && size[2] == 3 && size[3] == 4 && size[4] == 0 && size[5] == 6 &&
+                      size[6] == 7,
                   "sizes");
     bad += expect(nbuffers == 12 && buffer[0] == &at[0] && buffer[1] == &at[1] && buffer[2] == &at[2] && buffer[4] == &at[1],
                   "buffers");
@@ -71,9 +72,11 @@ int main(void)
                   "scalars by value");
     bad += expect(buffer[7] == (const void *)type && buffer[8] == (const void *)pair, "scalars by address");
     bad += expect(stream == &at[3], "the stream");
+    rc = cutune_odd(h, &at[3], "f16", &at[0], input, &at[2], 1, input, 1, 1, type, pair, 1, 1, 1, 5, 2, 3, 4, 0, 6);
+    bad += expect(rc == CUTUNE_ERR_DEVICE && nsizes == 6 && size[0] == 5 && size[5] == 6, "a call without the size that has a default");
     lookup_fails = 1;
     stream = NULL;
-    rc = cutune_odd(h, &at[3], "f16", &at[0], input, &at[2], 1, input, 1, 1, type, pair, 1, 1, 1, 1, 2, 3, 4, 0, 6);
+    rc = cutune_odd(h, &at[3], "f16", &at[0], input, &at[2], 1, input, 1, 1, type, pair, 1, 1, 1, 1, 2, 3, 4, 0, 6, 0);
     bad += expect(rc == CUTUNE_ERR_NOTFOUND && !stream, "a look-up that fails");
     return bad != 0;
 }

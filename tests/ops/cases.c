@@ -7,9 +7,24 @@
 #include "base/util.h"
 #include "ref/ref.h"
 
-/* Edges of every tile; whole tiles and whole vectors; a tall one. */
-static const char *const transpose_shapes[] = { "m=1,n=1",    "m=1,n=5",   "m=5,n=1",     "m=33,n=31", "m=113,n=277",
-                                                "m=192,n=64", "m=48,n=80", "m=20011,n=3", NULL };
+/* Edges of every tile; whole tiles and whole vectors; a tall one. Then with rows further apart, several, both. */
+static const char *const transpose_shapes[] = {
+    "m=1,n=1",
+    "m=1,n=5",
+    "m=5,n=1",
+    "m=33,n=31",
+    "m=113,n=277",
+    "m=192,n=64",
+    "m=48,n=80",
+    "m=20011,n=3",
+    "m=1,n=1,ldin=3,ldout=2,batch=3",
+    "m=113,n=277,ldin=281,ldout=115",
+    "m=64,n=150,ldin=160,ldout=80,batch=2",
+    "m=33,n=36,batch=4",
+    "m=3,n=1111,ldin=1117,batch=4",
+    "m=1100,n=5,ldin=8,ldout=1101,batch=3",
+    NULL,
+};
 static const char *const dot_shapes[] = { "n=1", "n=2", "n=255", "n=1023", "n=4096", "n=100003", NULL };
 static const char *const norm_shapes[] = { "n=1", "n=2", "n=255", "n=4096", "n=20011", NULL }; /* whose sums f16 holds */
 /* As most are; then transposed, with rows further apart, several: each with few rows, few columns, whole vectors and none. */
@@ -48,7 +63,7 @@ static const char *const stencil_shapes[] = { "nz=1,ny=1,nx=1",  "nz=3,ny=3,nx=3
 
 static bool expect_transpose(const struct dtype *type, const int64_t *size, void *const *buffers)
 {
-    ref_transpose(buffers[0], buffers[1], size[0], size[1], (size_t)type->bytes);
+    ref_transpose(buffers[0], buffers[1], size, (size_t)type->bytes);
     return true;
 }
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* out[j][i] = in[i][j], elements of `bytes` bytes. */
-void ref_transpose(void *out, const void *in, int64_t m, int64_t n, size_t bytes);
+/* out[j][i] = in[i][j], elements of `bytes` bytes. sizes: m, n, ldin, ldout, batch. */
+void ref_transpose(void *out, const void *in, const int64_t *sizes, size_t bytes);
 
 /* The sum of x[i] * y[i]; i32 wraps around. */
 double ref_dot(const double *x, const double *y, int64_t n);

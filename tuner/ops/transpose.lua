@@ -1,4 +1,5 @@
--- out[j][i] = in[i][j], both row-major and packed. Elements are moved as bits.
+-- out[j][i] = in[i][j], both row-major. Elements are moved as bits. Rows lie ldin and ldout elements apart, without gaps if nothing is said;
+-- the matrices of a batch follow each other.
 
 local grid_2d = function(width, height) -- over the tiles of `in`: columns, then rows; edge tiles may be partial
     return {
@@ -30,16 +31,72 @@ local strip_fits = function(side)
 end
 local shared_fits = "* sizeof(T) <= min(49152, device.max_shared)"
 
+-- Of each variant two forms: of the same name, what most calls are for, one matrix without gaps; and NAME_strided for the others. They are the
+-- same template, with transpose_strided.h before it or without, so what one form needs costs the other nothing.
+local packed = "ldin == n and ldout == m and batch == 1"
+local function needs_aligned_matrices(bytes_in, bytes_out) -- matrices of a batch begin at multiples of so many bytes
+    return "batch == 1 or m * ldin * sizeof(T) % " .. bytes_in .. " == 0 and n * ldout * sizeof(T) % " .. bytes_out .. " == 0"
+end
+local strided = { -- those that have it, and what it needs
+    tile = { "GRID == 'x'", "TILE == 32 and ROWS == 8 and PAD == 1 or not (" .. packed .. ")" }, -- the last default, which must always hold
+    vector = { "GRID == 'x'" },
+    block = {},
+    window = { needs_aligned_matrices(4, 4) },
+    tall = { "ldin <= 2 * n", needs_aligned_matrices(16, 1) }, -- gaps are read, too
+    wide = { "ldout == m", needs_aligned_matrices(1, 16) },
+    rows = { "GRID == 'x'" },
+}
+local function copy(t)
+    local c = {}
+    for k, v in pairs(t) do
+        c[k] = type(v) == "table" and copy(v) or v
+    end
+    return c
+end
+local function forms(variants)
+    local all = {}
+    for i, v in ipairs(variants) do
+        v.where = v.where or {}
+        all[i] = copy(v)
+        table.insert(all[i].where, 1, packed)
+        all[i].launch.args = { "out", "in", "m", "n" }
+    end
+    for _, v in ipairs(variants) do
+        local more = strided[v.name]
+        if more then
+            if v.name ~= "tile" then
+                table.insert(v.where, 1, "not (" .. packed .. ")")
+            end
+            table.move(more, 1, #more, #v.where + 1, v.where)
+            v.name, v.template = v.name .. "_strided", { "transpose_strided.h", v.template }
+            local grid = v.launch.grid
+            v.launch.grid = (type(grid) == "table" and grid[1] or grid) .. " * batch"
+            v.launch.args = { "out", "in", "m", "n", "ldin", "ldout" }
+            table.insert(all, v)
+        end
+    end
+    return all
+end
+
 local function transposed(library) -- by columns `in` is n x m, and `out` m x n
-    return { library = library, call = "geam", a = "in", c = "out", m = "m", n = "n", ta = 1, lda = "n", ldc = "m" }
+    return {
+        library = library, call = "geam", when = "batch == 1", a = "in", c = "out", m = "m", n = "n", ta = 1, lda = "ldin", ldc = "ldout",
+    }
 end
 
 return op {
     name = "transpose",
-    problem = { size "m", size "n" }, -- rows and columns of `in`
+    problem = {
+        size "m", size "n", -- rows and columns of `in`
+        stride("ldin", { default = "n" }), stride("ldout", { default = "m" }), batch("batch", { max = "1 << 30", default = 1 }),
+    },
+    where = { "ldin >= n", "ldout >= m" },
     types = { T = { "f32", "i8", "u8", "i16", "u16", "f16", "bf16", "i32", "u32", "i64", "u64", "f64", "c64", "c128" } },
-    args = { output("out", "T", { "n", "m" }), input("in", "T", { "m", "n" }), value "m", value "n" },
-    work = { bytes = "2*m*n*sizeof(T)" },
+    args = {
+        output("out", "T", { "batch", "n", "ldout" }, { partial = true }), input("in", "T", { "batch", "m", "ldin" }), -- not the gaps
+        value "m", value "n", value "ldin", value "ldout", value "batch",
+    },
+    work = { bytes = "2*batch*m*n*sizeof(T)" },
     shapes = {
         { m = 1111, n = 113, when = "device.backend ~= 'cuda'" },
         { m = 4096, n = 4096 },
@@ -50,10 +107,10 @@ return op {
     },
     reference = {
         template = "transpose_ref.cu",
-        launch = { kernel = "transpose_ref", block = 256, grid = "min(ceildiv(m*n, 256), 65535)" },
+        launch = { kernel = "transpose_ref", block = 256, grid = "min(ceildiv(batch*m*n, 256), 65535)" },
     },
     check = "exact",
-    variants = {
+    variants = forms {
         {
             name = "tile", -- through a square tile in shared memory
             template = "transpose_tile.cu",
@@ -89,8 +146,8 @@ return op {
             },
             where = {
                 "VEC > sizeof(T)",
-                "m % max(1, VEC // sizeof(T)) == 0",
-                "n % max(1, VEC // sizeof(T)) == 0",
+                "m % max(1, VEC // sizeof(T)) == 0 and ldout % max(1, VEC // sizeof(T)) == 0",
+                "ldin % max(1, VEC // sizeof(T)) == 0",
                 "TILE * ROWS * sizeof(T) // VEC >= 64",
                 "TILE * (TILE + 1) " .. shared_fits,
             },
@@ -110,7 +167,7 @@ return op {
             },
             where = {
                 "LOAD >= sizeof(T) and STORE >= sizeof(T)",
-                "m * sizeof(T) % STORE == 0 and n * sizeof(T) % LOAD == 0",
+                "m * sizeof(T) % STORE == 0 and ldout * sizeof(T) % STORE == 0 and ldin * sizeof(T) % LOAD == 0",
                 "WIDTH * HEIGHT % (LOAD * STORE * THREADS) == 0",
                 "WIDTH * HEIGHT // sizeof(T) // THREADS <= 128",
                 wide_enough,
@@ -167,13 +224,13 @@ return op {
             where = {
                 "n <= 64",
                 "STORE >= max(4, sizeof(T)) and STORE <= max(8, sizeof(T)) and LENGTH * sizeof(T) >= 32 * STORE",
-                strip_fits("n"),
+                strip_fits("ldin"),
             },
             needs = { aligned("in", 16), aligned("out", "STORE") },
             launch = {
                 kernel = "transpose",
                 block = "THREADS",
-                shared = strip_bytes("n"),
+                shared = strip_bytes("ldin"),
                 grid = "ceildiv(m + 32 // sizeof(T), LENGTH - 32 // sizeof(T))",
             },
         },
@@ -216,6 +273,7 @@ return op {
     defaults = {
         { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "xy" }, -- not valid if y would exceed its limit
         { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
+        { variant = "tile_strided", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
     },
     peers = { transposed "cublas", transposed "cutensor", transposed "clblast" },
 }

@@ -1,7 +1,7 @@
 -- Names that C or C++ does not allow, extents that would end a comment, and every kind of size, buffer and scalar. Its kernels never run.
 return op {
     name = "odd",
-    problem = { size "n", size "new", stride "h", batch "int64_t", flag "unix", size "arg_int" },
+    problem = { size "n", size "new", stride "h", batch "int64_t", flag "unix", size "arg_int", batch("p", { default = 1 }) },
     types = { names = { "T", "ACC" }, { "f16", "f32" }, { "f32", "f32" } },
     args = {
         output("class", "T", { "'*/' ~= '/*' and n or n", "new" }), input("int", "T", { "n" }), inout("stream", "ACC", { 1 }),
