@@ -12,16 +12,16 @@
 #include "op/load.h"
 #include "source/source.h"
 
-/* The PTX of a source. Without NVRTC, or with one that no longer knows the architecture, there is none, and the buffer stays empty: only
+/* The PTX of a source. Without NVRTC, or with one that does not know the architecture, there is none, and the buffer stays empty: only
  * `--ptx yes` makes that an error. */
-static int compile(struct shipping *m, const struct backend *b, const char *source, struct buf *ptx, struct buf *entries,
-                   struct err *err)
+static int compile(struct shipping *m, const struct backend *b, const struct requires *requires, const char *source, struct buf *ptx,
+                   struct buf *entries, struct err *err)
 {
-    int rc = m->ptx && b->compiling->ship ? b->compiling->ship(source, ptx, entries, err) : 0;
+    int rc = m->ptx && b->compiling->ship ? b->compiling->ship(source, requires, ptx, entries, err) : 0;
     if (rc != ERR_UNSUPPORTED || m->must)
         return rc;
     m->why_not = *err;
-    m->ptx = false;
+    m->ptx = requires->cc; /* what asks for no architecture may still have it */
     return 0;
 }
 
@@ -31,12 +31,12 @@ static int add_default(struct shipping *m, const struct config *c, int rank, int
     struct op *op = m->op;
     struct buf source = { 0 }, ptx = { 0 }, entries = { 0 };
     struct tuned *t = NULL;
-    const char *backend = op->variants[c->variant].requires.backend;
-    if (backend && strcmp(backend, b->name))
+    const struct requires *requires = &op->variants[c->variant].requires;
+    if ((requires->backend && strcmp(requires->backend, b->name)) || (requires->cc && !b->sample.cc))
         return 0;
     int rc = source_render(op, c, row, &b->sample, &source, err)
         ?: tuned_of(op, c, &t, err)
-        ?: compile(m, b, source.data, &ptx, &entries, err)
+        ?: compile(m, b, requires, source.data, &ptx, &entries, err)
         ?: kernel_call(t->op, entries.data, entries.len, err);
     if (!rc && (entries.len || !head_asks(source.data))) {
         hash_hex(source.data, source.len, t->key);

@@ -66,9 +66,9 @@ struct backend_compiling {
     /* Whether this is a word for an architecture; then *out is a device of it that need not be there, with the limits that all of
      * them have. Null: there are no such words. */
     bool (*arch)(const char *word, struct devspec *out);
-    /* Compiles to the portable form that ships: for the oldest devices that there is a compiler for. ERR_UNSUPPORTED if there is none
-     * here. Null: nothing but the source ships. */
-    int (*ship)(const char *source, struct buf *out, struct buf *entries, struct err *err);
+    /* Compiles to the portable form that ships: for the oldest devices that there is a compiler for and that have what is required.
+     * ERR_UNSUPPORTED if there is none here. Null: nothing but the source ships. */
+    int (*ship)(const char *source, const struct requires *requires, struct buf *out, struct buf *entries, struct err *err);
     int (*open)(const struct devspec *spec, struct compiler **out, struct err *err);
     void (*close)(struct compiler *c); /* null is fine */
     /* Compiles to what `load` takes. `portable` may be null; if the backend has such a form, it gets the same code in that; else it

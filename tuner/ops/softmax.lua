@@ -123,5 +123,11 @@ return op {
             launch = { kernel = "rows", block = "BLOCK", grid = "ceildiv(m, BLOCK // LANES) * CLUSTER", shared = staged },
         },
     },
-    defaults = { { variant = "block", BLOCK = 256, ITEMS = 4 } },
+    defaults = { -- rows that fit into shared memory are read once
+        { variant = "staged", LANES = 32, BLOCK = 128 },
+        { variant = "staged", LANES = 256, BLOCK = 256 },
+        { variant = "staged", LANES = 1024, BLOCK = 1024 },
+        { variant = "staged", LANES = 32, BLOCK = 256, PACKED = false },
+        { variant = "block", BLOCK = 256, ITEMS = 4 },
+    },
 }
