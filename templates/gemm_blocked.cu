@@ -1,15 +1,22 @@
 // C = alpha op(A) op(B) + beta C: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep; a warp
 // of LANES_Y x LANES_X threads computes a part of that, a thread ITEMS_M x ITEMS_N elements in registers. While a tile is used, the
 // next one is on its way: into registers, or with STAGES, by cp.async, into shared memory. Several blocks may share a tile of C:
-// gemm_parts.h.
+// gemm_parts.h. Or the CLUSTER blocks of a cluster do, each over a part of k, and add their sums in each other's shared memory.
 // WIDE_A, WIDE_B: rows of A, of B and C are whole words of 16 bytes, as they lie in memory.
 #include "numbers.h"
 #include "gemm_parts.h"
 
+#ifndef CLUSTER
+#define CLUSTER 1
+#endif
+#define PARTS (FILL == 0 ? 1 : parts)
 #define ACC_BYTES (T_bytes < 4 ? 4 : T_bytes)
 #define VEC_A (WIDE_A ? 16 / T_bytes : 1)
 #define VEC_B (WIDE_B ? 16 / T_bytes : 1)
 #define LANES_Y (32 / LANES_X)
+// Of four neighbouring lanes two have the same row and two the same column: a warp's loads of 16 bytes from shared memory are faster so.
+#define LANE_X (lane / 4 % (LANES_X / 2) * 2 + lane % 2)
+#define LANE_Y (lane / (2 * LANES_X) * 2 + lane / 2 % 2)
 #define WARPS_X (TILE_N / (LANES_X * ITEMS_N))
 #define THREADS (TILE_M * TILE_N / (ITEMS_M * ITEMS_N))
 // Of A, a row of shared memory is a row, or else a column. Padded against bank conflicts. FRAG: neighbouring rows, columns of a thread.
@@ -26,25 +33,30 @@
 #endif
 #define FRAG_N (ITEMS_N < 16 / ACC_BYTES ? ITEMS_N : 16 / ACC_BYTES)
 #define PLACE_A(row, column) (BY_ROWS ? (row) * STRIDE_A + (column) : (column) * STRIDE_A + (row))
+// How far below its first row a thread's r-th row lies.
+#define ROW(r) ((r) / FRAG_M * FRAG_M * LANES_Y + (r) % FRAG_M)
 #define STRIDE_B (TILE_N + (TB ? 4 : 0))
 #define STAGE (TILE_B + TILE_K * STRIDE_B)
 #define LOADS_A (TILE_M * TILE_K / (VEC_A * THREADS))
 #define LOADS_B (TILE_N * TILE_K / (VEC_B * THREADS))
 // Of a thread's l-th pack of A or B the first element: its row of A or column of B, and its depth in the tile. A pack is a part of what is
 // a row in memory: it goes down if A is as it is or B transposed, else across.
+// All are powers of 2, and this way all but a constant is the same for each l.
+#define LINE(l, width) (THREADS >= (width) ? (l) * (THREADS / (width)) + thread / (width) : (l) / (((width) + THREADS - 1) / THREADS))
+#define PLACE(l, width) (THREADS >= (width) ? thread % (width) : (l) % (((width) + THREADS - 1) / THREADS) * THREADS + thread)
 #if TA
-#define ACROSS_A(l) (((l)*THREADS + thread) % (TILE_M / VEC_A) * VEC_A)
-#define DEPTH_A(l) (((l)*THREADS + thread) / (TILE_M / VEC_A))
+#define ACROSS_A(l) (PLACE(l, TILE_M / VEC_A) * VEC_A)
+#define DEPTH_A(l) LINE(l, TILE_M / VEC_A)
 #else
-#define ACROSS_A(l) (((l)*THREADS + thread) / (TILE_K / VEC_A))
-#define DEPTH_A(l) (((l)*THREADS + thread) % (TILE_K / VEC_A) * VEC_A)
+#define ACROSS_A(l) LINE(l, TILE_K / VEC_A)
+#define DEPTH_A(l) (PLACE(l, TILE_K / VEC_A) * VEC_A)
 #endif
 #if TB
-#define ACROSS_B(l) (((l)*THREADS + thread) / (TILE_K / VEC_B))
-#define DEPTH_B(l) (((l)*THREADS + thread) % (TILE_K / VEC_B) * VEC_B)
+#define ACROSS_B(l) LINE(l, TILE_K / VEC_B)
+#define DEPTH_B(l) (PLACE(l, TILE_K / VEC_B) * VEC_B)
 #else
-#define ACROSS_B(l) (((l)*THREADS + thread) % (TILE_N / VEC_B) * VEC_B)
-#define DEPTH_B(l) (((l)*THREADS + thread) / (TILE_N / VEC_B))
+#define ACROSS_B(l) (PLACE(l, TILE_N / VEC_B) * VEC_B)
+#define DEPTH_B(l) LINE(l, TILE_N / VEC_B)
 #endif
 
 struct __attribute__((aligned(VEC_A * T_bytes))) pack_a {
@@ -65,14 +77,29 @@ struct __attribute__((aligned(FRAG_N * T_bytes))) frag_out {
 
 #ifdef STAGES
 // Puts `bytes` bytes into shared memory, zeros if not `there`.
-DEVICE void copy_async(T_acc *to, const T *from, int bytes, bool there)
+DEVICE void copy_async(uint32 to, const T *from, int bytes, bool there)
 {
-    unsigned at = (unsigned)__cvta_generic_to_shared(to);
     int size = there ? bytes : 0;
     if (bytes == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(size) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(size) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at), "l"(from), "n"(T_bytes), "r"(size) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(T_bytes), "r"(size) : "memory");
+}
+
+// `room`: how deep the tile is; `whole`: it is TILE_K.
+DEVICE void fetch(uint32 stage, const T *a, const T *b, const uint32 *at_a, const uint32 *at_b, int room, bool whole, uint32 thread)
+{
+#pragma unroll
+    for (uint32 l = 0; l < LOADS_A; l++) {
+        bool there = whole || (int)DEPTH_A(l) < room;
+        copy_async(stage + PLACE_A(ACROSS_A(l), DEPTH_A(l)) * ACC_BYTES, there ? a + at_a[l] : a, VEC_A * T_bytes, there);
+    }
+#pragma unroll
+    for (uint32 l = 0; l < LOADS_B; l++) {
+        bool there = whole || (int)DEPTH_B(l) < room;
+        copy_async(stage + (TILE_B + DEPTH_B(l) * STRIDE_B + ACROSS_B(l)) * ACC_BYTES, there ? b + at_b[l] : b, VEC_B * T_bytes,
+                   there);
+    }
 }
 #else
 struct held {
@@ -80,12 +107,13 @@ struct held {
     struct pack_b b[LOADS_B];
 };
 
-// `room`: how deep the tile is.
-DEVICE void fetch(struct held *h, GLOBAL const T *a, GLOBAL const T *b, const uint32 *at_a, const uint32 *at_b, int room, int thread)
+// `room`: how deep the tile is; `whole`: it is TILE_K.
+DEVICE void fetch(struct held *h, GLOBAL const T *a, GLOBAL const T *b, const uint32 *at_a, const uint32 *at_b, int room, bool whole,
+                  int thread)
 {
 #pragma unroll
     for (int l = 0; l < LOADS_A; l++) {
-        if (DEPTH_A(l) < room)
+        if (whole || DEPTH_A(l) < room)
             h->a[l] = *(GLOBAL const struct pack_a *)(a + at_a[l]);
         else
             for (int e = 0; e < VEC_A; e++)
@@ -93,7 +121,7 @@ DEVICE void fetch(struct held *h, GLOBAL const T *a, GLOBAL const T *b, const ui
     }
 #pragma unroll
     for (int l = 0; l < LOADS_B; l++) {
-        if (DEPTH_B(l) < room)
+        if (whole || DEPTH_B(l) < room)
             h->b[l] = *(GLOBAL const struct pack_b *)(b + at_b[l]);
         else
             for (int e = 0; e < VEC_B; e++)
@@ -146,11 +174,14 @@ DEVICE void load_columns(struct frags *f, SHARED const T_acc *stage, int q, int 
 
 DEVICE void multiply(T_acc sum[ITEMS_M][ITEMS_N], const struct frags *f)
 {
+    // To and fro, so that each product shares a factor with the one before it: fewer registers are read at a time.
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r++)
 #pragma unroll
-        for (int s = 0; s < ITEMS_N; s++)
+        for (int p = 0; p < ITEMS_N; p++) {
+            int s = r % 2 ? ITEMS_N - 1 - p : p;
             sum[r][s] += f->row[r] * f->column[s];
+        }
 }
 
 #if BY_ROWS
@@ -204,8 +235,8 @@ struct to {
     int64 n, ldc;
 };
 
-// The element in row i and column j of C, and those behind it.
-DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v)
+// The element in row i and column j of C, and those behind it: `count` of them, or FRAG_N.
+DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v, int count)
 {
     int64 at = to->partial ? i * to->n + j : i * to->ldc + j;
 #if WIDE_B
@@ -226,7 +257,7 @@ DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v)
     }
 #else
 #pragma unroll
-    for (int e = 0; e < FRAG_N; e++) {
+    for (int e = 0; e < count; e++) {
         if (j + e < to->n && to->partial)
             to->partial[at + e] = v[e];
         else if (j + e < to->n)
@@ -235,10 +266,29 @@ DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v)
 #endif
 }
 
+#if CLUSTER > 1
+#define JOINED (WIDE_B ? FRAG_N : 1) // neighbouring elements of C that a thread adds up
+struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
+    T_acc e[JOINED];
+};
+#define CLUSTER_BARRIER() asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory")
+
+// Where p of this block's shared memory is in that of another block of the cluster.
+DEVICE const T_acc *theirs(const T_acc *p, int block)
+{
+    const T_acc *there;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(p), "r"(block));
+    return there;
+}
+#define CLUSTER_DIMS __cluster_dims__(CLUSTER)
+#else
+#define CLUSTER_DIMS
+#endif
+
 #ifdef BACKEND_CUDA // so many registers a thread that this many blocks fit on a multiprocessor
 #define SUMS (ITEMS_M * ITEMS_N * ACC_BYTES / 4)
 #define REGISTERS (SUMS >= 128 ? 256 : SUMS >= 64 || SUMS >= 32 && BY_ROWS ? 128 : SUMS >= 32 ? 96 : 64)
-KERNEL void __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
+KERNEL void CLUSTER_DIMS __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
 #else
 KERNEL void
 #endif
@@ -248,12 +298,14 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
 {
     DYNAMIC_SHARED(T_acc, stages);
     uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), tiles = across * (uint32)((m + TILE_M - 1) / TILE_M);
-    uint32 tile = blockIdx.x % tiles, part = blockIdx.x / tiles % (uint32)parts, matrix = blockIdx.x / tiles / (uint32)parts;
+    uint32 place = blockIdx.x / CLUSTER; // of a cluster only one of its blocks' parts differs
+    uint32 tile = place % tiles, part = place / tiles % (uint32)PARTS, matrix = place / tiles / (uint32)PARTS;
     int64 top = (int64)(tile / across) * TILE_M, left = (int64)(tile % across) * TILE_N;
-    int64 begin = part_begin(k, part, parts, TILE_K), end = part_begin(k, part + 1, parts, TILE_K);
+    int64 slice = part * CLUSTER + blockIdx.x % CLUSTER, slices = PARTS * CLUSTER;
+    int64 begin = part_begin(k, slice, slices, TILE_K), end = part_begin(k, slice + 1, slices, TILE_K);
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    int x = warp % WARPS_X * (LANES_X * ITEMS_N) + lane % LANES_X * FRAG_N;
-    int y = warp / WARPS_X * (LANES_Y * ITEMS_M) + lane / LANES_X * FRAG_M;
+    int x = warp % WARPS_X * (LANES_X * ITEMS_N) + LANE_X * FRAG_N;
+    int y = warp / WARPS_X * (LANES_Y * ITEMS_M) + LANE_Y * FRAG_M;
 
     // Rows and columns behind the edge repeat the last one: what they give is not stored.
     uint32 at_a[LOADS_A], at_b[LOADS_B];
@@ -278,24 +330,20 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     int room = (int)(end - begin); // what is left of this part; k has 31 bits
     int64 down_a = TA ? TILE_K * lda : TILE_K, down_b = TB ? TILE_K : TILE_K * ldb;
 #ifdef STAGES
+    uint32 base = (uint32)__cvta_generic_to_shared(stages);
 #define FETCH(s)                                                                                                                    \
     do {                                                                                                                            \
-        T_acc *to = stages + (s)*STAGE;                                                                                             \
-        int deep = min(room, TILE_K);                                                                                               \
-        _Pragma("unroll") for (int l = 0; l < LOADS_A; l++)                                                                         \
-            copy_async(to + PLACE_A(ACROSS_A(l), DEPTH_A(l)), DEPTH_A(l) < deep ? a + at_a[l] : a, VEC_A * T_bytes,                  \
-                       DEPTH_A(l) < deep);                                                                                          \
-        _Pragma("unroll") for (int l = 0; l < LOADS_B; l++)                                                                         \
-            copy_async(to + TILE_B + DEPTH_B(l) * STRIDE_B + ACROSS_B(l), DEPTH_B(l) < deep ? b + at_b[l] : b, VEC_B * T_bytes,      \
-                       DEPTH_B(l) < deep);                                                                                          \
+        if (room >= TILE_K)                                                                                                         \
+            fetch(base + (s)*STAGE * ACC_BYTES, a, b, at_a, at_b, room, true, thread);                                                \
+        else if (room > 0)                                                                                                          \
+            fetch(base + (s)*STAGE * ACC_BYTES, a, b, at_a, at_b, room, false, thread);                                               \
         a += down_a;                                                                                                                \
         b += down_b;                                                                                                                \
         room -= TILE_K;                                                                                                             \
     } while (0)
     int steps = (room + TILE_K - 1) / TILE_K;
     for (int s = 0; s < STAGES - 1; s++) {
-        if (room > 0)
-            FETCH(s);
+        FETCH(s);
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
     int now = 0, next = STAGES - 1;
@@ -303,8 +351,7 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     for (int step = 0; step < steps; step++) {
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads(); // the tile is here, and nobody uses the one before it any more
-        if (room > 0)
-            FETCH(next);
+        FETCH(next);
         asm volatile("cp.async.commit_group;" ::: "memory");
         compute(sum, stages + now * STAGE, x, y);
         now = now + 1 < STAGES ? now + 1 : 0;
@@ -316,8 +363,7 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     __syncthreads();
     load(&f[0], stages, 0, x, y);
     for (int step = 0; step < steps; step++) {
-        if (room > 0)
-            FETCH(next);
+        FETCH(next);
         asm volatile("cp.async.commit_group;" ::: "memory");
         compute(sum, f, stages + now * STAGE, x, y);
         now = now + 1 < STAGES ? now + 1 : 0;
@@ -332,7 +378,7 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     struct held held;
     struct frags f[2];
     if (room > 0) {
-        fetch(&held, a, b, at_a, at_b, min(room, TILE_K), thread);
+        fetch(&held, a, b, at_a, at_b, room, false, thread);
         store(stages, &held, thread);
     }
     __syncthreads();
@@ -342,9 +388,9 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
         b += down_b;
         room -= TILE_K;
         if (room >= TILE_K)
-            fetch(&held, a, b, at_a, at_b, TILE_K, thread);
+            fetch(&held, a, b, at_a, at_b, room, true, thread);
         else if (room > 0)
-            fetch(&held, a, b, at_a, at_b, room, thread);
+            fetch(&held, a, b, at_a, at_b, room, false, thread);
         compute(sum, f, stages + now * STAGE, x, y);
         now ^= 1;
         if (room > 0)
@@ -355,14 +401,43 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     }
 #endif
 
-    const struct to to = { c + matrix * m * ldc, alpha, beta, parts > 1 ? partial + (part * batch + matrix) * m * n : 0, n, ldc };
+    const struct to to = { c + matrix * m * ldc, alpha, beta, PARTS > 1 ? partial + (part * batch + matrix) * m * n : 0, n, ldc };
+#if CLUSTER > 1
+    __syncthreads(); // nobody uses the tiles any more
+#pragma unroll
+    for (int r = 0; r < ITEMS_M; r++)
+#pragma unroll
+        for (int s = 0; s < ITEMS_N; s += FRAG_N) {
+            struct frag_n v;
+            for (int e = 0; e < FRAG_N; e++)
+                v.e[e] = sum[r][s + e];
+            *(struct frag_n *)(stages + (y + ROW(r)) * TILE_N + x + s * LANES_X) = v;
+        }
+    CLUSTER_BARRIER();
+    for (int e = blockIdx.x % CLUSTER * THREADS + thread; e < TILE_M * TILE_N / JOINED; e += CLUSTER * THREADS) {
+        struct joined v[CLUSTER];
+#pragma unroll
+        for (int q = 0; q < CLUSTER; q++)
+            v[q] = *(const struct joined *)theirs(stages + e * JOINED, q);
+#pragma unroll
+        for (int q = 1; q < CLUSTER; q++)
+#pragma unroll
+            for (int f = 0; f < JOINED; f++)
+                v[0].e[f] += v[q].e[f];
+        int64 i = top + e * JOINED / TILE_N;
+        if (i < m)
+            put(&to, i, left + e * JOINED % TILE_N, v[0].e, JOINED);
+    }
+    CLUSTER_BARRIER(); // nobody ends while his sums are read
+#else
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r++) {
-        int64 i = top + y + r / FRAG_M * FRAG_M * LANES_Y + r % FRAG_M;
+        int64 i = top + y + ROW(r);
         if (i < m) {
 #pragma unroll
             for (int s = 0; s < ITEMS_N; s += FRAG_N)
-                put(&to, i, left + x + s * LANES_X, &sum[r][s]);
+                put(&to, i, left + x + s * LANES_X, &sum[r][s], FRAG_N);
         }
     }
+#endif
 }

@@ -71,8 +71,10 @@ local whole_a, whole_b = wide(columns_a, "lda"), wide(columns_b, "ldb", "n", "ld
 -- Tiles in shared memory, fetched while the one before is used; each warp's part of a tile in registers. `stages` of them at a time.
 local function blocked(name, stages, wide_a, more, requires)
     local blocks = tiles("TILE_N", "TILE_M")
+    local tile = stages .. " * (TILE_K * (TILE_M + TILE_N) + 4 * max(TILE_M, TILE_K) + 4 * TILE_K * tb)"
     local work = split("gemm_blocked", "TILE_M * TILE_N // (ITEMS_M * ITEMS_N)", blocks, "4 * TILE_K",
-        stages .. " * (TILE_K * (TILE_M + TILE_N) + 4 * max(TILE_M, TILE_K) + 4 * TILE_K * tb) * " .. acc)
+        "max(" .. tile .. ", CLUSTER > 1 and TILE_M * TILE_N or 0) * " .. acc)
+    work.launch[1].grid = work.launch[1].grid .. " * CLUSTER"
     return formed {
         name = name,
         template = "gemm_blocked.cu",
@@ -86,6 +88,7 @@ local function blocked(name, stages, wide_a, more, requires)
             { "WIDE_A", table.unpack(wide_a) },
             { "WIDE_B", true, false },
             { "FILL", 0, 1, 2, 4, 8 },          -- blocks per multiprocessor that k is split for; 0: it is not
+            { "CLUSTER", 1, 2, 4, 8 },          -- blocks of a cluster that share a tile of C
             table.unpack(more),
         },
         where = {
@@ -108,10 +111,12 @@ local function blocked(name, stages, wide_a, more, requires)
             "ITEMS_M * ITEMS_N * " .. acc .. " <= 512", -- registers
             "TILE_M * TILE_N // (ITEMS_M * ITEMS_N) >= 64", "TILE_M * TILE_N // (ITEMS_M * ITEMS_N) <= 256",
             "LANES_X == 8 or LANES_X <= 4 and TILE_N == LANES_X * ITEMS_N or LANES_X == 16 and TILE_M * LANES_X == 32 * ITEMS_M",
-            "TILE_M * TILE_N >= 8192 and TILE_K < 32 or TILE_M * TILE_N < 8192 and TILE_K > 8",
+            "TILE_M * TILE_N >= 8192 and (TILE_K < 32 or CLUSTER > 1) or TILE_M * TILE_N < 8192 and TILE_K > 8",
             "FILL == 0 or " .. work.parts .. " > 1",
-            "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors",
+            "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors or CLUSTER > 1",
             "FILL * TILE_M * TILE_N <= 1024 * ITEMS_M * ITEMS_N",
+            "CLUSTER == 1 or FILL == 0 and device.cc >= 90 and k >= 2 * TILE_K * CLUSTER and TILE_M * TILE_N <= 16384",
+            "CLUSTER == 1 or " .. blocks .. " * CLUSTER <= 8 * device.multiprocessors",
         },
         requires = requires,
         needs = {
