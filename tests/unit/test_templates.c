@@ -1,5 +1,5 @@
 /* Every kernel template, as NVRTC sees it: each op, each row of its types and configurations of each variant, compiled for a device
- * that is made up. No GPU is needed; where there is no NVRTC this test is skipped. */
+ * that is made up. No GPU is needed; where there is no NVRTC they are only filled. */
 #include "base/mem.h"
 #include "base/util.h"
 #include "device/device.h"
@@ -28,12 +28,13 @@ static const struct devspec sm_90 = {
     .fp64 = true,
 };
 
-/* How many configurations of a variant: for the first types, and for each of the others. No sanitizer looks into NVRTC: where there is
- * one, what fills the templates is all that is tried. */
+enum { FIRST = 8, OTHERS = 2 }; /* how many configurations of a variant: for the first types, and for each of the others */
+
+/* No sanitizer looks into NVRTC: where there is one, the templates are filled, and that is all. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { FIRST = 2, OTHERS = 0 };
+enum { COMPILES = 0 };
 #else
-enum { FIRST = 8, OTHERS = 2 };
+enum { COMPILES = 1 };
 #endif
 
 static struct compiler *compiler;
@@ -43,9 +44,9 @@ static int open_compiler(void **state)
     (void)state;
     struct err err = { 0 };
     setenv("CUTUNE_HOME", SOURCE_DIR, 1);
-    int rc = cuda_backend.compiling->open(&sm_90, &compiler, &err);
+    int rc = COMPILES ? cuda_backend.compiling->open(&sm_90, &compiler, &err) : 0;
     if (rc == ERR_UNSUPPORTED)
-        print_message("no NVRTC, so no template is compiled: %s\n", err.msg);
+        print_message("no NVRTC, so templates are filled, but not compiled: %s\n", err.msg);
     else if (rc)
         print_error("%s\n", err.msg);
     return rc == ERR_UNSUPPORTED ? 0 : rc;
@@ -65,6 +66,8 @@ static void compile(const char *what, const char *source, bool specific, const s
     struct buf binary = { 0 }, log = { 0 };
     struct err err = { 0 };
     char arch[ARCH_NAME];
+    if (!COMPILES || !compiler)
+        return;
     const struct compile_job job = { .source = source, .arch = devspec_arch(&sm_90, specific, arch) };
     int rc = cuda_backend.compiling->compile(compiler, &job, &binary, NULL, &log, &err);
     if (rc || log.len)
@@ -153,8 +156,6 @@ static int compile_row(const struct op *op, int row, bool *seen)
 static void compiles_ops(void **state)
 {
     (void)state;
-    if (!compiler)
-        skip();
     char **names;
     int n;
     struct err err = { 0 };
@@ -171,7 +172,7 @@ static void compiles_ops(void **state)
         for (int v = 0; v < op->nvariants; v++)
             if (!seen[v])
                 fail_msg("%s: %s has no valid configuration", op->name, op->variants[v].name);
-        print_message("%s: %d rows of types, %d sources compiled\n", op->name, op->nrows, kernels);
+        print_message("%s: %d rows of types, %d sources\n", op->name, op->nrows, kernels);
         op_free(op);
     }
     mem_free(names);
