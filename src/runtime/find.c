@@ -90,6 +90,19 @@ static int serve(struct lookup *s, struct tuned *t, cutune_match match, double t
     return rc;
 }
 
+/* Of what won elsewhere, or is a default: not if it is known to fail for this problem. */
+static int check_failed(const struct lookup *s, const char *variant, const char *json, struct err *err)
+{
+    const struct question *q = s->q;
+    struct store *database = s->h->owner->store;
+    bool failed = false;
+    int rc = 0;
+    if (database && q->known->in_store)
+        rc = store_failed_for(database, &s->h->dev, q->op->name, buf_text(&q->types), buf_text(&q->sizes), variant, json,
+                              &failed, err);
+    return rc ?: failed ? err_set(err, ERR_UNSUPPORTED, "%s %s failed for this problem here", variant, json) : 0;
+}
+
 /* ---- exact */
 
 /* Whether the store may have it: false if all that is tuned was read, and this problem is not there. */
@@ -176,6 +189,9 @@ static int serve_winner(struct lookup *s, const struct known_device *d, const st
         known_there(s)->cut ? " (the file has more winners or times than a look-up reads: of the first ones)" : "";
     cutune_match match = devspec_same(&d->dev, &s->h->dev) ? CUTUNE_MATCH_NEAR : CUTUNE_MATCH_DEVICE;
     struct tuned *t = NULL;
+    int rc = check_failed(s, p->variant, p->json, err);
+    if (rc)
+        return rc;
     if (still(s, match, 0, p->time_ns, p->variant, p->json)) {
         s->found = s->now;
         return 0;
@@ -187,7 +203,7 @@ static int serve_winner(struct lookup *s, const struct known_device *d, const st
     else /* how much is lost between two devices nothing tells */
         snprintf(why, sizeof why, "device: %s %s is not tuned on %s; of the winners on %s that of %s should be best%s", types,
                  sizes, here, d->dev.name, p->sizes, bounds);
-    int rc = store_find_winner(s->from, &d->dev, op, types, p->sizes, &t, err);
+    rc = store_find_winner(s->from, &d->dev, op, types, p->sizes, &t, err);
     if (rc)
         return rc;
     s->tried_bytes += t->bytes;
@@ -307,7 +323,11 @@ static int try_default(void *arg, struct tuned *t)
 {
     struct defaults *d = arg;
     d->bytes += t->bytes;
-    d->rc = serve(d->s, t, CUTUNE_MATCH_DEFAULT, 0, d->why, d->err);
+    d->rc = check_failed(d->s, t->variant, t->json, d->err);
+    if (d->rc)
+        tuned_free(t);
+    else
+        d->rc = serve(d->s, t, CUTUNE_MATCH_DEFAULT, 0, d->why, d->err);
     return refused(d->rc) && d->bytes < MOST_CODE_BYTES ? 0 : FOUND;
 }
 

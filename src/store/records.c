@@ -216,6 +216,17 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
     return query_end(&q);
 }
 
+int store_failed_for(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                     const char *variant, const char *json, bool *failed, struct err *err)
+{
+    return sql_run(s, err,
+                   "SELECT EXISTS (SELECT 1 FROM op JOIN problem ON problem.op = op.id JOIN measurement AS m ON m.problem = problem.id "
+                   "WHERE op.name = ?7 AND op.current = 1 AND problem.types = ?8 AND problem.sizes = ?9 "
+                   "AND m.device = (SELECT id FROM device WHERE " IS_DEVICE ") AND m.protocol = ?10 AND m.variant = ?11 "
+                   "AND m.config = ?12 AND m.outcome IN (" FAILED ") AND " IS_OF_NOW ") AS failed",
+                   "dtttntt:f", dev, op, types, problem, PROTOCOL, variant, json, failed);
+}
+
 /* A damaged one costs itself only: it is counted and left out. */
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err)

@@ -233,6 +233,10 @@ int store_each_op(struct store *s, int (*each)(void *arg, const char *name), voi
  * ERR_NOTFOUND if there is none. types and problem as op_row_print and problem_print write them. */
 int store_find_winner(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                       struct tuned **out, struct err *err);
+/* Whether this configuration was found wrong for exactly this, or crashed, hung or was not launched there: it is served to nobody who
+ * asks for it. */
+int store_failed_for(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
+                     const char *variant, const char *json, bool *failed, struct err *err);
 /* Calls back with each default for (backend, op, types), by rank. The callback takes it over. Stops at a non-zero return and returns it. */
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err);

@@ -50,6 +50,36 @@ static void takes_the_least_expected_loss(void **state)
     cutune_close(c);
 }
 
+/* What lost this problem by failing at it is not given for having won elsewhere, nor for being a default. */
+static void passes_over_what_failed_for_the_problem(void **state)
+{
+    (void)state;
+    static const char *const failures[] = { "wrong", "crash", "timeout", "launch-error" };
+    for (int i = 0; i < 4; i++) {
+        struct store *s = afresh();
+        put_winner_of(s, (struct recipe){ .m = 101, .n = 100, .tile = TILE8 });
+        put_winner_of(s, (struct recipe){ .m = 300, .n = 300, .tile = TILE64 });
+        also(s, 100, 100, 0, TILE8, 900);
+        sample_defaults(s);
+        store_close(s);
+        cutune *c = open_pretend((cutune_options){ 0 });
+        assert_is(find(attached(c), 100, 100), CUTUNE_MATCH_NEAR, "TILE=8");
+        cutune_close(c);
+        char sql[256];
+        snprintf(sql, sizeof sql, "UPDATE measurement SET outcome = '%s', reason = 'a test', made = 'now' WHERE median = 900", failures[i]);
+        meddle("a.db", sql);
+        meddle("a.db", "UPDATE op SET variants = '{\"tile\":\"now\"}'");
+        c = open_pretend((cutune_options){ 0 });
+        assert_is(find(attached(c), 100, 100), CUTUNE_MATCH_NEAR, "TILE=64");
+        assert_is(find(attached(c), 100, 101), CUTUNE_MATCH_NEAR, "TILE=8"); /* it failed at another */
+        cutune_close(c);
+        meddle("a.db", "UPDATE op SET variants = '{\"tile\":\"later\"}'");
+        c = open_pretend((cutune_options){ 0 });
+        assert_is(find(attached(c), 100, 100), CUTUNE_MATCH_NEAR, "TILE=8"); /* the variant has changed since */
+        cutune_close(c);
+    }
+}
+
 static void passes_over_what_may_not_run_here(void **state)
 {
     (void)state;
@@ -298,6 +328,7 @@ int main(void)
         with_pretend(prefers_exact),
         with_pretend(takes_the_least_expected_loss),
         with_pretend(passes_over_what_may_not_run_here),
+        with_pretend(passes_over_what_failed_for_the_problem),
         with_pretend(learns_from_other_types),
         with_pretend(takes_no_neighbour_of_other_flags),
         with_pretend(goes_to_the_nearest_device),
