@@ -75,10 +75,20 @@ static error_t parse(int key, char *word, struct argp_state *state)
     return 0;
 }
 
-int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err)
+static int read_words(const struct command *c, int argc, char **argv, unsigned flags, struct args *args, struct err *err)
 {
     const struct argp argp = { .options = c->options, .parser = parse, .args_doc = c->word, .doc = c->doc };
-    int rc = argp_parse(&argp, argc, argv, 0, NULL, &(struct option_reader){ c, args, err });
+    return argp_parse(&argp, argc, argv, flags, NULL, &(struct option_reader){ c, args, err });
+}
+
+void args_glance(const struct command *c, int argc, char **argv, struct args *args)
+{
+    (void)read_words(c, argc, argv, ARGP_SILENT, args, NULL);
+}
+
+int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err)
+{
+    int rc = read_words(c, argc, argv, 0, args, err);
     if (rc)
         return rc < 0 ? rc : err_nomem(err);
     const char *empty = args->db && !*args->db ? "db" : args->output && !*args->output ? "output"

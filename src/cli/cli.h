@@ -108,8 +108,24 @@ extern const struct command run_command, lookup_command, list_command, space_com
     tables_command, devices_command, ops_command, new_op_command, simulate_command, import_command, doctor_command, bench_command,
     pin_command, cover_command;
 
+extern const struct command *const commands[]; /* ends with a null */
+const struct command *command_find(const char *name); /* null: there is none */
+#define PROGRAM_DOC "Tunes compute kernels for the devices at hand and remembers what was fastest."
+#define PROGRAM_EXAMPLES                                                                                                           \
+    "Examples:\n"                                                                                                                  \
+    "  cutune run --op NAME\n"                                                                                                     \
+    "  cutune lookup --op NAME --shape m=4096,n=4096 --dtype f32\n"                                                                \
+    "  cutune help run"
+#define EXIT_STATUS "0 done, 1 failed, 2 the command line was wrong."
+
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);
+/* The same of words that are still being typed: says nothing, ends nothing, and takes what comes before the first error. */
+void args_glance(const struct command *c, int argc, char **argv, struct args *args);
+
+/* `cutune complete LINE`, for shells: complete.c; `cutune manual FOLDER`, for the build: manual.c. Exit codes. */
+int complete_line(const char *line);
+int manual_write(const char *folder);
 
 /* Reads an op by the word that a user gave for it, null if he gave none: into r->op. */
 int request_op(struct request *r, const char *word, struct err *err);

@@ -10,34 +10,26 @@
 #include "measure/outside.h"
 #include "worker/child.h"
 
-static const struct command *const commands[] = {
+const struct command *const commands[] = {
     &run_command,      &bench_command,  &lookup_command, &list_command,    &space_command, &show_command,
     &export_command,   &header_command, &tables_command, &devices_command, &ops_command,   &new_op_command,
-    &simulate_command, &import_command, &doctor_command, &pin_command,     &cover_command,
+    &simulate_command, &import_command, &doctor_command, &pin_command,     &cover_command, NULL,
 };
-enum { COMMANDS = sizeof commands / sizeof *commands };
 
-static const struct command *find(const char *name)
+const struct command *command_find(const char *name)
 {
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
+    for (const struct command *const *c = commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
     return NULL;
 }
 
 static void usage(FILE *out)
 {
-    fputs("Usage: cutune COMMAND [OPTION...]\n"
-          "Tunes compute kernels for the devices at hand and remembers what was fastest.\n\n",
-          out);
-    for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\nExamples:\n"
-          "  cutune run --op NAME\n"
-          "  cutune lookup --op NAME --shape m=4096,n=4096 --dtype f32\n"
-          "  cutune help run\n\n"
-          "Exit status: 0 done, 1 failed, 2 the command line was wrong.\n",
-          out);
+    fputs("Usage: cutune COMMAND [OPTION...]\n" PROGRAM_DOC "\n\n", out);
+    for (const struct command *const *c = commands; *c; c++)
+        fprintf(out, "  %-9s %s\n", (*c)->name, (*c)->summary);
+    fputs("\n" PROGRAM_EXAMPLES "\n\nExit status: " EXIT_STATUS "\n", out);
 }
 
 /* Tells what was wrong, unless that was told; returns an exit code. */
@@ -70,7 +62,7 @@ static int help(const char *name)
         usage(stdout);
         return DONE;
     }
-    const struct command *c = find(name);
+    const struct command *c = command_find(name);
     return c ? start(c, 2, (char *[]){ NULL, "--help", NULL })
              : usage_error("no help for '%s': there is no such command; `cutune help` lists them", name);
 }
@@ -78,7 +70,7 @@ static int help(const char *name)
 static int dispatch(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
-    const struct command *c = word ? find(word) : NULL;
+    const struct command *c = word ? command_find(word) : NULL;
     if (c)
         return start(c, argc - 1, argv + 1);
     if (!word) {
@@ -91,6 +83,11 @@ static int dispatch(int argc, char **argv)
     }
     if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-?") || !strcmp(word, "-h"))
         return argc > 3 ? usage_error("unexpected '%s': help takes the name of one command", argv[3]) : help(argv[2]);
+    if (!strcmp(word, "complete") || !strcmp(word, "manual")) { /* neither are these: a shell's, and the build's */
+        if (argc != 3)
+            return usage_error("%s: one argument is wanted", word);
+        return *word == 'c' ? complete_line(argv[2]) : manual_write(argv[2]);
+    }
     if (!strcmp(word, "worker")) { /* a process that the tuner starts for itself: not for people, so not in the help */
         messages_name(word);
         if (argc == 5 && !strcmp(argv[2], "reference"))
