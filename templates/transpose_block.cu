@@ -26,12 +26,13 @@ KERNEL void __launch_bounds__(THREADS)
 transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n STRIDES DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(OF(STORE), tile); // column BLOCK_X * x + k of the tile is at k * ACROSS + x
-    ENTER_MATRIX(block, TILES_ACROSS * TILES_DOWN);
 #if ORDER == ORDER_rows
     uint32 tiles = TILES_ACROSS;
+    ENTER_MATRIX(block, tiles * TILES_DOWN);
     int64 left = (int64)(block % tiles) * COLUMNS, top = (int64)(block / tiles) * ROWS;
 #else
     uint32 tiles = TILES_DOWN;
+    ENTER_MATRIX(block, tiles * TILES_ACROSS);
     int64 left = (int64)(block / tiles) * COLUMNS, top = (int64)(block % tiles) * ROWS;
 #endif
     int thread = threadIdx.x;

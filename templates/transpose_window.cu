@@ -112,12 +112,13 @@ KERNEL void __launch_bounds__(THREADS)
 transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n STRIDES DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(WORD, tile); // column PACK * x + k of the tile is at k * ACROSS + x
-    ENTER_MATRIX(block, TILES_ACROSS * TILES_DOWN);
 #if ORDER == ORDER_rows
     uint32 tiles = TILES_ACROSS;
+    ENTER_MATRIX(block, tiles * TILES_DOWN);
     int64 left = (int64)(block % tiles) * COLUMNS, top = (int64)(block / tiles) * ROWS;
 #else
     uint32 tiles = TILES_DOWN;
+    ENTER_MATRIX(block, tiles * TILES_ACROSS);
     int64 left = (int64)(block / tiles) * COLUMNS, top = (int64)(block % tiles) * ROWS;
 #endif
     int thread = threadIdx.x;
@@ -126,7 +127,7 @@ transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in,
     SHARED WORD *to[PACK];
 #pragma unroll
     for (int k = 0; k < PACK; k++)
-        to[k] = tile + COLUMN(k * ACROSS + x) + first + (BEFORE(n) + (uint32)(left + PACK * x + k)) * (uint32)LDOUT % UNIT / PACK;
+        to[k] = tile + COLUMN(k * ACROSS + x) + first + (uint32)((BEFORE(n) + left + PACK * x + k) * LDOUT) % UNIT / PACK;
     int64 from = (group + first) * LDIN + left / PACK + x;
     struct words words;
     words.all = (GLOBAL const WORD *)in;
@@ -156,7 +157,7 @@ transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in,
     for (int k = 0; k < PACK; k++) {
         int64 j = left + PACK * y + k;
         // The same distance for all columns of this thread and k.
-        int64 i = top - (BEFORE(n) + (uint32)j) * (uint32)LDOUT % UNIT + lane * EACH;
+        int64 i = top - (uint32)((BEFORE(n) + j) * LDOUT) % UNIT + lane * EACH;
         GLOBAL T_bits *line = out + j * LDOUT + i;
         if (inside) {
 #pragma unroll
