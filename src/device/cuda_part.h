@@ -45,9 +45,9 @@ static inline int cuda_launch_plain(const struct guest_launch *l, CUstream strea
 }
 
 /* cuda_special.c */
-/* params: but for tensor maps and textures, which are made here. */
+/* others: GUEST_PARAMS of them; tensor maps and textures are made here. */
 int cuda_launch_special(struct guest *guest, const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace,
-                        CUstream stream, const void **params, struct err *err);
+                        CUstream stream, const void *const *others, struct err *err);
 int cuda_tensor(const struct tensor *t, void *at, void *out, struct err *err);
 int cuda_fits(struct guest *guest, const struct guest_launch *l, struct err *err);
 

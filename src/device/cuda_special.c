@@ -1,5 +1,6 @@
 /* CUDA launches that take more than cuLaunchKernel: clusters, cooperative and dependent ones, tensor maps, textures. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "device/cuda_part.h"
 
@@ -105,11 +106,13 @@ static int pass_views(struct guest *guest, const struct guest_launch *l, void *c
 }
 
 int cuda_launch_special(struct guest *guest, const struct guest_launch *l, void *const *buffers, CUdeviceptr workspace,
-                        CUstream stream, const void **params, struct err *err)
+                        CUstream stream, const void *const *others, struct err *err)
 {
     union passed passed[MAX_PASSED];
+    const void *params[GUEST_PARAMS]; /* a copy: the caller's would keep addresses of what ends here */
     struct cuda_launch_attribute attributes[3];
     const struct geometry *g = &l->geometry;
+    memcpy(params, others, sizeof params);
     int rc = l->views ? pass_views(guest, l, buffers, workspace, passed, params, err) : 0;
     if (!rc && !geometry_special(g))
         return cuda_launch_plain(l, stream, params, err);
