@@ -9,8 +9,8 @@ function(library target export_name)
                                $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/generated> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     add_library(cutune::${export_name} ALIAS ${target})
     install(TARGETS ${target} EXPORT cutune-${export_name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(EXPORT cutune-${export_name} NAMESPACE cutune:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutune)
+            COMPONENT library NAMELINK_COMPONENT development ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+    install(EXPORT cutune-${export_name} NAMESPACE cutune:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutune COMPONENT development)
 endfunction()
 
 # A distribution's static SQLite is usually not position-independent, so the preset `static` makes no shared library.
@@ -61,7 +61,8 @@ file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 configure_file(cmake/cutune.pc.in ${CMAKE_BINARY_DIR}/cutune.pc @ONLY)
 
-install(FILES include/cutune.h include/cutune_reference.h ${ops_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/cutune.h include/cutune_reference.h ${ops_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        COMPONENT development)
 install(FILES ${CMAKE_BINARY_DIR}/cutune-config.cmake ${CMAKE_BINARY_DIR}/cutune-config-version.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutune)
-install(FILES ${CMAKE_BINARY_DIR}/cutune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/cutune COMPONENT development)
+install(FILES ${CMAKE_BINARY_DIR}/cutune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
