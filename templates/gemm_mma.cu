@@ -1,10 +1,20 @@
 // C = alpha op(A) op(B) + beta C for f16 and bf16 by the tensor cores, summed in float: a block computes TILE_M x TILE_N elements
 // of C, a warp WARP_M x WARP_N of them by mma.sync. STAGES tiles of A and B, TILE_K deep, are on their way into shared memory by
 // cp.async. Rows of A and B lie lda and ldb elements apart, multiples of 8; where those of the arguments do not, gemm_pack.h copies
-// them first. Several blocks may share a tile of C: gemm_parts.h.
+// them first, or, if WHOLE is false, they come through registers, which put them into place. Several blocks may share a tile of C, each
+// every so manieth tile of A and B: gemm_parts.h; or those of a cluster, CLUSTER of them, which join their sums in shared memory.
 #include "numbers.h"
 #include "gemm_pack.h"
 #include "gemm_parts.h"
+
+#ifdef CLUSTER // all in one launch
+#define PARTS_PARAMS
+#else
+#define CLUSTER 1
+#define WHOLE   1
+#define PARTIAL
+#define PARTS_PARAMS , int64 parts, float *__restrict__ partial
+#endif
 
 #define WARPS_X (TILE_N / WARP_N)
 #define THREADS (32 * WARPS_X * (TILE_M / WARP_M))
@@ -26,6 +36,12 @@
 #define DEPTH_B(l) (TB ? COLUMN_B(l) : ROW_B(l))
 #define TILES_M (WARP_M / 16)
 #define TILES_N (WARP_N / 8)
+#if CLUSTER > 1
+#define CLUSTERED __cluster_dims__(CLUSTER, 1, 1)
+#else
+#define CLUSTERED
+#endif
+#define STRIDE_C (TILE_N + 8) // of a tile's sums in shared memory
 #if T_is_f16
 #define MMA "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 #else
@@ -38,6 +54,34 @@ DEVICE void copy_async(T *to, const T *from, bool there)
     unsigned at = (unsigned)__cvta_generic_to_shared(to);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(there ? 16 : 0) : "memory");
 }
+
+#if !WHOLE
+// Eight elements on their way, that begin anywhere, of which there are `have`; zeros in place of the others. `odd`: between two words.
+DEVICE void piece_fetch(uint32 v[5], const T *from, bool odd, int have)
+{
+    const T *words = from - odd;
+    if (have >= 8) {
+        v[0] = odd ? (uint32)from[0] << 16 : *(const uint32 *)from;
+#pragma unroll
+        for (int i = 1; i < 4; i++)
+            v[i] = *(const uint32 *)(words + 2 * i);
+        v[4] = odd ? from[7] : 0;
+    } else {
+#pragma unroll
+        for (int i = 0; i < 5; i++) {
+            int e = 2 * i - odd;
+            v[i] = (e >= 0 && e < have ? from[e] : 0) | (e + 1 < have ? (uint32)from[e + 1] << 16 : 0);
+        }
+    }
+}
+
+DEVICE void piece_store(T *to, const uint32 v[5], bool odd)
+{
+    int by = odd ? 16 : 0;
+    *(uint4 *)to = make_uint4(__funnelshift_r(v[0], v[1], by), __funnelshift_r(v[1], v[2], by), __funnelshift_r(v[2], v[3], by),
+                              __funnelshift_r(v[3], v[4], by));
+}
+#endif
 
 // 16 x 16 elements from shared memory; each lane gives the address of a row of 8. The second turns each 8 x 8 of them.
 DEVICE void load_plain(uint32 v[4], const T *from)
@@ -129,17 +173,53 @@ DEVICE void put(const struct to *to, int64 i, int64 j, float v, float w)
     }
 }
 
+#if CLUSTER > 1
+// Joins the sums that the blocks of a cluster have in shared memory, each its part of the tile.
+DEVICE void join(const struct to *to, const float *sums, int64 top, int64 left, int64 m, uint32 part)
+{
+    uint32 own = (uint32)__cvta_generic_to_shared(sums);
+    for (int e = (int)(part * THREADS + threadIdx.x) * 2; e < TILE_M * TILE_N; e += CLUSTER * THREADS * 2) {
+        int i = e / TILE_N, j = e % TILE_N;
+        float v = 0, w = 0, x[CLUSTER], y[CLUSTER];
+#pragma unroll
+        for (int r = 0; r < CLUSTER; r++)
+            asm volatile("{ .reg .b32 at; mapa.shared::cluster.u32 at, %2, %3; ld.shared::cluster.v2.f32 {%0, %1}, [at]; }"
+                         : "=f"(x[r]), "=f"(y[r])
+                         : "r"(own + (i * STRIDE_C + j) * 4), "r"(r)
+                         : "memory");
+#pragma unroll
+        for (int r = 0; r < CLUSTER; r++) {
+            v += x[r];
+            w += y[r];
+        }
+        if (top + i < m)
+            put(to, top + i, left + j, v, w);
+    }
+}
+
+DEVICE void meet() // all blocks of the cluster
+{
+    asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+#endif
+
 // So many registers a thread that this many blocks fit on a multiprocessor.
-#define REGISTERS (WARP_M * WARP_N > 2048 ? 256 : 128)
-KERNEL void __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
+#define REGISTERS (WARP_M * WARP_N > 2048 ? 256 : WHOLE ? 128 : 168)
+KERNEL void CLUSTERED __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
 gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__restrict__ b, float beta, int64 m, int64 n, int64 k,
-         int64 lda, int64 ldb, int64 ldc, int64 batch, int64 parts, float *__restrict__ partial DYNAMIC_SHARED_PARAM)
+         int64 lda, int64 ldb, int64 ldc, int64 batch PARTS_PARAMS DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(T, stages);
     uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), tiles = across * (uint32)((m + TILE_M - 1) / TILE_M);
+#ifndef PARTIAL // blocks of a cluster follow each other
+    const int64 parts = CLUSTER;
+    float *const partial = 0;
+    uint32 part = blockIdx.x % CLUSTER, tile = blockIdx.x / CLUSTER % tiles, matrix = blockIdx.x / CLUSTER / tiles;
+#else
     uint32 tile = blockIdx.x % tiles, part = blockIdx.x / tiles % (uint32)parts, matrix = blockIdx.x / tiles / (uint32)parts;
+#endif
     int64 top = (int64)(tile / across) * TILE_M, left = (int64)(tile % across) * TILE_N;
-    int64 begin = part_begin(k, part, parts, TILE_K), end = part_begin(k, part + 1, parts, TILE_K);
+    int64 begin = (int64)part * TILE_K;
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
     int x = warp % WARPS_X * WARP_N, y = warp / WARPS_X * WARP_M;
 
@@ -147,12 +227,12 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
     uint32 at_a[LOADS_A], at_b[LOADS_B];
 #pragma unroll
     for (int l = 0; l < LOADS_A; l++)
-        at_a[l] = TA ? (uint32)ROW_A(l) * (uint32)lda + (uint32)(min(top + COLUMN_A(l), (m + 7) / 8 * 8 - 8) - top)
+        at_a[l] = TA ? (uint32)ROW_A(l) * (uint32)lda + (uint32)(WHOLE ? min(top + COLUMN_A(l), (m + 7) / 8 * 8 - 8) - top : COLUMN_A(l))
                      : (uint32)(min(top + ROW_A(l), m - 1) - top) * (uint32)lda + COLUMN_A(l);
 #pragma unroll
     for (int l = 0; l < LOADS_B; l++)
         at_b[l] = TB ? (uint32)(min(left + ROW_B(l), n - 1) - left) * (uint32)ldb + COLUMN_B(l)
-                     : (uint32)ROW_B(l) * (uint32)ldb + (uint32)(min(left + COLUMN_B(l), (n + 7) / 8 * 8 - 8) - left);
+                     : (uint32)ROW_B(l) * (uint32)ldb + (uint32)(WHOLE ? min(left + COLUMN_B(l), (n + 7) / 8 * 8 - 8) - left : COLUMN_B(l));
     a += TA ? (matrix * k + begin) * lda + top : (matrix * m + top) * lda + begin;
     b += TB ? (matrix * n + left) * ldb + begin : (matrix * k + begin) * ldb + left;
 
@@ -165,9 +245,10 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
             for (int e = 0; e < 4; e++)
                 sum[r][s][e] = 0;
 
-    int room = (int)(end - begin); // what is left of this part; k has 31 bits
-    int steps = (room + TILE_K - 1) / TILE_K, now = 0, next = STAGES - 1;
-    int64 down_a = TA ? TILE_K * lda : TILE_K, down_b = TB ? TILE_K : TILE_K * ldb;
+    int room = (int)(k - begin); // what is left behind where this block is; k has 31 bits
+    int64 stride = parts * TILE_K, down_a = TA ? stride * lda : stride, down_b = TB ? stride : stride * ldb;
+    int now = 0, next = STAGES - 1;
+#if WHOLE
 #define FETCH(s)                                                                                                                    \
     do {                                                                                                                            \
         T *to = stages + (s)*STAGE;                                                                                                 \
@@ -178,26 +259,72 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
             copy_async(to + ROW_B(l) * STRIDE_B + COLUMN_B(l), DEPTH_B(l) < room ? b + at_b[l] : b, DEPTH_B(l) < room);             \
         a += down_a;                                                                                                                \
         b += down_b;                                                                                                                \
-        room -= TILE_K;                                                                                                             \
+        room -= (int)stride;                                                                                                        \
     } while (0)
+#else
+#define PIECES (LOADS_A + LOADS_B)
+#define FETCH(v)                                                                                                                    \
+    do {                                                                                                                            \
+        _Pragma("unroll") for (int l = 0; l < LOADS_A; l++)                                                                         \
+            piece_fetch(v[l], a + at_a[l], odd >> l & 1, TA ? DEPTH_A(l) < room ? have[l] : 0 : room - DEPTH_A(l));                 \
+        _Pragma("unroll") for (int l = 0; l < LOADS_B; l++)                                                                         \
+            piece_fetch(v[LOADS_A + l], b + at_b[l], odd >> (LOADS_A + l) & 1,                                                      \
+                        TB ? room - DEPTH_B(l) : DEPTH_B(l) < room ? have[LOADS_A + l] : 0);                                        \
+        a += down_a;                                                                                                                \
+        b += down_b;                                                                                                                \
+        room -= (int)stride;                                                                                                        \
+    } while (0)
+#define STORE(v, s)                                                                                                                 \
+    do {                                                                                                                            \
+        T *to = stages + (s)*STAGE;                                                                                                 \
+        _Pragma("unroll") for (int l = 0; l < LOADS_A; l++)                                                                         \
+            piece_store(to + ROW_A(l) * STRIDE_A + COLUMN_A(l), v[l], odd >> l & 1);                                                \
+        to += TILE_B;                                                                                                               \
+        _Pragma("unroll") for (int l = 0; l < LOADS_B; l++)                                                                         \
+            piece_store(to + ROW_B(l) * STRIDE_B + COLUMN_B(l), v[LOADS_A + l], odd >> (LOADS_A + l) & 1);                          \
+    } while (0)
+#endif
+    int rest = room; // what is not multiplied yet
+#if WHOLE
     for (int s = 0; s < STAGES - 1; s++) {
         if (room > 0)
             FETCH(s);
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+#else
+    // Whether pieces begin between two words is the same in all steps, which are an even number of elements or rows apart.
+    uint32 first[PIECES][5], second[PIECES][5], odd = 0;
+    int have[PIECES]; // of those that lie across the depth
+#pragma unroll
+    for (int l = 0; l < PIECES; l++) {
+        bool of_b = l >= LOADS_A;
+        const T *from = of_b ? b + at_b[l - LOADS_A] : a + at_a[l];
+        odd |= (uint32)((uint64)from / 2 % 2) << l;
+        int64 edge = of_b ? n - left - COLUMN_B(l - LOADS_A) : m - top - COLUMN_A(l);
+        have[l] = (int)max(min(edge, (int64)8), (int64)0);
+    }
+    FETCH(first);
+    FETCH(second);
+    STORE(first, 0);
+#endif
+    __syncthreads();
     // What this lane loads of the first tile.
     const T *of_a = stages + (TA ? (lane % 8 + lane / 16 * 8) * STRIDE_A + y + lane / 8 % 2 * 8
                                  : (y + lane % 16) * STRIDE_A + lane / 16 * 8);
     const T *of_b = stages + TILE_B + (TB ? (x + lane % 8 + lane / 16 * 8) * STRIDE_B + lane / 8 % 2 * 8
                                           : lane % 16 * STRIDE_B + x + lane / 16 * 8);
     struct frags f[2];
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-    __syncthreads();
     load(&f[0], of_a, of_b, 0);
-    for (int step = 0; step < steps; step++) {
+    for (; rest > 0; rest -= (int)stride) {
+#if WHOLE
         if (room > 0)
             FETCH(next);
         asm volatile("cp.async.commit_group;" ::: "memory");
+#else
+        STORE(second, next);
+        FETCH(second);
+#endif
 #pragma unroll
         for (int q = 0; q < TILE_K / 16 - 1; q++) {
             load(&f[(q + 1) % 2], of_a + now * STAGE, of_b + now * STAGE, q + 1);
@@ -205,14 +332,32 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
         }
         now = now + 1 < STAGES ? now + 1 : 0;
         next = next + 1 < STAGES ? next + 1 : 0;
+#if WHOLE
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+#endif
         __syncthreads(); // the next tile is here, and nobody uses this one any more
         load(&f[0], of_a + now * STAGE, of_b + now * STAGE, 0); // behind the end it is not used
         multiply(sum, &f[1]);
     }
 
     bool pairs = n % 2 == 0 && ldc % 2 == 0 && (uint64)c % 4 == 0;
-    const struct to to = { c + matrix * m * ldc, alpha, beta, parts > 1 ? partial + (part * batch + matrix) * m * n : 0, n, ldc, pairs };
+    const struct to to = { c + matrix * m * ldc, alpha, beta, partial && parts > 1 ? partial + (part * batch + matrix) * m * n : 0, n, ldc,
+                           pairs };
+#if CLUSTER > 1
+    float *sums = (float *)stages;
+    __syncthreads(); // nobody loads any more
+#pragma unroll
+    for (int r = 0; r < TILES_M; r++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+#pragma unroll
+            for (int s = 0; s < TILES_N; s++)
+                *(float2 *)(sums + (y + r * 16 + h * 8 + lane / 4) * STRIDE_C + x + s * 8 + lane % 4 * 2) =
+                    make_float2(sum[r][s][h * 2], sum[r][s][h * 2 + 1]);
+    meet();
+    join(&to, sums, top, left, m, part);
+    meet(); // nobody reads this block's any more
+#else
 #pragma unroll
     for (int r = 0; r < TILES_M; r++)
 #pragma unroll
@@ -224,4 +369,5 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
                     put(&to, i, j + s * 8, sum[r][s][h * 2], sum[r][s][h * 2 + 1]);
             }
         }
+#endif
 }

@@ -45,6 +45,12 @@ DEVICE void copy_panel(uint32 to, const tensor_map *from, bool by_depth, int32 f
                  : "memory");
 }
 
+// The copy engine will need this soon.
+DEVICE void expect(const tensor_map *map)
+{
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
 // Says that this warp needs a place no more.
 DEVICE void release(uint32 barrier, int lane)
 {
@@ -110,16 +116,21 @@ DEVICE void put_partial(float *to, int64 room, bool even, const float *sum, int 
 // Makes elements of a row of C of sums.
 DEVICE void mix(float *sum, float alpha, float beta, const T *c, int64 room, int lane)
 {
+    if (beta == 0) { // apart from what else there is to do, which is long
+#pragma unroll
+        for (int s = 0; s < TILE_N / 8; s++) {
+            sum[s * 4] *= alpha;
+            sum[s * 4 + 1] *= alpha;
+        }
+        return;
+    }
 #pragma unroll
     for (int s = 0; s < TILE_N / 8; s++) {
         int column = s * 8 + lane % 4 * 2;
-        float old[2] = { 0, 0 };
-        if (beta != 0 && column < room) {
-            old[0] = T_get(c, column);
-            old[1] = column + 1 < room ? T_get(c, column + 1) : 0;
-        }
-        sum[s * 4] = mixed(alpha, sum[s * 4], beta, old[0]);
-        sum[s * 4 + 1] = mixed(alpha, sum[s * 4 + 1], beta, old[1]);
+        if (column < room)
+            sum[s * 4] = mixed(alpha, sum[s * 4], beta, T_get(c, column));
+        if (column + 1 < room)
+            sum[s * 4 + 1] = mixed(alpha, sum[s * 4 + 1], beta, T_get(c, column + 1));
     }
 }
 
@@ -168,11 +179,11 @@ DEVICE void put_rows(const char *from, T *c, int64 ldc, int64 high, int64 room, 
 // Which tile of C, of which matrix of the batch, and which part of the inner product is the work-th of all. Tiles are walked in groups
 // of GROUP rows of tiles, so that blocks that run at the same time need the same rows and columns.
 struct place {
-    int32 top, left, matrix, part, begin, end;
+    int32 top, left, matrix, part;
 };
 
-// `across` x `down` tiles; `batch` matrices; parts are `length` deep.
-DEVICE struct place place_of(uint32 work, uint32 across, uint32 down, uint32 batch, int64 k, int64 length)
+// `across` x `down` tiles; `batch` matrices.
+DEVICE struct place place_of(uint32 work, uint32 across, uint32 down, uint32 batch)
 {
     struct place at;
     uint32 tile = work % (across * down), other = work / (across * down);
@@ -181,8 +192,6 @@ DEVICE struct place place_of(uint32 work, uint32 across, uint32 down, uint32 bat
     at.left = (int32)(rest / high * TILE_N);
     at.matrix = (int32)(other % batch);
     at.part = (int32)(other / batch);
-    at.begin = (int32)min(at.part * length, k);
-    at.end = (int32)min(at.begin + length, k);
     return at;
 }
 
@@ -197,7 +206,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     uint32 full = of_c + ROOM_C, empty = full + STAGES * 8; // barriers: a place is filled, a place is free
     uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), down = (uint32)((m + TILE_M - 1) / TILE_M);
     uint32 works = across * down * (uint32)(batch * parts);
-    int64 length = part_begin(k, 1, parts, DEEP);
+    int32 depth = (int32)k, stride = (int32)parts * DEEP; // a part takes every so manieth step, as blocks that run at the same time do
     int thread = threadIdx.x, lane = thread % 32;
 
     if (thread == 0) {
@@ -206,6 +215,13 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + s * 8), "r"(CONSUMERS * 4) : "memory");
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    if (thread == 32) {
+        expect(&a);
+        expect(&b);
+#if WIDE_C
+        expect(&map_c);
+#endif
     }
     __syncthreads();
 
@@ -216,8 +232,8 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #endif
         if (thread == 0) {
             for (uint32 work = blockIdx.x; work < works; work += gridDim.x) {
-                struct place to = place_of(work, across, down, (uint32)batch, k, length);
-                for (int32 p = to.begin; p < to.end; p += DEEP) {
+                struct place to = place_of(work, across, down, (uint32)batch);
+                for (int32 p = to.part * DEEP; p < depth; p += stride) {
                     uint32 place = stages + at * STAGE, barrier = full + at * 8;
                     wait(empty + at * 8, parity ^ 1);
                     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(STAGE) : "memory");
@@ -239,7 +255,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
         int group = __shfl_sync(0xffffffff, thread / 128, 0) - 1, row = group * OWN * 64 + thread % 128 / 32 * 16; // of the warp
         float sum[OWN][TILE_N / 2];
         for (uint32 work = blockIdx.x; work < works; work += gridDim.x) {
-            struct place to = place_of(work, across, down, (uint32)batch, k, length);
+            struct place to = place_of(work, across, down, (uint32)batch);
 #pragma unroll
             for (int r = 0; r < OWN; r++)
 #pragma unroll
@@ -247,7 +263,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                     sum[r][s] = 0;
             settle(sum);
             uint32 before = at; // the place that is still read
-            for (int32 p = to.begin; p < to.end; p += DEEP) {
+            for (int32 p = to.part * DEEP; p < depth; p += stride) {
                 uint32 place = stages + at * STAGE;
                 uint64 of_a = panels(place + group * OWN * PANEL), of_b = panels(place + PANELS_A * PANEL);
                 wait(full + at * 8, parity);
@@ -259,7 +275,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                         multiply(sum[r], of_a + (r * PANEL + q * AHEAD(!TA)) / 16, of_b + q * AHEAD(TB) / 16);
                 asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
                 asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-                if (p > to.begin)
+                if (p >= stride)
                     release(empty + before * 8, lane);
                 before = at;
                 at = at + 1 < STAGES ? at + 1 : 0;
@@ -267,7 +283,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             }
             asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
             settle(sum);
-            if (to.begin < to.end)
+            if (to.part * DEEP < depth)
                 release(empty + before * 8, lane);
 #if WIDE_C
             if (lane == 0)

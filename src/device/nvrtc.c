@@ -314,20 +314,20 @@ static void nvrtc_depends(const struct compiler *compiler, const struct compile_
 /* NVRTC writes its own version of the language into PTX, and a driver older than that refuses it, though nothing newer than the
  * architecture is used. So it becomes the first version that has the architecture. A test holds the result against the assembler,
  * wherever there is one. */
-static int lower_version(const struct buf *ptx, const struct requires *r, struct buf *out, struct err *err)
+static int lower_version(const struct buf *ptx, int cc, struct buf *out, struct err *err)
 {
     static const struct {
         int cc;
-        const char *version, *specific; /* of sm_NN, of sm_NNa */
-    } known[] = { { 75, "6.3", "" }, { 80, "7.0", "" }, { 90, "7.8", "8.0" } };
+        const char *version;
+    } known[] = { { 75, "6.3" }, { 80, "7.0" }, { 90, "8.0" } }; /* for 9.0 7.8 has it, but not all of its instructions */
     static const char word[] = "\n.version ";
     const char *at = strstr(buf_text(ptx), word), *version = "";
     if (!at)
         return err_set(err, ERR_UNSUPPORTED, "NVRTC's PTX has no .version");
     at += strlen(word);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (r->cc == known[i].cc)
-            version = r->arch_specific ? known[i].specific : known[i].version;
+        if (cc == known[i].cc)
+            version = known[i].version;
     size_t own = strcspn(at, "\n");
     buf_put(out, ptx->data, (size_t)(at - ptx->data));
     buf_put(out, *version ? version : at, *version ? strlen(version) : own);
@@ -344,7 +344,7 @@ static int nvrtc_ship(const char *source, const struct requires *requires, struc
     snprintf(arch, sizeof arch, "sm_%d%s", r.cc, r.arch_specific ? "a" : "");
     const struct compile_job job = { .source = source, .arch = arch, .portable = true, .entries = entries };
     struct buf own = { 0 };
-    int rc = compile_once(&(struct devspec){ .backend = "cuda", .cc = r.cc }, &job, &own, err) ?: lower_version(&own, &r, out, err);
+    int rc = compile_once(&(struct devspec){ .backend = "cuda", .cc = r.cc }, &job, &own, err) ?: lower_version(&own, r.cc, out, err);
     buf_free(&own);
     return rc;
 }
