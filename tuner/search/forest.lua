@@ -2,8 +2,9 @@
 -- neighbours of the best few, mixtures of these, others some steps away, and random ones: so choices that are made at once differ. Some
 -- choices are random, the more the longer nothing better was found, since a space may have little to learn.
 local START, TREES, VOTERS, LEAF, TRIES = 4, 12, 4, 2, 1
-local ELITES, MIXED, STEPS, RANDOM = 4, 20, 20, 60
-local BLIND, STALE = 0.05, 0.3 -- the share of random choices: always, and more by the share of the run since the best was found
+local ELITES, MIXED, STEPS, RANDOM = 4, 20, 20, 300
+local BLIND = 0.05             -- the share of choices that are random
+local STALE, WIDE = 0.3, 20    -- times the share of the run since the best was found: of choices among so many random ones
 local CLIP = 0.75              -- what is slower than this share is all the same; so is what failed
 local MOST, GOOD = 400, 100    -- rows that a tree learns from, the best among them: so the time for an answer has a bound
 local FRESH = 0.05             -- while the rows grow by that share all trees are made anew, one after the other
@@ -102,46 +103,61 @@ return function(space)
     return lib.walk(space, points.near(v, places), 1)
   end
 
-  -- What there is to choose from, with each tree's guess.
+  -- Adds a configuration with each tree's guess.
+  local function add(list, there, index)
+    if index and not memory.given[index] and not there[index] then
+      there[index] = true
+      local c = { index = index, x = features(index) }
+      for t = 1, TREES do c[t] = guess(c.x, t) end
+      list[#list + 1] = c
+    end
+  end
+
+  local function randoms(list, there, n)
+    for _ = 1, n do add(list, there, memory:untried()) end
+    return list
+  end
+
+  -- What there is to choose from.
   local function plan()
     local there = {}
     candidates, picked = {}, 0
-    local function add(index)
-      if index and not memory.given[index] and not there[index] then
-        there[index] = true
-        local c = { index = index, x = features(index) }
-        for t = 1, TREES do c[t] = guess(c.x, t) end
-        candidates[#candidates + 1] = c
-      end
-    end
     for e = 1, math.min(ELITES, #best) do
       local elite = best[e]
       elite.near = elite.near or space:neighbours(elite.index)
-      for _, index in ipairs(elite.near) do add(index) end
-      for i = 1, #elite.near > 0 and STEPS or 0 do add(lib.walk(space, elite.near[1 + random(#elite.near)], 1 + i % 2)) end
+      for _, index in ipairs(elite.near) do add(candidates, there, index) end
+      for i = 1, #elite.near > 0 and STEPS or 0 do
+        add(candidates, there, lib.walk(space, elite.near[1 + random(#elite.near)], 1 + i % 2))
+      end
     end
-    for _ = 1, #best > 0 and MIXED or 0 do add(mixture()) end
-    for _ = 1, RANDOM do add(memory:untried()) end
+    for _ = 1, #best > 0 and MIXED or 0 do add(candidates, there, mixture()) end
+    randoms(candidates, there, RANDOM)
   end
 
-  local function choose()
-    if #rows < START or lib.chance() < BLIND + STALE * (#rows - improved) / #rows then return memory:untried() end
-    if due >= 1 then
-      grow(due // 1)
-      due = due % 1
-    end
-    if picked > #rows // 40 then plan() end
+  -- What some of the trees like best.
+  local function elect(list)
     local voters, least, choice = {}, math.huge, nil
     for i = 1, VOTERS do voters[i] = 1 + random(TREES) end
-    for _, c in ipairs(candidates) do
+    for _, c in ipairs(list) do
       if not memory.given[c.index] then
         local sum = 0
         for k = 1, VOTERS do sum = sum + c[voters[k]] end
         if sum < least then least, choice = sum, c.index end
       end
     end
-    picked = picked + 1
     return choice or memory:untried()
+  end
+
+  local function choose()
+    if #rows < START or lib.chance() < BLIND then return memory:untried() end
+    if due >= 1 then
+      grow(due // 1)
+      due = due % 1
+    end
+    if lib.chance() < STALE * (#rows - improved) / #rows then return elect(randoms({}, {}, WIDE)) end
+    if picked > #rows // 40 then plan() end
+    picked = picked + 1
+    return elect(candidates)
   end
 
   local out, most = 0, 0 -- given and not told yet: what waits for a compiler was chosen without what others teach; most asked for
