@@ -5,5 +5,7 @@ foreach(doc IN LISTS CPACK_CUTUNE_DOCUMENTED)
     configure_file(${CMAKE_CURRENT_LIST_DIR}/../packaging/deb/copyright ${doc}/copyright COPYONLY)
     configure_file(${CMAKE_CURRENT_LIST_DIR}/../packaging/deb/changelog ${doc}/changelog COPYONLY)
 endforeach()
+set(zsh ${CPACK_TEMPORARY_DIRECTORY}/cutune/usr/share/zsh) # Debian's zsh looks for what packages bring in a folder of its own
+file(RENAME ${zsh}/site-functions ${zsh}/vendor-completions)
 file(GLOB_RECURSE zipped ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*/changelog ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/man/*.[1-8])
 execute_process(COMMAND gzip -9n ${zipped} COMMAND_ERROR_IS_FATAL ANY)
