@@ -19,20 +19,12 @@
 #define LANE_Y (lane / (2 * LANES_X) * 2 + lane / 2 % 2)
 #define WARPS_X (TILE_N / (LANES_X * ITEMS_N))
 #define THREADS (TILE_M * TILE_N / (ITEMS_M * ITEMS_N))
-// Of A, a row of shared memory is a row, or else a column. Padded against bank conflicts. FRAG: neighbouring rows, columns of a thread.
-#if defined(STAGES) && WIDE_A && !TA
-#define BY_ROWS 1
-#define FRAG_M 1
-#define STRIDE_A (TILE_K + 4)
-#define TILE_B (TILE_M * STRIDE_A) // where B begins
-#else
-#define BY_ROWS 0
+// In shared memory A lies turned, padded against bank conflicts. FRAG: neighbouring rows, columns of a thread.
 #define FRAG_M (ITEMS_M < 16 / ACC_BYTES ? ITEMS_M : 16 / ACC_BYTES)
 #define STRIDE_A (TILE_M + 4)
-#define TILE_B (TILE_K * STRIDE_A)
-#endif
+#define TILE_B (TILE_K * STRIDE_A) // where B begins
 #define FRAG_N (ITEMS_N < 16 / ACC_BYTES ? ITEMS_N : 16 / ACC_BYTES)
-#define PLACE_A(row, column) (BY_ROWS ? (row) * STRIDE_A + (column) : (column) * STRIDE_A + (row))
+#define PLACE_A(row, column) ((column) * STRIDE_A + (row))
 // How far below its first row a thread's r-th row lies.
 #define ROW(r) ((r) / FRAG_M * FRAG_M * LANES_Y + (r) % FRAG_M)
 #define STRIDE_B (TILE_N + (TB ? 4 : 0))
@@ -161,8 +153,15 @@ struct frags {
 };
 
 // x, y: the thread's first column and row in the tile.
-DEVICE void load_columns(struct frags *f, SHARED const T_acc *stage, int q, int x)
+DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int x, int y)
 {
+#pragma unroll
+    for (int r = 0; r < ITEMS_M; r += FRAG_M) {
+        struct frag_m v = *(SHARED const struct frag_m *)(stage + q * STRIDE_A + y + r * LANES_Y);
+#pragma unroll
+        for (int e = 0; e < FRAG_M; e++)
+            f->row[r + e] = v.e[e];
+    }
 #pragma unroll
     for (int s = 0; s < ITEMS_N; s += FRAG_N) {
         struct frag_n v = *(SHARED const struct frag_n *)(stage + TILE_B + q * STRIDE_B + x + s * LANES_X);
@@ -184,39 +183,6 @@ DEVICE void multiply(T_acc sum[ITEMS_M][ITEMS_N], const struct frags *f)
         }
 }
 
-#if BY_ROWS
-DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], const T_acc *stage, int x, int y)
-{
-#pragma unroll
-    for (int p = 0; p < TILE_K; p += VEC_A) {
-        struct pack_a rows[ITEMS_M]; // VEC_A steps of the inner product
-#pragma unroll
-        for (int r = 0; r < ITEMS_M; r++)
-            rows[r] = *(const struct pack_a *)(stage + PLACE_A(y + r * LANES_Y, p));
-#pragma unroll
-        for (int q = 0; q < VEC_A; q++) {
-            struct frags f;
-#pragma unroll
-            for (int r = 0; r < ITEMS_M; r++)
-                f.row[r] = rows[r].e[q];
-            load_columns(&f, stage, p + q, x);
-            multiply(sum, &f);
-        }
-    }
-}
-#else
-DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int x, int y)
-{
-#pragma unroll
-    for (int r = 0; r < ITEMS_M; r += FRAG_M) {
-        struct frag_m v = *(SHARED const struct frag_m *)(stage + q * STRIDE_A + y + r * LANES_Y);
-#pragma unroll
-        for (int e = 0; e < FRAG_M; e++)
-            f->row[r + e] = v.e[e];
-    }
-    load_columns(f, stage, q, x);
-}
-
 // All steps of a tile but the last, each while the next one's elements are loaded.
 DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags f[2], SHARED const T_acc *stage, int x, int y)
 {
@@ -226,7 +192,6 @@ DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags f[2], SHARED const
         multiply(sum, &f[q % 2]);
     }
 }
-#endif
 
 struct to {
     GLOBAL T *c;
@@ -287,7 +252,7 @@ DEVICE const T_acc *theirs(const T_acc *p, int block)
 
 #ifdef BACKEND_CUDA // so many registers a thread that this many blocks fit on a multiprocessor
 #define SUMS (ITEMS_M * ITEMS_N * ACC_BYTES / 4)
-#define REGISTERS (SUMS >= 128 ? 256 : SUMS >= 64 || SUMS >= 32 && BY_ROWS ? 128 : SUMS >= 32 ? 96 : 64)
+#define REGISTERS (SUMS >= 128 ? 256 : SUMS >= 64 ? 128 : SUMS >= 32 ? 96 : 64)
 KERNEL void CLUSTER_DIMS __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
 #else
 KERNEL void
@@ -347,17 +312,6 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
     int now = 0, next = STAGES - 1;
-#if BY_ROWS
-    for (int step = 0; step < steps; step++) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-        __syncthreads(); // the tile is here, and nobody uses the one before it any more
-        FETCH(next);
-        asm volatile("cp.async.commit_group;" ::: "memory");
-        compute(sum, stages + now * STAGE, x, y);
-        now = now + 1 < STAGES ? now + 1 : 0;
-        next = next + 1 < STAGES ? next + 1 : 0;
-    }
-#else
     struct frags f[2];
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
@@ -373,7 +327,6 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
         load(&f[0], stages + now * STAGE, 0, x, y); // behind the end it is not used
         multiply(sum, &f[1]);
     }
-#endif
 #else
     struct held held;
     struct frags f[2];

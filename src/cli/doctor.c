@@ -1,5 +1,6 @@
 /* `cutune doctor`: what is present, what is missing, and what would mend it. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "device/device.h"
@@ -18,7 +19,9 @@ static void add(struct findings *f, const char *what, const char *state, bool li
         f->array = json_append(f->array, json_pack("{s:s, s:s, s:o}", "what", what, "state", state, "says", json_text(text)));
     for (const char *mark = state; !f->json && *text; mark = "") {
         size_t n = lines ? strcspn(text, "\n") : strlen(text);
-        text_line("%-7s  %.*s", mark, (int)n, text);
+        enum style s = !strcmp(state, "good") ? GOOD : !strcmp(state, "none") ? PLAIN : BAD;
+        printf("%s%-7s%s  ", style(STDOUT_FILENO, s), mark, style(STDOUT_FILENO, PLAIN));
+        text_line("%.*s", (int)n, text);
         text += n + (text[n] == '\n');
     }
     buf_free(says);

@@ -1,4 +1,5 @@
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,13 @@ char *messages_name(const char *command)
     return program;
 }
 
+const char *style(int fd, enum style s)
+{
+    static const char *const codes[] = { "\033[0m", "\033[1m", "\033[32m", "\033[31m" };
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return (no && *no) || !term || !strcmp(term, "dumb") || !isatty(fd) ? "" : codes[s];
+}
+
 int print_line(FILE *out, const char *fmt, ...)
 {
     struct buf line = { 0 };
@@ -23,8 +31,14 @@ int print_line(FILE *out, const char *fmt, ...)
     va_end(args);
     if (line.data)
         err_line(line.data);
-    fprintf(out, "%s%s%s\n", out == stderr ? program : "", out == stderr ? ": " : "",
-            line.failed ? "out of memory" : buf_text(&line));
+    const char *strong = out == stderr ? style(STDERR_FILENO, STRONG) : "";
+    if (*strong) { /* which stderr itself would make harmless */
+        fflush(stderr);
+        dprintf(STDERR_FILENO, "%s%s:%s ", strong, program, style(STDERR_FILENO, PLAIN));
+    } else if (out == stderr) {
+        fprintf(out, "%s: ", program);
+    }
+    fprintf(out, "%s\n", line.failed ? "out of memory" : buf_text(&line));
     buf_free(&line);
     return FAILED;
 }

@@ -19,8 +19,12 @@ static void clock_text(double seconds, char out[32])
 
 void progress_show(void *arg, const struct tune_progress *p)
 {
-    const struct progress *progress = arg;
+    struct progress *progress = arg;
     struct buf line = { 0 };
+    int64_t now = clock_ns();
+    if (!progress->terminal && (double)(now - progress->shown_ns) < 1e9 * progress->seconds)
+        return;
+    progress->shown_ns = now;
     char left[32];
     buf_fmt(&line, "%s  %s %" PRId64, progress->title, p->phase, p->done);
     if (p->total > 0)
@@ -33,6 +37,11 @@ void progress_show(void *arg, const struct tune_progress *p)
     }
     if (p->best_ns > 0)
         buf_fmt(&line, "  best %s  %s  %s", text_time(p->best_ns), text_speed(p->best_gbs, 0), p->best);
+    if (!progress->terminal) {
+        complain("%s", buf_text(&line));
+        buf_free(&line);
+        return;
+    }
     char cut[512];
     snprintf(cut, sizeof cut, "%.*s", terminal_columns() - 1, buf_text(&line));
     err_line(cut);

@@ -38,7 +38,7 @@ static void entry_row(struct text_table *table, const char *label, const struct 
 
 static int timing_table(const struct op *op, const struct tune_report *r, struct err *err)
 {
-    struct text_table table = { .align = "lrrr" };
+    struct text_table table = { .align = "lrrr", .heads = true };
     struct buf heads = { 0 }, blanks = { 0 };
     if (r->best.joules > 0)
         buf_str(&heads, "energy\t");
@@ -50,6 +50,7 @@ static int timing_table(const struct op *op, const struct tune_report *r, struct
     }
     strcat(table.align, "l");
     table_row(&table, "\ttime\tspeed\tof copy\t%sconfiguration", buf_text(&heads));
+    table.good = r->best.config.variant >= 0;
     entry_row(&table, "best", op, &r->best, r);
     entry_row(&table, "default", op, &r->deflt, r);
     if (memcmp(&r->worst.config, &r->best.config, sizeof r->best.config) != 0)
@@ -131,30 +132,53 @@ static void print_counts(const struct tune_report *r)
                                                                                  : "; the winner of an earlier run is given no more");
 }
 
-/* Tells which database has the results, and prints the command that looks up the last of them. */
-static void print_next(const struct request *r, const struct finding *last)
+/* A command about the finding, after what it is for. It is harmless, and to be copied as it is. */
+static void print_command(const struct request *r, const char *what, const char *command, const struct finding *last)
 {
     struct buf line = { 0 };
     const struct args *args = &r->args;
     char id[32];
     devspec_id(&r->dev, id);
+    bool of_op = !strcmp(command, "export");
     const char *const words[][2] = {
-        { program_invocation_name, "lookup" },
+        { program_invocation_name, command },
         { "--op", args->op ? args->op : last->op->name },
-        { "--shape", last->sizes },
-        { "--dtype", last->types },
-        { "--device", args->device ? id : NULL },
+        { "--format", of_op ? "c" : NULL },
+        { "--shape", of_op ? NULL : last->sizes },
+        { "--dtype", of_op ? NULL : last->types },
+        { "--device", args->device && !of_op ? id : NULL },
         { "--db", args->db },
+        { "-o", of_op ? "tuned.c" : NULL },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i][1]) {
             shell_word(&line, words[i][0]);
             shell_word(&line, words[i][1]);
         }
+    printf("%-8s  %s\n", what, buf_text(&line));
+    buf_free(&line);
+}
+
+/* Which database has the results, and what to do with them: commands about the last. */
+static void print_next(const struct request *r, const struct finding *found, int n)
+{
+    const struct args *args = &r->args;
+    int64_t left = 0;
+    for (int i = 0; i < n; i++)
+        left += found[i].report.valid - found[i].report.tried;
     puts("");
     text_line("database  %s", store_path(r->store));
-    printf("look up   %s\n", buf_text(&line)); /* which is harmless, and to be copied as it is */
-    buf_free(&line);
+    if (left > 0) {
+        bool quick = args->effort && !strcmp(args->effort, "quick"), all = args->effort && !strcmp(args->effort, "thorough");
+        text_line("search on the same command with %s: %" PRId64 " configurations were not tried",
+                  args->budgets.n || all ? "a larger --budget"
+                  : quick                ? "--effort normal"
+                                         : "--effort thorough",
+                  left);
+    }
+    print_command(r, "compare", "bench", &found[n - 1]);
+    print_command(r, "in C", "export", &found[n - 1]);
+    print_command(r, "look up", "lookup", &found[n - 1]);
 }
 
 static void tell_tuned_with(const struct op *op)
@@ -188,7 +212,7 @@ static int print_tables(const struct request *r, const struct finding *found, in
         text_line("proved by %s, not by the op's own reference: stored beside its results, and not given to look-ups",
                   found[n - 1].op->outside);
     else if (!rc && n && found[n - 1].report.best.config.variant >= 0)
-        print_next(r, &found[n - 1]);
+        print_next(r, found, n);
     return rc;
 }
 

@@ -13,7 +13,7 @@
 #include "op/load.h"
 #include "runtime/runtime.h"
 
-enum { MAX_JOBS = 1024 };
+enum { MAX_JOBS = 1024, PROGRESS_S = 30 };
 
 struct tuning {
     struct request *request;
@@ -44,6 +44,9 @@ static int read_options(const struct args *args, struct tune_options *tune, stru
     if (args->jobs && (!number_read(args->jobs, MAX_JOBS, &jobs) || !jobs))
         return err_set(err, ERR_USAGE, "--jobs '%.40s': a whole number of 1 to %d is wanted", args->jobs, MAX_JOBS);
     tune->jobs = (int)jobs;
+    double seconds;
+    if (args->progress && !seconds_read(args->progress, &seconds))
+        return err_set(err, ERR_USAGE, "--progress '%.40s': a number of seconds (60s) is wanted", args->progress);
     if (args->wanted && args->reference)
         return err_set(err, ERR_USAGE, "--wanted and --reference: a reference is of one op");
     if (args->reference_time && (!args->reference || !seconds_read(args->reference_time, &tune->reference_seconds)))
@@ -130,7 +133,7 @@ static int want_no_more(const struct request *r, const struct finding *f, struct
 static const char *why_nothing(const struct tune_report *report, const struct tune_options *tune)
 {
     if (report->tried)
-        return "no configuration was right";
+        return "no configuration was right: `cutune list --measurements` says of each what is wrong";
     bool over = tune->budget_seconds > 0 && report->seconds >= tune->budget_seconds;
     return over ? "the budget ended before anything was tried" : "the strategy gave nothing to try";
 }
@@ -142,8 +145,12 @@ static int run_problem(struct tuning *t, struct finding *f)
     struct tune_report *report = &f->report;
     struct err err = { 0 };
     bool quiet = r->args.quiet;
-    struct progress progress = { .terminal = !quiet && isatty(STDERR_FILENO), .title = f->title };
-    t->tune.progress = progress.terminal ? progress_show : NULL;
+    struct progress progress = {
+        .terminal = !quiet && isatty(STDERR_FILENO), .seconds = PROGRESS_S, .shown_ns = clock_ns(), .title = f->title
+    };
+    if (r->args.progress)
+        (void)seconds_read(r->args.progress, &progress.seconds);
+    t->tune.progress = quiet ? NULL : progress_show;
     t->tune.note = quiet ? NULL : progress_note;
     t->tune.arg = &progress;
     t->trace.finding = f;
@@ -412,7 +419,9 @@ const struct command run_command = {
           "First measure what imported files claim of these problems, or of all; and tune only where the fastest claim does not "
           "hold",
           0 },
-        { OPT_JSON }, { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 }),
+        { OPT_JSON },
+        { "progress", WORD(progress), "60s", 0, "Where there is no terminal, say so often how far it is; 30s without it", 0 },
+        { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 }),
     .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement. "
            "The same command goes on where an earlier one stopped, and measures nothing twice."
            "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute. "

@@ -21,12 +21,14 @@ struct finding {
 /* Prints what was found, as tables or as JSON. */
 int report(const struct request *r, const struct finding *found, int n, struct err *err);
 
-/* What a run shows while it goes: one line on stderr, redrawn in place on a terminal; elsewhere nothing until a problem is done. */
+/* What a run shows while it goes: one line on stderr, redrawn in place on a terminal; elsewhere a line now and then. */
 struct progress {
     bool terminal;
+    double seconds;    /* between lines, */
+    int64_t shown_ns;  /* of which the last came then, or the problem began */
     const char *title; /* of the finding */
 };
-void progress_show(void *progress, const struct tune_progress *p); /* tune_options' callback, for a terminal */
+void progress_show(void *progress, const struct tune_progress *p); /* tune_options' callback */
 void progress_note(void *progress, const char *line);              /* the other */
 /* The problem is over: clears the line; not on a terminal, says in a line what came of it. Report null: it failed. */
 void progress_end(const struct progress *progress, const struct tune_report *report);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -54,12 +55,15 @@ int table_print(struct text_table *t, int indent, struct err *err)
             width[i % columns] = strlen(cell);
     cell = buf_text(&t->cells);
     for (int i = 0; i < n; i++, cell += strlen(cell) + 1) {
-        size_t column = i % columns;
-        if (column == 0)
+        size_t column = i % columns, row = i / columns;
+        enum style s = !row && t->heads ? STRONG : row && (int)row == t->good ? GOOD : PLAIN;
+        if (column == 0) {
             pending = indent;
+            fputs(s ? style(STDOUT_FILENO, s) : "", stdout);
+        }
         print_cell(cell, t->align[column], width[column], &pending);
         if (column == columns - 1)
-            putchar('\n');
+            printf("%s\n", s ? style(STDOUT_FILENO, PLAIN) : "");
     }
     buf_free(&t->cells);
     return rc;
@@ -76,7 +80,7 @@ static struct text_table *table_of(struct rows *r, const char *title)
     for (int i = r->n - 1; i >= 0; i--)
         if (!strcmp(r->tables[i].title, title))
             return &r->tables[i];
-    struct text_table t = { .title = mem_strdup(title) };
+    struct text_table t = { .title = mem_strdup(title), .heads = true };
     if (!t.title || !mem_grow((void **)&r->tables, r->n, sizeof t)) {
         mem_free(t.title);
         r->failed = true;

@@ -19,6 +19,10 @@ int print_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2,
 /* From now on whatever this process prints on stderr, also a library's words or a strategy's, is made harmless line by line (err_line).
  * To be called before anything is printed. */
 void messages_start(void);
+/* What begins and ends a style on a terminal, where a person may want it: "" elsewhere, with $NO_COLOR and on a dumb terminal. */
+enum style { PLAIN, STRONG, GOOD, BAD };
+const char *style(int fd, enum style s);
+
 /* The command that complains from now on: "cutune NAME", which is returned. */
 char *messages_name(const char *command);
 
@@ -37,6 +41,8 @@ struct text_table {
     struct buf cells;            /* texts, each with its zero byte */
     int n;
     char *title; /* of rows only */
+    bool heads;  /* the first row is one of heads */
+    int good;    /* a row to point out; 0: none */
 };
 /* The next row, its cells between tabs: a missing one is empty, and the last one takes the rest. They are made harmless. */
 void table_row(struct text_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

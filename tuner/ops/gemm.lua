@@ -68,42 +68,37 @@ local function wide(...)
 end
 local whole_a, whole_b = wide(columns_a, "lda"), wide(columns_b, "ldb", "n", "ldc") -- C goes with B
 
--- Tiles in shared memory, fetched while the one before is used; each warp's part of a tile in registers. `stages` of them at a time.
-local function blocked(name, stages, wide_a, more, requires)
+-- Tiles in shared memory, fetched while the one before is used; each warp's part of a tile in registers. `stages`: of them at a time, by
+-- cp.async; without it two. `clusters`: how many blocks share a tile of C and add in each other's shared memory, instead of FILL.
+local function blocked(name, stages, clusters, requires)
     local blocks = tiles("TILE_N", "TILE_M")
-    local tile = stages .. " * (TILE_K * (TILE_M + TILE_N) + 4 * max(TILE_M, TILE_K) + 4 * TILE_K * tb)"
-    local work = split("gemm_blocked", "TILE_M * TILE_N // (ITEMS_M * ITEMS_N)", blocks, "4 * TILE_K",
-        "max(" .. tile .. ", CLUSTER > 1 and TILE_M * TILE_N or 0) * " .. acc)
-    work.launch[1].grid = work.launch[1].grid .. " * CLUSTER"
-    return formed {
+    local shared = (stages and "STAGES" or "2") .. " * (TILE_K * (TILE_M + TILE_N) + 4 * max(TILE_M, TILE_K) + 4 * TILE_K * tb)"
+    if clusters then
+        shared = "max(" .. shared .. ", TILE_M * TILE_N)"
+    end
+    local work = split("gemm_blocked", "TILE_M * TILE_N // (ITEMS_M * ITEMS_N)", blocks, "4 * TILE_K", "(" .. shared .. ") * " .. acc)
+    local t = formed {
         name = name,
         template = "gemm_blocked.cu",
         params = {
             { "TILE_M", 128, 16, 32, 64, 256 }, -- rows and columns of C that a block computes
             { "TILE_N", 128, 16, 32, 64, 256 },
-            { "TILE_K", 8, 16, 32 },            -- depth of the tiles of A and B
+            { "TILE_K", 8, 16 },                -- depth of the tiles of A and B
             { "ITEMS_M", 8, 4, 16 },            -- rows and columns of C that a thread computes
             { "ITEMS_N", 8, 4 },
             { "LANES_X", 8, 2, 4, 16 },         -- threads of a warp side by side
-            { "WIDE_A", table.unpack(wide_a) },
+            { "WIDE_A", true, false },
             { "WIDE_B", true, false },
-            { "FILL", 0, 1, 2, 4, 8 },          -- blocks per multiprocessor that k is split for; 0: it is not
-            { "CLUSTER", 1, 2, 4, 8 },          -- blocks of a cluster that share a tile of C
-            table.unpack(more),
         },
         where = {
             -- What the template needs.
             "TILE_N % (LANES_X * ITEMS_N) == 0", "TILE_M % (32 // LANES_X * ITEMS_M) == 0",
             "TILE_M * TILE_K * ITEMS_M * ITEMS_N % (TILE_M * TILE_N * (WIDE_A and 16 // sizeof(T) or 1)) == 0",
             "TILE_N * TILE_K * ITEMS_M * ITEMS_N % (TILE_M * TILE_N * (WIDE_B and 16 // sizeof(T) or 1)) == 0",
-            stages == "2" and "true" or "sizeof(T) >= 4", -- cp.async moves no less
             "k < 1 << 31 and (ta == 1 and TILE_K * lda + TILE_M or TILE_M * lda) < 1 << 31",
             "(tb == 1 and TILE_N * ldb or TILE_K * ldb + TILE_N) < 1 << 31",
             "not WIDE_A or " .. whole_a, "not WIDE_B or " .. whole_b,
-            stages == "2" and "true" or "tb == 0 or not WIDE_B", -- it would have to be turned on its way
             -- What is never better.
-            stages ~= "2" and "true" or "WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
-            (stages == "2" and "" or "tb == 1 or ") .. "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
             "TILE_M < 2 * m or TILE_M == 16 or TILE_M == 32 and TILE_N == 32", "TILE_M >= 64 or m < 512",
             "TILE_N < 2 * n or TILE_N == 16 or TILE_M == 32 and TILE_N == 32", "TILE_N >= 64 or n < 512",
             "batch * m * n <= TILE_M * TILE_N * device.multiprocessors * 32 or TILE_M * TILE_N >= 8192",
@@ -111,12 +106,8 @@ local function blocked(name, stages, wide_a, more, requires)
             "ITEMS_M * ITEMS_N * " .. acc .. " <= 512", -- registers
             "TILE_M * TILE_N // (ITEMS_M * ITEMS_N) >= 64", "TILE_M * TILE_N // (ITEMS_M * ITEMS_N) <= 256",
             "LANES_X == 8 or LANES_X <= 4 and TILE_N == LANES_X * ITEMS_N or LANES_X == 16 and TILE_M * LANES_X == 32 * ITEMS_M",
-            "TILE_M * TILE_N >= 8192 and (TILE_K < 32 or CLUSTER > 1) or TILE_M * TILE_N < 8192 and TILE_K > 8",
-            "FILL == 0 or " .. work.parts .. " > 1",
-            "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors or CLUSTER > 1",
-            "FILL * TILE_M * TILE_N <= 1024 * ITEMS_M * ITEMS_N",
-            "CLUSTER == 1 or FILL == 0 and device.cc >= 90 and k >= 2 * TILE_K * CLUSTER and TILE_M * TILE_N <= 16384",
-            "CLUSTER == 1 or " .. blocks .. " * CLUSTER <= 8 * device.multiprocessors",
+            "TILE_M * TILE_N >= 8192 or TILE_K > 8",
+            "TILE_M * TILE_N < 32768 or device.backend == 'cuda'",
         },
         requires = requires,
         needs = {
@@ -126,6 +117,36 @@ local function blocked(name, stages, wide_a, more, requires)
         workspaces = work.workspaces,
         launch = work.launch,
     }
+    local function param(...)
+        table.insert(t.params, #t.params, { ... }) -- FORM stays the last
+    end
+    local function where(...)
+        for _, line in ipairs { ... } do
+            table.insert(t.where, line)
+        end
+    end
+    if stages then
+        param("STAGES", 3, 4)
+        where("sizeof(T) >= 4", "(ta == 1 or not WIDE_A) and (tb == 0 or not WIDE_B)", -- cp.async moves no less, and turns nothing on its way
+            "tb == 1 or WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b)
+    else
+        where("WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
+            "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
+            "device.cc < 80 or sizeof(T) < 4 or WIDE_A or WIDE_B or TILE_M + TILE_N == 64")
+    end
+    if clusters then
+        param("CLUSTER", table.unpack(clusters))
+        param("FILL", 0)
+        work.launch[1].grid = work.launch[1].grid .. " * CLUSTER"
+        where("k >= 2 * TILE_K * CLUSTER", "TILE_M * TILE_N <= 16384",
+            "4 * CLUSTER * " .. blocks .. " <= 5 * device.multiprocessors") -- all at the same time
+    else
+        param("FILL", 0, 1, 2, 4, 8) -- blocks per multiprocessor that k is split for; 0: it is not
+        where("FILL == 0 or " .. work.parts .. " > 1", "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors",
+            "FILL * TILE_M * TILE_N <= 1024 * ITEMS_M * ITEMS_N",
+            "FILL > 0 or TILE_M * TILE_N < 32768 or 4 * " .. blocks .. " >= 3 * device.multiprocessors")
+    end
+    return t
 end
 
 -- Few rows: B is read once. If A is transposed (SWAP) also for few columns, and then A is read once.
@@ -357,82 +378,21 @@ local function wgmma(packed)
     }
 end
 
--- The defaults of f16 and bf16, the first that the device has and the problem takes: large tiles; few rows or columns; little of C, and
--- deep; rows that are no whole words; what older devices have.
-local function tensor_defaults()
-    local all = {}
-    local function add(form, variant, tile_m, tile_n, more)
-        local d = { variant = variant, TILE_M = tile_m, TILE_N = tile_n, FORM = form }
-        for name, value in pairs(more) do
-            d[name] = value
-        end
-        table.insert(all, d)
-    end
-    local function cluster(form, tile_m, tile_n, tile_k, warp_m, warp_n, blocks, whole)
-        add(form, "mma_cluster", tile_m, tile_n,
-            { TILE_K = tile_k, WARP_M = warp_m, WARP_N = warp_n, STAGES = whole and 4 or 2, CLUSTER = blocks, WHOLE = whole })
-    end
-    for _, form in ipairs { "nn", "nt", "tn", "tt" } do
-        local most = form == "nn" or form == "nt" -- what most calls are
-        add(form, "wgmma", 128, 256, { STAGES = 3, CONSUMERS = 2, WIDE_C = true, GROUP = 8, FILL = 0 })
-        if most then
-            cluster(form, 16, 64, 64, 16, 16, 8, true)
-            cluster(form, 64, 16, 64, 16, 16, 8, true)
-            cluster(form, 16, 64, 64, 16, 16, 8, false)
-            add(form, "wgmma", 64, 128, { STAGES = 6, CONSUMERS = 1, WIDE_C = true, GROUP = 8, FILL = 0 })
-        end
-        if form ~= "tt" then
-            cluster(form, 64, 64, 64, 32, 32, 4, true)
-            add(form, "wgmma", 64, 64, { STAGES = 8, CONSUMERS = 1, WIDE_C = true, GROUP = 8, FILL = 0 })
-            add(form, "wgmma", 64, 64, { STAGES = 8, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 1 })
-        end
-        if form == "nt" then
-            add(form, "wgmma", 128, 128, { STAGES = 6, CONSUMERS = 2, WIDE_C = false, GROUP = 8, FILL = 0 })
-        end
-        cluster(form, 64, 64, 32, 32, 32, 8, false)
-        if form ~= "tt" then
-            add(form, "wgmma_packed", 128, 128, { STAGES = 6, CONSUMERS = 2, WIDE_C = false, GROUP = 8, FILL = 0 })
-        end
-        if most then
-            add(form, "wgmma_packed", 128, 128, { STAGES = 6, CONSUMERS = 2, WIDE_C = true, GROUP = 8, FILL = 0 })
-            add(form, "wgmma_packed", 64, 64, { STAGES = 8, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 1 })
-        end
-        add(form, "mma", 128, 128, { TILE_K = 32, WARP_M = 64, WARP_N = 32, STAGES = 4, FILL = 0 })
-        if most then
-            add(form, "mma", 64, 64, { TILE_K = 64, WARP_M = 32, WARP_N = 32, STAGES = 4, FILL = 2 })
-            add(form, "mma_packed", 64, 64, { TILE_K = 64, WARP_M = 32, WARP_N = 32, STAGES = 4, FILL = 0 })
-        end
-    end
-    return all
+-- Defaults.
+local function joined(wide_b, blocks)
+    return {
+        variant = "cluster", TILE_M = 128, TILE_N = 128, TILE_K = wide_b and 16 or 8, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
+        WIDE_A = false, WIDE_B = wide_b, STAGES = 3, CLUSTER = blocks,
+    }
+end
+local function large(of)
+    return {
+        variant = "blocked", TILE_M = 128, TILE_N = of.TILE_N or 128, TILE_K = of.TILE_K or 16, ITEMS_M = of.ITEMS_M or 8, ITEMS_N = 8,
+        LANES_X = 8, WIDE_A = true, WIDE_B = true, FILL = 0, FORM = of.FORM or "nn",
+    }
 end
 
 local plain = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "ta", "tb", "lda", "ldb", "ldc" } -- what the plain variants take
-
--- The defaults of the other types: large tiles, of one transposed matrix too; small ones with k split; for all that is left the plain ones,
--- the last of any form.
-local defaults = tensor_defaults()
-for _, d in ipairs {
-    {
-        variant = "blocked", TILE_M = 128, TILE_N = 128, TILE_K = 16, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
-        WIDE_A = true, WIDE_B = true, FILL = 0,
-    },
-    {
-        variant = "blocked", TILE_M = 128, TILE_N = 128, TILE_K = 16, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
-        WIDE_A = true, WIDE_B = true, FILL = 0, FORM = "nt",
-    },
-    {
-        variant = "blocked", TILE_M = 128, TILE_N = 128, TILE_K = 16, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
-        WIDE_A = true, WIDE_B = true, FILL = 0, FORM = "tn",
-    },
-    {
-        variant = "blocked", TILE_M = 32, TILE_N = 32, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
-        WIDE_A = false, WIDE_B = false, FILL = 8,
-    },
-    { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4 },
-    { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4, FORM = "any" },
-} do
-    table.insert(defaults, d)
-end
 
 return op {
     name = "gemm",
@@ -481,8 +441,9 @@ return op {
     -- A 16-bit result is that of f32, rounded; of k terms in [-1, 1) it is seldom beyond sqrt(k) * 4 / 3, and may differ by one step.
     check = { sum = "sizeof(T) == 2 and 4 + 4 * floor(k ^ 0.5) or k + 1" },
     variants = {
-        blocked("blocked", "2", { true, false }, {}),
-        blocked("async", "STAGES", { true, false }, { { "STAGES", 3, 4 } }, { cc = 80 }),
+        blocked("blocked"),
+        blocked("async", true, nil, { cc = 80 }),
+        blocked("cluster", true, { 8, 4, 2 }, { backend = "cuda", cc = 90 }),
         columns(),
         rows(),
         mma(false),
@@ -503,6 +464,8 @@ return op {
             where = {
                 "TILE_M // ITEMS_M * (TILE_N // ITEMS_N) >= 64",
                 "TILE_M // ITEMS_M * (TILE_N // ITEMS_N) <= 256",
+                -- With CUDA `blocked` takes half as long at the least.
+                "device.backend ~= 'cuda' or TILE_M == 16 * ITEMS_M and TILE_N == TILE_M and ITEMS_N == ITEMS_M and TILE_K == 2 * ITEMS_M",
                 -- The last defaults are always valid; only one of them is for any form.
                 "FORM ~= 'any' and " .. shallow .. " or TILE_M == 64 and TILE_N == 64 and TILE_K == 8 and ITEMS_M == 4 and ITEMS_N == 4",
             },
@@ -527,7 +490,29 @@ return op {
             launch = { kernel = "gemm", block = { "BLOCK_X", "BLOCK_Y" }, grid = tiles("BLOCK_X", "BLOCK_Y"), args = plain },
         },
     },
-    defaults = defaults,
+    -- Tiles that share their k, if there are few; large ones, of one transposed matrix too; vectors; few rows; rows of any length; for all
+    -- that is left the plain ones, the last of any form.
+    defaults = {
+        joined(true, 8), joined(true, 4), joined(true, 2),
+        large { TILE_N = 256, TILE_K = 8, ITEMS_M = 16 }, large {}, large { FORM = "nt" }, large { FORM = "tn" },
+        { variant = "columns", BLOCK = 256, LANES = 32, ROWS = 1, DEEP = 8, WIDE_A = true, WIDE_B = true, FILL = 1 },
+        { variant = "rows", BLOCK = 256, LANES = 32, ROWS = 1, COLS = 1, ITEMS = 4, WIDE_A = true, FILL = 0 },
+        {
+            variant = "async", TILE_M = 16, TILE_N = 128, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
+            WIDE_A = false, WIDE_B = true, FILL = 4, STAGES = 3,
+        },
+        joined(false, 8), joined(false, 4), joined(false, 2),
+        {
+            variant = "async", TILE_M = 128, TILE_N = 128, TILE_K = 8, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
+            WIDE_A = false, WIDE_B = false, FILL = 0, STAGES = 3,
+        },
+        {
+            variant = "blocked", TILE_M = 32, TILE_N = 32, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
+            WIDE_A = false, WIDE_B = false, FILL = 8,
+        },
+        { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4 },
+        { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4, FORM = "any" },
+    },
     peers = {
         product("cublas"), product("cublas", "tf32"), product("cublaslt"), product("cublaslt", "tf32"), product("cutensor"),
         product("clblast"),
