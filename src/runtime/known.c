@@ -27,9 +27,10 @@ static int read_op(struct cutune *c, const char *name, struct known_op *k, struc
     return store_op(tables, name, &k->op, c->store ? NULL : err);
 }
 
+/* What was proved against another contract is of another form, too. */
 static bool same_form(const struct op *a, const struct op *b)
 {
-    return same_interface(a, b) && a->nrows == b->nrows &&
+    return same_interface(a, b) && same_text(a->contract, b->contract) && a->nrows == b->nrows &&
            !memcmp(a->rows, b->rows, (size_t)(a->nrows * a->ntypes) * sizeof *a->rows);
 }
 

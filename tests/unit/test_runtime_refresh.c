@@ -276,6 +276,25 @@ static void does_not_serve_the_stale(void **state)
     cutune_close(c);
 }
 
+static void does_not_serve_what_another_contract_proved(void **state)
+{
+    (void)state;
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached(c);
+    const cutune_kernel *k = NULL;
+    assert_is(find(h, 1111, 113), CUTUNE_MATCH_EXACT, "TILE=8");
+    meddle("a.db", "UPDATE op SET current = 0");
+    meddle("a.db", "INSERT INTO op (name, hash, current, contract, variants, interface) SELECT name, 'a', 1, "
+                   "'0123456789abcdef0123456789abcdef', variants, interface FROM op");
+    assert_int_equal(refreshed(c), 1);
+    assert_int_equal(try_find(h, 1111, 113, &k), CUTUNE_ERR_NOTFOUND);
+    meddle("a.db", "DELETE FROM op WHERE hash = 'a'");
+    meddle("a.db", "UPDATE op SET current = 1"); /* and back */
+    assert_int_equal(refreshed(c), 1);
+    assert_is(find(h, 1111, 113), CUTUNE_MATCH_EXACT, "TILE=8");
+    cutune_close(c);
+}
+
 static void tells_of_another_number_of_sizes(void **state)
 {
     (void)state;
@@ -304,6 +323,7 @@ int main(void)
         with_pretend(survives_a_file_written_over),
         with_pretend(never_mixes_two_forms),
         with_pretend(does_not_serve_the_stale),
+        with_pretend(does_not_serve_what_another_contract_proved),
         with_pretend(tells_of_another_number_of_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
