@@ -155,6 +155,10 @@ static void print_command(const struct request *r, const char *what, const char 
             shell_word(&line, words[i][0]);
             shell_word(&line, words[i][1]);
         }
+    for (int i = 0; i < args->include_dirs.n; i++) {
+        shell_word(&line, "--include-dir");
+        shell_word(&line, args->include_dirs.at[i]);
+    }
     printf("%-8s  %s\n", what, buf_text(&line));
     buf_free(&line);
 }
