@@ -112,7 +112,7 @@ static int take_header(struct header *h, char element[DATA_ELEMENT], struct data
     bool fortran = false;
     int seen = 0, rc = take(h, '{') ? 0 : damaged(h);
     while (!rc && !take(h, '}')) {
-        char key[16];
+        char key[16] = "";
         rc = take_text(h, key, sizeof key);
         if (!rc && !take(h, ':'))
             rc = damaged(h);
