@@ -87,7 +87,7 @@ reduce(GLOBAL T *__restrict__ out, GLOBAL const T *__restrict__ x, int64 m, int6
     __shared__ T_acc sums[VEC * BLOCK];
     int t = threadIdx.x, lane = t % LANES, line = t / LANES, max_of = largest != 0, each = columns ? VEC : 1; // outputs of a thread
     int64 outputs = columns ? n : m, part = blockIdx.x % PARTS;
-    int64 i = blockIdx.x / PARTS * (columns ? LANES * VEC : LINES) + (columns ? lane * VEC : line);
+    int64 i = (int64)(blockIdx.x / PARTS) * (columns ? LANES * VEC : LINES) + (columns ? lane * VEC : line);
     T_acc a[VEC];
     for (int k = 0; k < VEC; k++)
         a[k] = max_of && i < outputs ? T_get(x, columns ? i + k : i * n) : 0;
