@@ -49,9 +49,21 @@ int wrong_size(const struct guest_launch *l, int i, size_t takes, size_t gives, 
     char name[PARAM_NAME];
     const char *said = l->names ? l->names[i] : NULL;
     char hint[2 * MAX_NAME + 48] = "";
-    if (takes == 4 && gives == 8 && said)
+    if (takes == 4 && gives == 8 && said && l->params[i].kind == GUEST_VALUE)
         snprintf(hint, sizeof hint, ": for an int say value(\"%.*s\", \"%.*s\", \"i32\")", MAX_NAME, said, MAX_NAME, said);
     return err_set(err, ERR_INVALID, "%s: the kernel takes %zu bytes, the launch gives %zu%s", param_name(l, i, name), takes, gives, hint);
+}
+
+int wrong_count(const struct guest_launch *l, int takes, const char *more, struct err *err)
+{
+    struct buf names = { 0 };
+    for (int i = 0; l->names && i < l->nparams; i++)
+        buf_fmt(&names, "%s%s", i ? ", " : " (", l->names[i] ?: "?");
+    if (names.len)
+        buf_str(&names, ")");
+    int rc = err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d%s%s", takes, l->nparams, buf_text(&names), more);
+    buf_free(&names);
+    return rc;
 }
 
 int check_geometry(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, struct err *err)

@@ -143,7 +143,7 @@ static int check_params(CUfunction function, const struct guest_launch *l, struc
     while (libcuda.cuFuncGetParamInfo(function, (size_t)n, &offset, &takes) == CUDA_SUCCESS)
         n++;
     if (n != nparams)
-        return err_set(err, ERR_INVALID, "the kernel takes %d arguments, the launch gives %d", n, nparams);
+        return wrong_count(l, n, "", err);
     for (int i = 0; i < n; i++) {
         gives = param_is_given(&params[i]) ? (size_t)params[i].bytes : sizeof(CUdeviceptr);
         libcuda.cuFuncGetParamInfo(function, (size_t)i, &offset, &takes);

@@ -74,6 +74,8 @@ enum { PARAM_NAME = 40 + MAX_NAME };
 const char *param_name(const struct guest_launch *l, int i, char out[PARAM_NAME]);
 /* ERR_INVALID: the kernel's parameter has another size. */
 int wrong_size(const struct guest_launch *l, int i, size_t takes, size_t gives, struct err *err);
+/* ERR_INVALID: the kernel takes so many parameters. more: what the launch gives beside them, or "". */
+int wrong_count(const struct guest_launch *l, int takes, const char *more, struct err *err);
 /* A geometry that the device can take, with at most `dynamic_shared` bytes; ERR_UNSUPPORTED otherwise. */
 int check_geometry(const struct devspec *spec, const struct geometry *g, int64_t dynamic_shared, struct err *err);
 

@@ -107,12 +107,13 @@ static bool agree(const struct own_type *is, const struct dtype *says)
     return (!number || narrow || is->is_unsigned) && is->bytes == part && (is->pointer || all == says->bytes);
 }
 
-static int check_type(cl_kernel kernel, const struct guest_launch *l, int i, struct err *err)
+/* With `floats`, of those alone: their sizes say less than their types. */
+static int check_type(cl_kernel kernel, const struct guest_launch *l, int i, bool floats, struct err *err)
 {
     const struct dtype *says = l->params[i].type;
     char type[64] = "", name[PARAM_NAME];
     struct own_type is;
-    if (!says || !told(kernel, i, CL_KERNEL_ARG_TYPE_NAME, type, sizeof type) || !read_type(type, &is) || agree(&is, says))
+    if (!says || !told(kernel, i, CL_KERNEL_ARG_TYPE_NAME, type, sizeof type) || !read_type(type, &is) || agree(&is, says) || is.is_float < floats)
         return 0;
     return err_set(err, ERR_INVALID, "%s: the kernel says %.*s, the script %s", param_name(l, i, name), (int)strcspn(type, " *"),
                    type, says->name);
@@ -140,14 +141,17 @@ int opencl_params(cl_kernel kernel, const struct guest_launch *l, bool *dynamic,
     int rc = OPENCL(err, clGetKernelInfo, kernel, CL_KERNEL_NUM_ARGS, sizeof takes, &takes, NULL);
     *dynamic = !rc && takes == (cl_uint)n + 1 && is_local(kernel, n + 1, &of_dialect);
     if (!rc && (takes != (cl_uint)n + *dynamic || (shared && !*dynamic)))
-        rc = err_set(err, ERR_INVALID, "the kernel takes %u arguments, the launch gives %d%s", (unsigned)takes, n,
-                     shared > 0 ? " and dynamic shared memory (DYNAMIC_SHARED_PARAM, or a __local pointer, the last)" : "");
+        rc = wrong_count(l, (int)takes,
+                         shared > 0 ? " and dynamic shared memory (DYNAMIC_SHARED_PARAM, or a __local pointer, the last)" : "", err);
     if (!rc && *dynamic && !shared && !of_dialect)
         rc = err_set(
             err, ERR_INVALID,
             "kernel argument %d: the kernel takes local memory, and the launch does not say how many bytes: shared = EXPRESSION",
             n + 1);
     for (int i = 0; i < n && !rc; i++)
-        rc = check_place(kernel, l, i, err) ?: check_size(kernel, l, i, err) ?: check_type(kernel, l, i, err);
+        rc = check_place(kernel, l, i, err)
+            ?: check_type(kernel, l, i, true, err)
+            ?: check_size(kernel, l, i, err)
+            ?: check_type(kernel, l, i, false, err);
     return rc;
 }

@@ -1,6 +1,8 @@
 /* What an op's expressions do, tried on a few problems and devices: a slip shows when the script is read, not in the middle of a
  * run. A try proves nothing for other problems, so what depends on them stays an outcome of its configuration later. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "device/backend.h"
@@ -90,6 +92,7 @@ struct trial {
     const struct variant *variant; /* null: the op's own expressions */
     struct plan *plan;
     const struct devspec *dev;
+    const struct problem *problem;
     int row;
     struct val slots[MAX_SLOTS];
 };
@@ -167,13 +170,35 @@ static int stricter_need(const struct trial *t, struct err *err)
     return rc;
 }
 
+/* A limit that only a very large size passes: the op may say that it takes none such. */
+static void say_max(const struct trial *t, const char *fails, struct err *err)
+{
+    static const char grid[] = "limit: grid ", launches[] = "limit: launches";
+    char most[48] = "";
+    int axis = 0;
+    for (int i = 1; i < t->op->naxes; i++)
+        axis = t->problem->size[i] > t->problem->size[axis] ? i : axis;
+    if (strncmp(fails, "limit: ", 7) != 0 || t->problem->size[axis] < 1 << 30)
+        return;
+    if (!strncmp(fails, grid, sizeof grid - 1))
+        snprintf(most, sizeof most, " (at most %" PRId64 " blocks)", t->dev->max_grid[fails[sizeof grid - 1] - 'x']);
+    else if (!strncmp(fails, launches, sizeof launches - 1))
+        snprintf(most, sizeof most, " (at most %d)", MAX_STEPS);
+    err_set(err, ERR_INVALID, "it fails '%s'%s: if the op takes no such size, say so: size(\"%s\", { max = ... })", fails, most,
+            t->op->axes[axis].name);
+}
+
 static int try_last_default(const struct trial *t, struct err *err)
 {
     int rc = stricter_need(t, err);
     if (rc)
         return rc;
     const char *fails = plan_refuses(t->plan, t->slots, t->dev);
-    return fails ? err_set(err, ERR_INVALID, "it fails '%s'", fails) : 0;
+    if (!fails)
+        return 0;
+    rc = err_set(err, ERR_INVALID, "it fails '%s'", fails);
+    say_max(t, fails, err);
+    return rc;
 }
 
 /* "for T=f32 and m=1,n=1 on cuda: " in front of the message. */
@@ -212,6 +237,7 @@ static int try_all(const struct op *op, const struct config *config, int nproble
             struct problem prob;
             bool found;
             rc = sample_problem(op, whole, t.row, nproblems, p, &prob, &found, err);
+            t.problem = &prob;
             for (int d = 0; !rc && found && (b = backend_real(d)); d++) { /* a GPU, and a processor */
                 struct devspec dev = b->sample;
                 if (t.variant && !can_require(&dev, &t.variant->requires))

@@ -102,7 +102,7 @@ static void read_element(struct reader *r, void *out)
     const char *type = *(const char **)out;
     bool computing;
     if (op_type_of(r->op, type, &computing) < 0 && !dtype_find(type))
-        fail(r, "'%.80s' is neither a type name of this op nor an element type", type);
+        fail(r, "'%.80s' is neither a type name of this op nor an element type (f32, i64, u8, bf16, ...)", type);
 }
 
 static void read_bool(struct reader *r, void *out)
@@ -148,8 +148,11 @@ int list_length(struct reader *r, int min, int max)
     want_table(r);
     lua_Unsigned length = lua_rawlen(L, -1), keys = 0;
     bool numbers = true;
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1), keys++)
+    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1), keys++) {
+        if (lua_type(L, -2) == LUA_TSTRING)
+            fail(r, "must be a list { ... } without names or holes, and has the name '%.80s'", lua_tostring(L, -2));
         numbers = numbers && lua_isinteger(L, -2) && (lua_Unsigned)lua_tointeger(L, -2) - 1 < length;
+    }
     if (!numbers || keys != length)
         fail(r, "must be a list { ... } without names or holes");
     if (min == max && length != (lua_Unsigned)min)

@@ -12,6 +12,8 @@
 static void read_axis(struct reader *r, void *out)
 {
     struct axis *axis = out;
+    if (lua_type(r->L, -1) == LUA_TSTRING)
+        fail(r, "is a name alone: write size \"%.80s\" (or stride, batch, flag)", lua_tostring(r->L, -1));
     read_table(r, "kind name max default", "WNxx", "size stride batch flag", &axis->kind, &axis->name, &axis->max, &axis->preset);
     if (strcmp(axis->name, "when") == 0)
         fail(r, "name: 'when' is a word of shapes");

@@ -375,6 +375,12 @@ static void wrong_arguments_are_refused(void **state)
     params[2].bytes = 8;
     FAILS(ERR_INVALID, "kernel argument 3 (by): the kernel takes 4 bytes, the launch gives 8: for an int say value(\"by\", \"by\", \"i32\")",
           guest_function(a->guest, a->code, &l, NULL, &err));
+    params[2] = (struct guest_param){ .kind = GUEST_SCALAR, .bytes = 8 };
+    FAILS(ERR_INVALID, "(by): the kernel takes 4 bytes, the launch gives 8", guest_function(a->guest, a->code, &l, NULL, &err));
+    assert_null(strstr(err.msg, "value")); /* it is none */
+    l.nparams = 3;
+    FAILS(ERR_INVALID, "the kernel takes 4 arguments, the launch gives 3 (out, in, by)", guest_function(a->guest, a->code, &l, NULL, &err));
+    l.nparams = 4;
     params[2] = (struct guest_param){ .kind = GUEST_SCALAR, .bytes = 2 };
     FAILS(ERR_INVALID, "(by): the kernel takes 4 bytes, the launch gives 2", guest_function(a->guest, a->code, &l, NULL, &err));
     l.names = NULL;
