@@ -91,14 +91,21 @@ local function split(list)
     return parts
 end
 
--- #ifndef TILE, #define TILE 32: a parameter that the kernel already has.
+-- #ifndef TILE, #define TILE 32: a parameter that the kernel already has. So is what else stands there: once TILE is given, nothing else
+-- defines it.
 local function own_parameters(text)
     local list, seen = {}, {}
-    for name, value in ("\n" .. text):gmatch("\n ?# ?ifndef ([%a_][%w_]*) ?\n+ ?# ?define ([^\n]+)") do
-        local defined, number = value:match("^([%a_][%w_]*) %(?(%d+)%)? ?$")
-        if defined == name and not seen[name] then
-            seen[name] = true
-            list[#list + 1] = { name, math.tointeger(number) }
+    for name, rest in ("\n" .. text):gmatch("\n ?# ?ifndef ([%a_][%w_]*) ?()\n") do
+        local first = true
+        for line in text:sub(rest):gmatch("([^\n]*)\n") do
+            local defined, number = line:match("^ ?# ?define ([%a_][%w_]*) %(?(%d+)%)? ?$")
+            if line:find("%S") and (not defined or first and defined ~= name) then
+                break
+            elseif defined and not seen[defined] then
+                seen[defined] = true
+                list[#list + 1] = { defined, math.tointeger(number) }
+            end
+            first = first and not defined
         end
     end
     return list, seen

@@ -167,7 +167,7 @@ local function from_kernel(name, file, text, read_kernel)
         else
             local extent = '"' .. table.concat(names, '", "') .. '"' .. (a.side > 1 and (", " .. a.side) or "")
             local why = a.index and " -- ? indices: below what?" .. (a.ends and " Ascending, and one more than there are rows?" or "") or a.kind == "inout" and " -- ? read and written"
-                        or #names > 1 and " -- ? its extents in elements: all sizes, by a guess. Leave out those that it has not"
+                        or #names > 1 and " -- ? its extents in elements: all sizes is a guess. Leave out those that it does not have"
                         or " -- ? its extents in elements"
             if a.texture then
                 why = " -- ? read as a texture"
@@ -205,7 +205,7 @@ local function from_kernel(name, file, text, read_kernel)
         return k.shared and ', shared = "' .. (numbers and text:gsub("[%a_][%w_]*", numbers) or text) .. '"' or ""
     end
     local template = file or name .. suffix
-    local tnames, unused, main = sorted(types, "values"), "T", nil
+    local tnames, unused, main = sorted(types, "values"), k.source:find("%f[%w_]T%f[^%w_]") and "ELEMENT" or "T", nil -- it is a macro
     for _, a in ipairs(arguments) do -- results are listed as of the kernel's own type, a float's if it has one
         local buffer = a.kind ~= "axis" and a.kind ~= "scalar"
         main = buffer and (not main or main:find("^[iu]%d") and not a.type:find("^[iu]%d")) and a.type or main

@@ -40,8 +40,9 @@ local function find_kernel(text)
             local name, list, body = head:match("^[^{;(]-([%a_][%w_]*)%s*(%b())%s*(%b{})")
             if name and found then
                 others[#others + 1] = name
+                found.bodies[#found.bodies + 1] = body
             elseif name then
-                found = { language = kind.language, name = name, space = spaces(text:sub(1, at - 1)), list = list:sub(2, -2), body = body,
+                found = { language = kind.language, name = name, space = spaces(text:sub(1, at - 1)), list = list:sub(2, -2), body = body, bodies = { body },
                           generic = text:sub(1, at - 1):match("template%s*<([^<>]*)>[^;{}]*$") }
             end
         end
@@ -195,8 +196,17 @@ local function unknown_macros(text, kernel, known)
     return found
 end
 
--- __constant__ arrays without contents: { name =, type =, extents = TEXTS }.
-local function constant_arrays(text, kernel, value_of)
+-- __constant__ arrays without contents: { name =, type =, extents = TEXTS }. `sizes` gets the words that their sizes are made of.
+local function constant_arrays(text, kernel, macros, default, sizes)
+    local value_of = words.values_by(macros, default)
+    local function note(text, depth)
+        for word in text:gmatch("%f[%w_][%a_][%w_]*") do
+            sizes[word] = true
+            if macros[word] and depth < 20 then
+                note(macros[word], depth + 1)
+            end
+        end
+    end
     local list = {}
     for of in text:gmatch("__constant__ ([^;={}]-) ?;") do
         local c, name, sizes = of:match("^(.-) ([%a_][%w_]*) ?(%[.*)$")
@@ -208,6 +218,7 @@ local function constant_arrays(text, kernel, value_of)
         local extents = {}
         for size in sizes:gmatch("%b[]") do
             extents[#extents + 1] = tostring(count(size:sub(2, -2), value_of) or "?")
+            note(size, 0)
         end
         extents[#extents + 1] = extents[1] and side > 1 and tostring(side) or nil
         list[#list + 1] = { name = name, type = type, extents = extents }
@@ -287,7 +298,19 @@ return function(text)
             known[word] = value
         end
     end
+    local macros, sizes = words.macros_of(source), {}
+    local constants = kernel.language == "cuda" and constant_arrays(source, kernel, macros, default, sizes) or {}
+    for _, p in ipairs(list) do
+        p.values = sizes[p[1]] and {} or p.values -- the script says how long the array is
+    end
+    for word in pairs(fixed) do -- what other macros make has no value of its own, and is worth a word as a size only
+        local made, size = macros[word] and macros[word]:gsub("0[xX]%x+", ""):find("%f[%w_][%a_]"), false
+        for _, a in ipairs(axes) do
+            size = size or a.macro == word
+        end
+        fixed[word] = (size or not made) and fixed[word] or nil
+    end
     return { source = source, kernel = kernel, arguments = arguments, axes = axes, types = types, generic = generic, list = list,
              default = default, block = block, grid = grid, where = where, shared = shared, fixed = fixed, guessed = guessed,
-             unknown = unknown_macros(source, kernel, known), constants = kernel.language == "cuda" and constant_arrays(source, kernel, words.values_by(words.macros_of(source), default)) or {} }
+             unknown = unknown_macros(source, kernel, known), constants = constants }
 end

@@ -177,15 +177,17 @@ local function guess_parameters(kernel, source, arguments, fixed, default, list,
             parameter(word, few and 1 or 16, few and { 2, 4, 8 })
         end
     end
-    for _, place in ipairs { "%[([^%[%]]*)%]", "[<>]=? ?([%a_][%w_]*) ?;", "[/%%%+%-=] ?([%a_][%w_]*)%f[^%w_<:]", "[%d%)%]] ?%* ?([%a_][%w_]*)" } do
-        for inside in kernel.body:gmatch(place) do
-            for word in inside:gmatch("%f[%w_][%a_][%w_]*") do
-                look_at(word)
+    for _, body in ipairs(kernel.bodies) do -- other kernels of the file are compiled with it
+        for _, place in ipairs { "%[([^%[%]]*)%]", "[<>]=? ?([%a_][%w_]*) ?;", "[/%%%+%-=] ?([%a_][%w_]*)%f[^%w_<:]", "[%d%)%]] ?%* ?([%a_][%w_]*)" } do
+            for inside in body:gmatch(place) do
+                for word in inside:gmatch("%f[%w_][%a_][%w_]*") do
+                    look_at(word)
+                end
             end
         end
-    end
-    for word in kernel.body:gmatch("# ?pragma unroll ?%(? ?([%a_][%w_]*)") do
-        look_at(word, true)
+        for word in body:gmatch("# ?pragma unroll ?%(? ?([%a_][%w_]*)") do
+            look_at(word, true)
+        end
     end
     for _, line in ipairs(conditions) do
         for word in line:gmatch("%f[%w_][%a_][%w_]*") do
