@@ -179,7 +179,8 @@ DEVICE void put_rows(const char *from, T *c, int64 ldc, int64 high, int64 room, 
 // Which tile of C, of which matrix of the batch, and which part of the inner product is the work-th of all. Tiles are walked in groups
 // of GROUP rows of tiles, so that blocks that run at the same time need the same rows and columns.
 struct place {
-    int32 top, left, matrix, part;
+    int32 top, left, matrix;
+    uint32 part;
 };
 
 // `across` x `down` tiles; `batch` matrices.
@@ -191,7 +192,7 @@ DEVICE struct place place_of(uint32 work, uint32 across, uint32 down, uint32 bat
     at.top = (int32)((first + rest % high) * TILE_M);
     at.left = (int32)(rest / high * TILE_N);
     at.matrix = (int32)(other % batch);
-    at.part = (int32)(other / batch);
+    at.part = other / batch;
     return at;
 }
 
@@ -206,7 +207,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     uint32 full = of_c + ROOM_C, empty = full + STAGES * 8; // barriers: a place is filled, a place is free
     uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), down = (uint32)((m + TILE_M - 1) / TILE_M);
     uint32 works = across * down * (uint32)(batch * parts);
-    int32 depth = (int32)k, stride = (int32)parts * DEEP; // a part takes every so manieth step, as blocks that run at the same time do
+    uint32 depth = (uint32)k, stride = (uint32)parts * DEEP; // parts take steps by turns: blocks that run at the same time do
     int thread = threadIdx.x, lane = thread % 32;
 
     if (thread == 0) {
@@ -233,7 +234,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
         if (thread == 0) {
             for (uint32 work = blockIdx.x; work < works; work += gridDim.x) {
                 struct place to = place_of(work, across, down, (uint32)batch);
-                for (int32 p = to.part * DEEP; p < depth; p += stride) {
+                for (uint32 p = to.part * DEEP; p < depth; p += stride) {
                     uint32 place = stages + at * STAGE, barrier = full + at * 8;
                     wait(empty + at * 8, parity ^ 1);
                     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(STAGE) : "memory");
@@ -263,7 +264,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                     sum[r][s] = 0;
             settle(sum);
             uint32 before = at; // the place that is still read
-            for (int32 p = to.part * DEEP; p < depth; p += stride) {
+            for (uint32 p = to.part * DEEP; p < depth; p += stride) {
                 uint32 place = stages + at * STAGE;
                 uint64 of_a = panels(place + group * OWN * PANEL), of_b = panels(place + PANELS_A * PANEL);
                 wait(full + at * 8, parity);

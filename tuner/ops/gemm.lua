@@ -392,7 +392,75 @@ local function large(of)
     }
 end
 
+-- For f16 and bf16: much of C by wgmma; few rows or columns, and little of C, by clusters that share k; the same of rows that are no whole
+-- words; what is left, what is deep, and what devices before Hopper have. Tables have each twice: no more than are worth it.
+local function tensor_cores()
+    local all = {}
+    local function add(forms, variant, tile_m, tile_n, more)
+        for form in forms:gmatch("%a+") do
+            local d = { variant = variant, TILE_M = tile_m, TILE_N = tile_n, FORM = form }
+            for name, value in pairs(more) do
+                d[name] = value
+            end
+            table.insert(all, d)
+        end
+    end
+    local function wg(forms, variant, tile_m, tile_n, stages, wide_c)
+        add(forms, variant, tile_m, tile_n, { STAGES = stages, CONSUMERS = 2, WIDE_C = wide_c, GROUP = 8, FILL = 0 })
+    end
+    local function cluster(forms, tile_m, tile_n, tile_k, warp, blocks, whole)
+        add(forms, "mma_cluster", tile_m, tile_n,
+            { TILE_K = tile_k, WARP_M = warp, WARP_N = warp, STAGES = whole and 4 or 2, CLUSTER = blocks, WHOLE = whole })
+    end
+    local function older(forms, variant, tile, tile_k, warp_m, fill)
+        add(forms, variant, tile, tile, { TILE_K = tile_k, WARP_M = warp_m, WARP_N = 32, STAGES = 4, FILL = fill })
+    end
+    wg("nn nt tn", "wgmma", 128, 256, 3, true)
+    cluster("nn nt", 16, 64, 64, 16, 8, true)
+    cluster("nn", 64, 16, 64, 16, 8, true)
+    cluster("nn nt", 64, 64, 64, 32, 4, true)
+    cluster("nn", 16, 64, 64, 16, 8, false)
+    cluster("nn nt", 64, 64, 32, 32, 8, false)
+    wg("nn nt", "wgmma_packed", 128, 128, 6, false)
+    older("nn nt", "mma", 128, 32, 64, 0)
+    older("nn", "mma", 64, 64, 32, 2)
+    older("nn nt", "mma_packed", 64, 64, 32, 0)
+    return all
+end
+
 local plain = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "ta", "tb", "lda", "ldb", "ldc" } -- what the plain variants take
+
+-- Vectors, as far as rows are whole words; tensor cores; of the other types tiles that share their k, if there are few, and large ones, of
+-- one transposed matrix too; few rows; rows of any length; for all that is left the plain ones, the last of any form.
+local defaults = tensor_cores()
+for i, d in ipairs {
+    { variant = "columns", BLOCK = 256, LANES = 32, ROWS = 1, DEEP = 8, WIDE_A = true, WIDE_B = true, FILL = 1 },
+    { variant = "rows", BLOCK = 256, LANES = 32, ROWS = 1, COLS = 1, ITEMS = 4, WIDE_A = true, FILL = 0 },
+    { variant = "rows", BLOCK = 256, LANES = 32, ROWS = 1, COLS = 1, ITEMS = 4, WIDE_A = true, FILL = 0, SWAP = true, FORM = "nt" },
+} do
+    table.insert(defaults, i, d)
+end
+for _, d in ipairs {
+    joined(true, 8), joined(true, 4), joined(true, 2),
+    large { TILE_N = 256, TILE_K = 8, ITEMS_M = 16 }, large {}, large { FORM = "nt" }, large { FORM = "tn" },
+    {
+        variant = "async", TILE_M = 16, TILE_N = 128, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
+        WIDE_A = false, WIDE_B = true, FILL = 4, STAGES = 3,
+    },
+    joined(false, 8), joined(false, 4), joined(false, 2),
+    {
+        variant = "async", TILE_M = 128, TILE_N = 128, TILE_K = 8, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
+        WIDE_A = false, WIDE_B = false, FILL = 0, STAGES = 3,
+    },
+    {
+        variant = "blocked", TILE_M = 32, TILE_N = 32, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
+        WIDE_A = false, WIDE_B = false, FILL = 8,
+    },
+    { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4 },
+    { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4, FORM = "any" },
+} do
+    table.insert(defaults, d)
+end
 
 return op {
     name = "gemm",
@@ -490,29 +558,7 @@ return op {
             launch = { kernel = "gemm", block = { "BLOCK_X", "BLOCK_Y" }, grid = tiles("BLOCK_X", "BLOCK_Y"), args = plain },
         },
     },
-    -- Tiles that share their k, if there are few; large ones, of one transposed matrix too; vectors; few rows; rows of any length; for all
-    -- that is left the plain ones, the last of any form.
-    defaults = {
-        joined(true, 8), joined(true, 4), joined(true, 2),
-        large { TILE_N = 256, TILE_K = 8, ITEMS_M = 16 }, large {}, large { FORM = "nt" }, large { FORM = "tn" },
-        { variant = "columns", BLOCK = 256, LANES = 32, ROWS = 1, DEEP = 8, WIDE_A = true, WIDE_B = true, FILL = 1 },
-        { variant = "rows", BLOCK = 256, LANES = 32, ROWS = 1, COLS = 1, ITEMS = 4, WIDE_A = true, FILL = 0 },
-        {
-            variant = "async", TILE_M = 16, TILE_N = 128, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
-            WIDE_A = false, WIDE_B = true, FILL = 4, STAGES = 3,
-        },
-        joined(false, 8), joined(false, 4), joined(false, 2),
-        {
-            variant = "async", TILE_M = 128, TILE_N = 128, TILE_K = 8, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
-            WIDE_A = false, WIDE_B = false, FILL = 0, STAGES = 3,
-        },
-        {
-            variant = "blocked", TILE_M = 32, TILE_N = 32, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
-            WIDE_A = false, WIDE_B = false, FILL = 8,
-        },
-        { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4 },
-        { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4, FORM = "any" },
-    },
+    defaults = defaults,
     peers = {
         product("cublas"), product("cublas", "tf32"), product("cublaslt"), product("cublaslt", "tf32"), product("cutensor"),
         product("clblast"),
