@@ -25,6 +25,9 @@ static const char *const transpose_shapes[] = {
     "m=1100,n=5,ldin=8,ldout=1101,batch=3",
     NULL,
 };
+static const char *const inplace_shapes[] = {
+    "n=1", "n=5", "n=33", "n=64", "n=97", "n=136", "n=72,ld=80,batch=2", "n=32,ld=33,batch=3", "n=131,ld=133,batch=2", NULL
+};
 static const char *const dot_shapes[] = { "n=1", "n=2", "n=255", "n=1023", "n=4096", "n=100003", NULL };
 static const char *const norm_shapes[] = { "n=1", "n=2", "n=255", "n=4096", "n=20011", NULL }; /* whose sums f16 holds */
 /* As most are; then transposed, with rows further apart, several: each with few rows, few columns, whole vectors and none. */
@@ -65,6 +68,20 @@ static bool expect_transpose(const struct dtype *type, const int64_t *size, void
 {
     ref_transpose(buffers[0], buffers[1], size, (size_t)type->bytes);
     return true;
+}
+
+/* sizes: n, ld, batch. */
+static bool expect_inplace(const struct dtype *type, const int64_t *size, void *const *buffers)
+{
+    const int64_t n = size[0], ld = size[1], sizes[] = { n, n, ld, ld, size[2] };
+    const size_t bytes = (size_t)(size[2] * n * ld * type->bytes);
+    void *before = mem_alloc(bytes);
+    if (before) {
+        memcpy(before, buffers[0], bytes);
+        ref_transpose(buffers[0], before, sizes, (size_t)type->bytes);
+    }
+    mem_free(before);
+    return before;
 }
 
 /* Elements as numbers: null where they are none. */
@@ -254,6 +271,7 @@ const struct known_op *known_op_at(int i)
 {
     static const struct known_op known[] = {
         { "transpose", transpose_shapes, "m=600001,n=2", expect_transpose, NULL, NULL },
+        { "transpose_inplace", inplace_shapes, NULL, expect_inplace, NULL, NULL },
         { "dot", dot_shapes, NULL, expect_dot, NULL, NULL },
         { "asum", norm_shapes, NULL, expect_asum, NULL, NULL },
         { "nrm2", norm_shapes, NULL, expect_nrm2, NULL, NULL },
