@@ -28,7 +28,8 @@ $(ARGS)
     -- ? the bytes that any kernel must move at least; flops = "..." beside it gives GFLOP/s
     work = { bytes = "$(BYTES)" },
     shapes = { { $(SHAPE) } }, -- ? the problems that are worth tuning
-    -- The simplest kernel that is right: others are compared with it. It is the same kernel until you write a simpler one.
+    -- The simplest kernel that is right: others are compared with it. It is the same kernel until you write a simpler one, with the first
+    -- values of params: these must be right for it.
     reference = {
         template = "$(REF)",$(LANGUAGE)
         -- ? threads of a block and blocks of the grid, { x, y, z }: guessed to be a thread for each element
@@ -158,7 +159,10 @@ local function from_kernel(name, file, text, read_kernel)
     names[2] = square and names[1] or names[2]
     local written, scalars = false, 0
     for _, a in ipairs(arguments) do
-        if a.kind == "axis" then
+        if a.kind == "flag" then -- kernels that differ by it are tuned each
+            lines[#lines + 1] = ('value("%s", "%s", "%s"),'):format(a.name, a.name, a.type)
+            problem[#problem + 1], shape[#shape + 1] = ('flag "%s"'):format(a.name), a.name .. " = 1"
+        elseif a.kind == "axis" then
             lines[#lines + 1] = ('value("%s", "%s", "%s"),'):format(a.axis, a.axis, a.type)
         elseif a.kind == "scalar" then
             lines[#lines + 1] = ('scalar("%s", "%s", %s), -- ? the value that it is tuned with; callers choose it')
@@ -207,7 +211,7 @@ local function from_kernel(name, file, text, read_kernel)
     local template = file or name .. suffix
     local tnames, unused, main = sorted(types, "values"), k.source:find("%f[%w_]T%f[^%w_]") and "ELEMENT" or "T", nil -- it is a macro
     for _, a in ipairs(arguments) do -- results are listed as of the kernel's own type, a float's if it has one
-        local buffer = a.kind ~= "axis" and a.kind ~= "scalar"
+        local buffer = a.kind ~= "axis" and a.kind ~= "scalar" and a.kind ~= "flag"
         main = buffer and (not main or main:find("^[iu]%d") and not a.type:find("^[iu]%d")) and a.type or main
         unused = a.name == unused and "ELEMENT" or unused
     end

@@ -166,6 +166,8 @@ local function read_argument(kernel, types, text, at)
         argument.kind = (const or not may_be_written(kernel.body, name)) and "input" or is_read(kernel.body, name) and "inout" or "output"
         argument.index = kind:find("^[iu]%d") and is_index(kernel.body, name)
         argument.ends = argument.index and kernel.body:find("%f[%w_]" .. name .. "%s*%[[^%[%]]-%+ ?1 ?%]") ~= nil
+    elseif word == "bool" then
+        argument.kind, argument.name = "flag", reserved[name] and name .. "_" or name
     elseif kind:find("^[iu]") then
         argument.kind, argument.axis = "axis", reserved[name] and name .. "_" or name
     else

@@ -156,6 +156,7 @@ local function guess_parameters(kernel, source, arguments, fixed, default, list,
             end
         end
     end
+    local function is_switch(lower) return lower:find("^use_") or lower:find("^with_") or lower:find("only$") end
     local function look_at(word, often)
         if default[word] or taken[word] or kernel.renamed[word] or kernel.types[word] or fixed[word] or kernel.aliases[word] or is_foreign(word)
            or not undeclared(source, word) or source:find(whole(word) .. " ?%[") or source:find("# ?define " .. whole(word)) or source:find("# ?define [%w_]+%([^)\n]*" .. whole(word))
@@ -167,7 +168,7 @@ local function guess_parameters(kernel, source, arguments, fixed, default, list,
             few = few or lower:find(part) ~= nil
         end
         guessed[word] = true
-        local values = compared_with[word] or (lower:find("^use_") or lower:find("^with_") or lower:find("only$")) and { 1 }
+        local values = compared_with[word] or is_switch(lower) and { 1 }
         if lower:find("^n[um_]*blocks$") then
             blocks = parameter(word, 64)
         elseif values then
@@ -196,6 +197,7 @@ local function guess_parameters(kernel, source, arguments, fixed, default, list,
     end
     for _, p in ipairs(list) do -- #ifndef use_padding, #if use_padding == 1
         p.values = p.values or compared_with[p[1]] and cases(compared_with[p[1]], p[2])
+                   or (p[2] == 0 or p[2] == 1 and is_switch(p[1]:lower())) and { 1 - p[2] } or nil
     end
     return guessed, blocks
 end
