@@ -77,7 +77,8 @@ static bool type_of(const struct dtype *t, unsigned *out)
     return false;
 }
 
-int blas_numbers_of(const struct library_call *c, struct blas_numbers *out, struct err *err)
+/* ERR_UNSUPPORTED: not with these types, or too large. */
+static int blas_numbers_of(const struct library_call *c, struct blas_numbers *out, struct err *err)
 {
     static const unsigned modes[] = { [MODE_FULL] = CUBLAS_COMPUTE_32F,
                                       [MODE_TF32] = CUBLAS_COMPUTE_32F_FAST_TF32,

@@ -43,8 +43,6 @@ struct library_function {
 /* Loads the first of n libraries that is there, once, into *library, and of it m functions. False: none is, or it lacks *missing. */
 bool blas_library(void **library, const char *const *names, int n, const struct library_function *functions, int m,
                   const char **missing);
-/* ERR_UNSUPPORTED: not with these types, or too large. */
-int blas_numbers_of(const struct library_call *c, struct blas_numbers *out, struct err *err);
 /* A status as an error; 0 if the call did well. What the library only refuses is ERR_UNSUPPORTED. */
 int blas_check(unsigned status, const char *function, struct err *err);
 /* cuda_blaslt_measure.c */

@@ -23,7 +23,7 @@ static bool ruled(const struct arg_data *d)
     return d->range[0] || d->below || d->sorted;
 }
 
-struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass)
+static struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass)
 {
     const bool positive = mode_of(b, FILL_NUMBERS, pass) == MODE_POSITIVE;
     struct contents c = positive ? a->positive : a->contents;

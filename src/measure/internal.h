@@ -184,12 +184,10 @@ int service_end(struct bench *b, int digests, struct found *out, struct err *err
 int service_flush(struct bench *b, struct err *err);
 
 /* measure/data.c */
-/* What an argument is filled with in a pass. Other data in each: a result that was kept from an earlier one shows. */
-struct contents contents_of(const struct bench *b, const struct bench_arg *a, int pass);
 /* Makes ready what an argument's data needs. */
 int data_open(struct bench *b, struct bench_arg *a, struct err *err);
 void data_close(struct bench *b, struct bench_arg *a);
-/* Fills it as contents_of says, or from its file. */
+/* Fills it with what it has in this pass. Other data in each: a result that was kept from an earlier one shows. */
 int data_fill(struct bench *b, const struct bench_arg *a, int pass, struct err *err);
 /* Whether it still holds that. */
 int data_kept(struct bench *b, const struct bench_arg *a, int pass, bool *kept, struct err *err);

@@ -87,7 +87,7 @@ void io_given(struct serial *s, const char **v)
     accept(s, *v);
 }
 
-void io_f64(struct serial *s, double *v)
+static void io_f64(struct serial *s, double *v)
 {
     if (s->out)
         buf_f64(s->out, *v);

@@ -28,7 +28,6 @@ void io_bool(struct serial *s, bool *v);
 void io_enum(struct serial *s, unsigned *v, unsigned most);
 void io_int(struct serial *s, int *v, int least, int most); /* 32 bits */
 void io_number(struct serial *s, int64_t *v, int64_t least, int64_t most);
-void io_f64(struct serial *s, double *v);
 void io_time(struct serial *s, double *v);               /* from 0 to TIME_MAX */
 void io_text(struct serial *s, char *text, size_t room); /* an array with room for so many bytes */
 void io_str(struct serial *s, const char **v);           /* null is told from "" */
