@@ -178,9 +178,10 @@ static void say_max(const struct trial *t, const char *fails, struct err *err)
     int axis = 0;
     for (int i = 1; i < t->op->naxes; i++)
         axis = t->problem->size[i] > t->problem->size[axis] ? i : axis;
-    if (strncmp(fails, "limit: ", 7) != 0 || t->problem->size[axis] < 1 << 30)
+    const bool of_grid = !strncmp(fails, grid, sizeof grid - 1);
+    if (strncmp(fails, "limit: ", 7) != 0 || t->problem->size[axis] < 1 << 30 || (of_grid && fails[sizeof grid])) /* in clusters: of no size */
         return;
-    if (!strncmp(fails, grid, sizeof grid - 1))
+    if (of_grid)
         snprintf(most, sizeof most, " (at most %" PRId64 " blocks)", t->dev->max_grid[fails[sizeof grid - 1] - 'x']);
     else if (!strncmp(fails, launches, sizeof launches - 1))
         snprintf(most, sizeof most, " (at most %d)", MAX_STEPS);
