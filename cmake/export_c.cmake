@@ -4,7 +4,7 @@ set(library_check ${CMAKE_BINARY_DIR}/generated/library_check.c)
 file(GLOB joined RELATIVE ${PROJECT_SOURCE_DIR}/src CONFIGURE_DEPENDS src/base/*.c src/expr/*.c src/model/*.c src/device/*.c
      src/store/tuned.c src/runtime/*.c src/export/embedded/*.c)
 # What src/export/embedded has another form of, and what only tuning needs.
-list(REMOVE_ITEM joined base/hash.c runtime/place.c)
+list(REMOVE_ITEM joined base/hash.c runtime/place.c runtime/host.c)
 list(REMOVE_ITEM joined device/device.c device/nvrtc.c device/nvrtc_headers.c device/cuda_toolkit.c)
 list(FILTER joined EXCLUDE REGEX "^device/(null.*|.*_measure)[.]c$")
 list(JOIN joined "\n" joined_lines)

@@ -173,6 +173,10 @@ CUTUNE_API int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out)
 /* A handle to launch in the context and on the device of an OpenCL command queue: a cl_command_queue, in order. The queue is retained.
  * A launch may use any in-order queue of the same context and device that was not released. */
 CUTUNE_API int cutune_attach_opencl(cutune *c, void *queue, cutune_handle **out);
+/* A handle in a context of the library's own, on a device by its name as in cutune_device_find; of CUDA that is the device's primary
+ * context, which becomes the thread's current one with each call. For callers whose arrays are in host memory: cutune_launch_host.
+ * Exported C files have neither call. */
+CUTUNE_API int cutune_attach_device(cutune *c, const char *id, cutune_handle **out);
 /* A handle that only looks up kernels for a device. It launches nothing and needs no driver. */
 CUTUNE_API int cutune_attach(cutune *c, const cutune_device *device, cutune_handle **out);
 /* Like cutune_close, for this handle and its kernels only. Null is fine. */
@@ -238,6 +242,9 @@ CUTUNE_API int cutune_launch(const cutune_kernel *k, void *stream, void *const *
  * bytes. Two launches that may run at the same time must not share one. */
 CUTUNE_API int cutune_launch_in(const cutune_kernel *k, void *stream, void *const *buffers, int nbuffers, void *workspace,
                                 size_t bytes);
+/* The same with buffers in host memory, of a kernel from a handle of cutune_attach_device: copies them to the device and what is written
+ * back, and returns when that is done. Alignment does not matter. */
+CUTUNE_API int cutune_launch_host(const cutune_kernel *k, void *const *buffers, int nbuffers);
 CUTUNE_API size_t cutune_kernel_workspace(const cutune_kernel *k); /* bytes, 0 for most; enough for the fall-back too */
 /* The kernel that is launched if a buffer is less aligned than k needs; null if k needs nothing, or if there is none. */
 CUTUNE_API const cutune_kernel *cutune_kernel_fallback(const cutune_kernel *k);
@@ -320,6 +327,79 @@ typedef struct cutune_constant {
 CUTUNE_API int cutune_kernel_constants(const cutune_kernel *k);
 /* Loads the code if it is not loaded yet. */
 CUTUNE_API int cutune_kernel_constant(const cutune_kernel *k, int i, cutune_constant *out);
+
+/* ------------------------------------------------------------------------------------------------------------ what ops take */
+
+/* For callers whose arrays know their own types and sizes, such as a binding of another language. */
+
+typedef struct cutune_op cutune_op; /* an op as the database or else the tables know it; valid until cutune_close */
+
+/* CUTUNE_ERR_NOTFOUND if neither knows it. After a refresh that brought another form of the op this gives the new one. */
+CUTUNE_API int cutune_op_find(cutune *c, const char *name, const cutune_op **out);
+/* Calls `each` for the name of every op that the database or the tables know, until it returns something other than 0. Returns that, else
+ * CUTUNE_OK. The callback must not call the library. */
+CUTUNE_API int cutune_each_op(cutune *c, int (*each)(void *arg, const char *name), void *arg);
+
+typedef enum cutune_arg_kind {
+    CUTUNE_ARG_INPUT = 0,
+    CUTUNE_ARG_OUTPUT = 1,
+    CUTUNE_ARG_INOUT = 2,
+    CUTUNE_ARG_SCALAR = 3
+} cutune_arg_kind;
+
+enum { CUTUNE_RANK = 8, CUTUNE_AXES = 16, CUTUNE_ARGS = 32, CUTUNE_TYPES = 640 }; /* the most that an op has */
+
+/* A buffer or scalar of an op, in the order in which a launch takes them. Texts live as long as the op. */
+typedef struct cutune_arg {
+    size_t size; /* sizeof(cutune_arg) */
+    const char *name;
+    cutune_arg_kind kind;
+    const char *type; /* an element type, or the name of one: "f32", "T"; of what kernels compute T in: "T_acc" */
+    int rank;
+    const char *extent[CUTUNE_RANK]; /* elements, outermost first: expressions over axes */
+} cutune_arg;
+CUTUNE_API int cutune_op_args(const cutune_op *o);
+CUTUNE_API int cutune_op_arg(const cutune_op *o, int i, cutune_arg *out);
+
+typedef enum cutune_axis_kind {
+    CUTUNE_AXIS_SIZE = 0,
+    CUTUNE_AXIS_STRIDE = 1, /* elements from the beginning of a row to that of the next */
+    CUTUNE_AXIS_BATCH = 2,
+    CUTUNE_AXIS_FLAG = 3
+} cutune_axis_kind;
+
+typedef struct cutune_axis {
+    size_t size; /* sizeof(cutune_axis) */
+    const char *name;
+    cutune_axis_kind kind;
+    const char *preset; /* what it is where nobody says, an expression over the axes before it; null: it has to be said */
+} cutune_axis;
+CUTUNE_API int cutune_op_axes(const cutune_op *o);
+CUTUNE_API int cutune_op_axis(const cutune_op *o, int i, cutune_axis *out);
+/* The i-th of the types that a look-up takes: "f32", "T=f16,ACC=f32". Null past the last. */
+CUTUNE_API const char *cutune_op_types(const cutune_op *o, int i);
+
+/* An array of the caller's, or one that it is to make. */
+typedef struct cutune_array {
+    size_t size;      /* sizeof(cutune_array) */
+    const char *type; /* "f32" */
+    int rank;         /* -1: there is none, or it is a scalar */
+    int64_t shape[CUTUNE_RANK], strides[CUTUNE_RANK]; /* elements */
+} cutune_array;
+
+/* What to look up. */
+typedef struct cutune_fit {
+    size_t size;                /* sizeof(cutune_fit) */
+    char types[CUTUNE_TYPES];   /* "": whatever fits */
+    int64_t sizes[CUTUNE_AXES]; /* -1: whatever fits */
+    int nsizes;
+} cutune_fit;
+
+/* Finds types and sizes from arrays, one for each buffer and scalar of the op, in its order. What `fit` says already holds; the rest it gets.
+ * An output that the caller does not have (rank -1) gets type, shape and strides; a scalar its type. An array may lack the leading axis of a
+ * batch, which then is 1. Arrays must be packed. Where an op has strides of rows, an array may have longer rows than its sizes say, which
+ * `fit` or another array then have to tell. CUTUNE_ERR_INVALID, with the argument's name, if something does not fit or is left open. */
+CUTUNE_API int cutune_op_fit(const cutune_op *o, cutune_array *arrays, int n, cutune_fit *fit);
 
 /* ------------------------------------------------------------------------------------------------------------ what is there */
 

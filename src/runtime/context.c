@@ -138,6 +138,7 @@ void cutune_close(cutune *c)
     watch_end(c, c->generation == atomic_load(&fork_generation));
     while (c->handles)
         cutune_detach(c->handles);
+    ops_forget(c);
     for (struct known_op *k = c->ops, *next; k; k = next) {
         next = k->next;
         known_op_free(k);

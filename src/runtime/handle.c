@@ -80,7 +80,9 @@ static int take_device(const cutune_device *d, struct devspec *out)
 
 static void handle_free(cutune_handle *h, bool here)
 {
-    if (h->guest && here)
+    if (h->own)
+        h->own_close(h->own, here);
+    else if (h->guest && here)
         guest_close(h->guest); /* waits for running kernels, and unloads all code */
     else if (h->guest)
         guest_forget(h->guest);
@@ -97,12 +99,19 @@ static void handle_free(cutune_handle *h, bool here)
     mem_free(h);
 }
 
-static int attach(cutune *c, const struct devspec *dev, const struct backend *backend, void *native, cutune_handle **out)
+/* Links a handle that `of` gives, with what is the same for all. */
+static int attach(cutune *c, const struct devspec *dev, const struct backend *backend, void *native, const cutune_handle *of,
+                  cutune_handle **out)
 {
     struct err *err = thread_err();
     cutune_handle *h = mem_zalloc(sizeof *h);
-    if (!h)
+    if (!h) {
+        if (of)
+            of->own_close(of->own, true);
         return err_nomem(err);
+    }
+    if (of)
+        *h = *of;
     pthread_mutex_init(&h->loading, NULL);
     h->owner = c;
     h->generation = c->generation;
@@ -110,7 +119,9 @@ static int attach(cutune *c, const struct devspec *dev, const struct backend *ba
     h->backend = backend;
     h->arena = arena_new();
     int rc = h->arena ? table_grow(h, err) : err_nomem(err);
-    if (!rc && backend)
+    if (!rc && of)
+        h->dev = of->guest->spec;
+    else if (!rc && backend)
         rc = guest_open(backend, native, &h->dev, &h->guest, err);
     else if (!rc)
         h->dev = *dev;
@@ -136,12 +147,18 @@ static int good(const cutune *c, cutune_handle **out)
 int cutune_attach(cutune *c, const cutune_device *device, cutune_handle **out)
 {
     struct devspec dev;
-    return good(c, out) ?: take_device(device, &dev) ?: attach(c, &dev, NULL, NULL, out);
+    return good(c, out) ?: take_device(device, &dev) ?: attach(c, &dev, NULL, NULL, NULL, out);
+}
+
+int attach_own(cutune *c, struct guest *guest, struct own *own, void (*own_close)(struct own *own, bool here), cutune_handle **out)
+{
+    const cutune_handle of = { .guest = guest, .own = own, .own_close = own_close };
+    return attach(c, NULL, guest->backend, NULL, &of, out);
 }
 
 int attach_to(cutune *c, const struct backend *backend, void *native, cutune_handle **out)
 {
-    return good(c, out) ?: attach(c, NULL, backend, native, out);
+    return good(c, out) ?: attach(c, NULL, backend, native, NULL, out);
 }
 
 int cutune_attach_cuda(cutune *c, void *context, cutune_handle **out)

@@ -100,6 +100,8 @@ static int list_buffers(struct kernel_making *m, struct err *err)
         m->written[b] = arg->kind != ARG_INPUT;
         k->buffers[b].element = k->checks ? (uint64_t)op_arg_dtype(m->op, arg->type, m->q->row)->bytes - 1 : 0;
         k->buffers[b].span = k->checks ? (uint64_t)m->bytes[b] : 1;
+        k->buffers[b].bytes = m->bytes[b];
+        k->buffers[b].written = m->written[b];
     }
     return 0;
 }

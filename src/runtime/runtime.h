@@ -42,6 +42,9 @@ int known_op_in_tables(struct cutune *c, struct known_op *k, struct err *err);
 bool known_op_shipped(struct cutune *c, struct known_op *k);
 void known_op_free(struct known_op *k);
 
+/* Frees what cutune_op_find gave: ops.c. */
+void ops_forget(struct cutune *c);
+
 /* What is asked, checked and in the store's words. */
 struct question {
     struct known_op *known;
@@ -77,8 +80,10 @@ void code_free(struct code *c); /* what was loaded is the guest's to unload */
 struct kernel_buffer {
     uint64_t element, need; /* alignments less one: of its elements, and what this kernel needs */
     uint64_t span;          /* bytes */
+    int64_t bytes;          /* whatever buffers are */
     const char *name;
     bool scalar; /* in host memory: nothing to check */
+    bool written;
 };
 
 /* Two buffers that must not overlap. */
@@ -185,6 +190,8 @@ struct cutune_handle {
     struct code *codes;
     struct arena *arena; /* of entries and tables */
     pthread_mutex_t loading;
+    struct own *own;               /* a device that the library opened itself, whose guest it is: host.c; null: none */
+    void (*own_close)(struct own *own, bool here);
 };
 
 /* ---- the whole: context.c, watch.c */
@@ -204,6 +211,7 @@ struct cutune {
     cutune_strict strict; /* never as the environment says: that is read when it is opened */
     pthread_mutex_t logging;
     struct known_op *ops;
+    struct cutune_op *described; /* those that callers asked for: ops.c */
     struct cutune_handle *handles;
     uint64_t seen;           /* the store's generation that ops and kernels are of */
     bool complained;         /* that the database cannot be opened anew: once is enough */
@@ -244,5 +252,7 @@ int watch_flush(struct cutune *c, struct err *err); /* writes the misses; 0 if n
 
 /* A handle in a context of any backend's, as its `open` takes it; tests attach to the pretend device. */
 int attach_to(cutune *c, const struct backend *backend, void *native, cutune_handle **out);
+/* A handle that is there already as a guest, which its own_close gives back; whatever comes of it, it is taken over. */
+int attach_own(cutune *c, struct guest *guest, struct own *own, void (*own_close)(struct own *own, bool here), cutune_handle **out);
 
 #endif

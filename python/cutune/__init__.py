@@ -1,0 +1,136 @@
+"""Tuned kernels for arrays of NumPy, PyTorch, CuPy, and any library with DLPack.
+
+    import cutune
+    out = cutune.transpose(x)        # any op that the database or the shipped tables know
+    cutune.lookup("transpose", x)    # the kernel that this launches, and why
+    cutune.tune("transpose", [{"m": 1111, "n": 113}])
+
+Each op is a function with a docstring: help(cutune.transpose). docs/python.md is the guide.
+"""
+
+from typing import NamedTuple as _NamedTuple
+
+from . import _program
+from ._native import Database, DeviceError, Error, InvalidError, NotFoundError, Op, StrictError, device
+from ._native import version as __version__
+
+__all__ = [
+    "Database", "DeviceError", "Error", "InvalidError", "Kernel", "NotFoundError", "Op", "StrictError", "check", "database", "device",
+    "flush", "load", "lookup", "op", "open", "ops", "pin", "refresh", "tune", "unpin", "why", "winners",
+]
+
+
+class Kernel(_NamedTuple):
+    """What a look-up gives. match: 'exact', 'near', 'device' or 'default'; time_ns: 0 if it is not known."""
+
+    match: str
+    why: str
+    variant: str
+    config: str
+    time_ns: float
+    types: str
+    sizes: dict
+
+
+_database = None
+_named = {}  # ops that were asked for by name, which are attributes of the module, too
+
+
+def _forget():
+    for name in _named:
+        globals().pop(name, None)
+    _named.clear()
+
+
+def open(path=None, **options):
+    """Opens a database in place of the usual one, with Database's options; from now on the module's ops are of it."""
+    global _database
+    opened = Database(path, **_program.options(options))
+    _forget()
+    _database = opened
+    return opened
+
+
+def database():
+    """The database that the module's ops are of, opened when it is first needed."""
+    return _database if _database is not None else open()
+
+
+def op(name):
+    """The function of an op: what `cutune.NAME` is, whatever the name."""
+    if name not in _named:
+        _named[name] = database().op(name)
+        if name not in __all__ and not name.startswith("_"):
+            globals()[name] = _named[name]
+            _trace(_named[name])
+    return _named[name]
+
+
+def ops():
+    """The names of all ops that the database and the shipped tables know."""
+    return database().ops()
+
+
+def winners():
+    """A dict for each winner in the database."""
+    return database().winners()
+
+
+def refresh():
+    """Reads what was tuned since the last time; the number of problems that got another kernel."""
+    return database().refresh()
+
+
+def flush():
+    """Writes the misses that were captured so far (open(capture=True)), for `cutune run --wanted`."""
+    database().flush()
+
+
+def _op_of(function):
+    function = op(function) if isinstance(function, str) else function
+    found = getattr(function, "__self__", None)
+    if not isinstance(found, Op):
+        raise TypeError(f"{function!r} is no op: a name, or a function of cutune's")
+    return found
+
+
+def lookup(function, *args, **kwargs):
+    """The kernel that function(*args, **kwargs) launches. function: an op's function, or its name."""
+    found = _op_of(function)
+    match, why, variant, config, time_ns, types, sizes = found.lookup(*args, **kwargs)
+    names = [axis["name"] for axis in found.describe()["axes"]]
+    return Kernel(match, why, variant, config, time_ns, types, dict(zip(names, sizes)))
+
+
+def why(function, *args, **kwargs):
+    """One line: which kernel such a call launches, and why."""
+    kernel = lookup(function, *args, **kwargs)
+    return f"{kernel.variant} {kernel.config}: {kernel.why}".replace(" :", ":")
+
+
+def _trace(function):
+    """Lets PyTorch trace calls of it, if PyTorch is there."""
+    import sys
+
+    if "torch" in sys.modules:
+        from . import _torch
+
+        _torch.register(function)
+
+
+def __getattr__(name):
+    if name.startswith("_"):
+        raise AttributeError(f"module 'cutune' has no attribute '{name}'")
+    if name in ("check", "load", "pin", "tune", "unpin"):
+        from . import _tuning
+
+        globals().update({n: getattr(_tuning, n) for n in ("check", "load", "pin", "tune", "unpin")})
+        return globals()[name]
+    try:
+        return op(name)
+    except NotFoundError as error:
+        raise AttributeError(f"module 'cutune' has no attribute '{name}', and there is no such op: {error}") from None
+
+
+def __dir__():
+    return sorted(set(__all__) | set(ops()))

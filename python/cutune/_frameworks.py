@@ -1,0 +1,157 @@
+"""What cutune asks of array libraries beside DLPack: new arrays, the current stream, and their own ways to trace a program.
+
+One helper for each library; the native module asks `of` for it when it first sees a type."""
+
+import sys
+
+_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+_NUMPY = {
+    "f32": "float32", "f64": "float64", "f16": "float16", "c64": "complex64", "c128": "complex128", "i8": "int8", "i16": "int16",
+    "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+}
+
+
+class _Helper:
+    gradients = False  # its arrays have `requires_grad`
+    interface = False  # `describe` reads them, in place of DLPack
+
+    def plain(self, type):
+        """Whether arrays of this type hold data, and do not stand for others."""
+        return True
+
+    def attached(self, device):
+        """A context manager in which the device's context is current."""
+        raise NotImplementedError
+
+    def describe(self, x, op, name):
+        return _describe(x, op, name)
+
+
+def _describe(x, op, name):
+    cuda = getattr(x, "__cuda_array_interface__", None)
+    told = cuda or getattr(x, "__array_interface__", None)
+    kind, digits = told["typestr"][1], told["typestr"][2:]
+    if told["typestr"][0] == ">" or kind not in _CODES or not digits.isdigit():
+        raise TypeError(f"{op}: {name} is of {told['typestr']}, which no op takes")
+    size = int(digits)
+    shape = tuple(told["shape"])
+    strides = told.get("strides")
+    if strides is None:
+        strides, by = [], size
+        for n in reversed(shape):
+            strides.insert(0, by)
+            by *= n
+    elements = tuple(s // size if s % size == 0 else 0 for s in strides)
+    at, read_only = told["data"]
+    device = getattr(getattr(x, "device", None), "id", 0) if cuda else 0
+    return at, 2 if cuda else 1, device, _CODES[kind], size * 8, bool(read_only), shape, elements, x
+
+
+class _NumPy(_Helper):
+    interface = True
+
+    def empty(self, shape, dtype, device):
+        import numpy
+
+        if dtype not in _NUMPY:
+            raise TypeError(f"NumPy has no type for {dtype}")
+        x = numpy.empty(shape, _NUMPY[dtype])
+        return x, x.ctypes.data
+
+
+class _CuPy(_Helper):
+    interface = False
+
+    def __init__(self):
+        import cupy
+
+        self.cupy = cupy
+        self.current = cupy.cuda.get_current_stream
+
+    def empty(self, shape, dtype, device):
+        if dtype not in _NUMPY:
+            raise TypeError(f"CuPy has no type for {dtype}")
+        x = self.cupy.empty(shape, _NUMPY[dtype])
+        return x, x.data.ptr
+
+    def stream(self, device):
+        return self.current().ptr
+
+    def attached(self, device):
+        return self.cupy.cuda.Device(device)
+
+
+class _Torch(_Helper):
+    gradients = True
+
+    def __init__(self):
+        import torch
+
+        self.torch = torch
+        self.dtypes = {
+            "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "c64": torch.complex64,
+            "c128": torch.complex128, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
+            "u8": torch.uint8, "u16": getattr(torch, "uint16", None), "u32": getattr(torch, "uint32", None),
+            "u64": getattr(torch, "uint64", None), "f8e4m3": getattr(torch, "float8_e4m3fn", None),
+            "f8e5m2": getattr(torch, "float8_e5m2", None),
+        }
+
+        import cutune
+
+        for function in list(cutune._named.values()):  # from before torch was imported
+            cutune._trace(function)
+
+    def plain(self, type):
+        return type in (self.torch.Tensor, self.torch.nn.Parameter)
+
+    def grad_enabled(self):
+        return self.torch.is_grad_enabled()
+
+    def empty(self, shape, dtype, device):
+        x = self.torch.empty(shape, dtype=self.dtypes[dtype], device=f"cuda:{device}")
+        return x, x.data_ptr()
+
+    def stream(self, device):
+        return self.torch.cuda.current_stream(device).cuda_stream
+
+    def attached(self, device):
+        return self.torch.cuda.device(device)
+
+    def traced(self, function, args, kwargs):
+        """A call with tensors that stand for others: by the dispatcher."""
+        from . import _torch
+
+        return _torch.dispatch(function, args, kwargs)
+
+
+class _Other(_Helper):
+    """Any library with DLPack, or with one of the two array interfaces."""
+
+    def __init__(self, type):
+        self.interface = not hasattr(type, "__dlpack__")
+
+    def empty(self, shape, dtype, device):
+        raise TypeError("cutune makes outputs with NumPy, CuPy and PyTorch only: pass the output by name")
+
+    def stream(self, device):
+        raise TypeError("cutune knows the current stream of CuPy and PyTorch only: pass stream=")
+
+    def attached(self, device):
+        raise TypeError("cutune attaches to a CUDA device through CuPy or PyTorch: call it once with an array of one of these")
+
+
+_made = {}
+
+
+def of(type, op, name):
+    """The helper for arrays of this type, which the op's argument `name` is of."""
+    for base in type.__mro__:
+        library = base.__module__.partition(".")[0]
+        maker = {"torch": _Torch, "cupy": _CuPy, "numpy": _NumPy}.get(library)
+        if maker and library in sys.modules:
+            if library not in _made:
+                _made[library] = maker()
+            return _made[library]
+    if not any(hasattr(type, way) for way in ("__dlpack__", "__cuda_array_interface__", "__array_interface__")):
+        raise TypeError(f"{op}: {name} is a {type.__name__}, not an array with DLPack or an array interface")
+    return _Other(type)

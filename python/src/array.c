@@ -1,0 +1,304 @@
+/* Arrays of other libraries: what they are, new ones, and the stream to work on. */
+#include "native.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- element types */
+
+static const struct {
+    const char *name;
+    struct dl_type type;
+} types[] = {
+    { "f32", { DL_FLOAT, 32, 1 } },   { "f16", { DL_FLOAT, 16, 1 } },  { "bf16", { DL_BFLOAT, 16, 1 } }, { "f64", { DL_FLOAT, 64, 1 } },
+    { "i32", { DL_INT, 32, 1 } },     { "i64", { DL_INT, 64, 1 } },    { "i8", { DL_INT, 8, 1 } },       { "i16", { DL_INT, 16, 1 } },
+    { "u8", { DL_UINT, 8, 1 } },      { "u16", { DL_UINT, 16, 1 } },   { "u32", { DL_UINT, 32, 1 } },    { "u64", { DL_UINT, 64, 1 } },
+    { "c64", { DL_COMPLEX, 64, 1 } }, { "c128", { DL_COMPLEX, 128, 1 } }, { "f8e4m3", { DL_F8E4M3, 8, 1 } }, { "f8e5m2", { DL_F8E5M2, 8, 1 } },
+};
+enum { NTYPES = sizeof types / sizeof *types };
+
+const char *type_name(struct dl_type t)
+{
+    for (int i = 0; i < NTYPES; i++)
+        if (types[i].type.code == t.code && types[i].type.bits == t.bits && t.lanes == 1)
+            return types[i].name;
+    return NULL;
+}
+
+void type_text(struct dl_type t, char out[32])
+{
+    static const char *const kinds[] = { "int", "uint", "float", "opaque", "bfloat", "complex", "bool" };
+    if (t.code == 6)
+        snprintf(out, 32, "bool");
+    else
+        snprintf(out, 32, "%s%d%s", t.code < 7 ? kinds[t.code] : "float", t.bits, t.lanes == 1 ? "" : " vectors");
+}
+
+static const struct dl_type *type_of(const char *name)
+{
+    for (int i = 0; i < NTYPES; i++)
+        if (!strcmp(types[i].name, name))
+            return &types[i].type;
+    return NULL;
+}
+
+int type_bytes(const char *name)
+{
+    const struct dl_type *t = type_of(name);
+    return t ? t->bits / 8 : 0;
+}
+
+/* ---- libraries */
+
+enum { FRAMEWORKS = 32 };
+static struct framework frameworks[FRAMEWORKS];
+static int nframeworks;
+
+static const struct dl_exchange *exchange_of(PyTypeObject *type)
+{
+    PyObject *capsule = PyObject_GetAttrString((PyObject *)type, "__dlpack_c_exchange_api__");
+    const struct dl_exchange *e =
+        capsule && PyCapsule_IsValid(capsule, "dlpack_exchange_api") ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
+    Py_XDECREF(capsule);
+    PyErr_Clear();
+    while (e && e->version.major != 1)
+        e = e->previous;
+    return e;
+}
+
+static int look_at(PyTypeObject *type, const char *op, const char *name, struct framework *f)
+{
+    PyObject *module = PyImport_ImportModule("cutune._frameworks");
+    PyObject *helper = module ? PyObject_CallMethod(module, "of", "Oss", (PyObject *)type, op, name) : NULL;
+    PyObject *gradients = helper ? PyObject_GetAttrString(helper, "gradients") : NULL;
+    PyObject *plain = gradients ? PyObject_CallMethod(helper, "plain", "O", (PyObject *)type) : NULL;
+    int rc = plain ? 0 : -1;
+    if (!rc) {
+        Py_INCREF((PyObject *)type);
+        *f = (struct framework){ .type = type, .helper = Py_NewRef(helper), .gradients = PyObject_IsTrue(gradients) };
+        if (!PyObject_IsTrue(plain))
+            f->gradients = -1;
+        else
+            f->exchange = exchange_of(type);
+    }
+    Py_XDECREF(module);
+    Py_XDECREF(helper);
+    Py_XDECREF(gradients);
+    Py_XDECREF(plain);
+    return rc;
+}
+
+/* gradients -1: its arrays stand for others. */
+static const struct framework *framework_of(PyTypeObject *type, const char *op, const char *name)
+{
+    for (int i = 0; i < nframeworks; i++)
+        if (frameworks[i].type == type)
+            return &frameworks[i];
+    if (nframeworks == FRAMEWORKS) {
+        PyErr_SetString(PyExc_RuntimeError, "cutune was called with more than 32 types of arrays");
+        return NULL;
+    }
+    if (look_at(type, op, name, &frameworks[nframeworks]))
+        return NULL;
+    return &frameworks[nframeworks++];
+}
+
+/* ---- reading */
+
+static int take_tensor(const struct dl_tensor *t, const char *op, const char *name, struct array *out)
+{
+    if (t->ndim < 0 || t->ndim > CUTUNE_RANK) {
+        PyErr_Format(error_invalid, "%s: %s has %d axes: more than %d are not possible", op, name, t->ndim, CUTUNE_RANK);
+        return -1;
+    }
+    out->data = (char *)t->data + t->byte_offset;
+    out->device = t->device;
+    out->dtype = t->dtype;
+    out->ndim = t->ndim;
+    int64_t by = 1;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        out->shape[i] = t->shape[i];
+        out->strides[i] = t->strides ? t->strides[i] : by;
+        by *= t->shape[i];
+    }
+    return 0;
+}
+
+/* A library's own exception may have many lines. */
+static int unreadable(const char *op, const char *name)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *text = value ? PyObject_Str(value) : NULL, *lines = text ? PyObject_CallMethod(text, "splitlines", NULL) : NULL;
+    PyObject *first = lines ? PySequence_GetItem(lines, 0) : NULL;
+    PyErr_Clear();
+    if (first)
+        PyErr_Format(error_invalid, "%s: %s cannot be read: %U", op, name, first);
+    else
+        PyErr_Format(error_invalid, "%s: %s cannot be read", op, name);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    Py_XDECREF(text);
+    Py_XDECREF(lines);
+    Py_XDECREF(first);
+    return -1;
+}
+
+static int read_capsule(PyObject *object, const char *op, const char *name, struct array *out)
+{
+    /* -1: no synchronisation; the work goes to the same stream. */
+    PyObject *method = PyObject_GetAttrString(object, "__dlpack__"), *none = PyTuple_New(0);
+    PyObject *device = method ? PyObject_CallMethod(object, "__dlpack_device__", NULL) : NULL;
+    PyObject *kind = device ? PySequence_GetItem(device, 0) : NULL;
+    int on_host = kind && PyLong_AsLong(kind) == DL_CPU;
+    PyObject *names = !kind ? NULL : on_host ? PyDict_New() : Py_BuildValue("{s:i}", "stream", -1);
+    PyObject *capsule = names && none ? PyObject_Call(method, none, names) : NULL;
+    int rc = -1;
+    if (capsule && PyCapsule_IsValid(capsule, "dltensor")) {
+        rc = take_tensor(&((struct dl_managed *)PyCapsule_GetPointer(capsule, "dltensor"))->tensor, op, name, out);
+    } else if (capsule && PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        const struct dl_managed_versioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        out->read_only = (m->flags & DL_READ_ONLY) != 0;
+        rc = take_tensor(&m->tensor, op, name, out);
+    } else if (capsule) {
+        PyErr_Format(PyExc_TypeError, "%s: %s: its __dlpack__ gives no DLPack tensor", op, name);
+    }
+    out->hold = rc ? NULL : Py_NewRef(capsule); /* it frees what nobody took over */
+    Py_XDECREF(method);
+    Py_XDECREF(none);
+    Py_XDECREF(device);
+    Py_XDECREF(kind);
+    Py_XDECREF(names);
+    Py_XDECREF(capsule);
+    return rc && !PyErr_ExceptionMatches(error_invalid) ? unreadable(op, name) : rc;
+}
+
+/* NumPy's __array_interface__ and CUDA's, which say the same: as the helper reads them, for what has nothing else. */
+static int read_interface(const struct framework *f, PyObject *object, const char *op, const char *name, struct array *out)
+{
+    PyObject *told = PyObject_CallMethod(f->helper, "describe", "Oss", object, op, name);
+    PyObject *shape, *strides, *hold;
+    unsigned long long at;
+    int device, id, code, bits;
+    if (!told)
+        return -1;
+    int rc = PyArg_ParseTuple(told, "KiiiiiO!O!O", &at, &device, &id, &code, &bits, &out->read_only, &PyTuple_Type, &shape, &PyTuple_Type,
+                              &strides, &hold)
+                 ? 0
+                 : -1;
+    out->ndim = rc ? 0 : (int)PyTuple_Size(shape);
+    if (!rc && out->ndim > CUTUNE_RANK) {
+        PyErr_Format(error_invalid, "%s: %s has %d axes: more than %d are not possible", op, name, out->ndim, CUTUNE_RANK);
+        rc = -1;
+    }
+    for (int i = 0; !rc && i < out->ndim; i++) {
+        out->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(shape, i));
+        out->strides[i] = PyLong_AsLongLong(PyTuple_GetItem(strides, i));
+        rc = PyErr_Occurred() ? -1 : 0;
+    }
+    if (!rc) {
+        out->data = (void *)(uintptr_t)at;
+        out->device = (struct dl_device){ device, id };
+        out->dtype = (struct dl_type){ (uint8_t)code, (uint8_t)bits, 1 };
+        out->hold = Py_NewRef(hold);
+    }
+    Py_DECREF(told);
+    return rc;
+}
+
+/* Whether a derivative is asked for, which kernels do not have. */
+static int refuse_gradient(const struct framework *f, PyObject *object, const char *op, const char *name)
+{
+    PyObject *wanted = PyObject_GetAttrString(object, "requires_grad");
+    if (!wanted || wanted == Py_False) {
+        Py_XDECREF(wanted);
+        return wanted ? 0 : -1;
+    }
+    Py_DECREF(wanted);
+    PyObject *on = PyObject_CallMethod(f->helper, "grad_enabled", NULL);
+    int is_on = on ? PyObject_IsTrue(on) : -1;
+    Py_XDECREF(on);
+    if (is_on == 1)
+        PyErr_Format(error_invalid, "%s: %s requires a gradient, and this op has no derivative: call it under torch.no_grad(), or pass %s.detach()",
+                     op, name, name);
+    return is_on ? -1 : 0;
+}
+
+int array_read(PyObject *object, const char *op, const char *name, struct array *out, const struct framework **framework)
+{
+    const struct framework *f = framework_of(Py_TYPE(object), op, name);
+    struct dl_tensor t;
+    if (!f)
+        return -1;
+    *framework = f;
+    if (f->gradients < 0)
+        return 1;
+    out->framework = f;
+    out->hold = NULL;
+    out->read_only = 0;
+    if (f->gradients && refuse_gradient(f, object, op, name))
+        return -1;
+    if (f->exchange && f->exchange->view)
+        return f->exchange->view(object, &t) ? unreadable(op, name) : take_tensor(&t, op, name, out);
+    PyObject *how = PyObject_GetAttrString(f->helper, "interface");
+    int interface = how ? PyObject_IsTrue(how) : -1;
+    Py_XDECREF(how);
+    return interface < 0 ? -1 : interface ? read_interface(f, object, op, name, out) : read_capsule(object, op, name, out);
+}
+
+void array_done(struct array *a)
+{
+    Py_CLEAR(a->hold);
+}
+
+/* ---- making */
+
+static void made_badly(void *nothing, const char *kind, const char *message)
+{
+    (void)nothing, (void)kind;
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_RuntimeError, message);
+}
+
+static PyObject *make_by_exchange(const struct framework *f, const cutune_array *like, struct dl_device device, void **data)
+{
+    struct dl_tensor t = { .device = device, .ndim = like->rank, .dtype = *type_of(like->type), .shape = (int64_t *)like->shape };
+    struct dl_managed_versioned *managed = NULL;
+    void *object = NULL;
+    if (f->exchange->allocate(&t, &managed, NULL, made_badly)) {
+        made_badly(NULL, NULL, "no new array");
+        return NULL;
+    }
+    *data = (char *)managed->tensor.data + managed->tensor.byte_offset;
+    return f->exchange->managed_to(managed, &object) ? NULL : object;
+}
+
+PyObject *array_make(const struct framework *f, const cutune_array *like, struct dl_device device, void **data)
+{
+    if (f->exchange)
+        return make_by_exchange(f, like, device, data);
+    PyObject *shape = PyTuple_New(like->rank), *made;
+    for (int i = 0; shape && i < like->rank; i++)
+        PyTuple_SetItem(shape, i, PyLong_FromLongLong(like->shape[i]));
+    PyObject *both = shape ? PyObject_CallMethod(f->helper, "empty", "Osi", shape, like->type, (int)device.id) : NULL;
+    unsigned long long at;
+    Py_XDECREF(shape);
+    if (!both)
+        return NULL;
+    made = PyArg_ParseTuple(both, "OK", &made, &at) ? Py_NewRef(made) : NULL;
+    Py_DECREF(both);
+    *data = (void *)(uintptr_t)at;
+    return made;
+}
+
+int array_stream(const struct framework *f, struct dl_device device, void **out)
+{
+    if (f->exchange)
+        return f->exchange->stream(device.type, device.id, out) ? -1 : 0;
+    PyObject *stream = PyObject_CallMethod(f->helper, "stream", "i", (int)device.id);
+    *out = stream ? PyLong_AsVoidPtr(stream) : NULL;
+    Py_XDECREF(stream);
+    return PyErr_Occurred() ? -1 : 0;
+}

@@ -1,0 +1,516 @@
+/* A call: its arguments, the problem that the arrays are, the outputs, the launch. What came of arrays of the same types, shapes, strides and
+ * device is kept, so that a call like an earlier one is little more than a look-up and a launch. */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY = CUTUNE_ARGS * (2 + 2 * CUTUNE_RANK) + 2 * CUTUNE_AXES, MOST_SEEN = 4096 };
+
+struct seen {
+    struct seen *next;
+    uint64_t hash;
+    int words;
+    int64_t *key;
+    cutune_handle *handle;
+    cutune_fit fit;
+    cutune_array arrays[]; /* with the outputs that are to be made, and the scalars' types */
+};
+
+struct call {
+    struct op *o;
+    PyObject *given[PARAMS]; /* borrowed; null: left out */
+    PyObject *of[CUTUNE_ARGS]; /* by the op's arguments, likewise */
+    struct array arrays[CUTUNE_ARGS];
+    unsigned read; /* bits: which of them are */
+    const struct framework *framework;
+    struct dl_device device;
+    int words;
+    int64_t key[KEY];
+};
+
+void op_forget(struct op *o)
+{
+    for (int i = 0; i < 256; i++)
+        while (o->seen[i]) {
+            struct seen *s = o->seen[i];
+            o->seen[i] = s->next;
+            free(s->key);
+            free(s);
+        }
+    o->nseen = 0;
+}
+
+/* ---- arguments */
+
+static int param_named(const struct op *o, PyObject *name)
+{
+    for (int i = 0; i < o->nparams; i++)
+        if (o->params[i].name == name)
+            return i;
+    for (int i = 0; i < o->nparams; i++)
+        if (PyUnicode_Compare(o->params[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static int take_arguments(struct call *c, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    const struct op *o = c->o;
+    Py_ssize_t nnames = names ? PyTuple_Size(names) : 0;
+    if (nargs > o->npositional) {
+        PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %zd were given; outputs are given by name", o->name,
+                     o->npositional, nargs);
+        return -1;
+    }
+    for (int i = 0; i < o->nparams; i++)
+        c->given[i] = i < nargs ? args[i] : NULL;
+    for (Py_ssize_t k = 0; k < nnames; k++) {
+        PyObject *name = PyTuple_GetItem(names, k);
+        int i = param_named(o, name);
+        if (i < 0 || c->given[i]) {
+            PyErr_Format(PyExc_TypeError, i < 0 ? "%s() has no argument '%U'" : "%s() got '%U' twice", o->name, name);
+            return -1;
+        }
+        c->given[i] = args[nargs + k] == Py_None && i >= o->npositional ? NULL : args[nargs + k];
+    }
+    for (int i = 0; i < o->nparams; i++) {
+        if (i < o->npositional && !c->given[i]) {
+            PyErr_Format(PyExc_TypeError, "%s() is missing '%U'", o->name, o->params[i].name);
+            return -1;
+        }
+        if (o->params[i].arg >= 0)
+            c->of[o->params[i].arg] = c->given[i];
+    }
+    return 0;
+}
+
+static void done(struct call *c)
+{
+    c->o->busy--;
+    c->o->database->busy--;
+    for (int i = 0; i < c->o->nargs; i++)
+        if (c->read & 1u << i)
+            array_done(&c->arrays[i]);
+}
+
+static int other_device(const struct call *c, int i)
+{
+    const struct dl_device d = c->arrays[i].device;
+    static const char *const names[] = { "device", "the host", "cuda", "the host (pinned)" };
+    PyErr_Format(error_invalid, "%s: %s is on %s:%d, an argument before it on %s:%d: all have to be on one device", c->o->name,
+                 c->o->args[i].name, d.type < 4 ? names[d.type] : names[0], d.id, c->device.type < 4 ? names[c->device.type] : names[0],
+                 c->device.id);
+    return -1;
+}
+
+static int take_device(struct call *c, int i, int first)
+{
+    struct dl_device *d = &c->arrays[i].device;
+    if (d->type == DL_CUDA_MANAGED)
+        d->type = DL_CUDA;
+    if (d->type == DL_CUDA_HOST)
+        *d = (struct dl_device){ DL_CPU, 0 };
+    if (d->type != DL_CPU && d->type != DL_CUDA) {
+        PyErr_Format(error_invalid, "%s: %s is on a device of DLPack's type %d: cutune takes CUDA arrays and those in host memory", c->o->name,
+                     c->o->args[i].name, d->type);
+        return -1;
+    }
+    if (first)
+        c->device = *d;
+    return d->type != c->device.type || d->id != c->device.id ? other_device(c, i) : 0;
+}
+
+/* Reads all arrays and makes the key. 1: some stand for others. */
+static int read_arrays(struct call *c)
+{
+    const struct op *o = c->o;
+    int n = 0;
+    for (int i = 0; i < o->nargs; i++) {
+        struct array *a = &c->arrays[i];
+        const struct framework *f = NULL;
+        if (o->args[i].kind == CUTUNE_ARG_SCALAR)
+            continue;
+        if (!c->of[i]) {
+            c->key[n++] = -1;
+            continue;
+        }
+        int rc = array_read(c->of[i], o->name, o->args[i].name, a, &f);
+        if (rc == 1)
+            c->framework = f;
+        if (rc)
+            return rc;
+        int first = !c->read;
+        c->read |= 1u << i;
+        if (first)
+            c->framework = f;
+        if (take_device(c, i, first))
+            return -1;
+        if (a->read_only && o->args[i].kind != CUTUNE_ARG_INPUT) {
+            PyErr_Format(error_invalid, "%s: %s is read-only", o->name, o->args[i].name);
+            return -1;
+        }
+        c->key[n++] = (int64_t)a->dtype.code | (int64_t)a->dtype.bits << 8 | (int64_t)a->dtype.lanes << 16 | (int64_t)a->ndim << 32;
+        c->key[n++] = (int64_t)a->device.type << 32 | (int64_t)(uint32_t)a->device.id;
+        for (int d = 0; d < a->ndim; d++) {
+            c->key[n++] = a->shape[d];
+            c->key[n++] = a->strides[d];
+        }
+    }
+    for (int i = o->npositional; i < o->nparams; i++)
+        if (o->params[i].axis >= 0 && c->given[i]) {
+            long long size = PyLong_AsLongLong(c->given[i]);
+            if (size == -1 && PyErr_Occurred())
+                return -1;
+            c->key[n++] = -2 - o->params[i].axis;
+            c->key[n++] = size;
+        }
+    c->words = n;
+    if (!c->read) {
+        PyErr_Format(error_invalid, "%s: no array was given", o->name);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- what arrays are */
+
+static int fit_arrays(struct call *c, cutune_fit *fit, cutune_array *arrays)
+{
+    const struct op *o = c->o;
+    *fit = (cutune_fit){ .size = sizeof *fit };
+    for (int i = 0; i < CUTUNE_AXES; i++)
+        fit->sizes[i] = -1;
+    for (int i = o->npositional; i < o->nparams; i++)
+        if (o->params[i].axis >= 0 && c->given[i])
+            fit->sizes[o->params[i].axis] = PyLong_AsLongLong(c->given[i]);
+    for (int i = 0; i < o->nargs; i++) {
+        const struct array *a = &c->arrays[i];
+        arrays[i] = (cutune_array){ .size = sizeof *arrays, .rank = -1 };
+        if (!(c->read & 1u << i))
+            continue;
+        arrays[i].type = type_name(a->dtype);
+        if (!arrays[i].type) {
+            char text[32];
+            type_text(a->dtype, text);
+            PyErr_Format(error_invalid, "%s: %s is of %s, which no op takes", o->name, o->args[i].name, text);
+            return -1;
+        }
+        arrays[i].rank = a->ndim;
+        memcpy(arrays[i].shape, a->shape, sizeof a->shape);
+        memcpy(arrays[i].strides, a->strides, sizeof a->strides);
+    }
+    int rc = cutune_op_fit(o->known, arrays, o->nargs, fit);
+    if (rc)
+        raise_library(rc);
+    return rc ? -1 : 0;
+}
+
+static uint64_t hash_of(const struct call *c)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+    for (int i = 0; i < c->words; i++)
+        h = (h ^ (uint64_t)c->key[i]) * 0x100000001b3u;
+    return h ^ h >> 29;
+}
+
+static struct seen *remember(struct call *c, uint64_t hash)
+{
+    struct op *o = c->o;
+    if (o->nseen >= MOST_SEEN && o->busy == 1) /* with this call only */
+        op_forget(o);
+    struct seen *s = calloc(1, sizeof *s + (size_t)o->nargs * sizeof *s->arrays);
+    int64_t *key = malloc((size_t)c->words * sizeof *key);
+    if (!s || !key)
+        PyErr_NoMemory();
+    if (!s || !key || fit_arrays(c, &s->fit, s->arrays) ||
+        !(s->handle = database_handle(o->database, c->device, c->framework->helper))) {
+        free(s);
+        free(key);
+        return NULL;
+    }
+    memcpy(key, c->key, (size_t)c->words * sizeof *key);
+    s->key = key;
+    s->words = c->words;
+    s->hash = hash;
+    s->next = o->seen[hash % 256];
+    o->seen[hash % 256] = s;
+    o->nseen++;
+    return s;
+}
+
+static struct seen *see(struct call *c)
+{
+    uint64_t hash = hash_of(c);
+    for (struct seen *s = c->o->seen[hash % 256]; s; s = s->next)
+        if (s->hash == hash && s->words == c->words && !memcmp(s->key, c->key, (size_t)c->words * sizeof *s->key))
+            return s;
+    return remember(c, hash);
+}
+
+/* Up to what a call has in common with a look-up. 1: it is the library's to trace. */
+static int begin(struct call *c, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names, struct seen **seen)
+{
+    c->o = (struct op *)self;
+    c->read = 0;
+    int rc = op_renew(c->o);
+    c->o->busy++;
+    c->o->database->busy++;
+    rc = rc ? rc : take_arguments(c, args, nargs, names);
+    if (!rc)
+        rc = read_arrays(c);
+    if (!rc && !(*seen = see(c)))
+        rc = -1;
+    return rc;
+}
+
+/* ---- scalars */
+
+static int put_whole(const char *type, PyObject *value, unsigned char *out)
+{
+    const int bytes = type_bytes(type), bits = bytes * 8;
+    if (*type == 'u') {
+        unsigned long long v = PyLong_AsUnsignedLongLong(value);
+        if (PyErr_Occurred())
+            return -1;
+        if (bits < 64 && v >> bits)
+            return PyErr_Format(PyExc_OverflowError, "%llu is no %s", v, type), -1;
+        memcpy(out, &v, (size_t)bytes);
+        return 0;
+    }
+    long long v = PyLong_AsLongLong(value);
+    if (v == -1 && PyErr_Occurred())
+        return -1;
+    if (bits < 64 && (v < -(1LL << (bits - 1)) || v >= 1LL << (bits - 1)))
+        return PyErr_Format(PyExc_OverflowError, "%lld is no %s", v, type), -1;
+    memcpy(out, &v, (size_t)bytes); /* the low bytes come first on all machines that CUDA runs on */
+    return 0;
+}
+
+static int put_narrow(const char *type, double v, unsigned char *out)
+{
+    float f = (float)v;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    if (!strcmp(type, "bf16")) {
+        bits = f != f ? 0x7fc00000u : bits + 0x7fff + (bits >> 16 & 1);
+        memcpy(out, (unsigned char *)&bits + 2, 2);
+        return 0;
+    }
+    PyObject *pack = PyImport_ImportModule("struct");
+    PyObject *two = pack && !strcmp(type, "f16") ? PyObject_CallMethod(pack, "pack", "sd", "<e", v) : NULL;
+    if (two)
+        memcpy(out, PyBytes_AsString(two), 2);
+    else if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "scalars of %s cannot be passed from Python", type);
+    Py_XDECREF(pack);
+    Py_XDECREF(two);
+    return two ? 0 : -1;
+}
+
+static int put_scalar(const char *type, PyObject *value, unsigned char out[16])
+{
+    if (*type == 'i' || *type == 'u')
+        return put_whole(type, value, out);
+    if (*type == 'c') {
+        double v[2] = { PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value) };
+        float f[2] = { (float)v[0], (float)v[1] };
+        memcpy(out, type_bytes(type) == 16 ? (void *)v : (void *)f, (size_t)type_bytes(type));
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    double v = PyFloat_AsDouble(value);
+    if (v == -1 && PyErr_Occurred())
+        return -1;
+    float f = (float)v;
+    if (type_bytes(type) < 4)
+        return put_narrow(type, v, out);
+    memcpy(out, type_bytes(type) == 8 ? (void *)&v : (void *)&f, (size_t)type_bytes(type));
+    return 0;
+}
+
+/* ---- the launch */
+
+static int stream_of(const struct call *c, void **stream)
+{
+    PyObject *given = c->given[c->o->nparams - 1];
+    if (!given)
+        return array_stream(c->framework, c->device, stream);
+    *stream = PyLong_AsVoidPtr(given);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int launch(const struct call *c, const struct seen *s, void *const *buffers)
+{
+    const cutune_kernel *k;
+    void *stream = NULL;
+    const int n = c->o->nargs;
+    int rc = cutune_lookup(s->handle, c->o->name, s->fit.types, s->fit.sizes, s->fit.nsizes, &k);
+    if (c->device.type == DL_CUDA) {
+        if (!rc && stream_of(c, &stream))
+            return -1;
+        rc = rc ? rc : cutune_launch(k, stream, buffers, n);
+    } else if (!rc) {
+        Py_BEGIN_ALLOW_THREADS
+        rc = cutune_launch_host(k, buffers, n);
+        Py_END_ALLOW_THREADS
+    }
+    if (rc)
+        raise_library(rc);
+    return rc ? -1 : 0;
+}
+
+/* The outputs, or else what was read and written. */
+static PyObject *result(const struct call *c, PyObject *const *made)
+{
+    const struct op *o = c->o;
+    PyObject *all[CUTUNE_ARGS];
+    int n = 0;
+    for (int kind = CUTUNE_ARG_OUTPUT; !n && kind <= CUTUNE_ARG_INOUT; kind++)
+        for (int i = 0; i < o->nargs; i++)
+            if ((int)o->args[i].kind == kind)
+                all[n++] = made[i] ? made[i] : c->of[i];
+    if (n == 1)
+        return Py_NewRef(all[0]);
+    PyObject *several = PyTuple_New(n);
+    for (int i = 0; several && i < n; i++)
+        PyTuple_SetItem(several, i, Py_NewRef(all[i]));
+    return several;
+}
+
+static PyObject *run(struct call *c, const struct seen *s)
+{
+    const struct op *o = c->o;
+    PyObject *made[CUTUNE_ARGS] = { NULL }, *out = NULL;
+    unsigned char scalars[CUTUNE_ARGS][16];
+    void *buffers[CUTUNE_ARGS];
+    int rc = 0;
+    for (int i = 0; !rc && i < o->nargs; i++) {
+        if (c->read & 1u << i) {
+            buffers[i] = c->arrays[i].data;
+        } else if (o->args[i].kind == CUTUNE_ARG_SCALAR) {
+            buffers[i] = scalars[i];
+            rc = put_scalar(s->arrays[i].type, c->of[i], scalars[i]);
+        } else {
+            made[i] = array_make(c->framework, &s->arrays[i], c->device, &buffers[i]);
+            rc = made[i] ? 0 : -1;
+        }
+    }
+    if (!rc && !launch(c, s, buffers))
+        out = result(c, made);
+    for (int i = 0; i < o->nargs; i++)
+        Py_XDECREF(made[i]);
+    return out;
+}
+
+/* With tensors that stand for others the library's dispatcher has to do it. */
+static PyObject *trace(const struct call *c, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    PyObject *function = PyCFunction_NewEx(&c->o->call, self, NULL), *all = PyTuple_New(nargs), *named = PyDict_New(), *out = NULL;
+    for (Py_ssize_t i = 0; all && i < nargs; i++)
+        PyTuple_SetItem(all, i, Py_NewRef(args[i]));
+    int rc = function && all && named ? 0 : -1;
+    for (Py_ssize_t i = 0; !rc && names && i < PyTuple_Size(names); i++)
+        rc = PyDict_SetItem(named, PyTuple_GetItem(names, i), args[nargs + i]);
+    if (!rc)
+        out = PyObject_CallMethod(c->framework->helper, "traced", "OOO", function, all, named);
+    Py_XDECREF(function);
+    Py_XDECREF(all);
+    Py_XDECREF(named);
+    return out;
+}
+
+PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    struct call c;
+    struct seen *s;
+    int rc = begin(&c, self, args, nargs, names, &s);
+    PyObject *out = rc == 1 ? trace(&c, self, args, nargs, names) : rc ? NULL : run(&c, s);
+    done(&c);
+    return out;
+}
+
+static PyObject *sizes_of(const cutune_fit *fit)
+{
+    PyObject *sizes = PyTuple_New(fit->nsizes);
+    for (int i = 0; sizes && i < fit->nsizes; i++)
+        PyTuple_SetItem(sizes, i, PyLong_FromLongLong(fit->sizes[i]));
+    return sizes;
+}
+
+PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    static const char *const matches[] = { "exact", "near", "device", "default" };
+    struct call c;
+    struct seen *s;
+    const cutune_kernel *k;
+    PyObject *out = NULL;
+    int rc = begin(&c, self, args, nargs, names, &s);
+    if (rc == 1)
+        PyErr_Format(error_invalid, "%s: a look-up takes tensors with data", c.o->name);
+    if (!rc && (rc = cutune_lookup(s->handle, c.o->name, s->fit.types, s->fit.sizes, s->fit.nsizes, &k)))
+        raise_library(rc);
+    if (!rc)
+        out = Py_BuildValue("(ssssdsN)", matches[cutune_kernel_match(k)], cutune_kernel_why(k), cutune_kernel_variant(k),
+                            cutune_kernel_config(k), cutune_kernel_time_ns(k), s->fit.types, sizes_of(&s->fit));
+    done(&c);
+    return out;
+}
+
+/* ---- without data */
+
+static int take_form(struct call *c, int i, PyObject *form, cutune_array *out)
+{
+    PyObject *shape, *strides;
+    const char *type;
+    *out = (cutune_array){ .size = sizeof *out, .rank = -1 };
+    if (!form || c->o->args[i].kind == CUTUNE_ARG_SCALAR)
+        return 0;
+    if (!PyArg_ParseTuple(form, "sO!O!", &type, &PyTuple_Type, &shape, &PyTuple_Type, &strides))
+        return -1;
+    if (PyTuple_Size(shape) > CUTUNE_RANK || PyTuple_Size(shape) != PyTuple_Size(strides))
+        return PyErr_Format(error_invalid, "%s: %s has more than %d axes, or not a stride for each", c->o->name, c->o->args[i].name,
+                            CUTUNE_RANK),
+               -1;
+    out->rank = (int)PyTuple_Size(shape);
+    out->type = type;
+    for (int d = 0; d < out->rank; d++) {
+        out->shape[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
+        out->strides[d] = PyLong_AsLongLong(PyTuple_GetItem(strides, d));
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    struct call c = { .o = (struct op *)self };
+    struct op *o = c.o;
+    cutune_array arrays[CUTUNE_ARGS];
+    cutune_fit fit = { .size = sizeof fit };
+    int rc = op_renew(o) ? -1 : take_arguments(&c, args, nargs, names);
+    for (int i = 0; i < CUTUNE_AXES; i++)
+        fit.sizes[i] = -1;
+    for (int i = 0; !rc && i < o->nargs; i++)
+        rc = take_form(&c, i, c.of[i], &arrays[i]);
+    for (int i = o->npositional; !rc && i < o->nparams; i++)
+        if (o->params[i].axis >= 0 && c.given[i]) {
+            fit.sizes[o->params[i].axis] = PyLong_AsLongLong(c.given[i]);
+            rc = PyErr_Occurred() ? -1 : 0;
+        }
+    if (rc)
+        return NULL;
+    if ((rc = cutune_op_fit(o->known, arrays, o->nargs, &fit)))
+        return raise_library(rc);
+    PyObject *outputs = PyList_New(0);
+    for (int i = 0; outputs && i < o->nargs; i++) {
+        if (o->args[i].kind != CUTUNE_ARG_OUTPUT)
+            continue;
+        PyObject *shape = PyTuple_New(arrays[i].rank);
+        for (int d = 0; shape && d < arrays[i].rank; d++)
+            PyTuple_SetItem(shape, d, PyLong_FromLongLong(arrays[i].shape[d]));
+        PyObject *one = shape ? Py_BuildValue("(ssN)", o->args[i].name, arrays[i].type, shape) : NULL;
+        if (!one || PyList_Append(outputs, one))
+            Py_CLEAR(outputs);
+        Py_XDECREF(one);
+    }
+    return outputs ? Py_BuildValue("(sNN)", fit.types, sizes_of(&fit), outputs) : NULL;
+}

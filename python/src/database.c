@@ -1,0 +1,235 @@
+/* cutune._native.Database: an open database, and the handles of the devices that arrays came from. */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int is_open(struct database *d)
+{
+    if (!d->c)
+        PyErr_SetString(error_invalid, "the database was closed");
+    return d->c != NULL;
+}
+
+static cutune_handle *attach_host(struct database *d)
+{
+    cutune_handle *h = NULL;
+    int rc;
+    Py_BEGIN_ALLOW_THREADS
+    rc = cutune_attach_device(d->c, d->host_device, &h);
+    Py_END_ALLOW_THREADS
+    if (rc)
+        raise_library(rc);
+    return rc ? NULL : h;
+}
+
+static cutune_handle *attach_cuda(struct database *d, struct dl_device device, PyObject *framework)
+{
+    cutune_handle *h = NULL;
+    PyObject *within = PyObject_CallMethod(framework, "attached", "i", (int)device.id);
+    PyObject *entered = within ? PyObject_CallMethod(within, "__enter__", NULL) : NULL, *left;
+    if (entered) {
+        int rc = cutune_attach_cuda(d->c, NULL, &h);
+        if (rc)
+            raise_library(rc);
+        PyObject *type, *value, *trace;
+        PyErr_Fetch(&type, &value, &trace);
+        left = PyObject_CallMethod(within, "__exit__", "OOO", Py_None, Py_None, Py_None);
+        Py_XDECREF(left);
+        if (!left || type)
+            h = NULL;
+        if (type)
+            PyErr_Restore(type, value, trace);
+    }
+    Py_XDECREF(entered);
+    Py_XDECREF(within);
+    return h;
+}
+
+cutune_handle *database_handle(struct database *d, struct dl_device device, PyObject *framework)
+{
+    for (struct handle *h = d->handles; h; h = h->next)
+        if (h->device.type == device.type && h->device.id == device.id)
+            return h->handle;
+    cutune_handle *attached = device.type == DL_CUDA ? attach_cuda(d, device, framework) : attach_host(d);
+    struct handle *h = attached ? malloc(sizeof *h) : NULL;
+    if (attached && !h)
+        PyErr_NoMemory();
+    if (!h)
+        return NULL;
+    *h = (struct handle){ d->handles, device, attached };
+    d->handles = h;
+    return attached;
+}
+
+/* ---- the type */
+
+static void let_go(struct database *d)
+{
+    while (d->handles) {
+        struct handle *h = d->handles;
+        d->handles = h->next;
+        free(h);
+    }
+    cutune *c = d->c;
+    d->c = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    cutune_close(c);
+    Py_END_ALLOW_THREADS
+}
+
+static void database_free(PyObject *self)
+{
+    struct database *d = (struct database *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    let_go(d);
+    free(d->host_device);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+}
+
+static int database_init(PyObject *self, PyObject *args, PyObject *names)
+{
+    static char *words[] = { "path", "tables", "cache", "capture", "refresh_ms", "strict", "device", NULL };
+    struct database *d = (struct database *)self;
+    cutune_options o = { .size = sizeof o };
+    const char *device = "opencl", *strict = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|zzzpizz:Database", words, &o.path, &o.tables, &o.cache, &o.capture, &o.refresh_ms,
+                                     &strict, &device))
+        return -1;
+    static const char *const modes[] = { "", "off", "log", "error" };
+    for (int i = 1; strict && i < 4; i++)
+        if (!strcmp(strict, modes[i]))
+            o.strict = (cutune_strict)i;
+    if (strict && !o.strict) {
+        PyErr_Format(error_invalid, "strict is '%s': it is 'off', 'log' or 'error'", strict);
+        return -1;
+    }
+    if (d->c) {
+        PyErr_SetString(error_invalid, "the database is open already");
+        return -1;
+    }
+    d->host_device = strdup(device ? device : "opencl");
+    if (!d->host_device) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    int rc;
+    Py_BEGIN_ALLOW_THREADS
+    rc = cutune_open_with(&o, &d->c);
+    Py_END_ALLOW_THREADS
+    if (rc)
+        raise_library(rc);
+    return rc ? -1 : 0;
+}
+
+static PyObject *database_close(PyObject *self, PyObject *nothing)
+{
+    (void)nothing;
+    if (((struct database *)self)->busy) {
+        PyErr_SetString(error_invalid, "the database cannot be closed: a call is under way in another thread");
+        return NULL;
+    }
+    let_go((struct database *)self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *database_refresh(PyObject *self, PyObject *nothing)
+{
+    struct database *d = (struct database *)self;
+    (void)nothing;
+    int changed = 0, rc;
+    if (!is_open(d))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    rc = cutune_refresh(d->c, &changed);
+    Py_END_ALLOW_THREADS
+    d->generation++;
+    return rc ? raise_library(rc) : PyLong_FromLong(changed);
+}
+
+static PyObject *database_flush(PyObject *self, PyObject *nothing)
+{
+    struct database *d = (struct database *)self;
+    (void)nothing;
+    if (!is_open(d))
+        return NULL;
+    int rc = cutune_flush(d->c);
+    return rc ? raise_library(rc) : Py_NewRef(Py_None);
+}
+
+static PyObject *database_op(PyObject *self, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    return text && is_open((struct database *)self) ? op_new((struct database *)self, text) : NULL;
+}
+
+static int add_name(void *list, const char *name)
+{
+    PyObject *text = PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "replace");
+    int rc = text ? PyList_Append(list, text) : -1;
+    Py_XDECREF(text);
+    return rc;
+}
+
+static PyObject *database_ops(PyObject *self, PyObject *nothing)
+{
+    struct database *d = (struct database *)self;
+    (void)nothing;
+    PyObject *all = is_open(d) ? PyList_New(0) : NULL;
+    int rc = all ? cutune_each_op(d->c, add_name, all) : 0;
+    if (!all || !rc)
+        return all;
+    Py_DECREF(all);
+    return PyErr_Occurred() ? NULL : raise_library(rc);
+}
+
+static int add_record(void *list, const cutune_record *r)
+{
+    PyObject *row = Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:d,s:O}", "op", r->op, "types", r->types, "sizes", r->sizes, "backend",
+                                  r->backend, "device", r->device, "arch", r->arch, "variant", r->variant, "config", r->config, "time_ns",
+                                  r->time_ns, "stale", r->stale ? Py_True : Py_False);
+    int rc = row ? PyList_Append(list, row) : -1;
+    Py_XDECREF(row);
+    return rc;
+}
+
+static PyObject *database_winners(PyObject *self, PyObject *nothing)
+{
+    struct database *d = (struct database *)self;
+    (void)nothing;
+    PyObject *all = is_open(d) ? PyList_New(0) : NULL;
+    int rc = all ? cutune_each(d->c, add_record, all) : 0;
+    if (!all || !rc)
+        return all;
+    Py_DECREF(all);
+    return PyErr_Occurred() ? NULL : raise_library(rc);
+}
+
+int database_type(PyObject *module)
+{
+    static PyMethodDef methods[] = {
+        { "close", database_close, METH_NOARGS, "close()\n--\n\nEnds everything that came from the database." },
+        { "refresh", database_refresh, METH_NOARGS,
+          "refresh()\n--\n\nReads what was tuned since the last time; the number of problems that got another kernel." },
+        { "flush", database_flush, METH_NOARGS, "flush()\n--\n\nWrites the misses that were captured so far." },
+        { "op", database_op, METH_O, "op(name)\n--\n\nThe function of an op that the database or the shipped tables know." },
+        { "ops", database_ops, METH_NOARGS, "ops()\n--\n\nThe names of all ops that the database and the shipped tables know." },
+        { "winners", database_winners, METH_NOARGS, "winners()\n--\n\nA dict for each winner in the database." },
+        { NULL, NULL, 0, NULL },
+    };
+    static PyType_Slot slots[] = {
+        { Py_tp_doc, "Database(path=None, tables=None, cache=None, capture=False, refresh_ms=0, strict=None, device='opencl')\n--\n\n"
+                     "An open database; None stands for the usual place. device: where arrays in host memory go." },
+        { Py_tp_new, PyType_GenericNew },
+        { Py_tp_init, database_init },
+        { Py_tp_dealloc, database_free },
+        { Py_tp_methods, methods },
+        { 0, NULL },
+    };
+    static PyType_Spec spec = { "cutune._native.Database", sizeof(struct database), 0, Py_TPFLAGS_DEFAULT, slots };
+    PyObject *type = PyType_FromSpec(&spec);
+    int rc = type ? PyModule_AddObjectRef(module, "Database", type) : -1;
+    Py_XDECREF(type);
+    return rc;
+}

@@ -1,0 +1,103 @@
+/* The parts of cutune._native: Python's limited API over cutune.h. */
+#ifndef NATIVE_H
+#define NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <cutune.h>
+
+#include "dlpack.h"
+
+/* ---- errors: module.c */
+
+/* Raises what the library's code stands for, with its line. Returns null. */
+PyObject *raise_library(int code);
+extern PyObject *error_invalid; /* cutune.InvalidError, a ValueError */
+
+/* ---- databases: database.c */
+
+struct handle {
+    struct handle *next;
+    struct dl_device device;
+    cutune_handle *handle;
+};
+
+struct database {
+    PyObject_HEAD
+    cutune *c; /* null: it was closed */
+    struct handle *handles;
+    char *host_device; /* where arrays in host memory go */
+    unsigned generation; /* of what refreshes changed */
+    int busy;            /* calls that are under way: it cannot be closed */
+};
+int database_type(PyObject *module);
+/* The handle for arrays on a device; attached when first asked for. */
+cutune_handle *database_handle(struct database *d, struct dl_device device, PyObject *framework);
+
+/* ---- array libraries: array.c */
+
+/* What is known of a type of arrays, found when it is first seen. */
+struct framework {
+    PyTypeObject *type;
+    const struct dl_exchange *exchange; /* null: it has none */
+    PyObject *helper;                   /* of _frameworks.py: makes arrays, names streams */
+    int gradients;                      /* its arrays say whether a derivative is wanted */
+};
+
+struct array {
+    const struct framework *framework;
+    void *data;
+    struct dl_device device;
+    struct dl_type dtype;
+    int ndim, read_only;
+    int64_t shape[CUTUNE_RANK], strides[CUTUNE_RANK];
+    PyObject *hold; /* what keeps the data there, beside the array itself; null: nothing */
+};
+
+/* 0: it is read; 1: it is of a library's own kind that stands for an array (a traced tensor): *framework says whose; -1: an exception. */
+int array_read(PyObject *object, const char *op, const char *name, struct array *out, const struct framework **framework);
+void array_done(struct array *a);
+/* A new array of the framework's. */
+PyObject *array_make(const struct framework *f, const cutune_array *like, struct dl_device device, void **data);
+int array_stream(const struct framework *f, struct dl_device device, void **out);
+const char *type_name(struct dl_type t); /* "f32"; null: the library has no such type */
+void type_text(struct dl_type t, char out[32]);
+int type_bytes(const char *name); /* of an element */
+
+/* ---- ops: op.c, call.c */
+
+enum { PARAMS = CUTUNE_ARGS + CUTUNE_AXES + 1 };
+
+/* A parameter of the Python function. */
+struct param {
+    PyObject *name; /* interned: "in_" where the op's is a keyword */
+    int arg;        /* of the op's; -1: none */
+    int axis;       /* likewise; neither: the stream */
+    int output;     /* it may be left out, and is given by name */
+};
+
+struct seen; /* arrays that were called with, and what came of it: call.c */
+
+struct op {
+    PyObject_HEAD
+    struct database *database;
+    const cutune_op *known;
+    unsigned generation;
+    char *name, *text; /* text: signature and docstring */
+    PyMethodDef call;
+    cutune_arg args[CUTUNE_ARGS];
+    cutune_axis axes[CUTUNE_AXES];
+    int nargs, naxes, nparams, npositional;
+    struct param params[PARAMS];
+    struct seen *seen[256];
+    int nseen, busy; /* calls that are under way: they use what is seen */
+};
+int op_type(PyObject *module);
+PyObject *op_new(struct database *d, const char *name); /* the function; its __self__ is the op */
+int op_renew(struct op *o);           /* after a refresh; -1 and an exception if its database is closed */
+PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+void op_forget(struct op *o); /* what was seen */
+
+#endif

@@ -1,0 +1,204 @@
+"""Ops called with NumPy arrays: on OpenCL, through host memory."""
+
+import gc
+import inspect
+import os
+import pathlib
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+import cutune
+
+rng = np.random.default_rng(1)
+
+
+def numbers(*shape, dtype="float32"):
+    return rng.integers(-9, 9, shape).astype(dtype)
+
+
+try:
+    cutune.device("opencl")
+    opencl = True
+except cutune.Error as error:
+    print("skipped, since there is no OpenCL device:", error)
+    opencl = False
+
+
+@unittest.skipUnless(opencl, "no OpenCL device")
+class Calls(unittest.TestCase):
+    def test_transposes_any_type(self):
+        for dtype in "float32", "float16", "int8", "uint64", "complex128":
+            x = numbers(37, 5, dtype=dtype)
+            out = cutune.transpose(x)
+            self.assertEqual(out.dtype, x.dtype)
+            np.testing.assert_array_equal(out, x.T)
+
+    def test_writes_into_an_output_that_is_given(self):
+        x, out = numbers(3, 4), np.empty((4, 3), "float32")
+        self.assertIs(cutune.transpose(x, out=out), out)
+        np.testing.assert_array_equal(out, x.T)
+
+    def test_takes_batches(self):
+        x = numbers(2, 3, 4)
+        np.testing.assert_array_equal(cutune.transpose(x), x.transpose(0, 2, 1))
+        np.testing.assert_array_equal(cutune.transpose(x[:1]), x[:1].transpose(0, 2, 1))
+
+    def test_leaves_gaps_alone(self):
+        x, out = numbers(3, 8), np.full((5, 6), 99, "float32")
+        cutune.transpose(x, n=5, out=out)
+        np.testing.assert_array_equal(out[:, :3], x[:, :5].T)
+        self.assertTrue((out[:, 3:] == 99).all())
+
+    def test_passes_scalars_and_flags(self):
+        a, b, c = numbers(5, 3), numbers(3, 7), numbers(5, 7)
+        want = 2 * (a @ b) - c
+        self.assertIs(cutune.gemm(c, 2, a, np.ascontiguousarray(b.T), -1.0, tb=1), c)
+        np.testing.assert_array_equal(c, want)
+        x = numbers(4, 6)
+        np.testing.assert_allclose(cutune.reduce(x, columns=1, largest=1, mean=0), x.max(0))
+
+    def test_refuses_what_is_wrong_in_one_line(self):
+        x = numbers(4, 6)
+        read_only = np.empty((6, 4), "float32")
+        read_only.flags.writeable = False
+        invalid, wrong = cutune.InvalidError, TypeError
+        for kind, line, call in (
+            (invalid, "in is not contiguous: axis 1 has a stride of -1 ", lambda: cutune.transpose(x[:, ::-1])),
+            (invalid, "in is not contiguous: axis 0 has a stride of 6 ", lambda: cutune.transpose(x[:, :4])),
+            (invalid, "in is not contiguous: axis 0 has a stride of 0 ", lambda: cutune.transpose(np.broadcast_to(x[0], (4, 6)))),
+            (invalid, "in has no elements", lambda: cutune.transpose(x[:0])),
+            (invalid, "in has 1 axes, not 3", lambda: cutune.transpose(x[0])),
+            (invalid, "in has 9 axes: more than 8", lambda: cutune.transpose(x.reshape((1,) * 7 + (4, 6)))),
+            (invalid, "in is of bool, which no op takes", lambda: cutune.transpose(x > 0)),
+            (invalid, "out has 5 elements along axis 0, not 6 (n)", lambda: cutune.transpose(x, out=np.empty((5, 4), "float32"))),
+            (invalid, "out is read-only", lambda: cutune.transpose(x, out=read_only)),
+            (invalid, "no types of this op are those of x of f32, w of f64", lambda: cutune.rmsnorm(x, np.ones(6), 1e-5)),
+            (invalid, "leave open what columns is", lambda: cutune.reduce(x)),
+            (wrong, "in is a list, not an array", lambda: cutune.transpose([1, 2])),
+            (wrong, "in is of >f4, which no op takes", lambda: cutune.transpose(x.astype(">f4"))),
+            (wrong, "in is of |O, which no op takes", lambda: cutune.transpose(x.astype(object))),
+            (wrong, "missing 'in_'", lambda: cutune.transpose()),
+            (wrong, "takes 1 positional arguments but 2", lambda: cutune.transpose(x, x)),
+            (wrong, "no argument 'axis'", lambda: cutune.transpose(x, axis=1)),
+            (wrong, "real number, not str", lambda: cutune.rmsnorm(x, numbers(6), "a")),
+            (AttributeError, "there is no such op", lambda: cutune.nothing),
+        ):
+            with self.subTest(line), self.assertRaises(kind) as raised:
+                call()
+            self.assertIn(line, str(raised.exception))
+            self.assertNotIn("\n", str(raised.exception))
+
+    def test_reads_any_array_interface(self):
+        class Other:
+            def __init__(self, of):
+                self.__array_interface__ = of.__array_interface__
+                self.of = of
+
+        class OnlyDLPack:
+            def __init__(self, of):
+                self.__dlpack__, self.__dlpack_device__ = of.__dlpack__, of.__dlpack_device__
+
+        # A type must have them, so that instances do.
+        Other.__array_interface__ = None
+        OnlyDLPack.__dlpack__ = None
+        x, out = numbers(3, 4), np.empty((4, 3), "float32")
+        for made in Other(x), OnlyDLPack(x):
+            out[:] = 0
+            cutune.transpose(made, out=out)
+            np.testing.assert_array_equal(out, x.T)
+        with self.assertRaisesRegex(TypeError, "pass the output by name"):
+            cutune.transpose(Other(x))
+
+    def test_says_what_it_launches(self):
+        x = numbers(1111, 113)
+        kernel = cutune.lookup("transpose", x)
+        self.assertEqual(kernel.match, "default")
+        self.assertEqual(kernel.types, "f32")
+        self.assertEqual(kernel.sizes["m"], 1111)
+        self.assertEqual(cutune.why(cutune.transpose, x), f"{kernel.variant} {kernel.config}: {kernel.why}")
+
+    def test_has_signatures_and_docstrings(self):
+        self.assertEqual(str(inspect.signature(cutune.rmsnorm)), "(x, w, eps, *, y=None, m=None, n=None, stream=None)")
+        self.assertIn("in_: T [batch, m, ldin], read", cutune.transpose.__doc__)
+        self.assertIn("transpose", dir(cutune))
+
+    def test_runs_in_threads(self):
+        x = numbers(33, 65)
+        wrong = []
+
+        def run(i):
+            for n in range(1, 9):
+                if not np.array_equal(cutune.transpose(x[: n + i].copy()), x[: n + i].T):
+                    wrong.append((i, n))
+
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    def test_keeps_no_references(self):
+        import sys
+
+        x, out = numbers(3, 4), np.empty((4, 3), "float32")
+        cutune.transpose(x, out=out)
+        before = sys.getrefcount(x), sys.getrefcount(out)
+        for _ in range(5):
+            cutune.transpose(x, out=out)
+            with self.assertRaises(cutune.InvalidError):
+                cutune.transpose(x[:, :2], out=out)
+        gc.collect()
+        self.assertEqual((sys.getrefcount(x), sys.getrefcount(out)), before)
+
+
+class Databases(unittest.TestCase):
+    def test_lists_ops(self):
+        self.assertIn("transpose", cutune.ops())
+        self.assertEqual(cutune.winners(), [])
+        self.assertEqual(cutune.refresh(), 0)
+
+    def test_refuses_what_is_no_database(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "a.db")
+            path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 20)
+            with self.assertRaises(cutune.Error) as raised:
+                cutune.Database(str(path))
+            self.assertIn("a.db", str(raised.exception))
+            with self.assertRaises(cutune.NotFoundError):
+                cutune.Database(os.path.join(folder, "none.db"))
+        with self.assertRaisesRegex(cutune.InvalidError, "'off', 'log' or 'error'"):
+            cutune.Database(strict="very")
+
+    def test_ends_with_close(self):
+        d = cutune.Database()
+        transpose = d.op("transpose")
+        d.close()
+        d.close()
+        for call in lambda: d.op("transpose"), d.ops, d.refresh, lambda: transpose(np.ones((2, 2), "float32")):
+            with self.assertRaisesRegex(cutune.InvalidError, "was closed"):
+                call()
+
+    @unittest.skipUnless(opencl, "no OpenCL device")
+    def test_captures_misses_and_refuses_in_strict_mode(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "wanted.db")
+            d = cutune.Database(path, capture=True)
+            d.op("transpose")(np.ones((2, 3), "float32"))
+            d.flush()
+            self.assertTrue(os.path.exists(path))
+            d.close()
+        d = cutune.Database(strict="error")
+        with self.assertRaisesRegex(cutune.StrictError, "no exact answer for transpose f32 m=2,n=3"):
+            d.op("transpose")(np.ones((2, 3), "float32"))
+
+    def test_forms_need_no_data(self):
+        types, sizes, outputs = cutune.transpose.__self__.forms(("f16", (3, 5), (5, 1)))
+        self.assertEqual((types, sizes[:2], outputs), ("f16", (3, 5), [("out", "f16", (5, 3))]))
+
+
+if __name__ == "__main__":
+    unittest.main()
