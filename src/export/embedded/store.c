@@ -22,6 +22,14 @@ int store_op(struct store *s, const char *name, struct op **out, struct err *err
     return e ? interface_get(e->op, e->op_bytes, out, err) : err_set(err, ERR_NOTFOUND, "op %s was not exported", name);
 }
 
+int store_each_op(struct store *s, int (*each)(void *arg, const char *name), void *arg, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < nembedded_ops; i++)
+        rc = each(arg, embedded_ops[i].name);
+    return rc;
+}
+
 /* ---- kernels */
 
 static int read_kernel(const struct embedded_kernel *k, struct tuned **out, struct err *err)
