@@ -94,6 +94,8 @@ static void print_counts(const struct tune_report *r)
     if (r->hinted)
         text_line("  %" PRId64 " of these were tried first, as look-ups would give them from other problems or by default; the best is %s",
                   r->hinted, r->best_hinted ? "one of them" : "another");
+    if (r->best_brought)
+        text_line("  the best is of an earlier run: of what this one tried none is better");
     if (strcmp(r->objective, "time") != 0)
         text_line("  the best is by %s", r->objective);
     if (*r->served_by)

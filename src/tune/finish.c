@@ -101,6 +101,25 @@ bool cuts_taken_back(struct run *r)
     return any;
 }
 
+/* An earlier run's winner plays, too, if this one has not tried it: a run of a few tries would else put a worse one in its place. */
+static void bring_winner(struct run *r)
+{
+    struct known *known = r->had_winner ? known_find(r, r->winner_key) : NULL;
+    struct config config;
+    bool needless = r->winner_index < 0 || r->opt->pin || !known || known->outcome != OUT_OK || !known->of_now;
+    for (int i = 0; i < r->njobs; i++)
+        needless = needless || r->jobs[i]->index == r->winner_index;
+    if (needless)
+        return;
+    space_at(r->space, r->winner_index, &config);
+    struct job *job = job_new(r, &config, r->winner_index);
+    if (!job)
+        return;
+    job->known = known;
+    job->brought = true;
+    memcpy(job->key, r->winner_key, HASH_HEX);
+}
+
 void playoff_begin(struct run *r)
 {
     struct job *best[PLAYOFF], *deflt = r->deflt;
@@ -114,6 +133,8 @@ void playoff_begin(struct run *r)
         r->phase = PHASE_TABLES; /* nothing new: nothing to write either */
         return;
     }
+    bring_winner(r);
+    choose_players(r, best);
     r->phase = PHASE_PLAYOFF;
     for (int i = 0; i < PLAYOFF && best[i] && is_close(r, best[i], best[0], 1.5); i++) {
         enter(r, best[i]);
@@ -346,10 +367,10 @@ int report_finish(struct run *r, struct err *err)
         const struct known *k = job->known;
         if (!k)
             continue;
-        out->outcomes[k->outcome]++;
-        out->nalone += k->outcome == OUT_OK && k->alone;
+        out->outcomes[k->outcome] += !job->brought;
+        out->nalone += k->outcome == OUT_OK && k->alone && !job->brought;
         out->hinted += job->hinted;
-        bool timed = k->outcome == OUT_OK || k->outcome == OUT_SLOWER;
+        bool timed = !job->brought && (k->outcome == OUT_OK || k->outcome == OUT_SLOWER);
         worst = timed ? worse(r, job, worst) : worst;
         if (!winner && r->had_winner && is_right(job) && !strcmp(job->key, r->winner_key))
             winner = job;
@@ -357,6 +378,7 @@ int report_finish(struct run *r, struct err *err)
     const struct job *shown = winner && !r->other_goal ? winner : best;
     fill_entry(r, shown, &out->best);
     out->best_hinted = shown && shown->hinted;
+    out->best_brought = shown && shown->brought;
     if (r->other_goal)
         fill_entry(r, winner, &out->served);
     snprintf(out->objective, sizeof out->objective, "%s", objective_name(r->op, &r->goal));

@@ -67,6 +67,7 @@ struct job {
     bool told;           /* the strategy knows what came of it */
     bool hinted;         /* tried before the strategy was asked, since look-ups would give it */
     bool played;         /* its stats are from the play-off */
+    bool brought;        /* it is an earlier run's winner, and none of what this one has tried */
     struct known *known; /* what came of it; null: nothing yet. Jobs that compile to the same share it */
 };
 

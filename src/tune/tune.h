@@ -112,6 +112,7 @@ struct tune_report {
     const char *earlier;                  /* an earlier run's winner, if nothing was right: "kept", "forgotten"; null: there was none */
     int64_t hinted;                       /* of those tried, that began the run because look-ups would give them; */
     bool best_hinted;                     /* the best is one of these */
+    bool best_brought;                    /* the best is an earlier run's winner, which this one has not tried but in the play-off */
     int ties;                             /* other configurations whose interval overlaps the best's, in the play-off */
     double copy_ns, copy_gb_per_s;        /* a device copy of the bytes of the op's work, in the same run; 0: unknown */
     char unproved[256];                   /* scalars that a kernel may have built in, and why that would not show */
