@@ -1,13 +1,16 @@
 // C = alpha op(A) op(B) + beta C: a block computes TILE_M x TILE_N elements of C from tiles in shared memory, TILE_K deep; a warp
 // of LANES_Y x LANES_X threads computes a part of that, a thread ITEMS_M x ITEMS_N elements in registers. While a tile is used, the
-// next one is on its way: into registers, or with STAGES, by cp.async, into shared memory. Several blocks may share a tile of C:
-// gemm_parts.h. Or the CLUSTER blocks of a cluster do, each over a part of k, and add their sums in each other's shared memory.
-// WIDE_A, WIDE_B: rows of A, of B and C are whole words of 16 bytes, as they lie in memory.
+// next one is on its way: into registers, or if there are more STAGES than 2, by cp.async, into shared memory. Several blocks may share
+// a tile of C: gemm_parts.h. Or the CLUSTER blocks of a cluster do, each over a part of k, and add their sums in each other's shared
+// memory. WIDE_A, WIDE_B: rows of A, of B and C are whole words of 16 bytes, as they lie in memory.
 #include "numbers.h"
 #include "gemm_parts.h"
 
 #ifndef CLUSTER
 #define CLUSTER 1
+#endif
+#ifndef STAGES
+#define STAGES 2
 #endif
 #define PARTS (FILL == 0 ? 1 : parts)
 #define ACC_BYTES (T_bytes < 4 ? 4 : T_bytes)
@@ -67,7 +70,7 @@ struct __attribute__((aligned(FRAG_N * T_bytes))) frag_out {
     T e[FRAG_N];
 };
 
-#ifdef STAGES
+#if STAGES > 2
 // Puts `bytes` bytes into shared memory, zeros if not `there`.
 DEVICE void copy_async(uint32 to, const T *from, int bytes, bool there)
 {
@@ -233,6 +236,9 @@ DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v, int count
 
 #if CLUSTER > 1
 #define JOINED (WIDE_B ? FRAG_N : 1) // neighbouring elements of C that a thread adds up
+#define ALL (TILE_M * TILE_N / JOINED)
+#define SHARE ((ALL / THREADS + CLUSTER - 1) / CLUSTER) // of those a thread has so many, at the most
+#define EVEN (SHARE * CLUSTER * THREADS == ALL)
 struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
     T_acc e[JOINED];
 };
@@ -294,7 +300,7 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
 
     int room = (int)(end - begin); // what is left of this part; k has 31 bits
     int64 down_a = TA ? TILE_K * lda : TILE_K, down_b = TB ? TILE_K : TILE_K * ldb;
-#ifdef STAGES
+#if STAGES > 2
     uint32 base = (uint32)__cvta_generic_to_shared(stages);
 #define FETCH(s)                                                                                                                    \
     do {                                                                                                                            \
@@ -367,19 +373,25 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
             *(struct frag_n *)(stages + (y + ROW(r)) * TILE_N + x + s * LANES_X) = v;
         }
     CLUSTER_BARRIER();
-    for (int e = blockIdx.x % CLUSTER * THREADS + thread; e < TILE_M * TILE_N / JOINED; e += CLUSTER * THREADS) {
-        struct joined v[CLUSTER];
+    struct joined v[SHARE];
 #pragma unroll
-        for (int q = 0; q < CLUSTER; q++)
-            v[q] = *(const struct joined *)theirs(stages + e * JOINED, q);
+    for (int q = 0; q < CLUSTER; q++) { // all that it reads of a block is on its way at once
+        const T_acc *sums = theirs(stages, q);
 #pragma unroll
-        for (int q = 1; q < CLUSTER; q++)
+        for (int l = 0; l < SHARE; l++) {
+            int e = (int)(l * CLUSTER + blockIdx.x % CLUSTER) * THREADS + thread;
+            struct joined other = *(const struct joined *)(sums + (EVEN ? e : min(e, ALL - 1)) * JOINED);
 #pragma unroll
             for (int f = 0; f < JOINED; f++)
-                v[0].e[f] += v[q].e[f];
+                v[l].e[f] = q ? v[l].e[f] + other.e[f] : other.e[f];
+        }
+    }
+#pragma unroll
+    for (int l = 0; l < SHARE; l++) {
+        int e = (int)(l * CLUSTER + blockIdx.x % CLUSTER) * THREADS + thread;
         int64 i = top + e * JOINED / TILE_N;
-        if (i < m)
-            put(&to, i, left + e * JOINED % TILE_N, v[0].e, JOINED);
+        if ((EVEN || e < ALL) && i < m)
+            put(&to, i, left + e * JOINED % TILE_N, v[l].e, JOINED);
     }
     CLUSTER_BARRIER(); // nobody ends while his sums are read
 #else

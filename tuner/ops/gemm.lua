@@ -125,21 +125,34 @@ local function blocked(name, stages, clusters, requires)
             table.insert(t.where, line)
         end
     end
-    if stages then
+    -- cp.async moves no less than 4 bytes, and turns nothing on its way.
+    local async = { "sizeof(T) >= 4", "(ta == 1 or not WIDE_A) and (tb == 0 or not WIDE_B)",
+        "tb == 1 or WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b }
+    local held = { "WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
+        "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b }
+    if clusters then
+        param("STAGES", 3, 4, 2)
+        for _, line in ipairs(async) do
+            where("STAGES == 2 or " .. line)
+        end
+        for _, line in ipairs(held) do
+            where("STAGES > 2 or " .. line)
+        end
+        where("STAGES > 2 or not WIDE_B", "sizeof(T) >= 4")
+    elseif stages then
         param("STAGES", 3, 4)
-        where("sizeof(T) >= 4", "(ta == 1 or not WIDE_A) and (tb == 0 or not WIDE_B)", -- cp.async moves no less, and turns nothing on its way
-            "tb == 1 or WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b)
+        where(table.unpack(async))
     else
-        where("WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
-            "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
-            "device.cc < 80 or sizeof(T) < 4 or WIDE_A or WIDE_B or TILE_M + TILE_N == 64")
+        where(table.unpack(held))
+        where("device.cc < 80 or sizeof(T) < 4 or WIDE_A or WIDE_B or TILE_M + TILE_N == 64")
     end
     if clusters then
         param("CLUSTER", table.unpack(clusters))
         param("FILL", 0)
         work.launch[1].grid = work.launch[1].grid .. " * CLUSTER"
         where("k >= 2 * TILE_K * CLUSTER", "TILE_M * TILE_N <= 16384",
-            "4 * CLUSTER * " .. blocks .. " <= 5 * device.multiprocessors") -- all at the same time
+            "CLUSTER * " .. blocks .. " <= 2 * device.multiprocessors", "CLUSTER == 8 or 2 * CLUSTER * " .. blocks .. " >= device.multiprocessors",
+            "TILE_M * TILE_N <= 8192 or 4 * CLUSTER * " .. blocks .. " <= 5 * device.multiprocessors") -- all at the same time
     else
         param("FILL", 0, 1, 2, 4, 8) -- blocks per multiprocessor that k is split for; 0: it is not
         where("FILL == 0 or " .. work.parts .. " > 1", "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors",
@@ -511,7 +524,7 @@ return op {
     variants = {
         blocked("blocked"),
         blocked("async", true, nil, { cc = 80 }),
-        blocked("cluster", true, { 8, 4, 2 }, { backend = "cuda", cc = 90 }),
+        blocked("cluster", true, { 8, 7, 6, 5, 4, 3, 2 }, { backend = "cuda", cc = 90 }),
         columns(),
         rows(),
         mma(false),
