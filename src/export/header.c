@@ -124,6 +124,10 @@ static void comment_size(struct buf *out, const struct axis *a, const char *name
         [AXIS_FLAG] = "0 or 1",
     };
     buf_fmt(out, " *   %-12s %s", name, takes[a->kind]);
+    if (a->max) {
+        buf_str(out, ", at most ");
+        comment_text(out, a->max);
+    }
     if (a->preset && a->kind != AXIS_FLAG) {
         buf_str(out, "; 0: ");
         comment_text(out, a->preset);
@@ -143,6 +147,11 @@ static void comment(struct buf *out, const struct op *op, const struct typed_cal
             comment_buffer(out, c->param[i].arg, c->param[i].name);
         else
             comment_size(out, c->param[i].size, c->param[i].name);
+    for (int i = 0; i < op->nwhere; i++) {
+        buf_fmt(out, " *   %-12s ", i ? "" : "only where");
+        comment_text(out, op->where[i]);
+        buf_str(out, "\n");
+    }
     if (needed > 0 && needed < op->naxes)
         buf_fmt(out, " * All sizes from axis_%s on may be left out.\n", op->axes[needed].name);
     buf_str(out, " * CUTUNE_OK, or what cutune_lookup or cutune_launch failed with. */\n");
