@@ -235,6 +235,16 @@ local function row_of_block(text, axes, limit)
     return 1
 end
 
+-- get_global_id(0) / LANES: so many threads take one element along x. Nil if it is one.
+local function threads_each(text, may)
+    for _, index in ipairs { "get_global_id ?%( ?0 ?%) ?%)?", "blockIdx%.x ?%* ?blockDim%.x ?%+ ?threadIdx%.x ?%)", "blockIdx%.x ?%* ?[%w_]+ ?%+ ?threadIdx%.x ?%)" } do
+        local word = text:match(index .. " ?/ ?([%w_]+)")
+        if word and may(word) then
+            return word
+        end
+    end
+end
+
 local usual = {
     x = { "BLOCK", "block_size_x", "BLOCK_SIZE_X", "BLOCK_X", "BLOCK_SIZE", "WORK_GROUP_SIZE_X", "WORK_GROUP_SIZE", "THREADS",
           "NUM_THREADS", "THREADS_PER_BLOCK", "BLOCK_DIM", "TPB", "LOCAL_SIZE" },
@@ -355,6 +365,8 @@ local function read_launch(kernel, source, arguments, axes, list)
         return table.concat(names, " * ")
     end
     local x, y = compared(text, "x", axes), two and compared(text, "y", axes)
+    local lanes = threads_each(text, function(word) return word:find("^%d+$") or fixed[word] or default[word] end)
+    lanes = lanes and " * " .. (fixed[lanes] or lanes) or ""
     if #axes == 1 and (text:find("blockIdx%.y") or text:find("get_g%w+_id ?%( ?1")) then -- a square
         local n = axes[1]
         n.square, n.max = true, 65535 * product(each.y)
@@ -369,14 +381,14 @@ local function read_launch(kernel, source, arguments, axes, list)
             axes[rows].max = math.min(axes[rows].max or 2147483647, 2147483647)
             return list, default, block, { axes[rows].axis }, nil, guessed
         end
-        if x and not x[2] and product(each.x) < 8 then -- a grid has less than 2^31 blocks in x
+        if x and not x[2] and product(each.x) < 8 * product(lanes) then -- a grid has less than 2^31 blocks in x
             axes[x[1]].max = 2147483647
         end
         local all = {}
         for i = 1, #axes do
             all[i] = i
         end
-        return list, default, block, { ("ceildiv(%s, %s)"):format(named(x or all), each.x) }, nil, guessed
+        return list, default, block, { ("ceildiv(%s%s, %s)"):format(named(x or all), lanes, each.x) }, nil, guessed
     end
     x = x or { y and y[1] == 2 and 1 or 2 }
     y = y and y[1] ~= x[1] and y or { x[1] == 1 and 2 or 1 }
