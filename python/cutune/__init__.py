@@ -33,6 +33,7 @@ class Kernel(_NamedTuple):
 
 
 _database = None
+_opened = None  # its path, if one was given
 _named = {}  # ops that were asked for by name, which are attributes of the module, too
 
 
@@ -44,10 +45,10 @@ def _forget():
 
 def open(path=None, **options):
     """Opens a database in place of the usual one, with Database's options; from now on the module's ops are of it."""
-    global _database
+    global _database, _opened
     opened = Database(path, **_program.options(options))
     _forget()
-    _database = opened
+    _database, _opened = opened, path
     return opened
 
 

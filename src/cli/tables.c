@@ -97,6 +97,30 @@ static int add_line(struct shipping *m, const char *line, struct err *err)
     return rc;
 }
 
+/* A script's own defaults, for all types. */
+static int add_script(struct shipping *m, const char *name, struct err *err)
+{
+    const struct backend *b;
+    int rc = shipping_op(m, name, err);
+    const int n = rc ? 0 : m->op->ndefaults;
+    for (int row = 0; !rc && row < m->op->nrows; row++)
+        for (int i = 0; (b = backend_real(i)); i++)
+            for (int rank = 0; !rc && rank < n; rank++)
+                rc = add_default(m, &m->op->defaults[rank], rank, row, b, err);
+    op_free(m->op);
+    m->op = NULL;
+    return rc;
+}
+
+/* Of the ops that the user named. */
+static int add_scripts(struct shipping *m, const struct words *names, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < names->n; i++)
+        rc = add_script(m, names->at[i], err);
+    return rc;
+}
+
 /* Each line of a list. */
 static int add_list(struct shipping *m, const char *path, int (*add)(struct shipping *m, const char *line, struct err *err),
                     struct err *err)
@@ -164,7 +188,7 @@ static int check_place(const char *out, struct err *err)
 }
 
 /* Makes the database under another name, and gives it its own when it is complete. */
-static int make_database(struct shipping *m, const char *folder, const char *out, struct err *err)
+static int make_database(struct shipping *m, const struct words *names, const char *folder, const char *out, struct err *err)
 {
     struct output o;
     int rc = check_place(out, err) ?: output_begin(&o, out, err);
@@ -173,7 +197,7 @@ static int make_database(struct shipping *m, const char *folder, const char *out
     if (!o.target)
         rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
     rc = rc ?: store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: store_begin(m->store, true, err);
-    rc = rc ?: store_end(m->store, add_lists(m, folder, err), err) ?: store_seal(m->store, err);
+    rc = rc ?: store_end(m->store, names->n ? add_scripts(m, names, err) : add_lists(m, folder, err), err) ?: store_seal(m->store, err);
     if (rc)
         err_prefix(err, "%s: ", out);
     store_close(m->store); /* before output_end: to close the file would release SQLite's locks */
@@ -193,7 +217,7 @@ static int make_tables(struct request *r, struct err *err)
     if (rc)
         return rc;
     buf_fmt(&folder, "%s/db/tables", r->home);
-    rc = buf_check(&folder, err) ?: make_database(&m, folder.data, out, err);
+    rc = buf_check(&folder, err) ?: make_database(&m, &r->args.ops, folder.data, out, err);
     if (!rc && m.why_not.code)
         complain("the kernels for CUDA have no PTX, their source only: %s", m.why_not.msg);
     if (!rc && m.left_out)
@@ -209,7 +233,10 @@ static int make_tables(struct request *r, struct err *err)
 const struct command tables_command = {
     .name = "tables",
     .summary = "the database of default configurations that is installed",
-    .options = OPTIONS({ "ptx", WORD(ptx_choice), "auto|yes|no", 0,
+    .options = OPTIONS({ "op", EACH(ops), "NAME|FILE.lua", 0,
+                         "An op of which only the script's own defaults are to be in it, such as for an application that has no "
+                         "other tables; may be repeated", 0 },
+                       { "ptx", WORD(ptx_choice), "auto|yes|no", 0,
                          "Whether to compile the kernels for CUDA to PTX: if NVRTC is found (auto, as without this), always (an "
                          "error without NVRTC), or never",
                          0 }),

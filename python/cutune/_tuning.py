@@ -1,0 +1,279 @@
+"""Tuning, pins and scripts, by the program; and ops held against a function of the user's own."""
+
+import atexit
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import cutune
+
+from . import _program
+
+_scripts = {}  # of ops that were loaded: their script, and the database that serves them
+_folder = None
+
+
+def _run(arguments, **options):
+    """The program's standard output; what it says of a failure is the exception."""
+    done = subprocess.run([_program.program(), *arguments], capture_output=True, text=True, errors="replace", **options)
+    _check(done.returncode, done.stderr)
+    return done.stdout
+
+
+def _check(status, said):
+    if status:
+        lines = [line for line in said.strip().splitlines() if not line.startswith("Try `")]
+        line = lines[-1] if lines else f"the program ended with status {status}"
+        raise (cutune.InvalidError if status == 2 else cutune.Error)(line)
+
+
+def load(path, *, ptx="auto", **options):
+    """The function of a script's op. It begins with the script's own defaults; what is tuned of it is in the usual database.
+
+    path: the script, a Lua file (docs/op-authors.md). options: of Database.
+    """
+    global _folder
+    path = os.fspath(path)
+    path = path if os.sep in path else os.path.join(os.curdir, path)
+    if _folder is None:
+        _folder = tempfile.mkdtemp(prefix="cutune-")
+        atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+    tables = os.path.join(_folder, f"{len(os.listdir(_folder))}.db")
+    _run(["tables", "--ptx", ptx, "--op", path, tables])
+    alone = cutune.Database(os.path.abspath(tables), tables="")
+    name = alone.ops()[0]
+    alone.close()
+    options.setdefault("path", getattr(cutune, "_opened", None))
+    database = cutune.Database(**{**options, "tables": tables})
+    function = database.op(name)
+    _scripts[function.__self__] = os.path.abspath(path), database
+    cutune._trace(function)
+    return function
+
+
+def _name_of(op):
+    """What the program calls it: a name, or a script."""
+    if isinstance(op, str):
+        return op
+    found = cutune._op_of(op)
+    return _scripts[found][0] if found in _scripts else found.name
+
+
+def _shape(shape):
+    return shape if isinstance(shape, str) else ",".join(f"{axis}={int(size)}" for axis, size in shape.items())
+
+
+def _many(value):
+    return [] if value is None else [value] if isinstance(value, (str, dict, int, float)) else list(value)
+
+
+def _database_of(db):
+    path = db or getattr(cutune, "_opened", None)
+    return ["--db", os.fspath(path)] if path else []
+
+
+def _flags(more):
+    flags = []
+    for name, value in more.items():
+        name = "--" + name.replace("_", "-")
+        flags += [name] if value is True else [] if value in (None, False) else [f"{name}={value}"]
+    return flags
+
+
+def _refresh():
+    for _, database in _scripts.values():
+        database.refresh()
+    if cutune._database is not None:
+        cutune.refresh()
+
+
+def _in_terminal():
+    try:
+        return os.isatty(sys.stderr.fileno())
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+class _Shown:
+    """Lines about the progress, where there is no terminal: in a notebook one that changes."""
+
+    def __init__(self):
+        self.handle = None
+        self.notebook = "ipykernel" in sys.modules
+
+    def show(self, line):
+        if not self.notebook:
+            print(line, file=sys.stderr, flush=True)
+            return
+        from IPython.display import display
+
+        text = {"text/plain": line}
+        if self.handle is None:
+            self.handle = display(text, raw=True, display_id=True)
+        else:
+            self.handle.update(text, raw=True)
+
+
+def _follow(arguments, progress):
+    """Runs the program and shows its progress; its standard output."""
+    terminal = progress and _in_terminal()
+    shown = _Shown()
+    if progress and not terminal:
+        arguments = [*arguments, f"--progress={1 if shown.notebook else 30}s"]
+    said = []
+    with tempfile.TemporaryFile("w+") as out:
+        child = subprocess.Popen([_program.program(), *arguments], stdin=subprocess.DEVNULL, stdout=out,
+                                 stderr=None if terminal else subprocess.PIPE, text=True, errors="replace")
+        try:
+            for line in [] if terminal else child.stderr:
+                said.append(line)
+                if progress:
+                    shown.show(line.rstrip())
+            status = child.wait()
+        except BaseException:  # an interrupt, too: the run ends well, and what it measured is kept
+            child.send_signal(signal.SIGINT)
+            child.wait()
+            raise
+        finally:
+            if child.stderr:
+                child.stderr.close()
+        _check(status, "".join(said) or f"cutune run ended with status {status}")
+        out.seek(0)
+        return out.read()
+
+
+def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, progress=True, **more):
+    """Tunes an op; a dict for each measurement, the fastest first of each problem: pandas.DataFrame(cutune.tune(...)).
+
+    op: a name, a function of cutune's, or a script. shapes: {"m": 1111, "n": 113}, or several; without it the op's own for the device.
+    dtype: "f32", or several. budget: seconds as "60s", configurations as 200, or both. more: what else `cutune run` takes, such as
+    effort="quick", strategy="random", retune=True. From then on calls take the new winners.
+    """
+    arguments = ["run", "--json", f"--op={_name_of(op)}", *_database_of(db)]
+    arguments += [f"--shape={_shape(s)}" for s in _many(shapes)]
+    arguments += [f"--dtype={t}" for t in _many(dtype)]
+    arguments += [f"--budget={b}" for b in _many(budget)]
+    arguments += [f"--device={device}"] if device else []
+    arguments += [] if progress else ["--quiet"]
+    told = json.loads(_follow([*arguments, *_flags(more)], progress))
+    _refresh()
+    return _measurements(told, op, db)
+
+
+def _measurements(told, op, db):
+    device = told["device"]
+    problems = {(r["dtype"], _shape(r["problem"])) for r in told["results"]}
+    rows = json.loads(_run(["list", "--measurements", "--json", f"--op={_name_of(op)}", *_database_of(db)]))
+    kept = []
+    for row in rows:
+        if (row["dtype"], row["problem"]) in problems and all(
+            row[ours] == device[theirs] for ours, theirs in (("backend", "backend"), ("device", "name"), ("arch", "arch"))
+        ):
+            config = row.pop("config")
+            kept.append({**row, **{f"config.{name}": value for name, value in config.items()}})
+    return kept
+
+
+def pin(op, shape, config, *, dtype=None, variant=None, device=None, db=None):
+    """Gives a problem a configuration of your own choice, whatever later runs find, once it is proved right here."""
+    text = config if isinstance(config, str) else ",".join(f"{name}={_word(value)}" for name, value in config.items())
+    _pin(op, shape, [f"--config={text}", *([f"--variant={variant}"] if variant else [])], dtype, device, db)
+
+
+def unpin(op, shape, *, dtype=None, device=None, db=None):
+    """Gives the problem its winner again."""
+    _pin(op, shape, ["--remove"], dtype, device, db)
+
+
+def _word(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _pin(op, shape, arguments, dtype, device, db):
+    arguments = [f"--op={_name_of(op)}", f"--shape={_shape(shape)}", *arguments, *_database_of(db)]
+    arguments += [f"--dtype={dtype}"] if dtype else []
+    arguments += [f"--device={device}"] if device else []
+    _run(["pin", *arguments])
+    _refresh()
+
+
+# ---- check
+
+_RTOL = {"float64": 1e-10, "complex128": 1e-10, "float32": 2e-4, "complex64": 2e-4, "float16": 4 * 2**-11, "bfloat16": 4 * 2**-8}
+
+
+def _copy(x):
+    for way in ("clone", "copy"):
+        if hasattr(x, way) and hasattr(x, "shape"):
+            return getattr(x, way)()
+    return x
+
+
+def _numbers(x):
+    """As NumPy's, and the name of the type that it had."""
+    import numpy
+
+    name = str(getattr(x, "dtype", "")).rpartition(".")[2]
+    if hasattr(x, "detach"):
+        x = x.detach().cpu()
+        x = x.float() if name == "bfloat16" else x
+        x = x.numpy()
+    elif hasattr(x, "get") and type(x).__module__.partition(".")[0] == "cupy":
+        x = x.get()
+    return numpy.asarray(x), name
+
+
+def _compare(got, want, rtol, atol, what):
+    import numpy
+
+    (got, name), (want, _) = _numbers(got), _numbers(want)
+    if got.shape != want.shape:
+        raise AssertionError(f"{what}: its shape is {got.shape}, the reference's {want.shape}")
+    exact = name not in _RTOL
+    wide = numpy.complex128 if numpy.iscomplexobj(got) or numpy.iscomplexobj(want) else numpy.float64
+    left, right = (got, want) if exact else (got.astype(wide), want.astype(wide))
+    if exact:
+        off = left != right
+        error = numpy.where(off, 1.0, 0.0)
+    else:
+        rtol = _RTOL[name] if rtol is None else rtol
+        size = numpy.abs(right[numpy.isfinite(right)])
+        if atol is None:  # of a typical element: a small result of large terms has their errors
+            atol = rtol * (float(numpy.mean(numpy.sqrt(size))) ** 2 if size.size else 0.0)
+        same = (left == right) | (numpy.isnan(left) & numpy.isnan(right))
+        with numpy.errstate(invalid="ignore"):
+            error = numpy.where(same, 0.0, numpy.abs(left - right))
+            off = ~(error <= atol + rtol * numpy.abs(right)) & ~same
+    if off.any():
+        at = tuple(int(i) for i in numpy.unravel_index(int(numpy.argmax(off)), off.shape))
+        raise AssertionError(f"{what}: {int(off.sum())} of {off.size} elements are wrong; the first is {at}: {got[at]}, not {want[at]}")
+    return {"output": what, "elements": int(off.size), "exact": exact, "rtol": 0.0 if exact else float(rtol),
+            "atol": 0.0 if exact else float(atol), "largest_error": float(error.max()) if error.size else 0.0}
+
+
+def check(op, *args, reference, rtol=None, atol=None, **kwargs):
+    """Holds op(*args, **kwargs) against reference(*args) on these inputs; a dict for each output.
+
+    reference: a function of yours, in NumPy, torch or CuPy. It gets copies of the positional arguments, and gives what the op writes; so a
+    kernel that changes an input shows. Integers have to be equal, other numbers within atol + rtol * |the reference's|; without them rtol
+    goes by the type, as in a run, and atol is rtol of a typical element. AssertionError, with the first wrong element, if they are not.
+    """
+    function = cutune.op(op) if isinstance(op, str) else op
+    told = cutune._op_of(function).describe()
+    given = [_copy(a) for a in args]
+    want = reference(*[_copy(a) for a in args])
+    got = function(*given, **kwargs)
+    outputs = [a["name"] for a in told["args"] if a["kind"] == "output"]
+    positional = [a for a in told["args"] if a["kind"] != "output"]
+    written = outputs or [a["name"] for a in positional if a["kind"] == "inout"]
+    got, want = (x if isinstance(x, tuple) else (x,) for x in (got, want))
+    if len(got) != len(want):
+        raise AssertionError(f"{told['name']} writes {len(got)} arrays, the reference gives {len(want)}")
+    for a, before, after in zip(positional, args, given):
+        if a["kind"] == "input" and not (_numbers(before)[0].tobytes() == _numbers(after)[0].tobytes()):
+            raise AssertionError(f"{told['name']}: its input {a['name']} was changed")
+    return [_compare(g, w, rtol, atol, f"{told['name']}: {name}") for g, w, name in zip(got, want, written)]

@@ -1,0 +1,92 @@
+"""Tuning by the program, scripts, pins, checks, stubs."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+
+import cutune
+from test_calls import numbers, opencl
+
+axpy = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "axpy.lua"
+
+
+class Tuning(unittest.TestCase):
+    def test_gives_a_table_of_all_measurements(self):
+        with tempfile.TemporaryDirectory() as folder:
+            db = os.path.join(folder, "a.db")
+            rows = cutune.tune("transpose", [{"m": 64, "n": 32}, "m=8,n=8"], ["f32", "f64"], [3, "60s"], device="null:0", db=db,
+                               progress=False)
+            again = cutune.tune(cutune.transpose, {"m": 8, "n": 8}, "f64", 3, device="null:0", db=db, progress=False)
+        self.assertEqual({(r["dtype"], r["problem"]) for r in rows},
+                         {(t, p) for t in ("f32", "f64") for p in ("m=64,n=32", "m=8,n=8")})
+        self.assertEqual(len(rows), 12)
+        self.assertEqual(sum(r["winner"] for r in rows), 4)
+        self.assertTrue(all("config.TILE" in r for r in rows if r["variant"] == "tile"))
+        self.assertEqual([r for r in rows if (r["dtype"], r["problem"]) == ("f64", "m=8,n=8")], again)
+
+    def test_says_what_the_program_says(self):
+        for kind, line, call in (
+            (cutune.InvalidError, "there is no op 'nothing'", lambda: cutune.tune("nothing", progress=False)),
+            (cutune.InvalidError, "m=a is not a number", lambda: cutune.tune("transpose", "m=a", progress=False)),
+            (cutune.Error, "no device null:77", lambda: cutune.tune("transpose", device="null:77", progress=False)),
+            (cutune.Error, "none.lua: No such file", lambda: cutune.load("none.lua")),
+            (cutune.InvalidError, "no variant has `TILE=7`", lambda: cutune.pin("transpose", {"m": 3, "n": 4}, {"TILE": 7}, device="null:0")),
+            (TypeError, "is no op", lambda: cutune.tune(print)),
+        ):
+            with self.subTest(line), self.assertRaises(kind) as raised:
+                call()
+            self.assertIn(line, str(raised.exception))
+            self.assertNotIn("\n", str(raised.exception))
+
+    def test_finds_no_program(self):
+        named = os.environ.pop("CUTUNE_PROGRAM")
+        path, os.environ["PATH"] = os.environ["PATH"], ""
+        try:
+            with self.assertRaisesRegex(FileNotFoundError, "CUTUNE_PROGRAM"):
+                cutune.tune("transpose")
+        finally:
+            os.environ["CUTUNE_PROGRAM"], os.environ["PATH"] = named, path
+
+    def test_stubs_are_those_of_the_ops(self):
+        from cutune import _stubs
+
+        self.assertEqual(_stubs.text(), (pathlib.Path(__file__).parents[1] / "cutune" / "__init__.pyi").read_text())
+
+
+@unittest.skipUnless(opencl, "no OpenCL device")
+class Scripts(unittest.TestCase):
+    def test_loads_tunes_and_pins_a_script(self):
+        run = cutune.load(axpy)
+        a, x, y = numbers(1), numbers(1000), numbers(1000)
+        np.testing.assert_array_equal(run(a, x, y), a * x + y)
+        self.assertIn("a: T [1], read", run.__doc__)
+        self.assertEqual(cutune.lookup(run, a, x, y).match, "default")
+        cutune.tune(run, {"n": 1000}, budget=1, device="opencl:0", progress=False)
+        self.assertEqual(cutune.lookup(run, a, x, y).match, "exact")
+        cutune.pin(run, {"n": 1000}, {"BLOCK": 64, "ITEMS": 2}, device="opencl:0")
+        self.assertEqual(cutune.lookup(run, a, x, y).config, "BLOCK=64,ITEMS=2")
+        np.testing.assert_array_equal(run(a, x, y), a * x + y)
+        cutune.unpin(run, {"n": 1000}, device="opencl:0")
+        self.assertEqual(cutune.lookup(run, a, x, y).config, "BLOCK=256,ITEMS=4")
+
+    def test_checks_against_a_function(self):
+        x = rows = numbers(7, 9)
+        (exact,) = cutune.check("transpose", x.astype("int32"), reference=lambda x: x.T)
+        self.assertTrue(exact["exact"])
+        (close,) = cutune.check("softmax", rows, reference=lambda x: np.exp(x) / np.exp(x).sum(1, keepdims=True))
+        self.assertLess(close["largest_error"], 1e-5)
+        c, a, b = numbers(5, 7), numbers(5, 3), numbers(3, 7)
+        kept = c.copy()
+        cutune.check("gemm", c, 2.0, a, b, 1.0, reference=lambda c, alpha, a, b, beta: alpha * a @ b + beta * c)
+        np.testing.assert_array_equal(c, kept)
+        with self.assertRaisesRegex(AssertionError, r"transpose: out: 1 of 63 elements are wrong; the first is \(2, 3\)"):
+            cutune.check("transpose", x, reference=lambda x: x.T + 99 * (np.indices((9, 7)) == [[[2]], [[3]]]).all(0))
+        with self.assertRaisesRegex(AssertionError, "its shape is"):
+            cutune.check("transpose", x, reference=lambda x: x)
+
+
+if __name__ == "__main__":
+    unittest.main()
