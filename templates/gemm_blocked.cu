@@ -242,7 +242,9 @@ DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v, int count
 struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
     T_acc e[JOINED];
 };
-#define CLUSTER_BARRIER() asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory")
+// Arrives before anything is written to global memory, for which it would wait.
+#define CLUSTER_ARRIVE() asm volatile("barrier.cluster.arrive;" ::: "memory")
+#define CLUSTER_WAIT() asm volatile("barrier.cluster.wait;" ::: "memory")
 
 // Where p of this block's shared memory is in that of another block of the cluster.
 DEVICE const T_acc *theirs(const T_acc *p, int block)
@@ -372,7 +374,8 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
                 v.e[e] = sum[r][s + e];
             *(struct frag_n *)(stages + (y + ROW(r)) * TILE_N + x + s * LANES_X) = v;
         }
-    CLUSTER_BARRIER();
+    CLUSTER_ARRIVE();
+    CLUSTER_WAIT();
     struct joined v[SHARE];
 #pragma unroll
     for (int q = 0; q < CLUSTER; q++) { // all that it reads of a block is on its way at once
@@ -386,6 +389,7 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
                 v[l].e[f] = q ? v[l].e[f] + other.e[f] : other.e[f];
         }
     }
+    CLUSTER_ARRIVE();
 #pragma unroll
     for (int l = 0; l < SHARE; l++) {
         int e = (int)(l * CLUSTER + blockIdx.x % CLUSTER) * THREADS + thread;
@@ -393,7 +397,7 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
         if ((EVEN || e < ALL) && i < m)
             put(&to, i, left + e * JOINED % TILE_N, v[l].e, JOINED);
     }
-    CLUSTER_BARRIER(); // nobody ends while his sums are read
+    CLUSTER_WAIT(); // nobody ends while his sums are read
 #else
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r++) {

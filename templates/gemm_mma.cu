@@ -4,12 +4,12 @@
 // them first, or, if WHOLE is false, they come through registers, which put them into place. Several blocks may share a tile of C, each
 // every so manieth tile of A and B: gemm_parts.h; or those of a cluster, CLUSTER of them, which join their sums in shared memory.
 #include "numbers.h"
-#include "gemm_pack.h"
-#include "gemm_parts.h"
-
 #ifdef CLUSTER // all in one launch
+#include "gemm.h"
 #define PARTS_PARAMS
 #else
+#include "gemm_pack.h"
+#include "gemm_parts.h"
 #define CLUSTER 1
 #define WHOLE   1
 #define PARTIAL
@@ -56,30 +56,32 @@ DEVICE void copy_async(T *to, const T *from, bool there)
 }
 
 #if !WHOLE
-// Eight elements on their way, that begin anywhere, of which there are `have`; zeros in place of the others. `odd`: between two words.
-DEVICE void piece_fetch(uint32 v[5], const T *from, bool odd, int have)
+// Eight elements on their way, that begin anywhere, of which there are `have`, in the words that they lie in; `odd`: they begin in
+// the midst of a word. If the last of them is the lower half of its word it comes alone, as the fifth: the other half may be nobody's.
+// Others are zeros. Nobody waits for them here.
+DEVICE void piece_fetch(uint32 v[5], const T *from, int odd, int have)
 {
-    const T *words = from - odd;
-    if (have >= 8) {
-        v[0] = odd ? (uint32)from[0] << 16 : *(const uint32 *)from;
+    have = min(have, 8);
 #pragma unroll
-        for (int i = 1; i < 4; i++)
-            v[i] = *(const uint32 *)(words + 2 * i);
-        v[4] = odd ? from[7] : 0;
-    } else {
-#pragma unroll
-        for (int i = 0; i < 5; i++) {
-            int e = 2 * i - odd;
-            v[i] = (e >= 0 && e < have ? from[e] : 0) | (e + 1 < have ? (uint32)from[e + 1] << 16 : 0);
-        }
+    for (int i = 0; i < 4; i++) {
+        v[i] = 0;
+        if (2 * i - odd + 1 < have)
+            v[i] = *(const uint32 *)(from + 2 * i - odd);
     }
+    v[4] = 0;
+    if (have > 0 && (have - 1 + odd) % 2 == 0)
+        v[4] = from[have - 1];
 }
 
-DEVICE void piece_store(T *to, const uint32 v[5], bool odd)
+DEVICE void piece_store(T *to, const uint32 v[5], int odd, int have)
 {
-    int by = odd ? 16 : 0;
-    *(uint4 *)to = make_uint4(__funnelshift_r(v[0], v[1], by), __funnelshift_r(v[1], v[2], by), __funnelshift_r(v[2], v[3], by),
-                              __funnelshift_r(v[3], v[4], by));
+    uint32 x[5];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        x[i] = 2 * i - odd + 1 == have ? v[4] : v[i];
+    x[4] = have >= 8 ? v[4] : 0;
+    *(uint4 *)to = make_uint4(__funnelshift_r(x[0], x[1], odd * 16), __funnelshift_r(x[1], x[2], odd * 16),
+                              __funnelshift_r(x[2], x[3], odd * 16), __funnelshift_r(x[3], x[4], odd * 16));
 }
 #endif
 
@@ -174,32 +176,54 @@ DEVICE void put(const struct to *to, int64 i, int64 j, float v, float w)
 }
 
 #if CLUSTER > 1
-// Joins the sums that the blocks of a cluster have in shared memory, each its part of the tile.
+#define PAIRS (TILE_M * TILE_N / 2)
+#define SHARE ((PAIRS / THREADS + CLUSTER - 1) / CLUSTER) // of those a thread joins so many, at the most
+#define EVEN (SHARE * CLUSTER * THREADS == PAIRS)
+
+DEVICE void arrive() // at the barrier of the cluster, before what is written to global memory, for which it would wait
+{
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+}
+
+DEVICE void wait()
+{
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+// Joins the sums that the blocks of a cluster have in shared memory, each its part of the tile: all that it reads of a block is on
+// its way at once.
 DEVICE void join(const struct to *to, const float *sums, int64 top, int64 left, int64 m, uint32 part)
 {
     uint32 own = (uint32)__cvta_generic_to_shared(sums);
-    for (int e = (int)(part * THREADS + threadIdx.x) * 2; e < TILE_M * TILE_N; e += CLUSTER * THREADS * 2) {
-        int i = e / TILE_N, j = e % TILE_N;
-        float v = 0, w = 0, x[CLUSTER], y[CLUSTER];
+    float v[SHARE], w[SHARE];
 #pragma unroll
-        for (int r = 0; r < CLUSTER; r++)
-            asm volatile("{ .reg .b32 at; mapa.shared::cluster.u32 at, %2, %3; ld.shared::cluster.v2.f32 {%0, %1}, [at]; }"
-                         : "=f"(x[r]), "=f"(y[r])
-                         : "r"(own + (i * STRIDE_C + j) * 4), "r"(r)
+    for (int r = 0; r < CLUSTER; r++) {
+        uint32 there;
+        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(r));
+        float x[SHARE], y[SHARE];
+#pragma unroll
+        for (int l = 0; l < SHARE; l++) {
+            int e = ((int)(l * CLUSTER + part) * THREADS + (int)threadIdx.x) * 2;
+            e = EVEN ? e : min(e, TILE_M * TILE_N - 2);
+            asm volatile("ld.shared::cluster.v2.f32 {%0, %1}, [%2];"
+                         : "=f"(x[l]), "=f"(y[l])
+                         : "r"(there + (e / TILE_N * STRIDE_C + e % TILE_N) * 4)
                          : "memory");
-#pragma unroll
-        for (int r = 0; r < CLUSTER; r++) {
-            v += x[r];
-            w += y[r];
         }
-        if (top + i < m)
-            put(to, top + i, left + j, v, w);
+#pragma unroll
+        for (int l = 0; l < SHARE; l++) {
+            v[l] = r ? v[l] + x[l] : x[l];
+            w[l] = r ? w[l] + y[l] : y[l];
+        }
     }
-}
-
-DEVICE void meet() // all blocks of the cluster
-{
-    asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+    arrive();
+#pragma unroll
+    for (int l = 0; l < SHARE; l++) {
+        int e = ((int)(l * CLUSTER + part) * THREADS + (int)threadIdx.x) * 2, i = e / TILE_N;
+        if ((EVEN || e < TILE_M * TILE_N) && top + i < m)
+            put(to, top + i, left + e % TILE_N, v[l], w[l]);
+    }
+    wait(); // nobody reads this block's any more
 }
 #endif
 
@@ -224,15 +248,17 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
     int x = warp % WARPS_X * WARP_N, y = warp / WARPS_X * WARP_M;
 
     // Rows and columns behind the edge repeat the last ones: what they give is not stored.
+    int high = (int)min(m - top, (int64)TILE_M), broad = (int)min(n - left, (int64)TILE_N);
+    int last_a = (high - 1) / 8 * 8, last_b = (broad - 1) / 8 * 8; // the last 8 of a row
     uint32 at_a[LOADS_A], at_b[LOADS_B];
 #pragma unroll
     for (int l = 0; l < LOADS_A; l++)
-        at_a[l] = TA ? (uint32)ROW_A(l) * (uint32)lda + (uint32)(WHOLE ? min(top + COLUMN_A(l), (m + 7) / 8 * 8 - 8) - top : COLUMN_A(l))
-                     : (uint32)(min(top + ROW_A(l), m - 1) - top) * (uint32)lda + COLUMN_A(l);
+        at_a[l] = TA ? ROW_A(l) * (uint32)lda + (WHOLE ? min(COLUMN_A(l), last_a) : COLUMN_A(l))
+                     : min(ROW_A(l), high - 1) * (uint32)lda + COLUMN_A(l);
 #pragma unroll
     for (int l = 0; l < LOADS_B; l++)
-        at_b[l] = TB ? (uint32)(min(left + ROW_B(l), n - 1) - left) * (uint32)ldb + COLUMN_B(l)
-                     : (uint32)ROW_B(l) * (uint32)ldb + (uint32)(WHOLE ? min(left + COLUMN_B(l), (n + 7) / 8 * 8 - 8) - left : COLUMN_B(l));
+        at_b[l] = TB ? min(ROW_B(l), broad - 1) * (uint32)ldb + COLUMN_B(l)
+                     : ROW_B(l) * (uint32)ldb + (WHOLE ? min(COLUMN_B(l), last_b) : COLUMN_B(l));
     a += TA ? (matrix * k + begin) * lda + top : (matrix * m + top) * lda + begin;
     b += TB ? (matrix * n + left) * ldb + begin : (matrix * k + begin) * ldb + left;
 
@@ -274,14 +300,15 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
         b += down_b;                                                                                                                \
         room -= (int)stride;                                                                                                        \
     } while (0)
-#define STORE(v, s)                                                                                                                 \
+#define STORE(v, s, before) /* how much was left when it was fetched */                                                             \
     do {                                                                                                                            \
         T *to = stages + (s)*STAGE;                                                                                                 \
         _Pragma("unroll") for (int l = 0; l < LOADS_A; l++)                                                                         \
-            piece_store(to + ROW_A(l) * STRIDE_A + COLUMN_A(l), v[l], odd >> l & 1);                                                \
+            piece_store(to + ROW_A(l) * STRIDE_A + COLUMN_A(l), v[l], odd >> l & 1, TA ? have[l] : (before)-DEPTH_A(l));            \
         to += TILE_B;                                                                                                               \
         _Pragma("unroll") for (int l = 0; l < LOADS_B; l++)                                                                         \
-            piece_store(to + ROW_B(l) * STRIDE_B + COLUMN_B(l), v[LOADS_A + l], odd >> (LOADS_A + l) & 1);                          \
+            piece_store(to + ROW_B(l) * STRIDE_B + COLUMN_B(l), v[LOADS_A + l], odd >> (LOADS_A + l) & 1,                           \
+                        TB ? (before)-DEPTH_B(l) : have[LOADS_A + l]);                                                              \
     } while (0)
 #endif
     int rest = room; // what is not multiplied yet
@@ -301,12 +328,11 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
         bool of_b = l >= LOADS_A;
         const T *from = of_b ? b + at_b[l - LOADS_A] : a + at_a[l];
         odd |= (uint32)((uint64)from / 2 % 2) << l;
-        int64 edge = of_b ? n - left - COLUMN_B(l - LOADS_A) : m - top - COLUMN_A(l);
-        have[l] = (int)max(min(edge, (int64)8), (int64)0);
+        have[l] = min(max(of_b ? broad - COLUMN_B(l - LOADS_A) : high - COLUMN_A(l), 0), 8);
     }
     FETCH(first);
     FETCH(second);
-    STORE(first, 0);
+    STORE(first, 0, room + 2 * (int)stride);
 #endif
     __syncthreads();
     // What this lane loads of the first tile.
@@ -322,7 +348,7 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
             FETCH(next);
         asm volatile("cp.async.commit_group;" ::: "memory");
 #else
-        STORE(second, next);
+        STORE(second, next, room + (int)stride);
         FETCH(second);
 #endif
 #pragma unroll
@@ -354,9 +380,9 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
             for (int s = 0; s < TILES_N; s++)
                 *(float2 *)(sums + (y + r * 16 + h * 8 + lane / 4) * STRIDE_C + x + s * 8 + lane % 4 * 2) =
                     make_float2(sum[r][s][h * 2], sum[r][s][h * 2 + 1]);
-    meet();
+    arrive();
+    wait();
     join(&to, sums, top, left, m, part);
-    meet(); // nobody reads this block's any more
 #else
 #pragma unroll
     for (int r = 0; r < TILES_M; r++)

@@ -274,7 +274,7 @@ local function mma(packed, joined)
         work = {
             launch = {
                 kernel = "gemm_mma", block = threads, grid = blocks .. " * CLUSTER",
-                shared = "CLUSTER == 1 and " .. staged .. " or max(" .. staged .. ", " .. sums .. ") + " .. sums .. " + 8",
+                shared = "CLUSTER == 1 and " .. staged .. " or max(" .. staged .. ", " .. sums .. ")",
                 args = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "lda", "ldb", "ldc", "batch" },
             },
         }
@@ -285,7 +285,7 @@ local function mma(packed, joined)
         params = {
             { "TILE_M", 128, 16, 32, 64, 256 }, -- rows and columns of C that a block computes
             { "TILE_N", 128, 16, 32, 64, 256 },
-            { "TILE_K", 32, 64 },               -- depth of the tiles of A and B
+            { "TILE_K", 32, 64, joined and 128 or nil }, -- depth of the tiles of A and B
             { "WARP_M", 64, 16, 32 },           -- rows and columns of C that a warp computes
             { "WARP_N", 64, 16, 32 },
             { "STAGES", 4, 3, 6, 8, joined and 2 or nil }, -- tiles of A and B in shared memory
@@ -311,7 +311,7 @@ local function mma(packed, joined)
             "STAGES <= 4 or TILE_M * TILE_N <= 4096 and k >= 1024",
         },
         requires = joined and { backend = "cuda", cc = 90 } or { cc = 80 },
-        needs = packed and {} or { aligned("a", joined and "WHOLE and 16 or 2" or 16), aligned("b", joined and "WHOLE and 16 or 2" or 16) },
+        needs = packed and {} or { aligned("a", joined and "WHOLE and 16 or 4" or 16), aligned("b", joined and "WHOLE and 16 or 4" or 16) },
         workspaces = work.workspaces,
         launch = work.launch,
     }
@@ -320,6 +320,7 @@ local function mma(packed, joined)
         -- What is never better. Without WHOLE tiles pass through registers.
         "WHOLE or (TILE_M + TILE_N) * TILE_K <= 48 * " .. threads,
         "CLUSTER > 1 or not WHOLE", "TILE_M * TILE_N <= 4096 or TILE_M * TILE_N <= 8192 and CLUSTER <= 4",
+        "TILE_K <= 64 or WHOLE and TILE_M * TILE_N <= 1024",
         "CLUSTER == 1 or CLUSTER * TILE_K < k + TILE_K",
         blocks .. " * CLUSTER <= 8 * device.multiprocessors or CLUSTER == 1",
         "k <= 512 * CLUSTER or 2 * " .. blocks .. " * CLUSTER >= device.multiprocessors",
