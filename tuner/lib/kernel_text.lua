@@ -65,10 +65,14 @@ local function aliases(text)
     return names
 end
 
--- Words of Lua that a kernel's sizes may be called: expressions and shapes cannot name them.
+-- Words of Lua and of expressions that a kernel's sizes may be called: expressions and shapes cannot name them.
 local reserved = {}
-for word in ("and elseif end function in local nil not or repeat then until"):gmatch("%a+") do
+for word in ("and elseif end function in local nil not or repeat then until true false when device variant ceildiv min max abs floor "
+             .. "log2 ispow2 alignup"):gmatch("%w+") do
     reserved[word] = true
+end
+for _, type in pairs(elements) do
+    reserved[type] = true
 end
 
 local function trimmed(s) return s:match("^%s*(.-)%s*$") end

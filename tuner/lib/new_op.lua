@@ -41,7 +41,7 @@ $(ARGS)
             name = "first",
             template = "$(TEMPLATE)",$(LANGUAGE8)
             params = {$(PARAMS)}, -- ? a name, the default, and the other values to try. In the kernel they are macros
-            where = {}, -- what the kernel needs: "BLOCK % 32 == 0", say. Limits of the device are known without you
+            where = {$(NEEDS)}, -- what the kernel needs: "BLOCK % 32 == 0", say. Limits of the device are known without you
             -- ? block and grid: as above, with parameters. If a thread takes PER elements: "ceildiv(n, BLOCK * PER)" blocks, say.
             -- shared = bytes of dynamic shared memory
             launch = { kernel = "$(KERNEL)", block = $(BLOCK), grid = $(GRID)$(SHARED)$(VIEWS) },
@@ -143,13 +143,25 @@ local function from_kernel(name, file, text, read_kernel)
     local kernel, arguments, axes, types, generic, list, default = k.kernel, k.arguments, k.axes, k.types, k.generic, k.list, k.default
     local names, problem, shape, lines, bytes, float = {}, {}, {}, {}, {}, false
     local where, sizes = { k.where and ('"%s"'):format(k.where) or nil }, {}
+    for _, need in ipairs(k.needs and k.needs[1] or {}) do
+        where[#where + 1] = ('"%s"'):format(need)
+    end
     local square = axes[1].square and 2
     local each = ({ 1 << 20, 1024 })[square or #axes] or 64 -- elements along each axis; fewer where a texture has room for no more
+    local roof = #axes > 3 and math.floor(2 ^ (26 / #axes)) -- so that no buffer of all sizes, and no such grid, is too large
+    if roof and not table.concat(k.grid):find(axes[1].axis .. ".*" .. axes[2].axis .. ".*" .. axes[3].axis) then
+        local guessed = false
+        for _, a in ipairs(arguments) do
+            guessed = guessed or a.side and not a.axis and a.kind ~= "scalar" and a.kind ~= "flag" and not a.extents
+        end
+        roof = guessed and roof
+    end
     for i, a in ipairs(axes) do
         for _, of in ipairs(arguments) do
             local most = of.texture and most_of(of.texture, #axes)
             a.max = most and math.min(a.max or most, most) or a.max
         end
+        a.max = roof and math.min(a.max or roof, roof) or a.max
         names[i] = a.axis
         problem[i] = (a.max and 'size("%s", { max = %d })' or 'size "%s"'):format(a.axis, a.max)
         shape[i] = a.axis .. " = " .. (a.fixed or math.min(each, a.max or each))
@@ -165,12 +177,17 @@ local function from_kernel(name, file, text, read_kernel)
         elseif a.kind == "axis" then
             lines[#lines + 1] = ('value("%s", "%s", "%s"),'):format(a.axis, a.axis, a.type)
         elseif a.kind == "scalar" then
-            lines[#lines + 1] = ('scalar("%s", "%s", %s), -- ? the value that it is tuned with; callers choose it')
-                                    :format(a.name, a.type, ({ "0.5", "1.5", "0.25", "0.75" })[scalars % 4 + 1])
+            local value = ({ "0.5", "1.5", "0.25", "0.75" })[scalars % 4 + 1]
+            if a.type:find("^[iu]") then
+                value = "3, { other = 2 }"
+            end
+            lines[#lines + 1] = ('scalar("%s", "%s", %s), -- ? the value that it is tuned with; callers choose it'):format(a.name, a.type, value)
             scalars = scalars + 1
         else
-            local extent = '"' .. table.concat(names, '", "') .. '"' .. (a.side > 1 and (", " .. a.side) or "")
+            local of = a.extents or names
+            local extent = '"' .. table.concat(of, '", "') .. '"' .. (a.side > 1 and (", " .. a.side) or "")
             local why = a.index and " -- ? indices: below what?" .. (a.ends and " Ascending, and one more than there are rows?" or "") or a.kind == "inout" and " -- ? read and written"
+                        or a.extents and " -- ? its extents in elements, by its index"
                         or #names > 1 and " -- ? its extents in elements: all sizes is a guess. Leave out those that it does not have"
                         or " -- ? its extents in elements"
             if a.texture then
@@ -183,10 +200,19 @@ local function from_kernel(name, file, text, read_kernel)
             local below = most and ("min(%s, %d)"):format(names[#names], most) or names[#names]
             local data = a.index and a.kind == "input" and (', { below = "%s"%s }'):format(below, a.ends and ", sorted = true" or "") or ""
             lines[#lines + 1] = ('%s("%s", "%s", { %s }%s),%s'):format(a.kind, a.name, a.type, extent, data, why)
-            bytes[#bytes + 1] = ("%s%ssizeof(%s)"):format(a.side > 1 and a.side .. "*" or "", a.kind == "inout" and "2*" or "", a.type)
+            local size = ("%s%ssizeof(%s)"):format(a.side > 1 and a.side .. "*" or "", a.kind == "inout" and "2*" or "", a.type)
+            local all = table.concat(of, " * ")
+            if all ~= bytes.of then
+                bytes[#bytes + 1], bytes.of = { of = all, sizes = {} }, all
+            end
+            table.insert(bytes[#bytes].sizes, size)
             written = written or a.kind ~= "input"
             float = float or not a.type:find("^[iu]%d")
         end
+    end
+    local moved = {}
+    for i, b in ipairs(bytes) do
+        moved[i] = ("%s * (%s)"):format(b.of, table.concat(b.sizes, " + "))
     end
     if not written then
         error(("kernel %s writes nothing: its body changes what none of its arguments points to"):format(kernel.name), 0)
@@ -242,13 +268,14 @@ local function from_kernel(name, file, text, read_kernel)
     local files = {
         { file = name .. ".lua", text = filled(script, {
             NAME = name, FILE = file or "a kernel", OTHERS = others, PROBLEM = table.concat(problem, ", "),
+            NEEDS = k.needs and (' "%s" '):format(table.concat(k.needs[2], '", "')) or "",
             WHERE = where[1] and ('    where = { %s },%s\n'):format(table.concat(where, ", "),
-                    next(sizes) and " -- ? the kernel has the sizes as macros" or " -- a grid has at most 65535 blocks in y") or "",
+                    k.needs and " -- ? the kernel compares no index with a size, so blocks are whole ones" or next(sizes) and " -- ? the kernel has the sizes as macros" or " -- a grid has at most 65535 blocks in y") or "",
             TYPES = #tnames == 0 and ('%s = { "%s" }'):format(unused, main)
                     or #tnames == 1 and ('%s = { "f32" }'):format(tnames[1])
                     or ('names = { "%s" }, %s'):format(table.concat(tnames, '", "'), trow),
             ARGS = "        " .. table.concat(lines, "\n        "),
-            BYTES = ("%s * (%s)"):format(table.concat(names, " * "), table.concat(bytes, " + ")), SHAPE = table.concat(shape, ", "),
+            BYTES = table.concat(moved, " + "), SHAPE = table.concat(shape, ", "),
             REF = name .. "_ref" .. suffix, LANGUAGE = language, LANGUAGE8 = language:gsub("\n", "\n    "),
             REF_KERNEL = entry(default), REF_BLOCK = geometry(k.block, default), REF_GRID = geometry(k.grid, default), VIEWS = views, SHARED = bytes_of(nil), REF_SHARED = bytes_of(default),
             CHECK = float and '"close", -- ? "exact" and { sum = "k" } prove more, where they fit: section 6 of the guide'

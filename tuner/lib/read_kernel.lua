@@ -1,7 +1,7 @@
 -- Reads a kernel's text for `cutune new-op` (new_op.lua): its arguments, parameters and launch. Returns a function of the text that gives
 -- { source = TEXT without comments, kernel = NAMES, arguments =, axes =, types =, generic = ARGUMENTS OF A C++ TEMPLATE, list = PARAMETERS,
--- default = THEIR VALUES, block =, grid =, where = OF THE OP, shared = WHETHER THE LAUNCH GIVES SHARED MEMORY, fixed = CONSTANTS,
--- guessed = PARAMETERS THAT NOTHING DEFINES }. What it cannot know it guesses. kernel_text and read_launch are what the files of these
+-- default = THEIR VALUES, block =, grid =, where = OF THE OP, needs = OF A VARIANT, shared = WHETHER THE LAUNCH GIVES SHARED MEMORY, fixed = CONSTANTS,
+-- guessed = PARAMETERS THAT NOTHING DEFINES }. What it cannot know it guesses. kernel_text, read_extents and read_launch are what the files of these
 -- names give.
 
 local words = kernel_text
@@ -43,7 +43,7 @@ local function find_kernel(text)
                 found.bodies[#found.bodies + 1] = body
             elseif name then
                 found = { language = kind.language, name = name, space = spaces(text:sub(1, at - 1)), list = list:sub(2, -2), body = body, bodies = { body },
-                          generic = text:sub(1, at - 1):match("template%s*<([^<>]*)>[^;{}]*$") }
+                          generic = (text:sub(1, at - 1):match("template%s*(%b<>)[^;{}]*$") or "<>"):sub(2, -2) }
             end
         end
         if found then
@@ -115,6 +115,26 @@ local function is_index(body, name)
     return body:find("%[[^%[%]]*%f[%w_]" .. name .. "%s*%[") ~= nil
 end
 
+-- Whether a whole number may say how many there are of something: not if elements are computed with it, y[i] = x[i] * a, and no more.
+local function is_size(body, name)
+    local used = false
+    for statement in body:gmatch("[^;{}]+") do
+        if has_word(statement, name) then
+            used = true
+            local left, value = statement:match("^(.*%])%s*[%+%-%*/]?=([^=].*)$")
+            if not value or has_word(left, name) or value:find("[<>?]") then
+                return true
+            end
+            for index in value:gmatch("%b[]") do
+                if has_word(index, name) then
+                    return true
+                end
+            end
+        end
+    end
+    return not used
+end
+
 -- One argument: how the script writes it, as a function of the axes; and what it adds to the axes.
 local function read_argument(kernel, types, text, at)
     local c = text:gsub("%s*=.*", ""):gsub("%s*DYNAMIC_SHARED_PARAM", "")
@@ -129,7 +149,7 @@ local function read_argument(kernel, types, text, at)
     if not c:find("*", 1, true) then -- the name stands with it: int n, float x[]
         word = trimmed((word:gsub("[%a_][%w_]*$", "")))
     end
-    word = word:gsub("%s+", " ")
+    word = word:gsub("%s+", " "):gsub("^std ?:: ?", ""):gsub("^:: ?", "")
     word = kernel.aliases[word] or word
     local kind, side = element(word)
     if types[word] then
@@ -138,6 +158,10 @@ local function read_argument(kernel, types, text, at)
            and not kernel.source:find("%f[%w_]struct " .. whole(word)) and not kernel.source:find("} ?" .. word .. " ?;") then
         kind, side = word, 1 -- it is for the op to say
         types[word] = word
+    end
+    if c:find("%*[^%*]*%*") or c:find("%*.*%[") or c:find("%[.*%[") then
+        error(("kernel %s, argument %d, `%s`: pass one pointer to all of its elements, without pointers or arrays between"):format(kernel.name,
+              at, trimmed(text)), 0)
     end
     if not name then
         error(("kernel %s, argument %d, `%s`, has no name"):format(kernel.name, at, trimmed(text)), 0)
@@ -168,7 +192,7 @@ local function read_argument(kernel, types, text, at)
         argument.ends = argument.index and kernel.body:find("%f[%w_]" .. name .. "%s*%[[^%[%]]-%+ ?1 ?%]") ~= nil
     elseif word == "bool" then
         argument.kind, argument.name = "flag", reserved[name] and name .. "_" or name
-    elseif kind:find("^[iu]") then
+    elseif kind:find("^[iu][36]") then
         argument.kind, argument.axis = "axis", reserved[name] and name .. "_" or name
     else
         argument.kind = "scalar"
@@ -241,7 +265,7 @@ return function(text)
     local params, order = {}, {}
     kernel.aliases, kernel.renamed = aliases(source), {}
     -- Parameters and types are macros, and a macro of that name would spoil `template <typename T, int TILE>`.
-    for i, part in ipairs(kernel.generic and split(kernel.generic) or {}) do
+    for i, part in ipairs(split(kernel.generic)) do
         local head, value = part:match("^([^=]*)=?(.*)$")
         local what, word = head:match("^%s*(.-)%s+([%a_][%w_]*)%s*$")
         if not word then
@@ -287,7 +311,24 @@ return function(text)
             axes[#axes + 1] = a.kind == "axis" and a or nil
         end
     end
-    local list, default, block, grid, where, guessed = read_launch(kernel, source, arguments, axes, params)
+    local sizes = {}
+    for _, a in ipairs(axes) do
+        sizes[#sizes + 1] = is_size(kernel.body, a.name) and a or nil
+    end
+    if sizes[1] then -- else it is hard to say
+        for _, a in ipairs(axes) do
+            if not is_size(kernel.body, a.name) then
+                a.kind, a.axis = "scalar", nil
+            end
+        end
+        axes = sizes
+    end
+    local list, default, block, grid, where, guessed, needs = read_launch(kernel, source, arguments, axes, params)
+    for _, a in ipairs(arguments) do
+        if #axes > 1 and not a.texture and (a.kind == "input" or a.kind == "output" or a.kind == "inout") then
+            a.extents = read_extents(kernel.body, a.name, axes)
+        end
+    end
     local launch = table.concat(block, " ") .. " " .. table.concat(grid, " ")
     for _, p in ipairs(list) do
         if p.free and not has_word(launch, p[1]) then -- no size of a block, so a number of times
@@ -313,6 +354,6 @@ return function(text)
         fixed[word] = (size or not made) and fixed[word] or nil
     end
     return { source = source, kernel = kernel, arguments = arguments, axes = axes, types = types, generic = generic, list = list,
-             default = default, block = block, grid = grid, where = where, shared = shared, fixed = fixed, guessed = guessed,
+             default = default, block = block, grid = grid, where = where, needs = needs, shared = shared, fixed = fixed, guessed = guessed,
              unknown = unknown_macros(source, kernel, known), constants = constants }
 end

@@ -251,8 +251,9 @@ local usual = {
     y = { "BLOCK_Y", "block_size_y", "BLOCK_SIZE_Y", "WORK_GROUP_SIZE_Y" },
 }
 
--- The parameters; block and grid as expressions; and the axis that the grid's y limits, with its largest size. `list` has the parameters
--- that the kernel's template has.
+-- The parameters; block and grid as expressions; what the grid's y asks of the sizes; the words that nothing defines; and, of a kernel that
+-- compares no index with a size, what it then asks of the sizes, for one whose parameters have their first values and for any. `list` has
+-- the parameters that the kernel's template has.
 local function read_launch(kernel, source, arguments, axes, list)
     local own, seen = own_parameters(source)
     local fixed = constants_of(source, seen)
@@ -311,12 +312,16 @@ local function read_launch(kernel, source, arguments, axes, list)
         if not words[1] and tile then
             words[1] = fixed[tile] and tostring(fixed[tile]) or tile
         end
+        local free = usual[along][1]
+        for _, a in ipairs(arguments) do
+            free = a.name == free and usual[along][2] or free
+        end
         for _, name in ipairs(usual[along]) do
-            if not words[1] and (default[kernel.renamed[name] or name] or fixed[name] or has_word(text, name)) then
+            if not words[1] and (name ~= usual[along][1] or name == free) and (default[kernel.renamed[name] or name] or fixed[name] or has_word(text, name)) then
                 words[1] = fixed[name] and tostring(fixed[name]) or kernel.renamed[name] or name
             end
         end
-        local name = words[1] or usual[along][1]
+        local name = words[1] or free
         return name:find("^%d") and name or parameter(name, value)
     end
     local block, each = {}, {}
@@ -367,6 +372,13 @@ local function read_launch(kernel, source, arguments, axes, list)
     local x, y = compared(text, "x", axes), two and compared(text, "y", axes)
     local lanes = threads_each(text, function(word) return word:find("^%d+$") or fixed[word] or default[word] end)
     lanes = lanes and " * " .. (fixed[lanes] or lanes) or ""
+    local needs
+    local function divide(axis, each)
+        needs = needs or { {}, {} }
+        table.insert(needs[1], ("%s %% %d == 0"):format(axis, product(each)))
+        table.insert(needs[2], ("%s %% (%s) == 0"):format(axis, each))
+    end
+    local whole_blocks = not x and not y and not kernel.body:find("[<>?]")
     if #axes == 1 and (text:find("blockIdx%.y") or text:find("get_g%w+_id ?%( ?1")) then -- a square
         local n = axes[1]
         n.square, n.max = true, 65535 * product(each.y)
@@ -388,7 +400,10 @@ local function read_launch(kernel, source, arguments, axes, list)
         for i = 1, #axes do
             all[i] = i
         end
-        return list, default, block, { ("ceildiv(%s%s, %s)"):format(named(x or all), lanes, each.x) }, nil, guessed
+        if whole_blocks and #axes == 1 then
+            divide(axes[1].axis, each.x)
+        end
+        return list, default, block, { ("ceildiv(%s%s, %s)"):format(named(x or all), lanes, each.x) }, nil, guessed, needs
     end
     x = x or { y and y[1] == 2 and 1 or 2 }
     y = y and y[1] ~= x[1] and y or { x[1] == 1 and 2 or 1 }
@@ -396,12 +411,16 @@ local function read_launch(kernel, source, arguments, axes, list)
         axes[1], axes[2], x, y = axes[2], axes[1], { 2 }, { 1 }
     end
     local where
+    if whole_blocks and not axes[1].fixed then
+        divide(named(x), each.x)
+        divide(named(y), each.y)
+    end
     if y[2] then
         where = ("%s <= %d"):format(named(y), 65535 * product(each.y))
     else
         axes[y[1]].max = 65535 * product(each.y)
     end
-    return list, default, block, { ("ceildiv(%s, %s)"):format(named(x), each.x), ("ceildiv(%s, %s)"):format(named(y), each.y) }, where, guessed
+    return list, default, block, { ("ceildiv(%s, %s)"):format(named(x), each.x), ("ceildiv(%s, %s)"):format(named(y), each.y) }, where, guessed, needs
 end
 
 return read_launch
