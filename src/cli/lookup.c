@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cutune.h"
 #include "model/plan.h"
+#include "store/store.h"
 
 /* What an application would get from libcutune; if that has no answer, the default of the op's script. */
 struct answer {
@@ -38,11 +39,32 @@ static int ask_library(const struct request *r, struct answer *a, const cutune_k
     return 0;
 }
 
-static int find(const struct request *r, struct answer *a, struct err *err)
+/* The script's own default, of which the library, which did not give it, may know that it fails here. */
+static int ask_script(struct request *r, struct answer *a, struct err *err)
+{
+    struct buf types = { 0 }, sizes = { 0 }, json = { 0 };
+    bool failed = false;
+    int rc = op_default(r->op, &r->problems[0], r->rows[0], &r->dev, &a->config, err) ?: request_read(r, err);
+    if (!rc && r->store) {
+        op_row_print(&types, r->op, r->rows[0]);
+        problem_print(&sizes, r->op, &r->problems[0]);
+        config_print_json(&json, r->op, &a->config);
+        rc = store_failed_for(r->store, &r->dev, r->op->name, buf_text(&types), buf_text(&sizes),
+                              r->op->variants[a->config.variant].name, buf_text(&json), &failed, err);
+    }
+    if (failed)
+        buf_str(&a->why, "; it was tried for this problem and failed: `cutune list --measurements` says how");
+    buf_free(&types);
+    buf_free(&sizes);
+    buf_free(&json);
+    return rc;
+}
+
+static int find(struct request *r, struct answer *a, struct err *err)
 {
     static const char *const names[] = { "exact", "near", "device", "default" };
     const cutune_kernel *k = NULL;
-    int rc = ask_library(r, a, &k, err) ?: (k ? 0 : op_default(r->op, &r->problems[0], r->rows[0], &r->dev, &a->config, err));
+    int rc = ask_library(r, a, &k, err) ?: (k ? 0 : ask_script(r, a, err));
     if (rc)
         return rc;
     a->op = r->op;

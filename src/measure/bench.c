@@ -153,13 +153,14 @@ static int differs(struct bench *b, const struct bench_arg *a, int pass, bool *o
     return rc;
 }
 
-/* Its output differs when it is run again, over zeros and among other bytes: tells which of the two it is, and around which buffer. */
+/* Its output differs when it is run again, over zeros and among other bytes: tells which of the two it is, and around which buffer, or that it
+ * holds what equals nothing, not even itself. */
 static int tell_difference(struct bench *b, const struct bench_arg *a, int pass, struct err *err)
 {
     const char *name = "its buffers";
     double ns;
     bool other;
-    int rc = run(b, pass, true, AROUND_NONE, &ns, err) ?: differs(b, a, pass, &other, err);
+    int rc = expected_finite(b, a, pass, err) ?: run(b, pass, true, AROUND_NONE, &ns, err) ?: differs(b, a, pass, &other, err);
     if (!rc && other)
         return err_set(err, ERR_INVALID,
                        "gives another %s when it is run again: it must set each element, whatever was there before", a->arg->name);

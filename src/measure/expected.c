@@ -128,17 +128,40 @@ static int tell_odd(struct bench *b, const struct bench_arg *a, struct buf *out,
     return rc;
 }
 
+/* The same of the first argument of which it is true. `of`: the output that is not all numbers. */
+static int tell_cause(struct bench *b, const struct bench_arg *of, struct buf *out, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; !rc && !out->len && i < b->nargs; i++)
+        if (b->args[i].buf.inside && (!of->given || of == &b->args[i]))
+            rc = tell_odd(b, &b->args[i], out, err);
+    return rc ?: buf_check(out, err);
+}
+
+int expected_finite(struct bench *b, const struct bench_arg *a, int pass, struct err *err)
+{
+    struct buf cause = { 0 };
+    int64_t place = -1;
+    double odd = 0;
+    if (!a->tolerance[pass].sum || !a->expected[pass])
+        return 0;
+    int rc = find_odd(b, a, a->expected[pass], &place, &odd, err);
+    if (!rc && place >= 0)
+        rc = tell_cause(b, a, &cause, err)
+            ?: err_set(err, ERR_INVALID, "element %lld of %s is %s, and a sum is of finite numbers: `close` takes others where it has them%s%s",
+                       (long long)place, a->arg->name, isnan(odd) ? "NaN" : "infinity", cause.len ? "; " : "",
+                       cause.len ? buf_text(&cause) : "");
+    buf_free(&cause);
+    return rc;
+}
+
 int expected_proves(struct bench *b, struct err *err)
 {
     const struct bench_arg *moot = expected_moot(b);
     struct buf cause = { 0 };
-    int rc = 0;
     if (!moot)
         return 0;
-    for (int i = 0; !rc && !cause.len && i < b->nargs; i++)
-        if (b->args[i].buf.inside && (!moot->given || moot == &b->args[i]))
-            rc = tell_odd(b, &b->args[i], &cause, err);
-    rc = rc ?: buf_check(&cause, err);
+    int rc = tell_cause(b, moot, &cause, err);
     if (!rc)
         rc = err_set(err, ERR_INVALID, "most of %s is NaN or infinity, so a wrong kernel would pass: %s", moot->arg->name,
                      cause.len ? buf_text(&cause) : "choose inputs (range) and scalars that it has numbers for");

@@ -260,6 +260,8 @@ int expected_keep(struct bench *b, int pass, struct err *err);
 const struct bench_arg *expected_moot(const struct bench *b);
 /* Refuses such a problem, naming the input that it comes from. */
 int expected_proves(struct bench *b, struct err *err);
+/* Refuses an output of a sum that has in this pass what is no finite number: candidates could not give the same. */
+int expected_finite(struct bench *b, const struct bench_arg *a, int pass, struct err *err);
 
 /* measure/verify.c */
 enum way {

@@ -127,13 +127,19 @@ static int open_argument(struct shared_call *s, int i, const char *folder)
     return 0;
 }
 
-/* Whether all bits are set still, and what has them is no number. */
-static bool untouched(const struct shared_call *s, int i)
+/* How many elements of a floating-point output have all bits set still, and the first. No arithmetic gives that; in 8 bits it may be a result. */
+static int64_t unwritten(const struct shared_call *s, int i, int64_t *first)
 {
-    const unsigned char *p = s->args[i].out;
-    const enum dtype_kind kind = op_arg_dtype(s->task.op, s->task.op->args[i].type, s->task.row)->kind;
-    const int64_t n = s->bytes[i];
-    return (kind == DT_FLOAT || kind == DT_COMPLEX) && n && p[0] == 0xff && !memcmp(p, p + 1, (size_t)n - 1);
+    const struct dtype *t = op_arg_dtype(s->task.op, s->task.op->args[i].type, s->task.row);
+    const char *p = s->args[i].out;
+    static const char ones[16] = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+    int64_t n = 0;
+    for (int64_t at = s->args[i].elements; (t->kind == DT_FLOAT || t->kind == DT_COMPLEX) && at-- > 0;)
+        if (!memcmp(p + at * t->bytes, ones, (size_t)t->bytes)) {
+            *first = at;
+            n++;
+        }
+    return t->bytes > 1 || n == s->args[i].elements ? n : 0;
 }
 
 static int write_output(const struct shared_call *s, int i, const char *folder)
@@ -142,8 +148,14 @@ static int write_output(const struct shared_call *s, int i, const char *folder)
     char path[PATH_MAX];
     if (!a->out)
         return 0;
-    if (!a->in && untouched(s, i)) {
+    int64_t first = 0, left = a->in || s->task.op->args[i].partial ? 0 : unwritten(s, i, &first);
+    if (left && left == a->elements) {
         fprintf(stderr, "it wrote nothing to %s\n", a->name);
+        return 1;
+    }
+    if (left) {
+        fprintf(stderr, "it left %lld elements of %s unwritten, the first is %lld: it must write all\n", (long long)left, a->name,
+                (long long)first);
         return 1;
     }
     snprintf(path, sizeof path, "%s/%s%s.bin", folder, a->name, a->in ? ".out" : "");

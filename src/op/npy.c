@@ -70,7 +70,8 @@ static int take_element(struct header *h, char element[DATA_ELEMENT])
     if (rc)
         return rc;
     size_t order = strchr("<>|=", *text) && *text, digits = text[0] && text[order] ? strspn(text + order + 1, "0123456789") : 0;
-    if (!text_ok(text, sizeof text, false) || !digits || text[order + 1 + digits] || 1 + digits >= DATA_ELEMENT)
+    bool counted = text[0] && text[order] == 'U'; /* its digits count characters, not bytes */
+    if (!text_ok(text, sizeof text, false) || counted || !digits || text[order + 1 + digits] || 1 + digits >= DATA_ELEMENT)
         return err_set(h->err, ERR_INVALID,
                        "its elements are of a type that cannot be read: it should be one like float32 or int64");
     if (*text == '>')
