@@ -13,7 +13,7 @@
 #include "device/cuda_part.h"
 
 static const struct {
-    const char *variable, *rest; /* a folder in that of the variable; without one, anywhere */
+    const char *variable, *rest; /* a folder in that of the variable; without one, anywhere; "": in that of this code */
     const char *libraries;       /* where they are in it */
 } places[] = {
     { "CUDA_PATH", "/", "lib64" },
@@ -21,20 +21,35 @@ static const struct {
     { NULL, "/usr/local/cuda/", "lib64" },
     { NULL, "/usr/local/cuda-*/", "lib64" },
     /* PyPI's nvidia-cuda-nvrtc, nvidia-cuda-runtime and nvidia-cublas, up to 12 and from 13 on */
+    { "", "/../../nvidia/cu*/", "lib" }, /* as a part of a Python package */
     { "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/cu*/", "lib" },
     { "HOME", "/.local/lib/python3*/site-packages/nvidia/cu*/", "lib" },
     { NULL, "/usr/local/lib/python3*/*-packages/nvidia/cu*/", "lib" },
 };
 enum { PLACES = sizeof places / sizeof *places };
 
+/* Null: there is none. */
+static const char *root_of(int place, char own[PATH_MAX])
+{
+    const char *variable = places[place].variable, *root = variable ? getenv(variable) : "";
+    Dl_info here;
+    if (!variable || *variable)
+        return root && (!variable || *root) ? root : NULL;
+    bool found = dladdr((void *)(uintptr_t)cuda_library, &here) && here.dli_fname && strlen(here.dli_fname) < PATH_MAX;
+    char *slash = found ? strrchr(strcpy(own, here.dli_fname), '/') : NULL;
+    if (slash)
+        *slash = 0;
+    return slash ? own : NULL;
+}
+
 /* Gives `take` what is there under this name, the last in the alphabet, so the newest, first, until it takes one. */
 static bool look_in(int place, const char *name, bool (*take)(const char *path, void *to), void *to)
 {
-    const char *variable = places[place].variable, *root = variable ? getenv(variable) : "";
-    char pattern[PATH_MAX];
+    char own[PATH_MAX], pattern[PATH_MAX];
+    const char *root = root_of(place, own);
     glob_t found = { 0 };
     bool took = false;
-    if (!root || (variable && !*root) ||
+    if (!root ||
         snprintf(pattern, sizeof pattern, "%s%s%s", root, places[place].rest, name) >= (int)sizeof pattern)
         return false;
     if (!glob(pattern, 0, NULL, &found))
