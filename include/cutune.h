@@ -381,9 +381,9 @@ CUTUNE_API const char *cutune_op_types(const cutune_op *o, int i);
 
 /* An array of the caller's, or one that it is to make. */
 typedef struct cutune_array {
-    size_t size;      /* sizeof(cutune_array) */
-    const char *type; /* "f32" */
-    int rank;         /* -1: there is none, or it is a scalar */
+    size_t size;                                      /* sizeof(cutune_array) */
+    const char *type;                                 /* "f32" */
+    int rank;                                         /* -1: there is none, or it is a scalar */
     int64_t shape[CUTUNE_RANK], strides[CUTUNE_RANK]; /* elements */
 } cutune_array;
 

@@ -11,10 +11,12 @@ static const struct {
     const char *name;
     struct dl_type type;
 } types[] = {
-    { "f32", { DL_FLOAT, 32, 1 } },   { "f16", { DL_FLOAT, 16, 1 } },  { "bf16", { DL_BFLOAT, 16, 1 } }, { "f64", { DL_FLOAT, 64, 1 } },
-    { "i32", { DL_INT, 32, 1 } },     { "i64", { DL_INT, 64, 1 } },    { "i8", { DL_INT, 8, 1 } },       { "i16", { DL_INT, 16, 1 } },
-    { "u8", { DL_UINT, 8, 1 } },      { "u16", { DL_UINT, 16, 1 } },   { "u32", { DL_UINT, 32, 1 } },    { "u64", { DL_UINT, 64, 1 } },
-    { "c64", { DL_COMPLEX, 64, 1 } }, { "c128", { DL_COMPLEX, 128, 1 } }, { "f8e4m3", { DL_F8E4M3, 8, 1 } }, { "f8e5m2", { DL_F8E5M2, 8, 1 } },
+    { "f32", { DL_FLOAT, 32, 1 } },    { "f16", { DL_FLOAT, 16, 1 } },     { "bf16", { DL_BFLOAT, 16, 1 } },
+    { "f64", { DL_FLOAT, 64, 1 } },    { "i32", { DL_INT, 32, 1 } },       { "i64", { DL_INT, 64, 1 } },
+    { "i8", { DL_INT, 8, 1 } },        { "i16", { DL_INT, 16, 1 } },       { "u8", { DL_UINT, 8, 1 } },
+    { "u16", { DL_UINT, 16, 1 } },     { "u32", { DL_UINT, 32, 1 } },      { "u64", { DL_UINT, 64, 1 } },
+    { "c64", { DL_COMPLEX, 64, 1 } },  { "c128", { DL_COMPLEX, 128, 1 } }, { "f8e4m3", { DL_F8E4M3, 8, 1 } },
+    { "f8e5m2", { DL_F8E5M2, 8, 1 } },
 };
 enum { NTYPES = sizeof types / sizeof *types };
 
@@ -89,7 +91,6 @@ static int look_at(PyTypeObject *type, const char *op, const char *name, struct 
     return rc;
 }
 
-/* gradients -1: its arrays stand for others. */
 static const struct framework *framework_of(PyTypeObject *type, const char *op, const char *name)
 {
     for (int i = 0; i < nframeworks; i++)
@@ -184,8 +185,8 @@ static int read_interface(const struct framework *f, PyObject *object, const cha
     int device, id, code, bits;
     if (!told)
         return -1;
-    int rc = PyArg_ParseTuple(told, "KiiiiiO!O!O", &at, &device, &id, &code, &bits, &out->read_only, &PyTuple_Type, &shape, &PyTuple_Type,
-                              &strides, &hold)
+    int rc = PyArg_ParseTuple(told, "KiiiiiO!O!O", &at, &device, &id, &code, &bits, &out->read_only, &PyTuple_Type, &shape,
+                              &PyTuple_Type, &strides, &hold)
                  ? 0
                  : -1;
     out->ndim = rc ? 0 : (int)PyTuple_Size(shape);
@@ -221,8 +222,10 @@ static int refuse_gradient(const struct framework *f, PyObject *object, const ch
     int is_on = on ? PyObject_IsTrue(on) : -1;
     Py_XDECREF(on);
     if (is_on == 1)
-        PyErr_Format(error_invalid, "%s: %s requires a gradient, and this op has no derivative: call it under torch.no_grad(), or pass %s.detach()",
-                     op, name, name);
+        PyErr_Format(
+            error_invalid,
+            "%s: %s requires a gradient, and this op has no derivative: call it under torch.no_grad(), or pass %s.detach()", op,
+            name, name);
     return is_on ? -1 : 0;
 }
 

@@ -19,7 +19,7 @@ struct seen {
 
 struct call {
     struct op *o;
-    PyObject *given[PARAMS]; /* borrowed; null: left out */
+    PyObject *given[PARAMS];   /* borrowed; null: left out */
     PyObject *of[CUTUNE_ARGS]; /* by the op's arguments, likewise */
     struct array arrays[CUTUNE_ARGS];
     unsigned read; /* bits: which of them are */
@@ -99,8 +99,8 @@ static int other_device(const struct call *c, int i)
     const struct dl_device d = c->arrays[i].device;
     static const char *const names[] = { "device", "the host", "cuda", "the host (pinned)" };
     PyErr_Format(error_invalid, "%s: %s is on %s:%d, an argument before it on %s:%d: all have to be on one device", c->o->name,
-                 c->o->args[i].name, d.type < 4 ? names[d.type] : names[0], d.id, c->device.type < 4 ? names[c->device.type] : names[0],
-                 c->device.id);
+                 c->o->args[i].name, d.type < 4 ? names[d.type] : names[0], d.id,
+                 c->device.type < 4 ? names[c->device.type] : names[0], c->device.id);
     return -1;
 }
 
@@ -112,8 +112,8 @@ static int take_device(struct call *c, int i, int first)
     if (d->type == DL_CUDA_HOST)
         *d = (struct dl_device){ DL_CPU, 0 };
     if (d->type != DL_CPU && d->type != DL_CUDA) {
-        PyErr_Format(error_invalid, "%s: %s is on a device of DLPack's type %d: cutune takes CUDA arrays and those in host memory", c->o->name,
-                     c->o->args[i].name, d->type);
+        PyErr_Format(error_invalid, "%s: %s is on a device of DLPack's type %d: cutune takes CUDA arrays and those in host memory",
+                     c->o->name, c->o->args[i].name, d->type);
         return -1;
     }
     if (first)
@@ -264,70 +264,6 @@ static int begin(struct call *c, PyObject *self, PyObject *const *args, Py_ssize
     return rc;
 }
 
-/* ---- scalars */
-
-static int put_whole(const char *type, PyObject *value, unsigned char *out)
-{
-    const int bytes = type_bytes(type), bits = bytes * 8;
-    if (*type == 'u') {
-        unsigned long long v = PyLong_AsUnsignedLongLong(value);
-        if (PyErr_Occurred())
-            return -1;
-        if (bits < 64 && v >> bits)
-            return PyErr_Format(PyExc_OverflowError, "%llu is no %s", v, type), -1;
-        memcpy(out, &v, (size_t)bytes);
-        return 0;
-    }
-    long long v = PyLong_AsLongLong(value);
-    if (v == -1 && PyErr_Occurred())
-        return -1;
-    if (bits < 64 && (v < -(1LL << (bits - 1)) || v >= 1LL << (bits - 1)))
-        return PyErr_Format(PyExc_OverflowError, "%lld is no %s", v, type), -1;
-    memcpy(out, &v, (size_t)bytes); /* the low bytes come first on all machines that CUDA runs on */
-    return 0;
-}
-
-static int put_narrow(const char *type, double v, unsigned char *out)
-{
-    float f = (float)v;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    if (!strcmp(type, "bf16")) {
-        bits = f != f ? 0x7fc00000u : bits + 0x7fff + (bits >> 16 & 1);
-        memcpy(out, (unsigned char *)&bits + 2, 2);
-        return 0;
-    }
-    PyObject *pack = PyImport_ImportModule("struct");
-    PyObject *two = pack && !strcmp(type, "f16") ? PyObject_CallMethod(pack, "pack", "sd", "<e", v) : NULL;
-    if (two)
-        memcpy(out, PyBytes_AsString(two), 2);
-    else if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "scalars of %s cannot be passed from Python", type);
-    Py_XDECREF(pack);
-    Py_XDECREF(two);
-    return two ? 0 : -1;
-}
-
-static int put_scalar(const char *type, PyObject *value, unsigned char out[16])
-{
-    if (*type == 'i' || *type == 'u')
-        return put_whole(type, value, out);
-    if (*type == 'c') {
-        double v[2] = { PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value) };
-        float f[2] = { (float)v[0], (float)v[1] };
-        memcpy(out, type_bytes(type) == 16 ? (void *)v : (void *)f, (size_t)type_bytes(type));
-        return PyErr_Occurred() ? -1 : 0;
-    }
-    double v = PyFloat_AsDouble(value);
-    if (v == -1 && PyErr_Occurred())
-        return -1;
-    float f = (float)v;
-    if (type_bytes(type) < 4)
-        return put_narrow(type, v, out);
-    memcpy(out, type_bytes(type) == 8 ? (void *)&v : (void *)&f, (size_t)type_bytes(type));
-    return 0;
-}
-
 /* ---- the launch */
 
 static int stream_of(const struct call *c, void **stream)
@@ -350,8 +286,7 @@ static int launch(const struct call *c, const struct seen *s, void *const *buffe
             return -1;
         rc = rc ? rc : cutune_launch(k, stream, buffers, n);
     } else if (!rc) {
-        Py_BEGIN_ALLOW_THREADS
-        rc = cutune_launch_host(k, buffers, n);
+        Py_BEGIN_ALLOW_THREADS rc = cutune_launch_host(k, buffers, n);
         Py_END_ALLOW_THREADS
     }
     if (rc)
@@ -389,7 +324,7 @@ static PyObject *run(struct call *c, const struct seen *s)
             buffers[i] = c->arrays[i].data;
         } else if (o->args[i].kind == CUTUNE_ARG_SCALAR) {
             buffers[i] = scalars[i];
-            rc = put_scalar(s->arrays[i].type, c->of[i], scalars[i]);
+            rc = scalar_put(s->arrays[i].type, c->of[i], scalars[i]);
         } else {
             made[i] = array_make(c->framework, &s->arrays[i], c->device, &buffers[i]);
             rc = made[i] ? 0 : -1;

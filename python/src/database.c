@@ -15,11 +15,8 @@ static cutune_handle *attach_host(struct database *d)
 {
     cutune_handle *h = NULL;
     int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = cutune_attach_device(d->c, d->host_device, &h);
-    Py_END_ALLOW_THREADS
-    if (rc)
-        raise_library(rc);
+    Py_BEGIN_ALLOW_THREADS rc = cutune_attach_device(d->c, d->host_device, &h);
+    Py_END_ALLOW_THREADS if (rc) raise_library(rc);
     return rc ? NULL : h;
 }
 
@@ -73,8 +70,7 @@ static void let_go(struct database *d)
     }
     cutune *c = d->c;
     d->c = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    cutune_close(c);
+    Py_BEGIN_ALLOW_THREADS cutune_close(c);
     Py_END_ALLOW_THREADS
 }
 
@@ -94,8 +90,8 @@ static int database_init(PyObject *self, PyObject *args, PyObject *names)
     struct database *d = (struct database *)self;
     cutune_options o = { .size = sizeof o };
     const char *device = "opencl", *strict = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, names, "|zzzpizz:Database", words, &o.path, &o.tables, &o.cache, &o.capture, &o.refresh_ms,
-                                     &strict, &device))
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|zzzpizz:Database", words, &o.path, &o.tables, &o.cache, &o.capture,
+                                     &o.refresh_ms, &strict, &device))
         return -1;
     static const char *const modes[] = { "", "off", "log", "error" };
     for (int i = 1; strict && i < 4; i++)
@@ -115,11 +111,8 @@ static int database_init(PyObject *self, PyObject *args, PyObject *names)
         return -1;
     }
     int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = cutune_open_with(&o, &d->c);
-    Py_END_ALLOW_THREADS
-    if (rc)
-        raise_library(rc);
+    Py_BEGIN_ALLOW_THREADS rc = cutune_open_with(&o, &d->c);
+    Py_END_ALLOW_THREADS if (rc) raise_library(rc);
     return rc ? -1 : 0;
 }
 
@@ -141,9 +134,9 @@ static PyObject *database_refresh(PyObject *self, PyObject *nothing)
     int changed = 0, rc;
     if (!is_open(d))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    rc = cutune_refresh(d->c, &changed);
-    Py_END_ALLOW_THREADS
+    d->busy++;
+    Py_BEGIN_ALLOW_THREADS rc = cutune_refresh(d->c, &changed);
+    Py_END_ALLOW_THREADS d->busy--;
     d->generation++;
     return rc ? raise_library(rc) : PyLong_FromLong(changed);
 }
@@ -186,9 +179,9 @@ static PyObject *database_ops(PyObject *self, PyObject *nothing)
 
 static int add_record(void *list, const cutune_record *r)
 {
-    PyObject *row = Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:d,s:O}", "op", r->op, "types", r->types, "sizes", r->sizes, "backend",
-                                  r->backend, "device", r->device, "arch", r->arch, "variant", r->variant, "config", r->config, "time_ns",
-                                  r->time_ns, "stale", r->stale ? Py_True : Py_False);
+    PyObject *row = Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:d,s:O}", "op", r->op, "types", r->types, "sizes", r->sizes,
+                                  "backend", r->backend, "device", r->device, "arch", r->arch, "variant", r->variant, "config",
+                                  r->config, "time_ns", r->time_ns, "stale", r->stale ? Py_True : Py_False);
     int rc = row ? PyList_Append(list, row) : -1;
     Py_XDECREF(row);
     return rc;
@@ -219,8 +212,9 @@ int database_type(PyObject *module)
         { NULL, NULL, 0, NULL },
     };
     static PyType_Slot slots[] = {
-        { Py_tp_doc, "Database(path=None, tables=None, cache=None, capture=False, refresh_ms=0, strict=None, device='opencl')\n--\n\n"
-                     "An open database; None stands for the usual place. device: where arrays in host memory go." },
+        { Py_tp_doc,
+          "Database(path=None, tables=None, cache=None, capture=False, refresh_ms=0, strict=None, device='opencl')\n--\n\n"
+          "An open database; None stands for the usual place. device: where arrays in host memory go." },
         { Py_tp_new, PyType_GenericNew },
         { Py_tp_init, database_init },
         { Py_tp_dealloc, database_free },

@@ -41,11 +41,8 @@ static PyObject *device_find(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "|z:device", &id))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    rc = cutune_device_find(id, &d);
-    Py_END_ALLOW_THREADS
-    if (rc)
-        return raise_library(rc);
+    Py_BEGIN_ALLOW_THREADS rc = cutune_device_find(id, &d);
+    Py_END_ALLOW_THREADS if (rc) return raise_library(rc);
     return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:L,s:i}", "backend", d.backend, "name", d.name, "arch", d.arch, "mig", d.mig,
                          "multiprocessors", d.multiprocessors, "memory", (long long)d.memory, "cc", d.cc);
 }
@@ -54,7 +51,8 @@ static int fill(PyObject *module)
 {
     return add_error(module, "Error", "What libcutune failed with, in its own line.", PyExc_RuntimeError, NULL, &error_base) ||
            add_error(module, "InvalidError", "An argument that cannot be right.", error_base, PyExc_ValueError, &error_invalid) ||
-           add_error(module, "NotFoundError", "No such op, device or file, or no kernel.", error_base, PyExc_LookupError, &error_missing) ||
+           add_error(module, "NotFoundError", "No such op, device or file, or no kernel.", error_base, PyExc_LookupError,
+                     &error_missing) ||
            add_error(module, "StrictError", "Refused in strict mode.", error_base, NULL, &error_strict) ||
            add_error(module, "DeviceError", "A driver refused, or the device cannot do it.", error_base, NULL, &error_device) ||
            PyModule_AddStringConstant(module, "version", cutune_version_text()) || database_type(module) || op_type(module);
@@ -64,10 +62,13 @@ PyMODINIT_FUNC PyInit__native(void); /* Python knows it by its name */
 PyMODINIT_FUNC PyInit__native(void)
 {
     static PyMethodDef methods[] = {
-        { "device", device_find, METH_VARARGS, "device(id=None)\n--\n\nDescribes a device: 'cuda:0', 'opencl:1', None for the best." },
+        { "device", device_find, METH_VARARGS,
+          "device(id=None)\n--\n\nDescribes a device: 'cuda:0', 'opencl:1', None for the best." },
         { NULL, NULL, 0, NULL },
     };
-    static struct PyModuleDef def = { PyModuleDef_HEAD_INIT, "cutune._native", "libcutune for Python.", -1, methods, NULL, NULL, NULL, NULL };
+    static struct PyModuleDef def = {
+        PyModuleDef_HEAD_INIT, "cutune._native", "libcutune for Python.", -1, methods, NULL, NULL, NULL, NULL
+    };
     PyObject *module = PyModule_Create(&def);
     if (module && fill(module)) {
         Py_DECREF(module);

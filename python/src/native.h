@@ -23,10 +23,9 @@ struct handle {
 };
 
 struct database {
-    PyObject_HEAD
-    cutune *c; /* null: it was closed */
+    PyObject_HEAD cutune *c; /* null: it was closed */
     struct handle *handles;
-    char *host_device; /* where arrays in host memory go */
+    char *host_device;   /* where arrays in host memory go */
     unsigned generation; /* of what refreshes changed */
     int busy;            /* calls that are under way: it cannot be closed */
 };
@@ -41,7 +40,7 @@ struct framework {
     PyTypeObject *type;
     const struct dl_exchange *exchange; /* null: it has none */
     PyObject *helper;                   /* of _frameworks.py: makes arrays, names streams */
-    int gradients;                      /* its arrays say whether a derivative is wanted */
+    int gradients; /* 1: its arrays say whether a derivative is wanted; -1: this type's stand for others, which have the data */
 };
 
 struct array {
@@ -64,6 +63,9 @@ const char *type_name(struct dl_type t); /* "f32"; null: the library has no such
 void type_text(struct dl_type t, char out[32]);
 int type_bytes(const char *name); /* of an element */
 
+/* A number as an element of this type: scalar.c. -1: an exception. */
+int scalar_put(const char *type, PyObject *value, unsigned char out[16]);
+
 /* ---- ops: op.c, call.c */
 
 enum { PARAMS = CUTUNE_ARGS + CUTUNE_AXES + 1 };
@@ -79,8 +81,7 @@ struct param {
 struct seen; /* arrays that were called with, and what came of it: call.c */
 
 struct op {
-    PyObject_HEAD
-    struct database *database;
+    PyObject_HEAD struct database *database;
     const cutune_op *known;
     unsigned generation;
     char *name, *text; /* text: signature and docstring */
@@ -94,7 +95,7 @@ struct op {
 };
 int op_type(PyObject *module);
 PyObject *op_new(struct database *d, const char *name); /* the function; its __self__ is the op */
-int op_renew(struct op *o);           /* after a refresh; -1 and an exception if its database is closed */
+int op_renew(struct op *o);                             /* after a refresh; -1 and an exception if its database is closed */
 PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);

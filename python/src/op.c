@@ -64,7 +64,8 @@ static char *describe(const struct op *o)
     struct text t = { 0 };
     add(&t, "%s(", o->name);
     for (int i = 0; i < o->nparams; i++)
-        add(&t, "%s%s%s%s", i ? ", " : "", i == o->npositional ? "*, " : "", name_of(&o->params[i]), i < o->npositional ? "" : "=None");
+        add(&t, "%s%s%s%s", i ? ", " : "", i == o->npositional ? "*, " : "", name_of(&o->params[i]),
+            i < o->npositional ? "" : "=None");
     add(&t, ")\n--\n\nLaunches the fastest kernel that is known for %s on the arrays' device and current stream.\n\n", o->name);
     for (int i = 0; i < o->nparams; i++)
         if (o->params[i].arg >= 0)
@@ -260,7 +261,8 @@ int op_type(PyObject *module)
         { Py_tp_getset, members },
         { 0, NULL },
     };
-    static PyType_Spec spec = { "cutune._native.Op", sizeof(struct op), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots };
+    static PyType_Spec spec = { "cutune._native.Op", sizeof(struct op), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                slots };
     the_type = (PyTypeObject *)PyType_FromSpec(&spec);
     return the_type ? PyModule_AddObjectRef(module, "Op", (PyObject *)the_type) : -1;
 }

@@ -10,7 +10,7 @@ struct fitting {
     const struct op *op;
     cutune_array *arrays;
     int row;
-    int64_t size[MAX_AXES]; /* -1: not known yet */
+    int64_t size[MAX_AXES];  /* -1: not known yet */
     bool short_of[MAX_ARGS]; /* the array lacks the batch's axis */
     struct val slots[MAX_SLOTS];
 };
@@ -248,14 +248,15 @@ static int check_array(struct fitting *f, int i)
         if (rc)
             return rc;
         if (r->shape[d] != size)
-            return refuse(CUTUNE_ERR_INVALID, "%s: %s has %" PRId64 " elements along axis %d, not %" PRId64 " (%s)", f->op->name, name,
-                          r->shape[d], d, size, expr_text(f->o->whole[i][extent_of(f, i, d)]));
+            return refuse(CUTUNE_ERR_INVALID, "%s: %s has %" PRId64 " elements along axis %d, not %" PRId64 " (%s)", f->op->name,
+                          name, r->shape[d], d, size, expr_text(f->o->whole[i][extent_of(f, i, d)]));
     }
     int rc = strides_of(f, i, r->rank, strides);
     for (int d = 0; !rc && d < r->rank; d++)
         if (r->shape[d] > 1 && r->strides[d] != strides[d])
             rc = refuse(CUTUNE_ERR_INVALID,
-                        "%s: %s is not contiguous: axis %d has a stride of %" PRId64 " elements, not %" PRId64 ": pass a contiguous copy",
+                        "%s: %s is not contiguous: axis %d has a stride of %" PRId64 " elements, not %" PRId64
+                        ": pass a contiguous copy",
                         f->op->name, name, d, r->strides[d], strides[d]);
     return rc;
 }
@@ -289,8 +290,8 @@ static int check_fit(const cutune_op *o, const cutune_array *arrays, int n, cons
         return refuse(CUTUNE_ERR_INVALID, "no cutune_fit with its size set, or its types have no end");
     for (int i = 0; i < n; i++)
         if (arrays[i].size < sizeof *arrays || arrays[i].rank > CUTUNE_RANK)
-            return refuse(CUTUNE_ERR_INVALID, "array %d: its size is not set to sizeof(cutune_array), or it has more than %d axes", i,
-                          CUTUNE_RANK);
+            return refuse(CUTUNE_ERR_INVALID, "array %d: its size is not set to sizeof(cutune_array), or it has more than %d axes",
+                          i, CUTUNE_RANK);
     return check_forks(o->generation);
 }
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/measuring.h"
 #include "device/device.h"
+#include "device/measuring.h"
 #include "runtime/runtime.h"
 
 struct own {
@@ -50,7 +50,8 @@ static int run(const struct cutune_kernel *k, struct device *d, void *const *hos
         at[i] = host[i];
         if (k->buffers[i].scalar)
             continue;
-        rc = device_alloc(d, k->buffers[i].bytes, &memory[i], err) ?: device_write(d, memory[i], 0, host[i], k->buffers[i].bytes, err);
+        rc = device_alloc(d, k->buffers[i].bytes, &memory[i], err)
+                 ?: device_write(d, memory[i], 0, host[i], k->buffers[i].bytes, err);
         if (!rc)
             at[i] = memory[i]->at;
     }

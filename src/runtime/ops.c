@@ -50,7 +50,7 @@ static int compile_arg(struct cutune_op *o, const struct scope *scope, int i, st
     for (int d = 0; !rc && d < a->rank; d++) {
         int stride = o->stride[i][d] = row_stride(o->op, a->extent[d]);
         rc = expr_compile(a->extent[d], scope, &o->whole[i][d], err)
-            ?: expr_compile(stride < 0 ? a->extent[d] : o->op->axes[stride].preset, scope, &o->extent[i][d], err);
+                 ?: expr_compile(stride < 0 ? a->extent[d] : o->op->axes[stride].preset, scope, &o->extent[i][d], err);
     }
     return rc;
 }
