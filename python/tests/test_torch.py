@@ -1,0 +1,82 @@
+"""Ops called with PyTorch's tensors, on the processor; skipped without PyTorch. bench/python_calls.py is for GPUs."""
+
+import unittest
+
+import cutune
+from test_calls import opencl
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+@unittest.skipUnless(torch and opencl, "no PyTorch, or no OpenCL device")
+class Torch(unittest.TestCase):
+    def test_transposes_any_type(self):
+        for dtype in torch.float32, torch.bfloat16, torch.int8, torch.complex64:
+            x = (torch.rand(37, 5) * 100).to(dtype)
+            out = cutune.transpose(x)
+            self.assertIs(type(out), torch.Tensor)
+            self.assertEqual(out.dtype, dtype)
+            self.assertTrue(torch.equal(out, x.t()))
+
+    def test_refuses_in_one_line(self):
+        x = torch.rand(3, 4)
+        freed = torch.rand(3, 4)
+        freed.untyped_storage().resize_(0)
+        for line, call in (
+            ("in is not contiguous", lambda: cutune.transpose(x.t())),
+            ("in has no elements", lambda: cutune.transpose(x[:0])),
+            ("in is of bool", lambda: cutune.transpose(x > 0)),
+            ("in requires a gradient", lambda: cutune.transpose(x.clone().requires_grad_())),
+            ("in cannot be read: ", lambda: cutune.transpose(torch.empty(3, 4, device="meta"))),
+            ("in cannot be read: ", lambda: cutune.transpose(torch.eye(3).to_sparse())),
+            ("in is null", lambda: cutune.transpose(freed)),
+        ):
+            with self.subTest(line), self.assertRaises(cutune.InvalidError) as raised:
+                call()
+            self.assertIn(line, str(raised.exception))
+            self.assertNotIn("\n", str(raised.exception))
+        with torch.no_grad():
+            cutune.transpose(x.clone().requires_grad_())
+
+    def test_is_a_custom_op(self):
+        x, w, c = torch.rand(6, 8), torch.rand(8), torch.zeros(6, 5)
+        a, b = torch.rand(6, 8), torch.rand(8, 5)
+        cutune.transpose(x), cutune.rmsnorm(x, w, 1e-5), cutune.gemm(c, 1.0, a, b, 0.0)
+        for op, args in (
+            (torch.ops.cutune.transpose.default, (x,)),
+            (torch.ops.cutune.transpose_out.default, (x, torch.empty(8, 6))),
+            (torch.ops.cutune.rmsnorm.default, (x, w, 1e-5)),
+            (torch.ops.cutune.gemm.default, (c, 1.0, a, b, 0.0)),
+        ):
+            self.assertEqual(set(torch.library.opcheck(op, args).values()), {"SUCCESS"})
+
+    def test_compiles_without_graph_breaks(self):
+        def forward(x, w, out):
+            y = cutune.rmsnorm(cutune.transpose(x * 2), w, 1e-5)
+            return cutune.transpose(y, out=out).sin()
+
+        x, w, out = torch.rand(48, 64), torch.rand(48), torch.empty(48, 64)
+        want = forward(x, w, torch.empty_like(out))
+        got = torch.compile(forward, fullgraph=True, backend="aot_eager")(x, w, out)
+        self.assertTrue(torch.equal(got, want))
+
+    def test_says_in_traced_programs_that_there_is_no_derivative(self):
+        forward = torch.compile(lambda x: cutune.softmax(x).sum(), backend="aot_eager")
+        with self.assertRaisesRegex(Exception, "no autograd formula"):
+            forward(torch.rand(3, 4, requires_grad=True)).backward()
+
+    def test_fake_tensors(self):
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        x = torch.rand(2, 3, 4)
+        cutune.transpose(x)
+        with FakeTensorMode() as fake:
+            out = cutune.transpose(fake.from_tensor(x))
+        self.assertEqual(tuple(out.shape), (2, 4, 3))
+
+
+if __name__ == "__main__":
+    unittest.main()
