@@ -30,10 +30,19 @@ class _Helper:
 def _describe(x, op, name):
     cuda = getattr(x, "__cuda_array_interface__", None)
     told = cuda or getattr(x, "__array_interface__", None)
+    try:
+        return _read(x, told, bool(cuda), op, name)
+    except (KeyError, ValueError, AttributeError, IndexError) as error:
+        raise TypeError(f"{op}: the array interface of {name} is malformed: {type(error).__name__} {error}") from None
+
+
+def _read(x, told, cuda, op, name):
     kind, digits = told["typestr"][1], told["typestr"][2:]
     if told["typestr"][0] == ">" or kind not in _CODES or not digits.isdigit():
         raise TypeError(f"{op}: {name} is of {told['typestr']}, which no op takes")
     size = int(digits)
+    if not 0 < size < 32:
+        raise ValueError("typestr")
     shape = tuple(told["shape"])
     strides = told.get("strides")
     if strides is None:
@@ -41,8 +50,12 @@ def _describe(x, op, name):
         for n in reversed(shape):
             strides.insert(0, by)
             by *= n
+    if len(strides) != len(shape) or not all(isinstance(n, int) and abs(n) < 2**62 for n in (*shape, *strides)):
+        raise ValueError("shape and strides")
     elements = tuple(s // size if s % size == 0 else 0 for s in strides)
     at, read_only = told["data"]
+    if not 0 <= at < 2**64:
+        raise ValueError("data")
     device = getattr(getattr(x, "device", None), "id", 0) if cuda else 0
     return at, 2 if cuda else 1, device, _CODES[kind], size * 8, bool(read_only), shape, elements, x
 

@@ -117,11 +117,11 @@ static int take_tensor(const struct dl_tensor *t, const char *op, const char *na
     out->device = t->device;
     out->dtype = t->dtype;
     out->ndim = t->ndim;
-    int64_t by = 1;
+    uint64_t by = 1; /* which may wrap: the library checks sizes */
     for (int i = t->ndim - 1; i >= 0; i--) {
         out->shape[i] = t->shape[i];
-        out->strides[i] = t->strides ? t->strides[i] : by;
-        by *= t->shape[i];
+        out->strides[i] = t->strides ? t->strides[i] : (int64_t)by;
+        by *= (uint64_t)t->shape[i];
     }
     return 0;
 }

@@ -112,6 +112,44 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "pass the output by name"):
             cutune.transpose(Other(x))
 
+    def test_survives_malformed_arrays(self):
+        x = numbers(4, 6)
+        good = dict(x.__array_interface__)
+
+        class Lies:
+            __array_interface__ = {}
+
+        for change in (
+            {"typestr": "<"}, {"typestr": "<f"}, {"typestr": "<f99"}, {"typestr": "<f0"}, {"shape": (4,), "strides": (24, 4)},
+            {"shape": ("4", 6)}, {"shape": (1 << 70, 6)}, {"shape": (-4, 6)}, {"strides": (1 << 63, 4)}, {"strides": (3, 1)},
+            {"data": (-1, False)}, {"data": (0, False)}, {"data": (1 << 64, False)}, {"data": ()}, {"shape": (1 << 61, 1 << 61)},
+        ):
+            Lies.__array_interface__ = {**good, **change}
+            with self.subTest(change), self.assertRaises((TypeError, cutune.InvalidError)) as raised:
+                cutune.transpose(Lies(), out=np.empty((6, 4), "float32"))
+            self.assertNotIn("\n", str(raised.exception))
+        Lies.__array_interface__ = {}
+        with self.assertRaises(TypeError):
+            cutune.transpose(Lies(), out=x)
+
+        class BadDLPack:
+            capsule = None
+
+            def __dlpack__(self, **kwargs):
+                return self.capsule
+
+            def __dlpack_device__(self):
+                return self.device
+
+        for BadDLPack.device, BadDLPack.capsule in (((1, 0), None), ((1, 0), "dltensor"), ((), x.__dlpack__()), (None, None)):
+            with self.assertRaises((TypeError, cutune.InvalidError)):
+                cutune.transpose(BadDLPack(), out=x)
+        used = x.__dlpack__()
+        np.from_dlpack(type("Used", (), {"__dlpack__": lambda self, **k: used, "__dlpack_device__": lambda self: (1, 0)})())
+        BadDLPack.device, BadDLPack.capsule = (1, 0), used
+        with self.assertRaisesRegex((TypeError, cutune.InvalidError), "gives no DLPack tensor"):
+            cutune.transpose(BadDLPack(), out=x)
+
     def test_says_what_it_launches(self):
         x = numbers(1111, 113)
         kernel = cutune.lookup("transpose", x)
