@@ -21,13 +21,17 @@
 #ifdef BACKEND_CUDA
 #define shift_down __funnelshift_r
 #define shift_up __funnelshift_l
+#define shift_past __funnelshift_rc
 #define permute __byte_perm
+#define write_whole __stwb // what st.global is; an assignment of a struct may become four
 #else
+#define write_whole(to, v) (*(to) = (v))
 // Words of the 64 bits high:low, `by` bits further up, or up from the top; by is 0 to 31.
 DEVICE uint32 shift_down(uint32 low, uint32 high, uint32 by)
 {
     return (uint32)((((uint64)high << 32) | low) >> by);
 }
+#define shift_past shift_down // by may be 32, too
 DEVICE uint32 shift_up(uint32 low, uint32 high, uint32 by)
 {
     return (uint32)(((((uint64)high << 32) | low) << by) >> 32);
@@ -39,6 +43,18 @@ DEVICE uint32 permute(uint32 a, uint32 b, uint32 which)
     return (uint32)(all >> (which & 7) * 8 & 255) | (uint32)(all >> (which >> 4 & 7) * 8 & 255) << 8 |
            (uint32)(all >> (which >> 8 & 7) * 8 & 255) << 16 | (uint32)(all >> (which >> 12 & 7) * 8 & 255) << 24;
 }
+#endif
+
+#if defined(BACKEND_CUDA) && __CUDA_ARCH__ >= 800 && WORD_bytes == 4
+// A word of which the others of its line are wanted soon: rows that begin anywhere share lines with the tile beside.
+DEVICE WORD read_line(const WORD *from)
+{
+    WORD v;
+    asm volatile("ld.global.nc.L2::128B.u32 %0, [%1];" : "=r"(v) : "l"(from));
+    return v;
+}
+#else
+#define read_line(from) (*(from))
 #endif
 
 // Transposes PACK rows of a word each.
@@ -58,3 +74,19 @@ DEVICE void turn(const WORD *rows, WORD *columns)
     columns[0] = rows[0];
 #endif
 }
+
+#ifdef ORDER_bands
+// The tile of a block. They are numbered down the columns of in, or in bands of four columns of tiles: along each band, then down.
+DEVICE void tile_at(uint32 block, uint32 across, uint32 down, uint32 *x, uint32 *y)
+{
+#if ORDER == ORDER_bands
+    uint32 band = block / (4 * down), rest = block % (4 * down), wide = across - 4 * band;
+    wide = wide < 4 ? wide : 4;
+    *x = 4 * band + rest % wide;
+    *y = rest / wide;
+#else
+    *x = block / down;
+    *y = block % down;
+#endif
+}
+#endif

@@ -11,6 +11,9 @@
 #else
 #define PLACE(byte) (byte)
 #endif
+#if defined(BACKEND_CUDA) && __CUDA_ARCH__ >= 800
+#define ASYNC !PAD
+#endif
 
 union vector {
     uint4 all;
@@ -22,6 +25,18 @@ union piece {
     T_bits one[EACH];
 };
 
+#if ASYNC
+// Vectors that all lie in the matrix: straight to shared memory, so no thread waits before it has asked for all of its own.
+DEVICE void copy_strip(uint8 *strip, const uint8 *from, uint32 vectors)
+{
+    uint32 to = (uint32)__cvta_generic_to_shared(strip);
+#pragma unroll 8
+    for (uint32 q = threadIdx.x; q < vectors; q += THREADS)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + q * 16), "l"(from + (int64)q * 16) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+#endif
+
 KERNEL void __launch_bounds__(THREADS)
 transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n STRIDES DYNAMIC_SHARED_PARAM)
 {
@@ -30,6 +45,11 @@ transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in,
     int64 top = (int64)block * ROWS;
     int64 start = (top - LEAD) * LDIN; // element, the first of a vector
     uint32 across = (uint32)LDIN;
+#if ASYNC
+    if (start >= 0 && start + LENGTH * (int64)across <= m * LDIN)
+        copy_strip(strip, (const uint8 *)(in + start), LENGTH * T_bytes / 16 * across);
+    else
+#endif
 #pragma unroll 4
     for (uint32 q = threadIdx.x; q < LENGTH * T_bytes / 16 * across; q += THREADS) {
         int64 first = start + (int64)q * (16 / T_bytes);

@@ -40,7 +40,7 @@ struct words {
 DEVICE WORD read_word(const struct words *in, int64 w, int inside)
 {
     if (inside)
-        return in->all[w];
+        return read_line(in->all + w);
     return w < in->whole ? in->all[w < 0 ? 0 : w] : in->rest;
 }
 
@@ -112,15 +112,10 @@ KERNEL void __launch_bounds__(THREADS)
 transpose(GLOBAL T_bits *__restrict__ out, GLOBAL const T_bits *__restrict__ in, int64 m, int64 n STRIDES DYNAMIC_SHARED_PARAM)
 {
     DYNAMIC_SHARED(WORD, tile); // column PACK * x + k of the tile is at k * ACROSS + x
-#if ORDER == ORDER_rows
-    uint32 tiles = TILES_ACROSS;
-    ENTER_MATRIX(block, tiles * TILES_DOWN);
-    int64 left = (int64)(block % tiles) * COLUMNS, top = (int64)(block / tiles) * ROWS;
-#else
-    uint32 tiles = TILES_DOWN;
-    ENTER_MATRIX(block, tiles * TILES_ACROSS);
-    int64 left = (int64)(block / tiles) * COLUMNS, top = (int64)(block % tiles) * ROWS;
-#endif
+    ENTER_MATRIX(block, TILES_ACROSS * TILES_DOWN);
+    uint32 tile_x, tile_y;
+    tile_at(block, TILES_ACROSS, TILES_DOWN, &tile_x, &tile_y);
+    int64 left = (int64)tile_x * COLUMNS, top = (int64)tile_y * ROWS;
     int thread = threadIdx.x;
     int x = thread % ACROSS, first = thread / ACROSS * RUN;
     int64 group = (top - LEAD) / PACK; // both are multiples of PACK

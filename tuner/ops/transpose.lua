@@ -11,6 +11,7 @@ end
 local grid = param("GRID", "xy", "x")
 -- Tiles are numbered along the rows or down the columns of `in`.
 local order = param("ORDER", "columns", "rows")
+local banded = param("ORDER", "bands", "columns") -- or in bands of four columns of tiles, along each and then down
 -- Tiles of WIDTH x HEIGHT bytes are narrow only for a narrow matrix, and not much wider than that.
 local wide_enough = "(WIDTH >= 128 or n * sizeof(T) <= WIDTH) and (WIDTH <= 128 or n * sizeof(T) > WIDTH // 2)"
 local high_enough = "(HEIGHT >= 128 or m * sizeof(T) <= HEIGHT) and (HEIGHT <= 128 or m * sizeof(T) > HEIGHT // 2)"
@@ -42,6 +43,7 @@ local strided = { -- those that have it, and what it needs
     vector = { "GRID == 'x'" },
     block = {},
     window = { needs_aligned_matrices(4, 4) },
+    weave = { needs_aligned_matrices(4, 1) },
     tall = { "ldin <= 2 * n", needs_aligned_matrices(16, 1) }, -- gaps are read, too
     wide = { "ldout == m", needs_aligned_matrices(1, 16) },
     rows = { "GRID == 'x'" },
@@ -159,7 +161,7 @@ return op {
             template = "transpose_block.cu",
             params = {
                 { "WIDTH", 256, 128, 64, 32 },
-                { "HEIGHT", 256, 128, 64, 32 },
+                { "HEIGHT", 256, 128, 64, 32, 512 },
                 { "LOAD", 16, 8, 4 },
                 { "STORE", 16, 8 },
                 { "THREADS", 256, 128, 512 },
@@ -170,6 +172,7 @@ return op {
                 "m * sizeof(T) % STORE == 0 and ldout * sizeof(T) % STORE == 0 and ldin * sizeof(T) % LOAD == 0",
                 "WIDTH * HEIGHT % (LOAD * STORE * THREADS) == 0",
                 "WIDTH * HEIGHT // sizeof(T) // THREADS <= 128",
+                "HEIGHT <= 256 or WIDTH < 128",
                 wide_enough,
                 high_enough,
                 few_on_cpus,
@@ -192,7 +195,7 @@ return op {
                 { "STORE", 16, 8 },
                 { "THREADS", 512, 256 },
                 { "BATCH", 8, 4, 2 }, -- groups that a thread reads before it uses one
-                order,
+                banded,
             },
             where = {
                 "STORE >= max(4, sizeof(T)) and WINDOW >= STORE",
@@ -210,6 +213,35 @@ return op {
                 block = "THREADS",
                 shared = window_bytes,
                 grid = "ceildiv(n, WIDTH // sizeof(T)) * ceildiv(m + " .. lead .. ", HEIGHT // sizeof(T) - " .. lead .. ")",
+            },
+        },
+        {
+            name = "weave", -- the same for elements smaller than a word, by words of rows that lie four apart
+            template = "transpose_weave.cu",
+            params = {
+                { "WIDTH", 128, 256 },
+                { "HEIGHT", 256, 128, 512 },
+                { "WINDOW", 16, 32 },
+                { "THREADS", 256, 512 },
+                { "BATCH", 8, 4, 16 }, -- groups that a thread reads before it uses one
+                banded,
+            },
+            where = {
+                "sizeof(T) < 4",
+                "THREADS % WIDTH == 0 and HEIGHT // 16 % (THREADS // WIDTH * BATCH) == 0",
+                "THREADS * 16 % HEIGHT == 0 and THREADS * 16 // HEIGHT % max(16 // sizeof(T), WINDOW // sizeof(T)) == 0",
+                "WIDTH // sizeof(T) * HEIGHT <= device.max_shared",
+                "BATCH * 4 // sizeof(T) <= 32",
+                wide_enough,
+                few_on_cpus,
+            },
+            needs = { aligned("in", 4), aligned("out", 16) },
+            launch = {
+                kernel = "transpose",
+                block = "THREADS",
+                shared = "WIDTH // sizeof(T) * HEIGHT",
+                grid = "ceildiv(n, WIDTH // sizeof(T) - (4 // sizeof(T) - 1)) * "
+                    .. "ceildiv(m + WINDOW // sizeof(T), (HEIGHT - WINDOW) // sizeof(T))",
             },
         },
         {
