@@ -393,10 +393,16 @@ local function wgmma(packed)
 end
 
 -- Defaults.
-local function joined(wide_b, blocks)
+local function joined(blocks)
     return {
-        variant = "cluster", TILE_M = 128, TILE_N = 128, TILE_K = wide_b and 16 or 8, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
-        WIDE_A = false, WIDE_B = wide_b, STAGES = 3, CLUSTER = blocks,
+        variant = "cluster", TILE_M = 128, TILE_N = 128, TILE_K = 16, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
+        WIDE_A = false, WIDE_B = true, STAGES = 3, CLUSTER = blocks,
+    }
+end
+local function joined_odd(blocks)
+    return {
+        variant = "cluster", TILE_M = 64, TILE_N = 128, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 8, LANES_X = 8,
+        WIDE_A = false, WIDE_B = false, STAGES = 2, CLUSTER = blocks,
     }
 end
 local function large(of)
@@ -420,7 +426,7 @@ local function tensor_cores()
         end
     end
     local function wg(forms, variant, tile_m, tile_n, stages, wide_c)
-        add(forms, variant, tile_m, tile_n, { STAGES = stages, CONSUMERS = 2, WIDE_C = wide_c, GROUP = 8, FILL = 0 })
+        add(forms, variant, tile_m, tile_n, { STAGES = stages, CONSUMERS = tile_m // 64, WIDE_C = wide_c, GROUP = 8, FILL = 0 })
     end
     local function cluster(forms, tile_m, tile_n, tile_k, warp, blocks, whole)
         add(forms, "mma_cluster", tile_m, tile_n,
@@ -432,6 +438,7 @@ local function tensor_cores()
     wg("nn nt tn", "wgmma", 128, 256, 3, true)
     cluster("nn nt", 16, 64, 64, 16, 8, true)
     cluster("nn", 64, 16, 64, 16, 8, true)
+    wg("nn nt", "wgmma", 64, 128, 6, true)
     cluster("nn nt", 64, 64, 64, 32, 4, true)
     cluster("nn", 16, 64, 64, 16, 8, false)
     cluster("nn nt", 64, 64, 32, 32, 8, false)
@@ -444,24 +451,25 @@ end
 
 local plain = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "ta", "tb", "lda", "ldb", "ldc" } -- what the plain variants take
 
--- Vectors, as far as rows are whole words; tensor cores; of the other types tiles that share their k, if there are few, and large ones, of
--- one transposed matrix too; few rows; rows of any length; for all that is left the plain ones, the last of any form.
+-- Vectors that a matrix is read by rows for, if these are whole words; tensor cores; other vectors; of the other types tiles that share
+-- their k, if there are few, and large ones, of one transposed matrix too; few rows; rows of any length; for all that is left the plain
+-- ones, the last of any form.
 local defaults = tensor_cores()
 for i, d in ipairs {
-    { variant = "columns", BLOCK = 256, LANES = 32, ROWS = 1, DEEP = 8, WIDE_A = true, WIDE_B = true, FILL = 1 },
     { variant = "rows", BLOCK = 256, LANES = 32, ROWS = 1, COLS = 1, ITEMS = 4, WIDE_A = true, FILL = 0 },
     { variant = "rows", BLOCK = 256, LANES = 32, ROWS = 1, COLS = 1, ITEMS = 4, WIDE_A = true, FILL = 0, SWAP = true, FORM = "nt" },
 } do
     table.insert(defaults, i, d)
 end
 for _, d in ipairs {
-    joined(true, 8), joined(true, 4), joined(true, 2),
+    { variant = "columns", BLOCK = 256, LANES = 32, ROWS = 1, DEEP = 8, WIDE_A = true, WIDE_B = true, FILL = 1 },
+    joined(8), joined(4), joined(2),
     large { TILE_N = 256, TILE_K = 8, ITEMS_M = 16 }, large {}, large { FORM = "nt" }, large { FORM = "tn" },
     {
         variant = "async", TILE_M = 16, TILE_N = 128, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
         WIDE_A = false, WIDE_B = true, FILL = 4, STAGES = 3,
     },
-    joined(false, 8), joined(false, 4), joined(false, 2),
+    joined_odd(3), joined_odd(5), joined_odd(2), joined_odd(8),
     {
         variant = "async", TILE_M = 128, TILE_N = 128, TILE_K = 8, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
         WIDE_A = false, WIDE_B = false, FILL = 0, STAGES = 3,
