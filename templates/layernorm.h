@@ -29,23 +29,17 @@ DEVICE struct state state_add(struct state s, float v)
 
 DEVICE struct state state_close(struct state s)
 {
-    float d = s.count > 0.0f ? s.sum / s.count : 0.0f;
+    float d = s.count > 0.0f ? row_share(s.sum, s.count) : 0.0f;
     s.mean += d;
     s.squares = fmax(s.squares - d * s.sum, 0.0f);
     return s;
 }
 #else
-#ifdef BACKEND_CUDA
-#define ROW_SHARE(d, count) __fdividef(d, count)
-#else
-#define ROW_SHARE(d, count) ((d) / (count))
-#endif
-
 DEVICE struct state state_add(struct state s, float v)
 {
     float d = v - s.mean;
     s.count += 1.0f;
-    s.mean += ROW_SHARE(d, s.count);
+    s.mean += row_share(d, s.count);
     s.squares += d * (v - s.mean);
     return s;
 }
@@ -58,7 +52,7 @@ DEVICE struct state state_close(struct state s)
 
 DEVICE struct state state_merge(struct state a, struct state b)
 {
-    float count = a.count + b.count, share = count > 0.0f ? b.count / count : 0.0f, d = b.mean - a.mean;
+    float count = a.count + b.count, share = count > 0.0f ? row_share(b.count, count) : 0.0f, d = b.mean - a.mean;
     a.mean += d * share;
     a.squares += b.squares + d * d * a.count * share;
     a.count = count;
@@ -67,7 +61,7 @@ DEVICE struct state state_merge(struct state a, struct state b)
 
 DEVICE struct finish row_finish(struct state s, int64 n, float eps)
 {
-    struct finish f = { s.mean, 1.0f / sqrt(s.squares / (float)n + eps) };
+    struct finish f = { s.mean, rsqrt(row_share(s.squares, (float)n) + eps) };
     return f;
 }
 
@@ -88,7 +82,7 @@ DEVICE struct state team_take(float (&v)[HELD], struct place p)
         s.count += INSIDE(p, i) ? 1.0f : 0.0f;
         s.mean += v[i];
     }
-    s.mean = s.count > 0.0f ? __fdividef(s.mean, s.count) : 0.0f;
+    s.mean = s.count > 0.0f ? row_share(s.mean, s.count) : 0.0f;
 #pragma unroll
     for (int i = 0; i < HELD; i++) {
         float d = INSIDE(p, i) ? v[i] - s.mean : 0.0f;
@@ -100,7 +94,7 @@ DEVICE struct state team_take(float (&v)[HELD], struct place p)
 DEVICE struct state team_merge(struct state s, int width)
 {
     float count = lanes_sum(s.count, width), sum = lanes_sum(s.mean * s.count, width);
-    float mean = count > 0.0f ? sum / count : 0.0f, d = s.mean - mean; // a warp may have no element
+    float mean = count > 0.0f ? row_share(sum, count) : 0.0f, d = s.mean - mean; // a warp may have no element
     return { count, mean, lanes_sum(s.squares + d * d * s.count, width) };
 }
 

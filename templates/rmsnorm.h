@@ -31,7 +31,7 @@ DEVICE struct state state_merge(struct state a, struct state b)
 
 DEVICE struct finish row_finish(struct state s, int64 n, float eps)
 {
-    struct finish f = { 0.0f, 1.0f / sqrt(s.squares / (float)n + eps) };
+    struct finish f = { 0.0f, rsqrt(row_share(s.squares, (float)n) + eps) };
     return f;
 }
 

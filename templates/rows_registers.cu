@@ -10,6 +10,7 @@
 #define STREAM 0 // x is the first to leave the caches; y stays, for what reads it next
 #endif
 #include "rows_gather.h"
+#define ALONE (LANES == 32 || LANES == BLOCK) // no team waits for another
 
 struct alignas(VEC *T_bytes) pack {
     T e[VEC];
@@ -118,7 +119,9 @@ KERNEL void ROWS_CLUSTER __launch_bounds__(BLOCK)
 #pragma unroll 1
     for (int step = 0; step < STEPS; step++) {
         int64 row = begin + step * (BLOCK / LANES);
-        struct place p = row_place(min(row, m - 1), m, n, lane); // a team without a row helps in the barriers
+        if (ALONE && row >= m)
+            return;
+        struct place p = row_place(ALONE ? row : min(row, m - 1), m, n, lane); // a team without a row helps in the barriers
         struct pack packs[PACKS];
         float v[HELD];
 #pragma unroll
@@ -130,7 +133,7 @@ KERNEL void ROWS_CLUSTER __launch_bounds__(BLOCK)
 
         struct state own = team_take(v, p), s = team_state(own, step);
         struct finish f = team_finish(s, own, n, eps);
-        if (row >= m)
+        if (!ALONE && row >= m)
             continue;
 #pragma unroll
         for (int i = 0; i < PACKS; i++) {

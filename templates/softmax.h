@@ -39,7 +39,7 @@ DEVICE struct state state_merge(struct state a, struct state b)
 
 DEVICE struct finish row_finish(struct state s, int64 n, float unused)
 {
-    struct finish f = { s.most, 1.0f / s.sum };
+    struct finish f = { s.most, row_share(1.0f, s.sum) };
     return f;
 }
 
@@ -75,7 +75,7 @@ DEVICE struct state team_merge(struct state s, int width)
 
 DEVICE struct finish team_finish(struct state s, struct state own, int64 n, float)
 {
-    return { 0.0f, row_exp(own.most - s.most) / s.sum };
+    return { 0.0f, row_share(row_exp(own.most - s.most), s.sum) };
 }
 
 DEVICE float team_value(float v, struct finish f, float, float)
