@@ -8,6 +8,7 @@
 Each op is a function with a docstring: help(cutune.transpose). docs/python.md is the guide.
 """
 
+import atexit as _atexit
 from typing import NamedTuple as _NamedTuple
 
 from . import _program
@@ -50,6 +51,16 @@ def open(path=None, **options):
     _forget()
     _database, _opened = opened, path
     return opened
+
+
+@_atexit.register
+def _write_misses():
+    """At exit: what was given to PyTorch lives on past the end, so nothing else closes the database then."""
+    try:
+        if _database is not None:
+            _database.flush()
+    except Error:
+        pass
 
 
 def database():

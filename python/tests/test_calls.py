@@ -4,6 +4,8 @@ import gc
 import inspect
 import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -180,8 +182,6 @@ class Calls(unittest.TestCase):
         self.assertEqual(wrong, [])
 
     def test_keeps_no_references(self):
-        import sys
-
         x, out = numbers(3, 4), np.empty((4, 3), "float32")
         cutune.transpose(x, out=out)
         before = sys.getrefcount(x), sys.getrefcount(out)
@@ -232,6 +232,18 @@ class Databases(unittest.TestCase):
         d = cutune.Database(strict="error")
         with self.assertRaisesRegex(cutune.StrictError, "no exact answer for transpose f32 m=2,n=3"):
             d.op("transpose")(np.ones((2, 3), "float32"))
+
+    @unittest.skipUnless(opencl, "no OpenCL device")
+    def test_writes_misses_at_exit_even_if_something_keeps_the_database(self):
+        program = """if True:
+            import ctypes, sys, numpy, cutune
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(cutune.open(sys.argv[1], capture=True)))
+            cutune.transpose(numpy.ones((2, 3), "float32"))"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "wanted.db")
+            subprocess.run([sys.executable, "-c", program, path], check=True)
+            wanted = subprocess.run([os.environ["CUTUNE_PROGRAM"], "list", "--wanted", "--db", path], capture_output=True, text=True)
+        self.assertIn("transpose  f32    m=2,n=3", wanted.stdout)
 
     def test_forms_need_no_data(self):
         types, sizes, outputs = cutune.transpose.__self__.forms(("f16", (3, 5), (5, 1)))
