@@ -63,7 +63,7 @@ def _read(x, told, cuda, op, name):
 class _NumPy(_Helper):
     interface = True
 
-    def empty(self, shape, dtype, device):
+    def empty(self, shape, dtype, kind, device):
         import numpy
 
         if dtype not in _NUMPY:
@@ -81,7 +81,7 @@ class _CuPy(_Helper):
         self.cupy = cupy
         self.current = cupy.cuda.get_current_stream
 
-    def empty(self, shape, dtype, device):
+    def empty(self, shape, dtype, kind, device):
         if dtype not in _NUMPY:
             raise TypeError(f"CuPy has no type for {dtype}")
         x = self.cupy.empty(shape, _NUMPY[dtype])
@@ -100,15 +100,10 @@ class _Torch(_Helper):
     def __init__(self):
         import torch
 
-        self.torch = torch
-        self.dtypes = {
-            "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "c64": torch.complex64,
-            "c128": torch.complex128, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
-            "u8": torch.uint8, "u16": getattr(torch, "uint16", None), "u32": getattr(torch, "uint32", None),
-            "u64": getattr(torch, "uint64", None), "f8e4m3": getattr(torch, "float8_e4m3fn", None),
-            "f8e5m2": getattr(torch, "float8_e5m2", None),
-        }
+        from . import _torch
 
+        self.torch = torch
+        self.dtypes = _torch.DTYPES
         import cutune
 
         for function in list(cutune._named.values()):  # from before torch was imported
@@ -120,8 +115,8 @@ class _Torch(_Helper):
     def grad_enabled(self):
         return self.torch.is_grad_enabled()
 
-    def empty(self, shape, dtype, device):
-        x = self.torch.empty(shape, dtype=self.dtypes[dtype], device=f"cuda:{device}")
+    def empty(self, shape, dtype, kind, device):
+        x = self.torch.empty(shape, dtype=self.dtypes[dtype], device="cpu" if kind == 1 else f"cuda:{device}")
         return x, x.data_ptr()
 
     def stream(self, device):
@@ -143,7 +138,7 @@ class _Other(_Helper):
     def __init__(self, type):
         self.interface = not hasattr(type, "__dlpack__")
 
-    def empty(self, shape, dtype, device):
+    def empty(self, shape, dtype, kind, device):
         raise TypeError("cutune makes outputs with NumPy, CuPy and PyTorch only: pass the output by name")
 
     def stream(self, device):

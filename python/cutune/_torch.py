@@ -13,7 +13,7 @@ _NAMES = {
 for _torch_name, _name in (("uint16", "u16"), ("uint32", "u32"), ("uint64", "u64"), ("float8_e4m3fn", "f8e4m3"), ("float8_e5m2", "f8e5m2")):
     if hasattr(torch, _torch_name):
         _NAMES[getattr(torch, _torch_name)] = _name
-_DTYPES = {name: dtype for dtype, name in _NAMES.items()}
+DTYPES = {name: dtype for dtype, name in _NAMES.items()}
 
 _calls = {}  # by op
 _taken = set()
@@ -71,7 +71,7 @@ def register(function):
     def make(*args, **kwargs):
         forms = op.forms(*map(_form, args), **{k: None if v is None else int(v) for k, v in kwargs.items()})[2]
         tensor = next(a for a in args if isinstance(a, torch.Tensor))
-        made = tuple(tensor.new_empty(shape, dtype=_DTYPES[type]) for _, type, shape in forms)
+        made = tuple(tensor.new_empty(shape, dtype=DTYPES[type]) for _, type, shape in forms)
         return made[0] if len(made) == 1 else made
 
     def check_out(*args, **kwargs):

@@ -285,7 +285,8 @@ PyObject *array_make(const struct framework *f, const cutune_array *like, struct
     PyObject *shape = PyTuple_New(like->rank), *made;
     for (int i = 0; shape && i < like->rank; i++)
         PyTuple_SetItem(shape, i, PyLong_FromLongLong(like->shape[i]));
-    PyObject *both = shape ? PyObject_CallMethod(f->helper, "empty", "Osi", shape, like->type, (int)device.id) : NULL;
+    PyObject *both =
+        shape ? PyObject_CallMethod(f->helper, "empty", "Osii", shape, like->type, (int)device.type, (int)device.id) : NULL;
     unsigned long long at;
     Py_XDECREF(shape);
     if (!both)
