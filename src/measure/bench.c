@@ -2,6 +2,7 @@
 #include "measure/bench.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -13,7 +14,7 @@
 void bench_alive(const struct bench *b, int i)
 {
     if (b->set.alive)
-        b->set.alive(b->set.arg, i);
+        b->set.alive(b->set.arg, i, b->name);
 }
 
 static int make_arg(struct bench *b, int i, struct err *err)
@@ -255,6 +256,14 @@ int bench_control(struct bench *b, struct err *err)
 
 /* ---- open and close */
 
+static void name_it(struct bench *b)
+{
+    struct buf text = { 0 };
+    problem_print(&text, b->set.op, &b->set.problem);
+    snprintf(b->name, sizeof b->name, "%s", buf_text(&text));
+    buf_free(&text);
+}
+
 static int open_device(struct bench *b, struct err *err)
 {
     struct bench_kept *k = b->set.kept;
@@ -276,6 +285,8 @@ int bench_open(const struct task *task, struct bench **out, struct bench_facts *
     b->inputs_pass = -1;
     b->digest_key = rand_at((uint64_t)clock_ns(), (uint64_t)getpid());
     b->plans.op = task->op;
+    if (task->larger)
+        name_it(b);
     int rc = plans_get(&b->plans, -1, &b->plan, err) ?: bench_fits(task->op, &task->problem, task->row, &task->dev, err);
     if (!rc)
         plan_slots(b->plan, &task->problem, task->row, &task->dev, NULL, b->vals);
@@ -283,11 +294,11 @@ int bench_open(const struct task *task, struct bench **out, struct bench_facts *
     for (; !rc && b->nargs < task->op->nargs; b->nargs++)
         rc = make_arg(b, b->nargs, err);
     rc = rc
-        ?: make_flush(b, err)
+        ?: (task->larger ? 0 : make_flush(b, err))
         ?: init_open(b, err)
         ?: plan_work(b->plan, b->vals, &bytes, &flops, err)
         ?: reference_open(b, &facts->reference_ns, err)
-        ?: others_open(b, facts, err)
+        ?: (task->larger ? 0 : others_open(b, facts, err))
         ?: (task->energy ? energy_ready(b, facts->reference_ns, err) : 0)
         ?: (task->proven ? 0 : time_copy(b, bytes, &facts->copy_ns, err));
     b->set.proven = false; /* other problems that a candidate needs later may be new to this run */

@@ -19,6 +19,7 @@ struct task {
     struct devspec dev;
     const char *cache;      /* a folder of compiled code (worker/cache.h); null: there is none */
     bool energy;            /* the energy of runs is measured, too */
+    bool larger;            /* than the one that is tuned (measure/grow.c): nothing is timed, and there is no other. Not told to workers */
     bool warm;              /* time with what the cache holds from a run before; cold: flushed by reading */
     bool other_scalars;     /* they have the other values that candidates are checked with */
     struct outside outside; /* in place of the op's reference */
@@ -27,8 +28,8 @@ struct task {
         proven; /* another worker of this run has found the reference to set all of its output, the same each time, and timed the copy */
     struct bench_kept *kept; /* what the next bench in this process takes over from this one; null: nothing */
     /* Called before each piece of work that something could hang in or die of, so that a deadline can begin anew; may be null. player: in a
-     * play-off the one whose piece it is, else one of enum doing. */
-    void (*alive)(void *arg, int player);
+     * play-off, or for larger problems, the one whose piece it is, else one of enum doing. on: the problem, if it is not the tuned one; else "". */
+    void (*alive)(void *arg, int player, const char *on);
     void *arg;
 };
 
@@ -39,6 +40,7 @@ int task_get(struct cursor *in, struct task *t, struct err *err);
 enum doing {
     DOES_ANY = -1,
     DOES_FIRST_LAUNCH = -2, /* of the candidate; nothing else */
+    DOES_NO_PLAYER = -3,    /* what follows is no player's doing */
 };
 
 struct bench_facts {
@@ -80,11 +82,17 @@ struct bench;
 /* Whether the problem fits into the device's memory: if not, ERR_INVALID, and the message says what it lacks. Opens no device. */
 int bench_fits(const struct op *op, const struct problem *problem, int row, const struct devspec *dev, struct err *err);
 
-/* The device, and service kernels that are loaded on it. Zeros at first; all benches that have it are of one device. */
+enum { KEPT_CODES = 2 };
+/* The device, and service kernels that are loaded on it; what the reference's and init's last sources were compiled to. Zeros at first; all benches that have it are of one device. */
 struct bench_kept {
     struct device *dev;
     struct service *services; /* of service.c */
     int n;
+    struct kept_code {
+        char of[HASH_HEX]; /* the source */
+        struct buf binary, entries;
+    } codes[KEPT_CODES];
+    int next_code; /* which is given up for a new one */
 };
 void bench_kept_free(struct bench_kept *k);
 
@@ -122,6 +130,10 @@ int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, s
  * went wrong. A player that finds no memory sits out: ok, with no samples. Returns as bench_run; but with any code the times are worth
  * nothing, and out[i] is not ok for the one that it happened with. */
 int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int rounds, struct result *out, struct err *err);
+
+/* Runs n candidates that were right before for larger problems, for each axis one, without timing them: ok, or wrong, and the reason names the
+ * problem. What is not taken or launched there, or finds no memory, is ok. Returns as bench_playoff. */
+int bench_grow(struct bench *b, const struct bench_candidate *c, int n, struct result *out, struct err *err);
 
 /* Builds (kernels have no code yet), verifies and times n players, interleaved over at most `rounds` rounds, fewer where they take long, but
  * the same for all. out[i].outcome ok, with a sample for each round, or why it has none: OUT_INVALID if the player is not to be had here, without

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "measure/internal.h"
 #include "model/head.h"
+#include "model/kernel.h"
 #include "source/source.h"
 
 /* ---- buffers, and the pool that workspaces are taken from */
@@ -249,30 +250,53 @@ int candidate_load(struct bench *b, const struct bench_candidate *c, struct load
     return load(b, &b->plans, &c->config, c, l, r, err);
 }
 
+/* What the source was compiled to before, or is to be: of what the next bench in this process needs, too, that is kept. */
+static struct kept_code *code_of(struct bench *b, const struct config *config, const struct buf *source, struct kept_code *own)
+{
+    struct bench_kept *k = !config || config == &only_config ? b->set.kept : NULL;
+    char of[HASH_HEX];
+    hash_hex(buf_text(source), source->len, of);
+    for (int i = 0; k && i < KEPT_CODES; i++)
+        if (!strcmp(k->codes[i].of, of))
+            return &k->codes[i];
+    struct kept_code *at = k ? &k->codes[k->next_code++ % KEPT_CODES] : own;
+    buf_clear(&at->binary);
+    buf_clear(&at->entries);
+    memcpy(at->of, of, sizeof of);
+    return at;
+}
+
 int candidate_build(struct bench *b, struct plans *plans, const struct config *config, struct loaded *l, struct err *err)
 {
     const struct op *op = plans->op;
-    struct buf source = { 0 }, binary = { 0 }, entries = { 0 };
+    struct buf source = { 0 };
+    struct kept_code own = { 0 };
     struct result r = { 0 };
     char arch[ARCH_NAME];
     bench_alive(b, DOES_ANY);
     int rc = source_render(op, config, b->set.row, &b->set.dev, &source, err);
     if (b->set.fresh) /* a text that no cache of the driver has seen */
         buf_fmt(&source, "// %016llx\n", (unsigned long long)b->set.fresh);
+    rc = rc ?: buf_check(&source, err);
+    struct kept_code *code = rc ? &own : code_of(b, config, &source, &own);
     const struct compile_job job = { .source = source.data,
                                      .arch = devspec_arch(&b->set.dev,
                                                           config && op->variants[config->variant].requires.arch_specific, arch),
-                                     .entries = &entries,
+                                     .entries = &code->entries,
                                      .nheader_dirs = op->nheader_dirs,
                                      .header_dirs = op->header_dirs };
-    rc = rc ?: buf_check(&source, err) ?: compile_once(&b->set.dev, &job, &binary, err);
-    const struct bench_candidate code = {
-        .binary = binary.data, .binary_bytes = binary.len, .entries = entries.data, .entries_bytes = entries.len
-    };
-    rc = rc ?: load(b, plans, config, &code, l, &r, err);
-    buf_free(&entries);
+    if (!rc && !code->binary.len)
+        rc = compile_once(&b->set.dev, &job, &code->binary, err);
+    if (rc)
+        code->of[0] = 0;
+    const struct bench_candidate c = { .binary = code->binary.data,
+                                       .binary_bytes = code->binary.len,
+                                       .entries = code->entries.data,
+                                       .entries_bytes = code->entries.len };
+    rc = rc ?: load(b, plans, config, &c, l, &r, err);
+    buf_free(&own.entries);
+    buf_free(&own.binary);
     buf_free(&source);
-    buf_free(&binary);
     return rc == VERDICT ? err_set(err, ERR_DEVICE, "%s", r.reason) : rc;
 }
 

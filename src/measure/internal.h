@@ -231,6 +231,14 @@ void candidate_unload(struct bench *b, struct loaded *l);
 int candidate_launch(struct bench *b, const struct loaded *l, const struct binding *how, struct err *err);
 
 /* measure/other.c */
+/* Whether it is another one in other problems. Flags stay: no look-up takes what was tuned with another one, and what is checked there is the
+ * path that the tuned one takes. */
+static inline bool axis_is_size(const struct axis *a)
+{
+    return a->kind == AXIS_SIZE || a->kind == AXIS_BATCH;
+}
+/* A stride that has its default in the tuned problem has it in another one, too. */
+void strides_settle(const struct bench *b, struct problem *p);
 /* Whether a binding for another problem may be launched here: the problem is taken, and all that is touched lies in what l->own has. */
 bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of);
 /* Sets l->on, and binds l->other to it, of a candidate whose own binding is there. That no other problem can be run is no error: l->on is null. */
@@ -298,7 +306,7 @@ int diagnose(struct bench *b, struct loaded *l, int pass, struct result *r, stru
 int bench_control(struct bench *b, struct err *err);
 /* Runs the reference on the bench of another problem: what it gives is what candidates must give there. */
 int reference_on(struct bench *other, struct err *err);
-/* A sign of life. In a play-off: the i-th player goes on; else one of enum doing. */
+/* A sign of life. In a play-off, or for larger problems: the i-th player goes on; else one of enum doing. */
 void bench_alive(const struct bench *b, int i);
 
 /* measure/outside.c. Sets what is expected. */
@@ -313,6 +321,9 @@ int energy_take(struct bench *b, struct loaded *l, struct result *r, struct err 
 int energy_play(struct bench *b, struct loaded *l, int n, struct result *out, struct err *err);
 
 /* measure/timing.c */
+/* Nothing of a candidate that was not right is left for the next; and it was the candidate's fault only if the reference still passes
+ * here. A context that is lost needs no proof. */
+int surroundings_prove(struct bench *b, const struct result *r, struct err *err);
 /* A failure of the bench is that of the candidate it happened with, if that has none of its own. */
 void bench_blame(struct result *r, const struct err *err);
 /* Looks at what n samples have written, of which the i-th outputs were digested as the i-th; a VERDICT if anything is wrong. */

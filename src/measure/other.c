@@ -30,12 +30,6 @@ static int64_t nth_size(int64_t n, int k, int axis)
     return MAX(1, MIN(size, n));
 }
 
-/* Flags stay: no look-up takes what was tuned with another one, and what is checked here is the path that the tuned one takes. */
-static bool shrinks(const struct axis *a)
-{
-    return a->kind == AXIS_SIZE || a->kind == AXIS_BATCH;
-}
-
 bool candidate_fits(const struct bench *b, const struct loaded *l, const struct binding *of)
 {
     for (int i = 0; i < of->n; i++) {
@@ -104,8 +98,7 @@ static bool take(struct choice *c, const struct problem *p)
     return !rc;
 }
 
-/* A stride that has its default in the tuned problem has it in a smaller one, too. */
-static void settle(const struct bench *b, struct problem *p)
+void strides_settle(const struct bench *b, struct problem *p)
 {
     const struct op *op = b->set.op;
     for (int i = 0; i < op->naxes; i++)
@@ -120,8 +113,8 @@ static void try_sizes(struct choice *c, int axis, const int64_t *sizes, int n)
     for (int k = 0; k < n && !done; k++) {
         struct problem p = c->p;
         p.size[axis] = sizes[k];
-        if (shrinks(&c->b->set.op->axes[axis]))
-            settle(c->b, &p);
+        if (axis_is_size(&c->b->set.op->axes[axis]))
+            strides_settle(c->b, &p);
         done = sizes[k] == c->p.size[axis] || take(c, &p);
     }
 }
@@ -136,19 +129,19 @@ static void look_for(struct choice *c)
     int at = 0;
     for (int i = 0; i < op->naxes; i++)
         for (int k = 0; k < SIZES; k++)
-            sizes[i][k] = shrinks(&op->axes[i]) ? nth_size(own.size[i], k, i) : own.size[i];
+            sizes[i][k] = axis_is_size(&op->axes[i]) ? nth_size(own.size[i], k, i) : own.size[i];
     for (bool found = false; at < SIZES && !found; at += !found) {
         struct problem p = own;
         for (int i = 0; i < op->naxes; i++)
             p.size[i] = sizes[i][at];
-        settle(c->b, &p);
+        strides_settle(c->b, &p);
         found = take(c, &p);
     }
     for (int i = 0; i < op->naxes; i++)
-        if (shrinks(&op->axes[i]))
+        if (axis_is_size(&op->axes[i]))
             try_sizes(c, i, sizes[i], at);
     for (int i = 0; i < op->naxes; i++) /* A small size may still be the tuned one. */
-        if (shrinks(&op->axes[i]) && c->p.size[i] == own.size[i])
+        if (axis_is_size(&op->axes[i]) && c->p.size[i] == own.size[i])
             try_sizes(c, i, own.size[i] == 1 ? (int64_t[]){ 2, 3 } : (int64_t[]){ own.size[i] - 1, MAX(1, own.size[i] - 2) }, 2);
     for (int i = 0; i < op->naxes; i++)
         if (op->axes[i].kind == AXIS_STRIDE && c->p.size[i] < INT64_MAX / 4)

@@ -22,8 +22,7 @@ static bool part_of(const struct bench *b, int parts, struct problem *p)
     int axis = -1;
     *p = b->set.problem;
     for (int i = 0; i < b->set.op->naxes; i++) {
-        const enum axis_kind kind = b->set.op->axes[i].kind;
-        if ((kind == AXIS_SIZE || kind == AXIS_BATCH) && (axis < 0 || p->size[i] > p->size[axis]))
+        if (axis_is_size(&b->set.op->axes[i]) && (axis < 0 || p->size[i] > p->size[axis]))
             axis = i;
     }
     if (axis < 0 || p->size[axis] < parts)

@@ -93,6 +93,10 @@ void bench_kept_free(struct bench_kept *k)
     for (int i = 0; i < k->n; i++)
         device_unload(k->dev, k->services[i].module);
     mem_free(k->services);
+    for (int i = 0; i < KEPT_CODES; i++) {
+        buf_free(&k->codes[i].binary);
+        buf_free(&k->codes[i].entries);
+    }
     device_close(k->dev);
     *k = (struct bench_kept){ 0 };
 }

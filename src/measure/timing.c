@@ -148,9 +148,7 @@ void bench_blame(struct result *r, const struct err *err)
         condemn(r, OUT_CRASH, "%s", err->msg);
 }
 
-/* Nothing of a candidate that was not right is left for the next; and it was the candidate's fault only if the reference still passes
- * here. A context that is lost needs no proof. */
-static int prove_surroundings(struct bench *b, const struct result *r, struct err *err)
+int surroundings_prove(struct bench *b, const struct result *r, struct err *err)
 {
     if (r->outcome == OUT_OK || r->outcome == OUT_SLOWER)
         return 0;
@@ -215,7 +213,7 @@ int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, s
         rc = run_once(b, c, cut_ns, out, err);
     }
     if (rc >= 0)
-        rc = prove_surroundings(b, out, err);
+        rc = surroundings_prove(b, out, err);
     if (rc)
         b->inputs_pass = -1;
     if (rc && rc != ERR_NOMEM)
@@ -301,7 +299,7 @@ static int load_all(struct bench *b, const struct bench_candidate *c, int n, str
             l[i].sits_out = true;
             rc = 0;
         } else if (rc >= 0) {
-            rc = prove_surroundings(b, &out[i], err);
+            rc = surroundings_prove(b, &out[i], err);
         }
         if (rc)
             bench_blame(&out[i], err);

@@ -59,6 +59,7 @@ void io_result(struct serial *s, struct result *r)
     io_time(s, &r->energy.low);
     io_time(s, &r->energy.high);
     io_bool(s, &r->alone);
+    io_bool(s, &r->grown);
     io_time(s, &r->compile_ms);
     io_time(s, &r->verify_ms);
     io_time(s, &r->measure_ms);
@@ -80,7 +81,9 @@ void ok_print(const struct result *r, char out[256])
     if (e->joules > 0)
         n = snprintf(out, 256, "energy %.9g J, %.9g to %.9g", e->joules, e->low, e->high);
     if (r->alone)
-        snprintf(out + n, 256 - (size_t)n, "%s%s", n ? "; " : "", REASON_ALONE);
+        n += snprintf(out + n, 256 - (size_t)n, "%s%s", n ? "; " : "", REASON_ALONE);
+    if (r->grown)
+        snprintf(out + n, 256 - (size_t)n, "%s%s", n ? "; " : "", REASON_GROWN);
 }
 
 bool ok_read(const char *reason, struct result *r)
@@ -92,10 +95,12 @@ bool ok_read(const char *reason, struct result *r)
     if (n == 3 && e.low > 0 && e.low <= e.joules && e.joules <= e.high && e.high <= TIME_MAX)
         told.energy = e;
     told.alone = strstr(reason, REASON_ALONE);
+    told.grown = strstr(reason, REASON_GROWN);
     ok_print(&told, text);
     bool right = !strcmp(text, reason);
     r->energy = right ? told.energy : (struct energy){ 0 };
     r->alone = right && told.alone;
+    r->grown = right && told.grown;
     return right;
 }
 

@@ -57,6 +57,7 @@ struct result {
     double *samples; /* ns, in order of time; owned, mem_free */
     struct energy energy;
     bool alone; /* right for its problem, but compared with the reference for no other one */
+    bool grown; /* it was run for larger problems, too, if there are any */
     double compile_ms;
     double verify_ms, measure_ms; /* not stored: from the first launch to the first sample; all that measuring it took */
     struct resources resources; /* the worst of its kernels */
@@ -66,7 +67,8 @@ struct result {
 
 void result_free(struct result *r); /* and clears it */
 
-/* What else is known of a result that is ok, as its reason, which it does not need, has it in the database: its energy, that it is alone. */
+/* What else is known of a result that is ok, as its reason, which it does not need, has it in the database: its energy, that it is alone or grown. */
+#define REASON_GROWN "right for larger problems"
 #define REASON_ALONE "compared with the reference for no other problem"
 void ok_print(const struct result *r, char out[256]);
 bool ok_read(const char *reason, struct result *r); /* false, and neither, if it is not such a text */

@@ -36,7 +36,7 @@ static bool complete(struct record *r, const char *reason, const char *here, con
     r->checked = *here;
     r->here = outcome < 0 ? OUT_INVALID : (enum outcome)outcome;
     result->energy = (struct energy){ 0 };
-    result->alone = false;
+    result->alone = result->grown = false;
     *result->reason = 0;
     if (result->outcome != OUT_OK || !ok_read(reason, result))
         strcpy(result->reason, reason);

@@ -32,10 +32,11 @@ static void tell_kernel(const void *kernel, size_t bytes, struct buf *with, stru
 }
 
 /* What the reason of a measurement that is ok tells. */
-static double joules_of(const char *reason, bool *alone)
+static double joules_of(const char **reason, bool *alone)
 {
     struct result r = { 0 };
-    ok_read(reason, &r);
+    if (ok_read(*reason, &r))
+        *reason = r.alone ? REASON_ALONE : "";
     *alone = r.alone;
     return r.energy.joules;
 }
@@ -75,7 +76,7 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
         l.stale = !current;
         l.unverified = verified == UNVERIFIED;
         l.alone = verified == VERIFIED_ALONE;
-        l.joules = joules_of(reason, &told);
+        l.joules = joules_of(&reason, &told);
         l.metrics = metrics_of(&metrics, s, &l);
         tell_kernel(kernel, kernel_bytes, &with, &objective, &l.beside);
         l.tuned_with = buf_text(&with);
@@ -127,8 +128,7 @@ int store_each_tried(struct store *s, int (*each)(void *arg, const struct listed
         l.objective = buf_text(&objective);
         l.config = buf_text(&config);
         l.alone = false;
-        l.joules = l.outcome == OUT_OK ? joules_of(l.reason, &l.alone) : 0;
-        l.reason = l.alone ? REASON_ALONE : l.joules > 0 ? "" : l.reason;
+        l.joules = l.outcome == OUT_OK ? joules_of(&l.reason, &l.alone) : 0;
         l.reference = metrics_reference(&metrics, s, &l.beside);
         l.stale = !fresh || !(current || l.beside);
         l.winner = l.winner && !l.stale;

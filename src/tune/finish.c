@@ -120,12 +120,19 @@ static void bring_winner(struct run *r)
     memcpy(job->key, r->winner_key, HASH_HEX);
 }
 
+/* A reference from outside is not asked for larger problems: it may take long. */
+static bool is_grown(const struct run *r, const struct known *k)
+{
+    return k->grown || r->op->outside;
+}
+
 void playoff_begin(struct run *r)
 {
     struct job *best[PLAYOFF], *deflt = r->deflt;
     const struct known *winner = known_winner(r);
-    /* An earlier run's winner may stay without a play-off, unless it is at fault or its variant has changed since. */
-    bool stands = r->had_winner && r->winner_by_now && (!winner || (winner->outcome == OUT_OK && winner->of_now));
+    /* An earlier run's winner may stay without a play-off, unless it is at fault, its variant has changed since, or it was never run for a
+     * larger problem. */
+    bool stands = r->had_winner && r->winner_by_now && (!winner || (winner->outcome == OUT_OK && winner->of_now && is_grown(r, winner)));
     r->playoffs++;
     r->quiet_turn = false;
     choose_players(r, best);
@@ -188,6 +195,8 @@ void playoff_broken(struct run *r, int at, struct result *result)
     r->playing = false;
     if (at >= 0)
         meter_doubts(r, r->players[at], result);
+    else if (r->growing)
+        r->grow_not = true;
     else if (++r->unexplained >= UNEXPLAINED)
         tables_begin(r); /* what was measured before will have to do */
 }
@@ -196,6 +205,24 @@ void playoff_condemned(struct run *r)
 {
     run_store(r, r->doubt.job, &r->doubt.result); /* for what compiles to the same, too */
     run_trial(r, r->doubt.job, TRIAL_PLAYOFF);
+    r->outgrown += r->growing;
+    keep_players(r);
+}
+
+void playoff_grown(struct run *r, struct result *results)
+{
+    bool all = true;
+    r->playing = false;
+    for (int i = 0; i < r->nplaying && !r->failed; i++) {
+        r->players[i]->known->grown = results[i].outcome == OUT_OK;
+        if (results[i].outcome == OUT_OK)
+            continue;
+        all = false;
+        run_store(r, r->players[i], &results[i]);
+        run_trial(r, r->players[i], TRIAL_PLAYOFF);
+    }
+    if (!all && r->outgrown++ < OUTGROWN)
+        r->playoffs--;
     keep_players(r);
 }
 
@@ -209,6 +236,7 @@ void playoff_played(struct run *r, struct result *results)
         if (!counts)
             continue;
         results[i].alone = r->players[i]->known->alone; /* it plays on its own problem only */
+        results[i].grown = r->players[i]->known->grown;
         run_store(r, r->players[i], &results[i]);
         run_trial(r, r->players[i], TRIAL_PLAYOFF);
     }
@@ -222,7 +250,7 @@ static const struct job *choose(struct run *r, const struct objective *o, int *t
 {
     struct job *all = NULL, *played = NULL;
     for (int i = 0; i < r->njobs; i++) {
-        if (is_right(r->jobs[i]))
+        if (is_right(r->jobs[i]) && (!r->outgrown || is_grown(r, r->jobs[i]->known))) /* else it may be like those that were at fault */
             insert(r, o, &all, 1, r->jobs[i]);
         if (is_right(r->jobs[i]) && r->jobs[i]->played)
             insert(r, o, &played, 1, r->jobs[i]);

@@ -110,6 +110,7 @@ struct known *known_add(struct run *r, const char *key, const struct result *res
     memcpy(k->reason, result->reason, sizeof k->reason);
     err_line(k->reason);
     k->alone = result->alone;
+    k->grown = result->grown;
     k->of_now = of_now;
     k->unsettled = !goal_settled(r, result->outcome, result->reason, &result->energy);
     return k;

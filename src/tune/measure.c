@@ -83,7 +83,7 @@ static bool ready(struct run *r, const struct bench_facts *facts)
 static bool measured(struct run *r, struct message *m)
 {
     struct job *job = r->measuring;
-    if ((!job && !r->playing) || m->nresults != (job ? 1 : r->nplayers))
+    if ((!job && !r->playing) || m->nresults != (job ? 1 : r->nplaying))
         return false;
     for (int i = 0; i < m->nresults; i++) {
         r->report->again += m->results[i].again;
@@ -96,7 +96,9 @@ static bool measured(struct run *r, struct message *m)
         job->verify_ms = m->results->verify_ms;
         job->measure_ms += m->results->measure_ms;
     }
-    if (r->playing && m->standing == STANDS) {
+    if (r->playing && r->growing && m->standing == STANDS) {
+        playoff_grown(r, m->results);
+    } else if (r->playing && m->standing == STANDS) {
         playoff_played(r, m->results);
     } else if (r->playing) { /* a doubt is of the player that it ended with */
         int at = m->standing == DOUBTFUL ? r->playing_at : -1;
@@ -155,9 +157,10 @@ static bool take(struct run *r, struct message *m)
     case F_READY:
         return ready(r, &m->facts);
     case F_PLAYING:
-        if (!r->playing || m->number < 0 || m->number >= r->nplayers)
+        if (!r->playing || m->number < -1 || m->number >= r->nplaying)
             return false;
         r->playing_at = m->number;
+        snprintf(r->playing_on, sizeof r->playing_on, "%.100s", m->text);
         return true;
     case F_RESULT:
         return measured(r, m);
@@ -243,7 +246,10 @@ static void on_gone(void *arg, struct worker *w, bool deadline, const char *why)
     struct job *job = r->measuring;
     const bool reused = r->meter_reused;
     bool was_ready = r->meter_life >= LIFE_WORKS, struck = worker_struck(w);
-    struct result result = run_failure(deadline ? OUT_TIMEOUT : OUT_CRASH, why, r->playing ? ", in the play-off" : "");
+    char when[sizeof r->playing_on + 8] = "";
+    if (r->playing)
+        snprintf(when, sizeof when, *r->playing_on ? ", for %s" : ", in the play-off", r->playing_on);
+    struct result result = run_failure(deadline ? OUT_TIMEOUT : OUT_CRASH, why, when);
     if (job) { /* which it can no longer say itself */
         job->verify_ms = 0;
         job->measure_ms += run_seconds(r->measuring_since_ns) * 1e3;
@@ -334,7 +340,17 @@ void meter_feed(struct run *r)
 
 void meter_play(struct run *r, int rounds)
 {
+    int n = 0;
+    for (int i = 0; i < r->nplayers && !r->grow_not && !r->op->outside; i++)
+        if (!r->players[i]->known->grown) { /* these come first */
+            struct job *job = r->players[i];
+            r->players[i] = r->players[n];
+            r->players[n++] = job;
+        }
     r->playing = true;
+    r->growing = n;
+    r->nplaying = n ?: r->nplayers;
     r->playing_at = -1;
-    send_run(r, &(struct message){ .number = rounds }, r->players, r->nplayers);
+    r->playing_on[0] = 0;
+    send_run(r, &(struct message){ .number = n ? RUN_GROWN : rounds }, r->players, r->nplaying);
 }

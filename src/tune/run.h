@@ -16,6 +16,7 @@ enum {
     PLAYOFF = 5,             /* so many of the best at most, and the default, are timed against each other at the end */
     OWN_PLAYERS = 2,         /* of these are the best by the op's own objective, if the run has another */
     PLAYOFFS = 3,            /* at most: another one begins if one of the last was at fault */
+    OUTGROWN = 16,           /* others beyond these, after one that is at fault for a larger problem, which is seen before they play */
     UNEXPLAINED = 3,         /* that many play-offs may break off without a culprit; then the times from before have to do */
     DEATHS = 10,             /* compile workers that die in a row before they are ready end the run */
     SETUPS = 3,              /* and measuring workers */
@@ -40,7 +41,7 @@ struct known {
     struct energy energy;
     bool unsettled;   /* what the run's objective asks was not measured: not known, as long as it can be measured */
     char reason[256];
-    bool alone;  /* as in struct result */
+    bool alone, grown; /* as in struct result */
     bool of_now; /* stored as what its variant makes now */
     bool of_run; /* measured by this run */
 };
@@ -184,8 +185,12 @@ struct run {
         struct job *job;
         struct result result;
     } doubt;
-    bool playing;
-    int playing_at; /* which of the play-off the worker is at; -1: it has not begun */
+    bool playing, growing; /* the play-off; what precedes it: players are run for larger problems */
+    int playing_at;       /* which of the play-off the worker is at; -1: none */
+    int nplaying;         /* of the players, the first ones */
+    char playing_on[112]; /* a larger problem; "": the run's */
+    bool grow_not;        /* that broke off without a culprit */
+    int outgrown;         /* how often one was at fault there */
     double reference_ns, copy_ns;
     double best_ns; /* of those right so far; 0: none */
 
@@ -339,6 +344,7 @@ void playoff_begin(struct run *r);
 void playoff_compiled(struct run *r, struct job *job);
 /* All results, each right or not. */
 void playoff_played(struct run *r, struct result *results);
+void playoff_grown(struct run *r, struct result *results);
 /* Its end came before, with the player at that place; -1: with none. */
 void playoff_broken(struct run *r, int at, struct result *result);
 void playoff_condemned(struct run *r); /* the player in doubt is at fault */

@@ -1,13 +1,17 @@
 /* Measuring worker: one device, one problem at a time; candidates verified and timed one after the other, under the device's lock. */
 #include <stdio.h>
+#include <sys/param.h>
 
 #include "worker/child.h"
 
 enum { MAX_ROUNDS = 1000 };
 
-static void alive(void *child, int player)
+static void alive(void *child, int player, const char *on)
 {
-    struct message m = { .kind = player < 0 ? F_ALIVE : F_PLAYING, .number = player < 0 ? player == DOES_FIRST_LAUNCH : player };
+    const bool plays = player >= 0 || player == DOES_NO_PLAYER;
+    struct message m = { .kind = plays ? F_PLAYING : F_ALIVE, .number = plays ? MAX(player, -1) : player == DOES_FIRST_LAUNCH };
+    if (player >= 0)
+        snprintf(m.text, sizeof m.text, "%s", on);
     child_send(child, &m, NULL); /* a failure shows in the next */
 }
 
@@ -16,10 +20,11 @@ static int answer(struct child *c, struct bench *b, const struct message *m, str
 {
     struct message out = { .kind = F_RESULT, .nresults = m->ncandidates };
     bool compares = m->kind == F_COMPARE && m->number > 0;
-    if ((m->kind != F_RUN && !compares) || !m->ncandidates || m->number < 0 || m->number > MAX_ROUNDS)
+    if ((m->kind != F_RUN && !compares) || !m->ncandidates || m->number < RUN_GROWN || m->number > MAX_ROUNDS)
         return err_set(err, ERR_CORRUPT, "a measuring worker got frame %d", (int)m->kind);
     lock_take(c);
     int rc = compares    ? bench_compare(b, m->candidates, m->ncandidates, m->number, out.results, err)
+             : m->number < 0 ? bench_grow(b, m->candidates, m->ncandidates, out.results, err)
              : m->number ? bench_playoff(b, m->candidates, m->ncandidates, m->number, out.results, err)
                          : bench_run(b, m->candidates, m->cut_ns, out.results, err);
     lock_give();

@@ -8,7 +8,7 @@
 #include "child/child.h"
 #include "measure/bench.h"
 
-enum { WIRE_VERSION = 15, MAX_PLAYERS = 4 + MAX_PEERS };
+enum { WIRE_VERSION = 16, MAX_PLAYERS = 4 + MAX_PEERS };
 
 /* Each kind with the members of struct message that it uses. */
 enum frame_kind {
@@ -29,11 +29,15 @@ enum frame_kind {
     F_WAITING,  /* <- text: the lock's file, which another has had for a while */
     F_UNLOCKED, /* <- text: why the device's lock cannot be had; it measures without */
     F_READY,    /* <- facts */
-    F_RUN,      /* -> candidates, number: of rounds in which they are played off; 0: verify and time the first, with cut_ns */
+    F_RUN,      /* -> candidates, number: of rounds in which they are played off; 0: verify and time the first, with cut_ns; RUN_GROWN:
+                   run them for larger problems */
     F_COMPARE,  /* -> candidates, number: of rounds, at most: bench_compare */
-    F_PLAYING,  /* <- number: the player it goes on with. What happens next is that one's doing; a deadline begins anew */
+    F_PLAYING,  /* <- number: the player it goes on with, -1: none; text: the problem, if it is a larger one. What happens next is that
+                   one's doing; a deadline begins anew */
     F_RESULT,   /* <- results, standing. The times of a play-off are worth nothing unless it is STANDS */
 };
+
+enum { RUN_GROWN = -1 };
 
 enum compile_how {
     TRY_LAUNCH = 1,     /* a launch */

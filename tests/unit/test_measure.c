@@ -179,8 +179,9 @@ struct trial {
     int alive;
 };
 
-static void count(void *arg, int player)
+static void count(void *arg, int player, const char *on)
 {
+    (void)on;
     *(int *)arg += player < 0;
 }
 

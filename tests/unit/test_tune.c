@@ -293,7 +293,8 @@ static void nothing_right_is_no_winner(void **state)
 
 /* -- the play-off -- */
 
-enum { LAUNCHES = 2 + 2 + 10 + 1 }; /* of a candidate that is right: verified, warmed up and looked at, sampled, verified */
+/* Of a candidate that is right: verified, warmed up and looked at, sampled, verified; for a larger problem, before it plays. */
+enum { ALONE = 2 + 2 + 10 + 1, LAUNCHES = ALONE + 2 };
 
 /* P=2 is the fastest until the play-off; there it does as `act` says. The worker has launched it LAUNCHES times by then. */
 static void raise_late_stage(struct stage *s, int after, const char *act)
@@ -312,7 +313,8 @@ static void what_fails_in_the_playoff_does_not_win(void **state)
         enum outcome outcome;
         const char *says;
     } late[] = {
-        { "wrong", LAUNCHES - 1, OUT_WRONG, "in a timed run: " }, /* found before it */
+        { "wrong", ALONE - 1, OUT_WRONG, "in a timed run: " }, /* found before it */
+        { "wrong", ALONE, OUT_WRONG, "for n=" },
         { "wrong", LAUNCHES, OUT_WRONG, "in a timed run: " },
         { "wrong", LAUNCHES + 5, OUT_WRONG, "in a timed run: " },
         { "crash", LAUNCHES, OUT_CRASH, "signal 6 (Aborted), in the play-off" },
