@@ -42,6 +42,7 @@ DEVICE float row_value(float v, struct finish f, float w, float b)
 
 #ifdef BACKEND_CUDA
 #define ROW_FILL 0.0f
+#define TEAM_WEIGHS 1 // a weight may be applied before the row's state is known
 #include "rows_team.h"
 
 DEVICE struct state team_take(float (&v)[HELD], struct place)

@@ -10,6 +10,7 @@
 #define STREAM 0 // x is the first to leave the caches; y stays, for what reads it next
 #endif
 #include "rows_gather.h"
+#define WEIGHED (HOLD && TEAM_WEIGHS) // values take their weights while the team's state is on its way
 #define ALONE (LANES == 32 || LANES == BLOCK) // no team waits for another
 
 struct alignas(VEC *T_bytes) pack {
@@ -131,7 +132,13 @@ KERNEL void ROWS_CLUSTER __launch_bounds__(BLOCK)
         for (int e = 0; e < HELD; e++)
             v[e] = INSIDE(p, e) ? T_from(packs[e / VEC].e[e % VEC]) : ROW_FILL;
 
-        struct state own = team_take(v, p), s = team_state(own, step);
+        struct state own = team_take(v, p);
+#if WEIGHED
+#pragma unroll
+        for (int e = 0; e < HELD; e++)
+            v[e] *= ws[e / VEC][e % VEC];
+#endif
+        struct state s = team_state(own, step);
         struct finish f = team_finish(s, own, n, eps);
         if (!ALONE && row >= m)
             continue;
@@ -149,7 +156,7 @@ KERNEL void ROWS_CLUSTER __launch_bounds__(BLOCK)
 #endif
 #pragma unroll
             for (int k = 0; k < VEC; k++)
-                out.e[k] = T_to(team_value(v[i * VEC + k], f, wv[k], bv[k]));
+                out.e[k] = T_to(team_value(v[i * VEC + k], f, WEIGHED ? 1.0f : wv[k], bv[k]));
             pack_store(y, p, i, out);
         }
     }

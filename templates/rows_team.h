@@ -15,6 +15,12 @@
 #ifndef PEEL
 #define PEEL 0
 #endif
+#ifndef TEAM_WEIGHS
+#define TEAM_WEIGHS 0
+#endif
+#ifndef WHOLE
+#define WHOLE 0 // the packs of a team are the row, with none left over
+#endif
 #ifndef CLUSTER
 #define CLUSTER 1
 #endif
@@ -33,7 +39,7 @@ struct place {
 #define AT(p, i) ((p).first + (i)*TEAM * VEC)
 // Only the first pack of a team and its last ones may hold what is not the row's.
 #define MAY_BEGIN(i) (PEEL && (i) == 0)
-#define MAY_END(i) ((i) >= PACKS - 1 - PEEL)
+#define MAY_END(i) (!WHOLE && (i) >= PACKS - 1 - PEEL)
 #define INSIDE(p, e)                                                                                                               \
     ((!MAY_BEGIN((e) / VEC) || AT(p, (e) / VEC) + (e) % VEC >= (p).begin) &&                                                       \
      (!MAY_END((e) / VEC) || AT(p, (e) / VEC) + (e) % VEC < (p).end))

@@ -12,12 +12,14 @@ local items = { "ITEMS", 4, 1, 2, 8 } -- elements of a thread that are on their 
 local vec = { "VEC", 4, 8, 2, 1 }
 local peel = { "PEEL", false, true }
 local packs = { "PACKS", 4, 1, 2, 3, table.unpack(range(5, 32)) } -- that a thread holds
+local whole = { "WHOLE", false, true } -- they hold the row and no more: no end to look for
 local function fits(team, ...) -- as few packs as the threads of a team can hold a row in
     return {
         "VEC == 1 or VEC * sizeof(T) >= 8 and VEC * sizeof(T) <= 16",
         "(n % VEC ~= 0) == PEEL",
         "PACKS * " .. team .. " * VEC >= n + (PEEL and VEC - 1 or 0)",
         "(PACKS - 1) * " .. team .. " * VEC < n + (PEEL and VEC - 1 or 0)",
+        "(n % (" .. team .. " * VEC) == 0) == WHOLE",
         team .. " * VEC < 2 * n",
         "PACKS * VEC <= 64 and PACKS * VEC * BLOCK <= 32768",
         ...,
@@ -85,7 +87,7 @@ return op {
             params = {
                 { "LANES", 32, 4, 8, 16, 64, 128, 256, 512, 1024 },
                 { "BLOCK", 256, 64, 128, 512, 1024 },
-                vec, peel, packs, { "STREAM", false, true },
+                vec, peel, packs, whole, { "STREAM", false, true },
             },
             where = fits("LANES", "LANES <= BLOCK", "BLOCK <= max(LANES, 256)"),
             needs = aligned_packs,
@@ -95,7 +97,7 @@ return op {
         {
             name = "cluster", -- the same with a cluster of CLUSTER blocks to a row, as the kernel itself declares
             template = template "rows_registers.cu",
-            params = { { "CLUSTER", 8, 2, 4 }, { "BLOCK", 512, 128, 256, 1024 }, vec, peel, packs },
+            params = { { "CLUSTER", 8, 2, 4 }, { "BLOCK", 512, 128, 256, 1024 }, vec, peel, packs, whole },
             where = fits "(CLUSTER * BLOCK)",
             needs = aligned_packs,
             requires = { backend = "cuda", cc = 90 },
