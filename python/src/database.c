@@ -157,6 +157,15 @@ static PyObject *database_op(PyObject *self, PyObject *name)
     return text && is_open((struct database *)self) ? op_new((struct database *)self, text) : NULL;
 }
 
+/* The list, if the library could fill it. */
+static PyObject *listed(PyObject *all, int rc)
+{
+    if (!all || !rc)
+        return all;
+    Py_DECREF(all);
+    return PyErr_Occurred() ? NULL : raise_library(rc);
+}
+
 static int add_name(void *list, const char *name)
 {
     PyObject *text = PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "replace");
@@ -171,10 +180,7 @@ static PyObject *database_ops(PyObject *self, PyObject *nothing)
     (void)nothing;
     PyObject *all = is_open(d) ? PyList_New(0) : NULL;
     int rc = all ? cutune_each_op(d->c, add_name, all) : 0;
-    if (!all || !rc)
-        return all;
-    Py_DECREF(all);
-    return PyErr_Occurred() ? NULL : raise_library(rc);
+    return listed(all, rc);
 }
 
 static int add_record(void *list, const cutune_record *r)
@@ -193,10 +199,7 @@ static PyObject *database_winners(PyObject *self, PyObject *nothing)
     (void)nothing;
     PyObject *all = is_open(d) ? PyList_New(0) : NULL;
     int rc = all ? cutune_each(d->c, add_record, all) : 0;
-    if (!all || !rc)
-        return all;
-    Py_DECREF(all);
-    return PyErr_Occurred() ? NULL : raise_library(rc);
+    return listed(all, rc);
 }
 
 int database_type(PyObject *module)

@@ -210,17 +210,24 @@ static int each_listed(void *arg, const struct listed *l)
     return e->call(e->arg, &r);
 }
 
-int cutune_each(cutune *c, int (*each)(void *arg, const cutune_record *r), void *arg)
+int listing_begin(cutune *c, bool has_function)
 {
-    struct each e = { each, arg };
     struct err why = { 0 };
-    if (!c || !each)
+    if (!c || !has_function)
         return refuse(CUTUNE_ERR_INVALID, !c ? "no cutune given" : "no function given");
     if (check_forks(c->generation))
         return CUTUNE_ERR_INVALID;
     int rc = reading_begin(c, &why);
+    return rc ? outcome(rc, &why) : 0;
+}
+
+int cutune_each(cutune *c, int (*each)(void *arg, const cutune_record *r), void *arg)
+{
+    struct each e = { each, arg };
+    struct err why = { 0 };
+    int rc = listing_begin(c, each != NULL);
     if (rc)
-        return outcome(rc, &why);
+        return rc;
     rc = c->store ? store_each_winner(c->store, each_listed, &e, &why) : 0;
     int left_out = c->store ? store_left_out(c->store) : 0;
     if (left_out)

@@ -142,13 +142,9 @@ int cutune_each_op(cutune *c, int (*each)(void *arg, const char *name), void *ar
 {
     struct each_op e = { each, arg, NULL };
     struct err why = { 0 };
-    if (!c || !each)
-        return refuse(CUTUNE_ERR_INVALID, !c ? "no cutune given" : "no function given");
-    if (check_forks(c->generation))
-        return CUTUNE_ERR_INVALID;
-    int rc = reading_begin(c, &why);
+    int rc = listing_begin(c, each != NULL);
     if (rc)
-        return outcome(rc, &why);
+        return rc;
     rc = c->store ? store_each_op(c->store, each_known, &e, &why) : 0;
     e.known = c->store;
     struct store *tables = rc ? NULL : tables_of(c);

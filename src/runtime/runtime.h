@@ -237,6 +237,8 @@ void say(struct cutune *c, const char *fmt, ...) __attribute__((format(printf, 2
 /* Around what reads the database: under the lock, and all that is read is of one moment. The end returns rc. */
 int reading_begin(struct cutune *c, struct err *err);
 int reading_end(struct cutune *c, int rc, struct err *err);
+/* The same where a function is called for each of what there is: checks what came from outside, too. */
+int listing_begin(struct cutune *c, bool has_function);
 
 /* Where things lie: place.c. What the options name, or else the usual place; null is not named. */
 int take_cache(const char *given, char **out, struct err *err);
