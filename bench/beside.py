@@ -99,7 +99,7 @@ def measure(contenders, rounds, before=None):
     names = list(contenders)
     samples = {name: [] for name in names}
     for i in range(rounds + 2):
-        names.append(names.pop(0))  # or some would always follow the same one
+        names.append(names.pop(0))  # each is the first of a round in its turn
         for name in names:
             call = contenders[name]
             if not before:
