@@ -19,7 +19,7 @@ COMMENT = re.compile(r"<!--(.*?)-->", re.S)
 
 
 def blocks(text):
-    """All blocks of code of a page, in their order."""
+    """All blocks of code of a page, in their order; <!-- setup: ... --> is a block of the language `setup`."""
     lines, found, marks, i = text.split("\n"), [], [], 0
     while i < len(lines):
         line = lines[i]
@@ -36,7 +36,12 @@ def blocks(text):
             first = i
             while "-->" not in lines[i]:
                 i += 1
-            marks = marks + [" ".join(COMMENT.search("\n".join(lines[first : i + 1]))[1].split())]
+            mark = " ".join(COMMENT.search("\n".join(lines[first : i + 1]))[1].split())
+            if mark.startswith("setup: "):
+                found.append(Block(first + 1, "setup", True, marks, mark.removeprefix("setup: ") + "\n"))
+                marks = []
+            else:
+                marks = marks + [mark]
         elif re.match(r" {4,}\S", line) and (i == 0 or not lines[i - 1].strip() or lines[i - 1].lstrip().startswith("<!--")):
             first, body = i, []
             while i < len(lines) and (not lines[i].strip() or lines[i].startswith("    ")):

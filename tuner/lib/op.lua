@@ -47,6 +47,10 @@
 --                requires   { backend = "cuda", cc = 80, arch_specific = true, grid_order = true, grid_progress = true }
 --   defaults   a list of complete configurations { variant = "tile", TILE = 32 }. A parameter left out has its own default. An untuned
 --              look-up takes the first whose constraints hold, so the last must be valid for every problem on every device
+--   metrics    { NAME = EXPR }: numbers of your own, over parameters, axes, types, time and energy; { EXPR, minimize = true } if less is better
+--   objective  what the best is by: "time", "energy", "edp" or the name of a metric
+--   peers      calls of libraries that do the same work, for `cutune bench`: { library = "cublas", call = "gemm", mode = "tf32",
+--              when = EXPR, a = "b", b = "a", c = "c", m = EXPR, ... }; section 12 of the guide has them all
 --
 -- EXPRESSIONS are strings in Lua's syntax, or plain numbers: and or not, comparisons, + - * / // % ^ and the bit operators;
 -- ceildiv(a,b) min max abs floor sizeof(T) log2 ispow2 alignup(a,b); parameters, axes, types (as words: T == 'f32') and device.backend
