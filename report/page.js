@@ -1,0 +1,605 @@
+'use strict';
+// The page: filters, and a part for each question. Every part is made anew from the runs that the filters leave.
+
+// ---- filters -------------------------------------------------------------------------------------------------------------------------
+
+const FILTERS = [
+    { name: 'source', label: 'Database', of: r => r.source, text: r => sourceText(r.source) },
+    { name: 'device', label: 'Device', of: r => r.device, text: r => deviceText(r.device) },
+    { name: 'op', label: 'Op', of: r => r.problem.op, text: r => r.op.name },
+    { name: 'types', label: 'Types', of: r => r.problem.types, text: r => r.problem.types },
+    { name: 'problem', label: 'Problem', of: r => r.raw.problem, text: r => problemText(r.problem) },
+    { name: 'cache', label: 'Cache', of: r => r.cache, text: r => r.cache },
+];
+const filters = {}; // name -> what is chosen; not there: all
+let detail = null;  // the run that is looked at closely
+
+const passes = (run, but) => FILTERS.every(f => f === but || !(f.name in filters) || f.of(run) === filters[f.name]);
+
+function choose(filter, key) {
+    if (key === '')
+        delete filters[filter.name];
+    else
+        filters[filter.name] = JSON.parse(key);
+    for (const other of [...FILTERS].reverse()) // what excludes all by now gives way
+        if (other !== filter && !runs.some(r => passes(r)))
+            delete filters[other.name];
+    update();
+}
+
+function showFilters() {
+    const form = document.getElementById('filters'), focused = document.activeElement?.closest('[data-filter]')?.dataset.filter;
+    form.replaceChildren(...FILTERS.map(filter => {
+        const options = new Map(runs.filter(r => passes(r, filter)).map(r => [JSON.stringify(filter.of(r)), filter.text(r)]));
+        const sorted = [...options].map(([value, text]) => ({ value, text })).sort((a, b) => a.text.localeCompare(b.text, 'en', { numeric: true }));
+        const only = sorted.length === 1 && !(filter.name in filters); // nothing to choose
+        const label = select(filter.label, only ? sorted : [{ value: '', text: `All (${sorted.length})` }, ...sorted],
+                             filter.name in filters ? JSON.stringify(filters[filter.name]) : '', key => choose(filter, key));
+        label.dataset.filter = filter.name;
+        label.querySelector('select').disabled = only;
+        return label;
+    }), el('button', { type: 'button', 'data-filter': 'reset', hidden: !Object.keys(filters).length, onclick: () => { FILTERS.forEach(f => delete filters[f.name]); update(); } }, 'Show all'));
+    form.querySelector(`[data-filter="${focused}"]`)?.querySelector('select')?.focus();
+}
+
+// ---- parts ---------------------------------------------------------------------------------------------------------------------------
+
+const part = (id, title, ...content) => el('section', { id, 'aria-labelledby': `${id}-title` }, el('h2', { id: `${id}-title`, tabindex: '-1' }, title), ...content);
+
+function lookAt(run) {
+    detail = run;
+    replacePart('problem', () => problemPart(chosenRuns()));
+    const title = document.getElementById('problem-title');
+    title.scrollIntoView();
+    title.focus({ preventScroll: true });
+}
+
+const chosenRuns = () => runs.filter(r => passes(r));
+const measuredRuns = chosen => chosen.filter(r => !r.claims);
+const winnersOf = chosen => measuredRuns(chosen).filter(r => r.winner).map(r => r.winner);
+
+// What tells the winners' points apart: ops, or where they ran if there is one op or that is what matters.
+function seriesOf(winners, places) {
+    const byOp = new Set(winners.map(w => w.run.op.name)).size > 1 && !(places && new Set(winners.map(w => placeText(w.run))).size > 1);
+    const of = w => byOp ? w.run.op.name : placeText(w.run) || w.run.op.name;
+    return { of, names: [...new Set(winners.map(of))] };
+}
+
+const winnerTip = w => [runText(w.run), kernelText(w.variant, w.config), timeText(w.time),
+                        bandwidth(w) && rateText(bandwidth(w), 'B/s'), rate(w) && rateText(rate(w), 'FLOP/s'),
+                        share(w) && `${percent(share(w))} of the copy`].filter(Boolean).join('\n');
+
+const flagsOf = w => [
+    w.pinned && flag('pinned', 'A person chose it; it is served in the place of the winner'),
+    w.stale && flag('stale', 'The op has changed since it was tuned: it is not served'),
+    w.changed && flag('changed', 'Its template has changed since; it is served until it is tuned again'),
+    w.unverified && flag('unverified', 'It came from elsewhere and was not verified here: it is not served'),
+    w.alone && flag('alone', 'It was compared with the reference for its own problem only, so it is served for no other'),
+];
+
+function summaryPart(chosen) {
+    const measured = measuredRuns(chosen), rows = measured.reduce((n, r) => n + r.n, 0), stale = measured.reduce((n, r) => n + r.staleRows, 0);
+    const ok = measured.reduce((n, r) => n + count(r, OK), 0), slower = measured.reduce((n, r) => n + count(r, SLOWER), 0);
+    const winners = winnersOf(chosen), shares = winners.map(share).filter(s => s !== null).sort((a, b) => a - b);
+    const claims = chosen.filter(r => r.claims).reduce((n, r) => n + r.n, 0);
+    const tile = (id, name, text, small) => el('div', {}, el('dt', {}, name), el('dd', { id }, text, small && el('small', {}, small)));
+    return el('section', { id: 'summary', 'aria-label': 'In numbers' }, el('dl', { class: 'tiles' },
+        tile('tried', 'configurations tried', whole(rows), stale ? `${whole(stale)} of them stale` : null),
+        tile('timed', 'timed in full', whole(ok), `${whole(slower)} given up as slower`),
+        tile('failed', 'failed', whole(rows - stale - ok - slower), 'none of them is served'),
+        tile('problems', 'problems with a winner', whole(winners.length), `of ${plural(measured.length, 'problem')} tried`),
+        tile('share', 'median share of the copy', shares.length ? percent(quantile(shares, 0.5)) : 'not known',
+             shares.length ? `${percent(shares[0])} to ${percent(shares.at(-1))}` : 'no copy was timed'),
+        claims ? tile('claims', 'claims of others', whole(claims), 'not measured here') : null),
+        data.sources.some(s => s.damaged) ? el('p', { class: 'warn' }, data.sources.filter(s => s.damaged)
+            .map(s => `${s.name}: ${plural(s.damaged, 'damaged row')} left out.`).join(' ')) : null,
+        measured.some(r => data.devices[r.device].backend === 'null') ?
+            el('p', { class: 'warn' }, 'The pretend device is among the devices: its times are made up, to try cutune itself. They say nothing of any hardware.') : null);
+}
+
+function winnersTable(winners, caption) {
+    const columns = [
+        { name: 'problem', left: true, wide: true, value: w => runText(w.run),
+          text: w => el('span', {}, el('button', { type: 'button', class: 'link', onclick: () => lookAt(w.run) }, breakable(problemText(w.run.problem))), flagsOf(w)) },
+        SEVERAL.source && textColumn('database', w => sourceText(w.run.source)),
+        SEVERAL.device && textColumn('device', w => deviceText(w.run.device)),
+        SEVERAL.cache && textColumn('cache', w => w.run.cache),
+        configColumn('configuration', w => kernelText(w.variant, w.config)),
+        timeColumn('time', w => w.time),
+        numberColumn('95% interval', w => w.stats ? (w.stats.high - w.stats.low) / 2 / w.stats.median : null, () => ''),
+        numberColumn('GB/s', bandwidth),
+        winners.some(w => rate(w) !== null) && numberColumn('GFLOP/s', rate),
+        numberColumn('of copy', share, percent),
+        numberColumn('ties', w => w.row < 0 ? null : w.ties.length, whole),
+    ].filter(Boolean);
+    const spread = columns.find(c => c.name === '95% interval');
+    spread.text = w => w.stats ? `${timeText(w.stats.low)} to ${timeText(w.stats.high)}` : unknown;
+    return table(caption, columns, winners, 15);
+}
+
+function winnersPart(chosen) {
+    const all = measuredRuns(chosen).flatMap(r => r.winners), winners = winnersOf(chosen);
+    const without = measuredRuns(chosen).filter(r => !r.winner);
+    const content = [];
+    if (all.length)
+        content.push(winnersTable(all, 'What a look-up gives for each problem. A problem opens its details. "Of copy" is the speed relative to a device copy of as many bytes, timed in the same run.'));
+    else
+        content.push(note('There is no winner: nothing was found right and timed.'));
+    if (without.length) {
+        const list = el('ul', {}, without.slice(0, 50).map(r => el('li', {}, `${runText(r)}: ${r.staleRows === r.n && r.n ? 'all results are stale' : count(r, OK) ? 'timed, not decided: the run did not end' : 'nothing was timed in full'}; ${plural(r.n, 'configuration')} tried`)));
+        content.push(el('details', {}, el('summary', {}, `${plural(without.length, 'problem')} without a winner that is served`), list));
+    }
+    const charts = [speedChart(winners), rooflineChart(winners), copyChart(winners)];
+    charts.sort((a, b) => a.matches('.missing') - b.matches('.missing'));
+    return part('winners', 'Winners', el('div', { class: 'charts' }, charts), ...content);
+}
+
+// The best copy seen on each device, by cache, which is the only bound on memory's speed that was measured.
+function roofsOf(winners) {
+    const roofs = new Map();
+    for (const w of winners.filter(w => copyBandwidth(w) !== null)) {
+        const key = JSON.stringify([w.run.device, w.run.cache]), text = [SEVERAL.device && deviceText(w.run.device), SEVERAL.cache && w.run.cache].filter(Boolean).join(', ');
+        if (!(roofs.get(key)?.speed > copyBandwidth(w)))
+            roofs.set(key, { speed: copyBandwidth(w), text: `${text ? `${text}: ` : ''}best copy ${rateText(copyBandwidth(w), 'B/s')}` });
+    }
+    return [...roofs.values()];
+}
+
+const click = datum => datum.run !== undefined && lookAt(runs[datum.run]);
+
+function speedChart(winners) {
+    const { of, names } = seriesOf(winners);
+    const known = winners.filter(w => bandwidth(w) !== null), title = 'Speed by size';
+    if (!known.length)
+        return missing('speed', title, winners.length ? 'None of the ops says how many bytes it moves, so there is no speed to show.' : 'There is no winner to show.');
+    const best = known.reduce((a, b) => bandwidth(b) > bandwidth(a) ? b : a), roofs = roofsOf(known);
+    return chart({
+        id: 'speed', title, click, height: 340,
+        says: `${plural(known.length, 'winner')}; the fastest moves ${rateText(bandwidth(best), 'B/s')} (${problemText(best.run.problem)}). ` +
+            (roofs.length ? 'Short grey lines are device copies of as many bytes, in the same run; the dashed line is the best copy.' : 'No copy was timed, so there is nothing to hold it against.'),
+        spec: width => speeds({
+            winners: known.map(w => ({ x: w.run.problem.bytes / 1e6, y: bandwidth(w), series: of(w), tip: winnerTip(w), run: w.run.index })),
+            copies: known.filter(w => copyBandwidth(w) !== null).map(w => ({ x: w.run.problem.bytes / 1e6, y: copyBandwidth(w), tip: `copy of ${bytesText(w.run.problem.bytes)}\n${timeText(w.copy)}, ${rateText(copyBandwidth(w), 'B/s')}` })),
+            roofs: roofs.map(r => ({ level: r.speed, text: r.text })), names, xTitle: 'bytes that must be moved, MB', yTitle: 'GB/s',
+        }, width),
+        table: () => table('Speed by size', [textColumn('problem', w => runText(w.run)), numberColumn('bytes', w => w.run.problem.bytes, bytesText), numberColumn('GB/s', bandwidth),
+                                             numberColumn('copy, GB/s', copyBandwidth)], known),
+    });
+}
+
+function rooflineChart(winners) {
+    const { of, names } = seriesOf(winners);
+    const known = winners.filter(w => intensity(w) !== null && rate(w) !== null), title = 'Roofline';
+    if (!known.length)
+        return missing('roofline', title, 'None of these ops says how many floating-point operations it does, so they have no arithmetic intensity. Their speed by size is all there is.');
+    const roofs = roofsOf(known), top = known.reduce((a, b) => rate(b) > rate(a) ? b : a);
+    return chart({
+        id: 'roofline', title, click, height: 340,
+        says: `${plural(known.length, 'winner')} by arithmetic intensity; the fastest does ${rateText(rate(top), 'FLOP/s')} (${problemText(top.run.problem)}).`,
+        spec: width => speeds({
+            winners: known.map(w => ({ x: intensity(w), y: rate(w), series: of(w), tip: winnerTip(w), run: w.run.index })), copies: [],
+            roofs: [...roofs.map(r => ({ slope: r.speed, text: r.text })), { level: rate(top), text: `fastest measured ${rateText(rate(top), 'FLOP/s')}` }],
+            names, xTitle: 'arithmetic intensity, FLOP/byte', yTitle: 'GFLOP/s',
+        }, width),
+        notes: [`${roofs.length ? 'The slope is memory as fast as the best copy that was timed. ' : 'No copy was timed: memory has no roof here. '}What the device can compute at most was not measured: the level line is the fastest winner, not a limit. Far right of where they meet, distance to the slope is no fault.`],
+        table: () => table('Roofline', [textColumn('problem', w => runText(w.run)), numberColumn('FLOP/byte', intensity), numberColumn('GFLOP/s', rate),
+                                        numberColumn('of the memory roof', w => { const r = roofsOf([w])[0]; return r ? rate(w) / (r.speed * intensity(w)) : null; }, percent)], known),
+    });
+}
+
+const MOST_ROWS = 30;
+
+// Problems as rows of a chart: those that come first in the order, and a word on the others.
+function rowsShown(list, rowOf) {
+    const rows = [...new Set(list.map(rowOf))], shown = new Set(rows.slice(0, MOST_ROWS));
+    return { rows: [...shown], list: list.filter(x => shown.has(rowOf(x))), left: rows.length - shown.size };
+}
+
+// A row's name says what tells the runs of a list apart.
+function rowNames(list) {
+    const op = new Set(list.map(r => r.op)).size > 1, types = new Set(list.map(r => r.problem.types)).size > 1, cache = new Set(list.map(r => r.cache)).size > 1;
+    return run => [op && run.op.name, types && run.problem.types, run.problem.sizes, cache && run.cache].filter(Boolean).join(' ');
+}
+
+function copyChart(winners) {
+    const { of, names } = seriesOf(winners, true);
+    const known = winners.filter(w => share(w) !== null).sort((a, b) => share(a) - share(b)), title = 'Share of the copy by problem';
+    if (!known.length)
+        return missing('copy', title, 'No winner has a copy timed in the same run.');
+    const name = rowNames(known.map(w => w.run)), { rows, list, left } = rowsShown(known, w => name(w.run)), below = known.filter(w => share(w) < 0.9).length;
+    return chart({
+        id: 'copy', title, click, height: rows.length * 20 + 60,
+        says: `${below ? `${whole(below)} of ${plural(known.length, 'winner')} ${below === 1 ? 'is' : 'are'} below 90% of the copy` : `${plural(known.length, 'winner')}, all at 90% of the copy or more`}; the least is ${percent(share(known[0]))} (${problemText(known[0].run.problem)}).`,
+        spec: width => rowsOfPoints({ rows, values: list.map(w => ({ row: name(w.run), x: share(w), series: of(w), tip: winnerTip(w), run: w.run.index })), names,
+                                      title: 'speed, % of the copy', at: 1, format: '.0%' }, width),
+        notes: left ? [`The ${plural(rows.length, 'problem')} furthest from the copy; the table has the other ${whole(left)}.`] : [],
+        table: () => table(title, [textColumn('problem', w => runText(w.run)), numberColumn('of copy', share, percent), timeColumn('time', w => w.time), timeColumn('copy', w => w.copy)], known),
+    });
+}
+
+// ---- two sides -----------------------------------------------------------------------------------------------------------------------
+
+const compared = [null, null]; // keys of the sides
+
+function comparePart(chosen) {
+    const sides = sidesOf(measuredRuns(chosen));
+    if (sides.length < 2)
+        return part('compare', 'Compare', note(`There is one ${SEVERAL.source ? 'database, ' : ''}device and driver in the choice, so nothing to compare. `,
+            'A second database shows what changed: ', el('code', {}, 'cutune report --db OLD.db --compare NEW.db')));
+    const text = s => [data.sources.length > 1 && sourceText(s.source), new Set(sides.map(x => x.device)).size > 1 && deviceText(s.device),
+                       new Set(sides.map(x => x.driver)).size > 1 && `driver ${s.driver || 'unknown'}`].filter(Boolean).join(', ') || 'this';
+    for (let i = 0; i < 2; i++)
+        if (!sides.some(s => s.key === compared[i]))
+            compared[i] = (sides.find(s => s.key !== compared[1 - i] && (i === 0 || s.key !== compared[0])) ?? sides[i]).key;
+    const [a, b] = compared.map(key => sides.find(s => s.key === key));
+    const pick = i => select(i ? 'with' : 'Compare', sides.map(s => ({ value: s.key, text: text(s) })), compared[i],
+                             key => { compared[i] = key; replacePart('compare', () => comparePart(chosenRuns())); });
+    const { both, only } = compare(a, b), content = [el('div', { class: 'controls' }, pick(0), pick(1))];
+    const faster = both.filter(p => p.verdict === 'faster').length, slower = both.filter(p => p.verdict === 'slower').length;
+    const otherwise = both.filter(p => p.changed !== 'the same configuration').length;
+    if (!both.length)
+        content.push(missing('ratio', 'Time of the second over the first', 'They have no problem in common.'));
+    else {
+        const ordered = [...both].sort((p, q) => Math.abs(Math.log(q.ratio)) - Math.abs(Math.log(p.ratio)));
+        const name = rowNames(ordered.map(p => p.run)), row = p => name(p.run), { rows, list, left } = rowsShown(ordered, row), verdicts = ['faster', 'no difference shown', 'slower'];
+        content.push(el('div', { class: 'charts' }, chart({
+            id: 'ratio', title: 'Time of the second over the first', height: rows.length * 20 + 80,
+            says: `${plural(both.length, 'problem')} on both: the second is faster for ${faster}, slower for ${slower}, and no difference is shown for ${both.length - faster - slower}. For ${otherwise} another configuration is the best.`,
+            spec: width => rowsOfPoints({
+                rows: rows, title: 'second / first', at: 1, log: true, names: verdicts.filter(v => list.some(p => p.verdict === v)),
+                legend: [{ name: 'colour', type: 'ordinal', domain: verdicts, range: [SERIES[0], QUIET, SERIES[1]] }, { name: 'shape', type: 'ordinal', domain: verdicts, range: ['triangle-left', 'circle', 'triangle-right'] }],
+                values: list.map(p => ({ row: row(p), x: p.ratio, low: p.low, high: p.high, series: p.verdict, run: p.run.index,
+                                         tip: `${problemText(p.run.problem)}\n${timeText(p.a.time)} became ${timeText(p.b.time)}: ${digits(p.ratio)} (${digits(p.low)} to ${digits(p.high)})\n${p.changed}` })),
+            }, width), click,
+            notes: [`Left of 1 the second is faster. Lines are what the 95% intervals of both allow.${left ? ` The ${rows.length} that differ most; the table has all.` : ''}`],
+        })));
+        content.push(table(`What changed from ${text(a)} to ${text(b)}`, [
+            textColumn('problem', p => problemText(p.run.problem)), SEVERAL.cache && textColumn('cache', p => p.run.cache),
+            timeColumn('first', p => p.a.time), timeColumn('second', p => p.b.time),
+            numberColumn('second / first', p => p.ratio, x => x.toFixed(3)), textColumn('the second is', p => p.verdict), configColumn('configuration', p => p.changed),
+            { name: 'ended otherwise', value: p => (p.otherwise ??= endedOtherwise(p)).list.length, text: p => { const o = p.otherwise ??= endedOtherwise(p); return o.common ? `${whole(o.list.length)} of ${whole(o.common)}` : unknown; } },
+        ].filter(Boolean), both, 15), note('"Ended otherwise" counts configurations that both tried, and that failed on one only.'));
+    }
+    [a, b].forEach((side, i) => {
+        if (only[i].length)
+            content.push(el('details', {}, el('summary', {}, `${plural(only[i].length, 'problem')} only in the ${i ? 'second' : 'first'}, ${text(side)}`),
+                            el('ul', {}, only[i].map(r => el('li', {}, problemText(r.problem))))));
+    });
+    return part('compare', 'Compare', ...content);
+}
+
+// ---- one problem ---------------------------------------------------------------------------------------------------------------------
+
+let byTime = false, chosenVariant = null, heatBy = 'best', heatPair = null; // chosen by the reader, for the run that is looked at
+
+function problemPart(chosen) {
+    const measured = measuredRuns(chosen).filter(r => r.n);
+    if (!measured.length)
+        return part('problem', 'One problem', note('No measurements of these problems are in the database, only winners.'));
+    if (!measured.includes(detail)) {
+        detail = measured.reduce((a, b) => (b.n - b.staleRows) > (a.n - a.staleRows) ? b : a);
+        chosenVariant = heatPair = null;
+    }
+    const run = detail, rows = timed(run), again = () => replacePart('problem', () => problemPart(chosenRuns()));
+    const options = measured.map(r => ({ value: r.index, text: `${runText(r)}: ${whole(r.n)} tried` })).sort((p, q) => p.text.localeCompare(q.text, 'en', { numeric: true }));
+    const picked = select('Problem', options, run.index, index => { detail = runs[index]; chosenVariant = heatPair = null; again(); document.querySelector('#problem select')?.focus(); });
+    const w = run.winner, content = [el('div', { class: 'controls' }, picked)];
+    if (w)
+        content.push(el('p', {}, 'Winner: ', el('code', {}, breakable(kernelText(w.variant, w.config))), `, ${timeText(w.time)}`,
+                        w.stats ? ` (95% interval ${timeText(w.stats.low)} to ${timeText(w.stats.high)}, ${plural(w.stats.n, 'sample')})` : '',
+                        share(w) !== null ? `, ${percent(share(w))} of a copy` : ', no copy to compare', w.objective && w.objective !== 'time' ? `, chosen by ${w.objective}` : '', '.', flagsOf(w)));
+    if (run.staleRows)
+        content.push(el('p', { class: 'note' }, `${plural(run.staleRows, 'row')} of ${whole(run.n)} ${run.staleRows === 1 ? 'is' : 'are'} stale: the op or its template has changed since. The distribution shows them apart; all else leaves them out.`));
+    if (!rows.length)
+        content.push(missing('distribution', 'Times', 'Nothing of this problem was timed in full and is still current.'));
+    else {
+        content.push(el('div', { class: 'charts' }, distributionChart(run, rows), courseChart(run, again), ...stabilityCharts(run)));
+        content.push(...parameterCharts(run, again));
+    }
+    content.push(measurementsTable(run));
+    return part('problem', 'One problem', ...content);
+}
+
+function distributionChart(run, rows) {
+    const w = run.winner, best = fastest(run, rows), kinds = [[], [], []];
+    for (let i = 0; i < run.n; i++)
+        if (run.time(i) > 0 && (run.outcome(i) === OK || run.outcome(i) === SLOWER))
+            kinds[run.stale(i) ? 2 : run.outcome(i) === OK ? 0 : 1].push(run.time(i));
+    const sorted = rows.map(i => run.time(i)).sort((a, b) => a - b), low = kinds.flat().reduce((a, b) => Math.min(a, b)), high = kinds.flat().reduce((a, b) => Math.max(a, b));
+    const n = Math.max(6, Math.min(40, Math.ceil(Math.sqrt(kinds.flat().length) * 1.5))), [scale, unit] = timeUnit(Math.sqrt(low * high));
+    const step = Math.max(Math.log(high / low) / n, 1e-3), counts = kinds.map(() => new Array(n).fill(0));
+    kinds.forEach((times, k) => times.forEach(t => counts[k][Math.min(n - 1, Math.floor(Math.log(t / low) / step))]++));
+    const bins = [];
+    let most = 0;
+    for (let b = 0; b < n; b++) {
+        let from = 0;
+        counts.forEach((of, k) => {
+            if (!of[b])
+                return;
+            const ends = [low * Math.exp(b * step), low * Math.exp((b + 1) * step)];
+            bins.push({ from: ends[0] / scale, to: ends[1] / scale, low: from, high: from += of[b], kind: KINDS[k], count: of[b], tip: `${timeText(ends[0])} to ${timeText(ends[1])}\n${plural(of[b], 'configuration')} ${KINDS[k]}` });
+        });
+        most = Math.max(most, from);
+    }
+    const copyNear = w && w.copy > low / 30 && w.copy < high * 30;
+    const within = sorted.filter(t => t <= 1.1 * sorted[0]).length;
+    return chart({
+        id: 'distribution', title: 'Distribution of times',
+        says: `${plural(rows.length, 'configuration')} timed in full: the best ${timeText(run.time(best))}, the median ${timeText(quantile(sorted, 0.5))}, the slowest ${timeText(sorted.at(-1))}; ${whole(within)} within 10% of the best.` +
+            (kinds[1].length ? ` ${whole(kinds[1].length)} more were given up as slower: theirs is the time of one launch, a lower bound.` : ''),
+        spec: width => distribution({ bins, unit, most, rules: [w && { at: w.time / scale, text: `winner ${timeText(w.time)}`, dash: [1, 0] }, copyNear && { at: w.copy / scale, text: `copy ${timeText(w.copy)}`, dash: [4, 3] }].filter(Boolean) }, width),
+        table: () => table('Configurations by time', [timeColumn('from', b => b.from * scale), timeColumn('to', b => b.to * scale), textColumn('kind', b => b.kind), numberColumn('configurations', b => b.count, whole)], bins, 100),
+    });
+}
+
+const MOST_POINTS = 1500;
+
+function courseChart(run, again) {
+    const { tries, steps, end } = course(run, byTime), [scale, unit] = unitFor(tries.map(t => t.time));
+    let shown = tries, many = false;
+    if (tries.length > MOST_POINTS) { // one point for all tries that would lie on each other
+        const seen = new Map(), low = Math.log(tries.reduce((m, t) => Math.min(m, t.time), Infinity)), high = Math.log(tries.reduce((m, t) => Math.max(m, t.time), 0));
+        for (const t of tries)
+            seen.set(Math.floor(t.x / end * 120) * 100 + Math.floor((Math.log(t.time) - low) / (high - low || 1) * 50), t);
+        shown = [...seen.values()];
+        many = true;
+    }
+    const point = t => ({ x: t.x, y: t.time / scale, tip: `${byTime ? `after ${whole(t.x)} s` : `try ${whole(t.x)}`}: ${timeText(t.time)}\n${rowText(run, t.row)}` });
+    const near = steps.find(s => s.time <= 1.05 * steps.at(-1).time);
+    return chart({
+        id: 'course', title: 'Course of the search',
+        says: `${plural(tries.length, 'configuration')} timed, the best so far as a line. Within 5% of its best ${byTime ? `after ${whole(near.x)} of ${whole(end)} s` : `at try ${whole(near.x)} of ${whole(end)}`}.`,
+        controls: el('div', { class: 'controls' }, select('Over', [{ value: 'tries', text: 'tries' }, { value: 'time', text: 'time' }], byTime ? 'time' : 'tries', v => { byTime = v === 'time'; again(); document.querySelector('#course select')?.focus(); })),
+        spec: width => searchCourse({ tries: shown.map(point), steps: steps.map(point), end, unit, many, xTitle: byTime ? 'since the first result, s' : 'configurations tried' }, width),
+        notes: [byTime ? 'By the second in which each result was stored. What was measured again, as in the play-off, has its later time; pauses between runs are part of it.' : 'In the order in which the results were first stored; a result that was measured again has its last time.'],
+        table: () => table('Steps of the best so far', [numberColumn(byTime ? 'after, s' : 'try', s => s.x, whole), timeColumn('best so far', s => s.time), configColumn('configuration', s => rowText(run, s.row))], steps, 100),
+    });
+}
+
+function stabilityCharts(run) {
+    const w = run.winner, ties = new Set(w?.ties ?? []), order = [...run.samplesOf.keys()].sort((a, b) => run.time(a) - run.time(b));
+    if (!order.length)
+        return [missing('stability', 'Stability', 'No samples of this problem are in the database.')];
+    const first = w && run.samplesOf.has(w.row) ? [w.row] : [], rest = order.filter(r => r !== first[0]), shown = [...first, ...rest].slice(0, 6);
+    const name = row => row === first[0] ? 'winner' : `no. ${shown.indexOf(row) + 1}`, series = row => row === first[0] ? 'winner' : ties.has(row) ? 'tie' : 'other';
+    const [scale, unit] = timeUnit(run.time(shown[0]));
+    const of = shown.map(row => {
+        const [low, high] = interval(run, row);
+        return { row: name(row), index: row, series: series(row), median: run.time(row) / scale, low: low / scale, high: high / scale, text: `${rowText(run, row)}${ties.has(row) ? ' (a tie)' : ''}`,
+                 tip: `${rowText(run, row)}\nmedian ${timeText(run.time(row))}, 95% interval ${timeText(low)} to ${timeText(high)}\n${plural(run.samplesOf.get(row).length, 'sample')}` };
+    });
+    const samples = shown.flatMap(row => run.samplesOf.get(row).map(ns => ({ row: name(row), series: series(row), x: ns / scale, tip: `${name(row)}: ${timeText(ns)}` })));
+    const charts = [chart({
+        id: 'stability', title: 'Stability: samples of the best', height: of.length * 46 + 50,
+        says: w && w.row >= 0 ? `The winner's median is known to ${digits(100 * (w.stats.high - w.stats.low) / 2 / w.stats.median)}% either way. ${ties.size ? `${plural(ties.size, 'other configuration')} cannot be told apart from it.` : 'No other configuration ties with it.'}` : 'The winner\'s own measurement is not in the database; these are the fastest that are.',
+        spec: width => strips({ samples, of, unit }, width),
+        notes: ['Thin lines are samples, the thick one is the median, the band its 95% interval. Ties are orange.'],
+        table: () => table('Medians and intervals', [textColumn('place', o => o.row), configColumn('configuration', o => o.text), timeColumn('median', o => o.median * scale), timeColumn('low', o => o.low * scale), timeColumn('high', o => o.high * scale),
+                                                     numberColumn('samples', o => run.samplesOf.get(o.index).length, whole)], of),
+    })];
+    const row = shown[0], taken = run.samplesOf.get(row);
+    if (taken.length > 1) {
+        const [low, high] = interval(run, row), sorted = [...taken].sort((a, b) => a - b);
+        charts.push(chart({
+            id: 'drift', title: `Samples of the ${first.length ? 'winner' : 'fastest'} as they were taken`, height: 230,
+            says: `${plural(taken.length, 'sample')} between ${timeText(sorted[0])} and ${timeText(sorted.at(-1))}; a drift or a step would show here.`,
+            spec: width => drift({ samples: taken.map((ns, i) => ({ x: i + 1, y: ns / scale, tip: `sample ${i + 1}: ${timeText(ns)}` })), median: run.time(row) / scale, low: low / scale, high: high / scale, unit }, width),
+            table: () => table('Samples', [numberColumn('sample', s => s.i, whole), timeColumn('time', s => s.ns)], taken.map((ns, i) => ({ i: i + 1, ns })), 50),
+        }));
+    }
+    return charts;
+}
+
+function spreadChart(id, run, m, bounds) {
+    const [scale, unit] = timeUnit(Math.sqrt(bounds[0] * bounds[1]));
+    const rows = m.groups.map(g => ({ label: String(g.value), count: `${g.ok}/${g.ok + g.slower + g.failed}`, ...Object.fromEntries(['min', 'q1', 'median', 'q3', 'max'].map(k => [k, g.times.length ? g[k] / scale : null])),
+        tip: `${m.name} = ${g.value}\n` + (g.times.length ? `best ${timeText(g.min)}, median ${timeText(g.median)}, half from ${timeText(g.q1)} to ${timeText(g.q3)}\n` : '') + `${g.ok} timed in full, ${g.slower} given up as slower, ${g.failed} failed` }));
+    const bestGroup = m.groups.filter(g => g.times.length).reduce((a, b) => !a || b.min < a.min ? b : a, null);
+    return chart({
+        id, title: m.name, height: rows.length * 24 + 44,
+        says: m.groups.length < 2 ? `Only ${m.groups[0].value} was tried.` : `${m.explained === null ? `${plural(m.n, 'time')}: too few to tell how much it explains` : `Explains ${percent(m.explained)} of the spread`}${bestGroup ? `; the best time is with ${bestGroup.value}` : ''}.`,
+        spec: width => spread({ rows, low: bounds[0] / scale, high: bounds[1] / scale, unit }, width),
+        table: () => table(`Times by ${m.name}`, [textColumn(m.name, g => g.value), timeColumn('best', g => g.min), timeColumn('median', g => g.median), numberColumn('timed in full', g => g.ok, whole),
+                                                  numberColumn('given up as slower', g => g.slower, whole), numberColumn('failed', g => g.failed, whole)], m.groups, 70),
+    });
+}
+
+function parameterCharts(run, again) {
+    const variants = run.op.variants, count_ = v => run.counts[v][OK];
+    const tried = variants.map((_, v) => v).filter(v => run.counts[v].some(n => n));
+    if (chosenVariant === null || !tried.includes(chosenVariant)) {
+        const winners = variants.findIndex(v => v.name === run.winner?.variant);
+        chosenVariant = winners >= 0 && count_(winners) > 1 ? winners : tried.reduce((a, b) => count_(b) > count_(a) ? b : a);
+    }
+    const bounds = rows => [rows.reduce((m, i) => Math.min(m, run.time(i)), Infinity), rows.reduce((m, i) => Math.max(m, run.time(i)), 0)];
+    const all = timed(run), own = all.filter(i => run.variant(i) === chosenVariant), name = variants[chosenVariant].name;
+    const content = [el('h3', { class: 'title' }, 'What each parameter does'),
+                     note('For each value: the best time (dot), the median (line), the middle half (box) and all that was timed in full (thin line); right, how many of those tried were timed in full. What was given up as slower or failed has no time here, so a value whose configurations mostly were is slower than its box. "Explains" is the share of the variance of log time that lies between the values, less what luck would give.')];
+    if (tried.length > 1)
+        content.push(el('div', { class: 'small' }, spreadChart('by-variant', run, variantMarginal(run), bounds(all))));
+    content.push(el('div', { class: 'controls' }, select('Variant', tried.map(v => ({ value: v, text: `${variants[v].name}: ${whole(count_(v))} timed` })), chosenVariant,
+                                                         v => { chosenVariant = Number(v); heatPair = null; again(); document.querySelector('#variant select, #parameters select')?.focus(); })));
+    content.at(-1).id = 'variant';
+    if (!own.length)
+        return [...content, missing('heat', 'Two parameters', `Nothing of ${name} was timed in full.`)];
+    const each = marginals(run, chosenVariant), several = each.filter(m => m.groups.length > 1), fixed = each.filter(m => m.groups.length < 2);
+    content.push(el('div', { class: 'small', id: 'parameters' }, several.map((m, i) => spreadChart(`parameter-${i}`, run, m, bounds(own)))));
+    if (fixed.length)
+        content.push(note(`With one value only: ${fixed.map(m => `${m.name}=${m.groups[0].value}`).join(', ')}.`));
+    content.push(el('div', { class: 'charts' }, heatChart(run, several, own, again)));
+    return content;
+}
+
+function heatChart(run, several, own, again) {
+    const title = 'Two parameters together';
+    if (several.length < 2)
+        return missing('heat', title, `${run.op.variants[chosenVariant].name} has fewer than two parameters with more than one value tried.`);
+    heatPair ??= [several[0].j, several[1].j];
+    const [a, b] = heatPair, of = j => several.find(m => m.j === j), found = cells(run, chosenVariant, a, b), best = run.time(fastest(run, own));
+    const values = found.map(c => {
+        const time = c[heatBy];
+        return { x: String(c.x), y: String(c.y), time, tried: c.tried, timed: c.times.length, ratio: time === null ? null : time / best, text: time === null ? '' : (time / best).toFixed(2),
+                 tip: `${of(a).name}=${c.x}, ${of(b).name}=${c.y}\n${time === null ? 'none timed in full' : `${heatBy} ${timeText(time)}, ${(time / best).toFixed(3)} times as long as the best`}\n${c.times.length} of ${c.tried} timed in full` };
+    });
+    const pick = (i, label) => select(label, several.map(m => ({ value: m.j, text: m.name })), heatPair[i], j => {
+        const other = heatPair[1 - i];
+        heatPair[1 - i] = Number(j) === other ? heatPair[i] : other;
+        heatPair[i] = Number(j);
+        again();
+        document.querySelectorAll('#heat select')[i]?.focus();
+    });
+    const least = values.filter(v => v.ratio !== null).reduce((p, q) => q.ratio < p.ratio ? q : p);
+    return chart({
+        id: 'heat', title, height: of(b).groups.length * 34 + 110,
+        says: `The ${heatBy} time for each pair of ${of(a).name} and ${of(b).name} of ${run.op.variants[chosenVariant].name}, relative to its best, ${timeText(best)}. It lies at ${of(a).name}=${least.x}, ${of(b).name}=${least.y}.${several[1].explained !== null && several[0].j === a && several[1].j === b ? ' These two explain most.' : ''}`,
+        controls: el('div', { class: 'controls' }, pick(0, 'Across'), pick(1, 'Down'), select('Time', [{ value: 'best', text: 'the best' }, { value: 'median', text: 'the median' }], heatBy, v => { heatBy = v; again(); document.querySelectorAll('#heat select')[2]?.focus(); })),
+        spec: width => heat({ cells: values, xs: of(a).groups.map(g => String(g.value)), ys: of(b).groups.map(g => String(g.value)), xName: of(a).name, yName: of(b).name }, width),
+        notes: ['A cross: tried, but none was timed in full. Nothing: not tried.'],
+        table: () => table(title, [textColumn(of(a).name, c => c.x), textColumn(of(b).name, c => c.y), timeColumn(heatBy, c => c.time), numberColumn('times as long', c => c.ratio, r => r.toFixed(3)), numberColumn('tried', c => c.tried, whole), numberColumn('timed in full', c => c.timed, whole)], values, 100),
+    });
+}
+
+function measurementsTable(run) {
+    const rows = Array.from({ length: run.n }, (_, i) => i), rank = i => run.outcome(i) === OK ? run.stale(i) ? 1 : 0 : 2;
+    rows.sort((a, b) => rank(a) - rank(b) || (rank(a) < 2 ? run.time(a) - run.time(b) : a - b));
+    const resource = (i, k) => { const v = data.resources[run.resources(i)][k]; return v < 0 ? null : v; };
+    const joules = rows.some(i => run.joules(i) > 0);
+    return el('section', { 'aria-label': 'All measurements' }, el('h3', { class: 'title' }, 'All measurements of this problem'), table('Sorted by time; a column head sorts by another.', [
+        { ...configColumn('configuration', i => rowText(run, i)), text: i => el('span', {}, breakable(rowText(run, i)), run.winner?.row === i && flag('winner'), run.stale(i) ? flag('stale') : null) },
+        textColumn('outcome', i => data.outcomes[run.outcome(i)]),
+        { ...timeColumn('time', i => run.time(i)), text: i => run.time(i) ? (run.outcome(i) === OK ? '' : run.outcome(i) === SLOWER ? 'over ' : '') + timeText(run.time(i)) : unknown },
+        { name: '95% interval', value: i => run.outcome(i) === OK ? run.low(i) + run.high(i) : null, text: i => run.outcome(i) === OK && run.time(i) ? interval(run, i).map(timeText).join(' to ') : unknown },
+        numberColumn('samples', i => run.samples(i) || null, whole), numberColumn('registers', i => resource(i, 0), whole), numberColumn('shared, B', i => resource(i, 1), whole), numberColumn('spills, B', i => resource(i, 2), whole),
+        numberColumn('compile, ms', i => run.compile(i) || null), joules && numberColumn('energy, J', i => run.joules(i) || null),
+        rows.some(i => run.reason(i)) && textColumn('reason', i => data.reasons[run.reason(i)] || null),
+    ].filter(Boolean), rows));
+}
+
+// ---- outcomes, claims, sources -------------------------------------------------------------------------------------------------------
+
+function outcomesPart(chosen) {
+    const measured = measuredRuns(chosen).filter(r => r.n), title = 'How configurations ended';
+    if (!measured.length)
+        return part('outcomes', 'Outcomes', note('No measurements to show.'));
+    // One bar for each variant of an op, or for each op where those would be too many.
+    const variants = new Set(measured.flatMap(r => r.op.variants.map(v => `${r.op.name} ${v.name}`))), coarse = variants.size > MOST_ROWS;
+    const ops = new Set(measured.map(r => r.op)).size, bars = new Map();
+    for (const run of measured)
+        run.counts.forEach((counts, v) => {
+            const row = coarse ? run.op.name : ops > 1 ? `${run.op.name} ${run.op.variants[v].name}` : run.op.variants[v].name;
+            const bar = bars.get(row) ?? bars.set(row, new Array(data.outcomes.length).fill(0)).get(row);
+            counts.forEach((n, o) => { bar[o] += n; });
+        });
+    const order = [OK, SLOWER, ...data.outcomes.keys()].filter((o, i, list) => list.indexOf(o) === i);
+    const rows = [...bars.keys()].filter(row => bars.get(row).some(n => n)), totals = order.map(o => rows.reduce((s, row) => s + bars.get(row)[o], 0)), all = totals.reduce((a, b) => a + b, 0);
+    const pieces = rows.flatMap(row => {
+        let from = 0;
+        return order.filter(o => bars.get(row)[o]).map(o => ({ row, outcome: data.outcomes[o], n: bars.get(row)[o], from, to: from += bars.get(row)[o], tip: `${row}: ${whole(bars.get(row)[o])} ${data.outcomes[o]}` }));
+    });
+    const reasons = new Map();
+    for (const run of measured)
+        for (let i = 0; i < run.n; i++) {
+            const o = run.outcome(i);
+            if (o === OK || run.stale(i))
+                continue;
+            const key = run.reason(i) * 64 + o, entry = reasons.get(key) ?? reasons.set(key, { outcome: o, reason: run.reason(i), n: 0, run, row: i }).get(key);
+            entry.n++;
+        }
+    // Reasons that differ in their numbers are one line.
+    const lines = new Map();
+    for (const r of reasons.values()) {
+        const text = data.reasons[r.reason], key = `${r.outcome} ${text.replace(/\d[\d.]*( [num]?s\b)?/g, '#')}`, line = lines.get(key);
+        if (line) {
+            line.n += r.n;
+            line.alike++;
+        } else
+            lines.set(key, { ...r, text, alike: 1 });
+    }
+    const list = [...lines.values()].sort((a, b) => b.n - a.n), stale = measured.reduce((n, r) => n + r.staleRows, 0);
+    const content = [];
+    if (all)
+        content.push(el('div', { class: 'charts' }, chart({
+            id: 'endings', title, height: rows.length * 22 + 90,
+            says: `${plural(all, 'configuration')}: ${order.map((o, i) => totals[i] && `${whole(totals[i])} ${data.outcomes[o]}`).filter(Boolean).join(', ')}.`,
+            spec: width => endings({ rows, bars: pieces, names: order.filter((o, i) => totals[i]).map(o => data.outcomes[o]) }, width),
+            notes: stale ? [`${plural(stale, 'stale row')} left out.`] : [],
+            table: () => table(title, [textColumn(coarse ? 'op' : 'variant', row => row), ...order.filter((o, i) => totals[i]).map(o => numberColumn(data.outcomes[o], row => bars.get(row)[o], whole))], rows, 100),
+        })));
+    else
+        content.push(note('All rows are stale.'));
+    if (list.length)
+        content.push(table('Why, with one configuration for each as an example', [
+            textColumn('outcome', r => data.outcomes[r.outcome]), configColumn('reason', r => r.alike > 1 ? `${r.text} (and ${whole(r.alike - 1)} more with other numbers)` : r.text || 'none given'),
+            numberColumn('configurations', r => r.n, whole), configColumn('for example', r => `${problemText(r.run.problem)}: ${rowText(r.run, r.row)}`)], list, 15));
+    return part('outcomes', 'Outcomes', ...content);
+}
+
+const CLAIM_STATES = ['not verified here', 'holds', 'slower here than claimed', 'fails here'];
+
+function claimsPart(chosen) {
+    const claims = chosen.filter(r => r.claims && r.n);
+    if (!claims.length)
+        return null;
+    const list = claims.map(run => {
+        const states = [0, 0, 0, 0];
+        let best = -1;
+        for (let i = 0; i < run.n; i++) {
+            states[run.state(i)]++;
+            if (run.outcome(i) === OK && run.time(i) > 0 && (best < 0 || run.time(i) < run.time(best)))
+                best = i;
+        }
+        return { run, states, best };
+    });
+    return part('claims', 'Claims of others', note('From files that were imported. They were not measured here, nothing is served from them, and no chart shows them.'),
+        table('Claims by problem', [textColumn('problem', c => runText(c.run)), numberColumn('claims', c => c.run.n, whole), timeColumn('claimed best', c => c.best < 0 ? 0 : c.run.time(c.best)),
+                                    configColumn('of', c => c.best < 0 ? null : rowText(c.run, c.best)), ...CLAIM_STATES.map((name, s) => numberColumn(name, c => c.states[s], whole))], list));
+}
+
+function sourcesPart(chosen) {
+    const devices = [...new Set(chosen.map(r => r.device))];
+    return part('sources', 'Where it comes from',
+        table('Devices', [textColumn('device', d => data.devices[d].name), textColumn('backend', d => data.devices[d].backend), textColumn('architecture', d => data.devices[d].arch), textColumn('MIG', d => data.devices[d].mig || null),
+                          numberColumn('multiprocessors', d => data.devices[d].multiprocessors || null, whole), numberColumn('memory', d => data.devices[d].memory || null, bytesText)], devices),
+        table('What measured', [textColumn('device', p => deviceText(p.device)), textColumn('driver', p => p.driver || null), textColumn('program', p => p.cutune), textColumn('unit or file', p => p.uuid || null)],
+              data.provenance.filter(p => devices.includes(p.device))));
+}
+
+// ---- all of it -----------------------------------------------------------------------------------------------------------------------
+
+const PARTS = [['summary', summaryPart], ['winners', winnersPart], ['compare', comparePart], ['problem', problemPart], ['outcomes', outcomesPart], ['claims', claimsPart], ['sources', sourcesPart]];
+
+function replacePart(id, make) {
+    const old = document.getElementById(id), fresh = make();
+    forgetCharts(old);
+    old.replaceWith(fresh);
+}
+
+function update() {
+    const main = document.getElementById('report'), chosen = chosenRuns(), measured = measuredRuns(chosen);
+    tip.hidden = true;
+    showFilters();
+    document.getElementById('chosen').textContent = `${plural(measured.length, 'problem')} and ${plural(measured.reduce((n, r) => n + r.n, 0), 'measurement')}${measured.length < measuredRuns(runs).length ? `, of ${whole(measuredRuns(runs).length)} and ${whole(measuredRuns(runs).reduce((n, r) => n + r.n, 0))}` : ''}.`;
+    forgetCharts(main);
+    main.replaceChildren(...PARTS.map(([, make]) => make(chosen)).filter(Boolean));
+    document.getElementById('parts').replaceChildren(...[...main.querySelectorAll('section > h2')].map(title => el('li', {}, el('a', { href: `#${title.parentNode.id}` }, title.textContent))));
+}
+
+function empty() {
+    for (const id of ['filters', 'chosen', 'parts'])
+        document.getElementById(id).remove();
+    document.querySelector('nav').remove();
+    document.getElementById('report').replaceChildren(el('section', { id: 'empty' }, el('h2', {}, 'Nothing has been measured yet'),
+        el('p', {}, `${data.sources.map(s => s.name).join(' and ') || 'The database'} ${data.sources.length > 1 ? 'have' : 'has'} no measurements and no winners. To fill it:`),
+        el('pre', { tabindex: '0' }, 'cutune run --op transpose\ncutune report -o report.html'),
+        el('p', {}, 'The first command tunes a transpose on the best device of the machine; ', el('code', {}, 'cutune doctor'), ' says which devices there are. ',
+           'If there are measurements, they are in another file: ', el('code', {}, '--db FILE'), ' names it; or ', el('code', {}, '--op'), ' left none of them.')));
+}
+
+document.body.append(tip);
+document.getElementById('written').textContent = `${data.sources.map((_, i) => sourceText(i)).join(' and ')}, written ${data.written.replace('T', ' ').replace('Z', ' UTC')} by cutune ${data.cutune}`;
+if (runs.length)
+    update();
+else
+    empty();
+// What is in view is drawn when the observer has looked, before the next paint but one.
+requestAnimationFrame(() => requestAnimationFrame(() => { performance.mark('drawn'); document.documentElement.dataset.state = 'drawn'; }));
