@@ -26,6 +26,12 @@ def _roff(text):
     return text
 
 
+def _help(text):
+    """Prose of the help: its options are code, too."""
+    text = re.sub(r"(?<![`\w-])(--[a-z][\w-]*)(?![^`]*`(?:[^`]*`[^`]*`)*[^`]*$)", r"`\1`", _roff(text))
+    return _spans(text)
+
+
 def _fonts(line):
     """A line with names in bold and in italics, as code."""
     return "`" + _roff(re.sub(r"\\f[BIR]", "", line)) + "`"
@@ -44,11 +50,11 @@ def _manual_page(text):
             i += 1
             name = lines[i]
             name = f"`{_roff(name[4:].replace(' (1)', ''))}`" if name.startswith(".BR ") else _fonts(name)
-            out += ["", name, f":   {_spans(_roff(lines[i + 1]))}"]
+            out += ["", name, f":   {_help(lines[i + 1])}"]
             i += 1
             while i + 1 < len(lines) and not lines[i + 1].startswith("."):
                 i += 1
-                out.append(f"    {_spans(_roff(lines[i]))}")
+                out.append(f"    {_help(lines[i])}")
         elif line == ".EX":
             out.append("\n```sh")
         elif line == ".EE":
@@ -58,7 +64,7 @@ def _manual_page(text):
         elif out and "```sh" in "".join(out) and not out[-1].startswith("```\n"):
             out.append(_roff(line))
         else:
-            out.append(_fonts(line) if r"\fB" in line else _spans(_roff(line)))
+            out.append(_fonts(line) if r"\fB" in line else _help(line))
         i += 1
     return {title: "\n".join(body).strip() for title, body in sections.items()}
 
@@ -226,7 +232,32 @@ def _lua_entry(title, comment, notes=()):
     if code:
         prose.insert(code[0], "\n```text")
         prose.insert(code[-1] + 2, "```\n")
-    return [f"### {title}\n", "\n".join(prose), *[f"- {n}" for n in notes], ""]
+    return [f"### {title}\n", "\n".join(prose), "", *[f"- {n}" for n in notes], ""]
+
+
+def _lua_table(lines):
+    """The comment THE TABLE as tables of Markdown: an op's fields, a variant's, a launch's, by how far they are indented."""
+    levels, columns, out = {}, {}, []
+    at = 0
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        match = re.match(r"( +)(\w+(?:, \w+)*)  +(\S.*)$", line)
+        if match and indent in (2, 15, 28):
+            at = indent
+            columns[at] = match.start(3)
+            levels.setdefault(at, []).append([match[2], [match[3]]])
+        else:
+            row = levels[at][-1][1]
+            apart = indent > columns[at] or row[-1].startswith("<br>") or line.strip().startswith("or {")  # an example, what follows one
+            row.append(("<br>" if apart else "") + line.strip())
+    for title, indent in (("An op", 2), ("A variant", 15), ("A launch", 28)):
+        out.append(f"\n## {title}\n\n| field | what it says |\n|---|---|")
+        for name, said in levels[indent]:
+            text = re.sub(r"  +", " ", re.sub(r"Each has$", "Each has the fields below", " ".join(said)))
+            text = re.sub(r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", r"`\g<0>`", text.replace("`", ""))  # what is Lua, as code
+            text = "<br>".join(_spans(part) for part in text.split("<br>"))
+            out.append(f"| {', '.join(f'`{n}`' for n in name.split(', '))} | {text} |")
+    return out
 
 
 def op_scripts(file):
@@ -236,7 +267,7 @@ def op_scripts(file):
     head = [line[2:].removeprefix(" ") for line in head.split("\n")]
     at, last = head.index("THE TABLE"), next(i for i, line in enumerate(head) if line.startswith("EXPRESSIONS"))
     out = ["# Op scripts\n", OWN, "[The guide](../op-authors.md) explains all of this, with examples.\n", _spans("\n".join(head[:at])),
-           "\n## The table\n", "```text", "\n".join(line.removeprefix("  ") for line in head[at + 1 : last]).rstrip(), "```",
+           *_lua_table([line for line in head[at + 1 : last] if line]),
            "\n## Expressions\n", _spans("\n".join(head[last:])), "\n## Functions\n"]
     for comment, lines in _lua_items(rest):
         shown, notes = [], []
@@ -251,7 +282,7 @@ def op_scripts(file):
                 if " -- " in line:
                     notes.append(f"`{call.split('(')[0]}`: {_spans(line.split(' -- ', 1)[1])}")
         if shown:
-            out += _lua_entry(", ".join(f"`{s}`" for s in shown), comment, ["\n" + notes[0]] + notes[1:] if notes else ())
+            out += _lua_entry(", ".join(f"`{s}`" for s in shown), comment, notes)
     return "\n".join(out) + "\n"
 
 

@@ -41,7 +41,7 @@
 --                             cluster  blocks of a cluster, like grid
 --                             cooperative, dependent  true: all blocks run at once; it may begin before the launch before it has ended
 --                           or { times = , swap = , launches = { ... } }: these launches in turn, so often
---                workspaces a list of workspace(...)
+--                workspaces  a list of workspace(...)
 --                clear      names of outputs that must be zero when the first launch begins
 --                needs      conditions on the pointers: aligned, noalias
 --                requires   { backend = "cuda", cc = 80, arch_specific = true, grid_order = true, grid_progress = true }
