@@ -232,7 +232,8 @@ def _lua_entry(title, comment, notes=()):
     if code:
         prose.insert(code[0], "\n```text")
         prose.insert(code[-1] + 2, "```\n")
-    return [f"### {title}\n", "\n".join(prose), "", *[f"- {n}" for n in notes], ""]
+    first, *others = re.findall(r"`([\w.]+)\(", title)
+    return [f"### {title} {{ #{first} }}\n", *[f'<a name="{n}"></a>' for n in others], "\n" + "\n".join(prose), "", *[f"- {n}" for n in notes], ""]
 
 
 def _lua_table(lines):
