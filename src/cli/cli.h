@@ -38,7 +38,7 @@ struct args {
     bool claims, verify;
     const char *device, *db, *variant, *config, *arch, *from, *t1;
     const char *strategy, *effort, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time, *trace, *progress;
-    const char *format, *output, *ptx_choice, *kernels, *into;
+    const char *format, *output, *compare, *ptx_choice, *kernels, *into;
     const char *word; /* the argument that is no option */
     bool json, csv, list, measurements, wanted, retune, warm, no_cut, no_neighbours, no_cache, quiet;
     bool source, ptx, resources, remove, defaults;
@@ -106,7 +106,7 @@ struct command {
 };
 extern const struct command run_command, lookup_command, list_command, space_command, show_command, export_command, header_command,
     tables_command, devices_command, ops_command, new_op_command, simulate_command, import_command, doctor_command, bench_command,
-    pin_command, cover_command;
+    pin_command, cover_command, report_command;
 
 extern const struct command *const commands[]; /* ends with a null */
 const struct command *command_find(const char *name); /* null: there is none */
@@ -143,6 +143,11 @@ int request_all(struct request *r, struct err *err);
 enum { FILTER_OP, FILTER_TYPES, FILTER_PROBLEM, FILTERS };
 int request_filter(struct request *r, const char *word, struct buf filter[FILTERS], struct err *err);
 
+/* Of the words of --op, which may be repeated, each script becomes the name that it gives. */
+int request_op_names(struct request *r, struct err *err);
+/* "cuda:0" becomes the name of what is there; every other word of --device is one of the database's. */
+int request_device_name(struct request *r, struct err *err);
+
 /* The configuration of --variant and --config; what it is not valid by for the first problem, here, goes to `refused`. */
 int request_config(const struct request *r, struct config *c, struct buf *refused, struct err *err);
 
@@ -152,6 +157,7 @@ int request_database(struct request *r, enum store_mode mode, struct err *err);
 int request_read(struct request *r, struct err *err);
 /* If any rows were damaged and left out, says how many in a line: then what was done is not all, and a `rc` of 0 becomes FAILED. */
 int request_damage(const struct request *r, int rc);
+int damage_told(const struct store *s, int n, int rc); /* the same of so many rows */
 
 void request_free(struct request *r);
 

@@ -3,51 +3,27 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "device/device.h"
 #include "export/export.h"
-
-/* Names of ops; a script becomes the name that it gives. */
-static int name_ops(struct request *r, struct err *err)
-{
-    int rc = 0;
-    for (const char **word = r->args.ops.at; !rc && word < r->args.ops.at + r->args.ops.n; word++)
-        if (!name_ok(*word) && !(rc = request_op(r, *word, err)))
-            *word = r->op->name;
-    return rc;
-}
-
-/* "cuda:0" is the name of what is there; every other word is one of the file's. */
-static int name_device(const char **device, struct devspec *dev, struct err *err)
-{
-    if (!*device || !strchr(*device, ':'))
-        return 0;
-    int rc = device_find(*device, dev, err);
-    *device = dev->name;
-    return rc;
-}
 
 static int write_c(struct request *r, struct buf *out, struct err *err)
 {
-    struct devspec dev;
-    const char *device = r->args.device;
     const struct words *ops = &r->args.ops;
-    return name_ops(r, err)
-        ?: name_device(&device, &dev, err)
+    return request_op_names(r, err)
+        ?: request_device_name(r, err)
         ?: request_database(r, STORE_READ, err)
-        ?: c_export(r->store, &(struct c_choice){ ops->n ? ops->at : NULL, ops->n, device }, out, err);
+        ?: c_export(r->store, &(struct c_choice){ ops->n ? ops->at : NULL, ops->n, r->args.device }, out, err);
 }
 
 static int write_t4(struct request *r, struct buf *out, struct err *err)
 {
-    struct devspec dev;
     struct buf filter[FILTERS] = { 0 };
-    const char *device = r->args.device, *words[FILTERS];
+    const char *words[FILTERS];
     if (r->args.ops.n > 1)
         return err_set(err, ERR_USAGE, "--op '%s': t4 is of one problem of one op", r->args.ops.at[1]);
-    int rc = request_filter(r, r->args.ops.n ? r->args.ops.at[0] : NULL, filter, err) ?: name_device(&device, &dev, err);
+    int rc = request_filter(r, r->args.ops.n ? r->args.ops.at[0] : NULL, filter, err) ?: request_device_name(r, err);
     for (int i = 0; i < FILTERS; i++)
         words[i] = filter[i].len ? filter[i].data : NULL;
-    const struct t4_choice choice = { words[FILTER_OP], words[FILTER_TYPES], words[FILTER_PROBLEM], device, r->args.warm };
+    const struct t4_choice choice = { words[FILTER_OP], words[FILTER_TYPES], words[FILTER_PROBLEM], r->args.device, r->args.warm };
     rc = rc ?: request_database(r, STORE_READ, err) ?: t4_export(r->store, &choice, out, err);
     for (int i = 0; i < FILTERS; i++)
         buf_free(&filter[i]);

@@ -12,7 +12,7 @@
 
 const struct command *const commands[] = {
     &run_command,      &bench_command,  &lookup_command, &list_command,    &space_command, &show_command,
-    &export_command,   &header_command, &tables_command, &devices_command, &ops_command,   &new_op_command,
+    &report_command, &export_command,   &header_command, &tables_command, &devices_command, &ops_command,   &new_op_command,
     &simulate_command, &import_command, &doctor_command, &pin_command,     &cover_command, NULL,
 };
 

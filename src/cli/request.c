@@ -128,6 +128,24 @@ int request_filter(struct request *r, const char *word, struct buf filter[FILTER
     return 0;
 }
 
+int request_op_names(struct request *r, struct err *err)
+{
+    int rc = 0;
+    for (const char **word = r->args.ops.at; !rc && word < r->args.ops.at + r->args.ops.n; word++)
+        if (!name_ok(*word) && !(rc = request_op(r, *word, err)))
+            *word = r->op->name;
+    return rc;
+}
+
+int request_device_name(struct request *r, struct err *err)
+{
+    if (!r->args.device || !strchr(r->args.device, ':'))
+        return 0;
+    int rc = device_find(r->args.device, &r->dev, err);
+    r->args.device = r->dev.name;
+    return rc;
+}
+
 int request_config(const struct request *r, struct config *c, struct buf *refused, struct err *err)
 {
     const struct args *args = &r->args;
@@ -162,12 +180,16 @@ int request_read(struct request *r, struct err *err)
     return rc == ERR_NOTFOUND && !r->args.db ? 0 : rc;
 }
 
+int damage_told(const struct store *s, int n, int rc)
+{
+    if (n)
+        complain("%d row%s of %s %s damaged and left out", n, n > 1 ? "s" : "", store_path(s), n > 1 ? "are" : "is");
+    return n && !rc ? FAILED : rc;
+}
+
 int request_damage(const struct request *r, int rc)
 {
-    int n = r->store ? store_left_out(r->store) : 0;
-    if (n)
-        complain("%d row%s of %s %s damaged and left out", n, n > 1 ? "s" : "", store_path(r->store), n > 1 ? "are" : "is");
-    return n && !rc ? FAILED : rc;
+    return damage_told(r->store, r->store ? store_left_out(r->store) : 0, rc);
 }
 
 void request_free(struct request *r)

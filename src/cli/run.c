@@ -211,7 +211,7 @@ static int run_problems(struct tuning *t)
     t->tune.trial_arg = &t->trace;
     rc = tune_all(t);
     rc = path ? trace_close(&t->trace, rc) : rc;
-    int printed = report(r, t->found, t->n, t->err);
+    int printed = run_report(r, t->found, t->n, t->err);
     if (run_stop) {
         int64_t kept = 0;
         for (int i = 0; i < t->n; i++)

@@ -19,7 +19,7 @@ struct finding {
 };
 
 /* Prints what was found, as tables or as JSON. */
-int report(const struct request *r, const struct finding *found, int n, struct err *err);
+int run_report(const struct request *r, const struct finding *found, int n, struct err *err);
 
 /* What a run shows while it goes: one line on stderr, redrawn in place on a terminal; elsewhere a line now and then. */
 struct progress {

@@ -142,12 +142,6 @@ static bool op_chosen(const struct exporting *r, const char *op)
     return chosen;
 }
 
-static bool device_chosen(const struct exporting *r, const char *backend, const char *name, const char *arch)
-{
-    const char *device = r->choice->device;
-    return !device || !strcmp(device, backend) || !strcmp(device, name) || !strcmp(device, arch);
-}
-
 /* The end of a row's reading: what is damaged is left out. */
 static int row_end(struct exporting *r, int rc)
 {
@@ -230,7 +224,7 @@ static int take_winner(void *arg, const struct winner *w)
 {
     struct exporting *r = arg;
     struct tuned *k = NULL;
-    if (!device_chosen(r, w->dev.backend, w->dev.name, w->dev.arch))
+    if (!devspec_called(&w->dev, r->choice->device))
         return 0;
     int rc = store_tuned(r->store, w->id, &k, r->err);
     rc = rc ? row_end(r, rc) : put_kernel(r, w, k);
@@ -329,7 +323,7 @@ static int take_listed(void *arg, const struct listed *l)
 {
     struct exporting *r = arg;
     const struct backend *b;
-    if (!op_chosen(r, l->op) || !device_chosen(r, l->backend, l->device, l->arch))
+    if (!op_chosen(r, l->op) || !devspec_called(l->dev, r->choice->device))
         return 0;
     for (int i = 0; (b = backend_at(i)); i++)
         if (!strcmp(b->name, l->backend))

@@ -35,6 +35,27 @@ struct c_choice {
 /* ERR_NOTFOUND, with a line, if the file has nothing of a chosen op or of the chosen device. */
 int c_export(struct store *s, const struct c_choice *choice, struct buf *out, struct err *err);
 
+/* ---- a page that shows what databases hold: report.c, report_json.c; the page itself is in the folder `report` */
+
+struct report_source {
+    struct store *store;
+    const char *name; /* in the page */
+    int damaged;      /* out: rows that were left out */
+};
+struct report_choice {
+    const char *const *ops; /* none: all */
+    int nops;
+    const char *device; /* as in struct c_choice */
+};
+struct report_found {
+    int64_t measurements;
+    int runs; /* 0: there is nothing that was chosen, and nothing is written */
+};
+int report_data(struct report_source *sources, int n, const struct report_choice *choice, struct report_found *found, struct buf *out,
+                struct err *err);
+/* The page with such data in it. ERR_UNSUPPORTED with a line if the program was built without what draws it. */
+int report_page(const struct buf *data, struct buf *out, struct err *err);
+
 /* ---- typed calls, a C header with a function for each op that looks up and launches (see include/cutune.h): header.c */
 
 /* ERR_INVALID, with a line, if two ops have the same name, or if an op has the name of a call of libcutune's. */

@@ -92,11 +92,7 @@ static int put_json(struct buf *out, json_t *json, struct err *err)
 
 static bool chosen(const struct t4_choice *c, const struct record *r)
 {
-    const char *const names[] = { r->dev.name, r->dev.arch, r->dev.backend };
-    bool device = !c->device;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        device = device || !strcmp(c->device, names[i]);
-    return device && !r->stale && !strcmp(r->cache, c->warm ? "warm" : "cold");
+    return devspec_called(&r->dev, c->device) && !r->stale && !strcmp(r->cache, c->warm ? "warm" : "cold");
 }
 
 static int put_record(void *arg, const struct record *r)

@@ -56,6 +56,11 @@ bool devspec_same(const struct devspec *a, const struct devspec *b)
            a->multiprocessors == b->multiprocessors && devspec_memory(a) == devspec_memory(b);
 }
 
+bool devspec_called(const struct devspec *d, const char *word)
+{
+    return !word || !strcmp(word, d->name) || !strcmp(word, d->arch) || !strcmp(word, d->backend);
+}
+
 void io_devspec(struct serial *s, struct devspec *d)
 {
     io_text(s, d->backend, sizeof d->backend);

@@ -52,5 +52,6 @@ void devspec_id(const struct devspec *d, char out[32]);
 /* The memory that counts for identity: 0 for a CPU, whose drivers report what happens to be free. */
 int64_t devspec_memory(const struct devspec *d);
 bool devspec_same(const struct devspec *a, const struct devspec *b); /* equal identity */
+bool devspec_called(const struct devspec *d, const char *word); /* its name, architecture or backend, or null */
 
 #endif

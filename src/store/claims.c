@@ -14,9 +14,9 @@
 
 static const char records[] = MEASURED_HERE
     "SELECT device.backend, device.name, device.arch, device.mig, device.multiprocessors, device.memory, op.name, problem.types, "
-    "problem.sizes, CASE WHEN m.cache IN ('cold', 'warm') THEN m.cache END AS cache, iif(?1 = 0, provenance.uuid, ''), "
+    "problem.sizes, CASE WHEN m.cache IN ('cold', 'warm') THEN m.cache END AS cache, provenance.uuid, "
     "iif(?1 = 0, '', 'cutune ') || provenance.cutune, provenance.driver, m.created, "
-    "?1 != 0 AND NOT (op.current AND " IS_OF_NOW ") AS stale, coalesce(here.outcome, ''), coalesce(here.median, 0.0), "
+    "m.id, problem.bytes, problem.flops, ?1 != 0 AND NOT (op.current AND " IS_OF_NOW ") AS stale, coalesce(here.outcome, ''), coalesce(here.median, 0.0), "
     "coalesce(here.device, ''), m.key, m.made, m.variant, m.config, m.outcome, m.reason, m.n, m.median, m.min, m.max, m.mean, "
     "m.stddev, m.ci_low, m.ci_high, m.samples, m.compile_ms, m.registers, m.shared, m.local, m.max_threads, m.sm_mhz, m.mem_mhz "
     "FROM measurement AS m JOIN device ON device.id = m.device JOIN provenance ON provenance.id = m.provenance "
@@ -61,8 +61,8 @@ int store_each_record(struct store *s, bool claims, const char *op, const char *
     const void *samples;
     size_t n;
     query_begin(&q, s, err, records, "nnttt", claims ? CLAIMS : PROTOCOL, PROTOCOL, op, types, sizes);
-    while (query_good_row(&q, "dpyzwtttafwrtkKpcoxnrrrrrrrbrummunn", &r.dev, &r.op, &r.types, &r.sizes, &r.cache, &r.file, &r.tool,
-                          &r.driver, &r.when, &r.stale, &here, &r.here_ns, &r.here_device, m->key, made, &m->variant, &config,
+    while (query_good_row(&q, "dpyzwtttaivvfwrtkKpcoxnrrrrrrrbrummunn", &r.dev, &r.op, &r.types, &r.sizes, &r.cache, &r.file, &r.tool,
+                          &r.driver, &r.when, &r.id, &r.bytes, &r.flops, &r.stale, &here, &r.here_ns, &r.here_device, m->key, made, &m->variant, &config,
                           &m->json, &result->outcome, &reason, &st->n, &st->median, &st->min, &st->max, &st->mean, &st->stddev,
                           &st->ci_low, &st->ci_high, &samples, &n, &result->compile_ms, &uses->registers, &uses->shared,
                           &uses->local, &uses->max_threads, &result->sm_mhz, &result->mem_mhz)) {

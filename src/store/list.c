@@ -42,14 +42,14 @@ static double joules_of(const char **reason, bool *alone)
 }
 
 static const char winners[] =
-    "SELECT device.name, device.backend, device.arch, op.name, problem.types, problem.sizes, tuned.variant, tuned.config, "
-    "CASE WHEN " CACHE " " COLD_OR_WARM " THEN " CACHE " END AS cache, tuned.time_ns, problem.bytes, problem.flops, "
+    "SELECT device.backend, device.name, device.arch, device.mig, device.multiprocessors, device.memory, op.name, problem.types, "
+    "problem.sizes, tuned.key, tuned.variant, tuned.config, CASE WHEN " CACHE " " COLD_OR_WARM " THEN " CACHE " END AS cache, tuned.time_ns, problem.bytes, problem.flops, "
     "tuned.copy_ns, coalesce((SELECT n " OF_WINNER " AND m.protocol = ?1), 0) AS samples, "
     "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND " IS_OF_NOW ") AS measured, "
     "(SELECT count(*) " OF_PROBLEM " AND m.protocol = ?1 AND m.outcome IN ('ok', 'slower') AND " IS_OF_NOW ") AS passed, "
     "op.current, coalesce((SELECT NOT " IS_OF_NOW " " OF_WINNER " ORDER BY m.protocol DESC LIMIT 1), 0) AS changed, "
     "CASE WHEN tuned.verified IN (0, 1, 2) THEN tuned.verified END AS verified, tuned.cache = '" AS_PINNED "' AS pinned, "
-    "tuned.created, provenance.driver, device.multiprocessors, op.id, "
+    "tuned.created, provenance.driver, op.id, "
     "coalesce((SELECT reason " OF_WINNER " AND m.outcome = 'ok' AND m.protocol = ?1), '') AS reason, "
     "CASE typeof(tuned.kernel) WHEN 'blob' THEN tuned.kernel END "
     "FROM tuned JOIN device ON device.id = tuned.device JOIN problem ON problem.id = tuned.problem "
@@ -59,7 +59,8 @@ static const char winners[] =
 int store_each_winner(struct store *s, int (*each)(void *arg, const struct listed *l), void *arg, struct err *err)
 {
     struct query q;
-    struct listed l = { 0 };
+    struct devspec dev = { 0 };
+    struct listed l = { .dev = &dev, .device = dev.name, .backend = dev.backend, .arch = dev.arch };
     struct buf config = { 0 }, with = { 0 }, objective = { 0 };
     struct metrics metrics = { 0 };
     bool current, told;
@@ -68,10 +69,11 @@ int store_each_winner(struct store *s, int (*each)(void *arg, const struct liste
     const void *kernel;
     size_t kernel_bytes;
     query_begin(&q, s, err, winners, "n", PROTOCOL);
-    while (query_good_row(&q, "twwpttpcwrvvrnnnffnfwtnixb", &l.device, &l.backend, &l.arch, &l.op, &l.types, &l.problem, &l.variant,
-                          &config, &l.json, &l.cache, &l.time_ns, &l.bytes, &l.flops, &l.copy_ns, &l.samples, &l.measured, &l.ok,
-                          &current, &l.changed, &verified, &l.pinned, &l.when, &l.driver, &metrics.dev.multiprocessors,
-                          &metrics.op_row, &reason, &kernel, &kernel_bytes)) {
+    while (query_good_row(&q, "dptttpcwrvvrnnnffnfwtixb", &dev, &l.op, &l.types, &l.problem, &l.key, &l.variant, &config, &l.json,
+                          &l.cache, &l.time_ns, &l.bytes, &l.flops, &l.copy_ns, &l.samples, &l.measured, &l.ok, &current,
+                          &l.changed, &verified, &l.pinned, &l.when, &l.driver, &metrics.op_row, &reason, &kernel,
+                          &kernel_bytes)) {
+        metrics.dev.multiprocessors = dev.multiprocessors;
         l.config = buf_text(&config);
         l.stale = !current;
         l.unverified = verified == UNVERIFIED;

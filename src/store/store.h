@@ -155,6 +155,8 @@ struct listed {
     int samples;         /* that its time is the median of; 0: none, or a winner's measurement is gone */
 
     /* Of a winner: */
+    const struct devspec *dev; /* identity; device, backend and arch above are of it */
+    const char *key;           /* of its measurement */
     double bytes, flops, copy_ns; /* 0: unknown */
     const char *objective;        /* that it was chosen by; "" unknown */
     int measured, ok;             /* configurations stored of the variants as they are now, and of those right */
@@ -191,7 +193,9 @@ enum { CLAIMS = 0 };
 struct record {
     struct devspec dev; /* identity; of a claim what its file says, maybe only a name */
     const char *op, *types, *sizes, *cache;
-    const char *file;         /* of a claim: that it came from */
+    int64_t id;               /* grows in the order of first storing */
+    double bytes, flops;      /* of the problem; 0: unknown */
+    const char *file;         /* of a claim: that it came from; else the device's uuid */
     const char *tool;         /* that measured it: "cutune 0.1.0", "Kernel Tuner" */
     const char *driver;       /* "": unknown */
     const char *when;         /* UTC, ISO 8601 */
