@@ -9,6 +9,7 @@
 #include "cli/tables.h"
 #include "model/head.h"
 #include "model/kernel.h"
+#include "model/plan.h"
 #include "op/load.h"
 #include "source/source.h"
 
@@ -25,27 +26,33 @@ static int compile(struct shipping *m, const struct backend *b, const struct req
     return 0;
 }
 
-/* A configuration as a default of the op, for types and a backend. */
-static int add_default(struct shipping *m, const struct config *c, int rank, int row, const struct backend *b, struct err *err)
+/* A default of the op, for types and a backend; none that can serve nothing of them. */
+static int add_default(struct shipping *m, const struct op_default *d, struct shipping_defaults *all, int row, const struct backend *b,
+                       struct err *err)
 {
     struct op *op = m->op;
     struct buf source = { 0 }, ptx = { 0 }, entries = { 0 };
     struct tuned *t = NULL;
-    const struct requires *requires = &op->variants[c->variant].requires;
-    if ((requires->backend && strcmp(requires->backend, b->name)) || (requires->cc && !b->sample.cc))
-        return 0;
-    int rc = source_render(op, c, row, &b->sample, &source, err)
-        ?: tuned_of(op, c, &t, err)
+    struct served as;
+    op_as_default(op, d, &as);
+    const struct requires *requires = &as.variant.requires;
+    bool serves = false;
+    int rc = default_serves(&as, row, &b->sample, &serves, err);
+    if (rc || !serves || (requires->cc && !b->sample.cc))
+        return rc;
+    rc = source_render(op, &d->config, row, &b->sample, &source, err)
+        ?: tuned_of(&as.op, &as.config, &t, err)
         ?: compile(m, b, requires, source.data, &ptx, &entries, err)
         ?: kernel_call(t->op, entries.data, entries.len, err);
     if (!rc && (entries.len || !head_asks(source.data))) {
         hash_hex(source.data, source.len, t->key);
         t->role = TUNED_DEFAULT;
-        t->rank = rank;
+        t->rank = all->n++;
         t->source = source.data;
         t->portable = ptx.len ? ptx.data : NULL;
-        op->ndefaults = rank + 1; /* the list's so far, in place of the script's */
-        rc = store_default(m->store, &b->sample, op, row, t, err);
+        struct op listed = *op;
+        listed.ndefaults = all->n; /* the list's so far, in place of the script's */
+        rc = store_default(m->store, &b->sample, &listed, row, t, err);
         m->records++;
     }
     tuned_free(t);
@@ -65,13 +72,28 @@ int shipping_op(struct shipping *m, const char *name, struct err *err)
     int rc = op_load(name, &m->op, err);
     if (rc)
         return rc;
-    m->ranks = arena_array(m->op->arena, (size_t)(m->op->nrows * backends), sizeof *m->ranks);
-    return m->ranks ? 0 : err_nomem(err);
+    m->defaults = arena_array(m->op->arena, (size_t)(m->op->nrows * backends), sizeof *m->defaults);
+    return m->defaults ? 0 : err_nomem(err);
 }
 
 static bool any(const char *word)
 {
     return !strcmp(word, "*");
+}
+
+/* A configuration of the list: one of the script's defaults serves when that does. */
+static int add_listed(struct shipping *m, const struct config *c, struct shipping_defaults *all, int row, const struct backend *b,
+                      struct err *err)
+{
+    struct op_default d = { .config = *c };
+    int at = op_default_from(m->op, all->next, c);
+    if (at < 0)
+        at = op_default_from(m->op, 0, c);
+    if (at >= 0) {
+        d = m->op->defaults[at];
+        all->next = at + 1;
+    }
+    return add_default(m, &d, all, row, b, err);
 }
 
 static int add_line(struct shipping *m, const char *line, struct err *err)
@@ -89,11 +111,11 @@ static int add_line(struct shipping *m, const char *line, struct err *err)
     if (rc || only < 0)
         return rc ?: only;
     rc = config_parse(m->op, NULL, text, &c, err) ?: (any(sizes) ? 0 : problem_parse(m->op, sizes, &problem, err));
-    int *rank = m->ranks;
+    struct shipping_defaults *all = m->defaults;
     for (int row = 0; row < m->op->nrows; row++)
-        for (int i = 0; (b = backend_real(i)); i++, rank++)
+        for (int i = 0; (b = backend_real(i)); i++, all++)
             if (!rc && (any(types) || row == only) && (any(device) || !strcmp(device, b->name)))
-                rc = add_default(m, &c, (*rank)++, row, b, err);
+                rc = add_listed(m, &c, all, row, b, err);
     return rc;
 }
 
@@ -102,11 +124,11 @@ static int add_script(struct shipping *m, const char *name, struct err *err)
 {
     const struct backend *b;
     int rc = shipping_op(m, name, err);
-    const int n = rc ? 0 : m->op->ndefaults;
+    struct shipping_defaults *all = m->defaults;
     for (int row = 0; !rc && row < m->op->nrows; row++)
-        for (int i = 0; (b = backend_real(i)); i++)
-            for (int rank = 0; !rc && rank < n; rank++)
-                rc = add_default(m, &m->op->defaults[rank], rank, row, b, err);
+        for (int i = 0; (b = backend_real(i)); i++, all++)
+            for (int k = 0; !rc && k < m->op->ndefaults; k++)
+                rc = add_default(m, &m->op->defaults[k], all, row, b, err);
     op_free(m->op);
     m->op = NULL;
     return rc;

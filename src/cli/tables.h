@@ -7,13 +7,19 @@
 
 enum { MAX_LIST = 4 << 20 }; /* bytes of a file */
 
+/* What an op has for its types and a backend. */
+struct shipping_defaults {
+    int n;    /* kernels */
+    int next; /* the script's default behind the last that was listed: lines are taken to be in the script's order */
+};
+
 /* The database that is made. */
 struct shipping {
     struct store *store;
     bool ptx, must;     /* whether there is to be PTX, and whether it is an error if there can be none */
     struct err why_not; /* why there can be none */
     struct op *op;      /* of the last line */
-    int *ranks;         /* how many of its lines so far are for these types and this backend: [row][backend_real] */
+    struct shipping_defaults *defaults; /* so far, for these types and this backend: [row][backend_real] */
     int records;
     struct tuned_list *list; /* the file of a device that is being read */
     int winners, left_out;   /* problems that it has kernels for; lines that the ops have no use for any more, */

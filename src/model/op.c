@@ -32,6 +32,29 @@ struct op op_of_init(const struct op *op)
     return of;
 }
 
+void op_as_default(const struct op *op, const struct op_default *d, struct served *out)
+{
+    out->op = *op;
+    out->variant = op->variants[d->config.variant];
+    out->config = d->config;
+    out->config.variant = 0;
+    out->op.nvariants = 1;
+    out->op.variants = &out->variant;
+    for (int i = 0; i < out->variant.nwhere; i++)
+        out->where[i] = out->variant.where[i];
+    for (int i = 0; i < d->nwhen; i++)
+        out->where[out->variant.nwhere++] = d->when[i];
+    out->variant.where = out->where;
+}
+
+int op_default_from(const struct op *op, int from, const struct config *c)
+{
+    for (int i = from; i < op->ndefaults; i++)
+        if (!memcmp(&op->defaults[i].config, c, sizeof *c))
+            return i;
+    return -1;
+}
+
 const struct variant *op_code(const struct op *op, const struct config *c)
 {
     return c ? &op->variants[c->variant] : &op->reference;

@@ -36,7 +36,8 @@ enum {
     MAX_OUTSIDE = 400, /* bytes of the name of a reference outside */
     MAX_ROWS = 256,    /* of types */
     MAX_SHAPES = 1024,
-    MAX_WHERE = 256, /* constraints of an op, and again of a variant */
+    MAX_WHERE = 256, /* constraints of an op, and again of a variant, */
+    MAX_WHEN = 8,    /* and what a default asks besides */
     MAX_NEEDS = 64,
     MAX_OP_DEFAULTS = 256,
 };
@@ -277,6 +278,13 @@ struct config {
     uint16_t at[MAX_PARAMS]; /* indices into params[i].values; those past nparams are 0 */
 };
 
+/* What serves if nothing is tuned. */
+struct op_default {
+    struct config config;
+    int nwhen; /* only if these are true, expressions as in a variant's `where`; none: wherever its constraints hold */
+    const char *when[MAX_WHEN];
+};
+
 /* A problem: a size for each axis of an op. */
 struct problem {
     int64_t size[MAX_AXES];
@@ -321,7 +329,7 @@ struct op {
     int nvariants;
     struct variant *variants;
     int ndefaults;
-    struct config *defaults;        /* in order: the first whose constraints hold is the default; those of the last always do */
+    struct op_default *defaults;    /* in order: the first whose constraints hold is the default; those of the last always do */
     int npreludes;                  /* carried so that whoever renders needs no files */
     struct template_file *preludes; /* each makes the words of templates out of one language of kernels */
     int nincludes;                  /* likewise */
@@ -352,6 +360,16 @@ struct op op_of_init(const struct op *op); /* the same with op->init as its only
 const struct variant *op_code(const struct op *op, const struct config *c); /* its variant; null: the reference */
 int op_variant(const struct op *op, const char *name); /* its index, -1 if there is none; so are the next two */
 int op_type(const struct op *op, const char *name);
+/* A default as what it is once it serves: an op with its variant alone, of which its `when` are more constraints. Stays where it is; the op
+ * must outlive it. */
+struct served {
+    struct op op;
+    struct variant variant;
+    struct config config;
+    const char *where[MAX_WHERE + MAX_WHEN];
+};
+void op_as_default(const struct op *op, const struct op_default *d, struct served *out);
+int op_default_from(const struct op *op, int from, const struct config *c); /* the first of the op's with this configuration, from there on; -1 */
 /* Of a type as arguments have it: "T", or "T_acc", the one to compute in. -1: it is none of the op's. */
 int op_type_of(const struct op *op, const char *type, bool *computing);
 int param_value(const struct param *p, struct val v);

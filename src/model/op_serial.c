@@ -228,8 +228,9 @@ static void io_variant(struct serial *s, struct variant *v)
 }
 
 /* The values themselves, in the order of the variant's parameters. */
-static void io_default(struct serial *s, const struct op *op, struct config *c)
+static void io_default(struct serial *s, const struct op *op, struct op_default *d)
 {
+    struct config *c = &d->config;
     io_int(s, &c->variant, 0, op->nvariants - 1);
     if (serial_failed(s))
         return;
@@ -247,6 +248,9 @@ static void io_default(struct serial *s, const struct op *op, struct config *c)
         else
             c->at[i] = (uint16_t)at;
     }
+    io_count(s, &d->nwhen, 0, MAX_WHEN);
+    for (int i = 0; i < d->nwhen; i++)
+        io_given(s, &d->when[i]);
 }
 
 static void io_includes(struct serial *s, struct op *op)

@@ -158,5 +158,8 @@ const char *plan_refuses_why(const struct plan *p, const struct val *slots, cons
 /* The default for a problem: the first of the op's defaults whose constraints hold on this device. */
 int op_default(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct config *out,
                struct err *err);
+/* Whether a default can serve any problem of these types on the device's backend: false if a constraint that reads neither sizes nor more of
+ * the device does not hold. Where it is false the kernel need not even compile. */
+int default_serves(const struct served *as, int row, const struct devspec *dev, bool *out, struct err *err);
 
 #endif

@@ -409,18 +409,47 @@ int op_default(const struct op *op, const struct problem *prob, int row, const s
     char why[160] = "there are no defaults";
     for (int i = 0; i < op->ndefaults; i++) {
         struct plan *p;
+        struct served as;
         struct val slots[MAX_SLOTS];
-        int rc = plan_new(op, op->defaults[i].variant, &p, err);
+        op_as_default(op, &op->defaults[i], &as);
+        int rc = plan_new(&as.op, 0, &p, err);
         if (rc)
             return rc;
-        plan_slots(p, prob, row, dev, &op->defaults[i], slots);
+        plan_slots(p, prob, row, dev, &as.config, slots);
         const char *text = plan_refuses(p, slots, dev);
         snprintf(why, sizeof why, "%s", text ?: "");
         plan_free(p);
         if (!*why) {
-            *out = op->defaults[i];
+            *out = op->defaults[i].config;
             return 0;
         }
     }
     return err_set(err, ERR_UNSUPPORTED, "%s: no default configuration may run here: %s", op->name, why);
+}
+
+/* It reads parameters, types and device.backend only. */
+static bool of_any_size(const struct plan *p, const struct condition *c)
+{
+    bool any = c->of == OF_WHERE;
+    for (int i = 0; i < c->nslots; i++)
+        any = any && (c->slots[i] < p->first_axis || (c->slots[i] >= p->first_type && c->slots[i] <= p->first_device));
+    return any;
+}
+
+int default_serves(const struct served *as, int row, const struct devspec *dev, bool *out, struct err *err)
+{
+    static const struct problem none = { { 0 } }; /* not asked for */
+    struct plan *p;
+    struct val slots[MAX_SLOTS];
+    const char *backend = as->variant.requires.backend;
+    *out = !backend || !strcmp(backend, dev->backend);
+    int rc = plan_new(&as->op, 0, &p, err);
+    if (rc)
+        return rc;
+    plan_slots(p, &none, row, dev, &as->config, slots);
+    for (int i = 0; *out && i < p->nchecks; i++)
+        if (of_any_size(p, &p->checks[i]) && plan_check(p, i, slots, dev, out, NULL))
+            *out = false;
+    plan_free(p);
+    return 0;
 }

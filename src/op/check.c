@@ -132,16 +132,30 @@ static int try_op(const struct trial *t, struct err *err)
         ?: try_launches(t, err);
 }
 
+/* The constraints, up to the first that does not hold. */
+static int try_where(const struct trial *t, bool *holds, struct err *err)
+{
+    int rc = 0;
+    *holds = true;
+    for (int i = 0; i < t->variant->nwhere && !rc && *holds; i++)
+        rc = plan_check(t->plan, i, t->slots, t->dev, holds, err);
+    return rc;
+}
+
+static int try_when(const struct trial *t, struct err *err)
+{
+    bool holds;
+    return try_where(t, &holds, err);
+}
+
 /* The launches of a configuration are tried only if its constraints hold. */
 static int try_variant(const struct trial *t, struct err *err)
 {
     const struct variant *v = t->variant;
     double metric;
     int64_t bytes;
-    bool holds = true;
-    int rc = 0;
-    for (int i = 0; i < v->nwhere && !rc && holds; i++)
-        rc = plan_check(t->plan, i, t->slots, t->dev, &holds, err);
+    bool holds;
+    int rc = try_where(t, &holds, err);
     if (rc || !holds)
         return rc;
     rc = rc ?: try_launches(t, err);
@@ -317,6 +331,19 @@ static int check_shapes(const struct op *op, struct err *err)
     return rc;
 }
 
+static int check_whens(const struct op *op, struct err *err)
+{
+    int rc = 0;
+    for (int i = 0; i < op->ndefaults && !rc; i++) {
+        struct served as;
+        op_as_default(op, &op->defaults[i], &as);
+        rc = op->defaults[i].nwhen ? try_all(&as.op, &as.config, NPROBLEMS, try_when, err) : 0;
+        if (rc)
+            err_prefix(err, "defaults: default %d: when: ", i + 1);
+    }
+    return rc;
+}
+
 /* Whether no variant does with less than this one requires: then it is the op that requires it. */
 static bool all_require(const struct op *op, const struct requires *least)
 {
@@ -332,9 +359,11 @@ static bool all_require(const struct op *op, const struct requires *least)
  * proved; the tries find the usual slips. */
 static int check_last_default(const struct op *op, struct err *err)
 {
-    const struct config *config = &op->defaults[op->ndefaults - 1];
+    const struct config *config = &op->defaults[op->ndefaults - 1].config;
     const struct variant *v = &op->variants[config->variant];
     const struct requires *q = &v->requires;
+    if (op->defaults[op->ndefaults - 1].nwhen)
+        return err_set(err, ERR_INVALID, "defaults: the last must always hold, so it has no when");
     if (!all_require(op, q) || q->arch_specific || q->grid_order || q->grid_progress)
         return err_set(err, ERR_INVALID, "defaults: the last must always hold, but variant %s has requires", v->name);
     int rc = try_all(op, config, NPROBLEMS + op->naxes, try_last_default, err);
@@ -422,5 +451,5 @@ int check_expressions(const struct op *op, struct err *err)
         rc = try_all(&init, &(struct config){ 0 }, NPROBLEMS, try_variant, err);
     for (int v = 0; v < op->nvariants && !rc; v++)
         rc = try_all(op, &(struct config){ .variant = v }, NPROBLEMS, try_variant, err);
-    return rc ?: check_last_default(op, err);
+    return rc ?: check_whens(op, err) ?: check_last_default(op, err);
 }

@@ -22,7 +22,7 @@ static const char reserved[] =
     "blockDim "
     "gridDim atomicAdd "
     /* texts of the command line and of scripts */
-    "variant names";
+    "variant names when";
 
 enum { NAMES = 1 }; /* on the stack: what each name of the variant is */
 

@@ -270,7 +270,7 @@ void op_read(lua_State *L, const char *file, const char *folder, const char *tem
                              variants = { read_variant, 1, MAX_VARIANTS, sizeof(struct variant), "variant %d: ", false },
                              peers = { read_peer, 0, MAX_PEERS, sizeof(struct peer), "peers: peer %d: ", false },
                              defaults = {
-                                 read_default, 1, MAX_OP_DEFAULTS, sizeof(struct config), "defaults: default %d: ", false
+                                 read_default, 1, MAX_OP_DEFAULTS, sizeof(struct op_default), "defaults: default %d: ", false
                              };
     struct reader r = { .L = L, .op = op, .folder = folder, .templates = templates };
     int outputs = 0;

@@ -94,16 +94,26 @@ void read_variant(struct reader *r, void *out)
     r->variant = NULL;
 }
 
+static void read_when(struct reader *r, void *out)
+{
+    static const struct list list = { read_text, 1, MAX_WHEN, sizeof(char *), "entry %d: ", true };
+    struct op_default *d = out;
+    d->nwhen = read_one_or_list(r, &list, d->when);
+}
+
 void read_default(struct reader *r, void *out)
 {
-    struct config *d = out;
+    struct op_default *d = out;
+    struct config *c = &d->config;
     const char *name;
-    read_table(r, "variant", "N+", &name);
-    d->variant = op_variant(r->op, name);
-    if (d->variant < 0)
+    read_table(r, "variant when", "Nf+", &name, read_when, d);
+    c->variant = op_variant(r->op, name);
+    if (c->variant < 0)
         fail(r, "there is no variant '%s'", name);
-    const struct variant *v = &r->op->variants[d->variant];
-    char keys[MAX_PARAMS * (MAX_NAME + 1) + sizeof "variant"] = "variant";
+    const struct variant *v = &r->op->variants[c->variant];
+    if (v->nwhere + d->nwhen > MAX_WHERE)
+        fail(r, "when: with those of the variant there are more than %d constraints", MAX_WHERE);
+    char keys[MAX_PARAMS * (MAX_NAME + 1) + sizeof "variant when"] = "variant when";
     for (int i = 0; i < v->nparams; i++)
         strcat(strcat(keys, " "), v->params[i].name);
     known_fields(r, keys);
@@ -114,6 +124,6 @@ void read_default(struct reader *r, void *out)
         int at = given.type == VAL_NIL ? 0 : param_value(p, given);
         if (at < 0)
             fail(r, "%s: this is none of the parameter's values", p->name);
-        d->at[i] = (uint16_t)at;
+        c->at[i] = (uint16_t)at;
     }
 }

@@ -274,9 +274,13 @@ static int store_kernel(struct run *r, const struct job *job, enum tuned_role ro
     struct tuned *t = NULL;
     struct target to = r->target;
     bool winner = role == TUNED_WINNER;
+    struct op op = *r->op;
+    struct served as;
     to.pinned = r->opt->pin;
     size_t n = job->portable.len;
-    int rc = tuned_of(r->op, &job->config, &t, err);
+    op_as_default(r->op, winner ? &(struct op_default){ .config = job->config } : job->deflt, &as);
+    op.ndefaults = r->ndefaults;
+    int rc = tuned_of(&as.op, &as.config, &t, err);
     rc = rc ?: kernel_call(t->op, job->entries.data, job->entries.len, err);
     if (rc) {
         tuned_free(t);
@@ -299,7 +303,7 @@ static int store_kernel(struct run *r, const struct job *job, enum tuned_role ro
     t->time_ns = winner ? job->known->stats.median : 0;
     t->copy_ns = winner ? r->copy_ns : 0;
     t->alone = winner && job->known->alone;
-    rc = winner ? store_winner(r->store, &to, t, err) : store_default(r->store, r->dev, r->op, r->task.row, t, err);
+    rc = winner ? store_winner(r->store, &to, t, err) : store_default(r->store, r->dev, &op, r->task.row, t, err);
     tuned_free(t);
     return rc;
 }
@@ -334,15 +338,22 @@ static int keep_winner(struct run *r, const struct job *job, struct err *err)
     return out || !job ? store_forget_failed(r->store, &r->target, out, err) : 0;
 }
 
-/* The op's defaults, each compiled: what a look-up gives if nothing is tuned. */
+/* The op's defaults for these types and this backend, each compiled: what a look-up gives if nothing is tuned. */
 void tables_begin(struct run *r)
 {
     r->phase = PHASE_TABLES;
     for (int i = 0; i < r->op->ndefaults && !r->opt->pin; i++) {
-        struct job *job = job_new(r, &r->op->defaults[i], -1);
-        if (!job)
+        struct served as;
+        bool serves = false;
+        op_as_default(r->op, &r->op->defaults[i], &as);
+        run_check(r, default_serves(&as, r->task.row, r->dev, &serves, &r->err));
+        struct job *job = serves ? job_new(r, &r->op->defaults[i].config, -1) : NULL;
+        if (r->failed)
             return;
-        job->rank = i;
+        if (!serves)
+            continue;
+        job->deflt = &r->op->defaults[i];
+        job->rank = r->ndefaults++;
         r->defaults_left++;
         queue_put(&r->queued, job);
     }

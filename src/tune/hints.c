@@ -104,7 +104,7 @@ static int from_tables(struct run *r, struct err *err)
                  ?: hints_each(all, r->op, r->task.row, &r->task.problem, r->dev, take_neighbour, r, err);
     knowledge_free(all);
     for (int i = 0; !rc && i < r->op->ndefaults; i++)
-        rc = enlist(r, &r->op->defaults[i]);
+        rc = enlist(r, &r->op->defaults[i].config);
     if (!rc && tables)
         rc = store_each_default(tables, r->dev->backend, r->op->name, buf_text(&types), take_default, r, err);
     store_close(tables);

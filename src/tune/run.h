@@ -51,7 +51,8 @@ struct job {
     struct job *next; /* in a queue */
     int serial;       /* the order in which they were thought of: the default is the first */
     int64_t index;    /* in the space; -1: a default outside of it, compiled for the tables only */
-    int rank;         /* of a default compiled for the tables */
+    int rank;         /* of a default compiled for the tables, */
+    const struct op_default *deflt; /* and which it is */
     struct config config;
     char key[HASH_HEX];
     struct buf source, binary, portable; /* portable: PTX, if the backend has that. Freed when no longer needed */
@@ -218,7 +219,7 @@ struct run {
     struct job *players[PLAYOFF + 1]; /* in the play-off */
     int nplayers, missing;            /* how many; those still to be compiled */
     int playoffs, unexplained;        /* begun; broken off without a culprit */
-    int defaults_left;
+    int ndefaults, defaults_left; /* for the tables; those still to be compiled */
     bool had_winner;           /* of an earlier run, */
     bool winner_by_now;        /* chosen by what the op's objective is now */
     char winner_key[HASH_HEX]; /* and which; in the end this run's */

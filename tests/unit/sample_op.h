@@ -36,7 +36,7 @@ struct sample {
     struct workspace partial[1];
     struct need needs[2];
     struct variant variants[2];
-    struct config defaults[3];
+    struct op_default defaults[3];
     struct op op;
 };
 
@@ -144,8 +144,9 @@ static inline struct op *sample_op(struct sample *s)
     sample_problem(s);
     sample_tile(s);
     sample_walk(s);
-    s->defaults[0].variant = 1;
-    s->defaults[2].at[3] = 1;
+    s->defaults[0].config.variant = 1;
+    s->defaults[1].when[s->defaults[1].nwhen++] = "m <= 1 << 30 or T == 'i32'";
+    s->defaults[2].config.at[3] = 1;
     for (int i = 0; i < 5; i++)
         s->reference_args[i] = i;
     s->reference_launch[0] = (struct launch){

@@ -60,7 +60,7 @@ static inline const struct op *sample_op(void)
           .nclear = 1,
           .clear = clear },
     };
-    static struct config defaults[2];
+    static struct op_default defaults[2];
     static const struct op op = {
         .name = "transpose",
         .file = "transpose.lua",

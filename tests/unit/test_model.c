@@ -649,7 +649,7 @@ static void bend_bytes(struct sample *s, int way)
     case 28: s->preludes[0].name = NULL; break;
     case 29: op->naxes = 0; break;
     case 30: op->ntypes = 0; break;
-    case 31: s->defaults[1].at[0] = 3; s->tile_params[0].n = 3; break; /* a value that is not among them */
+    case 31: s->defaults[1].config.at[0] = 3; s->tile_params[0].n = 3; break; /* a value that is not among them */
     case 32: op->nvariants = 1; break; /* the variant of a default is not there */
     case 33: s->args[0].own_check = true; s->args[0].check.kind = CHECK_CLOSE + 1; break;
     }

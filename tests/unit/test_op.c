@@ -232,7 +232,13 @@ static const struct {
     { "defaults", "{}", "defaults: has 0 entries" },
     { "defaults", "{ { variant = 'w' } }", "default 1: there is no variant 'w'" },
     { "defaults", "{ { variant = 'v', P = 3 } }", "default 1: P: this is none of the parameter's values" },
-    { "defaults", "{ { variant = 'v', Q = 3 } }", "unknown field 'Q'; known here: variant P G" },
+    { "defaults", "{ { variant = 'v', Q = 3 } }", "unknown field 'Q'; known here: variant when P G" },
+    { "defaults", "{ { variant = 'v', when = 'n > 1' } }", "defaults: the last must always hold, so it has no when" },
+    { "defaults", "{ { variant = 'v', when = 'q > 1' }, { variant = 'v' } }", "defaults: default 1: when: " },
+    { "defaults", "{ { variant = 'v', when = 'q > 1' }, { variant = 'v' } }", "unknown name 'q'" },
+    { "defaults", "{ { variant = 'v', when = 'n % 0 == 1' }, { variant = 'v' } }", "defaults: default 1: when: for f32 and n=1 on cuda: " },
+    { "defaults", "{ { variant = 'v', when = { 'P == 1', 'n' } }, { variant = 'v' } }", "defaults: default 1: when: for f32 and n=1 on cuda: " },
+    { "defaults", "{ { variant = 'v', when = {} }, { variant = 'v' } }", "defaults: default 1: when: has 0 entries" },
     { "variants", "{ { name = 'v', template = 't.cu', where = { 'n % 4 == 0' }, launch = { kernel = 'k' } } }",
       "must always hold" },
     { "variants", "{ { name = 'v', template = 't.cu', launch = { kernel = 'k', grid = { 1, 'n' } } } }", "must always hold" },
@@ -376,7 +382,7 @@ static void test_smallest(void **state)
     assert_int_equal(op->variants[0].params[0].values[1].i, 2);
     assert_int_equal(op->variants[0].launches[0].nargs, 2);
     assert_string_equal(op->variants[0].template_text, "// nothing\n");
-    assert_string_equal(op->variants[0].params[1].values[op->defaults[0].at[1]].s, "a");
+    assert_string_equal(op->variants[0].params[1].values[op->defaults[0].config.at[1]].s, "a");
     op_free(op);
 }
 
@@ -397,7 +403,7 @@ static void test_everything(void **state)
         "requires = { backend = 'cuda', cc = 90, arch_specific = true, grid_order = true, grid_progress = true },\n"
         "launch = { { kernel = 'k', grid = { 'n', 2, 3 }, block = 32, shared = '4 * P' }, { kernel = 'l', args = { 'w' } } } },\n"
         "{ name = 'y', template = 't.cu', launch = { kernel = 'k' } } },\n"
-        "defaults = { { variant = 'x', P = 1, F = false }, { variant = 'y' } } }";
+        "defaults = { { variant = 'x', P = 1, F = false, when = { 'n > P', 'F' } }, { variant = 'y' } } }";
     struct op *op;
     struct err err;
     if (load(script, &op, &err))
@@ -430,7 +436,11 @@ static void test_everything(void **state)
     assert_string_equal(v->launches[0].grid[2], "3");
     assert_int_equal(v->launches[0].nargs, 6);
     assert_int_equal(v->launches[1].args[0], 5);
-    assert_false(v->params[1].values[op->defaults[0].at[1]].b);
+    assert_false(v->params[1].values[op->defaults[0].config.at[1]].b);
+    assert_int_equal(op->defaults[0].nwhen, 2);
+    assert_string_equal(op->defaults[0].when[0], "n > P");
+    assert_string_equal(op->defaults[0].when[1], "F");
+    assert_int_equal(op->defaults[1].nwhen, 0);
     op_free(op);
 }
 

@@ -429,8 +429,50 @@ static void defaults(void **state)
     assert_true(c.variant == 0 && c.at[3] == 1);
     old.max_threads = 100;
     fails_with(op_default(op, &small, 0, &old, &c, &err), &err, "no default configuration may run here: limit: threads a block");
+    op->defaults[0].nwhen = 1;
+    op->defaults[0].when[0] = "m > 64";
+    assert_int_equal(op_default(op, &small, 0, &gpu, &c, &err), 0);
+    assert_true(c.variant == 0 && c.at[3] == 0);
+    op->defaults[1].nwhen = 2;
+    op->defaults[1].when[0] = "device.backend == 'cuda'";
+    op->defaults[1].when[1] = "m > 64";
+    assert_int_equal(op_default(op, &small, 0, &gpu, &c, &err), 0);
+    assert_true(c.variant == 0 && c.at[3] == 1);
     op->ndefaults = 0;
     fails_with(op_default(op, &small, 0, &gpu, &c, &err), &err, "there are no defaults");
+}
+
+/* What reads no size tells which types and backends a default is for at all. */
+static void defaults_that_can_serve(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *when;
+        bool on_gpu, on_cpu;
+    } cases[] = { { NULL, true, true },
+                  { "T == 'f32'", true, true },
+                  { "T ~= 'f32'", false, false },
+                  { "device.backend == 'cuda'", true, false },
+                  { "device.backend == 'cuda' and m > 5", true, true }, /* it reads a size */
+                  { "device.multiprocessors < 0", true, true },         /* another device may have them */
+                  { "TILE // 0 == 1", false, false } };
+    struct sample s;
+    struct op *op = sample_op(&s);
+    struct served as;
+    struct err err = { 0 };
+    bool serves;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        op->defaults[2].nwhen = cases[i].when != NULL;
+        op->defaults[2].when[0] = cases[i].when;
+        op_as_default(op, &op->defaults[2], &as);
+        assert_int_equal(default_serves(&as, 0, &gpu, &serves, &err), 0);
+        assert_int_equal(serves, cases[i].on_gpu);
+        assert_int_equal(default_serves(&as, 0, &cpu, &serves, &err), 0);
+        assert_int_equal(serves, cases[i].on_cpu);
+    }
+    op_as_default(op, &op->defaults[0], &as); /* requires CUDA */
+    assert_int_equal(default_serves(&as, 0, &cpu, &serves, &err), 0);
+    assert_false(serves);
 }
 
 static void without_memory(void **state)
@@ -546,6 +588,7 @@ int main(void)
         cmocka_unit_test(requirements),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(defaults),
+        cmocka_unit_test(defaults_that_can_serve),
         cmocka_unit_test(without_memory),
         cmocka_unit_test(repetitions_are_bounded),
         cmocka_unit_test(everything_without_memory),

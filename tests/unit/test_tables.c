@@ -146,7 +146,7 @@ struct defaults {
  * for, one at the least: each_default_of_each_op_is_there. */
 static void check_listed(const struct defaults *d, int rank, bool *seen)
 {
-    const struct config c = d->op->defaults[rank];
+    const struct config c = d->op->defaults[rank].config;
     struct buf config = { 0 }, line = { 0 };
     config_print(&config, d->op, &c);
     const char *variant = d->op->variants[c.variant].name, *lines = buf_text(&d->lines);
@@ -197,7 +197,7 @@ static void each_default_of_each_op_is_there(void **state)
         for (int rank = 0; rank < op->ndefaults; rank++)
             if (!seen[rank])
                 fail_msg("default %d of %s, of variant %s, is not in db/tables/defaults.txt", rank + 1, op->name,
-                         op->variants[op->defaults[rank].variant].name);
+                         op->variants[op->defaults[rank].config.variant].name);
         mem_free(seen);
         op_free(op);
     }
