@@ -227,7 +227,8 @@ int store_failed_for(struct store *s, const struct devspec *dev, const char *op,
                    "dtttntt:f", dev, op, types, problem, PROTOCOL, variant, json, failed);
 }
 
-/* A damaged one costs itself only: it is counted and left out. */
+/* A damaged one costs itself only: it is counted and left out. In the order of the index, so that no code is read but of what is asked: by
+ * WITH_CODE's own `rank` all would be sorted first. */
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err)
 {
@@ -236,7 +237,7 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
     int told = 0;
     query_begin(&q, s, &why,
                 WITH_CODE "WHERE tuned.op = (SELECT id FROM op WHERE name = ? AND current = 1) AND tuned.types = ? "
-                          "AND tuned.backend = ? AND tuned.verified <> 0 ORDER BY rank",
+                          "AND tuned.backend = ? AND tuned.verified <> 0 ORDER BY tuned.rank",
                 "ttt", op, types, backend);
     while (!told && query_step(&q)) {
         struct tuned *t = NULL;
