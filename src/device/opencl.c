@@ -93,7 +93,8 @@ static void ocl_unload(struct guest *guest, struct guest_code *code)
     libopencl.clReleaseProgram(code->program);
 }
 
-/* What OpenCL tells about a kernel. It does not tell the registers. */
+/* What OpenCL tells about a kernel. It does not tell the registers. PoCL 6 says of every kernel on a processor that it has no local memory,
+ * so 0 says nothing there. */
 static void read_resources(const struct opencl_context *g, cl_kernel kernel, struct resources *r)
 {
     cl_ulong local = 0, private = 0;
@@ -102,7 +103,8 @@ static void read_resources(const struct opencl_context *g, cl_kernel kernel, str
     libopencl.clGetKernelWorkGroupInfo(kernel, g->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof threads, &threads, NULL);
     if (threads > 0 && threads < INT32_MAX)
         r->max_threads = (int)threads;
-    if (!libopencl.clGetKernelWorkGroupInfo(kernel, g->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL))
+    if (!libopencl.clGetKernelWorkGroupInfo(kernel, g->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL) &&
+        (local || !g->g.spec.shares_cores))
         r->shared = (int64_t)local;
     if (!libopencl.clGetKernelWorkGroupInfo(kernel, g->device, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private, &private, NULL))
         r->local = (int64_t) private;

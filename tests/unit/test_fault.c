@@ -134,6 +134,12 @@ static bool is_fault(const char *config, const char *fault)
     return !strncmp(config, fault, n) && (fault[n - 1] == ',' || !config[n]);
 }
 
+/* PoCL 6 does not say how much local memory a kernel has, so that it can only be tried; then PoCL ends the process, and says why. */
+static bool is_told_by_crash(const char *config, const char *reason)
+{
+    return is_fault(config, "FAULT=shared,") && strstr(reason, "fit to the local memory");
+}
+
 static void come_out_as_expected(const char *script)
 {
     struct err err = { 0 };
@@ -152,7 +158,8 @@ static void come_out_as_expected(const char *script)
         while (k < sizeof expected / sizeof *expected && !is_fault(seen.rows[i].config, expected[k].fault))
             k++;
         assert_true(k < sizeof expected / sizeof *expected);
-        if (seen.rows[i].outcome != expected[k].one && seen.rows[i].outcome != expected[k].other) {
+        if (seen.rows[i].outcome != expected[k].one && seen.rows[i].outcome != expected[k].other &&
+            !is_told_by_crash(seen.rows[i].config, seen.rows[i].reason)) {
             print_error("%s came out as %s\n", seen.rows[i].config, outcome_name(seen.rows[i].outcome));
             unexpected++;
         }
