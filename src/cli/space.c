@@ -7,10 +7,25 @@
 #include "export/t1.h"
 #include "space/space.h"
 
-/* An integer below 2^53, a real from there. */
+/* An integer, if 64 bits hold it. */
 static json_t *json_count(double v)
 {
-    return v < 0x1p53 ? json_integer((json_int_t)v) : json_real(v);
+    return v < 0x1p63 ? json_integer((json_int_t)v) : json_real(v);
+}
+
+/* All points, to the last digit; -1 if 64 bits do not hold them. */
+static json_int_t all_points(const struct op *op)
+{
+    int64_t sum = 0;
+    for (const struct variant *v = op->variants; v < op->variants + op->nvariants; v++) {
+        int64_t points = 1;
+        for (int p = 0; p < v->nparams; p++)
+            if (__builtin_mul_overflow(points, v->params[p].n, &points))
+                return -1;
+        if (__builtin_add_overflow(sum, points, &sum))
+            return -1;
+    }
+    return sum;
 }
 
 static int print_json(const struct space *s, double build_ms, struct err *err)
@@ -19,7 +34,9 @@ static int print_json(const struct space *s, double build_ms, struct err *err)
     for (const struct removal *r = s->removals; r < s->removals + s->nremoving; r++)
         removed = json_append(removed, json_pack("{s:o, s:o, s:o}", "constraint", json_text(r->text), "count", json_count(r->count),
                                                  "variant", json_text(r->variant)));
-    return json_print(json_pack("{s:o, s:I, s:o, s:f}", "cartesian", json_count(s->cartesian), "valid", (json_int_t)s->count,
+    json_int_t points = all_points(s->op);
+    json_t *cartesian = points >= 0 ? json_integer(points) : json_real(s->cartesian);
+    return json_print(json_pack("{s:o, s:I, s:o, s:f}", "cartesian", cartesian, "valid", (json_int_t)s->count,
                                 "removed", removed, "build_ms", build_ms),
                       err);
 }
@@ -40,7 +57,11 @@ static void print_head(const struct request *q, const struct space *s)
 static int print_table(const struct space *s, double build_ms, struct err *err)
 {
     struct text_table table = { .align = "rll" };
-    table_row(&table, "%.0f\tpoints", s->cartesian);
+    json_int_t points = all_points(s->op);
+    if (points >= 0)
+        table_row(&table, "%" PRId64 "\tpoints", (int64_t)points);
+    else
+        table_row(&table, "%.0f\tpoints", s->cartesian);
     for (const struct removal *r = s->removals; r < s->removals + s->nremoving; r++)
         table_row(&table, "-%.0f\t%s\t%s", r->count, r->variant, r->text);
     for (int i = 0; i < s->op->nvariants; i++)

@@ -1,6 +1,7 @@
 #include "export/t1.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -24,8 +25,8 @@ static int check_type(const json_t *type, const struct param *p, struct err *err
         const char *word;
         bool is[VAL_STR + 1];
     } words[] = {
-        { "int", { [VAL_INT] = true } },
-        { "uint", { [VAL_INT] = true } },
+        { "int", { [VAL_INT] = true, [VAL_FLOAT] = true } }, /* as some files of the benchmark hub have it */
+        { "uint", { [VAL_INT] = true, [VAL_FLOAT] = true } },
         { "float", { [VAL_INT] = true, [VAL_FLOAT] = true } },
         { "bool", { [VAL_BOOL] = true, [VAL_INT] = true } },
         { "string", { [VAL_STR] = true } },
@@ -41,15 +42,35 @@ static int check_type(const json_t *type, const struct param *p, struct err *err
     return err_set(err, ERR_INVALID, "Type: one of int, uint, float, bool and string is wanted");
 }
 
+/* The text of a list: some files have a list of JSON's instead. */
+static int text_of_values(json_t *object, struct buf *text, struct err *err)
+{
+    json_t *values = json_object_get(object, "Values"), *value;
+    size_t i;
+    if (!json_is_array(values)) {
+        int rc = member(object, "Values", JSON_STRING, "a list as a string, such as \"[1, 2, 4]\"", &values, err);
+        if (!rc)
+            buf_str(text, json_string_value(values));
+        return rc ?: buf_check(text, err);
+    }
+    json_array_foreach(values, i, value)
+    {
+        char *one = json_is_boolean(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+        buf_fmt(text, "%s%s", i ? ", " : "[", one ? one : json_is_true(value) ? "True" : "False");
+        free(one);
+    }
+    buf_str(text, i ? "]" : "[]");
+    return buf_check(text, err);
+}
+
 static int read_param(json_t *object, struct op *op, struct variant *v, struct err *err)
 {
     static const char *const reserved[] = { "and", "or", "not", "true", "false", "True", "False", "in", "if", "else" };
     struct param *p = &v->params[v->nparams];
-    json_t *name, *values;
+    json_t *name;
+    struct buf values = { 0 };
     int rc = json_is_object(object) ? 0 : err_set(err, ERR_INVALID, "an object is wanted");
-    rc = rc
-             ?: member(object, "Name", JSON_STRING, "a string", &name, err)
-             ?: member(object, "Values", JSON_STRING, "a list as a string, such as \"[1, 2, 4]\"", &values, err);
+    rc = rc ?: member(object, "Name", JSON_STRING, "a string", &name, err);
     if (rc)
         return rc;
     const char *text = json_string_value(name);
@@ -64,7 +85,9 @@ static int read_param(json_t *object, struct op *op, struct variant *v, struct e
         if (!strcmp(v->params[i].name, text))
             return err_set(err, ERR_INVALID, "two parameters have the name %s", text);
     p->name = arena_strdup(op->arena, text);
-    rc = p->name ? python_values(json_string_value(values), op->arena, p, err) : err_nomem(err);
+    rc = p->name ? text_of_values(object, &values, err) : err_nomem(err);
+    rc = rc ?: python_values(buf_text(&values), op->arena, p, err);
+    buf_free(&values);
     rc = rc ?: check_type(json_object_get(object, "Type"), p, err);
     if (rc)
         err_prefix(err, "%s: ", text);
@@ -163,8 +186,9 @@ static const char *name_of(json_t *root, struct op *op)
 
 int t1_parse(const char *path, const char *text, size_t n, struct t1 *out, struct err *err)
 {
+    size_t bom = n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0; /* some editors begin a file so */
     json_error_t e;
-    json_t *root = json_loadb(text, n, 0, &e), *space, *params, *conditions = NULL;
+    json_t *root = json_loadb(text + bom, n - bom, 0, &e), *space, *params, *conditions = NULL;
     struct t1 t = { .op = op_new() };
     int rc = t.op ? 0 : err_nomem(err);
     if (!rc && !root)

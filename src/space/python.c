@@ -4,28 +4,28 @@
 
 #include "space/python_parts.h"
 
-enum { MAX_NESTED = 200, MAX_HEIGHT = 1000, MAX_EXPRESSION = 60000 };
+enum { MAX_HEIGHT = 1000, MAX_EXPRESSION = 60000 };
 
-static bool is(const struct py_reader *r, const char *word)
+bool py_is(const struct py_reader *r, const char *word)
 {
     return (r->token == PT_SIGN || r->token == PT_NAME) && strlen(word) == r->len && !memcmp(word, r->text + r->at, r->len);
 }
 
-static bool take(struct py_reader *r, const char *word)
+bool py_take(struct py_reader *r, const char *word)
 {
-    bool found = is(r, word);
+    bool found = py_is(r, word);
     if (found)
         py_next(r);
     return found;
 }
 
-static void expect(struct py_reader *r, const char *word, const char *what)
+void py_expect(struct py_reader *r, const char *word, const char *what)
 {
-    if (!take(r, word))
+    if (!py_take(r, word))
         py_wrong(r, what);
 }
 
-static struct py *node(struct py_reader *r, enum py_kind kind, enum py_type type, size_t at)
+struct py *py_node(struct py_reader *r, enum py_kind kind, enum py_type type, size_t at)
 {
     struct py *e = arena_alloc(r->arena, sizeof *e);
     if (!e)
@@ -36,7 +36,7 @@ static struct py *node(struct py_reader *r, enum py_kind kind, enum py_type type
 }
 
 /* Adds a part, and the operation before it. Null in, null out: what comes after a failure is never used. */
-static struct py *add(struct py_reader *r, struct py *e, struct py *part, enum py_op op)
+struct py *py_add(struct py_reader *r, struct py *e, struct py *part, enum py_op op)
 {
     if (!e || !part)
         return NULL;
@@ -85,7 +85,7 @@ bool py_positive(const struct py *e, int64_t most)
     return e->kind == PY_NAME;
 }
 
-static enum py_type type_of_val(struct val v)
+enum py_type py_type_of(struct val v)
 {
     return v.type == VAL_BOOL ? PY_BOOL : v.type == VAL_INT ? PY_INT : v.type == VAL_FLOAT ? PY_FLOAT : PY_TEXT;
 }
@@ -102,11 +102,9 @@ static enum py_type type_of_binary(enum py_op op, const struct py *a, const stru
     return both;
 }
 
-static struct py *expression(struct py_reader *r);
-
 static struct py *literal(struct py_reader *r, struct val v)
 {
-    struct py *e = node(r, PY_LITERAL, type_of_val(v), r->at);
+    struct py *e = py_node(r, PY_LITERAL, py_type_of(v), r->at);
     if (e)
         e->value = v;
     py_next(r);
@@ -116,25 +114,38 @@ static struct py *literal(struct py_reader *r, struct val v)
 /* Up to the closing sign, which is taken, too. */
 static struct py *items(struct py_reader *r, struct py *list, const char *close)
 {
-    while (list && !r->failed && !is(r, close)) {
-        list = add(r, list, expression(r), 0);
-        if (!take(r, ",") && !is(r, close))
+    bool made = py_comprehension(r, list, close);
+    while (list && !r->failed && !py_is(r, close)) {
+        list = py_add(r, list, py_expression(r), 0);
+        if (made || (!py_take(r, ",") && !py_is(r, close)))
             return py_wrong(r, "a comma or a closing bracket is missing");
     }
     py_next(r);
     return list;
 }
 
+/* Of a call, up to and with the closing parenthesis. f(i for i in ..) has one, a list. */
+static struct py *arguments(struct py_reader *r, size_t at)
+{
+    struct py *list = py_node(r, PY_LIST, PY_MIXED, at), *e = py_node(r, PY_CALL, PY_INT, at);
+    if (!py_comprehension(r, list, ")"))
+        return items(r, e, ")");
+    py_next(r);
+    return py_add(r, e, list, 0);
+}
+
 static struct py *call(struct py_reader *r, size_t at, const char *name)
 {
-    static const char *const known[] = { "min", "max", "abs", "int", "float", "bool" };
+    static const char *const known[] = { "min", "max", "abs", "int", "float", "bool", "len", "list", "tuple", "range" };
     size_t i = 0, functions = sizeof known / sizeof *known;
     while (i < functions && strcmp(name, known[i]))
         i++;
     if (i == functions)
-        return py_wrong(r, "an unknown function (there are min, max, abs, int, float and bool)");
+        return py_wrong(r, "an unknown function (there are min, max, abs, int, float, bool, len, list, tuple and range)");
     py_next(r);
-    struct py *e = items(r, node(r, PY_CALL, PY_INT, at), ")");
+    struct py *e = arguments(r, at);
+    if (e && i >= 6)
+        return py_list_call(r, known[i], e);
     if (e && e->n == 1 && e->item[0]->kind == PY_LIST && i < 2) { /* min([a, b]) */
         e->item[0]->kind = PY_CALL;
         e = e->item[0];
@@ -154,18 +165,21 @@ static struct py *call(struct py_reader *r, size_t at, const char *name)
 
 static struct py *name(struct py_reader *r)
 {
-    if (is(r, "True") || is(r, "False"))
-        return literal(r, val_bool(is(r, "True")));
+    if (py_is(r, "True") || py_is(r, "False"))
+        return literal(r, val_bool(py_is(r, "True")));
     size_t at = r->at;
     char *text = arena_strndup(r->arena, r->text + r->at, r->len);
     if (!text) {
         r->failed = r->failed ?: err_nomem(r->err);
         return NULL;
     }
+    for (const struct py_bound *b = r->bound; b; b = b->next)
+        if (!strcmp(b->name, text))
+            return literal(r, b->value);
     for (int i = 0; i < r->nparams; i++) {
         if (strcmp(r->params[i].name, text))
             continue;
-        struct py *e = node(r, PY_NAME, type_of_val(r->params[i].values[0]), at);
+        struct py *e = py_node(r, PY_NAME, py_type_of(r->params[i].values[0]), at);
         py_next(r);
         if (e)
             e->param = &r->params[i];
@@ -173,7 +187,7 @@ static struct py *name(struct py_reader *r)
     }
     struct py_reader ahead = *r;
     py_next(&ahead);
-    if (is(&ahead, "(")) {
+    if (py_is(&ahead, "(")) {
         *r = ahead;
         return call(r, at, text);
     }
@@ -185,16 +199,21 @@ static struct py *name(struct py_reader *r)
 static struct py *bracketed(struct py_reader *r)
 {
     size_t at = r->at;
-    bool square = take(r, "[");
+    bool square = py_take(r, "[");
     if (square)
-        return items(r, node(r, PY_LIST, PY_MIXED, at), "]");
+        return items(r, py_node(r, PY_LIST, PY_MIXED, at), "]");
     py_next(r);
-    struct py *list = node(r, PY_LIST, PY_MIXED, at), *first = is(r, ")") ? NULL : expression(r);
-    if (first && take(r, ")"))
+    struct py *list = py_node(r, PY_LIST, PY_MIXED, at);
+    if (py_comprehension(r, list, ")")) {
+        py_next(r);
+        return list;
+    }
+    struct py *first = py_is(r, ")") ? NULL : py_expression(r);
+    if (first && py_take(r, ")"))
         return first;
     if (first) {
-        expect(r, ",", "a closing parenthesis is missing");
-        list = add(r, list, first, 0);
+        py_expect(r, ",", "a closing parenthesis is missing");
+        list = py_add(r, list, first, 0);
     }
     return items(r, list, ")");
 }
@@ -211,7 +230,7 @@ static struct py *atom(struct py_reader *r)
     case PT_NAME:
         return name(r);
     default:
-        return is(r, "(") || is(r, "[") ? bracketed(r) : py_wrong(r, "a value is missing");
+        return py_is(r, "(") || py_is(r, "[") ? bracketed(r) : py_wrong(r, "a value is missing");
     }
 }
 
@@ -219,32 +238,34 @@ static struct py *binary(struct py_reader *r, struct py *a, enum py_op op, struc
 {
     if (!a || !b)
         return NULL;
+    if (a->kind == PY_LIST || b->kind == PY_LIST)
+        return py_joined_lists(r, a, b, op);
     if (!numeric(a) || !numeric(b))
-        return py_wrong(r, "arithmetic takes numbers; text and lists are compared only");
-    struct py *e = node(r, PY_BINARY, type_of_binary(op, a, b), at);
+        return py_wrong(r, "arithmetic takes numbers; text is compared only");
+    struct py *e = py_node(r, PY_BINARY, type_of_binary(op, a, b), at);
     if ((op >= PY_BITOR && op <= PY_SHR) && e && e->type == PY_FLOAT)
         return py_wrong(r, "| ^ & << >> take integers");
-    return add(r, add(r, e, a, op), b, op);
+    return py_add(r, py_add(r, e, a, op), b, op);
 }
 
 /* - + ~ bind looser than ** on their right, and tighter than on their left. */
 static struct py *factor(struct py_reader *r)
 {
     size_t at = r->at;
-    enum py_op op = is(r, "-") ? PY_SUB : is(r, "+") ? PY_ADD : is(r, "~") ? PY_INVERT : PY_POW;
-    if (++r->nested > MAX_NESTED)
+    enum py_op op = py_is(r, "-") ? PY_SUB : py_is(r, "+") ? PY_ADD : py_is(r, "~") ? PY_INVERT : PY_POW;
+    if (++r->nested > PY_NESTED)
         return py_wrong(r, "nested deeper than 200");
     struct py *e;
     if (op == PY_POW) {
         e = atom(r);
-        if (take(r, "**"))
+        if (py_take(r, "**"))
             e = binary(r, e, PY_POW, factor(r), at);
     } else {
         py_next(r);
         struct py *x = factor(r);
         if (x && (!numeric(x) || (op == PY_INVERT && x->type == PY_FLOAT)))
             return py_wrong(r, "this sign takes a number, and ~ an integer");
-        e = x ? add(r, node(r, PY_UNARY, x->type == PY_FLOAT ? PY_FLOAT : PY_INT, at), x, op) : NULL;
+        e = x ? py_add(r, py_node(r, PY_UNARY, x->type == PY_FLOAT ? PY_FLOAT : PY_INT, at), x, op) : NULL;
     }
     r->nested--;
     return e;
@@ -265,7 +286,7 @@ static struct py *arithmetic(struct py_reader *r, int level)
     struct py *e = arithmetic(r, level + 1);
     for (size_t i = 0; e && i < sizeof table / sizeof *table;) {
         size_t at = r->at;
-        if (table[i].level != level || !take(r, table[i].sign)) {
+        if (table[i].level != level || !py_take(r, table[i].sign)) {
             i++;
             continue;
         }
@@ -279,15 +300,15 @@ static bool take_comparison(struct py_reader *r, enum py_op *op)
 {
     static const char *const signs[] = { "<", "<=", ">", ">=", "==", "!=", "in" };
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        if (take(r, signs[i])) {
+        if (py_take(r, signs[i])) {
             *op = (enum py_op)i;
             return true;
         }
     }
     *op = PY_NOT_IN;
-    bool found = take(r, "not");
+    bool found = py_take(r, "not");
     if (found)
-        expect(r, "in", "after `not`, which stands here between two values, there has to be `in`");
+        py_expect(r, "in", "after `not`, which stands here between two values, there has to be `in`");
     return found;
 }
 
@@ -306,8 +327,8 @@ static struct py *comparison(struct py_reader *r)
             return py_wrong(r, "a list stands on the right of `in`, and only there");
         if (op < PY_EQ && joined(before->type, x->type) == PY_MIXED)
             return py_wrong(r, "text and numbers have no order");
-        e = e ?: add(r, node(r, PY_COMPARE, PY_BOOL, at), first, op);
-        e = add(r, e, x, op);
+        e = e ?: py_add(r, py_node(r, PY_COMPARE, PY_BOOL, at), first, op);
+        e = py_add(r, e, x, op);
         if (!e)
             return NULL;
         e->op[e->n - 2] = (uint8_t)op;
@@ -318,24 +339,24 @@ static struct py *comparison(struct py_reader *r)
 static struct py *negation(struct py_reader *r)
 {
     size_t at = r->at;
-    if (!take(r, "not"))
+    if (!py_take(r, "not"))
         return comparison(r);
-    if (++r->nested > MAX_NESTED)
+    if (++r->nested > PY_NESTED)
         return py_wrong(r, "nested deeper than 200");
-    struct py *e = add(r, node(r, PY_NOT, PY_BOOL, at), negation(r), 0);
+    struct py *e = py_add(r, py_node(r, PY_NOT, PY_BOOL, at), negation(r), 0);
     r->nested--;
     return e;
 }
 
 /* `and` and `or`, each a list of what they join. */
-static struct py *logical(struct py_reader *r, enum py_kind kind)
+struct py *py_logical(struct py_reader *r, enum py_kind kind)
 {
-    struct py *first = kind == PY_OR ? logical(r, PY_AND) : negation(r), *e = NULL;
+    struct py *first = kind == PY_OR ? py_logical(r, PY_AND) : negation(r), *e = NULL;
     size_t at = r->at;
-    while (first && take(r, kind == PY_OR ? "or" : "and")) {
-        struct py *x = kind == PY_OR ? logical(r, PY_AND) : negation(r);
-        e = e ?: add(r, node(r, kind, first->type, at), first, 0);
-        e = add(r, e, x, 0);
+    while (first && py_take(r, kind == PY_OR ? "or" : "and")) {
+        struct py *x = kind == PY_OR ? py_logical(r, PY_AND) : negation(r);
+        e = e ?: py_add(r, py_node(r, kind, first->type, at), first, 0);
+        e = py_add(r, e, x, 0);
         if (!e)
             return NULL;
         e->type = joined(e->type, x->type);
@@ -343,20 +364,20 @@ static struct py *logical(struct py_reader *r, enum py_kind kind)
     return e ?: first;
 }
 
-static struct py *expression(struct py_reader *r)
+struct py *py_expression(struct py_reader *r)
 {
-    if (++r->nested > MAX_NESTED)
+    if (++r->nested > PY_NESTED)
         return py_wrong(r, "nested deeper than 200");
-    struct py *e = logical(r, PY_OR);
+    struct py *e = py_logical(r, PY_OR);
     size_t at = r->at;
-    if (e && take(r, "if")) {
-        struct py *condition = logical(r, PY_OR);
-        expect(r, "else", "`else` is missing");
-        struct py *other = expression(r);
+    if (e && py_take(r, "if")) {
+        struct py *condition = py_logical(r, PY_OR);
+        py_expect(r, "else", "`else` is missing");
+        struct py *other = py_expression(r);
         if (!condition || !other)
             return NULL;
-        struct py *choice = node(r, PY_IF, joined(e->type, other->type), at);
-        e = add(r, add(r, add(r, choice, e, 0), condition, 0), other, 0);
+        struct py *choice = py_node(r, PY_IF, joined(e->type, other->type), at);
+        e = py_add(r, py_add(r, py_add(r, choice, e, 0), condition, 0), other, 0);
     }
     r->nested--;
     return r->failed ? NULL : e;
@@ -370,7 +391,7 @@ static int read_all(const char *text, const struct param *params, int nparams, s
     if (strlen(text) > (nparams ? (size_t)MAX_EXPRESSION : (size_t)MAX_EXPRESSION * 64))
         return err_set(err, ERR_INVALID, "an expression of %zu bytes: the limit is %d", strlen(text), MAX_EXPRESSION);
     py_next(&r);
-    *out = expression(&r);
+    *out = py_expression(&r);
     if (!r.failed && r.token != PT_END)
         py_wrong(&r, "an operator is missing");
     return r.failed ?: *out ? 0 : py_fail(err, 0, "this is no expression");
@@ -382,29 +403,15 @@ int python_condition(const char *text, const struct param *params, int nparams, 
     struct arena *arena = arena_new();
     if (!arena)
         return err_nomem(err);
-    int rc = read_all(text, params, nparams, arena, &e, err) ?: py_write(e, out, err);
+    int rc = read_all(text, params, nparams, arena, &e, err) ?: py_write(e, true, out, err);
     arena_free(arena);
     return rc;
-}
-
-/* A literal, or one with a minus. */
-static bool constant(const struct py *e, struct val *v)
-{
-    bool negative = e->kind == PY_UNARY && e->op[0] != PY_INVERT;
-    const struct py *of = negative ? e->item[0] : e;
-    if (of->kind != PY_LITERAL)
-        return false;
-    *v = of->value;
-    if (negative && v->type == VAL_BOOL)
-        *v = val_int(v->b);
-    if (negative && e->op[0] == PY_SUB)
-        *v = v->type == VAL_INT ? val_int(-v->i) : val_float(-v->f);
-    return true;
 }
 
 int python_values(const char *text, struct arena *arena, struct param *out, struct err *err)
 {
     struct py *e;
+    struct py_reader none = { .text = text, .arena = arena, .err = err };
     int rc = read_all(text, NULL, 0, arena, &e, err);
     if (rc)
         return rc;
@@ -416,14 +423,16 @@ int python_values(const char *text, struct arena *arena, struct param *out, stru
     out->values = arena_array(arena, (size_t)e->n, sizeof *out->values);
     if (!out->values)
         return err_nomem(err);
-    enum py_type type = e->item[0]->type;
+    enum py_type type = PY_BOOL;
     for (int i = 0; i < e->n; i++) {
         struct val *v = &out->values[i];
-        if (!constant(e->item[i], v))
+        if (e->item[i]->type == PY_MIXED)
             return py_fail(err, e->item[i]->at, "a value is a number, a string, True or False");
+        if (py_value(&none, e->item[i], false, v))
+            return none.failed;
         if (v->type == VAL_STR && !text_ok(v->s, MAX_LINE, false))
             return py_fail(err, e->item[i]->at, "a string has no control characters");
-        type = joined(type, type_of_val(*v));
+        type = i ? joined(type, py_type_of(*v)) : py_type_of(*v);
     }
     if (type == PY_MIXED)
         return err_set(err, ERR_INVALID, "numbers and strings in one list: a parameter has values of one type");

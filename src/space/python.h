@@ -1,6 +1,6 @@
 /* Python's expressions, as other tuners' files have them, in cutune's language (expr/expr.h). The result is what Python gives: operands of
- * `and` and `or`, chained comparisons, `//` and `%` of negative numbers, numbers as conditions. Integers have 64 bits, powers of integers
- * 53: past these evaluating fails, or a float is rounded. */
+ * `and` and `or`, chained comparisons, `//` and `%` of negative numbers, numbers as conditions. Integers have 64 bits: past these
+ * evaluating fails. */
 #ifndef SPACE_PYTHON_H
 #define SPACE_PYTHON_H
 
@@ -12,7 +12,7 @@
  * ...". */
 int python_condition(const char *text, const struct param *params, int nparams, struct buf *out, struct err *err);
 
-/* "[1, 2, 4]": the values of a parameter, on the arena. All of one type: among floats integers become floats, among integers True is 1. */
+/* "[1, 2, 4]", "[1] + [2**i for i in range(1, 6)]": the values of a parameter, on the arena. All of one type: among floats integers become floats, among integers True is 1. */
 int python_values(const char *text, struct arena *arena, struct param *out, struct err *err);
 
 #endif

@@ -1,10 +1,11 @@
 /* Writes a Python expression in cutune's language. Each function appends one that binds at least as tightly as `need`, one of the levels
  * below. A part that the other language has to say twice is written twice, so the text is bounded. */
+#include <math.h>
 #include <string.h>
 
 #include "space/python_parts.h"
 
-enum { MOST_TEXT = 60000, MOST_FACTORS = 62 };
+enum { MOST_TEXT = 60000, MOST_SHIFT = 62 };
 
 /* How tightly operators bind in cutune's language. */
 enum {
@@ -202,8 +203,10 @@ static void write_number(struct py_writer *w, const struct py *e, int need)
 static void write_literal(struct py_writer *w, struct val v)
 {
     if (v.type != VAL_STR) {
+        bool negative = (v.type == VAL_INT && v.i < 0) || (v.type == VAL_FLOAT && signbit(v.f));
+        put(w, negative ? "(" : "");
         val_print(w->out, v);
-        put(w, "");
+        put(w, negative ? ")" : "");
         return;
     }
     put(w, "'");
@@ -228,20 +231,9 @@ static void floor_division(struct py_writer *w, const struct py *a, const struct
     close_at(w, opened);
 }
 
-/* An integer to a power that is not negative is one: a product if the power is known, else exact below 2^53. */
-static void power(struct py_writer *w, const struct py *a, const struct py *b, bool integer, int need)
+/* a * a * ..., n times. */
+static void product(struct py_writer *w, const struct py *a, int64_t n, int need)
 {
-    if (!integer) {
-        infix(w, write_number, a, " ^ ", write_number, b, L_POWER, need);
-        return;
-    }
-    int64_t n = b->kind == PY_LITERAL && b->value.type == VAL_INT ? b->value.i : -1;
-    if (n < 0 || n > MOST_FACTORS) {
-        put(w, "floor(");
-        infix(w, write_number, a, " ^ ", write_number, b, L_POWER, LOOSEST);
-        put(w, ")");
-        return;
-    }
     bool opened = open_at(w, L_PRODUCT, need);
     put(w, n ? "" : "1");
     for (int64_t i = 0; i < n && !w->failed; i++) {
@@ -251,10 +243,52 @@ static void power(struct py_writer *w, const struct py *a, const struct py *b, b
     close_at(w, opened);
 }
 
+/* Whether no power up to the largest is rounded as a float. */
+static bool exact_powers(const struct py *a, const struct param *b)
+{
+    const struct val *of = a->kind == PY_NAME ? a->param->values : &a->value;
+    int n = a->kind == PY_NAME ? a->param->n : a->kind == PY_LITERAL;
+    double most = 0;
+    for (int i = 0; i < b->n; i++)
+        most = fmax(most, (double)b->values[i].i);
+    for (int i = 0; i < n; i++) {
+        int64_t base = of[i].type == VAL_BOOL ? of[i].b : of[i].i;
+        bool power_of_2 = base > 0 && (base & (base - 1)) == 0;
+        if (!power_of_2 && pow((double)base, most) >= 0x1p53)
+            return false;
+    }
+    return n > 0;
+}
+
+/* An integer to a power that is not negative is one: a product if the power is known, or one for each that it may be. */
+static void power(struct py_writer *w, const struct py *a, const struct py *b, bool integer, int need)
+{
+    if (!integer) {
+        infix(w, write_number, a, " ^ ", write_number, b, L_POWER, need);
+    } else if (b->kind == PY_LITERAL) {
+        product(w, a, b->value.i, need);
+    } else if (exact_powers(a, b->param)) {
+        put(w, "floor(");
+        infix(w, write_number, a, " ^ ", write_number, b, L_POWER, LOOSEST);
+        put(w, ")");
+    } else {
+        bool opened = open_at(w, L_OR, need);
+        for (int i = 0; i < b->param->n && !w->failed; i++) {
+            bool last = i + 1 == b->param->n;
+            if (!last)
+                compare(w, b, PY_EQ, &(struct py){ .type = PY_INT, .value = b->param->values[i] }, L_COMPARE);
+            put(w, last ? "" : " and ");
+            product(w, a, b->param->values[i].i, L_AND + 1);
+            put(w, last ? "" : " or ");
+        }
+        close_at(w, opened);
+    }
+}
+
 /* Python's shifts are a product and a quotient, whatever the sign and however far; by less than 0 they are an error. */
 static void shift(struct py_writer *w, const struct py *a, bool left, const struct py *b, int need)
 {
-    bool known = py_positive(b, MOST_FACTORS), opened = open_at(w, known ? L_PRODUCT : L_OR, need);
+    bool known = py_positive(b, MOST_SHIFT), opened = open_at(w, known ? L_PRODUCT : L_OR, need);
     if (!known) {
         write_number(w, b, L_COMPARE + 1);
         put(w, " <= 62 and ");
@@ -393,9 +427,9 @@ static void write_value(struct py_writer *w, const struct py *e, int need)
     }
 }
 
-int py_write(const struct py *e, struct buf *out, struct err *err)
+int py_write(const struct py *e, bool truth, struct buf *out, struct err *err)
 {
     struct py_writer w = { .out = out, .err = err };
-    write_truth(&w, e, LOOSEST);
+    (truth ? write_truth : write_value)(&w, e, LOOSEST);
     return w.failed ?: buf_check(out, err);
 }
