@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "replay/json.h"
 #include "space/python.h"
 
 enum { MAX_FILE = 64 << 20, MAX_CONDITIONS = 65535 };
@@ -186,9 +187,8 @@ static const char *name_of(json_t *root, struct op *op)
 
 int t1_parse(const char *path, const char *text, size_t n, struct t1 *out, struct err *err)
 {
-    size_t bom = n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0; /* some editors begin a file so */
     json_error_t e;
-    json_t *root = json_loadb(text + bom, n - bom, 0, &e), *space, *params, *conditions = NULL;
+    json_t *root = json_read(text, n, &e), *space, *params, *conditions = NULL;
     struct t1 t = { .op = op_new() };
     int rc = t.op ? 0 : err_nomem(err);
     if (!rc && !root)
