@@ -109,11 +109,27 @@ def links(text):
     return [(plain.count("\n", 0, m.start()) + 1, m[2]) for m in LINK.finditer(plain)]
 
 
+def link_names(text, place_of):
+    """The page with each `name` in it that place_of(name) gives a target for as a link to that, where it comes first."""
+    seen, out = set(), []
+
+    def linked(match):
+        to = place_of(match[1])
+        if not to or to in seen:
+            return match[0]
+        seen.add(to)
+        return f"[{match[0]}]({to})"
+
+    for line, shown in zip(text.split("\n"), without_code(text).split("\n")):
+        prose = len(line) == len(shown) and not HEADING.match(line) and "](" not in line
+        out.append(re.sub(r"(?<![`\[])`([^`]+)`(?![`\]])", linked, line) if prose else line)
+    return "\n".join(out)
+
+
 def replace_links(text, new):
     """The page with new(target) in the place of each link's target."""
-    plain, at, out = without_code(text), 0, []
-    lines, lines_plain = text.split("\n"), plain.split("\n")
-    for line, shown in zip(lines, lines_plain):
+    out = []
+    for line, shown in zip(text.split("\n"), without_code(text).split("\n")):
         if len(line) != len(shown):
             out.append(line)
             continue

@@ -127,13 +127,21 @@ def _declared(code):
     return list(dict.fromkeys(n for n in names))
 
 
+def _header_parts(header):
+    """The comment at its head, and what is between the braces of extern "C"."""
+    head, rest = Path(header).read_text().split("*/", 1)
+    return head + "*/", rest[rest.index('extern "C" {') : rest.rindex("#ifdef __cplusplus")].split("#endif", 1)[1]
+
+
+def c_names(header):
+    return _declared(_header_parts(header)[1])
+
+
 def c_interface(header):
-    text = Path(header).read_text()
-    head, rest = text.split("*/", 1)
-    body = rest[rest.index('extern "C" {') : rest.rindex("#ifdef __cplusplus")].split("#endif", 1)[1]
+    head, body = _header_parts(header)
     chunks = re.split(r"/\* -{20,} (.*?) \*/", body)  # before the first section, then titles and bodies
     known = set(_declared(body))
-    out = ["# C interface\n", OWN, "`#include <cutune.h>`; [the guide](../library.md) explains it.\n", _comment_prose(_comment_text(head + "*/"), known)]
+    out = ["# C interface\n", OWN, "`#include <cutune.h>`; [the guide](../library.md) explains it.\n", _comment_prose(_comment_text(head), known)]
     for title, part in zip(["version and errors"] + chunks[1::2], chunks[::2]):
         out.append(f"\n## {title[0].upper()}{title[1:]}\n")
         for piece in re.split(r"\n\s*\n", part.strip("\n")):
