@@ -69,6 +69,15 @@ static bool opens_raw(const struct buf *words)
            (end - at == 1 || (end - at == 2 && strchr("LuU", *at)) || (end - at == 3 && !strncmp(at, "u8", 2)));
 }
 
+/* How many characters stand here that mean only themselves to take and take_line: most do, and are taken at once. in: as there. */
+static size_t plain(const char *s, char in)
+{
+    return !in         ? strcspn(s, "\n\r\\?/\"'")
+           : in == '*' ? strcspn(s, "\n\r\\?*")
+           : in == '/' ? strcspn(s, "\n\r\\?")
+                       : 0;
+}
+
 /* Reads one line as a compiler sees it, and puts it without comments into t->words. Returns how many ends of lines were in it. What only
  * some compilers see so would hide lines from us or from them: *odd says what it is. */
 static int take_line(struct text *t, const char **odd)
@@ -77,7 +86,16 @@ static int take_line(struct text *t, const char **odd)
     bool doubt = false;    /* a ' that opens a character, or does not */
     int lines = 0;
     const char *way = NULL;
-    for (char c; (c = take(&t->at, &lines, &way));) {
+    for (char c;;) {
+        size_t n = plain(t->at, in);
+        if (n && !in) {
+            buf_put(&t->words, t->at, n);
+            last = t->at[n - 1];
+        }
+        way = n && in == '*' ? NULL : way;
+        t->at += n;
+        if (!(c = take(&t->at, &lines, &way)))
+            break;
         lines += c == '\n';
         if (c == '\n' && in != '*')
             break;
