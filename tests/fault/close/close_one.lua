@@ -1,10 +1,10 @@
--- An element of ten million that is wrong, or none: what is found by the default bounds of each type.
+-- An element of a million that is wrong, or none: what is found by the default bounds of each type.
 return op {
     name = "close_one",
     problem = { size "n" },
     types = { T = { "f32", "f64", "f16", "bf16", "f8e4m3", "f8e5m2" } },
     args = { output("out", "T", { "n" }), output("rank", "i32", { "n" }, { check = "exact" }), input("x", "T", { "n" }), value "n" },
-    shapes = { { n = 10000000 } },
+    shapes = { { n = 1000000 } },
     reference = { template = "close_one.cu", launch = { kernel = "close_one", block = 256, grid = "ceildiv(n, 256)" } },
     check = "close",
     variants = {
