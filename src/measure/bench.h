@@ -117,14 +117,19 @@ struct bench_candidate {
     size_t entries_bytes;
 };
 
+/* Of times, by how far the best is ahead; 0: none. */
+struct limits {
+    double cut_ns, few_ns;
+};
+
 /* Verifies and times one. 0: the result is a verdict. What was wrong, if anything, is the candidate's own fault, since the reference still
  * passes here; and nothing of it is left for the next one.
  * ERR_NOMEM: no verdict, since the device lacks memory that others hold; the bench can go on.
  * Another code: this bench is of no more use -- its context is lost, or the reference no longer passes. The result then says what came
  * of the candidate, and is worth a verdict only if it comes out so on a new bench, too.
- * cut_ns > 0: a first sample slower than that ends the timing, outcome slower; and so does a first launch that is clearly slower still,
- * which is then all that was verified of it. */
-int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err);
+ * Behind cut_ns a first sample ends the timing, outcome slower; and so does a first launch that is clearly slower still, which is then all
+ * that was verified of it. Behind few_ns the fewest samples do, if their median is behind it, too. */
+int bench_run(struct bench *b, const struct bench_candidate *c, struct limits behind, struct result *out, struct err *err);
 
 /* Times n candidates that were right before, interleaved over `rounds` rounds, each run checked in full; out[i].outcome ok, or what
  * went wrong. A player that finds no memory sits out: ok, with no samples. Returns as bench_run; but with any code the times are worth

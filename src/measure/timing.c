@@ -93,7 +93,7 @@ int cut(struct result *r, double ns, double limit_ns, const char *what, struct e
 /* One sample alone tells whether the rest are worth it, how many are, and how many fit between two signs of life. The first two are on other
  * inputs than the run before, in a workspace that was left as it was, or else than the rest: a result that is kept from run to run does not
  * fit. */
-static int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct result *r, struct err *err)
+static int time_samples(struct bench *b, struct loaded *l, struct limits behind, struct result *r, struct err *err)
 {
     const double slice_ns = 0.5e9;
     double first[2];
@@ -101,14 +101,21 @@ static int time_samples(struct bench *b, struct loaded *l, double cut_ns, struct
     const int warm = l->launch_ns < LONG_NS; /* the first warms up */
     int all = SAMPLES, rc = take_samples(b, l, l->keeps ? TIMED : 0, 1 + warm, l->keeps, first, r, err);
     double each = (double)(clock_ns() - begun) / (1 + warm); /* poisons, flush and checks included */
-    rc = rc ?: cut(r, first[warm], cut_ns, "sample", err);
+    rc = rc ?: cut(r, first[warm], behind.cut_ns, "sample", err);
     while (!rc && all > FEWEST && all * first[warm] > 0.2e9) /* what takes long is disturbed little */
         all--;
+    bool few = !rc && behind.few_ns > 0 && first[warm] > behind.few_ns;
     int step = each * all < slice_ns ? all : (int)(slice_ns / each) + 1;
     while (!rc && r->nsamples < all) {
-        int n = all - r->nsamples < step ? all - r->nsamples : step;
+        int n = MIN(step, (few ? FEWEST : all) - r->nsamples);
         rc = take_samples(b, l, TIMED, n, false, r->samples + r->nsamples, r, err);
         r->nsamples += n;
+        if (rc || !few || r->nsamples < FEWEST)
+            continue;
+        rc = stats_of(r->samples, FEWEST, &r->stats, err);
+        if (r->stats.median > behind.few_ns)
+            all = FEWEST;
+        few = false;
     }
     if (rc && r->outcome != OUT_SLOWER)
         r->nsamples = 0;
@@ -171,10 +178,10 @@ static double ms_since(int64_t then)
     return (double)(clock_ns() - then) / 1e6;
 }
 
-static int run_once(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *r, struct err *err)
+static int run_once(struct bench *b, const struct bench_candidate *c, struct limits behind, struct result *r, struct err *err)
 {
     struct loaded *l = &b->candidate;
-    const double limit = cut_ns > 0 ? cut_ns + COLD_NS : 0;
+    const double limit = behind.cut_ns > 0 ? behind.cut_ns + COLD_NS : 0;
     int64_t loaded = 0;
     *r = (struct result){ .resources = { -1, -1, -1, -1 } };
     b->tried = NULL;
@@ -188,29 +195,29 @@ static int run_once(struct bench *b, const struct bench_candidate *c, double cut
     rc = rc
         ?: probe(b, &c->config, l, limit, r, err)
         ?: verify_pass(b, l, WAY_FIRST, r, err)
-        ?: cut_early(b, l, cut_ns, limit, r, err);
+        ?: cut_early(b, l, behind.cut_ns, limit, r, err);
     bench_alive(b, DOES_ANY);
     rc = rc ?: other_choose(b, &c->config, l, err);
     r->alone = !rc && !other_compares(b, l);
     for (enum way way = WAY_OTHER; !rc && way <= (l->keeps ? WAY_LEFT : WAY_OTHER); way++)
         rc = verify_pass(b, l, way, r, err);
     r->verify_ms = loaded ? ms_since(loaded) : 0;
-    rc = rc ?: time_samples(b, l, cut_ns, r, err);
+    rc = rc ?: time_samples(b, l, behind, r, err);
     if (!rc && b->set.energy && r->outcome == OUT_OK)
         rc = energy_take(b, l, r, err);
     candidate_unload(b, l);
     return rc;
 }
 
-int bench_run(struct bench *b, const struct bench_candidate *c, double cut_ns, struct result *out, struct err *err)
+int bench_run(struct bench *b, const struct bench_candidate *c, struct limits behind, struct result *out, struct err *err)
 {
     const int64_t begun = clock_ns();
-    int rc = run_once(b, c, cut_ns, out, err);
+    int rc = run_once(b, c, behind, out, err);
     if (rc == ERR_NOMEM) { /* what earlier candidates needed may be in the way */
         others_drop(b);
         pool_free(b);
         result_free(out);
-        rc = run_once(b, c, cut_ns, out, err);
+        rc = run_once(b, c, behind, out, err);
     }
     if (rc >= 0)
         rc = surroundings_prove(b, out, err);

@@ -133,6 +133,12 @@ double goal_cut(struct run *r, const struct config *c)
     return 0;
 }
 
+/* Which of the best win is for the play-off to say, so what is no winner need not be known so well. On a CPU times vary too much for that. */
+double goal_few(const struct run *r)
+{
+    return r->opt->no_cut || r->goal.by != BY_TIME || r->dev->shares_cores ? 0 : 1.3 * r->best_ns;
+}
+
 /* Behind a reason for being slower, so that another objective does not take it for its own. */
 static void print_slower(const struct run *r, char out[80])
 {

@@ -334,8 +334,7 @@ void meter_feed(struct run *r)
     r->measuring = take_ready(r);
     if (!r->measuring)
         return;
-    /* A first sample that is so far behind the best ends the timing. */
-    send_run(r, &(struct message){ .cut_ns = goal_cut(r, &r->measuring->config) }, &r->measuring, 1);
+    send_run(r, &(struct message){ .behind = { goal_cut(r, &r->measuring->config), goal_few(r) } }, &r->measuring, 1);
 }
 
 void meter_play(struct run *r, int rounds)

@@ -302,6 +302,7 @@ bool goal_tied(struct run *r, const struct objective *o, const struct job *a, co
 void goal_note_best(struct run *r, const struct job *job);
 void goal_find_best(struct run *r);                     /* anew: the one that was may be at fault */
 double goal_cut(struct run *r, const struct config *c); /* bench_run's cut_ns */
+double goal_few(const struct run *r);                   /* bench_run's few_ns */
 /* A metric of the op's; NaN if it has no value. joules 0: not known. */
 double goal_metric(struct run *r, const struct config *c, int metric, double ns, double joules);
 void goal_name_slower(const struct run *r, char reason[256]);

@@ -26,7 +26,7 @@ static int answer(struct child *c, struct bench *b, const struct message *m, str
     int rc = compares    ? bench_compare(b, m->candidates, m->ncandidates, m->number, out.results, err)
              : m->number < 0 ? bench_grow(b, m->candidates, m->ncandidates, out.results, err)
              : m->number ? bench_playoff(b, m->candidates, m->ncandidates, m->number, out.results, err)
-                         : bench_run(b, m->candidates, m->cut_ns, out.results, err);
+                         : bench_run(b, m->candidates, m->behind, out.results, err);
     lock_give();
     bool ends = rc && rc != ERR_NOMEM;
     out.standing = ends ? DOUBTFUL : rc ? NO_VERDICT : STANDS;

@@ -20,7 +20,8 @@ static void io_message(struct serial *s, const struct op *op, struct message *m)
     io_text(s, m->compiler, sizeof m->compiler);
     io_text(s, m->code, sizeof m->code);
     io_time(s, &m->ms);
-    io_time(s, &m->cut_ns);
+    io_time(s, &m->behind.cut_ns);
+    io_time(s, &m->behind.few_ns);
     io_time(s, &m->facts.reference_ns);
     io_time(s, &m->facts.copy_ns);
     io_text(s, m->facts.alone, sizeof m->facts.alone);

@@ -29,7 +29,7 @@ enum frame_kind {
     F_WAITING,  /* <- text: the lock's file, which another has had for a while */
     F_UNLOCKED, /* <- text: why the device's lock cannot be had; it measures without */
     F_READY,    /* <- facts */
-    F_RUN,      /* -> candidates, number: of rounds in which they are played off; 0: verify and time the first, with cut_ns; RUN_GROWN:
+    F_RUN,      /* -> candidates, number: of rounds in which they are played off; 0: verify and time the first, with `behind`; RUN_GROWN:
                    run them for larger problems */
     F_COMPARE,  /* -> candidates, number: of rounds, at most: bench_compare */
     F_PLAYING,  /* <- number: the player it goes on with, -1: none; text: the problem, if it is a larger one. What happens next is that
@@ -64,7 +64,8 @@ struct message {
     enum standing standing;
     char text[1024], key[HASH_HEX], compiler[COMPILER_NAME];
     char code[HASH_HEX]; /* of what compiling it would give: cache_key. "": that is not known */
-    double ms, cut_ns;
+    double ms;
+    struct limits behind;
     struct bench_facts facts;
     struct bytes source, binary, portable, entries;
     int ncandidates, nresults;

@@ -253,7 +253,7 @@ static int try(struct trial *t, const char *config, double cut_ns)
     struct bench_candidate c = candidate(t, config, &t->binary);
     result_free(&t->result);
     t->err = (struct err){ 0 };
-    return bench_run(t->bench, &c, cut_ns, &t->result, &t->err);
+    return bench_run(t->bench, &c, (struct limits){ .cut_ns = cut_ns }, &t->result, &t->err);
 }
 
 static void is(struct trial *t, const char *config, enum outcome outcome, const char *says)
@@ -520,7 +520,7 @@ static void what_goes_wrong_while_it_is_timed_is_found(void **state)
         char says[100];
         snprintf(says, sizeof says, "//null: after=%d\n//null: wrong\n", TIMED - 1 + more);
         struct bench_candidate c = pretend_candidate(&t, says, &t.binary);
-        if (bench_run(t.bench, &c, 0, &t.result, &t.err))
+        if (bench_run(t.bench, &c, (struct limits){ 0 }, &t.result, &t.err))
             fail_msg("%s", t.err.msg);
         assert_int_equal(t.result.outcome, more ? OUT_OK : OUT_WRONG);
         assert_int_equal(t.result.nsamples, more ? 10 : 0);
@@ -546,7 +546,7 @@ static void constants_are_filled(void **state)
                 l->nargs--;
             else
                 l->args[to++] = l->args[i];
-        if (bench_run(t.bench, &c, 0, &t.result, &t.err))
+        if (bench_run(t.bench, &c, (struct limits){ 0 }, &t.result, &t.err))
             fail_msg("%s", t.err.msg);
         assert_int_equal(t.result.outcome, way ? OUT_LAUNCH_ERROR : OUT_OK);
         assert_true(!way || strstr(t.result.reason, "no __constant__ array 'tapes'"));
