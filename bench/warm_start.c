@@ -1,13 +1,13 @@
-/* warm_start DATABASE OP: how soon a tuning run comes near the best, by what it tries first.
+/* warm_start DATABASE OP [TABLE]: how soon a tuning run comes near the best, by what it tries first.
  *
- * Each tuned problem of the op is left out in turn, as if it were tuned now: its first tries are the op's default, and then what
- * src/tune/hints.c takes from the other problems; after those, random ones. What each would have found was measured when the problem was
- * tuned, so it is read from the database: tune it with `--strategy exhaustive --no-cut`. The figure is the best time of all that was
- * measured, divided by the best within so many tries; 1 is the best possible. Beside it stand the default and then random ones, which is what
- * `--no-neighbours` does, and random ones alone; of both the expected value, exactly. Geometric means over the problems, with 95% intervals
- * from drawing the problems again.
+ * Each shape that DATABASE has tuned is left out in turn, with all types, as if it were new; with TABLE, another database, nothing of
+ * DATABASE but only that is known. The first tries are the op's default, and then what src/tune/portfolio.c chooses; after those, random ones.
+ * What each would have found was measured when the problem was tuned, so it is read from DATABASE: tune it with `--strategy exhaustive`. The
+ * figure is the best time of all that was measured, divided by the best within so many tries; 1 is the best possible. Beside it stand
+ * the default and then random ones, which is what `--no-neighbours` does, and random ones alone; of both the expected value, exactly.
+ * Geometric means over the problems, with 95% intervals from drawing the problems again.
  *
- * A suggestion that was not measured there counts as one that is not valid there, and costs no try. */
+ * The space of a problem is what was measured on it, failures too. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,27 +15,32 @@
 
 #include "base/mem.h"
 #include "base/util.h"
-#include "runtime/runtime.h"
-#include "tune/hints.h"
+#include "replay/build.h"
+#include "tune/portfolio.h"
 
-enum { WAYS = 3, COUNTS = 4, DRAWS = 2000 };
+enum { WAYS = 3, COUNTS = 4, DRAWS = 2000, MOST_TRIES = 10 };
 static const char *const ways[WAYS] = { "warm start", "default, then random", "random alone" };
 static const int counts[COUNTS] = { 1, 2, 5, 10 };
 
-/* What came of a configuration on the problem that is left out. */
-struct point {
-    char *variant, *json;
-    double ns;    /* infinite: it failed */
-    double share; /* of the best's speed */
-    enum { OTHER, HINT, DEFAULT } is;
+struct bench {
+    struct store *store, *table; /* of what is left out; of what is known, the same or another */
+    struct op *op;
+    struct knowledge *all, *known; /* of these */
+    struct tables every;           /* one: all that was measured, as one op */
+    struct err *err;
 };
 
 /* The problem that is left out. */
 struct left_out {
-    struct point *points;
+    const struct bench *bench;
+    struct config *configs;
+    double *measured; /* ns of each, infinite: it failed */
     int n;
-    int first[1 + MOST_HINTS], nfirst; /* of the points, in the order of trying */
-    int has_default;
+    struct space *space;
+    double *ns; /* by index in the space */
+    int64_t first[MOST_TRIES];
+    int nfirst;
+    bool has_default;
 };
 
 /* The results of one device. */
@@ -46,129 +51,95 @@ struct results {
     char where[160];
 };
 
-static int take_point(void *arg, const struct measured *m)
+/* ---- all that was measured, as an op whose parameters have the values that came up */
+
+struct gathering {
+    struct recording *recording;
+    struct arena *arena;
+    struct err *err;
+};
+
+/* What an older template had other parameters for is left out. */
+static int gather(void *arg, const struct measured *m)
+{
+    struct gathering *g = arg;
+    struct variant got = { 0 };
+    int variant, rc;
+    bool made;
+    if (!config_params(g->arena, m->json, &got) || (rc = build_variant(g->recording, m->variant, &variant, &made, g->err)))
+        return err_nomem(g->err);
+    for (int i = 0; !rc && made && i < got.nparams; i++)
+        rc = build_param(g->recording, variant, got.params[i].name, g->err);
+    const struct variant *v = &g->recording->op->variants[variant];
+    bool same = got.nparams == v->nparams;
+    for (int i = 0; same && i < v->nparams; i++)
+        same = !strcmp(got.params[i].name, v->params[i].name);
+    rc = rc ?: same ? build_add(g->recording, variant, &(struct recorded_trial){ .outcome = OUT_OK, .time_ns = 1 }, g->err) : 0;
+    for (int i = 0; !rc && same && i < got.nparams; i++)
+        rc = build_value(g->recording, got.params[i].values[0], g->err);
+    return rc;
+}
+
+static int gather_from(struct gathering *g, struct store *s, const struct knowledge *k)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < k->nproblems; i++) {
+        const struct target t = { .device = k->problems[i]->device_id, .problem = k->problems[i]->id, .cold = true };
+        rc = store_each_measured(s, &t, gather, g, g->err);
+    }
+    return rc;
+}
+
+static int gather_all(struct bench *b)
+{
+    struct gathering g = { .recording = build_new("all"), .arena = arena_new(), .err = b->err };
+    int rc = g.recording && g.arena ? gather_from(&g, b->store, b->all) : err_nomem(b->err);
+    if (!rc && b->table != b->store)
+        rc = gather_from(&g, b->table, b->known);
+    rc = rc ?: mem_grow((void **)&b->every.at, 0, sizeof(*b->every.at)) ? build_end(g.recording, b->every.at, b->err) : err_nomem(b->err);
+    b->every.n = !rc;
+    build_free(g.recording);
+    arena_free(g.arena);
+    return rc;
+}
+
+/* ---- one problem */
+
+static int take_measured(void *arg, const struct measured *m)
 {
     struct left_out *q = arg;
     bool timed = m->result.outcome == OUT_OK || m->result.outcome == OUT_SLOWER;
-    if (!mem_grow((void **)&q->points, q->n, sizeof *q->points))
-        return ERR_NOMEM;
-    q->points[q->n++] = (struct point){
-        .variant = mem_strdup(m->variant), .json = mem_strdup(m->json), .ns = timed ? m->result.stats.median : INFINITY
-    };
+    struct buf text = { 0 };
+    struct config c;
+    bool good = config_of_json(&text, m->json) && !config_parse(q->bench->every.at[0]->op, m->variant, buf_text(&text), &c, NULL);
+    buf_free(&text);
+    if (!good)
+        return 0;
+    if (!mem_grow((void **)&q->configs, q->n, sizeof *q->configs) || !mem_grow((void **)&q->measured, q->n, sizeof *q->measured))
+        return err_nomem(q->bench->err);
+    q->configs[q->n] = c;
+    q->measured[q->n++] = timed ? m->result.stats.median : INFINITY;
     return 0;
 }
 
-/* Notes it as the next to be tried; false if it was not measured or is noted already. */
-static bool try_next(struct left_out *q, int as, const char *variant, const char *json)
+static void try_next(struct left_out *q, int64_t index)
 {
-    for (int i = 0; i < q->n; i++)
-        if (!strcmp(q->points[i].variant, variant) && !strcmp(q->points[i].json, json) && q->points[i].is == OTHER) {
-            q->points[i].is = as;
-            q->first[q->nfirst++] = i;
-            return true;
-        }
-    return false;
+    for (int i = 0; i < q->nfirst; i++)
+        if (q->first[i] == index)
+            return;
+    if (index >= 0 && q->nfirst < MOST_TRIES)
+        q->first[q->nfirst++] = index;
 }
 
 static int take_default(void *arg, struct tuned *t)
 {
     struct left_out *q = arg;
-    q->has_default = try_next(q, DEFAULT, t->variant, t->json);
+    struct config c;
+    if (!config_parse(q->bench->every.at[0]->op, t->variant, t->config, &c, NULL))
+        try_next(q, space_find(q->space, &c));
     tuned_free(t);
+    q->has_default = q->nfirst > 0;
     return q->has_default; /* the first that is valid */
-}
-
-static int take_hint(void *arg, const struct tuned_problem *p)
-{
-    struct left_out *q = arg;
-    try_next(q, HINT, p->variant, p->json);
-    return q->nfirst - q->has_default == MOST_HINTS;
-}
-
-static int by_share(const void *a, const void *b)
-{
-    const struct point *x = a, *y = b;
-    return (x->share < y->share) - (x->share > y->share);
-}
-
-/* The expected best share of `fixed` and `draws` of the points that are nothing more than `most`; all are in order. */
-static double expected(const struct left_out *q, double fixed, int draws, int most)
-{
-    double sum = 0;
-    int left = 0;
-    for (int i = 0; i < q->n; i++)
-        left += (int)q->points[i].is <= most;
-    if (draws <= 0 || !left)
-        return fixed;
-    double p = fmin(1, (double)draws / left); /* that this one is the best of those drawn */
-    for (int i = 0; i < q->n && p > 0; i++)
-        if ((int)q->points[i].is <= most) {
-            sum += p * fmax(fixed, q->points[i].share);
-            p *= left > 1 ? fmax(0, (double)(left - draws) / (left - 1)) : 0;
-            left--;
-        }
-    return sum;
-}
-
-/* The shares of all ways and numbers of tries. */
-static void evaluate(struct left_out *q, double out[WAYS][COUNTS])
-{
-    double best = INFINITY, shares[1 + MOST_HINTS];
-    for (int i = 0; i < q->n; i++)
-        best = fmin(best, q->points[i].ns);
-    for (int i = 0; i < q->n; i++)
-        q->points[i].share = best / q->points[i].ns;
-    for (int i = 0; i < q->nfirst; i++)
-        shares[i] = q->points[q->first[i]].share;
-    qsort(q->points, (size_t)q->n, sizeof *q->points, by_share);
-    for (int c = 0; c < COUNTS; c++) {
-        double fixed = 0;
-        for (int i = 0; i < q->nfirst && i < counts[c]; i++)
-            fixed = fmax(fixed, shares[i]);
-        out[0][c] = expected(q, fixed, counts[c] - q->nfirst, OTHER);
-        out[2][c] = expected(q, 0, counts[c], DEFAULT);
-        out[1][c] = expected(q, q->has_default ? shares[0] : 0, counts[c] - q->has_default, HINT);
-    }
-}
-
-static int leave_out(struct store *s, const struct op *op, const struct known_device *d, const struct tuned_problem *p,
-                     struct results *r, struct err *err)
-{
-    const struct target target = { .device = p->device_id, .problem = p->id, .cold = true };
-    const struct tuning_of tuning = { .device = p->device_id, .problem = p->id, .before = INT64_MAX };
-    struct left_out q = { 0 };
-    struct knowledge *others = NULL;
-    struct problem problem;
-    struct buf types = { 0 };
-    double shares[WAYS][COUNTS];
-    op_row_print(&types, op, p->row);
-    int rc = problem_parse(op, p->sizes, &problem, err) ?: store_each_measured(s, &target, take_point, &q, err)
-        ?: store_each_default(s, d->dev.backend, op->name, buf_text(&types), take_default, &q, err);
-    if (rc >= 0)
-        rc = knowledge_load(s, op, &tuning, &others, err) ?: hints_each(others, op, p->row, &problem, &d->dev, take_hint, &q, err);
-    if (rc >= 0 && q.n) {
-        rc = 0;
-        evaluate(&q, shares);
-        r->hints += q.nfirst - q.has_default;
-        for (int way = 0; way < WAYS; way++)
-            for (int c = 0; !rc && c < COUNTS; c++)
-                rc = mem_grow((void **)&r->shares[way][c], r->n, sizeof(double)) ? 0 : err_nomem(err);
-        for (int i = 0; !rc && i < WAYS * COUNTS; i++)
-            r->shares[i / COUNTS][i % COUNTS][r->n] = shares[i / COUNTS][i % COUNTS];
-        if (shares[0][COUNTS - 1] < r->worst) {
-            r->worst = shares[0][COUNTS - 1];
-            snprintf(r->where, sizeof r->where, "%s %s", buf_text(&types), p->sizes);
-        }
-        r->n++;
-    }
-    for (int i = 0; i < q.n; i++) {
-        mem_free(q.points[i].variant);
-        mem_free(q.points[i].json);
-    }
-    mem_free(q.points);
-    knowledge_free(others);
-    buf_free(&types);
-    return rc < 0 ? rc : 0;
 }
 
 static int by_size(const void *a, const void *b)
@@ -176,6 +147,118 @@ static int by_size(const void *a, const void *b)
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
+
+/* The best share of `fixed` and `draws` of the n points, whose shares are in order: what is expected. */
+static double expected(const double *shares, int n, double fixed, int draws)
+{
+    double sum = 0, p = 1; /* that none before is drawn */
+    for (int i = n - 1; i >= 0 && draws > 0 && p > 0; i--) {
+        double drawn = fmin(1, (double)draws / (i + 1));
+        sum += p * drawn * fmax(fixed, shares[i]);
+        p *= 1 - drawn;
+    }
+    return sum + p * fixed;
+}
+
+/* Shares of all but the first `but` tries, in order; returns how many. */
+static int others(const struct left_out *q, double best, int but, double *out)
+{
+    int n = 0;
+    for (int64_t i = 0; i < q->space->count; i++) {
+        bool tried = false;
+        for (int k = 0; k < but; k++)
+            tried = tried || q->first[k] == i;
+        if (!tried)
+            out[n++] = best / q->ns[i];
+    }
+    qsort(out, (size_t)n, sizeof *out, by_size);
+    return n;
+}
+
+static void evaluate(const struct left_out *q, double *room, double out[WAYS][COUNTS])
+{
+    const int taken[WAYS] = { q->nfirst, q->has_default, 0 };
+    double best = INFINITY;
+    for (int64_t i = 0; i < q->space->count; i++)
+        best = fmin(best, q->ns[i]);
+    for (int way = 0; way < WAYS; way++) {
+        int n = others(q, best, taken[way], room);
+        for (int c = 0; c < COUNTS; c++) {
+            double fixed = 0;
+            for (int i = 0; i < taken[way] && i < counts[c]; i++)
+                fixed = fmax(fixed, best / q->ns[q->first[i]]);
+            out[way][c] = expected(room, n, fixed, counts[c] - taken[way]);
+        }
+    }
+}
+
+/* Problems of the same shape get a flag that no op has, so they do not compare; the second time they lose it again. */
+static void hide(const struct bench *b, const char *sizes)
+{
+    for (int i = 0; i < b->known->nproblems; i++)
+        if (!strcmp(b->known->problems[i]->sizes, sizes))
+            b->known->problems[i]->flags ^= 1u << 31;
+}
+
+static int first_tries(struct left_out *q, const struct tuned_problem *p, const struct devspec *dev, const char *types)
+{
+    const struct bench *b = q->bench;
+    struct problem problem;
+    const struct newcomer c = { .op = b->op, .row = p->row, .problem = &problem, .dev = dev, .space = q->space };
+    const struct source_of_hints from = { b->table, b->known, INT64_MAX };
+    int64_t chosen[MOST_TRIES];
+    int n = 0;
+    int rc = problem_parse(b->op, p->sizes, &problem, b->err)
+                 ?: store_each_default(b->store, dev->backend, b->op->name, types, take_default, q, b->err);
+    if (rc < 0)
+        return rc;
+    hide(b, p->sizes);
+    rc = portfolio_choose(&c, &from, 1, chosen, MOST_TRIES, &n, b->err);
+    hide(b, p->sizes);
+    for (int i = 0; i < n; i++)
+        try_next(q, chosen[i]);
+    return rc;
+}
+
+static int leave_out(const struct bench *b, const struct known_device *d, const struct tuned_problem *p, struct results *r)
+{
+    const struct target target = { .device = p->device_id, .problem = p->id, .cold = true };
+    struct left_out q = { .bench = b };
+    struct buf types = { 0 };
+    double shares[WAYS][COUNTS], *room = NULL;
+    op_row_print(&types, b->op, p->row);
+    int rc = store_each_measured(b->store, &target, take_measured, &q, b->err);
+    rc = rc ?: space_listed(b->every.at[0]->op, q.configs, q.n, &q.space, b->err);
+    if (!rc && (!(q.ns = mem_array((size_t)q.n + 1, sizeof *q.ns)) || !(room = mem_array((size_t)q.n + 1, sizeof *room))))
+        rc = err_nomem(b->err);
+    for (int i = 0; !rc && i < q.n; i++)
+        q.ns[space_find(q.space, &q.configs[i])] = q.measured[i]; /* of two the later counts */
+    rc = rc ?: first_tries(&q, p, &d->dev, buf_text(&types));
+    if (!rc && q.n) {
+        evaluate(&q, room, shares);
+        r->hints += q.nfirst - q.has_default;
+        for (int i = 0; !rc && i < WAYS * COUNTS; i++) {
+            double **to = &r->shares[i / COUNTS][i % COUNTS];
+            rc = mem_grow((void **)to, r->n, sizeof **to) ? 0 : err_nomem(b->err);
+            if (!rc)
+                (*to)[r->n] = shares[i / COUNTS][i % COUNTS];
+        }
+        if (shares[0][COUNTS - 1] < r->worst) {
+            r->worst = shares[0][COUNTS - 1];
+            snprintf(r->where, sizeof r->where, "%s %s", buf_text(&types), p->sizes);
+        }
+        r->n++;
+    }
+    space_free(q.space);
+    mem_free(q.configs);
+    mem_free(q.measured);
+    mem_free(q.ns);
+    mem_free(room);
+    buf_free(&types);
+    return rc;
+}
+
+/* ---- all of them */
 
 /* "0.9812 (0.9700 to 0.9900)" */
 static void print_mean(const double *shares, int n)
@@ -195,7 +278,7 @@ static void print_mean(const double *shares, int n)
 
 static void print_results(const struct results *r, const char *op, const struct devspec *dev)
 {
-    printf("%s on %s: %d problems, each left out in turn; %.1f suggestions a problem\n  %-22s", op, dev->name, r->n,
+    printf("%s on %s: %d problems, each left out; %.1f suggestions a problem\n  %-22s", op, dev->name, r->n,
            r->n ? (double)r->hints / r->n : 0, "tries");
     for (int c = 0; c < COUNTS; c++)
         printf("  %-22d", counts[c]);
@@ -210,16 +293,16 @@ static void print_results(const struct results *r, const char *op, const struct 
         printf("  warm start's worst within %d tries: %.3f, %s\n", counts[COUNTS - 1], r->worst, r->where);
 }
 
-static int all_devices(struct store *s, const struct op *op, const struct knowledge *k, struct err *err)
+static int all_devices(const struct bench *b)
 {
     int rc = 0;
-    for (int i = 0; !rc && i < k->ndevices; i++) {
-        const struct known_device *d = &k->devices[i];
+    for (int i = 0; !rc && i < b->all->ndevices; i++) {
+        const struct known_device *d = &b->all->devices[i];
         struct results r = { .worst = INFINITY };
         for (int p = 0; !rc && p < d->nproblems; p++)
-            rc = leave_out(s, op, d, k->problems[d->problems + p], &r, err);
+            rc = leave_out(b, d, b->all->problems[d->problems + p], &r);
         if (!rc)
-            print_results(&r, op->name, &d->dev);
+            print_results(&r, b->op->name, &d->dev);
         for (int at = 0; at < WAYS * COUNTS; at++)
             mem_free(r.shares[at / COUNTS][at % COUNTS]);
     }
@@ -228,20 +311,23 @@ static int all_devices(struct store *s, const struct op *op, const struct knowle
 
 int main(int argc, char **argv)
 {
-    struct store *s = NULL;
-    struct op *op = NULL;
-    struct knowledge *k = NULL;
     struct err err = { 0 };
-    if (argc != 3) {
-        fprintf(stderr, "warm_start DATABASE OP\n");
+    struct bench b = { .err = &err };
+    const struct tuning_of any = { .before = INT64_MAX }; /* stale ones, too */
+    if (argc < 3 || argc > 4) {
+        fprintf(stderr, "warm_start DATABASE OP [TABLE]\n");
         return 2;
     }
-    int rc = store_open(argv[1], STORE_READ, &s, &err) ?: store_op(s, argv[2], &op, &err)
-                 ?: knowledge_load(s, op, NULL, &k, &err) ?: all_devices(s, op, k, &err);
+    int rc = store_open(argv[1], STORE_READ, &b.store, &err) ?: store_open(argv[argc == 4 ? 3 : 1], STORE_READ, &b.table, &err)
+                 ?: store_op(b.store, argv[2], &b.op, &err) ?: knowledge_load(b.store, b.op, &any, &b.all, &err)
+                 ?: knowledge_load(b.table, b.op, &any, &b.known, &err) ?: gather_all(&b) ?: all_devices(&b);
     if (rc)
         fprintf(stderr, "%s\n", err.msg);
-    knowledge_free(k);
-    op_free(op);
-    store_close(s);
+    knowledge_free(b.all);
+    knowledge_free(b.known);
+    tables_free(&b.every);
+    op_free(b.op);
+    store_close(b.store);
+    store_close(b.table);
     return rc ? 1 : 0;
 }

@@ -219,7 +219,7 @@ static int find_on(struct lookup *s, const struct known_device *d, struct err *e
     const struct question *q = s->q;
     const struct knowledge *all = known_there(s);
     double *distance = problem_distances(all, d, q->op, q->row, &q->problem), least;
-    double *loss = distance ? candidate_losses(all, d, distance, q->row, true) : NULL;
+    double *loss = distance ? candidate_losses(all, d, distance, q->row) : NULL;
     double time_ns = loss ? expected_ns(s, d, distance) : 0;
     int rc = loss ? ERR_NOTFOUND : err_nomem(err);
     while (refused(rc) && !weary(s)) {

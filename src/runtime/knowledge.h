@@ -1,5 +1,5 @@
 /* What a database knows of an op, and in what order its winners are to be preferred for a problem that has none of its own: for a look-up
- * (find.c), and for what a tuning run tries first (tune/warm.c). */
+ * (find.c), and for what a tuning run tries first (tune/portfolio.c). */
 #ifndef RUNTIME_KNOWLEDGE_H
 #define RUNTIME_KNOWLEDGE_H
 
@@ -61,8 +61,8 @@ int tables_find(const char *given, char **out, struct err *err);
 /* From a problem to a device's problems; negative where flags differ, so that they do not compare. */
 double *problem_distances(const struct knowledge *k, const struct known_device *d, const struct op *op, int row,
                           const struct problem *problem);
-/* What each of a device's candidates should lose there, of the row's types, or else of the others; infinite: it is not to be taken. */
-double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row, bool same_types);
+/* What each of a device's candidates of the row's types should lose there; infinite: it is not to be taken. */
+double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row);
 /* How far a device is: the same is nearest, then backend counts, then architecture, then size. */
 double device_distance(const struct devspec *here, const struct devspec *other);
 /* The place of the least number, which becomes infinite; -1 if all are infinite. */

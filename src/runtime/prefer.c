@@ -19,13 +19,13 @@ double *problem_distances(const struct knowledge *k, const struct known_device *
     return out;
 }
 
-double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row, bool same_types)
+double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row)
 {
     double *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
     for (int i = 0; loss && i < d->ncandidates; i++) {
         const struct tuned_problem *p = k->candidates[d->candidates + i];
         const int *first = &k->first[p->column];
-        bool taken = (p->row == row) == same_types && distance[p->at] >= 0 && !p->unusable;
+        bool taken = p->row == row && distance[p->at] >= 0 && !p->unusable;
         loss[i] = taken ? near_loss(distance, k->times + first[0], first[1] - first[0]) : INFINITY;
     }
     return loss;

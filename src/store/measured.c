@@ -105,6 +105,26 @@ int store_each_measured(struct store *s, const struct target *t, int (*each)(voi
     return query_end(&q);
 }
 
+int store_each_outcome(struct store *s, int64_t device, int64_t problem, int64_t before, int (*each)(void *arg, const struct tried *t),
+                       void *arg, struct err *err)
+{
+    struct query q;
+    struct buf config = { 0 };
+    struct tried t = { 0 };
+    const char *json;
+    query_begin(&q, s, err,
+                "SELECT variant, config, outcome, median FROM measurement WHERE device = ?1 AND problem = ?2 AND protocol = ?3 "
+                "AND id < ?4 AND cache = coalesce((SELECT min(cache) FROM tuned WHERE device = ?1 AND problem = ?2 "
+                "AND cache IN ('cold', 'warm')), 'cold') ORDER BY outcome NOT IN ('ok', 'slower'), median, id LIMIT ?5",
+                "iinin", device, problem, PROTOCOL, before, MOST_OUTCOMES);
+    while (query_good_row(&q, "pcor", &t.variant, &config, &json, &t.outcome, &t.median)) {
+        t.config = buf_text(&config);
+        q.rc = each(arg, &t);
+    }
+    buf_free(&config);
+    return query_end(&q);
+}
+
 int store_first_measured(struct store *s, const struct target *t, int64_t *out, struct err *err)
 {
     return sql_run(s, err,

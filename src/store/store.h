@@ -86,6 +86,17 @@ int store_measured(struct store *s, const struct target *t, const struct measure
  * returns it. The pointers are valid inside the call only. */
 int store_each_measured(struct store *s, const struct target *t, int (*each)(void *arg, const struct measured *m), void *arg,
                         struct err *err);
+/* What came of a configuration on some problem, as a tuning run of another one wants to know it. */
+struct tried {
+    const char *variant, *config; /* as config_parse reads it */
+    enum outcome outcome;
+    double median; /* ns; 0: it was not timed */
+};
+enum { MOST_OUTCOMES = 4096 };
+/* The same of any problem and device (row ids), and less: of the cache that its winner is for, a cold one if there are two; stored first before
+ * `before`, as store_first_measured tells; the fastest first, at most MOST_OUTCOMES. As store_each_winner does. */
+int store_each_outcome(struct store *s, int64_t device, int64_t problem, int64_t before, int (*each)(void *arg, const struct tried *t),
+                       void *arg, struct err *err);
 /* When the first of these was stored, as a number that grows in the order of first storing; INT64_MAX: there is none yet. */
 int store_first_measured(struct store *s, const struct target *t, int64_t *out, struct err *err);
 /* One of this key was found again and is what `made` makes now, so it is no longer stale. */

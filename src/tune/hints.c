@@ -1,52 +1,19 @@
-/* The warm start: after the op's default a run tries what look-ups would give from other problems, other types, other devices and the
+/* The warm start: after the op's default a run tries what portfolio.c chooses from what was measured of other problems, then the other
  * defaults. Here these are suggestions only, proved like any other; so stale and unverified winners are among them.
  *
  * A run that goes on where another one stopped has to begin as that one did. So what was measured later than the first configuration of
  * this problem is left out. */
-#include "tune/hints.h"
-
-#include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "tune/portfolio.h"
 #include "tune/run.h"
 
-enum { ENOUGH = 1 };
+enum { ENOUGH = 1, MOST_HINTS = 9 /* with the op's default the first ten that are tried */ };
 
-static int each_on(const struct knowledge *k, const struct known_device *d, const double *distance, int row, bool same_types,
-                   int (*each)(void *arg, const struct tuned_problem *p), void *arg, struct err *err)
+/* ENOUGH: no more are wanted. One that there is none of, or that is there already, is passed over. */
+static int enlist(struct run *r, int64_t index)
 {
-    double *loss = candidate_losses(k, d, distance, row, same_types), least;
-    int rc = loss ? 0 : err_nomem(err), best;
-    while (!rc && (best = take_least(loss, d->ncandidates, &least)) >= 0)
-        rc = each(arg, k->candidates[d->candidates + best]);
-    mem_free(loss);
-    return rc;
-}
-
-int hints_each(const struct knowledge *k, const struct op *op, int row, const struct problem *problem, const struct devspec *here,
-               int (*each)(void *arg, const struct tuned_problem *p), void *arg, struct err *err)
-{
-    double *far = mem_array((size_t)k->ndevices, sizeof *far), least;
-    int rc = far ? 0 : err_nomem(err), nearest;
-    for (int i = 0; far && i < k->ndevices; i++)
-        far[i] = device_distance(here, &k->devices[i].dev);
-    while (!rc && (nearest = take_least(far, k->ndevices, &least)) >= 0) {
-        const struct known_device *d = &k->devices[nearest];
-        double *distance = problem_distances(k, d, op, row, problem);
-        rc = distance ? 0 : err_nomem(err);
-        for (int other = 0; !rc && other < 2; other++)
-            rc = each_on(k, d, distance, row, !other, each, arg, err);
-        mem_free(distance);
-    }
-    mem_free(far);
-    return rc;
-}
-
-/* ENOUGH: no more are wanted. A configuration that is not of this space, or that is there already, is passed over. */
-static int enlist(struct run *r, const struct config *c)
-{
-    int64_t index = space_find(r->space, c);
     for (int i = 0; i < r->njobs; i++)
         if (r->jobs[i]->index == index)
             index = -1;
@@ -59,58 +26,63 @@ static int enlist(struct run *r, const struct config *c)
     return r->failed || hints >= MOST_HINTS || r->accepted >= r->limit ? ENOUGH : 0;
 }
 
-static int enlist_text(struct run *r, const char *variant, const char *text)
-{
-    struct config c;
-    return config_parse(r->op, variant, text, &c, NULL) ? 0 : enlist(r, &c);
-}
-
-static int take_neighbour(void *arg, const struct tuned_problem *p)
-{
-    struct buf text = { 0 };
-    int rc = config_of_json(&text, p->json) && !text.failed ? enlist_text(arg, p->variant, buf_text(&text)) : 0;
-    buf_free(&text);
-    return rc;
-}
-
 static int take_default(void *arg, struct tuned *t)
 {
-    int rc = enlist_text(arg, t->variant, t->config);
+    struct run *r = arg;
+    struct config c;
+    int rc = config_parse(r->op, t->variant, t->config, &c, NULL) ? 0 : enlist(r, space_find(r->space, &c));
     tuned_free(t);
     return rc;
 }
 
-static int from_neighbours(struct run *r, struct err *err)
+static int from_portfolio(struct run *r, const struct source_of_hints *from, int nfrom, struct err *err)
 {
-    struct tuning_of tuning = { .device = r->target.device, .problem = r->target.problem };
-    struct knowledge *all = NULL;
-    int rc = store_first_measured(r->store, &r->target, &tuning.before, err) ?: knowledge_load(r->store, r->op, &tuning, &all, err)
-                 ?: hints_each(all, r->op, r->task.row, &r->task.problem, r->dev, take_neighbour, r, err);
-    knowledge_free(all);
+    const struct newcomer c = { .op = r->op, .row = r->task.row, .problem = &r->task.problem, .dev = r->dev, .space = r->space };
+    int64_t chosen[1 + MOST_HINTS]; /* the op's default may be among them */
+    int n, rc = portfolio_choose(&c, from, nfrom, chosen, 1 + MOST_HINTS, &n, err);
+    for (int i = 0; !rc && i < n; i++)
+        rc = enlist(r, chosen[i]);
     return rc;
 }
 
-/* The script's other defaults stand between what is tuned there and its defaults. */
-static int from_tables(struct run *r, struct err *err)
+/* The script's other defaults stand between what is tuned and the tables' defaults. */
+static int from_defaults(struct run *r, struct store *tables, struct err *err)
 {
-    char *path = NULL;
-    struct store *tables = NULL;
     struct buf types = { 0 };
     op_row_print(&types, r->op, r->task.row);
-    struct knowledge *all = NULL;
-    int rc = buf_check(&types, err) ?: tables_find(NULL, &path, err) ?: path ? store_open(path, STORE_TABLES, &tables, err) : 0;
-    if (!rc && tables)
-        rc = knowledge_load(tables, r->op, NULL, &all, err)
-                 ?: hints_each(all, r->op, r->task.row, &r->task.problem, r->dev, take_neighbour, r, err);
-    knowledge_free(all);
+    int rc = buf_check(&types, err);
     for (int i = 0; !rc && i < r->op->ndefaults; i++)
-        rc = enlist(r, &r->op->defaults[i].config);
+        rc = enlist(r, space_find(r->space, &r->op->defaults[i].config));
     if (!rc && tables)
         rc = store_each_default(tables, r->dev->backend, r->op->name, buf_text(&types), take_default, r, err);
-    store_close(tables);
-    mem_free(path);
     buf_free(&types);
     return rc;
+}
+
+static int know_tables(struct run *r, struct source_of_hints *from, struct knowledge **known, struct err *err)
+{
+    char *path = NULL;
+    int rc = tables_find(NULL, &path, err) ?: path ? store_open(path, STORE_TABLES, &from->store, err) : 0;
+    mem_free(path);
+    return rc || !from->store ? rc : knowledge_load(from->store, r->op, NULL, known, err);
+}
+
+/* The file of the run, and the shipped tables if there are any. What cannot be read of one is no reason to do without the other. */
+static int from_files(struct run *r, struct err *err)
+{
+    struct tuning_of tuning = { .device = r->target.device, .problem = r->target.problem };
+    struct source_of_hints own = { .store = r->store }, tables = { .before = INT64_MAX };
+    struct knowledge *known = NULL, *shipped = NULL;
+    int rc = store_first_measured(r->store, &r->target, &tuning.before, err) ?: knowledge_load(r->store, r->op, &tuning, &known, err);
+    rc = rc ?: know_tables(r, &tables, &shipped, err);
+    own.known = known;
+    own.before = tuning.before;
+    tables.known = shipped;
+    int done = from_portfolio(r, (const struct source_of_hints[]){ own, tables }, 2, err) ?: from_defaults(r, tables.store, err);
+    knowledge_free(known);
+    knowledge_free(shipped);
+    store_close(tables.store);
+    return rc < 0 ? rc : done;
 }
 
 void hints_enlist(struct run *r)
@@ -118,7 +90,7 @@ void hints_enlist(struct run *r)
     struct err err = { 0 };
     char line[sizeof err.msg + 64];
     int damaged = store_left_out(r->store); /* before */
-    int rc = from_neighbours(r, &err) ?: from_tables(r, &err);
+    int rc = from_files(r, &err);
     for (store_left_out(r->store); damaged > 0; damaged--) /* what is damaged here is one suggestion less */
         store_leave_out(r->store);
     snprintf(line, sizeof line, "begun without what look-ups would give: %s", err.msg);

@@ -1,4 +1,6 @@
 /* The space, compared with brute force over the cartesian product and with published counts. */
+#include <math.h>
+
 #include "base/mem.h"
 #include "base/util.h"
 #include "expr/expr.h"
@@ -227,6 +229,33 @@ static void compare_walks(const struct space *s, int v)
     assert_int_equal(some.n, within);
 }
 
+/* By the definition, for numbers above 0. */
+static double differ(const struct variant *v, const struct config *a, const struct config *b)
+{
+    double sum = 0;
+    for (int p = 0; p < v->nparams; p++)
+        sum += fmin(2, fabs(log2((double)v->params[p].values[a->at[p]].i / (double)v->params[p].values[b->at[p]].i)));
+    return sum;
+}
+
+static void compare_nearest(const struct space *s, const struct variant *v, const struct config *c)
+{
+    double far, least = INFINITY;
+    struct config valid_one;
+    int64_t nearest = space_nearest(s, c, &far);
+    for (int64_t i = 0; i < s->count; i++) {
+        space_at(s, i, &valid_one);
+        if (valid_one.variant == c->variant)
+            least = fmin(least, differ(v, c, &valid_one));
+    }
+    assert_int_equal(nearest < 0, isinf(least));
+    if (nearest < 0)
+        return;
+    space_at(s, nearest, &valid_one);
+    assert_int_equal(valid_one.variant, c->variant);
+    assert_true(fabs(far - least) < 1e-9 && fabs(differ(v, c, &valid_one) - least) < 1e-9);
+}
+
 static void compare_with_brute_force(const struct op *op)
 {
     struct space *s = build(op);
@@ -240,6 +269,8 @@ static void compare_with_brute_force(const struct op *op)
             int64_t at = space_find(s, &c);
             assert_int_equal(at >= 0, ok);
             points++;
+            if (below(8) == 0)
+                compare_nearest(s, &op->variants[v], &c);
             if (!ok)
                 continue;
             struct config back;
