@@ -1,6 +1,6 @@
 # Joins the files of the folder `report` and Vega into one page, with a gap where the data go: two strings in C.
-# Usage: cmake -DOUT=HEADER -DVEGA=FILE -DPAGE=FOLDER -P join_report.cmake. VEGA: vega.min.js; or vega-view.min.js, with the other parts
-# beside it; or empty: both strings are then.
+# Usage: cmake -DOUT=HEADER -DVEGA=FILE -DPAGE=FOLDER -P join_report.cmake. VEGA: vega.min.js, with vega-interpreter.min.js beside it; or
+# vega-view.min.js, with all other parts beside it; or empty: both strings are then.
 cmake_minimum_required(VERSION 3.22)
 
 # A file as the content of an element, which no text of it may end.
@@ -30,8 +30,8 @@ endfunction()
 function(join_page)
     take(${PAGE}/page.css style style)
     file(READ ${PAGE}/NOTICE notice)
+    get_filename_component(folder ${VEGA} DIRECTORY)
     if(VEGA MATCHES "vega-view[.]min[.]js$")
-        get_filename_component(folder ${VEGA} DIRECTORY)
         take(${PAGE}/vega.js script library)
         set(parts "")
         # What only maps, trees and clouds of words need is left out: it would need parts of d3 that libjs-vega lacks.
@@ -43,6 +43,8 @@ function(join_page)
         string(REPLACE "/*PARTS*/" "${parts}" library "${library}")
     else()
         take(${VEGA} script library)
+        take(${folder}/vega-interpreter.min.js script text)
+        string(APPEND library "\n${text}")
     endif()
     file(READ ${PAGE}/page.html page)
     put("<!--STYLE-->" "<style>\n${style}</style>")

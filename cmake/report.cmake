@@ -1,8 +1,8 @@
 # The page of `cutune report`, with the library that draws its charts, as two strings in C: generated/report_page.h.
 #
-# Debian's libjs-vega has Vega in parts; a vega.min.js of Vega's own will do, too. Without either there is no report, and all else is built.
+# libjs-vega has it as vega.min.js, in Debian 12 only in parts. Without it there is no report, and all else is built.
 find_file(CUTUNE_VEGA NAMES vega.min.js vega-view.min.js PATHS /usr/share/javascript/vega /usr/local/share/javascript/vega
-          DOC "Vega, for cutune report: vega.min.js, or vega-view.min.js with the other parts beside it; empty: none")
+          DOC "Vega, for cutune report: vega.min.js with vega-interpreter.min.js beside it, or vega-view.min.js with all parts; OFF: none")
 if(CUTUNE_VEGA)
     set(vega ${CUTUNE_VEGA})
     get_filename_component(vega_folder ${CUTUNE_VEGA} DIRECTORY)
