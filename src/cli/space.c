@@ -97,6 +97,19 @@ static void places(const struct variant *variant, const char *const names[], int
     }
 }
 
+/* As CSV has it: a text with a comma or a quote stands in quotes. */
+static void print_value(struct buf *line, struct val v)
+{
+    if (v.type != VAL_STR || !strpbrk(v.s, ",\"")) {
+        val_print(line, v);
+        return;
+    }
+    buf_str(line, "\"");
+    for (const char *p = v.s; *p; p++)
+        buf_fmt(line, *p == '"' ? "\"%c" : "%c", *p);
+    buf_str(line, "\"");
+}
+
 static void print_list(const struct space *s)
 {
     enum { MAX_NAMES = 4096 };
@@ -123,7 +136,7 @@ static void print_list(const struct space *s)
         for (int k = 0; k < n; k++) {
             buf_str(&line, several || k ? "," : "");
             if (place[k] >= 0)
-                val_print(&line, variant->params[place[k]].values[c.at[place[k]]]);
+                print_value(&line, variant->params[place[k]].values[c.at[place[k]]]);
         }
         puts(buf_text(&line));
     }
