@@ -91,17 +91,34 @@ static int look_at(PyTypeObject *type, const char *op, const char *name, struct 
     return rc;
 }
 
-static const struct framework *framework_of(PyTypeObject *type, const char *op, const char *name)
+static const struct framework *framework_known(PyTypeObject *type)
 {
     for (int i = 0; i < nframeworks; i++)
         if (frameworks[i].type == type)
             return &frameworks[i];
+    return NULL;
+}
+
+static const struct framework *framework_of(PyTypeObject *type, const char *op, const char *name)
+{
+    const struct framework *known = framework_known(type);
+    struct framework found;
+    if (known)
+        return known;
+    if (look_at(type, op, name, &found))
+        return NULL;
+    if ((known = framework_known(type))) { /* another thread has looked meanwhile */
+        Py_DECREF((PyObject *)found.type);
+        Py_DECREF(found.helper);
+        return known;
+    }
     if (nframeworks == FRAMEWORKS) {
+        Py_DECREF((PyObject *)found.type);
+        Py_DECREF(found.helper);
         PyErr_SetString(PyExc_RuntimeError, "cutune was called with more than 32 types of arrays");
         return NULL;
     }
-    if (look_at(type, op, name, &frameworks[nframeworks]))
-        return NULL;
+    frameworks[nframeworks] = found;
     return &frameworks[nframeworks++];
 }
 

@@ -354,7 +354,7 @@ static PyObject *trace(const struct call *c, PyObject *self, PyObject *const *ar
     return out;
 }
 
-PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+static PyObject *call_alone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     struct call c;
     struct seen *s;
@@ -362,6 +362,11 @@ PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObj
     PyObject *out = rc == 1 ? trace(&c, self, args, nargs, names) : rc ? NULL : run(&c, s);
     done(&c);
     return out;
+}
+
+PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    ALONE(call_alone(self, args, nargs, names));
 }
 
 static PyObject *sizes_of(const cutune_fit *fit)
@@ -372,7 +377,7 @@ static PyObject *sizes_of(const cutune_fit *fit)
     return sizes;
 }
 
-PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+static PyObject *lookup_alone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     static const char *const matches[] = { "exact", "near", "device", "default" };
     struct call c;
@@ -389,6 +394,11 @@ PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyO
                             cutune_kernel_config(k), cutune_kernel_time_ns(k), s->fit.types, sizes_of(&s->fit));
     done(&c);
     return out;
+}
+
+PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    ALONE(lookup_alone(self, args, nargs, names));
 }
 
 /* ---- without data */
@@ -415,7 +425,7 @@ static int take_form(struct call *c, int i, PyObject *form, cutune_array *out)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+static PyObject *forms_alone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     struct call c = { .o = (struct op *)self };
     struct op *o = c.o;
@@ -448,4 +458,9 @@ PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyOb
         Py_XDECREF(one);
     }
     return outputs ? Py_BuildValue("(sNN)", fit.types, sizes_of(&fit), outputs) : NULL;
+}
+
+PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    ALONE(forms_alone(self, args, nargs, names));
 }

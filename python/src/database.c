@@ -116,9 +116,8 @@ static int database_init(PyObject *self, PyObject *args, PyObject *names)
     return rc ? -1 : 0;
 }
 
-static PyObject *database_close(PyObject *self, PyObject *nothing)
+static PyObject *close_alone(PyObject *self)
 {
-    (void)nothing;
     if (((struct database *)self)->busy) {
         PyErr_SetString(error_invalid, "the database cannot be closed: a call is under way in another thread");
         return NULL;
@@ -127,10 +126,9 @@ static PyObject *database_close(PyObject *self, PyObject *nothing)
     Py_RETURN_NONE;
 }
 
-static PyObject *database_refresh(PyObject *self, PyObject *nothing)
+static PyObject *refresh_alone(PyObject *self)
 {
     struct database *d = (struct database *)self;
-    (void)nothing;
     int changed = 0, rc;
     if (!is_open(d))
         return NULL;
@@ -141,17 +139,16 @@ static PyObject *database_refresh(PyObject *self, PyObject *nothing)
     return rc ? raise_library(rc) : PyLong_FromLong(changed);
 }
 
-static PyObject *database_flush(PyObject *self, PyObject *nothing)
+static PyObject *flush_alone(PyObject *self)
 {
     struct database *d = (struct database *)self;
-    (void)nothing;
     if (!is_open(d))
         return NULL;
     int rc = cutune_flush(d->c);
     return rc ? raise_library(rc) : Py_NewRef(Py_None);
 }
 
-static PyObject *database_op(PyObject *self, PyObject *name)
+static PyObject *op_alone(PyObject *self, PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     return text && is_open((struct database *)self) ? op_new((struct database *)self, text) : NULL;
@@ -174,10 +171,9 @@ static int add_name(void *list, const char *name)
     return rc;
 }
 
-static PyObject *database_ops(PyObject *self, PyObject *nothing)
+static PyObject *ops_alone(PyObject *self)
 {
     struct database *d = (struct database *)self;
-    (void)nothing;
     PyObject *all = is_open(d) ? PyList_New(0) : NULL;
     int rc = all ? cutune_each_op(d->c, add_name, all) : 0;
     return listed(all, rc);
@@ -193,13 +189,31 @@ static int add_record(void *list, const cutune_record *r)
     return rc;
 }
 
-static PyObject *database_winners(PyObject *self, PyObject *nothing)
+static PyObject *winners_alone(PyObject *self)
 {
     struct database *d = (struct database *)self;
-    (void)nothing;
     PyObject *all = is_open(d) ? PyList_New(0) : NULL;
     int rc = all ? cutune_each(d->c, add_record, all) : 0;
     return listed(all, rc);
+}
+
+/* ---- the methods */
+
+#define METHOD(name)                                                                                                               \
+    static PyObject *database_##name(PyObject *self, PyObject *nothing)                                                            \
+    {                                                                                                                              \
+        (void)nothing;                                                                                                             \
+        ALONE(name##_alone(self));                                                                                                 \
+    }
+METHOD(close)
+METHOD(refresh)
+METHOD(flush)
+METHOD(ops)
+METHOD(winners)
+
+static PyObject *database_op(PyObject *self, PyObject *name)
+{
+    ALONE(op_alone(self, name));
 }
 
 int database_type(PyObject *module)

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#ifdef Py_GIL_DISABLED
+PyObject *alone;
+#endif
 PyObject *error_invalid;
 static PyObject *error_base, *error_missing, *error_strict, *error_device;
 
@@ -70,6 +73,13 @@ PyMODINIT_FUNC PyInit__native(void)
         PyModuleDef_HEAD_INIT, "cutune._native", "libcutune for Python.", -1, methods, NULL, NULL, NULL, NULL
     };
     PyObject *module = PyModule_Create(&def);
+#ifdef Py_GIL_DISABLED
+    alone = module ? Py_NewRef(module) : NULL;
+    if (module && PyUnstable_Module_SetGIL(module, Py_MOD_GIL_NOT_USED)) {
+        Py_DECREF(module);
+        return NULL;
+    }
+#endif
     if (module && fill(module)) {
         Py_DECREF(module);
         return NULL;

@@ -3,10 +3,28 @@
 #define NATIVE_H
 
 #define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include <Python.h> /* by the limited API, which Python without a global lock does not have: CMakeLists.txt */
 #include <cutune.h>
 
 #include "dlpack.h"
+
+/* ---- one thread at a time: module.c */
+
+/* What the module keeps is held together by Python's global lock. A build without one has a lock here in its place, which is let go where the
+ * global one would be: while Python waits for something, and where threads are allowed. So nothing else need know which build it is. */
+#ifdef Py_GIL_DISABLED
+extern PyObject *alone;
+#define ALONE(call)                                                                                                                \
+    do {                                                                                                                           \
+        PyObject *made;                                                                                                            \
+        Py_BEGIN_CRITICAL_SECTION(alone);                                                                                          \
+        made = call;                                                                                                               \
+        Py_END_CRITICAL_SECTION();                                                                                                 \
+        return made;                                                                                                               \
+    } while (0)
+#else
+#define ALONE(call) return call
+#endif
 
 /* ---- errors: module.c */
 

@@ -129,7 +129,7 @@ static int list_params(struct op *o)
     return rc ? rc : add_param(o, "stream", -1, -1, 0);
 }
 
-static int learn(struct op *o)
+static int read_known(struct op *o)
 {
     int rc = cutune_op_find(o->database->c, o->name, &o->known);
     if (rc) {
@@ -147,8 +147,32 @@ static int learn(struct op *o)
         o->axes[i].size = sizeof *o->axes;
         cutune_op_axis(o->known, i, &o->axes[i]);
     }
-    clear_params(o);
     return list_params(o);
+}
+
+/* Beside what there is, since other threads may call the op while Python is asked for names. */
+static int learn(struct op *o)
+{
+    struct op new = { .database = o->database, .name = o->name };
+    if (read_known(&new)) {
+        clear_params(&new);
+        return -1;
+    }
+    if (o->known && o->generation == new.generation) { /* one of them has done it */
+        clear_params(&new);
+        return 0;
+    }
+    clear_params(o);
+    o->known = new.known;
+    o->generation = new.generation;
+    memcpy(o->args, new.args, sizeof o->args);
+    memcpy(o->axes, new.axes, sizeof o->axes);
+    memcpy(o->params, new.params, sizeof o->params);
+    o->nargs = new.nargs;
+    o->naxes = new.naxes;
+    o->nparams = new.nparams;
+    o->npositional = new.npositional;
+    return 0;
 }
 
 int op_renew(struct op *o)
@@ -199,12 +223,11 @@ PyObject *op_new(struct database *d, const char *name)
     return NULL;
 }
 
-static PyObject *op_describe(PyObject *self, PyObject *nothing)
+static PyObject *describe_alone(PyObject *self)
 {
     static const char *const kinds[] = { "input", "output", "inout", "scalar" };
     static const char *const axes[] = { "size", "stride", "batch", "flag" };
     struct op *o = (struct op *)self;
-    (void)nothing;
     if (op_renew(o))
         return NULL;
     PyObject *args = PyList_New(0), *sizes = PyList_New(0), *types = PyList_New(0), *item = NULL;
@@ -235,6 +258,12 @@ static PyObject *op_describe(PyObject *self, PyObject *nothing)
     Py_XDECREF(sizes);
     Py_XDECREF(types);
     return NULL;
+}
+
+static PyObject *op_describe(PyObject *self, PyObject *nothing)
+{
+    (void)nothing;
+    ALONE(describe_alone(self));
 }
 
 static PyObject *op_name(PyObject *self, void *nothing)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import unittest
@@ -180,6 +181,38 @@ class Calls(unittest.TestCase):
         for t in threads:
             t.join()
         self.assertEqual(wrong, [])
+
+    def test_runs_in_threads_beside_refreshes(self):
+        """Ops, types of arrays and problems that are new to all threads at once; with Python's global lock, and without if it has none."""
+        class Array(np.ndarray):
+            pass
+
+        ops, wrong, start = ("transpose", "softmax", "asum", "nrm2"), [], threading.Barrier(8)
+
+        def run(i):
+            start.wait()
+            for n in range(1, 5):
+                x = numbers(n + i, 5).view(Array)
+                try:
+                    if not np.array_equal(cutune.transpose(x), x.T):
+                        wrong.append((i, n))
+                    cutune.lookup(ops[n % 2], x)
+                    cutune.lookup(ops[2 + n % 2], x.reshape(-1))
+                    cutune.refresh()
+                except Exception as error:
+                    wrong.append(error)
+
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    def test_has_the_lock_that_python_has(self):
+        """Importing the module must not bring the global lock back."""
+        without = sysconfig.get_config_var("Py_GIL_DISABLED") and os.environ.get("PYTHON_GIL") != "1"
+        self.assertEqual(getattr(sys, "_is_gil_enabled", lambda: True)(), not without)
 
     def test_keeps_no_references(self):
         x, out = numbers(3, 4), np.empty((4, 3), "float32")
