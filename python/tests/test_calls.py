@@ -227,6 +227,23 @@ class Calls(unittest.TestCase):
 
 
 class Databases(unittest.TestCase):
+    @unittest.skipUnless(opencl, "no OpenCL device")
+    def test_threads_may_be_the_first_to_look_for_devices(self):
+        """While PoCL looks for its devices it tells other threads that there are none."""
+        script = """
+import cutune, threading
+start, found = threading.Barrier(8), []
+def look():
+    start.wait()
+    found.append(cutune.device("opencl")["backend"])
+threads = [threading.Thread(target=look) for _ in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(*found)
+"""
+        out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        self.assertEqual((out.stdout, out.stderr), (" ".join(["opencl"] * 8) + "\n", ""))
+
     def test_lists_ops(self):
         self.assertIn("transpose", cutune.ops())
         self.assertEqual(cutune.winners(), [])

@@ -13,15 +13,32 @@
 struct opencl_api libopencl;
 static struct err load_err; /* code 0: loaded */
 
+/* In the order of platforms. A platform that fails counts as empty. Returns how many there are. */
+static int enumerate(cl_device_id out[MAX_DEVICES])
+{
+    cl_platform_id platforms[MAX_DEVICES];
+    cl_uint nplatforms = 0, n = 0;
+    if (libopencl.clGetPlatformIDs(MAX_DEVICES, platforms, &nplatforms) != CL_SUCCESS)
+        return 0;
+    const cl_ulong kinds = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
+    for (cl_uint p = 0; p < nplatforms && p < MAX_DEVICES && n < MAX_DEVICES; p++) {
+        cl_uint there = 0, room = MAX_DEVICES - n;
+        if (libopencl.clGetDeviceIDs(platforms[p], kinds, room, out + n, &there) == CL_SUCCESS)
+            n += there < room ? there : room;
+    }
+    return (int)n;
+}
+
 /* The first question for platforms makes ocl-icd load its drivers. It cuts its own variable apart with strtok, in the environment
- * itself, so children would find the first name only. */
+ * itself, so children would find the first name only. The first question for devices makes PoCL look for them; it tells another thread
+ * meanwhile that there are none. */
 static void load_drivers(void)
 {
     static const char name[] = "OCL_ICD_FILENAMES";
     const char *value = getenv(name);
     char *copy = value ? mem_strdup(value) : NULL;
-    cl_uint n;
-    libopencl.clGetPlatformIDs(0, NULL, &n);
+    cl_device_id found[MAX_DEVICES];
+    enumerate(found);
     if (copy)
         setenv(name, copy, 1);
     mem_free(copy);
@@ -144,22 +161,6 @@ static void describe(cl_device_id device, int index, struct devspec *d)
 }
 
 /* ---- all devices */
-
-/* In the order of platforms. A platform that fails counts as empty. Returns how many there are. */
-static int enumerate(cl_device_id out[MAX_DEVICES])
-{
-    cl_platform_id platforms[MAX_DEVICES];
-    cl_uint nplatforms = 0, n = 0;
-    if (libopencl.clGetPlatformIDs(MAX_DEVICES, platforms, &nplatforms) != CL_SUCCESS)
-        return 0;
-    const cl_ulong kinds = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
-    for (cl_uint p = 0; p < nplatforms && p < MAX_DEVICES && n < MAX_DEVICES; p++) {
-        cl_uint there = 0, room = MAX_DEVICES - n;
-        if (libopencl.clGetDeviceIDs(platforms[p], kinds, room, out + n, &there) == CL_SUCCESS)
-            n += there < room ? there : room;
-    }
-    return (int)n;
-}
 
 void opencl_describe(cl_device_id device, struct devspec *d)
 {
