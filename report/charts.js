@@ -68,7 +68,7 @@ const seriesLegend = (names, width, title) => names.length < 2 ? [] : [{ fill: '
 const points = (values, x = 'x', y = 'y') => mark('symbol', values, {
     x: on('x', x), y: on('y', y), fill: on('colour', 'series'), shape: on('shape', 'series'), size: value(64), stroke: value(PAPER),
     strokeWidth: value(1), cursor: value('pointer'), ...tooltip,
-});
+}, { name: 'points' });
 
 // Speeds over sizes or intensities: points { x, y, series, tip, run }, copies { x, y, tip }, roofs [{ from, to, text }] of two ends each.
 function speeds({ winners, copies, roofs, names, xTitle, yTitle }, width) {
@@ -76,10 +76,12 @@ function speeds({ winners, copies, roofs, names, xTitle, yTitle }, width) {
     const [left, right] = x.scale.domain;
     // A roof is drawn from edge to edge: level, or rising with the intensity.
     const lines = roofs.flatMap((r, i) => [left, right].map(at => ({ roof: i, x: at, y: r.level ?? r.slope * at, text: r.text })));
-    const inView = roofs.filter(r => r.level).map(r => r.level);
+    const rising = roofs.some(r => r.slope), inView = roofs.filter(r => r.level).map(r => rising ? r.level * 3 : r.level);
     const y = logScale('y', 'height', [...winners, ...copies].map(p => p.y).concat(inView), 1.5, 7, 20);
     const [bottom, top] = y.scale.domain;
-    const labels = roofs.map(r => r.level ? { x: right, y: r.level, text: r.text } : { x: Math.min(right, top / r.slope), y: Math.min(top, r.slope * right), text: r.text })
+    // A label lies where no point can be: above what is level, left of where what rises leaves the chart.
+    const labels = roofs.map(r => r.level ? { x: rising ? left : right, y: r.level, text: r.text, align: rising ? 'left' : 'right', dy: -5 } :
+        { x: Math.min(right, top / r.slope), y: Math.min(top, r.slope * right), text: r.text, align: 'right', dy: 10 })
         .filter(l => l.y >= bottom && l.x >= left);
     return spec(width, 300, {
         data: [{ name: 'winners', values: winners }, { name: 'copies', values: copies }, { name: 'roofs', values: lines }, { name: 'labels', values: labels }],
@@ -92,8 +94,8 @@ function speeds({ winners, copies, roofs, names, xTitle, yTitle }, width) {
                     mark('line', 'roof', { x: on('x', 'x'), y: on('y', 'y'), stroke: value(QUIET), strokeDash: value([5, 3]), strokeWidth: value(1.2) })] },
                 mark('symbol', 'copies', { x: on('x', 'x'), y: on('y', 'y'), shape: value('stroke'), size: value(240), stroke: value(QUIET), strokeWidth: value(2), ...tooltip })] },
             points('winners'),
-            mark('text', 'labels', { x: on('x', 'x'), y: on('y', 'y'), text: { field: 'text' }, align: value('right'), dx: value(-4), dy: value(-5), fill: value(QUIET),
-                                     limit: { signal: 'width' } })],
+            mark('text', 'labels', { x: on('x', 'x'), y: on('y', 'y'), text: { field: 'text' }, align: { field: 'align' }, dx: { signal: "datum.dy > 0 ? -26 : datum.align === 'right' ? -6 : 6" },
+                                     dy: { field: 'dy' }, fill: value(QUIET), limit: { signal: 'width' } })],
     });
 }
 

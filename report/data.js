@@ -3,12 +3,12 @@
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const OK = data.outcomes.indexOf('ok'), SLOWER = data.outcomes.indexOf('slower');
-const NONE = 63; // a variant with fewer parameters
+const NONE = -1; // a configuration without this parameter
 
 // ---- columns -------------------------------------------------------------------------------------------------------------------------
 
-const DIGIT = new Uint8Array(128);
-[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].forEach((c, i) => { DIGIT[c.charCodeAt(0)] = i; });
+const DIGIT = new Int8Array(128).fill(NONE); // so is '_'
+[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-'].forEach((c, i) => { DIGIT[c.charCodeAt(0)] = i; });
 
 // A column is one number for all rows, a string with a digit a row, or an array.
 const reader = column => typeof column === 'number' ? () => column :
@@ -53,6 +53,9 @@ const count = (run, outcome) => run.counts.reduce((sum, of) => sum + of[outcome]
 
 // What is asked of many rows; null where it cannot be said.
 const share = w => w.copy > 0 && w.time > 0 && w.run.problem.bytes > 0 ? w.copy / w.time : null;
+// Whether memory may be what bounds it. The device's compute peak is not known; below so many FLOP/byte no device of today is bound by it.
+const MEMORY_BOUND = 10;
+const byMemory = w => (intensity(w) ?? 0) <= MEMORY_BOUND;
 const bandwidth = w => w.time > 0 && w.run.problem.bytes > 0 ? w.run.problem.bytes / w.time : null; // GB/s
 const copyBandwidth = w => w.copy > 0 && w.run.problem.bytes > 0 ? w.run.problem.bytes / w.copy : null;
 const rate = w => w.time > 0 && w.run.problem.flops > 0 ? w.run.problem.flops / w.time : null; // GFLOP/s
@@ -160,7 +163,9 @@ function cells(run, variant, a, b) {
     for (let i = 0; i < run.n; i++) {
         if (run.variant(i) !== variant || run.stale(i))
             continue;
-        const x = run.config[a](i), y = run.config[b](i), key = x * 64 * 64 + y;
+        const x = run.config[a](i), y = run.config[b](i), key = x * 65536 + y;
+        if (x === NONE || y === NONE)
+            continue;
         const cell = found.get(key) ?? found.set(key, { x: valueOf(run, i, a), y: valueOf(run, i, b), tried: 0, times: [] }).get(key);
         cell.tried++;
         if (run.outcome(i) === OK && run.time(i) > 0)

@@ -80,7 +80,7 @@ const flagsOf = w => [
 function summaryPart(chosen) {
     const measured = measuredRuns(chosen), rows = measured.reduce((n, r) => n + r.n, 0), stale = measured.reduce((n, r) => n + r.staleRows, 0);
     const ok = measured.reduce((n, r) => n + count(r, OK), 0), slower = measured.reduce((n, r) => n + count(r, SLOWER), 0);
-    const winners = winnersOf(chosen), shares = winners.map(share).filter(s => s !== null).sort((a, b) => a - b);
+    const winners = winnersOf(chosen), shares = winners.filter(byMemory).map(share).filter(s => s !== null).sort((a, b) => a - b);
     const claims = chosen.filter(r => r.claims).reduce((n, r) => n + r.n, 0);
     const tile = (id, name, text, small) => el('div', {}, el('dt', {}, name), el('dd', { id }, text, small && el('small', {}, small)));
     return el('section', { id: 'summary', 'aria-label': 'In numbers' }, el('dl', { class: 'tiles' },
@@ -89,7 +89,7 @@ function summaryPart(chosen) {
         tile('failed', 'failed', whole(rows - stale - ok - slower), 'none of them is served'),
         tile('problems', 'problems with a winner', whole(winners.length), `of ${plural(measured.length, 'problem')} tried`),
         tile('share', 'median share of the copy', shares.length ? percent(quantile(shares, 0.5)) : 'not known',
-             shares.length ? `${percent(shares[0])} to ${percent(shares.at(-1))}` : 'no copy was timed'),
+             shares.length ? `${percent(shares[0])} to ${percent(shares.at(-1))}${winners.every(byMemory) ? '' : ', where memory is the bound'}` : 'no copy was timed'),
         claims ? tile('claims', 'claims of others', whole(claims), 'not measured here') : null),
         data.sources.some(s => s.damaged) ? el('p', { class: 'warn' }, data.sources.filter(s => s.damaged)
             .map(s => `${s.name}: ${plural(s.damaged, 'damaged row')} left out.`).join(' ')) : null,
@@ -108,7 +108,7 @@ function winnersTable(winners, caption) {
         timeColumn('time', w => w.time),
         numberColumn('95% interval', w => w.stats ? (w.stats.high - w.stats.low) / 2 / w.stats.median : null, () => ''),
         numberColumn('GB/s', bandwidth),
-        winners.some(w => rate(w) !== null) && numberColumn('GFLOP/s', rate),
+        winners.some(w => rate(w) !== null) && numberColumn('computing', rate, x => rateText(x, 'FLOP/s')),
         numberColumn('of copy', share, percent),
         numberColumn('ties', w => w.row < 0 ? null : w.ties.length, whole),
     ].filter(Boolean);
@@ -172,17 +172,17 @@ function rooflineChart(winners) {
     const known = winners.filter(w => intensity(w) !== null && rate(w) !== null), title = 'Roofline';
     if (!known.length)
         return missing('roofline', title, 'None of these ops says how many floating-point operations it does, so they have no arithmetic intensity. Their speed by size is all there is.');
-    const roofs = roofsOf(known), top = known.reduce((a, b) => rate(b) > rate(a) ? b : a);
+    const roofs = roofsOf(known), top = known.reduce((a, b) => rate(b) > rate(a) ? b : a), [scale, unit] = rate(top) >= 1e4 ? [1000, 'TFLOP/s'] : [1, 'GFLOP/s'];
     return chart({
         id: 'roofline', title, click, height: 340,
         says: `${plural(known.length, 'winner')} by arithmetic intensity; the fastest does ${rateText(rate(top), 'FLOP/s')} (${problemText(top.run.problem)}).`,
         spec: width => speeds({
-            winners: known.map(w => ({ x: intensity(w), y: rate(w), series: of(w), tip: winnerTip(w), run: w.run.index })), copies: [],
-            roofs: [...roofs.map(r => ({ slope: r.speed, text: r.text })), { level: rate(top), text: `fastest measured ${rateText(rate(top), 'FLOP/s')}` }],
-            names, xTitle: 'arithmetic intensity, FLOP/byte', yTitle: 'GFLOP/s',
+            winners: known.map(w => ({ x: intensity(w), y: rate(w) / scale, series: of(w), tip: winnerTip(w), run: w.run.index })), copies: [],
+            roofs: [...roofs.map(r => ({ slope: r.speed / scale, text: r.text })), { level: rate(top) / scale, text: `fastest measured ${rateText(rate(top), 'FLOP/s')}` }],
+            names, xTitle: 'arithmetic intensity, FLOP/byte', yTitle: unit,
         }, width),
         notes: [`${roofs.length ? 'The slope is memory as fast as the best copy that was timed. ' : 'No copy was timed: memory has no roof here. '}What the device can compute at most was not measured: the level line is the fastest winner, not a limit. Far right of where they meet, distance to the slope is no fault.`],
-        table: () => table('Roofline', [textColumn('problem', w => runText(w.run)), numberColumn('FLOP/byte', intensity), numberColumn('GFLOP/s', rate),
+        table: () => table('Roofline', [textColumn('problem', w => runText(w.run)), numberColumn('FLOP/byte', intensity), numberColumn('computing', rate, x => rateText(x, 'FLOP/s')),
                                         numberColumn('of the memory roof', w => { const r = roofsOf([w])[0]; return r ? rate(w) / (r.speed * intensity(w)) : null; }, percent)], known),
     });
 }
@@ -203,17 +203,19 @@ function rowNames(list) {
 
 function copyChart(winners) {
     const { of, names } = seriesOf(winners, true);
-    const known = winners.filter(w => share(w) !== null).sort((a, b) => share(a) - share(b)), title = 'Share of the copy by problem';
+    const all = winners.filter(w => share(w) !== null).sort((a, b) => share(a) - share(b)), title = 'Share of the copy by problem';
+    const known = all.filter(byMemory), computing = all.length - known.length;
     if (!known.length)
-        return missing('copy', title, 'No winner has a copy timed in the same run.');
+        return missing('copy', title, all.length ? `All winners do more than ${MEMORY_BOUND} FLOP/byte: what they compute may be their bound, not memory.` : 'No winner has a copy timed in the same run.');
     const name = rowNames(known.map(w => w.run)), { rows, list, left } = rowsShown(known, w => name(w.run)), below = known.filter(w => share(w) < 0.9).length;
     return chart({
         id: 'copy', title, click, height: rows.length * 20 + 60,
         says: `${below ? `${whole(below)} of ${plural(known.length, 'winner')} ${below === 1 ? 'is' : 'are'} below 90% of the copy` : `${plural(known.length, 'winner')}, all at 90% of the copy or more`}; the least is ${percent(share(known[0]))} (${problemText(known[0].run.problem)}).`,
         spec: width => rowsOfPoints({ rows, values: list.map(w => ({ row: name(w.run), x: share(w), series: of(w), tip: winnerTip(w), run: w.run.index })), names,
                                       title: 'speed, % of the copy', at: 1, format: '.0%' }, width),
-        notes: left ? [`The ${plural(rows.length, 'problem')} furthest from the copy; the table has the other ${whole(left)}.`] : [],
-        table: () => table(title, [textColumn('problem', w => runText(w.run)), numberColumn('of copy', share, percent), timeColumn('time', w => w.time), timeColumn('copy', w => w.copy)], known),
+        notes: [left && `The ${plural(rows.length, 'problem')} furthest from the copy; the table has the other ${whole(left)}.`,
+                computing && `${plural(computing, 'winner')} with more than ${MEMORY_BOUND} FLOP/byte ${computing === 1 ? 'is' : 'are'} in the table only: what is computed may be the bound, so less than the copy is no fault.`].filter(Boolean),
+        table: () => table(title, [textColumn('problem', w => runText(w.run)), numberColumn('of copy', share, percent), timeColumn('time', w => w.time), timeColumn('copy', w => w.copy), numberColumn('FLOP/byte', intensity)], all),
     });
 }
 
@@ -225,12 +227,13 @@ function comparePart(chosen) {
     const sides = sidesOf(measuredRuns(chosen));
     if (sides.length < 2)
         return part('compare', 'Compare', note(`There is one ${SEVERAL.source ? 'database, ' : ''}device and driver in the choice, so nothing to compare. `,
-            'A second database shows what changed: ', el('code', {}, 'cutune report --db OLD.db --compare NEW.db')));
+            'A second database shows what changed: ', el('code', {}, 'cutune report --db NEW.db --compare OLD.db')));
     const text = s => [data.sources.length > 1 && sourceText(s.source), new Set(sides.map(x => x.device)).size > 1 && deviceText(s.device),
                        new Set(sides.map(x => x.driver)).size > 1 && `driver ${s.driver || 'unknown'}`].filter(Boolean).join(', ') || 'this';
-    for (let i = 0; i < 2; i++)
-        if (!sides.some(s => s.key === compared[i]))
-            compared[i] = (sides.find(s => s.key !== compared[1 - i] && (i === 0 || s.key !== compared[0])) ?? sides[i]).key;
+    if (!compared.every(key => sides.some(s => s.key === key))) { // to begin with, from the database of --compare to the other
+        const [a, ...others] = [...sides].sort((p, q) => q.source - p.source), b = others.find(s => s.source !== a.source) ?? others[0];
+        [compared[0], compared[1]] = [a.key, b.key];
+    }
     const [a, b] = compared.map(key => sides.find(s => s.key === key));
     const pick = i => select(i ? 'with' : 'Compare', sides.map(s => ({ value: s.key, text: text(s) })), compared[i],
                              key => { compared[i] = key; replacePart('compare', () => comparePart(chosenRuns())); });
@@ -251,7 +254,7 @@ function comparePart(chosen) {
                 values: list.map(p => ({ row: row(p), x: p.ratio, low: p.low, high: p.high, series: p.verdict, run: p.run.index,
                                          tip: `${problemText(p.run.problem)}\n${timeText(p.a.time)} became ${timeText(p.b.time)}: ${digits(p.ratio)} (${digits(p.low)} to ${digits(p.high)})\n${p.changed}` })),
             }, width), click,
-            notes: [`Left of 1 the second is faster. Lines are what the 95% intervals of both allow.${left ? ` The ${rows.length} that differ most; the table has all.` : ''}`],
+            notes: [`Left of 1 the second is faster. Lines are what the 95% intervals of both allow; times of two days differ by more than those of one run, so a few percent may be the day's.${left ? ` The ${rows.length} that differ most; the table has all.` : ''}`],
         })));
         content.push(table(`What changed from ${text(a)} to ${text(b)}`, [
             textColumn('problem', p => problemText(p.run.problem)), SEVERAL.cache && textColumn('cache', p => p.run.cache),
@@ -371,7 +374,7 @@ function stabilityCharts(run) {
     const samples = shown.flatMap(row => run.samplesOf.get(row).map(ns => ({ row: name(row), series: series(row), x: ns / scale, tip: `${name(row)}: ${timeText(ns)}` })));
     const charts = [chart({
         id: 'stability', title: 'Stability: samples of the best', height: of.length * 46 + 50,
-        says: w && w.row >= 0 ? `The winner's median is known to ${digits(100 * (w.stats.high - w.stats.low) / 2 / w.stats.median)}% either way. ${ties.size ? `${plural(ties.size, 'other configuration')} cannot be told apart from it.` : 'No other configuration ties with it.'}` : 'The winner\'s own measurement is not in the database; these are the fastest that are.',
+        says: w && w.row >= 0 ? `The winner's median is ${timeText(w.stats.median)}, its 95% interval ${timeText(w.stats.low)} to ${timeText(w.stats.high)}. ${ties.size ? `${plural(ties.size, 'other configuration')} cannot be told apart from it.` : 'No other configuration ties with it.'}` : 'The winner\'s own measurement is not in the database; these are the fastest that are.',
         spec: width => strips({ samples, of, unit }, width),
         notes: ['Thin lines are samples, the thick one is the median, the band its 95% interval. Ties are orange.'],
         table: () => table('Medians and intervals', [textColumn('place', o => o.row), configColumn('configuration', o => o.text), timeColumn('median', o => o.median * scale), timeColumn('low', o => o.low * scale), timeColumn('high', o => o.high * scale),
@@ -396,7 +399,7 @@ function spreadChart(id, run, m, bounds) {
         tip: `${m.name} = ${g.value}\n` + (g.times.length ? `best ${timeText(g.min)}, median ${timeText(g.median)}, half from ${timeText(g.q1)} to ${timeText(g.q3)}\n` : '') + `${g.ok} timed in full, ${g.slower} given up as slower, ${g.failed} failed` }));
     const bestGroup = m.groups.filter(g => g.times.length).reduce((a, b) => !a || b.min < a.min ? b : a, null);
     return chart({
-        id, title: m.name, height: rows.length * 24 + 44,
+        id, title: id === 'by-variant' ? 'Variant' : m.name, height: rows.length * 24 + 44,
         says: m.groups.length < 2 ? `Only ${m.groups[0].value} was tried.` : `${m.explained === null ? `${plural(m.n, 'time')}: too few to tell how much it explains` : `Explains ${percent(m.explained)} of the spread`}${bestGroup ? `; the best time is with ${bestGroup.value}` : ''}.`,
         spec: width => spread({ rows, low: bounds[0] / scale, high: bounds[1] / scale, unit }, width),
         table: () => table(`Times by ${m.name}`, [textColumn(m.name, g => g.value), timeColumn('best', g => g.min), timeColumn('median', g => g.median), numberColumn('timed in full', g => g.ok, whole),
@@ -601,5 +604,5 @@ if (runs.length)
     update();
 else
     empty();
-// What is in view is drawn when the observer has looked, before the next paint but one.
-requestAnimationFrame(() => requestAnimationFrame(() => { performance.mark('drawn'); document.documentElement.dataset.state = 'drawn'; }));
+if (!waiting.size)
+    isDrawn();

@@ -80,7 +80,16 @@ function showTip(handler, event, item, value) {
 
 const waiting = new Map(); // canvas of a chart that is not drawn yet -> how
 const drawn = new Map();   // canvas -> { view, how, width }
-const nearby = new IntersectionObserver(entries => entries.filter(e => e.isIntersecting).forEach(e => draw(e.target)), { rootMargin: '200px' });
+const nearby = new IntersectionObserver(entries => { // it tells of each chart once when that is new, so at first of all
+    entries.filter(e => e.isIntersecting).forEach(e => draw(e.target));
+    isDrawn();
+}, { rootMargin: '200px' });
+
+// What is in view is there: for those who measure or test.
+function isDrawn() {
+    performance.mark('drawn');
+    document.documentElement.dataset.state = 'drawn';
+}
 
 // The chart is drawn before the next paint, for the caller goes on at once.
 function draw(canvas) {
