@@ -175,6 +175,26 @@ static void name_conditions(struct space *s, const struct t1 *t)
             }
 }
 
+/* What could not be computed, as the file says it: the message is of what it became in our language. */
+static void name_condition(const struct t1 *t, struct err *err)
+{
+    const struct variant *v = &t->op->variants[0];
+    for (int i = 0; i < v->nwhere; i++) {
+        char label[320];
+        snprintf(label, sizeof label, "variant %s, constraint `%.120s`: column ", v->name, v->where[i]);
+        char *at = strstr(err->msg, label);
+        if (!at)
+            continue;
+        const char *why = at + strlen(label), *quoted = strstr(why, " at '");
+        why += strspn(why, "0123456789: ");
+        struct err said = { 0 };
+        err_set(&said, err->code, "%.*scondition %d: `%.200s`: %.*s", (int)(at - err->msg), err->msg, i + 1, t->conditions[i],
+                quoted > why ? (int)(quoted - why) : (int)strlen(why), why);
+        *err = said;
+        return;
+    }
+}
+
 /* A tuning problem of another tuner's: its constraints know no device, and it has no sizes. */
 static int show_t1(const struct args *args, struct err *err)
 {
@@ -191,6 +211,7 @@ static int show_t1(const struct args *args, struct err *err)
     rc = space_new(t.op, &problem, 0, &none, NULL, &space, err);
     double build_ms = (clock_ns() - start) / 1e6;
     if (rc) {
+        name_condition(&t, err);
         err_prefix(err, "%s: ", args->t1);
     } else {
         name_conditions(space, &t);

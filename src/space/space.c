@@ -57,30 +57,51 @@ static int build_groups(struct part *part, const struct checker *with, double *r
     return 0;
 }
 
+/* A check, and how many points those with its text removed. */
+struct named_check {
+    const char *text;
+    int check;
+    double count;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    const struct named_check *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order ? order : x->check - y->check;
+}
+
+static int by_check(const void *a, const void *b)
+{
+    return ((const struct named_check *)a)->check - ((const struct named_check *)b)->check;
+}
+
 /* Makes one entry for each text, since the same limit of several launches has the same text. Those that removed something come before all
  * others; else the order stays. */
 static int note_removals(struct space *s, const struct variant *v, const struct plan *plan, const double *removed, struct err *err)
 {
-    int nchecks = plan_checks(plan);
+    int nchecks = plan_checks(plan), n = 0;
     struct removal *all = mem_resize(s->removals, (size_t)(s->nremovals + nchecks), sizeof *all);
-    if (!all)
+    s->removals = all ? all : s->removals;
+    struct named_check *named = all ? mem_array((size_t)nchecks, sizeof *named) : NULL;
+    if (!named)
         return err_nomem(err);
-    s->removals = all;
+    for (int c = 0; c < nchecks; c++)
+        named[c] = (struct named_check){ plan_check_text(plan, c), c, removed[c] };
+    qsort(named, (size_t)nchecks, sizeof *named, by_text);
     for (int c = 0; c < nchecks; c++) {
-        struct removal new = { .variant = v->name, .text = plan_check_text(plan, c) };
-        int first = c;
-        for (int same = 0; same < nchecks; same++) {
-            if (strcmp(plan_check_text(plan, same), new.text) == 0) {
-                new.count += removed[same];
-                first = same < first ? same : first;
-            }
-        }
-        if (first < c)
-            continue;
-        int at = new.count > 0 ? s->nremoving++ : s->nremovals;
-        memmove(all + at + 1, all + at, (size_t)(s->nremovals++ - at) * sizeof *all);
-        all[at] = new;
+        if (n && !strcmp(named[n - 1].text, named[c].text))
+            named[n - 1].count += named[c].count;
+        else
+            named[n++] = named[c];
     }
+    qsort(named, (size_t)n, sizeof *named, by_check);
+    for (int c = 0; c < n; c++) {
+        int at = named[c].count > 0 ? s->nremoving++ : s->nremovals;
+        memmove(all + at + 1, all + at, (size_t)(s->nremovals++ - at) * sizeof *all);
+        all[at] = (struct removal){ .variant = v->name, .text = named[c].text, .count = named[c].count };
+    }
+    mem_free(named);
     return 0;
 }
 
