@@ -51,7 +51,7 @@ const struct row_column claim_columns[] = {
     { "outcome", "claimed", .text = outcome },
     { "time_ns", "time", FIELD(struct record, measured.result.stats.median), .unit = text_time },
     { "compile_ms", FIELD(struct record, measured.result.compile_ms) },
-    { "samples", FIELD(struct record, measured.result.nsamples) },
+    { "samples", FIELD(struct record, measured.result.stats.n) },
     { "energy_j", FIELD(struct record, measured.result.energy.joules) },
     { "reason", FIELD(struct record, measured.result.reason) },
     { .head = "here", .text = here },

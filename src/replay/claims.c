@@ -193,6 +193,7 @@ static int result_of(const struct recorded_trial *t, struct result *out, struct 
                             .samples = (double *)(uintptr_t)t->samples,
                             .energy = { t->joules, t->joules, t->joules },
                             .compile_ms = t->compile_s * 1e3,
+                            .stats = { .n = t->counted },
                             .resources = { -1, -1, -1, -1 } };
     int rc = t->nsamples ? stats_of(t->samples, t->nsamples, &out->stats, err) : 0;
     out->stats.median = t->time_ns;

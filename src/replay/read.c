@@ -371,7 +371,9 @@ static int read_row(struct recording *b, json_t *row, struct err *err)
              ?: keep_whole(b, json_object_get(row, "reason"), json_object_get(row, "when") ?: json_object_get(row, "date"), NULL, 1,
                            &t, err);
     read_costs(row, 1e-3, &t);
-    if (t.compile_s > 0 && amount(json_object_get(row, "samples"), false, &samples))
+    bool counted = amount(json_object_get(row, "samples"), false, &samples) && samples < INT32_MAX;
+    t.counted = counted ? (int)samples : 0;
+    if (t.compile_s > 0 && counted)
         t.seconds += samples * t.time_ns * 1e-9;
     return rc ?: add_whole(b, variant, json_object_get(row, "config"), &t, err);
 }

@@ -22,6 +22,7 @@ struct recorded_trial {
     double joules;             /* of a run; 0: not measured */
     int nsamples;
     const double *samples; /* ns */
+    int counted;           /* samples that the file does not have, but says there were */
 };
 
 /* What a file says of where its results come from; null for what it does not say. */
