@@ -86,12 +86,18 @@ local function transposed(library) -- by columns `in` is n x m, and `out` m x n
     }
 end
 
--- Defaults. Of 2^24 elements and more, for the shapes and sizes of elements of which measurements on an H200 say that they lead the plain tile:
--- db/tables/defaults.txt has the figures. At 2^20 the tile is as fast or faster. What was not measured has the tile, too.
-local function large(when, variant, default)
+-- Defaults, for the shapes and sizes of elements of which measurements on an H200 say that they lead the plain tile:
+-- db/tables/defaults.txt has the figures. At 2^20 elements the tile is as fast or faster. What was not measured has the tile, too.
+local function at_least(elements, when, variant, default)
     default.variant = variant
-    default.when = { "device.backend == 'cuda'", "m * n >= 1 << 24", table.unpack(when) }
+    default.when = { "device.backend == 'cuda'", "m * n >= " .. elements, table.unpack(when) }
     return default
+end
+local function large(...)
+    return at_least("1 << 24", ...)
+end
+local function few(...) -- rows or columns: the tile leaves most of its threads without work
+    return at_least("1 << 21", ...)
 end
 local function bytes(least, most) -- an element has
     return "sizeof(T) >= " .. least .. " and sizeof(T) <= " .. (most or least)
@@ -100,22 +106,31 @@ local both = "min(m, n) >= 1000"
 local odd = "m * sizeof(T) % 16 ~= 0" -- rows of `out` begin anywhere
 local whole = "n * sizeof(T) % 16 == 0" -- those of `in` at vectors
 local defaults = {
-    large({ bytes(2, 4), "n % 2 == 1", "n * sizeof(T) <= 32" }, "tall", { LENGTH = 1024, STORE = 8, THREADS = 256 }),
+    few({ bytes(1), "n % 2 == 1", "n <= 8" }, "tall", { LENGTH = 4096, STORE = 8, THREADS = 256 }),
+    few({ bytes(1, 4), "n % 2 == 1", "n * sizeof(T) <= 32" }, "tall", { LENGTH = 1024, STORE = 8, THREADS = 256 }),
+    few({ bytes(2, 4), "n % 2 == 0", "n <= 8" }, "tall", { LENGTH = 1024, STORE = 8, THREADS = 256, PAD = 1 }),
+    few({ bytes(8), "n <= 8" }, "tall", { LENGTH = 256, STORE = 8, THREADS = 256 }),
+    few({ bytes(16), "n <= 8" }, "tall", { LENGTH = 128, STORE = 16, THREADS = 256 }),
     large({ bytes(4), "n % 2 == 1", "n < 32" }, "tall", { LENGTH = 256, STORE = 8, THREADS = 256 }),
+    few({ bytes(1, 2), "m * sizeof(T) <= 6" }, "wide", { LENGTH = 4096, LOAD = 8, THREADS = 256 }),
+    few({ bytes(1, 8), "m * sizeof(T) <= 24" }, "wide", { LENGTH = 1024, LOAD = 8, THREADS = 256 }),
+    few({ bytes(2, 8), "m * sizeof(T) <= 68" }, "wide", { LENGTH = 256, LOAD = 8, THREADS = 256 }),
+    few({ bytes(16), "m <= 3" }, "wide", { LENGTH = 256, LOAD = 16, THREADS = 256 }),
     large({ bytes(1), "n > 16" }, "block", { WIDTH = 32, HEIGHT = 512, LOAD = 4, STORE = 16, THREADS = 128 }),
     large({ bytes(2, 4), "n * sizeof(T) >= 64", "n * sizeof(T) <= 128" }, "block",
         { WIDTH = 128, HEIGHT = 256, LOAD = 16, STORE = 16, THREADS = 128 }),
     large({ bytes(1, 2), "n >= 1000", whole, "m * sizeof(T) >= 32" }, "block",
         { WIDTH = 256, HEIGHT = 64, LOAD = 4, STORE = 16, THREADS = 256 }),
-    large({ bytes(2, 8), both }, "block", { WIDTH = 256, HEIGHT = 256, LOAD = 16, STORE = 16, THREADS = 256 }),
-    large({ bytes(1, 4), "n >= 1000", whole, "m >= 1000 or m * sizeof(T) > 64 and m * sizeof(T) <= 128" }, "block",
+    at_least("(sizeof(T) < 8 and 1 << 22 or 1 << 24)", { bytes(2, 8), both }, "block", { WIDTH = 256, HEIGHT = 256, LOAD = 16, STORE = 16, THREADS = 256 }),
+    at_least("(sizeof(T) == 1 and 1 << 22 or 1 << 24)", { bytes(1, 4), "n >= 1000", whole, "m >= 1000 or m * sizeof(T) > 64 and m * sizeof(T) <= 128" }, "block",
         { WIDTH = 256, HEIGHT = 128, LOAD = 4, STORE = 16, THREADS = 256 }),
-    large({ bytes(1), both, odd }, "weave", { WIDTH = 256, HEIGHT = 128, WINDOW = 32, THREADS = 256, BATCH = 8, ORDER = "columns" }),
+    large({ bytes(1), both }, "weave", { WIDTH = 256, HEIGHT = 128, WINDOW = 32, THREADS = 256, BATCH = 8, ORDER = "columns" }),
     large({ bytes(2), both, odd }, "weave", { WIDTH = 256, HEIGHT = 256, WINDOW = 32, THREADS = 512, BATCH = 8, ORDER = "columns" }),
     large({ bytes(4), both, odd }, "window",
         { WIDTH = 256, HEIGHT = 256, WINDOW = 32, STORE = 16, THREADS = 512, BATCH = 8, ORDER = "columns" }),
     large({ bytes(8), both, odd }, "window",
         { WIDTH = 256, HEIGHT = 256, WINDOW = 32, STORE = 16, THREADS = 256, BATCH = 4, ORDER = "columns" }),
+    large({ bytes(4), both }, "block", { WIDTH = 256, HEIGHT = 128, LOAD = 4, STORE = 16, THREADS = 256 }),
     { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "xy" }, -- not valid if y would exceed its limit
     { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
     { variant = "tile_strided", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
