@@ -251,7 +251,7 @@ static void the_fastest_wins(void **state)
     assert_true(s.report.copy_ns > 0);
     struct stored all = stored_of(&s, 0);
     assert_true(all.by[8].samples > 10); /* of the play-off */
-    assert_int_equal(all.by[2].samples, 10);
+    assert_in_range(all.by[2].samples, 3, 10); /* not; ten, unless a busy machine makes them take long */
     strike_stage(&s);
 }
 
