@@ -117,8 +117,10 @@ static void clauses(struct py_reader *r, size_t body, const char *close, struct 
         r->failed = r->failed ?: err_nomem(r->err);
     if (++r->nested > PY_NESTED)
         py_wrong(r, "nested deeper than 200");
-    if (r->failed)
+    if (r->failed) {
+        arena_free(mine);
         return;
+    }
     r->arena = mine;
     if (py_take(r, "for")) {
         each(r, body, close, list, keep);
