@@ -15,7 +15,7 @@ add_custom_command(
     OUTPUT ${library_c} ${library_check}
     COMMAND ${CMAKE_COMMAND} -DOUT=${library_c} -DCHECK=${library_check} -DSOURCE=${PROJECT_SOURCE_DIR} -DVERSION=${PROJECT_VERSION}
             -DLIST=${CMAKE_BINARY_DIR}/generated/library_c.list -P ${PROJECT_SOURCE_DIR}/cmake/join.cmake
-    DEPENDS ${joined_from} ${PROJECT_SOURCE_DIR}/include/cutune.h ${PROJECT_SOURCE_DIR}/cmake/join.cmake
+    DEPENDS ${joined_from} ${PROJECT_SOURCE_DIR}/include/cutune.h ${PROJECT_SOURCE_DIR}/cmake/join.cmake ${PROJECT_SOURCE_DIR}/cmake/write_string.cmake
             ${CMAKE_BINARY_DIR}/generated/library_c.list
     COMMENT "Joining the library's sources"
     VERBATIM)

@@ -17,7 +17,8 @@ add_custom_command(
     OUTPUT ${report_page}
     COMMAND ${CMAKE_COMMAND} -DOUT=${report_page} -DVEGA=${vega} -DPAGE=${PROJECT_SOURCE_DIR}/report
             -P ${PROJECT_SOURCE_DIR}/cmake/join_report.cmake
-    DEPENDS ${report_parts} ${vega_parts} ${PROJECT_SOURCE_DIR}/cmake/join_report.cmake ${CMAKE_BINARY_DIR}/generated/report_vega.txt
+    DEPENDS ${report_parts} ${vega_parts} ${PROJECT_SOURCE_DIR}/cmake/join_report.cmake ${PROJECT_SOURCE_DIR}/cmake/write_string.cmake
+            ${CMAKE_BINARY_DIR}/generated/report_vega.txt
     COMMENT "Joining the report's page"
     VERBATIM)
 target_sources(tuner_parts PRIVATE ${report_page})
