@@ -90,6 +90,18 @@ int cut(struct result *r, double ns, double limit_ns, const char *what, struct e
     return stats_of(r->samples, 1, &r->stats, err) ?: condemn(r, OUT_SLOWER, "first %s over %.3g us", what, limit_ns / 1e3);
 }
 
+/* step: between two signs of life. */
+static int take_up_to(struct bench *b, struct loaded *l, int all, int step, struct result *r, struct err *err)
+{
+    int rc = 0;
+    while (!rc && r->nsamples < all) {
+        int n = MIN(step, all - r->nsamples);
+        rc = take_samples(b, l, TIMED, n, false, r->samples + r->nsamples, r, err);
+        r->nsamples += n;
+    }
+    return rc;
+}
+
 /* One sample alone tells whether the rest are worth it, how many are, and how many fit between two signs of life. The first two are on other
  * inputs than the run before, in a workspace that was left as it was, or else than the rest: a result that is kept from run to run does not
  * fit. */
@@ -104,19 +116,13 @@ static int time_samples(struct bench *b, struct loaded *l, struct limits behind,
     rc = rc ?: cut(r, first[warm], behind.cut_ns, "sample", err);
     while (!rc && all > FEWEST && all * first[warm] > 0.2e9) /* what takes long is disturbed little */
         all--;
-    bool few = !rc && behind.few_ns > 0 && first[warm] > behind.few_ns;
     int step = each * all < slice_ns ? all : (int)(slice_ns / each) + 1;
-    while (!rc && r->nsamples < all) {
-        int n = MIN(step, (few ? FEWEST : all) - r->nsamples);
-        rc = take_samples(b, l, TIMED, n, false, r->samples + r->nsamples, r, err);
-        r->nsamples += n;
-        if (rc || !few || r->nsamples < FEWEST)
-            continue;
-        rc = stats_of(r->samples, FEWEST, &r->stats, err);
+    if (!rc && behind.few_ns > 0 && first[warm] > behind.few_ns) {
+        rc = take_up_to(b, l, FEWEST, step, r, err) ?: stats_of(r->samples, FEWEST, &r->stats, err);
         if (r->stats.median > behind.few_ns)
             all = FEWEST;
-        few = false;
     }
+    rc = rc ?: take_up_to(b, l, all, step, r, err);
     if (rc && r->outcome != OUT_SLOWER)
         r->nsamples = 0;
     return rc ?: stats_of(r->samples, r->nsamples, &r->stats, err);
