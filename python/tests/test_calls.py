@@ -31,6 +31,14 @@ except cutune.Error as error:
 
 
 @unittest.skipUnless(opencl, "no OpenCL device")
+def in_threads(n, run):
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
 class Calls(unittest.TestCase):
     def test_transposes_any_type(self):
         for dtype in "float32", "float16", "int8", "uint64", "complex128":
@@ -175,11 +183,7 @@ class Calls(unittest.TestCase):
                 if not np.array_equal(cutune.transpose(x[: n + i].copy()), x[: n + i].T):
                     wrong.append((i, n))
 
-        threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+        in_threads(4, run)
         self.assertEqual(wrong, [])
 
     def test_runs_in_threads_beside_refreshes(self):
@@ -202,11 +206,7 @@ class Calls(unittest.TestCase):
                 except Exception as error:
                     wrong.append(error)
 
-        threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+        in_threads(8, run)
         self.assertEqual(wrong, [])
 
     def test_has_the_lock_that_python_has(self):
