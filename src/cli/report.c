@@ -30,11 +30,11 @@ static int write_report(const struct request *r, struct report_source *sources, 
     struct buf data = { 0 }, page = { 0 };
     const char *path = args->output ? args->output : "report.html";
     bool printed = !strcmp(path, "-");
-    int rc = report_data(sources, n, &choice, &found, &data, err) ?: found.runs ? 0 : nothing(r, err);
+    int rc = report_data(sources, n, &choice, &found, &data, err) ?: found.problems ? 0 : nothing(r, err);
     rc = rc ?: report_page(&data, &page, err) ?: output_write(printed ? NULL : path, &page, err);
     if (!rc && !printed)
-        text_line("%s: %lld measurements of %d problems, %s", path, (long long)found.measurements, found.runs,
-                  text_memory((double)page.len));
+        text_line("%s: %lld measurement%s of %d problem%s, %s", path, (long long)found.measurements,
+                  found.measurements == 1 ? "" : "s", found.problems, found.problems == 1 ? "" : "s", text_memory((double)page.len));
     buf_free(&data);
     buf_free(&page);
     return rc;

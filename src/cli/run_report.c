@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/run.h"
+#include "export/export.h"
 #include "model/kernel.h"
 
 enum { SHOWN_METRICS = 8 }; /* in tables, which may have no more columns */
@@ -92,7 +93,7 @@ static void print_counts(const struct tune_report *r)
     text_line("%s", buf_text(&line));
     buf_free(&line);
     if (r->hinted)
-        text_line("  %" PRId64 " of these were tried first, as look-ups would give them from other problems or by default; the best is %s",
+        text_line("  %" PRId64 " of these were tried first: the default, and what was good on other problems; the best is %s",
                   r->hinted, r->best_hinted ? "one of them" : "another");
     if (r->best_brought)
         text_line("  the best is of an earlier run: of what this one tried none is better");
@@ -141,16 +142,16 @@ static void print_command(const struct request *r, const char *what, const char 
     const struct args *args = &r->args;
     char id[32];
     devspec_id(&r->dev, id);
-    bool of_op = !strcmp(command, "export");
+    bool in_c = !strcmp(command, "export"), of_op = in_c || !strcmp(command, "report");
     const char *const words[][2] = {
         { program_invocation_name, command },
         { "--op", args->op ? args->op : last->op->name },
-        { "--format", of_op ? "c" : NULL },
+        { "--format", in_c ? "c" : NULL },
         { "--shape", of_op ? NULL : last->sizes },
         { "--dtype", of_op ? NULL : last->types },
         { "--device", args->device && !of_op ? id : NULL },
         { "--db", args->db },
-        { "-o", of_op ? "tuned.c" : NULL },
+        { "-o", in_c ? "tuned.c" : NULL },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i][1]) {
@@ -182,6 +183,8 @@ static void print_next(const struct request *r, const struct finding *found, int
                                          : "--effort thorough",
                   left);
     }
+    if (report_drawn())
+        print_command(r, "charts", "report", &found[n - 1]);
     print_command(r, "compare", "bench", &found[n - 1]);
     print_command(r, "in C", "export", &found[n - 1]);
     print_command(r, "look up", "lookup", &found[n - 1]);

@@ -49,11 +49,12 @@ struct report_choice {
 };
 struct report_found {
     int64_t measurements;
-    int runs; /* 0: there is nothing that was chosen, and nothing is written */
+    int problems; /* 0: there is nothing that was chosen, and nothing is written */
 };
 int report_data(struct report_source *sources, int n, const struct report_choice *choice, struct report_found *found, struct buf *out,
                 struct err *err);
-/* The page with such data in it. ERR_UNSUPPORTED with a line if the program was built without what draws it. */
+/* The page with such data in it. ERR_UNSUPPORTED with a line if the program was built without what draws it: not report_drawn(). */
+bool report_drawn(void);
 int report_page(const struct buf *data, struct buf *out, struct err *err);
 
 /* ---- typed calls, a C header with a function for each op that looks up and launches (see include/cutune.h): header.c */

@@ -363,7 +363,7 @@ int report_data(struct report_source *sources, int n, const struct report_choice
     int rc = begin(&r);
     for (int i = 0; !rc && i < n; i++)
         rc = read_source(&r, &sources[i]);
-    *found = (struct report_found){ r.nmeasured, r.nruns };
+    *found = (struct report_found){ r.nmeasured, (int)json_array_size(r.problems) };
     if (!rc && r.nruns)
         rc = report_json(&r, out, err);
     end(&r);

@@ -4,9 +4,14 @@
 #include "export/export.h"
 #include "report_page.h"
 
+bool report_drawn(void)
+{
+    return *report_before;
+}
+
 int report_page(const struct buf *data, struct buf *out, struct err *err)
 {
-    if (!*report_before)
+    if (!report_drawn())
         return err_set(err, ERR_UNSUPPORTED,
                        "this cutune was built without Vega, which draws the report: install libjs-vega and build it again");
     buf_put(out, report_before, sizeof report_before - 1);
