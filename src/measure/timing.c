@@ -85,9 +85,12 @@ int cut(struct result *r, double ns, double limit_ns, const char *what, struct e
 {
     if (limit_ns <= 0 || ns <= limit_ns)
         return 0;
+    const int unit = limit_ns < 999.5e3 ? 0 : limit_ns < 999.5e6 ? 1 : 2;
     r->samples[0] = ns;
     r->nsamples = 1;
-    return stats_of(r->samples, 1, &r->stats, err) ?: condemn(r, OUT_SLOWER, "first %s over %.3g us", what, limit_ns / 1e3);
+    return stats_of(r->samples, 1, &r->stats, err)
+        ?: condemn(r, OUT_SLOWER, "first %s over %.3g %s", what, limit_ns / (const double[]){ 1e3, 1e6, 1e9 }[unit],
+                   (const char *const[]){ "us", "ms", "s" }[unit]);
 }
 
 /* step: between two signs of life. */
