@@ -463,19 +463,18 @@ function heatChart(run, several, own, again) {
 }
 
 function measurementsTable(run) {
-    const rows = Array.from({ length: run.n }, (_, i) => i), rank = i => run.outcome(i) === OK ? run.stale(i) ? 1 : 0 : 2;
-    rows.sort((a, b) => rank(a) - rank(b) || (rank(a) < 2 ? run.time(a) - run.time(b) : a - b));
+    const rows = Array.from({ length: run.n }, (_, i) => i), rank = i => run.outcome(i) === OK ? run.stale(i) ? 1 : 0 : run.outcome(i) === SLOWER ? 2 : 3;
+    rows.sort((a, b) => rank(a) - rank(b) || (rank(a) < 3 ? run.time(a) - run.time(b) : a - b));
     const resource = (i, k) => { const v = data.resources[run.resources(i)][k]; return v < 0 ? null : v; };
-    const joules = rows.some(i => run.joules(i) > 0);
     return el('section', { 'aria-label': 'All measurements' }, el('h3', { class: 'title' }, 'All measurements of this problem'), table('Sorted by time; a column head sorts by another.', [
         { ...configColumn('configuration', i => rowText(run, i)), text: i => el('span', {}, breakable(rowText(run, i)), run.winner?.row === i && flag('winner'), run.stale(i) ? flag('stale') : null) },
         textColumn('outcome', i => data.outcomes[run.outcome(i)]),
         { ...timeColumn('time', i => run.time(i)), text: i => run.time(i) ? (run.outcome(i) === OK ? '' : run.outcome(i) === SLOWER ? 'over ' : '') + timeText(run.time(i)) : unknown },
         { name: '95% interval', value: i => run.outcome(i) === OK ? run.low(i) + run.high(i) : null, text: i => run.outcome(i) === OK && run.time(i) ? interval(run, i).map(timeText).join(' to ') : unknown },
         numberColumn('samples', i => run.samples(i) || null, whole), numberColumn('registers', i => resource(i, 0), whole), numberColumn('shared, B', i => resource(i, 1), whole), numberColumn('spills, B', i => resource(i, 2), whole),
-        numberColumn('compile, ms', i => run.compile(i) || null), joules && numberColumn('energy, J', i => run.joules(i) || null),
-        rows.some(i => run.reason(i)) && textColumn('reason', i => data.reasons[run.reason(i)] || null),
-    ].filter(Boolean), rows));
+        numberColumn('compile, ms', i => run.compile(i) || null), numberColumn('energy, J', i => run.joules(i) || null),
+        { ...textColumn('reason', i => data.reasons[run.reason(i)] || null), wide: true },
+    ].filter(column => rows.some(i => column.value(i) !== null)), rows));
 }
 
 // ---- outcomes, claims, sources -------------------------------------------------------------------------------------------------------
