@@ -43,7 +43,10 @@ def load(path, *, ptx="auto", **options):
         _folder = tempfile.mkdtemp(prefix="cutune-")
         atexit.register(shutil.rmtree, _folder, ignore_errors=True)
     tables = os.path.join(_folder, f"{len(os.listdir(_folder))}.db")
-    _run(["tables", "--ptx", ptx, "--op", path, tables])
+    try:
+        _run(["tables", "--ptx", ptx, "--op", path, tables])
+    except cutune.Error as error:  # about the script: that there is a file of its tables is nothing to the caller
+        raise type(error)(str(error).removeprefix(f"cutune tables: {tables}: ")) from None
     alone = cutune.Database(os.path.abspath(tables), tables="")
     name = alone.ops()[0]
     alone.close()

@@ -41,6 +41,11 @@ class Tuning(unittest.TestCase):
             self.assertIn(line, str(raised.exception))
             self.assertNotIn("\n", str(raised.exception))
 
+    def test_says_of_a_script_what_is_wrong_with_it(self):
+        with self.assertRaises(cutune.Error) as raised:
+            cutune.load("none.lua")
+        self.assertTrue(str(raised.exception).startswith("./none.lua: "), raised.exception)
+
     def test_finds_no_program(self):
         named = os.environ.pop("CUTUNE_PROGRAM")
         path, os.environ["PATH"] = os.environ["PATH"], ""
