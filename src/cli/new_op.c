@@ -73,6 +73,8 @@ static int new_op(struct request *r, struct err *err)
         rc = write_file(&files[i], false, err);
     const struct backend *absent = rc ? NULL : absent_backend(files);
     buf_free(&all);
+    if (!rc && r->args.from)
+        text_line("read   %s.lua: what is marked ? was guessed", name);
     if (absent)
         text_line("next   cutune show --op ./%s.lua --arch sm_90 --ptx   (there is no %s device here to run it on)", name, absent->name);
     else if (!rc)
