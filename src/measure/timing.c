@@ -9,7 +9,7 @@
 #include "measure/internal.h"
 
 enum { SAMPLES = 10, FEWEST = 3, COPY_SAMPLES = 7, PAUSES = 10 };
-static const double LONG_NS = 20e6; /* of a launch: it needs nothing to warm it up */
+static const double LONG_NS = 20e6; /* of a launch: it needs no other before it */
 static const double COLD_NS = 10e6; /* that a first launch may need more: it may have to load code, and finds low clocks */
 
 /* Queues one sample into a span, then a look at its outputs. */
@@ -105,15 +105,15 @@ static int take_up_to(struct bench *b, struct loaded *l, int all, int step, stru
     return rc;
 }
 
-/* One sample alone tells whether the rest are worth it, how many are, and how many fit between two signs of life. The first two are on other
- * inputs than the run before, in a workspace that was left as it was, or else than the rest: a result that is kept from run to run does not
- * fit. */
+/* One sample alone tells whether the rest are worth it, how many are, and how many fit between two signs of life. It is on other inputs
+ * than the run before, in a workspace that was left as it was, or else than the rest: a result that is kept from run to run does not fit. It
+ * was verified just now, so only on a processor, where others disturb it, one more goes first. */
 static int time_samples(struct bench *b, struct loaded *l, struct limits behind, struct result *r, struct err *err)
 {
     const double slice_ns = 0.5e9;
     double first[2];
     int64_t begun = clock_ns();
-    const int warm = l->launch_ns < LONG_NS; /* the first warms up */
+    const int warm = b->set.dev.shares_cores && l->launch_ns < LONG_NS;
     int all = SAMPLES, rc = take_samples(b, l, l->keeps ? TIMED : 0, 1 + warm, l->keeps, first, r, err);
     double each = (double)(clock_ns() - begun) / (1 + warm); /* poisons, flush and checks included */
     rc = rc ?: cut(r, first[warm], behind.cut_ns, "sample", err);

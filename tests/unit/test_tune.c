@@ -293,8 +293,8 @@ static void nothing_right_is_no_winner(void **state)
 
 /* -- the play-off -- */
 
-/* Of a candidate that is right: verified, warmed up and looked at, sampled, verified; for a larger problem, before it plays. */
-enum { ALONE = 2 + 2 + 10 + 1, LAUNCHES = ALONE + 2 };
+/* Of a candidate that is right: verified, looked at, sampled, verified; for a larger problem, before it plays. */
+enum { ALONE = 2 + 1 + 10 + 1, LAUNCHES = ALONE + 2 };
 
 /* P=2 is the fastest until the play-off; there it does as `act` says. The worker has launched it LAUNCHES times by then. */
 static void raise_late_stage(struct stage *s, int after, const char *act)
