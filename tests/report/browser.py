@@ -78,8 +78,8 @@ class Browser:
             if "method" in message:
                 self.events.append(message)
 
-    def open(self, path, width=1280, height=900, dark=False):
-        """A new tab with this file, drawn."""
+    def go(self, url, width=1280, height=900, dark=False):
+        """A new tab with this page."""
         self.session = None
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -88,8 +88,12 @@ class Browser:
             self.call(f"{domain}.enable")
         self.size(width, height)
         self.media(dark)
-        self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
+        self.call("Page.navigate", url=url)
         self.until("Page.loadEventFired")
+
+    def open(self, path, **looks):
+        """A new tab with this report, drawn."""
+        self.go(pathlib.Path(path).resolve().as_uri(), **looks)
         self.js("""new Promise(done => {
             const look = () => document.documentElement.dataset.state === 'drawn' ? done() : requestAnimationFrame(look);
             look();
