@@ -47,7 +47,7 @@ function showFilters() {
 const part = (id, title, ...content) => el('section', { id, 'aria-labelledby': `${id}-title` }, el('h2', { id: `${id}-title`, tabindex: '-1' }, title), ...content);
 
 function lookAt(run) {
-    detail = run;
+    setDetail(run);
     replacePart('problem', () => problemPart(chosenRuns()));
     const title = document.getElementById('problem-title');
     title.scrollIntoView();
@@ -273,19 +273,23 @@ function comparePart(chosen) {
 
 // ---- one problem ---------------------------------------------------------------------------------------------------------------------
 
-let byTime = false, chosenVariant = null, heatBy = 'best', heatPair = null; // chosen by the reader, for the run that is looked at
+let byTime = false, heatBy = 'best';          // chosen by the reader
+let chosenVariant = null, heatPair = null; // likewise, of the op of the run that is looked at
+
+function setDetail(run) {
+    detail = run;
+    chosenVariant = heatPair = null;
+}
 
 function problemPart(chosen) {
     const measured = measuredRuns(chosen).filter(r => r.n);
     if (!measured.length)
         return part('problem', 'One problem', note('No measurements of these problems are in the database, only winners.'));
-    if (!measured.includes(detail)) {
-        detail = measured.reduce((a, b) => (b.n - b.staleRows) > (a.n - a.staleRows) ? b : a);
-        chosenVariant = heatPair = null;
-    }
+    if (!measured.includes(detail))
+        setDetail(measured.reduce((a, b) => (b.n - b.staleRows) > (a.n - a.staleRows) ? b : a));
     const run = detail, rows = timed(run), again = () => replacePart('problem', () => problemPart(chosenRuns()));
     const options = measured.map(r => ({ value: r.index, text: `${runText(r)}: ${whole(r.n)} tried` })).sort((p, q) => p.text.localeCompare(q.text, 'en', { numeric: true }));
-    const picked = select('Problem', options, run.index, index => { detail = runs[index]; chosenVariant = heatPair = null; again(); document.querySelector('#problem select')?.focus(); });
+    const picked = select('Problem', options, run.index, index => { setDetail(runs[index]); again(); document.querySelector('#problem select')?.focus(); });
     const w = run.winner, content = [el('div', { class: 'controls' }, picked)];
     if (w)
         content.push(el('p', {}, 'Winner: ', el('code', {}, breakable(kernelText(w.variant, w.config))), `, ${timeText(w.time)}`,
@@ -451,10 +455,10 @@ function heatChart(run, several, own, again) {
         again();
         document.querySelectorAll('#heat select')[i]?.focus();
     });
-    const least = values.filter(v => v.ratio !== null).reduce((p, q) => q.ratio < p.ratio ? q : p);
+    const least = values.filter(v => v.ratio !== null).reduce((p, q) => !p || q.ratio < p.ratio ? q : p, null);
     return chart({
         id: 'heat', title, height: of(b).groups.length * 34 + 110,
-        says: `The ${heatBy} time for each pair of ${of(a).name} and ${of(b).name} of ${run.op.variants[chosenVariant].name}, relative to its best, ${timeText(best)}. It lies at ${of(a).name}=${least.x}, ${of(b).name}=${least.y}.${several[1].explained !== null && several[0].j === a && several[1].j === b ? ' These two explain most.' : ''}`,
+        says: `The ${heatBy} time for each pair of ${of(a).name} and ${of(b).name} of ${run.op.variants[chosenVariant].name}, relative to its best, ${timeText(best)}. ${least ? `It lies at ${of(a).name}=${least.x}, ${of(b).name}=${least.y}.` : 'None that has both was timed in full.'}${several[1].explained !== null && several[0].j === a && several[1].j === b ? ' These two explain most.' : ''}`,
         controls: el('div', { class: 'controls' }, pick(0, 'Across'), pick(1, 'Down'), select('Time', [{ value: 'best', text: 'the best' }, { value: 'median', text: 'the median' }], heatBy, v => { heatBy = v; again(); document.querySelectorAll('#heat select')[2]?.focus(); })),
         spec: width => heat({ cells: values, xs: of(a).groups.map(g => String(g.value)), ys: of(b).groups.map(g => String(g.value)), xName: of(a).name, yName: of(b).name }, width),
         notes: ['A cross: tried, but none was timed in full. Nothing: not tried.'],
