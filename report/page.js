@@ -477,7 +477,7 @@ function measurementsTable(run) {
         { name: '95% interval', value: i => run.outcome(i) === OK ? run.low(i) + run.high(i) : null, text: i => run.outcome(i) === OK && run.time(i) ? interval(run, i).map(timeText).join(' to ') : unknown },
         numberColumn('samples', i => run.samples(i) || null, whole), numberColumn('registers', i => resource(i, 0), whole), numberColumn('shared, B', i => resource(i, 1), whole), numberColumn('spills, B', i => resource(i, 2), whole),
         numberColumn('compile, ms', i => run.compile(i) || null), numberColumn('energy, J', i => run.joules(i) || null),
-        { ...textColumn('reason', i => data.reasons[run.reason(i)] || null), wide: true },
+        { ...textColumn('reason', i => data.reasons[run.reason(i)] || null), prose: true },
     ].filter(column => rows.some(i => column.value(i) !== null)), rows));
 }
 

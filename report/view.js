@@ -20,7 +20,7 @@ const flag = (text, title) => el('span', { class: 'flag', title }, text);
 const FIRST_ROWS = 25;
 let tables = 0;
 
-// Columns are { name, value: row => number or text to sort by, text: row => text or node, left }; values that are null are not known.
+// Columns are { name, value: row => number or text to sort by, text: row => text or node, left, wide, prose }; values that are null are not known.
 function table(caption, columns, rows, first = FIRST_ROWS) {
     const id = `table-${++tables}`;
     let shown = first, by = null, down = false;
@@ -44,7 +44,7 @@ function table(caption, columns, rows, first = FIRST_ROWS) {
     function fill() {
         const list = by ? [...rows].sort(order) : rows;
         body.replaceChildren(...list.slice(0, shown).map(row => el('tr', {}, columns.map((column, i) =>
-            el(i ? 'td' : 'th', { scope: i ? null : 'row', class: column.wide ? 'wide' : column.left ? 'text' : 'number' }, column.text(row))))));
+            el(i ? 'td' : 'th', { scope: i ? null : 'row', class: column.wide ? 'wide' : column.prose ? 'prose' : column.left ? 'text' : 'number' }, column.text(row))))));
         more.hidden = rows.length <= shown;
         more.textContent = `${whole(Math.min(shown, rows.length))} of ${whole(rows.length)} rows shown: show more`;
     }
