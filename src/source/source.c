@@ -65,12 +65,13 @@ void source_define_numbers(struct buf *out, const char *t, const struct dtype *d
     buf_fmt(out, "#define %s_get(p, i) %s_from((p)[i])\n#define %s_put(p, i, v) ((p)[i] = %s_to(v))\n", t, t, t, t);
 }
 
-/* A word stands for its place among the words. What is negative gets parentheses. */
+/* A word stands for its place among the words, from 1 on: what is none of them is 0 to the preprocessor, and equals none. What is negative
+ * gets parentheses. */
 static void define_param(const struct param *p, struct val v, struct buf *out)
 {
     char text[2 * MAX_NAME + 2];
     for (int i = 0; v.type == VAL_STR && i < p->n; i++)
-        buf_fmt(out, "#define %s_%s %d\n", p->name, p->values[i].s, i);
+        buf_fmt(out, "#define %s_%s %d\n", p->name, p->values[i].s, i + 1);
     if (v.type == VAL_STR)
         snprintf(text, sizeof text, "%s_%s", p->name, v.s);
     else if (v.type == VAL_FLOAT)

@@ -35,7 +35,7 @@ static void dialect(const char *backend, bool fp64, struct buf *out)
     bool cuda = strcmp(backend, "cuda") == 0;
     read_file(cuda ? SOURCE_DIR "/templates/prelude_cuda.h" : SOURCE_DIR "/templates/prelude_opencl.h", out);
     buf_fmt(out, "#define T float\n#define T_bytes 4\n#define T_bits uint32\n#define T_is_float 1\n"
-                 "#define TILE 16\n#define ROWS 4\n#define GRID_xy 0\n#define GRID_x 1\n#define GRID GRID_x\n");
+                 "#define TILE 16\n#define ROWS 4\n#define GRID_xy 1\n#define GRID_x 2\n#define GRID GRID_x\n");
     buf_fmt(out, "#define WITH_DOUBLE %d\n", fp64);
     buf_fmt(out, cuda ? "#define WITH_ATOMIC64 1\n"
                       : "#ifdef cl_khr_int64_base_atomics\n#define WITH_ATOMIC64 1\n#else\n#define WITH_ATOMIC64 0\n#endif\n");

@@ -20,7 +20,7 @@ static void dialect(struct buf *out)
     assert_int_equal(file_read(SOURCE_DIR "/templates/prelude_cuda.h", 1 << 20, out, &err), 0);
     buf_str(out,
             "#define T float\n#define T_bytes 4\n#define T_bits uint32\n#define T_is_float 1\n#define TILE 16\n#define ROWS 4\n"
-            "#define GRID_xy 0\n#define GRID_x 1\n#define GRID GRID_x\n#define WITH_DOUBLE 1\n#define WITH_ATOMIC64 1\n");
+            "#define GRID_xy 1\n#define GRID_x 2\n#define GRID GRID_x\n#define WITH_DOUBLE 1\n#define WITH_ATOMIC64 1\n");
     assert_int_equal(file_read(TESTS_DIR "/unit/dialect.cu", 1 << 20, out, &err), 0);
 }
 

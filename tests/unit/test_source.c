@@ -114,7 +114,7 @@ static void test_defines(void **state)
                         "// cuda\n#define T uint16\n#define T_bytes 2\n#define T_bits uint16\n#define T_is_float 1\n"
                         "#define T_is_bf16 1\n"
                         "#define N (-9223372036854775807 - 1)\n#define F (-0.10000000000000001)\n#define B 1\n"
-                        "#define GRID_xy 0\n#define GRID_x 1\n#define GRID GRID_x\n#line 1 \"v.cu\"\nbody\n");
+                        "#define GRID_xy 1\n#define GRID_x 2\n#define GRID GRID_x\n#line 1 \"v.cu\"\nbody\n");
     buf_clear(&out);
     op->variants[0].template_text = "$(T) $(T_bytes) $(N) $(GRID) $(backend)\n";
     op->rows[0] = dtype_find("c128");
@@ -126,7 +126,7 @@ static void test_defines(void **state)
                         "// opencl\n#define T double2\n#define T_bytes 16\n#define T_bits uint4\n#define T_is_float 0\n"
                         "#define T_is_c128 1\n"
                         "#define N (-1)\n#define F 2.0\n#define B 0\n"
-                        "#define GRID_xy 0\n#define GRID_x 1\n#define GRID GRID_xy\nc128 16 -1 xy opencl\n");
+                        "#define GRID_xy 1\n#define GRID_x 2\n#define GRID GRID_xy\nc128 16 -1 xy opencl\n");
     buf_free(&out);
     op_free(op);
 }
