@@ -46,7 +46,7 @@ static void is_source(const struct op *op, int row, const struct backend *b, con
     buf_free(&out);
 }
 
-#define PARAMETERS "#define P 1\n#define G_a 0\n#define G_b 1\n#define G G_a\n"
+#define PARAMETERS "#define P 1\n#define G_a 1\n#define G_b 2\n#define G G_a\n"
 
 /* No prelude, and the language's own names of types. */
 static void test_languages(void **state)
