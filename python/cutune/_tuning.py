@@ -3,11 +3,13 @@
 import atexit
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 
 import cutune
 
@@ -121,30 +123,57 @@ class _Shown:
             self.handle.update(text, raw=True)
 
 
+def _lines_of_terminal(end):
+    """Shows what the program writes to a terminal that is ours, as it comes; then the lines of it, in plain text."""
+    said = b""
+    while True:
+        try:
+            data = os.read(end, 4096)
+        except OSError:  # Linux says so when the other end is closed
+            data = b""
+        if not data:
+            break
+        said += data
+        sys.stderr.buffer.write(data)
+        sys.stderr.flush()
+    return re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode(errors="replace")))
+
+
 def _follow(arguments, progress):
     """Runs the program and shows its progress; its standard output."""
     terminal = progress and _in_terminal()
     shown = _Shown()
     if progress and not terminal:
         arguments = [*arguments, f"--progress={1 if shown.notebook else 30}s"]
-    said = []
+    said, command = [], [_program.program(), *arguments]
+    ours = theirs = None
+    if terminal:  # of our own, as large as that: so that what is said of a failure is known, too
+        ours, theirs = os.openpty()
+        termios.tcsetwinsize(theirs, termios.tcgetwinsize(sys.stderr.fileno()))
     with tempfile.TemporaryFile("w+") as out:
-        child = subprocess.Popen([_program.program(), *arguments], stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=None if terminal else subprocess.PIPE, text=True, errors="replace")
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
+                                 stderr=theirs if terminal else subprocess.PIPE, text=True, errors="replace")
         try:
-            for line in [] if terminal else child.stderr:
+            if terminal:
+                os.close(theirs)
+                said = [line + "\n" for line in _lines_of_terminal(ours)]
+            for line in child.stderr or []:
                 said.append(line)
                 if progress:
                     shown.show(line.rstrip())
             status = child.wait()
         except BaseException:  # an interrupt, too: the run ends well, and what it measured is kept
             child.send_signal(signal.SIGINT)
+            if terminal:
+                _lines_of_terminal(ours)
             child.wait()
             raise
         finally:
             if child.stderr:
                 child.stderr.close()
-        _check(status, "".join(said) or f"cutune run ended with status {status}")
+            if terminal:
+                os.close(ours)
+        _check(status, "".join(said))
         out.seek(0)
         return out.read()
 

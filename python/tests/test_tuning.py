@@ -2,6 +2,8 @@
 
 import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -45,6 +47,16 @@ class Tuning(unittest.TestCase):
         with self.assertRaises(cutune.Error) as raised:
             cutune.load("none.lua")
         self.assertTrue(str(raised.exception).startswith("./none.lua: "), raised.exception)
+
+    def test_says_so_in_a_terminal_too(self):
+        ours, theirs = os.openpty()
+        code = "import cutune\ntry:\n cutune.tune('nothing')\nexcept cutune.InvalidError as error:\n print(error)"
+        done = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, text=True)
+        shown = os.read(ours, 4096).decode()
+        os.close(theirs)
+        os.close(ours)
+        self.assertIn("there is no op 'nothing'", shown)
+        self.assertTrue(done.stdout.startswith("cutune run: there is no op 'nothing'"), done.stdout)
 
     def test_finds_no_program(self):
         named = os.environ.pop("CUTUNE_PROGRAM")
