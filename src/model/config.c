@@ -1,5 +1,7 @@
 #include "model/op.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,27 @@ struct json_member {
     bool word; /* else a number or a truth value */
 };
 
+/* Whether this is a number as JSON has it, and not larger than numbers can be. */
+static bool is_number(const char *text, int len)
+{
+    static const char digits[] = "0123456789";
+    const char *at = text + (*text == '-');
+    size_t n = strspn(at, digits);
+    bool whole = at + n == text + len, leads = n > 1 && *at == '0';
+    at += n;
+    if (n && *at == '.')
+        at += 1 + (n = strspn(at + 1, digits));
+    if (n && (*at == 'e' || *at == 'E')) {
+        at += 1 + (at[1] == '-' || at[1] == '+');
+        at += n = strspn(at, digits);
+    }
+    if (!n || leads || at != text + len)
+        return false;
+    errno = 0;
+    double v = whole ? (double)strtoll(text, NULL, 10) : strtod(text, NULL);
+    return whole ? !errno : isfinite(v);
+}
+
 /* Reads the next one, and moves *text past it. Returns 1 if there was one, 0 at the end, -1 if the text is not such an object. */
 static int next_member(const char **text, bool first, struct json_member *m)
 {
@@ -55,10 +78,8 @@ static int next_member(const char **text, bool first, struct json_member *m)
     m->word = at[2] == '"';
     m->value = at += 2 + m->word;
     at += m->value_len = (int)strspn(at, letters);
-    const char first_digit = m->value[*m->value == '-'];
-    bool number = first_digit >= '0' && first_digit <= '9';
     if (m->word ? !m->value_len || *at != '"'
-                : !number && !text_is(m->value, m->value_len, "true") && !text_is(m->value, m->value_len, "false"))
+                : !is_number(m->value, m->value_len) && !text_is(m->value, m->value_len, "true") && !text_is(m->value, m->value_len, "false"))
         return -1;
     *text = at + m->word;
     return 1;
