@@ -31,18 +31,24 @@ def _describe(x, op, name):
     cuda = getattr(x, "__cuda_array_interface__", None)
     told = cuda or getattr(x, "__array_interface__", None)
     try:
-        return _read(x, told, bool(cuda), op, name)
-    except (KeyError, ValueError, AttributeError, IndexError) as error:
+        read = _read(x, told, bool(cuda))
+    except (KeyError, ValueError, AttributeError, IndexError, TypeError) as error:
         raise TypeError(f"{op}: the array interface of {name} is malformed: {type(error).__name__} {error}") from None
+    if read is None:
+        raise TypeError(f"{op}: {name} is of {' '.join(told['typestr'].split())}, which no op takes")
+    return read
 
 
-def _read(x, told, cuda, op, name):
+def _read(x, told, cuda):
+    """As array.c takes it; None for a type that no op takes."""
     kind, digits = told["typestr"][1], told["typestr"][2:]
     if told["typestr"][0] == ">" or kind not in _CODES or not digits.isdigit():
-        raise TypeError(f"{op}: {name} is of {told['typestr']}, which no op takes")
+        return None
     size = int(digits)
-    if not 0 < size < 32:
+    if size == 0:
         raise ValueError("typestr")
+    if size >= 32:
+        return None
     shape = tuple(told["shape"])
     strides = told.get("strides")
     if strides is None:
@@ -54,7 +60,7 @@ def _read(x, told, cuda, op, name):
         raise ValueError("shape and strides")
     elements = tuple(s // size if s % size == 0 else 0 for s in strides)
     at, read_only = told["data"]
-    if not 0 <= at < 2**64:
+    if not isinstance(at, int) or not 0 <= at < 2**64:
         raise ValueError("data")
     device = getattr(getattr(x, "device", None), "id", 0) if cuda else 0
     return at, 2 if cuda else 1, device, _CODES[kind], size * 8, bool(read_only), shape, elements, x

@@ -2,6 +2,7 @@
 
 import atexit
 import json
+import operator
 import os
 import re
 import shutil
@@ -69,7 +70,7 @@ def _name_of(op):
 
 
 def _shape(shape):
-    return shape if isinstance(shape, str) else ",".join(f"{axis}={int(size)}" for axis, size in shape.items())
+    return shape if isinstance(shape, str) else ",".join(f"{axis}={operator.index(size)}" for axis, size in shape.items())
 
 
 def _many(value):

@@ -53,9 +53,7 @@ int type_bytes(const char *name)
 
 /* ---- libraries */
 
-enum { FRAMEWORKS = 32 };
-static struct framework frameworks[FRAMEWORKS];
-static int nframeworks;
+static struct framework *frameworks; /* the newest first; a type that was seen stays */
 
 static const struct dl_exchange *exchange_of(PyTypeObject *type)
 {
@@ -93,33 +91,30 @@ static int look_at(PyTypeObject *type, const char *op, const char *name, struct 
 
 static const struct framework *framework_known(PyTypeObject *type)
 {
-    for (int i = 0; i < nframeworks; i++)
-        if (frameworks[i].type == type)
-            return &frameworks[i];
-    return NULL;
+    const struct framework *f = frameworks;
+    while (f && f->type != type)
+        f = f->next;
+    return f;
 }
 
 static const struct framework *framework_of(PyTypeObject *type, const char *op, const char *name)
 {
     const struct framework *known = framework_known(type);
-    struct framework found;
+    struct framework found, *new;
     if (known)
         return known;
     if (look_at(type, op, name, &found))
         return NULL;
-    if ((known = framework_known(type))) { /* another thread has looked meanwhile */
+    known = framework_known(type); /* if another thread has looked meanwhile */
+    new = known ? NULL : malloc(sizeof *new);
+    if (!new) {
         Py_DECREF((PyObject *)found.type);
         Py_DECREF(found.helper);
-        return known;
+        return known ? known : (PyErr_NoMemory(), NULL);
     }
-    if (nframeworks == FRAMEWORKS) {
-        Py_DECREF((PyObject *)found.type);
-        Py_DECREF(found.helper);
-        PyErr_SetString(PyExc_RuntimeError, "cutune was called with more than 32 types of arrays");
-        return NULL;
-    }
-    frameworks[nframeworks] = found;
-    return &frameworks[nframeworks++];
+    *new = found;
+    new->next = frameworks;
+    return frameworks = new;
 }
 
 /* ---- reading */
@@ -143,10 +138,12 @@ static int take_tensor(const struct dl_tensor *t, const char *op, const char *na
     return 0;
 }
 
-/* A library's own exception may have many lines. */
+/* A library's own exception may have many lines. An interrupt is none. */
 static int unreadable(const char *op, const char *name)
 {
     PyObject *type, *value, *trace;
+    if (PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError)))
+        return -1;
     PyErr_Fetch(&type, &value, &trace);
     PyObject *text = value ? PyObject_Str(value) : NULL, *lines = text ? PyObject_CallMethod(text, "splitlines", NULL) : NULL;
     PyObject *first = lines ? PySequence_GetItem(lines, 0) : NULL;
@@ -170,8 +167,8 @@ static int read_capsule(PyObject *object, const char *op, const char *name, stru
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__"), *none = PyTuple_New(0);
     PyObject *device = method ? PyObject_CallMethod(object, "__dlpack_device__", NULL) : NULL;
     PyObject *kind = device ? PySequence_GetItem(device, 0) : NULL;
-    int on_host = kind && PyLong_AsLong(kind) == DL_CPU;
-    PyObject *names = !kind ? NULL : on_host ? PyDict_New() : Py_BuildValue("{s:i}", "stream", -1);
+    const long type = kind ? PyLong_AsLong(kind) : -1;
+    PyObject *names = type == -1 ? NULL : type == DL_CPU ? PyDict_New() : Py_BuildValue("{s:i}", "stream", -1);
     PyObject *capsule = names && none ? PyObject_Call(method, none, names) : NULL;
     int rc = -1;
     if (capsule && PyCapsule_IsValid(capsule, "dltensor")) {

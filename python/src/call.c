@@ -23,6 +23,7 @@ struct call {
     PyObject *of[CUTUNE_ARGS]; /* by the op's arguments, likewise */
     struct array arrays[CUTUNE_ARGS];
     unsigned read; /* bits: which of them are */
+    int64_t sizes[CUTUNE_AXES]; /* as given; -1: left out */
     const struct framework *framework;
     struct dl_device device;
     int words;
@@ -81,6 +82,28 @@ static int take_arguments(struct call *c, PyObject *const *args, Py_ssize_t narg
         }
         if (o->params[i].arg >= 0)
             c->of[o->params[i].arg] = c->given[i];
+    }
+    return 0;
+}
+
+/* Each is asked once: another time it may say something else. */
+static int read_sizes(struct call *c)
+{
+    const struct op *o = c->o;
+    for (int i = 0; i < CUTUNE_AXES; i++)
+        c->sizes[i] = -1;
+    for (int i = o->npositional; i < o->nparams; i++) {
+        const struct param *p = &o->params[i];
+        if (p->axis < 0 || !c->given[i])
+            continue;
+        long long size = PyLong_AsLongLong(c->given[i]);
+        if (size == -1 && PyErr_Occurred())
+            return -1;
+        if (size < 0) {
+            PyErr_Format(error_invalid, "%s: %U cannot be %lld", o->name, p->name, size);
+            return -1;
+        }
+        c->sizes[p->axis] = size;
     }
     return 0;
 }
@@ -157,13 +180,10 @@ static int read_arrays(struct call *c)
             c->key[n++] = a->strides[d];
         }
     }
-    for (int i = o->npositional; i < o->nparams; i++)
-        if (o->params[i].axis >= 0 && c->given[i]) {
-            long long size = PyLong_AsLongLong(c->given[i]);
-            if (size == -1 && PyErr_Occurred())
-                return -1;
-            c->key[n++] = -2 - o->params[i].axis;
-            c->key[n++] = size;
+    for (int i = 0; i < o->naxes; i++)
+        if (c->sizes[i] >= 0) {
+            c->key[n++] = -2 - i;
+            c->key[n++] = c->sizes[i];
         }
     c->words = n;
     if (!c->read) {
@@ -179,11 +199,7 @@ static int fit_arrays(struct call *c, cutune_fit *fit, cutune_array *arrays)
 {
     const struct op *o = c->o;
     *fit = (cutune_fit){ .size = sizeof *fit };
-    for (int i = 0; i < CUTUNE_AXES; i++)
-        fit->sizes[i] = -1;
-    for (int i = o->npositional; i < o->nparams; i++)
-        if (o->params[i].axis >= 0 && c->given[i])
-            fit->sizes[o->params[i].axis] = PyLong_AsLongLong(c->given[i]);
+    memcpy(fit->sizes, c->sizes, sizeof c->sizes);
     for (int i = 0; i < o->nargs; i++) {
         const struct array *a = &c->arrays[i];
         arrays[i] = (cutune_array){ .size = sizeof *arrays, .rank = -1 };
@@ -257,8 +273,8 @@ static int begin(struct call *c, PyObject *self, PyObject *const *args, Py_ssize
     c->o->busy++;
     c->o->database->busy++;
     rc = rc ? rc : take_arguments(c, args, nargs, names);
-    if (!rc)
-        rc = read_arrays(c);
+    rc = rc ? rc : read_sizes(c);
+    rc = rc ? rc : read_arrays(c);
     if (!rc && !(*seen = see(c)))
         rc = -1;
     return rc;
@@ -432,15 +448,10 @@ static PyObject *forms_alone(PyObject *self, PyObject *const *args, Py_ssize_t n
     cutune_array arrays[CUTUNE_ARGS];
     cutune_fit fit = { .size = sizeof fit };
     int rc = op_renew(o) ? -1 : take_arguments(&c, args, nargs, names);
-    for (int i = 0; i < CUTUNE_AXES; i++)
-        fit.sizes[i] = -1;
+    rc = rc ? rc : read_sizes(&c);
+    memcpy(fit.sizes, c.sizes, sizeof c.sizes);
     for (int i = 0; !rc && i < o->nargs; i++)
         rc = take_form(&c, i, c.of[i], &arrays[i]);
-    for (int i = o->npositional; !rc && i < o->nparams; i++)
-        if (o->params[i].axis >= 0 && c.given[i]) {
-            fit.sizes[o->params[i].axis] = PyLong_AsLongLong(c.given[i]);
-            rc = PyErr_Occurred() ? -1 : 0;
-        }
     if (rc)
         return NULL;
     if ((rc = cutune_op_fit(o->known, arrays, o->nargs, &fit)))

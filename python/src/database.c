@@ -150,7 +150,12 @@ static PyObject *flush_alone(PyObject *self)
 
 static PyObject *op_alone(PyObject *self, PyObject *name)
 {
-    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    Py_ssize_t len;
+    if (!PyUnicode_Check(name))
+        return PyErr_Format(PyExc_TypeError, "the name of an op is a str, not %R", (PyObject *)Py_TYPE(name));
+    const char *text = PyUnicode_AsUTF8AndSize(name, &len);
+    if (text && strlen(text) != (size_t)len)
+        return PyErr_Format(PyExc_ValueError, "%R is the name of no op: it has a NUL", name);
     return text && is_open((struct database *)self) ? op_new((struct database *)self, text) : NULL;
 }
 

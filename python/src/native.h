@@ -55,6 +55,7 @@ cutune_handle *database_handle(struct database *d, struct dl_device device, PyOb
 
 /* What is known of a type of arrays, found when it is first seen. */
 struct framework {
+    struct framework *next;
     PyTypeObject *type;
     const struct dl_exchange *exchange; /* null: it has none */
     PyObject *helper;                   /* of _frameworks.py: makes arrays, names streams */

@@ -91,6 +91,11 @@ class Calls(unittest.TestCase):
             (wrong, "in is a list, not an array", lambda: cutune.transpose([1, 2])),
             (wrong, "in is of >f4, which no op takes", lambda: cutune.transpose(x.astype(">f4"))),
             (wrong, "in is of |O, which no op takes", lambda: cutune.transpose(x.astype(object))),
+            (wrong, "in is of <c32, which no op takes", lambda: cutune.transpose(x.astype(np.clongdouble))),
+            (invalid, "n cannot be -1", lambda: cutune.transpose(x, n=-1)),
+            (invalid, "n cannot be 0", lambda: cutune.transpose(x, n=0)),
+            (wrong, "the name of an op is a str, not <class 'int'>", lambda: cutune.op(3)),
+            (ValueError, "it has a NUL", lambda: cutune.op("transpose\0x")),
             (wrong, "missing 'in_'", lambda: cutune.transpose()),
             (wrong, "takes 1 positional arguments but 2", lambda: cutune.transpose(x, x)),
             (wrong, "no argument 'axis'", lambda: cutune.transpose(x, axis=1)),
@@ -123,6 +128,11 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "pass the output by name"):
             cutune.transpose(Other(x))
 
+    def test_reads_any_number_of_types(self):
+        x = numbers(3, 4)
+        for i in range(40):
+            np.testing.assert_array_equal(cutune.transpose(x.view(type(f"Sub{i}", (np.ndarray,), {}))), x.T)
+
     def test_survives_malformed_arrays(self):
         x = numbers(4, 6)
         good = dict(x.__array_interface__)
@@ -133,12 +143,13 @@ class Calls(unittest.TestCase):
         for change in (
             {"typestr": "<"}, {"typestr": "<f"}, {"typestr": "<f99"}, {"typestr": "<f0"}, {"shape": (4,), "strides": (24, 4)},
             {"shape": ("4", 6)}, {"shape": (1 << 70, 6)}, {"shape": (-4, 6)}, {"strides": (1 << 63, 4)}, {"strides": (3, 1)},
-            {"data": (-1, False)}, {"data": (0, False)}, {"data": (1 << 64, False)}, {"data": ()}, {"shape": (1 << 61, 1 << 61)},
+            {"typestr": None}, {"typestr": "\n\n"}, {"shape": None}, {"shape": 5}, {"strides": 5}, {"data": None}, {"data": ("a", False)},
+            {"data": (1.5, False)}, {"data": (-1, False)}, {"data": (0, False)}, {"data": (1 << 64, False)}, {"data": ()}, {"shape": (1 << 61, 1 << 61)},
         ):
             Lies.__array_interface__ = {**good, **change}
             with self.subTest(change), self.assertRaises((TypeError, cutune.InvalidError)) as raised:
                 cutune.transpose(Lies(), out=np.empty((6, 4), "float32"))
-            self.assertNotIn("\n", str(raised.exception))
+            self.assertRegex(str(raised.exception), r"^transpose: .*\bin\b[^\n]*$")
         Lies.__array_interface__ = {}
         with self.assertRaises(TypeError):
             cutune.transpose(Lies(), out=x)
@@ -160,6 +171,33 @@ class Calls(unittest.TestCase):
         BadDLPack.device, BadDLPack.capsule = (1, 0), used
         with self.assertRaisesRegex((TypeError, cutune.InvalidError), "gives no DLPack tensor"):
             cutune.transpose(BadDLPack(), out=x)
+
+    def test_an_interrupt_while_an_array_is_read_stays_one(self):
+        class Interrupted:
+            def __dlpack__(self, **kwargs):
+                raise self.by
+
+            def __dlpack_device__(self):
+                return 1, 0
+
+        for Interrupted.by in KeyboardInterrupt(), SystemExit(3), MemoryError():
+            with self.assertRaises(type(Interrupted.by)):
+                cutune.transpose(Interrupted(), out=np.empty((6, 4), "float32"))
+
+    def test_asks_for_a_size_once(self):
+        class Size:
+            asked = 0
+
+            def __index__(self):
+                self.asked += 1
+                return 6
+
+        for call in (lambda size: cutune.transpose(numbers(4, 6), n=size), lambda size: cutune.lookup("transpose", numbers(4, 6), n=size)):
+            size = Size()
+            call(size)
+            self.assertEqual(size.asked, 1)
+        with self.assertRaises(TypeError):  # not half of a row
+            cutune.tune("transpose", {"m": 3.7, "n": 3}, "f32", 1)
 
     def test_says_what_it_launches(self):
         x = numbers(1111, 113)
