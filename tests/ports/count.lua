@@ -9,12 +9,16 @@ local function range(from, to, step)
     return list
 end
 
--- How many points of the product of `values`, a list of lists, make `holds` true, which is called with one value of each.
-local function count(values, holds)
+-- How many points of the product of `values`, a list of lists, make `holds` true, which is called with one value of each. No
+-- point whose first two values do not make `block_holds` true is looked at.
+local function count(values, holds, block_holds)
     local n, point = 0, {}
     local function at(i)
         if i > #values then
             n = n + ((not holds or holds(table.unpack(point))) and 1 or 0)
+            return
+        end
+        if i == 3 and block_holds and not block_holds(point[1], point[2]) then
             return
         end
         for _, v in ipairs(values[i]) do
@@ -60,10 +64,11 @@ end
 function spaces.expdist()
     local eight, blocks = range(1, 8, 1), {}
     for i = 0, 10 do blocks[#blocks + 1] = 1 << i end
-    local function holds(bx, by, tx, ty, shared, ux, uy, column, n_y)
-        return bx * by <= 1024 and tx % ux == 0 and ty % uy == 0 and (column == 1 or (n_y == 1 and shared ~= 2))
+    local function holds(_, _, tx, ty, shared, ux, uy, column, n_y)
+        return tx % ux == 0 and ty % uy == 0 and (column == 1 or (n_y == 1 and shared ~= 2))
     end
-    return count({ { 32, 64, 128, 256, 512, 1024 }, { 1, 2, 4, 8, 16, 32 }, eight, eight, { 0, 1, 2 }, eight, eight, { 0, 1 }, blocks }, holds)
+    return count({ { 32, 64, 128, 256, 512, 1024 }, { 1, 2, 4, 8, 16, 32 }, eight, eight, { 0, 1, 2 }, eight, eight, { 0, 1 }, blocks }, holds,
+                 function(bx, by) return bx * by <= 1024 end)
 end
 
 function spaces.hotspot()
@@ -71,9 +76,10 @@ function spaces.hotspot()
     local ten = range(1, 10, 1)
     local function holds(bx, by, tx, ty, t, unroll, power, blocks)
         local shared = (bx * tx + t * 2) * (by * ty + t * 2) * (2 + power) * 4
-        return bx * by >= 32 and bx * by <= 1024 and t % unroll == 0 and shared <= 49152 and (blocks == 0 or shared * blocks <= 102400)
+        return t % unroll == 0 and shared <= 49152 and (blocks == 0 or shared * blocks <= 102400)
     end
-    return count({ x, { 1, 2, 4, 8, 16, 32 }, ten, ten, ten, ten, { 0, 1 }, { 0, 1, 2, 3, 4 } }, holds)
+    return count({ x, { 1, 2, 4, 8, 16, 32 }, ten, ten, ten, ten, { 0, 1 }, { 0, 1, 2, 3, 4 } }, holds,
+                 function(bx, by) return bx * by >= 32 and bx * by <= 1024 end)
 end
 
 function spaces.layer_norm()
