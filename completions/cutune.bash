@@ -1,4 +1,8 @@
 # Completion of cutune for bash: asks the program, which knows its own options.
+# A name with a * or a [ is a name, no pattern.
+_cutune_names() {
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "$@" -- "$rest")
+}
 _cutune() {
     local IFS=$'\n' line=${COMP_LINE:0:COMP_POINT} answer word rest
     word=${line##*[[:space:]]} rest=$word
@@ -10,15 +14,16 @@ _cutune() {
         case $answer in
         :folders)
             compopt -o filenames 2>/dev/null
-            COMPREPLY+=($(compgen -d -- "$rest"))
+            _cutune_names -d
             ;;
         ':files '*)
             compopt -o filenames 2>/dev/null
-            COMPREPLY+=($(compgen -f -X "!*${answer#:files }" -- "$rest") $(compgen -d -- "$rest"))
+            _cutune_names -f -X "!*${answer#:files }"
+            _cutune_names -d
             ;;
         :files)
             compopt -o filenames 2>/dev/null
-            COMPREPLY+=($(compgen -f -- "$rest"))
+            _cutune_names -f
             ;;
         *)
             answer=${answer%%$'\t'*}
