@@ -48,7 +48,7 @@ function ticks(low, high, most = 7) {
 
 // A logarithmic scale around what is given, and its axis' ticks.
 function logScale(name, range, numbers, margin = 1.15, most = 7, span = 1) {
-    let low = numbers.reduce((a, b) => Math.min(a, b), Infinity) / margin, high = numbers.reduce((a, b) => Math.max(a, b), 0) * margin;
+    let low = lowest(numbers) / margin, high = Math.max(0, highest(numbers)) * margin;
     const wider = Math.max(1, Math.sqrt(span * low / high)); // no less than so many times from end to end
     low /= wider;
     high *= wider;
@@ -103,11 +103,11 @@ function speeds({ winners, copies, roofs, names, xTitle, yTitle }, width) {
 function rowsOfPoints({ rows, values, names, title, at, log, legend, format }, width) {
     const numbers = values.flatMap(v => [v.x, v.low ?? v.x, v.high ?? v.x]).concat(at);
     const x = log ? logScale('x', 'width', numbers, 1.08, few(width)) :
-        { scale: { name: 'x', type: 'linear', domain: [0, Math.max(...numbers) * 1.05], range: 'width' }, axis: { tickCount: few(width), format } };
+        { scale: { name: 'x', type: 'linear', domain: [0, highest(numbers) * 1.05], range: 'width' }, axis: { tickCount: few(width), format } };
     return spec(width, rows.length * 20, {
         data: [{ name: 'values', values }, { name: 'at', values: [{ at }] }],
         scales: [x.scale, { name: 'y', type: 'point', domain: rows, range: 'height', padding: 0.5 }, ...(legend ?? seriesScales(names))],
-        axes: [horizontal(title, x.axis), { orient: 'left', scale: 'y', domain: false, ticks: false, grid: true, labelLimit: Math.round(width * 0.45), labelColor: INK, labelPadding: 6 }],
+        axes: [horizontal(title, x.axis), { orient: 'left', scale: 'y', domain: false, ticks: false, grid: true, labelLimit: Math.round(width * (width < 520 ? 0.55 : 0.45)), labelColor: INK, labelPadding: 6 }],
         legends: seriesLegend(names, width),
         marks: [
             mark('rule', 'at', { x: on('x', 'at'), y: value(0), y2: { signal: 'height' }, stroke: value(QUIET), strokeDash: value([5, 3]) }),
@@ -200,7 +200,7 @@ function heat({ cells: values, xs, ys, xName, yName }, width) {
 // All samples of a few configurations: samples { row, x }, and of each { row, text, median, low, high, tip }.
 function strips({ samples, of, unit }, width) {
     const numbers = samples.map(s => s.x).concat(of.flatMap(o => [o.low, o.high]));
-    const low = Math.min(...numbers), high = Math.max(...numbers), margin = (high - low) * 0.04 || low * 0.05;
+    const low = lowest(numbers), high = highest(numbers), margin = (high - low) * 0.04 || low * 0.05;
     const y = (band, dy = 0) => ({ scale: 'y', field: 'row', band, offset: dy });
     return spec(width, of.length * 46, {
         data: [{ name: 'samples', values: samples }, { name: 'of', values: of }],
@@ -219,11 +219,11 @@ function strips({ samples, of, unit }, width) {
 
 // The winner's samples as they were taken, its median and the interval of that.
 function drift({ samples, median, low, high, unit }, width) {
-    const numbers = samples.map(s => s.y).concat(low, high), least = Math.min(...numbers), most = Math.max(...numbers), margin = (most - least) * 0.1 || least * 0.05;
+    const numbers = samples.map(s => s.y).concat(low, high), bottom = lowest(numbers), top = highest(numbers), margin = (top - bottom) * 0.1 || bottom * 0.05;
     return spec(width, 180, {
         data: [{ name: 'samples', values: samples }, { name: 'of', values: [{ median, low, high }] }],
-        scales: [{ name: 'x', type: 'linear', domain: [0, samples.length + 1], range: 'width' },
-                 { name: 'y', type: 'linear', domain: [least - margin, most + margin], range: 'height', zero: false }],
+        scales: [{ name: 'x', type: 'linear', domain: [0, samples.at(-1).x + 1], range: 'width' },
+                 { name: 'y', type: 'linear', domain: [bottom - margin, top + margin], range: 'height', zero: false }],
         axes: [horizontal('sample, in the order of time', { tickCount: few(width), format: 'd', tickMinStep: 1 }), vertical(`time, ${unit}`, { tickCount: 5, format: ',.6~r' })],
         marks: [
             mark('rect', 'of', { x: value(0), x2: { signal: 'width' }, y: on('y', 'high'), y2: on('y', 'low'), fill: value(SERIES[0]), fillOpacity: value(0.18) }),

@@ -10,23 +10,39 @@ const NONE = -1; // a configuration without this parameter
 const DIGIT = new Int8Array(128).fill(NONE); // so is '_'
 [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-'].forEach((c, i) => { DIGIT[c.charCodeAt(0)] = i; });
 
-// A column is one number for all rows, a string with a digit a row, or an array.
-const reader = column => typeof column === 'number' ? () => column :
-    typeof column === 'string' ? row => DIGIT[column.charCodeAt(row)] : row => column[row];
+// A column is one number for all of n rows (0 if it is not there), a string with as many digits for each, or an array.
+function reader(column, n) {
+    if (column === undefined || typeof column === 'number')
+        return () => column ?? 0;
+    if (typeof column !== 'string')
+        return row => column[row];
+    const width = column.length / n;
+    return row => {
+        let number = DIGIT[column.charCodeAt(row * width)];
+        for (let i = 1; i < width && number !== NONE; i++)
+            number = number * 63 + DIGIT[column.charCodeAt(row * width + i)];
+        return number;
+    };
+}
 
-const COLUMNS = ['at', 'variant', 'outcome', 'reason', 'time', 'low', 'high', 'samples', 'resources', 'compile', 'joules', 'stale', 'provenance'];
+// The samples of a run: of each row that has them how many, the least, and how much each is above it.
+const samplesOf = run => new Map(run.raw.ns.map(([n, least, above], k) => {
+    const of = reader(above, n);
+    return [run.raw.sampled[k], Array.from({ length: n }, (_, i) => least + of(i))];
+}));
+
+const COLUMNS = ['at', 'variant', 'outcome', 'reason', 'time', 'low', 'high', 'samples', 'resources', 'compile', 'joules', 'stale', 'provenance', 'state'];
 
 data.ops.forEach((op, index) => { op.index = index; });
 data.problems.forEach(p => { p.of = data.ops[p.op]; });
 
 const runs = data.runs.map((raw, index) => {
-    const run = { ...raw, index, problem: data.problems[raw.problem], winners: [], raw };
+    const run = { source: 0, device: 0, claims: false, ...raw, index, problem: data.problems[raw.problem], winners: [], raw };
+    run.cache = raw.warm ? 'warm' : 'cold';
     for (const name of COLUMNS)
-        run[name] = reader(raw[name]);
-    run.state = reader(raw.state ?? 0);
-    run.config = raw.config.map(reader);
+        run[name] = reader(raw[name], raw.n);
+    run.config = raw.config.map(column => reader(column, raw.n));
     run.op = run.problem.of;
-    run.samplesOf = new Map(raw.sampled.map((row, i) => [row, raw.ns[i]]));
     // Of each variant how many rows ended how; stale ones apart, for they say nothing of what is there now.
     run.counts = run.op.variants.map(() => new Uint32Array(data.outcomes.length));
     run.staleRows = 0;
@@ -38,12 +54,33 @@ const runs = data.runs.map((raw, index) => {
     return run;
 });
 
+const variantOf = (run, row) => run.op.variants[run.variant(row)];
+const valueOf = (run, row, j) => variantOf(run, row).params[j].values[run.config[j](row)];
+
+function configOf(run, row) {
+    const config = {};
+    variantOf(run, row).params.forEach((p, j) => {
+        if (j < run.config.length && run.config[j](row) !== NONE)
+            config[p.name] = valueOf(run, row, j);
+    });
+    return config;
+}
+
+const driverOf = (run, row) => data.provenance[run.provenance(row)].driver;
+
 for (const raw of data.winners) {
     const run = runs[raw.run];
-    run.winners.push({ ...raw, run, served: !raw.stale && !raw.unverified });
+    const w = { ties: [], stats: null, ...raw, run, served: !raw.stale && !raw.unverified };
+    if (raw.row >= 0) { // its row tells the rest
+        w.stats = { n: run.samples(raw.row), median: run.time(raw.row), low: raw.low, high: raw.high };
+        w.variant = variantOf(run, raw.row).name;
+        w.config = configOf(run, raw.row);
+        w.driver ??= driverOf(run, raw.row);
+    }
+    run.winners.push(w);
 }
 for (const run of runs) { // what is pinned is served in the place of what won
-    run.winners.sort((a, b) => b.served - a.served || b.pinned - a.pinned);
+    run.winners.sort((a, b) => b.served - a.served || (b.pinned ?? false) - (a.pinned ?? false));
     run.winner = run.winners.find(w => w.served) ?? null;
 }
 
@@ -78,22 +115,14 @@ function fastest(run, rows) {
     return best;
 }
 
-const variantOf = (run, row) => run.op.variants[run.variant(row)];
-const valueOf = (run, row, j) => variantOf(run, row).params[j].values[run.config[j](row)];
-
-function configOf(run, row) {
-    const config = {};
-    variantOf(run, row).params.forEach((p, j) => {
-        if (j < run.config.length && run.config[j](row) !== NONE)
-            config[p.name] = valueOf(run, row, j);
-    });
-    return config;
-}
-
-const driverOf = (run, row) => data.provenance[run.provenance(row)].driver;
-
 // How a row's median is bounded: [low, high] of the 95% interval, in ns.
 const interval = (run, row) => [run.time(row) * (1 - run.low(row) / 1000), run.time(row) * (1 + run.high(row) / 1000)];
+
+const lowest = numbers => numbers.reduce((a, b) => Math.min(a, b), Infinity); // any number of them: as arguments they must be few
+const highest = numbers => numbers.reduce((a, b) => Math.max(a, b), -Infinity);
+
+// No more than so many of a list, in its order, both ends among them.
+const evenly = (list, n) => list.length <= n ? list : Array.from({ length: n }, (_, i) => list[Math.round(i * (list.length - 1) / (n - 1))]);
 
 const quantile = (sorted, q) => {
     const at = (sorted.length - 1) * q, below = Math.floor(at), above = Math.ceil(at);
@@ -207,7 +236,7 @@ function sidesOf(chosen) {
     const sides = new Map();
     for (const run of chosen) {
         const drivers = new Set(run.winners.map(w => w.driver));
-        const column = run.raw.provenance;
+        const column = run.raw.provenance ?? 0;
         if (typeof column === 'number' && run.n)
             drivers.add(data.provenance[column].driver);
         else
@@ -290,6 +319,7 @@ function endedOtherwise(pair) {
 // ---- words ---------------------------------------------------------------------------------------------------------------------------
 
 const whole = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
+const inOrder = new Intl.Collator('en', { numeric: true }).compare; // of words with numbers in them
 const digits = x => x === 0 ? '0' : Math.abs(x) >= 1000 ? whole(x) : Math.abs(x) >= 1e-3 ? x.toPrecision(3) : x.toExponential(2);
 const TIME_UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']];
 const timeUnit = ns => TIME_UNITS.find(([scale]) => ns >= scale) ?? TIME_UNITS.at(-1);

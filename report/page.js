@@ -31,7 +31,7 @@ function showFilters() {
     const form = document.getElementById('filters'), focused = document.activeElement?.closest('[data-filter]')?.dataset.filter;
     form.replaceChildren(...FILTERS.map(filter => {
         const options = new Map(runs.filter(r => passes(r, filter)).map(r => [JSON.stringify(filter.of(r)), filter.text(r)]));
-        const sorted = [...options].map(([value, text]) => ({ value, text })).sort((a, b) => a.text.localeCompare(b.text, 'en', { numeric: true }));
+        const sorted = [...options].map(([value, text]) => ({ value, text })).sort((a, b) => inOrder(a.text, b.text));
         const only = sorted.length === 1 && !(filter.name in filters); // nothing to choose
         const label = select(filter.label, only ? sorted : [{ value: '', text: `All (${sorted.length})` }, ...sorted],
                              filter.name in filters ? JSON.stringify(filters[filter.name]) : '', key => choose(filter, key));
@@ -288,7 +288,7 @@ function problemPart(chosen) {
     if (!measured.includes(detail))
         setDetail(measured.reduce((a, b) => (b.n - b.staleRows) > (a.n - a.staleRows) ? b : a));
     const run = detail, rows = timed(run), again = () => replacePart('problem', () => problemPart(chosenRuns()));
-    const options = measured.map(r => ({ value: r.index, text: `${runText(r)}: ${whole(r.n)} tried` })).sort((p, q) => p.text.localeCompare(q.text, 'en', { numeric: true }));
+    const options = measured.map(r => ({ value: r.index, text: `${runText(r)}: ${whole(r.n)} tried` })).sort((p, q) => inOrder(p.text, q.text));
     const picked = select('Problem', options, run.index, index => { setDetail(runs[index]); again(); document.querySelector('#problem select')?.focus(); });
     const w = run.winner, content = [el('div', { class: 'controls' }, picked)];
     if (w)
@@ -312,12 +312,12 @@ function distributionChart(run, rows) {
     for (let i = 0; i < run.n; i++)
         if (run.time(i) > 0 && (run.outcome(i) === OK || run.outcome(i) === SLOWER))
             kinds[run.stale(i) ? 2 : run.outcome(i) === OK ? 0 : 1].push(run.time(i));
-    const sorted = rows.map(i => run.time(i)).sort((a, b) => a - b), low = kinds.flat().reduce((a, b) => Math.min(a, b)), high = kinds.flat().reduce((a, b) => Math.max(a, b));
+    const sorted = rows.map(i => run.time(i)).sort((a, b) => a - b), low = lowest(kinds.flat()), high = highest(kinds.flat());
     const n = Math.max(6, Math.min(40, Math.ceil(Math.sqrt(kinds.flat().length) * 1.5))), [scale, unit] = timeUnit(Math.sqrt(low * high));
     const step = Math.max(Math.log(high / low) / n, 1e-3), counts = kinds.map(() => new Array(n).fill(0));
     kinds.forEach((times, k) => times.forEach(t => counts[k][Math.min(n - 1, Math.floor(Math.log(t / low) / step))]++));
     const bins = [];
-    let most = 0;
+    let tallest = 0;
     for (let b = 0; b < n; b++) {
         let from = 0;
         counts.forEach((of, k) => {
@@ -326,7 +326,7 @@ function distributionChart(run, rows) {
             const ends = [low * Math.exp(b * step), low * Math.exp((b + 1) * step)];
             bins.push({ from: ends[0] / scale, to: ends[1] / scale, low: from, high: from += of[b], kind: KINDS[k], count: of[b], tip: `${timeText(ends[0])} to ${timeText(ends[1])}\n${plural(of[b], 'configuration')} ${KINDS[k]}` });
         });
-        most = Math.max(most, from);
+        tallest = Math.max(tallest, from);
     }
     const copyNear = w && w.copy > low / 30 && w.copy < high * 30;
     const within = sorted.filter(t => t <= 1.1 * sorted[0]).length;
@@ -334,7 +334,7 @@ function distributionChart(run, rows) {
         id: 'distribution', title: 'Distribution of times',
         says: `${plural(rows.length, 'configuration')} timed in full: the best ${timeText(run.time(best))}, the median ${timeText(quantile(sorted, 0.5))}, the slowest ${timeText(sorted.at(-1))}; ${whole(within)} within 10% of the best.` +
             (kinds[1].length ? ` ${whole(kinds[1].length)} more were given up as slower: theirs is the time of one launch, a lower bound.` : ''),
-        spec: width => distribution({ bins, unit, most, rules: [w && { at: w.time / scale, text: `winner ${timeText(w.time)}`, dash: [1, 0] }, copyNear && { at: w.copy / scale, text: `copy ${timeText(w.copy)}`, dash: [4, 3] }].filter(Boolean) }, width),
+        spec: width => distribution({ bins, unit, most: tallest, rules: [w && { at: w.time / scale, text: `winner ${timeText(w.time)}`, dash: [1, 0] }, copyNear && { at: w.copy / scale, text: `copy ${timeText(w.copy)}`, dash: [4, 3] }].filter(Boolean) }, width),
         table: () => table('Configurations by time', [timeColumn('from', b => b.from * scale), timeColumn('to', b => b.to * scale), textColumn('kind', b => b.kind), numberColumn('configurations', b => b.count, whole)], bins, 100),
     });
 }
@@ -345,7 +345,7 @@ function courseChart(run, again) {
     const { tries, steps, end } = course(run, byTime), [scale, unit] = unitFor(tries.map(t => t.time));
     let shown = tries, many = false;
     if (tries.length > MOST_POINTS) { // one point for all tries that would lie on each other
-        const seen = new Map(), low = Math.log(tries.reduce((m, t) => Math.min(m, t.time), Infinity)), high = Math.log(tries.reduce((m, t) => Math.max(m, t.time), 0));
+        const seen = new Map(), times = tries.map(t => t.time), low = Math.log(lowest(times)), high = Math.log(highest(times));
         for (const t of tries)
             seen.set(Math.floor(t.x / end * 120) * 100 + Math.floor((Math.log(t.time) - low) / (high - low || 1) * 50), t);
         shown = [...seen.values()];
@@ -363,34 +363,38 @@ function courseChart(run, again) {
     });
 }
 
+const MOST_SAMPLES = 500;
+const thinned = n => n > MOST_SAMPLES ? ` (${MOST_SAMPLES} of up to ${whole(n)}, evenly chosen)` : '';
+
 function stabilityCharts(run) {
-    const w = run.winner, ties = new Set(w?.ties ?? []), order = [...run.samplesOf.keys()].sort((a, b) => run.time(a) - run.time(b));
+    const w = run.winner, ties = new Set(w?.ties ?? []), sampled = samplesOf(run), order = [...sampled.keys()].sort((a, b) => run.time(a) - run.time(b));
     if (!order.length)
         return [missing('stability', 'Stability', 'No samples of this problem are in the database.')];
-    const first = w && run.samplesOf.has(w.row) ? [w.row] : [], rest = order.filter(r => r !== first[0]), shown = [...first, ...rest].slice(0, 6);
+    const first = w && sampled.has(w.row) ? [w.row] : [], rest = order.filter(r => r !== first[0]), shown = [...first, ...rest].slice(0, 6);
     const name = row => row === first[0] ? 'winner' : `no. ${shown.indexOf(row) + 1}`, series = row => row === first[0] ? 'winner' : ties.has(row) ? 'tie' : 'other';
     const [scale, unit] = timeUnit(run.time(shown[0]));
     const of = shown.map(row => {
         const [low, high] = interval(run, row);
         return { row: name(row), index: row, series: series(row), median: run.time(row) / scale, low: low / scale, high: high / scale, text: `${rowText(run, row)}${ties.has(row) ? ' (a tie)' : ''}`,
-                 tip: `${rowText(run, row)}\nmedian ${timeText(run.time(row))}, 95% interval ${timeText(low)} to ${timeText(high)}\n${plural(run.samplesOf.get(row).length, 'sample')}` };
+                 tip: `${rowText(run, row)}\nmedian ${timeText(run.time(row))}, 95% interval ${timeText(low)} to ${timeText(high)}\n${plural(sampled.get(row).length, 'sample')}` };
     });
-    const samples = shown.flatMap(row => run.samplesOf.get(row).map(ns => ({ row: name(row), series: series(row), x: ns / scale, tip: `${name(row)}: ${timeText(ns)}` })));
+    const edge = 1.5 * highest(of.map(o => o.high)), beyond = shown.flatMap(row => sampled.get(row)).filter(ns => ns / scale > edge).length;
+    const samples = shown.flatMap(row => evenly([...sampled.get(row)].sort((a, b) => a - b), MOST_SAMPLES).map(ns => ({ row: name(row), series: series(row), x: Math.min(edge, ns / scale), tip: `${name(row)}: ${timeText(ns)}` })));
     const charts = [chart({
         id: 'stability', title: 'Stability: samples of the best', height: of.length * 46 + 50,
         says: w && w.row >= 0 ? `The winner's median is ${timeText(w.stats.median)}, its 95% interval ${timeText(w.stats.low)} to ${timeText(w.stats.high)}. ${ties.size ? `${plural(ties.size, 'other configuration')} cannot be told apart from it.` : 'No other configuration ties with it.'}` : 'The winner\'s own measurement is not in the database; these are the fastest that are.',
         spec: width => strips({ samples, of, unit }, width),
-        notes: ['Thin lines are samples, the thick one is the median, the band its 95% interval. Ties are orange.'],
+        notes: [`Thin lines are samples${thinned(highest(shown.map(row => sampled.get(row).length)))}, the thick one is the median, the band its 95% interval. Ties are orange.${beyond ? ` At the right edge: ${plural(beyond, 'sample')} of more than ${timeText(edge * scale)}.` : ''}`],
         table: () => table('Medians and intervals', [textColumn('place', o => o.row), configColumn('configuration', o => o.text), timeColumn('median', o => o.median * scale), timeColumn('low', o => o.low * scale), timeColumn('high', o => o.high * scale),
-                                                     numberColumn('samples', o => run.samplesOf.get(o.index).length, whole)], of),
+                                                     numberColumn('samples', o => sampled.get(o.index).length, whole)], of),
     })];
-    const row = shown[0], taken = run.samplesOf.get(row);
+    const row = shown[0], taken = sampled.get(row);
     if (taken.length > 1) {
         const [low, high] = interval(run, row), sorted = [...taken].sort((a, b) => a - b);
         charts.push(chart({
             id: 'drift', title: `Samples of the ${first.length ? 'winner' : 'fastest'} as they were taken`, height: 230,
-            says: `${plural(taken.length, 'sample')} between ${timeText(sorted[0])} and ${timeText(sorted.at(-1))}; a drift or a step would show here.`,
-            spec: width => drift({ samples: taken.map((ns, i) => ({ x: i + 1, y: ns / scale, tip: `sample ${i + 1}: ${timeText(ns)}` })), median: run.time(row) / scale, low: low / scale, high: high / scale, unit }, width),
+            says: `${plural(taken.length, 'sample')} between ${timeText(sorted[0])} and ${timeText(sorted.at(-1))}; a drift or a step would show here${thinned(taken.length)}.`,
+            spec: width => drift({ samples: evenly(taken.map((ns, i) => ({ x: i + 1, y: ns / scale, tip: `sample ${i + 1}: ${timeText(ns)}` })), MOST_SAMPLES), median: run.time(row) / scale, low: low / scale, high: high / scale, unit }, width),
             table: () => table('Samples', [numberColumn('sample', s => s.i, whole), timeColumn('time', s => s.ns)], taken.map((ns, i) => ({ i: i + 1, ns })), 50),
         }));
     }
@@ -418,7 +422,7 @@ function parameterCharts(run, again) {
         const winners = variants.findIndex(v => v.name === run.winner?.variant);
         chosenVariant = winners >= 0 && count_(winners) > 1 ? winners : tried.reduce((a, b) => count_(b) > count_(a) ? b : a);
     }
-    const bounds = rows => [rows.reduce((m, i) => Math.min(m, run.time(i)), Infinity), rows.reduce((m, i) => Math.max(m, run.time(i)), 0)];
+    const bounds = rows => [lowest, highest].map(of => of(rows.map(i => run.time(i))));
     const all = timed(run), own = all.filter(i => run.variant(i) === chosenVariant), name = variants[chosenVariant].name;
     const content = [el('h3', { class: 'title' }, 'What each parameter does'),
                      note('For each value: the best time (dot), the median (line), the middle half (box) and all that was timed in full (thin line); right, how many of those tried were timed in full. What was given up as slower or failed has no time here, so a value whose configurations mostly were is slower than its box. "Explains" is the share of the variance of log time that lies between the values, less what luck would give.')];

@@ -39,7 +39,7 @@ function table(caption, columns, rows, first = FIRST_ROWS) {
         const a = by.value(p), b = by.value(q);
         if (a === null || b === null) // what is not known comes last, whichever way
             return (a === null) - (b === null);
-        return (typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true })) * (down ? -1 : 1);
+        return (typeof a === 'number' && typeof b === 'number' ? a - b : inOrder(String(a), String(b))) * (down ? -1 : 1);
     };
     function fill() {
         const list = by ? [...rows].sort(order) : rows;

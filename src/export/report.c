@@ -82,8 +82,8 @@ static int add_problem(struct report *r, int op, const char *types, const char *
 {
     KEY(key, "problem\n%d\n%s\n%s", op, types, sizes);
     return list_place(r, r->problems, &key,
-                      json_pack("{s:i, s:o, s:o, s:o, s:f, s:f}", "op", op, "types", json_text(types), "sizes", json_text(sizes),
-                                "axes", json_sizes(sizes), "bytes", bytes, "flops", flops),
+                      json_pack("{s:i, s:o, s:o, s:f, s:f}", "op", op, "types", json_text(types), "sizes", json_text(sizes), "bytes",
+                                bytes, "flops", flops),
                       at);
 }
 
@@ -238,8 +238,6 @@ static int add_row(struct report *r, struct report_run *run, const struct record
     row->compile_ms = of->compile_ms;
     row->joules = of->energy.joules;
     row->stale = m->stale;
-    row->sm_mhz = of->sm_mhz;
-    row->mem_mhz = of->mem_mhz;
     row->state = run->claims ? claim_state(m) : CLAIM_UNVERIFIED;
     memcpy(row->key, m->measured.key, sizeof row->key);
     r->nmeasured += !run->claims;
@@ -294,11 +292,18 @@ static int take_winner(void *arg, const struct listed *l)
         ?: add_run(r, &like, &run);
     if (rc)
         return rc;
-    json_t *json =
-        json_pack("{s:b, s:o, s:o, s:f, s:f, s:o, s:b, s:b, s:b, s:b, s:o, s:o, s:o}", "pinned", l->pinned, "variant",
-                  json_text(l->variant), "config", json_stored(l->json), "time", l->time_ns, "copy", l->copy_ns, "objective",
-                  json_text(l->objective), "stale", l->stale, "changed", l->changed, "unverified", l->unverified, "alone", l->alone,
-                  "when", json_text(l->when), "driver", json_text(l->driver), "tuned_with", json_text(l->tuned_with));
+    json_t *json = json_pack("{s:o, s:o, s:o, s:f, s:f}", "variant", json_text(l->variant), "config", json_stored(l->json), "driver",
+                             json_text(l->driver), "time", l->time_ns, "copy", l->copy_ns);
+    const struct {
+        const char *name;
+        bool is;
+    } marks[] = {
+        { "pinned", l->pinned }, { "stale", l->stale }, { "changed", l->changed }, { "unverified", l->unverified }, { "alone", l->alone },
+    };
+    for (size_t i = 0; json && i < sizeof marks / sizeof *marks; i++)
+        json = marks[i].is ? json_with(json, marks[i].name, json_true()) : json;
+    if (json && *l->objective && strcmp(l->objective, "time") != 0)
+        json = json_with(json, "objective", json_text(l->objective));
     if (!json || !mem_grow((void **)&run->winners, run->nwinners, sizeof *run->winners)) {
         json_decref(json);
         return err_nomem(r->err);

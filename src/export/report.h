@@ -33,7 +33,6 @@ struct report_row {
     char key[HASH_HEX];
     double *samples; /* null: they are not shown */
     int nsamples;
-    int sm_mhz, mem_mhz;
 };
 struct report_winner {
     char key[HASH_HEX];

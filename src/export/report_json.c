@@ -80,25 +80,67 @@ static int sort_values(struct report *r, struct report_param *p)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-";
 
-/* The shortest form of a column: a number if it is the same everywhere; a character a row, "_" for -1; an array. */
-static void put_column(struct buf *out, const double *v, int n, int precision)
+/* To so many digits. */
+static double rounded(double v, int precision)
 {
-    bool same = true, small = true;
+    if (v == 0 || !isfinite(v))
+        return v;
+    int beyond = (int)floor(log10(fabs(v))) + 1 - precision;
+    double unit = pow(10, abs(beyond));
+    return beyond > 0 ? round(v / unit) * unit : round(v * unit) / unit;
+}
+
+/* How many characters a row has as a text of digits; 0 if it cannot be one, or an array is shorter. */
+static int width_of(const double *v, int n)
+{
+    double most = 0, base = (double)sizeof digits - 1;
+    size_t array = 0;
+    int width = 1;
     for (int i = 0; i < n; i++) {
-        same = same && v[i] == v[0];
-        small = small && v[i] >= -1 && v[i] < (double)sizeof digits - 1 && v[i] == floor(v[i]);
+        if (!(v[i] >= -1 && v[i] < 1e9 && v[i] == floor(v[i])))
+            return 0;
+        most = fmax(most, v[i]);
+        array += (size_t)snprintf(NULL, 0, "%.0f,", v[i]);
     }
-    if (same) {
+    for (double top = base; most >= top; top *= base)
+        width++;
+    return (size_t)width * (size_t)n <= array ? width : 0;
+}
+
+static void put_digits(struct buf *out, double v, int width)
+{
+    char text[8];
+    long left = (long)v, base = (long)sizeof digits - 1;
+    for (int i = width; i--; left = left < 0 ? left : left / base)
+        text[i] = left < 0 ? '_' : digits[left % base];
+    buf_put(out, text, (size_t)width);
+}
+
+static bool same(const double *v, int n)
+{
+    int i = 1;
+    while (i < n && v[i] == v[0])
+        i++;
+    return i >= n;
+}
+
+/* The shortest form of a column: a number if it is the same everywhere; so many characters a row; an array. Rounds it. */
+static void put_column(struct buf *out, double *v, int n, int precision)
+{
+    for (int i = 0; i < n; i++)
+        v[i] = rounded(v[i], precision);
+    if (same(v, n)) {
         buf_fmt(out, "%.*g", precision, n ? v[0] : 0);
         return;
     }
-    buf_str(out, small ? "\"" : "[");
+    int width = width_of(v, n);
+    buf_str(out, width ? "\"" : "[");
     for (int i = 0; i < n; i++)
-        if (small)
-            buf_put(out, v[i] < 0 ? "_" : &digits[(int)v[i]], 1);
+        if (width)
+            put_digits(out, v[i], width);
         else
             buf_fmt(out, "%s%.*g", i ? "," : "", precision, v[i]);
-    buf_str(out, small ? "\"" : "]");
+    buf_str(out, width ? "\"" : "]");
 }
 
 struct columns {
@@ -129,13 +171,13 @@ OF(low, apart(row, row->stats.ci_low, row->stats.median))
 OF(high, apart(row, row->stats.median, row->stats.ci_high))
 OF(samples, row->stats.n)
 OF(resources, row->resources)
-OF(compiling, row->compile_ms)
+OF(compiling, row->compile_ms < 10 ? rounded(row->compile_ms, 3) : round(row->compile_ms))
 OF(joules, row->joules)
 OF(stale, row->stale)
 OF(provenance, row->provenance)
 OF(state, row->state)
 
-enum { WHOLE = 15 };
+enum { WHOLE = 15, DIGITS = 6 };
 static const struct {
     const char *name;
     double (*of)(const struct columns *c, const struct report_row *row);
@@ -145,13 +187,13 @@ static const struct {
     { "variant", variant, WHOLE },
     { "outcome", outcome, WHOLE },
     { "reason", reason, WHOLE },
-    { "time", median, 6 },
+    { "time", median, DIGITS },
     { "low", low, WHOLE },
     { "high", high, WHOLE },
     { "samples", samples, WHOLE },
     { "resources", resources, WHOLE },
-    { "compile", compiling, 3 },
-    { "joules", joules, 6 },
+    { "compile", compiling, WHOLE },
+    { "joules", joules, DIGITS },
     { "stale", stale, WHOLE },
     { "provenance", provenance, WHOLE },
     { "state", state, WHOLE },
@@ -173,6 +215,8 @@ static void put_columns(const struct columns *c, double *v, struct buf *out)
             continue;
         for (int i = 0; i < run->n; i++)
             v[i] = all_columns[k].of(c, &run->rows[i]);
+        if (!run->n || (v[0] == 0 && same(v, run->n)))
+            continue;
         buf_fmt(out, ",\"%s\":", all_columns[k].name);
         put_column(out, v, run->n, all_columns[k].precision);
     }
@@ -198,9 +242,28 @@ static int by_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void put_samples(const struct report_run *run, struct buf *out)
+/* Samples of one row: how many, the least, and how much each is above it. */
+static int put_sampled(const struct report_row *row, struct buf *out, struct err *err)
+{
+    int n = row->nsamples;
+    double *v = mem_array((size_t)n + 1, sizeof *v), least = n ? INFINITY : 0;
+    if (!v)
+        return err_nomem(err);
+    for (int i = 0; i < n; i++)
+        least = fmin(least, v[i] = rounded(row->samples[i], DIGITS));
+    for (int i = 0; i < n; i++)
+        v[i] -= least;
+    buf_fmt(out, "[%d,%.*g,", n, DIGITS, least);
+    put_column(out, v, n, DIGITS);
+    buf_str(out, "]");
+    mem_free(v);
+    return 0;
+}
+
+static int put_samples(const struct report_run *run, struct buf *out, struct err *err)
 {
     const char *before = "";
+    int rc = 0;
     buf_str(out, ",\"sampled\":[");
     for (int i = 0; i < run->n; i++)
         if (run->rows[i].samples) {
@@ -209,15 +272,14 @@ static void put_samples(const struct report_run *run, struct buf *out)
         }
     buf_str(out, "],\"ns\":[");
     before = "";
-    for (int i = 0; i < run->n; i++) {
-        const struct report_row *row = &run->rows[i];
-        for (int k = 0; k < row->nsamples; k++)
-            buf_fmt(out, "%s%.6g", k ? "," : *before ? ",[" : "[", row->samples[k]);
-        if (row->samples)
-            buf_str(out, row->nsamples ? "]" : *before ? ",[]" : "[]");
-        before = row->samples ? "," : before;
-    }
+    for (int i = 0; i < run->n && !rc; i++)
+        if (run->rows[i].samples) {
+            buf_str(out, before);
+            rc = put_sampled(&run->rows[i], out, err);
+            before = ",";
+        }
     buf_str(out, "]");
+    return rc;
 }
 
 static int put_run(struct report *r, struct report_run *run, struct buf *out)
@@ -230,25 +292,21 @@ static int put_run(struct report *r, struct report_run *run, struct buf *out)
         qsort(run->rows, (size_t)run->n, sizeof *run->rows, by_id);
     for (int i = 0; i < run->n; i++)
         c.start = run->rows[i].created < c.start ? run->rows[i].created : c.start;
-    buf_fmt(out, "{\"source\":%d,\"device\":%d,\"problem\":%d,\"cache\":\"%s\",\"claims\":%s,\"n\":%d,\"start\":", run->source,
-            run->device, run->problem, run->warm ? "warm" : "cold", run->claims ? "true" : "false", run->n);
-    put_time(out, run->n ? c.start : 0);
+    buf_fmt(out, "{\"problem\":%d,\"n\":%d", run->problem, run->n);
+    if (run->source)
+        buf_fmt(out, ",\"source\":%d", run->source);
+    if (run->device)
+        buf_fmt(out, ",\"device\":%d", run->device);
+    buf_str(out, run->warm ? ",\"warm\":true" : "");
+    buf_str(out, run->claims ? ",\"claims\":true" : "");
     put_columns(&c, v, out);
-    put_samples(run, out);
+    int rc = put_samples(run, out, r->err);
     buf_str(out, "}");
     mem_free(v);
-    return 0;
+    return rc;
 }
 
 /* ---- winners */
-
-static json_t *stats_json(const struct report_row *row)
-{
-    const struct stats *s = &row->stats;
-    return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i}", "n", s->n, "median", s->median, "min", s->min, "max",
-                     s->max, "mean", s->mean, "stddev", s->stddev, "low", s->ci_low, "high", s->ci_high, "sm_mhz", row->sm_mhz,
-                     "mem_mhz", row->mem_mhz);
-}
 
 /* Those that cannot be told from it: each median lies within the other's interval. */
 static json_t *ties_json(const struct report_run *run, const struct report_row *w)
@@ -271,11 +329,21 @@ static int put_winner(struct report *r, int run_at, const struct report_winner *
     while (at_row >= 0 && strcmp(run->rows[at_row].key, w->key) != 0)
         at_row--;
     const struct report_row *row = at_row < 0 ? NULL : &run->rows[at_row];
-    json_t *all = json_incref(w->json);
+    json_t *all = json_incref(w->json), *ties = ties_json(run, row);
     all = json_with(all, "run", json_integer(run_at));
-    all = all ? json_with(all, "row", json_integer(at_row)) : NULL;
-    all = all ? json_with(all, "stats", row ? stats_json(row) : json_null()) : NULL;
-    all = all ? json_with(all, "ties", ties_json(run, row)) : NULL;
+    all = json_with(all, "row", json_integer(at_row));
+    if (all && row) { /* which tells what ran, and where */
+        json_object_del(all, "variant");
+        json_object_del(all, "config");
+        const json_t *driver = json_object_get(json_array_get(r->provenances, (size_t)row->provenance), "driver");
+        if (json_equal(driver, json_object_get(all, "driver")))
+            json_object_del(all, "driver");
+        all = json_with(all, "low", json_real(row->stats.ci_low));
+        all = json_with(all, "high", json_real(row->stats.ci_high));
+    }
+    if (all && json_array_size(ties))
+        all = json_with(all, "ties", json_incref(ties));
+    json_decref(ties);
     int rc = put_json(out, all, r->err);
     json_decref(all);
     return rc;
@@ -304,7 +372,7 @@ int report_json(struct report *r, struct buf *out, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && i < r->nparams; i++)
         rc = sort_values(r, &r->params[i]);
-    buf_fmt(out, "{\"format\":1,\"cutune\":\"%s\",\"written\":", CUTUNE_VERSION);
+    buf_fmt(out, "{\"format\":2,\"cutune\":\"%s\",\"written\":", CUTUNE_VERSION);
     put_time(out, time(NULL));
     buf_str(out, ",\n\"outcomes\":[");
     for (int i = 0; i < OUT_COUNT; i++)
