@@ -23,7 +23,7 @@ static void set_deadline(struct run *r)
     if (r->meter_life < LIFE_WORKS)
         worker_deadline(r->meter, run_patience(r->opt->start_ms, SETUP_DEADLINE));
     else
-        worker_deadline(r->meter, r->measuring || r->playing ? run_patience(r->opt->deadline_ms, (int64_t)run_ms) : 0);
+        worker_deadline(r->meter, r->measuring || r->playing ? run_patience(r->opt->step_ms ?: r->opt->deadline_ms, (int64_t)run_ms) : 0);
 }
 
 bool meter_doubts(struct run *r, struct job *job, struct result *result)

@@ -75,6 +75,7 @@ struct tune_options {
     volatile sig_atomic_t *stop; /* non-zero: end soon, keep what is measured; may be null */
     int64_t deadline_ms;         /* a bound on deadlines of work, for tests; 0: none */
     int64_t start_ms;            /* likewise on those of a worker's start and set-up */
+    int64_t step_ms;             /* likewise on a candidate's steps, in place of deadline_ms */
     void (*progress)(void *arg, const struct tune_progress *p); /* may be null */
     void (*note)(void *arg, const char *line);                  /* what a person should know at once; may be null */
     void *arg;

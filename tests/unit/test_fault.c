@@ -112,7 +112,8 @@ static int tune(struct fixture *f, int row, struct tune_report *report, struct e
 {
     const char *home;
     assert_int_equal(home_find(&home, err), 0);
-    struct tune_options opt = { .home = home, .program = CUTUNE_PROGRAM, .strategy = "exhaustive", .deadline_ms = 10000 };
+    /* A step is milliseconds of work: what its kernels need is compiled by then. Each that hangs spins through it twice. */
+    struct tune_options opt = { .home = home, .program = CUTUNE_PROGRAM, .strategy = "exhaustive", .deadline_ms = 10000, .step_ms = 3000 };
     opt.no_cut = true; /* or a disturbed machine ends one before its fault shows */
     return tune_run(f->op, &f->problem, row, &f->dev, f->store, &opt, report, err);
 }
