@@ -76,6 +76,7 @@ def commands(manual):
            "Exit status: " + pages["cutune"]["EXIT STATUS"], "\n| command | what it does |\n|---|---|"]
     for name in order:
         out.append(f"| [`{name}`](#cutune-{name}) | {pages['cutune-' + name]['NAME'].split(' - ', 1)[1]} |")
+    out += [f"\n**{title}**\n\n{pages['cutune'][title.upper()]}" for title in ("Environment", "Files")]
     for name in order:
         page = pages[f"cutune-{name}"]
         out += [f"\n## cutune {name}\n", page["SYNOPSIS"], "", page["DESCRIPTION"], ""]

@@ -116,6 +116,11 @@ const struct command *command_find(const char *name); /* null: there is none */
     "  cutune run --op NAME\n"                                                                                                     \
     "  cutune lookup --op NAME --shape m=4096,n=4096 --dtype f32\n"                                                                \
     "  cutune help run"
+/* Beside the commands: program.c. The last has no name. */
+struct told {
+    const char *name, *text;
+};
+extern const struct told program_options[], program_environment[], program_files[];
 #define EXIT_STATUS "0 done, 1 failed, 2 the command line was wrong."
 
 /* Reads a command's options; argv[0] is "cutune NAME". After --help, and if argp finds an error, the process ends here. */

@@ -24,11 +24,21 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
+static void put_told(FILE *out, const char *title, const struct told *t)
+{
+    fprintf(out, "\n%s:\n", title);
+    for (; t->name; t++)
+        fprintf(out, "  %-31s %s\n", t->name, t->text);
+}
+
 static void usage(FILE *out)
 {
     fputs("Usage: cutune COMMAND [OPTION...]\n" PROGRAM_DOC "\n\n", out);
     for (const struct command *const *c = commands; *c; c++)
         fprintf(out, "  %-9s %s\n", (*c)->name, (*c)->summary);
+    put_told(out, "Options", program_options);
+    put_told(out, "Environment", program_environment);
+    put_told(out, "Files", program_files);
     fputs("\n" PROGRAM_EXAMPLES "\n\nExit status: " EXIT_STATUS "\n", out);
 }
 
@@ -58,7 +68,7 @@ static int usage_error(const char *fmt, const char *word)
 
 static int help(const char *name)
 {
-    if (!name) {
+    if (!name || !strcmp(name, "help")) {
         usage(stdout);
         return DONE;
     }

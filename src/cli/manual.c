@@ -72,6 +72,17 @@ static const char *put_doc(struct buf *out, const char *doc)
     return "";
 }
 
+static void put_told(struct buf *out, const char *title, const struct told *t)
+{
+    buf_fmt(out, ".SH %s\n", title);
+    for (; t->name; t++) {
+        buf_str(out, ".TP\n\\fB");
+        put_word(out, t->name, strlen(t->name));
+        buf_str(out, "\\fR\n");
+        put_prose(out, t->text, strlen(t->text));
+    }
+}
+
 static void put_options(struct buf *out, const struct argp_option *o)
 {
     buf_str(out, ".SH OPTIONS\n");
@@ -146,6 +157,9 @@ static void put_program(struct buf *out)
         buf_str(out, " (1)\n");
         put_prose(out, (*c)->summary, strlen((*c)->summary));
     }
+    put_told(out, "OPTIONS", program_options);
+    put_told(out, "ENVIRONMENT", program_environment);
+    put_told(out, "FILES", program_files);
     put_end(out, PROGRAM_EXAMPLES, ".BR cutune\\-run (1)");
 }
 

@@ -130,12 +130,23 @@ static int want_no_more(const struct request *r, const struct finding *f, struct
     return rc;
 }
 
-static const char *why_nothing(const struct tune_report *report, const struct tune_options *tune)
+static int tell_nothing(const struct tuning *t, const struct finding *f)
 {
-    if (report->tried)
-        return "no configuration was right: `cutune list --measurements` says of each what is wrong";
-    bool over = tune->budget_seconds > 0 && report->seconds >= tune->budget_seconds;
-    return over ? "the budget ended before anything was tried" : "the strategy gave nothing to try";
+    struct buf list = { 0 };
+    const char *db = t->request->args.db;
+    bool over = t->tune.budget_seconds > 0 && f->report.seconds >= t->tune.budget_seconds;
+    if (!f->report.tried)
+        return complain("%s: %s", f->title, over ? "the budget ended before anything was tried" : "the strategy gave nothing to try");
+    buf_str(&list, "cutune list --measurements");
+    shell_word(&list, "--op");
+    shell_word(&list, f->op->name);
+    if (db) {
+        shell_word(&list, "--db");
+        shell_word(&list, db);
+    }
+    int rc = complain("%s: no configuration was right: `%s` says of each what is wrong", f->title, buf_text(&list));
+    buf_free(&list);
+    return rc;
 }
 
 /* Returns what tune_run does, or FAILED if nothing was right; both are told. */
@@ -165,7 +176,7 @@ static int run_problem(struct tuning *t, struct finding *f)
     if (rc)
         complain("%s: %s", f->title, err.msg);
     else if (!won && !report->interrupted)
-        rc = complain("%s: %s", f->title, why_nothing(report, &t->tune));
+        rc = tell_nothing(t, f);
     return rc;
 }
 
