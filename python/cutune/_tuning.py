@@ -29,9 +29,13 @@ def _run(arguments, **options):
 
 def _check(status, said):
     if status:
-        lines = [line for line in said.strip().splitlines() if not line.startswith("Try `")]
-        line = lines[-1] if lines else f"the program ended with status {status}"
-        raise (cutune.InvalidError if status == 2 else cutune.Error)(line)
+        raise (cutune.InvalidError if status == 2 else cutune.Error)(_last(said) or f"the program ended with status {status}")
+
+
+def _last(said):
+    """The line about what went wrong."""
+    lines = [line for line in said.strip().splitlines() if not line.startswith("Try `")]
+    return lines[-1] if lines else None
 
 
 def load(path, *, ptx="auto", **options):
@@ -110,6 +114,21 @@ class _Shown:
     def __init__(self):
         self.handle = None
         self.notebook = "ipykernel" in sys.modules
+        self.held = []
+
+    def take(self, line):
+        """Shows a line of the program's. One that may be about its end waits until it goes on."""
+        if line.startswith(("cutune ", "Try `")):
+            self.held.append(line)
+        else:
+            self.let_go()
+            self.show(line)
+
+    def let_go(self, but=None):
+        for line in self.held:
+            if line != but and not (but and line.startswith("Try `")):
+                self.show(line)
+        self.held = []
 
     def show(self, line):
         if not self.notebook:
@@ -161,8 +180,9 @@ def _follow(arguments, progress):
             for line in child.stderr or []:
                 said.append(line)
                 if progress:
-                    shown.show(line.rstrip())
+                    shown.take(line.rstrip())
             status = child.wait()
+            shown.let_go(_last("".join(said)) if status else None)  # which the exception has
         except BaseException:  # an interrupt, too: the run ends well, and what it measured is kept
             child.send_signal(signal.SIGINT)
             if terminal:

@@ -48,6 +48,13 @@ class Tuning(unittest.TestCase):
             cutune.load("none.lua")
         self.assertTrue(str(raised.exception).startswith("./none.lua: "), raised.exception)
 
+    def test_says_so_once_elsewhere(self):
+        code = "import cutune\ncutune.tune('transpose', ['m=8,n=8', 'm=0,n=1'], 'f32', 3, device='null:0', db='{}')"
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-c", code.format(os.path.join(folder, "a.db"))], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([done.stderr.count(said) for said in ("m=0", "Try `", "InvalidError: cutune run: ")], [1, 0, 1], done.stderr)
+
     def test_says_so_in_a_terminal_too(self):
         ours, theirs = os.openpty()
         code = "import cutune\ntry:\n cutune.tune('nothing')\nexcept cutune.InvalidError as error:\n print(error)"
