@@ -1,20 +1,21 @@
 /* leave_one_out DATABASE OP: how much speed an application loses on a problem that was never tuned.
  *
- * Each tuned problem of the op is left out in turn. The rule of src/runtime/near.h chooses, among the winners of the others, the
- * configuration that the library would give. Its time on the problem was measured when the problem was tuned, so it is read from the
- * database. The figure is the winner's time divided by that time. For comparison, the same is printed for the winner of the nearest
- * problem by size alone, and for the best of all winners that could have been given. The outcome `slower` counts with the time of its
- * single sample. */
+ * Each tuned problem of the op is left out in turn. The look-up's rule (src/runtime/near.h) chooses a configuration among the winners of the
+ * others and the op's default. Its time on the problem was measured when the problem was tuned, so it is read from the database. The figure is
+ * the winner's time divided by that time. For comparison, the same is printed as it is in the shipped tables (NEAR_DOUBT), with the default only where there is no winner to give, for the default alone, for the winner of
+ * the nearest problem by size, else the default, and for the best that could have been given. A configuration that was not timed on the problem is not chosen.
+ * The outcome `slower` counts with the time of its single sample. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "model/kernel.h"
 #include "runtime/runtime.h"
 
-enum { RULES = 3 };
-static const char *const rules[RULES] = { "near.h", "nearest by size", "best possible" };
+enum { LOOKUP, SHIPPED, WINNERS, DEFAULT, NEAREST, POSSIBLE, RULES };
+static const char *const rules[RULES] = { "the look-up", "in what ships", "winners first", "default alone", "nearest by size", "best possible" };
 
 struct totals {
     double sum[RULES], worst[RULES];
@@ -35,9 +36,9 @@ static double score(int rule, const struct knowledge *k, const struct known_devi
                     const struct tuned_problem *out, const struct tuned_problem *c, const double *distance)
 {
     int column = c->column;
-    if (rule == 0)
+    if (rule <= WINNERS)
         return near_loss(distance, &k->times[k->first[column]], k->first[column + 1] - k->first[column]);
-    if (rule == 2)
+    if (rule == POSSIBLE)
         return loss_at(k, out, column);
     double least = INFINITY;
     for (int i = 0; i < d->nproblems; i++) {
@@ -63,9 +64,65 @@ static int is_left(const struct knowledge *k, const struct known_device *d, cons
     return 0;
 }
 
-static void leave_out(const struct knowledge *k, const struct known_device *d, const struct op *op, const struct tuned_problem *q,
-                      struct totals *t)
+/* The default that a problem gets. */
+struct chosen {
+    const struct op *op;
+    const struct tuned_problem *q;
+    const struct knowledge *k;
+    const struct known_default *found; /* null: none that is known */
+    struct devspec dev;
+};
+
+/* Limits do not matter: what was not timed there is not taken. */
+static struct devspec unlimited(const struct devspec *identity)
 {
+    struct devspec dev = *identity;
+    sscanf(dev.arch, "sm_%d", &dev.cc);
+    dev.warp = 32;
+    dev.fp64 = true;
+    dev.max_threads = dev.max_block[0] = dev.max_block[1] = dev.max_block[2] = INT32_MAX;
+    dev.max_shared = dev.max_static_shared = dev.max_alloc = INT64_MAX;
+    for (int i = 0; i < 3; i++)
+        dev.max_grid[i] = i ? 65535 : INT32_MAX;
+    return dev;
+}
+
+static int choose(void *arg, struct tuned *t)
+{
+    struct chosen *c = arg;
+    struct problem problem;
+    struct val slots[MAX_SLOTS];
+    struct plan *plan = NULL;
+    bool holds = false;
+    if (!kernel_join(t->op, c->op, NULL) && !problem_parse(c->op, c->q->sizes, &problem, NULL) && !plan_new(t->op, 0, &plan, NULL)) {
+        plan_slots(plan, &problem, c->q->row, &c->dev, &only_config, slots);
+        holds = !plan_refuses(plan, slots, &c->dev);
+    }
+    for (int i = 0; holds && i < c->k->ndefaults; i++) {
+        const struct known_default *at = &c->k->defaults[i];
+        if (at->device == c->q->device && !strcmp(at->variant, t->variant) && !strcmp(at->json, t->json))
+            c->found = at;
+    }
+    plan_free(plan);
+    tuned_free(t);
+    return holds;
+}
+
+static const struct known_default *default_of(struct store *s, const struct knowledge *k, const struct known_device *d,
+                                              const struct op *op, const struct tuned_problem *q)
+{
+    struct chosen c = { .op = op, .q = q, .k = k, .dev = unlimited(&d->dev) };
+    struct buf types = { 0 };
+    op_row_print(&types, op, q->row);
+    store_each_default(s, d->dev.backend, op->name, buf_text(&types), choose, &c, NULL);
+    buf_free(&types);
+    return c.found;
+}
+
+static void leave_out(struct store *s, const struct knowledge *k, const struct known_device *d, const struct op *op,
+                      const struct tuned_problem *q, struct totals *t)
+{
+    const struct known_default *deflt = default_of(s, k, d, op, q);
     double *distance = mem_array((size_t)d->nproblems, sizeof *distance);
     for (int i = 0; distance && i < d->nproblems; i++) {
         const struct tuned_problem *p = k->problems[d->problems + i];
@@ -76,26 +133,36 @@ static void leave_out(const struct knowledge *k, const struct known_device *d, c
     buf_fmt(&name, " %s", q->sizes);
     t->n++;
     for (int rule = 0; distance && rule < RULES; rule++) {
-        const struct tuned_problem *best = NULL;
-        double least = INFINITY;
-        for (int i = 0; i < d->ncandidates; i++) {
+        const char *variant = NULL, *json = NULL;
+        double least = INFINITY, loss = 0;
+        for (int i = 0; rule != DEFAULT && i < d->ncandidates; i++) {
             const struct tuned_problem *c = k->candidates[d->candidates + i];
             /* measured there: its constraints hold */
             if (c->row != q->row || c->flags != q->flags || isnan(loss_at(k, q, c->column)) || !is_left(k, d, q, c))
                 continue;
-            double s = score(rule, k, d, op, q, c, distance);
-            if (s < least) {
-                least = s;
-                best = c;
+            double expected = score(rule, k, d, op, q, c, distance);
+            if (expected < least) {
+                least = expected;
+                loss = loss_at(k, q, c->column);
+                variant = c->variant;
+                json = c->json;
             }
         }
-        double loss = best ? loss_at(k, q, best->column) : 0;
-        t->none += !best && rule == 0;
+        double of_default = deflt ? loss_at(k, q, deflt->column) : NAN;
+        double expected = rule < WINNERS && deflt ? default_loss(k, d, distance, deflt->variant, deflt->json) : of_default;
+        expected -= rule == SHIPPED ? NEAR_DOUBT : 0;
+        bool last = rule == WINNERS || rule == NEAREST; /* it is given where no winner can be */
+        if (!isnan(of_default) && (last ? !variant : expected < least)) {
+            loss = of_default;
+            variant = deflt->variant;
+            json = deflt->json;
+        }
+        t->none += !variant && rule == LOOKUP;
         t->sum[rule] += loss;
         if (loss > t->worst[rule]) {
             t->worst[rule] = loss;
-            snprintf(t->where[rule], sizeof t->where[rule], "%s: %s %s instead of %s %s", buf_text(&name), best->variant,
-                     best->json, q->variant, q->json);
+            snprintf(t->where[rule], sizeof t->where[rule], "%s: %s %s instead of %s %s", buf_text(&name), variant, json, q->variant,
+                     q->json);
         }
     }
     buf_free(&name);
@@ -120,7 +187,7 @@ int main(int argc, char **argv)
         const struct known_device *d = &known->all->devices[i];
         struct totals t = { 0 };
         for (int out = 0; out < d->nproblems; out++)
-            leave_out(known->all, d, known->op, known->all->problems[d->problems + out], &t);
+            leave_out(c.store, known->all, d, known->op, known->all->problems[d->problems + out], &t);
         printf("%s on %s: %d problems, %d of them with nothing else to give\n", argv[2], d->dev.name, t.n, t.none);
         for (int rule = 0; rule < RULES; rule++)
             printf("  %-16s geometric mean %.4f, worst %.3f  %s\n", rules[rule], exp(-t.sum[rule] / t.n), exp(-t.worst[rule]),

@@ -218,8 +218,8 @@ CUTUNE_API cutune_match cutune_kernel_match(const cutune_kernel *k);
 CUTUNE_API const char *cutune_kernel_why(const cutune_kernel *k);     /* one line: the match and its reason */
 CUTUNE_API const char *cutune_kernel_variant(const cutune_kernel *k); /* "tile" */
 CUTUNE_API const char *cutune_kernel_config(const cutune_kernel *k);  /* "TILE=32,ROWS=8"; "" if it has no parameters */
-/* Nanoseconds for all launches and what has to be cleared for them: measured for an exact match, estimated for a kernel tuned for
- * another problem or device, 0 if unknown. */
+/* Nanoseconds for all launches and what has to be cleared for them: measured for an exact match, else estimated, or 0 if
+ * unknown. */
 CUTUNE_API double cutune_kernel_time_ns(const cutune_kernel *k);
 
 /* ------------------------------------------------------------------------------------------------------------ launch */

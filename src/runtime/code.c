@@ -95,6 +95,18 @@ static int compile_source(cutune_handle *h, struct code *c, struct err *err)
     return rc;
 }
 
+bool code_loads(cutune_handle *h, const struct tuned *t)
+{
+    struct compiler *c = NULL;
+    if (!h->backend || is_for(t, &h->dev, h->backend->format) || (t->portable && h->backend->portable))
+        return true;
+    if (h->compiler == COMPILER_UNKNOWN) {
+        h->compiler = h->backend->compiling->open(&h->dev, &c, NULL) ? COMPILER_NONE : COMPILER_HERE;
+        h->backend->compiling->close(c);
+    }
+    return h->compiler == COMPILER_HERE;
+}
+
 int code_load(cutune_handle *h, struct code *c, struct err *err)
 {
     const char *format = h->backend->format, *portable = h->backend->portable;

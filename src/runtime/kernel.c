@@ -248,6 +248,14 @@ static int make(struct kernel_making *m, struct err *err)
     return as_code(ERR_UNSUPPORTED, rc ?: list_constants(m, err) ?: make_launches(m, err), err);
 }
 
+int kernel_check(cutune_handle *h, const struct question *q, const struct tuned *t, struct err *err)
+{
+    struct kernel_making m = { .h = h, .q = q, .t = t, .op = t->op, .variant = t->op->variants };
+    int rc = check(&m, err);
+    plan_free(m.plan);
+    return rc;
+}
+
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err)
 {
     struct kernel_making m = { .h = h, .q = q, .t = t, .op = t->op, .variant = t->op->variants };

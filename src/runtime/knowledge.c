@@ -1,4 +1,5 @@
-/* Reads what the database knows of an op: its winners on each device, and the times of all winning configurations on every tuned problem.
+/* Reads what the database knows of an op: its winners on each device, and the times of their configurations, and of the defaults', on every
+ * tuned problem.
  *
  * The file may be a stranger's, so the amount that is read is limited: the first MOST_WINNERS winners by device and problem, and the first
  * MOST_TIMES times. Memory grows in proportion to what is read. */
@@ -284,6 +285,32 @@ static int take_winner(void *arg, const struct winner *w)
     return take_problem(r, w, row, &problem);
 }
 
+/* ---- defaults */
+
+static int take_default(void *arg, const char *backend, const char *variant, const char *json)
+{
+    struct reading *r = arg;
+    struct knowledge *k = r->k;
+    for (int i = 0; i < k->ndevices; i++) {
+        if (strcmp(k->devices[i].dev.backend, backend))
+            continue;
+        set_key(r, i, variant, json);
+        if (!r->key.failed && number_of(r, &r->columns) < 0 && (r->text_bytes += r->key.len) > MOST_CONFIG_BYTES)
+            return ENOUGH;
+        int column = number_for(r, &r->columns);
+        if (column < 0 || !mem_grow((void **)&k->defaults, k->ndefaults, sizeof *k->defaults))
+            return err_nomem(r->err);
+        bool known = false;
+        for (int d = 0; !known && d < k->ndefaults; d++)
+            known = k->defaults[d].column == column;
+        if (known)
+            continue;
+        const char *name = r->columns.keys[column].data + sizeof i;
+        k->defaults[k->ndefaults++] = (struct known_default){ i, column, name, name + strlen(name) + 1 };
+    }
+    return 0;
+}
+
 /* ---- everything together */
 
 void knowledge_free(struct knowledge *k)
@@ -294,6 +321,7 @@ void knowledge_free(struct knowledge *k)
     mem_free(k->devices);
     mem_free(k->problems);
     mem_free(k->candidates);
+    mem_free(k->defaults);
     mem_free(k->first);
     mem_free(k->times);
     arena_free(k->arena);
@@ -317,6 +345,10 @@ static int read_all(struct reading *r, struct store *s, const struct tuning_of *
     store_limit(s, WINNER_STEPS);
     int rc = end_reading(r, s, store_each_winner_of(s, r->op->name, tuning, take_winner, r, r->err));
     if (rc || !r->k->nproblems)
+        return rc;
+    store_limit(s, WINNER_STEPS);
+    rc = end_reading(r, s, store_each_default_config(s, r->op->name, take_default, r, r->err));
+    if (rc)
         return rc;
     store_limit(s, TIME_STEPS);
     return end_reading(r, s, store_each_time(s, r->op->name, take_time, r, r->err)) ?: sort_times(r);

@@ -27,6 +27,12 @@ struct known_device {
     int problems, nproblems, candidates, ncandidates; /* the first one of its, and how many */
 };
 
+/* A default's configuration, on a device that may run it: its times count, too. */
+struct known_default {
+    int device, column;
+    const char *variant, *json;
+};
+
 /* What is known of an op: everything that was tuned. */
 struct knowledge {
     struct arena *arena;
@@ -34,7 +40,9 @@ struct knowledge {
     struct known_device *devices;
     struct tuned_problem **problems;   /* by device and id */
     struct tuned_problem **candidates; /* the first that a configuration won, for each types and flags; by device */
-    struct near_time *times;           /* a column of them for each configuration of a winner, on each device, */
+    struct known_default *defaults;
+    int ndefaults;
+    struct near_time *times;           /* a column of them for each configuration of a winner or default, on each device, */
     int *first;                        /* [column] begins here, and ends where the next one begins */
     bool cut;                          /* the file has more than a look-up reads */
     bool alone;                        /* a winner is for its own problem only, and so no candidate */
@@ -63,6 +71,9 @@ double *problem_distances(const struct knowledge *k, const struct known_device *
                           const struct problem *problem);
 /* What each of a device's candidates of the row's types should lose there; infinite: it is not to be taken. */
 double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row);
+/* The same of a default's configuration; infinite, too, if it was timed nowhere. */
+double default_loss(const struct knowledge *k, const struct known_device *d, const double *distance, const char *variant,
+                    const char *json);
 /* How far a device is: the same is nearest, then backend counts, then architecture, then size. */
 double device_distance(const struct devspec *here, const struct devspec *other);
 /* The place of the least number, which becomes infinite; -1 if all are infinite. */

@@ -19,14 +19,30 @@ double *problem_distances(const struct knowledge *k, const struct known_device *
     return out;
 }
 
+static double column_loss(const struct knowledge *k, int column, const double *distance)
+{
+    const int *first = &k->first[column];
+    return near_loss(distance, k->times + first[0], first[1] - first[0]);
+}
+
+double default_loss(const struct knowledge *k, const struct known_device *d, const double *distance, const char *variant,
+                    const char *json)
+{
+    for (int i = 0; i < k->ndefaults; i++) {
+        const struct known_default *at = &k->defaults[i];
+        if (&k->devices[at->device] == d && !strcmp(at->variant, variant) && !strcmp(at->json, json))
+            return column_loss(k, at->column, distance);
+    }
+    return INFINITY;
+}
+
 double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row)
 {
     double *loss = mem_array((size_t)d->ncandidates, sizeof *loss);
     for (int i = 0; loss && i < d->ncandidates; i++) {
         const struct tuned_problem *p = k->candidates[d->candidates + i];
-        const int *first = &k->first[p->column];
         bool taken = p->row == row && distance[p->at] >= 0 && !p->unusable;
-        loss[i] = taken ? near_loss(distance, k->times + first[0], first[1] - first[0]) : INFINITY;
+        loss[i] = taken ? column_loss(k, p->column, distance) : INFINITY;
     }
     return loss;
 }

@@ -72,6 +72,8 @@ int code_get(cutune_handle *h, struct tuned *t, struct code **out, struct err *e
 /* Loads it: as it is stored where that is for this device, else as it was compiled here before, else compiled now. Under the
  * handle's loading lock. */
 int code_load(cutune_handle *h, struct code *c, struct err *err);
+/* Whether it could be loaded, as a binary, as PTX or by a compiler that is here. */
+bool code_loads(cutune_handle *h, const struct tuned *t);
 void code_free(struct code *c); /* what was loaded is the guest's to unload */
 
 /* ---- kernels: kernel.c, launch.c */
@@ -123,6 +125,8 @@ struct cutune_kernel {
 /* Makes a kernel of a record, which it takes over, for the question, and links it to the handle. The record is joined to the question's
  * op. ERR_UNSUPPORTED if its constraints or the device refuse it: the message is the constraint. */
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err);
+/* Whether kernel_new would be refused so, which makes nothing. The record is joined all the same. */
+int kernel_check(cutune_handle *h, const struct question *q, const struct tuned *t, struct err *err);
 void kernel_free(struct cutune_kernel *k);
 int kernel_load(const struct cutune_kernel *k, struct err *err);
 /* What stands in for a kernel that asks something of its buffers; null if it asks nothing, or nothing does. Found when first asked
@@ -189,6 +193,7 @@ struct cutune_handle {
     struct cutune_kernel *kernels; /* all that were ever handed out */
     struct code *codes;
     struct arena *arena; /* of entries and tables */
+    enum { COMPILER_UNKNOWN, COMPILER_NONE, COMPILER_HERE } compiler;
     pthread_mutex_t loading;
     struct own *own;               /* a device that the library opened itself, whose guest it is: host.c; null: none */
     void (*own_close)(struct own *own, bool here);

@@ -210,6 +210,21 @@ int store_unserved(struct store *s, const struct devspec *dev, const char *op, c
     return rc == ERR_NOTFOUND ? 0 : rc;
 }
 
+int store_each_default_config(struct store *s, const char *op,
+                              int (*each)(void *arg, const char *backend, const char *variant, const char *json), void *arg,
+                              struct err *err)
+{
+    struct query q;
+    const char *backend, *variant, *json;
+    query_begin(&q, s, err,
+                "SELECT DISTINCT backend, variant, config FROM tuned WHERE role = 'default' AND " IS_VERIFIED " AND "
+                "op = (SELECT id FROM op WHERE name = ? AND current = 1)",
+                "t", op);
+    while (query_good_row(&q, "ppt", &backend, &variant, &json))
+        q.rc = each(arg, backend, variant, json);
+    return query_end(&q);
+}
+
 /* Goes through all measurements, in the order they lie in: an index that leads to those of the winners' configurations would make the
  * file a sixth larger and this no more than twice as quick. */
 int store_each_time(struct store *s, const char *op, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err)
@@ -220,9 +235,11 @@ int store_each_time(struct store *s, const char *op, int (*each)(void *arg, cons
                 "SELECT m.device, problem.id, problem.types, problem.sizes, m.variant, m.config, m.median "
                 "FROM measurement AS m NOT INDEXED CROSS JOIN problem ON problem.id = m.problem "
                 "WHERE problem.op = (SELECT id FROM op WHERE name = ?1 AND current = 1) "
-                "AND m.outcome IN ('ok', 'slower') AND m.protocol = ?2 AND (m.device, m.variant, m.config) IN "
+                "AND m.outcome IN ('ok', 'slower') AND m.protocol = ?2 AND ((m.device, m.variant, m.config) IN "
                 "(SELECT w.device, w.variant, w.config FROM op JOIN problem AS p ON p.op = op.id "
                 "JOIN tuned AS w ON w.problem = p.id WHERE op.name = ?1 AND op.current = 1 AND w." IS_VERIFIED ") "
+                "OR (m.variant, m.config) IN (SELECT d.variant, d.config FROM op JOIN tuned AS d ON d.op = op.id "
+                "WHERE op.name = ?1 AND op.current = 1 AND d." IS_VERIFIED ")) "
                 "AND (m.cache = 'warm') = ((m.device, m.problem) IN (SELECT device, problem FROM tuned WHERE " IS_VERIFIED " "
                 "GROUP BY device, problem HAVING min(cache) = 'warm')) ORDER BY m.id",
                 "tn", op, PROTOCOL);

@@ -256,6 +256,12 @@ int store_failed_for(struct store *s, const struct devspec *dev, const char *op,
 int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err);
 
+/* Calls back with each configuration that is a default of the op's current interface, for whatever types, once or more often. Pointers are valid inside
+ * the call only. Stops at a non-zero return and returns it. */
+int store_each_default_config(struct store *s, const char *op,
+                              int (*each)(void *arg, const char *backend, const char *variant, const char *json), void *arg,
+                              struct err *err);
+
 /* What a look-up chooses from if nothing fits exactly: a winner that may be served. */
 struct winner {
     int64_t id; /* for store_tuned, under the same store_begin: after a change of the file it may be another record's */
@@ -294,7 +300,7 @@ struct timed {
     double median; /* ns */
 };
 /* The same way, each right measurement (ok or slower, of this PROTOCOL) of the op's current interface of a (variant, config) that is a
- * verified winner's somewhere on the same device; for a cold cache, but of a problem whose only winner is for a warm one, those. In
+ * verified winner's somewhere on the same device, or a default's; for a cold cache, but of a problem whose only winner is for a warm one, those. In
  * the order of storing: where a configuration of a problem comes twice, because its source has changed, the later one counts. */
 int store_each_time(struct store *s, const char *op, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err);
 

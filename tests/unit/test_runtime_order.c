@@ -50,6 +50,35 @@ static void takes_the_least_expected_loss(void **state)
     cutune_close(c);
 }
 
+/* The default won nowhere, but lost less on the problems around than what won there; without its times nothing tells that. */
+static void takes_a_default_that_should_be_better(void **state)
+{
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        struct store *s = afresh();
+        put_winner_of(s, (struct recipe){ .m = 100, .n = 92, .tile = TILE8 });
+        put_winner_of(s, (struct recipe){ .m = 92, .n = 100, .tile = TILE32 });
+        put_default_of(s, (struct recipe){ .tile = TILE64 });
+        also(s, 100, 92, 0, TILE32, 3000);
+        also(s, 92, 100, 0, TILE8, 3000);
+        for (int i = 0; i < timed; i++) {
+            also(s, 100, 92, 0, TILE64, 1100);
+            also(s, 92, 100, 0, TILE64, 1100);
+        }
+        store_close(s);
+        cutune *c = open_pretend((cutune_options){ 0 });
+        const cutune_kernel *k = find(attached(c), 100, 100);
+        if (timed) {
+            assert_is(k, CUTUNE_MATCH_DEFAULT, "TILE=64");
+            assert_non_null(strstr(cutune_kernel_why(k), "the default should be as good as what won there"));
+            assert_true(cutune_kernel_time_ns(k) > 1100 && cutune_kernel_time_ns(k) < 1300);
+        } else {
+            assert_int_equal(cutune_kernel_match(k), CUTUNE_MATCH_NEAR);
+        }
+        cutune_close(c);
+    }
+}
+
 /* What lost this problem by failing at it is not given for having won elsewhere, nor for being a default. */
 static void passes_over_what_failed_for_the_problem(void **state)
 {
@@ -327,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_pretend(prefers_exact),
         with_pretend(takes_the_least_expected_loss),
+        with_pretend(takes_a_default_that_should_be_better),
         with_pretend(passes_over_what_may_not_run_here),
         with_pretend(passes_over_what_failed_for_the_problem),
         with_pretend(learns_from_other_types),

@@ -392,24 +392,57 @@ local function wgmma(packed)
     }
 end
 
--- Defaults.
-local function joined(blocks)
-    return {
-        variant = "cluster", TILE_M = 128, TILE_N = 128, TILE_K = 16, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
-        WIDE_A = false, WIDE_B = true, STAGES = 3, CLUSTER = blocks,
-    }
+-- Defaults: the first that is valid. `when` keeps those for a class of sizes to it. What each is for was seen in what won on an H200
+-- (db/tables/nvidia-h200.txt); docs/results.md has them beside what they replaced.
+local sms = "device.multiprocessors"
+local function count(tile_m, tile_n) -- tiles of C
+    return "ceildiv(m, " .. tile_m .. ") * ceildiv(n, " .. tile_n .. ") * batch"
 end
-local function joined_odd(blocks)
-    return {
-        variant = "cluster", TILE_M = 64, TILE_N = 128, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 8, LANES_X = 8,
-        WIDE_A = false, WIDE_B = false, STAGES = 2, CLUSTER = blocks,
+local function waves(tile_m, tile_n)
+    return "ceildiv(" .. count(tile_m, tile_n) .. ", " .. sms .. ")"
+end
+local function on_gpus(when, default)
+    default.when = { "device.backend == 'cuda'", table.unpack(when) }
+    return default
+end
+local deep, very_deep = "k >= 2048", "k >= 16384"
+
+-- Tiles of the type's own arithmetic: `shape` is { TILE_M, TILE_N, TILE_K, ITEMS_M, ITEMS_N, LANES_X (8) }.
+local function tiled(variant, shape, wide_a, wide_b, more)
+    local d = {
+        variant = variant, TILE_M = shape[1], TILE_N = shape[2], TILE_K = shape[3], ITEMS_M = shape[4], ITEMS_N = shape[5],
+        LANES_X = shape[6] or 8, WIDE_A = wide_a, WIDE_B = wide_b,
     }
+    for name, value in pairs(more) do
+        d[name] = value
+    end
+    return d
+end
+local function joined(blocks) -- all of them at the same time
+    return on_gpus({ blocks .. " * " .. count(128, 128) .. " <= " .. sms },
+        tiled("cluster", { 128, 128, 16, 8, 8 }, false, true, { STAGES = 3, CLUSTER = blocks }))
+end
+local function joined_odd(blocks, stages)
+    return tiled("cluster", { 64, 128, 16, 4, 8 }, false, false, { STAGES = stages, CLUSTER = blocks })
 end
 local function large(of)
-    return {
-        variant = "blocked", TILE_M = 128, TILE_N = of.TILE_N or 128, TILE_K = of.TILE_K or 16, ITEMS_M = of.ITEMS_M or 8, ITEMS_N = 8,
-        LANES_X = 8, WIDE_A = true, WIDE_B = true, FILL = 0, FORM = of.FORM or "nn",
-    }
+    return tiled("blocked", { 128, of.TILE_N or 128, of.TILE_K or 16, of.ITEMS_M or 8, 8 }, true, true, { FILL = 0, FORM = of.FORM or "nn" })
+end
+local function async(shape, wide_b, fill, stages)
+    return tiled("async", shape, false, wide_b, { FILL = fill, STAGES = stages })
+end
+local function rows_by(lanes, rows, cols, items, wide_a, fill)
+    return { variant = "rows", BLOCK = 256, LANES = lanes, ROWS = rows, COLS = cols, ITEMS = items, WIDE_A = wide_a, FILL = fill }
+end
+local function row_of(wide_a, wide_b, block, lanes, fill) -- one row by a matrix
+    return { variant = "columns", BLOCK = block, LANES = lanes, ROWS = 1, DEEP = 8, WIDE_A = wide_a, WIDE_B = wide_b, FILL = fill }
+end
+local function plain_tiles(form, items)
+    return { variant = "registers", TILE_M = 16 * items, TILE_N = 16 * items, TILE_K = 2 * items, ITEMS_M = items, ITEMS_N = items, FORM = form }
+end
+local function turned(default)
+    default.SWAP, default.FORM = true, "nt"
+    return default
 end
 
 -- For f16 and bf16: much of C by wgmma; few rows or columns, and little of C, by clusters that share k; the same of rows that are no whole
@@ -429,23 +462,41 @@ local function tensor_cores()
     local function wg(forms, variant, tile_m, tile_n, stages, wide_c)
         add(forms, variant, tile_m, tile_n, { STAGES = stages, CONSUMERS = tile_m // 64, WIDE_C = wide_c, GROUP = 8, FILL = 0 })
     end
-    local function cluster(forms, tile_m, tile_n, tile_k, warp, blocks, whole)
+    local function split_wg(variant, tile, stages) -- k is split for all multiprocessors
+        add("nn", variant, tile, tile, {
+            STAGES = stages, CONSUMERS = tile // 64, WIDE_C = false, GROUP = 8, FILL = 1,
+            when = { "k >= 8192", "4 * " .. count(tile, tile) .. " <= " .. sms },
+        })
+    end
+    local function cluster(forms, tile_m, tile_n, tile_k, warp, blocks, whole, when)
         add(forms, "mma_cluster", tile_m, tile_n,
-            { TILE_K = tile_k, WARP_M = warp, WARP_N = warp, STAGES = whole and 4 or 2, CLUSTER = blocks, WHOLE = whole })
+            { TILE_K = tile_k, WARP_M = warp, WARP_N = warp, STAGES = whole and 4 or 2, CLUSTER = blocks, WHOLE = whole, when = when })
     end
     local function older(forms, variant, tile, tile_k, warp_m, fill)
         add(forms, variant, tile, tile, { TILE_K = tile_k, WARP_M = warp_m, WARP_N = 32, STAGES = 4, FILL = fill })
     end
+    split_wg("wgmma", 64, 8)
     wg("nn nt tn", "wgmma", 128, 256, 3, true)
+    add("nn", "mma_cluster", 32, 64,
+        { TILE_K = 64, WARP_M = 16, WARP_N = 16, STAGES = 8, CLUSTER = 2, WHOLE = true, when = { "m > 16", "m <= 32", "2 * " .. count(32, 64) .. " <= " .. sms } })
     cluster("nn nt", 16, 64, 64, 16, 8, true)
     cluster("nn", 64, 16, 64, 16, 8, true)
     wg("nn nt", "wgmma", 64, 128, 6, true)
     wg("nn nt", "wgmma", 64, 64, 8, true)
     cluster("nn nt", 64, 64, 64, 32, 4, true)
+    split_wg("wgmma_packed", 128, 4)
     cluster("nn", 16, 64, 64, 16, 8, false)
-    cluster("nn nt", 64, 64, 32, 32, 8, false)
+    cluster("nn", 128, 32, 32, 32, 8, false, { "n > 16", "n <= 32" })
+    cluster("nn", 64, 16, 64, 16, 8, false)
+    wg("nn nt", "wgmma_packed", 128, 256, 3, true)
+    wg("nn nt", "wgmma_packed", 128, 128, 6, true)
     wg("nn nt", "wgmma_packed", 128, 128, 6, false)
+    wg("nn nt", "wgmma_packed", 128, 64, 8, true)
     wg("nn nt", "wgmma_packed", 128, 64, 8, false)
+    add("nn nt", "wgmma_packed", 64, 64,
+        { STAGES = 8, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 0, when = { "2 * " .. count(64, 64) .. " >= " .. sms } })
+    cluster("nn nt", 64, 64, 32, 32, 8, false)
+    cluster("nn nt", 32, 32, 32, 16, 4, false)
     older("nn nt", "mma", 128, 32, 64, 0)
     older("nn", "mma", 64, 64, 32, 2)
     older("nn nt", "mma_packed", 64, 64, 32, 0)
@@ -454,35 +505,51 @@ end
 
 local plain = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "ta", "tb", "lda", "ldb", "ldc" } -- what the plain variants take
 
--- Vectors that a matrix is read by rows for, if these are whole words; tensor cores; other vectors; of the other types tiles that share
--- their k, if there are few, and large ones, of one transposed matrix too; few rows; rows of any length; for all that is left the plain
--- ones, the last of any form.
+-- A matrix by a vector; tensor cores; a vector by a matrix; of the other types what is small, what is deep, what few blocks have to share,
+-- large tiles; few rows and few columns; the same of rows of any length; for all that is left plain ones, the last of any form.
 local defaults = tensor_cores()
 for i, d in ipairs {
-    { variant = "rows", BLOCK = 256, LANES = 32, ROWS = 1, COLS = 1, ITEMS = 4, WIDE_A = true, FILL = 0 },
-    { variant = "rows", BLOCK = 256, LANES = 32, ROWS = 1, COLS = 1, ITEMS = 4, WIDE_A = true, FILL = 0, SWAP = true, FORM = "nt" },
+    on_gpus({ very_deep, "m * batch <= " .. sms }, rows_by(256, 1, 1, 1, true, 2)),
+    rows_by(32, 1, 1, 4, true, 0), turned(rows_by(32, 1, 1, 4, true, 0)),
+    on_gpus({ very_deep, "m * batch <= " .. sms }, rows_by(256, 1, 1, 4, false, 2)),
+    on_gpus({ deep }, rows_by(256, 2, 1, 4, false, 0)),
+    on_gpus({}, rows_by(32, 1, 1, 4, false, 0)), on_gpus({}, turned(rows_by(32, 1, 1, 4, false, 0))),
+    on_gpus({ very_deep, "m <= 8" }, rows_by(256, 2, 8, 2, true, 4)), on_gpus({ very_deep, "m <= 8" }, rows_by(256, 2, 8, 2, false, 4)),
+    on_gpus({ very_deep, "m <= 8" }, rows_by(256, 2, 4, 2, true, 4)), on_gpus({ very_deep, "m <= 8" }, rows_by(256, 2, 4, 2, false, 4)),
+    on_gpus({ very_deep, "m <= 8" }, rows_by(256, 2, 2, 2, true, 4)), on_gpus({ very_deep, "m <= 8" }, rows_by(256, 2, 2, 2, false, 4)),
+    on_gpus({ "n * sizeof(T) >= 8192", "n * sizeof(T) <= 65536" }, row_of(true, true, 1024, 8, 0)),
 } do
     table.insert(defaults, i, d)
 end
 for _, d in ipairs {
-    { variant = "columns", BLOCK = 256, LANES = 32, ROWS = 1, DEEP = 8, WIDE_A = true, WIDE_B = true, FILL = 1 },
-    joined(8), joined(4), joined(2),
+    row_of(true, true, 256, 32, 1),
+    on_gpus({}, row_of(true, false, 256, 32, 4)), on_gpus({}, row_of(true, false, 256, 32, 0)),
+    on_gpus({}, row_of(false, false, 256, 32, 4)), on_gpus({}, row_of(false, false, 256, 32, 0)),
+    on_gpus({ "m * n <= 1 << 15", "k < 1024" }, async({ 16, 64, 16, 4, 4 }, true, 0, 4)),
+    on_gpus({ very_deep, "max(m, n) <= 32" }, async({ 32, 32, 16, 4, 4 }, true, 4, 3)),
+    on_gpus({ "k <= 512", count(64, 128) .. " >= " .. sms }, async({ 64, 128, 8, 8, 8 }, true, 0, 3)),
+    on_gpus({ deep, "2 * " .. count(128, 128) .. " <= " .. sms }, async({ 128, 128, 8, 8, 8 }, true, 1, 4)),
+    on_gpus({ "k <= 1024", "3 * " .. count(32, 64) .. " <= 2 * " .. sms }, tiled("cluster", { 32, 64, 16, 4, 4 }, false, true, { STAGES = 4, CLUSTER = 3 })),
+    on_gpus({ "k <= 1024", "2 * " .. count(64, 64) .. " <= " .. sms }, tiled("cluster", { 64, 64, 16, 4, 4 }, false, true, { STAGES = 4, CLUSTER = 2 })),
+    joined(8), joined(4), joined(3), joined(2),
+    on_gpus({ waves(256, 64) .. " < " .. waves(128, 128), "m >= 1024" }, async({ 256, 64, 8, 8, 8 }, true, 0, 4)),
+    on_gpus({ "10 * " .. count(128, 128) .. " < 9 * " .. sms .. " * " .. waves(128, 128) }, async({ 64, 64, 16, 8, 4 }, true, 0, 3)),
     large { TILE_N = 256, TILE_K = 8, ITEMS_M = 16 }, large {}, large { FORM = "nt" }, large { FORM = "tn" },
-    {
-        variant = "async", TILE_M = 16, TILE_N = 128, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
-        WIDE_A = false, WIDE_B = true, FILL = 4, STAGES = 3,
-    },
-    joined_odd(3), joined_odd(5), joined_odd(2), joined_odd(8),
-    {
-        variant = "async", TILE_M = 128, TILE_N = 128, TILE_K = 8, ITEMS_M = 8, ITEMS_N = 8, LANES_X = 8,
-        WIDE_A = false, WIDE_B = false, FILL = 0, STAGES = 3,
-    },
-    {
-        variant = "blocked", TILE_M = 32, TILE_N = 32, TILE_K = 16, ITEMS_M = 4, ITEMS_N = 4, LANES_X = 8,
-        WIDE_A = false, WIDE_B = false, FILL = 8,
-    },
-    { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4 },
-    { variant = "registers", TILE_M = 64, TILE_N = 64, TILE_K = 8, ITEMS_M = 4, ITEMS_N = 4, FORM = "any" },
+    async({ 16, 128, 16, 4, 4 }, true, 4, 3),
+    on_gpus({ "n <= 16" }, async({ 64, 16, 16, 4, 4, 4 }, true, 8, 4)), on_gpus({ "n <= 16" }, async({ 64, 16, 16, 4, 4, 4 }, true, 0, 4)),
+    on_gpus({ "n <= 32" }, async({ 64, 32, 16, 4, 4 }, true, 4, 4)), on_gpus({ "n <= 32" }, async({ 64, 32, 16, 4, 4 }, true, 0, 4)),
+    on_gpus({}, async({ 64, 64, 16, 8, 4 }, true, 2, 3)), on_gpus({}, async({ 64, 64, 16, 8, 4 }, true, 0, 4)),
+    on_gpus({ "k >= 8192", "2 * " .. count(256, 32) .. " <= " .. sms }, async({ 256, 32, 8, 8, 8, 4 }, false, 4, 3)),
+    joined_odd(3, 2), joined_odd(5, 2), joined_odd(2, 2), joined_odd(8, 2),
+    joined_odd(3, 3), joined_odd(5, 3), joined_odd(2, 3), joined_odd(8, 3), -- where rows of A are whole words
+    on_gpus({ waves(256, 64) .. " < " .. waves(128, 128), "m >= 1024" }, async({ 256, 64, 8, 8, 8 }, false, 0, 4)),
+    on_gpus({ "k <= 16" }, plain_tiles("nn", 8)), async({ 128, 128, 8, 8, 8 }, false, 0, 3),
+    on_gpus({ "m <= 16" }, async({ 16, 128, 16, 4, 4 }, false, 4, 3)),
+    on_gpus({ "n <= 32" }, tiled("cluster", { 128, 32, 16, 4, 4 }, false, false, { STAGES = 3, CLUSTER = 7 })),
+    on_gpus({ "n <= 32" }, async({ 64, 16, 16, 4, 4, 4 }, false, 8, 4)), on_gpus({ "n <= 32" }, async({ 64, 16, 16, 4, 4, 4 }, false, 0, 4)),
+    on_gpus({}, async({ 64, 64, 16, 8, 4 }, false, 2, 3)), on_gpus({}, async({ 64, 64, 16, 8, 4 }, false, 0, 3)),
+    tiled("blocked", { 32, 32, 16, 4, 4 }, false, false, { FILL = 8 }),
+    plain_tiles("nn", 4), plain_tiles("any", 4),
 } do
     table.insert(defaults, d)
 end

@@ -86,6 +86,18 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
     return rc;
 }
 
+int store_each_default_config(struct store *s, const char *op,
+                              int (*each)(void *arg, const char *backend, const char *variant, const char *json), void *arg,
+                              struct err *err)
+{
+    const struct embedded_op *e = op_named(op);
+    int rc = 0;
+    for (int i = 0; !rc && e && i < e->nkernels; i++)
+        if (e->kernels[i].tuned.role == TUNED_DEFAULT)
+            rc = each(arg, e->kernels[i].row.dev.backend, e->kernels[i].row.variant, e->kernels[i].row.json);
+    return rc;
+}
+
 /* ---- lists */
 
 int store_each_winner_of(struct store *s, const char *op, const struct tuning_of *tuning,
