@@ -64,7 +64,7 @@ const seriesScales = names => [
     { name: 'colour', type: 'ordinal', domain: names, range: SERIES },
     { name: 'shape', type: 'ordinal', domain: names, range: SHAPES },
 ];
-const seriesLegend = (names, width, title) => names.length < 2 ? [] : [{ fill: 'colour', shape: 'shape', title, columns: columns(width), symbolSize: 70 }];
+const seriesLegend = (names, width, title) => names.length < 2 ? [] : [{ fill: 'colour', shape: 'shape', title, columns: columns(width, Math.max(150, 30 + 7 * highest(names.map(n => n.length)))), symbolSize: 70 }];
 const points = (values, x = 'x', y = 'y') => mark('symbol', values, {
     x: on('x', x), y: on('y', y), fill: on('colour', 'series'), shape: on('shape', 'series'), size: value(64), stroke: value(PAPER),
     strokeWidth: value(1), cursor: value('pointer'), ...tooltip,
@@ -80,7 +80,7 @@ function speeds({ winners, copies, roofs, names, xTitle, yTitle }, width) {
     const y = logScale('y', 'height', [...winners, ...copies].map(p => p.y).concat(inView), 1.5, 7, 20);
     const [bottom, top] = y.scale.domain;
     // A label lies where no point can be: above what is level, left of where what rises leaves the chart.
-    const labels = roofs.map(r => r.level ? { x: rising ? left : right, y: r.level, text: r.text, align: rising ? 'left' : 'right', dy: -5 } :
+    const labels = roofs.filter(r => r.text).map(r => r.level ? { x: rising ? left : right, y: r.level, text: r.text, align: rising ? 'left' : 'right', dy: -5 } :
         { x: Math.min(right, top / r.slope), y: Math.min(top, r.slope * right), text: r.text, align: 'right', dy: 10 })
         .filter(l => l.y >= bottom && l.x >= left);
     return spec(width, 300, {
@@ -108,7 +108,7 @@ function rowsOfPoints({ rows, values, names, title, at, log, legend, format }, w
         data: [{ name: 'values', values }, { name: 'at', values: [{ at }] }],
         scales: [x.scale, { name: 'y', type: 'point', domain: rows, range: 'height', padding: 0.5 }, ...(legend ?? seriesScales(names))],
         axes: [horizontal(title, x.axis), { orient: 'left', scale: 'y', domain: false, ticks: false, grid: true, labelLimit: Math.round(width * (width < 520 ? 0.55 : 0.45)), labelColor: INK, labelPadding: 6 }],
-        legends: seriesLegend(names, width),
+        legends: seriesLegend(names, width * 0.6),
         marks: [
             mark('rule', 'at', { x: on('x', 'at'), y: value(0), y2: { signal: 'height' }, stroke: value(QUIET), strokeDash: value([5, 3]) }),
             mark('rule', 'values', { x: { signal: "scale('x', isValid(datum.low) ? datum.low : datum.x)" }, x2: { signal: "scale('x', isValid(datum.high) ? datum.high : datum.x)" },

@@ -56,6 +56,7 @@ function lookAt(run) {
 
 const chosenRuns = () => runs.filter(r => passes(r));
 const measuredRuns = chosen => chosen.filter(r => !r.claims);
+const problemsOf = chosen => new Set(chosen.map(r => r.problem)).size; // one on two devices is one
 const winnersOf = chosen => measuredRuns(chosen).filter(r => r.winner).map(r => r.winner);
 
 // What tells the winners' points apart: ops, or where they ran if there is one op or that is what matters.
@@ -87,7 +88,7 @@ function summaryPart(chosen) {
         tile('tried', 'configurations tried', whole(rows), stale ? `${whole(stale)} of them stale` : null),
         tile('timed', 'timed in full', whole(ok), `${whole(slower)} given up as slower`),
         tile('failed', 'failed', whole(rows - stale - ok - slower), 'none of them is served'),
-        tile('problems', 'problems with a winner', whole(winners.length), `of ${plural(measured.length, 'problem')} tried`),
+        tile('problems', 'problems with a winner', whole(problemsOf(winners.map(w => w.run))), `of ${plural(problemsOf(measured), 'problem')} tried`),
         tile('share', 'median share of the copy', shares.length ? percent(quantile(shares, 0.5)) : 'not known',
              shares.length ? `${percent(shares[0])} to ${percent(shares.at(-1))}${winners.every(byMemory) ? '' : ', where memory is the bound'}` : 'no copy was timed'),
         claims ? tile('claims', 'claims of others', whole(claims), 'not measured here') : null),
@@ -145,6 +146,10 @@ function roofsOf(winners) {
     return [...roofs.values()];
 }
 
+// The names of several roofs would lie on each other: they are told below, in their order.
+const roofText = (r, roofs) => roofs.length > 1 ? '' : r.text;
+const roofNotes = roofs => roofs.length > 1 ? [`Dashed lines of copies, from the highest: ${[...roofs].sort((a, b) => b.speed - a.speed).map(r => r.text).join('; ')}.`] : [];
+
 const click = datum => datum.run !== undefined && lookAt(runs[datum.run]);
 
 function speedChart(winners) {
@@ -160,8 +165,9 @@ function speedChart(winners) {
         spec: width => speeds({
             winners: known.map(w => ({ x: w.run.problem.bytes / 1e6, y: bandwidth(w), series: of(w), tip: winnerTip(w), run: w.run.index })),
             copies: known.filter(w => copyBandwidth(w) !== null).map(w => ({ x: w.run.problem.bytes / 1e6, y: copyBandwidth(w), tip: `copy of ${bytesText(w.run.problem.bytes)}\n${timeText(w.copy)}, ${rateText(copyBandwidth(w), 'B/s')}` })),
-            roofs: roofs.map(r => ({ level: r.speed, text: r.text })), names, xTitle: 'bytes that must be moved, MB', yTitle: 'GB/s',
+            roofs: roofs.map(r => ({ level: r.speed, text: roofText(r, roofs) })), names, xTitle: 'bytes that must be moved, MB', yTitle: 'GB/s',
         }, width),
+        notes: roofNotes(roofs),
         table: () => table('Speed by size', [textColumn('problem', w => runText(w.run)), numberColumn('bytes', w => w.run.problem.bytes, bytesText), numberColumn('GB/s', bandwidth),
                                              numberColumn('copy, GB/s', copyBandwidth)], known),
     });
@@ -178,10 +184,10 @@ function rooflineChart(winners) {
         says: `${plural(known.length, 'winner')} by arithmetic intensity; the fastest does ${rateText(rate(top), 'FLOP/s')} (${problemText(top.run.problem)}).`,
         spec: width => speeds({
             winners: known.map(w => ({ x: intensity(w), y: rate(w) / scale, series: of(w), tip: winnerTip(w), run: w.run.index })), copies: [],
-            roofs: [...roofs.map(r => ({ slope: r.speed / scale, text: r.text })), { level: rate(top) / scale, text: `fastest measured ${rateText(rate(top), 'FLOP/s')}` }],
+            roofs: [...roofs.map(r => ({ slope: r.speed / scale, text: roofText(r, roofs) })), { level: rate(top) / scale, text: `fastest measured ${rateText(rate(top), 'FLOP/s')}` }],
             names, xTitle: 'arithmetic intensity, FLOP/byte', yTitle: unit,
         }, width),
-        notes: [`${roofs.length ? 'The slope is memory as fast as the best copy that was timed. ' : 'No copy was timed: memory has no roof here. '}What the device can compute at most was not measured: the level line is the fastest winner, not a limit. Far right of where they meet, distance to the slope is no fault.`],
+        notes: [`${roofs.length ? 'The slope is memory as fast as the best copy that was timed. ' : 'No copy was timed: memory has no roof here. '}What the device can compute at most was not measured: the level line is the fastest winner, not a limit. Far right of where they meet, distance to the slope is no fault.`, ...roofNotes(roofs)],
         table: () => table('Roofline', [textColumn('problem', w => runText(w.run)), numberColumn('FLOP/byte', intensity), numberColumn('computing', rate, x => rateText(x, 'FLOP/s')),
                                         numberColumn('of the memory roof', w => { const r = roofsOf([w])[0]; return r ? rate(w) / (r.speed * intensity(w)) : null; }, percent)], known),
     });
@@ -247,7 +253,7 @@ function comparePart(chosen) {
         const name = rowNames(ordered.map(p => p.run)), row = p => name(p.run), { rows, list, left } = rowsShown(ordered, row), verdicts = ['faster', 'no difference shown', 'slower'];
         content.push(el('div', { class: 'charts' }, chart({
             id: 'ratio', title: 'Time of the second over the first', height: rows.length * 20 + 80,
-            says: `${plural(both.length, 'problem')} on both: the second is faster for ${faster}, slower for ${slower}, and no difference is shown for ${both.length - faster - slower}. For ${otherwise} another configuration is the best.`,
+            says: `${plural(both.length, 'problem')} on both: the second is faster for ${faster}, slower for ${slower}, and no difference is shown for ${both.length - faster - slower}. For half of them it takes ${digits(quantile(both.map(p => p.ratio), 0.5))} times as long, or less. For ${otherwise} another configuration is the best.`,
             spec: width => rowsOfPoints({
                 rows: rows, title: 'second / first', at: 1, log: true, names: verdicts.filter(v => list.some(p => p.verdict === v)),
                 legend: [{ name: 'colour', type: 'ordinal', domain: verdicts, range: [SERIES[0], QUIET, SERIES[1]] }, { name: 'shape', type: 'ordinal', domain: verdicts, range: ['triangle-left', 'circle', 'triangle-right'] }],
@@ -588,7 +594,7 @@ function update() {
     const main = document.getElementById('report'), chosen = chosenRuns(), measured = measuredRuns(chosen);
     tip.hidden = true;
     showFilters();
-    document.getElementById('chosen').textContent = `${plural(measured.length, 'problem')} and ${plural(measured.reduce((n, r) => n + r.n, 0), 'measurement')}${measured.length < measuredRuns(runs).length ? `, of ${whole(measuredRuns(runs).length)} and ${whole(measuredRuns(runs).reduce((n, r) => n + r.n, 0))}` : ''}.`;
+    document.getElementById('chosen').textContent = `${plural(problemsOf(measured), 'problem')} and ${plural(measured.reduce((n, r) => n + r.n, 0), 'measurement')}${measured.length < measuredRuns(runs).length ? `, of ${whole(problemsOf(measuredRuns(runs)))} and ${whole(measuredRuns(runs).reduce((n, r) => n + r.n, 0))}` : ''}.`;
     forgetCharts(main);
     main.replaceChildren(...PARTS.map(([, make]) => make(chosen)).filter(Boolean));
     document.getElementById('parts').replaceChildren(...[...main.querySelectorAll('section > h2')].map(title => el('li', {}, el('a', { href: `#${title.parentNode.id}` }, title.textContent))));

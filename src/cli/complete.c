@@ -376,6 +376,7 @@ static void complete_words(char **words, int n)
         offer_commands(&c);
     if (n == 2) {
         offer(&c, "help", "explains a command");
+        offer(&c, "--help", NULL);
         offer(&c, "--version", NULL);
     }
     if (command)
