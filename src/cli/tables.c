@@ -18,12 +18,16 @@
 static int compile(struct shipping *m, const struct backend *b, const struct requires *requires, const char *source, struct buf *ptx,
                    struct buf *entries, struct err *err)
 {
-    int rc = m->ptx && b->compiling->ship ? b->compiling->ship(source, requires, ptx, entries, err) : 0;
-    if (rc != ERR_UNSUPPORTED || m->must)
-        return rc;
-    m->why_not = *err;
-    m->ptx = requires->cc; /* what asks for no architecture may still have it */
-    return 0;
+    struct err why = { 0 };
+    if (!m->ptx || !b->compiling->ship)
+        return 0;
+    if (!m->store)
+        return compiled_add(m->ahead, b, requires, source, err);
+    int rc = compiled_next(m->ahead, source, ptx, entries, &why);
+    bool matters = rc != ERR_UNSUPPORTED || m->must;
+    if (rc)
+        *(matters ? err : &m->why_not) = why;
+    return matters ? rc : 0;
 }
 
 /* A default of the op, for types and a backend; none that can serve nothing of them. */
@@ -44,7 +48,7 @@ static int add_default(struct shipping *m, const struct op_default *d, struct sh
         ?: tuned_of(&as.op, &as.config, &t, err)
         ?: compile(m, b, requires, source.data, &ptx, &entries, err)
         ?: kernel_call(t->op, entries.data, entries.len, err);
-    if (!rc && (entries.len || !head_asks(source.data))) {
+    if (!rc && m->store && (entries.len || !head_asks(source.data))) {
         hash_hex(source.data, source.len, t->key);
         t->role = TUNED_DEFAULT;
         t->rank = all->n++;
@@ -176,7 +180,7 @@ static int add_lists(struct shipping *m, const char *folder, struct err *err)
     int rc = buf_check(&path, err) ?: add_list(m, path.data, add_line, err);
     int n = rc ? 0 : scandir(folder, &files, is_list, alphasort);
     for (int i = 0; i < n; i++) {
-        bool tuned = strcmp(files[i]->d_name, "defaults.txt") != 0;
+        bool tuned = m->store && strcmp(files[i]->d_name, "defaults.txt") != 0;
         buf_clear(&path);
         buf_fmt(&path, "%s/%s", folder, files[i]->d_name);
         if (!rc && tuned)
@@ -187,6 +191,21 @@ static int add_lists(struct shipping *m, const char *folder, struct err *err)
     free(files);
     buf_free(&path);
     return rc;
+}
+
+/* What the lists say; or what is compiled for them, while there is no store. */
+static int add_all(struct shipping *m, const struct words *names, const char *folder, struct err *err)
+{
+    return names->n ? add_scripts(m, names, err) : add_lists(m, folder, err);
+}
+
+/* Begins to compile it. */
+static int compile_ahead(struct shipping *m, const struct words *names, const char *folder, struct err *err)
+{
+    m->ahead = compiled_new();
+    if (!m->ahead)
+        return err_nomem(err);
+    return add_all(m, names, folder, err) ?: compiled_begin(m->ahead, err);
 }
 
 /* Tables may replace older tables, but no other file, and no database with measurements. */
@@ -218,10 +237,13 @@ static int make_database(struct shipping *m, const struct words *names, const ch
         return rc;
     if (!o.target)
         rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
+    if (!rc && m->ptx)
+        rc = compile_ahead(m, names, folder, err);
     rc = rc ?: store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: store_begin(m->store, true, err);
-    rc = rc ?: store_end(m->store, names->n ? add_scripts(m, names, err) : add_lists(m, folder, err), err) ?: store_seal(m->store, err);
+    rc = rc ?: store_end(m->store, add_all(m, names, folder, err), err) ?: store_seal(m->store, err);
     if (rc)
         err_prefix(err, "%s: ", out);
+    compiled_free(m->ahead);
     store_close(m->store); /* before output_end: to close the file would release SQLite's locks */
     return output_end(&o, rc, err);
 }
