@@ -119,6 +119,7 @@ const struct command *command_find(const char *name); /* null: there is none */
 /* Beside the commands: program.c. The last has no name. */
 struct told {
     const char *name, *text;
+    const char *of; /* the commands whose pages tell it, by their names or those of options that they have; null: all */
 };
 extern const struct told program_options[], program_environment[], program_files[];
 #define EXIT_STATUS "0 done, 1 failed, 2 the command line was wrong."

@@ -72,10 +72,40 @@ static const char *put_doc(struct buf *out, const char *doc)
     return "";
 }
 
-static void put_told(struct buf *out, const char *title, const struct told *t)
+static bool has_word(const struct command *c, const char *word, size_t n)
 {
-    buf_fmt(out, ".SH %s\n", title);
+    if (n > 2 && !strncmp(word, "--", 2)) {
+        for (const struct argp_option *o = c->options; o->name || o->key; o++)
+            if (o->name && strlen(o->name) == n - 2 && !strncmp(o->name, word + 2, n - 2))
+                return true;
+        return false;
+    }
+    return strlen(c->name) == n && !strncmp(c->name, word, n);
+}
+
+static bool is_told(const struct told *t, const struct command *c)
+{
+    if (!c || !t->of)
+        return true;
+    for (const char *at = t->of; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        if (has_word(c, at, n))
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+/* What concerns the command; null: the program, all of it. */
+static void put_told(struct buf *out, const char *title, const struct told *t, const struct command *c)
+{
+    bool any = false;
     for (; t->name; t++) {
+        if (!is_told(t, c))
+            continue;
+        if (!any)
+            buf_fmt(out, ".SH %s\n", title);
+        any = true;
         buf_str(out, ".TP\n\\fB");
         put_word(out, t->name, strlen(t->name));
         buf_str(out, "\\fR\n");
@@ -142,6 +172,8 @@ static void put_command(struct buf *out, const struct command *c)
     buf_str(out, "\n");
     const char *examples = put_doc(out, c->doc);
     put_options(out, c->options);
+    put_told(out, "ENVIRONMENT", program_environment, c);
+    put_told(out, "FILES", program_files, c);
     put_end(out, examples, ".BR cutune (1)");
 }
 
@@ -157,9 +189,9 @@ static void put_program(struct buf *out)
         buf_str(out, " (1)\n");
         put_prose(out, (*c)->summary, strlen((*c)->summary));
     }
-    put_told(out, "OPTIONS", program_options);
-    put_told(out, "ENVIRONMENT", program_environment);
-    put_told(out, "FILES", program_files);
+    put_told(out, "OPTIONS", program_options, NULL);
+    put_told(out, "ENVIRONMENT", program_environment, NULL);
+    put_told(out, "FILES", program_files, NULL);
     put_end(out, PROGRAM_EXAMPLES, ".BR cutune\\-run (1)");
 }
 
