@@ -1,18 +1,22 @@
 /* leave_one_out DATABASE OP: how much speed an application loses on a problem that was never tuned.
  *
- * Each tuned problem of the op is left out in turn. The look-up's rule (src/runtime/near.h) chooses a configuration among the winners of the
- * others and the op's default. Its time on the problem was measured when the problem was tuned, so it is read from the database. The figure is
- * the winner's time divided by that time. For comparison, the same is printed as it is in the shipped tables (NEAR_DOUBT), with the default only where there is no winner to give, for the default alone, for the winner of
- * the nearest problem by size, else the default, and for the best that could have been given. A configuration that was not timed on the problem is not chosen.
- * The outcome `slower` counts with the time of its single sample. */
+ * Each tuned problem of the op is left out in turn. The look-up's rule (src/runtime/near.h) chooses a configuration among the winners of
+ * the others and the op's default. Its time on the problem was measured when the problem was tuned, so it is read from the database. The
+ * figure is the winner's time divided by that time. For comparison, the same is printed
+ * - as it is in the shipped tables (NEAR_DOUBT),
+ * - with the default only where there is no winner to give,
+ * - for the default alone,
+ * - for the winner of the nearest problem by size, else the default,
+ * - and for the best that could have been given.
+ * A configuration that was not timed on the problem is not chosen. The outcome `slower` counts with the time of its single sample. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "model/kernel.h"
 #include "runtime/runtime.h"
+#include "unlimited.h"
 
 enum { LOOKUP, SHIPPED, WINNERS, DEFAULT, NEAREST, POSSIBLE, RULES };
 static const char *const rules[RULES] = { "the look-up", "in what ships", "winners first", "default alone", "nearest by size", "best possible" };
@@ -64,65 +68,26 @@ static int is_left(const struct knowledge *k, const struct known_device *d, cons
     return 0;
 }
 
-/* The default that a problem gets. */
-struct chosen {
-    const struct op *op;
-    const struct tuned_problem *q;
-    const struct knowledge *k;
-    const struct known_default *found; /* null: none that is known */
-    struct devspec dev;
-};
-
-/* Limits do not matter: what was not timed there is not taken. */
-static struct devspec unlimited(const struct devspec *identity)
+/* The default that a problem gets; null: none that was timed. */
+static const struct known_default *default_of(struct store *s, struct known_op *known, const struct known_device *d,
+                                              const struct tuned_problem *q)
 {
-    struct devspec dev = *identity;
-    sscanf(dev.arch, "sm_%d", &dev.cc);
-    dev.warp = 32;
-    dev.fp64 = true;
-    dev.max_threads = dev.max_block[0] = dev.max_block[1] = dev.max_block[2] = INT32_MAX;
-    dev.max_shared = dev.max_static_shared = dev.max_alloc = INT64_MAX;
-    for (int i = 0; i < 3; i++)
-        dev.max_grid[i] = i ? 65535 : INT32_MAX;
-    return dev;
-}
-
-static int choose(void *arg, struct tuned *t)
-{
-    struct chosen *c = arg;
+    const struct devspec dev = unlimited(&d->dev);
+    const struct tuned *t;
+    struct defaults *all;
     struct problem problem;
-    struct val slots[MAX_SLOTS];
-    struct plan *plan = NULL;
-    bool holds = false;
-    if (!kernel_join(t->op, c->op, NULL) && !problem_parse(c->op, c->q->sizes, &problem, NULL) && !plan_new(t->op, 0, &plan, NULL)) {
-        plan_slots(plan, &problem, c->q->row, &c->dev, &only_config, slots);
-        holds = !plan_refuses(plan, slots, &c->dev);
-    }
-    for (int i = 0; holds && i < c->k->ndefaults; i++) {
-        const struct known_default *at = &c->k->defaults[i];
-        if (at->device == c->q->device && !strcmp(at->variant, t->variant) && !strcmp(at->json, t->json))
-            c->found = at;
-    }
-    plan_free(plan);
-    tuned_free(t);
-    return holds;
+    int at = 0;
+    bool found = !known_op_defaults(known, s, dev.backend, q->row, &all, NULL) && !problem_parse(known->op, q->sizes, &problem, NULL) &&
+                 !defaults_next(all, &problem, &dev, &at, &t, NULL);
+    return found ? default_known(known->all, d, t->variant, t->json) : NULL;
 }
 
-static const struct known_default *default_of(struct store *s, const struct knowledge *k, const struct known_device *d,
-                                              const struct op *op, const struct tuned_problem *q)
+static void leave_out(struct store *s, struct known_op *known, const struct known_device *d, const struct tuned_problem *q,
+                      struct totals *t)
 {
-    struct chosen c = { .op = op, .q = q, .k = k, .dev = unlimited(&d->dev) };
-    struct buf types = { 0 };
-    op_row_print(&types, op, q->row);
-    store_each_default(s, d->dev.backend, op->name, buf_text(&types), choose, &c, NULL);
-    buf_free(&types);
-    return c.found;
-}
-
-static void leave_out(struct store *s, const struct knowledge *k, const struct known_device *d, const struct op *op,
-                      const struct tuned_problem *q, struct totals *t)
-{
-    const struct known_default *deflt = default_of(s, k, d, op, q);
+    const struct knowledge *k = known->all;
+    const struct op *op = known->op;
+    const struct known_default *deflt = default_of(s, known, d, q);
     double *distance = mem_array((size_t)d->nproblems, sizeof *distance);
     for (int i = 0; distance && i < d->nproblems; i++) {
         const struct tuned_problem *p = k->problems[d->problems + i];
@@ -187,7 +152,7 @@ int main(int argc, char **argv)
         const struct known_device *d = &known->all->devices[i];
         struct totals t = { 0 };
         for (int out = 0; out < d->nproblems; out++)
-            leave_out(c.store, known->all, d, known->op, known->all->problems[d->problems + out], &t);
+            leave_out(c.store, known, d, known->all->problems[d->problems + out], &t);
         printf("%s on %s: %d problems, %d of them with nothing else to give\n", argv[2], d->dev.name, t.n, t.none);
         for (int rule = 0; rule < RULES; rule++)
             printf("  %-16s geometric mean %.4f, worst %.3f  %s\n", rules[rule], exp(-t.sum[rule] / t.n), exp(-t.worst[rule]),

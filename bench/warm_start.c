@@ -16,7 +16,9 @@
 #include "base/mem.h"
 #include "base/util.h"
 #include "replay/build.h"
+#include "runtime/defaults.h"
 #include "tune/portfolio.h"
+#include "unlimited.h"
 
 enum { WAYS = 3, COUNTS = 4, DRAWS = 2000, MOST_TRIES = 10 };
 static const char *const ways[WAYS] = { "warm start", "default, then random", "random alone" };
@@ -131,15 +133,22 @@ static void try_next(struct left_out *q, int64_t index)
         q->first[q->nfirst++] = index;
 }
 
-static int take_default(void *arg, struct tuned *t)
+/* The one that a run would try, of those that were measured. */
+static int try_default(struct left_out *q, int row, const struct problem *problem, const struct devspec *identity)
 {
-    struct left_out *q = arg;
+    const struct bench *b = q->bench;
+    const struct devspec dev = unlimited(identity);
+    struct defaults all = { .from = b->store, .op = b->op, .row = row };
+    const struct tuned *t;
     struct config c;
-    if (!config_parse(q->bench->every.at[0]->op, t->variant, t->config, &c, NULL))
-        try_next(q, space_find(q->space, &c));
-    tuned_free(t);
+    int rc = 0;
+    snprintf(all.backend, sizeof all.backend, "%s", dev.backend);
+    for (int at = 0; !q->nfirst && !(rc = defaults_next(&all, problem, &dev, &at, &t, b->err)); at++)
+        if (!config_parse(b->every.at[0]->op, t->variant, t->config, &c, NULL))
+            try_next(q, space_find(q->space, &c));
     q->has_default = q->nfirst > 0;
-    return q->has_default; /* the first that is valid */
+    defaults_clear(&all);
+    return rc == ERR_NOTFOUND || rc == ERR_UNSUPPORTED ? 0 : rc;
 }
 
 static int by_size(const void *a, const void *b)
@@ -200,7 +209,7 @@ static void hide(const struct bench *b, const char *sizes)
             b->known->problems[i]->flags ^= 1u << 31;
 }
 
-static int first_tries(struct left_out *q, const struct tuned_problem *p, const struct devspec *dev, const char *types)
+static int first_tries(struct left_out *q, const struct tuned_problem *p, const struct devspec *dev)
 {
     const struct bench *b = q->bench;
     struct problem problem;
@@ -208,9 +217,8 @@ static int first_tries(struct left_out *q, const struct tuned_problem *p, const 
     const struct source_of_hints from = { b->table, b->known, INT64_MAX };
     int64_t chosen[MOST_TRIES];
     int n = 0;
-    int rc = problem_parse(b->op, p->sizes, &problem, b->err)
-                 ?: store_each_default(b->store, dev->backend, b->op->name, types, take_default, q, b->err);
-    if (rc < 0)
+    int rc = problem_parse(b->op, p->sizes, &problem, b->err) ?: try_default(q, p->row, &problem, dev);
+    if (rc)
         return rc;
     hide(b, p->sizes);
     rc = portfolio_choose(&c, &from, 1, chosen, MOST_TRIES, &n, b->err);
@@ -233,7 +241,7 @@ static int leave_out(const struct bench *b, const struct known_device *d, const 
         rc = err_nomem(b->err);
     for (int i = 0; !rc && i < q.n; i++)
         q.ns[space_find(q.space, &q.configs[i])] = q.measured[i]; /* of two the later counts */
-    rc = rc ?: first_tries(&q, p, &d->dev, buf_text(&types));
+    rc = rc ?: first_tries(&q, p, &d->dev);
     if (!rc && q.n) {
         evaluate(&q, room, shares);
         r->hints += q.nfirst - q.has_default;

@@ -243,7 +243,10 @@ static int take_default(void *arg, struct tuned *k)
     r->its_default.variant = k->variant;
     r->its_default.json = k->json;
     r->its_default.time_ns = k->time_ns;
-    int rc = put_kernel(r, &r->its_default, k);
+    struct tuned *whole = NULL;
+    int rc = store_tuned(r->store, k->id, &whole, r->err);
+    rc = rc ? row_end(r, rc) : put_kernel(r, &r->its_default, whole);
+    tuned_free(whole);
     tuned_free(k);
     return rc;
 }
@@ -273,7 +276,7 @@ static int read_defaults(struct exporting *r)
             r->its_default = (struct winner){ .types = buf_text(&types) };
             snprintf(r->its_default.dev.backend, sizeof r->its_default.dev.backend, "%s", b->name);
             rc = buf_check(&types, r->err);
-            rc = rc ?: store_each_default(r->store, b->name, r->op->name, types.data, take_default, r, r->err);
+            rc = rc ?: store_each_default(r->store, b->name, r->op->name, types.data, 0, take_default, r, r->err);
             buf_free(&types);
         }
     }

@@ -236,19 +236,32 @@ static int compile_workspace(struct plan *p, const struct workspace *w, const ch
     return compile(p, w->count, ALL, &b->extent[0], err, "%s, workspace %s, count", whose, w->name);
 }
 
-/* Metrics may speak of parameters, so each variant has its own; the reference has none. */
+static const char *whose_variant(const struct plan *p)
+{
+    return p->variant->name ? plan_print(p, "variant %s", p->variant->name) : "reference";
+}
+
+static int compile_constraints(struct plan *p, struct err *err)
+{
+    const struct variant *v = p->variant;
+    const char *whose = whose_variant(p);
+    p->where = arena_array(p->arena, (size_t)v->nwhere, sizeof *p->where);
+    int rc = whose && p->where ? 0 : err_nomem(err);
+    for (int i = 0; !rc && i < v->nwhere; i++)
+        rc = compile(p, v->where[i], ALL, &p->where[i], err, "%s, constraint `%.120s`", whose, v->where[i]);
+    return rc;
+}
+
+/* All but its constraints. Metrics may speak of parameters, so each variant has its own; the reference has none. */
 static int compile_variant(struct plan *p, struct err *err)
 {
     const struct variant *v = p->variant;
     const struct op *op = p->op;
-    const char *whose = v->name ? plan_print(p, "variant %s", v->name) : "reference";
-    p->where = arena_array(p->arena, (size_t)v->nwhere, sizeof *p->where);
+    const char *whose = whose_variant(p);
     p->needs = arena_array(p->arena, (size_t)v->nneeds, sizeof *p->needs);
     p->launches = arena_array(p->arena, (size_t)v->nlaunches, sizeof *p->launches);
     p->metrics = arena_array(p->arena, (size_t)op->nmetrics, sizeof *p->metrics);
-    int rc = whose && p->where && p->needs && p->launches && p->metrics ? 0 : err_nomem(err);
-    for (int i = 0; !rc && i < v->nwhere; i++)
-        rc = compile(p, v->where[i], ALL, &p->where[i], err, "%s, constraint `%.120s`", whose, v->where[i]);
+    int rc = whose && p->needs && p->launches && p->metrics ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < v->nneeds; i++)
         rc = compile(p, v->needs[i].bytes, PARAMS | TYPES, &p->needs[i], err, "%s, needs[%d]", whose, i + 1);
     for (int i = 0; !rc && i < v->nworkspaces; i++)
@@ -261,10 +274,13 @@ static int compile_variant(struct plan *p, struct err *err)
     return rc;
 }
 
-int plan_new(const struct op *op, int variant, struct plan **out, struct err *err)
+static int compile_all(struct plan *p, struct err *err)
 {
-    if (variant < -1 || variant >= op->nvariants)
-        return err_set(err, ERR_INVALID, "%s has no variant %d", op->name, variant);
+    return compile_op(p, err) ?: compile_constraints(p, err) ?: compile_variant(p, err) ?: plan_list_checks(p, err);
+}
+
+static int build(const struct op *op, int variant, int (*parts)(struct plan *p, struct err *err), struct plan **out, struct err *err)
+{
     struct arena *arena;
     struct plan *p = arena_with(sizeof *p, &arena);
     if (!p)
@@ -273,12 +289,29 @@ int plan_new(const struct op *op, int variant, struct plan **out, struct err *er
     p->op = op;
     p->variant = variant < 0 ? &op->reference : &op->variants[variant];
     name_slots(p);
-    int rc = compile_op(p, err) ?: compile_variant(p, err) ?: plan_list_checks(p, err);
+    int rc = parts(p, err);
     if (rc)
         plan_free(p);
     else
         *out = p;
     return rc;
+}
+
+int plan_new(const struct op *op, int variant, struct plan **out, struct err *err)
+{
+    if (variant < -1 || variant >= op->nvariants)
+        return err_set(err, ERR_INVALID, "%s has no variant %d", op->name, variant);
+    return build(op, variant, compile_all, out, err);
+}
+
+static int compile_first(struct plan *p, struct err *err)
+{
+    return compile_constraints(p, err) ?: plan_list_constraints(p, err);
+}
+
+int plan_constraints(const struct op *op, int variant, struct plan **out, struct err *err)
+{
+    return build(op, variant, compile_first, out, err);
 }
 
 void plan_free(struct plan *p)

@@ -30,6 +30,8 @@ struct plan;
 
 /* variant -1: the op's own expressions and its reference only (there are then no parameter slots). The op must outlive the plan. */
 int plan_new(const struct op *op, int variant, struct plan **out, struct err *err);
+/* The same of a variant's constraints and of what it requires of the device alone: these are its checks, and it answers nothing else. */
+int plan_constraints(const struct op *op, int variant, struct plan **out, struct err *err);
 void plan_free(struct plan *p);
 
 /* All plans of an op, each made when it is first asked for. Of one thread. */

@@ -203,16 +203,28 @@ static int add_op_limits(struct plan *p, struct err *err)
     return rc;
 }
 
-int plan_list_checks(struct plan *p, struct err *err)
+/* With room for so many limits. */
+static int list_constraints(struct plan *p, int limits, struct err *err)
 {
-    enum { REQUIRED = 5, A_LAUNCH = 1 + EXTENTS + 7 + MAX_VIEWS, STEPS = 1 };
+    enum { REQUIRED = 5 };
     const struct variant *v = p->variant;
-    int most = v->nwhere + REQUIRED + A_LAUNCH * v->nlaunches + plan_buffers(p) + STEPS + p->op->nwhere + p->op->naxes;
-    p->checks = arena_array(p->arena, (size_t)most, sizeof *p->checks);
+    p->checks = arena_array(p->arena, (size_t)(v->nwhere + REQUIRED + limits), sizeof *p->checks);
     int rc = p->checks ? 0 : err_nomem(err);
     for (int i = 0; !rc && i < v->nwhere; i++)
         rc = add(p, (struct condition){ .of = OF_WHERE, .text = v->where[i], .fields = &p->where[i], .nfields = 1 }, err);
-    rc = rc ?: add_required(p, err);
+    return rc ?: add_required(p, err);
+}
+
+int plan_list_constraints(struct plan *p, struct err *err)
+{
+    return list_constraints(p, 0, err);
+}
+
+int plan_list_checks(struct plan *p, struct err *err)
+{
+    enum { A_LAUNCH = 1 + EXTENTS + 7 + MAX_VIEWS, STEPS = 1 };
+    const struct variant *v = p->variant;
+    int rc = list_constraints(p, A_LAUNCH * v->nlaunches + plan_buffers(p) + STEPS + p->op->nwhere + p->op->naxes, err);
     for (int i = 0; !rc && i < v->nlaunches; i++)
         rc = add_launch_limits(p, &p->launches[i], err)
             ?: add_special_limits(p, &v->launches[i], &p->launches[i], err)

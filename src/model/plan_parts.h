@@ -110,8 +110,9 @@ struct plan {
 
 /* plan.c: a text that lives as long as the plan; null without memory. */
 const char *plan_print(const struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* plan_check.c: fills in p->checks. */
+/* plan_check.c: fills in p->checks; the latter without limits. */
 int plan_list_checks(struct plan *p, struct err *err);
+int plan_list_constraints(struct plan *p, struct err *err);
 /* plan_eval.c */
 int plan_bytes(const struct buffer_fields *b, const struct val *slots, int64_t *out, struct err *err);
 /* plan_steps.c */

@@ -12,6 +12,8 @@ struct lookup {
     bool plain;         /* only what needs nothing of its buffers */
     struct store *from; /* the database, or else the shipped tables */
     struct cutune_kernel *now, *found;
+    struct store *of;   /* the file whose first default that may run is known: */
+    int first_default;  /* its place */
     struct err damage;  /* the first that was passed over */
     int64_t stale;      /* winners of before the op changed: counted if nothing else is found */
     int tried;          /* records, */
@@ -61,10 +63,10 @@ bool asks_of_buffers(const struct variant *v);
 int find_default(struct lookup *s, struct err *err);
 /* What that should lose beside a tuned one, by its times on that device; infinite: nothing tells. */
 double loss_of_default(struct lookup *s, const struct known_device *d, const double *distance);
-/* The same default, of which that is known. */
-int find_better_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err);
+/* The same default, where that is no more than what won there should lose. */
+int find_timed_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err);
 
-/* In one place: what won for another problem, there or on the most similar other device; or a default that should be better. */
+/* In one place: what won for another problem, there or on the most similar other device; or a default that should be as good. */
 int find_near(struct lookup *s, struct err *err);
 /* How far the nearest problem of the same types is that has a kernel to give: the device counts first. */
 double nearest_in(struct lookup *s, struct store *place);

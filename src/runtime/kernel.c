@@ -32,14 +32,21 @@ static int as_code(int code, int rc, struct err *err)
     return code;
 }
 
-static int check(struct kernel_making *m, struct err *err)
+int kernel_plan(struct op *kernel, const struct op *op, int (*make)(const struct op *, int, struct plan **, struct err *),
+                struct plan **out, struct err *err)
 {
-    int rc = kernel_join(m->t->op, m->q->op, err);
+    int rc = kernel_join(kernel, op, err);
     if (rc)
         return rc;
-    rc = as_code(ERR_CORRUPT, plan_new(m->op, 0, &m->plan, err), err);
+    rc = as_code(ERR_CORRUPT, make(kernel, 0, out, err), err);
     if (rc == ERR_CORRUPT) /* these are the database's words, not the caller's */
-        err_prefix(err, "a record of %s is damaged: ", m->q->op->name);
+        err_prefix(err, "a record of %s is damaged: ", op->name);
+    return rc;
+}
+
+static int check(struct kernel_making *m, struct err *err)
+{
+    int rc = kernel_plan(m->t->op, m->q->op, plan_new, &m->plan, err);
     if (rc)
         return rc;
     plan_slots(m->plan, &m->q->problem, m->q->row, &m->h->dev, &only_config, m->slots);
@@ -246,14 +253,6 @@ static int make(struct kernel_making *m, struct err *err)
     if (!rc)
         list_clears(m);
     return as_code(ERR_UNSUPPORTED, rc ?: list_constants(m, err) ?: make_launches(m, err), err);
-}
-
-int kernel_check(cutune_handle *h, const struct question *q, const struct tuned *t, struct err *err)
-{
-    struct kernel_making m = { .h = h, .q = q, .t = t, .op = t->op, .variant = t->op->variants };
-    int rc = check(&m, err);
-    plan_free(m.plan);
-    return rc;
 }
 
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err)

@@ -71,7 +71,9 @@ double *problem_distances(const struct knowledge *k, const struct known_device *
                           const struct problem *problem);
 /* What each of a device's candidates of the row's types should lose there; infinite: it is not to be taken. */
 double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row);
-/* The same of a default's configuration; infinite, too, if it was timed nowhere. */
+/* What is known of a default's configuration on a device; null: it is none of the file's. */
+const struct known_default *default_known(const struct knowledge *k, const struct known_device *d, const char *variant, const char *json);
+/* What it should lose there; infinite, too, if it was timed nowhere. */
 double default_loss(const struct knowledge *k, const struct known_device *d, const double *distance, const char *variant,
                     const char *json);
 /* How far a device is: the same is nearest, then backend counts, then architecture, then size. */

@@ -25,15 +25,21 @@ static double column_loss(const struct knowledge *k, int column, const double *d
     return near_loss(distance, k->times + first[0], first[1] - first[0]);
 }
 
-double default_loss(const struct knowledge *k, const struct known_device *d, const double *distance, const char *variant,
-                    const char *json)
+const struct known_default *default_known(const struct knowledge *k, const struct known_device *d, const char *variant, const char *json)
 {
     for (int i = 0; i < k->ndefaults; i++) {
         const struct known_default *at = &k->defaults[i];
         if (&k->devices[at->device] == d && !strcmp(at->variant, variant) && !strcmp(at->json, json))
-            return column_loss(k, at->column, distance);
+            return at;
     }
-    return INFINITY;
+    return NULL;
+}
+
+double default_loss(const struct knowledge *k, const struct known_device *d, const double *distance, const char *variant,
+                    const char *json)
+{
+    const struct known_default *known = default_known(k, d, variant, json);
+    return known ? column_loss(k, known->column, distance) : INFINITY;
 }
 
 double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row)

@@ -13,6 +13,7 @@
 #include "cutune.h"
 #include "device/backend.h"
 #include "model/plan.h"
+#include "runtime/defaults.h"
 #include "runtime/knowledge.h"
 
 /* ---- ops and what is known of them: known.c */
@@ -29,6 +30,7 @@ struct known_op {
     bool current;          /* a form that a refresh found changed stays for its kernels only */
     struct knowledge *all;       /* null until a look-up is not exact */
     struct knowledge *in_tables; /* the same of what ships */
+    struct defaults *defaults;   /* see known_op_defaults */
 };
 /* The op by name, as it is now in the store; made known if it is not yet. Under the lock. */
 int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err);
@@ -38,6 +40,8 @@ int known_op_renew(struct cutune *c, struct known_op *k, struct err *err);
 int known_op_all(struct known_op *k, struct store *s, struct err *err);
 /* The same of the shipped tables, k->in_tables, which must know it in the same form. */
 int known_op_in_tables(struct cutune *c, struct known_op *k, struct err *err);
+/* Those of a row of types on a device's backend, in the file as it is now. */
+int known_op_defaults(struct known_op *k, struct store *s, const char *backend, int row, struct defaults **out, struct err *err);
 /* Whether the tables know it in the same form, so that their kernels fit. */
 bool known_op_shipped(struct cutune *c, struct known_op *k);
 void known_op_free(struct known_op *k);
@@ -125,8 +129,10 @@ struct cutune_kernel {
 /* Makes a kernel of a record, which it takes over, for the question, and links it to the handle. The record is joined to the question's
  * op. ERR_UNSUPPORTED if its constraints or the device refuse it: the message is the constraint. */
 int kernel_new(cutune_handle *h, const struct question *q, struct tuned *t, struct cutune_kernel **out, struct err *err);
-/* Whether kernel_new would be refused so, which makes nothing. The record is joined all the same. */
-int kernel_check(cutune_handle *h, const struct question *q, const struct tuned *t, struct err *err);
+/* Joins a kernel's record to the op, which must outlive it, and makes its plan, by plan_new or plan_constraints; ERR_CORRUPT if it is
+ * damaged. */
+int kernel_plan(struct op *kernel, const struct op *op, int (*make)(const struct op *, int, struct plan **, struct err *),
+                struct plan **out, struct err *err);
 void kernel_free(struct cutune_kernel *k);
 int kernel_load(const struct cutune_kernel *k, struct err *err);
 /* What stands in for a kernel that asks something of its buffers; null if it asks nothing, or nothing does. Found when first asked

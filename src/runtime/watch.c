@@ -44,8 +44,11 @@ static void reopen(cutune *c)
         store_close(c->store);
         c->store = s;
         c->seen = 0; /* generations of different stores cannot be compared */
-        for (struct known_op *k = c->ops; k; k = k->next)
+        for (struct known_op *k = c->ops; k; k = k->next) {
             k->checked = 0;
+            defaults_free(k->defaults);
+            k->defaults = NULL;
+        }
         c->complained = false;
     } else if ((rc != ERR_NOTFOUND || c->store) && !c->complained) {
         say(c, "the database is left as it was read before: %s", why.msg);

@@ -137,15 +137,16 @@ int store_winner_objective(struct store *s, const struct target *t, struct buf *
 
 /* ---- read */
 
-/* What take_tuned takes. */
-#define WITH_CODE                                                                                                                  \
-    "SELECT kernel, CASE role WHEN 'winner' THEN 0 WHEN 'default' THEN 1 END AS role, coalesce(rank, 0) AS rank, key, variant, "   \
-    "config, time_ns, copy_ns, verified, created, source, binary, format, arch, compiler, portable, "                              \
-    "coalesce(tuned.cache = '" AS_PINNED "', 0) AS pinned FROM tuned LEFT JOIN code ON code.id = tuned.code "
+/* What take_tuned takes, with code or without. */
+#define RECORD                                                                                                                     \
+    "SELECT kernel, tuned.id, CASE role WHEN 'winner' THEN 0 WHEN 'default' THEN 1 END AS role, coalesce(rank, 0) AS rank, key, "  \
+    "variant, config, time_ns, copy_ns, verified, created, coalesce(tuned.cache = '" AS_PINNED "', 0) AS pinned"
+#define WITH_CODE RECORD ", source, binary, format, arch, compiler, portable FROM tuned LEFT JOIN code ON code.id = tuned.code "
+#define WITHOUT_CODE RECORD " FROM tuned "
 
 /* The kernel's own bytes come first: the rest of the record lies beside it. The columns are what people see; the kernel's own values are
  * what it runs with. */
-static int take_tuned(struct query *q, struct tuned **out)
+static int take_tuned(struct query *q, bool with_code, struct tuned **out)
 {
     struct op *kernel = NULL;
     struct tuned *t;
@@ -165,8 +166,10 @@ static int take_tuned(struct query *q, struct tuned **out)
     if (rc)
         return rc;
     q->arena = kernel->arena;
-    query_take(q, "nnkpcrrnasbPWTSf", &role, &t->rank, t->key, &t->variant, &config, &t->json, &t->time_ns, &t->copy_ns, &verified,
-               &t->when, &t->source, &t->binary, &t->binary_bytes, &t->format, &t->arch, &t->compiler, &t->portable, &t->pinned);
+    query_take(q, "innkpcrrnaf", &t->id, &role, &t->rank, t->key, &t->variant, &config, &t->json, &t->time_ns, &t->copy_ns, &verified,
+               &t->when, &t->pinned);
+    if (with_code)
+        query_take(q, "sbPWTS", &t->source, &t->binary, &t->binary_bytes, &t->format, &t->arch, &t->compiler, &t->portable);
     q->arena = NULL;
     t->config = arena_strdup(kernel->arena, buf_text(&config));
     buf_free(&config);
@@ -193,7 +196,7 @@ int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err
     struct query q;
     query_begin(&q, s, err, WITH_CODE "WHERE tuned.id = ?", "i", id);
     if (query_step(&q))
-        q.rc = take_tuned(&q, out);
+        q.rc = take_tuned(&q, true, out);
     else
         q.rc = q.rc ?: err_set(err, ERR_NOTFOUND, "%s: kernel %lld is no longer there", s->path, (long long)id);
     return query_end(&q);
@@ -210,7 +213,7 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
     struct query q;
     query_ask(&q, s, err, WITH_CODE OF_PROBLEM, "dttt", dev, op, types, problem);
     if (query_step(&q))
-        q.rc = take_tuned(&q, out);
+        q.rc = take_tuned(&q, true, out);
     else
         q.rc = q.rc ?: err_set(err, ERR_NOTFOUND, "%s: no tuned record of %s %s %s on %s", s->path, op, types, problem, dev->name);
     return query_end(&q);
@@ -227,21 +230,20 @@ int store_failed_for(struct store *s, const struct devspec *dev, const char *op,
                    "dtttntt:f", dev, op, types, problem, PROTOCOL, variant, json, failed);
 }
 
-/* A damaged one costs itself only: it is counted and left out. In the order of the index, so that no code is read but of what is asked: by
- * WITH_CODE's own `rank` all would be sorted first. */
-int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
+/* A damaged one costs itself only: it is counted and left out. In the order of the index: by RECORD's own `rank` all would be sorted first. */
+int store_each_default(struct store *s, const char *backend, const char *op, const char *types, int from,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err)
 {
     struct query q;
     struct err why = { 0 };
     int told = 0;
     query_begin(&q, s, &why,
-                WITH_CODE "WHERE tuned.op = (SELECT id FROM op WHERE name = ? AND current = 1) AND tuned.types = ? "
-                          "AND tuned.backend = ? AND tuned.verified <> 0 ORDER BY tuned.rank",
-                "ttt", op, types, backend);
+                WITHOUT_CODE "WHERE tuned.op = (SELECT id FROM op WHERE name = ? AND current = 1) AND tuned.types = ? "
+                             "AND tuned.backend = ? AND tuned.rank >= ? AND tuned.verified <> 0 ORDER BY tuned.rank",
+                "tttn", op, types, backend, from);
     while (!told && query_step(&q)) {
         struct tuned *t = NULL;
-        q.rc = take_tuned(&q, &t);
+        q.rc = take_tuned(&q, false, &t);
         if (q.rc == ERR_CORRUPT) {
             s->left_out++;
             q.rc = 0;

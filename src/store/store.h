@@ -119,13 +119,14 @@ struct tuned {
     const char *config, *json; /* its configuration, as config_print and config_print_json write it */
     double time_ns;            /* 0: not measured */
     double copy_ns;            /* a device copy of the same bytes in the same run; 0: not measured */
-    const char *source;
+    const char *source;        /* null: the code was not read (store_each_default) */
     const void *binary; /* cubin, or OpenCL program binary; null: only the source is kept */
     size_t binary_bytes;
     const char *format;   /* as a backend names it: "cubin"; null without a binary, as the next two may be */
     const char *arch;     /* that the binary is for */
     const char *compiler; /* "NVRTC 13.0", "PoCL 3.1" */
     const char *portable; /* PTX of the source, for the binary's compute capability or a lower one; null: none */
+    int64_t id;           /* read back only: for store_tuned, under the same store_begin: after a change of the file it may be another's */
     bool pinned;          /* read back only: by a person, in the place of the winner */
     bool unverified;      /* brought from elsewhere, not yet found right on this machine: no look-up serves it */
     bool alone;           /* a winner that was compared with the reference for its own problem only: no look-up serves it for another */
@@ -252,8 +253,9 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
  * asks for it. */
 int store_failed_for(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                      const char *variant, const char *json, bool *failed, struct err *err);
-/* Calls back with each default for (backend, op, types), by rank. The callback takes it over. Stops at a non-zero return and returns it. */
-int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
+/* Calls back with each default for (backend, op, types) of this rank or a later one, by rank, without its code: store_tuned gives it with that.
+ * The callback takes it over. Stops at a non-zero return and returns it. */
+int store_each_default(struct store *s, const char *backend, const char *op, const char *types, int from,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err);
 
 /* Calls back with each configuration that is a default of the op's current interface, for whatever types, once or more often. Pointers are valid inside

@@ -54,7 +54,7 @@ static int from_defaults(struct run *r, struct store *tables, struct err *err)
     for (int i = 0; !rc && i < r->op->ndefaults; i++)
         rc = enlist(r, space_find(r->space, &r->op->defaults[i].config));
     if (!rc && tables)
-        rc = store_each_default(tables, r->dev->backend, r->op->name, buf_text(&types), take_default, r, err);
+        rc = store_each_default(tables, r->dev->backend, r->op->name, buf_text(&types), 0, take_default, r, err);
     buf_free(&types);
     return rc;
 }

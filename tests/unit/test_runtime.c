@@ -67,6 +67,50 @@ static void gives_the_first_default_that_holds(void **state)
     cutune_close(c);
 }
 
+/* Defaults are read once, as far as a problem needs them, and anew when the file has changed. */
+static void follows_the_files_defaults(void **state)
+{
+    (void)state;
+    meddle("a.db", "DELETE FROM tuned WHERE role = 'winner'");
+    cutune *c = open_pretend((cutune_options){ 0 });
+    cutune_handle *h = attached_here(c);
+    assert_is(find(h, 4096, 4096), CUTUNE_MATCH_DEFAULT, "TILE=32,GRID=xy");
+    assert_is(find(h, 2097152, 32), CUTUNE_MATCH_DEFAULT, "TILE=32,GRID=x,");
+    assert_is(find(h, 4096, 4095), CUTUNE_MATCH_DEFAULT, "TILE=32,GRID=xy");
+    assert_is(find(h, 2097153, 32), CUTUNE_MATCH_DEFAULT, "TILE=32,GRID=x,");
+    meddle("a.db", "DELETE FROM tuned WHERE rank = 0");
+    assert_is(find(h, 4096, 4094), CUTUNE_MATCH_DEFAULT, "TILE=32,GRID=x,");
+    cutune_close(c);
+}
+
+/* One whose code is damaged is found out when it is to be served, one whose kernel is when it is asked whether it may run. */
+static void passes_over_damaged_defaults(void **state)
+{
+    (void)state;
+    static const char *const attacks[] = {
+        "UPDATE tuned SET code = (SELECT max(id) + 1 FROM code) WHERE rank = 0",
+        "INSERT INTO code (id, hash, source) VALUES (99, 'x', x'00')",
+        "UPDATE tuned SET kernel = bend(kernel, 'grid', 'ceildiv(n,') WHERE rank = 0",
+        "UPDATE tuned SET kernel = bend(kernel, 'where', 'TILE') WHERE rank = 0",
+        "UPDATE tuned SET kernel = x'00' WHERE rank = 0",
+        "UPDATE tuned SET variant = x'00' WHERE rank = 0",
+    };
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+        unlink(in_dir("a.db"));
+        struct store *s = open_at("a.db", STORE_WRITE);
+        sample_defaults(s);
+        store_close(s);
+        meddle("a.db", attacks[i]);
+        if (i == 1)
+            meddle("a.db", "UPDATE tuned SET code = 99 WHERE rank = 0");
+        cutune *c = open_pretend((cutune_options){ 0 });
+        cutune_handle *h = attached_here(c);
+        assert_is(find(h, 4096, 4096), CUTUNE_MATCH_DEFAULT, "TILE=32,GRID=x,");
+        assert_is(find(h, 4096, 4095), CUTUNE_MATCH_DEFAULT, "TILE=32,GRID=x,");
+        cutune_close(c);
+    }
+}
+
 static void gives_none_where_none_may_run(void **state)
 {
     (void)state;
@@ -304,6 +348,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_tables(gives_the_tuned_kernel),
         with_tables(gives_the_first_default_that_holds),
+        with_tables(follows_the_files_defaults),
+        with_tables(passes_over_damaged_defaults),
         with_tables(gives_none_where_none_may_run),
         with_tables(keeps_the_last_error_until_the_next),
         with_tables(knows_a_cpu_whatever_its_memory),

@@ -250,15 +250,25 @@ static void prefers_cold_winners(void **state)
     store_close(s);
 }
 
+struct defaults_seen {
+    struct store *s;
+    int n;
+};
+
 static int same_default(void *arg, struct tuned *t)
 {
-    int *n = arg;
-    struct config c = sample_config(0, *n);
-    struct tuned *k = sample_tuned(&c, 0);
-    same_tuned(k, t);
-    assert_int_equal(t->role, TUNED_DEFAULT);
-    assert_int_equal(t->rank, (*n)++);
+    struct defaults_seen *seen = arg;
+    struct config c = sample_config(0, seen->n);
+    struct tuned *k = sample_tuned(&c, 0), *whole;
+    assert_null(t->source);
+    assert_string_equal(t->json, k->json);
+    assert_int_equal(t->rank, seen->n);
+    assert_int_equal(store_tuned(seen->s, t->id, &whole, NULL), 0);
+    same_tuned(k, whole);
+    assert_int_equal(whole->role, TUNED_DEFAULT);
+    assert_int_equal(whole->rank, seen->n++);
     tuned_free(k);
+    tuned_free(whole);
     tuned_free(t);
     return 0;
 }
@@ -267,13 +277,15 @@ static void keeps_defaults(void **state)
 {
     (void)state;
     struct store *s = open_at("d.db", STORE_WRITE);
-    int n = 0;
+    struct defaults_seen seen = { .s = s }, last = { .s = s, .n = 1 };
     sample_defaults(s);
     sample_defaults(s); /* replaced, not doubled */
-    assert_int_equal(store_each_default(s, "cuda", "transpose", "f32", same_default, &n, NULL), 0);
-    assert_int_equal(n, 2);
-    assert_int_equal(store_each_default(s, "opencl", "transpose", "f32", same_default, &n, NULL), 0);
-    assert_int_equal(n, 2);
+    assert_int_equal(store_each_default(s, "cuda", "transpose", "f32", 0, same_default, &seen, NULL), 0);
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(store_each_default(s, "cuda", "transpose", "f32", 1, same_default, &last, NULL), 0);
+    assert_int_equal(last.n, 2);
+    assert_int_equal(store_each_default(s, "opencl", "transpose", "f32", 0, same_default, &seen, NULL), 0);
+    assert_int_equal(seen.n, 2);
 
     struct op shorter = *sample_op(); /* a list that became shorter leaves nothing behind it */
     struct config c = sample_config(0, 1);

@@ -80,7 +80,7 @@ static void finds_the_rows(struct store *s)
     }
     tuned_free(was);
     int n = 0, times = 0, listed = 0, winners = 0, wanted = 0;
-    if (store_each_default(s, "cuda", "transpose", "f32", count_default, &n, &err))
+    if (store_each_default(s, "cuda", "transpose", "f32", 0, count_default, &n, &err))
         fail_msg("%s", err.msg);
     assert_int_equal(n, 2);
     assert_int_equal(store_left_out(s), 0);

@@ -156,8 +156,12 @@ static void check_listed(const struct defaults *d, int rank, bool *seen)
 static int check_default(void *arg, struct tuned *t)
 {
     struct defaults *d = arg;
-    check_kernel(d->op, d->row, d->dev, d->n++, t);
+    struct tuned *whole;
+    if (store_tuned(store, t->id, &whole, &err))
+        fail_msg("%s", err.msg);
+    check_kernel(d->op, d->row, d->dev, d->n++, whole);
     buf_fmt(&d->lines, "\n%s %s\n", t->variant, t->config);
+    tuned_free(whole);
     tuned_free(t);
     return 0;
 }
@@ -167,7 +171,7 @@ static void check_defaults(const struct op *op, int row, const struct devspec *d
     struct buf types = { 0 };
     struct defaults d = { .op = op, .row = row, .dev = dev };
     op_row_print(&types, op, row);
-    assert_int_equal(store_each_default(store, dev->backend, op->name, buf_text(&types), check_default, &d, &err), 0);
+    assert_int_equal(store_each_default(store, dev->backend, op->name, buf_text(&types), 0, check_default, &d, &err), 0);
     assert_int_equal(store_left_out(store), 0);
     for (int rank = 0; rank < op->ndefaults; rank++)
         check_listed(&d, rank, &seen[rank]);

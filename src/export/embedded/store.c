@@ -46,6 +46,7 @@ static int read_kernel(const struct embedded_kernel *k, struct tuned **out, stru
     t->config = told.config;
     t->json = told.json;
     t->bytes = k->op_bytes;
+    t->id = (int64_t)(intptr_t)k;
     *out = t;
     return 0;
 }
@@ -63,6 +64,11 @@ int store_find_winner(struct store *s, const struct devspec *dev, const char *op
     return err_set(err, ERR_NOTFOUND, "no record of %s %s %s on %s was exported", op, types, problem, dev->name);
 }
 
+int store_tuned(struct store *s, int64_t id, struct tuned **out, struct err *err)
+{
+    return read_kernel((const struct embedded_kernel *)(intptr_t)id, out, err);
+}
+
 /* Measurements are not exported. */
 int store_failed_for(struct store *s, const struct devspec *dev, const char *op, const char *types, const char *problem,
                      const char *variant, const char *json, bool *failed, struct err *err)
@@ -71,7 +77,7 @@ int store_failed_for(struct store *s, const struct devspec *dev, const char *op,
     return 0;
 }
 
-int store_each_default(struct store *s, const char *backend, const char *op, const char *types,
+int store_each_default(struct store *s, const char *backend, const char *op, const char *types, int from,
                        int (*each)(void *arg, struct tuned *t), void *arg, struct err *err)
 {
     const struct embedded_op *e = op_named(op);
@@ -79,7 +85,8 @@ int store_each_default(struct store *s, const char *backend, const char *op, con
     for (int i = 0; !rc && e && i < e->nkernels; i++) {
         const struct embedded_kernel *k = &e->kernels[i];
         struct tuned *t = NULL;
-        if (k->tuned.role != TUNED_DEFAULT || strcmp(k->row.dev.backend, backend) || strcmp(k->row.types, types))
+        bool asked = k->tuned.role == TUNED_DEFAULT && k->tuned.rank >= from;
+        if (!asked || strcmp(k->row.dev.backend, backend) || strcmp(k->row.types, types))
             continue;
         rc = read_kernel(k, &t, err) ?: each(arg, t);
     }
@@ -184,6 +191,8 @@ int store_left_out(struct store *s)
 {
     return 0;
 }
+
+void store_leave_out(struct store *s) {}
 
 /* There are no shipped tables and no cache either, and nobody to tell of misses. */
 int open_database(struct cutune *c, const char *given, struct err *err)
