@@ -36,19 +36,27 @@
 #define NULL_MAGIC "cutuneN\n" /* a program is this and its source */
 enum { NULL_DEVICES = 2, COUNTER_NS = 20000000 };
 
+struct null_program {
+    const char *source;
+    const char *told; /* the part of it from the first line on that tells the device to do something */
+    uint64_t hash;
+    bool service; /* its kernels check results */
+};
+
 /* A kernel of a program, for launches of nparams parameters. */
 struct null_entry {
-    const char *source; /* the program's */
+    const struct null_program *of;
     int64_t dynamic_shared;
     int nparams;
 };
 
 /* ---- what a source tells the device to do */
 
+static const char mark[] = "//null: ";
+
 /* What follows `//null: WORD` at the start of a line; null if no line says it. */
 static const char *directive(const char *source, const char *word)
 {
-    static const char mark[] = "//null: ";
     for (const char *line = source; line; line = strchr(line, '\n')) {
         line += strspn(line, "\n \t");
         const char *at = line + sizeof mark - 1;
@@ -86,16 +94,13 @@ static bool null_says(const char *source, const char *word)
 }
 
 /* 1e3 to 1e6 ns, the same for the same source, kernel and geometry. */
-static double time_of(const char *source, const struct guest_launch *l)
+static double time_of(const struct null_program *p, const struct guest_launch *l)
 {
     const struct geometry *g = &l->geometry;
-    int64_t told = value_of(source, "time=");
+    int64_t told = value_of(p->told, "time=");
     if (told >= 0)
         return (double)told;
-    char hash[HASH_HEX];
-    hash_hex(source, strlen(source), hash);
-    hash[16] = 0;
-    uint64_t h = strtoull(hash, NULL, 16);
+    uint64_t h = p->hash;
     for (const char *c = l->kernel; *c; c++)
         h = rand_at(h, (unsigned char)*c);
     for (int i = 0; i < 3; i++)
@@ -119,9 +124,10 @@ int null_lost(const struct null_context *t, struct err *err)
 }
 
 /* A launch; first: the first buffer, of 8 bytes at least, or null. */
-static int told_launch(struct null_context *t, const char *source, const struct guest_launch *l, void *first, struct err *err)
+static int told_launch(struct null_context *t, const struct null_program *p, const struct guest_launch *l, void *first, struct err *err)
 {
     static const uint32_t one[2] = { 1, ~0u };
+    const char *source = p->told;
     int rc = null_lost(t, err);
     if (rc)
         return rc;
@@ -130,7 +136,7 @@ static int told_launch(struct null_context *t, const char *source, const struct 
     if (act && directive(source, "launch-error"))
         return err_set(err, ERR_UNSUPPORTED, "NULL_ERROR_LAUNCH_OUT_OF_RESOURCES (the source asks for it)");
     bool counts = !strcmp(l->kernel, "check_equal") || !strcmp(l->kernel, "check_close") || !strcmp(l->kernel, "digest");
-    if (!strstr(source, "check_equal")) { /* no service kernel */
+    if (!p->service) {
         t->wrong = act && directive(source, "wrong");
         t->throttle = value_of(source, "throttle=");
     } else if (counts && t->wrong && first)
@@ -142,7 +148,7 @@ static int told_launch(struct null_context *t, const char *source, const struct 
         t->delay_ms = delay;
     int64_t watts = value_of(source, "watts=");
     bool slow = t->throttled < value_of(source, "throttle=");
-    null_spend(t, time_of(source, l) * (slow ? 2 : 1), watts < 0 ? 2 * NULL_IDLE_WATTS : (double)watts);
+    null_spend(t, time_of(p, l) * (slow ? 2 : 1), watts < 0 ? 2 * NULL_IDLE_WATTS : (double)watts);
     return 0;
 }
 
@@ -181,15 +187,29 @@ static int null_load(struct guest *g, const void *image, size_t bytes, const cha
     (void)g, (void)format;
     if (bytes < magic || memcmp(image, NULL_MAGIC, magic) != 0)
         return err_set(err, ERR_INVALID, "%zu bytes that are no program of the null device", bytes);
-    code->program = arena_strndup(code->arena, (const char *)image + magic, bytes - magic);
-    return code->program ? 0 : err_nomem(err);
+    struct null_program *p = code->program = arena_alloc(code->arena, sizeof *p);
+    const char *source = p ? arena_strndup(code->arena, (const char *)image + magic, bytes - magic) : NULL;
+    char hash[HASH_HEX];
+    if (!source)
+        return err_nomem(err);
+    hash_hex(source, strlen(source), hash);
+    hash[16] = 0;
+    const char *told = strstr(source, mark);
+    while (told && told > source && told[-1] != '\n')
+        told--;
+    *p = (struct null_program){ .source = source,
+                                .told = told ?: "",
+                                .hash = strtoull(hash, NULL, 16),
+                                .service = strstr(source, "check_equal") };
+    return 0;
 }
 
 static int null_function(struct guest *g, struct guest_code *code, struct guest_launch *l, struct resources *resources,
                          struct err *err)
 {
+    const struct null_program *p = code->program;
     int64_t shared = l->geometry.shared;
-    if (!name_ok(l->kernel) || !strstr(code->program, l->kernel))
+    if (!name_ok(l->kernel) || !strstr(p->source, l->kernel))
         return err_set(err, ERR_NOTFOUND, "there is no kernel '%s' in the compiled code", l->kernel);
     if (shared < 0 || shared > g->spec.max_shared)
         return err_set(err, ERR_UNSUPPORTED, "%" PRId64 " bytes of dynamic shared memory: a block has %" PRId64, shared,
@@ -199,7 +219,7 @@ static int null_function(struct guest *g, struct guest_code *code, struct guest_
     pthread_mutex_unlock(&g->lock);
     if (!e)
         return err_nomem(err);
-    *e = (struct null_entry){ .source = code->program, .dynamic_shared = shared, .nparams = l->nparams };
+    *e = (struct null_entry){ .of = p, .dynamic_shared = shared, .nparams = l->nparams };
     if (resources)
         *resources = (struct resources){ .registers = 32, .max_threads = g->spec.max_threads };
     l->function = l->handle = e;
@@ -225,8 +245,9 @@ int null_scalar(void *out)
 /* Any word of the source; it has 64 KiB, as constant memory has. */
 static int null_symbol(struct guest *g, struct guest_code *code, const char *name, void **at, int64_t *has, struct err *err)
 {
+    const struct null_program *p = code->program;
     *has = 64 << 10;
-    if (!strstr(code->program, name))
+    if (!strstr(p->source, name))
         return ERR_NOTFOUND;
     pthread_mutex_lock(&g->lock);
     *at = arena_alloc(code->arena, (size_t)*has);
@@ -272,7 +293,7 @@ static int launch_one(struct guest *g, const struct guest_work *work, const stru
         return rc;
     bool to_buffer = l->nparams > 0 && l->params[0].kind == GUEST_BUFFER;
     pthread_mutex_lock(&g->lock);
-    rc = told_launch((struct null_context *)g, e->source, l, to_buffer ? buffers[l->params[0].index] : NULL, err);
+    rc = told_launch((struct null_context *)g, e->of, l, to_buffer ? buffers[l->params[0].index] : NULL, err);
     pthread_mutex_unlock(&g->lock);
     if (!rc)
         atomic_fetch_add(&launches, 1);

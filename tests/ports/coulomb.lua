@@ -13,7 +13,7 @@ return op {
     },
     init = { template = "coulomb_init.cu", launch = { kernel = "coulomb_init", block = 256, grid = "ceildiv(atoms, 256)" } },
     work = { bytes = "4 * grid * grid * grid", flops = "11 * grid * grid * grid * atoms" },
-    shapes = { { grid = 33, atoms = 100 }, { grid = 256, atoms = 4000, when = "device.backend == 'cuda'" } },
+    shapes = { { grid = 21, atoms = 50 }, { grid = 256, atoms = 4000, when = "device.backend == 'cuda'" } },
     reference = {
         template = "coulomb_ref.cu",
         launch = { kernel = "coulomb_ref", block = 256, grid = "ceildiv(grid * grid * grid, 256)" },
