@@ -6,8 +6,7 @@ file(GLOB table_inputs CONFIGURE_DEPENDS tuner/ops/*.lua templates/* db/tables/*
 add_custom_command(
     OUTPUT ${CMAKE_BINARY_DIR}/tables.db
     COMMAND ${CMAKE_COMMAND} -E rm -f ${CMAKE_BINARY_DIR}/tables.db
-    COMMAND ${CMAKE_COMMAND} -E env CUTUNE_HOME=${PROJECT_SOURCE_DIR}
-            LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0
+    COMMAND ${CMAKE_COMMAND} -E env CUTUNE_HOME=${PROJECT_SOURCE_DIR} ${leak_options}
             $<TARGET_FILE:cutune> tables --ptx ${CUTUNE_PTX} ${CMAKE_BINARY_DIR}/tables.db
     DEPENDS cutune ${table_inputs}
     VERBATIM)
