@@ -104,10 +104,16 @@ function rowsOfPoints({ rows, values, names, title, at, log, legend, format }, w
     const numbers = values.flatMap(v => [v.x, v.low ?? v.x, v.high ?? v.x]).concat(at);
     const x = log ? logScale('x', 'width', numbers, 1.08, few(width)) :
         { scale: { name: 'x', type: 'linear', domain: [0, highest(numbers) * 1.05], range: 'width' }, axis: { tickCount: few(width), format } };
-    return spec(width, rows.length * 20, {
+    const limit = Math.round(width * (width < 520 ? 0.55 : 0.45));
+    const two = rows.some(row => 8 * row.length > limit), start = "regexp('^(.{9,}?,)(?=.{6,})')"; // long names on two lines
+    return spec(width, rows.length * (two ? 32 : 20), {
         data: [{ name: 'values', values }, { name: 'at', values: [{ at }] }],
         scales: [x.scale, { name: 'y', type: 'point', domain: rows, range: 'height', padding: 0.5 }, ...(legend ?? seriesScales(names))],
-        axes: [horizontal(title, x.axis), { orient: 'left', scale: 'y', domain: false, ticks: false, grid: true, labelLimit: Math.round(width * (width < 520 ? 0.55 : 0.45)), labelColor: INK, labelPadding: 6 }],
+        axes: [horizontal(title, x.axis), {
+            orient: 'left', scale: 'y', domain: false, ticks: false, grid: true, labelLimit: limit, labelColor: INK, labelPadding: 6,
+            encode: two ? { labels: { update: { text: { signal: `split(replace(datum.value, ${start}, '$1\\n'), '\\n')` },
+                                                dy: { signal: `test(${start}, datum.value) ? -6 : 0` } } } } : {},
+        }],
         legends: seriesLegend(names, width * 0.6),
         marks: [
             mark('rule', 'at', { x: on('x', 'at'), y: value(0), y2: { signal: 'height' }, stroke: value(QUIET), strokeDash: value([5, 3]) }),
