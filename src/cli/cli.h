@@ -82,6 +82,7 @@ enum { KEY_WORD = 0x10000, KEY_FLAG = 0x20000, KEY_ONCE = 0x30000, KEY_EACH = 0x
 /* What a command works on: its words, and what it has found for them. main frees it. */
 struct request {
     struct args args;
+    char **words;     /* the command line after the command's name; null ends them */
     const char *home; /* of request_op */
     struct op **ops;  /* all that were read, */
     int nops;

@@ -52,7 +52,7 @@ static int tell(int rc, const struct err *err)
 
 static int start(const struct command *c, int argc, char **argv)
 {
-    struct request r = { 0 };
+    struct request r = { .words = argv + 1 };
     struct err err = { 0 };
     argv[0] = messages_name(c->name);
     int rc = args_read(c, argc, argv, &r.args, &err) ?: c->run(&r, &err);

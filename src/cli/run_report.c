@@ -89,14 +89,14 @@ static void print_counts(const struct tune_report *r)
         if (r->outcomes[i] && i != OUT_OK && i != OUT_WRONG)
             buf_fmt(&line, ", %s %" PRId64, outcome_name(i), r->outcomes[i]);
     if (r->ties)
-        buf_fmt(&line, "; %d more as fast as the best", r->ties);
+        buf_fmt(&line, "; %d more cannot be told apart from the best", r->ties);
     text_line("%s", buf_text(&line));
     buf_free(&line);
     if (r->hinted)
-        text_line("  %" PRId64 " of these were tried first: the default, and what was good on other problems; the best is %s",
-                  r->hinted, r->best_hinted ? "one of them" : "another");
+        text_line("  tried first: the default, then %" PRId64 " that should be good, by other problems; %s", r->hinted,
+                  r->best_hinted ? "one of these is the best" : "none of these is the best");
     if (r->best_brought)
-        text_line("  the best is of an earlier run: of what this one tried none is better");
+        text_line("  the best is from an earlier run: nothing that this one tried was better");
     if (strcmp(r->objective, "time") != 0)
         text_line("  the best is by %s", r->objective);
     if (*r->served_by)
@@ -110,11 +110,11 @@ static void print_counts(const struct tune_report *r)
     if (*r->constant)
         text_line("  the check proves little, choose data that shows more, or smaller bounds: %s", r->constant);
     if (r->measured && r->seconds >= 0.1)
-        text_line("  %" PRId64 " measured now in %.1f s, %.1f a second", r->measured, r->seconds, r->rate);
+        text_line("  %" PRId64 " measured now in %.1f s", r->measured, r->seconds);
     else if (r->measured)
         text_line("  %" PRId64 " measured now", r->measured);
     if (r->cached || r->shared)
-        text_line("  code: %" PRId64 " compiled, %" PRId64 " from the cache, %" PRId64 " the same as another's", r->compiled, r->cached,
+        text_line("  code: %" PRId64 " compiled, %" PRId64 " from the cache, %" PRId64 " identical to another's", r->compiled, r->cached,
                   r->shared);
     if (!r->measured && r->tried && !r->interrupted)
         text_line("  nothing to measure: all of these are in the database (--retune measures them again)");
@@ -166,23 +166,41 @@ static void print_command(const struct request *r, const char *what, const char 
     buf_free(&line);
 }
 
+/* The same command for more of what is left; a budget is the caller's to raise. */
+static void print_search_on(const struct request *r)
+{
+    const char *effort = r->args.effort;
+    struct buf line = { 0 };
+    shell_word(&line, program_invocation_name);
+    shell_word(&line, "run");
+    for (char **word = r->words; *word; word++) {
+        bool apart = !strcmp(*word, "--effort") && word[1];
+        if (!apart && strncmp(*word, "--effort=", 9) != 0)
+            shell_word(&line, *word);
+        word += apart;
+    }
+    printf("search on %s --effort %s\n", buf_text(&line), effort && !strcmp(effort, "quick") ? "normal" : "thorough");
+    buf_free(&line);
+}
+
 /* Which database has the results, and what to do with them: commands about the last. */
 static void print_next(const struct request *r, const struct finding *found, int n)
 {
-    const struct args *args = &r->args;
     int64_t left = 0;
-    for (int i = 0; i < n; i++)
+    bool interrupted = false; /* what then goes on is said elsewhere */
+    for (int i = 0; i < n; i++) {
         left += found[i].report.valid - found[i].report.tried;
-    puts("");
-    text_line("database  %s", store_path(r->store));
-    if (left > 0) {
-        bool quick = args->effort && !strcmp(args->effort, "quick"), all = args->effort && !strcmp(args->effort, "thorough");
-        text_line("search on the same command with %s: %" PRId64 " configurations were not tried",
-                  args->budgets.n || all ? "a larger --budget"
-                  : quick                ? "--effort normal"
-                                         : "--effort thorough",
-                  left);
+        interrupted = interrupted || found[i].report.interrupted;
     }
+    bool more = left > 0 && !interrupted, most = r->args.budgets.n || (r->args.effort && !strcmp(r->args.effort, "thorough"));
+    puts("");
+    if (more && most) {
+        text_line("%" PRId64 " configurations were not tried; a larger --budget tries more", left);
+        puts("");
+    }
+    text_line("database  %s", store_path(r->store));
+    if (more && !most)
+        print_search_on(r);
     if (report_drawn())
         print_command(r, "charts", "report", &found[n - 1]);
     print_command(r, "compare", "bench", &found[n - 1]);

@@ -136,11 +136,12 @@ void playoff_begin(struct run *r)
     r->playoffs++;
     r->quiet_turn = false;
     choose_players(r, best);
+    if (best[0])
+        bring_winner(r);
     if (!best[0] || (!r->report->measured && stands)) {
         r->phase = PHASE_TABLES; /* nothing new: nothing to write either */
         return;
     }
-    bring_winner(r);
     choose_players(r, best);
     r->phase = PHASE_PLAYOFF;
     for (int i = 0; i < PLAYOFF && best[i] && is_close(r, best[i], best[0], 1.5); i++) {
@@ -259,10 +260,9 @@ static const struct job *choose(struct run *r, const struct objective *o, int *t
     *ties = 0;
     for (int i = 0; best && i < r->njobs; i++) {
         const struct job *job = r->jobs[i];
-        bool tie = job != best && is_right(job) && job->played == best->played && !isnan(goal_cost(r, o, job)) &&
-                   goal_tied(r, o, job, best);
+        bool tie = job != best && is_right(job) && !isnan(goal_cost(r, o, job)) && goal_tied(r, o, job, best);
         *ties += tie;
-        if (tie && job->index < first->index)
+        if (tie && job->played == best->played && job->index < first->index)
             first = job;
     }
     return first;
