@@ -1,4 +1,4 @@
-/* Small things of everyday use: a counter-based random number, clocks, files. */
+/* Small things of everyday use: a counter-based random number, clocks, processors, files. */
 #ifndef BASE_UTIL_H
 #define BASE_UTIL_H
 
@@ -15,6 +15,7 @@
 uint64_t rand_at(uint64_t seed, uint64_t place);
 
 int64_t clock_ns(void); /* monotonic */
+int core_count(void);   /* processors that are online, 1 at least */
 
 /* Opens a regular file for reading, without waiting for the writer of a FIFO; appends the whole file, at most `max` bytes. The message of a
  * failure names the path. */

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/run.h"
@@ -159,8 +158,7 @@ static int read_numbers(struct simulation *s, const struct args *args, struct er
         return err_set(err, ERR_USAGE, "--repeats '%.40s': a whole number of 1 to %d is wanted", args->repeats, MAX_REPEATS);
     if (args->jobs && !number_read(args->jobs, MAX_PLAY_JOBS, &jobs))
         return err_set(err, ERR_USAGE, "--jobs '%.40s': a whole number of 0 to %d is wanted", args->jobs, MAX_PLAY_JOBS);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    s->play = (struct play){ s->home, NULL, seed, (int)repeats, cores > 0 ? (int)cores : 1, (int)jobs };
+    s->play = (struct play){ s->home, NULL, seed, (int)repeats, core_count(), (int)jobs };
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "model/head.h"
@@ -13,54 +14,76 @@
 #include "op/load.h"
 #include "source/source.h"
 
-/* The PTX of a source. Without NVRTC, or with one that does not know the architecture, there is none, and the buffer stays empty: only
- * `--ptx yes` makes that an error. */
-static int compile(struct shipping *m, const struct backend *b, const struct requires *requires, const char *source, struct buf *ptx,
-                   struct buf *entries, struct err *err)
-{
-    struct err why = { 0 };
-    if (!m->ptx || !b->compiling->ship)
-        return 0;
-    if (!m->store)
-        return compiled_add(m->ahead, b, requires, source, err);
-    int rc = compiled_next(m->ahead, source, ptx, entries, &why);
-    bool matters = rc != ERR_UNSUPPORTED || m->must;
-    if (rc)
-        *(matters ? err : &m->why_not) = why;
-    return matters ? rc : 0;
-}
+#define DEFAULTS "defaults.txt"
 
 /* A default of the op, for types and a backend; none that can serve nothing of them. */
 static int add_default(struct shipping *m, const struct op_default *d, struct shipping_defaults *all, int row, const struct backend *b,
                        struct err *err)
 {
-    struct op *op = m->op;
-    struct buf source = { 0 }, ptx = { 0 }, entries = { 0 };
+    struct buf source = { 0 };
     struct tuned *t = NULL;
     struct served as;
-    op_as_default(op, d, &as);
+    op_as_default(m->op, d, &as);
     const struct requires *requires = &as.variant.requires;
     bool serves = false;
     int rc = default_serves(&as, row, &b->sample, &serves, err);
     if (rc || !serves || (requires->cc && !b->sample.cc))
         return rc;
-    rc = source_render(op, &d->config, row, &b->sample, &source, err)
-        ?: tuned_of(&as.op, &as.config, &t, err)
-        ?: compile(m, b, requires, source.data, &ptx, &entries, err)
-        ?: kernel_call(t->op, entries.data, entries.len, err);
-    if (!rc && m->store && (entries.len || !head_asks(source.data))) {
-        hash_hex(source.data, source.len, t->key);
-        t->role = TUNED_DEFAULT;
-        t->rank = all->n++;
-        t->source = source.data;
-        t->portable = ptx.len ? ptx.data : NULL;
-        struct op listed = *op;
-        listed.ndefaults = all->n; /* the list's so far, in place of the script's */
-        rc = store_default(m->store, &b->sample, &listed, row, t, err);
+    rc = source_render(m->op, &d->config, row, &b->sample, &source, err) ?: tuned_of(&as.op, &as.config, &t, err);
+    if (!rc && !mem_grow((void **)&m->queue, m->nqueue, sizeof *m->queue))
+        rc = err_nomem(err);
+    if (rc) {
+        tuned_free(t);
+        buf_free(&source);
+        return rc;
+    }
+    m->queue[m->nqueue++] = (struct shipped){ .op = m->op,
+                                              .all = all,
+                                              .row = row,
+                                              .backend = b,
+                                              .requires = *requires,
+                                              .t = t,
+                                              .source = source.data,
+                                              .compiled = m->ptx && b->compiling->ship };
+    return 0;
+}
+
+/* Without NVRTC, or with one that does not know the architecture, there is no PTX, and the buffer stays empty: only `--ptx yes` makes that
+ * an error. */
+static int take_ptx(struct shipping *m, struct compiling *c, int i, struct buf *ptx, struct buf *entries, struct err *err)
+{
+    const struct shipped *s = &m->queue[i];
+    struct err why = { 0 };
+    int rc = s->compiled ? compiling_next(c, i, ptx, entries, &why) : 0;
+    bool matters = rc != ERR_UNSUPPORTED || m->must;
+    if (!rc || !matters) {
+        m->why_not = rc ? why : m->why_not;
+        return 0;
+    }
+    struct buf types = { 0 };
+    op_row_print(&types, s->op, s->row);
+    *err = why;
+    err_prefix(err, "%s %s, variant %s %s: ", s->op->name, buf_text(&types), s->t->variant, s->t->config);
+    buf_free(&types);
+    return rc;
+}
+
+static int store_shipped(struct shipping *m, struct compiling *c, int i, struct err *err)
+{
+    struct shipped *s = &m->queue[i];
+    struct buf ptx = { 0 }, entries = { 0 };
+    int rc = take_ptx(m, c, i, &ptx, &entries, err) ?: kernel_call(s->t->op, entries.data, entries.len, err);
+    if (!rc && (entries.len || !head_asks(s->source))) {
+        hash_hex(s->source, strlen(s->source), s->t->key);
+        s->t->role = TUNED_DEFAULT;
+        s->t->rank = s->all->n++;
+        s->t->source = s->source;
+        s->t->portable = ptx.len ? ptx.data : NULL;
+        struct op listed = *s->op;
+        listed.ndefaults = s->all->n; /* the list's so far, in place of the script's */
+        rc = store_default(m->store, &s->backend->sample, &listed, s->row, s->t, err);
         m->records++;
     }
-    tuned_free(t);
-    buf_free(&source);
     buf_free(&ptx);
     buf_free(&entries);
     return rc;
@@ -71,11 +94,13 @@ int shipping_op(struct shipping *m, const char *name, struct err *err)
     int backends = 0;
     while (backend_real(backends))
         backends++;
-    op_free(m->op);
     m->op = NULL;
+    if (!mem_grow((void **)&m->ops, m->nops, sizeof *m->ops))
+        return err_nomem(err);
     int rc = op_load(name, &m->op, err);
     if (rc)
         return rc;
+    m->ops[m->nops++] = m->op;
     m->defaults = arena_array(m->op->arena, (size_t)(m->op->nrows * backends), sizeof *m->defaults);
     return m->defaults ? 0 : err_nomem(err);
 }
@@ -133,8 +158,6 @@ static int add_script(struct shipping *m, const char *name, struct err *err)
         for (int i = 0; (b = backend_real(i)); i++, all++)
             for (int k = 0; !rc && k < m->op->ndefaults; k++)
                 rc = add_default(m, &m->op->defaults[k], all, row, b, err);
-    op_free(m->op);
-    m->op = NULL;
     return rc;
 }
 
@@ -159,7 +182,6 @@ static int add_list(struct shipping *m, const char *path, int (*add)(struct ship
         if (rc && rc != ERR_UNSUPPORTED) /* for which no line is to blame */
             err_prefix(err, "%s:%d: ", path, number);
     }
-    op_free(m->op);
     m->op = NULL;
     buf_free(&text);
     return rc;
@@ -171,19 +193,26 @@ static int is_list(const struct dirent *e)
     return n > 4 && e->d_name[0] != '.' && !strcmp(e->d_name + n - 4, ".txt");
 }
 
-/* Of the defaults, which stand in the place of those of the ops' scripts, and of each device that was tuned on. */
-static int add_lists(struct shipping *m, const char *folder, struct err *err)
+/* The defaults, which stand in the place of those of the ops' scripts. */
+static int add_listed_defaults(struct shipping *m, const char *folder, struct err *err)
+{
+    struct buf path = { 0 };
+    buf_fmt(&path, "%s/" DEFAULTS, folder);
+    int rc = buf_check(&path, err) ?: add_list(m, path.data, add_line, err);
+    buf_free(&path);
+    return rc;
+}
+
+/* Of each device that was tuned on. */
+static int add_tuned(struct shipping *m, const char *folder, struct err *err)
 {
     struct dirent **files = NULL;
     struct buf path = { 0 };
-    buf_fmt(&path, "%s/defaults.txt", folder);
-    int rc = buf_check(&path, err) ?: add_list(m, path.data, add_line, err);
-    int n = rc ? 0 : scandir(folder, &files, is_list, alphasort);
+    int rc = 0, n = scandir(folder, &files, is_list, alphasort);
     for (int i = 0; i < n; i++) {
-        bool tuned = m->store && strcmp(files[i]->d_name, "defaults.txt") != 0;
         buf_clear(&path);
         buf_fmt(&path, "%s/%s", folder, files[i]->d_name);
-        if (!rc && tuned)
+        if (!rc && strcmp(files[i]->d_name, DEFAULTS) != 0)
             rc = buf_check(&path, err) ?: add_list(m, path.data, tuned_line, err);
         tuned_end(m);
         free(files[i]);
@@ -193,19 +222,25 @@ static int add_lists(struct shipping *m, const char *folder, struct err *err)
     return rc;
 }
 
-/* What the lists say; or what is compiled for them, while there is no store. */
-static int add_all(struct shipping *m, const struct words *names, const char *folder, struct err *err)
+/* All of it, in one transaction. */
+static int store_all(struct shipping *m, struct compiling *c, bool tuned, const char *folder, struct err *err)
 {
-    return names->n ? add_scripts(m, names, err) : add_lists(m, folder, err);
+    int rc = 0;
+    for (int i = 0; !rc && i < m->nqueue; i++)
+        rc = store_shipped(m, c, i, err);
+    return rc ?: tuned ? add_tuned(m, folder, err) : 0;
 }
 
-/* Begins to compile it. */
-static int compile_ahead(struct shipping *m, const struct words *names, const char *folder, struct err *err)
+static void shipping_free(struct shipping *m)
 {
-    m->ahead = compiled_new();
-    if (!m->ahead)
-        return err_nomem(err);
-    return add_all(m, names, folder, err) ?: compiled_begin(m->ahead, err);
+    for (int i = 0; i < m->nqueue; i++) {
+        tuned_free(m->queue[i].t);
+        mem_free(m->queue[i].source);
+    }
+    for (int i = 0; i < m->nops; i++)
+        op_free(m->ops[i]);
+    mem_free(m->queue);
+    mem_free(m->ops);
 }
 
 /* Tables may replace older tables, but no other file, and no database with measurements. */
@@ -232,18 +267,21 @@ static int check_place(const char *out, struct err *err)
 static int make_database(struct shipping *m, const struct words *names, const char *folder, const char *out, struct err *err)
 {
     struct output o;
+    struct compiling *c = NULL;
     int rc = check_place(out, err) ?: output_begin(&o, out, err);
     if (rc)
         return rc;
     if (!o.target)
         rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
+    rc = rc ?: names->n ? add_scripts(m, names, err) : add_listed_defaults(m, folder, err);
     if (!rc && m->ptx)
-        rc = compile_ahead(m, names, folder, err);
+        rc = compiling_begin(m->queue, m->nqueue, &c, err); /* forks, so before the store is open */
     rc = rc ?: store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: store_begin(m->store, true, err);
-    rc = rc ?: store_end(m->store, add_all(m, names, folder, err), err) ?: store_seal(m->store, err);
+    rc = rc ?: store_end(m->store, store_all(m, c, !names->n, folder, err), err) ?: store_seal(m->store, err);
     if (rc)
         err_prefix(err, "%s: ", out);
-    compiled_free(m->ahead);
+    compiling_end(c);
+    shipping_free(m);
     store_close(m->store); /* before output_end: to close the file would release SQLite's locks */
     return output_end(&o, rc, err);
 }

@@ -13,14 +13,29 @@ struct shipping_defaults {
     int next; /* the script's default behind the last that was listed: lines are taken to be in the script's order */
 };
 
+/* A default, rendered and not yet stored: it may have to be compiled. */
+struct shipped {
+    const struct op *op;
+    struct shipping_defaults *all;
+    int row;
+    const struct backend *backend;
+    struct requires requires;
+    struct tuned *t;
+    char *source;
+    bool compiled; /* it ships with PTX */
+};
+
 /* The database that is made. */
 struct shipping {
-    struct store *store;    /* null while the lists are read for what is to be compiled */
-    bool ptx, must;         /* whether there is to be PTX, and whether it is an error if there can be none */
-    struct err why_not;     /* why there can be none */
-    struct compiled *ahead; /* with ptx: what is compiled */
-    struct op *op;      /* of the last line */
+    struct store *store;
+    bool ptx, must;     /* whether there is to be PTX, and whether it is an error if there can be none */
+    struct err why_not; /* why there can be none */
+    struct op **ops;    /* all that were read; */
+    int nops;
+    struct op *op;                      /* that of the last line */
     struct shipping_defaults *defaults; /* so far, for these types and this backend: [row][backend_real] */
+    struct shipped *queue;
+    int nqueue;
     int records;
     struct tuned_list *list; /* the file of a device that is being read */
     int winners, left_out;   /* problems that it has kernels for; lines that the ops have no use for any more, */
@@ -30,13 +45,12 @@ struct shipping {
 /* The op of the lines that follow. */
 int shipping_op(struct shipping *m, const char *name, struct err *err);
 
-/* tables_ptx.c: PTX, compiled on all cores. The lists are read twice: the first time compiled_add takes each source that ships with a
- * backend's portable form, the second compiled_next gives what came of each, in the same order: ERR_UNSUPPORTED if there can be no PTX. */
-struct compiled *compiled_new(void); /* null: out of memory */
-int compiled_add(struct compiled *c, const struct backend *b, const struct requires *requires, const char *source, struct err *err);
-int compiled_begin(struct compiled *c, struct err *err);
-int compiled_next(struct compiled *c, const char *source, struct buf *ptx, struct buf *entries, struct err *err);
-void compiled_free(struct compiled *c);
+/* tables_ptx.c: PTX, compiled on all cores. compiling_next gives what came of one of the queue, asked for in its order: ERR_UNSUPPORTED if
+ * there can be no PTX. */
+struct compiling;
+int compiling_begin(const struct shipped *queue, int n, struct compiling **out, struct err *err);
+int compiling_next(struct compiling *c, int i, struct buf *ptx, struct buf *entries, struct err *err);
+void compiling_end(struct compiling *c);
 
 /* tables_tuned.c: a line of a device's file, in which it is at the first; and when a file ends. */
 int tuned_line(struct shipping *m, const char *line, struct err *err);

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/param.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "tune/run.h"
 
@@ -19,9 +18,8 @@ int compilers_open(struct run *r, struct err *err)
         USUAL = 1024, /* workers inherit the limit, and a device's driver opens dozens */
     };
     struct rlimit limit;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    long few = r->dev->shared_driver && !r->dev->shares_cores ? 4 : MAX_JOBS;
-    int jobs = r->nslots = (int)(r->opt->jobs > 0 ? MIN(r->opt->jobs, MAX_JOBS) : MAX(1, MIN(cores, few)));
+    int few = r->dev->shared_driver && !r->dev->shares_cores ? 4 : MAX_JOBS;
+    int jobs = r->nslots = (int)(r->opt->jobs > 0 ? MIN(r->opt->jobs, MAX_JOBS) : MIN(core_count(), few));
     const rlim_t need = OWN + A_WORKER * (rlim_t)jobs, wish = need > USUAL ? need : USUAL;
     if (getrlimit(RLIMIT_NOFILE, &limit))
         return err_set(err, ERR_IO, "the limit of open files: %s", strerror(errno));
