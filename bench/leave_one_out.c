@@ -77,8 +77,8 @@ static const struct known_default *default_of(struct store *s, struct known_op *
     struct defaults *all;
     struct problem problem;
     int at = 0;
-    bool found = !known_op_defaults(known, s, dev.backend, q->row, &all, NULL) && !problem_parse(known->op, q->sizes, &problem, NULL) &&
-                 !defaults_next(all, &problem, &dev, &at, &t, NULL);
+    bool found = !defaults_get(&known->defaults, s, known->op, dev.backend, q->row, &all, NULL) &&
+                 !problem_parse(known->op, q->sizes, &problem, NULL) && !defaults_next(all, &problem, &dev, &at, &t, NULL);
     return found ? default_known(known->all, d, t->variant, t->json) : NULL;
 }
 

@@ -47,10 +47,19 @@ int axis_preset(const struct op *op, int axis, const struct problem *p, int64_t 
     return rc;
 }
 
-bool axis_is_preset(const struct op *op, int axis, const struct problem *p)
+/* Fails only without memory. */
+static int is_preset(const struct op *op, int axis, const struct problem *p, bool *is)
 {
     int64_t size;
-    return op->axes[axis].preset && !axis_preset(op, axis, p, &size, NULL) && size == p->size[axis];
+    int rc = op->axes[axis].preset ? axis_preset(op, axis, p, &size, NULL) : ERR_NOTFOUND;
+    *is = !rc && size == p->size[axis];
+    return rc == ERR_NOMEM ? rc : 0;
+}
+
+bool axis_is_preset(const struct op *op, int axis, const struct problem *p)
+{
+    bool is;
+    return !is_preset(op, axis, p, &is) && is;
 }
 
 static int read_size(const struct axis *axis, const struct pair *p, int64_t *out, struct err *err)
@@ -107,9 +116,10 @@ int problem_parse(const struct op *op, const char *text, struct problem *out, st
 
 void problem_print(struct buf *out, const struct op *op, const struct problem *p)
 {
-    bool any = false;
+    bool any = false, is;
     for (int i = 0; i < op->naxes; i++) {
-        if (axis_is_preset(op, i, p))
+        out->failed = is_preset(op, i, p, &is) || out->failed;
+        if (is)
             continue;
         buf_fmt(out, "%s%s=%lld", any ? "," : "", op->axes[i].name, (long long)p->size[i]);
         any = true;

@@ -1,4 +1,7 @@
 /* Which defaults may run: runtime/defaults.h. */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "model/kernel.h"
 #include "runtime/runtime.h"
@@ -23,6 +26,8 @@ static int holds(const struct asked *a, const struct plan *p)
 /* Most are refused by a constraint, so the whole plan is made only where all of them hold. */
 static int may_run(const struct asked *a, struct read_default *r)
 {
+    if (r->bad)
+        return err_set(a->err, ERR_CORRUPT, "its code is damaged");
     int rc = r->where ? 0 : kernel_plan(r->t->op, a->d->op, plan_constraints, &r->where, a->err);
     rc = rc ?: holds(a, r->where);
     if (!rc && !r->plan)
@@ -52,6 +57,31 @@ static int take(void *arg, struct tuned *t)
     return refuses(a->rc) && d->bytes < MOST_DEFAULT_BYTES ? 0 : STOP_READING;
 }
 
+int defaults_get(struct defaults **all, struct store *s, const struct op *op, const char *backend, int row, struct defaults **out,
+                 struct err *err)
+{
+    struct defaults *d = *all;
+    uint64_t now = 0;
+    int rc = store_generation(s, &now, err);
+    if (rc)
+        return rc;
+    while (d && (d->from != s || d->row != row || strcmp(d->backend, backend)))
+        d = d->next;
+    if (!d) {
+        d = mem_zalloc(sizeof *d);
+        if (!d)
+            return err_nomem(err);
+        *d = (struct defaults){ .next = *all, .from = s, .op = op, .row = row };
+        snprintf(d->backend, sizeof d->backend, "%s", backend);
+        *all = d;
+    }
+    if (d->generation != now)
+        defaults_clear(d);
+    d->generation = now;
+    *out = d;
+    return 0;
+}
+
 int defaults_next(struct defaults *d, const struct problem *problem, const struct devspec *dev, int *at, const struct tuned **out,
                   struct err *err)
 {
@@ -61,7 +91,7 @@ int defaults_next(struct defaults *d, const struct problem *problem, const struc
         if (!refuses(a.rc))
             break;
     }
-    if (*at == d->n && !d->whole) {
+    if (*at >= d->n && !d->whole) {
         struct buf types = { 0 };
         int next = d->n ? d->all[d->n - 1].t->rank + 1 : 0;
         op_row_print(&types, d->op, d->row);
@@ -70,7 +100,10 @@ int defaults_next(struct defaults *d, const struct problem *problem, const struc
         if (rc < 0)
             return rc;
         d->whole = !rc || d->bytes >= MOST_DEFAULT_BYTES;
-        *at = refuses(a.rc) || a.rc == ERR_NOTFOUND ? d->n : d->n - 1;
+        if (!a.rc)
+            *at = d->n - 1;
+        else if (refuses(a.rc) || a.rc == ERR_NOTFOUND)
+            *at = d->n;
     }
     if (!a.rc)
         *out = d->all[*at].t;

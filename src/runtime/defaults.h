@@ -9,7 +9,8 @@
 enum { MOST_DEFAULT_BYTES = 4 << 20 }; /* of their records: no more are read, as what is made of them may take fifty times as much */
 
 struct read_default {
-    struct tuned *t;           /* without its code */
+    struct tuned *t;           /* without its code, */
+    bool bad;                  /* which was found to be damaged */
     struct plan *where, *plan; /* its constraints; all of it; null: not asked for yet */
 };
 
@@ -25,6 +26,9 @@ struct defaults {
     bool whole; /* there are no more */
 };
 
+/* The list of these, in the file as it is now; it becomes one of *all if it is not yet. Good until the next call. */
+int defaults_get(struct defaults **all, struct store *s, const struct op *op, const char *backend, int row, struct defaults **out,
+                 struct err *err);
 /* The default for a problem: the first from place *at on that may run, by its constraints and by what is known of the device; *at becomes
  * its place. Else what refused the last one, or ERR_NOTFOUND if there was none. */
 int defaults_next(struct defaults *d, const struct problem *problem, const struct devspec *dev, int *at, const struct tuned **out,

@@ -12,8 +12,8 @@ struct lookup {
     bool plain;         /* only what needs nothing of its buffers */
     struct store *from; /* the database, or else the shipped tables */
     struct cutune_kernel *now, *found;
-    struct store *of;   /* the file whose first default that may run is known: */
-    int first_default;  /* its place */
+    struct defaults *defaults; /* of the file that they were last asked for; null: of none yet, */
+    int first_default;         /* and the place of the first that may run */
     struct err damage;  /* the first that was passed over */
     int64_t stale;      /* winners of before the op changed: counted if nothing else is found */
     int tried;          /* records, */
@@ -62,7 +62,7 @@ bool asks_of_buffers(const struct variant *v);
 /* The first of a store's defaults that may run here. */
 int find_default(struct lookup *s, struct err *err);
 /* What that should lose beside a tuned one, by its times on that device; infinite: nothing tells. */
-double loss_of_default(struct lookup *s, const struct known_device *d, const double *distance);
+int loss_of_default(struct lookup *s, const struct known_device *d, const double *distance, double *out, struct err *err);
 /* The same default, where that is no more than what won there should lose. */
 int find_timed_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err);
 

@@ -2,10 +2,9 @@
  * it should be as good as what won there. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/find.h"
-
-enum { MOST_CODE_BYTES = 256 << 20 };
 
 /* What only a look-up knows against a default that may run. */
 static int check_default(const struct lookup *s, const struct tuned *t, struct err *err)
@@ -18,15 +17,12 @@ static int check_default(const struct lookup *s, const struct tuned *t, struct e
 /* The first from place *at on that may be served; else what refused the last one. */
 static int next_default(struct lookup *s, int *at, const struct tuned **out, struct err *err)
 {
-    const struct question *q = s->q;
-    struct defaults *all;
-    int rc = known_op_defaults(q->known, s->from, s->h->dev.backend, q->row, &all, err), last = ERR_NOTFOUND;
-    while (!rc && !(rc = defaults_next(all, &q->problem, &s->h->dev, at, out, err))) {
+    int rc, last = ERR_NOTFOUND;
+    while (!(rc = defaults_next(s->defaults, &s->q->problem, &s->h->dev, at, out, err))) {
         rc = check_default(s, *out, err);
         if (!refused(rc))
             return rc;
         last = rc;
-        rc = 0;
         ++*at;
     }
     return rc == ERR_NOTFOUND ? last : rc;
@@ -35,24 +31,48 @@ static int next_default(struct lookup *s, int *at, const struct tuned **out, str
 /* The first of all, which is looked for once. */
 static int first_default(struct lookup *s, const struct tuned **out, struct err *err)
 {
-    if (s->of != s->from)
+    const struct question *q = s->q;
+    if (!s->defaults || s->defaults->from != s->from) {
+        int rc = defaults_get(&q->known->defaults, s->from, q->op, s->h->dev.backend, q->row, &s->defaults, err);
+        if (rc)
+            return rc;
         s->first_default = 0;
-    s->of = s->from;
+    }
     return next_default(s, &s->first_default, out, err);
 }
 
-/* With its code. If that is damaged it is left out, as what is damaged else. */
-static int read_whole(struct lookup *s, const struct tuned *d, struct tuned **out, size_t *bytes, struct err *err)
+/* Whether that is the kernel in use. */
+static bool keeps(struct lookup *s, const struct tuned *d)
 {
+    bool kept = still(s, CUTUNE_MATCH_DEFAULT, d->rank, d->time_ns, d->variant, d->json) && !s->now->pinned;
+    if (kept)
+        s->found = s->now;
+    return kept;
+}
+
+/* With its code. If that is damaged the default is left out from now on. */
+static int read_whole(struct lookup *s, int at, struct tuned **out, struct err *err)
+{
+    struct read_default *d = &s->defaults->all[at];
+    struct tuned *t;
     struct err why = { 0 };
-    int rc = store_tuned(s->from, d->id, out, &why);
-    if (!rc)
-        *bytes += (*out)->bytes;
-    else if (rc == ERR_CORRUPT)
+    int rc = store_tuned(s->from, d->t->id, &t, &why);
+    if (rc == ERR_CORRUPT) {
+        d->bad = true;
         store_leave_out(s->from);
-    else
+        return ERR_NOTFOUND;
+    }
+    if (rc) {
         *err = why;
-    return rc == ERR_CORRUPT ? ERR_NOTFOUND : rc;
+        return rc;
+    }
+    s->tried_bytes += t->bytes;
+    if (strcmp(t->key, d->t->key) != 0) {
+        tuned_free(t);
+        return err_set(err, ERR_NOTFOUND, "the defaults of %s changed just now", s->q->op->name);
+    }
+    *out = t;
+    return 0;
 }
 
 /* Code is read of what is served only. If that is refused all the same, as where a size is past all numbers, the next one is tried. */
@@ -60,11 +80,10 @@ static int serve_default(struct lookup *s, double time_ns, const char *why, stru
 {
     const struct tuned *d;
     struct tuned *t = NULL;
-    size_t bytes = 0;
     int rc = first_default(s, &d, err), at = s->first_default;
-    while (!rc) {
-        rc = read_whole(s, d, &t, &bytes, err) ?: serve(s, t, CUTUNE_MATCH_DEFAULT, time_ns, why, err);
-        if (!refused(rc) || bytes >= MOST_CODE_BYTES)
+    while (!rc && !keeps(s, d)) {
+        rc = read_whole(s, at, &t, err) ?: serve(s, t, CUTUNE_MATCH_DEFAULT, time_ns, why, err);
+        if (!refused(rc) || s->tried_bytes > MOST_TRIED_BYTES)
             break;
         at++;
         int next = next_default(s, &at, &d, err);
@@ -77,6 +96,9 @@ int find_default(struct lookup *s, struct err *err)
 {
     char why[640];
     const struct question *q = s->q;
+    const struct tuned *d;
+    if (!first_default(s, &d, err) && keeps(s, d))
+        return 0;
     if (s->h->owner->store)
         store_stale_winners(s->h->owner->store, q->op->name, &s->stale, NULL); /* only to be told */
     snprintf(why, sizeof why, "default: no kernel tuned for %s %s may run for %s on %s%s%s; the first of the %s defaults that may",
@@ -85,15 +107,17 @@ int find_default(struct lookup *s, struct err *err)
     return serve_default(s, 0, why, err);
 }
 
-double loss_of_default(struct lookup *s, const struct known_device *d, const double *distance)
+int loss_of_default(struct lookup *s, const struct known_device *d, const double *distance, double *out, struct err *err)
 {
+    const struct knowledge *all = known_there(s);
     const struct tuned *t;
+    struct err why = { 0 };
     bool timed = false;
-    for (int i = 0; !timed && i < known_there(s)->ndefaults; i++)
-        timed = &known_there(s)->devices[known_there(s)->defaults[i].device] == d;
-    if (!timed || first_default(s, &t, &(struct err){ 0 }))
-        return INFINITY;
-    return default_loss(known_there(s), d, distance, t->variant, t->json);
+    for (int i = 0; !timed && i < all->ndefaults; i++)
+        timed = &all->devices[all->defaults[i].device] == d;
+    int rc = timed ? first_default(s, &t, &why) : ERR_NOTFOUND;
+    *out = rc ? INFINITY : default_loss(all, d, distance, t->variant, t->json);
+    return rc && !refused(rc) ? err_set(err, rc, "%s", why.msg) : 0;
 }
 
 int find_timed_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err)

@@ -86,8 +86,8 @@ static int find_on(struct lookup *s, const struct known_device *d, struct err *e
     const struct knowledge *all = known_there(s);
     double *distance = problem_distances(all, d, q->op, q->row, &q->problem), least;
     double *loss = distance ? candidate_losses(all, d, distance, q->row) : NULL;
-    double time_ns = loss ? expected_ns(s, d, distance) : 0, of_default = loss ? loss_of_default(s, d, distance) : 0;
-    int rc = loss ? ERR_NOTFOUND : err_nomem(err);
+    double time_ns = loss ? expected_ns(s, d, distance) : 0, of_default = INFINITY;
+    int rc = loss ? loss_of_default(s, d, distance, &of_default, err) ?: ERR_NOTFOUND : err_nomem(err);
     while (refused(rc) && !weary(s)) {
         int best = take_least(loss, d->ncandidates, &least);
         if (best < 0)

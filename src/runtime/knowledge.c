@@ -280,8 +280,9 @@ static int take_winner(void *arg, const struct winner *w)
     int row = row_of(r, w->types);
     if (r->types.failed)
         return err_nomem(r->err);
-    if (row < 0 || problem_parse(r->op, w->sizes, &problem, NULL))
-        return 0; /* damaged, or its types are no longer the op's: ignore it */
+    int rc = row < 0 ? row : problem_parse(r->op, w->sizes, &problem, NULL);
+    if (rc) /* damaged, or its types are no longer the op's: ignore it */
+        return rc == ERR_NOMEM ? err_nomem(r->err) : 0;
     return take_problem(r, w, row, &problem);
 }
 

@@ -1,5 +1,4 @@
 /* Ops as stored in the database or the shipped tables; and the arguments of a look-up, which are checked with them. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -87,30 +86,6 @@ int known_op_all(struct known_op *k, struct store *s, struct err *err)
 int known_op_in_tables(struct cutune *c, struct known_op *k, struct err *err)
 {
     return k->in_tables ? 0 : knowledge_load(tables_of(c), k->op, NULL, &k->in_tables, err);
-}
-
-int known_op_defaults(struct known_op *k, struct store *s, const char *backend, int row, struct defaults **out, struct err *err)
-{
-    struct defaults *d = k->defaults;
-    uint64_t now = 0;
-    int rc = store_generation(s, &now, err);
-    if (rc)
-        return rc;
-    while (d && (d->from != s || d->row != row || strcmp(d->backend, backend)))
-        d = d->next;
-    if (!d) {
-        d = mem_zalloc(sizeof *d);
-        if (!d)
-            return err_nomem(err);
-        *d = (struct defaults){ .next = k->defaults, .from = s, .op = k->op, .row = row };
-        snprintf(d->backend, sizeof d->backend, "%s", backend);
-        k->defaults = d;
-    }
-    if (d->generation != now)
-        defaults_clear(d);
-    d->generation = now;
-    *out = d;
-    return 0;
 }
 
 bool known_op_shipped(struct cutune *c, struct known_op *k)

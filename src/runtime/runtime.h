@@ -30,7 +30,7 @@ struct known_op {
     bool current;          /* a form that a refresh found changed stays for its kernels only */
     struct knowledge *all;       /* null until a look-up is not exact */
     struct knowledge *in_tables; /* the same of what ships */
-    struct defaults *defaults;   /* see known_op_defaults */
+    struct defaults *defaults;   /* of its types and backends, as far as they were asked for */
 };
 /* The op by name, as it is now in the store; made known if it is not yet. Under the lock. */
 int known_op_get(struct cutune *c, const char *name, struct known_op **out, struct err *err);
@@ -40,8 +40,6 @@ int known_op_renew(struct cutune *c, struct known_op *k, struct err *err);
 int known_op_all(struct known_op *k, struct store *s, struct err *err);
 /* The same of the shipped tables, k->in_tables, which must know it in the same form. */
 int known_op_in_tables(struct cutune *c, struct known_op *k, struct err *err);
-/* Those of a row of types on a device's backend, in the file as it is now. */
-int known_op_defaults(struct known_op *k, struct store *s, const char *backend, int row, struct defaults **out, struct err *err);
 /* Whether the tables know it in the same form, so that their kernels fit. */
 bool known_op_shipped(struct cutune *c, struct known_op *k);
 void known_op_free(struct known_op *k);

@@ -87,26 +87,30 @@ static void follows_the_files_defaults(void **state)
 static void passes_over_damaged_defaults(void **state)
 {
     (void)state;
-    static const char *const attacks[] = {
-        "UPDATE tuned SET code = (SELECT max(id) + 1 FROM code) WHERE rank = 0",
-        "INSERT INTO code (id, hash, source) VALUES (99, 'x', x'00')",
-        "UPDATE tuned SET kernel = bend(kernel, 'grid', 'ceildiv(n,') WHERE rank = 0",
-        "UPDATE tuned SET kernel = bend(kernel, 'where', 'TILE') WHERE rank = 0",
-        "UPDATE tuned SET kernel = x'00' WHERE rank = 0",
-        "UPDATE tuned SET variant = x'00' WHERE rank = 0",
+    static const struct {
+        const char *sql;
+        bool is_row; /* that a reader of the file finds damaged */
+    } attacks[] = {
+        { "UPDATE tuned SET code = (SELECT max(id) + 1 FROM code) WHERE rank = 0", true },
+        { "INSERT INTO code (id, hash, source) VALUES (99, 'x', x'00'); UPDATE tuned SET code = 99 WHERE rank = 0", true },
+        { "UPDATE tuned SET kernel = bend(kernel, 'grid', 'ceildiv(n,') WHERE rank = 0", false },
+        { "UPDATE tuned SET kernel = bend(kernel, 'where', 'TILE') WHERE rank = 0", false },
+        { "UPDATE tuned SET kernel = x'00' WHERE rank = 0", true },
+        { "UPDATE tuned SET variant = x'00' WHERE rank = 0", true },
     };
     for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+        struct said said = { 0 };
         unlink(in_dir("a.db"));
         struct store *s = open_at("a.db", STORE_WRITE);
         sample_defaults(s);
         store_close(s);
-        meddle("a.db", attacks[i]);
-        if (i == 1)
-            meddle("a.db", "UPDATE tuned SET code = 99 WHERE rank = 0");
-        cutune *c = open_pretend((cutune_options){ 0 });
+        meddle("a.db", attacks[i].sql);
+        cutune *c = open_pretend((cutune_options){ .log = note, .log_arg = &said });
         cutune_handle *h = attached_here(c);
         assert_is(find(h, 4096, 4096), CUTUNE_MATCH_DEFAULT, "TILE=32,GRID=x,");
         assert_is(find(h, 4096, 4095), CUTUNE_MATCH_DEFAULT, "TILE=32,GRID=x,");
+        assert_int_equal(cutune_each(c, never, NULL), 0);
+        assert_string_equal(said.last, attacks[i].is_row ? "1 of the database's rows are damaged and left out" : "");
         cutune_close(c);
     }
 }

@@ -1,13 +1,6 @@
 /* Invalid arguments, and memory that runs out: each gives a code and a message, never a crash. */
 #include "runtime_sample.h"
 
-static int never(void *arg, const cutune_record *r)
-{
-    (void)arg;
-    (void)r;
-    return 0;
-}
-
 #define refused(call)                                                                                                              \
     do {                                                                                                                           \
         assert_int_equal(call, CUTUNE_ERR_INVALID);                                                                                \
@@ -248,6 +241,8 @@ static void survives_failed_allocations(void **state)
     meddle("tables.db", "UPDATE op SET name = 'shipped'");
     s = open_at("a.db", STORE_WRITE);
     put_default_of(s, (struct recipe){ .row = 1, .grid = 1, .arch = "null2" });
+    put_default_of(s, (struct recipe){ .tile = 2 }); /* is weighed against what won, as it has a time */
+    put_time_of(s, (struct recipe){ .m = 100, .n = 92, .tile = 2, .ns = 1100 });
     store_close(s);
     strcpy(tables, in_dir("tables.db"));
     int rc = CUTUNE_ERR_NOMEM;
@@ -262,6 +257,77 @@ static void survives_failed_allocations(void **state)
     assert_true(n > 300);
 }
 
+static long until_failure = -1;
+
+static void *alloc_or_fail(void *arg, size_t bytes)
+{
+    (void)arg;
+    return until_failure-- == 0 ? NULL : malloc(bytes);
+}
+
+static void *resize_or_fail(void *arg, void *p, size_t bytes)
+{
+    (void)arg;
+    return until_failure-- == 0 ? NULL : realloc(p, bytes);
+}
+
+static void release(void *arg, void *p)
+{
+    (void)arg;
+    free(p);
+}
+
+/* What is looked up with one allocation failing; "" for an error. */
+static void look_up_with_a_failure(int64_t m, int64_t n, long nth, char why[1024])
+{
+    const cutune_kernel *k = NULL;
+    cutune *c = open_pretend((cutune_options){ .cache = "" });
+    cutune_handle *h = attached(c);
+    until_failure = nth;
+    int rc = try_find(h, m, n, &k);
+    if (rc && rc != CUTUNE_ERR_NOMEM)
+        fail_msg("allocation %ld: %d %s", nth, rc, cutune_error());
+    snprintf(why, 1024, "%s", rc ? "" : cutune_kernel_why(k));
+    bool reached = until_failure < 0;
+    until_failure = -1;
+    cutune_close(c);
+    if (!reached)
+        strcpy(why, "all was well");
+}
+
+/* None is taken for damage, or for a reason to give another kernel. */
+static void one_failed_allocation_is_an_error(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][2] = { { 1111, 113 }, { 1111, 226 }, { 100, 100 }, { 2097152, 32 } };
+    struct store *s = open_at("a.db", STORE_WRITE);
+    put_winner_of(s, (struct recipe){ .m = 100, .n = 92, .tile = 1 });
+    put_winner_of(s, (struct recipe){ .m = 92, .n = 100, .tile = 0 });
+    put_default_of(s, (struct recipe){ .tile = 2 });
+    put_time_of(s, (struct recipe){ .m = 100, .n = 92, .tile = 0, .ns = 3000 });
+    put_time_of(s, (struct recipe){ .m = 100, .n = 92, .tile = 2, .ns = 1100 });
+    put_time_of(s, (struct recipe){ .m = 92, .n = 100, .tile = 1, .ns = 3000 });
+    put_time_of(s, (struct recipe){ .m = 92, .n = 100, .tile = 2, .ns = 1100 });
+    store_close(s);
+    mem_use(alloc_or_fail, resize_or_fail, release, NULL);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char right[1024], why[1024] = "";
+        look_up_with_a_failure(sizes[i][0], sizes[i][1], 1L << 40, why);
+        assert_string_equal(why, "all was well");
+        cutune *c = open_pretend((cutune_options){ .cache = "" });
+        snprintf(right, sizeof right, "%s", cutune_kernel_why(find(attached(c), sizes[i][0], sizes[i][1])));
+        cutune_close(c);
+        long n = 0;
+        for (; strcmp(why, "all was well") || !n; n++) {
+            look_up_with_a_failure(sizes[i][0], sizes[i][1], n, why);
+            if (*why && strcmp(why, right) && strcmp(why, "all was well"))
+                fail_msg("allocation %ld: %s", n, why);
+        }
+        assert_true(n > 50);
+    }
+    mem_use(NULL, NULL, NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +338,7 @@ int main(void)
         with_pretend(refuses_structures_without_a_size),
         with_pretend(answers_for_odd_devices),
         with_pretend(survives_failed_allocations),
+        with_pretend(one_failed_allocation_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

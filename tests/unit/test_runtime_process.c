@@ -6,13 +6,6 @@
 
 static void *const buffers[] = { (void *)0x10000000, (void *)0x20000000 };
 
-static int never(void *arg, const cutune_record *r)
-{
-    (void)arg;
-    (void)r;
-    return 0;
-}
-
 /* ---- forks */
 
 /* Whether a call was refused for the fork. */

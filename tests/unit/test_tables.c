@@ -126,7 +126,7 @@ static void check_kernel(const struct op *op, int row, const struct devspec *dev
 }
 
 /* The defaults of an op for a row of types on a backend, which are there. */
-struct defaults {
+struct walk {
     const struct op *op;
     int row;
     const struct devspec *dev;
@@ -136,7 +136,7 @@ struct defaults {
 
 /* The script's last default, which holds for every problem, is the last of the kernels. The others are there for the types that they are
  * for, one at the least: each_default_of_each_op_is_there. */
-static void check_listed(const struct defaults *d, int rank, bool *seen)
+static void check_listed(const struct walk *d, int rank, bool *seen)
 {
     const struct config c = d->op->defaults[rank].config;
     struct buf config = { 0 }, line = { 0 };
@@ -155,7 +155,7 @@ static void check_listed(const struct defaults *d, int rank, bool *seen)
 
 static int check_default(void *arg, struct tuned *t)
 {
-    struct defaults *d = arg;
+    struct walk *d = arg;
     struct tuned *whole;
     if (store_tuned(store, t->id, &whole, &err))
         fail_msg("%s", err.msg);
@@ -169,7 +169,7 @@ static int check_default(void *arg, struct tuned *t)
 static void check_defaults(const struct op *op, int row, const struct devspec *dev, bool *seen)
 {
     struct buf types = { 0 };
-    struct defaults d = { .op = op, .row = row, .dev = dev };
+    struct walk d = { .op = op, .row = row, .dev = dev };
     op_row_print(&types, op, row);
     assert_int_equal(store_each_default(store, dev->backend, op->name, buf_text(&types), 0, check_default, &d, &err), 0);
     assert_int_equal(store_left_out(store), 0);
