@@ -320,7 +320,7 @@ function endedOtherwise(pair) {
 
 const whole = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
 const inOrder = new Intl.Collator('en', { numeric: true }).compare; // of words with numbers in them
-const digits = x => x === 0 ? '0' : Math.abs(x) >= 1000 ? whole(x) : Math.abs(x) >= 1e-3 ? x.toPrecision(3) : x.toExponential(2);
+const digits = x => x === 0 ? '0' : Math.abs(x) >= 999.5 ? whole(x) : Math.abs(x) >= 1e-3 ? x.toPrecision(3) : x.toExponential(2);
 const TIME_UNITS = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']];
 const timeUnit = ns => TIME_UNITS.find(([scale]) => ns >= scale) ?? TIME_UNITS.at(-1);
 const timeText = ns => { const [scale, unit] = timeUnit(ns); return `${digits(ns / scale)} ${unit}`; };

@@ -11,13 +11,13 @@ function setDetail(run) {
 }
 
 function problemPart(chosen) {
-    const measured = measuredRuns(chosen).filter(r => r.n);
-    if (!measured.length)
+    const known = measuredRuns(chosen);
+    if (!known.some(r => r.n))
         return part('problem', 'One problem', note('No measurements of these problems are in the database, only winners.'));
-    if (!measured.includes(detail))
-        setDetail(measured.reduce((a, b) => (b.n - b.staleRows) > (a.n - a.staleRows) ? b : a));
+    if (!known.includes(detail))
+        setDetail(known.reduce((a, b) => (b.n - b.staleRows) > (a.n - a.staleRows) ? b : a));
     const run = detail, rows = timed(run), again = () => replacePart('problem', () => problemPart(chosenRuns()));
-    const options = measured.map(r => ({ value: r.index, text: `${runText(r)}: ${whole(r.n)} tried` })).sort((p, q) => inOrder(p.text, q.text));
+    const options = known.map(r => ({ value: r.index, text: `${runText(r)}: ${whole(r.n)} tried` })).sort((p, q) => inOrder(p.text, q.text));
     const picked = select('Problem', options, run.index, index => { setDetail(runs[index]); again(); document.querySelector('#problem select')?.focus(); });
     const w = run.winner, content = [el('div', { class: 'controls' }, picked)];
     if (w)
@@ -26,13 +26,16 @@ function problemPart(chosen) {
                         share(w) !== null ? `, ${percent(share(w))} of a copy` : ', no copy to compare', w.objective && w.objective !== 'time' ? `, chosen by ${w.objective}` : '', '.', flagsOf(w)));
     if (run.staleRows)
         content.push(el('p', { class: 'note' }, `${plural(run.staleRows, 'row')} of ${whole(run.n)} ${run.staleRows === 1 ? 'is' : 'are'} stale: the op or its template has changed since. The distribution shows them apart; all else leaves them out.`));
-    if (!rows.length)
+    if (!run.n)
+        content.push(note('Of this problem only the winner is in the database, nothing of what was tried.'));
+    else if (!rows.length)
         content.push(missing('distribution', 'Times', 'Nothing of this problem was timed in full and is still current.'));
     else {
         content.push(el('div', { class: 'charts' }, distributionChart(run, rows), courseChart(run, again), ...stabilityCharts(run)));
         content.push(...parameterCharts(run, again));
     }
-    content.push(measurementsTable(run));
+    if (run.n)
+        content.push(measurementsTable(run));
     return part('problem', 'One problem', ...content);
 }
 

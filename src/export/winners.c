@@ -89,7 +89,7 @@ const struct row_column winner_columns[] = {
     { .head = "of copy", .number = copy_share, .unit = text_share },
     { "samples", FIELD(struct listed, samples), .in = IN_EXPORT },
     { "measured", FIELD(struct listed, measured) },
-    { "ok", FIELD(struct listed, ok) },
+    { "passed", FIELD(struct listed, ok) },
     { .head = "passed", .text = passed_of_all, .right = true },
     { "energy_j", FIELD(struct listed, joules) },
     { "metrics", .text = metrics_alone, JSON(struct listed, metrics, json_stored) },

@@ -94,6 +94,9 @@ class Browser:
     def open(self, path, **looks):
         """A new tab with this report, drawn."""
         self.go(pathlib.Path(path).resolve().as_uri(), **looks)
+        failed = [said for said in self.complaints() if said.startswith("exception")]
+        if failed:
+            raise RuntimeError(f"{path} is not drawn: {failed[0]}")
         self.js("""new Promise(done => {
             const look = () => document.documentElement.dataset.state === 'drawn' ? done() : requestAnimationFrame(look);
             look();
