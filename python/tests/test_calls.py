@@ -57,6 +57,18 @@ class Calls(unittest.TestCase):
         np.testing.assert_array_equal(cutune.transpose(x), x.transpose(0, 2, 1))
         np.testing.assert_array_equal(cutune.transpose(x[:1]), x[:1].transpose(0, 2, 1))
 
+    def test_what_lacks_the_batch_has_one(self):
+        x, many = np.arange(24, dtype="f4").reshape(4, 6), np.ones((4, 4, 6), "f4")
+        for call in (
+            lambda: cutune.transpose(x, batch=3),
+            lambda: cutune.transpose(x, out=np.zeros((6, 4), "f4"), batch=1000),
+            lambda: cutune.transpose(many, out=np.zeros((6, 4), "f4")),
+            lambda: cutune.gemm(np.zeros((4, 4, 4), "f4"), 1.0, np.ones((4, 4, 4), "f4"), np.ones((4, 4), "f4"), 0.0),
+        ):
+            with self.assertRaisesRegex(cutune.InvalidError, r"has 2 axes, which is for a batch of 1, not of [0-9]+"):
+                call()
+        self.assertEqual(cutune.transpose(x, batch=1).shape, (6, 4))
+
     def test_leaves_gaps_alone(self):
         x, out = numbers(3, 8), np.full((5, 6), 99, "float32")
         cutune.transpose(x, n=5, out=out)

@@ -243,6 +243,10 @@ static int check_array(struct fitting *f, int i)
     const cutune_array *r = &f->arrays[i];
     const char *name = arg_of(f, i)->name;
     int64_t size, strides[MAX_RANK];
+    const int batch = f->short_of[i] ? batch_of(f, arg_of(f, i)) : -1;
+    if (batch >= 0 && f->size[batch] != 1)
+        return refuse(CUTUNE_ERR_INVALID, "%s: %s has %d axes, which is for a %s of 1, not of %" PRId64 ": that takes one more in front",
+                      f->op->name, name, r->rank, f->op->axes[batch].name, f->size[batch]);
     for (int d = 0; d < r->rank; d++) {
         int rc = extent_at(f, i, extent_of(f, i, d), &size);
         if (rc)
