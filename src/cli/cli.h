@@ -166,6 +166,9 @@ int request_read(struct request *r, struct err *err);
 int request_damage(const struct request *r, int rc);
 int damage_told(const struct store *s, int n, int rc); /* the same of so many rows */
 
+/* Writes a text, to the standard output if path is null; not over a file of an op that the request has read. */
+int request_write(const struct request *r, const char *path, const struct buf *text, struct err *err);
+
 void request_free(struct request *r);
 
 #endif

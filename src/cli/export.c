@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "export/export.h"
 
 static int write_c(struct request *r, struct buf *out, struct err *err)
@@ -48,7 +47,7 @@ static int export_tuned(struct request *r, struct err *err)
     int rc = c    ? write_c(r, &text, err)
              : t4 ? write_t4(r, &text, err)
                   : request_database(r, STORE_READ, err) ?: export_rows(r->store, format, &text, err);
-    rc = rc ?: output_write(args->output, &text, err);
+    rc = rc ?: request_write(r, args->output, &text, err);
     buf_free(&text);
     return request_damage(r, rc);
 }

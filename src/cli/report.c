@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "export/export.h"
 
 /* What the page calls a database: its name, or if both have the same one, the path. */
@@ -31,7 +30,7 @@ static int write_report(const struct request *r, struct report_source *sources, 
     const char *path = args->output ? args->output : "report.html";
     bool printed = !strcmp(path, "-");
     int rc = report_data(sources, n, &choice, &found, &data, err) ?: found.problems ? 0 : nothing(r, err);
-    rc = rc ?: report_page(&data, &page, err) ?: output_write(printed ? NULL : path, &page, err);
+    rc = rc ?: report_page(&data, &page, err) ?: request_write(r, printed ? NULL : path, &page, err);
     if (!rc && !printed)
         text_line("%s: %lld measurement%s of %d problem%s, %s", path, (long long)found.measurements,
                   found.measurements == 1 ? "" : "s", found.problems, found.problems == 1 ? "" : "s", text_memory((double)page.len));
