@@ -50,8 +50,8 @@ function ticks(low, high, most = 7) {
 function logScale(name, range, numbers, margin = 1.15, most = 7, span = 1) {
     let low = lowest(numbers) / margin, high = Math.max(0, highest(numbers)) * margin;
     const wider = Math.max(1, Math.sqrt(span * low / high)); // no less than so many times from end to end
-    low /= wider;
-    high *= wider;
+    low = Math.max(low / wider, 1e-300); // whatever a file says
+    high = Math.min(high * wider, 1e300);
     return { scale: { name, type: 'log', domain: [low, high], range, nice: false, zero: false },
              axis: { values: ticks(low, high, most), format: ',.5~r' } };
 }

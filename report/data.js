@@ -89,14 +89,15 @@ const count = (run, outcome) => run.counts.reduce((sum, of) => sum + of[outcome]
 // ---- what is shown of it -------------------------------------------------------------------------------------------------------------
 
 // What is asked of many rows; null where it cannot be said.
-const share = w => w.copy > 0 && w.time > 0 && w.run.problem.bytes > 0 ? w.copy / w.time : null;
+const over = (a, b) => a > 0 && b > 0 && Number.isFinite(a / b) ? a / b : null;
+const share = w => w.run.problem.bytes > 0 ? over(w.copy, w.time) : null;
+const intensity = w => over(w.run.problem.flops, w.run.problem.bytes);
 // Whether memory may be what bounds it. The device's compute peak is not known; below so many FLOP/byte no device of today is bound by it.
 const MEMORY_BOUND = 10;
 const byMemory = w => (intensity(w) ?? 0) <= MEMORY_BOUND;
-const bandwidth = w => w.time > 0 && w.run.problem.bytes > 0 ? w.run.problem.bytes / w.time : null; // GB/s
-const copyBandwidth = w => w.copy > 0 && w.run.problem.bytes > 0 ? w.run.problem.bytes / w.copy : null;
-const rate = w => w.time > 0 && w.run.problem.flops > 0 ? w.run.problem.flops / w.time : null; // GFLOP/s
-const intensity = w => w.run.problem.flops > 0 && w.run.problem.bytes > 0 ? w.run.problem.flops / w.run.problem.bytes : null;
+const bandwidth = w => over(w.run.problem.bytes, w.time); // GB/s
+const copyBandwidth = w => over(w.run.problem.bytes, w.copy);
+const rate = w => over(w.run.problem.flops, w.time); // GFLOP/s
 
 // The rows whose times can be believed: all samples taken, nothing changed since.
 function timed(run) {
