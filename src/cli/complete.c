@@ -16,7 +16,7 @@
 #include "device/backend.h"
 #include "op/load.h"
 
-enum { MAX_OFFERS = 1000, DEVICES_S = 3 };
+enum { MAX_OFFERS = 1000, DEVICES_S = 3, DATABASE_S = 1 };
 
 struct completion {
     struct request r;  /* of the words before the last one */
@@ -78,6 +78,25 @@ static void offer_assigned(struct completion *c, const char *name)
     buf_free(&before);
 }
 
+/* Offers what work(arg, ...) puts into its answer, a word and what it is, if that takes no longer: it is done in a child. */
+static void offer_from(struct completion *c, int seconds, int (*work)(void *arg, struct buf *answer, struct err *err), void *arg)
+{
+    struct buf answer = { 0 };
+    struct err err;
+    bool known = !child_run(seconds, seconds, work, arg, &answer, &err);
+    struct cursor at = cursor_on(answer.data, known ? answer.len : 0);
+    while (at.at < at.end && !at.bad) {
+        size_t nword = 0, nwhat = 0;
+        const char *text = get_lstr(&at, &nword), *told = get_lstr(&at, &nwhat);
+        char *word = text && told ? mem_strndup(text, nword) : NULL, *what = word ? mem_strndup(told, nwhat) : NULL;
+        if (what)
+            offer(c, word, what);
+        mem_free(word);
+        mem_free(what);
+    }
+    buf_free(&answer);
+}
+
 /* ---- what the words of an option can be */
 
 static const struct op *op_of(struct completion *c)
@@ -113,31 +132,48 @@ static void offer_strategies(struct completion *c)
     offer_scripts(c, "search");
 }
 
-static int offer_won(void *arg, const struct winner *w)
+struct shapes {
+    struct completion *c;
+    struct buf *answer;
+};
+
+static int put_won(void *arg, const struct winner *w)
 {
-    offer(arg, w->sizes, "tuned");
-    return 0;
+    struct shapes *s = arg;
+    buf_lstr(s->answer, w->sizes);
+    buf_lstr(s->answer, "tuned");
+    return buf_check(s->answer, NULL);
 }
 
-static int offer_wanted(void *arg, const struct wanted_problem *w)
+static int put_wanted(void *arg, const struct wanted_problem *w)
+{
+    struct shapes *s = arg;
+    if (strcmp(w->op, s->c->r.op->name) != 0)
+        return 0;
+    buf_lstr(s->answer, w->sizes);
+    buf_lstr(s->answer, "wanted");
+    return buf_check(s->answer, NULL);
+}
+
+/* Those in the database, which another process may have locked. */
+static int list_shapes(void *arg, struct buf *answer, struct err *err)
 {
     struct completion *c = arg;
-    if (!strcmp(w->op, c->r.op->name))
-        offer(c, w->sizes, "wanted");
-    return 0;
+    struct shapes s = { c, answer };
+    int rc = request_read(&c->r, err);
+    if (rc || !c->r.store)
+        return rc;
+    return store_each_winner_of(c->r.store, c->r.op->name, NULL, put_won, &s, err)
+        ?: store_each_wanted(c->r.store, NULL, put_wanted, &s, err);
 }
 
 /* Whole shapes: those in the database, and the op's own. If none fits, one axis after another. */
 static void offer_shapes(struct completion *c)
 {
     const struct op *op = op_of(c);
-    struct err err;
     if (!op)
         return;
-    if (!request_read(&c->r, &err) && c->r.store) {
-        (void)store_each_winner_of(c->r.store, op->name, NULL, offer_won, c, &err);
-        (void)store_each_wanted(c->r.store, NULL, offer_wanted, c, &err);
-    }
+    offer_from(c, DATABASE_S, list_shapes, c);
     for (int i = 0; i < op->nshapes; i++) {
         struct buf sizes = { 0 };
         problem_print(&sizes, op, &op->shapes[i].problem);
@@ -218,22 +254,8 @@ static int list_devices(void *backend, struct buf *answer, struct err *err)
 static void offer_devices(struct completion *c)
 {
     const struct backend *b;
-    for (int i = 0; (b = backend_at(i)); i++) {
-        struct buf answer = { 0 };
-        struct err err;
-        bool known = !child_run(DEVICES_S, DEVICES_S, list_devices, (void *)b, &answer, &err);
-        struct cursor at = cursor_on(answer.data, known ? answer.len : 0);
-        while (at.at < at.end && !at.bad) {
-            size_t nid = 0, nname = 0;
-            const char *id = get_lstr(&at, &nid), *name = get_lstr(&at, &nname);
-            char *word = id && name ? mem_strndup(id, nid) : NULL, *what = word ? mem_strndup(name, nname) : NULL;
-            if (what)
-                offer(c, word, what);
-            mem_free(word);
-            mem_free(what);
-        }
-        buf_free(&answer);
-    }
+    for (int i = 0; (b = backend_at(i)); i++)
+        offer_from(c, DEVICES_S, list_devices, (void *)b);
 }
 
 /* By the option's name; the others say in the help what they take, and that will do. */
@@ -316,6 +338,11 @@ static const struct argp_option *option_of(const struct command *command, const 
 /* words[0]: the command's name; the last is the one to complete. */
 static void complete_command(struct completion *c, const struct command *command, char **words, int n)
 {
+    for (int i = 1; i < n - 1; i++)
+        if (!strcmp(words[i], "--")) { /* behind it there are no options */
+            offer_files(command->word ? command->word : "");
+            return;
+        }
     bool assigned = !strncmp(c->begun, "--", 2) && strchr(c->begun, '=');
     const char *name = assigned ? c->begun : strchr(words[n - 2], '=') ? "" : words[n - 2];
     const struct argp_option *option = option_of(command, name);
