@@ -401,6 +401,11 @@ typedef struct cutune_fit {
  * `fit` or another array then have to tell. CUTUNE_ERR_INVALID, with the argument's name, if something does not fit or is left open. */
 CUTUNE_API int cutune_op_fit(const cutune_op *o, cutune_array *arrays, int n, cutune_fit *fit);
 
+/* 1 if the kernel is of this form of the op, so that a launch takes what the form and cutune_op_fit say. 0 if it is of another one, since a
+ * refresh, also one in the background, or the first look-up of a problem may have brought that after cutune_op_find; or if either is null.
+ * Then a refresh brings all look-ups and cutune_op_find to one form. Takes no lock and does not fail. */
+CUTUNE_API int cutune_kernel_is_of(const cutune_kernel *k, const cutune_op *o);
+
 /* ------------------------------------------------------------------------------------------------------------ what is there */
 
 /* A winner in the database. Pointers are valid inside the call that gives it. */

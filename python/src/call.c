@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY = CUTUNE_ARGS * (2 + 2 * CUTUNE_RANK) + 2 * CUTUNE_AXES, MOST_SEEN = 4096 };
+enum { KEY = CUTUNE_ARGS * (2 + 2 * CUTUNE_RANK) + 2 * CUTUNE_AXES, MOST_SEEN = 4096, MOST_FORMS = 8 };
 
 struct seen {
     struct seen *next;
@@ -19,6 +19,7 @@ struct seen {
 
 struct call {
     struct op *o;
+    struct form *form;
     PyObject *given[PARAMS];   /* borrowed; null: left out */
     PyObject *of[CUTUNE_ARGS]; /* by the op's arguments, likewise */
     struct array arrays[CUTUNE_ARGS];
@@ -30,58 +31,59 @@ struct call {
     int64_t key[KEY];
 };
 
-void op_forget(struct op *o)
+void form_forget(struct form *f)
 {
     for (int i = 0; i < 256; i++)
-        while (o->seen[i]) {
-            struct seen *s = o->seen[i];
-            o->seen[i] = s->next;
+        while (f->seen[i]) {
+            struct seen *s = f->seen[i];
+            f->seen[i] = s->next;
             free(s->key);
             free(s);
         }
-    o->nseen = 0;
+    f->nseen = 0;
 }
 
 /* ---- arguments */
 
-static int param_named(const struct op *o, PyObject *name)
+static int param_named(const struct form *f, PyObject *name)
 {
-    for (int i = 0; i < o->nparams; i++)
-        if (o->params[i].name == name)
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].name == name)
             return i;
-    for (int i = 0; i < o->nparams; i++)
-        if (PyUnicode_Compare(o->params[i].name, name) == 0)
+    for (int i = 0; i < f->nparams; i++)
+        if (PyUnicode_Compare(f->params[i].name, name) == 0)
             return i;
     return -1;
 }
 
 static int take_arguments(struct call *c, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-    const struct op *o = c->o;
+    const struct form *f = c->form;
+    const char *op = c->o->name;
     Py_ssize_t nnames = names ? PyTuple_Size(names) : 0;
-    if (nargs > o->npositional) {
-        PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %zd were given; outputs are given by name", o->name,
-                     o->npositional, nargs);
+    if (nargs > f->npositional) {
+        PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %zd were given; outputs are given by name", op,
+                     f->npositional, nargs);
         return -1;
     }
-    for (int i = 0; i < o->nparams; i++)
+    for (int i = 0; i < f->nparams; i++)
         c->given[i] = i < nargs ? args[i] : NULL;
     for (Py_ssize_t k = 0; k < nnames; k++) {
         PyObject *name = PyTuple_GetItem(names, k);
-        int i = param_named(o, name);
+        int i = param_named(f, name);
         if (i < 0 || c->given[i]) {
-            PyErr_Format(PyExc_TypeError, i < 0 ? "%s() has no argument '%U'" : "%s() got '%U' twice", o->name, name);
+            PyErr_Format(PyExc_TypeError, i < 0 ? "%s() has no argument '%U'" : "%s() got '%U' twice", op, name);
             return -1;
         }
-        c->given[i] = args[nargs + k] == Py_None && i >= o->npositional ? NULL : args[nargs + k];
+        c->given[i] = args[nargs + k] == Py_None && i >= f->npositional ? NULL : args[nargs + k];
     }
-    for (int i = 0; i < o->nparams; i++) {
-        if (i < o->npositional && !c->given[i]) {
-            PyErr_Format(PyExc_TypeError, "%s() is missing '%U'", o->name, o->params[i].name);
+    for (int i = 0; i < f->nparams; i++) {
+        if (i < f->npositional && !c->given[i]) {
+            PyErr_Format(PyExc_TypeError, "%s() is missing '%U'", op, f->params[i].name);
             return -1;
         }
-        if (o->params[i].arg >= 0)
-            c->of[o->params[i].arg] = c->given[i];
+        if (f->params[i].arg >= 0)
+            c->of[f->params[i].arg] = c->given[i];
     }
     return 0;
 }
@@ -89,18 +91,18 @@ static int take_arguments(struct call *c, PyObject *const *args, Py_ssize_t narg
 /* Each is asked once: another time it may say something else. */
 static int read_sizes(struct call *c)
 {
-    const struct op *o = c->o;
+    const struct form *f = c->form;
     for (int i = 0; i < CUTUNE_AXES; i++)
         c->sizes[i] = -1;
-    for (int i = o->npositional; i < o->nparams; i++) {
-        const struct param *p = &o->params[i];
+    for (int i = f->npositional; i < f->nparams; i++) {
+        const struct param *p = &f->params[i];
         if (p->axis < 0 || !c->given[i])
             continue;
         long long size = PyLong_AsLongLong(c->given[i]);
         if (size == -1 && PyErr_Occurred())
             return -1;
         if (size < 0) {
-            PyErr_Format(error_invalid, "%s: %U cannot be %lld", o->name, p->name, size);
+            PyErr_Format(error_invalid, "%s: %U cannot be %lld", c->o->name, p->name, size);
             return -1;
         }
         c->sizes[p->axis] = size;
@@ -110,11 +112,12 @@ static int read_sizes(struct call *c)
 
 static void done(struct call *c)
 {
-    c->o->busy--;
-    c->o->database->busy--;
-    for (int i = 0; i < c->o->nargs; i++)
+    if (!c->form)
+        return;
+    for (int i = 0; i < c->form->nargs; i++)
         if (c->read & 1u << i)
             array_done(&c->arrays[i]);
+    op_end(c->o, c->form);
 }
 
 static int other_device(const struct call *c, int i)
@@ -122,7 +125,7 @@ static int other_device(const struct call *c, int i)
     const struct dl_device d = c->arrays[i].device;
     static const char *const names[] = { "device", "the host", "cuda", "the host (pinned)" };
     PyErr_Format(error_invalid, "%s: %s is on %s:%d, an argument before it on %s:%d: all have to be on one device", c->o->name,
-                 c->o->args[i].name, d.type < 4 ? names[d.type] : names[0], d.id,
+                 c->form->args[i].name, d.type < 4 ? names[d.type] : names[0], d.id,
                  c->device.type < 4 ? names[c->device.type] : names[0], c->device.id);
     return -1;
 }
@@ -136,7 +139,7 @@ static int take_device(struct call *c, int i, int first)
         *d = (struct dl_device){ DL_CPU, 0 };
     if (d->type != DL_CPU && d->type != DL_CUDA) {
         PyErr_Format(error_invalid, "%s: %s is on a device of DLPack's type %d: cutune takes CUDA arrays and those in host memory",
-                     c->o->name, c->o->args[i].name, d->type);
+                     c->o->name, c->form->args[i].name, d->type);
         return -1;
     }
     if (first)
@@ -147,30 +150,30 @@ static int take_device(struct call *c, int i, int first)
 /* Reads all arrays and makes the key. 1: some stand for others. */
 static int read_arrays(struct call *c)
 {
-    const struct op *o = c->o;
+    const struct form *f = c->form;
     int n = 0;
-    for (int i = 0; i < o->nargs; i++) {
+    for (int i = 0; i < f->nargs; i++) {
         struct array *a = &c->arrays[i];
-        const struct framework *f = NULL;
-        if (o->args[i].kind == CUTUNE_ARG_SCALAR)
+        const struct framework *framework = NULL;
+        if (f->args[i].kind == CUTUNE_ARG_SCALAR)
             continue;
         if (!c->of[i]) {
             c->key[n++] = -1;
             continue;
         }
-        int rc = array_read(c->of[i], o->name, o->args[i].name, a, &f);
+        int rc = array_read(c->of[i], c->o->name, f->args[i].name, a, &framework);
         if (rc == 1)
-            c->framework = f;
+            c->framework = framework;
         if (rc)
             return rc;
         int first = !c->read;
         c->read |= 1u << i;
         if (first)
-            c->framework = f;
+            c->framework = framework;
         if (take_device(c, i, first))
             return -1;
-        if (a->read_only && o->args[i].kind != CUTUNE_ARG_INPUT) {
-            PyErr_Format(error_invalid, "%s: %s is read-only", o->name, o->args[i].name);
+        if (a->read_only && f->args[i].kind != CUTUNE_ARG_INPUT) {
+            PyErr_Format(error_invalid, "%s: %s is read-only", c->o->name, f->args[i].name);
             return -1;
         }
         c->key[n++] = (int64_t)a->dtype.code | (int64_t)a->dtype.bits << 8 | (int64_t)a->dtype.lanes << 16 | (int64_t)a->ndim << 32;
@@ -180,14 +183,14 @@ static int read_arrays(struct call *c)
             c->key[n++] = a->strides[d];
         }
     }
-    for (int i = 0; i < o->naxes; i++)
+    for (int i = 0; i < f->naxes; i++)
         if (c->sizes[i] >= 0) {
             c->key[n++] = -2 - i;
             c->key[n++] = c->sizes[i];
         }
     c->words = n;
     if (!c->read) {
-        PyErr_Format(error_invalid, "%s: no array was given", o->name);
+        PyErr_Format(error_invalid, "%s: no array was given", c->o->name);
         return -1;
     }
     return 0;
@@ -197,10 +200,10 @@ static int read_arrays(struct call *c)
 
 static int fit_arrays(struct call *c, cutune_fit *fit, cutune_array *arrays)
 {
-    const struct op *o = c->o;
+    const struct form *f = c->form;
     *fit = (cutune_fit){ .size = sizeof *fit };
     memcpy(fit->sizes, c->sizes, sizeof c->sizes);
-    for (int i = 0; i < o->nargs; i++) {
+    for (int i = 0; i < f->nargs; i++) {
         const struct array *a = &c->arrays[i];
         arrays[i] = (cutune_array){ .size = sizeof *arrays, .rank = -1 };
         if (!(c->read & 1u << i))
@@ -209,14 +212,14 @@ static int fit_arrays(struct call *c, cutune_fit *fit, cutune_array *arrays)
         if (!arrays[i].type) {
             char text[32];
             type_text(a->dtype, text);
-            PyErr_Format(error_invalid, "%s: %s is of %s, which no op takes", o->name, o->args[i].name, text);
+            PyErr_Format(error_invalid, "%s: %s is of %s, which no op takes", c->o->name, f->args[i].name, text);
             return -1;
         }
         arrays[i].rank = a->ndim;
         memcpy(arrays[i].shape, a->shape, sizeof a->shape);
         memcpy(arrays[i].strides, a->strides, sizeof a->strides);
     }
-    int rc = cutune_op_fit(o->known, arrays, o->nargs, fit);
+    int rc = cutune_op_fit(f->known, arrays, f->nargs, fit);
     if (rc)
         raise_library(rc);
     return rc ? -1 : 0;
@@ -232,15 +235,15 @@ static uint64_t hash_of(const struct call *c)
 
 static struct seen *remember(struct call *c, uint64_t hash)
 {
-    struct op *o = c->o;
-    if (o->nseen >= MOST_SEEN && o->busy == 1) /* with this call only */
-        op_forget(o);
-    struct seen *s = calloc(1, sizeof *s + (size_t)o->nargs * sizeof *s->arrays);
+    struct form *f = c->form;
+    if (f->nseen >= MOST_SEEN && f->users == 2) /* the op and this call */
+        form_forget(f);
+    struct seen *s = calloc(1, sizeof *s + (size_t)f->nargs * sizeof *s->arrays);
     int64_t *key = malloc((size_t)c->words * sizeof *key);
     if (!s || !key)
         PyErr_NoMemory();
     if (!s || !key || fit_arrays(c, &s->fit, s->arrays) ||
-        !(s->handle = database_handle(o->database, c->device, c->framework->helper))) {
+        !(s->handle = database_handle(c->o->database, c->device, c->framework->helper))) {
         free(s);
         free(key);
         return NULL;
@@ -249,59 +252,95 @@ static struct seen *remember(struct call *c, uint64_t hash)
     s->key = key;
     s->words = c->words;
     s->hash = hash;
-    s->next = o->seen[hash % 256];
-    o->seen[hash % 256] = s;
-    o->nseen++;
+    s->next = f->seen[hash % 256];
+    f->seen[hash % 256] = s;
+    f->nseen++;
     return s;
 }
 
 static struct seen *see(struct call *c)
 {
     uint64_t hash = hash_of(c);
-    for (struct seen *s = c->o->seen[hash % 256]; s; s = s->next)
+    for (struct seen *s = c->form->seen[hash % 256]; s; s = s->next)
         if (s->hash == hash && s->words == c->words && !memcmp(s->key, c->key, (size_t)c->words * sizeof *s->key))
             return s;
     return remember(c, hash);
 }
 
-/* Up to what a call has in common with a look-up. 1: it is the library's to trace. */
-static int begin(struct call *c, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names, struct seen **seen)
+static int read_all(struct call *c, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    int rc = take_arguments(c, args, nargs, names);
+    rc = rc ? rc : read_sizes(c);
+    return rc ? rc : read_arrays(c);
+}
+
+static int find(const struct call *c, const struct seen *s, const cutune_kernel **k)
+{
+    int rc = cutune_lookup(s->handle, c->o->name, s->fit.types, s->fit.sizes, s->fit.nsizes, k);
+    if (rc)
+        raise_library(rc);
+    return rc ? -1 : 0;
+}
+
+/* Whether the op's form is another one by now: a refresh in the background may have brought it, or the look-up itself. Without a kernel,
+ * which would tell, it may be why there is none. */
+static int has_changed(const struct call *c, const cutune_kernel *k)
+{
+    const cutune_op *now;
+    if (k)
+        return !cutune_kernel_is_of(k, c->form->known);
+    return !cutune_op_find(c->o->database->c, c->o->name, &now) && now != c->form->known;
+}
+
+/* What a call has in common with a look-up, up to the kernel; anew if it turns out that the arrays were fitted to another form of the op than
+ * the kernel's. 1: it is the library's to trace. */
+static int begin(struct call *c, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names, struct seen **seen,
+                 const cutune_kernel **k)
 {
     c->o = (struct op *)self;
-    c->read = 0;
-    int rc = op_renew(c->o);
-    c->o->busy++;
-    c->o->database->busy++;
-    rc = rc ? rc : take_arguments(c, args, nargs, names);
-    rc = rc ? rc : read_sizes(c);
-    rc = rc ? rc : read_arrays(c);
-    if (!rc && !(*seen = see(c)))
-        rc = -1;
-    return rc;
+    for (int i = 0; i < MOST_FORMS; i++) {
+        c->read = 0;
+        c->form = op_begin(c->o);
+        int rc = c->form ? read_all(c, args, nargs, names) : -1;
+        if (!rc && !(*seen = see(c)))
+            rc = -1;
+        if (rc)
+            return rc;
+        *k = NULL;
+        rc = find(c, *seen, k);
+        if (!has_changed(c, *k))
+            return rc;
+        PyErr_Clear();
+        done(c);
+        c->form = NULL;
+        if (database_renew(c->o->database, NULL))
+            return -1;
+    }
+    PyErr_Format(error_base, "%s: its interface in the database changes all the time", c->o->name);
+    return -1;
 }
 
 /* ---- the launch */
 
 static int stream_of(const struct call *c, void **stream)
 {
-    PyObject *given = c->given[c->o->nparams - 1];
+    PyObject *given = c->given[c->form->nparams - 1];
     if (!given)
         return array_stream(c->framework, c->device, stream);
     *stream = PyLong_AsVoidPtr(given);
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static int launch(const struct call *c, const struct seen *s, void *const *buffers)
+static int launch(const struct call *c, const cutune_kernel *k, void *const *buffers)
 {
-    const cutune_kernel *k;
     void *stream = NULL;
-    const int n = c->o->nargs;
-    int rc = cutune_lookup(s->handle, c->o->name, s->fit.types, s->fit.sizes, s->fit.nsizes, &k);
+    const int n = c->form->nargs;
+    int rc;
     if (c->device.type == DL_CUDA) {
-        if (!rc && stream_of(c, &stream))
+        if (stream_of(c, &stream))
             return -1;
-        rc = rc ? rc : cutune_launch(k, stream, buffers, n);
-    } else if (!rc) {
+        rc = cutune_launch(k, stream, buffers, n);
+    } else {
         Py_BEGIN_ALLOW_THREADS rc = cutune_launch_host(k, buffers, n);
         Py_END_ALLOW_THREADS
     }
@@ -313,12 +352,12 @@ static int launch(const struct call *c, const struct seen *s, void *const *buffe
 /* The outputs, or else what was read and written. */
 static PyObject *result(const struct call *c, PyObject *const *made)
 {
-    const struct op *o = c->o;
+    const struct form *f = c->form;
     PyObject *all[CUTUNE_ARGS];
     int n = 0;
     for (int kind = CUTUNE_ARG_OUTPUT; !n && kind <= CUTUNE_ARG_INOUT; kind++)
-        for (int i = 0; i < o->nargs; i++)
-            if ((int)o->args[i].kind == kind)
+        for (int i = 0; i < f->nargs; i++)
+            if ((int)f->args[i].kind == kind)
                 all[n++] = made[i] ? made[i] : c->of[i];
     if (n == 1)
         return Py_NewRef(all[0]);
@@ -328,17 +367,17 @@ static PyObject *result(const struct call *c, PyObject *const *made)
     return several;
 }
 
-static PyObject *run(struct call *c, const struct seen *s)
+static PyObject *run(struct call *c, const struct seen *s, const cutune_kernel *k)
 {
-    const struct op *o = c->o;
+    const struct form *f = c->form;
     PyObject *made[CUTUNE_ARGS] = { NULL }, *out = NULL;
     unsigned char scalars[CUTUNE_ARGS][16];
     void *buffers[CUTUNE_ARGS];
     int rc = 0;
-    for (int i = 0; !rc && i < o->nargs; i++) {
+    for (int i = 0; !rc && i < f->nargs; i++) {
         if (c->read & 1u << i) {
             buffers[i] = c->arrays[i].data;
-        } else if (o->args[i].kind == CUTUNE_ARG_SCALAR) {
+        } else if (f->args[i].kind == CUTUNE_ARG_SCALAR) {
             buffers[i] = scalars[i];
             rc = scalar_put(s->arrays[i].type, c->of[i], scalars[i]);
         } else {
@@ -346,9 +385,9 @@ static PyObject *run(struct call *c, const struct seen *s)
             rc = made[i] ? 0 : -1;
         }
     }
-    if (!rc && !launch(c, s, buffers))
+    if (!rc && !launch(c, k, buffers))
         out = result(c, made);
-    for (int i = 0; i < o->nargs; i++)
+    for (int i = 0; i < f->nargs; i++)
         Py_XDECREF(made[i]);
     return out;
 }
@@ -374,8 +413,9 @@ static PyObject *call_alone(PyObject *self, PyObject *const *args, Py_ssize_t na
 {
     struct call c;
     struct seen *s;
-    int rc = begin(&c, self, args, nargs, names, &s);
-    PyObject *out = rc == 1 ? trace(&c, self, args, nargs, names) : rc ? NULL : run(&c, s);
+    const cutune_kernel *k;
+    int rc = begin(&c, self, args, nargs, names, &s, &k);
+    PyObject *out = rc == 1 ? trace(&c, self, args, nargs, names) : rc ? NULL : run(&c, s, k);
     done(&c);
     return out;
 }
@@ -400,11 +440,9 @@ static PyObject *lookup_alone(PyObject *self, PyObject *const *args, Py_ssize_t 
     struct seen *s;
     const cutune_kernel *k;
     PyObject *out = NULL;
-    int rc = begin(&c, self, args, nargs, names, &s);
+    int rc = begin(&c, self, args, nargs, names, &s, &k);
     if (rc == 1)
         PyErr_Format(error_invalid, "%s: a look-up takes tensors with data", c.o->name);
-    if (!rc && (rc = cutune_lookup(s->handle, c.o->name, s->fit.types, s->fit.sizes, s->fit.nsizes, &k)))
-        raise_library(rc);
     if (!rc)
         out = Py_BuildValue("(ssssdsN)", matches[cutune_kernel_match(k)], cutune_kernel_why(k), cutune_kernel_variant(k),
                             cutune_kernel_config(k), cutune_kernel_time_ns(k), s->fit.types, sizes_of(&s->fit));
@@ -419,18 +457,18 @@ PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyO
 
 /* ---- without data */
 
-static int take_form(struct call *c, int i, PyObject *form, cutune_array *out)
+static int take_form(struct call *c, int i, PyObject *told, cutune_array *out)
 {
     PyObject *shape, *strides;
     const char *type;
     *out = (cutune_array){ .size = sizeof *out, .rank = -1 };
-    if (!form || c->o->args[i].kind == CUTUNE_ARG_SCALAR)
+    if (!told || c->form->args[i].kind == CUTUNE_ARG_SCALAR)
         return 0;
-    if (!PyArg_ParseTuple(form, "sO!O!", &type, &PyTuple_Type, &shape, &PyTuple_Type, &strides))
+    if (!PyArg_ParseTuple(told, "sO!O!", &type, &PyTuple_Type, &shape, &PyTuple_Type, &strides))
         return -1;
     if (PyTuple_Size(shape) > CUTUNE_RANK || PyTuple_Size(shape) != PyTuple_Size(strides))
-        return PyErr_Format(error_invalid, "%s: %s has more than %d axes, or not a stride for each", c->o->name, c->o->args[i].name,
-                            CUTUNE_RANK),
+        return PyErr_Format(error_invalid, "%s: %s has more than %d axes, or not a stride for each", c->o->name,
+                            c->form->args[i].name, CUTUNE_RANK),
                -1;
     out->rank = (int)PyTuple_Size(shape);
     out->type = type;
@@ -444,31 +482,35 @@ static int take_form(struct call *c, int i, PyObject *form, cutune_array *out)
 static PyObject *forms_alone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     struct call c = { .o = (struct op *)self };
-    struct op *o = c.o;
+    const struct form *f = c.form = op_begin(c.o);
     cutune_array arrays[CUTUNE_ARGS];
     cutune_fit fit = { .size = sizeof fit };
-    int rc = op_renew(o) ? -1 : take_arguments(&c, args, nargs, names);
+    PyObject *outputs = NULL, *all = NULL;
+    int rc = f ? take_arguments(&c, args, nargs, names) : -1;
     rc = rc ? rc : read_sizes(&c);
-    memcpy(fit.sizes, c.sizes, sizeof c.sizes);
-    for (int i = 0; !rc && i < o->nargs; i++)
+    for (int i = 0; !rc && i < f->nargs; i++)
         rc = take_form(&c, i, c.of[i], &arrays[i]);
-    if (rc)
-        return NULL;
-    if ((rc = cutune_op_fit(o->known, arrays, o->nargs, &fit)))
-        return raise_library(rc);
-    PyObject *outputs = PyList_New(0);
-    for (int i = 0; outputs && i < o->nargs; i++) {
-        if (o->args[i].kind != CUTUNE_ARG_OUTPUT)
+    if (!rc) {
+        memcpy(fit.sizes, c.sizes, sizeof c.sizes);
+        if ((rc = cutune_op_fit(f->known, arrays, f->nargs, &fit)))
+            raise_library(rc);
+    }
+    outputs = rc ? NULL : PyList_New(0);
+    for (int i = 0; outputs && i < f->nargs; i++) {
+        if (f->args[i].kind != CUTUNE_ARG_OUTPUT)
             continue;
         PyObject *shape = PyTuple_New(arrays[i].rank);
         for (int d = 0; shape && d < arrays[i].rank; d++)
             PyTuple_SetItem(shape, d, PyLong_FromLongLong(arrays[i].shape[d]));
-        PyObject *one = shape ? Py_BuildValue("(ssN)", o->args[i].name, arrays[i].type, shape) : NULL;
+        PyObject *one = shape ? Py_BuildValue("(ssN)", f->args[i].name, arrays[i].type, shape) : NULL;
         if (!one || PyList_Append(outputs, one))
             Py_CLEAR(outputs);
         Py_XDECREF(one);
     }
-    return outputs ? Py_BuildValue("(sNN)", fit.types, sizes_of(&fit), outputs) : NULL;
+    if (outputs)
+        all = Py_BuildValue("(sNN)", fit.types, sizes_of(&fit), outputs);
+    done(&c);
+    return all;
 }
 
 PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)

@@ -4,11 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int is_open(struct database *d)
+int database_begin(struct database *d)
 {
-    if (!d->c)
+    if (!d->c) {
         PyErr_SetString(error_invalid, "the database was closed");
-    return d->c != NULL;
+        return -1;
+    }
+    d->busy++;
+    return 0;
+}
+
+void database_end(struct database *d)
+{
+    d->busy--;
+}
+
+int database_renew(struct database *d, int *changed)
+{
+    int rc;
+    if (database_begin(d))
+        return -1;
+    Py_BEGIN_ALLOW_THREADS rc = cutune_refresh(d->c, changed);
+    Py_END_ALLOW_THREADS database_end(d);
+    d->generation++;
+    if (rc)
+        raise_library(rc);
+    return rc ? -1 : 0;
 }
 
 static cutune_handle *attach_host(struct database *d)
@@ -128,23 +149,17 @@ static PyObject *close_alone(PyObject *self)
 
 static PyObject *refresh_alone(PyObject *self)
 {
-    struct database *d = (struct database *)self;
-    int changed = 0, rc;
-    if (!is_open(d))
-        return NULL;
-    d->busy++;
-    Py_BEGIN_ALLOW_THREADS rc = cutune_refresh(d->c, &changed);
-    Py_END_ALLOW_THREADS d->busy--;
-    d->generation++;
-    return rc ? raise_library(rc) : PyLong_FromLong(changed);
+    int changed = 0;
+    return database_renew((struct database *)self, &changed) ? NULL : PyLong_FromLong(changed);
 }
 
 static PyObject *flush_alone(PyObject *self)
 {
     struct database *d = (struct database *)self;
-    if (!is_open(d))
+    if (database_begin(d))
         return NULL;
     int rc = cutune_flush(d->c);
+    database_end(d);
     return rc ? raise_library(rc) : Py_NewRef(Py_None);
 }
 
@@ -156,7 +171,7 @@ static PyObject *op_alone(PyObject *self, PyObject *name)
     const char *text = PyUnicode_AsUTF8AndSize(name, &len);
     if (text && strlen(text) != (size_t)len)
         return PyErr_Format(PyExc_ValueError, "%R is the name of no op: it has a NUL", name);
-    return text && is_open((struct database *)self) ? op_new((struct database *)self, text) : NULL;
+    return text ? op_new((struct database *)self, text) : NULL;
 }
 
 /* The list, if the library could fill it. */
@@ -179,8 +194,11 @@ static int add_name(void *list, const char *name)
 static PyObject *ops_alone(PyObject *self)
 {
     struct database *d = (struct database *)self;
-    PyObject *all = is_open(d) ? PyList_New(0) : NULL;
+    if (database_begin(d))
+        return NULL;
+    PyObject *all = PyList_New(0);
     int rc = all ? cutune_each_op(d->c, add_name, all) : 0;
+    database_end(d);
     return listed(all, rc);
 }
 
@@ -197,8 +215,11 @@ static int add_record(void *list, const cutune_record *r)
 static PyObject *winners_alone(PyObject *self)
 {
     struct database *d = (struct database *)self;
-    PyObject *all = is_open(d) ? PyList_New(0) : NULL;
+    if (database_begin(d))
+        return NULL;
+    PyObject *all = PyList_New(0);
     int rc = all ? cutune_each(d->c, add_record, all) : 0;
+    database_end(d);
     return listed(all, rc);
 }
 

@@ -6,8 +6,8 @@
 #ifdef Py_GIL_DISABLED
 PyObject *alone;
 #endif
-PyObject *error_invalid;
-static PyObject *error_base, *error_missing, *error_strict, *error_device;
+PyObject *error_base, *error_invalid;
+static PyObject *error_missing, *error_strict, *error_device;
 
 PyObject *raise_library(int code)
 {

@@ -30,7 +30,7 @@ extern PyObject *alone;
 
 /* Raises what the library's code stands for, with its line. Returns null. */
 PyObject *raise_library(int code);
-extern PyObject *error_invalid; /* cutune.InvalidError, a ValueError */
+extern PyObject *error_base, *error_invalid; /* cutune.Error; InvalidError, a ValueError */
 
 /* ---- databases: database.c */
 
@@ -47,6 +47,9 @@ struct database {
     unsigned generation; /* of what refreshes changed */
     int busy;            /* calls that are under way: it cannot be closed */
 };
+int database_begin(struct database *d); /* a call; -1 and an exception if it was closed */
+void database_end(struct database *d);
+int database_renew(struct database *d, int *changed); /* -1: an exception */
 int database_type(PyObject *module);
 /* The handle for arrays on a device; attached when first asked for. */
 cutune_handle *database_handle(struct database *d, struct dl_device device, PyObject *framework);
@@ -99,25 +102,34 @@ struct param {
 
 struct seen; /* arrays that were called with, and what came of it: call.c */
 
-struct op {
-    PyObject_HEAD struct database *database;
+/* What an op takes. It stays as it is, so a call keeps to the form that it began with, whatever a refresh brings meanwhile. */
+struct form {
+    int users; /* the op itself, and calls that are under way */
     const cutune_op *known;
-    unsigned generation;
-    char *name, *text; /* text: signature and docstring */
-    PyMethodDef call;
+    unsigned generation; /* the database's that it was last found in */
     cutune_arg args[CUTUNE_ARGS];
     cutune_axis axes[CUTUNE_AXES];
     int nargs, naxes, nparams, npositional;
     struct param params[PARAMS];
     struct seen *seen[256];
-    int nseen, busy; /* calls that are under way: they use what is seen */
+    int nseen;
+};
+
+struct op {
+    PyObject_HEAD struct database *database;
+    struct form *form; /* the newest */
+    char *name, *text; /* text: signature and docstring */
+    PyMethodDef call;
 };
 int op_type(PyObject *module);
 PyObject *op_new(struct database *d, const char *name); /* the function; its __self__ is the op */
-int op_renew(struct op *o);                             /* after a refresh; -1 and an exception if its database is closed */
+/* Around what asks the library about an op: its form as it is now, and the database stays open. Null and an exception if it is closed, or the
+ * op is gone. */
+struct form *op_begin(struct op *o);
+void op_end(struct op *o, struct form *f);
 PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
-void op_forget(struct op *o); /* what was seen */
+void form_forget(struct form *f); /* what was seen */
 
 #endif

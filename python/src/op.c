@@ -59,22 +59,22 @@ static void describe_axis(struct text *t, const cutune_axis *a, const struct par
 }
 
 /* The first line is what Python reads the signature from. */
-static char *describe(const struct op *o)
+static char *describe(const struct op *o, const struct form *f)
 {
     struct text t = { 0 };
     add(&t, "%s(", o->name);
-    for (int i = 0; i < o->nparams; i++)
-        add(&t, "%s%s%s%s", i ? ", " : "", i == o->npositional ? "*, " : "", name_of(&o->params[i]),
-            i < o->npositional ? "" : "=None");
+    for (int i = 0; i < f->nparams; i++)
+        add(&t, "%s%s%s%s", i ? ", " : "", i == f->npositional ? "*, " : "", name_of(&f->params[i]),
+            i < f->npositional ? "" : "=None");
     add(&t, ")\n--\n\nLaunches the fastest kernel that is known for %s on the arrays' device and current stream.\n\n", o->name);
-    for (int i = 0; i < o->nparams; i++)
-        if (o->params[i].arg >= 0)
-            describe_arg(&t, &o->args[o->params[i].arg], &o->params[i]);
-        else if (o->params[i].axis >= 0)
-            describe_axis(&t, &o->axes[o->params[i].axis], &o->params[i]);
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].arg >= 0)
+            describe_arg(&t, &f->args[f->params[i].arg], &f->params[i]);
+        else if (f->params[i].axis >= 0)
+            describe_axis(&t, &f->axes[f->params[i].axis], &f->params[i]);
     add(&t, "    stream: a CUstream as a number; if it is left out, the current one of the arrays' library\n\nTypes:");
-    for (int i = 0; cutune_op_types(o->known, i); i++)
-        add(&t, "%s %s", i ? "," : "", cutune_op_types(o->known, i));
+    for (int i = 0; cutune_op_types(f->known, i); i++)
+        add(&t, "%s %s", i ? "," : "", cutune_op_types(f->known, i));
     add(&t, ".");
     if (t.failed) {
         free(t.at);
@@ -98,93 +98,117 @@ static PyObject *python_name(const char *name)
     return text;
 }
 
-static int add_param(struct op *o, const char *name, int arg, int axis, int output)
+static int add_param(struct form *f, const char *name, int arg, int axis, int output)
 {
-    struct param *p = &o->params[o->nparams];
+    struct param *p = &f->params[f->nparams];
     *p = (struct param){ python_name(name), arg, axis, output };
-    o->nparams += p->name != NULL;
+    f->nparams += p->name != NULL;
     return p->name ? 0 : -1;
 }
 
-static void clear_params(struct op *o)
-{
-    for (int i = 0; i < o->nparams; i++)
-        Py_CLEAR(o->params[i].name);
-    o->nparams = 0;
-}
-
-static int list_params(struct op *o)
+static int list_params(struct form *f)
 {
     int rc = 0;
     for (int output = 0; output < 2; output++) {
-        for (int i = 0; !rc && i < o->nargs; i++)
-            if ((o->args[i].kind == CUTUNE_ARG_OUTPUT) == output)
-                rc = add_param(o, o->args[i].name, i, -1, output);
+        for (int i = 0; !rc && i < f->nargs; i++)
+            if ((f->args[i].kind == CUTUNE_ARG_OUTPUT) == output)
+                rc = add_param(f, f->args[i].name, i, -1, output);
         if (!output)
-            o->npositional = o->nparams;
+            f->npositional = f->nparams;
     }
-    for (int i = 0; !rc && i < o->naxes; i++)
-        if (o->axes[i].kind != CUTUNE_AXIS_STRIDE)
-            rc = add_param(o, o->axes[i].name, -1, i, 0);
-    return rc ? rc : add_param(o, "stream", -1, -1, 0);
+    for (int i = 0; !rc && i < f->naxes; i++)
+        if (f->axes[i].kind != CUTUNE_AXIS_STRIDE)
+            rc = add_param(f, f->axes[i].name, -1, i, 0);
+    return rc ? rc : add_param(f, "stream", -1, -1, 0);
 }
 
-static int read_known(struct op *o)
+/* ---- forms */
+
+static void let_go(struct form *f)
 {
-    int rc = cutune_op_find(o->database->c, o->name, &o->known);
+    if (!f || --f->users)
+        return;
+    form_forget(f);
+    for (int i = 0; i < f->nparams; i++)
+        Py_DECREF(f->params[i].name);
+    free(f);
+}
+
+static struct form *form_new(const cutune_op *known, unsigned generation)
+{
+    struct form *f = calloc(1, sizeof *f);
+    if (!f) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    f->users = 1;
+    f->known = known;
+    f->generation = generation;
+    f->nargs = cutune_op_args(known);
+    f->naxes = cutune_op_axes(known);
+    for (int i = 0; i < f->nargs; i++) {
+        f->args[i].size = sizeof *f->args;
+        cutune_op_arg(known, i, &f->args[i]);
+    }
+    for (int i = 0; i < f->naxes; i++) {
+        f->axes[i].size = sizeof *f->axes;
+        cutune_op_axis(known, i, &f->axes[i]);
+    }
+    if (list_params(f)) {
+        let_go(f);
+        return NULL;
+    }
+    return f;
+}
+
+static int is_older(const struct form *f, unsigned generation)
+{
+    return !f || f->generation < generation;
+}
+
+/* Other threads may do the same while Python is asked for names: the newest form stays. */
+static int learn(struct op *o)
+{
+    const unsigned generation = o->database->generation;
+    const cutune_op *known;
+    int rc = cutune_op_find(o->database->c, o->name, &known);
     if (rc) {
         raise_library(rc);
         return -1;
     }
-    o->generation = o->database->generation;
-    o->nargs = cutune_op_args(o->known);
-    o->naxes = cutune_op_axes(o->known);
-    for (int i = 0; i < o->nargs; i++) {
-        o->args[i].size = sizeof *o->args;
-        cutune_op_arg(o->known, i, &o->args[i]);
-    }
-    for (int i = 0; i < o->naxes; i++) {
-        o->axes[i].size = sizeof *o->axes;
-        cutune_op_axis(o->known, i, &o->axes[i]);
-    }
-    return list_params(o);
-}
-
-/* Beside what there is, since other threads may call the op while Python is asked for names. */
-static int learn(struct op *o)
-{
-    struct op new = { .database = o->database, .name = o->name };
-    if (read_known(&new)) {
-        clear_params(&new);
-        return -1;
-    }
-    if (o->known && o->generation == new.generation) { /* one of them has done it */
-        clear_params(&new);
+    struct form *f = o->form;
+    if (f && f->known == known) {
+        f->generation = is_older(f, generation) ? generation : f->generation;
         return 0;
     }
-    clear_params(o);
-    o->known = new.known;
-    o->generation = new.generation;
-    memcpy(o->args, new.args, sizeof o->args);
-    memcpy(o->axes, new.axes, sizeof o->axes);
-    memcpy(o->params, new.params, sizeof o->params);
-    o->nargs = new.nargs;
-    o->naxes = new.naxes;
-    o->nparams = new.nparams;
-    o->npositional = new.npositional;
+    f = form_new(known, generation);
+    if (!f)
+        return -1;
+    struct form *other = f;
+    if (is_older(o->form, generation)) {
+        other = o->form;
+        o->form = f;
+    }
+    let_go(other);
     return 0;
 }
 
-int op_renew(struct op *o)
+struct form *op_begin(struct op *o)
 {
-    if (!o->database->c) {
-        PyErr_Format(error_invalid, "%s: its database was closed", o->name);
-        return -1;
+    if (database_begin(o->database))
+        return NULL;
+    if (is_older(o->form, o->database->generation) && learn(o)) {
+        database_end(o->database);
+        return NULL;
     }
-    if (o->generation == o->database->generation || o->busy)
-        return 0;
-    op_forget(o);
-    return learn(o);
+    o->form->users++;
+    return o->form;
+}
+
+void op_end(struct op *o, struct form *f)
+{
+    let_go(f);
+    database_end(o->database);
 }
 
 /* ---- the type */
@@ -193,8 +217,7 @@ static void op_free(PyObject *self)
 {
     struct op *o = (struct op *)self;
     PyTypeObject *type = Py_TYPE(self);
-    op_forget(o);
-    clear_params(o);
+    let_go(o->form);
     free(o->name);
     free(o->text);
     Py_XDECREF((PyObject *)o->database);
@@ -207,13 +230,18 @@ static PyTypeObject *the_type;
 PyObject *op_new(struct database *d, const char *name)
 {
     struct op *o = (struct op *)((allocfunc)PyType_GetSlot(the_type, Py_tp_alloc))(the_type, 0);
+    struct form *f;
     if (!o)
         return NULL;
     o->database = (struct database *)Py_NewRef((PyObject *)d);
     o->name = strdup(name);
     if (!o->name) {
         PyErr_NoMemory();
-    } else if (!learn(o) && (o->text = describe(o))) {
+    } else if ((f = op_begin(o))) {
+        o->text = describe(o, f);
+        op_end(o, f);
+    }
+    if (o->text) {
         o->call = (PyMethodDef){ o->name, (PyCFunction)(void (*)(void))op_call, METH_FASTCALL | METH_KEYWORDS, o->text };
         PyObject *function = PyCFunction_NewEx(&o->call, (PyObject *)o, NULL);
         Py_DECREF((PyObject *)o);
@@ -228,36 +256,38 @@ static PyObject *describe_alone(PyObject *self)
     static const char *const kinds[] = { "input", "output", "inout", "scalar" };
     static const char *const axes[] = { "size", "stride", "batch", "flag" };
     struct op *o = (struct op *)self;
-    if (op_renew(o))
+    struct form *f = op_begin(o);
+    if (!f)
         return NULL;
-    PyObject *args = PyList_New(0), *sizes = PyList_New(0), *types = PyList_New(0), *item = NULL;
+    PyObject *args = PyList_New(0), *sizes = PyList_New(0), *types = PyList_New(0), *item = NULL, *all = NULL;
     int rc = args && sizes && types ? 0 : -1;
-    for (int i = 0; !rc && i < o->nargs; i++) {
-        PyObject *extents = PyList_New(o->args[i].rank);
-        for (int d = 0; extents && d < o->args[i].rank; d++)
-            PyList_SetItem(extents, d, PyUnicode_FromString(o->args[i].extent[d]));
-        item = extents ? Py_BuildValue("{s:s,s:s,s:s,s:N}", "name", o->args[i].name, "kind", kinds[o->args[i].kind], "type",
-                                       o->args[i].type, "extents", extents)
+    for (int i = 0; !rc && i < f->nargs; i++) {
+        PyObject *extents = PyList_New(f->args[i].rank);
+        for (int d = 0; extents && d < f->args[i].rank; d++)
+            PyList_SetItem(extents, d, PyUnicode_FromString(f->args[i].extent[d]));
+        item = extents ? Py_BuildValue("{s:s,s:s,s:s,s:N}", "name", f->args[i].name, "kind", kinds[f->args[i].kind], "type",
+                                       f->args[i].type, "extents", extents)
                        : NULL;
         rc = item ? PyList_Append(args, item) : -1;
         Py_XDECREF(item);
     }
-    for (int i = 0; !rc && i < o->naxes; i++) {
-        item = Py_BuildValue("{s:s,s:s,s:z}", "name", o->axes[i].name, "kind", axes[o->axes[i].kind], "preset", o->axes[i].preset);
+    for (int i = 0; !rc && i < f->naxes; i++) {
+        item = Py_BuildValue("{s:s,s:s,s:z}", "name", f->axes[i].name, "kind", axes[f->axes[i].kind], "preset", f->axes[i].preset);
         rc = item ? PyList_Append(sizes, item) : -1;
         Py_XDECREF(item);
     }
-    for (int i = 0; !rc && cutune_op_types(o->known, i); i++) {
-        item = PyUnicode_FromString(cutune_op_types(o->known, i));
+    for (int i = 0; !rc && cutune_op_types(f->known, i); i++) {
+        item = PyUnicode_FromString(cutune_op_types(f->known, i));
         rc = item ? PyList_Append(types, item) : -1;
         Py_XDECREF(item);
     }
     if (!rc)
-        return Py_BuildValue("{s:s,s:N,s:N,s:N}", "name", o->name, "args", args, "axes", sizes, "types", types);
+        all = Py_BuildValue("{s:s,s:O,s:O,s:O}", "name", o->name, "args", args, "axes", sizes, "types", types);
     Py_XDECREF(args);
     Py_XDECREF(sizes);
     Py_XDECREF(types);
-    return NULL;
+    op_end(o, f);
+    return all;
 }
 
 static PyObject *op_describe(PyObject *self, PyObject *nothing)

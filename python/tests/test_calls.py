@@ -10,6 +10,7 @@ import sysconfig
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -319,6 +320,38 @@ print(*found)
         for call in lambda: d.op("transpose"), d.ops, d.refresh, lambda: transpose(np.ones((2, 2), "float32")):
             with self.assertRaisesRegex(cutune.InvalidError, "was closed"):
                 call()
+
+    def test_stays_open_while_something_is_asked_of_an_op(self):
+        """Python's code may run meanwhile: of a size, of a module, of what the collector finds."""
+        class Size:
+            def __index__(self):
+                d.close()
+                return 3
+
+        class Garbage:
+            def __del__(self):
+                d.close()
+
+        d = cutune.Database()
+        transpose = d.op("transpose").__self__
+        with self.assertRaisesRegex(cutune.InvalidError, "cannot be closed"):
+            transpose.forms(("f32", (3, 5), (5, 1)), m=Size())
+        with mock.patch("keyword.iskeyword", lambda name: d.close()), self.assertRaisesRegex(cutune.InvalidError, "cannot be closed"):
+            d.op("dot")
+        if sys.version_info < (3, 12):  # since then the collector waits for the end of a call
+            gc.disable()
+            garbage, refused, before = Garbage(), [], gc.get_threshold()
+            garbage.itself = garbage
+            del garbage
+            with mock.patch("sys.unraisablehook", lambda failed: refused.append(str(failed.exc_value))):
+                kept = [({}, []) for _ in range(100)]  # so that the next ones are not from Python's stock
+                gc.set_threshold(1)
+                gc.enable()
+                transpose.describe()
+            gc.set_threshold(*before)
+            del kept
+            self.assertIn("cannot be closed", "".join(refused))
+        self.assertEqual(transpose.describe()["name"], "transpose")
 
     @unittest.skipUnless(opencl, "no OpenCL device")
     def test_captures_misses_and_refuses_in_strict_mode(self):

@@ -192,3 +192,8 @@ const char *cutune_op_types(const cutune_op *o, int i)
 {
     return o && i >= 0 && i < o->op->nrows ? o->types[i] : NULL;
 }
+
+int cutune_kernel_is_of(const cutune_kernel *k, const cutune_op *o)
+{
+    return k && o && k->known->op == o->op;
+}

@@ -245,11 +245,20 @@ static void never_mixes_two_forms(void **state)
     cutune *c = open_pretend((cutune_options){ 0 });
     cutune_handle *h = attached(c);
     const cutune_kernel *tuned = find(h, 1111, 113), *near = find(h, 1111, 200);
+    const cutune_op *before, *now;
+    assert_int_equal(cutune_op_find(c, "transpose", &before), CUTUNE_OK);
     assert_int_equal(told_m(tuned), 1111);
+    assert_true(cutune_kernel_is_of(tuned, before));
     change_form(64, 64);
     assert_int_equal(told_m(find(h, 64, 64)), 65); /* asked for the first time: the op as it is now */
-    assert_ptr_equal(find(h, 1111, 113), tuned);   /* and the others until a refresh */
+    assert_false(cutune_kernel_is_of(find(h, 64, 64), before));
+    assert_ptr_equal(find(h, 1111, 113), tuned); /* and the others until a refresh */
+    assert_int_equal(cutune_op_find(c, "transpose", &now), CUTUNE_OK);
+    assert_false(cutune_kernel_is_of(tuned, now));
     assert_int_equal(refreshed(c), 2);
+    assert_true(cutune_kernel_is_of(find(h, 1111, 113), now));
+    assert_true(cutune_kernel_is_of(tuned, before));
+    assert_false(cutune_kernel_is_of(NULL, now) || cutune_kernel_is_of(tuned, NULL));
     assert_is(find(h, 1111, 113), CUTUNE_MATCH_NEAR, "TILE=64"); /* what was tuned is stale */
     assert_int_equal(told_m(find(h, 1111, 113)), 1112);
     assert_int_equal(told_m(find(h, 1111, 200)), 1112);
