@@ -13,6 +13,7 @@ struct seen {
     int words;
     int64_t *key;
     cutune_handle *handle;
+    const cutune_kernel *launched; /* the last one; null: none yet */
     cutune_fit fit;
     cutune_array arrays[]; /* with the outputs that are to be made, and the scalars' types */
 };
@@ -274,9 +275,13 @@ static int read_all(struct call *c, PyObject *const *args, Py_ssize_t nargs, PyO
     return rc ? rc : read_arrays(c);
 }
 
+/* Before the first launch it may have to read the database, and so to wait for it; later it takes nanoseconds. */
 static int find(const struct call *c, const struct seen *s, const cutune_kernel **k)
 {
+    PyThreadState *waiting = s->launched ? NULL : PyEval_SaveThread();
     int rc = cutune_lookup(s->handle, c->o->name, s->fit.types, s->fit.sizes, s->fit.nsizes, k);
+    if (waiting)
+        PyEval_RestoreThread(waiting);
     if (rc)
         raise_library(rc);
     return rc ? -1 : 0;
@@ -289,7 +294,7 @@ static int has_changed(const struct call *c, const cutune_kernel *k)
     const cutune_op *now;
     if (k)
         return !cutune_kernel_is_of(k, c->form->known);
-    return !cutune_op_find(c->o->database->c, c->o->name, &now) && now != c->form->known;
+    return !op_find(c->o, &now) && now != c->form->known;
 }
 
 /* What a call has in common with a look-up, up to the kernel; anew if it turns out that the arrays were fitted to another form of the op than
@@ -331,21 +336,27 @@ static int stream_of(const struct call *c, void **stream)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static int launch(const struct call *c, const cutune_kernel *k, void *const *buffers)
+static int launch(const struct call *c, struct seen *s, const cutune_kernel *k, void *const *buffers)
 {
-    void *stream = NULL;
+    void *stream = NULL, *function;
     const int n = c->form->nargs;
-    int rc;
+    int rc = 0;
     if (c->device.type == DL_CUDA) {
         if (stream_of(c, &stream))
             return -1;
-        rc = cutune_launch(k, stream, buffers, n);
+        if (s->launched != k) {
+            Py_BEGIN_ALLOW_THREADS rc = cutune_kernel_function(k, 0, &function); /* loads it, perhaps compiles it */
+            Py_END_ALLOW_THREADS
+        }
+        rc = rc ? rc : cutune_launch(k, stream, buffers, n);
     } else {
         Py_BEGIN_ALLOW_THREADS rc = cutune_launch_host(k, buffers, n);
         Py_END_ALLOW_THREADS
     }
     if (rc)
         raise_library(rc);
+    else
+        s->launched = k;
     return rc ? -1 : 0;
 }
 
@@ -367,7 +378,7 @@ static PyObject *result(const struct call *c, PyObject *const *made)
     return several;
 }
 
-static PyObject *run(struct call *c, const struct seen *s, const cutune_kernel *k)
+static PyObject *run(struct call *c, struct seen *s, const cutune_kernel *k)
 {
     const struct form *f = c->form;
     PyObject *made[CUTUNE_ARGS] = { NULL }, *out = NULL;
@@ -385,7 +396,7 @@ static PyObject *run(struct call *c, const struct seen *s, const cutune_kernel *
             rc = made[i] ? 0 : -1;
         }
     }
-    if (!rc && !launch(c, k, buffers))
+    if (!rc && !launch(c, s, k, buffers))
         out = result(c, made);
     for (int i = 0; i < f->nargs; i++)
         Py_XDECREF(made[i]);

@@ -47,9 +47,9 @@ static cutune_handle *attach_cuda(struct database *d, struct dl_device device, P
     PyObject *within = PyObject_CallMethod(framework, "attached", "i", (int)device.id);
     PyObject *entered = within ? PyObject_CallMethod(within, "__enter__", NULL) : NULL, *left;
     if (entered) {
-        int rc = cutune_attach_cuda(d->c, NULL, &h);
-        if (rc)
-            raise_library(rc);
+        int rc;
+        Py_BEGIN_ALLOW_THREADS rc = cutune_attach_cuda(d->c, NULL, &h);
+        Py_END_ALLOW_THREADS if (rc) raise_library(rc);
         PyObject *type, *value, *trace;
         PyErr_Fetch(&type, &value, &trace);
         left = PyObject_CallMethod(within, "__exit__", "OOO", Py_None, Py_None, Py_None);
@@ -156,10 +156,11 @@ static PyObject *refresh_alone(PyObject *self)
 static PyObject *flush_alone(PyObject *self)
 {
     struct database *d = (struct database *)self;
+    int rc;
     if (database_begin(d))
         return NULL;
-    int rc = cutune_flush(d->c);
-    database_end(d);
+    Py_BEGIN_ALLOW_THREADS rc = cutune_flush(d->c);
+    Py_END_ALLOW_THREADS database_end(d);
     return rc ? raise_library(rc) : Py_NewRef(Py_None);
 }
 
@@ -174,53 +175,120 @@ static PyObject *op_alone(PyObject *self, PyObject *name)
     return text ? op_new((struct database *)self, text) : NULL;
 }
 
-/* The list, if the library could fill it. */
-static PyObject *listed(PyObject *all, int rc)
+/* ---- lists */
+
+/* What the library lists, copied: it holds its lock meanwhile, and making objects may run any of Python's code, which may wait for that. */
+struct listed {
+    char *at;
+    size_t len, room;
+};
+
+enum { NO_MEMORY = 1 }; /* returned by a callback */
+
+static int keep(struct listed *l, const void *bytes, size_t n)
 {
-    if (!all || !rc)
-        return all;
-    Py_DECREF(all);
-    return PyErr_Occurred() ? NULL : raise_library(rc);
+    if (l->len + n > l->room) {
+        size_t room = (l->len + n) * 2;
+        char *more = realloc(l->at, room);
+        if (!more)
+            return NO_MEMORY;
+        l->at = more;
+        l->room = room;
+    }
+    memcpy(l->at + l->len, bytes, n);
+    l->len += n;
+    return 0;
 }
 
-static int add_name(void *list, const char *name)
+static int keep_name(void *listed, const char *name)
 {
-    PyObject *text = PyUnicode_DecodeUTF8(name, (Py_ssize_t)strlen(name), "replace");
-    int rc = text ? PyList_Append(list, text) : -1;
-    Py_XDECREF(text);
+    return keep(listed, name, strlen(name) + 1);
+}
+
+enum { TEXTS = 8 };
+static const char *const texts[TEXTS] = { "op", "types", "sizes", "backend", "device", "arch", "variant", "config" };
+
+static int keep_record(void *listed, const cutune_record *r)
+{
+    const char *const kept[TEXTS] = { r->op, r->types, r->sizes, r->backend, r->device, r->arch, r->variant, r->config };
+    int rc = 0;
+    for (int i = 0; !rc && i < TEXTS; i++)
+        rc = keep_name(listed, kept[i]);
+    rc = rc ? rc : keep(listed, &r->time_ns, sizeof r->time_ns);
+    return rc ? rc : keep(listed, &r->stale, sizeof r->stale);
+}
+
+static PyObject *take_name(const char **at)
+{
+    const char *text = *at;
+    *at += strlen(text) + 1;
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)(*at - text - 1), "replace");
+}
+
+static int set(PyObject *row, const char *name, PyObject *value)
+{
+    int rc = value ? PyDict_SetItemString(row, name, value) : -1;
+    Py_XDECREF(value);
     return rc;
+}
+
+static PyObject *take_record(const char **at)
+{
+    PyObject *row = PyDict_New();
+    double time_ns;
+    int stale, rc = row ? 0 : -1;
+    for (int i = 0; !rc && i < TEXTS; i++)
+        rc = set(row, texts[i], take_name(at));
+    if (!rc) {
+        memcpy(&time_ns, *at, sizeof time_ns);
+        memcpy(&stale, *at + sizeof time_ns, sizeof stale);
+        *at += sizeof time_ns + sizeof stale;
+        rc = set(row, "time_ns", PyFloat_FromDouble(time_ns)) || set(row, "stale", PyBool_FromLong(stale));
+    }
+    if (rc)
+        Py_CLEAR(row);
+    return row;
+}
+
+static PyObject *list_of(const struct listed *l, PyObject *(*take)(const char **at))
+{
+    PyObject *all = PyList_New(0);
+    for (const char *at = l->at; all && at < l->at + l->len;) {
+        PyObject *one = take(&at);
+        if (!one || PyList_Append(all, one))
+            Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+static PyObject *list(struct database *d, int of_ops)
+{
+    struct listed l = { 0 };
+    PyObject *all = NULL;
+    int rc;
+    if (database_begin(d))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS rc = of_ops ? cutune_each_op(d->c, keep_name, &l) : cutune_each(d->c, keep_record, &l);
+    Py_END_ALLOW_THREADS database_end(d);
+    if (rc == NO_MEMORY)
+        PyErr_NoMemory();
+    else if (rc)
+        raise_library(rc);
+    else
+        all = list_of(&l, of_ops ? take_name : take_record);
+    free(l.at);
+    return all;
 }
 
 static PyObject *ops_alone(PyObject *self)
 {
-    struct database *d = (struct database *)self;
-    if (database_begin(d))
-        return NULL;
-    PyObject *all = PyList_New(0);
-    int rc = all ? cutune_each_op(d->c, add_name, all) : 0;
-    database_end(d);
-    return listed(all, rc);
-}
-
-static int add_record(void *list, const cutune_record *r)
-{
-    PyObject *row = Py_BuildValue("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:d,s:O}", "op", r->op, "types", r->types, "sizes", r->sizes,
-                                  "backend", r->backend, "device", r->device, "arch", r->arch, "variant", r->variant, "config",
-                                  r->config, "time_ns", r->time_ns, "stale", r->stale ? Py_True : Py_False);
-    int rc = row ? PyList_Append(list, row) : -1;
-    Py_XDECREF(row);
-    return rc;
+    return list((struct database *)self, 1);
 }
 
 static PyObject *winners_alone(PyObject *self)
 {
-    struct database *d = (struct database *)self;
-    if (database_begin(d))
-        return NULL;
-    PyObject *all = PyList_New(0);
-    int rc = all ? cutune_each(d->c, add_record, all) : 0;
-    database_end(d);
-    return listed(all, rc);
+    return list((struct database *)self, 0);
 }
 
 /* ---- the methods */

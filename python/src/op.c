@@ -166,12 +166,19 @@ static int is_older(const struct form *f, unsigned generation)
     return !f || f->generation < generation;
 }
 
-/* Other threads may do the same while Python is asked for names: the newest form stays. */
+int op_find(const struct op *o, const cutune_op **known)
+{
+    int rc;
+    Py_BEGIN_ALLOW_THREADS rc = cutune_op_find(o->database->c, o->name, known);
+    Py_END_ALLOW_THREADS return rc;
+}
+
+/* Other threads may do the same meanwhile: the newest form stays. */
 static int learn(struct op *o)
 {
     const unsigned generation = o->database->generation;
     const cutune_op *known;
-    int rc = cutune_op_find(o->database->c, o->name, &known);
+    int rc = op_find(o, &known);
     if (rc) {
         raise_library(rc);
         return -1;

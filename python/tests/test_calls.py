@@ -4,6 +4,7 @@ import gc
 import inspect
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -377,6 +378,84 @@ print(*found)
             subprocess.run([sys.executable, "-c", program, path], check=True)
             wanted = subprocess.run([os.environ["CUTUNE_PROGRAM"], "list", "--wanted", "--db", path], capture_output=True, text=True)
         self.assertIn("transpose  f32    m=2,n=3", wanted.stdout)
+
+    @unittest.skipUnless(opencl, "no OpenCL device")
+    def test_lets_other_threads_run_while_it_waits_for_the_file(self):
+        """Another process has it, until this one's main thread runs; the library waits ten seconds for it."""
+        holds = """if True:
+            import sqlite3, sys
+            db = sqlite3.connect(sys.argv[1], isolation_level=None)
+            db.execute(sys.argv[2])
+            print(flush=True)
+            sys.stdin.read()"""
+        interval = sys.getswitchinterval()
+        x = np.ones((5, 7), "float32")
+        with tempfile.TemporaryDirectory() as folder:
+            path = shutil.copy(os.environ["CUTUNE_TABLES"], folder)
+            d = cutune.Database(path, tables="", capture=True)
+            transpose = d.op("transpose").__self__
+            transpose.lookup(x)
+            for name, how, call in (
+                ("ops", "begin exclusive", d.ops), ("winners", "begin exclusive", d.winners), ("refresh", "begin exclusive", d.refresh),
+                ("op", "begin exclusive", lambda: d.op("dot")), ("lookup", "begin exclusive", lambda: transpose.lookup(x[1:])),
+                ("flush", "begin immediate", d.flush),  # the last, as it may change how the file is locked
+            ):
+                with self.subTest(name):
+                    child = subprocess.Popen([sys.executable, "-c", holds, path, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                    child.stdout.readline()
+                    started, failed = threading.Event(), []
+
+                    def run():
+                        started.set()
+                        try:
+                            call()
+                        except Exception as error:
+                            failed.append(error)
+
+                    thread = threading.Thread(target=run)
+                    sys.setswitchinterval(1000)  # so that the thread goes on until it waits
+                    try:
+                        thread.start()
+                        started.wait()
+                        child.communicate()
+                        thread.join()
+                    finally:
+                        sys.setswitchinterval(interval)
+                    self.assertEqual(failed, [])
+
+    def test_lists_while_the_collector_lets_other_threads_run(self):
+        """Which may need what the library has locked: here each piece of garbage waits for such a thread, and leaves another one."""
+        script = """if True:
+            import gc, os, threading
+            import cutune
+            d = cutune.Database(os.environ["CUTUNE_TABLES"], tables="")
+            go, back, left = threading.Lock(), threading.Lock(), 50  # which are garbage of no kind themselves
+            go.acquire(), back.acquire()
+            class Garbage:
+                def __init__(self):
+                    self.itself = self
+                def __del__(self):
+                    global left
+                    left -= 1
+                    go.release()
+                    back.acquire()
+                    if left:
+                        Garbage()
+            def other():
+                while left:
+                    go.acquire()
+                    d.op("dot")
+                    back.release()
+            thread = threading.Thread(target=other, daemon=True)
+            thread.start()
+            Garbage()
+            gc.set_threshold(1)
+            d.winners(), d.ops()
+            while left:
+                gc.collect()
+            print("ended")"""
+        told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+        self.assertEqual(told.stdout + told.stderr, "ended\n")
 
     def test_forms_need_no_data(self):
         types, sizes, outputs = cutune.transpose.__self__.forms(("f16", (3, 5), (5, 1)))
