@@ -122,8 +122,8 @@ static int database_init(PyObject *self, PyObject *args, PyObject *names)
         PyErr_Format(error_invalid, "strict is '%s': it is 'off', 'log' or 'error'", strict);
         return -1;
     }
-    if (d->c) {
-        PyErr_SetString(error_invalid, "the database is open already");
+    if (atomic_flag_test_and_set(&d->begun)) {
+        PyErr_SetString(error_invalid, "a Database is opened once: make another one");
         return -1;
     }
     d->host_device = strdup(device ? device : "opencl");
@@ -131,9 +131,11 @@ static int database_init(PyObject *self, PyObject *args, PyObject *names)
         PyErr_NoMemory();
         return -1;
     }
+    cutune *c = NULL;
     int rc;
-    Py_BEGIN_ALLOW_THREADS rc = cutune_open_with(&o, &d->c);
+    Py_BEGIN_ALLOW_THREADS rc = cutune_open_with(&o, &c);
     Py_END_ALLOW_THREADS if (rc) raise_library(rc);
+    d->c = c;
     return rc ? -1 : 0;
 }
 

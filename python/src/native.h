@@ -5,6 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h> /* by the limited API, which Python without a global lock does not have: CMakeLists.txt */
 #include <cutune.h>
+#include <stdatomic.h>
 
 #include "dlpack.h"
 
@@ -41,7 +42,8 @@ struct handle {
 };
 
 struct database {
-    PyObject_HEAD cutune *c; /* null: it was closed */
+    PyObject_HEAD cutune *c; /* null: it was closed, for ever: what came from it must not meet another one */
+    atomic_flag begun;
     struct handle *handles;
     char *host_device;   /* where arrays in host memory go */
     unsigned generation; /* of what refreshes changed */

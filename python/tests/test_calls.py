@@ -322,6 +322,16 @@ print(*found)
             with self.assertRaisesRegex(cutune.InvalidError, "was closed"):
                 call()
 
+    def test_is_opened_once(self):
+        d = cutune.Database()
+        transpose = d.op("transpose").__self__
+        for _ in range(2):
+            with self.assertRaisesRegex(cutune.InvalidError, "opened once"):
+                d.__init__()
+            d.close()
+        with self.assertRaisesRegex(cutune.InvalidError, "was closed"):
+            transpose.describe()
+
     def test_stays_open_while_something_is_asked_of_an_op(self):
         """Python's code may run meanwhile: of a size, of a module, of what the collector finds."""
         class Size:
