@@ -89,17 +89,17 @@ static int look_at(PyTypeObject *type, const char *op, const char *name, struct 
     return rc;
 }
 
-static const struct framework *framework_known(PyTypeObject *type)
+static struct framework *framework_known(PyTypeObject *type)
 {
-    const struct framework *f = frameworks;
+    struct framework *f = frameworks;
     while (f && f->type != type)
         f = f->next;
     return f;
 }
 
-static const struct framework *framework_of(PyTypeObject *type, const char *op, const char *name)
+static struct framework *framework_of(PyTypeObject *type, const char *op, const char *name)
 {
-    const struct framework *known = framework_known(type);
+    struct framework *known = framework_known(type);
     struct framework found, *new;
     if (known)
         return known;
@@ -161,31 +161,48 @@ static int unreadable(const char *op, const char *name)
     return -1;
 }
 
-static int read_capsule(PyObject *object, const char *op, const char *name, struct array *out)
+/* Of DLPack 1, which alone says what is read-only; what does not know it yet is asked again without. */
+static PyObject *capsule_of(struct framework *f, PyObject *object, int on_device)
 {
-    /* -1: no synchronisation; the work goes to the same stream. */
-    PyObject *method = PyObject_GetAttrString(object, "__dlpack__"), *none = PyTuple_New(0);
-    PyObject *device = method ? PyObject_CallMethod(object, "__dlpack_device__", NULL) : NULL;
+    /* stream -1: no synchronisation; the work goes to the same stream. */
+    PyObject *names = on_device ? Py_BuildValue("{s:i,s:(ii)}", "stream", -1, "max_version", 1, 0)
+                                : Py_BuildValue("{s:(ii)}", "max_version", 1, 0);
+    PyObject *method = PyObject_GetAttrString(object, "__dlpack__"), *none = PyTuple_New(0), *capsule = NULL;
+    if (names && method && none && !f->unversioned)
+        capsule = PyObject_Call(method, none, names);
+    if (names && method && none && !capsule && (f->unversioned || PyErr_ExceptionMatches(PyExc_TypeError))) {
+        PyErr_Clear();
+        if (!PyDict_DelItemString(names, "max_version"))
+            capsule = PyObject_Call(method, none, names);
+        f->unversioned = capsule != NULL;
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(method);
+    Py_XDECREF(none);
+    return capsule;
+}
+
+static int read_capsule(struct framework *f, PyObject *object, const char *op, const char *name, struct array *out)
+{
+    PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
     PyObject *kind = device ? PySequence_GetItem(device, 0) : NULL;
     const long type = kind ? PyLong_AsLong(kind) : -1;
-    PyObject *names = type == -1 ? NULL : type == DL_CPU ? PyDict_New() : Py_BuildValue("{s:i}", "stream", -1);
-    PyObject *capsule = names && none ? PyObject_Call(method, none, names) : NULL;
+    PyObject *capsule = type == -1 ? NULL : capsule_of(f, object, type != DL_CPU);
+    const struct dl_managed_versioned *m = NULL;
     int rc = -1;
-    if (capsule && PyCapsule_IsValid(capsule, "dltensor")) {
-        rc = take_tensor(&((struct dl_managed *)PyCapsule_GetPointer(capsule, "dltensor"))->tensor, op, name, out);
-    } else if (capsule && PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-        const struct dl_managed_versioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+    if (capsule && PyCapsule_IsValid(capsule, "dltensor_versioned"))
+        m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+    if (m && m->version.major == 1) {
         out->read_only = (m->flags & DL_READ_ONLY) != 0;
         rc = take_tensor(&m->tensor, op, name, out);
+    } else if (capsule && PyCapsule_IsValid(capsule, "dltensor")) {
+        rc = take_tensor(&((struct dl_managed *)PyCapsule_GetPointer(capsule, "dltensor"))->tensor, op, name, out);
     } else if (capsule) {
         PyErr_Format(PyExc_TypeError, "%s: %s: its __dlpack__ gives no DLPack tensor", op, name);
     }
     out->hold = rc ? NULL : Py_NewRef(capsule); /* it frees what nobody took over */
-    Py_XDECREF(method);
-    Py_XDECREF(none);
     Py_XDECREF(device);
     Py_XDECREF(kind);
-    Py_XDECREF(names);
     Py_XDECREF(capsule);
     return rc && !PyErr_ExceptionMatches(error_invalid) ? unreadable(op, name) : rc;
 }
@@ -245,7 +262,7 @@ static int refuse_gradient(const struct framework *f, PyObject *object, const ch
 
 int array_read(PyObject *object, const char *op, const char *name, struct array *out, const struct framework **framework)
 {
-    const struct framework *f = framework_of(Py_TYPE(object), op, name);
+    struct framework *f = framework_of(Py_TYPE(object), op, name);
     struct dl_tensor t;
     if (!f)
         return -1;
@@ -262,7 +279,7 @@ int array_read(PyObject *object, const char *op, const char *name, struct array 
     PyObject *how = PyObject_GetAttrString(f->helper, "interface");
     int interface = how ? PyObject_IsTrue(how) : -1;
     Py_XDECREF(how);
-    return interface < 0 ? -1 : interface ? read_interface(f, object, op, name, out) : read_capsule(object, op, name, out);
+    return interface < 0 ? -1 : interface ? read_interface(f, object, op, name, out) : read_capsule(f, object, op, name, out);
 }
 
 void array_done(struct array *a)
@@ -289,7 +306,7 @@ static PyObject *make_by_exchange(const struct framework *f, const cutune_array 
         return NULL;
     }
     *data = (char *)managed->tensor.data + managed->tensor.byte_offset;
-    return f->exchange->managed_to(managed, &object) ? NULL : object;
+    return f->exchange->managed_to(managed, &object) ? NULL : object; /* which takes it over in any case */
 }
 
 PyObject *array_make(const struct framework *f, const cutune_array *like, struct dl_device device, void **data)

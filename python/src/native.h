@@ -64,7 +64,8 @@ struct framework {
     PyTypeObject *type;
     const struct dl_exchange *exchange; /* null: it has none */
     PyObject *helper;                   /* of _frameworks.py: makes arrays, names streams */
-    int gradients; /* 1: its arrays say whether a derivative is wanted; -1: this type's stand for others, which have the data */
+    int gradients;   /* 1: its arrays say whether a derivative is wanted; -1: this type's stand for others, which have the data */
+    int unversioned; /* its __dlpack__ knows no DLPack 1 */
 };
 
 struct array {

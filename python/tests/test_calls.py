@@ -1,5 +1,6 @@
 """Ops called with NumPy arrays: on OpenCL, through host memory."""
 
+import ctypes
 import gc
 import inspect
 import os
@@ -141,6 +142,51 @@ class Calls(unittest.TestCase):
             np.testing.assert_array_equal(out, x.T)
         with self.assertRaisesRegex(TypeError, "pass the output by name"):
             cutune.transpose(Other(x))
+
+    def test_asks_for_dlpack_1(self):
+        """Whose tensors say that they are read-only; of what does not know it an older one is read."""
+        x = numbers(3, 4)
+
+        class Tensor(ctypes.Structure):  # DLManagedTensorVersioned, as dlpack.h has it
+            _fields_ = [
+                ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("data", ctypes.c_void_p), ("device", ctypes.c_int32), ("id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64),
+            ]
+
+        class New:
+            def __init__(self, of, **change):
+                self.of, self.shape = of, (ctypes.c_int64 * 2)(*of.shape)
+                told = {"major": 1, "device": 1, "ndim": 2, "code": 2, "bits": 32, "lanes": 1, "data": of.ctypes.data}
+                self.tensor = Tensor(**{**told, "shape": ctypes.addressof(self.shape), **change})
+
+            def __dlpack__(self, *, stream=None, max_version=None):
+                asked.append(max_version)
+                make = ctypes.pythonapi.PyCapsule_New
+                make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+                return make(ctypes.addressof(self.tensor), b"dltensor_versioned", None)
+
+            def __dlpack_device__(self):
+                return 1, 0
+
+        class Old(New):
+            def __dlpack__(self, *, stream=None):
+                asked.append(None)
+                return self.of.__dlpack__()
+
+        for kind, versions in (New, [(1, 0)] * 4), (Old, [None] * 4):
+            asked = []
+            for _ in range(2):
+                out = np.empty((4, 3), "float32")
+                cutune.transpose(kind(x), out=kind(out))
+                np.testing.assert_array_equal(out, x.T)
+            self.assertEqual(asked, versions)
+        with self.assertRaisesRegex(cutune.InvalidError, "out is read-only"):
+            cutune.transpose(New(x), out=New(out, flags=1))
+        np.testing.assert_array_equal(cutune.transpose(New(x, flags=1), out=out), x.T)
+        with self.assertRaisesRegex((TypeError, cutune.InvalidError), "gives no DLPack tensor"):
+            cutune.transpose(New(x, major=2), out=out)
 
     def test_reads_any_number_of_types(self):
         x = numbers(3, 4)
