@@ -39,6 +39,24 @@ def _describe(x, op, name):
     return read
 
 
+def _device_of(x, at):
+    """Which CUDA device an array is on: as its library says, else as the driver does."""
+    device = getattr(getattr(x, "device", None), "id", None)
+    if isinstance(device, int) or at == 0:
+        return device or 0
+    import ctypes
+
+    found = ctypes.c_int()
+    ordinal = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    try:
+        failed = ctypes.CDLL("libcuda.so.1").cuPointerGetAttribute(ctypes.byref(found), ordinal, ctypes.c_uint64(at))
+    except OSError:
+        failed = True
+    if failed:
+        raise ValueError("data, which is on no CUDA device")
+    return found.value
+
+
 def _read(x, told, cuda):
     """As array.c takes it; None for a type that no op takes."""
     kind, digits = told["typestr"][1], told["typestr"][2:]
@@ -62,8 +80,7 @@ def _read(x, told, cuda):
     at, read_only = told["data"]
     if not isinstance(at, int) or not 0 <= at < 2**64:
         raise ValueError("data")
-    device = getattr(getattr(x, "device", None), "id", 0) if cuda else 0
-    return at, 2 if cuda else 1, device, _CODES[kind], size * 8, bool(read_only), shape, elements, x
+    return at, 2 if cuda else 1, _device_of(x, at) if cuda else 0, _CODES[kind], size * 8, bool(read_only), shape, elements, x
 
 
 class _NumPy(_Helper):
@@ -90,11 +107,12 @@ class _CuPy(_Helper):
     def empty(self, shape, dtype, kind, device):
         if dtype not in _NUMPY:
             raise TypeError(f"CuPy has no type for {dtype}")
-        x = self.cupy.empty(shape, _NUMPY[dtype])
+        with self.cupy.cuda.Device(device):
+            x = self.cupy.empty(shape, _NUMPY[dtype])
         return x, x.data.ptr
 
     def stream(self, device):
-        return self.current().ptr
+        return self.current(device).ptr
 
     def attached(self, device):
         return self.cupy.cuda.Device(device)
