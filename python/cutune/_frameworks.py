@@ -4,6 +4,8 @@ One helper for each library; the native module asks `of` for it when it first se
 
 import sys
 
+from ._native import InvalidError
+
 _CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 _NUMPY = {
     "f32": "float32", "f64": "float64", "f16": "float16", "c64": "complex64", "c128": "complex128", "i8": "int8", "i16": "int16",
@@ -35,7 +37,7 @@ def _describe(x, op, name):
     except (KeyError, ValueError, AttributeError, IndexError, TypeError) as error:
         raise TypeError(f"{op}: the array interface of {name} is malformed: {type(error).__name__} {error}") from None
     if read is None:
-        raise TypeError(f"{op}: {name} is of {' '.join(told['typestr'].split())}, which no op takes")
+        raise InvalidError(f"{op}: {name} is of {' '.join(told['typestr'].split())}, which no op takes")
     return read
 
 
