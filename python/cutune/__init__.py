@@ -36,6 +36,7 @@ class Kernel(_NamedTuple):
 _database = None
 _opened = None  # its path, if one was given
 _named = {}  # ops that were asked for by name, which are attributes of the module, too
+_scripts = {}  # of ops that were loaded: their script, and the database that serves them
 
 
 def _forget():
@@ -53,14 +54,19 @@ def open(path=None, **options):
     return opened
 
 
+def _databases():
+    """Those that the module keeps."""
+    return [*([] if _database is None else [_database]), *(database for _, database in _scripts.values())]
+
+
 @_atexit.register
 def _write_misses():
-    """At exit: what was given to PyTorch lives on past the end, so nothing else closes the database then."""
-    try:
-        if _database is not None:
-            _database.flush()
-    except Error:
-        pass
+    """At exit: what was given to PyTorch lives on past the end, so nothing else closes the databases then."""
+    for kept in _databases():
+        try:
+            kept.flush()
+        except Error:
+            pass
 
 
 def database():

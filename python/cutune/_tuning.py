@@ -16,8 +16,7 @@ import cutune
 
 from . import _program
 
-_scripts = {}  # of ops that were loaded: their script, and the database that serves them
-_folder = None
+_folder = None  # for the tables of scripts; and the process that made it
 
 
 def _run(arguments, **options):
@@ -38,18 +37,28 @@ def _last(said):
     return lines[-1] if lines else None
 
 
+def _own_folder():
+    """After a fork the child makes one of its own, and leaves the parent's alone."""
+    global _folder
+    if _folder is None or _folder[1] != os.getpid():
+        _folder = tempfile.mkdtemp(prefix="cutune-"), os.getpid()
+        atexit.register(_remove, *_folder)
+    return _folder[0]
+
+
+def _remove(folder, process):
+    if process == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def load(path, *, ptx="auto", **options):
     """The function of a script's op. It begins with the script's own defaults; what is tuned of it is in the usual database.
 
     path: the script, a Lua file (docs/op-authors.md). options: of Database.
     """
-    global _folder
     path = os.fspath(path)
     path = path if os.sep in path else os.path.join(os.curdir, path)
-    if _folder is None:
-        _folder = tempfile.mkdtemp(prefix="cutune-")
-        atexit.register(shutil.rmtree, _folder, ignore_errors=True)
-    tables = os.path.join(_folder, f"{len(os.listdir(_folder))}.db")
+    tables = os.path.join(tempfile.mkdtemp(dir=_own_folder()), "tables.db")
     try:
         _run(["tables", "--ptx", ptx, "--op", path, tables])
     except cutune.Error as error:  # about the script: that there is a file of its tables is nothing to the caller
@@ -60,7 +69,7 @@ def load(path, *, ptx="auto", **options):
     options.setdefault("path", getattr(cutune, "_opened", None))
     database = cutune.Database(**{**options, "tables": tables})
     function = database.op(name)
-    _scripts[function.__self__] = os.path.abspath(path), database
+    cutune._scripts[function.__self__] = os.path.abspath(path), database
     cutune._trace(function)
     return function
 
@@ -70,7 +79,7 @@ def _name_of(op):
     if isinstance(op, str):
         return op
     found = cutune._op_of(op)
-    return _scripts[found][0] if found in _scripts else found.name
+    return cutune._scripts[found][0] if found in cutune._scripts else found.name
 
 
 def _shape(shape):
@@ -95,10 +104,8 @@ def _flags(more):
 
 
 def _refresh():
-    for _, database in _scripts.values():
+    for database in cutune._databases():
         database.refresh()
-    if cutune._database is not None:
-        cutune.refresh()
 
 
 def _in_terminal():

@@ -5,12 +5,15 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
+from unittest import mock
 
 import numpy as np
 
 import cutune
-from test_calls import numbers, opencl
+from cutune import _tuning
+from test_calls import in_threads, numbers, opencl
 
 axpy = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "axpy.lua"
 
@@ -80,6 +83,37 @@ class Tuning(unittest.TestCase):
         self.assertEqual(_stubs.text(), (pathlib.Path(__file__).parents[1] / "cutune" / "__init__.pyi").read_text())
 
 
+class Loading(unittest.TestCase):
+    def test_may_be_done_by_several_threads(self):
+        """Each at the point where it has a name for its tables, and has not written them."""
+        named, together, run = [], threading.Barrier(2, timeout=60), _tuning._run
+
+        def wait(arguments, **options):
+            if arguments[0] == "tables":
+                named.append(arguments[-1])
+                together.wait()
+            return run(arguments, **options)
+
+        with mock.patch.object(_tuning, "_run", wait):
+            in_threads(2, lambda i: cutune.load(axpy))
+        self.assertEqual(len(set(named)), 2)
+
+    def test_leaves_a_fork_its_own_tables(self):
+        program = """if True:
+            import os, pathlib, sys
+            import cutune
+            cutune.load(sys.argv[1])
+            if os.fork() == 0:
+                cutune.load(sys.argv[1])
+                sys.exit()
+            os.wait()
+            print(len(list(pathlib.Path(os.environ["TMPDIR"]).rglob("*.db"))))"""
+        with tempfile.TemporaryDirectory() as folder:
+            told = subprocess.run([sys.executable, "-c", program, axpy], capture_output=True, text=True, env={**os.environ, "TMPDIR": folder})
+            self.assertEqual(told.stdout + told.stderr, "1\n")
+            self.assertEqual(os.listdir(folder), [])
+
+
 @unittest.skipUnless(opencl, "no OpenCL device")
 class Scripts(unittest.TestCase):
     def test_loads_tunes_and_pins_a_script(self):
@@ -95,6 +129,18 @@ class Scripts(unittest.TestCase):
         np.testing.assert_array_equal(run(a, x, y), a * x + y)
         cutune.unpin(run, {"n": 1000}, device="opencl:0")
         self.assertEqual(cutune.lookup(run, a, x, y).config, "BLOCK=256,ITEMS=4")
+
+    def test_writes_misses_of_a_script_at_exit_even_if_something_keeps_the_database(self):
+        program = """if True:
+            import ctypes, sys, numpy, cutune
+            run = cutune.load(sys.argv[1], capture=True)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(run))
+            run(*[numpy.ones(n, "float32") for n in (1, 999, 999)])"""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "wanted.db")
+            subprocess.run([sys.executable, "-c", program, axpy], check=True, env={**os.environ, "CUTUNE_DB": path})
+            wanted = subprocess.run([os.environ["CUTUNE_PROGRAM"], "list", "--wanted", "--db", path], capture_output=True, text=True)
+        self.assertRegex(wanted.stdout, r"axpy +f32 +n=999 ")
 
     def test_checks_against_a_function(self):
         x = rows = numbers(7, 9)
