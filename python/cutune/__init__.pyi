@@ -1,4 +1,4 @@
-# Printed by python3 -m cutune._stubs.
+# The ops at the end are printed by python3 -m cutune._stubs.
 from os import PathLike
 from typing import Any, Callable, Iterable, NamedTuple, TypeVar
 

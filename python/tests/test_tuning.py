@@ -1,5 +1,7 @@
 """Tuning by the program, scripts, pins, checks, stubs."""
 
+import ast
+import inspect
 import os
 import pathlib
 import subprocess
@@ -16,6 +18,7 @@ from cutune import _tuning
 from test_calls import in_threads, numbers, opencl
 
 axpy = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "axpy.lua"
+stubs = pathlib.Path(__file__).parents[1] / "cutune" / "__init__.pyi"
 
 
 class Tuning(unittest.TestCase):
@@ -80,7 +83,14 @@ class Tuning(unittest.TestCase):
     def test_stubs_are_those_of_the_ops(self):
         from cutune import _stubs
 
-        self.assertEqual(_stubs.text(), (pathlib.Path(__file__).parents[1] / "cutune" / "__init__.pyi").read_text())
+        self.assertEqual(_stubs.text(), stubs.read_text())
+
+    def test_stubs_of_the_rest_are_those_of_the_module(self):
+        told = {f.name: [a.arg for a in (*f.args.args, *f.args.kwonlyargs, *filter(None, (f.args.vararg, f.args.kwarg)))]
+                for f in ast.parse(stubs.read_text()).body if isinstance(f, ast.FunctionDef) and f.name in cutune.__all__}
+        self.assertEqual(set(told), {name for name in cutune.__all__ if not isinstance(getattr(cutune, name), type)})
+        for name, parameters in told.items():
+            self.assertEqual(set(parameters), set(inspect.signature(getattr(cutune, name)).parameters), name)
 
 
 class Loading(unittest.TestCase):
