@@ -103,7 +103,7 @@ int find_default(struct lookup *s, struct err *err)
         store_stale_winners(s->h->owner->store, q->op->name, &s->stale, NULL); /* only to be told */
     snprintf(why, sizeof why, "default: no kernel tuned for %s %s may run for %s on %s%s%s; the first of the %s defaults that may",
              q->op->name, buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, unused_words(s),
-             weary(s) ? " (of those that should be best: not all were asked)" : "", from_tables(s) ? "shipped tables'" : "database's");
+             weary(s) ? " (of those that should be best: not all were asked)" : "", from_tables(s) ? "op's own" : "database's");
     return serve_default(s, 0, why, err);
 }
 
