@@ -40,9 +40,10 @@ _scripts = {}  # of ops that were loaded: their script, and the database that se
 
 
 def _forget():
-    for name in _named:
+    """Ops of a database that is left; those that were loaded have one of their own."""
+    for name in [name for name, function in _named.items() if function.__self__ not in _scripts]:
         globals().pop(name, None)
-    _named.clear()
+        del _named[name]
 
 
 def open(path=None, **options):
@@ -77,16 +78,32 @@ def database():
 def op(name):
     """The function of an op: what `cutune.NAME` is, whatever the name."""
     if name not in _named:
-        _named[name] = database().op(name)
-        if name not in __all__ and not name.startswith("_"):
-            globals()[name] = _named[name]
-            _trace(_named[name])
+        found = database()
+        try:
+            _name(name, found.op(name))
+        except NotFoundError:
+            raise NotFoundError(_unknown(name)) from None
     return _named[name]
 
 
+def _name(name, function):
+    _named[name] = function
+    if name not in __all__ and not name.startswith("_"):
+        globals()[name] = function
+    _trace(function)
+
+
+def _unknown(name):
+    import difflib
+
+    near = difflib.get_close_matches(name, ops(), 1)
+    return f"there is no op '{name}'" + (f": perhaps '{near[0]}'?" if near else "; cutune.ops() lists those there are")
+
+
 def ops():
-    """The names of all ops that the database and the shipped tables know."""
-    return database().ops()
+    """The names of all ops that the database and the shipped tables know, and of those that were loaded."""
+    known = database().ops()
+    return [*known, *(name for name in _named if name not in known)]
 
 
 def winners():
@@ -144,11 +161,15 @@ def __getattr__(name):
 
         globals().update({n: getattr(_tuning, n) for n in ("check", "load", "pin", "tune", "unpin")})
         return globals()[name]
+    database()  # if there is none, that is no missing attribute
     try:
         return op(name)
     except NotFoundError as error:
-        raise AttributeError(f"module 'cutune' has no attribute '{name}', and there is no such op: {error}") from None
+        raise AttributeError(f"module 'cutune' has no attribute '{name}': {error}") from None
 
 
 def __dir__():
-    return sorted(set(__all__) | set(ops()))
+    try:
+        return sorted({*__all__, *ops()})
+    except Error:
+        return __all__

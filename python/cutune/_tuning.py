@@ -1,6 +1,7 @@
 """Tuning, pins and scripts, by the program; and ops held against a function of the user's own."""
 
 import atexit
+import errno
 import json
 import operator
 import os
@@ -54,10 +55,13 @@ def _remove(folder, process):
 def load(path, *, ptx="auto", **options):
     """The function of a script's op. It begins with the script's own defaults; what is tuned of it is in the usual database.
 
-    path: the script, a Lua file (docs/op-authors.md). options: of Database.
+    path: the script, a Lua file (docs/op-authors.md). options: of Database. Unless an op that ships has the same name, it is the op's name
+    from now on, too, as in cutune.NAME.
     """
     path = os.fspath(path)
     path = path if os.sep in path else os.path.join(os.curdir, path)
+    if not os.path.exists(path):
+        raise cutune.NotFoundError(f"{path}: {os.strerror(errno.ENOENT)}")
     tables = os.path.join(tempfile.mkdtemp(dir=_own_folder()), "tables.db")
     try:
         _run(["tables", "--ptx", ptx, "--op", path, tables])
@@ -70,12 +74,23 @@ def load(path, *, ptx="auto", **options):
     database = cutune.Database(**{**options, "tables": tables})
     function = database.op(name)
     cutune._scripts[function.__self__] = os.path.abspath(path), database
-    cutune._trace(function)
+    if _ships(name):
+        cutune._trace(function)
+    else:
+        cutune._name(name, function)
     return function
+
+
+def _ships(name):
+    try:
+        return bool(_run(["ops", f"--op={name}"]))
+    except cutune.InvalidError:
+        return False
 
 
 def _name_of(op):
     """What the program calls it: a name, or a script."""
+    op = cutune._named.get(op, op) if isinstance(op, str) else op
     if isinstance(op, str):
         return op
     found = cutune._op_of(op)

@@ -115,7 +115,8 @@ class Calls(unittest.TestCase):
             (wrong, "takes 1 positional arguments but 2", lambda: cutune.transpose(x, x)),
             (wrong, "no argument 'axis'", lambda: cutune.transpose(x, axis=1)),
             (wrong, "real number, not str", lambda: cutune.rmsnorm(x, numbers(6), "a")),
-            (AttributeError, "there is no such op", lambda: cutune.nothing),
+            (AttributeError, "there is no op 'nothing'; cutune.ops() lists those there are", lambda: cutune.nothing),
+            (cutune.NotFoundError, "there is no op 'tranpose': perhaps 'transpose'?", lambda: cutune.lookup("tranpose", x)),
         ):
             with self.subTest(line), self.assertRaises(kind) as raised:
                 call()
@@ -358,6 +359,12 @@ print(*found)
                 cutune.Database(os.path.join(folder, "none.db"))
         with self.assertRaisesRegex(cutune.InvalidError, "'off', 'log' or 'error'"):
             cutune.Database(strict="very")
+
+    def test_none_there_is_no_missing_attribute(self):
+        program = "import cutune; print(dir(cutune) == cutune.__all__); cutune.transpose"
+        told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "CUTUNE_DB": "/none.db"})
+        self.assertEqual(told.stdout, "True\n")
+        self.assertIn("NotFoundError: /none.db: no such database", told.stderr.splitlines()[-1])
 
     def test_ends_with_close(self):
         d = cutune.Database()

@@ -17,7 +17,8 @@ import cutune
 from cutune import _tuning
 from test_calls import in_threads, numbers, opencl
 
-axpy = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "axpy.lua"
+examples = pathlib.Path(__file__).parents[2] / "docs" / "examples"
+axpy = examples / "axpy.lua"
 stubs = pathlib.Path(__file__).parents[1] / "cutune" / "__init__.pyi"
 
 
@@ -40,7 +41,7 @@ class Tuning(unittest.TestCase):
             (cutune.InvalidError, "there is no op 'nothing'", lambda: cutune.tune("nothing", progress=False)),
             (cutune.InvalidError, "m=a is not a number", lambda: cutune.tune("transpose", "m=a", progress=False)),
             (cutune.Error, "no device null:77", lambda: cutune.tune("transpose", device="null:77", progress=False)),
-            (cutune.Error, "none.lua: No such file", lambda: cutune.load("none.lua")),
+            (cutune.NotFoundError, "./none.lua: No such file", lambda: cutune.load("none.lua")),
             (cutune.InvalidError, "no variant has `TILE=7`", lambda: cutune.pin("transpose", {"m": 3, "n": 4}, {"TILE": 7}, device="null:0")),
             (TypeError, "is no op", lambda: cutune.tune(print)),
         ):
@@ -50,9 +51,12 @@ class Tuning(unittest.TestCase):
             self.assertNotIn("\n", str(raised.exception))
 
     def test_says_of_a_script_what_is_wrong_with_it(self):
-        with self.assertRaises(cutune.Error) as raised:
-            cutune.load("none.lua")
-        self.assertTrue(str(raised.exception).startswith("./none.lua: "), raised.exception)
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "none.lua")
+            pathlib.Path(script).write_text("return 1")
+            with self.assertRaises(cutune.Error) as raised:
+                cutune.load(script)
+        self.assertTrue(str(raised.exception).startswith(script + ": "), raised.exception)
 
     def test_says_so_once_elsewhere(self):
         code = "import cutune\ncutune.tune('transpose', ['m=8,n=8', 'm=0,n=1'], 'f32', 3, device='null:0', db='{}')"
@@ -132,6 +136,7 @@ class Scripts(unittest.TestCase):
         np.testing.assert_array_equal(run(a, x, y), a * x + y)
         self.assertIn("a: T [1], read", run.__doc__)
         self.assertEqual(cutune.lookup(run, a, x, y).match, "default")
+        self.assertIn("the first of the op's own defaults", cutune.why(run, a, x, y))
         cutune.tune(run, {"n": 1000}, budget=1, device="opencl:0", progress=False)
         self.assertEqual(cutune.lookup(run, a, x, y).match, "exact")
         cutune.pin(run, {"n": 1000}, {"BLOCK": 64, "ITEMS": 2}, device="opencl:0")
@@ -139,6 +144,27 @@ class Scripts(unittest.TestCase):
         np.testing.assert_array_equal(run(a, x, y), a * x + y)
         cutune.unpin(run, {"n": 1000}, device="opencl:0")
         self.assertEqual(cutune.lookup(run, a, x, y).config, "BLOCK=256,ITEMS=4")
+
+    def test_a_script_s_op_has_its_name(self):
+        run = cutune.load(axpy)
+        cutune.open()
+        self.assertIs(cutune.axpy, run)
+        self.assertIn("axpy", cutune.ops())
+        self.assertIn("axpy", dir(cutune))
+        arguments = numbers(1), numbers(900), numbers(900)
+        for op in "axpy", run:
+            cutune.pin(op, {"n": 900}, {"BLOCK": 64, "ITEMS": 2}, device="opencl:0")
+            self.assertEqual(cutune.lookup("axpy", *arguments).match, "exact")
+            cutune.unpin(op, {"n": 900}, device="opencl:0")
+            self.assertNotEqual(cutune.lookup("axpy", *arguments).config, "BLOCK=64,ITEMS=2")
+        shipped = cutune.transpose
+        with tempfile.TemporaryDirectory() as folder:
+            for file in examples.glob("axpy*"):
+                pathlib.Path(folder, file.name).write_text(file.read_text().replace('name = "axpy"', 'name = "transpose"'))
+            loaded = cutune.load(os.path.join(folder, "axpy.lua"))
+        self.assertEqual(loaded.__name__, "transpose")
+        self.assertIs(cutune.transpose, shipped)
+        self.assertIs(cutune.op("transpose"), shipped)
 
     def test_writes_misses_of_a_script_at_exit_even_if_something_keeps_the_database(self):
         program = """if True:
