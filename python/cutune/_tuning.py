@@ -88,6 +88,11 @@ def _ships(name):
         return False
 
 
+def _told(op):
+    """What the program says of it: sizes, types, checks."""
+    return json.loads(_run(["ops", "--json", f"--op={_name_of(op)}"]))[0]
+
+
 def _name_of(op):
     """What the program calls it: a name, or a script."""
     op = cutune._named.get(op, op) if isinstance(op, str) else op
@@ -302,20 +307,30 @@ def _numbers(x):
     return numpy.asarray(x), name
 
 
-def _compare(got, want, rtol, atol, what):
+def _unequal(got, want):
+    """By bits; by value where the reference gives another type."""
+    import numpy
+
+    if got.dtype != want.dtype:
+        return (got != want) & ~((got != got) & (want != want))
+    bits = [numpy.ascontiguousarray(x).view("u1").reshape(*x.shape, x.itemsize) for x in (got, want)]
+    return (bits[0] != bits[1]).any(-1)
+
+
+def _compare(got, want, exact, rtol, atol, what):
     import numpy
 
     (got, name), (want, _) = _numbers(got), _numbers(want)
     if got.shape != want.shape:
         raise AssertionError(f"{what}: its shape is {got.shape}, the reference's {want.shape}")
-    exact = name not in _RTOL
-    wide = numpy.complex128 if numpy.iscomplexobj(got) or numpy.iscomplexobj(want) else numpy.float64
-    left, right = (got, want) if exact else (got.astype(wide), want.astype(wide))
+    exact = rtol is None and atol is None and (exact or name not in _RTOL)
     if exact:
-        off = left != right
+        off = _unequal(got, want)
         error = numpy.where(off, 1.0, 0.0)
     else:
-        rtol = _RTOL[name] if rtol is None else rtol
+        wide = numpy.complex128 if numpy.iscomplexobj(got) or numpy.iscomplexobj(want) else numpy.float64
+        left, right = got.astype(wide), want.astype(wide)
+        rtol = _RTOL.get(name, 0.0) if rtol is None else rtol
         size = numpy.abs(right[numpy.isfinite(right)])
         if atol is None:  # of a typical element: a small result of large terms has their errors
             atol = rtol * (float(numpy.mean(numpy.sqrt(size))) ** 2 if size.size else 0.0)
@@ -334,11 +349,16 @@ def check(op, *args, reference, rtol=None, atol=None, **kwargs):
     """Holds op(*args, **kwargs) against reference(*args) on these inputs; a dict for each output.
 
     reference: a function of yours, in NumPy, torch or CuPy. It gets copies of the positional arguments, and gives what the op writes; so a
-    kernel that changes an input shows. Integers have to be equal, other numbers within atol + rtol * |the reference's|; without them rtol
-    goes by the type, as in a run, and atol is rtol of a typical element. AssertionError, with the first wrong element, if they are not.
+    kernel that changes an input shows. What a run compares by bits (an op's check is "exact") has to be equal, and so have integers; other
+    numbers within atol + rtol * |the reference's|. Without both, rtol goes by the type, and atol is rtol of a typical element; with one of
+    them all are compared so. AssertionError, with the first wrong element, if they are not.
     """
     function = cutune.op(op) if isinstance(op, str) else op
     told = cutune._op_of(function).describe()
+    try:
+        kinds = _told(op)["check"]
+    except cutune.InvalidError:  # the database's, of a script that is elsewhere
+        kinds = {}
     given = [_copy(a) for a in args]
     want = reference(*[_copy(a) for a in args])
     got = function(*given, **kwargs)
@@ -351,4 +371,4 @@ def check(op, *args, reference, rtol=None, atol=None, **kwargs):
     for a, before, after in zip(positional, args, given):
         if a["kind"] == "input" and not (_numbers(before)[0].tobytes() == _numbers(after)[0].tobytes()):
             raise AssertionError(f"{told['name']}: its input {a['name']} was changed")
-    return [_compare(g, w, rtol, atol, f"{told['name']}: {name}") for g, w, name in zip(got, want, written)]
+    return [_compare(g, w, kinds.get(name) == "exact", rtol, atol, f"{told['name']}: {name}") for g, w, name in zip(got, want, written)]

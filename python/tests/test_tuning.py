@@ -193,6 +193,20 @@ class Scripts(unittest.TestCase):
         with self.assertRaisesRegex(AssertionError, "its shape is"):
             cutune.check("transpose", x, reference=lambda x: x)
 
+    def test_checks_by_bits_what_a_run_does(self):
+        x = np.arange(1111 * 113, dtype="float32").reshape(1111, 113)
+        for wrong in lambda x: x.T + 10, lambda x: x.T * np.float32(1.0001), lambda x: np.where(x.T == 0, np.float32(-0.0), x.T):
+            with self.assertRaisesRegex(AssertionError, "elements are wrong"):
+                cutune.check("transpose", x, reference=wrong)
+        x[3, 5] = np.nan
+        for right in lambda x: x.T, lambda x: x.T.astype("float64"):
+            (exact,) = cutune.check("transpose", x, reference=right)
+            self.assertEqual((exact["exact"], exact["rtol"], exact["atol"]), (True, 0, 0))
+        (close,) = cutune.check("transpose", x, reference=lambda x: x.T + 10, atol=10)
+        self.assertEqual((close["exact"], close["atol"]), (False, 10))
+        (close,) = cutune.check("transpose", numbers(7, 9, dtype="int32"), reference=lambda x: x.T + 1, atol=1)
+        self.assertEqual(close["largest_error"], 1)
+
 
 if __name__ == "__main__":
     unittest.main()
