@@ -1,6 +1,6 @@
 # The ops at the end are printed by python3 -m cutune._stubs.
 from os import PathLike
-from typing import Any, Callable, Iterable, NamedTuple, TypeVar
+from typing import Any, Callable, NamedTuple, TypeVar
 
 __version__: str
 Array = TypeVar("Array")  # of NumPy, PyTorch, CuPy, or anything with DLPack
@@ -50,7 +50,7 @@ def why(function: str | Callable[..., Any], *args: Any, **kwargs: Any) -> str: .
 def device(id: str | None = None) -> dict[str, Any]: ...
 def load(path: str | PathLike[str], *, ptx: str = "auto", **options: Any) -> Callable[..., Any]: ...
 def tune(
-    op: str | Callable[..., Any], shapes: Any = None, dtype: str | Iterable[str] | None = None, budget: Any = None, *,
+    op: str | Callable[..., Any], shapes: Any = None, dtype: Any = None, budget: Any = None, *,
     device: str | None = None, db: str | PathLike[str] | None = None, progress: bool = True, **more: Any,
 ) -> list[dict[str, Any]]: ...
 def check(
@@ -58,11 +58,11 @@ def check(
     **kwargs: Any,
 ) -> list[dict[str, Any]]: ...
 def pin(
-    op: str | Callable[..., Any], shape: Any, config: Any, *, dtype: str | None = None, variant: str | None = None,
+    op: str | Callable[..., Any], shape: Any, config: Any, *, dtype: Any = None, variant: str | None = None,
     device: str | None = None, db: str | PathLike[str] | None = None,
 ) -> None: ...
 def unpin(
-    op: str | Callable[..., Any], shape: Any, *, dtype: str | None = None, device: str | None = None,
+    op: str | Callable[..., Any], shape: Any, *, dtype: Any = None, device: str | None = None,
     db: str | PathLike[str] | None = None,
 ) -> None: ...
 

@@ -12,10 +12,11 @@ import subprocess
 import sys
 import tempfile
 import termios
+from collections.abc import Collection, Iterable, Mapping
 
 import cutune
 
-from . import _program
+from . import _frameworks, _program
 
 _folder = None  # for the tables of scripts; and the process that made it
 
@@ -102,12 +103,59 @@ def _name_of(op):
     return cutune._scripts[found][0] if found in cutune._scripts else found.name
 
 
-def _shape(shape):
-    return shape if isinstance(shape, str) else ",".join(f"{axis}={operator.index(size)}" for axis, size in shape.items())
+def _sizes(problem):
+    return ",".join(f"{axis}={operator.index(size)}" for axis, size in problem.items())
+
+
+def _shape(op, shape):
+    """As the program reads it. op: what sizes without names are of."""
+    if isinstance(shape, str):
+        return shape
+    if isinstance(shape, Mapping):
+        return _sizes(shape)
+    if not _is_sizes(shape):
+        raise TypeError(f"a shape is {{'m': 1111, 'n': 113}}, (1111, 113) or 'm=1111,n=113', not {shape!r}")
+    told, sizes = _told(op), list(shape) if isinstance(shape, Iterable) else [shape]
+    axes = [axis for axis in told["problem"] if axis not in told["optional"]]
+    if len(sizes) != len(axes):
+        raise cutune.InvalidError(f"{told['op']} has the sizes {', '.join(axes)}, so {shape!r} is none of its shapes: "
+                                  f"give one for each, or {{'{axes[0]}': ...}}")
+    return _sizes(dict(zip(axes, sizes)))
+
+
+def _is_sizes(x):
+    return hasattr(x, "__index__") or (isinstance(x, Collection) and len(x) > 0 and all(hasattr(size, "__index__") for size in x))
+
+
+def _shapes(op, shapes):
+    if shapes is None:
+        return []
+    one = isinstance(shapes, (str, Mapping)) or _is_sizes(shapes) or not isinstance(shapes, Iterable)
+    return [_shape(op, shape) for shape in ([shapes] if one else shapes)]
+
+
+_TYPES = {
+    **{theirs: ours for ours, theirs in _frameworks._NUMPY.items()},
+    "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2",
+}
+
+
+def _type(dtype):
+    """What cutune calls a type of NumPy's or PyTorch's, or its name there."""
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    parts = [part.rpartition("=") for part in name.removeprefix("torch.").split(",")]
+    return ",".join(of + equals + _TYPES.get(name, name) for of, equals, name in parts)
+
+
+def _types(dtypes):
+    if dtypes is None:
+        return []
+    one = isinstance(dtypes, str) or not isinstance(dtypes, Iterable)
+    return [_type(dtype) for dtype in ([dtypes] if one else dtypes)]
 
 
 def _many(value):
-    return [] if value is None else [value] if isinstance(value, (str, dict, int, float)) else list(value)
+    return [] if value is None else [value] if isinstance(value, (str, int, float)) else list(value)
 
 
 def _database_of(db):
@@ -229,13 +277,14 @@ def _follow(arguments, progress):
 def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, progress=True, **more):
     """Tunes an op; a dict for each measurement, the fastest first of each problem: pandas.DataFrame(cutune.tune(...)).
 
-    op: a name, a function of cutune's, or a script. shapes: {"m": 1111, "n": 113}, or several; without it the op's own for the device.
-    dtype: "f32", or several. budget: seconds as "60s", configurations as 200, or both. more: what else `cutune run` takes, such as
+    op: a name, a function of cutune's, or a script. shapes: {"m": 1111, "n": 113} or (1111, 113), which are the op's sizes in its order,
+    those that have to be given; or several; without it the op's own for the device. dtype: "f32", numpy.float32, torch.float32, or
+    several. budget, of each problem: seconds as "60s", configurations as 200, or both. more: what else `cutune run` takes, such as
     effort="quick", strategy="random", retune=True. From then on calls take the new winners.
     """
     arguments = ["run", "--json", f"--op={_name_of(op)}", *_database_of(db)]
-    arguments += [f"--shape={_shape(s)}" for s in _many(shapes)]
-    arguments += [f"--dtype={t}" for t in _many(dtype)]
+    arguments += [f"--shape={s}" for s in _shapes(op, shapes)]
+    arguments += [f"--dtype={t}" for t in _types(dtype)]
     arguments += [f"--budget={b}" for b in _many(budget)]
     arguments += [f"--device={device}"] if device else []
     arguments += [] if progress else ["--quiet"]
@@ -246,7 +295,7 @@ def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, prog
 
 def _measurements(told, op, db):
     device = told["device"]
-    problems = {(r["dtype"], _shape(r["problem"])) for r in told["results"]}
+    problems = {(r["dtype"], _sizes(r["problem"])) for r in told["results"]}
     rows = json.loads(_run(["list", "--measurements", "--json", f"--op={_name_of(op)}", *_database_of(db)]))
     kept = []
     for row in rows:
@@ -274,8 +323,8 @@ def _word(value):
 
 
 def _pin(op, shape, arguments, dtype, device, db):
-    arguments = [f"--op={_name_of(op)}", f"--shape={_shape(shape)}", *arguments, *_database_of(db)]
-    arguments += [f"--dtype={dtype}"] if dtype else []
+    arguments = [f"--op={_name_of(op)}", f"--shape={_shape(op, shape)}", *arguments, *_database_of(db)]
+    arguments += [f"--dtype={t}" for t in _types(dtype)]
     arguments += [f"--device={device}"] if device else []
     _run(["pin", *arguments])
     _refresh()

@@ -36,6 +36,31 @@ class Tuning(unittest.TestCase):
         self.assertTrue(all("config.TILE" in r for r in rows if r["variant"] == "tile"))
         self.assertEqual([r for r in rows if (r["dtype"], r["problem"]) == ("f64", "m=8,n=8")], again)
 
+    def test_takes_sizes_without_names_and_types_of_other_libraries(self):
+        self.assertEqual(_tuning._types([np.float32, np.dtype("float16"), "int8", "T=float16,ACC=float32", "f64"]),
+                         ["f32", "f16", "i8", "T=f16,ACC=f32", "f64"])
+        self.assertEqual(_tuning._types(type("dtype", (), {"__str__": lambda self: "torch.bfloat16"})()), ["bf16"])
+        with tempfile.TemporaryDirectory() as folder:
+            options = {"device": "null:0", "db": os.path.join(folder, "a.db")}
+            for op, shapes, problems in (
+                ("transpose", np.empty((64, 32)).shape, {"m=64,n=32"}),
+                ("transpose", [(8, 4), {"m": 3, "n": np.int64(2)}], {"m=8,n=4", "m=3,n=2"}),
+                (axpy, 1000, {"n=1000"}), (str(axpy), [(1001,), "n=1002"], {"n=1001", "n=1002"}),
+            ):
+                op = cutune.load(op) if op is axpy else op
+                rows = cutune.tune(op, shapes, np.float32, 1, progress=False, **options)
+                self.assertEqual({(row["dtype"], row["problem"]) for row in rows}, {("f32", problem) for problem in problems})
+            cutune.pin("transpose", (64, 32), {"TILE": 32}, variant="tile", dtype="float32", **options)
+        for kind, line, shapes in (
+            (cutune.InvalidError, "transpose has the sizes m, n, so (2, 3, 4) is none of its shapes", (2, 3, 4)),
+            (cutune.InvalidError, "transpose has the sizes m, n, so 5 is none of its shapes", 5),
+            (TypeError, "a shape is {'m': 1111, 'n': 113}, (1111, 113) or 'm=1111,n=113', not 1.5", 1.5),
+            (TypeError, "not None", [None]),
+        ):
+            with self.subTest(line), self.assertRaises(kind) as raised:
+                cutune.tune("transpose", shapes)
+            self.assertIn(line, str(raised.exception))
+
     def test_says_what_the_program_says(self):
         for kind, line, call in (
             (cutune.InvalidError, "there is no op 'nothing'", lambda: cutune.tune("nothing", progress=False)),
@@ -123,7 +148,8 @@ class Loading(unittest.TestCase):
             os.wait()
             print(len(list(pathlib.Path(os.environ["TMPDIR"]).rglob("*.db"))))"""
         with tempfile.TemporaryDirectory() as folder:
-            told = subprocess.run([sys.executable, "-c", program, axpy], capture_output=True, text=True, env={**os.environ, "TMPDIR": folder})
+            told = subprocess.run([sys.executable, "-c", program, axpy], capture_output=True, text=True,
+                                  env={**os.environ, "TMPDIR": folder})
             self.assertEqual(told.stdout + told.stderr, "1\n")
             self.assertEqual(os.listdir(folder), [])
 
