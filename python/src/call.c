@@ -63,8 +63,8 @@ static int take_arguments(struct call *c, PyObject *const *args, Py_ssize_t narg
     const char *op = c->o->name;
     Py_ssize_t nnames = names ? PyTuple_Size(names) : 0;
     if (nargs > f->npositional) {
-        PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %zd were given; outputs are given by name", op,
-                     f->npositional, nargs);
+        PyErr_Format(PyExc_TypeError, "%s() takes %d positional argument%s, not %zd; outputs are given by name", op, f->npositional,
+                     f->npositional == 1 ? "" : "s", nargs);
         return -1;
     }
     for (int i = 0; i < f->nparams; i++)
@@ -80,7 +80,10 @@ static int take_arguments(struct call *c, PyObject *const *args, Py_ssize_t narg
     }
     for (int i = 0; i < f->nparams; i++) {
         if (i < f->npositional && !c->given[i]) {
-            PyErr_Format(PyExc_TypeError, "%s() is missing '%U'", op, f->params[i].name);
+            PyObject *signature = op_signature(c->o, f);
+            if (signature)
+                PyErr_Format(PyExc_TypeError, "%s() is missing '%U': %U", op, f->params[i].name, signature);
+            Py_XDECREF(signature);
             return -1;
         }
         if (f->params[i].arg >= 0)

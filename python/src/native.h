@@ -130,7 +130,8 @@ PyObject *op_new(struct database *d, const char *name); /* the function; its __s
  * op is gone. */
 struct form *op_begin(struct op *o);
 void op_end(struct op *o, struct form *f);
-int op_find(const struct op *o, const cutune_op **known); /* the library's code; inside of these two */
+PyObject *op_signature(const struct op *o, const struct form *f); /* as text */
+int op_find(const struct op *o, const cutune_op **known);         /* the library's code; inside of these two */
 PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);

@@ -42,36 +42,89 @@ static const char *name_of(const struct param *p)
     return name ? name : "?";
 }
 
+/* "a and b or c", as Lua has a choice, the way Python has it; where there is nothing else. */
+static void add_expression(struct text *t, const char *e)
+{
+    const size_t n = strlen(e);
+    const int enclosed = n > 1 && e[0] == '(' && e[n - 1] == ')';
+    const char *from = e + enclosed, *end = e + n - enclosed;
+    const char *first = strstr(from, " and "), *second = first ? strstr(first, " or ") : NULL;
+    int is_choice = second && !strstr(first + 5, " and ") && !strstr(second + 4, " or ");
+    for (const char *c = from; c < end; c++)
+        is_choice = is_choice && *c != '(' && *c != ')';
+    if (is_choice)
+        add(t, "(%.*s if %.*s else %.*s)", (int)(second - first) - 5, first + 5, (int)(first - from), from, (int)(end - second) - 4,
+            second + 4);
+    else
+        add(t, "%s", e);
+}
+
 static void describe_arg(struct text *t, const cutune_arg *a, const struct param *p)
 {
     static const char *const kinds[] = { "read", "written; made if it is left out", "read and written", "a number" };
     add(t, "    %s: %s", name_of(p), a->type);
-    for (int d = 0; d < a->rank; d++)
-        add(t, "%s%s%s", d ? ", " : " [", a->extent[d], d == a->rank - 1 ? "]" : "");
-    add(t, ", %s\n", kinds[a->kind]);
+    for (int d = 0; d < a->rank; d++) {
+        add(t, "%s", d ? ", " : " [");
+        add_expression(t, a->extent[d]);
+    }
+    add(t, "%s, %s\n", a->rank ? "]" : "", kinds[a->kind]);
 }
 
 static void describe_axis(struct text *t, const cutune_axis *a, const struct param *p)
 {
     static const char *const kinds[] = { "a size", "a stride", "how many", "a flag, 0 or 1" };
-    const char *found = a->kind == CUTUNE_AXIS_FLAG ? "has to be given" : "taken from the arrays";
-    add(t, "    %s: %s; %s%s\n", name_of(p), kinds[a->kind], a->preset ? "if it is left out: " : found, a->preset ? a->preset : "");
+    add(t, "    %s: %s; ", name_of(p), kinds[a->kind]);
+    if (a->preset) {
+        add(t, "if it is left out: ");
+        add_expression(t, a->preset);
+        add(t, "%s\n", a->kind == CUTUNE_AXIS_BATCH ? ", and arrays may lack its axis" : "");
+    } else {
+        add(t, "%s\n", a->kind == CUTUNE_AXIS_FLAG ? "has to be given" : "taken from the arrays");
+    }
+}
+
+static void describe_stride(struct text *t, const cutune_axis *a)
+{
+    add(t, "    %s: no argument: elements from one row to the next", a->name);
+    if (a->preset) {
+        add(t, "; without gaps ");
+        add_expression(t, a->preset);
+    }
+    add(t, "\n");
+}
+
+static void add_signature(struct text *t, const struct op *o, const struct form *f)
+{
+    add(t, "%s(", o->name);
+    for (int i = 0; i < f->nparams; i++)
+        add(t, "%s%s%s%s", i ? ", " : "", i == f->npositional ? "*, " : "", name_of(&f->params[i]),
+            i < f->npositional ? "" : "=None");
+    add(t, ")");
+}
+
+PyObject *op_signature(const struct op *o, const struct form *f)
+{
+    struct text t = { 0 };
+    add_signature(&t, o, f);
+    PyObject *signature = t.failed ? PyErr_NoMemory() : PyUnicode_FromString(t.at);
+    free(t.at);
+    return signature;
 }
 
 /* The first line is what Python reads the signature from. */
 static char *describe(const struct op *o, const struct form *f)
 {
     struct text t = { 0 };
-    add(&t, "%s(", o->name);
-    for (int i = 0; i < f->nparams; i++)
-        add(&t, "%s%s%s%s", i ? ", " : "", i == f->npositional ? "*, " : "", name_of(&f->params[i]),
-            i < f->npositional ? "" : "=None");
-    add(&t, ")\n--\n\nLaunches the fastest kernel that is known for %s on the arrays' device and current stream.\n\n", o->name);
+    add_signature(&t, o, f);
+    add(&t, "\n--\n\nLaunches the fastest kernel that is known for %s on the arrays' device and current stream.\n\n", o->name);
     for (int i = 0; i < f->nparams; i++)
         if (f->params[i].arg >= 0)
             describe_arg(&t, &f->args[f->params[i].arg], &f->params[i]);
         else if (f->params[i].axis >= 0)
             describe_axis(&t, &f->axes[f->params[i].axis], &f->params[i]);
+    for (int i = 0; i < f->naxes; i++)
+        if (f->axes[i].kind == CUTUNE_AXIS_STRIDE)
+            describe_stride(&t, &f->axes[i]);
     add(&t, "    stream: a CUstream as a number; if it is left out, the current one of the arrays' library\n\nTypes:");
     for (int i = 0; cutune_op_types(f->known, i); i++)
         add(&t, "%s %s", i ? "," : "", cutune_op_types(f->known, i));

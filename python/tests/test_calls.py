@@ -96,12 +96,13 @@ class Calls(unittest.TestCase):
             (invalid, "in is not contiguous: axis 0 has a stride of 6 ", lambda: cutune.transpose(x[:, :4])),
             (invalid, "in is not contiguous: axis 0 has a stride of 0 ", lambda: cutune.transpose(np.broadcast_to(x[0], (4, 6)))),
             (invalid, "in has no elements", lambda: cutune.transpose(x[:0])),
-            (invalid, "in has 1 axes, not 3", lambda: cutune.transpose(x[0])),
+            (invalid, "in has 1 axis, not 2 or 3", lambda: cutune.transpose(x[0])),
+            (invalid, "in has 4 axes, not 2 or 3", lambda: cutune.transpose(x.reshape(2, 2, 2, 3))),
             (invalid, "in has 9 axes: more than 8", lambda: cutune.transpose(x.reshape((1,) * 7 + (4, 6)))),
             (invalid, "in is of bool, which no op takes", lambda: cutune.transpose(x > 0)),
             (invalid, "out has 5 elements along axis 0, not 6 (n)", lambda: cutune.transpose(x, out=np.empty((5, 4), "float32"))),
             (invalid, "out is read-only", lambda: cutune.transpose(x, out=read_only)),
-            (invalid, "no types of this op are those of x of f32, w of f64", lambda: cutune.rmsnorm(x, np.ones(6), 1e-5)),
+            (invalid, "rmsnorm does not take f32 (x) with f64 (w): it takes f32, f16, bf16", lambda: cutune.rmsnorm(x, np.ones(6), 1e-5)),
             (invalid, "leave open what columns is", lambda: cutune.reduce(x)),
             (wrong, "in is a list, not an array", lambda: cutune.transpose([1, 2])),
             (invalid, "in is of >f4, which no op takes", lambda: cutune.transpose(x.astype(">f4"))),
@@ -111,8 +112,9 @@ class Calls(unittest.TestCase):
             (invalid, "n cannot be 0", lambda: cutune.transpose(x, n=0)),
             (wrong, "the name of an op is a str, not <class 'int'>", lambda: cutune.op(3)),
             (ValueError, "it has a NUL", lambda: cutune.op("transpose\0x")),
-            (wrong, "missing 'in_'", lambda: cutune.transpose()),
-            (wrong, "takes 1 positional arguments but 2", lambda: cutune.transpose(x, x)),
+            (wrong, "gemm() is missing 'a': gemm(c, alpha, a, b, beta, *, m=None, n=None, k=None, ta=None", lambda: cutune.gemm(x, x)),
+            (wrong, "takes 1 positional argument, not 2; outputs are given by name", lambda: cutune.transpose(x, x)),
+            (wrong, "takes 3 positional arguments, not 4", lambda: cutune.rmsnorm(x, x, 1, x)),
             (wrong, "no argument 'axis'", lambda: cutune.transpose(x, axis=1)),
             (wrong, "real number, not str", lambda: cutune.rmsnorm(x, numbers(6), "a")),
             (AttributeError, "there is no op 'nothing'; cutune.ops() lists those there are", lambda: cutune.nothing),
@@ -270,7 +272,12 @@ class Calls(unittest.TestCase):
 
     def test_has_signatures_and_docstrings(self):
         self.assertEqual(str(inspect.signature(cutune.rmsnorm)), "(x, w, eps, *, y=None, m=None, n=None, stream=None)")
-        self.assertIn("in_: T [batch, m, ldin], read", cutune.transpose.__doc__)
+        for line in ("in_: T [batch, m, ldin], read", "ldin: no argument: elements from one row to the next; without gaps n",
+                     "batch: how many; if it is left out: 1, and arrays may lack its axis"):
+            self.assertIn(f"    {line}\n", cutune.transpose.__doc__)
+        for line in ("a: T [batch, (k if ta == 1 else m), lda], read",
+                     "lda: no argument: elements from one row to the next; without gaps (m if ta == 1 else k)"):
+            self.assertIn(f"    {line}\n", cutune.gemm.__doc__)
         self.assertIn("transpose", dir(cutune))
 
     def test_runs_in_threads(self):

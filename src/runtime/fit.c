@@ -53,11 +53,11 @@ static int no_row(const struct fitting *f, const char *misfit)
     struct buf given = { 0 }, rows = { 0 };
     for (int i = 0; i < f->o->nargs; i++)
         if (is_array(f, i))
-            buf_fmt(&given, "%s%s of %s", given.len ? ", " : "", arg_of(f, i)->name, f->arrays[i].type);
+            buf_fmt(&given, "%s%s (%s)", given.len ? " with " : "", f->arrays[i].type, arg_of(f, i)->name);
     for (int row = 0; row < f->op->nrows; row++)
         buf_fmt(&rows, "%s%s", row ? ", " : "", f->o->types[row]);
-    refuse(CUTUNE_ERR_INVALID, "%s: no types of this op are those of %s: it takes %s", f->op->name,
-           given.len ? buf_text(&given) : misfit, buf_text(&rows));
+    refuse(CUTUNE_ERR_INVALID, "%s does not take %s: it takes %s", f->op->name, given.len ? buf_text(&given) : misfit,
+           buf_text(&rows));
     buf_free(&given);
     buf_free(&rows);
     return CUTUNE_ERR_INVALID;
@@ -202,9 +202,15 @@ static int take_rank(struct fitting *f, int i)
         return 0;
     if (!r->type)
         return refuse(CUTUNE_ERR_INVALID, "%s: %s has no type", f->op->name, a->name);
-    f->short_of[i] = batch_of(f, a) >= 0 && r->rank == a->rank - 1;
-    if (r->rank != a->rank - f->short_of[i])
-        return refuse(CUTUNE_ERR_INVALID, "%s: %s has %d axes, not %d", f->op->name, a->name, r->rank, a->rank);
+    const int least = a->rank - (batch_of(f, a) >= 0);
+    f->short_of[i] = r->rank == least && least < a->rank;
+    if (r->rank < least || r->rank > a->rank) {
+        char or_less[16] = "";
+        if (least < a->rank)
+            snprintf(or_less, sizeof or_less, "%d or ", least);
+        return refuse(CUTUNE_ERR_INVALID, "%s: %s has %d %s, not %s%d", f->op->name, a->name, r->rank,
+                      r->rank == 1 ? "axis" : "axes", or_less, a->rank);
+    }
     for (int d = 0; d < r->rank; d++)
         if (r->shape[d] < 1)
             return refuse(CUTUNE_ERR_INVALID, "%s: %s has no elements", f->op->name, a->name);
