@@ -47,7 +47,7 @@ def _forget():
 
 
 def open(path=None, **options):
-    """Opens a database in place of the usual one, with Database's options; from now on the module's ops are of it."""
+    """Opens a database in place of the usual one, with Database's options; from now on the module's ops use it."""
     global _database, _opened
     opened = Database(path, **_program.options(options))
     _forget()
@@ -71,7 +71,7 @@ def _write_misses():
 
 
 def database():
-    """The database that the module's ops are of, opened when it is first needed."""
+    """The database that the module's ops use, opened when it is first needed."""
     return _database if _database is not None else open()
 
 

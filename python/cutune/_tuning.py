@@ -314,7 +314,7 @@ def pin(op, shape, config, *, dtype=None, variant=None, device=None, db=None):
 
 
 def unpin(op, shape, *, dtype=None, device=None, db=None):
-    """Gives the problem its winner again."""
+    """Removes the pin: calls get the problem's winner again."""
     _pin(op, shape, ["--remove"], dtype, device, db)
 
 

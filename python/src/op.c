@@ -49,7 +49,7 @@ static void add_expression(struct text *t, const char *e)
     const int enclosed = n > 1 && e[0] == '(' && e[n - 1] == ')';
     const char *from = e + enclosed, *end = e + n - enclosed;
     const char *first = strstr(from, " and "), *second = first ? strstr(first, " or ") : NULL;
-    int is_choice = second && !strstr(first + 5, " and ") && !strstr(second + 4, " or ");
+    int is_choice = second && second == strstr(from, " or ") && !strstr(first + 5, " and ") && !strstr(second + 4, " or ");
     for (const char *c = from; c < end; c++)
         is_choice = is_choice && *c != '(' && *c != ')';
     if (is_choice)
