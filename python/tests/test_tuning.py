@@ -88,7 +88,7 @@ class Tuning(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, "-c", code.format(os.path.join(folder, "a.db"))], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
-        self.assertEqual([done.stderr.count(said) for said in ("m=0", "Try `", "InvalidError: cutune run: ")], [1, 0, 1], done.stderr)
+        self.assertEqual([done.stderr.count(said) for said in ("m=0 is", "Try `", "InvalidError: cutune run: ")], [1, 0, 1], done.stderr)
 
     def test_says_so_in_a_terminal_too(self):
         ours, theirs = os.openpty()
