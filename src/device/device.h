@@ -47,12 +47,19 @@ struct option_hint {
     const char *begin, *right; /* of an option that begins so */
 };
 
+/* A word of templates, and the line that defines it. */
+struct word_line {
+    const char *word, *line;
+};
+
 /* A backend's compiler, and the language that it takes. */
 struct backend_compiling {
     const char *language;            /* for messages */
     const struct native_type *types; /* of the language itself, up to one without names. f16 and such as its headers have them */
     const char *prelude;             /* the file in templates/ that gives kernels the names that they use */
     const char *constant;  /* of a pointer to memory that no kernel writes, the word CONSTANT of templates; null: nothing */
+    /* Defined only in a source that has the word: the prelude is a part of every key. Ends with a null word; may be null. */
+    const struct word_line *words;
     const char *functions; /* of the language itself, so that no kernel can have such a name, with blanks between; null: none */
     bool bare;             /* the language has no headers of its own */
     bool expressions;      /* a kernel may be named as C++ names it: see model/head.h */

@@ -313,12 +313,28 @@ static const struct option_hint opencl_hints[] = {
     { NULL, NULL },
 };
 
+/* C's functions of floats: OpenCL's work in the type of what they are given. */
+#define FLOAT_1(f) #f "f", "#define " #f "f(x) " #f "((float)(x))\n"
+#define FLOAT_2(f) #f "f", "#define " #f "f(x, y) " #f "((float)(x), (float)(y))\n"
+#define FLOAT_3(f) #f "f", "#define " #f "f(x, y, z) " #f "((float)(x), (float)(y), (float)(z))\n"
+static const struct word_line opencl_words[] = {
+    { FLOAT_1(acos) },     { FLOAT_1(acosh) },     { FLOAT_1(asin) },  { FLOAT_1(asinh) },  { FLOAT_1(atan) },  { FLOAT_1(atanh) },
+    { FLOAT_1(cbrt) },     { FLOAT_1(ceil) },      { FLOAT_1(cos) },   { FLOAT_1(cosh) },   { FLOAT_1(cospi) }, { FLOAT_1(erf) },
+    { FLOAT_1(erfc) },     { FLOAT_1(exp) },       { FLOAT_1(exp10) }, { FLOAT_1(exp2) },   { FLOAT_1(expm1) }, { FLOAT_1(fabs) },
+    { FLOAT_1(floor) },    { FLOAT_1(lgamma) },    { FLOAT_1(log) },   { FLOAT_1(log10) },  { FLOAT_1(log1p) }, { FLOAT_1(log2) },
+    { FLOAT_1(rint) },     { FLOAT_1(round) },     { FLOAT_1(rsqrt) }, { FLOAT_1(sin) },    { FLOAT_1(sinh) },  { FLOAT_1(sinpi) },
+    { FLOAT_1(sqrt) },     { FLOAT_1(tan) },       { FLOAT_1(tanh) },  { FLOAT_1(tgamma) }, { FLOAT_1(trunc) }, { FLOAT_2(atan2) },
+    { FLOAT_2(copysign) }, { FLOAT_2(fdim) },      { FLOAT_2(fmax) },  { FLOAT_2(fmin) },   { FLOAT_2(fmod) },  { FLOAT_2(hypot) },
+    { FLOAT_2(pow) },      { FLOAT_2(remainder) }, { FLOAT_3(fma) },   { NULL, NULL },
+};
+
 const struct backend_compiling opencl_compiling = {
     .language = "OpenCL C",
     .types = opencl_types,
     .prelude = "prelude_opencl.h",
     .functions = OPENCL_C_FUNCTIONS,
     .constant = "__constant",
+    .words = opencl_words,
     .bare = true,
     .hints = opencl_hints,
     .options = "-cl-std=CL1.1 -cl-std=CL1.2 -cl-std=CL2.0 -cl-std=CL3.0 -cl-std=CLC++ -cl-std=CLC++1.0 -cl-std=CLC++2021 "

@@ -252,6 +252,9 @@ static int draw(struct drawing *d, struct buf *out, struct err *err)
         return rc;
     if (!build->language && mentions(d, "CONSTANT")) /* not in the prelude, which is a part of every key */
         buf_fmt(out, "#define CONSTANT %s\n", b->compiling->constant ?: "");
+    for (const struct word_line *w = build->language ? NULL : b->compiling->words; w && w->word; w++)
+        if (mentions(d, w->word))
+            buf_str(out, w->line);
     buf_str(out, buf_text(&d->macros));
     rc = put_template(d, name, text, true, out, err);
     for (int i = 0; i < build->nmore && !rc; i++) {

@@ -503,6 +503,33 @@ static void test_constant_pointers(void **state)
     op_free(op);
 }
 
+/* In the dialect, C's functions of floats where the language calls them otherwise. Only those that a source has are in its key. */
+static void test_float_functions(void **state)
+{
+    (void)state;
+    write_file("f.cu", "KERNEL void k(GLOBAL T *out, int64 n) { out[0] = fmaxf(sqrtf(n), 2); }\n");
+    struct op *op = loaded("template = 'k.cu'", "template = 'f.cu'");
+    struct buf out = { 0 };
+    const struct config c = { 0 };
+    assert_int_equal(source_render(op, &c, 1, &opencl_backend.sample, &out, NULL), 0);
+    assert_non_null(
+        strstr(out.data, "#define sqrtf(x) sqrt((float)(x))\n#define fmaxf(x, y) fmax((float)(x), (float)(y))\n#define T "));
+    assert_null(strstr(out.data, "expf"));
+    buf_clear(&out);
+    assert_int_equal(source_render(op, &c, 1, &cuda_backend.sample, &out, NULL), 0);
+    assert_null(strstr(out.data, "define sqrtf"));
+    buf_clear(&out);
+    assert_int_equal(source_render(op, NULL, 1, &opencl_backend.sample, &out, NULL), 0);
+    assert_null(strstr(out.data, "sqrtf"));
+    buf_free(&out);
+    op_free(op);
+    op = loaded("template = 'k.cu'", "template = 'f.cu', language = 'opencl'");
+    assert_int_equal(source_render(op, &c, 1, &opencl_backend.sample, &out, NULL), 0);
+    assert_null(strstr(out.data, "define sqrtf"));
+    buf_free(&out);
+    op_free(op);
+}
+
 static void test_constants_that_are_refused(void **state)
 {
     (void)state;
@@ -598,6 +625,7 @@ int main(void)
         cmocka_unit_test(test_header_dirs),
         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_constant_pointers),
+        cmocka_unit_test(test_float_functions),
         cmocka_unit_test(test_constants_that_are_refused),
         cmocka_unit_test(test_mistakes),
     };
