@@ -22,16 +22,22 @@ bool number_read(const char *text, uint64_t max, uint64_t *out)
 
 bool seconds_read(const char *text, double *out)
 {
-    size_t n = strlen(text);
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = { { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 } };
+    size_t digits = strspn(text, "0123456789.");
     char *end = NULL;
-    double seconds = n && strspn(text, "0123456789.") == n - 1 ? strtod(text, &end) : 0;
-    bool good = seconds > 0 && seconds <= MAX_SECONDS && !strcmp(end, "s");
-    if (good)
-        *out = seconds;
-    return good;
+    double value = digits ? strtod(text, &end) : 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units && value > 0 && end == text + digits; i++)
+        if (!strcmp(end, units[i].unit) && value * units[i].seconds <= MAX_SECONDS) {
+            *out = value * units[i].seconds;
+            return true;
+        }
+    return false;
 }
 
-/* "200": configurations; "60s", "0.5s": seconds. */
+/* "200": configurations; "60s", "10m": a time. */
 static int read_budget(const char *text, struct tune_options *tune, struct err *err)
 {
     uint64_t count = 0;
@@ -40,9 +46,9 @@ static int read_budget(const char *text, struct tune_options *tune, struct err *
     if (number_read(text, MAX_CONFIGURATIONS, &count) && count)
         tune->budget_count = (int64_t)count;
     else
-        return err_set(err, ERR_USAGE,
-                       "--budget '%.40s': a number of configurations (200) or of seconds (60s, at most 30 days) above 0 is wanted",
-                       text);
+        return err_set(
+            err, ERR_USAGE,
+            "--budget '%.40s': a number of configurations (200) or a time (60s, 10m, 2h, at most 30 days) above 0 is wanted", text);
     return 0;
 }
 

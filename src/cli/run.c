@@ -46,12 +46,12 @@ static int read_options(const struct args *args, struct tune_options *tune, stru
     tune->jobs = (int)jobs;
     double seconds;
     if (args->progress && !seconds_read(args->progress, &seconds))
-        return err_set(err, ERR_USAGE, "--progress '%.40s': a number of seconds (60s) is wanted", args->progress);
+        return err_set(err, ERR_USAGE, "--progress '%.40s': a time (60s, 10m) is wanted", args->progress);
     if (args->wanted && args->reference)
         return err_set(err, ERR_USAGE, "--wanted and --reference: a reference is of one op");
     if (args->reference_time && (!args->reference || !seconds_read(args->reference_time, &tune->reference_seconds)))
         return err_set(err, ERR_USAGE, "--reference-time '%.40s': %s", args->reference_time,
-                       args->reference ? "a number of seconds (60s) is wanted" : "there is no --reference that it could be of");
+                       args->reference ? "a time (60s, 10m) is wanted" : "there is no --reference that it could be of");
     if (args->wanted && (args->shapes.n || args->dtypes.n))
         return err_set(err, ERR_USAGE, "--wanted brings its own problems: leave %s away", args->shapes.n ? "--shape" : "--dtype");
     return budgets_read(args, tune, err);
@@ -389,8 +389,8 @@ const struct command run_command = {
           "What picks the configurations to try: a name such as evolution (docs/strategies.md has them) or a file; without it "
           "forest, or random where all are tried",
           0 },
-        { "budget", EACH(budgets), "200|60s", 0,
-          "Stop after that many configurations or seconds, or of both what comes first, for each problem, whatever the --effort", 0 },
+        { "budget", EACH(budgets), "200|60s|10m", 0,
+          "Stop after that many configurations or that time, whichever comes first, for each problem, whatever the --effort", 0 },
         { "effort", WORD(effort), "quick|normal|thorough", 0,
           "How long to search where no budget says it: 8, 32 or 200 configurations on a CPU; elsewhere 500, 5000 or 50000, or past "
           "5s, 40s or 300s once nothing was better for a third of the time; normal without it",
@@ -417,11 +417,13 @@ const struct command run_command = {
         { "no-cut", FLAG(no_cut), NULL, 0,
           "Time in full what is clearly slower than the best, too, such as for a table that others replay", 0 },
         { "trace", WORD(trace), "FILE.csv", 0,
-          "Write a row for each configuration as it ends: when, what came of it, and what it cost; a trace that is there is gone on with",
+          "Write a row for each configuration as it ends: when, what came of it, and what it cost; a trace that is there is gone "
+          "on with",
           0 },
         { "no-cache", FLAG(no_cache), NULL, 0, "Compile all, and keep no compiled code in the cache folder for later runs", 0 },
         { "no-neighbours", FLAG(no_neighbours), NULL, 0,
-          "After the default begin with what the strategy proposes, not with what won on other problems, such as to measure strategies",
+          "After the default begin with what the strategy proposes, not with what won on other problems, such as to measure "
+          "strategies",
           0 },
         { "wanted", FLAG(wanted), NULL, 0,
           "Tune what applications asked for and got no exact answer to, what costs them the most first; of all ops, or of --op's",

@@ -62,7 +62,7 @@ int trace_close(struct trace *t, int rc);                    /* rc; a 0 becomes 
 
 /* Reads a whole number in decimal digits, without a sign; false if it is none or too large. */
 bool number_read(const char *text, uint64_t max, uint64_t *out);
-/* "60s", "0.5s"; false if it is none of that, or too long. */
+/* "60s", "0.5s", "10m" or "10min", "2h"; false if it is none of that, or too long. */
 bool seconds_read(const char *text, double *out);
 /* Asked before anything is tried, so that a mistyped name is a wrong command line and not a failed run. Null: the default. */
 int strategy_named(const char *home, const char *name, struct err *err);
