@@ -136,7 +136,7 @@ static int cover_device(struct covering *v, const struct known_device *d)
     v->ndevices += c.nproblems > 0;
     while (!rc && c.nchosen < v->most && cover_grow(&c)) {
         loss = cover_loss(&c);
-        add_count(v, &v->counts, "so many kernels, and the speed of the winners that they keep", d, &c, &loss);
+        add_count(v, &v->counts, "the share of the winners' speed that this many kernels keep", d, &c, &loss);
     }
     rc = rc ?: cover_left_out(&c, v->op, &loss, v->err);
     if (!rc && c.nproblems)
@@ -270,7 +270,7 @@ const struct command cover_command = {
     .name = "cover",
     .summary = "few kernels for many problems, as a table to ship",
     .options = OPTIONS({ OPT_OP }, { OPT_INCLUDE },
-                       { "kernels", WORD(kernels), "8", 0, "So many on each device at most; 8 without it", 0 },
+                       { "kernels", WORD(kernels), "8", 0, "At most this many on each device; 8 without it", 0 },
                        { OPT_DTYPE("Only for these element types; without it all that are tuned") },
                        { "device", WORD(device), "cuda:0|NAME|sm_90|...", 0,
                          "Only for a device that is present, or by the name, architecture or backend that `cutune list` has", 0 },

@@ -396,12 +396,12 @@ const struct command run_command = {
           "5s, 40s or 300s once nothing was better for a third of the time; normal without it",
           0 },
         { "target", WORD(target), "900GB/s|9TFLOP/s|90%", 0,
-          "Stop once the best is so fast: by the bytes or operations of the op's work, or beside the device's own copy of the "
-          "bytes",
+          "Stop once the best reaches this speed: by the bytes or operations of the op's work, or beside the device's own copy "
+          "of the bytes",
           0 },
         { "patience", WORD(patience), "100", 0, "Stop after that many configurations in a row of which none was better by 1%", 0 },
         { "objective", WORD(objective), "time|energy|edp|METRIC", 0,
-          "What the best is by, in place of the op's own objective, by which look-ups go on", 0 },
+          "What to optimise in this run; look-ups keep to the op's own objective", 0 },
         { "reference", WORD(reference), "./ref.so|COMMAND", 0,
           "What is right, for this run: a shared library, or a command that gets a folder with the inputs; in place of the op's "
           "own "
@@ -417,8 +417,7 @@ const struct command run_command = {
         { "no-cut", FLAG(no_cut), NULL, 0,
           "Time in full what is clearly slower than the best, too, such as for a table that others replay", 0 },
         { "trace", WORD(trace), "FILE.csv", 0,
-          "Write a row for each configuration as it ends: when, what came of it, and what it cost; a trace that is there is gone "
-          "on with",
+          "Write a row for each configuration as it ends: when, what came of it, and what it cost; an existing one is appended to",
           0 },
         { "no-cache", FLAG(no_cache), NULL, 0, "Compile all, and keep no compiled code in the cache folder for later runs", 0 },
         { "no-neighbours", FLAG(no_neighbours), NULL, 0,
@@ -433,7 +432,8 @@ const struct command run_command = {
           "hold",
           0 },
         { OPT_JSON },
-        { "progress", WORD(progress), "60s", 0, "Where there is no terminal, say so often how far it is; 30s without it", 0 },
+        { "progress", WORD(progress), "60s", 0, "The interval between lines of progress where there is no terminal; 30s without it",
+          0 },
         { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 }),
     .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement. "
            "The same command goes on where an earlier one stopped, and measures nothing twice."
