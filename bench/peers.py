@@ -298,8 +298,8 @@ def cell(row, cache):
 
 def show(rows):
     first = rows[0]
-    print(f"{first['op']} {first['dtype']} {','.join(f'{k}={v}' for k, v in first['problem'].items())}; times as long as: {first['base']}")
-    print(f"{'':15}{'L2 cold':>10}{'GB/s':>7}{'GFLOP/s':>9}  {'times as long':24}{'L2 warm':>10}  times as long")
+    print(f"{first['op']} {first['dtype']} {','.join(f'{k}={v}' for k, v in first['problem'].items())}; ratio: time relative to {first['base']}")
+    print(f"{'':15}{'L2 cold':>10}{'GB/s':>7}{'GFLOP/s':>9}  {'ratio (95%)':24}{'L2 warm':>10}  ratio (95%)")
     for row in rows:
         if row["outcome"] == "ok":
             print(f"{row['name']:15}{row['cold_ns'] / 1e3:7.2f} us{row['cold_gb_per_s']:7.0f}{row.get('cold_gflop_per_s', 0):9.0f}  "

@@ -234,9 +234,9 @@ static const struct row_column columns[] = {
     { "name", "kernel", FIELD(struct player, name) },
     { NULL, "L2 cold", .text = cold_time, .right = true },
     { NULL, "speed", .text = cold_speed, .right = true },
-    { NULL, "times as long", .text = cold_ratio },
+    { NULL, "ratio (95%)", .text = cold_ratio },
     { NULL, "L2 warm", .text = warm_time, .right = true },
-    { NULL, "times as long", .text = warm_ratio },
+    { NULL, "ratio (95%)", .text = warm_ratio },
     { NULL, "what it is", .text = what_it_is },
     { "detail", FIELD(struct player, detail) },
     { "base", FIELD(struct player, base) },
@@ -285,7 +285,7 @@ static int show(struct comparison *c, struct rows *all, struct err *err)
     bool json = c->r->args.json;
     struct rows own = rows_of(columns, false);
     if (!json)
-        text_line("%s %s %s; times as long as: %s", c->op.name, buf_text(&c->types), buf_text(&c->sizes),
+        text_line("%s %s %s; ratio: time relative to %s", c->op.name, buf_text(&c->types), buf_text(&c->sizes),
                   buf_text(&c->player[c->base].name));
     for (int i = 0; i < c->n; i++)
         if (json || strcmp(c->player[i].outcome, outcome_name(OUT_INVALID)))
@@ -362,8 +362,8 @@ const struct command bench_command = {
     .doc = "Times the tuned, the default and the naive kernel of an op in turns with a copy within the "
            "device and with the calls of libraries that the op's script names as its peers, as far as they "
            "are on this machine. Each is checked first, as in a run. Times are medians, with a cold and "
-           "with a warm L2. Beside them stands how many times as long as the tuned kernel each takes, with "
-           "the 95% interval; it is a tie if 1 lies within."
+           "with a warm L2. The ratio is a time divided by the tuned kernel's, with its 95% interval; it is "
+           "a tie if 1 lies within."
            "\vExamples:\n"
            "  cutune bench --op NAME\n"
            "  cutune bench --op NAME --shape m=4096,n=4096 --dtype f32 --dtype f64 --json",
