@@ -101,9 +101,9 @@ int find_default(struct lookup *s, struct err *err)
         return 0;
     if (s->h->owner->store)
         store_stale_winners(s->h->owner->store, q->op->name, &s->stale, NULL); /* only to be told */
-    snprintf(why, sizeof why, "default: no kernel tuned for %s %s may run for %s on %s%s%s; the first of the %s defaults that may",
+    snprintf(why, sizeof why, "default: no tuned kernel fits %s %s %s on %s%s%s; the first of the %s defaults that fits",
              q->op->name, buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, unused_words(s),
-             weary(s) ? " (of those that should be best: not all were asked)" : "", from_tables(s) ? "op's own" : "database's");
+             weary(s) ? " (of the most promising: not all were checked)" : "", from_tables(s) ? "op's own" : "database's");
     return serve_default(s, 0, why, err);
 }
 
@@ -124,7 +124,8 @@ int find_timed_default(struct lookup *s, const struct known_device *d, double lo
 {
     char why[640];
     const struct question *q = s->q;
-    snprintf(why, sizeof why, "default: %s %s is not tuned on %s; by their times on %s the default should be as good as what won there",
+    snprintf(why, sizeof why,
+             "default: %s %s is not tuned on %s; by its times on %s the default is expected to be as good as any winner there",
              buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, d->dev.name);
     return serve_default(s, time_ns * exp(loss), why, err);
 }

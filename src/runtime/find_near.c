@@ -64,11 +64,11 @@ static int serve_winner(struct lookup *s, const struct known_device *d, const st
     }
     if (match == CUTUNE_MATCH_NEAR)
         snprintf(why, sizeof why,
-                 "near: %s %s is not tuned on %s; of the winners there that of %s should be best, within %.0f%% of a tuned one%s",
+                 "near: %s %s is not tuned on %s; the winner for %s, expected within %.0f%% of a kernel tuned for this problem%s",
                  types, sizes, here, p->sizes, fmax(1, 100 * expm1(loss)), bounds);
     else /* how much is lost between two devices nothing tells */
-        snprintf(why, sizeof why, "device: %s %s is not tuned on %s; of the winners on %s that of %s should be best%s", types,
-                 sizes, here, d->dev.name, p->sizes, bounds);
+        snprintf(why, sizeof why, "device: %s %s is not tuned on %s; the winner for %s on %s, expected to be the best of those%s",
+                 types, sizes, here, p->sizes, d->dev.name, bounds);
     rc = store_find_winner(s->from, &d->dev, op, types, p->sizes, &t, err);
     if (rc)
         return rc;
