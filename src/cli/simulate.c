@@ -9,7 +9,12 @@
 #include "replay/play.h"
 #include "replay/played.h"
 
-enum { MAX_STRATEGIES = 32, MAX_REPEATS = 10000, USUAL_REPEATS = 100 };
+enum {
+    MAX_STRATEGIES = 32,
+    MAX_REPEATS = 10000,
+    USUAL_REPEATS = 100,
+    FEW = 15, /* a budget of fewer configurations: chance decides */
+};
 
 struct simulation {
     const char *home;
@@ -227,6 +232,21 @@ static int simulate_one(struct simulation *s, int strategy, int table, const str
     return rc;
 }
 
+/* What makes a score say little. That configurations are missing no table tells. */
+static void warn(const struct recorded_space *t, const struct yardstick *y)
+{
+    int64_t cut = 0;
+    for (int64_t i = 0; i < t->space->count; i++)
+        cut += t->trials[i].slower;
+    if (cut)
+        complain("note: %s: %" PRId64 " of %" PRId64 " configurations were cut short, so their times are rough: tune with "
+                 "--strategy exhaustive --no-cut",
+                 t->title, cut, t->space->count);
+    if (y->to < FEW)
+        complain("note: %s: random search comes near the best within %" PRId64 " configurations: too few to tell strategies apart",
+                 t->title, y->to);
+}
+
 static int simulate_table(struct simulation *s, int table, struct err *err)
 {
     const struct recorded_space *t = s->tables.at[table];
@@ -239,6 +259,7 @@ static int simulate_table(struct simulation *s, int table, struct err *err)
     }
     if (rc)
         return rc;
+    warn(t, &y);
     buf_fmt(&title, "%s: %" PRId64 " configurations, %" PRId64 " right; budget %.4g s, about %" PRId64 " of them; optimum %s%s",
             t->title, t->space->count, y.right, y.to_s, y.to, text_time(y.ascending[0]),
             t->costs ? "" : "; it has no times of compiling and measuring: each configuration counts a second");
@@ -298,7 +319,7 @@ const struct command simulate_command = {
         { "played", WORD(played), "FILE.json", 0, "Score what other tuners tried, too: see docs/strategies.md", 0 }, { OPT_JSON }),
     .doc = "Lets strategies search spaces whose every configuration was measured before, and scores them. "
            "A table is what `cutune list --measurements --json` prints, a T4 result file or a cache file of "
-           "Kernel Tuner, gzipped or not."
+           "Kernel Tuner, gzipped or not. What a search did not try is no part of the space."
            "\vThe score is that of the published methodology: how far on the way from random search to the "
            "optimum a strategy is, on average over its budget. 0 is as good as random search, 1 is the optimum "
            "from the start. The budget ends where random search comes 95% of the way from the median to the "
@@ -306,7 +327,7 @@ const struct command simulate_command = {
            "'within 10%' says how many configurations and seconds it takes to find one that is at most 10% "
            "slower than the best: the median of the repeats; '-' if most do not find one within the budget.\n\n"
            "Examples:\n"
-           "  cutune run --op NAME --strategy exhaustive\n"
+           "  cutune run --op NAME --strategy exhaustive --no-cut\n"
            "  cutune list --measurements --json > space.json\n"
            "  cutune simulate space.json --strategy random,./mine.lua\n"
            "  cutune simulate A100.json.gz A4000.json.gz --repeats 25 --jobs 16 --json",
