@@ -357,9 +357,10 @@ static int read_all(struct exporting *r)
 
 static const char head_begin[] =
     "/* Tuned kernels, written by `cutune export --format c` of cutune " CUTUNE_VERSION ". Its calls are those of\n"
-    " * cutune.h, which stands below, without the library and without a database: cutune_open ignores its path, and a\n"
-    " * refresh finds nothing new. Compile it as C11 and link with -lm -lpthread -ldl. The application's own files include\n"
-    " * cutune.h: it is in the folder include of cutune's sources and of its installation, one file to copy beside them.\n *\n";
+    " * cutune.h, which stands below, but for cutune_attach_device and cutune_launch_host: the application makes the context or\n"
+    " * queue. It needs no library and no database: cutune_open ignores its path, and a refresh finds nothing new. Compile it as\n"
+    " * C11 and link with -lm -lpthread -ldl. The application's own files include cutune.h: it is in\n"
+    " * the folder include of cutune's sources and of its installation, one file to copy beside them.\n *\n";
 static const char head_end[] = " */\n"
                                "#ifndef _GNU_SOURCE\n"
                                "#define _GNU_SOURCE\n"
