@@ -15,6 +15,11 @@
 static int write_file(const struct new_file *f, bool look, struct err *err)
 {
     struct stat st;
+    if (!f->name_bytes) {
+        if (!look)
+            complain("note: %.*s", (int)f->text_bytes, f->text);
+        return 0;
+    }
     struct buf path = { 0 }, text = { 0 };
     buf_put(&path, f->name, f->name_bytes);
     buf_put(&text, f->text, f->text_bytes);
@@ -75,9 +80,10 @@ static int new_op(struct request *r, struct err *err)
     buf_free(&all);
     if (!rc && r->args.from)
         text_line("read   %s.lua: what is marked ? was guessed", name);
-    if (absent)
+    if (absent) {
         text_line("next   cutune show --op ./%s.lua --arch sm_90 --ptx   (there is no %s device here to run it on)", name, absent->name);
-    else if (!rc)
+        text_line("or     write KERNEL and GLOBAL in it, as docs/op-authors.md says in section 3, and it runs on every device");
+    } else if (!rc)
         text_line("next   cutune run --op ./%s.lua", name);
     return rc == ERR_NOTFOUND ? ERR_USAGE : rc;
 }

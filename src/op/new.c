@@ -40,7 +40,8 @@ static void push_library(lua_State *L, const char *home, const char *name)
 static void make_files(lua_State *L, void *arg)
 {
     struct making *m = arg;
-    static const char *const parts[] = { "kernel_text", "read_extents", "read_launch" }; /* what the files after it see */
+    static const char *const parts[] = { "kernel_text", "read_extents", "read_launch",
+                                         "host_code" }; /* what the files after it see */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         char name[64];
         snprintf(name, sizeof name, "tuner/lib/%s.lua", parts[i]);

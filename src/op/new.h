@@ -6,6 +6,7 @@
 
 enum { NEW_FILES = 8 };
 
+/* One without a name is a note to the user. */
 struct new_file {
     const char *name, *text; /* in the buf that op_new_files was given */
     size_t name_bytes, text_bytes;

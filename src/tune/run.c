@@ -354,10 +354,12 @@ static int set_up(struct run *r, struct err *err)
             if (all[i].count > most->count)
                 most = &all[i];
         const char *text = n ? most->text : "nothing, there are none";
+        const char *cure = strncmp(text, "requires: backend", 17)
+                               ? ""
+                               : ": it needs another --device; `cutune devices` lists those here. Kernels "
+                                 "with KERNEL and GLOBAL run on every device: docs/op-authors.md, section 3";
         return err_set(err, ERR_INVALID, "no configuration of %s is valid for this problem on %s; what removes most: %s%s",
-                       r->op->name, r->dev->name, text,
-                       strncmp(text, "requires: backend", 17) ? ""
-                                                              : ": it needs another --device; `cutune devices` lists those here");
+                       r->op->name, r->dev->name, text, cure);
     }
     if (opt->pin && space_find(r->space, opt->pin) < 0)
         return err_set(err, ERR_INVALID, "not a valid configuration of %s for this problem on %s", r->op->name, r->dev->name);

@@ -1,8 +1,8 @@
 -- Writes the files of a new op, for `cutune new-op`. Runs in the sandbox that op scripts have; docs/op-authors.md says what they mean.
 --
 -- new_op(name, file, text, read_kernel): the op's name; the kernel that it is made from, as the script names its file, and the kernel's
--- text; both nil for an op of its own; what read_kernel.lua gives. Returns a list of { file = NAME, text = TEXT }. What it cannot know it
--- guesses, and says so in a comment.
+-- text; both nil for an op of its own; what read_kernel.lua gives. Returns a list of { file = NAME, text = TEXT }; what has no name is a note to the
+-- user. What it cannot know it guesses, and says so in a comment.
 
 local function values_of(p)
     local v = p[2]
@@ -255,13 +255,18 @@ local function from_kernel(name, file, text, read_kernel)
     for _, word in ipairs(sorted(k.unknown, "names")) do
         others = others .. ("-- ? nothing in the file defines %s: enter it in params, or write a #define.\n"):format(word)
     end
+    local numbers = table.concat(k.block, " ") .. " " .. table.concat(k.grid, " ")
     for _, p in ipairs(sorted(k.fixed, "names")) do
-        local what = sizes[p] and "-- ? %s is %d, a size: the kernel serves this one only. For others make it an argument, int %s.\n"
-                     or "-- ? %s is %d: to tune it write #ifndef %s around its #define, and enter it in params.\n"
+        local what = sizes[p] and "-- ? %s is %d, a size: the kernel serves this one only. For others make it an argument, int %s"
+                     or "-- ? %s is %d: to tune it write #ifndef %s around its #define, and enter it in params"
         if not sizes[p] and not k.source:find("# ?define " .. p) then
-            what = "-- ? %s is %d: to tune it leave out the line that says so, and enter it in params.\n"
+            what = "-- ? %s is %d: to tune it leave out the line that says so, and enter it in params"
         end
         others = others .. what:format(p, k.fixed[p], p)
+        if not sizes[p] and numbers:find("%f[%w]" .. k.fixed[p] .. "%f[%W]") then
+            others = others .. (". In the variant's launch write %s in place of %d"):format(p, k.fixed[p])
+        end
+        others = others .. ".\n"
     end
     local views, reference = textures(kernel, arguments, names, text)
     local language = kernel.language and ('\n        language = "%s",'):format(kernel.language) or ""
@@ -288,6 +293,12 @@ local function from_kernel(name, file, text, read_kernel)
     }
     if not file then
         files[3] = { file = template, text = text }
+    end
+    local host = host_code(k.source)
+    if host[1] then
+        files[#files + 1] = { file = "", text = ("%s has code for the host (%s), which the compiler of kernels does not take: %s"):format(template,
+                              table.concat(host, ", "), kernel.language ~= "cuda" and "move it into another file"
+                              or ("put #ifndef __CUDACC_RTC__ before it and #endif behind it, there and in %s"):format(files[2].file)) }
     end
     return files
 end
