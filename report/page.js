@@ -122,7 +122,7 @@ function winnersPart(chosen) {
     const without = measuredRuns(chosen).filter(r => !r.winner);
     const content = [];
     if (all.length)
-        content.push(winnersTable(all, 'What a look-up gives for each problem. A problem opens its details. "Of copy" is the speed relative to a device copy of as many bytes, timed in the same run.'));
+        content.push(winnersTable(all, 'What a look-up gives for each problem. Click a problem for details. "Of copy" is the speed relative to a device copy of as many bytes, timed in the same run.'));
     else
         content.push(note('There is no winner: nothing was found right and timed.'));
     if (without.length) {
@@ -186,7 +186,7 @@ function rooflineChart(winners) {
             roofs: [...roofs.map(r => ({ slope: r.speed / scale, text: roofText(r, roofs) })), { level: rate(top) / scale, text: `fastest measured ${rateText(rate(top), 'FLOP/s')}` }],
             names, xTitle: 'arithmetic intensity, FLOP/byte', yTitle: unit,
         }, width),
-        notes: [`${roofs.length ? 'The slope is memory as fast as the best copy that was timed. ' : 'No copy was timed: memory has no roof here. '}What the device can compute at most was not measured: the level line is the fastest winner, not a limit. Far right of where they meet, distance to the slope is no fault.`, ...roofNotes(roofs)],
+        notes: [`${roofs.length ? 'The slope is memory as fast as the best copy that was timed. ' : 'No copy was timed: memory has no roof here. '}What the device can compute at most was not measured: the level line is the fastest winner, not a limit. Far right of where they meet, distance to the slope is not a defect.`, ...roofNotes(roofs)],
         table: () => table('Roofline', [textColumn('problem', w => runText(w.run)), numberColumn('FLOP/byte', intensity), numberColumn('computing', rate, x => rateText(x, 'FLOP/s')),
                                         numberColumn('of the memory roof', w => { const r = roofsOf([w])[0]; return r ? rate(w) / (r.speed * intensity(w)) : null; }, percent)], known),
     });
@@ -219,7 +219,7 @@ function copyChart(winners) {
         spec: width => rowsOfPoints({ rows, values: list.map(w => ({ row: name(w.run), x: share(w), series: of(w), tip: winnerTip(w), run: w.run.index })), names,
                                       title: 'speed, % of the copy', at: 1, format: '.0%' }, width),
         notes: [left && `The ${plural(rows.length, 'problem')} furthest from the copy; the table has the other ${whole(left)}.`,
-                computing && `${plural(computing, 'winner')} with more than ${MEMORY_BOUND} FLOP/byte ${computing === 1 ? 'is' : 'are'} in the table only: what is computed may be the bound, so less than the copy is no fault.`].filter(Boolean),
+                computing && `${plural(computing, 'winner')} with more than ${MEMORY_BOUND} FLOP/byte ${computing === 1 ? 'is' : 'are'} in the table only: what is computed may be the bound, so less than the copy is not a defect.`].filter(Boolean),
         table: () => table(title, [textColumn('problem', w => runText(w.run)), numberColumn('of copy', share, percent), timeColumn('time', w => w.time), timeColumn('copy', w => w.copy), numberColumn('FLOP/byte', intensity)], all),
     });
 }
