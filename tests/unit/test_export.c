@@ -85,7 +85,7 @@ static void writes_csv(void **state)
         lines[i] = strsep(&rest, "\n");
     assert_string_equal(lines[0],
                         "device,backend,arch,driver,op,dtype,problem,cache,variant,config,time_ns,gb_per_s,gflop_per_s,copy_share,"
-                        "samples,measured,ok,energy_j,metrics,objective,stale,this_problem_only,pinned,date,tuned_with");
+                        "samples,measured,passed,energy_j,metrics,objective,stale,this_problem_only,pinned,date,tuned_with");
     const char *expect = "\"a \"\"quoted\"\" name\",cuda,sm_90,580.1,transpose,f32,\"m=1111,n=113\",cold,tile,"
                          "\"TILE=8,GRID=xy,PAD=true,SCALE=0.5\",1000,1004.344,,,3,1,1,,,time,true,false,false,20";
     assert_int_equal(strncmp(lines[1], expect, strlen(expect)), 0);
