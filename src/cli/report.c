@@ -12,9 +12,11 @@ static const char *name_of(const char *path, const char *other)
     return other && !strcmp(name, other_slash ? other_slash + 1 : other) ? path : name;
 }
 
-static int nothing(const struct request *r, struct err *err)
+static int nothing(const struct request *r, bool damaged, struct err *err)
 {
     const struct args *args = &r->args;
+    if (damaged)
+        return err_set(err, ERR_CORRUPT, "%s: nothing to show but damaged rows", store_path(r->store));
     if (!args->ops.n && !args->device)
         return err_set(err, ERR_NOTFOUND, "nothing is tuned yet in %s: cutune run --op NAME", store_path(r->store));
     return err_set(err, ERR_NOTFOUND, "%s: nothing of %s%s%s: `cutune list` tells what there is", store_path(r->store),
@@ -29,7 +31,7 @@ static int write_report(const struct request *r, struct report_source *sources, 
     struct buf data = { 0 }, page = { 0 };
     const char *path = args->output ? args->output : "report.html";
     bool printed = !strcmp(path, "-");
-    int rc = report_data(sources, n, &choice, &found, &data, err) ?: found.problems ? 0 : nothing(r, err);
+    int rc = report_data(sources, n, &choice, &found, &data, err) ?: found.problems ? 0 : nothing(r, sources[0].damaged, err);
     rc = rc ?: report_page(&data, &page, err) ?: request_write(r, printed ? NULL : path, &page, err);
     if (!rc && !printed)
         text_line("%s: %lld measurement%s of %d problem%s, %s", path, (long long)found.measurements,
