@@ -14,12 +14,12 @@ _NUMPY = {
 
 
 class _Helper:
-    gradients = False  # its arrays have `requires_grad`
+    tensors = False  # its arrays are PyTorch's: `asked` and the like are there, too
     interface = False  # `describe` reads them, in place of DLPack
 
-    def plain(self, type):
-        """Whether arrays of this type hold data, and do not stand for others."""
-        return True
+    def stands(self, type):
+        """Whether arrays of this type may stand for others, which have the data."""
+        return False
 
     def attached(self, device):
         """A context manager in which the device's context is current."""
@@ -121,13 +121,16 @@ class _CuPy(_Helper):
 
 
 class _Torch(_Helper):
-    gradients = True
+    tensors = True
 
     def __init__(self):
         import torch
+        from torch.autograd import forward_ad
 
         from . import _torch
 
+        self.asked = torch._C._len_torch_dispatch_stack, torch._C._is_tracing, vars(forward_ad)  # tensor.c
+        self.forward_ad = forward_ad
         self.torch = torch
         self.dtypes = _torch.DTYPES
         import cutune
@@ -135,11 +138,14 @@ class _Torch(_Helper):
         for function in list(cutune._named.values()):  # from before torch was imported
             cutune._trace(function)
 
-    def plain(self, type):
-        return type in (self.torch.Tensor, self.torch.nn.Parameter)
+    def stands(self, type):
+        return type not in (self.torch.Tensor, self.torch.nn.Parameter)
 
     def grad_enabled(self):
         return self.torch.is_grad_enabled()
+
+    def has_tangent(self, x):
+        return self.forward_ad.unpack_dual(x).tangent is not None
 
     def empty(self, shape, dtype, kind, device):
         x = self.torch.empty(shape, dtype=self.dtypes[dtype], device="cpu" if kind == 1 else f"cuda:{device}")
@@ -152,7 +158,7 @@ class _Torch(_Helper):
         return self.torch.cuda.device(device)
 
     def traced(self, function, args, kwargs):
-        """A call with tensors that stand for others: by the dispatcher."""
+        """A call that PyTorch is to see: by its dispatcher."""
         from . import _torch
 
         return _torch.dispatch(function, args, kwargs)

@@ -1,6 +1,6 @@
-"""Ops as torch custom ops, `torch.ops.cutune.NAME`, for tensors that stand for others: torch.compile, fake tensors, make_fx.
+"""Ops as torch custom ops, `torch.ops.cutune.NAME`, for what traces: torch.compile, fake tensors, make_fx, torch.jit; and for subclasses.
 
-Plain tensors never come here: the native module launches for them directly."""
+Plain tensors come here only while something traces them: else the native module launches for them directly."""
 
 import torch
 
@@ -62,11 +62,11 @@ def register(function):
     returned = "Tensor" if len(outputs) == 1 else f"({', '.join('Tensor' for _ in outputs)})"
 
     def run(*args, **kwargs):
-        out = function(*args, **kwargs)
+        out = op.launch(*args, **kwargs)
         return out if outputs else None
 
     def run_out(*args, **kwargs):
-        function(*args[: len(positional)], **dict(zip(outputs, args[len(positional) :])), **kwargs)
+        op.launch(*args[: len(positional)], **dict(zip(outputs, args[len(positional) :])), **kwargs)
 
     def make(*args, **kwargs):
         forms = op.forms(*map(_form, args), **{k: None if v is None else int(v) for k, v in kwargs.items()})[2]

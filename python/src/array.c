@@ -67,25 +67,36 @@ static const struct dl_exchange *exchange_of(PyTypeObject *type)
     return e;
 }
 
+/* -1: an exception. */
+static int told(PyObject *helper, const char *what)
+{
+    PyObject *value = PyObject_GetAttrString(helper, what);
+    int is = value ? PyObject_IsTrue(value) : -1;
+    Py_XDECREF(value);
+    return is;
+}
+
 static int look_at(PyTypeObject *type, const char *op, const char *name, struct framework *f)
 {
     PyObject *module = PyImport_ImportModule("cutune._frameworks");
     PyObject *helper = module ? PyObject_CallMethod(module, "of", "Oss", (PyObject *)type, op, name) : NULL;
-    PyObject *gradients = helper ? PyObject_GetAttrString(helper, "gradients") : NULL;
-    PyObject *plain = gradients ? PyObject_CallMethod(helper, "plain", "O", (PyObject *)type) : NULL;
-    int rc = plain ? 0 : -1;
+    PyObject *stands = helper ? PyObject_CallMethod(helper, "stands", "O", (PyObject *)type) : NULL;
+    *f = (struct framework){ .type = type, .helper = helper };
+    int rc = stands ? 0 : -1;
+    if (!rc) {
+        f->stands = PyObject_IsTrue(stands);
+        f->interface = told(helper, "interface");
+        f->tensors = told(helper, "tensors");
+        rc = f->stands < 0 || f->interface < 0 || f->tensors < 0 || (f->tensors && tensor_learn(helper)) ? -1 : 0;
+    }
     if (!rc) {
         Py_INCREF((PyObject *)type);
-        *f = (struct framework){ .type = type, .helper = Py_NewRef(helper), .gradients = PyObject_IsTrue(gradients) };
-        if (!PyObject_IsTrue(plain))
-            f->gradients = -1;
-        else
-            f->exchange = exchange_of(type);
+        Py_INCREF(helper);
+        f->exchange = exchange_of(type);
     }
     Py_XDECREF(module);
     Py_XDECREF(helper);
-    Py_XDECREF(gradients);
-    Py_XDECREF(plain);
+    Py_XDECREF(stands);
     return rc;
 }
 
@@ -97,7 +108,7 @@ static struct framework *framework_known(PyTypeObject *type)
     return f;
 }
 
-static struct framework *framework_of(PyTypeObject *type, const char *op, const char *name)
+struct framework *framework_of(PyTypeObject *type, const char *op, const char *name)
 {
     struct framework *known = framework_known(type);
     struct framework found, *new;
@@ -240,46 +251,20 @@ static int read_interface(const struct framework *f, PyObject *object, const cha
     return rc;
 }
 
-/* Whether a derivative is asked for, which kernels do not have. */
-static int refuse_gradient(const struct framework *f, PyObject *object, const char *op, const char *name)
+int array_read(struct framework *f, PyObject *object, int watch, const char *op, const char *name, struct array *out)
 {
-    PyObject *wanted = PyObject_GetAttrString(object, "requires_grad");
-    if (!wanted || wanted == Py_False) {
-        Py_XDECREF(wanted);
-        return wanted ? 0 : -1;
-    }
-    Py_DECREF(wanted);
-    PyObject *on = PyObject_CallMethod(f->helper, "grad_enabled", NULL);
-    int is_on = on ? PyObject_IsTrue(on) : -1;
-    Py_XDECREF(on);
-    if (is_on == 1)
-        PyErr_Format(
-            error_invalid,
-            "%s: %s requires a gradient, and this op has no derivative: call it under torch.no_grad(), or pass %s.detach()", op,
-            name, name);
-    return is_on ? -1 : 0;
-}
-
-int array_read(PyObject *object, const char *op, const char *name, struct array *out, const struct framework **framework)
-{
-    struct framework *f = framework_of(Py_TYPE(object), op, name);
     struct dl_tensor t;
-    if (!f)
-        return -1;
-    *framework = f;
-    if (f->gradients < 0)
-        return 1;
+    int rc;
     out->framework = f;
     out->hold = NULL;
     out->read_only = 0;
-    if (f->gradients && refuse_gradient(f, object, op, name))
+    if (f->tensors && tensor_refuse_derivative(f, object, watch, op, name))
         return -1;
     if (f->exchange && f->exchange->view)
-        return f->exchange->view(object, &t) ? unreadable(op, name) : take_tensor(&t, op, name, out);
-    PyObject *how = PyObject_GetAttrString(f->helper, "interface");
-    int interface = how ? PyObject_IsTrue(how) : -1;
-    Py_XDECREF(how);
-    return interface < 0 ? -1 : interface ? read_interface(f, object, op, name, out) : read_capsule(f, object, op, name, out);
+        rc = f->exchange->view(object, &t) ? unreadable(op, name) : take_tensor(&t, op, name, out);
+    else
+        rc = f->interface ? read_interface(f, object, op, name, out) : read_capsule(f, object, op, name, out);
+    return rc;
 }
 
 void array_done(struct array *a)

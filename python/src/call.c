@@ -25,6 +25,8 @@ struct call {
     PyObject *of[CUTUNE_ARGS]; /* by the op's arguments, likewise */
     struct array arrays[CUTUNE_ARGS];
     unsigned read; /* bits: which of them are */
+    int watch;     /* what PyTorch does meanwhile; -1: it was not asked yet; a look-up does not ask */
+    int direct;    /* tensors are taken for the data that they have, whatever traces */
     int64_t sizes[CUTUNE_AXES]; /* as given; -1: left out */
     const struct framework *framework;
     struct dl_device device;
@@ -151,23 +153,34 @@ static int take_device(struct call *c, int i, int first)
     return d->type != c->device.type || d->id != c->device.id ? other_device(c, i) : 0;
 }
 
-/* Reads all arrays and makes the key. 1: some stand for others. */
+/* Whether the array's library is to make the call, since it traces what is called. */
+static int is_traced(struct call *c, const struct framework *f)
+{
+    if (!f->tensors)
+        return 0;
+    if (c->watch < 0 && (c->watch = tensor_watch()) < 0)
+        return -1;
+    return !c->direct && (f->stands || c->watch == TENSORS_TRACED);
+}
+
+/* Reads all arrays and makes the key. 1: they are the library's to trace. */
 static int read_arrays(struct call *c)
 {
     const struct form *f = c->form;
     int n = 0;
     for (int i = 0; i < f->nargs; i++) {
         struct array *a = &c->arrays[i];
-        const struct framework *framework = NULL;
         if (f->args[i].kind == CUTUNE_ARG_SCALAR)
             continue;
         if (!c->of[i]) {
             c->key[n++] = -1;
             continue;
         }
-        int rc = array_read(c->of[i], c->o->name, f->args[i].name, a, &framework);
+        struct framework *framework = framework_of(Py_TYPE(c->of[i]), c->o->name, f->args[i].name);
+        int rc = framework ? is_traced(c, framework) : -1;
         if (rc == 1)
             c->framework = framework;
+        rc = rc ? rc : array_read(framework, c->of[i], c->watch, c->o->name, f->args[i].name, a);
         if (rc)
             return rc;
         int first = !c->read;
@@ -406,7 +419,7 @@ static PyObject *run(struct call *c, struct seen *s, const cutune_kernel *k)
     return out;
 }
 
-/* With tensors that stand for others the library's dispatcher has to do it. */
+/* By the library's dispatcher. */
 static PyObject *trace(const struct call *c, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     PyObject *function = PyCFunction_NewEx(&c->o->call, self, NULL), *all = PyTuple_New(nargs), *named = PyDict_New(), *out = NULL;
@@ -423,11 +436,13 @@ static PyObject *trace(const struct call *c, PyObject *self, PyObject *const *ar
     return out;
 }
 
-static PyObject *call_alone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+static PyObject *call_alone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names, int direct)
 {
     struct call c;
     struct seen *s;
     const cutune_kernel *k;
+    c.direct = direct;
+    c.watch = -1;
     int rc = begin(&c, self, args, nargs, names, &s, &k);
     PyObject *out = rc == 1 ? trace(&c, self, args, nargs, names) : rc ? NULL : run(&c, s, k);
     done(&c);
@@ -436,7 +451,12 @@ static PyObject *call_alone(PyObject *self, PyObject *const *args, Py_ssize_t na
 
 PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-    ALONE(call_alone(self, args, nargs, names));
+    ALONE(call_alone(self, args, nargs, names, 0));
+}
+
+PyObject *op_launch(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    ALONE(call_alone(self, args, nargs, names, 1));
 }
 
 static PyObject *sizes_of(const cutune_fit *fit)
@@ -454,6 +474,7 @@ static PyObject *lookup_alone(PyObject *self, PyObject *const *args, Py_ssize_t 
     struct seen *s;
     const cutune_kernel *k;
     PyObject *out = NULL;
+    c.direct = c.watch = 0;
     int rc = begin(&c, self, args, nargs, names, &s, &k);
     if (rc == 1)
         PyErr_Format(error_invalid, "%s: a look-up takes tensors with data", c.o->name);

@@ -64,8 +64,10 @@ struct framework {
     PyTypeObject *type;
     const struct dl_exchange *exchange; /* null: it has none */
     PyObject *helper;                   /* of _frameworks.py: makes arrays, names streams */
-    int gradients;   /* 1: its arrays say whether a derivative is wanted; -1: this type's stand for others, which have the data */
-    int unversioned; /* its __dlpack__ knows no DLPack 1 */
+    int interface;                      /* the helper describes its arrays */
+    int tensors;                        /* they are PyTorch's: tensor.c */
+    int stands;                         /* they may stand for others, which have the data */
+    int unversioned;                    /* its __dlpack__ knows no DLPack 1 */
 };
 
 struct array {
@@ -78,8 +80,9 @@ struct array {
     PyObject *hold; /* what keeps the data there, beside the array itself; null: nothing */
 };
 
-/* 0: it is read; 1: it is of a library's own kind that stands for an array (a traced tensor): *framework says whose; -1: an exception. */
-int array_read(PyObject *object, const char *op, const char *name, struct array *out, const struct framework **framework);
+/* What is known of the argument's type; null and an exception if it is no array. */
+struct framework *framework_of(PyTypeObject *type, const char *op, const char *name);
+int array_read(struct framework *f, PyObject *object, int watch, const char *op, const char *name, struct array *out);
 void array_done(struct array *a);
 /* A new array of the framework's. */
 PyObject *array_make(const struct framework *f, const cutune_array *like, struct dl_device device, void **data);
@@ -87,6 +90,15 @@ int array_stream(const struct framework *f, struct dl_device device, void **out)
 const char *type_name(struct dl_type t); /* "f32"; null: the library has no such type */
 void type_text(struct dl_type t, char out[32]);
 int type_bytes(const char *name); /* of an element */
+
+/* ---- PyTorch's tensors: tensor.c */
+
+int tensor_learn(PyObject *helper);
+/* Asked once in a call. -1: an exception. */
+enum { TENSORS_TRACED = 1, TENSORS_TANGENTS = 2 }; /* PyTorch is to see each call; tensors may have tangents */
+int tensor_watch(void);
+/* Refuses one of which a derivative is asked for. watch: what was told. */
+int tensor_refuse_derivative(const struct framework *f, PyObject *object, int watch, const char *op, const char *name);
 
 /* A number as an element of this type: scalar.c. -1: an exception. */
 int scalar_put(const char *type, PyObject *value, unsigned char out[16]);
@@ -133,6 +145,7 @@ void op_end(struct op *o, struct form *f);
 PyObject *op_signature(const struct op *o, const struct form *f); /* as text */
 int op_find(const struct op *o, const cutune_op **known);         /* the library's code; inside of these two */
 PyObject *op_call(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *op_launch(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *op_lookup(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *op_forms(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 void form_forget(struct form *f); /* what was seen */

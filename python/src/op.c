@@ -365,6 +365,8 @@ static PyObject *op_name(PyObject *self, void *nothing)
 int op_type(PyObject *module)
 {
     static PyMethodDef methods[] = {
+        { "launch", (PyCFunction)(void (*)(void))op_launch, METH_FASTCALL | METH_KEYWORDS,
+          "What the function does, with the data that tensors have, whatever traces: for PyTorch's dispatcher." },
         { "lookup", (PyCFunction)(void (*)(void))op_lookup, METH_FASTCALL | METH_KEYWORDS,
           "The kernel that a call with these arguments launches: (match, why, variant, config, time_ns, types, sizes)." },
         { "forms", (PyCFunction)(void (*)(void))op_forms, METH_FASTCALL | METH_KEYWORDS,

@@ -1,6 +1,7 @@
 """Ops called with PyTorch's tensors, on the processor; skipped without PyTorch. bench/python_calls.py is for GPUs."""
 
 import unittest
+import warnings
 
 import cutune
 from test_calls import opencl
@@ -41,6 +42,55 @@ class Torch(unittest.TestCase):
         with torch.no_grad():
             cutune.transpose(x.clone().requires_grad_())
 
+    def test_takes_subclasses(self):
+        class Named(torch.Tensor):
+            pass
+
+        class Wrapper(torch.Tensor):
+            @staticmethod
+            def __new__(cls, of):
+                return torch.Tensor._make_wrapper_subclass(cls, of.shape, dtype=of.dtype, strides=of.stride())
+
+            def __init__(self, of):
+                self.of = of
+
+            @classmethod
+            def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+                return cls(function(*[a.of if isinstance(a, cls) else a for a in args], **(kwargs or {})))
+
+        x, out = torch.rand(3, 4), torch.empty(4, 3).as_subclass(Named)
+        for made in cutune.transpose(x.as_subclass(Named)), cutune.transpose(x.as_subclass(Named), out=out):
+            self.assertIs(type(made), Named)
+            self.assertTrue(torch.equal(made.as_subclass(torch.Tensor), x.t()))
+        self.assertIs(cutune.transpose(x, out=out), out)
+        cutune.check("transpose", x.as_subclass(Named), reference=lambda x: x.t())
+        self.assertTrue(torch.equal(cutune.transpose(Wrapper(x)).of, x.t()))
+
+    def test_is_seen_by_what_traces_with_plain_tensors(self):
+        from torch.fx.experimental.proxy_tensor import make_fx
+
+        x, zeros = torch.rand(2, 3), torch.zeros(2, 3)
+        for trace in make_fx, lambda function: lambda x: torch.jit.trace(function, (x,)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # which one of PyTorch's own ways is out of favour
+                traced = trace(lambda x: cutune.transpose(x) + 1)(x)
+            self.assertTrue(torch.equal(traced(x), x.t() + 1))
+            self.assertTrue(torch.equal(traced(zeros), torch.ones(3, 2)))
+        self.assertTrue(torch.equal(cutune.transpose(x), x.t()))
+
+    def test_refuses_tangents(self):
+        from torch.autograd import forward_ad
+
+        x = torch.rand(2, 3)
+        with forward_ad.dual_level():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # as above
+                dual = forward_ad.make_dual(x, x)
+            for call in cutune.transpose, torch.ops.cutune.transpose:
+                with self.assertRaisesRegex(cutune.InvalidError, r"in has a tangent .*: pass in.detach\(\)"):
+                    call(dual)
+            self.assertTrue(torch.equal(cutune.transpose(x), x.t()))
+
     def test_is_a_custom_op(self):
         x, w, c = torch.rand(6, 8), torch.rand(8), torch.zeros(6, 5)
         a, b = torch.rand(6, 8), torch.rand(8, 5)
@@ -75,6 +125,9 @@ class Torch(unittest.TestCase):
         cutune.transpose(x)
         with FakeTensorMode() as fake:
             out = cutune.transpose(fake.from_tensor(x))
+            with self.assertRaisesRegex(cutune.InvalidError, "a look-up takes tensors with data"):
+                cutune.lookup("transpose", fake.from_tensor(x))
+            self.assertEqual(cutune.lookup("transpose", x).types, "f32")
         self.assertEqual(tuple(out.shape), (2, 4, 3))
 
 

@@ -1,0 +1,57 @@
+/* PyTorch's tensors: what is asked of them and of PyTorch beside their data, each time, and so in few nanoseconds. */
+#include "native.h"
+
+/* Of the helper, found when the first tensor is seen; it is for all. */
+static struct {
+    PyObject *requires_grad, *level; /* names */
+    PyObject *modes, *tracing;       /* functions: how many modes see each call; whether torch.jit traces */
+    PyObject *forward;               /* a dict: `level` is -1 while no tensor has a tangent */
+} torch;
+
+int tensor_learn(PyObject *helper)
+{
+    if (torch.forward)
+        return 0;
+    torch.requires_grad = PyUnicode_InternFromString("requires_grad");
+    torch.level = PyUnicode_InternFromString("_current_level");
+    if (!torch.requires_grad || !torch.level)
+        return -1;
+    PyObject *asked = PyObject_GetAttrString(helper, "asked"); /* it stays, for what is in it */
+    return asked && PyArg_ParseTuple(asked, "OOO", &torch.modes, &torch.tracing, &torch.forward) ? 0 : -1;
+}
+
+static int is_true(PyObject *told)
+{
+    int is = told == Py_False ? 0 : told ? PyObject_IsTrue(told) : -1;
+    Py_XDECREF(told);
+    return is;
+}
+
+int tensor_watch(void)
+{
+    int is = is_true(PyObject_CallNoArgs(torch.modes));
+    is = is ? is : is_true(PyObject_CallNoArgs(torch.tracing));
+    if (is)
+        return is < 0 ? -1 : TENSORS_TRACED;
+    PyObject *level = PyDict_GetItemWithError(torch.forward, torch.level);
+    return level && PyLong_AsLong(level) >= 0 ? TENSORS_TANGENTS : 0;
+}
+
+static int refuse(int is, const char *op, const char *name, const char *why, const char *way)
+{
+    if (is > 0)
+        PyErr_Format(error_invalid, "%s: %s %s %s.%s()", op, name, why, name, way);
+    return is ? -1 : 0;
+}
+
+int tensor_refuse_derivative(const struct framework *f, PyObject *object, int watch, const char *op, const char *name)
+{
+    int is = is_true(PyObject_GetAttr(object, torch.requires_grad));
+    if (is > 0)
+        is = is_true(PyObject_CallMethod(f->helper, "grad_enabled", NULL));
+    if (is)
+        return refuse(is, op, name, "requires a gradient, and this op has no derivative: call it under torch.no_grad(), or pass",
+                      "detach");
+    is = watch == TENSORS_TANGENTS ? is_true(PyObject_CallMethod(f->helper, "has_tangent", "O", object)) : 0;
+    return refuse(is, op, name, "has a tangent (torch.autograd.forward_ad), and this op has no derivative: pass", "detach");
+}
