@@ -264,6 +264,10 @@ int array_read(struct framework *f, PyObject *object, int watch, const char *op,
         rc = f->exchange->view(object, &t) ? unreadable(op, name) : take_tensor(&t, op, name, out);
     else
         rc = f->interface ? read_interface(f, object, op, name, out) : read_capsule(f, object, op, name, out);
+    if (!rc && f->tensors && tensor_refuse_lazy(out, object, op, name)) {
+        array_done(out);
+        rc = -1;
+    }
     return rc;
 }
 

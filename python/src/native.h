@@ -97,8 +97,9 @@ int tensor_learn(PyObject *helper);
 /* Asked once in a call. -1: an exception. */
 enum { TENSORS_TRACED = 1, TENSORS_TANGENTS = 2 }; /* PyTorch is to see each call; tensors may have tangents */
 int tensor_watch(void);
-/* Refuses one of which a derivative is asked for. watch: what was told. */
+/* Refuses one of which a derivative is asked for; one whose numbers are not those in memory. watch: what was told. */
 int tensor_refuse_derivative(const struct framework *f, PyObject *object, int watch, const char *op, const char *name);
+int tensor_refuse_lazy(const struct array *a, PyObject *object, const char *op, const char *name);
 
 /* A number as an element of this type: scalar.c. -1: an exception. */
 int scalar_put(const char *type, PyObject *value, unsigned char out[16]);

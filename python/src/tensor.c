@@ -3,9 +3,9 @@
 
 /* Of the helper, found when the first tensor is seen; it is for all. */
 static struct {
-    PyObject *requires_grad, *level; /* names */
-    PyObject *modes, *tracing;       /* functions: how many modes see each call; whether torch.jit traces */
-    PyObject *forward;               /* a dict: `level` is -1 while no tensor has a tangent */
+    PyObject *requires_grad, *is_conj, *is_neg, *level; /* names */
+    PyObject *modes, *tracing;                          /* functions: how many modes see each call; whether torch.jit traces */
+    PyObject *forward;                                  /* a dict: `level` is -1 while no tensor has a tangent */
 } torch;
 
 int tensor_learn(PyObject *helper)
@@ -13,8 +13,10 @@ int tensor_learn(PyObject *helper)
     if (torch.forward)
         return 0;
     torch.requires_grad = PyUnicode_InternFromString("requires_grad");
+    torch.is_conj = PyUnicode_InternFromString("is_conj");
+    torch.is_neg = PyUnicode_InternFromString("is_neg");
     torch.level = PyUnicode_InternFromString("_current_level");
-    if (!torch.requires_grad || !torch.level)
+    if (!torch.requires_grad || !torch.is_conj || !torch.is_neg || !torch.level)
         return -1;
     PyObject *asked = PyObject_GetAttrString(helper, "asked"); /* it stays, for what is in it */
     return asked && PyArg_ParseTuple(asked, "OOO", &torch.modes, &torch.tracing, &torch.forward) ? 0 : -1;
@@ -54,4 +56,20 @@ int tensor_refuse_derivative(const struct framework *f, PyObject *object, int wa
                       "detach");
     is = watch == TENSORS_TANGENTS ? is_true(PyObject_CallMethod(f->helper, "has_tangent", "O", object)) : 0;
     return refuse(is, op, name, "has a tangent (torch.autograd.forward_ad), and this op has no derivative: pass", "detach");
+}
+
+/* PyTorch negates lazily only what it takes for imaginary parts, whose elements are not side by side. To ask each tensor would cost as much
+ * as to read it. */
+static int may_be_negated(const struct array *a)
+{
+    return a->ndim == 0 || a->shape[a->ndim - 1] == 1 || a->strides[a->ndim - 1] != 1;
+}
+
+int tensor_refuse_lazy(const struct array *a, PyObject *object, const char *op, const char *name)
+{
+    int is = may_be_negated(a) ? is_true(PyObject_CallMethodObjArgs(object, torch.is_neg, NULL)) : 0;
+    if (is)
+        return refuse(is, op, name, "is negated, which its memory is not: pass", "resolve_neg");
+    is = a->dtype.code == DL_COMPLEX ? is_true(PyObject_CallMethodObjArgs(object, torch.is_conj, NULL)) : 0;
+    return refuse(is, op, name, "is conjugated, which its memory is not: pass", "resolve_conj");
 }

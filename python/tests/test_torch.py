@@ -42,6 +42,22 @@ class Torch(unittest.TestCase):
         with torch.no_grad():
             cutune.transpose(x.clone().requires_grad_())
 
+    def test_refuses_what_pytorch_has_yet_to_negate_or_conjugate(self):
+        z = torch.full((2, 3), 1 + 2j)
+        one = z[:1, :1].conj().imag  # of more its elements have gaps between them, which are refused anyway
+        for line, call in (
+            ("in is conjugated, which its memory is not: pass in.resolve_conj()", lambda: cutune.transpose(z.conj())),
+            ("out is conjugated", lambda: cutune.transpose(z, out=torch.empty(3, 2, dtype=z.dtype).conj())),
+            ("in is negated, which its memory is not: pass in.resolve_neg()", lambda: cutune.transpose(one)),
+            ("out is negated", lambda: cutune.transpose(torch.zeros(1, 1), out=one)),
+        ):
+            with self.subTest(line), self.assertRaises(cutune.InvalidError) as raised:
+                call()
+            self.assertIn(line, str(raised.exception))
+        self.assertTrue(torch.equal(cutune.transpose(z.conj().resolve_conj()), z.t().conj()))
+        self.assertEqual(cutune.transpose(one.resolve_neg()).item(), -2)
+        self.assertEqual(cutune.transpose(z[:1, :1].imag).item(), 2)
+
     def test_takes_subclasses(self):
         class Named(torch.Tensor):
             pass
