@@ -125,11 +125,20 @@ class _Torch(_Helper):
 
     def __init__(self):
         import torch
-        from torch.autograd import forward_ad
+        from torch.autograd import forward_ad, graph
 
         from . import _torch
 
-        self.asked = torch._C._len_torch_dispatch_stack, torch._C._is_tracing, vars(forward_ad)  # tensor.c
+        def written(tensors):
+            for tensor in tensors:
+                graph.increment_version(tensor)
+
+        try:
+            torch._C._increment_version(())
+            written = torch._C._increment_version
+        except (AttributeError, TypeError):  # an older one takes a single tensor
+            pass
+        self.asked = torch._C._len_torch_dispatch_stack, torch._C._is_tracing, vars(forward_ad), written  # tensor.c
         self.forward_ad = forward_ad
         self.torch = torch
         self.dtypes = _torch.DTYPES

@@ -100,6 +100,8 @@ int tensor_watch(void);
 /* Refuses one of which a derivative is asked for; one whose numbers are not those in memory. watch: what was told. */
 int tensor_refuse_derivative(const struct framework *f, PyObject *object, int watch, const char *op, const char *name);
 int tensor_refuse_lazy(const struct array *a, PyObject *object, const char *op, const char *name);
+/* It is about to be written: what was kept of it for a backward pass is so no more. */
+int tensor_written(PyObject *object);
 
 /* A number as an element of this type: scalar.c. -1: an exception. */
 int scalar_put(const char *type, PyObject *value, unsigned char out[16]);

@@ -6,11 +6,12 @@ static struct {
     PyObject *requires_grad, *is_conj, *is_neg, *level; /* names */
     PyObject *modes, *tracing;                          /* functions: how many modes see each call; whether torch.jit traces */
     PyObject *forward;                                  /* a dict: `level` is -1 while no tensor has a tangent */
+    PyObject *written;                                  /* a function: counts a change of each of several tensors */
 } torch;
 
 int tensor_learn(PyObject *helper)
 {
-    if (torch.forward)
+    if (torch.written)
         return 0;
     torch.requires_grad = PyUnicode_InternFromString("requires_grad");
     torch.is_conj = PyUnicode_InternFromString("is_conj");
@@ -19,7 +20,7 @@ int tensor_learn(PyObject *helper)
     if (!torch.requires_grad || !torch.is_conj || !torch.is_neg || !torch.level)
         return -1;
     PyObject *asked = PyObject_GetAttrString(helper, "asked"); /* it stays, for what is in it */
-    return asked && PyArg_ParseTuple(asked, "OOO", &torch.modes, &torch.tracing, &torch.forward) ? 0 : -1;
+    return asked && PyArg_ParseTuple(asked, "OOOO", &torch.modes, &torch.tracing, &torch.forward, &torch.written) ? 0 : -1;
 }
 
 static int is_true(PyObject *told)
@@ -72,4 +73,12 @@ int tensor_refuse_lazy(const struct array *a, PyObject *object, const char *op, 
         return refuse(is, op, name, "is negated, which its memory is not: pass", "resolve_neg");
     is = a->dtype.code == DL_COMPLEX ? is_true(PyObject_CallMethodObjArgs(object, torch.is_conj, NULL)) : 0;
     return refuse(is, op, name, "is conjugated, which its memory is not: pass", "resolve_conj");
+}
+
+int tensor_written(PyObject *object)
+{
+    PyObject *one = PyTuple_Pack(1, object), *done = one ? PyObject_CallFunctionObjArgs(torch.written, one, NULL) : NULL;
+    Py_XDECREF(one);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
 }

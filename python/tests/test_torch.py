@@ -107,6 +107,19 @@ class Torch(unittest.TestCase):
                     call(dual)
             self.assertTrue(torch.equal(cutune.transpose(x), x.t()))
 
+    def test_tells_pytorch_what_it_writes(self):
+        """Else a backward pass would go by numbers that are not there any more."""
+        a, b, c = torch.rand(2, 4), torch.rand(4, 3), torch.rand(2, 3)
+        for write in lambda: cutune.transpose(torch.rand(3, 2), out=c), lambda: cutune.gemm(c, 1.0, a, b, 0.0):
+            w = torch.ones(2, 3, requires_grad=True)
+            lost = (w * c).sum()
+            write()
+            with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+                lost.backward()
+        self.assertEqual((a._version, b._version), (0, 0))
+        with torch.inference_mode():  # whose tensors have no versions
+            cutune.transpose(torch.rand(3, 2), out=torch.empty(2, 3))
+
     def test_is_a_custom_op(self):
         x, w, c = torch.rand(6, 8), torch.rand(8), torch.zeros(6, 5)
         a, b = torch.rand(6, 8), torch.rand(8, 5)
