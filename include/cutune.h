@@ -26,7 +26,8 @@
  * cutune_detach of their handle. A kernel never changes.
  *
  * Fork. A child process may only close what its parent opened, which writes no file and touches no device; every other call is
- * CUTUNE_ERR_INVALID there. Then it can open its own. A fork waits until no other thread reads or writes a database.
+ * CUTUNE_ERR_INVALID there. Then it can open its own, for devices whose driver its parent has not used. A fork waits until no other
+ * thread reads or writes a database.
  *
  * Structures that begin with `size` belong to the caller. Set `size` to sizeof the structure, and members that you do not use to zero.
  * Later versions add members at the end. */

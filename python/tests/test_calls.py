@@ -350,6 +350,27 @@ print(*found)
         out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
         self.assertEqual((out.stdout, out.stderr), (" ".join(["opencl"] * 8) + "\n", ""))
 
+    @unittest.skipUnless(opencl, "no OpenCL device")
+    def test_says_in_a_fork_that_opencl_is_not_for_it(self):
+        program = """if True:
+            import os, numpy, cutune
+            x = numpy.ones((2, 3), "float32")
+            cutune.transpose(x)
+            if os.fork() == 0:
+                for call in lambda: cutune.transpose(x), lambda: cutune.open() and cutune.transpose(x), lambda: cutune.device("opencl"):
+                    try:
+                        print(call())
+                    except cutune.Error as error:
+                        print(error)
+                os._exit(0)
+            os.wait()
+            print(cutune.transpose(x).shape)"""
+        told = subprocess.run([sys.executable, "-u", "-c", program], capture_output=True, text=True)
+        before, *after, last = told.stdout.splitlines() or [told.stderr]
+        self.assertIn("opened before a fork", before)
+        self.assertEqual([("OpenCL was used before this process was forked" in line) for line in after], [True, True], told.stdout)
+        self.assertEqual(last, "(3, 2)")
+
     def test_lists_ops(self):
         self.assertIn("transpose", cutune.ops())
         self.assertEqual(cutune.winners(), [])

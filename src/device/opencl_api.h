@@ -174,7 +174,8 @@ extern struct opencl_api {
 #undef X
 } libopencl;
 
-/* Loads them at the first call; from any thread. ERR_UNSUPPORTED with a line that says what is missing. */
+/* Loads them at the first call; from any thread. ERR_UNSUPPORTED with a line that says what is missing, or that the process is a fork of
+ * one that has loaded them. */
 int opencl_load(struct err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "device/opencl_part.h"
@@ -12,6 +13,7 @@
 
 struct opencl_api libopencl;
 static struct err load_err; /* code 0: loaded */
+static pid_t loaded_by;
 
 /* In the order of platforms. A platform that fails counts as empty. Returns how many there are. */
 static int enumerate(cl_device_id out[MAX_DEVICES])
@@ -47,6 +49,7 @@ static void load_drivers(void)
 static void load(void)
 {
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    loaded_by = getpid();
     const char *missing = NULL;
     if (!library) {
         err_set(&load_err, ERR_UNSUPPORTED, "no OpenCL: %s; on Debian: apt install ocl-icd-libopencl1 pocl-opencl-icd", dlerror());
@@ -65,11 +68,18 @@ static void load(void)
     dlclose(library);
 }
 
+/* A fork leaves the drivers' threads behind: who waited for them would wait for ever. */
 int opencl_load(struct err *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
-    return load_err.code ? err_set(err, load_err.code, "%s", load_err.msg) : 0;
+    if (load_err.code)
+        return err_set(err, load_err.code, "%s", load_err.msg);
+    if (loaded_by != getpid())
+        return err_set(err, ERR_UNSUPPORTED,
+                       "OpenCL was used before this process was forked, and its threads did not come along: start a new program "
+                       "instead of a fork");
+    return 0;
 }
 
 /* ---- a device */

@@ -1,6 +1,7 @@
 /* Real devices, as far as they are there: every test runs on CUDA and on OpenCL (PoCL, or a GPU), and skips visibly where there is
  * none. Compiling for CUDA needs NVRTC only. */
 #include <ftw.h>
+#include <sys/wait.h>
 
 #include "base/util.h"
 #include "device/device.h"
@@ -489,6 +490,25 @@ static void fault_is_sticky(void **state)
     device_unload(f->dev, m);
 }
 
+/* Where the threads of a driver are missing it must not be asked. */
+static void opencl_is_not_for_forks(void **state)
+{
+    struct fixture *f = *state;
+    struct device *again;
+    int status = -1;
+    if (!f->be)
+        skip();
+    pid_t child = fork();
+    if (child == 0) {
+        int rc = device_open(&f->spec, &again, &err);
+        _exit(rc != ERR_UNSUPPORTED || !strstr(err.msg, "before this process was forked"));
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    OK(device_open(&f->spec, &again, &err));
+    device_close(again);
+}
+
 /* PoCL caches kernels in a folder: one of this run's own. */
 static char cache[] = "/tmp/cutune-test-XXXXXX";
 static struct fixture cuda, opencl;
@@ -543,6 +563,7 @@ int main(void)
         BOTH(refuses_bad_source),
         BOTH(trial_launches),
         BOTH(fault_is_sticky),
+        { "opencl_is_not_for_forks", opencl_is_not_for_forks, NULL, NULL, &opencl },
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
