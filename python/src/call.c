@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY = CUTUNE_ARGS * (2 + 2 * CUTUNE_RANK) + 2 * CUTUNE_AXES, MOST_SEEN = 4096, MOST_FORMS = 8 };
+enum { KEY = CUTUNE_ARGS * (2 + 2 * CUTUNE_RANK) + 2 * CUTUNE_AXES, MOST_SEEN = 4096, MOST_FORMS = 8, DEEPEST = 32 };
 
 struct seen {
     struct seen *next;
@@ -44,6 +44,19 @@ void form_forget(struct form *f)
             free(s);
         }
     f->nseen = 0;
+}
+
+/* An argument's own code may make calls, too, and what they keep on the stack is more than Python counts with. */
+static _Thread_local int depth; /* of this thread's calls within each other */
+
+static int enter(void)
+{
+    if (depth == DEEPEST) {
+        PyErr_Format(PyExc_RecursionError, "calls of ops within each other, %d deep", DEEPEST);
+        return -1;
+    }
+    depth++;
+    return 0;
 }
 
 /* ---- arguments */
@@ -443,11 +456,14 @@ static PyObject *call_alone(PyObject *self, PyObject *const *args, Py_ssize_t na
     struct call c;
     struct seen *s;
     const cutune_kernel *k;
+    if (enter())
+        return NULL;
     c.direct = direct;
     c.watch = -1;
     int rc = begin(&c, self, args, nargs, names, &s, &k);
     PyObject *out = rc == 1 ? trace(&c, self, args, nargs, names) : rc ? NULL : run(&c, s, k);
     done(&c);
+    depth--;
     return out;
 }
 
@@ -476,6 +492,8 @@ static PyObject *lookup_alone(PyObject *self, PyObject *const *args, Py_ssize_t 
     struct seen *s;
     const cutune_kernel *k;
     PyObject *out = NULL;
+    if (enter())
+        return NULL;
     c.direct = c.watch = 0;
     int rc = begin(&c, self, args, nargs, names, &s, &k);
     if (rc == 1)
@@ -484,6 +502,7 @@ static PyObject *lookup_alone(PyObject *self, PyObject *const *args, Py_ssize_t 
         out = Py_BuildValue("(ssssdsN)", matches[cutune_kernel_match(k)], cutune_kernel_why(k), cutune_kernel_variant(k),
                             cutune_kernel_config(k), cutune_kernel_time_ns(k), s->fit.types, sizes_of(&s->fit));
     done(&c);
+    depth--;
     return out;
 }
 
@@ -519,10 +538,12 @@ static int take_form(struct call *c, int i, PyObject *told, cutune_array *out)
 static PyObject *forms_alone(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     struct call c = { .o = (struct op *)self };
-    const struct form *f = c.form = op_begin(c.o);
     cutune_array arrays[CUTUNE_ARGS];
     cutune_fit fit = { .size = sizeof fit };
     PyObject *outputs = NULL, *all = NULL;
+    if (enter())
+        return NULL;
+    const struct form *f = c.form = op_begin(c.o);
     int rc = f ? take_arguments(&c, args, nargs, names) : -1;
     rc = rc ? rc : read_sizes(&c);
     for (int i = 0; !rc && i < f->nargs; i++)
@@ -547,6 +568,7 @@ static PyObject *forms_alone(PyObject *self, PyObject *const *args, Py_ssize_t n
     if (outputs)
         all = Py_BuildValue("(sNN)", fit.types, sizes_of(&fit), outputs);
     done(&c);
+    depth--;
     return all;
 }
 

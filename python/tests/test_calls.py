@@ -247,6 +247,33 @@ class Calls(unittest.TestCase):
             with self.assertRaises(type(Interrupted.by)):
                 cutune.transpose(Interrupted(), out=np.empty((6, 4), "float32"))
 
+    def test_an_argument_s_own_code_may_call_ops_but_not_for_ever(self):
+        x, out = numbers(3, 4), np.empty((4, 3), "float32")
+
+        class Array:
+            def __dlpack__(self, **kwargs):
+                return again(self)
+
+            def __dlpack_device__(self):
+                return 1, 0
+
+        class Number:
+            def __float__(self):
+                return again(self)
+
+            __index__ = __float__
+
+        transpose, rms = cutune.transpose, cutune.rmsnorm
+        for again, argument in (
+            (lambda x: transpose(x, out=out), Array()), (lambda x: transpose.__self__.lookup(x, out=out), Array()),
+            (lambda eps: rms(x, numbers(4), eps), Number()), (lambda n: transpose.__self__.forms(("f32", (3, 4), (4, 1)), n=n), Number()),
+        ):
+            with self.assertRaises((RecursionError, cutune.InvalidError)) as raised:
+                again(argument)
+            self.assertRegex(str(raised.exception), "^(transpose: in cannot be read: )?calls of ops within each other, 32 deep$")
+        np.testing.assert_array_equal(transpose(x), x.T)
+        self.assertIs(transpose(x, out=out), out)
+
     def test_asks_for_a_size_once(self):
         class Size:
             asked = 0
