@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static int put_whole(const char *type, PyObject *value, unsigned char *out)
+/* The low bytes come first on all machines that CUDA runs on. */
+static int put_int(const char *type, PyObject *value, unsigned char *out)
 {
     const int bytes = type_bytes(type), bits = bytes * 8;
     if (*type == 'u') {
@@ -20,8 +21,16 @@ static int put_whole(const char *type, PyObject *value, unsigned char *out)
         return -1;
     if (bits < 64 && (v < -(1LL << (bits - 1)) || v >= 1LL << (bits - 1)))
         return PyErr_Format(PyExc_OverflowError, "%lld is no %s", v, type), -1;
-    memcpy(out, &v, (size_t)bytes); /* the low bytes come first on all machines that CUDA runs on */
+    memcpy(out, &v, (size_t)bytes);
     return 0;
+}
+
+static int put_whole(const char *type, PyObject *number, unsigned char *out)
+{
+    PyObject *value = PyNumber_Index(number); /* an int, also of NumPy's */
+    int rc = value ? put_int(type, value, out) : -1;
+    Py_XDECREF(value);
+    return rc;
 }
 
 static int put_narrow(const char *type, double v, unsigned char *out)
@@ -45,22 +54,34 @@ static int put_narrow(const char *type, double v, unsigned char *out)
     return two ? 0 : -1;
 }
 
+/* Python's own take the short way; and text, which complex() would read. Other libraries' numbers tell both parts only so. */
+static int read_complex(PyObject *value, double v[2])
+{
+    if (PyFloat_Check(value) || PyLong_Check(value) || PyUnicode_Check(value)) {
+        v[0] = PyFloat_AsDouble(value);
+        v[1] = 0;
+    } else {
+        PyObject *z = PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, value, NULL);
+        v[0] = z ? PyComplex_RealAsDouble(z) : -1;
+        v[1] = z ? PyComplex_ImagAsDouble(z) : -1;
+        Py_XDECREF(z);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 int scalar_put(const char *type, PyObject *value, unsigned char out[16])
 {
+    double v[2];
     if (*type == 'i' || *type == 'u')
         return put_whole(type, value, out);
-    if (*type == 'c') {
-        double v[2] = { PyComplex_RealAsDouble(value), PyComplex_ImagAsDouble(value) };
-        float f[2] = { (float)v[0], (float)v[1] };
-        memcpy(out, type_bytes(type) == 16 ? (void *)v : (void *)f, (size_t)type_bytes(type));
-        return PyErr_Occurred() ? -1 : 0;
-    }
-    double v = PyFloat_AsDouble(value);
-    if (v == -1 && PyErr_Occurred())
+    if (read_complex(value, v))
         return -1;
-    float f = (float)v;
+    float f[2] = { (float)v[0], (float)v[1] };
+    if (*type != 'c' && v[1] != 0)
+        return PyErr_Format(PyExc_TypeError, "%S is no %s, since it has an imaginary part", value, type), -1;
     if (type_bytes(type) < 4)
-        return put_narrow(type, v, out);
-    memcpy(out, type_bytes(type) == 8 ? (void *)&v : (void *)&f, (size_t)type_bytes(type));
+        return put_narrow(type, v[0], out);
+    int is_double = !strcmp(type, "f64") || !strcmp(type, "c128");
+    memcpy(out, is_double ? (void *)v : (void *)f, (size_t)type_bytes(type));
     return 0;
 }

@@ -1,6 +1,8 @@
 """Ops called with NumPy arrays: on OpenCL, through host memory."""
 
 import ctypes
+import decimal
+import fractions
 import gc
 import inspect
 import os
@@ -17,6 +19,7 @@ from unittest import mock
 import numpy as np
 
 import cutune
+import scripts
 
 rng = np.random.default_rng(1)
 
@@ -85,6 +88,39 @@ class Calls(unittest.TestCase):
         np.testing.assert_array_equal(c, want)
         x = numbers(4, 6)
         np.testing.assert_allclose(cutune.reduce(x, columns=1, largest=1, mean=0), x.max(0))
+
+    def test_passes_scalars_of_any_type(self):
+        class Both:
+            def __float__(self):
+                return 5.0
+
+            def __complex__(self):
+                return 1 + 2j
+
+        filled = scripts.load("filled", 'output("out", "T", { "n" }), scalar("a", "T", 2)', "GLOBAL T *out, T a", "out[i] = a",
+                              ("f32", "f64", "c64", "c128", "u8", "u64", "i8", "i64"))
+        for dtype, given in (
+            ("complex64", (3, 0.5, 1 + 2j, np.complex64(1 + 2j), np.complex128(1 + 2j), np.clongdouble(1 + 2j), np.array(1 + 2j))),
+            ("complex128", (np.complex64(1 + 2j), np.float32(0.1), fractions.Fraction(1, 2), Both())),
+            ("float32", (3, 0.5, np.float16(0.5), np.float64(0.5), np.array(0.5), fractions.Fraction(1, 2), np.complex64(3))),
+            ("float64", (decimal.Decimal("0.1"), np.int8(-3), np.longdouble(0.5))),
+            ("uint8", (3, np.uint64(255), np.int64(3), np.array(3), True)), ("uint64", (2**64 - 1, np.uint64(2**64 - 1), np.int8(3))),
+            ("int8", (-128, np.int64(-128), np.uint8(127))), ("int64", (-(2**63), np.int64(-(2**63)), np.array(3))),
+        ):
+            for value in given:
+                with self.subTest(dtype=dtype, value=value):
+                    want = np.full(3, complex(value) if dtype[0] == "c" else getattr(value, "real", value)).astype(dtype)
+                    np.testing.assert_array_equal(filled(value, out=np.zeros(3, dtype)), want)
+        for kind, line, dtype, value in (
+            (TypeError, "must be real number, not complex|has an imaginary part", "float32", 1 + 2j),
+            (TypeError, "is no f32, since it has an imaginary part", "float32", np.complex64(1 + 2j)),
+            (TypeError, "is no f64, since it has an imaginary part", "float64", Both()),
+            (TypeError, "real number, not str", "complex64", "1"),
+            (TypeError, "cannot be interpreted as an integer", "uint8", 3.0), (TypeError, "cannot be interpreted as an integer", "int8", 3.0),
+            (OverflowError, "256 is no u8", "uint8", np.int64(256)), (OverflowError, "-129 is no i8", "int8", np.int64(-129)),
+        ):
+            with self.subTest(dtype=dtype, value=value), self.assertRaisesRegex(kind, line):
+                filled(value, out=np.zeros(3, dtype))
 
     def test_refuses_what_is_wrong_in_one_line(self):
         x = numbers(4, 6)
