@@ -387,6 +387,7 @@ def _compare(got, want, exact, rtol, atol, what):
         with numpy.errstate(invalid="ignore"):
             error = numpy.where(same, 0.0, numpy.abs(left - right))
             off = ~(error <= atol + rtol * numpy.abs(right)) & ~same
+            off |= numpy.isinf(right) & ~same  # of which any number would be within rtol
     if off.any():
         at = tuple(int(i) for i in numpy.unravel_index(int(numpy.argmax(off)), off.shape))
         raise AssertionError(f"{what}: {int(off.sum())} of {off.size} elements are wrong; the first is {at}: {got[at]}, not {want[at]}")

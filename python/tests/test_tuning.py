@@ -219,6 +219,17 @@ class Scripts(unittest.TestCase):
         with self.assertRaisesRegex(AssertionError, "its shape is"):
             cutune.check("transpose", x, reference=lambda x: x)
 
+    def test_checks_that_infinity_is_infinity(self):
+        x = np.array([[1, np.inf], [-np.inf, 2]], "float32")
+        (close,) = cutune.check("transpose", x, reference=lambda x: x.T, rtol=0.1)
+        self.assertEqual(close["largest_error"], 0)
+        for want in np.inf, -np.inf, np.nan:
+            with self.subTest(want), self.assertRaisesRegex(AssertionError, "softmax: y: 63 of 63 elements are wrong"):
+                cutune.check("softmax", numbers(7, 9), reference=lambda x: np.full_like(x, want))
+        for wrong in -x.T, np.where(np.isinf(x.T), np.nan, x.T), np.where(np.isinf(x.T), 5, x.T):
+            with self.assertRaisesRegex(AssertionError, "2 of 4 elements|4 of 4 elements"):
+                cutune.check("transpose", x, reference=lambda x: wrong, rtol=0.1)
+
     def test_checks_by_bits_what_a_run_does(self):
         x = np.arange(1111 * 113, dtype="float32").reshape(1111, 113)
         for wrong in lambda x: x.T + 10, lambda x: x.T * np.float32(1.0001), lambda x: np.where(x.T == 0, np.float32(-0.0), x.T):
