@@ -190,14 +190,19 @@ class _Other(_Helper):
 
 
 _made = {}
+_MAKERS = {"torch": ("Tensor", _Torch), "cupy": ("ndarray", _CuPy), "numpy": ("ndarray", _NumPy)}
+
+
+def _is(type, library, name):
+    return issubclass(type, getattr(sys.modules.get(library), name, ()))
 
 
 def of(type, op, name):
     """The helper for arrays of this type, which the op's argument `name` is of."""
-    for base in type.__mro__:
-        library = base.__module__.partition(".")[0]
-        maker = {"torch": _Torch, "cupy": _CuPy, "numpy": _NumPy}.get(library)
-        if maker and library in sys.modules:
+    if _is(type, "numpy.ma", "MaskedArray"):
+        raise TypeError(f"{op}: {name} is a {type.__name__}, whose mask no op knows: pass {name}.filled(...)")
+    for library, (arrays, maker) in _MAKERS.items():
+        if _is(type, library, arrays):
             if library not in _made:
                 _made[library] = maker()
             return _made[library]

@@ -90,6 +90,7 @@ def register(function):
         plain = define(name, run, lambda *args, **kwargs: check_out(*args, **kwargs), inouts, f"({first}{sizes}) -> ()")
         out = None
     names = [_python_name(a["name"]) for a in positional]
+    tensors = [i for i, a in enumerate(positional) if a["kind"] != "scalar"]
 
     def call(*args, **kwargs):
         if kwargs.get("stream") is not None:
@@ -97,6 +98,8 @@ def register(function):
         kwargs = {k: v for k, v in kwargs.items() if v is not None and k != "stream"}
         args = [*args, *[kwargs.pop(a) for a in names[len(args) :]]]
         given = [kwargs.pop(a) for a in outputs if a in kwargs]
+        if not all(isinstance(a, torch.Tensor) for a in [args[i] for i in tensors] + given):
+            raise TypeError(f"{name}: torch traces this call, so all arrays have to be tensors")
         if given and len(given) < len(outputs):
             raise ValueError(f"{name}: give all of {', '.join(outputs)}, or none")
         if given:

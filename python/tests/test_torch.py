@@ -3,6 +3,8 @@
 import unittest
 import warnings
 
+import numpy
+
 import cutune
 from test_calls import opencl
 
@@ -41,6 +43,20 @@ class Torch(unittest.TestCase):
             self.assertNotIn("\n", str(raised.exception))
         with torch.no_grad():
             cutune.transpose(x.clone().requires_grad_())
+
+    def test_refuses_what_is_no_tensor(self):
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        x = torch.rand(3, 4)
+        for other in torch.nn.Linear(2, 2), x.shape, x.dtype, x.untyped_storage(), torch:
+            with self.assertRaisesRegex(TypeError, r"^transpose: in is a \w+, not an array"):
+                cutune.transpose(other)
+        with FakeTensorMode() as fake:
+            x = fake.from_tensor(x)
+            for call in (lambda: cutune.rmsnorm(x, numpy.ones(4, "float32"), 1e-5), lambda: cutune.rmsnorm(x, w=5, eps=1e-5),
+                         lambda: cutune.transpose(x, out=numpy.ones((4, 3), "float32"))):
+                with self.assertRaisesRegex(TypeError, "^(rmsnorm|transpose): torch traces this call, so all arrays have to be tensors$"):
+                    call()
 
     def test_refuses_what_pytorch_has_yet_to_negate_or_conjugate(self):
         z = torch.full((2, 3), 1 + 2j)
