@@ -34,7 +34,6 @@ class Kernel(_NamedTuple):
 
 
 _database = None
-_opened = None  # its path, if one was given
 _named = {}  # ops that were asked for by name, which are attributes of the module, too
 _scripts = {}  # of ops that were loaded: their script, and the database that serves them
 
@@ -48,10 +47,10 @@ def _forget():
 
 def open(path=None, **options):
     """Opens a database in place of the usual one, with Database's options; from now on the module's ops use it."""
-    global _database, _opened
+    global _database
     opened = Database(path, **_program.options(options))
     _forget()
-    _database, _opened = opened, path
+    _database = opened
     return opened
 
 

@@ -53,28 +53,28 @@ def _remove(folder, process):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def load(path, *, ptx="auto", **options):
-    """The function of a script's op. It begins with the script's own defaults; what is tuned of it is in the usual database.
+def load(script, *, ptx="auto", **options):
+    """The function of a script's op. It begins with the script's own defaults; what is tuned of it is in the module's database.
 
-    path: the script, a Lua file (docs/op-authors.md). options: of Database. Unless an op that ships has the same name, it is the op's name
-    from now on, too, as in cutune.NAME.
+    script: a Lua file (docs/op-authors.md). options: of Database, such as the path of another one. Unless an op that ships has the same
+    name, it is the op's name from now on, too, as in cutune.NAME.
     """
-    path = os.fspath(path)
-    path = path if os.sep in path else os.path.join(os.curdir, path)
-    if not os.path.exists(path):
-        raise cutune.NotFoundError(f"{path}: {os.strerror(errno.ENOENT)}")
+    script = os.fspath(script)
+    script = script if os.sep in script else os.path.join(os.curdir, script)
+    if not os.path.exists(script):
+        raise cutune.NotFoundError(f"{script}: {os.strerror(errno.ENOENT)}")
     tables = os.path.join(tempfile.mkdtemp(dir=_own_folder()), "tables.db")
     try:
-        _run(["tables", "--ptx", ptx, "--op", path, tables])
+        _run(["tables", "--ptx", ptx, "--op", script, tables])
     except cutune.Error as error:  # about the script: that there is a file of its tables is nothing to the caller
         raise type(error)(str(error).removeprefix(f"cutune tables: {tables}: ")) from None
     alone = cutune.Database(os.path.abspath(tables), tables="")
     name = alone.ops()[0]
     alone.close()
-    options.setdefault("path", getattr(cutune, "_opened", None))
+    options.setdefault("path", _path_of(cutune._database))
     database = cutune.Database(**{**options, "tables": tables})
     function = database.op(name)
-    cutune._scripts[function.__self__] = os.path.abspath(path), database
+    cutune._scripts[function.__self__] = os.path.abspath(script), database
     if _ships(name):
         cutune._trace(function)
     else:
@@ -94,13 +94,28 @@ def _told(op):
     return json.loads(_run(["ops", "--json", f"--op={_name_of(op)}"]))[0]
 
 
+def _named(op):
+    """The function that a name stands for by now; a name that was not used yet, or a script's, stays one."""
+    return cutune._named.get(op, op) if isinstance(op, str) else op
+
+
 def _name_of(op):
     """What the program calls it: a name, or a script."""
-    op = cutune._named.get(op, op) if isinstance(op, str) else op
+    op = _named(op)
     if isinstance(op, str):
         return op
     found = cutune._op_of(op)
     return cutune._scripts[found][0] if found in cutune._scripts else found.name
+
+
+def _serving(op):
+    """The database that serves it; None: none is open yet."""
+    op = _named(op)
+    return cutune._database if isinstance(op, str) else cutune._op_of(op).database
+
+
+def _path_of(database):
+    return None if database is None else database.path
 
 
 def _sizes(problem):
@@ -158,8 +173,8 @@ def _many(value):
     return [] if value is None else [value] if isinstance(value, (str, int, float)) else list(value)
 
 
-def _database_of(db):
-    path = db or getattr(cutune, "_opened", None)
+def _database_of(op, db):
+    path = db or _path_of(_serving(op))
     return ["--db", os.fspath(path)] if path else []
 
 
@@ -171,8 +186,8 @@ def _flags(more):
     return flags
 
 
-def _refresh():
-    for database in cutune._databases():
+def _refresh(op):
+    for database in {*cutune._databases(), _serving(op)} - {None}:
         database.refresh()
 
 
@@ -282,21 +297,21 @@ def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, prog
     several. budget, of each problem: seconds as "60s", configurations as 200, or both. more: what else `cutune run` takes, such as
     effort="quick", strategy="random", retune=True. From then on calls take the new winners.
     """
-    arguments = ["run", "--json", f"--op={_name_of(op)}", *_database_of(db)]
+    arguments = ["run", "--json", f"--op={_name_of(op)}", *_database_of(op, db)]
     arguments += [f"--shape={s}" for s in _shapes(op, shapes)]
     arguments += [f"--dtype={t}" for t in _types(dtype)]
     arguments += [f"--budget={b}" for b in _many(budget)]
     arguments += [f"--device={device}"] if device else []
     arguments += [] if progress else ["--quiet"]
     told = json.loads(_follow([*arguments, *_flags(more)], progress))
-    _refresh()
+    _refresh(op)
     return _measurements(told, op, db)
 
 
 def _measurements(told, op, db):
     device = told["device"]
     problems = {(r["dtype"], _sizes(r["problem"])) for r in told["results"]}
-    rows = json.loads(_run(["list", "--measurements", "--json", f"--op={_name_of(op)}", *_database_of(db)]))
+    rows = json.loads(_run(["list", "--measurements", "--json", f"--op={_name_of(op)}", *_database_of(op, db)]))
     kept = []
     for row in rows:
         if (row["dtype"], row["problem"]) in problems and all(
@@ -323,11 +338,11 @@ def _word(value):
 
 
 def _pin(op, shape, arguments, dtype, device, db):
-    arguments = [f"--op={_name_of(op)}", f"--shape={_shape(op, shape)}", *arguments, *_database_of(db)]
+    arguments = [f"--op={_name_of(op)}", f"--shape={_shape(op, shape)}", *arguments, *_database_of(op, db)]
     arguments += [f"--dtype={t}" for t in _types(dtype)]
     arguments += [f"--device={device}"] if device else []
     _run(["pin", *arguments])
-    _refresh()
+    _refresh(op)
 
 
 # ---- check

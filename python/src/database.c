@@ -101,42 +101,77 @@ static void database_free(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     let_go(d);
     free(d->host_device);
+    Py_XDECREF(d->path);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
+}
+
+static int take_path(PyObject *given, void *out)
+{
+    return given == Py_None ? 1 : PyUnicode_FSConverter(given, out);
+}
+
+/* As the library finds it. The program is told, whatever the folder is by then. */
+static PyObject *path_of(const char *given)
+{
+    const char *path = given ? given : getenv("CUTUNE_DB");
+    if (!path || !*path)
+        return Py_NewRef(Py_None);
+    PyObject *module = PyImport_ImportModule("os.path"), *text = PyUnicode_DecodeFSDefault(path);
+    PyObject *absolute = module && text ? PyObject_CallMethod(module, "abspath", "O", text) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(text);
+    return absolute;
+}
+
+static int open_with(struct database *d, const cutune_options *o, const char *device)
+{
+    cutune *c = NULL;
+    int rc;
+    if (atomic_flag_test_and_set(&d->begun)) {
+        PyErr_SetString(error_invalid, "a Database is opened once: make another one");
+        return -1;
+    }
+    d->path = path_of(o->path);
+    d->host_device = strdup(device ? device : "opencl");
+    if (!d->path || !d->host_device)
+        return d->path ? (PyErr_NoMemory(), -1) : -1;
+    Py_BEGIN_ALLOW_THREADS rc = cutune_open_with(o, &c);
+    Py_END_ALLOW_THREADS if (rc) raise_library(rc);
+    d->c = c;
+    return rc ? -1 : 0;
 }
 
 static int database_init(PyObject *self, PyObject *args, PyObject *names)
 {
     static char *words[] = { "path", "tables", "cache", "capture", "refresh_ms", "strict", "device", NULL };
-    struct database *d = (struct database *)self;
     cutune_options o = { .size = sizeof o };
     const char *device = "opencl", *strict = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, names, "|zzzpizz:Database", words, &o.path, &o.tables, &o.cache, &o.capture,
-                                     &o.refresh_ms, &strict, &device))
+    PyObject *paths[3] = { NULL };
+    if (!PyArg_ParseTupleAndKeywords(args, names, "|O&O&O&pizz:Database", words, take_path, &paths[0], take_path, &paths[1],
+                                     take_path, &paths[2], &o.capture, &o.refresh_ms, &strict, &device))
         return -1;
+    o.path = paths[0] ? PyBytes_AsString(paths[0]) : NULL;
+    o.tables = paths[1] ? PyBytes_AsString(paths[1]) : NULL;
+    o.cache = paths[2] ? PyBytes_AsString(paths[2]) : NULL;
     static const char *const modes[] = { "", "off", "log", "error" };
     for (int i = 1; strict && i < 4; i++)
         if (!strcmp(strict, modes[i]))
             o.strict = (cutune_strict)i;
-    if (strict && !o.strict) {
+    int rc = strict && !o.strict ? -1 : 0;
+    if (rc)
         PyErr_Format(error_invalid, "strict is '%s': it is 'off', 'log' or 'error'", strict);
-        return -1;
-    }
-    if (atomic_flag_test_and_set(&d->begun)) {
-        PyErr_SetString(error_invalid, "a Database is opened once: make another one");
-        return -1;
-    }
-    d->host_device = strdup(device ? device : "opencl");
-    if (!d->host_device) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    cutune *c = NULL;
-    int rc;
-    Py_BEGIN_ALLOW_THREADS rc = cutune_open_with(&o, &c);
-    Py_END_ALLOW_THREADS if (rc) raise_library(rc);
-    d->c = c;
-    return rc ? -1 : 0;
+    rc = rc ? rc : open_with((struct database *)self, &o, device);
+    for (int i = 0; i < 3; i++)
+        Py_XDECREF(paths[i]);
+    return rc;
+}
+
+static PyObject *database_path(PyObject *self, void *nothing)
+{
+    (void)nothing;
+    struct database *d = (struct database *)self;
+    return Py_NewRef(d->path ? d->path : Py_None);
 }
 
 static PyObject *close_alone(PyObject *self)
@@ -324,6 +359,9 @@ int database_type(PyObject *module)
         { "winners", database_winners, METH_NOARGS, "winners()\n--\n\nA dict for each winner in the database." },
         { NULL, NULL, 0, NULL },
     };
+    static PyGetSetDef members[] = { { "path", database_path, NULL, "Its file, wherever one is by now; None: the usual place.",
+                                       NULL },
+                                     { NULL, NULL, NULL, NULL, NULL } };
     static PyType_Slot slots[] = {
         { Py_tp_doc,
           "Database(path=None, tables=None, cache=None, capture=False, refresh_ms=0, strict=None, device='opencl')\n--\n\n"
@@ -332,6 +370,7 @@ int database_type(PyObject *module)
         { Py_tp_init, database_init },
         { Py_tp_dealloc, database_free },
         { Py_tp_methods, methods },
+        { Py_tp_getset, members },
         { 0, NULL },
     };
     static PyType_Spec spec = { "cutune._native.Database", sizeof(struct database), 0, Py_TPFLAGS_DEFAULT, slots };

@@ -45,6 +45,7 @@ struct database {
     PyObject_HEAD cutune *c; /* null: it was closed, for ever: what came from it must not meet another one */
     atomic_flag begun;
     struct handle *handles;
+    PyObject *path;      /* absolute; None: the usual place */
     char *host_device;   /* where arrays in host memory go */
     unsigned generation; /* of what refreshes changed */
     int busy;            /* calls that are under way: it cannot be closed */

@@ -362,6 +362,12 @@ static PyObject *op_name(PyObject *self, void *nothing)
     return PyUnicode_FromString(((struct op *)self)->name);
 }
 
+static PyObject *op_database(PyObject *self, void *nothing)
+{
+    (void)nothing;
+    return Py_NewRef((PyObject *)((struct op *)self)->database);
+}
+
 int op_type(PyObject *module)
 {
     static PyMethodDef methods[] = {
@@ -374,7 +380,9 @@ int op_type(PyObject *module)
         { "describe", op_describe, METH_NOARGS, "describe()\n--\n\nArguments, axes and types of the op, as a dict." },
         { NULL, NULL, 0, NULL },
     };
-    static PyGetSetDef members[] = { { "name", op_name, NULL, "The op's name.", NULL }, { NULL, NULL, NULL, NULL, NULL } };
+    static PyGetSetDef members[] = { { "name", op_name, NULL, "The op's name.", NULL },
+                                     { "database", op_database, NULL, "The Database that serves it.", NULL },
+                                     { NULL, NULL, NULL, NULL, NULL } };
     static PyType_Slot slots[] = {
         { Py_tp_doc, "What a function of cutune's stands for: its __self__." },
         { Py_tp_dealloc, op_free },

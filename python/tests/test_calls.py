@@ -455,6 +455,20 @@ print(*found)
         with self.assertRaisesRegex(cutune.InvalidError, "'off', 'log' or 'error'"):
             cutune.Database(strict="very")
 
+    def test_takes_paths_of_any_kind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            odd = os.fsencode(folder) + b"/\xff.db"  # no UTF-8
+            shutil.copy(os.environ["CUTUNE_TABLES"], odd)
+            for path in odd, os.fsdecode(odd), pathlib.Path(os.fsdecode(odd)):
+                d = cutune.Database(path, tables=path, cache=path)
+                self.assertIn("transpose", d.ops())
+                self.assertEqual(d.path, os.fsdecode(odd))
+                d.close()
+        with self.assertRaisesRegex(TypeError, "not int"):
+            cutune.Database(3)
+        with self.assertRaisesRegex(ValueError, "null"):
+            cutune.Database("a\0b")
+
     def test_none_there_is_no_missing_attribute(self):
         program = "import cutune; print(dir(cutune) == cutune.__all__); cutune.transpose"
         told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, "CUTUNE_DB": "/none.db"})

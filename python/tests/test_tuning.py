@@ -171,6 +171,47 @@ class Scripts(unittest.TestCase):
         cutune.unpin(run, {"n": 1000}, device="opencl:0")
         self.assertEqual(cutune.lookup(run, a, x, y).config, "BLOCK=256,ITEMS=4")
 
+    def test_goes_to_the_database_of_the_function(self):
+        """Whichever the module's is by then, and wherever one is."""
+        arguments = numbers(1), numbers(300), numbers(300)
+        x = numbers(5, 6)
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as elsewhere:
+            try:
+                os.chdir(folder)
+                for name in "a.db", "b.db":  # so that there is one to open
+                    cutune.tune("dot", 7, "f32", 1, device="null:0", db=name, progress=False)
+                cutune.open("a.db")
+                transpose, loaded = cutune.transpose, cutune.load(axpy)
+                cutune.open("b.db")
+                other, apart = cutune.load(axpy, path="a.db"), cutune.Database("a.db")
+                self.assertEqual(cutune.database().path, os.path.realpath("b.db"))
+                os.chdir(elsewhere)
+                for function, shape, given in (
+                    (loaded, 300, arguments), (other, 301, [numbers(1), *2 * [numbers(301)]]), (transpose, (5, 6), [x]),
+                    (apart.op("transpose"), (7, 8), [numbers(7, 8)]),
+                ):
+                    cutune.tune(function, shape, "f32", 1, device="opencl:0", progress=False)
+                    self.assertEqual(cutune.lookup(function, *given).match, "exact")
+                cutune.pin(loaded, 300, {"BLOCK": 64, "ITEMS": 2}, device="opencl:0")
+                self.assertEqual(cutune.lookup(loaded, *arguments).config, "BLOCK=64,ITEMS=2")
+                cutune.unpin(loaded, 300, device="opencl:0")
+                self.assertNotEqual(cutune.lookup("transpose", x).match, "exact")
+                cutune.tune("transpose", (5, 6), "f32", 1, device="opencl:0", progress=False)
+                self.assertEqual(cutune.lookup("transpose", x).match, "exact")
+                self.assertEqual(os.listdir(elsewhere), [])
+                with mock.patch.dict(os.environ, CUTUNE_DB="../" + os.path.basename(folder) + "/a.db"):
+                    usual = cutune.Database().op("transpose")
+                    os.chdir("/")
+                    cutune.tune(usual, (9, 9), "f32", 1, device="opencl:0", progress=False)
+                self.assertEqual(cutune.lookup(usual, numbers(9, 9)).match, "exact")
+                listed = [{row["sizes"] for row in cutune.Database(os.path.join(folder, name)).winners()} for name in ("a.db", "b.db")]
+            finally:
+                os.chdir(here)
+                cutune.open()
+        self.assertLess({"n=300", "n=301"}, listed[0])
+        self.assertEqual([sum(sizes.startswith("m=") for sizes in each) for each in listed], [3, 1])
+
     def test_a_script_s_op_has_its_name(self):
         run = cutune.load(axpy)
         cutune.open()
