@@ -20,7 +20,7 @@ def options(given):
 
 
 def program():
-    """The program `cutune`: $CUTUNE_PROGRAM, the package's own, else the one in PATH."""
+    """The program `cutune`: $CUTUNE_PROGRAM, the package's own, else the one in PATH. A script there has to exec it (`--parent`)."""
     named = os.environ.get("CUTUNE_PROGRAM")
     own = _here / "bin" / "cutune"
     found = named or (str(own) if own.exists() else shutil.which("cutune"))

@@ -297,7 +297,7 @@ def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, prog
     several. budget, of each problem: seconds as "60s", configurations as 200, or both. more: what else `cutune run` takes, such as
     effort="quick", strategy="random", retune=True. From then on calls take the new winners.
     """
-    arguments = ["run", "--json", f"--op={_name_of(op)}", *_database_of(op, db)]
+    arguments = ["run", "--json", f"--parent={os.getpid()}", f"--op={_name_of(op)}", *_database_of(op, db)]
     arguments += [f"--shape={s}" for s in _shapes(op, shapes)]
     arguments += [f"--dtype={t}" for t in _types(dtype)]
     arguments += [f"--budget={b}" for b in _many(budget)]

@@ -100,6 +100,21 @@ class Tuning(unittest.TestCase):
         self.assertIn("there is no op 'nothing'", shown)
         self.assertTrue(done.stdout.startswith("cutune run: there is no op 'nothing'"), done.stdout)
 
+    def test_a_run_ends_with_python(self):
+        """However that ends. Both have an end of a fifo, which tells when they are gone."""
+        endless = pathlib.Path(__file__).parents[2] / "tests" / "cli" / "ops" / "endless.lua"
+        code = "import cutune, os, sys\nos.open(sys.argv[1], os.O_WRONLY)\ncutune.tune(sys.argv[2], budget='1000h', device='null:0', db=sys.argv[3])"
+        with tempfile.TemporaryDirectory() as folder:
+            fifo, program, db = (os.path.join(folder, name) for name in ("fifo", "program", "a.db"))
+            os.mkfifo(fifo)
+            pathlib.Path(program).write_text(f"#!/bin/sh\nexec 9>'{fifo}'\necho >&9\nexec '{os.environ['CUTUNE_PROGRAM']}' \"$@\"\n")
+            os.chmod(program, 0o755)
+            with subprocess.Popen([sys.executable, "-c", code, fifo, endless, db], stderr=subprocess.DEVNULL,
+                                  env={**os.environ, "CUTUNE_PROGRAM": program}) as child, open(fifo, "rb") as running:
+                self.assertEqual(running.read(1), b"\n")
+                child.kill()
+                self.assertEqual(running.read(), b"")
+
     def test_finds_no_program(self):
         named = os.environ.pop("CUTUNE_PROGRAM")
         path, os.environ["PATH"] = os.environ["PATH"], ""

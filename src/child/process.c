@@ -54,6 +54,12 @@ bool process_serve(int fd)
     return poll(&p, 1, 0) <= 0 || !(p.revents & (POLLHUP | POLLERR));
 }
 
+bool process_ends_with(pid_t parent, int number)
+{
+    prctl(PR_SET_PDEATHSIG, number);
+    return getppid() == parent;
+}
+
 int process_null(void)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -37,7 +37,8 @@ struct args {
     const char *op, *rename;
     bool claims, verify;
     const char *device, *db, *variant, *config, *arch, *from, *t1;
-    const char *strategy, *effort, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time, *trace, *progress;
+    const char *strategy, *effort, *target, *patience, *seed, *jobs, *repeats, *played, *objective, *reference, *reference_time,
+        *trace, *progress, *parent;
     const char *format, *output, *compare, *ptx_choice, *kernels, *into;
     const char *word; /* the argument that is no option */
     bool json, csv, list, measurements, wanted, retune, warm, no_cut, no_neighbours, no_cache, quiet;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "child/process.h"
 #include "cli/run.h"
 #include "measure/bench.h"
 #include "model/objective.h"
@@ -81,6 +82,17 @@ static void catch_signals(void)
     sigaction(SIGHUP, NULL, &hangup);
     if (hangup.sa_handler != SIG_IGN) /* nohup */
         sigaction(SIGHUP, &action, NULL);
+}
+
+/* Whoever started the run wants its end, too. */
+static int follow_parent(const char *parent, struct err *err)
+{
+    uint64_t pid = 0;
+    if (parent && !number_read(parent, INT_MAX, &pid))
+        return err_set(err, ERR_USAGE, "--parent '%.40s': the number of a process is wanted", parent);
+    if (parent && !process_ends_with((pid_t)pid, SIGTERM))
+        return err_set(err, ERR_USAGE, "--parent %s: that process did not start this one, or has ended", parent);
+    return 0;
 }
 
 int strategy_named(const char *home, const char *name, struct err *err)
@@ -366,6 +378,9 @@ static int tune(struct request *r, struct err *err)
         return rc;
     t.tune.home = r->home;
     catch_signals();
+    rc = follow_parent(r->args.parent, err);
+    if (rc)
+        return rc;
     t.texts = arena_new();
     rc = !t.texts ? err_nomem(err) : find_cache(&t) ?: wanted ? run_wanted(&t) : claimed ? run_claimed(&t) : run_targets(&t);
     buf_free(&t.cache);
@@ -434,7 +449,9 @@ const struct command run_command = {
         { OPT_JSON },
         { "progress", WORD(progress), "60s", 0, "The interval between lines of progress where there is no terminal; 30s without it",
           0 },
-        { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 }),
+        { "quiet", FLAG(quiet), NULL, 0, "Show no progress", 0 },
+        { "parent", WORD(parent), "PID", 0,
+          "End as at an interrupt when this process ends, which has to be the one that started the run", 0 }),
     .doc = "Tunes an op: compiles each configuration, proves it right, times it, and stores every measurement. "
            "The same command goes on where an earlier one stopped, and measures nothing twice."
            "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute. "
