@@ -170,7 +170,7 @@ def _types(dtypes):
 
 
 def _many(value):
-    return [] if value is None else [value] if isinstance(value, (str, int, float)) else list(value)
+    return [] if value is None else [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
 
 
 def _database_of(op, db):
@@ -182,7 +182,7 @@ def _flags(more):
     flags = []
     for name, value in more.items():
         name = "--" + name.replace("_", "-")
-        flags += [name] if value is True else [] if value in (None, False) else [f"{name}={value}"]
+        flags += [name] if value is True else [] if value is False else [f"{name}={one}" for one in _many(value)]
     return flags
 
 
@@ -303,7 +303,10 @@ def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, prog
     arguments += [f"--budget={b}" for b in _many(budget)]
     arguments += [f"--device={device}"] if device else []
     arguments += [] if progress else ["--quiet"]
-    told = json.loads(_follow([*arguments, *_flags(more)], progress))
+    said = _follow([*arguments, *_flags(more)], progress)
+    if not said.startswith("{"):
+        raise cutune.InvalidError(f"cutune run measures nothing with {' '.join(_flags(more))}")
+    told = json.loads(said)
     _refresh(op)
     return _measurements(told, op, db)
 

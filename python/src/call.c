@@ -520,6 +520,10 @@ static int take_form(struct call *c, int i, PyObject *told, cutune_array *out)
     *out = (cutune_array){ .size = sizeof *out, .rank = -1 };
     if (!told || c->form->args[i].kind == CUTUNE_ARG_SCALAR)
         return 0;
+    if (!PyTuple_Check(told)) {
+        PyErr_Format(PyExc_TypeError, "%s: %s is (type, shape, strides), not %R", c->o->name, c->form->args[i].name, told);
+        return -1;
+    }
     if (!PyArg_ParseTuple(told, "sO!O!", &type, &PyTuple_Type, &shape, &PyTuple_Type, &strides))
         return -1;
     if (PyTuple_Size(shape) > CUTUNE_RANK || PyTuple_Size(shape) != PyTuple_Size(strides))

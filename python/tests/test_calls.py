@@ -632,6 +632,9 @@ print(*found)
     def test_forms_need_no_data(self):
         types, sizes, outputs = cutune.transpose.__self__.forms(("f16", (3, 5), (5, 1)))
         self.assertEqual((types, sizes[:2], outputs), ("f16", (3, 5), [("out", "f16", (5, 3))]))
+        for told in 3, None, [], (), ("f16", 3, 4), ("f16", (3,), (5, 1)):
+            with self.subTest(told), self.assertRaises((TypeError, cutune.InvalidError)):
+                cutune.transpose.__self__.forms(told)
 
 
 if __name__ == "__main__":

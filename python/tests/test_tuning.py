@@ -36,6 +36,17 @@ class Tuning(unittest.TestCase):
         self.assertTrue(all("config.TILE" in r for r in rows if r["variant"] == "tile"))
         self.assertEqual([r for r in rows if (r["dtype"], r["problem"]) == ("f64", "m=8,n=8")], again)
 
+    def test_takes_options_as_python_has_them(self):
+        self.assertEqual(_tuning._flags({"retune": True, "warm": False, "seed": 0, "effort": None, "include_dir": ["a", "b"], "jobs": np.int8(2)}),
+                         ["--retune", "--seed=0", "--include-dir=a", "--include-dir=b", "--jobs=2"])
+        with tempfile.TemporaryDirectory() as folder:
+            options = {"device": "null:0", "db": pathlib.Path(folder, "a.db"), "progress": False}
+            for budget in np.int64(2), [np.int64(2), "60s"], (2,):
+                self.assertEqual(len(cutune.tune("transpose", (8, 4), "f32", budget, retune=True, seed=0, **options)), 2)
+            for flag in "help", "version", "usage":
+                with self.assertRaisesRegex(cutune.InvalidError, f"^cutune run measures nothing with --{flag}$"):
+                    cutune.tune("transpose", **{flag: True}, **options)
+
     def test_takes_sizes_without_names_and_types_of_other_libraries(self):
         self.assertEqual(_tuning._types([np.float32, np.dtype("float16"), "int8", "T=float16,ACC=float32", "f64"]),
                          ["f32", "f16", "i8", "T=f16,ACC=f32", "f64"])
