@@ -2,6 +2,7 @@
 
 import atexit
 import errno
+import io
 import json
 import operator
 import os
@@ -191,6 +192,19 @@ def _refresh(op):
         database.refresh()
 
 
+def _can_show():
+    """Whether stderr is there: where its descriptor was closed, the next file that is opened has that."""
+    try:
+        os.fstat(sys.stderr.fileno())
+    except io.UnsupportedOperation:  # it is no file, as in a notebook
+        return True
+    except (OSError, ValueError):
+        return False
+    except AttributeError:
+        return sys.stderr is not None
+    return True
+
+
 def _in_terminal():
     try:
         return os.isatty(sys.stderr.fileno())
@@ -251,6 +265,7 @@ def _lines_of_terminal(end):
 
 def _follow(arguments, progress):
     """Runs the program and shows its progress; its standard output."""
+    progress = progress and _can_show()
     terminal = progress and _in_terminal()
     shown = _Shown()
     if progress and not terminal:

@@ -126,6 +126,13 @@ class Tuning(unittest.TestCase):
                 child.kill()
                 self.assertEqual(running.read(), b"")
 
+    def test_tunes_where_nothing_can_be_shown(self):
+        code = "import cutune, os, sys\n{}\nprint(len(cutune.tune('transpose', (8, 4), 'f32', 2, device='null:0', db=sys.argv[1])))"
+        for before in "os.close(2)", "sys.stderr = None", "sys.stderr.close()":
+            with self.subTest(before), tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([sys.executable, "-c", code.format(before), os.path.join(folder, "a.db")], stdout=subprocess.PIPE, text=True)
+                self.assertEqual(done.stdout, "2\n")
+
     def test_finds_no_program(self):
         named = os.environ.pop("CUTUNE_PROGRAM")
         path, os.environ["PATH"] = os.environ["PATH"], ""
