@@ -3,6 +3,7 @@ what it prints."""
 
 import inspect
 import json
+import keyword
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +14,12 @@ from . import _program
 def stub(function):
     """One line: the function with its types."""
     told = function.__self__.describe()
-    kinds = {(a["name"]): a["kind"] for a in told["args"]}
+    if keyword.iskeyword(told["name"]):
+        return f"# {told['name']} is a word of Python: cutune.op('{told['name']}')\n"
+    kinds = {a["parameter"]: a["kind"] for a in told["args"]}
     params, outputs = [], [a for a in told["args"] if a["kind"] == "output"] or [a for a in told["args"] if a["kind"] == "inout"]
     for p in inspect.signature(function).parameters.values():
-        kind = kinds.get(p.name) or kinds.get(p.name.rstrip("_"))
+        kind = kinds.get(p.name)
         if p.kind is p.KEYWORD_ONLY and "*" not in params:
             params.append("*")
         type = {"scalar": "complex", "output": "Array | None", None: "int | None"}.get(kind, "Array")

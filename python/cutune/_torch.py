@@ -19,12 +19,6 @@ _calls = {}  # by op
 _taken = set()
 
 
-def _python_name(name):
-    import keyword
-
-    return name + "_" if keyword.iskeyword(name) else name
-
-
 def _form(x):
     if not isinstance(x, torch.Tensor):
         return x
@@ -41,10 +35,10 @@ def register(function):
     if op in _calls:
         return _calls[op]
     told = op.describe()
-    args, axes = told["args"], [_python_name(a["name"]) for a in told["axes"] if a["kind"] != "stride"]
+    args, axes = told["args"], [a["parameter"] for a in told["axes"] if a["parameter"]]
     positional = [a for a in args if a["kind"] != "output"]
-    outputs = [_python_name(a["name"]) for a in args if a["kind"] == "output"]
-    inouts = [_python_name(a["name"]) for a in positional if a["kind"] == "inout"]
+    outputs = [a["parameter"] for a in args if a["kind"] == "output"]
+    inouts = [a["parameter"] for a in positional if a["kind"] == "inout"]
     name, n = told["name"], 2
     while name in _taken:
         name, n = f"{told['name']}_{n}", n + 1
@@ -52,8 +46,8 @@ def register(function):
 
     def declared(a, i):
         if a["kind"] == "scalar":
-            return f"{_scalar(a['type'])} {_python_name(a['name'])}"
-        return f"Tensor{f'(a{i}!)' if a['kind'] == 'inout' else ''} {_python_name(a['name'])}"
+            return f"{_scalar(a['type'])} {a['parameter']}"
+        return f"Tensor{f'(a{i}!)' if a['kind'] == 'inout' else ''} {a['parameter']}"
 
     first = ", ".join(declared(a, i) for i, a in enumerate(positional))
     sizes = "".join(f", SymInt? {a}=None" for a in axes)
@@ -89,7 +83,7 @@ def register(function):
     else:
         plain = define(name, run, lambda *args, **kwargs: check_out(*args, **kwargs), inouts, f"({first}{sizes}) -> ()")
         out = None
-    names = [_python_name(a["name"]) for a in positional]
+    names = [a["parameter"] for a in positional]
     tensors = [i for i, a in enumerate(positional) if a["kind"] != "scalar"]
 
     def call(*args, **kwargs):

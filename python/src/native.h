@@ -113,7 +113,7 @@ enum { PARAMS = CUTUNE_ARGS + CUTUNE_AXES + 1 };
 
 /* A parameter of the Python function. */
 struct param {
-    PyObject *name; /* interned: "in_" where the op's is a keyword */
+    PyObject *name; /* interned: "in_" where the op's is a word of Python's */
     int arg;        /* of the op's; -1: none */
     int axis;       /* likewise; neither: the stream */
     int output;     /* it may be left out, and is given by name */

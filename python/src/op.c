@@ -139,24 +139,38 @@ static char *describe(const struct op *o, const struct form *f)
 
 /* ---- parameters */
 
-static PyObject *python_name(const char *name)
+static int is_taken(const struct form *f, PyObject *name)
+{
+    int is = !PyUnicode_CompareWithASCIIString(name, "stream");
+    for (int i = 0; i < f->nparams; i++)
+        is = is || !PyUnicode_Compare(f->params[i].name, name);
+    return is;
+}
+
+/* One that is a word of Python's, a call's own or another's gets a "_". */
+static PyObject *python_name(const struct form *f, const char *name)
 {
     PyObject *keywords = PyImport_ImportModule("keyword");
     PyObject *is = keywords ? PyObject_CallMethod(keywords, "iskeyword", "s", name) : NULL;
     PyObject *text = is ? PyUnicode_FromFormat(PyObject_IsTrue(is) ? "%s_" : "%s", name) : NULL;
+    while (text && is_taken(f, text)) {
+        PyObject *longer = PyUnicode_FromFormat("%U_", text);
+        Py_DECREF(text);
+        text = longer;
+    }
     Py_XDECREF(keywords);
     Py_XDECREF(is);
-    if (text)
-        PyUnicode_InternInPlace(&text);
     return text;
 }
 
-static int add_param(struct form *f, const char *name, int arg, int axis, int output)
+/* Takes the name over. */
+static int add_param(struct form *f, PyObject *name, int arg, int axis, int output)
 {
-    struct param *p = &f->params[f->nparams];
-    *p = (struct param){ python_name(name), arg, axis, output };
-    f->nparams += p->name != NULL;
-    return p->name ? 0 : -1;
+    if (!name)
+        return -1;
+    PyUnicode_InternInPlace(&name);
+    f->params[f->nparams++] = (struct param){ name, arg, axis, output };
+    return 0;
 }
 
 static int list_params(struct form *f)
@@ -165,14 +179,14 @@ static int list_params(struct form *f)
     for (int output = 0; output < 2; output++) {
         for (int i = 0; !rc && i < f->nargs; i++)
             if ((f->args[i].kind == CUTUNE_ARG_OUTPUT) == output)
-                rc = add_param(f, f->args[i].name, i, -1, output);
+                rc = add_param(f, python_name(f, f->args[i].name), i, -1, output);
         if (!output)
             f->npositional = f->nparams;
     }
     for (int i = 0; !rc && i < f->naxes; i++)
         if (f->axes[i].kind != CUTUNE_AXIS_STRIDE)
-            rc = add_param(f, f->axes[i].name, -1, i, 0);
-    return rc ? rc : add_param(f, "stream", -1, -1, 0);
+            rc = add_param(f, python_name(f, f->axes[i].name), -1, i, 0);
+    return rc ? rc : add_param(f, PyUnicode_FromString("stream"), -1, -1, 0);
 }
 
 /* ---- forms */
@@ -311,6 +325,15 @@ PyObject *op_new(struct database *d, const char *name)
     return NULL;
 }
 
+/* Of an argument or an axis; None: it is no parameter. */
+static PyObject *parameter(const struct form *f, int arg, int axis)
+{
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i].arg == arg && f->params[i].axis == axis)
+            return f->params[i].name;
+    return Py_None;
+}
+
 static PyObject *describe_alone(PyObject *self)
 {
     static const char *const kinds[] = { "input", "output", "inout", "scalar" };
@@ -325,14 +348,15 @@ static PyObject *describe_alone(PyObject *self)
         PyObject *extents = PyList_New(f->args[i].rank);
         for (int d = 0; extents && d < f->args[i].rank; d++)
             PyList_SetItem(extents, d, PyUnicode_FromString(f->args[i].extent[d]));
-        item = extents ? Py_BuildValue("{s:s,s:s,s:s,s:N}", "name", f->args[i].name, "kind", kinds[f->args[i].kind], "type",
-                                       f->args[i].type, "extents", extents)
+        item = extents ? Py_BuildValue("{s:s,s:O,s:s,s:s,s:N}", "name", f->args[i].name, "parameter", parameter(f, i, -1), "kind",
+                                       kinds[f->args[i].kind], "type", f->args[i].type, "extents", extents)
                        : NULL;
         rc = item ? PyList_Append(args, item) : -1;
         Py_XDECREF(item);
     }
     for (int i = 0; !rc && i < f->naxes; i++) {
-        item = Py_BuildValue("{s:s,s:s,s:z}", "name", f->axes[i].name, "kind", axes[f->axes[i].kind], "preset", f->axes[i].preset);
+        item = Py_BuildValue("{s:s,s:O,s:s,s:z}", "name", f->axes[i].name, "parameter", parameter(f, -1, i), "kind",
+                             axes[f->axes[i].kind], "preset", f->axes[i].preset);
         rc = item ? PyList_Append(sizes, item) : -1;
         Py_XDECREF(item);
     }

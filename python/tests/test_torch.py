@@ -6,6 +6,7 @@ import warnings
 import numpy
 
 import cutune
+import scripts
 from test_calls import opencl
 
 try:
@@ -147,6 +148,14 @@ class Torch(unittest.TestCase):
             (torch.ops.cutune.gemm.default, (c, 1.0, a, b, 0.0)),
         ):
             self.assertEqual(set(torch.library.opcheck(op, args).values()), {"SUCCESS"})
+
+    def test_is_a_custom_op_whatever_its_arguments_are_called(self):
+        args = 'output("stream", "T", { "n" }), input("in_", "T", { "n" }), input("in", "T", { "n" })'
+        clash = scripts.load("lambda", args, "GLOBAL T *out, GLOBAL const T *a, GLOBAL const T *b", "out[i] = a[i] - b[i]")
+        a, b, out = torch.rand(5), torch.rand(5), torch.empty(5)
+        compiled = torch.compile(lambda a, b, out: clash(in__=b, in_=a, stream_=out) + 1, fullgraph=True, backend="aot_eager")
+        self.assertTrue(torch.equal(compiled(a, b, out), a - b + 1))
+        self.assertTrue(torch.equal(out, a - b))
 
     def test_compiles_without_graph_breaks(self):
         def forward(x, w, out):

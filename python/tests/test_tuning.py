@@ -14,6 +14,7 @@ from unittest import mock
 import numpy as np
 
 import cutune
+import scripts
 from cutune import _tuning
 from test_calls import in_threads, numbers, opencl
 
@@ -146,6 +147,28 @@ class Tuning(unittest.TestCase):
         from cutune import _stubs
 
         self.assertEqual(_stubs.text(), stubs.read_text())
+
+    def test_parameters_have_names_of_their_own(self):
+        """Whatever the op's are called: words of Python, a call's own, or what others became."""
+        from cutune import _stubs
+
+        args = 'output("stream", "T", { "n" }), input("in_", "T", { "n" }), input("in", "T", { "n" }), scalar("None", "T", 2)'
+        parameters = "GLOBAL T *out, GLOBAL const T *a, GLOBAL const T *b, T c"
+        clash = scripts.load("lambda", args, parameters, "out[i] = a[i] - b[i] * c", sizes='size "n", flag("in__", { default = 0 })')
+        names = "in_", "in__", "None_", "stream_", "n", "in___", "stream"
+        self.assertEqual(tuple(inspect.signature(clash).parameters), names)
+        told = clash.__self__.describe()
+        self.assertEqual([a["parameter"] for a in (*told["args"], *told["axes"])], ["stream_", "in_", "in__", "None_", "n", "in___"])
+        stub = _stubs.stub(clash)
+        self.assertEqual(stub, "# lambda is a word of Python: cutune.op('lambda')\n")
+        ast.parse(stub)
+        a, b, out = numbers(5), numbers(5), np.empty(5, "float32")
+        if opencl:
+            self.assertIs(clash(a, None_=3, in__=b, stream_=out, in___=0), out)
+            np.testing.assert_array_equal(out, a - 3 * b)
+        plain = scripts.load("clashes", args, parameters, "out[i] = a[i] - b[i] * c", sizes='size "n", flag("in__", { default = 0 })')
+        self.assertEqual([a.arg for a in ast.parse(_stubs.stub(plain)).body[0].args.kwonlyargs], ["stream_", "n", "in___", "stream"])
+        self.assertIn(" None_: complex, *, stream_: Array | None = None, n: int | None = None,", _stubs.stub(plain))
 
     def test_stubs_of_the_rest_are_those_of_the_module(self):
         told = {f.name: [a.arg for a in (*f.args.args, *f.args.kwonlyargs, *filter(None, (f.args.vararg, f.args.kwarg)))]
