@@ -17,7 +17,7 @@ const struct told program_environment[] = {
     { "CUTUNE_TABLES", "The tables that look-ups fall back on, in place of what was installed", "run lookup" },
     { "CUTUNE_STRICT", "`log` or `error`: what look-ups do where a problem was not tuned for exactly", "lookup" },
     { "CUDA_PATH, CUDA_HOME", "Where CUDA's toolkit is, with NVRTC; else in /usr/local/cuda", COMPILERS },
-    { "NO_COLOR", "If it is set, a terminal gets no colours", NULL },
+    { "NO_COLOR", "If it is set and not empty, a terminal gets no colours", NULL },
     { "TMPDIR", "Where a reference from outside gets its files; /tmp without it", "--reference" },
     { "XDG_DATA_HOME", "In place of ~/.local/share", "--db" },
     { "XDG_CACHE_HOME", "In place of ~/.cache", CACHE },
