@@ -248,7 +248,7 @@ static void test_includes_that_fail(void **state)
     };
     struct config c = { .at = { 0, 0, 1 } };
     struct op *op = hand_made("");
-    char names[20][20], texts[20][48];
+    char names[20][20], texts[20][60];
     carry(op, "self.h", "\n#include \"self.h\"\n", false);
     carry(op, "odd.h", "\nLR\"()\"", false);
     carry(op, "comment.h", "/*", false);
