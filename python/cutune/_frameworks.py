@@ -138,7 +138,7 @@ class _Torch(_Helper):
             written = torch._C._increment_version
         except (AttributeError, TypeError):  # an older one takes a single tensor
             pass
-        self.asked = torch._C._len_torch_dispatch_stack, torch._C._is_tracing, vars(forward_ad), written  # tensor.c
+        self.asked = torch.Tensor.requires_grad, torch._C._len_torch_dispatch_stack, vars(forward_ad), written  # tensor.c
         self.forward_ad = forward_ad
         self.torch = torch
         self.dtypes = _torch.DTYPES

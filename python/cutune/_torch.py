@@ -1,4 +1,4 @@
-"""Ops as torch custom ops, `torch.ops.cutune.NAME`, for what traces: torch.compile, fake tensors, make_fx, torch.jit; and for subclasses.
+"""Ops as torch custom ops, `torch.ops.cutune.NAME`, for what traces: torch.compile, fake tensors, make_fx; and for subclasses.
 
 Plain tensors come here only while something traces them: else the native module launches for them directly."""
 

@@ -44,6 +44,7 @@ void form_forget(struct form *f)
             free(s);
         }
     f->nseen = 0;
+    f->last = NULL;
 }
 
 /* An argument's own code may make calls, too, and what they keep on the stack is more than Python counts with. */
@@ -288,13 +289,20 @@ static struct seen *remember(struct call *c, uint64_t hash)
     return s;
 }
 
+static int is_like(const struct call *c, const struct seen *s)
+{
+    return s->words == c->words && !memcmp(s->key, c->key, (size_t)c->words * sizeof *s->key);
+}
+
 static struct seen *see(struct call *c)
 {
+    struct seen *s = c->form->last;
+    if (s && is_like(c, s))
+        return s;
     uint64_t hash = hash_of(c);
-    for (struct seen *s = c->form->seen[hash % 256]; s; s = s->next)
-        if (s->hash == hash && s->words == c->words && !memcmp(s->key, c->key, (size_t)c->words * sizeof *s->key))
-            return s;
-    return remember(c, hash);
+    for (s = c->form->seen[hash % 256]; s && !(s->hash == hash && is_like(c, s));)
+        s = s->next;
+    return c->form->last = s ? s : remember(c, hash);
 }
 
 static int read_all(struct call *c, PyObject *const *args, Py_ssize_t nargs, PyObject *names)

@@ -130,7 +130,7 @@ struct form {
     cutune_axis axes[CUTUNE_AXES];
     int nargs, naxes, nparams, npositional;
     struct param params[PARAMS];
-    struct seen *seen[256];
+    struct seen *seen[256], *last; /* last: null or the one of the last call */
     int nseen;
 };
 

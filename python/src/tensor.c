@@ -1,17 +1,30 @@
 /* PyTorch's tensors: what is asked of them and of PyTorch beside their data, each time, and so in few nanoseconds. */
 #include "native.h"
 
+/* A function of PyTorch's. Where it is one in C it is called as such: Python's way to it takes longer than what it does. */
+struct asked {
+    PyObject *function;
+    int flags; /* 0: it is not in C */
+};
+
 /* Of the helper, found when the first tensor is seen; it is for all. */
 static struct {
     PyObject *requires_grad, *is_conj, *is_neg, *level; /* names */
-    PyObject *modes, *tracing;                          /* functions: how many modes see each call; whether torch.jit traces */
-    PyObject *forward;                                  /* a dict: `level` is -1 while no tensor has a tangent */
-    PyObject *written;                                  /* a function: counts a change of each of several tensors */
+    PyObject *grad;                                     /* the attribute of that name, and how it is read; for tensors only */
+    descrgetfunc read_grad;
+    struct asked modes;   /* how many see each call */
+    PyObject *forward;    /* a dict: `level` is -1 while no tensor has a tangent */
+    struct asked written; /* counts a change of each of several tensors */
 } torch;
+
+static void learn_flags(struct asked *a)
+{
+    a->flags = PyObject_TypeCheck(a->function, &PyCFunction_Type) ? PyCFunction_GetFlags(a->function) : 0;
+}
 
 int tensor_learn(PyObject *helper)
 {
-    if (torch.written)
+    if (torch.forward)
         return 0;
     torch.requires_grad = PyUnicode_InternFromString("requires_grad");
     torch.is_conj = PyUnicode_InternFromString("is_conj");
@@ -19,8 +32,22 @@ int tensor_learn(PyObject *helper)
     torch.level = PyUnicode_InternFromString("_current_level");
     if (!torch.requires_grad || !torch.is_conj || !torch.is_neg || !torch.level)
         return -1;
-    PyObject *asked = PyObject_GetAttrString(helper, "asked"); /* it stays, for what is in it */
-    return asked && PyArg_ParseTuple(asked, "OOOO", &torch.modes, &torch.tracing, &torch.forward, &torch.written) ? 0 : -1;
+    PyObject *asked = PyObject_GetAttrString(helper, "asked"), *forward; /* it stays, for what is in it */
+    if (!asked || !PyArg_ParseTuple(asked, "OOOO", &torch.grad, &torch.modes.function, &forward, &torch.written.function))
+        return -1;
+    torch.read_grad = (descrgetfunc)PyType_GetSlot(Py_TYPE(torch.grad), Py_tp_descr_get);
+    learn_flags(&torch.modes);
+    learn_flags(&torch.written);
+    torch.forward = forward;
+    return 0;
+}
+
+/* argument: null: none. */
+static PyObject *ask(const struct asked *a, PyObject *argument)
+{
+    if (a->flags == (argument ? METH_O : METH_NOARGS))
+        return PyCFunction_GetFunction(a->function)(PyCFunction_GetSelf(a->function), argument);
+    return argument ? PyObject_CallFunctionObjArgs(a->function, argument, NULL) : PyObject_CallNoArgs(a->function);
 }
 
 static int is_true(PyObject *told)
@@ -32,8 +59,7 @@ static int is_true(PyObject *told)
 
 int tensor_watch(void)
 {
-    int is = is_true(PyObject_CallNoArgs(torch.modes));
-    is = is ? is : is_true(PyObject_CallNoArgs(torch.tracing));
+    int is = is_true(ask(&torch.modes, NULL));
     if (is)
         return is < 0 ? -1 : TENSORS_TRACED;
     PyObject *level = PyDict_GetItemWithError(torch.forward, torch.level);
@@ -49,7 +75,8 @@ static int refuse(int is, const char *op, const char *name, const char *why, con
 
 int tensor_refuse_derivative(const struct framework *f, PyObject *object, int watch, const char *op, const char *name)
 {
-    int is = is_true(PyObject_GetAttr(object, torch.requires_grad));
+    int is = is_true(torch.read_grad && !f->stands ? torch.read_grad(torch.grad, object, (PyObject *)f->type)
+                                                   : PyObject_GetAttr(object, torch.requires_grad));
     if (is > 0)
         is = is_true(PyObject_CallMethod(f->helper, "grad_enabled", NULL));
     if (is)
@@ -77,7 +104,7 @@ int tensor_refuse_lazy(const struct array *a, PyObject *object, const char *op, 
 
 int tensor_written(PyObject *object)
 {
-    PyObject *one = PyTuple_Pack(1, object), *done = one ? PyObject_CallFunctionObjArgs(torch.written, one, NULL) : NULL;
+    PyObject *one = PyTuple_Pack(1, object), *done = one ? ask(&torch.written, one) : NULL;
     Py_XDECREF(one);
     Py_XDECREF(done);
     return done ? 0 : -1;

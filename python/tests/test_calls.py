@@ -36,7 +36,6 @@ except cutune.Error as error:
     opencl = False
 
 
-@unittest.skipUnless(opencl, "no OpenCL device")
 def in_threads(n, run):
     threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
     for t in threads:
@@ -45,6 +44,7 @@ def in_threads(n, run):
         t.join()
 
 
+@unittest.skipUnless(opencl, "no OpenCL device")
 class Calls(unittest.TestCase):
     def test_transposes_any_type(self):
         for dtype in "float32", "float16", "int8", "uint64", "complex128":

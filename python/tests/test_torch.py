@@ -103,10 +103,11 @@ class Torch(unittest.TestCase):
         from torch.fx.experimental.proxy_tensor import make_fx
 
         x, zeros = torch.rand(2, 3), torch.zeros(2, 3)
-        for trace in make_fx, lambda function: lambda x: torch.jit.trace(function, (x,)):
+        cutune.transpose(x)
+        for trace, call in (make_fx, cutune.transpose), (lambda f: lambda x: torch.jit.trace(f, (x,)), torch.ops.cutune.transpose):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # which one of PyTorch's own ways is out of favour
-                traced = trace(lambda x: cutune.transpose(x) + 1)(x)
+                traced = trace(lambda x: call(x) + 1)(x)
             self.assertTrue(torch.equal(traced(x), x.t() + 1))
             self.assertTrue(torch.equal(traced(zeros), torch.ones(3, 2)))
         self.assertTrue(torch.equal(cutune.transpose(x), x.t()))
