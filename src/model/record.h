@@ -45,7 +45,7 @@ struct energy {
 };
 
 enum {
-    PROTOCOL = 1, /* the version of the way of timing: raised if a number comes to mean something else */
+    PROTOCOL = 2, /* the version of the way of timing: raised if a number comes to mean something else */
     CHECKS = 6,   /* and of the way of proving, before it is timed: raised if it comes to find more, or something else */
 };
 

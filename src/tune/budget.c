@@ -3,15 +3,15 @@
 
 #include "tune/run.h"
 
-static const double CLEARLY = 0.01;
+static const double CLEARLY = 0.01, SHORT_NS = 20e3;
 
 /* Where the compiler and the device share their cores a configuration costs about half a second. */
 const struct effort *effort_of(const struct run *r)
 {
     static const struct effort efforts[] = {
         [EFFORT_QUICK] = { .cpu = 8, .gpu = 500, .seconds = 5, .players = 3, .rounds = 11, .playoff_seconds = 0.5 },
-        [EFFORT_NORMAL] = { .cpu = 32, .gpu = 5000, .seconds = 40, .players = PLAYOFF, .rounds = 31, .playoff_seconds = 2 },
-        [EFFORT_THOROUGH] = { .cpu = 200, .gpu = 50000, .seconds = 300, .players = PLAYOFF, .rounds = 101, .playoff_seconds = 6 },
+        [EFFORT_NORMAL] = { .cpu = 32, .gpu = 5000, .seconds = 40, .players = 5, .rounds = 31, .playoff_seconds = 2 },
+        [EFFORT_THOROUGH] = { .cpu = 200, .gpu = 50000, .seconds = 300, .players = 5, .rounds = 101, .playoff_seconds = 6 },
     };
     return &efforts[r->opt->effort];
 }
@@ -26,14 +26,16 @@ int64_t budget_limit(const struct run *r)
     return r->opt->budget_seconds > 0 ? INT64_MAX : r->dev->shares_cores ? e->cpu : e->gpu;
 }
 
+/* Devices measure time in steps, which are large beside what short kernels differ by. */
 int playoff_rounds(const struct run *r)
 {
     const struct effort *e = effort_of(r);
+    const int most = !r->dev->shares_cores && r->best_ns < SHORT_NS ? 3 * e->rounds : e->rounds;
     double round_s = 1e-9, few;
     for (int i = 0; i < r->nplayers; i++)
         round_s += r->players[i]->known->stats.median / 1e9;
     few = fmax(3, fmin(7, 1.5 * e->playoff_seconds / round_s)); /* where each takes long */
-    return (int)fmin(e->rounds, fmax(e->playoff_seconds / round_s, few));
+    return (int)fmin(most, fmax(e->playoff_seconds / round_s, few));
 }
 
 bool budget_spent(const struct run *r)

@@ -41,14 +41,21 @@ static void best_by(struct run *r, const struct objective *o, struct job **out, 
             insert(r, o, out, n, r->jobs[i]);
 }
 
-/* Who plays: the best by the run's objective; if that is not the op's, some are the best by that. */
+/* Whether its samples leave it open. On a processor they leave too much open. */
+static bool may_be_best(const struct run *r, const struct job *job, const struct job *best)
+{
+    return r->goal.by == BY_TIME && !r->dev->shares_cores && job->known->stats.ci_low <= best->known->stats.ci_high;
+}
+
+/* Who plays: the best by the run's objective, and who may be; if that is not the op's, some are the best by that. */
 static void choose_players(struct run *r, struct job **out)
 {
     struct job *own[PLAYOFF];
-    int n = 0, first = effort_of(r)->players - (r->other_goal ? OWN_PLAYERS : 0);
+    const int others = r->other_goal ? OWN_PLAYERS : 0, sure = effort_of(r)->players - others;
+    int n = 0;
     best_by(r, &r->goal, out, PLAYOFF);
     best_by(r, &r->own_goal, own, PLAYOFF);
-    while (n < first && out[n])
+    while (n < PLAYOFF - others && out[n] && (n < sure || may_be_best(r, out[n], out[0])))
         n++;
     for (int i = 0; r->other_goal && i < OWN_PLAYERS && own[i]; i++) {
         int at = 0;

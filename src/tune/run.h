@@ -13,7 +13,7 @@
 
 enum {
     MAX_JOBS = 256,          /* compile workers */
-    PLAYOFF = 5,             /* so many of the best at most, and the default, are timed against each other at the end */
+    PLAYOFF = 16,            /* so many of the best at most, and the default, are timed against each other at the end */
     OWN_PLAYERS = 2,         /* of these are the best by the op's own objective, if the run has another */
     PLAYOFFS = 3,            /* at most: another one begins if one of the last was at fault */
     OUTGROWN = 16,           /* others beyond these, after one that is at fault for a larger problem, which is seen before they play */
@@ -262,7 +262,7 @@ int run_busy_compilers(const struct run *r);
 struct effort {
     int64_t cpu, gpu;       /* configurations at most, and */
     double seconds;         /* where they cost little, after so long and `cpu` of them the end once nothing was better for a third of the time */
-    int players, rounds;    /* of the play-off, at most, beside the default: 3 to PLAYOFF; */
+    int players, rounds;    /* of the play-off, beside the default and those that may be better; at most, and thrice for short kernels; */
     double playoff_seconds; /* about so long */
 };
 const struct effort *effort_of(const struct run *r);
