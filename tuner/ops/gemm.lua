@@ -473,6 +473,15 @@ add({ gpu }, one_row("nn", true, false, 256, 32, 4), one_row("nn", true, false, 
     one_row("nn", false, false, 256, 32, 4), one_row("nn", false, false, 256, 32, 0))
 add({ gpu, "m * n <= 1 << 15", "k < 1024" }, async("nn", 16, 64, 16, 4, 4, 8, false, true, 4, 0))
 add({ gpu, very_deep, "max(m, n) <= 32" }, async("nn", 32, 32, 16, 4, 4, 8, false, true, 3, 4))
+-- Some rows of a deep A, in f32: clusters of 7, where these make one and a half to two blocks for each multiprocessor.
+local four = "sizeof(T) == 4"
+local function by_sevens(tile_m, tile_n)
+    local blocks = "7 * " .. tiles(tile_m, tile_n)
+    return blocks .. " <= 2 * " .. sms .. " and 2 * " .. blocks .. " >= 3 * " .. sms
+end
+add({ gpu, four, deep, "m > 8", "m <= 16", by_sevens(16, 128) }, shared("nn", 16, 128, 16, 4, 4, 8, false, true, 4, 7))
+add({ gpu, four, deep, "m > 16", "m <= 32", by_sevens(32, 128) }, shared("nn", 32, 128, 16, 4, 8, 8, false, true, 4, 7))
+add({ gpu, four, deep, "m > 64", "m <= 128", "n >= 1024" }, async("nn", 64, 256, 8, 16, 8, 8, false, true, 4, 1))
 add({ gpu, "k <= 512", tiles(64, 128) .. " >= " .. sms }, async("nn", 64, 128, 8, 8, 8, 8, false, true, 3, 0))
 add({ gpu, deep, "2 * " .. tiles(128, 128) .. " <= " .. sms }, async("nn", 128, 128, 8, 8, 8, 8, false, true, 4, 1))
 -- What few blocks have to share: clusters that all run at the same time.
@@ -495,6 +504,9 @@ add(nil, async("nn", 16, 128, 16, 4, 4, 8, false, true, 3, 4))
 add({ gpu, "n <= 16" }, async("nn", 64, 16, 16, 4, 4, 4, false, true, 4, 8), async("nn", 64, 16, 16, 4, 4, 4, false, true, 4, 0))
 add({ gpu, "n <= 32" }, async("nn", 64, 32, 16, 4, 4, 8, false, true, 4, 4), async("nn", 64, 32, 16, 4, 4, 8, false, true, 4, 0))
 add({ gpu }, async("nn", 64, 64, 16, 8, 4, 8, false, true, 3, 2), async("nn", 64, 64, 16, 8, 4, 8, false, true, 4, 0))
+-- Where only rows of A are whole words.
+add({ gpu, four, very_deep, "m > 16", "n > 16", tiles(32, 32) .. " <= " .. sms }, blocked_tiles("nn", 32, 32, 16, 4, 4, 8, true, false, 8))
+add({ gpu, four, "m > 64", "n > 32", tiles(128, 64) .. " >= 3 * " .. sms }, blocked_tiles("nn", 128, 64, 8, 8, 8, 8, true, false, 0))
 -- The same of rows of any length; three stages where those of A are whole words.
 add({ gpu, "k >= 8192", "2 * " .. tiles(256, 32) .. " <= " .. sms }, async("nn", 256, 32, 8, 8, 8, 4, false, false, 3, 4))
 for _, stages in ipairs { 2, 3 } do
@@ -503,7 +515,9 @@ for _, stages in ipairs { 2, 3 } do
     end
 end
 add({ gpu, fewer_waves, "m >= 1024" }, async("nn", 256, 64, 8, 8, 8, 8, false, false, 4, 0))
+add({ gpu, four, "m > 16", "n > 32", tiles(64, 64) .. " <= 3 * " .. sms }, blocked_tiles("nn", 64, 64, 16, 8, 4, 8, true, false, 8))
 add({ gpu, "k <= 16" }, plain_tiles("nn", 128, 128, 16, 8, 8))
+add({ gpu, four }, async("nn", 128, 64, 8, 8, 8, 8, false, false, 4, 0))
 add(nil, async("nn", 128, 128, 8, 8, 8, 8, false, false, 3, 0))
 add({ gpu, "m <= 16" }, async("nn", 16, 128, 16, 4, 4, 8, false, false, 3, 4))
 add({ gpu, "n <= 32" }, shared("nn", 128, 32, 16, 4, 4, 8, false, false, 3, 7),
