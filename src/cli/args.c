@@ -67,7 +67,9 @@ static error_t parse(int key, char *word, struct argp_state *state)
     else if (key == 'o')
         r->args->output = word;
     else if (key == 'h')
-        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+    else if (key == ARGP_KEY_INIT)
+        state->out_stream = help_stream();
     else if (key == ARGP_KEY_ARG)
         return add_argument(r, word);
     else

@@ -130,6 +130,9 @@ extern const struct told program_options[], program_environment[], program_files
 int args_read(const struct command *c, int argc, char **argv, struct args *args, struct err *err);
 /* The same of words that are still being typed: says nothing, ends nothing, and takes what comes before the first error. */
 void args_glance(const struct command *c, int argc, char **argv, struct args *args);
+/* Where argp prints what is asked for; and what of it is printed at the end: help.c. */
+FILE *help_stream(void);
+void help_print(void);
 
 /* `cutune complete LINE`, for shells: complete.c; `cutune manual FOLDER`, for the build: manual.c. Exit codes. */
 int complete_line(const char *line);

@@ -126,6 +126,7 @@ static void keep_standard_files(void)
 static void check_output(int code, void *nothing)
 {
     (void)nothing;
+    help_print();
     if ((fflush(stdout) || ferror(stdout)) && code == DONE) {
         complain("could not write the output: %m");
         _exit(FAILED);
@@ -140,7 +141,6 @@ int main(int argc, char **argv)
     on_exit(check_output, NULL);
     argp_program_version = "cutune " CUTUNE_VERSION;
     argp_err_exit_status = USAGE;
-    setenv("ARGP_HELP_FMT", "rmargin=99", 0); /* so that no example is broken into lines; the user's own wish goes first */
-    signal(SIGXFSZ, SIG_IGN);                 /* past `ulimit -f` a write then fails, and whoever wrote says so */
+    signal(SIGXFSZ, SIG_IGN); /* past `ulimit -f` a write then fails, and whoever wrote says so */
     return dispatch(argc, argv);
 }
