@@ -318,6 +318,7 @@ def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, prog
     arguments += [f"--budget={b}" for b in _many(budget)]
     arguments += [f"--device={device}"] if device else []
     arguments += [] if progress else ["--quiet"]
+    _refresh(op)  # here, not after all the work, it turns out that a database is closed
     said = _follow([*arguments, *_flags(more)], progress)
     if not said.startswith("{"):
         raise cutune.InvalidError(f"cutune run measures nothing with {' '.join(_flags(more))}")
@@ -359,6 +360,7 @@ def _pin(op, shape, arguments, dtype, device, db):
     arguments = [f"--op={_name_of(op)}", f"--shape={_shape(op, shape)}", *arguments, *_database_of(op, db)]
     arguments += [f"--dtype={t}" for t in _types(dtype)]
     arguments += [f"--device={device}"] if device else []
+    _refresh(op)
     _run(["pin", *arguments])
     _refresh(op)
 

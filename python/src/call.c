@@ -425,8 +425,6 @@ static PyObject *run(struct call *c, struct seen *s, const cutune_kernel *k)
     for (int i = 0; !rc && i < f->nargs; i++) {
         if (c->read & 1u << i) {
             buffers[i] = c->arrays[i].data;
-            if (f->args[i].kind != CUTUNE_ARG_INPUT && c->arrays[i].framework->tensors)
-                rc = tensor_written(c->of[i]);
         } else if (f->args[i].kind == CUTUNE_ARG_SCALAR) {
             buffers[i] = scalars[i];
             rc = scalar_put(s->arrays[i].type, c->of[i], scalars[i]);
@@ -435,6 +433,9 @@ static PyObject *run(struct call *c, struct seen *s, const cutune_kernel *k)
             rc = made[i] ? 0 : -1;
         }
     }
+    for (int i = 0; !rc && i < f->nargs; i++)
+        if (c->read & 1u << i && f->args[i].kind != CUTUNE_ARG_INPUT && c->arrays[i].framework->tensors)
+            rc = tensor_written(c->of[i]);
     if (!rc && !launch(c, s, k, buffers))
         out = result(c, made);
     for (int i = 0; i < f->nargs; i++)
