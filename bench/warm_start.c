@@ -244,7 +244,6 @@ static int leave_out(const struct bench *b, const struct known_device *d, const 
     rc = rc ?: first_tries(&q, p, &d->dev);
     if (!rc && q.n) {
         evaluate(&q, room, shares);
-        fprintf(stderr, "%-28s n %4d  1: %.3f  2: %.3f  5: %.3f  10: %.3f  dflt+rand10 %.3f  hints %d\n", p->sizes, q.n, shares[0][0], shares[0][1], shares[0][2], shares[0][3], shares[1][3], q.nfirst);
         r->hints += q.nfirst - q.has_default;
         for (int i = 0; !rc && i < WAYS * COUNTS; i++) {
             double **to = &r->shares[i / COUNTS][i % COUNTS];

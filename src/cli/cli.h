@@ -132,7 +132,7 @@ int args_read(const struct command *c, int argc, char **argv, struct args *args,
 void args_glance(const struct command *c, int argc, char **argv, struct args *args);
 /* Where argp prints what is asked for; and what of it is printed at the end: help.c. */
 FILE *help_stream(void);
-void help_print(void);
+bool help_print(void); /* false: it could not */
 
 /* `cutune complete LINE`, for shells: complete.c; `cutune manual FOLDER`, for the build: manual.c. Exit codes. */
 int complete_line(const char *line);

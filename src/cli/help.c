@@ -13,12 +13,14 @@ static size_t length;
 
 FILE *help_stream(void)
 {
-    setenv("ARGP_HELP_FMT", "rmargin=100000", 0); /* the user's own wish goes first */
-    stream = stream ?: open_memstream(&text, &length);
+    if (!stream && !getenv("ARGP_HELP_FMT")) { /* the user's own wish goes first */
+        stream = open_memstream(&text, &length);
+        setenv("ARGP_HELP_FMT", "rmargin=100000", 1);
+    }
     return stream ?: stdout;
 }
 
-/* Where what a line has too much goes on. */
+/* The column in which the rest of a broken line goes on. */
 static size_t margin_of(const char *line)
 {
     size_t blanks = strspn(line, " ");
@@ -41,13 +43,16 @@ static void put_line(const char *line, size_t n)
     printf("%.*s\n", (int)n, line);
 }
 
-void help_print(void)
+bool help_print(void)
 {
-    if (!stream || fflush(stream))
-        return;
+    if (!stream)
+        return true;
+    if (fflush(stream))
+        return false;
     for (const char *at = text; *at;) {
         size_t n = strcspn(at, "\n");
         put_line(at, n);
         at += n + (at[n] == '\n');
     }
+    return true;
 }

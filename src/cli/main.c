@@ -126,8 +126,8 @@ static void keep_standard_files(void)
 static void check_output(int code, void *nothing)
 {
     (void)nothing;
-    help_print();
-    if ((fflush(stdout) || ferror(stdout)) && code == DONE) {
+    bool printed = help_print();
+    if ((fflush(stdout) || ferror(stdout) || !printed) && code == DONE) {
         complain("could not write the output: %m");
         _exit(FAILED);
     }

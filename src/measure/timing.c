@@ -55,10 +55,10 @@ static int take_batch(struct bench *b, struct loaded *l, int pass, int n, bool o
     int rc = (b->inputs_pass == pass ? 0 : inputs_fill(b, pass, err)) ?: service_begin(b, err);
     for (int i = 0; !rc && i < n; i++)
         rc = take_sample(b, l, pass, i, on_left && !i, err);
-    if (!rc && !r->sm_mhz) /* once, while the device works */
+    if (!rc && !r->sm_mhz) /* once, right after it worked */
         device_clocks(b->dev, &r->sm_mhz, &r->mem_mhz);
     *slowed = !rc && device_throttles(b->dev);
-    rc = rc ?: l->copy_bytes ? device_sync(b->dev, err) : look_back(b, l, pass, n, on_left, r, err);
+    rc = rc ?: l->copy_bytes ? 0 : look_back(b, l, pass, n, on_left, r, err);
     slack_end(b, l);
     for (int i = 0; !rc && i < n; i++) {
         rc = device_span_ns(b->dev, i, &ns[i], err);

@@ -55,8 +55,9 @@ static void choose_players(struct run *r, struct job **out)
     int n = 0;
     best_by(r, &r->goal, out, PLAYOFF);
     best_by(r, &r->own_goal, own, PLAYOFF);
-    while (n < PLAYOFF - others && out[n] && (n < sure || may_be_best(r, out[n], out[0])))
-        n++;
+    for (int i = 0; i < PLAYOFF && out[i] && n < PLAYOFF - others; i++)
+        if (i < sure || may_be_best(r, out[i], out[0]))
+            out[n++] = out[i];
     for (int i = 0; r->other_goal && i < OWN_PLAYERS && own[i]; i++) {
         int at = 0;
         while (at < n && out[at] != own[i])

@@ -337,6 +337,8 @@ void meter_feed(struct run *r)
     send_run(r, &(struct message){ .behind = { goal_cut(r, &r->measuring->config), goal_few(r) } }, &r->measuring, 1);
 }
 
+_Static_assert(PLAYOFF + 1 <= (int)MAX_PLAYERS, "all players of a play-off are in one message");
+
 void meter_play(struct run *r, int rounds)
 {
     int n = 0;

@@ -262,7 +262,7 @@ int run_busy_compilers(const struct run *r);
 struct effort {
     int64_t cpu, gpu;       /* configurations at most, and */
     double seconds;         /* where they cost little, after so long and `cpu` of them the end once nothing was better for a third of the time */
-    int players, rounds;    /* of the play-off, beside the default and those that may be better; at most, and thrice for short kernels; */
+    int players, rounds;    /* of the play-off: so many play in any case, beside the default; rounds at most, thrice as many for short kernels */
     double playoff_seconds; /* about so long */
 };
 const struct effort *effort_of(const struct run *r);

@@ -473,7 +473,8 @@ add({ gpu }, one_row("nn", true, false, 256, 32, 4), one_row("nn", true, false, 
     one_row("nn", false, false, 256, 32, 4), one_row("nn", false, false, 256, 32, 0))
 add({ gpu, "m * n <= 1 << 15", "k < 1024" }, async("nn", 16, 64, 16, 4, 4, 8, false, true, 4, 0))
 add({ gpu, very_deep, "max(m, n) <= 32" }, async("nn", 32, 32, 16, 4, 4, 8, false, true, 3, 4))
--- Some rows of a deep A, in f32: clusters of 7, where these make one and a half to two blocks for each multiprocessor.
+-- Some rows of a deep A, in 4-byte types, measured in f32: up to 32 by clusters of 7, where these make one and a half to two blocks for each
+-- multiprocessor; from 65 to 128 by tiles of 256 columns.
 local four = "sizeof(T) == 4"
 local function by_sevens(tile_m, tile_n)
     local blocks = "7 * " .. tiles(tile_m, tile_n)
