@@ -6,8 +6,9 @@ set(uninstrumented test_fault test_tables mutants close export_c ports layers be
 # The longest begin first, so that none is left over at the end. Some mostly wait, for a deadline or for the lock of the device; each of these
 # stands among others that compute without it, so that there is always work for the cores.
 set(long test_tune test_templates test_fault test_tables ports check_ops_transpose close kill_runs check_ops_f32 mutants check_ops_gemm
-    cli_data test_measure kill_runs_opencl cli_others cli_work test_search cli_new-op cli_output export_c cli_terminal cli_peaks
-    check_ops_transpose_inplace on_opencl_launches cli_hostile cli_numbers python_package cli_launches report_page test_worker lock)
+    cli_data test_measure kill_runs_opencl cli_others test_runtime_hostile test_store_versions cli_tables cli_work test_search cli_new-op
+    cli_output export_c cli_terminal cli_peaks check_ops_transpose_inplace on_opencl_launches cli_hostile cli_numbers python_package
+    cli_launches report_page test_worker lock)
 # What the tests of one folder have beside their own: CMake knows a test only there, so each folder calls it at its end.
 function(mark_tests)
     foreach(name IN LISTS uninstrumented)
