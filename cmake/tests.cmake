@@ -1,8 +1,9 @@
 # What tests of all folders have beside their own.
 # Right or wrong here is what a generated kernel computes, a text, a file or another program, none of which a sanitizer looks into; what of
-# cutune these run, tests that stay run too (kill_runs, for the last; cli_tables and test_templates, for test_tables; cli_exchange and cli_served, for export_c). Preset asan leaves
-# them out, ci has them all.
-set(uninstrumented test_fault test_tables mutants close export_c ports layers bench_scripts report_page docs_links docs_facts docs_commands docs_site kill_runs_opencl)
+# cutune these run, tests that stay run too (kill_runs, for the last; cli_tables and test_templates, for test_tables; cli_exchange and
+# cli_served, for export_c). Preset asan leaves them out, ci has them all.
+set(uninstrumented test_fault test_tables mutants close export_c ports layers bench_scripts report_page docs_links docs_facts docs_commands
+    docs_site kill_runs_opencl)
 # The longest begin first, so that none is left over at the end. Some mostly wait, for a deadline or for the lock of the device; each of these
 # stands among others that compute without it, so that there is always work for the cores.
 set(long test_tune test_templates test_fault test_tables ports check_ops_transpose close kill_runs check_ops_f32 mutants check_ops_gemm
