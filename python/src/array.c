@@ -67,12 +67,10 @@ static const struct dl_exchange *exchange_of(PyTypeObject *type)
     return e;
 }
 
-/* -1: an exception. */
-static int told(PyObject *helper, const char *what)
+int is_true(PyObject *told)
 {
-    PyObject *value = PyObject_GetAttrString(helper, what);
-    int is = value ? PyObject_IsTrue(value) : -1;
-    Py_XDECREF(value);
+    int is = told == Py_False ? 0 : told ? PyObject_IsTrue(told) : -1;
+    Py_XDECREF(told);
     return is;
 }
 
@@ -80,15 +78,12 @@ static int look_at(PyTypeObject *type, const char *op, const char *name, struct 
 {
     PyObject *module = PyImport_ImportModule("cutune._frameworks");
     PyObject *helper = module ? PyObject_CallMethod(module, "of", "Oss", (PyObject *)type, op, name) : NULL;
-    PyObject *stands = helper ? PyObject_CallMethod(helper, "stands", "O", (PyObject *)type) : NULL;
     *f = (struct framework){ .type = type, .helper = helper };
-    int rc = stands ? 0 : -1;
-    if (!rc) {
-        f->stands = PyObject_IsTrue(stands);
-        f->interface = told(helper, "interface");
-        f->tensors = told(helper, "tensors");
-        rc = f->stands < 0 || f->interface < 0 || f->tensors < 0 || (f->tensors && tensor_learn(helper)) ? -1 : 0;
-    }
+    int rc = helper && (f->stands = is_true(PyObject_CallMethod(helper, "stands", "O", (PyObject *)type))) >= 0 &&
+                     (f->interface = is_true(PyObject_GetAttrString(helper, "interface"))) >= 0 &&
+                     (f->tensors = is_true(PyObject_GetAttrString(helper, "tensors"))) >= 0 && (!f->tensors || !tensor_learn(helper))
+                 ? 0
+                 : -1;
     if (!rc) {
         Py_INCREF((PyObject *)type);
         Py_INCREF(helper);
@@ -96,7 +91,6 @@ static int look_at(PyTypeObject *type, const char *op, const char *name, struct 
     }
     Py_XDECREF(module);
     Py_XDECREF(helper);
-    Py_XDECREF(stands);
     return rc;
 }
 

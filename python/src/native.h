@@ -81,6 +81,8 @@ struct array {
     PyObject *hold; /* what keeps the data there, beside the array itself; null: nothing */
 };
 
+/* Takes the answer over. -1: an exception, which null stands for. */
+int is_true(PyObject *told);
 /* What is known of the argument's type; null and an exception if it is no array. */
 struct framework *framework_of(PyTypeObject *type, const char *op, const char *name);
 int array_read(struct framework *f, PyObject *object, int watch, const char *op, const char *name, struct array *out);

@@ -50,13 +50,6 @@ static PyObject *ask(const struct asked *a, PyObject *argument)
     return argument ? PyObject_CallFunctionObjArgs(a->function, argument, NULL) : PyObject_CallNoArgs(a->function);
 }
 
-static int is_true(PyObject *told)
-{
-    int is = told == Py_False ? 0 : told ? PyObject_IsTrue(told) : -1;
-    Py_XDECREF(told);
-    return is;
-}
-
 int tensor_watch(void)
 {
     int is = is_true(ask(&torch.modes, NULL));
