@@ -1,5 +1,6 @@
-/* Timing: device spans with the queue kept busy. Before each sample outputs and workspaces are poisoned, and the cache is flushed by
- * reading, unless a warm one is asked for. What each timed run has written is checked, all of it. */
+/* Timing: device spans, one at a time, each queued while the device is still busy with what precedes it. Before each sample outputs and
+ * workspaces are poisoned, and the cache is flushed by reading, unless a warm one is asked for. What each timed run has written is checked,
+ * all of it. */
 #include <string.h>
 #include <sys/param.h>
 #include <time.h>
