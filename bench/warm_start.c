@@ -7,7 +7,7 @@
  * the default and then random ones, which is what `--no-neighbours` does, and random ones alone; of both the expected value, exactly.
  * Geometric means over the problems, with 95% intervals from drawing the problems again.
  *
- * The space of a problem is what was measured on it, failures too. */
+ * The space of a problem is what was measured on it, failures too, as far as the op's script still has it. CUTUNE_HOME: where that is. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,7 @@
 
 #include "base/mem.h"
 #include "base/util.h"
-#include "replay/build.h"
-#include "runtime/defaults.h"
+#include "op/load.h"
 #include "tune/portfolio.h"
 #include "unlimited.h"
 
@@ -28,7 +27,6 @@ struct bench {
     struct store *store, *table; /* of what is left out; of what is known, the same or another */
     struct op *op;
     struct knowledge *all, *known; /* of these */
-    struct tables every;           /* one: all that was measured, as one op */
     struct err *err;
 };
 
@@ -53,58 +51,6 @@ struct results {
     char where[160];
 };
 
-/* ---- all that was measured, as an op whose parameters have the values that came up */
-
-struct gathering {
-    struct recording *recording;
-    struct arena *arena;
-    struct err *err;
-};
-
-/* What an older template had other parameters for is left out. */
-static int gather(void *arg, const struct measured *m)
-{
-    struct gathering *g = arg;
-    struct variant got = { 0 };
-    int variant, rc;
-    bool made;
-    if (!config_params(g->arena, m->json, &got) || (rc = build_variant(g->recording, m->variant, &variant, &made, g->err)))
-        return err_nomem(g->err);
-    for (int i = 0; !rc && made && i < got.nparams; i++)
-        rc = build_param(g->recording, variant, got.params[i].name, g->err);
-    const struct variant *v = &g->recording->op->variants[variant];
-    bool same = got.nparams == v->nparams;
-    for (int i = 0; same && i < v->nparams; i++)
-        same = !strcmp(got.params[i].name, v->params[i].name);
-    rc = rc ?: same ? build_add(g->recording, variant, &(struct recorded_trial){ .outcome = OUT_OK, .time_ns = 1 }, g->err) : 0;
-    for (int i = 0; !rc && same && i < got.nparams; i++)
-        rc = build_value(g->recording, got.params[i].values[0], g->err);
-    return rc;
-}
-
-static int gather_from(struct gathering *g, struct store *s, const struct knowledge *k)
-{
-    int rc = 0;
-    for (int i = 0; !rc && i < k->nproblems; i++) {
-        const struct target t = { .device = k->problems[i]->device_id, .problem = k->problems[i]->id, .cold = true };
-        rc = store_each_measured(s, &t, gather, g, g->err);
-    }
-    return rc;
-}
-
-static int gather_all(struct bench *b)
-{
-    struct gathering g = { .recording = build_new("all"), .arena = arena_new(), .err = b->err };
-    int rc = g.recording && g.arena ? gather_from(&g, b->store, b->all) : err_nomem(b->err);
-    if (!rc && b->table != b->store)
-        rc = gather_from(&g, b->table, b->known);
-    rc = rc ?: mem_grow((void **)&b->every.at, 0, sizeof(*b->every.at)) ? build_end(g.recording, b->every.at, b->err) : err_nomem(b->err);
-    b->every.n = !rc;
-    build_free(g.recording);
-    arena_free(g.arena);
-    return rc;
-}
-
 /* ---- one problem */
 
 static int take_measured(void *arg, const struct measured *m)
@@ -113,7 +59,7 @@ static int take_measured(void *arg, const struct measured *m)
     bool timed = m->result.outcome == OUT_OK || m->result.outcome == OUT_SLOWER;
     struct buf text = { 0 };
     struct config c;
-    bool good = config_of_json(&text, m->json) && !config_parse(q->bench->every.at[0]->op, m->variant, buf_text(&text), &c, NULL);
+    bool good = config_of_json(&text, m->json) && !config_parse(q->bench->op, m->variant, buf_text(&text), &c, NULL);
     buf_free(&text);
     if (!good)
         return 0;
@@ -133,22 +79,13 @@ static void try_next(struct left_out *q, int64_t index)
         q->first[q->nfirst++] = index;
 }
 
-/* The one that a run would try, of those that were measured. */
-static int try_default(struct left_out *q, int row, const struct problem *problem, const struct devspec *identity)
+/* The one that a run would try, if it was measured. */
+static void try_default(struct left_out *q, int row, const struct problem *problem, const struct devspec *dev)
 {
-    const struct bench *b = q->bench;
-    const struct devspec dev = unlimited(identity);
-    struct defaults all = { .from = b->store, .op = b->op, .row = row };
-    const struct tuned *t;
     struct config c;
-    int rc = 0;
-    snprintf(all.backend, sizeof all.backend, "%s", dev.backend);
-    for (int at = 0; !q->nfirst && !(rc = defaults_next(&all, problem, &dev, &at, &t, b->err)); at++)
-        if (!config_parse(b->every.at[0]->op, t->variant, t->config, &c, NULL))
-            try_next(q, space_find(q->space, &c));
+    if (!op_default(q->bench->op, problem, row, dev, &c, NULL))
+        try_next(q, space_find(q->space, &c));
     q->has_default = q->nfirst > 0;
-    defaults_clear(&all);
-    return rc == ERR_NOTFOUND || rc == ERR_UNSUPPORTED ? 0 : rc;
 }
 
 static int by_size(const void *a, const void *b)
@@ -209,17 +146,19 @@ static void hide(const struct bench *b, const char *sizes)
             b->known->problems[i]->flags ^= 1u << 31;
 }
 
-static int first_tries(struct left_out *q, const struct tuned_problem *p, const struct devspec *dev)
+static int first_tries(struct left_out *q, const struct tuned_problem *p, const struct devspec *identity)
 {
     const struct bench *b = q->bench;
+    const struct devspec dev = unlimited(identity);
     struct problem problem;
-    const struct newcomer c = { .op = b->op, .row = p->row, .problem = &problem, .dev = dev, .space = q->space };
+    const struct newcomer c = { .op = b->op, .row = p->row, .problem = &problem, .dev = &dev, .space = q->space };
     const struct source_of_hints from = { b->table, b->known, INT64_MAX };
     int64_t chosen[MOST_TRIES];
     int n = 0;
-    int rc = problem_parse(b->op, p->sizes, &problem, b->err) ?: try_default(q, p->row, &problem, dev);
+    int rc = problem_parse(b->op, p->sizes, &problem, b->err);
     if (rc)
         return rc;
+    try_default(q, p->row, &problem, &dev);
     hide(b, p->sizes);
     rc = portfolio_choose(&c, &from, 1, chosen, MOST_TRIES, &n, b->err);
     hide(b, p->sizes);
@@ -236,7 +175,7 @@ static int leave_out(const struct bench *b, const struct known_device *d, const 
     double shares[WAYS][COUNTS], *room = NULL;
     op_row_print(&types, b->op, p->row);
     int rc = store_each_measured(b->store, &target, take_measured, &q, b->err);
-    rc = rc ?: space_listed(b->every.at[0]->op, q.configs, q.n, &q.space, b->err);
+    rc = rc ?: space_listed(b->op, q.configs, q.n, &q.space, b->err);
     if (!rc && (!(q.ns = mem_array((size_t)q.n + 1, sizeof *q.ns)) || !(room = mem_array((size_t)q.n + 1, sizeof *room))))
         rc = err_nomem(b->err);
     for (int i = 0; !rc && i < q.n; i++)
@@ -327,13 +266,12 @@ int main(int argc, char **argv)
         return 2;
     }
     int rc = store_open(argv[1], STORE_READ, &b.store, &err) ?: store_open(argv[argc == 4 ? 3 : 1], STORE_READ, &b.table, &err)
-                 ?: store_op(b.store, argv[2], &b.op, &err) ?: knowledge_load(b.store, b.op, &any, &b.all, &err)
-                 ?: knowledge_load(b.table, b.op, &any, &b.known, &err) ?: gather_all(&b) ?: all_devices(&b);
+                 ?: op_load(argv[2], &b.op, &err) ?: knowledge_load(b.store, b.op, &any, &b.all, &err)
+                 ?: knowledge_load(b.table, b.op, &any, &b.known, &err) ?: all_devices(&b);
     if (rc)
         fprintf(stderr, "%s\n", err.msg);
     knowledge_free(b.all);
     knowledge_free(b.known);
-    tables_free(&b.every);
     op_free(b.op);
     store_close(b.store);
     store_close(b.table);

@@ -57,6 +57,15 @@ static void descend(struct seek *k, int node, int depth, double cost)
     }
 }
 
+double space_difference(const struct space *s, const struct config *a, const struct config *b)
+{
+    const struct variant *v = &s->op->variants[a->variant];
+    double sum = 0;
+    for (int i = 0; i < v->nparams; i++)
+        sum += difference(v->params[i].values[a->at[i]], v->params[i].values[b->at[i]]);
+    return sum;
+}
+
 int64_t space_nearest(const struct space *s, const struct config *c, double *far)
 {
     struct config near = *c;

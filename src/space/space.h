@@ -43,8 +43,9 @@ void space_at(const struct space *s, int64_t i, struct config *out);
 int64_t space_find(const struct space *s, const struct config *c); /* its index, -1 if it is not valid */
 /* The index of a valid configuration of the same variant near this one, which may be invalid; -1 if the variant has none. */
 int64_t space_near(const struct space *s, const struct config *c);
-/* The one that differs least, and how much: a parameter that has another value counts 1, and numbers how often one is twice the other, 2 at
- * most. nearest.c */
+/* nearest.c: how much two of a variant differ: a parameter that has another value counts 1, and numbers how often one is twice the other, 2 at
+ * most. And the valid one that differs least from this one; -1 if the variant has none. */
+double space_difference(const struct space *s, const struct config *a, const struct config *b);
 int64_t space_nearest(const struct space *s, const struct config *c, double *far);
 
 /* Goes through the configurations of a variant whose indices of values are from `least` to `most`, in order; null: all of them. It ends when

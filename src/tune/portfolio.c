@@ -8,8 +8,14 @@
  *
  * A configuration that is not valid here stands for the valid one that differs least (space_nearest), which loses NUDGE more for each step of
  * the difference. That stands for what it would be there as well, where it was never measured: a winner that needs sizes to be
- * multiples of something teaches also what is good for other sizes. Where nothing is known of a configuration it is expected to lose what it
- * does on the other problems, mixed with LOST.
+ * multiples of something teaches also what is good for other sizes.
+ *
+ * What a configuration is good for depends on how many blocks it launches, too, up to WAVES for each multiprocessor, and that is another
+ * number here. So it is expected to lose UNLIKE more for each doubling between the two. With one parameter changed it may launch about as
+ * many as it did there, such as where blocks share a sum, and more of them do: this one is expected to do as well, but for NUDGE a step of
+ * the change.
+ *
+ * Where nothing is known of a configuration it is expected to lose what it does on the other problems, mixed with LOST.
  *
  * The rule and its constants were chosen by replay: docs/strategies.md. bench/warm_start measures it. */
 #include "tune/portfolio.h"
@@ -19,14 +25,18 @@
 
 #include "base/mem.h"
 
-enum { NEAR = 8, MOST_MAPPED = 256 /* of a problem, the fastest: to look for the nearest valid one takes a while */ };
-static const double LOST = 0.7, FLOOR = 0.02, NUDGE = 0.2;
+enum { NEAR = 8, WAVES = 2 };
+/* Of a problem, the fastest; of a variant, values of its parameters: to look for those that one stands for takes a while. */
+enum { MOST_MAPPED = 256, MOST_VALUES = 1000 };
+static const double LOST = 0.7, FLOOR = 0.02, NUDGE = 0.05, UNLIKE = 0.2;
+static const double ALIKE = 0.1; /* of a doubling: so near, the number of blocks is the same */
 static const double DOUBT = 0.5; /* the weight of LOST in what is expected */
 static const double GOOD = 0.405; /* who never lost less is not tried: 1.5 times the best time */
 
 struct near_problem {
     const struct source_of_hints *from;
     const struct tuned_problem *is;
+    const struct devspec *dev; /* where it was tuned: identity only */
     double distance;
 };
 
@@ -50,8 +60,10 @@ struct portfolio {
     int n;
     struct sight *sights;
     int nsights;
-    int read, mapped; /* the problem that is read; how many that are not valid here it had so far */
-    double best;      /* its best time */
+    struct plans plans;
+    int read, mapped;    /* the problem that is read; of how many of its configurations what they stand for was looked for so far */
+    struct problem then; /* its sizes */
+    double best;         /* its best time */
     struct candidate *candidates;
     int ncandidates;
     struct err *err;
@@ -59,14 +71,14 @@ struct portfolio {
 
 /* ---- which problems are near */
 
-static void offer(struct portfolio *p, const struct source_of_hints *from, const struct tuned_problem *is, double distance)
+static void offer(struct portfolio *p, struct near_problem new)
 {
     int at = p->n < NEAR ? p->n++ : NEAR - 1;
-    if (at == NEAR - 1 && p->near[at].is && p->near[at].distance <= distance)
+    if (at == NEAR - 1 && p->near[at].is && p->near[at].distance <= new.distance)
         return;
-    for (; at > 0 && p->near[at - 1].distance > distance; at--)
+    for (; at > 0 && p->near[at - 1].distance > new.distance; at--)
         p->near[at] = p->near[at - 1];
-    p->near[at] = (struct near_problem){ from, is, distance };
+    p->near[at] = new;
 }
 
 static int find_near(struct portfolio *p, const struct source_of_hints *from)
@@ -79,7 +91,7 @@ static int find_near(struct portfolio *p, const struct source_of_hints *from)
             return err_nomem(p->err);
         for (int k = 0; k < d->nproblems; k++)
             if (distance[k] >= 0)
-                offer(p, from, from->known->problems[d->problems + k], distance[k] + away);
+                offer(p, (struct near_problem){ from, from->known->problems[d->problems + k], &d->dev, distance[k] + away });
         mem_free(distance);
     }
     return 0;
@@ -87,21 +99,95 @@ static int find_near(struct portfolio *p, const struct source_of_hints *from)
 
 /* ---- what was tried there */
 
-static int note(struct portfolio *p, const char *variant, const char *text, double loss)
+/* The binary logarithm of the blocks for each multiprocessor, WAVES at most, in the launch that has the fewest of those that are always made.
+ * NAN: not known. */
+static double blocks(struct portfolio *p, const struct config *c, const struct problem *problem, int row, const struct devspec *dev)
 {
-    struct config c;
-    double far = 0;
-    if (config_parse(p->of->space->op, variant, text, &c, NULL)) /* no configuration any more */
-        return 0;
-    int64_t index = space_find(p->of->space, &c);
-    if (index < 0 && loss < LOST && p->mapped++ < MOST_MAPPED)
-        index = space_nearest(p->of->space, &c, &far);
-    if (index < 0)
-        return 0;
+    const struct plan *plan;
+    const struct launch *l;
+    struct val slots[MAX_SLOTS];
+    struct geometry g;
+    double least = INFINITY;
+    if (dev->multiprocessors < 1 || plans_get(&p->plans, c->variant, &plan, NULL))
+        return NAN;
+    plan_slots(plan, problem, row, dev, c, slots);
+    for (int i = 0; (l = plan_launch(plan, i)); i++) {
+        if (l->when)
+            continue;
+        if (plan_geometry(plan, i, slots, &g, NULL))
+            return NAN;
+        least = fmin(least, (double)g.grid[0] * (double)g.grid[1] * (double)g.grid[2]);
+    }
+    return log2(fmin(WAVES, least / dev->multiprocessors));
+}
+
+static double blocks_here(struct portfolio *p, int64_t index)
+{
+    const struct newcomer *c = p->of;
+    struct config config;
+    space_at(c->space, index, &config);
+    return blocks(p, &config, c->problem, c->row, c->dev);
+}
+
+static int see(struct portfolio *p, int64_t index, double loss)
+{
     if (!mem_grow((void **)&p->sights, p->nsights, sizeof *p->sights))
         return err_nomem(p->err);
-    p->sights[p->nsights++] = (struct sight){ index, p->read, fmin(LOST, loss + NUDGE * far) };
+    p->sights[p->nsights++] = (struct sight){ index, p->read, fmin(LOST, loss) };
     return 0;
+}
+
+static bool many_values(const struct variant *v)
+{
+    int n = 0;
+    for (int i = 0; i < v->nparams; i++)
+        n += v->params[i].n;
+    return n > MOST_VALUES;
+}
+
+/* That with one parameter changed which launches about as many blocks here as `there`. */
+static int see_like(struct portfolio *p, int64_t index, double there, double loss)
+{
+    const struct space *s = p->of->space;
+    struct config from, to;
+    struct buf near = { 0 };
+    double least = INFINITY;
+    int64_t found = -1;
+    space_at(s, index, &from);
+    if (many_values(&s->op->variants[from.variant]))
+        return 0;
+    space_neighbours(s, index, NEAR_ANY, &near);
+    int rc = buf_check(&near, p->err);
+    for (struct cursor c = cursor_on(near.data, near.len); !rc && c.at < c.end;) {
+        int64_t i = get_i64(&c);
+        space_at(s, i, &to);
+        double more = NUDGE * space_difference(s, &from, &to) + UNLIKE * fabs(blocks_here(p, i) - there);
+        if (more < least) {
+            least = more;
+            found = i;
+        }
+    }
+    buf_free(&near);
+    return rc ?: found >= 0 ? see(p, found, loss + least) : 0;
+}
+
+static int note(struct portfolio *p, const char *variant, const char *text, double loss)
+{
+    const struct near_problem *near = &p->near[p->read];
+    const struct space *s = p->of->space;
+    struct config c;
+    double far = 0, there = NAN, apart = 0;
+    if (config_parse(s->op, variant, text, &c, NULL)) /* no configuration any more */
+        return 0;
+    int64_t index = space_find(s, &c);
+    if (loss < LOST && p->mapped++ < MOST_MAPPED) {
+        index = index < 0 ? space_nearest(s, &c, &far) : index;
+        there = blocks(p, &c, &p->then, near->is->row, near->dev);
+        apart = index < 0 ? NAN : fabs(blocks_here(p, index) - there);
+    }
+    loss += NUDGE * far;
+    int rc = index < 0 ? 0 : see(p, index, loss + (apart > 0 ? UNLIKE * apart : 0));
+    return rc ?: apart > ALIKE ? see_like(p, index, there, loss) : 0;
 }
 
 /* The fastest comes first. */
@@ -120,7 +206,8 @@ static int read_near(struct portfolio *p)
     const struct near_problem *near = &p->near[p->read];
     struct buf text = { 0 };
     p->best = p->mapped = 0;
-    int rc = store_each_outcome(near->from->store, near->is->device_id, near->is->id, near->from->before, take_tried, p, p->err);
+    int rc = problem_parse(p->of->op, near->is->sizes, &p->then, p->err)
+        ?: store_each_outcome(near->from->store, near->is->device_id, near->is->id, near->from->before, take_tried, p, p->err);
     if (!rc && p->best <= 0 && config_of_json(&text, near->is->json))
         rc = buf_check(&text, p->err) ?: note(p, near->is->variant, buf_text(&text), 0);
     buf_free(&text);
@@ -213,7 +300,7 @@ static int choose_all(struct portfolio *p, int64_t *out, int most)
 int portfolio_choose(const struct newcomer *c, const struct source_of_hints *from, int nfrom, int64_t *out, int most, int *n,
                      struct err *err)
 {
-    struct portfolio p = { .of = c, .err = err };
+    struct portfolio p = { .of = c, .plans = { .op = c->op }, .err = err };
     int rc = 0;
     for (int i = 0; !rc && i < nfrom; i++)
         rc = find_near(&p, &from[i]);
@@ -223,6 +310,7 @@ int portfolio_choose(const struct newcomer *c, const struct source_of_hints *fro
     }
     rc = rc ?: list_candidates(&p);
     *n = rc ? 0 : choose_all(&p, out, most);
+    plans_free(&p.plans);
     mem_free(p.sights);
     mem_free(p.candidates);
     return rc;
