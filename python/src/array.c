@@ -320,3 +320,25 @@ int array_stream(const struct framework *f, struct dl_device device, void **out)
     Py_XDECREF(stream);
     return PyErr_Occurred() ? -1 : 0;
 }
+
+PyObject *array_enter(PyObject *helper, struct dl_device device)
+{
+    PyObject *within = PyObject_CallMethod(helper, "attached", "i", (int)device.id);
+    PyObject *entered = within ? PyObject_CallMethod(within, "__enter__", NULL) : NULL;
+    if (!entered)
+        Py_CLEAR(within);
+    Py_XDECREF(entered);
+    return within;
+}
+
+int array_leave(PyObject *within)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *left = PyObject_CallMethod(within, "__exit__", "OOO", Py_None, Py_None, Py_None);
+    Py_XDECREF(left);
+    Py_DECREF(within);
+    if (type)
+        PyErr_Restore(type, value, trace);
+    return left ? 0 : -1;
+}

@@ -373,6 +373,18 @@ static int stream_of(const struct call *c, void **stream)
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* What is launched in the current context, the library refuses if that is another device's. To look first would cost each call. */
+static int launch_within(const struct call *c, const cutune_kernel *k, void *stream, void *const *buffers)
+{
+    PyObject *within = array_enter(c->framework->helper, c->device);
+    if (!within) /* of a library that has no such thing */
+        PyErr_Clear();
+    int rc = within ? cutune_launch(k, stream, buffers, c->form->nargs) : CUTUNE_ERR_INVALID;
+    if (rc)
+        raise_library(rc);
+    return (within && array_leave(within)) || rc ? -1 : 0;
+}
+
 static int launch(const struct call *c, struct seen *s, const cutune_kernel *k, void *const *buffers)
 {
     void *stream = NULL, *function;
@@ -386,6 +398,11 @@ static int launch(const struct call *c, struct seen *s, const cutune_kernel *k, 
             Py_END_ALLOW_THREADS
         }
         rc = rc ? rc : cutune_launch(k, stream, buffers, n);
+        if (rc == CUTUNE_ERR_INVALID) {
+            if (launch_within(c, k, stream, buffers))
+                return -1;
+            rc = 0;
+        }
     } else {
         Py_BEGIN_ALLOW_THREADS rc = cutune_launch_host(k, buffers, n);
         Py_END_ALLOW_THREADS

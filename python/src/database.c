@@ -44,24 +44,13 @@ static cutune_handle *attach_host(struct database *d)
 static cutune_handle *attach_cuda(struct database *d, struct dl_device device, PyObject *framework)
 {
     cutune_handle *h = NULL;
-    PyObject *within = PyObject_CallMethod(framework, "attached", "i", (int)device.id);
-    PyObject *entered = within ? PyObject_CallMethod(within, "__enter__", NULL) : NULL, *left;
-    if (entered) {
-        int rc;
-        Py_BEGIN_ALLOW_THREADS rc = cutune_attach_cuda(d->c, NULL, &h);
-        Py_END_ALLOW_THREADS if (rc) raise_library(rc);
-        PyObject *type, *value, *trace;
-        PyErr_Fetch(&type, &value, &trace);
-        left = PyObject_CallMethod(within, "__exit__", "OOO", Py_None, Py_None, Py_None);
-        Py_XDECREF(left);
-        if (!left || type)
-            h = NULL;
-        if (type)
-            PyErr_Restore(type, value, trace);
-    }
-    Py_XDECREF(entered);
-    Py_XDECREF(within);
-    return h;
+    PyObject *within = array_enter(framework, device);
+    if (!within)
+        return NULL;
+    int rc;
+    Py_BEGIN_ALLOW_THREADS rc = cutune_attach_cuda(d->c, NULL, &h);
+    Py_END_ALLOW_THREADS if (rc) raise_library(rc);
+    return array_leave(within) || rc ? NULL : h;
 }
 
 cutune_handle *database_handle(struct database *d, struct dl_device device, PyObject *framework)

@@ -90,6 +90,9 @@ void array_done(struct array *a);
 /* A new array of the framework's. */
 PyObject *array_make(const struct framework *f, const cutune_array *like, struct dl_device device, void **data);
 int array_stream(const struct framework *f, struct dl_device device, void **out);
+/* Makes a CUDA device's context current, until it is left; a framework's helper does it. The error that is set then stays. */
+PyObject *array_enter(PyObject *helper, struct dl_device device);
+int array_leave(PyObject *within);
 const char *type_name(struct dl_type t); /* "f32"; null: the library has no such type */
 void type_text(struct dl_type t, char out[32]);
 int type_bytes(const char *name); /* of an element */
