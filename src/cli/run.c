@@ -426,7 +426,7 @@ const struct command run_command = {
         { "seed", WORD(seed), "N", 0,
           "Starts the strategy's random choices: the same number and the same outcomes give the same configurations; 0 without it",
           0 },
-        { "jobs", WORD(jobs), "N", 0, "Compile workers; without it one for each processor core", 0 },
+        { "jobs", WORD(jobs), "N", 0, "Compile workers; without it one for each processor core, but on a processor fewer for few configurations", 0 },
         { "retune", FLAG(retune), NULL, 0, "Forget what is stored for these problems and measure again", 0 },
         { "warm", FLAG(warm), NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
         { "no-cut", FLAG(no_cut), NULL, 0,

@@ -11,7 +11,10 @@
 static const char magic[8] = "cutuneCL";
 #define USUAL_STD     "-cl-std=CL1.2"
 #define USUAL_OPTIONS " -w -cl-kernel-arg-info"
-enum { IDENTITY = 260 }; /* bytes of what a binary is for */
+enum {
+    IDENTITY = 260, /* bytes of what a binary is for */
+    AGAIN = 3,      /* builds of a program whose binary is not whole */
+};
 
 static int ocl_compiler_open(const struct devspec *spec, struct compiler **out, struct err *err)
 {
@@ -183,7 +186,15 @@ static void identity(const struct devspec *spec, char out[IDENTITY])
     snprintf(out, IDENTITY, "%s, %s, %s", spec->arch, spec->name, spec->driver);
 }
 
-static int put_binary(const struct opencl_context *g, cl_program program, struct buf *out, struct err *err)
+/* PoCL takes the program from its cache. Another process that builds the same one removes it there for a moment, and whoever asks for the
+ * binary just then gets one without it, which takes the process down that loads it. */
+static bool lacks_program(const struct opencl_context *g, const void *bytes, size_t size)
+{
+    static const char file[] = "/program.bc";
+    return !strcmp(g->g.spec.arch, "pocl") && !memmem(bytes, size, file, sizeof file - 1);
+}
+
+static int put_binary(const struct opencl_context *g, cl_program program, struct buf *out, bool *whole, struct err *err)
 {
     size_t size = 0;
     int rc = OPENCL(err, clGetProgramInfo, program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
@@ -196,6 +207,7 @@ static int put_binary(const struct opencl_context *g, cl_program program, struct
         return err_nomem(err);
     rc = OPENCL(err, clGetProgramInfo, program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL);
     if (!rc) {
+        *whole = !lacks_program(g, bytes, size);
         char made_for[IDENTITY], hash[HASH_HEX];
         identity(&g->g.spec, made_for);
         hash_hex(bytes, size, hash);
@@ -268,7 +280,16 @@ static int ocl_compile(struct compiler *compiler, const struct compile_job *job,
         if (trial_launch(&trial, &job->launches[i], &why))
             buf_fmt(log, "trial launch of %s: %s\n", job->launches[i].kernel, why.msg);
     }
-    rc = put_binary(g, program, binary, err);
+    bool whole = true;
+    rc = put_binary(g, program, binary, &whole, err);
+    for (int i = 0; !rc && !whole && i < AGAIN; i++) {
+        buf_clear(binary);
+        rc = opencl_build(g, job->source, &program, NULL, err);
+        if (!rc) {
+            rc = put_binary(g, program, binary, &whole, err);
+            libopencl.clReleaseProgram(program);
+        }
+    }
     trial_end(&trial);
     return rc;
 }

@@ -95,7 +95,7 @@ int source_prelude(const struct op *op, const struct devspec *dev, struct buf *o
     return err_set(err, ERR_INVALID, "op %s carries no prelude for %s", op->name, dev->backend);
 }
 
-enum { TEMPLATE_S = 10 }; /* Lua that only loops is stopped sooner, with its line */
+enum { TEMPLATE_S = 10, TEMPLATE_CPU_S = 2 }; /* Lua that only loops is stopped sooner, with its line */
 
 /* What a source is made from. */
 struct drawing {
@@ -291,6 +291,8 @@ int source_render_apart(const struct op *op, const struct config *config, int ro
                         struct err *err)
 {
     struct drawing d = drawing_of(op, config, row, dev);
-    int rc = child_run(TEMPLATE_S, TEMPLATE_S, draw_and_end, &d, out, err);
-    return rc == ERR_TIMEOUT ? err_set(err, rc, "the template's own code did not finish within %d s", TEMPLATE_S) : rc;
+    int rc = child_run(TEMPLATE_CPU_S, TEMPLATE_S, draw_and_end, &d, out, err);
+    return rc == ERR_TIMEOUT ? err_set(err, rc, "the template's own code did not finish within %d s, %d s of them processor time",
+                                       TEMPLATE_S, TEMPLATE_CPU_S)
+                             : rc;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -367,6 +368,9 @@ static int set_up(struct run *r, struct err *err)
     r->limit = budget_limit(r);
     if (r->limit > r->report->valid)
         r->limit = r->report->valid;
+    /* On a processor (PoCL) a compile worker begins with what compiling several kernels takes. */
+    if (!opt->jobs && r->dev->shares_cores)
+        r->nslots = (int)MIN(r->nslots, opt->pin ? 1 : 1 + r->limit / 8);
     /* The strategy is forked before anything that a fork should not share: threads, the database. */
     bounds = budget_left(r, run_seconds(r->start_ns), INFINITY); /* loading a strategy counts towards the budget */
     rc = goals_open(r, err)

@@ -29,7 +29,7 @@ static const struct devspec sm_90 = {
     .fp64 = true,
 };
 
-enum { FIRST = 8, OTHERS = 1 }; /* how many configurations of a variant: for the first types, and for each of the others */
+enum { FIRST = 3, OTHERS = 1 }; /* how many configurations of a variant: for the first types, and for each of the others */
 
 /* No sanitizer looks into NVRTC: where there is one, the templates are filled, and that is all. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -13,6 +13,10 @@ return op {
             template = "close_one.cu",
             -- one element is off by a thousandth, a hundredth, a twentieth, twice or four times as large, or wrong otherwise; all, by noise
             params = { { "FAULT", "none", "noise", "off", "off10", "off50", "two", "four", "nan", "inf", "minus", "lost", "missed", "rank" } },
+            where = { -- what close-run asks for
+                "FAULT ~= 'four' or sizeof(T) == 1",
+                "sizeof(T) > 1 or FAULT == 'none' or FAULT == 'noise' or FAULT == 'off50' or FAULT == 'two' or FAULT == 'four'",
+            },
             launch = { kernel = "close_one", block = 256, grid = "ceildiv(n, 256)" },
         },
     },
