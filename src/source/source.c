@@ -292,7 +292,7 @@ int source_render_apart(const struct op *op, const struct config *config, int ro
 {
     struct drawing d = drawing_of(op, config, row, dev);
     int rc = child_run(TEMPLATE_CPU_S, TEMPLATE_S, draw_and_end, &d, out, err);
-    return rc == ERR_TIMEOUT ? err_set(err, rc, "the template's own code did not finish within %d s, %d s of them processor time",
+    return rc == ERR_TIMEOUT ? err_set(err, rc, "the template's own code did not finish within %d s, or %d s of processor time",
                                        TEMPLATE_S, TEMPLATE_CPU_S)
                              : rc;
 }
