@@ -181,7 +181,10 @@ static int leave_out(const struct bench *b, const struct known_device *d, const 
     for (int i = 0; !rc && i < q.n; i++)
         q.ns[space_find(q.space, &q.configs[i])] = q.measured[i]; /* of two the later counts */
     rc = rc ?: first_tries(&q, p, &d->dev);
-    if (!rc && q.n) {
+    bool timed = false; /* of none that the script still has: there is no best */
+    for (int i = 0; i < q.n; i++)
+        timed = timed || q.measured[i] < INFINITY;
+    if (!rc && timed) {
         evaluate(&q, room, shares);
         r->hints += q.nfirst - q.has_default;
         for (int i = 0; !rc && i < WAYS * COUNTS; i++) {

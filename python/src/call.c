@@ -377,12 +377,14 @@ static int stream_of(const struct call *c, void **stream)
 static int launch_within(const struct call *c, const cutune_kernel *k, void *stream, void *const *buffers)
 {
     PyObject *within = array_enter(c->framework->helper, c->device);
-    if (!within) /* of a library that has no such thing */
-        PyErr_Clear();
-    int rc = within ? cutune_launch(k, stream, buffers, c->form->nargs) : CUTUNE_ERR_INVALID;
+    if (!within && PyErr_ExceptionMatches(PyExc_TypeError)) /* of a library that makes none current: what refused the launch is told */
+        raise_library(CUTUNE_ERR_INVALID);
+    if (!within)
+        return -1;
+    int rc = cutune_launch(k, stream, buffers, c->form->nargs);
     if (rc)
         raise_library(rc);
-    return (within && array_leave(within)) || rc ? -1 : 0;
+    return array_leave(within) || rc ? -1 : 0;
 }
 
 static int launch(const struct call *c, struct seen *s, const cutune_kernel *k, void *const *buffers)

@@ -78,7 +78,12 @@ static int from_files(struct run *r, struct err *err)
     own.known = known;
     own.before = tuning.before;
     tables.known = shipped;
-    int done = from_portfolio(r, (const struct source_of_hints[]){ own, tables }, 2, err) ?: from_defaults(r, tables.store, err);
+    int done = from_portfolio(r, (const struct source_of_hints[]){ own, tables }, 2, err);
+    struct err second = { 0 };
+    int last = done == ENOUGH ? 0 : from_defaults(r, tables.store, &second);
+    if (!done && last < 0)
+        *err = second;
+    done = done ?: last;
     knowledge_free(known);
     knowledge_free(shipped);
     store_close(tables.store);

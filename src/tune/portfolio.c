@@ -7,8 +7,8 @@
  * all of them, and those that follow are where those before are not. Losses below FLOOR count as equal; then the better everywhere is first.
  *
  * A configuration that is not valid here stands for the valid one that differs least (space_nearest), which loses NUDGE more for each step of
- * the difference. That stands for what it would be there as well, where it was never measured: a winner that needs sizes to be
- * multiples of something teaches also what is good for other sizes.
+ * the difference. That stands for what it would be there as well, even if it was measured there and was slower: a winner that needs sizes
+ * to be multiples of something teaches also what is good for other sizes.
  *
  * What a configuration is good for depends on how many blocks it launches, too, up to WAVES for each multiprocessor, and that is another
  * number here. So it is expected to lose UNLIKE more for each doubling between the two. With one parameter changed it may launch about as
@@ -27,16 +27,15 @@
 
 enum { NEAR = 8, WAVES = 2 };
 /* Of a problem, the fastest; of a variant, values of its parameters: to look for those that one stands for takes a while. */
-enum { MOST_MAPPED = 256, MOST_VALUES = 1000 };
+enum { MOST_MAPPED = 64, MOST_VALUES = 1000 };
 static const double LOST = 0.7, FLOOR = 0.02, NUDGE = 0.05, UNLIKE = 0.2;
-static const double ALIKE = 0.1; /* of a doubling: so near, the number of blocks is the same */
 static const double DOUBT = 0.5; /* the weight of LOST in what is expected */
 static const double GOOD = 0.405; /* who never lost less is not tried: 1.5 times the best time */
 
 struct near_problem {
     const struct source_of_hints *from;
     const struct tuned_problem *is;
-    const struct devspec *dev; /* where it was tuned: identity only */
+    const struct devspec *dev; /* where it was tuned; of another device than the new problem's only the identity */
     double distance;
 };
 
@@ -91,7 +90,8 @@ static int find_near(struct portfolio *p, const struct source_of_hints *from)
             return err_nomem(p->err);
         for (int k = 0; k < d->nproblems; k++)
             if (distance[k] >= 0)
-                offer(p, (struct near_problem){ from, from->known->problems[d->problems + k], &d->dev, distance[k] + away });
+                offer(p, (struct near_problem){ from, from->known->problems[d->problems + k],
+                                                 away > 0 ? &d->dev : c->dev, distance[k] + away });
         mem_free(distance);
     }
     return 0;
@@ -99,8 +99,9 @@ static int find_near(struct portfolio *p, const struct source_of_hints *from)
 
 /* ---- what was tried there */
 
-/* The binary logarithm of the blocks for each multiprocessor, WAVES at most, in the launch that has the fewest of those that are always made.
- * NAN: not known. */
+/* The binary logarithm of the blocks for each multiprocessor, WAVES at most, in the launch that has the fewest of those that are always made:
+ * of an op that ends with a launch of one block it is always the same. NAN: not known, as where a launch depends on more of another device
+ * than its identity. */
 static double blocks(struct portfolio *p, const struct config *c, const struct problem *problem, int row, const struct devspec *dev)
 {
     const struct plan *plan;
@@ -145,13 +146,13 @@ static bool many_values(const struct variant *v)
     return n > MOST_VALUES;
 }
 
-/* That with one parameter changed which launches about as many blocks here as `there`. */
+/* That with one parameter changed which launches about as many blocks here as `there`, if one comes nearer than this does. */
 static int see_like(struct portfolio *p, int64_t index, double there, double loss)
 {
     const struct space *s = p->of->space;
     struct config from, to;
     struct buf near = { 0 };
-    double least = INFINITY;
+    double least = UNLIKE * fabs(blocks_here(p, index) - there);
     int64_t found = -1;
     space_at(s, index, &from);
     if (many_values(&s->op->variants[from.variant]))
@@ -176,7 +177,7 @@ static int note(struct portfolio *p, const char *variant, const char *text, doub
     const struct near_problem *near = &p->near[p->read];
     const struct space *s = p->of->space;
     struct config c;
-    double far = 0, there = NAN, apart = 0;
+    double far = 0, there = NAN, apart = 0; /* apart: doublings */
     if (config_parse(s->op, variant, text, &c, NULL)) /* no configuration any more */
         return 0;
     int64_t index = space_find(s, &c);
@@ -187,7 +188,7 @@ static int note(struct portfolio *p, const char *variant, const char *text, doub
     }
     loss += NUDGE * far;
     int rc = index < 0 ? 0 : see(p, index, loss + (apart > 0 ? UNLIKE * apart : 0));
-    return rc ?: apart > ALIKE ? see_like(p, index, there, loss) : 0;
+    return rc ?: apart > 0 ? see_like(p, index, there, loss) : 0;
 }
 
 /* The fastest comes first. */
