@@ -256,9 +256,19 @@ KERNEL void check_close(GLOBAL uint32 *result, GLOBAL const T *got, GLOBAL const
 /* The guard zones around a buffer: `zone` bytes before it and after it. The buffer may end at any byte. */
 KERNEL void check_guards(GLOBAL uint32 *result, GLOBAL const uint8 *p, int64 zone, int64 bytes, int32 value)
 {
-    EACH(i, 2 * zone)
-        if (p[i < zone ? i : i + bytes] != (uint8)value)
-            report(result, i);
+    const int64 behind = zone + bytes, words = zone / 16, head = -behind & 15; /* bytes, to the first whole word behind */
+    const uint32 want = (uint32)(uint8)value * 0x01010101u;
+    EACH(i, 2 * words - 1 + 16) {
+        int64 k = i - (2 * words - 1); /* what no whole word behind covers: 16 bytes in all */
+        if (k >= 0) {
+            if (p[k < head ? behind + k : behind + zone - 16 + k] != (uint8)value)
+                report(result, i);
+        } else {
+            uint4 v = *(GLOBAL const uint4 *)(p + (i < words ? 16 * i : behind + head + 16 * (i - words)));
+            if (v.x != want || v.y != want || v.z != want || v.w != want)
+                report(result, i);
+        }
+    }
 }
 
 /* Counts elements that hold one poison in a and the other in b: the kernel that ran over both left them alone. */
