@@ -10,7 +10,7 @@ return op {
         scalar("softeningSqr", "f32", 0.01), value("n", "n", "i32"),
     },
     work = { bytes = "64 * n", flops = "20 * n * n" },
-    shapes = { { n = 333 }, { n = 65536, when = "device.backend == 'cuda'" } },
+    shapes = { { n = 131 }, { n = 65536, when = "device.backend == 'cuda'" } },
     reference = { template = "nbody_ref.cu", launch = { kernel = "nbody_ref", block = 64, grid = "ceildiv(n, 64)" } },
     check = "close",
     variants = {
