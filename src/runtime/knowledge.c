@@ -280,8 +280,10 @@ static int take_winner(void *arg, const struct winner *w)
     int row = row_of(r, w->types);
     if (r->types.failed)
         return err_nomem(r->err);
-    int rc = row < 0 ? row : problem_parse(r->op, w->sizes, &problem, NULL);
-    if (rc) /* damaged, or its types are no longer the op's: ignore it */
+    if (row < 0) /* damaged, or its types are no longer the op's, as its sizes may be: ignore it */
+        return 0;
+    int rc = problem_parse(r->op, w->sizes, &problem, NULL);
+    if (rc)
         return rc == ERR_NOMEM ? err_nomem(r->err) : 0;
     return take_problem(r, w, row, &problem);
 }

@@ -260,10 +260,24 @@ static bool exact_powers(const struct py *a, const struct param *b)
     return n > 0;
 }
 
+/* Integers, of which the power may be any: as a float while that has all digits, and else an integer overflow. */
+static void exact_power(struct py_writer *w, const struct py *a, const struct py *b, int need)
+{
+    static const char *const then[] = { " <= (1 << 53) and ", " >= -(1 << 53) and ", " or (1 << 62) * 2" };
+    bool opened = open_at(w, L_OR, need);
+    for (int i = 0; i < 3; i++) {
+        infix(w, write_number, a, " ^ ", write_number, b, L_POWER, L_COMPARE + 1);
+        put(w, then[i]);
+    }
+    close_at(w, opened);
+}
+
 /* An integer to a power that is not negative is one: a product if the power is known, or one for each that it may be. */
 static void power(struct py_writer *w, const struct py *a, const struct py *b, bool integer, int need)
 {
-    if (!integer) {
+    if (!integer && a->type != PY_FLOAT && b->type != PY_FLOAT && b->kind != PY_LITERAL) {
+        exact_power(w, a, b, need);
+    } else if (!integer) {
         infix(w, write_number, a, " ^ ", write_number, b, L_POWER, need);
     } else if (b->kind == PY_LITERAL) {
         product(w, a, b->value.i, need);
