@@ -270,6 +270,8 @@ static double unit_of(const json_t *word)
     return 0;
 }
 
+#define UNITS "seconds, milliseconds, microseconds or nanoseconds are wanted"
+
 /* The measurement "time"; without one what the runs took. */
 static int read_result(struct recording *b, json_t *result, double unit, struct err *err)
 {
@@ -289,8 +291,12 @@ static int read_result(struct recording *b, json_t *result, double unit, struct 
     {
         const char *name = json_string_value(json_object_get(m, "name"));
         if (name && !strcmp(name, "time")) {
+            json_t *word = json_object_get(m, "unit");
             time = json_object_get(m, "value");
-            unit_s = unit_of(json_object_get(m, "unit")) ?: unit;
+            unit_s = unit_of(word);
+            if (!unit_s && *(json_string_value(word) ?: ""))
+                return err_set(err, ERR_INVALID, "the \"unit\" of its time is \"%.40s\": " UNITS, json_string_value(word));
+            unit_s = unit_s ?: unit;
         }
         if (name && !strcmp(name, "energy"))
             amount(json_object_get(m, "value"), true, &joules);
@@ -316,7 +322,7 @@ static int read_t4(const char *path, json_t *root, struct tables *out, struct er
     int rc = b ? 0 : err_nomem(err);
     size_t i;
     if (!rc && !unit)
-        rc = err_set(err, ERR_INVALID, "\"timeunit\": seconds, milliseconds, microseconds or nanoseconds are wanted");
+        rc = err_set(err, ERR_INVALID, "\"timeunit\": " UNITS);
     if (!rc) {
         read_origin(b, metadata);
         b->origin.tool = keep_text(b, json_object_get(metadata, "tool")) ?: "T4";
