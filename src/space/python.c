@@ -146,12 +146,13 @@ static struct py *call(struct py_reader *r, size_t at, const char *name)
     struct py *e = arguments(r, at);
     if (e && i >= 6)
         return py_list_call(r, known[i], e);
-    if (e && e->n == 1 && e->item[0]->kind == PY_LIST && i < 2) { /* min([a, b]) */
+    bool listed = e && e->n == 1 && e->item[0]->kind == PY_LIST && i < 2; /* min([a, b]) */
+    if (listed) {
         e->item[0]->kind = PY_CALL;
         e = e->item[0];
     }
-    if (!e || !e->n || (i >= 2 && e->n > 1))
-        return py_wrong(r, i < 2 ? "min and max take one number or more" : "this function takes one argument");
+    if (!e || e->n < (i < 2 && !listed ? 2 : 1) || (i >= 2 && e->n > 1))
+        return py_wrong(r, i < 2 ? "min and max take two numbers or more, or a list" : "this function takes one argument");
     e->text = known[i];
     e->type = e->item[0]->type;
     for (int k = 0; k < e->n; k++) {
@@ -195,14 +196,16 @@ static struct py *name(struct py_reader *r)
     return py_wrong(r, "");
 }
 
-/* ( ... ), which is a list if there is a comma in it; or [ ... ]. */
+/* ( ... ), which is a list if there is a comma in it; [ ... ]; or { ... }, a set, of which it can be asked as of a list what is in it. */
 static struct py *bracketed(struct py_reader *r)
 {
     size_t at = r->at;
-    bool square = py_take(r, "[");
-    if (square)
-        return items(r, py_node(r, PY_LIST, PY_MIXED, at), "]");
+    const char *close = py_is(r, "[") ? "]" : py_is(r, "{") ? "}" : ")";
     py_next(r);
+    if (*close == '}' && py_is(r, "}"))
+        return py_wrong(r, "{} is a dictionary, and these have no place here");
+    if (*close != ')')
+        return items(r, py_node(r, PY_LIST, PY_MIXED, at), close);
     struct py *list = py_node(r, PY_LIST, PY_MIXED, at);
     if (py_comprehension(r, list, ")")) {
         py_next(r);
@@ -230,7 +233,7 @@ static struct py *atom(struct py_reader *r)
     case PT_NAME:
         return name(r);
     default:
-        return py_is(r, "(") || py_is(r, "[") ? bracketed(r) : py_wrong(r, "a value is missing");
+        return py_is(r, "(") || py_is(r, "[") || py_is(r, "{") ? bracketed(r) : py_wrong(r, "a value is missing");
     }
 }
 
