@@ -64,6 +64,8 @@ void run_store(struct run *r, struct job *job, const struct result *result)
     k = known_add(r, job->key, &m.result, true);
     if (k)
         k->of_run = true;
+    if (r->opt->retune && !r->forgotten) /* not sooner: a run may come to nothing */
+        r->forgotten = !run_check(r, store_forget(r->store, &r->target, &r->err));
     run_check(r, (k ? 0 : err_nomem(&r->err)) ?: buf_check(&text, &r->err) ?: store_measured(r->store, &r->target, &m, &r->err));
     buf_free(&text);
 }
@@ -378,11 +380,10 @@ static int set_up(struct run *r, struct err *err)
         ?: search_open(opt->home, strategy_of(r), r->space, opt->seed, &bounds, &r->search, err)
         ?: open_target(r, err)
         ?: budget_open(r, err)
-        ?: (opt->retune ? store_forget(r->store, &r->target, err) : 0)
-        ?: store_each_measured(r->store, &r->target, load_known, r, err);
+        ?: (opt->retune ? 0 : store_each_measured(r->store, &r->target, load_known, r, err));
     if (rc == ERR_NOMEM) /* of load_known, which has no err to say it in */
         err_nomem(err);
-    if (!rc && !opt->pin) /* the winner is of no concern to a pin */
+    if (!rc && !opt->pin && !opt->retune) /* the winner is of no concern to a pin */
         rc = load_winner(r, err);
     return rc ?: r->had_winner ? chosen_by_now(r, err) : 0;
 }

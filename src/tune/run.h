@@ -220,6 +220,7 @@ struct run {
     int nplayers, missing;            /* how many; those still to be compiled */
     int playoffs, unexplained;        /* begun; broken off without a culprit */
     int ndefaults, defaults_left; /* for the tables; those still to be compiled */
+    bool forgotten;            /* what a retuning run makes anew */
     bool had_winner;           /* of an earlier run, */
     bool winner_by_now;        /* chosen by what the op's objective is now */
     char winner_key[HASH_HEX]; /* and which; in the end this run's */
