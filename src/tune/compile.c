@@ -18,7 +18,9 @@ int compilers_open(struct run *r, struct err *err)
         USUAL = 1024, /* workers inherit the limit, and a device's driver opens dozens */
     };
     struct rlimit limit;
-    int few = r->dev->shared_driver && !r->dev->shares_cores ? 4 : MAX_JOBS;
+    /* On a processor (PoCL) a worker begins with what compiling several kernels takes. */
+    int64_t worth = r->opt->pin ? 1 : 1 + r->limit / 8;
+    int few = r->dev->shares_cores ? (int)MIN(worth, MAX_JOBS) : r->dev->shared_driver ? 4 : MAX_JOBS;
     int jobs = r->nslots = (int)(r->opt->jobs > 0 ? MIN(r->opt->jobs, MAX_JOBS) : MIN(core_count(), few));
     const rlim_t need = OWN + A_WORKER * (rlim_t)jobs, wish = need > USUAL ? need : USUAL;
     if (getrlimit(RLIMIT_NOFILE, &limit))

@@ -146,13 +146,12 @@ static bool many_values(const struct variant *v)
     return n > MOST_VALUES;
 }
 
-/* That with one parameter changed which launches about as many blocks here as `there`, if one comes nearer than this does. */
-static int see_like(struct portfolio *p, int64_t index, double there, double loss)
+/* That with one parameter changed which launches about as many blocks here as `there`, if one should lose less by that than `least`. */
+static int see_like(struct portfolio *p, int64_t index, double there, double loss, double least)
 {
     const struct space *s = p->of->space;
     struct config from, to;
     struct buf near = { 0 };
-    double least = UNLIKE * fabs(blocks_here(p, index) - there);
     int64_t found = -1;
     space_at(s, index, &from);
     if (many_values(&s->op->variants[from.variant]))
@@ -177,18 +176,18 @@ static int note(struct portfolio *p, const char *variant, const char *text, doub
     const struct near_problem *near = &p->near[p->read];
     const struct space *s = p->of->space;
     struct config c;
-    double far = 0, there = NAN, apart = 0; /* apart: doublings */
+    double far = 0, there = NAN, unlike = 0;
     if (config_parse(s->op, variant, text, &c, NULL)) /* no configuration any more */
         return 0;
     int64_t index = space_find(s, &c);
     if (loss < LOST && p->mapped++ < MOST_MAPPED) {
         index = index < 0 ? space_nearest(s, &c, &far) : index;
         there = blocks(p, &c, &p->then, near->is->row, near->dev);
-        apart = index < 0 ? NAN : fabs(blocks_here(p, index) - there);
+        unlike = index < 0 ? 0 : UNLIKE * fabs(blocks_here(p, index) - there);
     }
     loss += NUDGE * far;
-    int rc = index < 0 ? 0 : see(p, index, loss + (apart > 0 ? UNLIKE * apart : 0));
-    return rc ?: apart > 0 ? see_like(p, index, there, loss) : 0;
+    int rc = index < 0 ? 0 : see(p, index, loss + fmax(0, unlike)); /* which is not a number if blocks are not known */
+    return rc ?: unlike > 0 ? see_like(p, index, there, loss, unlike) : 0;
 }
 
 /* The fastest comes first. */

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/param.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -346,7 +345,7 @@ static int set_up(struct run *r, struct err *err)
     if (!op_proves(r->op) && !r->op->outside)
         return err_set(err, ERR_INVALID, "%s has no reference, so nothing can be proved right: give one with --reference",
                        r->op->name);
-    int rc = outside_begin(r, err) ?: compilers_open(r, err) ?: space_new(r->op, &r->task.problem, r->task.row, r->dev, &bounds, &r->space, err);
+    int rc = outside_begin(r, err) ?: space_new(r->op, &r->task.problem, r->task.row, r->dev, &bounds, &r->space, err);
     if (rc)
         return rc;
     r->report->valid = r->space->count;
@@ -370,12 +369,10 @@ static int set_up(struct run *r, struct err *err)
     r->limit = budget_limit(r);
     if (r->limit > r->report->valid)
         r->limit = r->report->valid;
-    /* On a processor (PoCL) a compile worker begins with what compiling several kernels takes. */
-    if (!opt->jobs && r->dev->shares_cores)
-        r->nslots = (int)MIN(r->nslots, opt->pin ? 1 : 1 + r->limit / 8);
     /* The strategy is forked before anything that a fork should not share: threads, the database. */
     bounds = budget_left(r, run_seconds(r->start_ns), INFINITY); /* loading a strategy counts towards the budget */
-    rc = goals_open(r, err)
+    rc = compilers_open(r, err)
+        ?: goals_open(r, err)
         ?: list_variants(r, err)
         ?: search_open(opt->home, strategy_of(r), r->space, opt->seed, &bounds, &r->search, err)
         ?: open_target(r, err)
