@@ -18,7 +18,7 @@ return op {
     shapes = { { n = 1000, m = 100 } },
     reference = { template = "bounds_ref.cu", launch = { kernel = "bounds_ref", block = 64, grid = "ceildiv(n, 64)" } },
     check = "exact",
-    variants = { { name = "ones", template = "bounds.cu", params = { { "BLOCK", 64 } },
+    variants = { { name = "ones", template = "bounds.cu", params = { { "BLOCK", 64, 32 } },
                    launch = { kernel = "bounds", block = "BLOCK", grid = "ceildiv(n, BLOCK)" } } },
     defaults = { { variant = "ones" } },
 }
