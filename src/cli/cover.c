@@ -250,6 +250,7 @@ static int read_op(struct covering *v, struct devspec *dev)
 
 static int cover(struct request *r, struct err *err)
 {
+    static const struct winner_choice unpinned = { 0 };
     struct devspec dev;
     struct covering v = { .request = r, .err = err };
     int rc = read_words(&v);
@@ -258,7 +259,7 @@ static int cover(struct request *r, struct err *err)
     v.counts = rows_of(count_columns, r->args.json);
     v.rules = rows_of(count_columns, r->args.json);
     v.problems = rows_of(problem_columns, r->args.json);
-    rc = read_op(&v, &dev) ?: knowledge_load(r->store, v.op, NULL, &v.all, err) ?: cover_devices(&v) ?: write_table(&v);
+    rc = read_op(&v, &dev) ?: knowledge_load(r->store, v.op, &unpinned, &v.all, err) ?: cover_devices(&v) ?: write_table(&v);
     rc = print(&v, rc);
     mem_free(v.covered);
     knowledge_free(v.all);
@@ -281,7 +282,7 @@ const struct command cover_command = {
     .doc = "Chooses a few of the tuned configurations, so that the tuned problems together lose least: by the "
            "geometric mean of the speed beside each problem's winner. It measures nothing: all times are in "
            "the database, and a configuration counts only where it was timed."
-           "\vIt takes winners, which have their code in the database; `cutune pin` makes one of any other. A "
+           "\vIt takes winners, which have their code in the database, and what is pinned only where nothing else is tuned. A "
            "configuration for two types is two kernels. The table has the chosen kernels, each problem with its "
            "best one, and their times, so the look-up's rule picks among them for all other problems. The last "
            "table shows how well: with each problem's own record left out in turn.\n\n"

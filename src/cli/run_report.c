@@ -80,7 +80,25 @@ static void print_alone(const struct tune_report *r)
         text_line("  " REASON_ALONE ": look-ups give these for this one only");
 }
 
-static void print_counts(const struct tune_report *r)
+/* Why the search ended before all were tried, and whether the best is as fast as was asked for. */
+static void print_end(const struct request *r, const struct tune_report *f)
+{
+    char effort[80];
+    snprintf(effort, sizeof effort, "by --effort %.40s", r->args.effort ?: "normal");
+    const char *const ends[] = {
+        [END_TARGET] = "by --target",
+        [END_BUDGET] = "by --budget",
+        [END_PATIENCE] = "by --patience",
+        [END_EFFORT] = effort,
+        [END_STRATEGY] = "as the strategy had nothing more to propose",
+    };
+    if (f->ended > END_ALL)
+        text_line("  ended %s; not tried: %" PRId64, ends[f->ended], f->valid - f->tried);
+    if (f->target_share > 0 && f->target_share < 1)
+        text_line("  --target %s: the best has %.1f%% of it", r->args.target, 100 * f->target_share);
+}
+
+static void print_counts(const struct request *request, const struct tune_report *r)
 {
     struct buf line = { 0 };
     buf_fmt(&line, "  %" PRId64 " of %" PRId64 " configurations tried: ok %" PRId64 ", wrong %" PRId64, r->tried, r->valid,
@@ -92,6 +110,7 @@ static void print_counts(const struct tune_report *r)
         buf_fmt(&line, "; %d more cannot be told apart from the best", r->ties);
     text_line("%s", buf_text(&line));
     buf_free(&line);
+    print_end(request, r);
     if (r->hinted)
         text_line("  tried first: the default, then %" PRId64 " that should be good, by other problems; %s", r->hinted,
                   r->best_hinted ? "one of these is the best" : "none of these is the best");
@@ -166,7 +185,15 @@ static void print_command(const struct request *r, const char *what, const char 
     buf_free(&line);
 }
 
-/* The same command for more of what is left; a budget is the caller's to raise. */
+/* Whether a word of the command line is this option, by its long name as it is or begins; *apart: its value is the next word. */
+static bool is_option(const char *word, const char *name, bool *apart)
+{
+    size_t n = strcspn(word, "=");
+    *apart = !word[n];
+    return n > 2 && !strncmp(word, name, n);
+}
+
+/* The same command, for more of what is left: what is stored stays, and what was checked is not checked again. */
 static void print_search_on(const struct request *r)
 {
     const char *effort = r->args.effort;
@@ -174,10 +201,11 @@ static void print_search_on(const struct request *r)
     shell_word(&line, program_invocation_name);
     shell_word(&line, "run");
     for (char **word = r->words; *word; word++) {
-        bool apart = !strcmp(*word, "--effort") && word[1];
-        if (!apart && strncmp(*word, "--effort=", 9) != 0)
+        bool apart, alone;
+        if (is_option(*word, "--effort", &apart))
+            word += apart && word[1];
+        else if (!is_option(*word, "--retune", &alone) && !is_option(*word, "--verify", &alone))
             shell_word(&line, *word);
-        word += apart;
     }
     printf("search on %s --effort %s\n", buf_text(&line), effort && !strcmp(effort, "quick") ? "normal" : "thorough");
     buf_free(&line);
@@ -186,20 +214,12 @@ static void print_search_on(const struct request *r)
 /* Which database has the results, and what to do with them: commands about the last. */
 static void print_next(const struct request *r, const struct finding *found, int n)
 {
-    int64_t left = 0;
-    bool interrupted = false; /* what then goes on is said elsewhere */
-    for (int i = 0; i < n; i++) {
-        left += found[i].report.valid - found[i].report.tried;
-        interrupted = interrupted || found[i].report.interrupted;
-    }
-    bool more = left > 0 && !interrupted, most = r->args.budgets.n || (r->args.effort && !strcmp(r->args.effort, "thorough"));
+    bool by_effort = false, thorough = r->args.effort && !strcmp(r->args.effort, "thorough");
+    for (int i = 0; i < n; i++)
+        by_effort = by_effort || found[i].report.ended == END_EFFORT;
     puts("");
-    if (more && most) {
-        text_line("%" PRId64 " configurations were not tried; a larger --budget tries more", left);
-        puts("");
-    }
     text_line("database  %s", store_path(r->store));
-    if (more && !most)
+    if (by_effort && !thorough)
         print_search_on(r);
     if (report_drawn())
         print_command(r, "charts", "report", &found[n - 1]);
@@ -233,7 +253,7 @@ static int print_tables(const struct request *r, const struct finding *found, in
         tell_tuned_with(f->op);
         rc = timing_table(f->op, &f->report, err);
         if (!rc)
-            print_counts(&f->report);
+            print_counts(r, &f->report);
     }
     if (!rc && n && found[n - 1].op->outside_beside)
         text_line("proved by %s, not by the op's own reference: stored beside its results, and not given to look-ups",
@@ -265,6 +285,8 @@ static json_t *entry_json(const struct op *op, const struct tune_entry *e)
 
 static json_t *finding_json(const struct finding *f)
 {
+    static const char *const ends[] = { [END_ALL] = "all",           [END_TARGET] = "target", [END_BUDGET] = "budget",
+                                        [END_PATIENCE] = "patience", [END_EFFORT] = "effort", [END_STRATEGY] = "strategy" };
     const struct op *op = f->op;
     const struct tune_report *r = &f->report;
     json_t *outcomes = json_object();
@@ -280,6 +302,10 @@ static json_t *finding_json(const struct finding *f)
         r->ties, "measured", (json_int_t)r->measured, "seconds", r->seconds, "configurations_per_s", r->rate, "interrupted",
         r->interrupted, "objective", r->objective, "winner", *r->served_by ? entry_json(op, &r->served) : json_null(), "compiled",
         (json_int_t)r->compiled, "from_cache", (json_int_t)r->cached, "shared_code", (json_int_t)r->shared);
+    if (r->ended && found)
+        found = json_with(found, "ended", json_text(ends[r->ended]));
+    if (r->target_share > 0 && found)
+        found = json_with(found, "share_of_target", json_real(r->target_share));
     if (r->earlier && found)
         found = json_with(found, "earlier_winner", json_text(r->earlier));
     found = found ? json_with(found, "neighbours", json_pack("{s:I, s:b}", "tried", (json_int_t)r->hinted, "won", r->best_hinted)) : NULL;

@@ -343,10 +343,10 @@ static int end_reading(struct reading *r, struct store *s, int rc)
     return 0;
 }
 
-static int read_all(struct reading *r, struct store *s, const struct tuning_of *tuning)
+static int read_all(struct reading *r, struct store *s, const struct winner_choice *choice)
 {
     store_limit(s, WINNER_STEPS);
-    int rc = end_reading(r, s, store_each_winner_of(s, r->op->name, tuning, take_winner, r, r->err));
+    int rc = end_reading(r, s, store_each_winner_of(s, r->op->name, choice, take_winner, r, r->err));
     if (rc || !r->k->nproblems)
         return rc;
     store_limit(s, WINNER_STEPS);
@@ -357,14 +357,14 @@ static int read_all(struct reading *r, struct store *s, const struct tuning_of *
     return end_reading(r, s, store_each_time(s, r->op->name, take_time, r, r->err)) ?: sort_times(r);
 }
 
-int knowledge_load(struct store *s, const struct op *op, const struct tuning_of *tuning, struct knowledge **out, struct err *err)
+int knowledge_load(struct store *s, const struct op *op, const struct winner_choice *choice, struct knowledge **out, struct err *err)
 {
     struct reading r = { .op = op, .k = mem_zalloc(sizeof *r.k), .err = err, .seed = (uint64_t)clock_ns() };
     if (!r.k || !(r.k->arena = arena_new())) {
         mem_free(r.k);
         return err_nomem(err);
     }
-    int rc = plan_new(op, -1, &r.k->plan, err) ?: read_all(&r, s, tuning);
+    int rc = plan_new(op, -1, &r.k->plan, err) ?: read_all(&r, s, choice);
     mem_free(r.columns.places);
     mem_free(r.columns.keys);
     mem_free(r.candidates.places);

@@ -56,8 +56,8 @@ enum {
     MOST_CONFIG_BYTES = 16 << 20,
 };
 
-/* tuning: null for a look-up, as in store_each_winner_of. */
-int knowledge_load(struct store *s, const struct op *op, const struct tuning_of *tuning, struct knowledge **out, struct err *err);
+/* choice: null for a look-up, as in store_each_winner_of. */
+int knowledge_load(struct store *s, const struct op *op, const struct winner_choice *choice, struct knowledge **out, struct err *err);
 void knowledge_free(struct knowledge *k);
 uint32_t problem_flags(const struct op *op, const struct problem *p);
 

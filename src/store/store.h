@@ -273,15 +273,16 @@ struct winner {
     bool alone;                                 /* as in struct tuned: not for another problem */
     struct devspec dev;                         /* identity only */
 };
-/* What is about to be tuned: it takes hints from what look-ups are not given, too. */
-struct tuning_of {
-    int64_t device, problem; /* row ids: none of its own winners, */
+/* Which winners, if not those that look-ups give: a pin counts then only where its problem has no winner. */
+struct winner_choice {
+    bool unserved;           /* for a run that is about to tune: stale and unverified ones, too, but */
+    int64_t device, problem; /* row ids: none of this problem, */
     int64_t before;          /* nor any that was measured later than this (store_first_measured) */
 };
 /* Calls back for each verified winner of the op's current interface, whatever its device and types, by device and problem; of several
- * for one problem that which store_find_winner gives. With `tuning` for stale and unverified ones, too. Pointers are valid inside the call
- * only. Stops at a non-zero return and returns it. */
-int store_each_winner_of(struct store *s, const char *op, const struct tuning_of *tuning,
+ * for one problem that which store_find_winner gives. choice: null: just these. Pointers are valid inside the call only. Stops at a
+ * non-zero return and returns it. */
+int store_each_winner_of(struct store *s, const char *op, const struct winner_choice *choice,
                          int (*each)(void *arg, const struct winner *w), void *arg, struct err *err);
 /* Why a winner of exactly this that the file has is not served: the op's interface or contract has changed since, or it is not verified.
  * Null: there is none. */

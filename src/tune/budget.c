@@ -72,17 +72,12 @@ static bool patience_over(const struct run *r)
     return r->opt->patience > 0 && r->has_best && r->report->tried - r->clear_tried >= r->opt->patience;
 }
 
-static double rate_of(const struct run *r)
+double target_share(const struct run *r, double ns)
 {
-    static const double second = 1e9;
-    switch (r->opt->target_rate) {
-    case RATE_BYTES:
-        return r->target.bytes / r->best_ns * second;
-    case RATE_FLOPS:
-        return r->target.flops / r->best_ns * second;
-    default:
-        return r->copy_ns / r->best_ns;
-    }
+    const double second = 1e9, work = r->opt->target_rate == RATE_BYTES   ? r->target.bytes * second
+                                      : r->opt->target_rate == RATE_FLOPS ? r->target.flops * second
+                                                                          : r->copy_ns;
+    return r->opt->target > 0 && ns > 0 ? work / ns / r->opt->target : 0;
 }
 
 int budget_open(const struct run *r, struct err *err)
@@ -93,8 +88,27 @@ int budget_open(const struct run *r, struct err *err)
     return err_set(err, ERR_INVALID, "--target: %s does not say how many %s its work has", r->op->name, flops ? "flops" : "bytes");
 }
 
+static enum tune_end over_by(const struct run *r)
+{
+    return target_share(r, r->best_ns) >= 1 ? END_TARGET
+           : budget_spent(r)                ? END_BUDGET
+           : patience_over(r)               ? END_PATIENCE
+           : plain_over(r)                  ? END_EFFORT
+                                            : END_NONE;
+}
+
 bool budget_over(const struct run *r)
 {
-    bool reached = r->opt->target > 0 && r->best_ns > 0 && rate_of(r) >= r->opt->target;
-    return reached || budget_spent(r) || patience_over(r) || plain_over(r);
+    return over_by(r) != END_NONE;
+}
+
+enum tune_end budget_end(const struct run *r)
+{
+    const bool all = r->report->tried >= r->report->valid;
+    return all                           ? END_ALL
+           : over_by(r)                  ? over_by(r)
+           : r->accepted < r->limit      ? END_STRATEGY
+           : r->opt->budget_count        ? END_BUDGET
+           : r->limit < r->report->valid ? END_EFFORT
+                                         : END_ALL; /* some without a verdict */
 }

@@ -198,8 +198,10 @@ static void search_phase(struct run *r)
     take_turns(r);
     if (!r->dev->shares_cores || r->quiet_turn)
         meter_feed(r);
-    if (!r->failed && !r->asked && strategy_over(r) && !run_in_flight(r) && !cuts_taken_back(r))
+    if (!r->failed && !r->asked && strategy_over(r) && !run_in_flight(r) && !cuts_taken_back(r)) {
+        r->report->ended = r->opt->pin || r->opt->only ? END_NONE : budget_end(r);
         playoff_begin(r);
+    }
 }
 
 static void end_loop(struct run *r)

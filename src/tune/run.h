@@ -271,6 +271,8 @@ int64_t budget_limit(const struct run *r); /* configurations */
 int playoff_rounds(const struct run *r);
 int budget_open(const struct run *r, struct err *err); /* whether the target can be told here */
 bool budget_over(const struct run *r);                 /* nothing more is to be tried */
+enum tune_end budget_end(const struct run *r);         /* of a search that is over: why it is */
+double target_share(const struct run *r, double ns);   /* of the target's speed, that so many have; 0: there is no target */
 bool budget_spent(const struct run *r);                /* of seconds */
 /* At most so many seconds, and what is left of the budget after those that were spent. */
 struct patience budget_left(const struct run *r, double spent, double most);

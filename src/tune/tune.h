@@ -97,6 +97,17 @@ struct tune_entry {
     char reason[256];
 };
 
+/* Why a search ended. */
+enum tune_end {
+    END_NONE, /* interrupted, or there was nothing to search */
+    END_ALL,  /* everything is tried */
+    END_TARGET,
+    END_BUDGET,
+    END_PATIENCE,
+    END_EFFORT,
+    END_STRATEGY, /* it had nothing more to propose */
+};
+
 struct tune_report {
     int64_t valid;                        /* configurations of the space */
     int64_t tried;                        /* measured, now or in earlier runs */
@@ -121,6 +132,8 @@ struct tune_report {
     char alone[256];                      /* why the default's was compared for this problem only; "": it was for another one, too, or was not now */
     int64_t nalone;                       /* of those ok: so many were */
     int64_t again, throttled;             /* batches of samples, as in struct result */
+    enum tune_end ended;
+    double target_share;                  /* of the target's speed, that the best has; 0: no target, or no best */
     double seconds, rate;                 /* of this run; configurations compiled, verified, timed and recorded a second */
     bool interrupted;
 };

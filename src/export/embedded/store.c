@@ -107,7 +107,7 @@ int store_each_default_config(struct store *s, const char *op,
 
 /* ---- lists */
 
-int store_each_winner_of(struct store *s, const char *op, const struct tuning_of *tuning,
+int store_each_winner_of(struct store *s, const char *op, const struct winner_choice *choice,
                          int (*each)(void *arg, const struct winner *w), void *arg, struct err *err)
 {
     const struct embedded_op *e = op_named(op);
