@@ -160,7 +160,7 @@ static int import_database(struct import *im, const char *path)
     int rc = is_own(im->request, path) ? err_set(im->err, ERR_USAGE, "%s: the database itself: name another one with --db", path)
                                        : store_open(path, STORE_READ, &from, im->err);
     for (int claims = 0; !rc && claims < 2; claims++)
-        rc = store_each_record(from, claims, im->only ? im->only->name : NULL, NULL, NULL, put_record, im, im->err);
+        rc = store_each_record(from, claims, NULL, NULL, NULL, put_record, im, im->err);
     int damaged = from ? store_left_out(from) : 0;
     store_close(from);
     if (damaged && !rc)

@@ -33,7 +33,7 @@ static int ask_library(const struct request *r, struct answer *a, const cutune_k
     if (!rc)
         buf_str(&a->why, cutune_kernel_why(*kernel));
     else if (rc == CUTUNE_ERR_NOTFOUND || (rc == CUTUNE_ERR_INVALID && handle))
-        buf_fmt(&a->why, "default: the first of the op script's that holds here; %s", cutune_error());
+        buf_fmt(&a->why, "default of the op's script, the first that holds here; an application gets none: %s", cutune_error());
     else
         return err_set(err, rc, "%s", cutune_error());
     return 0;

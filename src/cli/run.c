@@ -1,4 +1,5 @@
 /* `cutune run`: tunes an op, one problem after another. */
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -97,13 +98,15 @@ static int follow_parent(const char *parent, struct err *err)
 
 int strategy_named(const char *home, const char *name, struct err *err)
 {
-    char path[PATH_MAX], **names;
+    char path[PATH_MAX] = "", **names;
     struct stat st;
     struct buf list = { 0 };
     if (!name)
         return 0;
     if (script_find(home, "search", name, path) >= 0 && !access(path, R_OK) && !stat(path, &st))
         return S_ISREG(st.st_mode) ? 0 : err_set(err, ERR_USAGE, "--strategy %s: not a regular file", name);
+    if (!strcmp(path, name)) /* a file, and not the name of one */
+        return err_set(err, ERR_USAGE, "--strategy %s: %s", name, strerror(errno));
     int n, rc = script_names("search", &names, &n, err);
     if (rc)
         return rc;

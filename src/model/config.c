@@ -126,7 +126,13 @@ static struct word_list values_of(const struct param *param)
     return known;
 }
 
-/* The index of the value that config_print writes like this; a negative code if there is none. */
+/* A number may be written in other ways than config_print's: 1.50 and 15e-1 are 1.5. What stands behind it ends it. */
+static bool is_same_number(struct val value, const struct pair *p)
+{
+    return value.type == VAL_FLOAT && is_number(p->value, p->value_len) && strtod(p->value, NULL) == value.f;
+}
+
+/* The index of the value that is written like this; a negative code if there is none. */
 static int value_of(const struct param *param, const struct pair *p, struct err *err)
 {
     struct buf text = { 0 };
@@ -134,7 +140,7 @@ static int value_of(const struct param *param, const struct pair *p, struct err 
     for (; at < param->n; at++) {
         buf_clear(&text);
         val_print(&text, param->values[at]);
-        if (text.failed || text_is(p->value, p->value_len, buf_text(&text)))
+        if (text.failed || text_is(p->value, p->value_len, buf_text(&text)) || is_same_number(param->values[at], p))
             break;
     }
     int rc = buf_check(&text, err);

@@ -46,11 +46,18 @@ static int tell(struct cutune *c, struct buf *line, struct err *err)
 
 /* ---- the nearest record */
 
+/* What both have by default differs only because something else does. */
+static bool size_differs(const struct question *q, const struct problem *its, int axis)
+{
+    return its->size[axis] != q->problem.size[axis] &&
+           !(axis_is_preset(q->op, axis, its) && axis_is_preset(q->op, axis, &q->problem));
+}
+
 static int sizes_apart(const struct question *q, const struct problem *p)
 {
     int n = 0;
     for (int i = 0; i < q->op->naxes; i++)
-        n += p->size[i] != q->problem.size[i];
+        n += size_differs(q, p, i);
     return n;
 }
 
@@ -122,7 +129,7 @@ static int name_parts(struct buf *out, const cutune_handle *h, const struct ques
     if (p->row != q->row)
         name_part(out, "types: %s, not %s", buf_text(&types), buf_text(&q->types));
     for (int i = 0; i < q->op->naxes; i++)
-        if (its->size[i] != q->problem.size[i])
+        if (size_differs(q, its, i))
             name_part(out, "size %s: %lld, not %lld", q->op->axes[i].name, (long long)its->size[i], (long long)q->problem.size[i]);
     int rc = buf_check(&types, err);
     buf_free(&types);

@@ -229,6 +229,11 @@ static void configs(void **state)
     buf_clear(&b);
     config_print(&b, op, &c);
     assert_string_equal(buf_text(&b), "SCALE=2.0,UNROLL=false");
+    static const char *const same[] = { "SCALE=2,UNROLL=false", "UNROLL=false,SCALE=20e-1", "SCALE=2.00,UNROLL=false" };
+    for (int i = 0; i < COUNT(same); i++) { /* the same number */
+        assert_int_equal(config_parse(op, "walk", same[i], &d, &err), 0);
+        assert_memory_equal(&c, &d, sizeof c);
+    }
     assert_int_equal(config_parse(op, "walk", "", &c, &err), 0);
     assert_true(c.at[0] == 0 && c.at[1] == 0);
     buf_free(&b);
@@ -253,6 +258,9 @@ static void wrong_configs(void **state)
         { "tile", "TIL=32", "variant tile has no parameter TIL: it has TILE, ROWS, PAD, GRID" },
         { NULL, "TILE=33", "TILE=33 is not among its values: 32, 8, 16, 64" },
         { NULL, "TILE=032", "TILE=032 is not among" },
+        { "walk", "SCALE=2.0001", "SCALE=2.0001 is not among" },
+        { "walk", "SCALE=0x2", "SCALE=0x2 is not among" },
+        { "walk", "SCALE=2f", "SCALE=2f is not among" },
         { NULL, "GRID=y", "GRID=y is not among its values: xy, x" },
         { NULL, "TILE=32,TILE=32", "TILE is given twice" },
         { NULL, "TILE", "should be NAME=VALUE" },

@@ -640,6 +640,31 @@ static void a_stop_keeps_what_is_measured(void **state)
     strike_stage(&s);
 }
 
+static void stop_at_once(void *arg, const struct tune_progress *p)
+{
+    (void)arg, (void)p;
+    stop = 1;
+}
+
+/* The first look at a run's progress comes before the first outcome. */
+static void what_comes_to_nothing_forgets_nothing(void **state)
+{
+    (void)state;
+    struct stage s;
+    raise_stage(&s, "1, 2, 3, 4, 5", five);
+    tune_well(&s);
+    stop = 0;
+    s.opt.stop = &stop;
+    s.opt.progress = stop_at_once;
+    s.opt.retune = true;
+    tune_well(&s);
+    assert_true(s.report.interrupted);
+    assert_int_equal(s.report.measured, 0);
+    assert_int_equal(stored_of(&s, 0).n, 5);
+    assert_int_equal(winner_of(&s, 0), 2);
+    strike_stage(&s);
+}
+
 /* However many candidates die in a row, the right ones are measured. */
 static void deaths_in_a_row_cost_themselves(void **state)
 {
@@ -1181,6 +1206,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(types_are_tuned_apart),
         cmocka_unit_test(seconds_are_a_budget_too),
         cmocka_unit_test(a_stop_keeps_what_is_measured),
+        cmocka_unit_test(what_comes_to_nothing_forgets_nothing),
         cmocka_unit_test(deaths_in_a_row_cost_themselves),
         cmocka_unit_test(deaths_of_the_compiler_cost_themselves),
         cmocka_unit_test(a_broken_machine_condemns_nobody),
