@@ -2,7 +2,8 @@
 // elements of C, one tile after the other. Of its warpgroups the first brings tiles of A and B, 64 deep, into the next free one of STAGES
 // places in shared memory by the copy engine (TMA); the others, CONSUMERS of them, multiply, each its rows of the tile. Rows of
 // A and B are whole words of 16 bytes; where those of the arguments are not, gemm_pack.h copies them first. WIDE_C: those of C are, too,
-// and the copy engine takes tiles there. With FILL several blocks share a tile of C: gemm_parts.h.
+// and the copy engine takes tiles there. With FILL several blocks share a tile of C: gemm_parts.h. The CLUSTER blocks of a cluster compute
+// tiles below each other: each brings its part of B's tile to all of them, since lines that begin anywhere take the copy engine twice as long.
 //
 // Shared memory holds panels of 64 rows of op(A) or columns of op(B), 64 deep, as the copy engine swizzles them: 64 lines of 128 bytes,
 // whose words of 16 bytes are exchanged. A line is a part of a row in memory: one row or column of the 64, or one step of depth.
@@ -19,6 +20,12 @@
 #define AHEAD(by_depth) ((by_depth) ? 32 : 16 * 128) // bytes of a panel that are 16 deep
 #define ROOM_C (FILL ? 0 : TILE_M * TILE_N * T_bytes)
 #define OWN (PANELS_A / CONSUMERS) // panels of A that a warpgroup multiplies
+#define SHARE (PANELS_B / CLUSTER) // panels of B that a block brings
+#if CLUSTER > 1
+#define CLUSTERED __cluster_dims__(CLUSTER, 1, 1)
+#else
+#define CLUSTERED
+#endif
 
 struct __align__(64) tensor_map {
     char bytes[128];
@@ -45,17 +52,58 @@ DEVICE void copy_panel(uint32 to, const tensor_map *from, bool by_depth, int32 f
                  : "memory");
 }
 
+// The same, for all blocks of the cluster: to this place in each one's shared memory, and by its barrier.
+DEVICE void share_panel(uint32 to, const tensor_map *from, bool by_depth, int32 first, int32 depth, int32 matrix, uint32 barrier)
+{
+#if CLUSTER > 1
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+                 "[%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+                 "l"(from), "r"(by_depth ? depth : first), "r"(by_depth ? first : depth), "r"(matrix), "r"(barrier),
+                 "h"((unsigned short)((1 << CLUSTER) - 1))
+                 : "memory");
+#else
+    copy_panel(to, from, by_depth, first, depth, matrix, barrier);
+#endif
+}
+
+DEVICE uint32 rank_in_cluster()
+{
+    uint32 rank = 0;
+#if CLUSTER > 1
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#endif
+    return rank;
+}
+
+// All blocks of the cluster have come so far.
+DEVICE void meet()
+{
+#if CLUSTER > 1
+    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+#else
+    __syncthreads();
+#endif
+}
+
 // The copy engine will need this soon.
 DEVICE void expect(const tensor_map *map)
 {
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-// Says that this warp needs a place no more.
+// Says to all that write there that this warp needs a place no more.
 DEVICE void release(uint32 barrier, int lane)
 {
+#if CLUSTER > 1
+    if (lane < CLUSTER)
+        asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                     "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                     "r"(lane)
+                     : "memory");
+#else
     if (lane == 0)
         asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+#endif
 }
 
 // How wgmma finds panels that begin at `at` in the block's shared memory, a multiple of 1024 but for steps of depth: 128 bytes are
@@ -177,7 +225,7 @@ DEVICE void put_rows(const char *from, T *c, int64 ldc, int64 high, int64 room, 
 #endif
 
 // Which tile of C, of which matrix of the batch, and which part of the inner product is the work-th of all. Tiles are walked in groups
-// of GROUP rows of tiles, so that blocks that run at the same time need the same rows and columns.
+// of GROUP rows of tiles, so that blocks that run at the same time need the same rows and columns. For a cluster CLUSTER tiles are one.
 struct place {
     int32 top, left, matrix;
     uint32 part;
@@ -189,14 +237,14 @@ DEVICE struct place place_of(uint32 work, uint32 across, uint32 down, uint32 bat
     struct place at;
     uint32 tile = work % (across * down), other = work / (across * down);
     uint32 first = tile / (GROUP * across) * GROUP, rest = tile % (GROUP * across), high = min((uint32)GROUP, down - first);
-    at.top = (int32)((first + rest % high) * TILE_M);
+    at.top = (int32)(((first + rest % high) * CLUSTER + rank_in_cluster()) * TILE_M);
     at.left = (int32)(rest / high * TILE_N);
     at.matrix = (int32)(other % batch);
     at.part = other / batch;
     return at;
 }
 
-KERNEL void __launch_bounds__(THREADS, 1)
+KERNEL void CLUSTERED __launch_bounds__(THREADS, 1)
 gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float alpha, const __grid_constant__ tensor_map a,
            const __grid_constant__ tensor_map b, float beta, int64 m, int64 n, int64 k, int64 ldc, int64 batch, int64 parts,
            float *__restrict__ partial DYNAMIC_SHARED_PARAM)
@@ -205,7 +253,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     uint32 base = (uint32)__cvta_generic_to_shared(dynamic), stages = (base + 1023) / 1024 * 1024;
     uint32 of_c = stages + STAGES * STAGE;
     uint32 full = of_c + ROOM_C, empty = full + STAGES * 8; // barriers: a place is filled, a place is free
-    uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), down = (uint32)((m + TILE_M - 1) / TILE_M);
+    uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), down = (uint32)((m + TILE_M * CLUSTER - 1) / (TILE_M * CLUSTER));
     uint32 works = across * down * (uint32)(batch * parts);
     uint32 depth = (uint32)k, stride = (uint32)parts * DEEP; // parts take steps by turns: blocks that run at the same time do
     int thread = threadIdx.x, lane = thread % 32;
@@ -213,7 +261,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     if (thread == 0) {
         for (int s = 0; s < STAGES; s++) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + s * 8) : "memory");
-            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + s * 8), "r"(CONSUMERS * 4) : "memory");
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + s * 8), "r"(CONSUMERS * 4 * CLUSTER) : "memory");
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
@@ -224,7 +272,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
         expect(&map_c);
 #endif
     }
-    __syncthreads();
+    meet();
 
     uint32 at = 0, parity = 0; // the place that is next, and of how many rounds it is
     if (thread < 128) {
@@ -232,7 +280,8 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
 #endif
         if (thread == 0) {
-            for (uint32 work = blockIdx.x; work < works; work += gridDim.x) {
+            const uint32 share = rank_in_cluster() * SHARE; // the first panel of this block's
+            for (uint32 work = blockIdx.x / CLUSTER; work < works; work += gridDim.x / CLUSTER) {
                 struct place to = place_of(work, across, down, (uint32)batch);
                 for (uint32 p = to.part * DEEP; p < depth; p += stride) {
                     uint32 place = stages + at * STAGE, barrier = full + at * 8;
@@ -242,8 +291,8 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
                     for (int r = 0; r < PANELS_A; r++)
                         copy_panel(place + r * PANEL, &a, !TA, to.top + r * 64, p, to.matrix, barrier);
 #pragma unroll
-                    for (int s = 0; s < PANELS_B; s++)
-                        copy_panel(place + (PANELS_A + s) * PANEL, &b, TB, to.left + s * 64, p, to.matrix, barrier);
+                    for (uint32 s = share; s < share + SHARE; s++)
+                        share_panel(place + (PANELS_A + s) * PANEL, &b, TB, to.left + s * 64, p, to.matrix, barrier);
                     at = at + 1 < STAGES ? at + 1 : 0;
                     parity ^= at == 0;
                 }
@@ -255,7 +304,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #endif
         int group = __shfl_sync(0xffffffff, thread / 128, 0) - 1, row = group * OWN * 64 + thread % 128 / 32 * 16; // of the warp
         float sum[OWN][TILE_N / 2];
-        for (uint32 work = blockIdx.x; work < works; work += gridDim.x) {
+        for (uint32 work = blockIdx.x / CLUSTER; work < works; work += gridDim.x / CLUSTER) {
             struct place to = place_of(work, across, down, (uint32)batch);
 #pragma unroll
             for (int r = 0; r < OWN; r++)
@@ -318,4 +367,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 #endif
     }
+#if CLUSTER > 1
+    meet(); // nobody ends while another one writes to it
+#endif
 }

@@ -347,7 +347,7 @@ local function wgmma(packed)
         })
     end
     local launch = work.launch[1]
-    launch.grid = "min(" .. launch.grid .. ", device.multiprocessors)"
+    launch.grid = "min(" .. tiles("TILE_M * CLUSTER", "TILE_N") .. " * " .. work.parts .. ", device.multiprocessors // CLUSTER) * CLUSTER"
     launch.args = {
         "c", tensor_map("c", { -- without WIDE_C any
             extent = { "WIDE_C and batch or 1", "WIDE_C and m or 1", "WIDE_C and n or 1" },
@@ -370,6 +370,7 @@ local function wgmma(packed)
             { "WIDE_C", true, false },
             { "GROUP", 8, 4 },               -- rows of tiles that are computed at the same time
             { "FILL", 0, 1, 2, 4 },          -- tiles per multiprocessor that k is split for; 0: it is not
+            { "CLUSTER", 1, 2 },             -- blocks that share what they read of B
         },
         where = {
             "T == 'f16' or T == 'bf16'",
@@ -380,7 +381,8 @@ local function wgmma(packed)
             -- What is never better.
             packed and "not " .. whole or "true",
             "TILE_M < 2 * m or TILE_M == 64", "TILE_N < 2 * n or TILE_N == 64",
-            "GROUP == 8 or ceildiv(m, TILE_M) > 8",
+            "TILE_N % (64 * CLUSTER) == 0", "CLUSTER == 1 or m > TILE_M * (CLUSTER - 1)",
+            "GROUP == 8 or ceildiv(m, TILE_M * CLUSTER) > 8",
             "STAGES * (TILE_M + TILE_N) >= 1024 or STAGES == 8",
             "TILE_M * TILE_N == 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= device.multiprocessors",
             "FILL == 0 or " .. work.parts .. " > 1",
@@ -426,8 +428,9 @@ end
 local few_columns = of("rows", "WIDE_A LANES ROWS COLS ITEMS FILL", { BLOCK = 256, SWAP = false })
 local few_rows = of("rows", "WIDE_A LANES ROWS COLS ITEMS FILL", { BLOCK = 256, SWAP = true })
 local one_row = of("columns", "WIDE_A WIDE_B BLOCK LANES FILL", { ROWS = 1, DEEP = 8 })
-local wg = of("wgmma", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", { GROUP = 8 })
-local wg_packed = of("wgmma_packed", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", { GROUP = 8 })
+local wg = of("wgmma", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", { GROUP = 8, CLUSTER = 1 })
+local wg_pairs = of("wgmma", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", { GROUP = 8, CLUSTER = 2 })
+local wg_packed = of("wgmma_packed", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", { GROUP = 8, CLUSTER = 1 })
 local cluster = of("mma_cluster", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES CLUSTER WHOLE")
 local warps = of("mma", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
 local warps_packed = of("mma_packed", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
@@ -452,8 +455,11 @@ add({ gpu, "n * sizeof(T) >= 8192", "n * sizeof(T) <= 65536" }, one_row("nn", tr
 add({ "k >= 8192", "4 * " .. tiles(64, 64) .. " <= " .. sms }, wg("nn", 64, 64, 8, 1, false, 1))
 add(nil, wg("nn nt tn", 128, 256, 3, 2, true, 0))
 add({ "m > 16", "m <= 32", "2 * " .. tiles(32, 64) .. " <= " .. sms }, cluster("nn", 32, 64, 64, 16, 16, 8, 2, true))
-add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true),
-    wg("nn nt", 64, 128, 6, 1, true, 0), wg("nn nt", 64, 64, 8, 1, true, 0), cluster("nn nt", 64, 64, 64, 32, 32, 4, 4, true))
+add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true))
+-- Lines of tiles that begin anywhere in those of memory take twice as long: pairs of blocks share them, if all run at the same time.
+add({ "lda % 64 ~= 0 or ldb % 64 ~= 0", tiles(64, 128) .. " <= " .. sms, "4 * " .. tiles(64, 128) .. " >= 3 * " .. sms },
+    wg_pairs("nn nt", 64, 128, 6, 1, true, 0))
+add(nil, wg("nn nt", 64, 128, 6, 1, true, 0), wg("nn nt", 64, 64, 8, 1, true, 0), cluster("nn nt", 64, 64, 64, 32, 32, 4, 4, true))
 -- The same of rows that are no whole words. The packed tiles of 128 x 64 lead mma_packed by 1.2 to 1.8.
 add({ "k >= 8192", "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed("nn", 128, 128, 4, 2, false, 1))
 add(nil, cluster("nn", 16, 64, 64, 16, 16, 2, 8, false))
