@@ -235,6 +235,7 @@ DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v, int count
 }
 
 #if CLUSTER > 1
+#include "gemm_cluster.h"
 #define JOINED (WIDE_B ? FRAG_N : 1) // neighbouring elements of C that a thread adds up
 #define ALL (TILE_M * TILE_N / JOINED)
 #define SHARE ((ALL / THREADS + CLUSTER - 1) / CLUSTER) // of those a thread has so many, at the most
@@ -242,17 +243,6 @@ DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v, int count
 struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
     T_acc e[JOINED];
 };
-// Arrives before anything is written to global memory, for which it would wait.
-#define CLUSTER_ARRIVE() asm volatile("barrier.cluster.arrive;" ::: "memory")
-#define CLUSTER_WAIT() asm volatile("barrier.cluster.wait;" ::: "memory")
-
-// Where p of this block's shared memory is in that of another block of the cluster.
-DEVICE const T_acc *theirs(const T_acc *p, int block)
-{
-    const T_acc *there;
-    asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(p), "r"(block));
-    return there;
-}
 #define CLUSTER_DIMS __cluster_dims__(CLUSTER)
 #else
 #define CLUSTER_DIMS

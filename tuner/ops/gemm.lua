@@ -166,8 +166,9 @@ local function blocked(name, requires)
     }
 end
 
--- Few rows: B is read once. If A is transposed (SWAP) also for few columns, and then A is read once.
-local function columns()
+-- Few rows: B is read once. If A is transposed (SWAP) also for few columns, and then A is read once. `clustered`: the blocks of a cluster
+-- share k, in place of FILL.
+local function columns(clustered)
     local vec = "(WIDE_B and 16 // sizeof(T) or 1)"
     local few, many, ld_few, ld_many = "(SWAP and n or m)", "(SWAP and m or n)", "(SWAP and ldb or lda)", "(SWAP and lda or ldb)"
     local turned = "(SWAP and tb == 0 or not SWAP and ta == 1)" -- what there are few rows of
@@ -175,8 +176,12 @@ local function columns()
     local blocks = "ceildiv(" .. many .. ", LANES * " .. vec .. ") * ceildiv(" .. few .. ", ROWS) * batch"
     local room = "BLOCK * ROWS * " .. vec
     local work = split("gemm_columns", "BLOCK", blocks, "BLOCK // LANES * DEEP * 2", room .. " * " .. acc)
-    return formed {
-        name = "columns", template = "gemm_columns.cu",
+    if clustered then
+        work.launch[1].grid = work.launch[1].grid .. " * CLUSTER"
+    end
+    local form = formed {
+        name = clustered and "columns_cluster" or "columns", template = "gemm_columns.cu",
+        requires = clustered and { backend = "cuda", cc = 90 } or nil,
         params = {
             { "BLOCK", 256, 512, 1024 },   -- threads
             { "LANES", 32, 8, 16, 64 },    -- threads side by side
@@ -184,8 +189,9 @@ local function columns()
             { "DEEP", 8, 4, 16 },          -- rows of B that a thread takes at a time
             { "WIDE_A", true, false },
             { "WIDE_B", true, false },
-            { "FILL", 0, 1, 2, 4 },        -- blocks per multiprocessor that k is split for; 0: it is not
+            clustered and { "FILL", 0 } or { "FILL", 0, 1, 2, 4 }, -- blocks per multiprocessor that k is split for; 0: it is not
             { "SWAP", false, true },
+            clustered and { "CLUSTER", 2, 4, 8 } or nil, -- blocks that share k
         },
         where = {
             "SWAP and ta == 1 or not SWAP and tb == 0",
@@ -203,6 +209,11 @@ local function columns()
         },
         workspaces = work.workspaces, launch = work.launch,
     }
+    if clustered then
+        append(form.where, "k >= BLOCK // LANES * DEEP * CLUSTER", -- each block has some for every thread
+            "CLUSTER * " .. blocks .. " <= 4 * device.multiprocessors", "BLOCK < 1024 or ROWS == 1")
+    end
+    return form
 end
 
 -- Few columns: A is read once. If B is transposed (SWAP) also for few rows, and then B is read once.
@@ -585,7 +596,8 @@ return op {
         blocked("blocked"),
         blocked("async", { cc = 80 }),
         blocked("cluster", { backend = "cuda", cc = 90 }),
-        columns(),
+        columns(false),
+        columns(true),
         rows(),
         mma(false),
         mma(true),
