@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 {
     struct err err = { 0 };
     struct bench b = { .err = &err };
-    const struct winner_choice any = { .unserved = true, .before = INT64_MAX }; /* stale ones, too */
+    const struct winner_choice any = { .which = WINNERS_ANY, .before = INT64_MAX }; /* stale ones, too */
     if (argc < 3 || argc > 4) {
         fprintf(stderr, "warm_start DATABASE OP [TABLE]\n");
         return 2;

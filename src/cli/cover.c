@@ -250,7 +250,7 @@ static int read_op(struct covering *v, struct devspec *dev)
 
 static int cover(struct request *r, struct err *err)
 {
-    static const struct winner_choice unpinned = { 0 };
+    static const struct winner_choice unpinned = { .which = WINNERS_TUNED };
     struct devspec dev;
     struct covering v = { .request = r, .err = err };
     int rc = read_words(&v);

@@ -16,6 +16,7 @@ struct imported {
     const char *file;
     int64_t results, added, replaced, known, kept;
     int64_t left; /* of an op that was not asked for or is not here, or that do not fit the op */
+    bool told;    /* why one of these does not fit */
 };
 
 static const struct row_column columns[] = {
@@ -135,8 +136,10 @@ static int put_record(void *arg, const struct record *record)
         return rc;
     }
     im->partly = true;
-    if (!im->now.left++)
+    im->now.left++;
+    if (!im->now.told)
         complain("%s: left out: %s", im->now.file, err->msg);
+    im->now.told = true;
     *err = why;
     return 0;
 }

@@ -33,7 +33,8 @@ static int ask_library(const struct request *r, struct answer *a, const cutune_k
     if (!rc)
         buf_str(&a->why, cutune_kernel_why(*kernel));
     else if (rc == CUTUNE_ERR_NOTFOUND || (rc == CUTUNE_ERR_INVALID && handle))
-        buf_fmt(&a->why, "default of the op's script, the first that holds here; an application gets none: %s", cutune_error());
+        buf_fmt(&a->why, "an application gets none: %s; this is the default of the op's script, with which a run begins",
+                cutune_error());
     else
         return err_set(err, rc, "%s", cutune_error());
     return 0;
@@ -68,7 +69,7 @@ static int find(struct request *r, struct answer *a, struct err *err)
     if (rc)
         return rc;
     a->op = r->op;
-    a->match = names[k ? cutune_kernel_match(k) : CUTUNE_MATCH_DEFAULT];
+    a->match = k ? names[cutune_kernel_match(k)] : "none";
     a->variant = k ? cutune_kernel_variant(k) : r->op->variants[a->config.variant].name;
     a->time_ns = k ? cutune_kernel_time_ns(k) : 0;
     if (k)

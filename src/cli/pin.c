@@ -85,7 +85,7 @@ static int check_words(const struct args *args, struct err *err)
     if (args->op && !args->remove && !chosen)
         return err_set(err, ERR_USAGE, "--config is missing: the configuration, such as --config TILE=32; or --remove");
     if (args->remove && (chosen || args->json))
-        return err_set(err, ERR_USAGE, "--remove and %s: what is pinned to a problem is one, and is removed without a word",
+        return err_set(err, ERR_USAGE, "--remove takes no %s: there is one pin for a problem",
                        args->json     ? "--json"
                        : args->config ? "--config"
                                       : "--variant");

@@ -103,10 +103,11 @@ int strategy_named(const char *home, const char *name, struct err *err)
     struct buf list = { 0 };
     if (!name)
         return 0;
-    if (script_find(home, "search", name, path) >= 0 && !access(path, R_OK) && !stat(path, &st))
+    int len = script_find(home, "search", name, path);
+    if (len >= 0 && len < PATH_MAX && !access(path, R_OK) && !stat(path, &st))
         return S_ISREG(st.st_mode) ? 0 : err_set(err, ERR_USAGE, "--strategy %s: not a regular file", name);
-    if (!strcmp(path, name)) /* a file, and not the name of one */
-        return err_set(err, ERR_USAGE, "--strategy %s: %s", name, strerror(errno));
+    if (len >= 0 && !strncmp(path, name, PATH_MAX - 1)) /* a file, and not the name of one */
+        return err_set(err, ERR_USAGE, "--strategy %.200s: %s", name, strerror(len < PATH_MAX ? errno : ENAMETOOLONG));
     int n, rc = script_names("search", &names, &n, err);
     if (rc)
         return rc;
@@ -151,7 +152,8 @@ static int tell_nothing(const struct tuning *t, const struct finding *f)
     const char *db = t->request->args.db;
     bool over = t->tune.budget_seconds > 0 && f->report.seconds >= t->tune.budget_seconds;
     if (!f->report.tried)
-        return complain("%s: %s", f->title, over ? "the budget ended before anything was tried" : "the strategy gave nothing to try");
+        return complain("%s: %s", f->title,
+                        over ? "the budget ended before anything was tried" : "the strategy gave nothing to try");
     buf_str(&list, "cutune list --measurements");
     shell_word(&list, "--op");
     shell_word(&list, f->op->name);
@@ -243,7 +245,8 @@ static int run_problems(struct tuning *t)
         for (int i = 0; i < t->n; i++)
             kept += t->found[i].report.measured;
         fflush(stdout);
-        return complain("interrupted: %" PRId64 " measurements kept; the same command goes on", kept);
+        return complain("interrupted: %" PRId64 " measurements kept; the same command%s goes on", kept,
+                        t->tune.retune ? " without --retune" : "");
     }
     rc = request_damage(r, printed ?: rc);
     bool damaged = !rc && r->store && store_verify(r->store, t->err) == ERR_CORRUPT;
@@ -302,8 +305,9 @@ static const struct op *op_of_row(struct tuning *t, const struct finding *f)
             return g->op;
     int rc = request_op(t->request, f->asked.op, &err);
     if (rc == ERR_USAGE)
-        complain("%s is wanted, and stays so: no op of that name is installed; if it is of a script of your own: --wanted --op ./%s.lua",
-                 f->asked.op, f->asked.op);
+        complain(
+            "%s is wanted, and stays so: no op of that name is installed; if it is of a script of your own: --wanted --op ./%s.lua",
+            f->asked.op, f->asked.op);
     else if (rc)
         complain("%s is wanted, and stays so: %s", f->asked.op, err.msg);
     return t->request->op;
@@ -429,7 +433,8 @@ const struct command run_command = {
         { "seed", WORD(seed), "N", 0,
           "Starts the strategy's random choices: the same number and the same outcomes give the same configurations; 0 without it",
           0 },
-        { "jobs", WORD(jobs), "N", 0, "Compile workers; without it one for each processor core, but on a processor fewer for few configurations", 0 },
+        { "jobs", WORD(jobs), "N", 0,
+          "Compile workers; without it one for each processor core, but on a processor fewer for few configurations", 0 },
         { "retune", FLAG(retune), NULL, 0, "Forget what is stored for these problems and measure again", 0 },
         { "warm", FLAG(warm), NULL, 0, "Time with the data in the device's cache; without it from memory", 0 },
         { "no-cut", FLAG(no_cut), NULL, 0,
@@ -460,7 +465,8 @@ const struct command run_command = {
            "\vWith --op alone the op's own shapes are tuned for one element type, in about a minute. "
            "With --wanted a problem is taken off the list once it has a winner, or if its op or the device "
            "cannot have it; it stays on the list if its op is not installed here. "
-           "With --verify the 32 fastest claims of a problem are measured like any configuration. A claim holds "
+           "With --verify the 32 fastest claims of a problem that were timed in full are measured like any configuration. A claim "
+           "holds "
            "if it is right here and takes at most 10% longer than it says.\n\n"
            "Examples:\n"
            "  cutune run --op NAME\n"

@@ -95,7 +95,7 @@ static void print_end(const struct request *r, const struct tune_report *f)
     if (f->ended > END_ALL)
         text_line("  ended %s; not tried: %" PRId64, ends[f->ended], f->valid - f->tried);
     if (f->target_share > 0 && f->target_share < 1)
-        text_line("  --target %s: the best has %.1f%% of it", r->args.target, 100 * f->target_share);
+        text_line("  --target %s: the best has %.1f%% of it", r->args.target, floor(1000 * f->target_share) / 10);
 }
 
 static void print_counts(const struct request *request, const struct tune_report *r)
@@ -193,7 +193,7 @@ static bool is_option(const char *word, const char *name, bool *apart)
     return n > 2 && !strncmp(word, name, n);
 }
 
-/* The same command, for more of what is left: what is stored stays, and what was checked is not checked again. */
+/* The same command, for more of what is left: what is stored stays. */
 static void print_search_on(const struct request *r)
 {
     const char *effort = r->args.effort;
@@ -201,10 +201,10 @@ static void print_search_on(const struct request *r)
     shell_word(&line, program_invocation_name);
     shell_word(&line, "run");
     for (char **word = r->words; *word; word++) {
-        bool apart, alone;
-        if (is_option(*word, "--effort", &apart))
+        bool apart;
+        if (is_option(*word, "--effort", &apart) || is_option(*word, "--parent", &apart))
             word += apart && word[1];
-        else if (!is_option(*word, "--retune", &alone) && !is_option(*word, "--verify", &alone))
+        else if (!is_option(*word, "--retune", &apart))
             shell_word(&line, *word);
     }
     printf("search on %s --effort %s\n", buf_text(&line), effort && !strcmp(effort, "quick") ? "normal" : "thorough");
@@ -214,12 +214,15 @@ static void print_search_on(const struct request *r)
 /* Which database has the results, and what to do with them: commands about the last. */
 static void print_next(const struct request *r, const struct finding *found, int n)
 {
-    bool by_effort = false, thorough = r->args.effort && !strcmp(r->args.effort, "thorough");
-    for (int i = 0; i < n; i++)
+    bool by_effort = false, interrupted = false, thorough = r->args.effort && !strcmp(r->args.effort, "thorough");
+    bool again = !r->args.wanted && !r->args.verify; /* the same words mean the same problems */
+    for (int i = 0; i < n; i++) {
         by_effort = by_effort || found[i].report.ended == END_EFFORT;
+        interrupted = interrupted || found[i].report.interrupted; /* what then goes on is said elsewhere */
+    }
     puts("");
     text_line("database  %s", store_path(r->store));
-    if (by_effort && !thorough)
+    if (by_effort && again && !thorough && !interrupted)
         print_search_on(r);
     if (report_drawn())
         print_command(r, "charts", "report", &found[n - 1]);

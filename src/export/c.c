@@ -312,7 +312,7 @@ static int take_op(void *arg, const char *name)
     r->nwinners = r->ndevices = 0;
     rc = store_each_winner_of(r->store, name, NULL, take_winner, r, r->err);
     if (!rc && r->nwinners)
-        rc = store_each_time(r->store, name, take_time, r, r->err);
+        rc = store_each_time(r->store, name, NULL, take_time, r, r->err);
     rc = rc ?: read_defaults(r);
     if (!rc)
         put_op(r);

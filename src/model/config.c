@@ -140,9 +140,12 @@ static int value_of(const struct param *param, const struct pair *p, struct err 
     for (; at < param->n; at++) {
         buf_clear(&text);
         val_print(&text, param->values[at]);
-        if (text.failed || text_is(p->value, p->value_len, buf_text(&text)) || is_same_number(param->values[at], p))
+        if (text.failed || text_is(p->value, p->value_len, buf_text(&text)))
             break;
     }
+    if (at == param->n)
+        for (at = 0; at < param->n && !is_same_number(param->values[at], p);)
+            at++;
     int rc = buf_check(&text, err);
     buf_free(&text);
     if (!rc && at == param->n)

@@ -72,8 +72,8 @@ int check_failed(const struct lookup *s, const char *variant, const char *json, 
     bool failed = false;
     int rc = 0;
     if (database && q->known->in_store)
-        rc = store_failed_for(database, &s->h->dev, q->op->name, buf_text(&q->types), buf_text(&q->sizes), variant, json,
-                              &failed, err);
+        rc = store_failed_for(database, &s->h->dev, q->op->name, buf_text(&q->types), buf_text(&q->sizes), variant, json, &failed,
+                              err);
     return rc ?: failed ? err_set(err, ERR_UNSUPPORTED, "%s %s failed for this problem here", variant, json) : 0;
 }
 
@@ -106,7 +106,8 @@ static int find_exact(struct lookup *s, struct err *err)
         snprintf(why, sizeof why, "exact: %s on %s for %s %s", t->pinned ? "pinned" : "tuned", s->h->dev.name, types, sizes);
         rc = serve(s, t, CUTUNE_MATCH_EXACT, t->time_ns, why, err);
     }
-    if (rc != ERR_NOTFOUND && refused(rc) && !s->plain) /* it was tuned for this: whatever changed, the record is not to be trusted */
+    if (rc != ERR_NOTFOUND && refused(rc) &&
+        !s->plain) /* it was tuned for this: whatever changed, the record is not to be trusted */
         say(s->h->owner, "the record of %s %s %s does not hold for its own problem, and is passed over: %s", q->op->name, types,
             sizes, err->msg);
     return rc;
@@ -170,8 +171,11 @@ int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel
     int rc = find_one(&s, err);
     if (refused(rc) && s.damage.code)
         return err_set(err, ERR_CORRUPT, "%s", s.damage.msg);
-    if (refused(rc) && h->owner->strict == CUTUNE_STRICT_ERROR)
-        return strict_miss(h, q, "", err);
+    struct err miss = { 0 };
+    if (refused(rc) && strict_miss(h, q, "nothing", &miss)) {
+        *err = miss;
+        return miss.code;
+    }
     if (refused(rc))
         return err_set(err, ERR_NOTFOUND, "no kernel for %s %s %s on %s: nothing tuned%s and no default may run there%s%.200s",
                        q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, unused_words(&s),

@@ -51,8 +51,7 @@ static int serve_winner(struct lookup *s, const struct known_device *d, const st
 {
     char why[640];
     const char *op = s->q->op->name, *types = buf_text(&s->q->types), *sizes = buf_text(&s->q->sizes), *here = s->h->dev.name;
-    const char *bounds =
-        known_there(s)->cut ? " (the file has more winners or times than a look-up reads: of the first ones)" : "";
+    const char *bounds = known_there(s)->cut ? " (the file has more winners or times than a look-up reads: of the first ones)" : "";
     cutune_match match = devspec_same(&d->dev, &s->h->dev) ? CUTUNE_MATCH_NEAR : CUTUNE_MATCH_DEVICE;
     struct tuned *t = NULL;
     int rc = check_failed(s, p->variant, p->json, err);
@@ -62,16 +61,17 @@ static int serve_winner(struct lookup *s, const struct known_device *d, const st
         s->found = s->now;
         return 0;
     }
-    if (match == CUTUNE_MATCH_NEAR)
-        snprintf(why, sizeof why,
-                 "near: %s %s is not tuned on %s; the winner for %s, expected within %.0f%% of a kernel tuned for this problem%s",
-                 types, sizes, here, p->sizes, fmax(1, 100 * expm1(loss)), bounds);
-    else /* how much is lost between two devices nothing tells */
-        snprintf(why, sizeof why, "device: %s %s is not tuned on %s; the winner for %s on %s, expected to be the best of those%s",
-                 types, sizes, here, p->sizes, d->dev.name, bounds);
     rc = store_find_winner(s->from, &d->dev, op, types, p->sizes, &t, err);
     if (rc)
         return rc;
+    const char *what = t->pinned ? "what is pinned" : "the winner";
+    if (match == CUTUNE_MATCH_NEAR)
+        snprintf(why, sizeof why,
+                 "near: %s %s is not tuned on %s; %s for %s, expected within %.0f%% of a kernel tuned for this problem%s", types,
+                 sizes, here, what, p->sizes, fmax(1, 100 * expm1(loss)), bounds);
+    else /* how much is lost between two devices nothing tells */
+        snprintf(why, sizeof why, "device: %s %s is not tuned on %s; %s for %s on %s, expected to be the best of those%s", types,
+                 sizes, here, what, p->sizes, d->dev.name, bounds);
     s->tried_bytes += t->bytes;
     if (!strcmp(t->variant, p->variant) && !strcmp(t->json, p->json))
         return serve(s, t, match, time_ns, why, err);

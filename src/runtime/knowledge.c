@@ -354,7 +354,7 @@ static int read_all(struct reading *r, struct store *s, const struct winner_choi
     if (rc)
         return rc;
     store_limit(s, TIME_STEPS);
-    return end_reading(r, s, store_each_time(s, r->op->name, take_time, r, r->err)) ?: sort_times(r);
+    return end_reading(r, s, store_each_time(s, r->op->name, choice, take_time, r, r->err)) ?: sort_times(r);
 }
 
 int knowledge_load(struct store *s, const struct op *op, const struct winner_choice *choice, struct knowledge **out, struct err *err)

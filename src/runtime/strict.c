@@ -113,7 +113,7 @@ static void name_device(struct buf *out, const struct devspec *there, const stru
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(texts[i].there, texts[i].here))
             name_part(out, "%s: '%s', not '%s'", texts[i].what, texts[i].there, texts[i].here);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !strcmp(there->backend, here->backend); i++)
         if (numbers[i].there != numbers[i].here)
             name_part(out, "%s of the device: %lld, not %lld", numbers[i].what, (long long)numbers[i].there,
                       (long long)numbers[i].here);

@@ -29,9 +29,10 @@ static int give(struct store *s, const struct covered *c, struct err *err)
         "AND m.variant = d.variant AND m.config = d.config AND m.protocol = ?5 AND m.outcome IN ('ok', 'slower') ORDER BY m.cache, "
         "m.id DESC LIMIT 1), "
         "d.key), d.variant, d.config, ?3, coalesce((SELECT w.copy_ns FROM tuned AS w WHERE w.device = ?1 AND w.problem = ?2 "
-        "AND w.cache <> 'cover' ORDER BY w.cache LIMIT 1), 0), d.code, d.provenance, d.created, 1, d.kernel FROM tuned AS d "
-        "WHERE d.device = ?1 AND d.problem = ?4 AND d.verified = 1 AND d.cache <> 'cover' "
-        "ORDER BY d.cache = '" AS_PINNED "', d.cache LIMIT 1",
+        "AND w.cache <> 'cover' ORDER BY " PINS_LAST(
+            "w") " LIMIT 1), 0), d.code, d.provenance, d.created, 1, d.kernel FROM tuned AS d "
+                 "WHERE d.device = ?1 AND d.problem = ?4 AND d.verified = 1 AND d.cache <> 'cover' "
+                 "ORDER BY " PINS_LAST("d") " LIMIT 1",
         "iirin", c->device, c->problem, c->time_ns, c->donor, PROTOCOL);
 }
 

@@ -160,26 +160,26 @@ int store_has_results(struct store *s, bool *has, struct err *err)
     "problem.bytes, problem.flops, " alone " AS alone, device.backend, device.name, device.arch, device.mig, "                     \
     "device.multiprocessors, device.memory FROM op JOIN problem ON problem.op = op.id "                                            \
     "JOIN tuned ON tuned.problem = problem.id JOIN device ON device.id = tuned.device WHERE op.name = ?1 AND "
-/* Of several for one problem the first that is, by one of these two. */
+/* Of several for one problem the first that is; `by` may be one of these two. */
 #define THE_FIRST(by, that_is)                                                                                                     \
     "NOT EXISTS (SELECT 1 FROM tuned AS first WHERE first.device = tuned.device AND first.problem = tuned.problem "                \
     "AND " by that_is ") ORDER BY tuned.device, tuned.problem"
-#define PINS_FIRST "first.cache < tuned.cache"
-#define PINS_LAST "(first.cache = '" AS_PINNED "', first.cache) < (tuned.cache = '" AS_PINNED "', tuned.cache)"
+#define IN_ORDER   "first.cache < tuned.cache"
+#define UNPINNED   "(" PINS_LAST("first") ") < (" PINS_LAST("tuned") ")"
 #define SERVED(by) WINNERS_OF("tuned.verified = 2") "op.current = 1 AND tuned." IS_VERIFIED " AND " THE_FIRST(by, " AND first." IS_VERIFIED)
-static const char served[] = SERVED(PINS_FIRST), tuned[] = SERVED(PINS_LAST);
+static const char served[] = SERVED(IN_ORDER), tuned[] = SERVED(UNPINNED);
 static const char hints[] = WINNERS_OF("0") "NOT (tuned.device = ?2 AND tuned.problem = ?3) AND coalesce((SELECT min(m.id) " OF_WINNER
-                                            "), 0) < ?4 AND " THE_FIRST(PINS_LAST, "");
+                                            "), 0) < ?4 AND " THE_FIRST(UNPINNED, "");
 
 int store_each_winner_of(struct store *s, const char *op, const struct winner_choice *choice,
                          int (*each)(void *arg, const struct winner *w), void *arg, struct err *err)
 {
     struct query q;
     struct winner w = { 0 };
-    if (choice && choice->unserved)
+    if (choice && choice->which == WINNERS_ANY)
         query_begin(&q, s, err, hints, "tiii", op, choice->device, choice->problem, choice->before);
     else
-        query_begin(&q, s, err, choice ? tuned : served, "t", op);
+        query_begin(&q, s, err, choice && choice->which == WINNERS_TUNED ? tuned : served, "t", op);
     while (query_good_row(&q, "iiiyzptrvvfd", &w.id, &w.device, &w.problem, &w.types, &w.sizes, &w.variant, &w.json, &w.time_ns,
                           &w.bytes, &w.flops, &w.alone, &w.dev))
         q.rc = each(arg, &w);
@@ -231,7 +231,7 @@ int store_each_default_config(struct store *s, const char *op,
 
 /* Goes through all measurements, in the order they lie in: an index that leads to those of the winners' configurations would make the
  * file a sixth larger and this no more than twice as quick. */
-int store_each_time(struct store *s, const char *op, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err)
+int store_each_time(struct store *s, const char *op, const struct winner_choice *choice, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err)
 {
     struct query q;
     struct timed t = { 0 };
@@ -245,8 +245,8 @@ int store_each_time(struct store *s, const char *op, int (*each)(void *arg, cons
                 "OR (m.variant, m.config) IN (SELECT d.variant, d.config FROM op JOIN tuned AS d ON d.op = op.id "
                 "WHERE op.name = ?1 AND op.current = 1 AND d." IS_VERIFIED ")) "
                 "AND (m.cache = 'warm') = ((m.device, m.problem) IN (SELECT device, problem FROM tuned WHERE " IS_VERIFIED " "
-                "AND cache <> '" AS_PINNED "' GROUP BY device, problem HAVING min(cache) = 'warm')) ORDER BY m.id",
-                "tn", op, PROTOCOL);
+                "AND (?3 OR cache <> '" AS_PINNED "') GROUP BY device, problem HAVING min(cache) = 'warm')) ORDER BY m.id",
+                "tnn", op, PROTOCOL, (int)(!choice || choice->which == WINNERS_SERVED));
     while (query_good_row(&q, "iiyzptr", &t.device, &t.problem, &t.types, &t.sizes, &t.variant, &t.json, &t.median))
         q.rc = each(arg, &t);
     return query_end(&q);

@@ -153,6 +153,7 @@ enum { UNVERIFIED, VERIFIED, VERIFIED_ALONE /* for its own problem only */ };
 
 /* The `cache` of a pinned kernel, which is timed cold: it sorts before the others, so it goes first. */
 #define AS_PINNED "as pinned"
+#define PINS_LAST(row) row ".cache = '" AS_PINNED "', " row ".cache"
 #define NOW       "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" /* as created, last: UTC */
 
 /* Bounds of what is read back, beyond those of the model. */

@@ -273,14 +273,18 @@ struct winner {
     bool alone;                                 /* as in struct tuned: not for another problem */
     struct devspec dev;                         /* identity only */
 };
-/* Which winners, if not those that look-ups give: a pin counts then only where its problem has no winner. */
+/* Which winners. */
 struct winner_choice {
-    bool unserved;           /* for a run that is about to tune: stale and unverified ones, too, but */
+    enum {
+        WINNERS_SERVED, /* what look-ups give: a pin in the place of its problem's winner */
+        WINNERS_TUNED,  /* a pin only where its problem has no winner */
+        WINNERS_ANY     /* the same for a run that is about to tune: stale and unverified ones, too, but */
+    } which;
     int64_t device, problem; /* row ids: none of this problem, */
     int64_t before;          /* nor any that was measured later than this (store_first_measured) */
 };
 /* Calls back for each verified winner of the op's current interface, whatever its device and types, by device and problem; of several
- * for one problem that which store_find_winner gives. choice: null: just these. Pointers are valid inside the call only. Stops at a
+ * for one problem that which store_find_winner gives. choice: null: WINNERS_SERVED. Pointers are valid inside the call only. Stops at a
  * non-zero return and returns it. */
 int store_each_winner_of(struct store *s, const char *op, const struct winner_choice *choice,
                          int (*each)(void *arg, const struct winner *w), void *arg, struct err *err);
@@ -303,9 +307,9 @@ struct timed {
     double median; /* ns */
 };
 /* The same way, each right measurement (ok or slower, of this PROTOCOL) of the op's current interface of a (variant, config) that is a
- * verified winner's somewhere on the same device, or a default's; for a cold cache, but of a problem whose only winner is for a warm one, those. In
- * the order of storing: where a configuration of a problem comes twice, because its source has changed, the later one counts. */
-int store_each_time(struct store *s, const char *op, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err);
+ * verified winner's somewhere on the same device, or a default's; for a cold cache, but of a problem whose only winner of `choice` is for a warm
+ * one, those. In the order of storing: where a configuration of a problem comes twice, because its source has changed, the later one counts. */
+int store_each_time(struct store *s, const char *op, const struct winner_choice *choice, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err);
 
 /* A whole copy at a path where nothing or an empty file is. */
 int store_copy(struct store *s, const char *path, struct err *err);

@@ -76,7 +76,8 @@ double target_share(const struct run *r, double ns)
 {
     const double second = 1e9, work = r->opt->target_rate == RATE_BYTES   ? r->target.bytes * second
                                       : r->opt->target_rate == RATE_FLOPS ? r->target.flops * second
-                                                                          : r->copy_ns;
+                                      : r->copy_ns > 0                    ? r->copy_ns
+                                                                          : r->winner_copy_ns;
     return r->opt->target > 0 && ns > 0 ? work / ns / r->opt->target : 0;
 }
 
@@ -102,13 +103,21 @@ bool budget_over(const struct run *r)
     return over_by(r) != END_NONE;
 }
 
+void budget_note_end(struct run *r)
+{
+    r->over = over_by(r) ?: r->over;
+}
+
 enum tune_end budget_end(const struct run *r)
 {
     const bool all = r->report->tried >= r->report->valid;
-    return all                           ? END_ALL
-           : over_by(r)                  ? over_by(r)
-           : r->accepted < r->limit      ? END_STRATEGY
-           : r->opt->budget_count        ? END_BUDGET
-           : r->limit < r->report->valid ? END_EFFORT
-                                         : END_ALL; /* some without a verdict */
+    const enum tune_end over = over_by(r)
+                                   ?: r->accepted < r->limit ? r->over
+                                                             : END_NONE; /* what was dropped then is not tried any more */
+    return all                            ? END_ALL
+           : over                         ? over
+           : r->accepted < r->limit       ? END_STRATEGY
+           : r->limit >= r->report->valid ? END_ALL /* some without a verdict */
+           : r->opt->budget_count         ? END_BUDGET
+                                          : END_EFFORT;
 }

@@ -436,6 +436,7 @@ int report_finish(struct run *r, struct err *err)
     out->copy_ns = r->copy_ns > 0 ? r->copy_ns : r->winner_copy_ns;
     if (out->copy_ns > 0)
         out->copy_gb_per_s = r->target.bytes / out->copy_ns;
+    out->ended = out->interrupted ? END_NONE : out->ended;
     out->target_share = target_share(r, out->best.time_ns);
     out->seconds = run_seconds(r->start_ns);
     out->rate = r->first_ns ? (double)out->measured / run_seconds(r->first_ns) : 0;

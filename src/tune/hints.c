@@ -70,7 +70,7 @@ static int know_tables(struct run *r, struct source_of_hints *from, struct knowl
 /* The file of the run, and the shipped tables if there are any. What cannot be read of one is no reason to do without the other. */
 static int from_files(struct run *r, struct err *err)
 {
-    struct winner_choice others = { true, r->target.device, r->target.problem, INT64_MAX };
+    struct winner_choice others = { WINNERS_ANY, .device = r->target.device, .problem = r->target.problem, .before = INT64_MAX };
     struct source_of_hints own = { .store = r->store }, tables = { .before = INT64_MAX };
     struct knowledge *known = NULL, *shipped = NULL;
     int rc = r->opt->retune ? 0 : store_first_measured(r->store, &r->target, &others.before, err);

@@ -63,9 +63,14 @@ void run_store(struct run *r, struct job *job, const struct result *result)
     k = known_add(r, job->key, &m.result, true);
     if (k)
         k->of_run = true;
-    if (r->opt->retune && !r->forgotten) /* not sooner: a run may come to nothing */
-        r->forgotten = !run_check(r, store_forget(r->store, &r->target, &r->err));
-    run_check(r, (k ? 0 : err_nomem(&r->err)) ?: buf_check(&text, &r->err) ?: store_measured(r->store, &r->target, &m, &r->err));
+    int rc = (k ? 0 : err_nomem(&r->err)) ?: buf_check(&text, &r->err) ?: store_begin(r->store, true, &r->err);
+    if (!rc) {
+        if (r->opt->retune && !r->forgotten) /* not sooner: a run may come to nothing */
+            rc = store_forget(r->store, &r->target, &r->err);
+        rc = store_end(r->store, rc ?: store_measured(r->store, &r->target, &m, &r->err), &r->err);
+    }
+    r->forgotten = r->forgotten || !rc;
+    run_check(r, rc);
     buf_free(&text);
 }
 
@@ -185,6 +190,7 @@ static void drop_all_but_default(struct run *r, struct queue *q)
 static void search_phase(struct run *r)
 {
     if (budget_over(r)) {
+        budget_note_end(r);
         drop_all_but_default(r, &r->queued);
         drop_all_but_default(r, &r->twins);
         drop_all_but_default(r, &r->ready);
@@ -380,7 +386,7 @@ static int set_up(struct run *r, struct err *err)
         ?: open_target(r, err)
         ?: budget_open(r, err)
         ?: (opt->retune ? 0 : store_each_measured(r->store, &r->target, load_known, r, err));
-    if (rc == ERR_NOMEM) /* of load_known, which has no err to say it in */
+    if (rc == ERR_NOMEM && !err->msg[0]) /* of load_known, which has no err to say it in */
         err_nomem(err);
     if (!rc && !opt->pin && !opt->retune) /* the winner is of no concern to a pin */
         rc = load_winner(r, err);

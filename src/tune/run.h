@@ -221,6 +221,7 @@ struct run {
     int playoffs, unexplained;        /* begun; broken off without a culprit */
     int ndefaults, defaults_left; /* for the tables; those still to be compiled */
     bool forgotten;            /* what a retuning run makes anew */
+    enum tune_end over;        /* what last ended the search, if only for a while */
     bool had_winner;           /* of an earlier run, */
     bool winner_by_now;        /* chosen by what the op's objective is now */
     char winner_key[HASH_HEX]; /* and which; in the end this run's */
@@ -272,6 +273,7 @@ int playoff_rounds(const struct run *r);
 int budget_open(const struct run *r, struct err *err); /* whether the target can be told here */
 bool budget_over(const struct run *r);                 /* nothing more is to be tried */
 enum tune_end budget_end(const struct run *r);         /* of a search that is over: why it is */
+void budget_note_end(struct run *r);                   /* while it is over by budget_over: it may be so for a while only */
 double target_share(const struct run *r, double ns);   /* of the target's speed, that so many have; 0: there is no target */
 bool budget_spent(const struct run *r);                /* of seconds */
 /* At most so many seconds, and what is left of the budget after those that were spent. */

@@ -332,7 +332,7 @@ static void read_served(struct store *s)
     int64_t id = 0;
     int rc = store_each_winner_of(s, "transpose", NULL, each_winner, &id, &err);
     must_say(rc, &err);
-    rc = store_each_time(s, "transpose", each_time, NULL, &err);
+    rc = store_each_time(s, "transpose", NULL, each_time, NULL, &err);
     must_say(rc, &err);
     rc = store_each_wanted(s, &dev, each_wanted, NULL, &err);
     must_say(rc, &err);

@@ -46,7 +46,7 @@ static int read_served(struct store *s, struct err *err)
     if (rc)
         return rc;
     if (!(rc = store_generation(s, &generation, err)) && !(rc = store_each_winner_of(s, "transpose", NULL, keep_id, &id, err)) &&
-        !(rc = store_each_time(s, "transpose", ignore_time, NULL, err)) && !(rc = store_tuned(s, id, &t, err)))
+        !(rc = store_each_time(s, "transpose", NULL, ignore_time, NULL, err)) && !(rc = store_tuned(s, id, &t, err)))
         rc = store_each_wanted(s, &dev, ignore_wanted, NULL, err);
     tuned_free(t);
     return store_end(s, rc, err);

@@ -262,7 +262,7 @@ static void ends_in_circles(void **state)
         int bad = 0;
         bad += store_each_tried(s, ignore_tried, &rows, &err) == ERR_CORRUPT;
         bad += store_each_winner(s, ignore_listed, &rows, &err) == ERR_CORRUPT;
-        bad += store_each_time(s, "transpose", ignore_time, &rows, &err) == ERR_CORRUPT;
+        bad += store_each_time(s, "transpose", NULL, ignore_time, &rows, &err) == ERR_CORRUPT;
         bad += store_each_measured(s, &t, ignore_measured, &rows, &err) == ERR_CORRUPT;
         assert_true(rows < 10000000);
         if (!strcmp(tables[i], "measurement") && (!bad || !strstr(err.msg, "round.db: damaged: what it was asked has no end")))

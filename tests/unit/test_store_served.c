@@ -145,7 +145,7 @@ static struct seen times_of(struct store *s, const char *op)
 {
     struct seen seen = { 0 };
     struct err err = { 0 };
-    if (store_each_time(s, op, see_time, &seen, &err))
+    if (store_each_time(s, op, NULL, see_time, &seen, &err))
         fail_msg("%s", err.msg);
     return seen;
 }

@@ -85,7 +85,7 @@ static void finds_the_rows(struct store *s)
     assert_int_equal(n, 2);
     assert_int_equal(store_left_out(s), 0);
     if (store_each_winner(s, count_listed, &listed, &err) || store_each_winner_of(s, "transpose", NULL, count_winners, &winners, &err) ||
-        store_each_time(s, "transpose", count_times, &times, &err) || store_each_wanted(s, &dev, count_wanted, &wanted, &err))
+        store_each_time(s, "transpose", NULL, count_times, &times, &err) || store_each_wanted(s, &dev, count_wanted, &wanted, &err))
         fail_msg("%s", err.msg);
     assert_int_equal(listed, 2);
     assert_int_equal(winners, 2);

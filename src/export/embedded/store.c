@@ -118,7 +118,7 @@ int store_each_winner_of(struct store *s, const char *op, const struct winner_ch
     return rc;
 }
 
-int store_each_time(struct store *s, const char *op, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err)
+int store_each_time(struct store *s, const char *op, const struct winner_choice *choice, int (*each)(void *arg, const struct timed *t), void *arg, struct err *err)
 {
     const struct embedded_op *e = op_named(op);
     int rc = 0;
