@@ -139,8 +139,13 @@ static int cover_device(struct covering *v, const struct known_device *d)
         add_count(v, &v->counts, "the share of the winners' speed that this many kernels keep", d, &c, &loss);
     }
     rc = rc ?: cover_left_out(&c, v->op, &loss, v->err);
-    if (!rc && c.nproblems)
-        add_count(v, &v->rules, "if the look-up has to choose, each problem's own record left out in turn", d, &c, &loss);
+    if (!rc && c.nproblems) {
+        char what[120], some[40] = "";
+        if (cover_every(&c) > 1)
+            snprintf(some, sizeof some, " (one in %d)", cover_every(&c));
+        snprintf(what, sizeof what, "if the look-up has to choose, each problem's own record left out in turn%s", some);
+        add_count(v, &v->rules, what, d, &c, &loss);
+    }
     for (int p = 0; !rc && p < c.nproblems; p++)
         rc = add_problem(v, d, &c, p);
     cover_close(&c);

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-enum { MOST_LOSSES = 1 << 26, MOST_EXCHANGES = 1000 };
+enum { MOST_LOSSES = 1 << 26, MOST_EXCHANGES = 1000, MOST_LEFT_OUT = 500 };
 static const double UNCOVERED = 1e6; /* more than all that kernels can lose */
 
 static float loss_of(const struct knowledge *all, const struct tuned_problem *p, int column)
@@ -205,8 +205,14 @@ static void distances(const struct cover *c, const struct op *op, int from, doub
         out[p] = p == from || c->problems[p]->flags != here->flags ? -1 : near_distance(&here->point, &c->problems[p]->point, op);
 }
 
+int cover_every(const struct cover *c)
+{
+    return (c->nproblems + MOST_LEFT_OUT - 1) / MOST_LEFT_OUT;
+}
+
 int cover_left_out(const struct cover *c, const struct op *op, struct cover_loss *out, struct err *err)
 {
+    const int every = cover_every(c);
     size_t n = (size_t)c->nproblems + 1;
     double *distance = mem_array(n, sizeof *distance), *least = mem_array(n, sizeof *least);
     int *best = mem_array(n, sizeof *best);
@@ -217,7 +223,7 @@ int cover_left_out(const struct cover *c, const struct op *op, struct cover_loss
         if (!c->kernels[k].chosen)
             continue;
         int ntimes = times_of(c, k, times);
-        for (int q = 0; q < c->nproblems; q++) {
+        for (int q = 0; q < c->nproblems; q += every) {
             if (isinf(c->loss[k * c->nproblems + q]) || !is_candidate(c, k, q))
                 continue;
             distances(c, op, q, distance);

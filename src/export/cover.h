@@ -36,7 +36,8 @@ void cover_close(struct cover *c);
 bool cover_grow(struct cover *c);
 double cover_lost(const struct cover *c, int problem); /* infinite: not covered */
 struct cover_loss cover_loss(const struct cover *c);
-/* The same if the look-up's rule had to choose for each problem, without that problem's own record. */
+/* The same if the look-up's rule had to choose for each problem, or of so many for one, without its own record. */
+int cover_every(const struct cover *c);
 int cover_left_out(const struct cover *c, const struct op *op, struct cover_loss *out, struct err *err);
 
 #endif
