@@ -166,8 +166,10 @@ static int import_database(struct import *im, const char *path)
         rc = store_each_record(from, claims, NULL, NULL, NULL, put_record, im, im->err);
     int damaged = from ? store_left_out(from) : 0;
     store_close(from);
-    if (damaged && !rc)
-        rc = complain("%d rows of %s are damaged and left out", damaged, path);
+    if (damaged && !rc) {
+        complain("%d rows of %s are damaged and left out", damaged, path);
+        im->partly = true;
+    }
     return rc;
 }
 

@@ -1,4 +1,5 @@
 /* `cutune lookup`: the fastest known configuration for one problem, and why it is that one. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -30,8 +31,11 @@ static int ask_library(const struct request *r, struct answer *a, const cutune_k
         ?: cutune_attach(a->lib, &device, &handle)
         ?: cutune_lookup(handle, r->op->name, buf_text(&types), r->problems[0].size, r->op->naxes, kernel);
     buf_free(&types);
+    const char *strict = getenv("CUTUNE_STRICT");
     if (!rc)
         buf_str(&a->why, cutune_kernel_why(*kernel));
+    else if (strict && !strcmp(strict, "error")) /* nothing is no exact answer */
+        return err_set(err, rc, "%s", cutune_error());
     else if (rc == CUTUNE_ERR_NOTFOUND || (rc == CUTUNE_ERR_INVALID && handle))
         buf_fmt(&a->why, "an application gets none: %s; this is the default of the op's script, with which a run begins",
                 cutune_error());

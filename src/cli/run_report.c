@@ -115,7 +115,7 @@ static void print_counts(const struct request *request, const struct tune_report
         text_line("  tried first: the default, then %" PRId64 " that should be good, by other problems; %s", r->hinted,
                   r->best_hinted ? "one of these is the best" : "none of these is the best");
     if (r->best_brought)
-        text_line("  the best is from an earlier run: nothing that this one tried was better");
+        text_line("  the best was there before: nothing that this search tried was better");
     if (strcmp(r->objective, "time") != 0)
         text_line("  the best is by %s", r->objective);
     if (*r->served_by)

@@ -160,6 +160,8 @@ int claims_run(const struct request *r, struct finding *f, struct tune_options *
     int rc = choose(r, f, &claims, err);
     now.only = claims.configs;
     now.nonly = claims.n;
+    now.target = 0; /* these ends are of a search */
+    now.patience = 0;
     rc = rc ?: claims.n ? tune_run(f->op, &f->problem, f->row, &r->dev, r->store, &now, report, err) : 0;
     if (!rc && !report->interrupted)
         rc = tell(r, f, &claims, &holds, err);

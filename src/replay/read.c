@@ -368,6 +368,8 @@ static int read_row(struct recording *b, json_t *row, struct err *err)
             "it has no variant: a row of `cutune list --measurements --json` or `cutune export --format json` is wanted");
     int rc = read_time(json_object_get(row, "time_ns"), 1, &t, err);
     const int named = outcome ? outcome_find(outcome) : OUT_OK;
+    if (!rc && outcome && named == OUT_OK && !(t.time_ns > 0))
+        return err_set(err, ERR_INVALID, "its outcome is ok, but its time_ns is no time: ns, above 0");
     if (named != OUT_OK && !(named == OUT_SLOWER && t.time_ns > 0)) /* what is slower is right, and was timed */
         t.outcome = outcome_of(outcome);
     t.slower = t.outcome == OUT_OK && named == OUT_SLOWER;

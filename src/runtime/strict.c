@@ -177,6 +177,18 @@ int strict_miss(cutune_handle *h, const struct question *q, const char *given, s
     return rc;
 }
 
+int strict_unknown(cutune_handle *h, const char *op, const char *why, struct err *err)
+{
+    struct cutune *c = h->owner;
+    struct buf line = { 0 };
+    if (c->strict == CUTUNE_STRICT_OFF)
+        return 0;
+    buf_fmt(&line, "strict: no exact answer for %.64s on %s: %s", op, h->dev.name, why);
+    if (c->strict == CUTUNE_STRICT_LOG)
+        buf_str(&line, "; given instead, nothing");
+    return tell(c, &line, err);
+}
+
 /* ---- code */
 
 int strict_compile(cutune_handle *h, const struct tuned *t, const char *why, struct err *err)
