@@ -358,7 +358,7 @@ local function wgmma(packed)
         })
     end
     local launch = work.launch[1]
-    launch.grid = "min(" .. tiles("TILE_M * CLUSTER", "TILE_N") .. " * " .. work.parts .. ", device.multiprocessors // CLUSTER) * CLUSTER"
+    launch.grid = "min(" .. tiles("TILE_M * CLUSTER", "TILE_N") .. " * " .. work.parts .. ", max(1, device.multiprocessors // CLUSTER)) * CLUSTER"
     launch.args = {
         "c", tensor_map("c", { -- without WIDE_C any
             extent = { "WIDE_C and batch or 1", "WIDE_C and m or 1", "WIDE_C and n or 1" },
