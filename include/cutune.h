@@ -407,6 +407,10 @@ CUTUNE_API int cutune_op_fit(const cutune_op *o, cutune_array *arrays, int n, cu
  * Then a refresh brings all look-ups and cutune_op_find to one form. Takes no lock and does not fail. */
 CUTUNE_API int cutune_kernel_is_of(const cutune_kernel *k, const cutune_op *o);
 
+/* 1 if a look-up of the kernel's problem would give it again, and nothing is to be counted then: who has kept it need not ask. 0 after a
+ * refresh that brought another one, and for one that is not exact while misses are counted; or if it is null. Takes no lock, does not fail. */
+CUTUNE_API int cutune_kernel_holds(const cutune_kernel *k);
+
 /* ------------------------------------------------------------------------------------------------------------ what is there */
 
 /* A winner in the database. Pointers are valid inside the call that gives it. */

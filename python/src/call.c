@@ -315,6 +315,10 @@ static int read_all(struct call *c, PyObject *const *args, Py_ssize_t nargs, PyO
 /* Before the first launch it may have to read the database, and so to wait for it; later it takes nanoseconds. */
 static int find(const struct call *c, const struct seen *s, const cutune_kernel **k)
 {
+    if (cutune_kernel_holds(s->launched)) {
+        *k = s->launched;
+        return 0;
+    }
     PyThreadState *waiting = s->launched ? NULL : PyEval_SaveThread();
     int rc = cutune_lookup(s->handle, c->o->name, s->fit.types, s->fit.sizes, s->fit.nsizes, k);
     if (waiting)

@@ -103,6 +103,7 @@ struct cutune_kernel {
     struct guest_constant *constants; /* the work's, to be set when the code is loaded */
     struct guest_work work;
     atomic_bool ready; /* its functions are loaded */
+    atomic_bool holds; /* it is its entry's, which counts nothing */
     bool checks;       /* buffers are addresses */
     int npairs, nscalars;
     struct kernel_buffer *buffers; /* and scalars, in the op's order */

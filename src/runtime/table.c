@@ -135,6 +135,11 @@ int table_grow(cutune_handle *h, struct err *err)
 static void settle(struct entry *e, struct cutune_kernel *k)
 {
     bool counted = k && k->handle->owner->capture && k->match != CUTUNE_MATCH_EXACT;
+    struct cutune_kernel *before = entry_kernel(e);
+    if (before && before != k)
+        atomic_store_explicit(&before->holds, false, memory_order_relaxed);
+    if (k)
+        atomic_store_explicit(&k->holds, !counted, memory_order_relaxed);
     atomic_store_explicit(&e->kernel, (uintptr_t)k | (counted ? COUNTED : 0), memory_order_release);
 }
 
@@ -226,6 +231,11 @@ int cutune_lookup(cutune_handle *h, const char *op, const char *types, const int
         return lookup(h, &key, out);
     *out = k;
     return CUTUNE_OK;
+}
+
+int cutune_kernel_holds(const cutune_kernel *k)
+{
+    return k && atomic_load_explicit(&k->holds, memory_order_relaxed);
 }
 
 int cutune_prefetch(cutune_handle *h, const cutune_problem *problems, int n)

@@ -28,6 +28,7 @@ static void counts_what_is_not_exact(void **state)
     ask(h, 1111, 113, 3);
     ask(h, 1111, 226, 5);
     ask(again, 1111, 226, 1);
+    assert_true(cutune_kernel_holds(find(h, 1111, 113)));
     flush(c);
     assert_int_equal(wanted("a.db", "count", "%"), 6);
     assert_int_equal(wanted("a.db", "count", "m=1111,n=226"), 6);
@@ -38,7 +39,8 @@ static void counts_what_is_not_exact(void **state)
                      1);
     flush(c);
     assert_int_equal(wanted("a.db", "count", "%"), 6);
-    ask(h, 1111, 226, 2);
+    ask(h, 1111, 226, 1);
+    assert_false(cutune_kernel_holds(find(h, 1111, 226))); /* this one is counted, too */
     cutune_detach(h);
     assert_int_equal(wanted("a.db", "count", "%"), 8);
     ask(again, 64, 64, 4);

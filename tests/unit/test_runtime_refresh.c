@@ -255,7 +255,10 @@ static void never_mixes_two_forms(void **state)
     assert_ptr_equal(find(h, 1111, 113), tuned); /* and the others until a refresh */
     assert_int_equal(cutune_op_find(c, "transpose", &now), CUTUNE_OK);
     assert_false(cutune_kernel_is_of(tuned, now));
+    assert_true(cutune_kernel_holds(tuned) && cutune_kernel_holds(near));
     assert_int_equal(refreshed(c), 2);
+    assert_false(cutune_kernel_holds(tuned) || cutune_kernel_holds(near) || cutune_kernel_holds(NULL));
+    assert_true(cutune_kernel_holds(find(h, 1111, 113)));
     assert_true(cutune_kernel_is_of(find(h, 1111, 113), now));
     assert_true(cutune_kernel_is_of(tuned, before));
     assert_false(cutune_kernel_is_of(NULL, now) || cutune_kernel_is_of(tuned, NULL));
