@@ -3,8 +3,9 @@
 
 /* A function of PyTorch's. Where it is one in C it is called as such: Python's way to it takes longer than what it does. */
 struct asked {
-    PyObject *function;
-    int flags; /* 0: it is not in C */
+    PyObject *function, *self;
+    PyCFunction in_c; /* null: it is not */
+    int flags;
 };
 
 /* Of the helper, found when the first tensor is seen; it is for all. */
@@ -17,9 +18,13 @@ static struct {
     struct asked written; /* counts a change of each of several tensors */
 } torch;
 
-static void learn_flags(struct asked *a)
+static void learn(struct asked *a)
 {
-    a->flags = PyObject_TypeCheck(a->function, &PyCFunction_Type) ? PyCFunction_GetFlags(a->function) : 0;
+    if (!PyObject_TypeCheck(a->function, &PyCFunction_Type))
+        return;
+    a->in_c = PyCFunction_GetFunction(a->function);
+    a->self = PyCFunction_GetSelf(a->function);
+    a->flags = PyCFunction_GetFlags(a->function);
 }
 
 int tensor_learn(PyObject *helper)
@@ -36,8 +41,8 @@ int tensor_learn(PyObject *helper)
     if (!asked || !PyArg_ParseTuple(asked, "OOOO", &torch.grad, &torch.modes.function, &forward, &torch.written.function))
         return -1;
     torch.read_grad = (descrgetfunc)PyType_GetSlot(Py_TYPE(torch.grad), Py_tp_descr_get);
-    learn_flags(&torch.modes);
-    learn_flags(&torch.written);
+    learn(&torch.modes);
+    learn(&torch.written);
     torch.forward = forward;
     return 0;
 }
@@ -45,8 +50,8 @@ int tensor_learn(PyObject *helper)
 /* argument: null: none. */
 static PyObject *ask(const struct asked *a, PyObject *argument)
 {
-    if (a->flags == (argument ? METH_O : METH_NOARGS))
-        return PyCFunction_GetFunction(a->function)(PyCFunction_GetSelf(a->function), argument);
+    if (a->in_c && a->flags == (argument ? METH_O : METH_NOARGS))
+        return a->in_c(a->self, argument);
     return argument ? PyObject_CallFunctionObjArgs(a->function, argument, NULL) : PyObject_CallNoArgs(a->function);
 }
 
