@@ -88,7 +88,12 @@ static void refuses_in_a_child(void **state)
     (void)state;
     char path[PATH_ROOM];
     strcpy(path, in_dir("a.db"));
-    cutune *c = open_pretend((cutune_options){ .capture = 1, .refresh_ms = 1 });
+    #ifdef __SANITIZE_ADDRESS__ /* its allocator, unlike glibc's, may stay locked in a child that is made while another thread allocates */
+    const int refresh_ms = 0;
+#else
+    const int refresh_ms = 1;
+#endif
+    cutune *c = open_pretend((cutune_options){ .capture = 1, .refresh_ms = refresh_ms });
     cutune_handle *h = attached(c);
     const cutune_kernel *k = find(h, 1111, 113);
     find(h, 64, 64);
