@@ -51,7 +51,7 @@ def launches_in_c(x, out):
 
 
 def timed(statement, **names):
-    """A call that times the statement, in a loop of its own: a function around it would cost a tenth of what is measured."""
+    """A call that times the statement, in a loop of its own: a function around it would cost a twentieth of what is measured."""
     timer = timeit.Timer(statement, globals=names)
     timer.timeit(1)
     return lambda: timer.timeit(CALLS) / CALLS * 1e9

@@ -171,15 +171,12 @@ int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel
     int rc = find_one(&s, err);
     if (refused(rc) && s.damage.code)
         return err_set(err, ERR_CORRUPT, "%s", s.damage.msg);
-    struct err miss = { 0 };
-    if (refused(rc) && strict_miss(h, q, "nothing", &miss)) {
-        *err = miss;
-        return miss.code;
+    if (refused(rc)) {
+        err_set(err, ERR_NOTFOUND, "no kernel for %s %s %s on %s: nothing tuned%s and no default may run there%s%.200s",
+                q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, unused_words(&s),
+                err->msg[0] ? "; the last refusal: " : "", err->msg);
+        return strict_none(h, q, q->op->name, err);
     }
-    if (refused(rc))
-        return err_set(err, ERR_NOTFOUND, "no kernel for %s %s %s on %s: nothing tuned%s and no default may run there%s%.200s",
-                       q->op->name, buf_text(&q->types), buf_text(&q->sizes), h->dev.name, unused_words(&s),
-                       err->msg[0] ? "; the last refusal: " : "", err->msg);
     if (!rc && s.found != now && s.found->match != CUTUNE_MATCH_EXACT)
         rc = strict_miss(h, q, s.found->why, err);
     *out = s.found;

@@ -149,8 +149,9 @@ int find_kernel(cutune_handle *h, const struct question *q, struct cutune_kernel
 int strict_take(struct cutune *c, const cutune_options *o, struct err *err);
 /* Of a look-up without an exact answer: ERR_STRICT, or a line in the log that ends with what is given instead. */
 int strict_miss(cutune_handle *h, const struct question *q, const char *given, struct err *err);
-/* The same of an op that is nowhere known; `why` says so. */
-int strict_unknown(cutune_handle *h, const char *op, const char *why, struct err *err);
+/* The same of one that has no kernel, for which *err says why; null q: the op is nowhere known. Without ERR_STRICT *err stays, and its code is
+ * returned. */
+int strict_none(cutune_handle *h, const struct question *q, const char *op, struct err *err);
 /* Of a record whose code would now be compiled; `why` is what became of its binary, "" if none is for this device. */
 int strict_compile(cutune_handle *h, const struct tuned *t, const char *why, struct err *err);
 

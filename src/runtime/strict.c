@@ -177,7 +177,7 @@ int strict_miss(cutune_handle *h, const struct question *q, const char *given, s
     return rc;
 }
 
-int strict_unknown(cutune_handle *h, const char *op, const char *why, struct err *err)
+static int unknown(cutune_handle *h, const char *op, const char *why, struct err *err)
 {
     struct cutune *c = h->owner;
     struct buf line = { 0 };
@@ -187,6 +187,14 @@ int strict_unknown(cutune_handle *h, const char *op, const char *why, struct err
     if (c->strict == CUTUNE_STRICT_LOG)
         buf_str(&line, "; given instead, nothing");
     return tell(c, &line, err);
+}
+
+int strict_none(cutune_handle *h, const struct question *q, const char *op, struct err *err)
+{
+    struct err miss = { 0 };
+    if (q ? strict_miss(h, q, "nothing", &miss) : unknown(h, op, err->msg, &miss))
+        *err = miss;
+    return err->code;
 }
 
 /* ---- code */

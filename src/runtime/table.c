@@ -180,11 +180,8 @@ static int ask(cutune_handle *h, const struct key *key, struct cutune_kernel **o
         return 0;
     int rc = question_ask(h, key->op, key->types, key->sizes, key->nsizes, &q, err);
     bool proper = !rc; /* invalid arguments get no entry */
-    if (rc == ERR_NOTFOUND) {
-        struct err why = *err, miss = { 0 };
-        rc = strict_unknown(h, key->op, why.msg, &miss) ?: rc;
-        *err = miss.code ? miss : why;
-    }
+    if (rc == ERR_NOTFOUND)
+        rc = strict_none(h, NULL, key->op, err);
     rc = rc ?: find_kernel(h, &q, NULL, &k, err);
     question_free(&q);
     bool wanted = proper && (rc == ERR_NOTFOUND || rc == ERR_STRICT) && h->owner->capture;

@@ -292,14 +292,6 @@ static int list_variants(struct run *r, struct err *err)
     return rc;
 }
 
-/* Where everything is tried the order does not matter, so it should cost nothing. */
-static const char *strategy_of(const struct run *r)
-{
-    const struct tune_options *opt = r->opt;
-    bool all = r->limit == r->report->valid && opt->budget_seconds <= 0 && !opt->patience && opt->target <= 0;
-    return opt->strategy ? opt->strategy : all ? "random" : "forest";
-}
-
 static int load_winner(struct run *r, struct err *err)
 {
     struct buf text = { 0 };
@@ -382,7 +374,7 @@ static int set_up(struct run *r, struct err *err)
     rc = compilers_open(r, err)
         ?: goals_open(r, err)
         ?: list_variants(r, err)
-        ?: search_open(opt->home, strategy_of(r), r->space, opt->seed, &bounds, &r->search, err)
+        ?: search_open(opt->home, strategy_name(r), r->space, opt->seed, &bounds, &r->search, err)
         ?: open_target(r, err)
         ?: budget_open(r, err)
         ?: (opt->retune ? 0 : store_each_measured(r->store, &r->target, load_known, r, err));

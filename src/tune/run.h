@@ -319,6 +319,7 @@ void hints_enlist(struct run *r);
 void hints_only(struct run *r); /* what the options name in place of a strategy */
 
 /* strategy.c */
+const char *strategy_name(const struct run *r); /* the option's, or what is usual for such a run */
 bool strategy_over(const struct run *r); /* it has no more to give to this run */
 void strategy_ask(struct run *r);        /* if there is room for more */
 void strategy_tell(struct run *r, struct job *job);

@@ -5,6 +5,14 @@
 
 enum { ASK_MAX = 64, SLOW_ANSWER = 500 /* ms: the user is told */ };
 
+/* Where everything is tried the order does not matter, so it should cost nothing. */
+const char *strategy_name(const struct run *r)
+{
+    const struct tune_options *opt = r->opt;
+    bool all = r->limit == r->report->valid && opt->budget_seconds <= 0 && !opt->patience && opt->target <= 0;
+    return opt->strategy ? opt->strategy : all ? "random" : "forest";
+}
+
 bool strategy_over(const struct run *r)
 {
     return r->exhausted || r->accepted >= r->limit || budget_over(r);
