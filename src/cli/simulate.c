@@ -224,6 +224,11 @@ static int simulate_one(struct simulation *s, int strategy, int table, const str
     struct tries *tries = mem_array((size_t)s->play.repeats, sizeof *tries);
     int rc = tries ? 0 : err_nomem(err);
     rc = rc ?: play(t, &s->play, yardstick_end(y), tries, err) ?: score_of(t, y, tries, s->play.repeats, s->play.seed, NULL, out, err);
+    int idle = 0;
+    for (int i = 0; !rc && i < s->play.repeats; i++)
+        idle += !tries[i].n;
+    if (idle)
+        complain("note: %s: %s proposed nothing in %d of %d repeats", t->title, s->strategies[strategy], idle, s->play.repeats);
     if (tries)
         tries_free(tries, s->play.repeats);
     mem_free(tries);

@@ -224,9 +224,13 @@ static int take_winner(void *arg, const struct winner *w)
 {
     struct exporting *r = arg;
     struct tuned *k = NULL;
+    struct problem problem;
     if (!devspec_called(&w->dev, r->choice->device))
         return 0;
-    int rc = store_tuned(r->store, w->id, &k, r->err);
+    int rc = op_row(r->op, w->types, NULL) < 0 ? ERR_CORRUPT : problem_parse(r->op, w->sizes, &problem, NULL);
+    if (rc)
+        return rc == ERR_NOMEM ? err_nomem(r->err) : row_end(r, ERR_CORRUPT);
+    rc = store_tuned(r->store, w->id, &k, r->err);
     rc = rc ? row_end(r, rc) : put_kernel(r, w, k);
     tuned_free(k);
     if (rc || (r->ndevices && r->devices[r->ndevices - 1] == w->device))
