@@ -139,7 +139,7 @@ int bench_compare(struct bench *b, const struct bench_candidate *c, int n, int r
     int rc = players_make(b, n, rounds, &l, out, err);
     rc = rc ?: play_reserve(b, c, n, l, err)
             ?: load_players(b, c, n, l, out, err)
-            ?: play_rounds(b, l, n, rounds, clock_ns() + PLAY_NS, out, err);
+            ?: play_rounds(b, l, n, rounds, NULL, clock_ns() + PLAY_NS, out, err);
     players_drop(b, l, n);
     return rc;
 }
