@@ -227,7 +227,9 @@ static int take_winner(void *arg, const struct winner *w)
     struct problem problem;
     if (!devspec_called(&w->dev, r->choice->device))
         return 0;
-    int rc = op_row(r->op, w->types, NULL) < 0 ? ERR_CORRUPT : problem_parse(r->op, w->sizes, &problem, NULL);
+    if (op_row(r->op, w->types, NULL) < 0) /* the op no longer has these types */
+        return 0;
+    int rc = problem_parse(r->op, w->sizes, &problem, NULL);
     if (rc)
         return rc == ERR_NOMEM ? err_nomem(r->err) : row_end(r, ERR_CORRUPT);
     rc = store_tuned(r->store, w->id, &k, r->err);

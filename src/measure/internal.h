@@ -163,15 +163,15 @@ struct bench {
 /* measure/places.c */
 enum { PLACES = 8 };
 struct places {
-    int n; /* 1: only those that the buffers have, which are the first */
+    int n; /* 1: the buffers stay where they are, at the first */
     struct memory *room[MAX_ARGS];
     struct place {
         struct memory *whole, *inside;
     } at[PLACES][MAX_ARGS];
 };
-int places_make(struct bench *b, struct places *out, struct err *err); /* to be freed if it fails, too */
-void places_go(struct bench *b, const struct places *p, int place);    /* the inputs have to be filled anew */
-void places_free(struct bench *b, struct places *p);                   /* back at the first */
+void places_make(struct bench *b, struct places *out);              /* 1 where the device has no room for more */
+void places_go(struct bench *b, const struct places *p, int place); /* the inputs have to be filled anew */
+void places_free(struct bench *b, struct places *p);                /* back at the first */
 
 /* measure/service.c. Checks are queued between begin and end; end waits and tells what they found together. */
 enum { RESULT_BYTES = 1024, DIGESTS_AT = 16, MAX_DIGESTS = 32 };
@@ -343,9 +343,9 @@ void bench_blame(struct result *r, const struct err *err);
 int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err);
 /* Samples of it, in spans; times come only with the outcome ok. on_left: the first finds the workspace as its last run has left it. */
 int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool on_left, double *ns, struct result *r, struct err *err);
-/* Round by round, n players that are loaded; places may be null. until: after this (on clock_ns) only LEAST_ROUNDS are played. */
+/* Round by round, n players that are loaded. p: null, or the places to be made and gone through. until: after this (on clock_ns) only LEAST_ROUNDS are played. */
 enum { LEAST_ROUNDS = 9 };
-int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, const struct places *p, int64_t until, struct result *out,
+int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct places *p, int64_t until, struct result *out,
                 struct err *err);
 /* Makes room in the pool for the workspaces of the players that are kernels, the first ones first. A player for which there is none sits
  * out. */

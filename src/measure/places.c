@@ -4,7 +4,7 @@
 
 enum { STEP = 1 << 20, MOST_BYTES = 4 << 20 };
 
-/* On a processor its own noise is the larger. */
+/* On a CPU noise outweighs it. */
 static bool are_small(const struct bench *b)
 {
     bool small = !b->set.dev.shares_cores;
@@ -13,28 +13,29 @@ static bool are_small(const struct bench *b)
     return small;
 }
 
+/* All of it is written, since some drivers find out only then that there is no memory for it. */
 static int make(struct bench *b, int arg, struct places *p, struct err *err)
 {
     const int64_t bytes = b->args[arg].buf.bytes, each = bytes + 2 * GUARD, step = (each + STEP - 1) / STEP * STEP;
-    int rc = device_alloc(b->dev, (PLACES - 1) * step, &p->room[arg], err);
+    int rc = device_alloc(b->dev, (PLACES - 1) * step, &p->room[arg], err)
+        ?: device_fill(b->dev, p->room[arg], 0, (PLACES - 1) * step, 0, err);
     for (int i = 1; !rc && i < PLACES; i++)
         rc = device_view(b->dev, p->room[arg], (i - 1) * step, each, &p->at[i][arg].whole, err)
                  ?: device_view(b->dev, p->room[arg], (i - 1) * step + GUARD, bytes, &p->at[i][arg].inside, err);
     return rc;
 }
 
-int places_make(struct bench *b, struct places *p, struct err *err)
+void places_make(struct bench *b, struct places *p)
 {
+    struct err why;
     int rc = 0;
     *p = (struct places){ .n = are_small(b) ? PLACES : 1 };
     for (int i = 0; i < b->nargs; i++)
         p->at[0][i] = (struct place){ b->args[i].buf.whole, b->args[i].buf.inside };
     for (int i = 0; !rc && p->n > 1 && i < b->nargs; i++)
-        rc = b->args[i].buf.inside ? make(b, i, p, err) : 0;
-    if (rc != ERR_NOMEM)
-        return rc;
-    places_free(b, p);
-    return 0;
+        rc = b->args[i].buf.inside ? make(b, i, p, &why) : 0;
+    if (rc || device_sync(b->dev, &why))
+        places_free(b, p);
 }
 
 void places_go(struct bench *b, const struct places *p, int place)

@@ -257,15 +257,19 @@ static int play(struct bench *b, struct loaded *l, int i, int pass, double *ns, 
 
 /* Round by round, so that a drift of the clocks meets all alike; the order turns each round, so that no player is always behind the
  * same one. The first round warms up; the last, on other inputs, is for what was kept from the others. */
-int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, const struct places *p, int64_t until, struct result *out,
+int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct places *p, int64_t until, struct result *out,
                 struct err *err)
 {
     int rc = 0, place = 0;
     for (int round = -1; !rc && round <= rounds; round++) {
         if (round >= LEAST_ROUNDS && round < rounds && clock_ns() > until)
             rounds = round;
-        if (p && round >= 0 && round < rounds && round * p->n / rounds != place)
+        if (p && !round) /* all have run: what a driver takes for the first launch of each it has */
+            places_make(b, p);
+        if (p && round >= 0 && round < rounds && round * p->n / rounds != place) {
             places_go(b, p, place = round * p->n / rounds);
+            rc = inputs_fill(b, TIMED, err) ?: device_sync(b->dev, err); /* the first to play there finds it as the others do */
+        }
         for (int k = 0; !rc && k < n; k++) {
             int i = (k + round + 1) % n, pass = round < rounds ? TIMED : 0;
             double ns = 0;
@@ -359,7 +363,6 @@ int bench_playoff(struct bench *b, const struct bench_candidate *c, int n, int r
     rc = rc
         ?: play_reserve(b, c, n, l, err)
         ?: load_all(b, c, n, l, out, err)
-        ?: places_make(b, &places, err)
         ?: play_rounds(b, l, n, rounds, &places, INT64_MAX, out, err);
     places_free(b, &places);
     if (!rc && b->set.energy)

@@ -26,7 +26,6 @@ struct numbers {
 };
 
 struct reading {
-    struct store *from;
     const struct op *op;
     struct knowledge *k;
     struct err *err;
@@ -281,14 +280,13 @@ static int take_winner(void *arg, const struct winner *w)
     int row = row_of(r, w->types);
     if (r->types.failed)
         return err_nomem(r->err);
-    int rc = row < 0 ? ERR_CORRUPT : problem_parse(r->op, w->sizes, &problem, NULL);
+    if (row < 0) /* the op no longer has these types; nor, if it is a script that has changed, these sizes */
+        return 0;
+    int rc = problem_parse(r->op, w->sizes, &problem, NULL);
     if (rc == ERR_NOMEM)
         return err_nomem(r->err);
-    if (rc) { /* damaged; for a script that has changed it may be of the op before */
-        store_leave_out(r->from);
-        return 0;
-    }
-    return take_problem(r, w, row, &problem);
+    r->k->damaged += rc != 0;
+    return rc ? 0 : take_problem(r, w, row, &problem);
 }
 
 /* ---- defaults */
@@ -362,7 +360,7 @@ static int read_all(struct reading *r, struct store *s, const struct winner_choi
 
 int knowledge_load(struct store *s, const struct op *op, const struct winner_choice *choice, struct knowledge **out, struct err *err)
 {
-    struct reading r = { .from = s, .op = op, .k = mem_zalloc(sizeof *r.k), .err = err, .seed = (uint64_t)clock_ns() };
+    struct reading r = { .op = op, .k = mem_zalloc(sizeof *r.k), .err = err, .seed = (uint64_t)clock_ns() };
     if (!r.k || !(r.k->arena = arena_new())) {
         mem_free(r.k);
         return err_nomem(err);

@@ -44,6 +44,7 @@ struct knowledge {
     int ndefaults;
     struct near_time *times;           /* a column of them for each configuration of a winner or default, on each device, */
     int *first;                        /* [column] begins here, and ends where the next one begins */
+    int damaged;                       /* winners whose sizes are none, and which are left out */
     bool cut;                          /* the file has more than a look-up reads */
     bool alone;                        /* a winner is for its own problem only, and so no candidate */
     struct plan *plan;                 /* of the op's own expressions */
