@@ -1,5 +1,5 @@
-/* `cutune tables`: makes the database that ships, of the default configurations that db/tables lists and of what it lists as tuned. A
- * look-up gives one of them where nobody has tuned. To make it takes no device; PTX takes NVRTC. */
+/* `cutune tables`: makes the database that ships, of the ops' default configurations and of what db/tables lists as tuned. A look-up gives one
+ * of them where nobody has tuned. To make it takes no device; PTX takes NVRTC. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,8 @@
 #include "op/load.h"
 #include "source/source.h"
 
-#define DEFAULTS "defaults.txt"
-
 /* A default of the op, for types and a backend; none that can serve nothing of them. */
-static int add_default(struct shipping *m, const struct op_default *d, struct shipping_defaults *all, int row, const struct backend *b,
-                       struct err *err)
+static int add_default(struct shipping *m, const struct op_default *d, int *all, int row, const struct backend *b, struct err *err)
 {
     struct buf source = { 0 };
     struct tuned *t = NULL;
@@ -76,11 +73,11 @@ static int store_shipped(struct shipping *m, struct compiling *c, int i, struct 
     if (!rc && (entries.len || !head_asks(s->source))) {
         hash_hex(s->source, strlen(s->source), s->t->key);
         s->t->role = TUNED_DEFAULT;
-        s->t->rank = s->all->n++;
+        s->t->rank = (*s->all)++;
         s->t->source = s->source;
         s->t->portable = ptx.len ? ptx.data : NULL;
         struct op listed = *s->op;
-        listed.ndefaults = s->all->n; /* the list's so far, in place of the script's */
+        listed.ndefaults = *s->all; /* those so far */
         rc = store_default(m->store, &s->backend->sample, &listed, s->row, s->t, err);
         m->records++;
     }
@@ -105,55 +102,12 @@ int shipping_op(struct shipping *m, const char *name, struct err *err)
     return m->defaults ? 0 : err_nomem(err);
 }
 
-static bool any(const char *word)
-{
-    return !strcmp(word, "*");
-}
-
-/* A configuration of the list: one of the script's defaults serves when that does. */
-static int add_listed(struct shipping *m, const struct config *c, struct shipping_defaults *all, int row, const struct backend *b,
-                      struct err *err)
-{
-    struct op_default d = { .config = *c };
-    int at = op_default_from(m->op, all->next, c);
-    if (at < 0)
-        at = op_default_from(m->op, 0, c);
-    if (at >= 0) {
-        d = m->op->defaults[at];
-        all->next = at + 1;
-    }
-    return add_default(m, &d, all, row, b, err);
-}
-
-static int add_line(struct shipping *m, const char *line, struct err *err)
-{
-    char device[16], name[MAX_NAME + 1], types[256], sizes[256], text[1024], time[64];
-    struct config c;
-    struct problem problem;
-    const struct backend *b;
-    if (sscanf(line, "%15s %63s %255s %255s %1023s %63s", device, name, types, sizes, text, time) != 6)
-        return err_set(err, ERR_INVALID, "a line is: device, op, types, problem, configuration, time");
-    if (!any(device) && !backend_find(device))
-        return err_set(err, ERR_INVALID, "device %s: cuda, opencl, or * for both", device);
-    int rc = m->op && !strcmp(m->op->name, name) ? 0 : shipping_op(m, name, err);
-    int only = rc || any(types) ? 0 : op_row(m->op, types, err);
-    if (rc || only < 0)
-        return rc ?: only;
-    rc = config_parse(m->op, NULL, text, &c, err) ?: (any(sizes) ? 0 : problem_parse(m->op, sizes, &problem, err));
-    struct shipping_defaults *all = m->defaults;
-    for (int row = 0; row < m->op->nrows; row++)
-        for (int i = 0; (b = backend_real(i)); i++, all++)
-            if (!rc && (any(types) || row == only) && (any(device) || !strcmp(device, b->name)))
-                rc = add_listed(m, &c, all, row, b, err);
-    return rc;
-}
-
 /* A script's own defaults, for all types. */
 static int add_script(struct shipping *m, const char *name, struct err *err)
 {
     const struct backend *b;
     int rc = shipping_op(m, name, err);
-    struct shipping_defaults *all = m->defaults;
+    int *all = m->defaults;
     for (int row = 0; !rc && row < m->op->nrows; row++)
         for (int i = 0; (b = backend_real(i)); i++, all++)
             for (int k = 0; !rc && k < m->op->ndefaults; k++)
@@ -161,24 +115,26 @@ static int add_script(struct shipping *m, const char *name, struct err *err)
     return rc;
 }
 
-/* Of the ops that the user named. */
-static int add_scripts(struct shipping *m, const struct words *names, struct err *err)
+/* Of the ops that the user named; of all that are installed, if none. */
+static int add_scripts(struct shipping *m, const struct words *named, struct err *err)
 {
-    int rc = 0;
-    for (int i = 0; !rc && i < names->n; i++)
-        rc = add_script(m, names->at[i], err);
+    char **all = NULL;
+    int n = named->n, rc = n ? 0 : script_names("ops", &all, &n, err);
+    for (int i = 0; !rc && i < n; i++)
+        rc = add_script(m, all ? all[i] : named->at[i], err);
+    mem_free(all);
+    m->op = NULL;
     return rc;
 }
 
-/* Each line of a list. */
-static int add_list(struct shipping *m, const char *path, int (*add)(struct shipping *m, const char *line, struct err *err),
-                    struct err *err)
+/* What one file of a device lists. */
+static int add_list(struct shipping *m, const char *path, struct err *err)
 {
     struct buf text = { 0 };
     int rc = file_read(path, MAX_LIST, &text, err), number = 0;
     for (char *rest = text.data, *line; !rc && (line = strsep(&rest, "\n"));) {
         number++;
-        rc = *line && *line != '#' ? add(m, line, err) : 0;
+        rc = *line && *line != '#' ? tuned_line(m, line, err) : 0;
         if (rc && rc != ERR_UNSUPPORTED) /* for which no line is to blame */
             err_prefix(err, "%s:%d: ", path, number);
     }
@@ -193,16 +149,6 @@ static int is_list(const struct dirent *e)
     return n > 4 && e->d_name[0] != '.' && !strcmp(e->d_name + n - 4, ".txt");
 }
 
-/* The defaults, which stand in the place of those of the ops' scripts. */
-static int add_listed_defaults(struct shipping *m, const char *folder, struct err *err)
-{
-    struct buf path = { 0 };
-    buf_fmt(&path, "%s/" DEFAULTS, folder);
-    int rc = buf_check(&path, err) ?: add_list(m, path.data, add_line, err);
-    buf_free(&path);
-    return rc;
-}
-
 /* Of each device that was tuned on. */
 static int add_tuned(struct shipping *m, const char *folder, struct err *err)
 {
@@ -212,8 +158,7 @@ static int add_tuned(struct shipping *m, const char *folder, struct err *err)
     for (int i = 0; i < n; i++) {
         buf_clear(&path);
         buf_fmt(&path, "%s/%s", folder, files[i]->d_name);
-        if (!rc && strcmp(files[i]->d_name, DEFAULTS) != 0)
-            rc = buf_check(&path, err) ?: add_list(m, path.data, tuned_line, err);
+        rc = rc ?: buf_check(&path, err) ?: add_list(m, path.data, err);
         tuned_end(m);
         free(files[i]);
     }
@@ -273,7 +218,7 @@ static int make_database(struct shipping *m, const struct words *names, const ch
         return rc;
     if (!o.target)
         rc = err_set(err, ERR_INVALID, "not a regular file, and a database can be nothing else");
-    rc = rc ?: names->n ? add_scripts(m, names, err) : add_listed_defaults(m, folder, err);
+    rc = rc ?: add_scripts(m, names, err);
     if (!rc && m->ptx)
         rc = compiling_begin(m->queue, m->nqueue, &c, err); /* forks, so before the store is open */
     rc = rc ?: store_open(o.beside.data, STORE_WRITE, &m->store, err) ?: store_begin(m->store, true, err);
@@ -316,16 +261,16 @@ const struct command tables_command = {
     .name = "tables",
     .summary = "the database of default configurations that is installed",
     .options = OPTIONS({ "op", EACH(ops), "NAME|FILE.lua", 0,
-                         "An op of which only the script's own defaults are to be in it, such as for an application that has no "
-                         "other tables; may be repeated", 0 },
+                         "An op of which only the defaults are to be in it, such as for an application that has no other "
+                         "tables; may be repeated", 0 },
                        { "ptx", WORD(ptx_choice), "auto|yes|no", 0,
                          "Whether to compile the kernels for CUDA to PTX: if NVRTC is found (auto, as without this), always (an "
                          "error without NVRTC), or never",
                          0 }),
     .word = "OUT.db",
-    .doc = "Makes the tables that are installed with cutune: the default configurations that "
-           "db/tables/defaults.txt lists, as source for CUDA and OpenCL, and as PTX for CUDA if NVRTC is found; "
-           "and what its other files list as tuned on a device, as source, with --ptx yes as binaries, too."
+    .doc = "Makes the tables that are installed with cutune: the default configurations of the ops, as source for CUDA and "
+           "OpenCL, and as PTX for CUDA if NVRTC is found; and what db/tables lists as tuned on a device, as source, with "
+           "--ptx yes as binaries, too."
            "\vExample:\n"
            "  cutune tables --ptx yes build/tables.db",
     .run = make_tables,

@@ -7,16 +7,10 @@
 
 enum { MAX_LIST = 4 << 20 }; /* bytes of a file */
 
-/* What an op has for its types and a backend. */
-struct shipping_defaults {
-    int n;    /* kernels */
-    int next; /* the script's default behind the last that was listed: lines are taken to be in the script's order */
-};
-
 /* A default, rendered and not yet stored: it may have to be compiled. */
 struct shipped {
     const struct op *op;
-    struct shipping_defaults *all;
+    int *all; /* of its types and backend: how many are stored */
     int row;
     const struct backend *backend;
     struct requires requires;
@@ -32,8 +26,8 @@ struct shipping {
     struct err why_not; /* why there can be none */
     struct op **ops;    /* all that were read; */
     int nops;
-    struct op *op;                      /* that of the last line */
-    struct shipping_defaults *defaults; /* so far, for these types and this backend: [row][backend_real] */
+    struct op *op; /* that is being read */
+    int *defaults; /* of it, stored so far, for these types and this backend: [row][backend_real] */
     struct shipped *queue;
     int nqueue;
     int records;

@@ -47,14 +47,6 @@ void op_as_default(const struct op *op, const struct op_default *d, struct serve
     out->variant.where = out->where;
 }
 
-int op_default_from(const struct op *op, int from, const struct config *c)
-{
-    for (int i = from; i < op->ndefaults; i++)
-        if (!memcmp(&op->defaults[i].config, c, sizeof *c))
-            return i;
-    return -1;
-}
-
 const struct variant *op_code(const struct op *op, const struct config *c)
 {
     return c ? &op->variants[c->variant] : &op->reference;

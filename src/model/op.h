@@ -369,7 +369,6 @@ struct served {
     const char *where[MAX_WHERE + MAX_WHEN];
 };
 void op_as_default(const struct op *op, const struct op_default *d, struct served *out);
-int op_default_from(const struct op *op, int from, const struct config *c); /* the first of the op's with this configuration, from there on; -1 */
 /* Of a type as arguments have it: "T", or "T_acc", the one to compute in. -1: it is none of the op's. */
 int op_type_of(const struct op *op, const char *type, bool *computing);
 int param_value(const struct param *p, struct val v);

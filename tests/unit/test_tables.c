@@ -1,4 +1,4 @@
-/* The tables that ship, made by the build: `cutune tables` from what is in the tree, so a default that db/tables does not list shows here. */
+/* The tables that ship, made by the build: `cutune tables` from what is in the tree. */
 #include <sys/stat.h>
 
 #include <sqlite3.h>
@@ -147,8 +147,8 @@ static void check_listed(const struct walk *d, int rank, bool *seen)
         lines += d->lines.len - line.len;
     *seen = *seen || strstr(lines, line.data);
     if (!strstr(lines, line.data) && rank == d->op->ndefaults - 1)
-        fail_msg("the last default of %s is not in db/tables/defaults.txt, or is not the last there: * %s * * variant=%s,%s -",
-                 d->op->name, d->op->name, variant, buf_text(&config));
+        fail_msg("the last default of %s is not the last in the tables: variant=%s,%s", d->op->name, variant,
+                 buf_text(&config));
     buf_free(&config);
     buf_free(&line);
 }
@@ -192,7 +192,7 @@ static void each_default_of_each_op_is_there(void **state)
             check_defaults(op, n / 2, &devices[n % 2], seen);
         for (int rank = 0; rank < op->ndefaults; rank++)
             if (!seen[rank])
-                fail_msg("default %d of %s, of variant %s, is not in db/tables/defaults.txt", rank + 1, op->name,
+                fail_msg("default %d of %s, of variant %s, is in no table", rank + 1, op->name,
                          op->variants[op->defaults[rank].config.variant].name);
         mem_free(seen);
         op_free(op);

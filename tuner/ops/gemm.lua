@@ -534,7 +534,7 @@ for _, stages in ipairs { 2, 3 } do
 end
 add({ gpu, fewer_waves, "m >= 1024" }, async("nn", 256, 64, 8, 8, 8, 8, false, false, 4, 0))
 add({ gpu, four, "m > 16", "n > 32", tiles(64, 64) .. " <= 3 * " .. sms }, blocked_tiles("nn", 64, 64, 16, 8, 4, 8, true, false, 8))
-add({ gpu, "k <= 16" }, plain_tiles("nn", 128, 128, 16, 8, 8))
+add({ gpu, "sizeof(T) >= 4", "k <= 16" }, plain_tiles("nn", 128, 128, 16, 8, 8))
 add({ gpu, four }, async("nn", 128, 64, 8, 8, 8, 8, false, false, 4, 0))
 add(nil, async("nn", 128, 128, 8, 8, 8, 8, false, false, 3, 0))
 add({ gpu, "m <= 16" }, async("nn", 16, 128, 16, 4, 4, 8, false, false, 3, 4))

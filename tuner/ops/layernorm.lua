@@ -142,6 +142,7 @@ return op {
         { variant = "staged", LANES = 256, BLOCK = 256 },
         { variant = "staged", LANES = 1024, BLOCK = 1024 },
         { variant = "staged", LANES = 32, BLOCK = 256, PACKED = false },
+        { variant = "cached", BLOCK = 256, ITEMS = 4, when = { "device.backend == 'cuda'" } },
         { variant = "block", BLOCK = 256, ITEMS = 4 },
     },
 }

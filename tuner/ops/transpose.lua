@@ -86,8 +86,8 @@ local function transposed(library) -- by columns `in` is n x m, and `out` m x n
     }
 end
 
--- Defaults, for the shapes and sizes of elements of which measurements on an H200 say that they lead the plain tile:
--- db/tables/defaults.txt has the figures. At 2^20 elements the tile is as fast or faster. What was not measured has the tile, too.
+-- Defaults, for the shapes and sizes of elements of which measurements on an H200 say that they lead the plain tile, with times of both. At
+-- 2^20 elements the tile is as fast or faster. What was not measured has the tile, too.
 local function at_least(elements, when, variant, default)
     default.variant = variant
     default.when = { "device.backend == 'cuda'", "m * n >= " .. elements, table.unpack(when) }
@@ -106,31 +106,56 @@ local both = "min(m, n) >= 1000"
 local odd = "m * sizeof(T) % 16 ~= 0" -- rows of `out` begin anywhere
 local whole = "n * sizeof(T) % 16 == 0" -- those of `in` at vectors
 local defaults = {
+    -- 10000000 x 3: i8 17.6 us, tile 466
     few({ bytes(1), "n % 2 == 1", "n <= 8" }, "tall", { LENGTH = 4096, STORE = 8, THREADS = 256 }),
+    -- 10000000 x 3: f32 61.9 us, tile 489; by asynchronous copies, which the PTX here does without: 58.8; 3000000 x 7: f16 22.8, 148;
+    -- 1000000 x 17: i8 14.6, 51.1
     few({ bytes(1, 4), "n % 2 == 1", "n * sizeof(T) <= 32" }, "tall", { LENGTH = 1024, STORE = 8, THREADS = 256 }),
+    -- 1000000 x 4: f32 10.7 us, tile 49.2; 1000000 x 8: f32 20.4, 50.9; f16 11.5, 49.5
     few({ bytes(2, 4), "n % 2 == 0", "n <= 8" }, "tall", { LENGTH = 1024, STORE = 8, THREADS = 256, PAD = 1 }),
+    -- 10000000 x 3: f64 115 us, tile 502; 1000000 x 8: 33.5, 56.1
     few({ bytes(8), "n <= 8" }, "tall", { LENGTH = 256, STORE = 8, THREADS = 256 }),
+    -- 3000000 x 3: c128 70.2 us, tile 187; 1000000 x 8: 65.4, 77.6
     few({ bytes(16), "n <= 8" }, "tall", { LENGTH = 128, STORE = 16, THREADS = 256 }),
+    -- 1000003 x 17: f32 38.1 us, tile 59.3; by asynchronous copies 35.4
     large({ bytes(4), "n % 2 == 1", "n < 32" }, "tall", { LENGTH = 256, STORE = 8, THREADS = 256 }),
+    -- 1000001 x 31: f16 33.9 us, tile 60.0; 1000003 x 17: 19.4 with THREADS=128, 52.6
     large({ bytes(2), "n % 2 == 1", "n < 32" }, "tall", { LENGTH = 128, STORE = 8, THREADS = 256 }),
+    -- 5 x 10000000: i8 33.0 us, tile 475; 3 x 10000000: f16 31.5, 419
     few({ bytes(1, 2), "m * sizeof(T) <= 6" }, "wide", { LENGTH = 4096, LOAD = 8, THREADS = 256 }),
+    -- 3 x 1000000: f32 9.76 us, tile 46.2; 3 x 5000000: f64 62.8, 213; 17 x 3000000: i8 79.1, 148
     few({ bytes(1, 8), "m * sizeof(T) <= 24" }, "wide", { LENGTH = 1024, LOAD = 8, THREADS = 256 }),
+    -- 17 x 500000: f32 20.7 us, tile 28.3; 5 x 2000000: f64 43.4, 89.0; 17 x 1000000: f16 26.3, 48.3;
+    -- but 32 x 2097152: f16 280, of which the one below makes 66
     few({ bytes(2, 8), "m * sizeof(T) <= 68", "m ~= 32 or not (" .. whole .. ")" }, "wide", { LENGTH = 256, LOAD = 8, THREADS = 256 }),
+    -- 3 x 3000000: c128 71.3 us, tile 137
     few({ bytes(16), "m <= 3" }, "wide", { LENGTH = 256, LOAD = 16, THREADS = 256 }),
+    -- 2097152 x 32: i8 33.6 us, tile 83.0
     large({ bytes(1), "n > 16" }, "block", { WIDTH = 32, HEIGHT = 512, LOAD = 4, STORE = 16, THREADS = 128 }),
+    -- 2097152 x 32: f32 134 us, tile 141; f16 68.1, 90.9
     large({ bytes(2, 4), "n * sizeof(T) >= 64", "n * sizeof(T) <= 128" }, "block",
         { WIDTH = 128, HEIGHT = 256, LOAD = 16, STORE = 16, THREADS = 128 }),
+    -- 32 x 2097152: i8 36.0 us, tile 79.7; f16 65.9, 94.8
     large({ bytes(1, 2), "n >= 1000", whole, "m * sizeof(T) >= 32" }, "block",
         { WIDTH = 256, HEIGHT = 64, LOAD = 4, STORE = 16, THREADS = 256 }),
+    -- 4096 x 4096: f32 32.8 us, tile 36.0; f16 19.1, 26.6; f64 65.1, 67.1; 8192 x 8192: f32 130, 147; f16 65.5, 93.3;
+    -- 100000 x 1000: f32 217, 227; f16 111, 140; 2048 x 2048: f32 10.6, 10.8; f16 7.10, 8.51
     at_least("(sizeof(T) < 8 and 1 << 22 or 1 << 24)", { bytes(2, 8), both }, "block", { WIDTH = 256, HEIGHT = 256, LOAD = 16, STORE = 16, THREADS = 256 }),
+    -- 4096 x 4096: i8 10.6 us, tile 21.6; 8192 x 8192: 34.7, 79.4; 100000 x 1000: 57.8, 124; 32 x 2097152: f32 129, 136;
+    -- 2048 x 2048: i8 6.02, 8.32
     at_least("(sizeof(T) == 1 and 1 << 22 or 1 << 24)", { bytes(1, 4), "n >= 1000", whole, "m >= 1000 or m * sizeof(T) > 64 and m * sizeof(T) <= 128" }, "block",
         { WIDTH = 256, HEIGHT = 128, LOAD = 4, STORE = 16, THREADS = 256 }),
+    -- 12345 x 6789: i8 48.6 us, tile 117; 8192 x 8193: 39.8, 79.2
     large({ bytes(1), both }, "weave", { WIDTH = 256, HEIGHT = 128, WINDOW = 32, THREADS = 256, BATCH = 8, ORDER = "columns" }),
+    -- 12345 x 6789: f16 89.8 us, tile 166
     large({ bytes(2), both, odd }, "weave", { WIDTH = 256, HEIGHT = 256, WINDOW = 32, THREADS = 512, BATCH = 8, ORDER = "columns" }),
+    -- 12345 x 6789: f32 172 us, tile 280; 8191 x 8193: 139, 228
     large({ bytes(4), both, odd }, "window",
         { WIDTH = 256, HEIGHT = 256, WINDOW = 32, STORE = 16, THREADS = 512, BATCH = 8, ORDER = "columns" }),
+    -- 8191 x 8193: f64 273 us, tile 367
     large({ bytes(8), both, odd }, "window",
         { WIDTH = 256, HEIGHT = 256, WINDOW = 32, STORE = 16, THREADS = 256, BATCH = 4, ORDER = "columns" }),
+    -- 8192 x 8193: f32 137 us, tile 147
     large({ bytes(4), both }, "block", { WIDTH = 256, HEIGHT = 128, LOAD = 4, STORE = 16, THREADS = 256 }),
     { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "xy" }, -- not valid if y would exceed its limit
     { variant = "tile", TILE = 32, ROWS = 8, PAD = 1, GRID = "x" },
