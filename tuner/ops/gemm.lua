@@ -409,11 +409,13 @@ end
 local defaults = {}
 local sms, gpu, deep, very_deep = "device.multiprocessors", "device.backend == 'cuda'", "k >= 2048", "k >= 16384"
 
+local types -- for which those that follow are; nil: for any
+
 -- Adds some for problems of which all of `when` holds; nil: for any. Each is a list, with one for each form.
 local function add(when, ...)
     for _, forms in ipairs { ... } do
         for _, default in ipairs(forms) do
-            default.when = when
+            default.when = types and { types, table.unpack(when or {}) } or when
             table.insert(defaults, default)
         end
     end
@@ -488,6 +490,7 @@ add(nil, warps("nn nt", 128, 128, 32, 64, 32, 4, 0), warps("nn", 64, 64, 64, 32,
 add(nil, one_row("nn", true, true, 256, 32, 1))
 add({ gpu }, one_row("nn", true, false, 256, 32, 4), one_row("nn", true, false, 256, 32, 0),
     one_row("nn", false, false, 256, 32, 4), one_row("nn", false, false, 256, 32, 0))
+types = "T ~= 'i32'" -- of which nothing was measured
 add({ gpu, "m * n <= 1 << 15", "k < 1024" }, async("nn", 16, 64, 16, 4, 4, 8, false, true, 4, 0))
 add({ gpu, very_deep, "max(m, n) <= 32" }, async("nn", 32, 32, 16, 4, 4, 8, false, true, 3, 4))
 -- Some rows of a deep A, in 4-byte types, measured in f32: up to 32 by clusters of 7, where these make one and a half to two blocks for each
@@ -516,7 +519,10 @@ local fewer_waves = waves(256, 64) .. " < " .. waves(128, 128)
 local many_idle = "10 * " .. tiles(128, 128) .. " < 9 * " .. sms .. " * " .. waves(128, 128)
 add({ gpu, fewer_waves, "m >= 1024" }, async("nn", 256, 64, 8, 8, 8, 8, false, true, 4, 0))
 add({ gpu, many_idle }, async("nn", 64, 64, 16, 8, 4, 8, false, true, 3, 0))
-add(nil, blocked_tiles("nn", 128, 256, 8, 16, 8, 8, true, true, 0), blocked_tiles("nn nt tn", 128, 128, 16, 8, 8, 8, true, true, 0))
+add(nil, blocked_tiles("nn", 128, 256, 8, 16, 8, 8, true, true, 0))
+types = nil
+add(nil, blocked_tiles("nn nt tn", 128, 128, 16, 8, 8, 8, true, true, 0))
+types = "T ~= 'i32'"
 -- Few rows and few columns.
 add(nil, async("nn", 16, 128, 16, 4, 4, 8, false, true, 3, 4))
 add({ gpu, "n <= 16" }, async("nn", 64, 16, 16, 4, 4, 4, false, true, 4, 8), async("nn", 64, 16, 16, 4, 4, 4, false, true, 4, 0))
@@ -542,6 +548,7 @@ add({ gpu, "n <= 32" }, shared("nn", 128, 32, 16, 4, 4, 8, false, false, 3, 7),
     async("nn", 64, 16, 16, 4, 4, 4, false, false, 4, 8), async("nn", 64, 16, 16, 4, 4, 4, false, false, 4, 0))
 add({ gpu }, async("nn", 64, 64, 16, 8, 4, 8, false, false, 3, 2), async("nn", 64, 64, 16, 8, 4, 8, false, false, 3, 0))
 -- Plain ones for all that is left, the last of any form.
+types = nil
 add(nil, blocked_tiles("nn", 32, 32, 16, 4, 4, 8, false, false, 8), plain_tiles("nn any", 64, 64, 8, 4, 4))
 
 local plain = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "ta", "tb", "lda", "ldb", "ldc" } -- what the plain variants take
