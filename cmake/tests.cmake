@@ -6,7 +6,7 @@
 # preset ci leaves them to asan, and all other presets have them all.
 set(uninstrumented test_fault test_tables mutants close export_c ports layers bench_scripts report_page docs_links docs_facts docs_commands
     docs_site kill_runs_opencl cli_data cli_others cli_numbers cli_peaks cli_native cli_new-op)
-set(sanitized "^(cli_.*|kill_runs|disk|lock|container|together|shimmed|test_(tune|measure|search|op|store_versions)|python_package)$")
+set(sanitized "^(cli_.*|kill_runs|disk|lock|container|together|shimmed|test_(tune|measure|search|op|store_versions|runtime_hostile)|python_package)$")
 # The longest begin first, so that none is left over at the end. Some mostly wait, for a deadline or for the lock of the device; each of these
 # stands among others that compute without it, so that there is always work for the cores.
 set(long test_tune test_templates test_fault test_tables ports check_ops_transpose close kill_runs check_ops_f32 mutants check_ops_gemm
