@@ -343,7 +343,8 @@ void bench_blame(struct result *r, const struct err *err);
 int look_back(struct bench *b, struct loaded *l, int pass, int n, bool first_left, struct result *r, struct err *err);
 /* Samples of it, in spans; times come only with the outcome ok. on_left: the first finds the workspace as its last run has left it. */
 int take_samples(struct bench *b, struct loaded *l, int pass, int n, bool on_left, double *ns, struct result *r, struct err *err);
-/* Round by round, n players that are loaded. p: null, or the places to be made and gone through. until: after this (on clock_ns) only LEAST_ROUNDS are played. */
+/* Round by round, n players that are loaded. p: null, or the places to be made and gone through. until: after this (on clock_ns) only
+ * LEAST_ROUNDS are played. */
 enum { LEAST_ROUNDS = 9 };
 int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct places *p, int64_t until, struct result *out,
                 struct err *err);
