@@ -21,8 +21,8 @@ double *problem_distances(const struct knowledge *k, const struct known_device *
 
 static double column_loss(const struct knowledge *k, int column, const double *distance)
 {
-    const int *first = &k->first[column];
-    return near_loss(distance, k->times + first[0], first[1] - first[0]);
+    const int *first = &k->first[column], n = first[1] - first[0];
+    return near_loss(distance, n ? k->times + first[0] : NULL, n); /* a file may have no times at all */
 }
 
 const struct known_default *default_known(const struct knowledge *k, const struct known_device *d, const char *variant, const char *json)
