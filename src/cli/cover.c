@@ -265,8 +265,8 @@ static int cover(struct request *r, struct err *err)
     v.rules = rows_of(count_columns, r->args.json);
     v.problems = rows_of(problem_columns, r->args.json);
     rc = read_op(&v, &dev) ?: knowledge_load(r->store, v.op, &unpinned, &v.all, err) ?: cover_devices(&v) ?: write_table(&v);
-    for (int i = 0; v.all && i < v.all->damaged; i++)
-        store_leave_out(r->store);
+    if (v.all)
+        store_leave_out(r->store, v.all->damaged);
     rc = print(&v, rc);
     mem_free(v.covered);
     knowledge_free(v.all);

@@ -15,7 +15,7 @@
 #include "source/source.h"
 
 /* A default of the op, for types and a backend; none that can serve nothing of them. */
-static int add_default(struct shipping *m, const struct op_default *d, int *all, int row, const struct backend *b, struct err *err)
+static int add_default(struct shipping *m, const struct op_default *d, int *stored, int row, const struct backend *b, struct err *err)
 {
     struct buf source = { 0 };
     struct tuned *t = NULL;
@@ -35,7 +35,7 @@ static int add_default(struct shipping *m, const struct op_default *d, int *all,
         return rc;
     }
     m->queue[m->nqueue++] = (struct shipped){ .op = m->op,
-                                              .all = all,
+                                              .stored = stored,
                                               .row = row,
                                               .backend = b,
                                               .requires = *requires,
@@ -73,11 +73,11 @@ static int store_shipped(struct shipping *m, struct compiling *c, int i, struct 
     if (!rc && (entries.len || !head_asks(s->source))) {
         hash_hex(s->source, strlen(s->source), s->t->key);
         s->t->role = TUNED_DEFAULT;
-        s->t->rank = (*s->all)++;
+        s->t->rank = (*s->stored)++;
         s->t->source = s->source;
         s->t->portable = ptx.len ? ptx.data : NULL;
         struct op listed = *s->op;
-        listed.ndefaults = *s->all; /* those so far */
+        listed.ndefaults = *s->stored; /* those so far */
         rc = store_default(m->store, &s->backend->sample, &listed, s->row, s->t, err);
         m->records++;
     }
@@ -88,18 +88,13 @@ static int store_shipped(struct shipping *m, struct compiling *c, int i, struct 
 
 int shipping_op(struct shipping *m, const char *name, struct err *err)
 {
-    int backends = 0;
-    while (backend_real(backends))
-        backends++;
     m->op = NULL;
     if (!mem_grow((void **)&m->ops, m->nops, sizeof *m->ops))
         return err_nomem(err);
     int rc = op_load(name, &m->op, err);
-    if (rc)
-        return rc;
-    m->ops[m->nops++] = m->op;
-    m->defaults = arena_array(m->op->arena, (size_t)(m->op->nrows * backends), sizeof *m->defaults);
-    return m->defaults ? 0 : err_nomem(err);
+    if (!rc)
+        m->ops[m->nops++] = m->op;
+    return rc;
 }
 
 /* A script's own defaults, for all types. */
@@ -107,11 +102,13 @@ static int add_script(struct shipping *m, const char *name, struct err *err)
 {
     const struct backend *b;
     int rc = shipping_op(m, name, err);
-    int *all = m->defaults;
     for (int row = 0; !rc && row < m->op->nrows; row++)
-        for (int i = 0; (b = backend_real(i)); i++, all++)
+        for (int i = 0; !rc && (b = backend_real(i)); i++) {
+            int *stored = arena_array(m->op->arena, 1, sizeof *stored);
+            rc = stored ? 0 : err_nomem(err);
             for (int k = 0; !rc && k < m->op->ndefaults; k++)
-                rc = add_default(m, &m->op->defaults[k], all, row, b, err);
+                rc = add_default(m, &m->op->defaults[k], stored, row, b, err);
+        }
     return rc;
 }
 

@@ -10,7 +10,7 @@ enum { MAX_LIST = 4 << 20 }; /* bytes of a file */
 /* A default, rendered and not yet stored: it may have to be compiled. */
 struct shipped {
     const struct op *op;
-    int *all; /* of its types and backend: how many are stored */
+    int *stored; /* how many are, of its types and backend */
     int row;
     const struct backend *backend;
     struct requires requires;
@@ -27,7 +27,6 @@ struct shipping {
     struct op **ops;    /* all that were read; */
     int nops;
     struct op *op; /* that is being read */
-    int *defaults; /* of it, stored so far, for these types and this backend: [row][backend_real] */
     struct shipped *queue;
     int nqueue;
     int records;

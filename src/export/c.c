@@ -147,7 +147,7 @@ static int row_end(struct exporting *r, int rc)
 {
     if (rc != ERR_CORRUPT)
         return rc;
-    store_leave_out(r->store);
+    store_leave_out(r->store, 1);
     return 0;
 }
 

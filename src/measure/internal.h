@@ -163,15 +163,15 @@ struct bench {
 /* measure/places.c */
 enum { PLACES = 8 };
 struct places {
-    int n; /* 1: the buffers stay where they are, at the first */
+    int n, now; /* n is 1: the buffers stay where they are, at the first */
     struct memory *room[MAX_ARGS];
     struct place {
         struct memory *whole, *inside;
     } at[PLACES][MAX_ARGS];
 };
-void places_make(struct bench *b, struct places *out);              /* 1 where the device has no room for more */
-void places_go(struct bench *b, const struct places *p, int place); /* the inputs have to be filled anew */
-void places_free(struct bench *b, struct places *p);                /* back at the first */
+void places_make(struct bench *b, struct places *out); /* 1 where the device has no room for more */
+int places_go(struct bench *b, struct places *p, int to, struct err *err);
+void places_free(struct bench *b, struct places *p); /* back at the first */
 
 /* measure/service.c. Checks are queued between begin and end; end waits and tells what they found together. */
 enum { RESULT_BYTES = 1024, DIGESTS_AT = 16, MAX_DIGESTS = 32 };

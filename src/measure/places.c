@@ -38,18 +38,28 @@ void places_make(struct bench *b, struct places *p)
         places_free(b, p);
 }
 
-void places_go(struct bench *b, const struct places *p, int place)
+static void move(struct bench *b, struct places *p, int to)
 {
-    for (int i = 0; p->n > 1 && i < b->nargs; i++) {
-        b->args[i].buf.whole = p->at[place][i].whole;
-        b->args[i].buf.inside = p->at[place][i].inside;
+    for (int i = 0; p->now != to && i < b->nargs; i++) {
+        b->args[i].buf.whole = p->at[to][i].whole;
+        b->args[i].buf.inside = p->at[to][i].inside;
+        b->inputs_pass = -1;
     }
-    b->inputs_pass = -1;
+    p->now = to;
+}
+
+/* The first to play there finds the inputs as the others do. */
+int places_go(struct bench *b, struct places *p, int to, struct err *err)
+{
+    if (p->now == to)
+        return 0;
+    move(b, p, to);
+    return inputs_fill(b, TIMED, err) ?: device_sync(b->dev, err);
 }
 
 void places_free(struct bench *b, struct places *p)
 {
-    places_go(b, p, 0);
+    move(b, p, 0);
     for (int i = 0; i < b->nargs; i++) {
         for (int k = 1; k < PLACES; k++) {
             device_free(b->dev, p->at[k][i].inside);

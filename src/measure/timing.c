@@ -260,16 +260,13 @@ static int play(struct bench *b, struct loaded *l, int i, int pass, double *ns, 
 int play_rounds(struct bench *b, struct loaded *l, int n, int rounds, struct places *p, int64_t until, struct result *out,
                 struct err *err)
 {
-    int rc = 0, place = 0;
+    int rc = 0;
     for (int round = -1; !rc && round <= rounds; round++) {
         if (round >= LEAST_ROUNDS && round < rounds && clock_ns() > until)
             rounds = round;
         if (p && !round) /* all have run: what a driver takes for the first launch of each it has */
             places_make(b, p);
-        if (p && round >= 0 && round < rounds && round * p->n / rounds != place) {
-            places_go(b, p, place = round * p->n / rounds);
-            rc = inputs_fill(b, TIMED, err) ?: device_sync(b->dev, err); /* the first to play there finds it as the others do */
-        }
+        rc = p && round >= 0 && round < rounds ? places_go(b, p, round * p->n / rounds, err) : 0;
         for (int k = 0; !rc && k < n; k++) {
             int i = (k + round + 1) % n, pass = round < rounds ? TIMED : 0;
             double ns = 0;

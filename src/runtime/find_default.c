@@ -59,7 +59,7 @@ static int read_whole(struct lookup *s, int at, struct tuned **out, struct err *
     int rc = store_tuned(s->from, d->t->id, &t, &why);
     if (rc == ERR_CORRUPT) {
         d->bad = true;
-        store_leave_out(s->from);
+        store_leave_out(s->from, 1);
         return ERR_NOTFOUND;
     }
     if (rc) {

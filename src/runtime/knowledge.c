@@ -280,7 +280,7 @@ static int take_winner(void *arg, const struct winner *w)
     int row = row_of(r, w->types);
     if (r->types.failed)
         return err_nomem(r->err);
-    if (row < 0) /* the op no longer has these types; nor, if it is a script that has changed, these sizes */
+    if (row < 0) /* the op no longer has these types */
         return 0;
     int rc = problem_parse(r->op, w->sizes, &problem, NULL);
     if (rc == ERR_NOMEM)

@@ -71,7 +71,7 @@ int store_each_record(struct store *s, bool claims, const char *op, const char *
         if (complete(&r, reason, here, samples, n, &q))
             q.rc = each(arg, &r);
         else if (!q.rc)
-            store_leave_out(s);
+            store_leave_out(s, 1);
         mem_free(result->samples);
         result->samples = NULL;
     }

@@ -225,9 +225,9 @@ bool query_good_row(struct query *q, const char *columns, ...)
     return false;
 }
 
-void store_leave_out(struct store *s)
+void store_leave_out(struct store *s, int n)
 {
-    s->left_out++;
+    s->left_out += n;
 }
 
 int store_left_out(struct store *s)

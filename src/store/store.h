@@ -37,7 +37,7 @@ int store_seal(struct store *s, struct err *err);
 /* How many rows the calls below that call back (store_each_..., but for store_each_measured) have left out since this was last asked:
  * one that holds what cutune would not have written costs itself only. */
 int store_left_out(struct store *s);
-void store_leave_out(struct store *s); /* counts one that a caller leaves out */
+void store_leave_out(struct store *s, int n); /* counts those that a caller leaves out */
 
 /* Several calls as one: what they read is of one moment, and what they write is committed together by store_end; or not at all,
  * if `rc`, which it returns, is negative. Begin with `write` before anything is written. */

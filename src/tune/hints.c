@@ -97,8 +97,8 @@ void hints_enlist(struct run *r)
     char line[sizeof err.msg + 64];
     int damaged = store_left_out(r->store); /* before */
     int rc = from_files(r, &err);
-    for (store_left_out(r->store); damaged > 0; damaged--) /* what is damaged here is one suggestion less */
-        store_leave_out(r->store);
+    store_left_out(r->store); /* what is damaged here is one suggestion less */
+    store_leave_out(r->store, damaged);
     snprintf(line, sizeof line, "begun without what look-ups would give: %s", err.msg);
     if (rc < 0 && r->opt->note)
         r->opt->note(r->opt->arg, line);

@@ -17,7 +17,7 @@ static int read_default(void *arg, struct tuned *t)
     tuned_free(whole);
     tuned_free(t);
     if (rc == ERR_CORRUPT)
-        store_leave_out(arg);
+        store_leave_out(arg, 1);
     return rc == ERR_CORRUPT ? 0 : rc;
 }
 
