@@ -441,10 +441,12 @@ static PyObject *result(const struct call *c, PyObject *const *made)
 static PyObject *run(struct call *c, struct seen *s, const cutune_kernel *k)
 {
     const struct form *f = c->form;
-    PyObject *made[CUTUNE_ARGS] = { NULL }, *out = NULL;
+    PyObject *made[CUTUNE_ARGS], *out = NULL;
     unsigned char scalars[CUTUNE_ARGS][16];
     void *buffers[CUTUNE_ARGS];
     int rc = 0;
+    for (int i = 0; i < f->nargs; i++)
+        made[i] = NULL;
     for (int i = 0; !rc && i < f->nargs; i++) {
         if (c->read & 1u << i) {
             buffers[i] = c->arrays[i].data;

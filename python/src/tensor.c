@@ -15,8 +15,32 @@ static struct {
     descrgetfunc read_grad;
     struct asked modes;   /* how many see each call */
     PyObject *forward;    /* a dict: `level` is -1 while no tensor has a tangent */
-    struct asked written; /* counts a change of each of several tensors */
+    struct asked written; /* counts a change of each tensor that an iterator gives */
+    struct once *once;    /* that iterator */
 } torch;
+
+/* An iterator that gives one object. Always the same one: a new tuple and its iterator would cost each call a seventh. */
+struct once {
+    PyObject_HEAD PyObject *object; /* null: it was given */
+};
+
+static PyObject *once_next(PyObject *self)
+{
+    PyObject *object = ((struct once *)self)->object;
+    ((struct once *)self)->object = NULL;
+    return object;
+}
+
+static struct once *once_new(void)
+{
+    static PyType_Slot slots[] = { { Py_tp_iter, PyObject_SelfIter }, { Py_tp_iternext, once_next }, { 0, NULL } };
+    static PyType_Spec spec = {
+        .name = "cutune._native._Once", .basicsize = sizeof(struct once), .flags = Py_TPFLAGS_DEFAULT, .slots = slots
+    };
+    PyObject *type = PyType_FromSpec(&spec), *once = type ? PyObject_CallNoArgs(type) : NULL;
+    Py_XDECREF(type);
+    return (struct once *)once;
+}
 
 static void learn(struct asked *a)
 {
@@ -35,7 +59,8 @@ int tensor_learn(PyObject *helper)
     torch.is_conj = PyUnicode_InternFromString("is_conj");
     torch.is_neg = PyUnicode_InternFromString("is_neg");
     torch.level = PyUnicode_InternFromString("_current_level");
-    if (!torch.requires_grad || !torch.is_conj || !torch.is_neg || !torch.level)
+    torch.once = once_new();
+    if (!torch.requires_grad || !torch.is_conj || !torch.is_neg || !torch.level || !torch.once)
         return -1;
     PyObject *asked = PyObject_GetAttrString(helper, "asked"), *forward; /* it stays, for what is in it */
     if (!asked || !PyArg_ParseTuple(asked, "OOOO", &torch.grad, &torch.modes.function, &forward, &torch.written.function))
@@ -102,8 +127,9 @@ int tensor_refuse_lazy(const struct array *a, PyObject *object, const char *op, 
 
 int tensor_written(PyObject *object)
 {
-    PyObject *one = PyTuple_Pack(1, object), *done = one ? ask(&torch.written, one) : NULL;
-    Py_XDECREF(one);
+    torch.once->object = Py_NewRef(object);
+    PyObject *done = ask(&torch.written, (PyObject *)torch.once);
+    Py_CLEAR(torch.once->object); /* if it was not taken */
     Py_XDECREF(done);
     return done ? 0 : -1;
 }
