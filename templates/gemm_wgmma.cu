@@ -1,26 +1,49 @@
 // C = alpha op(A) op(B) + beta C for f16 and bf16 by Hopper's tensor cores (wgmma), summed in float. A block computes TILE_M x TILE_N
-// elements of C, one tile after the other. Of its warpgroups the first brings tiles of A and B, 64 deep, into the next free one of STAGES
-// places in shared memory by the copy engine (TMA); the others, CONSUMERS of them, multiply, each its rows of the tile. Rows of
-// A and B are whole words of 16 bytes; where those of the arguments are not, gemm_pack.h copies them first. WIDE_C: those of C are, too,
-// and the copy engine takes tiles there. With FILL several blocks share a tile of C: gemm_parts.h. The CLUSTER blocks of a cluster compute
-// tiles below each other: each brings its part of B's tile to all of them, since lines that begin anywhere take the copy engine twice as long.
+// elements of C, one tile after the other. Of its warpgroups the first brings tiles of A and B, 64 deep, into the next free one of
+// STAGES places in shared memory by the copy engine (TMA); the others, CONSUMERS of them, multiply, each its part of the tile. Rows of
+// A and B are whole words of 16 bytes; where those of the arguments are not, gemm_pack.h copies them first. With FILL several blocks
+// share a tile of C: gemm_parts.h.
 //
-// Shared memory holds panels of 64 rows of op(A) or columns of op(B), 64 deep, as the copy engine swizzles them: 64 lines of 128 bytes,
-// whose words of 16 bytes are exchanged. A line is a part of a row in memory: one row or column of the 64, or one step of depth.
+// wgmma multiplies 64 of one side, P, by all that a tile has of the other, Q, which may be any multiple of 8. P are the rows of op(A)
+// and Q the columns of op(B); with SWAP P are those columns and Q those rows, and C is computed transposed.
+//
+// Shared memory holds lines of 128 bytes, whose words of 16 bytes are exchanged as the copy engine swizzles them. Where a side lies
+// along k in memory (by depth), a line is one row or column, 64 deep, and a tile brings as many as it needs. Else a line is 64 rows or
+// columns at one step of k, 64 such lines are a panel, and a tile brings whole panels. The blocks of a cluster compute CLUSTER_M tiles
+// below each other and CLUSTER_N side by side. Those that need the same of A or B bring a part of it each, to all of them: so less is
+// read from L2.
 #include "numbers.h"
 #include "gemm_pack.h"
 #include "gemm_parts.h"
 
+#if SWAP
+#define TILE_P TILE_N
+#define TILE_Q TILE_M
+#define CLUSTER_P CLUSTER_N
+#define CLUSTER_Q CLUSTER_M
+#define P_BY_DEPTH (TB)
+#define Q_BY_DEPTH (!TA)
+#else
+#define TILE_P TILE_M
+#define TILE_Q TILE_N
+#define CLUSTER_P CLUSTER_M
+#define CLUSTER_Q CLUSTER_N
+#define P_BY_DEPTH (!TA)
+#define Q_BY_DEPTH (TB)
+#endif
 #define THREADS (128 * (CONSUMERS + 1))
 #define DEEP 64
-#define PANEL (64 * DEEP * T_bytes)
-#define PANELS_A (TILE_M / 64)
-#define PANELS_B (TILE_N / 64)
-#define STAGE (PANEL * (PANELS_A + PANELS_B))
-#define AHEAD(by_depth) ((by_depth) ? 32 : 16 * 128) // bytes of a panel that are 16 deep
-#define ROOM_C (FILL ? 0 : TILE_M * TILE_N * T_bytes)
-#define OWN (PANELS_A / CONSUMERS) // panels of A that a warpgroup multiplies
-#define SHARE (PANELS_B / CLUSTER) // panels of B that a block brings
+#define LINE (DEEP * T_bytes)
+#define PANEL (64 * LINE)
+#define LINES_Q (Q_BY_DEPTH ? TILE_Q : (TILE_Q + 63) / 64 * 64)
+#define STAGE (LINE * (TILE_P + LINES_Q))
+#define AHEAD(by_depth) ((by_depth) ? 32 : 16 * LINE) // bytes of a panel that are 16 deep
+#define OWN (TILE_P / 64 / CONSUMERS) // times 64 of P that a warpgroup multiplies
+#define CLUSTER (CLUSTER_P * CLUSTER_Q)
+#define WRITERS (CLUSTER_P + CLUSTER_Q - 1) // blocks that write to a block's shared memory
+// What is wide enough the copy engine brings to C, in pieces of 64 columns; if the last is none, warps do, in words of 16 bytes.
+#define BY_ENGINE (WIDE_C && TILE_N % 64 == 0)
+#define ROOM_C (FILL ? 0 : TILE_M * ((TILE_N + 63) / 64 * 64) * T_bytes)
 #if CLUSTER > 1
 #define CLUSTERED __cluster_dims__(CLUSTER, 1, 1)
 #else
@@ -43,27 +66,36 @@ DEVICE void wait(uint32 barrier, uint32 parity)
     } while (!over);
 }
 
-// A panel of a matrix of the batch: the first of its rows or columns, and how deep it begins. by_depth: it lies so in memory.
-DEVICE void copy_panel(uint32 to, const tensor_map *from, bool by_depth, int32 first, int32 depth, int32 matrix, uint32 barrier)
+// Lines of a matrix of the batch to this place in the shared memory of each block of which `blocks` has a bit, and counted by its barrier;
+// unless they are `shared`, in this block's. inner, outer: where they begin in the matrix.
+DEVICE void copy_lines(uint32 to, const tensor_map *from, int32 inner, int32 outer, int32 matrix, uint32 barrier, bool shared,
+                       uint32 blocks)
 {
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
-                 "l"(from), "r"(by_depth ? depth : first), "r"(by_depth ? first : depth), "r"(matrix), "r"(barrier)
-                 : "memory");
+    if (shared)
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+                     "[%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+                     "l"(from), "r"(inner), "r"(outer), "r"(matrix), "r"(barrier), "h"((unsigned short)blocks)
+                     : "memory");
+    else
+        asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+                     "l"(from), "r"(inner), "r"(outer), "r"(matrix), "r"(barrier)
+                     : "memory");
 }
 
-// The same, for all blocks of the cluster: to this place in each one's shared memory, and by its barrier.
-DEVICE void share_panel(uint32 to, const tensor_map *from, bool by_depth, int32 first, int32 depth, int32 matrix, uint32 barrier)
+// One of `parts` parts of a side's tile: its first row or column, and how deep it begins.
+DEVICE void bring(uint32 to, const tensor_map *from, bool by_depth, int32 tile, int32 first, int32 depth, int32 matrix, uint32 barrier,
+                  int32 part, int32 parts, uint32 blocks)
 {
-#if CLUSTER > 1
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-                 "[%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
-                 "l"(from), "r"(by_depth ? depth : first), "r"(by_depth ? first : depth), "r"(matrix), "r"(barrier),
-                 "h"((unsigned short)((1 << CLUSTER) - 1))
-                 : "memory");
-#else
-    copy_panel(to, from, by_depth, first, depth, matrix, barrier);
-#endif
+    if (by_depth) {
+        int32 line = part * (tile / parts);
+        copy_lines(to + line * LINE, from, depth, first + line, matrix, barrier, parts > 1, blocks);
+        return;
+    }
+    int32 line = part * (64 / parts);
+#pragma unroll
+    for (int32 s = 0; s < tile; s += 64)
+        copy_lines(to + (s + line) * LINE, from, first + s, depth + line, matrix, barrier, parts > 1, blocks);
 }
 
 DEVICE uint32 rank_in_cluster()
@@ -91,14 +123,19 @@ DEVICE void expect(const tensor_map *map)
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-// Says to all that write there that this warp needs a place no more.
+// Says to all that write there that this warp needs a place no more: the blocks that have the same of P or of Q.
 DEVICE void release(uint32 barrier, int lane)
 {
 #if CLUSTER > 1
-    if (lane < CLUSTER)
+    uint32 p = rank_in_cluster() % CLUSTER_P, q = rank_in_cluster() / CLUSTER_P;
+    if (lane < CLUSTER_P)
+        p = lane;
+    else
+        q = (q + lane - CLUSTER_P + 1) % CLUSTER_Q;
+    if (lane < WRITERS)
         asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
                      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
-                     "r"(lane)
+                     "r"(p + q * CLUSTER_P)
                      : "memory");
 #else
     if (lane == 0)
@@ -113,27 +150,28 @@ DEVICE uint64 panels(uint32 at)
     return (uint64)((at & 0x3ffff) >> 4) | (uint64)(PANEL >> 4) << 16 | (uint64)(1024 >> 4) << 32 | (uint64)1 << 62;
 }
 
+//@ local tile_q = SWAP and TILE_M or TILE_N
 //@ local sums, places = {}, {}
-//@ for i = 0, TILE_N // 2 - 1 do
+//@ for i = 0, tile_q // 2 - 1 do
 //@     sums[i + 1], places[i + 1] = '"+f"(d[' .. i .. "])", "%" .. i
 //@ end
-// Adds the product of 64 rows of A and the tile's columns of B, 16 deep.
-DEVICE void multiply(float d[TILE_N / 2], uint64 a, uint64 b)
+// Adds the product of 64 of P and the tile's Q, 16 deep.
+DEVICE void multiply(float d[TILE_Q / 2], uint64 p, uint64 q)
 {
     asm volatile("{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n$(TILE_N)k16.f32.$(T).$(T) {$(table.concat(places, ", "))}, "
-                 "%$(TILE_N // 2), %$(TILE_N // 2 + 1), p, 1, 1, %$(TILE_N // 2 + 2), %$(TILE_N // 2 + 3);\n}"
+                 "wgmma.mma_async.sync.aligned.m64n$(tile_q)k16.f32.$(T).$(T) {$(table.concat(places, ", "))}, "
+                 "%$(tile_q // 2), %$(tile_q // 2 + 1), p, 1, 1, %$(tile_q // 2 + 2), %$(tile_q // 2 + 3);\n}"
                  : $(table.concat(sums, ", "))
-                 : "l"(a), "l"(b), "n"(TA), "n"(!TB)); // whether lines are steps of depth
+                 : "l"(p), "l"(q), "n"(!P_BY_DEPTH), "n"(!Q_BY_DEPTH));
 }
 
 // What stands in registers is as the assembler last said, whatever runs in between.
-DEVICE void settle(float sum[OWN][TILE_N / 2])
+DEVICE void settle(float sum[OWN][TILE_Q / 2])
 {
 #pragma unroll
     for (int r = 0; r < OWN; r++)
 #pragma unroll
-        for (int s = 0; s < TILE_N / 2; s++)
+        for (int s = 0; s < TILE_Q / 2; s++)
             asm volatile("" : "+f"(sum[r][s])::"memory");
 }
 
@@ -149,7 +187,7 @@ DEVICE uint32 pair(float low, float high)
 DEVICE void put_partial(float *to, int64 room, bool even, const float *sum, int lane)
 {
 #pragma unroll
-    for (int s = 0; s < TILE_N / 8; s++) {
+    for (int s = 0; s < TILE_Q / 8; s++) {
         int column = s * 8 + lane % 4 * 2;
         if (even && column < room)
             *(float2 *)(to + column) = make_float2(sum[s * 4], sum[s * 4 + 1]);
@@ -161,87 +199,116 @@ DEVICE void put_partial(float *to, int64 room, bool even, const float *sum, int 
     }
 }
 #else
-// Makes elements of a row of C of sums.
-DEVICE void mix(float *sum, float alpha, float beta, const T *c, int64 room, int lane)
+// Makes elements of C of sums: of the first of P, from its first of Q on, which lie `step` apart.
+DEVICE void mix(float *sum, float alpha, float beta, const T *c, int64 step, int64 room, int lane)
 {
     if (beta == 0) { // apart from what else there is to do, which is long
 #pragma unroll
-        for (int s = 0; s < TILE_N / 8; s++) {
+        for (int s = 0; s < TILE_Q / 8; s++) {
             sum[s * 4] *= alpha;
             sum[s * 4 + 1] *= alpha;
         }
         return;
     }
 #pragma unroll
-    for (int s = 0; s < TILE_N / 8; s++) {
-        int column = s * 8 + lane % 4 * 2;
-        if (column < room)
-            sum[s * 4] = mixed(alpha, sum[s * 4], beta, T_get(c, column));
-        if (column + 1 < room)
-            sum[s * 4 + 1] = mixed(alpha, sum[s * 4 + 1], beta, T_get(c, column + 1));
+    for (int s = 0; s < TILE_Q / 8; s++) {
+        int q = s * 8 + lane % 4 * 2;
+        if (q < room)
+            sum[s * 4] = mixed(alpha, sum[s * 4], beta, T_get(c, q * step));
+        if (q + 1 < room)
+            sum[s * 4 + 1] = mixed(alpha, sum[s * 4 + 1], beta, T_get(c, (q + 1) * step));
     }
 }
 
-// A warp's 16 rows of C as they are brought to their place: pieces of 64 columns, swizzled as panels are.
-#define PIECE (16 * 64 * T_bytes)
-#define WORD(row, column) ((row)*128 + (((column) / 8 % 8) ^ ((row) % 8)) * 16)
+// Where a column of a row of C is in pieces of 64 columns, swizzled as lines are.
+#define WORD(row, column) ((row)*LINE + (((column) / 8 % 8) ^ ((row) % 8)) * 16)
 
-DEVICE void stage_rows(uint32 at, const float *sum, int lane)
+// A warp's 16 of P and all of Q as elements to the piece or pieces that begin there: rows of C, or with SWAP columns from this one on.
+DEVICE void stage(uint32 at, const float *sum, int column, int lane)
 {
 #pragma unroll
-    for (int s = 0; s < TILE_N; s += 16) {
+    for (int s = 0; s < TILE_Q; s += 16) {
         const float *v = sum + s / 2;
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                         at + s / 64 * PIECE + WORD(lane % 16, s + lane / 16 * 8)),
-                     "r"(pair(v[0], v[1])), "r"(pair(v[2], v[3])), "r"(pair(v[4], v[5])), "r"(pair(v[6], v[7]))
-                     : "memory");
+#if SWAP
+        uint32 to = at + WORD(s + lane / 16 * 8 + lane % 8, column + lane / 8 % 2 * 8);
+#define ORDER ".trans"
+#else
+        uint32 to = at + s / 64 * 16 * LINE + WORD(lane % 16, s + lane / 16 * 8);
+#define ORDER ""
+#endif
+        if (s + 16 <= TILE_Q)
+            asm volatile("stmatrix.sync.aligned.m8n8.x4" ORDER ".shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(pair(v[0], v[1])),
+                         "r"(pair(v[2], v[3])), "r"(pair(v[4], v[5])), "r"(pair(v[6], v[7]))
+                         : "memory");
+        else // the addresses are of the first 16 lanes
+            asm volatile("stmatrix.sync.aligned.m8n8.x2" ORDER ".shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(pair(v[0], v[1])),
+                         "r"(pair(v[2], v[3]))
+                         : "memory");
     }
 }
 
-#if WIDE_C
-// By the copy engine, which leaves out what lies outside of C.
-DEVICE void put_rows(uint32 from, const tensor_map *c, int32 left, int32 top, int32 matrix, int lane)
+#if BY_ENGINE
+// Pieces of C, of which what lies outside of C is left out.
+DEVICE void put_pieces(uint32 from, const tensor_map *c, int32 left, int32 top, int32 matrix)
 {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncwarp();
-    if (lane == 0) {
-        for (int s = 0; s < PANELS_B; s++)
-            asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(c),
-                         "r"(left + s * 64), "r"(top), "r"(matrix), "r"(from + s * PIECE)
-                         : "memory");
-        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-    }
+    for (int s = 0; s < (SWAP ? 64 : TILE_N); s += 64)
+        asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(c), "r"(left + s), "r"(top),
+                     "r"(matrix), "r"(from + s / 64 * 16 * LINE)
+                     : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 #else
+#if WIDE_C
+typedef uint4 word;
+#else
+typedef T word;
+#endif
+
 DEVICE void put_rows(const char *from, T *c, int64 ldc, int64 high, int64 room, int lane)
 {
+    const int items = sizeof(word) / sizeof(T);
     __syncwarp();
     for (int row = 0; row < min(high, (int64)16); row++)
-        for (int j = lane; j < min(room, (int64)TILE_N); j += 32)
-            c[row * ldc + j] = *(const T *)(from + j / 64 * PIECE + WORD(row, j) + j % 8 * T_bytes);
+        for (int j = lane * items; j < min(room, (int64)TILE_N); j += 32 * items)
+            *(word *)&c[row * ldc + j] = *(const word *)(from + j / 64 * 16 * LINE + WORD(row, j) + j % 8 * T_bytes);
     __syncwarp();
 }
 #endif
 #endif
 
+// Waits for those who bring the same pieces to C: the warp's lanes, with SWAP its warpgroup's.
+DEVICE void meet_at_pieces(int group)
+{
+#if SWAP
+    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+#else
+    __syncwarp();
+#endif
+}
+
 // Which tile of C, of which matrix of the batch, and which part of the inner product is the work-th of all. Tiles are walked in groups
-// of GROUP rows of tiles, so that blocks that run at the same time need the same rows and columns. For a cluster CLUSTER tiles are one.
+// of GROUP along P, so that blocks that run at the same time need the same of P and Q. The tiles of a cluster are one here.
 struct place {
-    int32 top, left, matrix;
+    int32 p, q, matrix;
     uint32 part;
 };
 
-// `across` x `down` tiles; `batch` matrices.
+// `across` tiles along Q and `down` along P; `batch` matrices.
 DEVICE struct place place_of(uint32 work, uint32 across, uint32 down, uint32 batch)
 {
     struct place at;
     uint32 tile = work % (across * down), other = work / (across * down);
     uint32 first = tile / (GROUP * across) * GROUP, rest = tile % (GROUP * across), high = min((uint32)GROUP, down - first);
-    at.top = (int32)(((first + rest % high) * CLUSTER + rank_in_cluster()) * TILE_M);
-    at.left = (int32)(rest / high * TILE_N);
+    at.p = (int32)(((first + rest % high) * CLUSTER_P + rank_in_cluster() % CLUSTER_P) * TILE_P);
+    at.q = (int32)((rest / high * CLUSTER_Q + rank_in_cluster() / CLUSTER_P) * TILE_Q);
     at.matrix = (int32)(other % batch);
     at.part = other / batch;
     return at;
+}
+
+DEVICE uint32 tiles_in(int64 size, int64 tile)
+{
+    return (uint32)((size + tile - 1) / tile);
 }
 
 KERNEL void CLUSTERED __launch_bounds__(THREADS, 1)
@@ -253,7 +320,8 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     uint32 base = (uint32)__cvta_generic_to_shared(dynamic), stages = (base + 1023) / 1024 * 1024;
     uint32 of_c = stages + STAGES * STAGE;
     uint32 full = of_c + ROOM_C, empty = full + STAGES * 8; // barriers: a place is filled, a place is free
-    uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), down = (uint32)((m + TILE_M * CLUSTER - 1) / (TILE_M * CLUSTER));
+    const int64 size_p = SWAP ? n : m, size_q = SWAP ? m : n;
+    uint32 across = tiles_in(size_q, TILE_Q * CLUSTER_Q), down = tiles_in(size_p, TILE_P * CLUSTER_P);
     uint32 works = across * down * (uint32)(batch * parts);
     uint32 depth = (uint32)k, stride = (uint32)parts * DEEP; // parts take steps by turns: blocks that run at the same time do
     int thread = threadIdx.x, lane = thread % 32;
@@ -261,14 +329,14 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     if (thread == 0) {
         for (int s = 0; s < STAGES; s++) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + s * 8) : "memory");
-            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + s * 8), "r"(CONSUMERS * 4 * CLUSTER) : "memory");
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + s * 8), "r"(CONSUMERS * 4 * WRITERS) : "memory");
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     if (thread == 32) {
         expect(&a);
         expect(&b);
-#if WIDE_C
+#if BY_ENGINE
         expect(&map_c);
 #endif
     }
@@ -276,56 +344,56 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 
     uint32 at = 0, parity = 0; // the place that is next, and of how many rounds it is
     if (thread < 128) {
-#if CONSUMERS == 2
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+#if CONSUMERS > 1
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 40 : 32));
 #endif
         if (thread == 0) {
-            const uint32 share = rank_in_cluster() * SHARE; // the first panel of this block's
+            const uint32 rank_p = rank_in_cluster() % CLUSTER_P, rank_q = rank_in_cluster() / CLUSTER_P;
+            uint32 same_p = 0, same_q = ((1 << CLUSTER_P) - 1) << rank_q * CLUSTER_P; // blocks
+            for (int j = 0; j < CLUSTER_Q; j++)
+                same_p |= 1 << (rank_p + j * CLUSTER_P);
             for (uint32 work = blockIdx.x / CLUSTER; work < works; work += gridDim.x / CLUSTER) {
                 struct place to = place_of(work, across, down, (uint32)batch);
-                for (uint32 p = to.part * DEEP; p < depth; p += stride) {
+                for (uint32 d = to.part * DEEP; d < depth; d += stride) {
                     uint32 place = stages + at * STAGE, barrier = full + at * 8;
                     wait(empty + at * 8, parity ^ 1);
                     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(STAGE) : "memory");
-#pragma unroll
-                    for (int r = 0; r < PANELS_A; r++)
-                        copy_panel(place + r * PANEL, &a, !TA, to.top + r * 64, p, to.matrix, barrier);
-#pragma unroll
-                    for (uint32 s = share; s < share + SHARE; s++)
-                        share_panel(place + (PANELS_A + s) * PANEL, &b, TB, to.left + s * 64, p, to.matrix, barrier);
+                    bring(place, SWAP ? &b : &a, P_BY_DEPTH, TILE_P, to.p, d, to.matrix, barrier, rank_q, CLUSTER_Q, same_p);
+                    bring(place + TILE_P * LINE, SWAP ? &a : &b, Q_BY_DEPTH, TILE_Q, to.q, d, to.matrix, barrier, rank_p, CLUSTER_P,
+                          same_q);
                     at = at + 1 < STAGES ? at + 1 : 0;
                     parity ^= at == 0;
                 }
             }
         }
     } else {
-#if CONSUMERS == 2
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+#if CONSUMERS > 1
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 232 : 160));
 #endif
-        int group = __shfl_sync(0xffffffff, thread / 128, 0) - 1, row = group * OWN * 64 + thread % 128 / 32 * 16; // of the warp
-        float sum[OWN][TILE_N / 2];
+        int group = __shfl_sync(0xffffffff, thread / 128, 0) - 1, warp = thread % 128 / 32;
+        float sum[OWN][TILE_Q / 2];
         for (uint32 work = blockIdx.x / CLUSTER; work < works; work += gridDim.x / CLUSTER) {
             struct place to = place_of(work, across, down, (uint32)batch);
 #pragma unroll
             for (int r = 0; r < OWN; r++)
 #pragma unroll
-                for (int s = 0; s < TILE_N / 2; s++)
+                for (int s = 0; s < TILE_Q / 2; s++)
                     sum[r][s] = 0;
             settle(sum);
             uint32 before = at; // the place that is still read
-            for (uint32 p = to.part * DEEP; p < depth; p += stride) {
+            for (uint32 d = to.part * DEEP; d < depth; d += stride) {
                 uint32 place = stages + at * STAGE;
-                uint64 of_a = panels(place + group * OWN * PANEL), of_b = panels(place + PANELS_A * PANEL);
+                uint64 of_p = panels(place + group * OWN * PANEL), of_q = panels(place + TILE_P * LINE);
                 wait(full + at * 8, parity);
                 asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
-                for (int q = 0; q < DEEP / 16; q++)
+                for (int s = 0; s < DEEP / 16; s++)
 #pragma unroll
                     for (int r = 0; r < OWN; r++)
-                        multiply(sum[r], of_a + (r * PANEL + q * AHEAD(!TA)) / 16, of_b + q * AHEAD(TB) / 16);
+                        multiply(sum[r], of_p + (r * PANEL + s * AHEAD(P_BY_DEPTH)) / 16, of_q + s * AHEAD(Q_BY_DEPTH) / 16);
                 asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
                 asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-                if (p >= stride)
+                if (d >= stride)
                     release(empty + before * 8, lane);
                 before = at;
                 at = at + 1 < STAGES ? at + 1 : 0;
@@ -335,35 +403,41 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             settle(sum);
             if (to.part * DEEP < depth)
                 release(empty + before * 8, lane);
-#if WIDE_C
-            if (lane == 0)
+#if BY_ENGINE
+            const bool brings = SWAP ? thread % 128 == 0 : lane == 0;
+            if (brings)
                 asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // the tile before has gone
-            __syncwarp();
+            meet_at_pieces(group);
 #endif
-            int64 room = n - to.left;
+            const int64 room = size_q - to.q;
 #pragma unroll
             for (int r = 0; r < OWN; r++) {
-                int64 i = to.top + row + r * 64, upper = i + lane / 4, lower = upper + 8;
+                const int panel = group * OWN + r;
+                int64 first = to.p + panel * 64 + warp * 16, upper = first + lane / 4, lower = upper + 8;
 #if FILL
-                float *at_left = partial + (to.part * batch + to.matrix) * m * n + to.left;
+                float *at_left = partial + (to.part * batch + to.matrix) * m * n + to.q;
                 put_partial(at_left + upper * n, upper < m ? room : 0, n % 2 == 0, &sum[r][0], lane);
                 put_partial(at_left + lower * n, lower < m ? room : 0, n % 2 == 0, &sum[r][2], lane);
 #else
-                T *at_left = c + to.matrix * m * ldc + to.left;
-                uint32 staged = (uint32)(row + r * 64) * TILE_N * T_bytes;
-                mix(&sum[r][0], alpha, beta, at_left + upper * ldc, upper < m ? room : 0, lane);
-                mix(&sum[r][2], alpha, beta, at_left + lower * ldc, lower < m ? room : 0, lane);
-                stage_rows(of_c + staged, sum[r], lane);
-#if WIDE_C
-                put_rows(of_c + staged, &map_c, to.left, (int32)i, to.matrix, lane);
+                const int64 step_p = SWAP ? 1 : ldc, step_q = SWAP ? ldc : 1;
+                T *of_q = c + to.matrix * m * ldc + to.q * step_q;
+                uint32 staged = SWAP ? panel * TILE_Q * LINE : (panel * 64 + warp * 16) * (ROOM_C / TILE_M);
+                mix(&sum[r][0], alpha, beta, of_q + upper * step_p, step_q, upper < size_p ? room : 0, lane);
+                mix(&sum[r][2], alpha, beta, of_q + lower * step_p, step_q, lower < size_p ? room : 0, lane);
+                stage(of_c + staged, sum[r], warp * 16, lane);
+#if BY_ENGINE
+                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+                meet_at_pieces(group);
+                if (brings)
+                    put_pieces(of_c + staged, &map_c, SWAP ? to.p + panel * 64 : to.q, SWAP ? to.q : (int32)first, to.matrix);
 #else
-                put_rows(dynamic + (of_c - base) + staged, at_left + i * ldc, ldc, m - i, room, lane);
+                put_rows(dynamic + (of_c - base) + staged, of_q + first * ldc, ldc, m - first, room, lane);
 #endif
 #endif
             }
         }
-#if WIDE_C
-        if (lane == 0)
+#if BY_ENGINE
+        if (SWAP ? thread % 128 == 0 : lane == 0)
             asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 #endif
     }

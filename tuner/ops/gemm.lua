@@ -347,57 +347,93 @@ end
 
 -- Hopper's tensor cores and copy engine, for f16 and bf16.
 local function wgmma(packed)
-    local blocks = tiles("TILE_M", "TILE_N")
+    local blocks, cluster, sms = tiles("TILE_M", "TILE_N"), "(CLUSTER_M * CLUSTER_N)", "device.multiprocessors"
     local lda, ldb = packed and packed_lda or "lda", packed and packed_ldb or "ldb"
     local whole = wide("lda", "ldb", "(ta == 1 and tb == 0 and 8 or k)") -- rows along k, too: what is behind k is not read as 0
+    -- The template's sides, P and Q: of rows or columns a tile has some times 64 of P, and any multiple of 8 of Q.
+    local function side(plain, swapped)
+        return "(SWAP and " .. swapped .. " or " .. plain .. ")"
+    end
+    local tile_p, tile_q, size_p, size_q = side("TILE_M", "TILE_N"), side("TILE_N", "TILE_M"), side("m", "n"), side("n", "m")
+    local same_q = side("CLUSTER_M", "CLUSTER_N") -- blocks that share their part of Q
+    local by_depth = "(SWAP and ta == 0 or not SWAP and tb == 1)" -- Q lies along k in memory
+    local lines = tile_p .. " + (" .. by_depth .. " and " .. tile_q .. " or alignup(" .. tile_q .. ", 64))"
     local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", blocks, "256",
-        "1024 + STAGES * (128 * (TILE_M + TILE_N) + 16) + (FILL == 0 and TILE_M * TILE_N * 2 or 0)")
-    local function map(name, height, width, ld)
+        "1024 + STAGES * (128 * (" .. lines .. ") + 16) + (FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0)")
+    local lines_a, lines_b = "(ta == 1 and 64 or TILE_M)", "(tb == 1 and TILE_N or 64)" -- that come at a time
+    local function map(name, height, width, ld, lines)
         return tensor_map(packed and "packed_" .. name or name, {
-            extent = { "batch", height, width }, stride = { height .. " * " .. ld, ld }, box = { 1, 64, 64 }, swizzle = 128, l2 = 256,
+            extent = { "batch", height, width }, stride = { height .. " * " .. ld, ld }, box = { 1, lines, 64 }, swizzle = 128,
         })
     end
     local launch = work.launch[1]
-    launch.grid = "min(" .. tiles("TILE_M * CLUSTER", "TILE_N") .. " * " .. work.parts .. ", max(1, device.multiprocessors // CLUSTER)) * CLUSTER"
+    launch.grid = "min(" .. tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N") .. " * " .. work.parts ..
+        ", max(1, " .. sms .. " // " .. cluster .. ")) * " .. cluster
     launch.args = {
         "c", tensor_map("c", { -- without WIDE_C any
             extent = { "WIDE_C and batch or 1", "WIDE_C and m or 1", "WIDE_C and n or 1" },
-            stride = { "WIDE_C and m * ldc or 8", "WIDE_C and ldc or 8" }, box = { 1, 16, 64 }, swizzle = 128,
+            stride = { "WIDE_C and m * ldc or 8", "WIDE_C and ldc or 8" }, box = { 1, "SWAP and TILE_M or 16", 64 }, swizzle = 128,
         }),
-        "alpha", map("a", rows_a, columns_a, lda), map("b", rows_b, columns_b, ldb), "beta", "m", "n", "k", "ldc",
-        "batch", "parts", "partial",
+        "alpha", map("a", rows_a, columns_a, lda, lines_a .. " // CLUSTER_N"), map("b", rows_b, columns_b, ldb, lines_b .. " // CLUSTER_M"),
+        "beta", "m", "n", "k", "ldc", "batch", "parts", "partial",
     }
     if packed then
         pack(work)
+    end
+    -- How much of Q a block computes, one tile after the other, if each is so long.
+    local function each(q)
+        return "ceildiv(" .. tiles(side("TILE_M", q), side(q, "TILE_N")) .. ", " .. sms .. ") * " .. q
+    end
+    local least = each(256)
+    for q = 64, 192, 64 do
+        least = "min(" .. each(q) .. ", " .. least .. ")"
+    end
+    local sizes = {}
+    for size = 72, 248, 8 do
+        table.insert(sizes, size % 64 > 0 and size or nil)
     end
     return formed {
         name = packed and "wgmma_packed" or "wgmma",
         template = "gemm_wgmma.cu",
         params = {
-            { "TILE_M", 128, 64, 256 },      -- rows and columns of C that a block computes
-            { "TILE_N", 256, 64, 128, 192 },
-            { "STAGES", 3, 4, 6, 8 },        -- tiles of A and B in shared memory
-            { "CONSUMERS", 2, 1 },           -- warpgroups that multiply
+            { "SWAP", false, true },         -- C is computed transposed
+            { "TILE_M", 128, 64, 192, 256, table.unpack(sizes) }, -- rows and columns of C that a block computes
+            { "TILE_N", 256, 64, 128, 192, table.unpack(sizes) },
+            { "STAGES", 3, 4, 5, 6, 8 },     -- tiles of A and B in shared memory
+            { "CONSUMERS", 2, 1, 3 },        -- warpgroups that multiply
             { "WIDE_C", true, false },
-            { "GROUP", 8, 4 },               -- rows of tiles that are computed at the same time
+            { "GROUP", 8, 4 },               -- tiles along P that are computed at the same time
             { "FILL", 0, 1, 2, 4 },          -- tiles per multiprocessor that k is split for; 0: it is not
-            { "CLUSTER", 1, 2 },             -- blocks that share what they read of B
+            { "CLUSTER_M", 1, 2, 4 },        -- blocks that share what they read of B
+            { "CLUSTER_N", 1, 2 },           -- blocks that share what they read of A
         },
         where = {
             "T == 'f16' or T == 'bf16'",
-            "TILE_M % (64 * CONSUMERS) == 0", "TILE_M * TILE_N <= 16384 * CONSUMERS", -- registers
+            tile_p .. " % (64 * CONSUMERS) == 0",
+            "TILE_M * TILE_N <= 16384 * CONSUMERS", -- registers
             "max(m, max(n, k)) <= 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
             packed and elements_a .. " + " .. elements_b .. " < 1 << 34" or whole,
             "WIDE_C == (FILL == 0 and " .. wide("n", "ldc") .. ")", -- it writes whole words
+            "not SWAP or WIDE_C",
+            lines_a .. " % (8 * CLUSTER_N) == 0", lines_b .. " % (8 * CLUSTER_M) == 0",
             -- What is never better.
             packed and "not " .. whole or "true",
             "TILE_M < 2 * m or TILE_M == 64", "TILE_N < 2 * n or TILE_N == 64",
-            "TILE_N % (64 * CLUSTER) == 0", "CLUSTER == 1 or m > TILE_M * (CLUSTER - 1)",
-            "GROUP == 8 or ceildiv(m, TILE_M * CLUSTER) > 8",
+            "m > TILE_M * (CLUSTER_M - 1)", "n > TILE_N * (CLUSTER_N - 1)",
+            -- Clusters of more than two do not find room on all multiprocessors, and what has to wait takes as long again.
+            cluster .. " <= 2 or 16 * " .. cluster .. " * " .. tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N") .. " <= 15 * " .. sms,
+            "not SWAP or TILE_M % 64 > 0 or TILE_M > TILE_N", tile_p .. " ~= 192 or CONSUMERS == 3 and " .. tile_q .. " % 64 > 0",
+            "GROUP == 8 or ceildiv(" .. size_p .. ", " .. tile_p .. ") > 8",
             "STAGES * (TILE_M + TILE_N) >= 1024 or STAGES == 8",
-            "TILE_M * TILE_N == 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= device.multiprocessors",
-            "FILL == 0 or " .. work.parts .. " > 1",
-            "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors",
+            "TILE_M * TILE_N == 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
+            "FILL == 0 or " .. work.parts .. " > 1 and not SWAP and " .. cluster .. " == 1",
+            "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
+            -- Tiles of no whole panels are the shortest that make so many of Q, and for where these leave less of the device without work.
+            unless(tile_q .. " % 64 == 0", {
+                "FILL == 0 and GROUP == 8", by_depth .. " or ta == 1 and tb == 0 or " .. cluster .. " > 2",
+                "ceildiv(" .. size_q .. ", " .. tile_q .. ") < ceildiv(" .. size_q .. ", " .. tile_q .. " - 8 * " .. same_q .. ")",
+                each(tile_q) .. " < " .. least,
+            }),
         },
         requires = { backend = "cuda", cc = 90, arch_specific = true },
         workspaces = work.workspaces, launch = work.launch,
@@ -441,9 +477,10 @@ end
 local few_columns = of("rows", "WIDE_A LANES ROWS COLS ITEMS FILL", { BLOCK = 256, SWAP = false })
 local few_rows = of("rows", "WIDE_A LANES ROWS COLS ITEMS FILL", { BLOCK = 256, SWAP = true })
 local one_row = of("columns", "WIDE_A WIDE_B BLOCK LANES FILL", { ROWS = 1, DEEP = 8 })
-local wg = of("wgmma", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", { GROUP = 8, CLUSTER = 1 })
-local wg_pairs = of("wgmma", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", { GROUP = 8, CLUSTER = 2 })
-local wg_packed = of("wgmma_packed", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", { GROUP = 8, CLUSTER = 1 })
+local alone = { SWAP = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1 }
+local wg = of("wgmma", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
+local wg_cluster = of("wgmma", "SWAP TILE_M TILE_N STAGES CONSUMERS CLUSTER_M CLUSTER_N", { WIDE_C = true, GROUP = 8, FILL = 0 })
+local wg_packed = of("wgmma_packed", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
 local cluster = of("mma_cluster", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES CLUSTER WHOLE")
 local warps = of("mma", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
 local warps_packed = of("mma_packed", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
@@ -466,12 +503,22 @@ add({ gpu, "n * sizeof(T) >= 8192", "n * sizeof(T) <= 65536" }, one_row("nn", tr
 -- Tensor cores, for f16 and bf16: much of C by wgmma; few rows or columns, and little of C, by clusters that share k. On an H200 the
 -- wgmma tiles of 64 x 64 lead the clusters by 1.1 to 2.2 from 320^3 to 640^3.
 add({ "k >= 8192", "4 * " .. tiles(64, 64) .. " <= " .. sms }, wg("nn", 64, 64, 8, 1, false, 1))
+-- Tiles that give each multiprocessor about one, together with what shares their cluster. On an H200 1.1 to 1.7 times as fast as those of
+-- 128 x 256, which do for all larger ones.
+local function once(tile_m, tile_n, blocks, least)
+    local all = blocks .. " * " .. tiles(tile_m, tile_n)
+    return { all .. " <= " .. sms, all .. " >= " .. least .. " * " .. sms .. " // 16" }
+end
+add(once(128, 128, 1, 12), wg("nn nt", 128, 128, 6, 2, true, 0))
+add(once(192, 192, 2, 14), wg_cluster("nn nt", true, 96, 192, 5, 3, 2, 1))
+add(once(192, 256, 2, 10), wg_cluster("nn nt", true, 192, 128, 4, 2, 1, 2))
+add(once(256, 192, 4, 10), wg_cluster("nn", false, 64, 192, 6, 1, 4, 1))
 add(nil, wg("nn nt tn", 128, 256, 3, 2, true, 0))
 add({ "m > 16", "m <= 32", "2 * " .. tiles(32, 64) .. " <= " .. sms }, cluster("nn", 32, 64, 64, 16, 16, 8, 2, true))
 add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true))
 -- Lines of tiles that begin anywhere in those of memory take twice as long: pairs of blocks share them, if all run at the same time.
 add({ "lda % 64 ~= 0 or ldb % 64 ~= 0", tiles(64, 128) .. " <= " .. sms, "4 * " .. tiles(64, 128) .. " >= 3 * " .. sms },
-    wg_pairs("nn nt", 64, 128, 6, 1, true, 0))
+    wg_cluster("nn nt", false, 64, 128, 6, 1, 2, 1))
 add(nil, wg("nn nt", 64, 128, 6, 1, true, 0), wg("nn nt", 64, 64, 8, 1, true, 0), cluster("nn nt", 64, 64, 64, 32, 32, 4, 4, true))
 -- The same of rows that are no whole words. The packed tiles of 128 x 64 lead mma_packed by 1.2 to 1.8.
 add({ "k >= 8192", "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed("nn", 128, 128, 4, 2, false, 1))
