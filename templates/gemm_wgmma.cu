@@ -41,7 +41,7 @@
 #define OWN (TILE_P / 64 / CONSUMERS) // times 64 of P that a warpgroup multiplies
 #define CLUSTER (CLUSTER_P * CLUSTER_Q)
 #define WRITERS (CLUSTER_P + CLUSTER_Q - 1) // blocks that write to a block's shared memory
-// What is wide enough the copy engine brings to C, in pieces of 64 columns; if the last is none, warps do, in words of 16 bytes.
+// The copy engine brings C to memory, in pieces of 64 columns, if its rows are whole words and tiles whole pieces; else warps do.
 #define BY_ENGINE (WIDE_C && TILE_N % 64 == 0)
 #define ROOM_C (FILL ? 0 : TILE_M * ((TILE_N + 63) / 64 * 64) * T_bytes)
 #if CLUSTER > 1
@@ -66,8 +66,8 @@ DEVICE void wait(uint32 barrier, uint32 parity)
     } while (!over);
 }
 
-// Lines of a matrix of the batch to this place in the shared memory of each block of which `blocks` has a bit, and counted by its barrier;
-// unless they are `shared`, in this block's. inner, outer: where they begin in the matrix.
+// Copies lines of a matrix of the batch to this block's shared memory, or if they are `shared` to the same place of each block that has a
+// bit in `blocks`; the barrier there counts the bytes. inner, outer: where they begin in the matrix.
 DEVICE void copy_lines(uint32 to, const tensor_map *from, int32 inner, int32 outer, int32 matrix, uint32 barrier, bool shared,
                        uint32 blocks)
 {
@@ -83,7 +83,7 @@ DEVICE void copy_lines(uint32 to, const tensor_map *from, int32 inner, int32 out
                      : "memory");
 }
 
-// One of `parts` parts of a side's tile: its first row or column, and how deep it begins.
+// Brings one of `parts` parts of a side's tile, which begins at row or column `first` and at step `depth` of k.
 DEVICE void bring(uint32 to, const tensor_map *from, bool by_depth, int32 tile, int32 first, int32 depth, int32 matrix, uint32 barrier,
                   int32 part, int32 parts, uint32 blocks)
 {
@@ -175,13 +175,6 @@ DEVICE void settle(float sum[OWN][TILE_Q / 2])
             asm volatile("" : "+f"(sum[r][s])::"memory");
 }
 
-DEVICE uint32 pair(float low, float high)
-{
-    uint32 both;
-    asm("cvt.rn.$(T)x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-    return both;
-}
-
 #if FILL
 // A row of sums over a part of the inner product, of which there are `room` columns. A lane has two of each 8.
 DEVICE void put_partial(float *to, int64 room, bool even, const float *sum, int lane)
@@ -199,10 +192,17 @@ DEVICE void put_partial(float *to, int64 room, bool even, const float *sum, int 
     }
 }
 #else
-// Makes elements of C of sums: of the first of P, from its first of Q on, which lie `step` apart.
+DEVICE uint32 pair(float low, float high)
+{
+    uint32 both;
+    asm("cvt.rn.$(T)x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+}
+
+// Makes elements of C of sums. c: the first of them, of which there are `room`, `step` apart.
 DEVICE void mix(float *sum, float alpha, float beta, const T *c, int64 step, int64 room, int lane)
 {
-    if (beta == 0) { // apart from what else there is to do, which is long
+    if (beta == 0) { // on its own, since what follows is long
 #pragma unroll
         for (int s = 0; s < TILE_Q / 8; s++) {
             sum[s * 4] *= alpha;
@@ -248,7 +248,17 @@ DEVICE void stage(uint32 at, const float *sum, int column, int lane)
 }
 
 #if BY_ENGINE
-// Pieces of C, of which what lies outside of C is left out.
+// Waits for those who bring the same pieces to C: the warp's lanes, with SWAP its warpgroup's.
+DEVICE void meet_at_pieces(int group)
+{
+#if SWAP
+    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+#else
+    __syncwarp();
+#endif
+}
+
+// Brings pieces to C, but not what lies outside of it.
 DEVICE void put_pieces(uint32 from, const tensor_map *c, int32 left, int32 top, int32 matrix)
 {
     for (int s = 0; s < (SWAP ? 64 : TILE_N); s += 64)
@@ -275,16 +285,6 @@ DEVICE void put_rows(const char *from, T *c, int64 ldc, int64 high, int64 room, 
 }
 #endif
 #endif
-
-// Waits for those who bring the same pieces to C: the warp's lanes, with SWAP its warpgroup's.
-DEVICE void meet_at_pieces(int group)
-{
-#if SWAP
-    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
-#else
-    __syncwarp();
-#endif
-}
 
 // Which tile of C, of which matrix of the batch, and which part of the inner product is the work-th of all. Tiles are walked in groups
 // of GROUP along P, so that blocks that run at the same time need the same of P and Q. The tiles of a cluster are one here.
@@ -342,7 +342,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     }
     meet();
 
-    uint32 at = 0, parity = 0; // the place that is next, and of how many rounds it is
+    uint32 at = 0, parity = 0; // the next place, and whether its round is an odd one
     if (thread < 128) {
 #if CONSUMERS > 1
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 40 : 32));
@@ -372,6 +372,9 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #endif
         int group = __shfl_sync(0xffffffff, thread / 128, 0) - 1, warp = thread % 128 / 32;
         float sum[OWN][TILE_Q / 2];
+#if BY_ENGINE
+        const bool brings = SWAP ? thread % 128 == 0 : lane == 0;
+#endif
         for (uint32 work = blockIdx.x / CLUSTER; work < works; work += gridDim.x / CLUSTER) {
             struct place to = place_of(work, across, down, (uint32)batch);
 #pragma unroll
@@ -401,10 +404,8 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             }
             asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
             settle(sum);
-            if (to.part * DEEP < depth)
-                release(empty + before * 8, lane);
+            release(empty + before * 8, lane);
 #if BY_ENGINE
-            const bool brings = SWAP ? thread % 128 == 0 : lane == 0;
             if (brings)
                 asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // the tile before has gone
             meet_at_pieces(group);
@@ -437,8 +438,8 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             }
         }
 #if BY_ENGINE
-        if (SWAP ? thread % 128 == 0 : lane == 0)
-            asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+        if (brings)
+            asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // nor does shared memory end before
 #endif
     }
 #if CLUSTER > 1

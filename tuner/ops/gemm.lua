@@ -355,12 +355,12 @@ local function wgmma(packed)
         return "(SWAP and " .. swapped .. " or " .. plain .. ")"
     end
     local tile_p, tile_q, size_p, size_q = side("TILE_M", "TILE_N"), side("TILE_N", "TILE_M"), side("m", "n"), side("n", "m")
-    local same_q = side("CLUSTER_M", "CLUSTER_N") -- blocks that share their part of Q
+    local cluster_p, cluster_q = side("CLUSTER_M", "CLUSTER_N"), side("CLUSTER_N", "CLUSTER_M")
     local by_depth = "(SWAP and ta == 0 or not SWAP and tb == 1)" -- Q lies along k in memory
     local lines = tile_p .. " + (" .. by_depth .. " and " .. tile_q .. " or alignup(" .. tile_q .. ", 64))"
     local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", blocks, "256",
         "1024 + STAGES * (128 * (" .. lines .. ") + 16) + (FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0)")
-    local lines_a, lines_b = "(ta == 1 and 64 or TILE_M)", "(tb == 1 and TILE_N or 64)" -- that come at a time
+    local lines_a, lines_b = "(ta == 1 and 64 or TILE_M)", "(tb == 1 and TILE_N or 64)" -- that a cluster brings at a time
     local function map(name, height, width, ld, lines)
         return tensor_map(packed and "packed_" .. name or name, {
             extent = { "batch", height, width }, stride = { height .. " * " .. ld, ld }, box = { 1, lines, 64 }, swizzle = 128,
@@ -380,9 +380,10 @@ local function wgmma(packed)
     if packed then
         pack(work)
     end
-    -- How much of Q a block computes, one tile after the other, if each is so long.
+    -- What a block computes of Q, all its tiles together, if each has so much of it.
     local function each(q)
-        return "ceildiv(" .. tiles(side("TILE_M", q), side(q, "TILE_N")) .. ", " .. sms .. ") * " .. q
+        return "ceildiv(" .. cluster .. " * " .. tiles("CLUSTER_M * " .. side("TILE_M", q), "CLUSTER_N * " .. side(q, "TILE_N")) .. ", " ..
+            sms .. ") * " .. q
     end
     local least = each(256)
     for q = 64, 192, 64 do
@@ -410,7 +411,7 @@ local function wgmma(packed)
         where = {
             "T == 'f16' or T == 'bf16'",
             tile_p .. " % (64 * CONSUMERS) == 0",
-            "TILE_M * TILE_N <= 16384 * CONSUMERS", -- registers
+            "TILE_M * TILE_N <= 16384 * CONSUMERS", "CONSUMERS < 3 or " .. tile_q .. " <= 200", -- registers
             "max(m, max(n, k)) <= 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
             packed and elements_a .. " + " .. elements_b .. " < 1 << 34" or whole,
             "WIDE_C == (FILL == 0 and " .. wide("n", "ldc") .. ")", -- it writes whole words
@@ -423,15 +424,16 @@ local function wgmma(packed)
             -- Clusters of more than two do not find room on all multiprocessors, and what has to wait takes as long again.
             cluster .. " <= 2 or 16 * " .. cluster .. " * " .. tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N") .. " <= 15 * " .. sms,
             "not SWAP or TILE_M % 64 > 0 or TILE_M > TILE_N", tile_p .. " ~= 192 or CONSUMERS == 3 and " .. tile_q .. " % 64 > 0",
-            "GROUP == 8 or ceildiv(" .. size_p .. ", " .. tile_p .. ") > 8",
+            "GROUP == 8 or " .. cluster .. " <= 2 and ceildiv(" .. size_p .. ", " .. tile_p .. " * " .. cluster_p .. ") > 8",
             "STAGES * (TILE_M + TILE_N) >= 1024 or STAGES == 8",
             "TILE_M * TILE_N == 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
             "FILL == 0 or " .. work.parts .. " > 1 and not SWAP and " .. cluster .. " == 1",
             "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
-            -- Tiles of no whole panels are the shortest that make so many of Q, and for where these leave less of the device without work.
+            -- Of tiles of no whole panels the shortest of those that make as many, and where blocks then have less to do.
             unless(tile_q .. " % 64 == 0", {
                 "FILL == 0 and GROUP == 8", by_depth .. " or ta == 1 and tb == 0 or " .. cluster .. " > 2",
-                "ceildiv(" .. size_q .. ", " .. tile_q .. ") < ceildiv(" .. size_q .. ", " .. tile_q .. " - 8 * " .. same_q .. ")",
+                "ceildiv(" .. size_q .. ", " .. cluster_q .. " * " .. tile_q .. ") < ceildiv(" .. size_q .. ", " .. cluster_q .. " * (" ..
+                    tile_q .. " - (" .. by_depth .. " and 8 * " .. cluster_p .. " or 8)))",
                 each(tile_q) .. " < " .. least,
             }),
         },
@@ -503,8 +505,8 @@ add({ gpu, "n * sizeof(T) >= 8192", "n * sizeof(T) <= 65536" }, one_row("nn", tr
 -- Tensor cores, for f16 and bf16: much of C by wgmma; few rows or columns, and little of C, by clusters that share k. On an H200 the
 -- wgmma tiles of 64 x 64 lead the clusters by 1.1 to 2.2 from 320^3 to 640^3.
 add({ "k >= 8192", "4 * " .. tiles(64, 64) .. " <= " .. sms }, wg("nn", 64, 64, 8, 1, false, 1))
--- Tiles that give each multiprocessor about one, together with what shares their cluster. On an H200 1.1 to 1.7 times as fast as those of
--- 128 x 256, which do for all larger ones.
+-- About one tile for each multiprocessor: of clusters of so many blocks, with so large tiles, and work for so many sixteenths of the device at
+-- least. On an H200 1.1 to 1.7 times as fast as tiles of 128 x 256, which do for all that is larger.
 local function once(tile_m, tile_n, blocks, least)
     local all = blocks .. " * " .. tiles(tile_m, tile_n)
     return { all .. " <= " .. sms, all .. " >= " .. least .. " * " .. sms .. " // 16" }
