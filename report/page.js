@@ -186,7 +186,7 @@ function rooflineChart(winners) {
             roofs: [...roofs.map(r => ({ slope: r.speed / scale, text: roofText(r, roofs) })), { level: rate(top) / scale, text: `fastest measured ${rateText(rate(top), 'FLOP/s')}` }],
             names, xTitle: 'arithmetic intensity, FLOP/byte', yTitle: unit,
         }, width),
-        notes: [`${roofs.length ? 'The slope is memory as fast as the best copy that was timed. ' : 'No copy was timed: memory has no roof here. '}What the device can compute at most was not measured: the level line is the fastest winner, not a limit. Far right of where they meet, distance to the slope is not a defect.`, ...roofNotes(roofs)],
+        notes: [`${roofs.length ? 'The slope is memory as fast as the best copy that was timed. ' : 'No copy was timed: memory has no roof here. '}What the device can compute at most was not measured: the level line is the fastest winner, not a limit. To the right of where the lines meet, a problem is limited by computing: it need not be near the slope.`, ...roofNotes(roofs)],
         table: () => table('Roofline', [textColumn('problem', w => runText(w.run)), numberColumn('FLOP/byte', intensity), numberColumn('computing', rate, x => rateText(x, 'FLOP/s')),
                                         numberColumn('of the memory roof', w => { const r = roofsOf([w])[0]; return r ? rate(w) / (r.speed * intensity(w)) : null; }, percent)], known),
     });
@@ -231,7 +231,7 @@ const compared = [null, null]; // keys of the sides
 function comparePart(chosen) {
     const sides = sidesOf(measuredRuns(chosen));
     if (sides.length < 2)
-        return part('compare', 'Compare', note(`There is one ${SEVERAL.source ? 'database, ' : ''}device and driver in the choice, so nothing to compare. `,
+        return part('compare', 'Compare', note(`Only one ${SEVERAL.source ? 'database, ' : ''}device and driver is selected: there is nothing to compare. `,
             'A second database shows what changed: ', el('code', {}, 'cutune report --db NEW.db --compare OLD.db')));
     const text = s => [data.sources.length > 1 && sourceText(s.source), new Set(sides.map(x => x.device)).size > 1 && deviceText(s.device),
                        new Set(sides.map(x => x.driver)).size > 1 && `driver ${s.driver || 'unknown'}`].filter(Boolean).join(', ') || 'this';

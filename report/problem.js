@@ -157,7 +157,7 @@ function parameterCharts(run, again) {
     const bounds = rows => [lowest, highest].map(of => of(rows.map(i => run.time(i))));
     const all = timed(run), own = all.filter(i => run.variant(i) === chosenVariant), name = variants[chosenVariant].name;
     const content = [el('h3', { class: 'title' }, 'What each parameter does'),
-                     note('For each value: the best time (dot), the median (line), the middle half (box) and all that was timed in full (thin line); right, how many of those tried were timed in full. What was given up as slower or failed has no time here, so a value whose configurations mostly were is slower than its box. "Explains" is the share of the variance of log time that lies between the values, less what luck would give.')];
+                     note('For each value: the best time (dot), the median (line), the middle half (box) and all that was timed in full (thin line); right, how many of those tried were timed in full. What was given up as slower or failed has no time here: if that is most of a value, the value is slower than its box looks. "Explains" is the share of the variance of log time that lies between the values, less what luck would give.')];
     if (tried.length > 1)
         content.push(el('div', { class: 'small' }, spreadChart('by-variant', run, variantMarginal(run), bounds(all))));
     content.push(el('div', { class: 'controls' }, select('Variant', tried.map(v => ({ value: v, text: `${variants[v].name}: ${whole(count_(v))} timed` })), chosenVariant,

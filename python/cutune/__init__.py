@@ -124,7 +124,7 @@ def _op_of(function):
     function = op(function) if isinstance(function, str) else function
     found = getattr(function, "__self__", None)
     if not isinstance(found, Op):
-        raise TypeError(f"{function!r} is no op: a name, or a function of cutune's")
+        raise TypeError(f"not an op, but of type {type(function).__name__}: pass an op's name or a function of cutune's")
     return found
 
 

@@ -1,12 +1,14 @@
 """Tuning, pins and scripts, by the program; and ops held against a function of the user's own."""
 
 import atexit
+import difflib
 import errno
 import io
 import json
 import operator
 import os
 import re
+import reprlib
 import shutil
 import signal
 import subprocess
@@ -31,7 +33,12 @@ def _run(arguments, **options):
 
 def _check(status, said):
     if status:
-        raise (cutune.InvalidError if status == 2 else cutune.Error)(_last(said) or f"the program ended with status {status}")
+        raise _error(status, said)
+
+
+def _error(status, said):
+    text = re.sub("^cutune [a-z-]+: ", "", _last(said) or f"the program ended with status {status}")  # nobody called that command
+    return (cutune.InvalidError if status == 2 else cutune.Error)(text)
 
 
 def _last(said):
@@ -55,7 +62,7 @@ def _remove(folder, process):
 
 
 def load(script, *, ptx="auto", **options):
-    """The function of a script's op. It begins with the script's own defaults; what is tuned of it is in the module's database.
+    """The function of a script's op. It starts with the script's own defaults; what is tuned of it is in the module's database.
 
     script: a Lua file (docs/op-authors.md). options: of Database, such as the path of another one. Unless an op that ships has the same
     name, it is the op's name from now on, too, as in cutune.NAME.
@@ -68,7 +75,7 @@ def load(script, *, ptx="auto", **options):
     try:
         _run(["tables", "--ptx", ptx, "--op", script, tables])
     except cutune.Error as error:  # about the script: that there is a file of its tables is nothing to the caller
-        raise type(error)(str(error).removeprefix(f"cutune tables: {tables}: ")) from None
+        raise type(error)(str(error).removeprefix(f"{tables}: ")) from None
     alone = cutune.Database(os.path.abspath(tables), tables="")
     name = alone.ops()[0]
     alone.close()
@@ -130,11 +137,11 @@ def _shape(op, shape):
     if isinstance(shape, Mapping):
         return _sizes(shape)
     if not _is_sizes(shape):
-        raise TypeError(f"a shape is {{'m': 1111, 'n': 113}}, (1111, 113) or 'm=1111,n=113', not {shape!r}")
+        raise TypeError(f"a shape is {{'m': 1111, 'n': 113}}, (1111, 113) or 'm=1111,n=113', not {reprlib.repr(shape)}")
     told, sizes = _told(op), list(shape) if isinstance(shape, Iterable) else [shape]
     axes = [axis for axis in told["problem"] if axis not in told["optional"]]
     if len(sizes) != len(axes):
-        raise cutune.InvalidError(f"{told['op']} has the sizes {', '.join(axes)}, so {shape!r} is none of its shapes: "
+        raise cutune.InvalidError(f"{told['op']} expects {len(axes)} sizes ({', '.join(axes)}), not {reprlib.repr(shape)}: "
                                   f"give one for each, or {{'{axes[0]}': ...}}")
     return _sizes(dict(zip(axes, sizes)))
 
@@ -147,7 +154,10 @@ def _shapes(op, shapes):
     if shapes is None:
         return []
     one = isinstance(shapes, (str, Mapping)) or _is_sizes(shapes) or not isinstance(shapes, Iterable)
-    return [_shape(op, shape) for shape in ([shapes] if one else shapes)]
+    all = [_shape(op, shape) for shape in ([shapes] if one else shapes)]
+    if not all:
+        raise cutune.InvalidError("shapes is empty: leave it out to tune the op's own")
+    return all
 
 
 _TYPES = {
@@ -264,7 +274,7 @@ def _lines_of_terminal(end):
 
 
 def _follow(arguments, progress):
-    """Runs the program and shows its progress; its standard output."""
+    """Runs the program and shows its progress; its standard output, and an exception or None."""
     progress = progress and _can_show()
     terminal = progress and _in_terminal()
     shown = _Shown()
@@ -299,9 +309,8 @@ def _follow(arguments, progress):
                 child.stderr.close()
             if terminal:
                 os.close(ours)
-        _check(status, "".join(said))
         out.seek(0)
-        return out.read()
+        return out.read(), _error(status, "".join(said)) if status else None
 
 
 def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, progress=True, **more):
@@ -310,8 +319,11 @@ def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, prog
     op: a name, a function of cutune's, or a script. shapes: {"m": 1111, "n": 113} or (1111, 113), which are the op's sizes in its order,
     those that have to be given; or several; without it the op's own for the device. dtype: "f32", numpy.float32, torch.float32, or
     several. budget, of each problem: seconds as "60s", configurations as 200, or both. more: what else `cutune run` takes, such as
-    effort="quick", strategy="random", retune=True. From then on calls take the new winners.
+    effort="quick", strategy="random", retune=True. From then on calls take the new winners. If one of the problems failed, the exception's
+    attribute `rows` is what was measured.
     """
+    if "shape" in more:
+        raise TypeError("tune() has no argument 'shape': perhaps 'shapes'?")
     arguments = ["run", "--json", f"--parent={os.getpid()}", f"--op={_name_of(op)}", *_database_of(op, db)]
     arguments += [f"--shape={s}" for s in _shapes(op, shapes)]
     arguments += [f"--dtype={t}" for t in _types(dtype)]
@@ -319,12 +331,27 @@ def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, prog
     arguments += [f"--device={device}"] if device else []
     arguments += [] if progress else ["--quiet"]
     _refresh(op)  # here, not after all the work, it turns out that a database is closed
-    said = _follow([*arguments, *_flags(more)], progress)
+    said, error = _follow([*arguments, *_flags(more)], progress)
     if not said.startswith("{"):
-        raise cutune.InvalidError(f"cutune run measures nothing with {' '.join(_flags(more))}")
+        raise _option_error(error, more) or cutune.InvalidError(f"cutune run measures nothing with {' '.join(_flags(more))}")
     told = json.loads(said)
     _refresh(op)
-    return _measurements(told, op, db)
+    rows = _measurements(told, op, db)
+    if error:
+        error.rows = rows
+        raise error
+    return rows
+
+
+def _option_error(error, more):
+    """The error; of an option that the program does not know, what it may have been."""
+    unknown = re.match("unrecognized option '--([a-z-]+)", str(error))
+    if not unknown:
+        return error
+    known = [name.replace("-", "_") for name in re.findall("^ +--([a-z-]+)", _run(["run", "--help"]), re.MULTILINE)]
+    name = unknown[1].replace("-", "_")
+    near = difflib.get_close_matches(name, known, 1)
+    return TypeError(f"tune() has no argument '{name}'" + (f": perhaps '{near[0]}'?" if near else ""))
 
 
 def _measurements(told, op, db):
@@ -433,8 +460,8 @@ def _compare(got, want, exact, rtol, atol, what):
 def check(op, *args, reference, rtol=None, atol=None, **kwargs):
     """Holds op(*args, **kwargs) against reference(*args) on these inputs; a dict for each output.
 
-    reference: a function of yours, in NumPy, torch or CuPy. It gets copies of the positional arguments, and gives what the op writes; so a
-    kernel that changes an input shows. What a run compares by bits (an op's check is "exact") has to be equal, and so have integers; other
+    reference: a function of yours, in NumPy, torch or CuPy. It gets copies of the positional arguments, and returns what the op writes; so a
+    kernel that changes an input shows. What a run compares bit for bit (an op's check is "exact") has to be equal, and so have integers; other
     numbers within atol + rtol * |the reference's|. Without both, rtol goes by the type, and atol is rtol of a typical element; with one of
     them all are compared so. AssertionError, with the first wrong element, if they are not.
     """
@@ -451,6 +478,8 @@ def check(op, *args, reference, rtol=None, atol=None, **kwargs):
     positional = [a for a in told["args"] if a["kind"] != "output"]
     written = outputs or [a["name"] for a in positional if a["kind"] == "inout"]
     got, want = (x if isinstance(x, tuple) else (x,) for x in (got, want))
+    if any(w is None for w in want):
+        raise AssertionError(f"{told['name']}: the reference returned None")
     if len(got) != len(want):
         raise AssertionError(f"{told['name']} writes {len(got)} arrays, the reference gives {len(want)}")
     for a, before, after in zip(positional, args, given):

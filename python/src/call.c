@@ -108,6 +108,30 @@ static int take_arguments(struct call *c, PyObject *const *args, Py_ssize_t narg
     return 0;
 }
 
+static const struct param *param_of(const struct form *f, int arg)
+{
+    const struct param *p = f->params;
+    while (p->arg != arg)
+        p++;
+    return p;
+}
+
+/* Python says that a value is none of its kind, but not whose: the exception, with the argument before it. Returns -1. */
+static int of_argument(const struct call *c, const struct param *p)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (type == PyExc_TypeError || type == PyExc_ValueError || type == PyExc_OverflowError) {
+        PyErr_Format(type, "%s: %U: %S", c->o->name, p->name, value);
+        Py_DECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    } else {
+        PyErr_Restore(type, value, trace);
+    }
+    return -1;
+}
+
 /* Each is asked once: another time it may say something else. */
 static int read_sizes(struct call *c)
 {
@@ -120,7 +144,7 @@ static int read_sizes(struct call *c)
             continue;
         long long size = PyLong_AsLongLong(c->given[i]);
         if (size == -1 && PyErr_Occurred())
-            return -1;
+            return of_argument(c, p);
         if (size < 0) {
             PyErr_Format(error_invalid, "%s: %U cannot be %lld", c->o->name, p->name, size);
             return -1;
@@ -452,7 +476,7 @@ static PyObject *run(struct call *c, struct seen *s, const cutune_kernel *k)
             buffers[i] = c->arrays[i].data;
         } else if (f->args[i].kind == CUTUNE_ARG_SCALAR) {
             buffers[i] = scalars[i];
-            rc = scalar_put(s->arrays[i].type, c->of[i], scalars[i]);
+            rc = scalar_put(s->arrays[i].type, c->of[i], scalars[i]) ? of_argument(c, param_of(f, i)) : 0;
         } else {
             made[i] = array_make(c->framework, &s->arrays[i], c->device, &buffers[i]);
             rc = made[i] ? 0 : -1;

@@ -72,12 +72,12 @@ static void describe_arg(struct text *t, const cutune_arg *a, const struct param
 
 static void describe_axis(struct text *t, const cutune_axis *a, const struct param *p)
 {
-    static const char *const kinds[] = { "a size", "a stride", "how many", "a flag, 0 or 1" };
+    static const char *const kinds[] = { "a size", "a stride", "batch size", "a flag, 0 or 1" };
     add(t, "    %s: %s; ", name_of(p), kinds[a->kind]);
     if (a->preset) {
-        add(t, "if it is left out: ");
+        add(t, "default: ");
         add_expression(t, a->preset);
-        add(t, "%s\n", a->kind == CUTUNE_AXIS_BATCH ? ", and arrays may lack its axis" : "");
+        add(t, "%s\n", a->kind == CUTUNE_AXIS_BATCH ? ", and the arrays may omit its axis" : "");
     } else {
         add(t, "%s\n", a->kind == CUTUNE_AXIS_FLAG ? "has to be given" : "taken from the arrays");
     }

@@ -4,6 +4,7 @@ import ast
 import inspect
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -64,8 +65,8 @@ class Tuning(unittest.TestCase):
                 self.assertEqual({(row["dtype"], row["problem"]) for row in rows}, {("f32", problem) for problem in problems})
             cutune.pin("transpose", (64, 32), {"TILE": 32}, variant="tile", dtype="float32", **options)
         for kind, line, shapes in (
-            (cutune.InvalidError, "transpose has the sizes m, n, so (2, 3, 4) is none of its shapes", (2, 3, 4)),
-            (cutune.InvalidError, "transpose has the sizes m, n, so 5 is none of its shapes", 5),
+            (cutune.InvalidError, "transpose expects 2 sizes (m, n), not (2, 3, 4)", (2, 3, 4)),
+            (cutune.InvalidError, "transpose expects 2 sizes (m, n), not 5", 5),
             (TypeError, "a shape is {'m': 1111, 'n': 113}, (1111, 113) or 'm=1111,n=113', not 1.5", 1.5),
             (TypeError, "not None", [None]),
         ):
@@ -80,12 +81,28 @@ class Tuning(unittest.TestCase):
             (cutune.Error, "no device null:77", lambda: cutune.tune("transpose", device="null:77", progress=False)),
             (cutune.NotFoundError, "./none.lua: No such file", lambda: cutune.load("none.lua")),
             (cutune.InvalidError, "no variant has `TILE=7`", lambda: cutune.pin("transpose", {"m": 3, "n": 4}, {"TILE": 7}, device="null:0")),
-            (TypeError, "is no op", lambda: cutune.tune(print)),
+            (TypeError, "not an op, but of type builtin_function_or_method", lambda: cutune.tune(print)),
+            (TypeError, "no argument 'efort': perhaps 'effort'?", lambda: cutune.tune("transpose", efort="quick", progress=False)),
+            (TypeError, "no argument 'shape': perhaps 'shapes'?", lambda: cutune.tune("transpose", shape=(2, 3))),
+            (cutune.InvalidError, "shapes is empty", lambda: cutune.tune("transpose", [])),
         ):
             with self.subTest(line), self.assertRaises(kind) as raised:
                 call()
             self.assertIn(line, str(raised.exception))
             self.assertNotIn("\n", str(raised.exception))
+
+    def test_keeps_what_was_measured_beside_a_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for file in (pathlib.Path(__file__).parents[2] / "tests" / "cli" / "ops").glob("copy*"):
+                shutil.copy(file, folder)
+                if file.suffix == ".cu" and "reference" not in file.name:
+                    with open(os.path.join(folder, file.name), "a") as template:
+                        template.write('\n//@ if T == "f32" then\n//null: wrong\n//@ end\n')
+            with self.assertRaises(cutune.Error) as raised:
+                cutune.tune(os.path.join(folder, "copy.lua"), 1000, ["i32", "f32"], device="null:0", db=os.path.join(folder, "a.db"),
+                            progress=False)
+        self.assertIn("copy f32 n=1000: no configuration was right (the default: wrong", str(raised.exception))
+        self.assertEqual({row["dtype"] for row in raised.exception.rows if row["winner"]}, {"i32"})
 
     def test_says_of_a_script_what_is_wrong_with_it(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -100,7 +117,7 @@ class Tuning(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, "-c", code.format(os.path.join(folder, "a.db"))], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
-        self.assertEqual([done.stderr.count(said) for said in ("m=0 is", "Try `", "InvalidError: cutune run: ")], [1, 0, 1], done.stderr)
+        self.assertEqual([done.stderr.count(said) for said in ("m=0 is", "Try `", "InvalidError: ")], [1, 0, 1], done.stderr)
 
     def test_says_so_in_a_terminal_too(self):
         ours, theirs = os.openpty()
@@ -110,7 +127,7 @@ class Tuning(unittest.TestCase):
         os.close(theirs)
         os.close(ours)
         self.assertIn("there is no op 'nothing'", shown)
-        self.assertTrue(done.stdout.startswith("cutune run: there is no op 'nothing'"), done.stdout)
+        self.assertTrue(done.stdout.startswith("there is no op 'nothing'"), done.stdout)
 
     def test_a_run_ends_with_python(self):
         """However that ends. Both have an end of a fifo, which tells when they are gone."""

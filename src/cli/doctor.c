@@ -1,4 +1,4 @@
-/* `cutune doctor`: what is present, what is missing, and what would mend it. */
+/* `cutune doctor`: what is present, what is missing, and how to fix it. */
 #include <string.h>
 #include <unistd.h>
 
@@ -90,9 +90,9 @@ static int examine(struct request *r, struct err *err)
 
 const struct command doctor_command = {
     .name = "doctor",
-    .summary = "what is present, what is missing, and what would mend it",
+    .summary = "what is present, what is missing, and how to fix it",
     .options = OPTIONS({ OPT_DB }, { OPT_JSON }),
-    .doc = "Says what cutune finds on this machine, what is missing, and what would mend it. "
+    .doc = "Says what cutune finds on this machine, what is missing, and how to fix it. "
            "The exit status is 0 if cutune's own files are found and at least one device can be tuned."
            "\vExamples:\n"
            "  cutune doctor\n"

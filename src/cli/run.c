@@ -161,7 +161,11 @@ static int tell_nothing(const struct tuning *t, const struct finding *f)
         shell_word(&list, "--db");
         shell_word(&list, db);
     }
-    int rc = complain("%s: no configuration was right: `%s` says of each what is wrong", f->title, buf_text(&list));
+    const struct tune_entry *first = &f->report.deflt;
+    bool known = first->config.variant >= 0 && first->reason[0];
+    int rc = complain("%s: no configuration was right%s%s%s%s%s: `%s` says of each what is wrong", f->title, known ? " (the default: " : "",
+                      known ? outcome_name(first->outcome) : "", known ? ": " : "", known ? first->reason : "", known ? ")" : "",
+                      buf_text(&list));
     buf_free(&list);
     return rc;
 }

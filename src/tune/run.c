@@ -332,7 +332,7 @@ static int open_target(struct run *r, struct err *err)
     else
         snprintf(line, sizeof line,
                  "this database had %.63s with other variants or templates; results stale now: %" PRId64
-                 "; winners are given until their problem is tuned again",
+                 "; winners stay in use until their problem is tuned again",
                  r->op->name, old->results);
     r->opt->note(r->opt->arg, line);
     return 0;
