@@ -244,7 +244,8 @@ CUTUNE_API int cutune_launch(const cutune_kernel *k, void *stream, void *const *
 CUTUNE_API int cutune_launch_in(const cutune_kernel *k, void *stream, void *const *buffers, int nbuffers, void *workspace,
                                 size_t bytes);
 /* The same with buffers in host memory, of a kernel from a handle of cutune_attach_device: copies them to the device and what is written
- * back, and returns when that is done. Alignment does not matter. */
+ * back, and returns when that is done. Alignment does not matter, nor whether an output overlaps an input, which is copied first; of
+ * outputs that overlap the later one's numbers stay. */
 CUTUNE_API int cutune_launch_host(const cutune_kernel *k, void *const *buffers, int nbuffers);
 CUTUNE_API size_t cutune_kernel_workspace(const cutune_kernel *k); /* bytes, 0 for most; enough for the fall-back too */
 /* The kernel that is launched if a buffer is less aligned than k needs; null if k needs nothing, or if there is none. */

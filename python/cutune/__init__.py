@@ -9,6 +9,8 @@ Each op is a function with a docstring: help(cutune.transpose). docs/python.md i
 """
 
 import atexit as _atexit
+import os as _os
+import threading as _threading
 from typing import NamedTuple as _NamedTuple
 
 from . import _program
@@ -33,9 +35,19 @@ class Kernel(_NamedTuple):
     sizes: dict
 
 
+_lock = _threading.RLock()  # of what follows, and of what PyTorch knows, while something is added
 _database = None
 _named = {}  # ops that were asked for by name, which are attributes of the module, too
 _scripts = {}  # of ops that were loaded: their script, and the database that serves them
+
+
+def _unlock():
+    """In the child of a fork, where the thread that held it is not."""
+    global _lock
+    _lock = _threading.RLock()
+
+
+_os.register_at_fork(after_in_child=_unlock)
 
 
 def _forget():
@@ -71,18 +83,20 @@ def _write_misses():
 
 def database():
     """The database that the module's ops use, opened when it is first needed."""
-    return _database if _database is not None else open()
+    with _lock:
+        return _database if _database is not None else open()
 
 
 def op(name):
     """The function of an op: what `cutune.NAME` is, whatever the name."""
-    if name not in _named:
-        found = database()
-        try:
-            _name(name, found.op(name))
-        except NotFoundError:
-            raise NotFoundError(_unknown(name)) from None
-    return _named[name]
+    with _lock:
+        if name not in _named:
+            found = database()
+            try:
+                _name(name, found.op(name))
+            except NotFoundError:
+                raise NotFoundError(_unknown(name)) from None
+        return _named[name]
 
 
 def _name(name, function):

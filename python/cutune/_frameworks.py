@@ -154,7 +154,10 @@ class _Torch(_Helper):
         return self.torch.is_grad_enabled()
 
     def has_tangent(self, x):
-        return self.forward_ad.unpack_dual(x).tangent is not None
+        try:
+            return self.forward_ad.unpack_dual(x).tangent is not None
+        except RuntimeError:  # within PyTorch's dispatcher it cannot unpack one that has none
+            return False
 
     def empty(self, shape, dtype, kind, device):
         x = self.torch.empty(shape, dtype=self.dtypes[dtype], device="cpu" if kind == 1 else f"cuda:{device}")

@@ -4,6 +4,8 @@ Plain tensors come here only while something traces them: else the native module
 
 import torch
 
+import cutune
+
 _TYPES = {"f32", "f64", "f16", "bf16"}
 _WHOLE = {"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"}
 _NAMES = {
@@ -32,8 +34,13 @@ def _scalar(type):
 def register(function):
     """Makes a function of cutune's known to torch. Returns what calls it through torch's dispatcher."""
     op = function.__self__
-    if op in _calls:
+    with cutune._lock:
+        if op not in _calls:
+            _calls[op] = _make(function, op)
         return _calls[op]
+
+
+def _make(function, op):
     told = op.describe()
     args, axes = told["args"], [a["parameter"] for a in told["axes"] if a["parameter"]]
     positional = [a for a in args if a["kind"] != "output"]
@@ -96,6 +103,9 @@ def register(function):
             raise TypeError(f"{name}: torch traces this call, so all arrays have to be tensors")
         if given and len(given) < len(outputs):
             raise ValueError(f"{name}: give all of {', '.join(outputs)}, or none")
+        if (given or inouts) and torch.is_grad_enabled() and any(x.requires_grad for x in [args[i] for i in tensors] + given):
+            # of an op that writes to what it is given PyTorch asks for no derivative
+            raise ValueError(f"{name}: a tensor requires a gradient, and this op has no derivative: call it under torch.no_grad(), or detach it")
         if given:
             out(*args, *given, **kwargs)
             return given[0] if len(given) == 1 else tuple(given)
@@ -105,7 +115,6 @@ def register(function):
         kept = [args[names.index(a)] for a in inouts]
         return kept[0] if len(kept) == 1 else tuple(kept)
 
-    _calls[op] = call
     substitute = getattr(torch.compiler, "substitute_in_graph", None)
     if substitute:
         substitute(function, skip_signature_check=True)(call)

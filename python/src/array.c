@@ -130,6 +130,10 @@ static int take_tensor(const struct dl_tensor *t, const char *op, const char *na
         PyErr_Format(error_invalid, "%s: %s has %d axes: more than %d are not possible", op, name, t->ndim, CUTUNE_RANK);
         return -1;
     }
+    if (t->ndim && !t->shape) {
+        PyErr_Format(error_invalid, "%s: %s has %d axes, and no lengths of them", op, name, t->ndim);
+        return -1;
+    }
     out->data = (char *)t->data + t->byte_offset;
     out->device = t->device;
     out->dtype = t->dtype;
@@ -150,7 +154,7 @@ static int unreadable(const char *op, const char *name)
     if (PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError)))
         return -1;
     PyErr_Fetch(&type, &value, &trace);
-    PyObject *text = value ? PyObject_Str(value) : NULL, *lines = text ? PyObject_CallMethod(text, "splitlines", NULL) : NULL;
+    PyObject *text = value ? PyObject_Str(value) : NULL, *lines = text ? PyUnicode_Splitlines(text, 0) : NULL;
     PyObject *first = lines ? PySequence_GetItem(lines, 0) : NULL;
     PyErr_Clear();
     if (first)
@@ -276,7 +280,7 @@ static void made_badly(void *nothing, const char *kind, const char *message)
 {
     (void)nothing, (void)kind;
     if (!PyErr_Occurred())
-        PyErr_SetString(PyExc_RuntimeError, message);
+        PyErr_Format(PyExc_RuntimeError, "%.*s", (int)strcspn(message, "\n"), message);
 }
 
 static PyObject *make_by_exchange(const struct framework *f, const cutune_array *like, struct dl_device device, void **data)

@@ -26,7 +26,7 @@ struct call {
     struct array arrays[CUTUNE_ARGS];
     unsigned read; /* bits: which of them are */
     int watch;     /* what PyTorch does meanwhile; -1: it was not asked yet; a look-up does not ask */
-    int direct;    /* tensors are taken for the data that they have, whatever traces */
+    int direct;    /* PyTorch's dispatcher makes the call: it has counted changes, and tensors are taken for the data that they have */
     int64_t sizes[CUTUNE_AXES]; /* as given; -1: left out */
     const struct framework *framework;
     struct dl_device device;
@@ -482,7 +482,7 @@ static PyObject *run(struct call *c, struct seen *s, const cutune_kernel *k)
             rc = made[i] ? 0 : -1;
         }
     }
-    for (int i = 0; !rc && i < f->nargs; i++)
+    for (int i = 0; !rc && !c->direct && i < f->nargs; i++)
         if (c->read & 1u << i && f->args[i].kind != CUTUNE_ARG_INPUT && c->arrays[i].framework->tensors)
             rc = tensor_written(c->of[i]);
     if (!rc && !launch(c, s, k, buffers))

@@ -16,7 +16,7 @@ static struct {
     struct asked modes;   /* how many see each call */
     PyObject *forward;    /* a dict: `level` is -1 while no tensor has a tangent */
     struct asked written; /* counts a change of each tensor that an iterator gives */
-    struct once *once;    /* that iterator */
+    struct once *once;    /* that iterator, if the function is in C, which gives nobody else a turn in between */
 } torch;
 
 /* An iterator that gives one object. Always the same one: a new tuple and its iterator would cost each call a seventh. */
@@ -59,8 +59,7 @@ int tensor_learn(PyObject *helper)
     torch.is_conj = PyUnicode_InternFromString("is_conj");
     torch.is_neg = PyUnicode_InternFromString("is_neg");
     torch.level = PyUnicode_InternFromString("_current_level");
-    torch.once = once_new();
-    if (!torch.requires_grad || !torch.is_conj || !torch.is_neg || !torch.level || !torch.once)
+    if (!torch.requires_grad || !torch.is_conj || !torch.is_neg || !torch.level)
         return -1;
     PyObject *asked = PyObject_GetAttrString(helper, "asked"), *forward; /* it stays, for what is in it */
     if (!asked || !PyArg_ParseTuple(asked, "OOOO", &torch.grad, &torch.modes.function, &forward, &torch.written.function))
@@ -68,6 +67,8 @@ int tensor_learn(PyObject *helper)
     torch.read_grad = (descrgetfunc)PyType_GetSlot(Py_TYPE(torch.grad), Py_tp_descr_get);
     learn(&torch.modes);
     learn(&torch.written);
+    if (torch.written.in_c && !(torch.once = once_new()))
+        return -1;
     torch.forward = forward;
     return 0;
 }
@@ -127,9 +128,13 @@ int tensor_refuse_lazy(const struct array *a, PyObject *object, const char *op, 
 
 int tensor_written(PyObject *object)
 {
-    torch.once->object = Py_NewRef(object);
-    PyObject *done = ask(&torch.written, (PyObject *)torch.once);
-    Py_CLEAR(torch.once->object); /* if it was not taken */
+    PyObject *each = torch.once ? Py_NewRef((PyObject *)torch.once) : PyTuple_Pack(1, object);
+    if (torch.once)
+        torch.once->object = Py_NewRef(object);
+    PyObject *done = each ? ask(&torch.written, each) : NULL;
+    if (torch.once)
+        Py_CLEAR(torch.once->object); /* if it was not taken */
+    Py_XDECREF(each);
     Py_XDECREF(done);
     return done ? 0 : -1;
 }

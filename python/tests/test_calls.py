@@ -122,6 +122,25 @@ class Calls(unittest.TestCase):
             with self.subTest(dtype=dtype, value=value), self.assertRaisesRegex(kind, line):
                 filled(value, out=np.zeros(3, dtype))
 
+    def test_an_exception_with_odd_text_is_one_line(self):
+        class Text(str):
+            def splitlines(self, *_):
+                return [object]
+
+        class Odd(Exception):
+            def __str__(self):
+                return Text("first\nsecond")
+
+        class Array:
+            __dlpack__ = None
+
+            def __dlpack_device__(self):
+                raise Odd
+
+        with self.assertRaises(cutune.InvalidError) as raised:
+            cutune.transpose(Array())
+        self.assertEqual(str(raised.exception), "transpose: in cannot be read: first")
+
     def test_refuses_what_is_wrong_in_one_line(self):
         x = numbers(4, 6)
         read_only = np.empty((6, 4), "float32")

@@ -1,5 +1,7 @@
 """Ops called with PyTorch's tensors, on the processor; skipped without PyTorch. bench/python_calls.py is for GPUs."""
 
+import subprocess
+import sys
 import unittest
 import warnings
 
@@ -74,6 +76,51 @@ class Torch(unittest.TestCase):
         self.assertTrue(torch.equal(cutune.transpose(z.conj().resolve_conj()), z.t().conj()))
         self.assertEqual(cutune.transpose(one.resolve_neg()).item(), -2)
         self.assertEqual(cutune.transpose(z[:1, :1].imag).item(), 2)
+
+    def test_a_write_counts_once_whoever_makes_the_call(self):
+        class Named(torch.Tensor):
+            pass
+
+        x = torch.rand(3, 4)
+        traced = torch.compile(lambda x, out: cutune.transpose(x, out=out), backend="eager")
+        for call in (lambda out: cutune.transpose(x, out=out), lambda out: torch.ops.cutune.transpose_out(x, out), lambda out: traced(x, out),
+                     lambda out: cutune.transpose(x.as_subclass(Named), out=out)):
+            out = torch.empty(4, 3)
+            call(out)
+            self.assertEqual(out._version, 1)
+            self.assertTrue(torch.equal(out, x.t()))
+
+    def test_refuses_to_overwrite_what_a_gradient_is_asked_of(self):
+        class Named(torch.Tensor):
+            pass
+
+        x, square = torch.rand(3, 4), torch.ones(3, 3).as_subclass(Named)
+        w = torch.ones(4, 3, requires_grad=True).as_subclass(Named)
+        for call in lambda: cutune.transpose(x, out=w * 2), lambda: cutune.gemm(square, 1.0, w[:3], torch.ones(3, 3), 0.0):
+            with self.assertRaisesRegex(ValueError, "requires a gradient"):
+                call()
+            with torch.no_grad():
+                call()
+
+    def test_forward_mode_without_tangents_is_no_matter(self):
+        x, out = torch.rand(3, 4), torch.empty(4, 3)
+        with torch.autograd.forward_ad.dual_level():
+            torch.ops.cutune.transpose_out(x, out)
+        self.assertTrue(torch.equal(out, x.t()))
+
+    def test_threads_that_begin_at_once_register_an_op_once(self):
+        code = """if True:
+            import threading, torch, cutune
+            barrier = threading.Barrier(8)
+            def begin():
+                barrier.wait()
+                cutune.softmax(torch.ones(2, 3))
+            threads = [threading.Thread(target=begin) for _ in range(8)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            print(hasattr(torch.ops.cutune, "softmax"), hasattr(torch.ops.cutune, "softmax_2"))"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("True False\n", ""))
 
     def test_takes_subclasses(self):
         class Named(torch.Tensor):
