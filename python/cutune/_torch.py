@@ -103,9 +103,10 @@ def _make(function, op):
             raise TypeError(f"{name}: torch traces this call, so all arrays have to be tensors")
         if given and len(given) < len(outputs):
             raise ValueError(f"{name}: give all of {', '.join(outputs)}, or none")
+        # PyTorch asks for no derivative of what writes to its arguments.
         if (given or inouts) and torch.is_grad_enabled() and any(x.requires_grad for x in [args[i] for i in tensors] + given):
-            # of an op that writes to what it is given PyTorch asks for no derivative
-            raise ValueError(f"{name}: a tensor requires a gradient, and this op has no derivative: call it under torch.no_grad(), or detach it")
+            raise cutune.InvalidError(f"{name}: a tensor requires a gradient, and this op has no derivative: call it under "
+                                      "torch.no_grad(), or pass x.detach()")
         if given:
             out(*args, *given, **kwargs)
             return given[0] if len(given) == 1 else tuple(given)

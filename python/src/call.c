@@ -121,10 +121,10 @@ static int of_argument(const struct call *c, const struct param *p)
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    if (type == PyExc_TypeError || type == PyExc_ValueError || type == PyExc_OverflowError) {
+    if (value && (type == PyExc_TypeError || type == PyExc_ValueError || type == PyExc_OverflowError)) {
         PyErr_Format(type, "%s: %U: %S", c->o->name, p->name, value);
         Py_DECREF(type);
-        Py_XDECREF(value);
+        Py_DECREF(value);
         Py_XDECREF(trace);
     } else {
         PyErr_Restore(type, value, trace);
