@@ -31,7 +31,9 @@ def program():
 
 def main():
     """The command `cutune`: the package's program in the place of this process."""
+    import signal
     import sys
 
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # which Python ignores: `cutune list | head` is to end without a word
     own = program()
     os.execv(own, [own, *sys.argv[1:]])

@@ -5,6 +5,7 @@ import inspect
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -150,6 +151,13 @@ class Tuning(unittest.TestCase):
             with self.subTest(before), tempfile.TemporaryDirectory() as folder:
                 done = subprocess.run([sys.executable, "-c", code.format(before), os.path.join(folder, "a.db")], stdout=subprocess.PIPE, text=True)
                 self.assertEqual(done.stdout, "2\n")
+
+    def test_the_command_ends_quietly_where_nobody_reads_on(self):
+        program = subprocess.Popen([sys.executable, "-c", "from cutune import _program\n_program.main()", "ops"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        program.stdout.close()
+        self.assertEqual((program.stderr.read(), program.wait()), (b"", -signal.SIGPIPE))
+        program.stderr.close()
 
     def test_finds_no_program(self):
         named = os.environ.pop("CUTUNE_PROGRAM")
