@@ -35,14 +35,14 @@ class Kernel(_NamedTuple):
     sizes: dict
 
 
-_lock = _threading.RLock()  # of what follows, and of what PyTorch knows, while something is added
+_lock = _threading.RLock()  # held while a database is opened, or an op is added here or registered with PyTorch
 _database = None
 _named = {}  # ops that were asked for by name, which are attributes of the module, too
 _scripts = {}  # of ops that were loaded: their script, and the database that serves them
 
 
 def _unlock():
-    """In the child of a fork, where the thread that held it is not."""
+    """In the child of a fork, where the thread that held it does not exist."""
     global _lock
     _lock = _threading.RLock()
 
@@ -52,23 +52,24 @@ _os.register_at_fork(after_in_child=_unlock)
 
 def _forget():
     """Ops of a database that is left; those that were loaded have one of their own."""
-    for name in [name for name, function in _named.items() if function.__self__ not in _scripts]:
+    for name in [name for name, function in list(_named.items()) if function.__self__ not in _scripts]:
         globals().pop(name, None)
-        del _named[name]
+        _named.pop(name, None)
 
 
 def open(path=None, **options):
     """Opens a database in place of the usual one, with Database's options; from now on the module's ops use it."""
     global _database
-    opened = Database(path, **_program.options(options))
-    _forget()
-    _database = opened
-    return opened
+    with _lock:
+        opened = Database(path, **_program.options(options))
+        _forget()
+        _database = opened
+        return opened
 
 
 def _databases():
     """Those that the module keeps."""
-    return [*([] if _database is None else [_database]), *(database for _, database in _scripts.values())]
+    return [*([] if _database is None else [_database]), *(database for _, database in list(_scripts.values()))]
 
 
 @_atexit.register
@@ -116,7 +117,7 @@ def _unknown(name):
 def ops():
     """The names of all ops that the database and the shipped tables know, and of those that were loaded."""
     known = database().ops()
-    return [*known, *(name for name in _named if name not in known)]
+    return [*known, *(name for name in list(_named) if name not in known)]
 
 
 def winners():
@@ -138,7 +139,7 @@ def _op_of(function):
     function = op(function) if isinstance(function, str) else function
     found = getattr(function, "__self__", None)
     if not isinstance(found, Op):
-        raise TypeError(f"not an op, but of type {type(function).__name__}: pass an op's name or a function of cutune's")
+        raise TypeError(f"expected an op's name or a function of cutune's, not a {type(function).__name__}")
     return found
 
 

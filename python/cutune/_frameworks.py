@@ -136,7 +136,7 @@ class _Torch(_Helper):
         try:
             torch._C._increment_version(())
             written = torch._C._increment_version
-        except (AttributeError, TypeError):  # an older one takes a single tensor
+        except (AttributeError, RuntimeError, TypeError):  # an older one takes a single tensor
             pass
         self.asked = torch.Tensor.requires_grad, torch._C._len_torch_dispatch_stack, vars(forward_ad), written  # tensor.c
         self.forward_ad = forward_ad
@@ -156,7 +156,7 @@ class _Torch(_Helper):
     def has_tangent(self, x):
         try:
             return self.forward_ad.unpack_dual(x).tangent is not None
-        except RuntimeError:  # within PyTorch's dispatcher it cannot unpack one that has none
+        except RuntimeError:  # of ops that write to their arguments it cannot be asked within PyTorch's dispatcher: _torch.py does before
             return False
 
     def empty(self, shape, dtype, kind, device):

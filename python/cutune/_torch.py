@@ -3,6 +3,7 @@
 Plain tensors come here only while something traces them: else the native module launches for them directly."""
 
 import torch
+from torch.autograd import forward_ad
 
 import cutune
 
@@ -103,10 +104,14 @@ def _make(function, op):
             raise TypeError(f"{name}: torch traces this call, so all arrays have to be tensors")
         if given and len(given) < len(outputs):
             raise ValueError(f"{name}: give all of {', '.join(outputs)}, or none")
-        # PyTorch asks for no derivative of what writes to its arguments.
-        if (given or inouts) and torch.is_grad_enabled() and any(x.requires_grad for x in [args[i] for i in tensors] + given):
-            raise cutune.InvalidError(f"{name}: a tensor requires a gradient, and this op has no derivative: call it under "
-                                      "torch.no_grad(), or pass x.detach()")
+        if given or inouts:  # autograd ignores custom ops that write to their arguments
+            for a, x in [*((names[i], args[i]) for i in tensors), *zip(outputs, given)]:
+                if x.requires_grad and torch.is_grad_enabled():
+                    raise cutune.InvalidError(f"{name}: {a} requires a gradient, and this op has no derivative: call it under "
+                                              f"torch.no_grad(), or pass {a}.detach()")
+                if forward_ad._current_level >= 0 and forward_ad.unpack_dual(x).tangent is not None:
+                    raise cutune.InvalidError(f"{name}: {a} has a tangent (torch.autograd.forward_ad), and this op has no derivative: "
+                                              f"pass {a}.detach()")
         if given:
             out(*args, *given, **kwargs)
             return given[0] if len(given) == 1 else tuple(given)

@@ -38,13 +38,16 @@ def _check(status, said):
 
 def _error(status, said):
     text = re.sub("^cutune [a-z-]+: ", "", _last(said) or f"the program ended with status {status}")  # nobody called that command
-    return (cutune.InvalidError if status == 2 else cutune.Error)(text)
+    error = (cutune.InvalidError if status == 2 else cutune.Error)(text)
+    error.rows = []
+    return error
 
 
 def _last(said):
     """The line about what went wrong."""
     lines = [line for line in said.strip().splitlines() if not line.startswith("Try `")]
-    return lines[-1] if lines else None
+    complaints = [line for line in lines if line.startswith("cutune ")]  # others are about the progress
+    return (complaints or lines or [None])[-1]
 
 
 def _own_folder():
@@ -82,11 +85,13 @@ def load(script, *, ptx="auto", **options):
     options.setdefault("path", _path_of(cutune._database))
     database = cutune.Database(**{**options, "tables": tables})
     function = database.op(name)
-    cutune._scripts[function.__self__] = os.path.abspath(script), database
-    if _ships(name):
-        cutune._trace(function)
-    else:
-        cutune._name(name, function)
+    ships = _ships(name)
+    with cutune._lock:
+        cutune._scripts[function.__self__] = os.path.abspath(script), database
+        if ships:
+            cutune._trace(function)
+        else:
+            cutune._name(name, function)
     return function
 
 
@@ -320,7 +325,7 @@ def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, prog
     those that have to be given; or several; without it the op's own for the device. dtype: "f32", numpy.float32, torch.float32, or
     several. budget, of each problem: seconds as "60s", configurations as 200, or both. more: what else `cutune run` takes, such as
     effort="quick", strategy="random", retune=True. From then on calls take the new winners. If one of the problems failed, the exception's
-    attribute `rows` is what was measured.
+    attribute `rows` is what was measured of those that were tuned.
     """
     if "shape" in more:
         raise TypeError("tune() has no argument 'shape': perhaps 'shapes'?")
@@ -332,20 +337,26 @@ def tune(op, shapes=None, dtype=None, budget=None, *, device=None, db=None, prog
     arguments += [] if progress else ["--quiet"]
     _refresh(op)  # here, not after all the work, it turns out that a database is closed
     said, error = _follow([*arguments, *_flags(more)], progress)
-    if not said.startswith("{"):
-        raise _option_error(error, more) or cutune.InvalidError(f"cutune run measures nothing with {' '.join(_flags(more))}")
-    told = json.loads(said)
-    _refresh(op)
-    rows = _measurements(told, op, db)
+    try:
+        told = json.loads(said)
+    except ValueError:  # nothing was tuned, or the end is missing
+        raise _option_error(error) if error else cutune.InvalidError(f"cutune run measures nothing with {' '.join(_flags(more))}") from None
+    try:
+        _refresh(op)
+        rows = _measurements(told, op, db)
+    except cutune.Error:
+        if error:  # which came first
+            raise error from None
+        raise
     if error:
         error.rows = rows
         raise error
     return rows
 
 
-def _option_error(error, more):
+def _option_error(error):
     """The error; of an option that the program does not know, what it may have been."""
-    unknown = re.match("unrecognized option '--([a-z-]+)", str(error))
+    unknown = re.match(r"unrecognized option '--([\w-]+)", str(error))
     if not unknown:
         return error
     known = [name.replace("-", "_") for name in re.findall("^ +--([a-z-]+)", _run(["run", "--help"]), re.MULTILINE)]

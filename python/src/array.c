@@ -131,7 +131,7 @@ static int take_tensor(const struct dl_tensor *t, const char *op, const char *na
         return -1;
     }
     if (t->ndim && !t->shape) {
-        PyErr_Format(error_invalid, "%s: %s has %d axes, and no lengths of them", op, name, t->ndim);
+        PyErr_Format(error_invalid, "%s: %s has %d axes but no shape", op, name, t->ndim);
         return -1;
     }
     out->data = (char *)t->data + t->byte_offset;
@@ -147,6 +147,16 @@ static int take_tensor(const struct dl_tensor *t, const char *op, const char *na
     return 0;
 }
 
+PyObject *first_line(PyObject *value)
+{
+    PyObject *text = value ? PyObject_Str(value) : NULL, *lines = text ? PyUnicode_Splitlines(text, 0) : NULL;
+    PyObject *first = lines ? PySequence_GetItem(lines, 0) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(text);
+    Py_XDECREF(lines);
+    return first;
+}
+
 /* A library's own exception may have many lines. An interrupt is none. */
 static int unreadable(const char *op, const char *name)
 {
@@ -154,9 +164,7 @@ static int unreadable(const char *op, const char *name)
     if (PyErr_Occurred() && (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError)))
         return -1;
     PyErr_Fetch(&type, &value, &trace);
-    PyObject *text = value ? PyObject_Str(value) : NULL, *lines = text ? PyUnicode_Splitlines(text, 0) : NULL;
-    PyObject *first = lines ? PySequence_GetItem(lines, 0) : NULL;
-    PyErr_Clear();
+    PyObject *first = first_line(value);
     if (first)
         PyErr_Format(error_invalid, "%s: %s cannot be read: %U", op, name, first);
     else
@@ -164,8 +172,6 @@ static int unreadable(const char *op, const char *name)
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
-    Py_XDECREF(text);
-    Py_XDECREF(lines);
     Py_XDECREF(first);
     return -1;
 }
@@ -279,8 +285,10 @@ void array_done(struct array *a)
 static void made_badly(void *nothing, const char *kind, const char *message)
 {
     (void)nothing, (void)kind;
-    if (!PyErr_Occurred())
-        PyErr_Format(PyExc_RuntimeError, "%.*s", (int)strcspn(message, "\n"), message);
+    PyObject *line = PyErr_Occurred() ? NULL : PyUnicode_DecodeUTF8(message, (Py_ssize_t)strcspn(message, "\n"), "replace");
+    if (line)
+        PyErr_SetObject(PyExc_RuntimeError, line);
+    Py_XDECREF(line);
 }
 
 static PyObject *make_by_exchange(const struct framework *f, const cutune_array *like, struct dl_device device, void **data)

@@ -116,13 +116,15 @@ static const struct param *param_of(const struct form *f, int arg)
     return p;
 }
 
-/* Python says that a value is none of its kind, but not whose: the exception, with the argument before it. Returns -1. */
+/* Python's message does not name the argument: puts its name in front. Returns -1. */
 static int of_argument(const struct call *c, const struct param *p)
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    if (value && (type == PyExc_TypeError || type == PyExc_ValueError || type == PyExc_OverflowError)) {
-        PyErr_Format(type, "%s: %U: %S", c->o->name, p->name, value);
+    PyObject *line = type == PyExc_TypeError || type == PyExc_ValueError || type == PyExc_OverflowError ? first_line(value) : NULL;
+    if (line) {
+        PyErr_Format(type, "%s: %U: %U", c->o->name, p->name, line);
+        Py_DECREF(line);
         Py_DECREF(type);
         Py_DECREF(value);
         Py_XDECREF(trace);
@@ -398,7 +400,7 @@ static int stream_of(const struct call *c, void **stream)
     if (!given)
         return array_stream(c->framework, c->device, stream);
     *stream = PyLong_AsVoidPtr(given);
-    return PyErr_Occurred() ? -1 : 0;
+    return PyErr_Occurred() ? of_argument(c, &c->form->params[c->form->nparams - 1]) : 0;
 }
 
 /* What is launched in the current context, the library refuses if that is another device's. To look first would cost each call. */

@@ -85,6 +85,8 @@ struct array {
 int is_true(PyObject *told);
 /* What is known of the argument's type; null and an exception if it is no array. */
 struct framework *framework_of(PyTypeObject *type, const char *op, const char *name);
+/* Of what an exception says; null, and no exception, if it says nothing. */
+PyObject *first_line(PyObject *value);
 int array_read(struct framework *f, PyObject *object, int watch, const char *op, const char *name, struct array *out);
 void array_done(struct array *a);
 /* A new array of the framework's. */

@@ -16,10 +16,10 @@ static struct {
     struct asked modes;   /* how many see each call */
     PyObject *forward;    /* a dict: `level` is -1 while no tensor has a tangent */
     struct asked written; /* counts a change of each tensor that an iterator gives */
-    struct once *once;    /* that iterator, if the function is in C, which gives nobody else a turn in between */
+    struct once *once;    /* that iterator, used only if the function is in C: then no Python code runs in between */
 } torch;
 
-/* An iterator that gives one object. Always the same one: a new tuple and its iterator would cost each call a seventh. */
+/* An iterator that gives one object. Always the same one: a new tuple and its iterator would cost each call a seventh of its time. */
 struct once {
     PyObject_HEAD PyObject *object; /* null: it was given */
 };
@@ -67,7 +67,7 @@ int tensor_learn(PyObject *helper)
     torch.read_grad = (descrgetfunc)PyType_GetSlot(Py_TYPE(torch.grad), Py_tp_descr_get);
     learn(&torch.modes);
     learn(&torch.written);
-    if (torch.written.in_c && !(torch.once = once_new()))
+    if (torch.written.in_c && torch.written.flags == METH_O && !(torch.once = once_new()))
         return -1;
     torch.forward = forward;
     return 0;
@@ -128,13 +128,16 @@ int tensor_refuse_lazy(const struct array *a, PyObject *object, const char *op, 
 
 int tensor_written(PyObject *object)
 {
-    PyObject *each = torch.once ? Py_NewRef((PyObject *)torch.once) : PyTuple_Pack(1, object);
-    if (torch.once)
+    PyObject *done;
+    if (torch.once) {
         torch.once->object = Py_NewRef(object);
-    PyObject *done = each ? ask(&torch.written, each) : NULL;
-    if (torch.once)
+        done = ask(&torch.written, (PyObject *)torch.once);
         Py_CLEAR(torch.once->object); /* if it was not taken */
-    Py_XDECREF(each);
+    } else {
+        PyObject *one = PyTuple_Pack(1, object);
+        done = one ? ask(&torch.written, one) : NULL;
+        Py_XDECREF(one);
+    }
     Py_XDECREF(done);
     return done ? 0 : -1;
 }

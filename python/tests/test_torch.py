@@ -97,10 +97,15 @@ class Torch(unittest.TestCase):
         x, square = torch.rand(3, 4), torch.ones(3, 3).as_subclass(Named)
         w = torch.ones(4, 3, requires_grad=True).as_subclass(Named)
         for call in lambda: cutune.transpose(x, out=w * 2), lambda: cutune.gemm(square, 1.0, w[:3], torch.ones(3, 3), 0.0):
-            with self.assertRaisesRegex(ValueError, "requires a gradient"):
+            with self.assertRaisesRegex(cutune.InvalidError, "(out|a) requires a gradient"):
                 call()
             with torch.no_grad():
                 call()
+        with torch.autograd.forward_ad.dual_level(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch's own, of what it did to find out
+            dual = torch.autograd.forward_ad.make_dual(x, x).as_subclass(Named)
+            with self.assertRaisesRegex(cutune.InvalidError, "in_ has a tangent"):
+                cutune.transpose(dual, out=torch.empty(4, 3))
 
     def test_forward_mode_without_tangents_is_no_matter(self):
         x, out = torch.rand(3, 4), torch.empty(4, 3)

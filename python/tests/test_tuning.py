@@ -1,7 +1,9 @@
 """Tuning by the program, scripts, pins, checks, stubs."""
 
 import ast
+import contextlib
 import inspect
+import io
 import os
 import pathlib
 import shutil
@@ -82,7 +84,7 @@ class Tuning(unittest.TestCase):
             (cutune.Error, "no device null:77", lambda: cutune.tune("transpose", device="null:77", progress=False)),
             (cutune.NotFoundError, "./none.lua: No such file", lambda: cutune.load("none.lua")),
             (cutune.InvalidError, "no variant has `TILE=7`", lambda: cutune.pin("transpose", {"m": 3, "n": 4}, {"TILE": 7}, device="null:0")),
-            (TypeError, "not an op, but of type builtin_function_or_method", lambda: cutune.tune(print)),
+            (TypeError, "not a builtin_function_or_method", lambda: cutune.tune(print)),
             (TypeError, "no argument 'efort': perhaps 'effort'?", lambda: cutune.tune("transpose", efort="quick", progress=False)),
             (TypeError, "no argument 'shape': perhaps 'shapes'?", lambda: cutune.tune("transpose", shape=(2, 3))),
             (cutune.InvalidError, "shapes is empty", lambda: cutune.tune("transpose", [])),
@@ -99,11 +101,12 @@ class Tuning(unittest.TestCase):
                 if file.suffix == ".cu" and "reference" not in file.name:
                     with open(os.path.join(folder, file.name), "a") as template:
                         template.write('\n//@ if T == "f32" then\n//null: wrong\n//@ end\n')
-            with self.assertRaises(cutune.Error) as raised:
-                cutune.tune(os.path.join(folder, "copy.lua"), 1000, ["i32", "f32"], device="null:0", db=os.path.join(folder, "a.db"),
-                            progress=False)
-        self.assertIn("copy f32 n=1000: no configuration was right (the default: wrong", str(raised.exception))
-        self.assertEqual({row["dtype"] for row in raised.exception.rows if row["winner"]}, {"i32"})
+            for progress in False, True:
+                with self.assertRaises(cutune.Error) as raised, contextlib.redirect_stderr(io.StringIO()):
+                    cutune.tune(os.path.join(folder, "copy.lua"), 1000, ["f32", "i32"], device="null:0", progress=progress,
+                                db=os.path.join(folder, "a.db"))
+                self.assertIn("copy f32 n=1000: no configuration was right (the default: wrong", str(raised.exception))
+                self.assertEqual({row["dtype"] for row in raised.exception.rows if row["winner"]}, {"i32"})
 
     def test_says_of_a_script_what_is_wrong_with_it(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -38,7 +38,7 @@ void progress_show(void *arg, const struct tune_progress *p)
     if (p->best_ns > 0)
         buf_fmt(&line, "  best %s  %s  %s", text_time(p->best_ns), text_speed(p->best_gbs, 0), p->best);
     if (!progress->terminal) {
-        complain("%s", buf_text(&line));
+        fprintf(stderr, "%s\n", buf_text(&line));
         buf_free(&line);
         return;
     }

@@ -14,8 +14,8 @@ int check_forks(int generation)
 {
     if (generation == atomic_load(&fork_generation))
         return 0;
-    return refuse(CUTUNE_ERR_INVALID, "opened before a fork: open the database again in the child; devices that the parent has used "
-                                      "only a new program can use");
+    return refuse(CUTUNE_ERR_INVALID, "opened before a fork: open the database again in the child; a device that the parent has used "
+                                      "can be used only by a new process, not by a fork");
 }
 
 void store_enter(void)
