@@ -512,7 +512,7 @@ local function once(tile_m, tile_n, blocks, least)
     return { all .. " <= " .. sms, all .. " >= " .. least .. " * " .. sms .. " // 16" }
 end
 add(once(128, 128, 1, 12), wg("nn nt", 128, 128, 6, 2, true, 0))
-add(once(192, 192, 2, 14), wg_cluster("nn nt", true, 96, 192, 5, 3, 2, 1))
+add(once(192, 192, 2, 14), wg_cluster("nn", true, 96, 192, 5, 3, 2, 1))
 add(once(192, 256, 2, 10), wg_cluster("nn nt", true, 192, 128, 4, 2, 1, 2))
 add(once(256, 192, 4, 10), wg_cluster("nn", false, 64, 192, 6, 1, 4, 1))
 add(nil, wg("nn nt tn", 128, 256, 3, 2, true, 0))
