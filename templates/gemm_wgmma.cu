@@ -35,7 +35,8 @@
 #define DEEP 64
 #define LINE (DEEP * T_bytes)
 #define PANEL (64 * LINE)
-#define LINES_Q (Q_BY_DEPTH ? TILE_Q : (TILE_Q + 63) / 64 * 64)
+#define UP_TO_64(n) (((n) + 63) / 64 * 64)
+#define LINES_Q (Q_BY_DEPTH ? TILE_Q : UP_TO_64(TILE_Q))
 #define STAGE (LINE * (TILE_P + LINES_Q))
 #define AHEAD(by_depth) ((by_depth) ? 32 : 16 * LINE) // bytes of a panel that are 16 deep
 #define OWN (TILE_P / 64 / CONSUMERS) // times 64 of P that a warpgroup multiplies
@@ -43,7 +44,8 @@
 #define WRITERS (CLUSTER_P + CLUSTER_Q - 1) // blocks that write to a block's shared memory
 // The copy engine brings C to memory, in pieces of 64 columns, if its rows are whole words and tiles whole pieces; else warps do.
 #define BY_ENGINE (WIDE_C && TILE_N % 64 == 0)
-#define ROOM_C (FILL ? 0 : TILE_M * ((TILE_N + 63) / 64 * 64) * T_bytes)
+#define PIECE (16 * LINE) // bytes of 16 rows of it
+#define ROOM_C (FILL ? 0 : TILE_M * UP_TO_64(TILE_N) * T_bytes)
 #if CLUSTER > 1
 #define CLUSTERED __cluster_dims__(CLUSTER, 1, 1)
 #else
@@ -233,7 +235,7 @@ DEVICE void stage(uint32 at, const float *sum, int column, int lane)
         uint32 to = at + WORD(s + lane / 16 * 8 + lane % 8, column + lane / 8 % 2 * 8);
 #define ORDER ".trans"
 #else
-        uint32 to = at + s / 64 * 16 * LINE + WORD(lane % 16, s + lane / 16 * 8);
+        uint32 to = at + s / 64 * PIECE + WORD(lane % 16, s + lane / 16 * 8);
 #define ORDER ""
 #endif
         if (s + 16 <= TILE_Q)
@@ -263,7 +265,7 @@ DEVICE void put_pieces(uint32 from, const tensor_map *c, int32 left, int32 top, 
 {
     for (int s = 0; s < (SWAP ? 64 : TILE_N); s += 64)
         asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(c), "r"(left + s), "r"(top),
-                     "r"(matrix), "r"(from + s / 64 * 16 * LINE)
+                     "r"(matrix), "r"(from + s / 64 * PIECE)
                      : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
@@ -280,7 +282,7 @@ DEVICE void put_rows(const char *from, T *c, int64 ldc, int64 high, int64 room, 
     __syncwarp();
     for (int row = 0; row < min(high, (int64)16); row++)
         for (int j = lane * items; j < min(room, (int64)TILE_N); j += 32 * items)
-            *(word *)&c[row * ldc + j] = *(const word *)(from + j / 64 * 16 * LINE + WORD(row, j) + j % 8 * T_bytes);
+            *(word *)&c[row * ldc + j] = *(const word *)(from + j / 64 * PIECE + WORD(row, j) + j % 8 * T_bytes);
     __syncwarp();
 }
 #endif

@@ -52,9 +52,9 @@ _os.register_at_fork(after_in_child=_unlock)
 
 def _forget():
     """Ops of a database that is left; those that were loaded have one of their own."""
-    for name in [name for name, function in list(_named.items()) if function.__self__ not in _scripts]:
+    for name in [name for name, function in _named.items() if function.__self__ not in _scripts]:
         globals().pop(name, None)
-        _named.pop(name, None)
+        del _named[name]
 
 
 def open(path=None, **options):

@@ -148,7 +148,7 @@ static int want_no_more(const struct request *r, const struct finding *f, struct
 
 static int tell_nothing(const struct tuning *t, const struct finding *f)
 {
-    struct buf list = { 0 };
+    struct buf list = { 0 }, why = { 0 };
     const char *db = t->request->args.db;
     bool over = t->tune.budget_seconds > 0 && f->report.seconds >= t->tune.budget_seconds;
     if (!f->report.tried)
@@ -161,12 +161,12 @@ static int tell_nothing(const struct tuning *t, const struct finding *f)
         shell_word(&list, "--db");
         shell_word(&list, db);
     }
-    const struct tune_entry *first = &f->report.deflt;
-    bool known = first->config.variant >= 0 && first->reason[0];
-    int rc = complain("%s: no configuration was right%s%s%s%s%s: `%s` says of each what is wrong", f->title, known ? " (the default: " : "",
-                      known ? outcome_name(first->outcome) : "", known ? ": " : "", known ? first->reason : "", known ? ")" : "",
-                      buf_text(&list));
+    const struct tune_entry *deflt = &f->report.deflt;
+    if (deflt->config.variant >= 0 && deflt->reason[0])
+        buf_fmt(&why, " (the default: %s: %s)", outcome_name(deflt->outcome), deflt->reason);
+    int rc = complain("%s: no configuration was right%s: `%s` says of each what is wrong", f->title, buf_text(&why), buf_text(&list));
     buf_free(&list);
+    buf_free(&why);
     return rc;
 }
 

@@ -12,6 +12,7 @@ end
 local function tiles(tile_m, tile_n)
     return "ceildiv(n, " .. tile_n .. ") * ceildiv(m, " .. tile_m .. ") * batch"
 end
+local sms = "device.multiprocessors"
 
 -- Libraries have matrices by columns, so it is C' = B' A' to them.
 local function product(library, mode)
@@ -347,7 +348,8 @@ end
 
 -- Hopper's tensor cores and copy engine, for f16 and bf16.
 local function wgmma(packed)
-    local blocks, cluster, sms = tiles("TILE_M", "TILE_N"), "(CLUSTER_M * CLUSTER_N)", "device.multiprocessors"
+    local blocks = tiles("TILE_M", "TILE_N")
+    local cluster, clusters = "(CLUSTER_M * CLUSTER_N)", tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N")
     local lda, ldb = packed and packed_lda or "lda", packed and packed_ldb or "ldb"
     local whole = wide("lda", "ldb", "(ta == 1 and tb == 0 and 8 or k)") -- rows along k, too: what is behind k is not read as 0
     -- The template's sides, P and Q: of rows or columns a tile has some times 64 of P, and any multiple of 8 of Q.
@@ -367,8 +369,7 @@ local function wgmma(packed)
         })
     end
     local launch = work.launch[1]
-    launch.grid = "min(" .. tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N") .. " * " .. work.parts ..
-        ", max(1, " .. sms .. " // " .. cluster .. ")) * " .. cluster
+    launch.grid = "min(" .. clusters .. " * " .. work.parts .. ", max(1, " .. sms .. " // " .. cluster .. ")) * " .. cluster
     launch.args = {
         "c", tensor_map("c", { -- without WIDE_C any
             extent = { "WIDE_C and batch or 1", "WIDE_C and m or 1", "WIDE_C and n or 1" },
@@ -422,7 +423,7 @@ local function wgmma(packed)
             "TILE_M < 2 * m or TILE_M == 64", "TILE_N < 2 * n or TILE_N == 64",
             "m > TILE_M * (CLUSTER_M - 1)", "n > TILE_N * (CLUSTER_N - 1)",
             -- Clusters of more than two do not find room on all multiprocessors, and what has to wait takes as long again.
-            cluster .. " <= 2 or 16 * " .. cluster .. " * " .. tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N") .. " <= 15 * " .. sms,
+            cluster .. " <= 2 or 16 * " .. cluster .. " * " .. clusters .. " <= 15 * " .. sms,
             "not SWAP or TILE_M % 64 > 0 or TILE_M > TILE_N", tile_p .. " ~= 192 or CONSUMERS == 3 and " .. tile_q .. " % 64 > 0",
             "GROUP == 8 or " .. cluster .. " <= 2 and ceildiv(" .. size_p .. ", " .. tile_p .. " * " .. cluster_p .. ") > 8",
             "STAGES * (TILE_M + TILE_N) >= 1024 or STAGES == 8",
@@ -445,7 +446,7 @@ end
 -- Defaults: the first that is valid. What each is for was seen in what won on an H200 (db/tables/nvidia-h200.txt); docs/results.md has
 -- them beside what they replaced. Tables have each twice: no more than are worth it.
 local defaults = {}
-local sms, gpu, deep, very_deep = "device.multiprocessors", "device.backend == 'cuda'", "k >= 2048", "k >= 16384"
+local gpu, deep, very_deep = "device.backend == 'cuda'", "k >= 2048", "k >= 16384"
 
 local types -- for which those that follow are; nil: for any
 
