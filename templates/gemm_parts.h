@@ -1,6 +1,7 @@
 // For products whose k is split: several blocks sum to one element of C, each over a part of k. Each leaves its sum in `partial`,
 // parts x batch x m x n, and gemm_total joins them. With one part the sums go to C, and gemm_total is not launched.
 #include "gemm.h"
+#include "dependent.h"
 
 // Parts begin at multiples of `step`; the last ones may be empty.
 DEVICE int64 part_begin(int64 k, int64 part, int64 parts, int64 step)
@@ -9,27 +10,39 @@ DEVICE int64 part_begin(int64 k, int64 part, int64 parts, int64 step)
     return min(part * length, k);
 }
 
+#define LOADS 8 // parts that a thread has on their way at once
+
 // `lines` threads, a power of two, share an element of C.
 KERNEL void __launch_bounds__(256)
 gemm_total(GLOBAL T *__restrict__ c, T_acc alpha, T_acc beta, int64 m, int64 n, int64 ldc, int64 batch, int64 parts, int64 lines,
            GLOBAL const T_acc *__restrict__ partial)
 {
+#if FILL // else there is one part: nobody launches it
     __shared__ T_acc sums[256];
     int across = 256 / (int)lines, t = threadIdx.x, line = t / across;
     int64 place = (int64)blockIdx.x * across + t % across, count = batch * m * n;
     T_acc sum = 0;
-    if (place < count) {
-#pragma unroll 8
-        for (int64 part = line; part < parts; part += lines)
-            sum += partial[part * count + place];
+    WAIT_FOR_IT;
+    for (int64 part = place < count ? line : parts; part < parts; part += LOADS * lines) {
+        T_acc v[LOADS];
+#pragma unroll
+        for (int i = 0; i < LOADS; i++)
+            v[i] = part + i * lines < parts ? partial[(part + i * lines) * count + place] : (T_acc)0;
+#pragma unroll
+        for (int i = 0; i < LOADS; i++)
+            sum += v[i];
     }
-    sums[t] = sum;
-    __syncthreads();
-    for (int w = (int)lines / 2; w > 0; w /= 2) {
-        if (line < w)
-            sums[t] += sums[t + w * across];
+    if (lines > 1) {
+        sums[t] = sum;
         __syncthreads();
+        for (int w = (int)lines / 2; w > 0; w /= 2) {
+            if (line < w)
+                sums[t] += sums[t + w * across];
+            __syncthreads();
+        }
+        sum = sums[t];
     }
     if (line == 0 && place < count)
-        c_put(c, ldc == n ? place : place / n * ldc + place % n, alpha, sums[t], beta);
+        c_put(c, ldc == n ? place : place / n * ldc + place % n, alpha, sum, beta);
+#endif
 }

@@ -11,7 +11,9 @@
 // along k in memory (by depth), a line is one row or column, 64 deep, and a tile brings as many as it needs. Else a line is 64 rows or
 // columns at one step of k, 64 such lines are a panel, and a tile brings whole panels. The blocks of a cluster compute CLUSTER_M tiles
 // below each other and CLUSTER_N side by side. Those that need the same of A or B bring a part of it each, to all of them: so less is
-// read from L2.
+// read from L2. With CLUSTER_K the blocks of a cluster share one tile, and take steps of k by turns; then they send each other their sums,
+// and each adds up its part of the tile. How many they are is said at launch.
+#define DEPENDENT 1
 #include "numbers.h"
 #include "gemm_pack.h"
 #include "gemm_parts.h"
@@ -45,7 +47,17 @@
 // The copy engine brings C to memory, in pieces of 64 columns, if its rows are whole words and tiles whole pieces; else warps do.
 #define BY_ENGINE (WIDE_C && TILE_N % 64 == 0)
 #define PIECE (16 * LINE) // bytes of 16 rows of it
+#define WARPS (4 * CONSUMERS)
+// With CLUSTER_K a block's sums are so many units, of 16 of P and 8 of Q: 16 bytes a lane. Each block of the cluster gets as many of each
+// other's, and if that is no whole number one more.
+#define UNIT 512
+#define UNITS (TILE_P * TILE_Q / 128)
+#define MOST_K 8
+#if CLUSTER_K
+#define ROOM_C ((UNITS + MOST_K - 1) * UNIT)
+#else
 #define ROOM_C (FILL ? 0 : TILE_M * UP_TO_64(TILE_N) * T_bytes)
+#endif
 #if CLUSTER > 1
 #define CLUSTERED __cluster_dims__(CLUSTER, 1, 1)
 #else
@@ -100,10 +112,19 @@ DEVICE void bring(uint32 to, const tensor_map *from, bool by_depth, int32 tile, 
         copy_lines(to + (s + line) * LINE, from, first + s, depth + line, matrix, barrier, parts > 1, blocks);
 }
 
+DEVICE uint32 blocks_in_cluster()
+{
+    uint32 blocks = CLUSTER;
+#if CLUSTER_K
+    asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(blocks));
+#endif
+    return blocks;
+}
+
 DEVICE uint32 rank_in_cluster()
 {
     uint32 rank = 0;
-#if CLUSTER > 1
+#if CLUSTER > 1 || CLUSTER_K
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
 #endif
     return rank;
@@ -112,7 +133,7 @@ DEVICE uint32 rank_in_cluster()
 // All blocks of the cluster have come so far.
 DEVICE void meet()
 {
-#if CLUSTER > 1
+#if CLUSTER > 1 || CLUSTER_K
     asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 #else
     __syncthreads();
@@ -177,7 +198,50 @@ DEVICE void settle(float sum[OWN][TILE_Q / 2])
             asm volatile("" : "+f"(sum[r][s])::"memory");
 }
 
-#if FILL
+#if CLUSTER_K
+// Sends what this warp has of the tile to the blocks that add it up: they get units by turns.
+DEVICE void send(uint32 room, float sum[OWN][TILE_Q / 2], int warp, int lane)
+{
+    const uint32 blocks = blocks_in_cluster(), share = (UNITS + blocks - 1) / blocks;
+#pragma unroll
+    for (int r = 0; r < OWN; r++)
+#pragma unroll
+        for (int s = 0; s < TILE_Q / 8; s++) {
+            uint32 unit = (r * (TILE_Q / 8) + s) * WARPS + warp, at = rank_in_cluster() * share + unit / blocks;
+            const float *v = &sum[r][s * 4];
+            asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                         "st.shared::cluster.v4.f32 [there], {%2, %3, %4, %5};\n}" ::"r"(room + at * UNIT + lane * 16),
+                         "r"(unit % blocks), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
+                         : "memory");
+        }
+}
+
+// Adds up this block's part of the tile at p, q, and makes elements of C of it.
+DEVICE void add_up(const char *room, int64 at_p, int64 at_q, T *c, float alpha, float beta, int64 m, int64 n, int64 ldc, int warp, int lane)
+{
+    const uint32 blocks = blocks_in_cluster(), share = (UNITS + blocks - 1) / blocks;
+    for (uint32 i = warp; i * blocks + rank_in_cluster() < UNITS; i += WARPS) {
+        float v[4] = { 0, 0, 0, 0 };
+#pragma unroll
+        for (int j = 0; j < MOST_K; j++)
+            if (j < blocks) {
+                float4 w = *(const float4 *)(room + (j * share + i) * UNIT + lane * 16);
+                v[0] += w.x;
+                v[1] += w.y;
+                v[2] += w.z;
+                v[3] += w.w;
+            }
+        uint32 unit = i * blocks + rank_in_cluster(), of = unit % WARPS, r = unit / WARPS / (TILE_Q / 8), s = unit / WARPS % (TILE_Q / 8);
+        int64 p = at_p + (of / 4 * OWN + r) * 64 + of % 4 * 16 + lane / 4, q = at_q + s * 8 + lane % 4 * 2;
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            int64 row = SWAP ? q + e % 2 : p + e / 2 * 8, column = SWAP ? p + e / 2 * 8 : q + e % 2;
+            if (row < m && column < n)
+                c_put(c, row * ldc + column, alpha, v[e], beta);
+        }
+    }
+}
+#elif FILL
 // A row of sums over a part of the inner product, of which there are `room` columns. A lane has two of each 8.
 DEVICE void put_partial(float *to, int64 room, bool even, const float *sum, int lane)
 {
@@ -302,9 +366,9 @@ DEVICE struct place place_of(uint32 work, uint32 across, uint32 down, uint32 bat
     uint32 tile = work % (across * down), other = work / (across * down);
     uint32 first = tile / (GROUP * across) * GROUP, rest = tile % (GROUP * across), high = min((uint32)GROUP, down - first);
     at.p = (int32)(((first + rest % high) * CLUSTER_P + rank_in_cluster() % CLUSTER_P) * TILE_P);
-    at.q = (int32)((rest / high * CLUSTER_Q + rank_in_cluster() / CLUSTER_P) * TILE_Q);
+    at.q = (int32)((rest / high * CLUSTER_Q + rank_in_cluster() / CLUSTER_P % CLUSTER_Q) * TILE_Q);
     at.matrix = (int32)(other % batch);
-    at.part = other / batch;
+    at.part = CLUSTER_K ? rank_in_cluster() : other / batch;
     return at;
 }
 
@@ -325,9 +389,12 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     const int64 size_p = SWAP ? n : m, size_q = SWAP ? m : n;
     uint32 across = tiles_in(size_q, TILE_Q * CLUSTER_Q), down = tiles_in(size_p, TILE_P * CLUSTER_P);
     uint32 works = across * down * (uint32)(batch * parts);
-    uint32 depth = (uint32)k, stride = (uint32)parts * DEEP; // parts take steps by turns: blocks that run at the same time do
+    // Parts take steps by turns: blocks that run at the same time do.
+    uint32 depth = (uint32)k, stride = (CLUSTER_K ? blocks_in_cluster() : (uint32)parts) * DEEP;
+    const uint32 begin = blockIdx.x / blocks_in_cluster(), after = gridDim.x / blocks_in_cluster();
     int thread = threadIdx.x, lane = thread % 32;
 
+    START_NEXT;
     if (thread == 0) {
         for (int s = 0; s < STAGES; s++) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + s * 8) : "memory");
@@ -350,11 +417,12 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(CONSUMERS == 2 ? 40 : 32));
 #endif
         if (thread == 0) {
-            const uint32 rank_p = rank_in_cluster() % CLUSTER_P, rank_q = rank_in_cluster() / CLUSTER_P;
+            WAIT_FOR_IT;
+            const uint32 rank_p = rank_in_cluster() % CLUSTER_P, rank_q = rank_in_cluster() / CLUSTER_P % CLUSTER_Q;
             uint32 same_p = 0, same_q = ((1 << CLUSTER_P) - 1) << rank_q * CLUSTER_P; // blocks
             for (int j = 0; j < CLUSTER_Q; j++)
                 same_p |= 1 << (rank_p + j * CLUSTER_P);
-            for (uint32 work = blockIdx.x / CLUSTER; work < works; work += gridDim.x / CLUSTER) {
+            for (uint32 work = begin; work < works; work += after) {
                 struct place to = place_of(work, across, down, (uint32)batch);
                 for (uint32 d = to.part * DEEP; d < depth; d += stride) {
                     uint32 place = stages + at * STAGE, barrier = full + at * 8;
@@ -377,7 +445,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #if BY_ENGINE
         const bool brings = SWAP ? thread % 128 == 0 : lane == 0;
 #endif
-        for (uint32 work = blockIdx.x / CLUSTER; work < works; work += gridDim.x / CLUSTER) {
+        for (uint32 work = begin; work < works; work += after) {
             struct place to = place_of(work, across, down, (uint32)batch);
 #pragma unroll
             for (int r = 0; r < OWN; r++)
@@ -407,6 +475,9 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
             settle(sum);
             release(empty + before * 8, lane);
+#if CLUSTER_K
+            send(of_c, sum, group * 4 + warp, lane);
+#else
 #if BY_ENGINE
             if (brings)
                 asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // the tile before has gone
@@ -438,13 +509,19 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #endif
 #endif
             }
+#endif
         }
 #if BY_ENGINE
         if (brings)
             asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // nor does shared memory end before
 #endif
     }
-#if CLUSTER > 1
+#if CLUSTER > 1 || CLUSTER_K
     meet(); // nobody ends while another one writes to it
+#endif
+#if CLUSTER_K
+    struct place of = place_of(begin, across, down, (uint32)batch); // each block has but one
+    if (thread >= 128)
+        add_up(dynamic + (of_c - base), of.p, of.q, c + of.matrix * m * ldc, alpha, beta, m, n, ldc, thread / 32 - 4, lane);
 #endif
 }

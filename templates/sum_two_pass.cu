@@ -1,13 +1,6 @@
 // The sum in two launches: each block of the first stores its own, and one block adds those. See sums.h.
 #include "sums.h"
-
-#if DEPENDENT // the second launch starts before the first has ended
-#define START_NEXT  asm volatile("griddepcontrol.launch_dependents;")
-#define WAIT_FOR_IT asm volatile("griddepcontrol.wait;" ::: "memory")
-#else
-#define START_NEXT
-#define WAIT_FOR_IT
-#endif
+#include "dependent.h"
 
 KERNEL void __launch_bounds__(BLOCK) sum_partial(SUM_PARAMS, int64 n, GLOBAL T_acc *__restrict__ partial)
 {

@@ -42,7 +42,8 @@ local acc = "max(sizeof(T), 4)" -- bytes of a T_acc
 local function split(kernel, block, blocks, deepest, shared)
     local filling = "FILL * device.multiprocessors // (" .. blocks .. ")"
     local parts = "(FILL == 0 and 1 or max(1, min(" .. filling .. ", k // (" .. deepest .. "))))"
-    local lines = "(" .. parts .. " >= 64 and 32 or " .. parts .. " >= 8 and 8 or 1)"
+    -- Threads that share an element of C: so many that all of the device is used, if each has four parts then.
+    local lines = "(1 << max(0, min(8, min(log2(" .. parts .. ") - 2, 16 - log2(batch * m * n)))))"
     return {
         parts = parts,
         workspaces = { workspace("partial", "u8", parts .. " == 1 and 1 or batch * m * n * " .. parts .. " * " .. acc) },
@@ -348,7 +349,6 @@ end
 
 -- Hopper's tensor cores and copy engine, for f16 and bf16.
 local function wgmma(packed)
-    local blocks = tiles("TILE_M", "TILE_N")
     local cluster, clusters = "(CLUSTER_M * CLUSTER_N)", tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N")
     local lda, ldb = packed and packed_lda or "lda", packed and packed_ldb or "ldb"
     local whole = wide("lda", "ldb", "(ta == 1 and tb == 0 and 8 or k)") -- rows along k, too: what is behind k is not read as 0
@@ -360,8 +360,17 @@ local function wgmma(packed)
     local cluster_p, cluster_q = side("CLUSTER_M", "CLUSTER_N"), side("CLUSTER_N", "CLUSTER_M")
     local by_depth = "(SWAP and ta == 0 or not SWAP and tb == 1)" -- Q lies along k in memory
     local lines = tile_p .. " + (" .. by_depth .. " and " .. tile_q .. " or alignup(" .. tile_q .. ", 64))"
-    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", blocks, "256",
-        "1024 + STAGES * (128 * (" .. lines .. ") + 16) + (FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0)")
+    -- How many blocks share a tile, with CLUSTER_K: as many as all run at the same time. Of clusters of 8, 6, 4, 3 and 2 that are alone on
+    -- their multiprocessors an H200 has room for 15, 17, 30, 39 and 66, says cuOccupancyMaxActiveClusters.
+    local all, sharing = tiles("TILE_M", "TILE_N"), "1"
+    for _, fit in ipairs { { 2, "1 / 2" }, { 3, "3 / 10" }, { 4, "3 / 13" }, { 6, "1 / 8" }, { 8, "3 / 26" } } do
+        sharing = ("%s <= %s * %s and %d or %s"):format(all, sms, fit[2], fit[1], sharing)
+    end
+    sharing = "(CLUSTER_K and min(max(1, k // 128), " .. sharing .. ") or 1)"
+    local blocks = sharing .. " * " .. all
+    local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", all, "256",
+        "1024 + STAGES * (128 * (" .. lines .. ") + 16) + (CLUSTER_K and TILE_M * TILE_N * 4 + 3584 or " ..
+        "FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0)")
     local lines_a, lines_b = "(ta == 1 and 64 or TILE_M)", "(tb == 1 and TILE_N or 64)" -- that a cluster brings at a time
     local function map(name, height, width, ld, lines)
         return tensor_map(packed and "packed_" .. name or name, {
@@ -369,7 +378,9 @@ local function wgmma(packed)
         })
     end
     local launch = work.launch[1]
-    launch.grid = "min(" .. clusters .. " * " .. work.parts .. ", max(1, " .. sms .. " // " .. cluster .. ")) * " .. cluster
+    launch.cluster = sharing
+    launch.grid = "min(" .. clusters .. " * " .. work.parts .. ", CLUSTER_K and 1 << 30 or max(1, " .. sms .. " // " .. cluster .. ")) * " ..
+        cluster .. " * " .. sharing
     launch.args = {
         "c", tensor_map("c", { -- without WIDE_C any
             extent = { "WIDE_C and batch or 1", "WIDE_C and m or 1", "WIDE_C and n or 1" },
@@ -378,7 +389,9 @@ local function wgmma(packed)
         "alpha", map("a", rows_a, columns_a, lda, lines_a .. " // CLUSTER_N"), map("b", rows_b, columns_b, ldb, lines_b .. " // CLUSTER_M"),
         "beta", "m", "n", "k", "ldc", "batch", "parts", "partial",
     }
+    work.launch[2].dependent = true
     if packed then
+        launch.dependent = true
         pack(work)
     end
     -- What a block computes of Q, all its tiles together, if each has so much of it.
@@ -391,9 +404,11 @@ local function wgmma(packed)
         least = "min(" .. each(q) .. ", " .. least .. ")"
     end
     local sizes = {}
-    for size = 72, 248, 8 do
+    for size = 8, 248, 8 do
         table.insert(sizes, size % 64 > 0 and size or nil)
     end
+    -- A tile has all of Q, and hardly more.
+    local covers = ("(%s >= %s and %s < %s + (%s %% 16 == 0 and 16 or 8))"):format(tile_q, size_q, tile_q, size_q, tile_q)
     return formed {
         name = packed and "wgmma_packed" or "wgmma",
         template = "gemm_wgmma.cu",
@@ -405,9 +420,10 @@ local function wgmma(packed)
             { "CONSUMERS", 2, 1, 3 },        -- warpgroups that multiply
             { "WIDE_C", true, false },
             { "GROUP", 8, 4 },               -- tiles along P that are computed at the same time
-            { "FILL", 0, 1, 2, 4 },          -- tiles per multiprocessor that k is split for; 0: it is not
+            { "FILL", 0, 1 },                -- tiles per multiprocessor that k is split for; 0: it is not
             { "CLUSTER_M", 1, 2, 4 },        -- blocks that share what they read of B
             { "CLUSTER_N", 1, 2 },           -- blocks that share what they read of A
+            { "CLUSTER_K", false, true },    -- the blocks of a cluster share k, and no more than that
         },
         where = {
             "T == 'f16' or T == 'bf16'",
@@ -415,24 +431,28 @@ local function wgmma(packed)
             "TILE_M * TILE_N <= 16384 * CONSUMERS", "CONSUMERS < 3 or " .. tile_q .. " <= 200", -- registers
             "max(m, max(n, k)) <= 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
             packed and elements_a .. " + " .. elements_b .. " < 1 << 34" or whole,
-            "WIDE_C == (FILL == 0 and " .. wide("n", "ldc") .. ")", -- it writes whole words
-            "not SWAP or WIDE_C",
+            "WIDE_C == (FILL == 0 and not CLUSTER_K and " .. wide("n", "ldc") .. ")", -- it writes whole words
+            "not SWAP or WIDE_C or CLUSTER_K",
+            "FILL == 0 or not SWAP and not CLUSTER_K and " .. cluster .. " == 1", "not CLUSTER_K or " .. cluster .. " == 1",
             lines_a .. " % (8 * CLUSTER_N) == 0", lines_b .. " % (8 * CLUSTER_M) == 0",
             -- What is never better.
             packed and "not " .. whole or "true",
-            "TILE_M < 2 * m or TILE_M == 64", "TILE_N < 2 * n or TILE_N == 64",
+            "TILE_M < 2 * m or min(TILE_M, TILE_N) < 64 or TILE_M == 64", "TILE_N < 2 * n or min(TILE_M, TILE_N) < 64 or TILE_N == 64",
+            tile_q .. " >= 64 or " .. covers, "min(m, n) > 32 or " .. tile_q .. " < 64 or FILL > 0 or k < 1024 or not " .. wide("n", "ldc"),
             "m > TILE_M * (CLUSTER_M - 1)", "n > TILE_N * (CLUSTER_N - 1)",
             -- Clusters of more than two do not find room on all multiprocessors, and what has to wait takes as long again.
             cluster .. " <= 2 or 16 * " .. cluster .. " * " .. clusters .. " <= 15 * " .. sms,
             "not SWAP or TILE_M % 64 > 0 or TILE_M > TILE_N", tile_p .. " ~= 192 or CONSUMERS == 3 and " .. tile_q .. " % 64 > 0",
-            "GROUP == 8 or " .. cluster .. " <= 2 and ceildiv(" .. size_p .. ", " .. tile_p .. " * " .. cluster_p .. ") > 8",
-            "STAGES * (TILE_M + TILE_N) >= 1024 or STAGES == 8",
-            "TILE_M * TILE_N == 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
-            "FILL == 0 or " .. work.parts .. " > 1 and not SWAP and " .. cluster .. " == 1",
-            "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
+            "GROUP == 8 or " .. tile_q .. " >= 64 and not CLUSTER_K and " .. cluster .. " <= 2 and ceildiv(" .. size_p .. ", " .. tile_p ..
+                " * " .. cluster_p .. ") > 8",
+            "STAGES == 8 or STAGES * (TILE_M + TILE_N) >= ((CLUSTER_K or " .. tile_q .. " < 64) and 512 or 1024)",
+            "TILE_M * TILE_N <= 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
+            "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
+            "FILL == 0 or " .. work.parts .. " > 1 and 4 * " .. tiles(64, 64) .. " <= " .. sms,
+            "not CLUSTER_K or " .. tile_q .. " < 64 or " .. sharing .. " > 1",
             -- Of tiles of no whole panels the shortest of those that make as many, and where blocks then have less to do.
-            unless(tile_q .. " % 64 == 0", {
-                "FILL == 0 and GROUP == 8", by_depth .. " or ta == 1 and tb == 0 or " .. cluster .. " > 2",
+            unless("(" .. tile_q .. " % 64 == 0 or " .. covers .. ")", {
+                "FILL == 0 and not CLUSTER_K and GROUP == 8", by_depth .. " or ta == 1 and tb == 0 or " .. cluster .. " > 2",
                 "ceildiv(" .. size_q .. ", " .. cluster_q .. " * " .. tile_q .. ") < ceildiv(" .. size_q .. ", " .. cluster_q .. " * (" ..
                     tile_q .. " - (" .. by_depth .. " and 8 * " .. cluster_p .. " or 8)))",
                 each(tile_q) .. " < " .. least,
@@ -480,9 +500,12 @@ end
 local few_columns = of("rows", "WIDE_A LANES ROWS COLS ITEMS FILL", { BLOCK = 256, SWAP = false })
 local few_rows = of("rows", "WIDE_A LANES ROWS COLS ITEMS FILL", { BLOCK = 256, SWAP = true })
 local one_row = of("columns", "WIDE_A WIDE_B BLOCK LANES FILL", { ROWS = 1, DEEP = 8 })
-local alone = { SWAP = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1 }
+local alone = { SWAP = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = false }
 local wg = of("wgmma", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
-local wg_cluster = of("wgmma", "SWAP TILE_M TILE_N STAGES CONSUMERS CLUSTER_M CLUSTER_N", { WIDE_C = true, GROUP = 8, FILL = 0 })
+local wg_cluster = of("wgmma", "SWAP TILE_M TILE_N STAGES CONSUMERS CLUSTER_M CLUSTER_N",
+    { WIDE_C = true, GROUP = 8, FILL = 0, CLUSTER_K = false })
+local wg_shared_k = of("wgmma", "SWAP TILE_M TILE_N",
+    { STAGES = 8, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 0, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = true })
 local wg_packed = of("wgmma_packed", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
 local cluster = of("mma_cluster", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES CLUSTER WHOLE")
 local warps = of("mma", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
@@ -503,9 +526,14 @@ for _, cols in ipairs { 8, 4, 2 } do
 end
 add({ gpu, "n * sizeof(T) >= 8192", "n * sizeof(T) <= 65536" }, one_row("nn", true, true, 1024, 8, 0))
 
--- Tensor cores, for f16 and bf16: much of C by wgmma; few rows or columns, and little of C, by clusters that share k. On an H200 the
--- wgmma tiles of 64 x 64 lead the clusters by 1.1 to 2.2 from 320^3 to 640^3.
-add({ "k >= 8192", "4 * " .. tiles(64, 64) .. " <= " .. sms }, wg("nn", 64, 64, 8, 1, false, 1))
+-- Tensor cores, for f16 and bf16, by wgmma. Few rows or columns, and little of C where k is deep, by clusters that share k: on an H200 1.1
+-- to 2.4 times as fast as mma_cluster at 16 x 5120 x 5120, 128 x 1000 x 8000, 300 x 304 x 2000 and the like.
+add({ "k >= 8192", "16 * " .. tiles(64, 64) .. " <= " .. sms }, wg("nn", 64, 64, 8, 1, false, 1))
+for _, few in ipairs { 16, 32 } do
+    add({ "k >= 256", "k >= 1024 or " .. tiles(few, 64) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", true, few, 64))
+    add({ "k >= 256", "k >= 1024 or " .. tiles(128, few) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", false, 128, few))
+end
+add({ "k >= 1024" }, wg_shared_k("nn nt", false, 64, 64))
 -- About one tile for each multiprocessor: of clusters of so many blocks, with so large tiles, and work for so many sixteenths of the device at
 -- least. On an H200 1.1 to 1.7 times as fast as tiles of 128 x 256, which do for all that is larger.
 local function once(tile_m, tile_n, blocks, least)
@@ -517,12 +545,10 @@ add(once(192, 192, 2, 14), wg_cluster("nn", true, 96, 192, 5, 3, 2, 1))
 add(once(192, 256, 2, 10), wg_cluster("nn nt", true, 192, 128, 4, 2, 1, 2))
 add(once(256, 192, 4, 10), wg_cluster("nn", false, 64, 192, 6, 1, 4, 1))
 add(nil, wg("nn nt tn", 128, 256, 3, 2, true, 0))
-add({ "m > 16", "m <= 32", "2 * " .. tiles(32, 64) .. " <= " .. sms }, cluster("nn", 32, 64, 64, 16, 16, 8, 2, true))
-add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true))
 -- Lines of tiles that begin anywhere in those of memory take twice as long: pairs of blocks share them, if all run at the same time.
 add({ "lda % 64 ~= 0 or ldb % 64 ~= 0", tiles(64, 128) .. " <= " .. sms, "4 * " .. tiles(64, 128) .. " >= 3 * " .. sms },
     wg_cluster("nn nt", false, 64, 128, 6, 1, 2, 1))
-add(nil, wg("nn nt", 64, 128, 6, 1, true, 0), wg("nn nt", 64, 64, 8, 1, true, 0), cluster("nn nt", 64, 64, 64, 32, 32, 4, 4, true))
+add(nil, wg("nn nt", 64, 128, 6, 1, true, 0), wg("nn nt", 64, 64, 8, 1, true, 0), cluster("nt", 64, 64, 64, 32, 32, 4, 4, true))
 -- The same of rows that are no whole words. The packed tiles of 128 x 64 lead mma_packed by 1.2 to 1.8.
 add({ "k >= 8192", "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed("nn", 128, 128, 4, 2, false, 1))
 add(nil, cluster("nn", 16, 64, 64, 16, 16, 2, 8, false))
