@@ -39,7 +39,7 @@ double default_loss(const struct knowledge *k, const struct known_device *d, con
                     const char *json)
 {
     const struct known_default *known = default_known(k, d, variant, json);
-    return known ? column_loss(k, known->column, distance) : INFINITY;
+    return known ? column_loss(k, known->column, distance) : NEAR_UNKNOWN;
 }
 
 double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row)
