@@ -10,14 +10,15 @@ DEVICE int64 part_begin(int64 k, int64 part, int64 parts, int64 step)
     return min(part * length, k);
 }
 
-#define LOADS 8 // parts that a thread has on their way at once
+#define LOADS 8 // that a thread has in flight
 
-// `lines` threads, a power of two, share an element of C.
+// `lines` threads, a power of two, share an element of C. `partial` has no __restrict__: as a dependent launch this one begins while the one
+// before still writes there, and loads that are taken for read-only could be moved before the wait.
 KERNEL void __launch_bounds__(256)
 gemm_total(GLOBAL T *__restrict__ c, T_acc alpha, T_acc beta, int64 m, int64 n, int64 ldc, int64 batch, int64 parts, int64 lines,
-           GLOBAL const T_acc *__restrict__ partial)
+           GLOBAL const T_acc *partial)
 {
-#if FILL // else there is one part: nobody launches it
+#if FILL // else never launched: there is one part
     __shared__ T_acc sums[256];
     int across = 256 / (int)lines, t = threadIdx.x, line = t / across;
     int64 place = (int64)blockIdx.x * across + t % across, count = batch * m * n;

@@ -12,7 +12,7 @@
 // columns at one step of k, 64 such lines are a panel, and a tile brings whole panels. The blocks of a cluster compute CLUSTER_M tiles
 // below each other and CLUSTER_N side by side. Those that need the same of A or B bring a part of it each, to all of them: so less is
 // read from L2. With CLUSTER_K the blocks of a cluster share one tile, and take steps of k by turns; then they send each other their sums,
-// and each adds up its part of the tile. How many they are is said at launch.
+// and each adds up its part of the tile. The launch sets the cluster's size.
 #define DEPENDENT 1
 #include "numbers.h"
 #include "gemm_pack.h"
@@ -48,11 +48,11 @@
 #define BY_ENGINE (WIDE_C && TILE_N % 64 == 0)
 #define PIECE (16 * LINE) // bytes of 16 rows of it
 #define WARPS (4 * CONSUMERS)
-// With CLUSTER_K a block's sums are so many units, of 16 of P and 8 of Q: 16 bytes a lane. Each block of the cluster gets as many of each
-// other's, and if that is no whole number one more.
+// With CLUSTER_K a block's sums are UNITS units of 16 of P by 8 of Q, 16 bytes a lane. Each block receives its share of them, UNITS / blocks
+// rounded up, from every block.
 #define UNIT 512
 #define UNITS (TILE_P * TILE_Q / 128)
-#define MOST_K 8
+#define MOST_K 8 // blocks of a cluster
 #if CLUSTER_K
 #define ROOM_C ((UNITS + MOST_K - 1) * UNIT)
 #else
@@ -389,12 +389,14 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
     const int64 size_p = SWAP ? n : m, size_q = SWAP ? m : n;
     uint32 across = tiles_in(size_q, TILE_Q * CLUSTER_Q), down = tiles_in(size_p, TILE_P * CLUSTER_P);
     uint32 works = across * down * (uint32)(batch * parts);
-    // Parts take steps by turns: blocks that run at the same time do.
+    // Parts take steps of k by turns, so that blocks that run at the same time read neighbouring memory.
     uint32 depth = (uint32)k, stride = (CLUSTER_K ? blocks_in_cluster() : (uint32)parts) * DEEP;
     const uint32 begin = blockIdx.x / blocks_in_cluster(), after = gridDim.x / blocks_in_cluster();
     int thread = threadIdx.x, lane = thread % 32;
 
+#if FILL
     START_NEXT;
+#endif
     if (thread == 0) {
         for (int s = 0; s < STAGES; s++) {
             asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + s * 8) : "memory");
@@ -418,7 +420,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #endif
         if (thread == 0) {
             WAIT_FOR_IT;
-            const uint32 rank_p = rank_in_cluster() % CLUSTER_P, rank_q = rank_in_cluster() / CLUSTER_P % CLUSTER_Q;
+            const uint32 rank_p = rank_in_cluster() % CLUSTER_P, rank_q = rank_in_cluster() / CLUSTER_P % CLUSTER_Q; // 0 with CLUSTER_K
             uint32 same_p = 0, same_q = ((1 << CLUSTER_P) - 1) << rank_q * CLUSTER_P; // blocks
             for (int j = 0; j < CLUSTER_Q; j++)
                 same_p |= 1 << (rank_p + j * CLUSTER_P);
@@ -517,7 +519,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
 #endif
     }
 #if CLUSTER > 1 || CLUSTER_K
-    meet(); // nobody ends while another one writes to it
+    meet(); // nobody ends while another one writes to it, and all sums have come
 #endif
 #if CLUSTER_K
     struct place of = place_of(begin, across, down, (uint32)batch); // each block has but one

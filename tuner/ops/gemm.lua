@@ -42,7 +42,7 @@ local acc = "max(sizeof(T), 4)" -- bytes of a T_acc
 local function split(kernel, block, blocks, deepest, shared)
     local filling = "FILL * device.multiprocessors // (" .. blocks .. ")"
     local parts = "(FILL == 0 and 1 or max(1, min(" .. filling .. ", k // (" .. deepest .. "))))"
-    -- Threads that share an element of C: so many that all of the device is used, if each has four parts then.
+    -- Threads that share an element of C: enough to fill the device, as long as each still adds four parts.
     local lines = "(1 << max(0, min(8, min(log2(" .. parts .. ") - 2, 16 - log2(batch * m * n)))))"
     return {
         parts = parts,
@@ -360,17 +360,17 @@ local function wgmma(packed)
     local cluster_p, cluster_q = side("CLUSTER_M", "CLUSTER_N"), side("CLUSTER_N", "CLUSTER_M")
     local by_depth = "(SWAP and ta == 0 or not SWAP and tb == 1)" -- Q lies along k in memory
     local lines = tile_p .. " + (" .. by_depth .. " and " .. tile_q .. " or alignup(" .. tile_q .. ", 64))"
-    -- How many blocks share a tile, with CLUSTER_K: as many as all run at the same time. Of clusters of 8, 6, 4, 3 and 2 that are alone on
-    -- their multiprocessors an H200 has room for 15, 17, 30, 39 and 66, says cuOccupancyMaxActiveClusters.
-    local all, sharing = tiles("TILE_M", "TILE_N"), "1"
-    for _, fit in ipairs { { 2, "1 / 2" }, { 3, "3 / 10" }, { 4, "3 / 13" }, { 6, "1 / 8" }, { 8, "3 / 26" } } do
+    -- How many blocks share a tile, with CLUSTER_K: as many as all run at the same time. Of clusters of 8, 6, 4, 3 and 2 blocks, one block
+    -- a multiprocessor, an H200 has room for 15, 17, 30, 39 and 66, says cuOccupancyMaxActiveClusters: parts of its 132 multiprocessors.
+    local all, sharing, most = tiles("TILE_M", "TILE_N"), "1", 8
+    for _, fit in ipairs { { 2, "1 / 2" }, { 3, "3 / 10" }, { 4, "3 / 13" }, { 6, "3 / 23" }, { most, "3 / 26" } } do
         sharing = ("%s <= %s * %s and %d or %s"):format(all, sms, fit[2], fit[1], sharing)
     end
     sharing = "(CLUSTER_K and min(max(1, k // 128), " .. sharing .. ") or 1)"
     local blocks = sharing .. " * " .. all
     local work = split("gemm_wgmma", "128 * (CONSUMERS + 1)", all, "256",
-        "1024 + STAGES * (128 * (" .. lines .. ") + 16) + (CLUSTER_K and TILE_M * TILE_N * 4 + 3584 or " ..
-        "FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0)")
+        "1024 + STAGES * (128 * (" .. lines .. ") + 16) + (CLUSTER_K and TILE_M * TILE_N * 4 + " .. (most - 1) * 512 ..
+        " or FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0)")
     local lines_a, lines_b = "(ta == 1 and 64 or TILE_M)", "(tb == 1 and TILE_N or 64)" -- that a cluster brings at a time
     local function map(name, height, width, ld, lines)
         return tensor_map(packed and "packed_" .. name or name, {
@@ -379,8 +379,8 @@ local function wgmma(packed)
     end
     local launch = work.launch[1]
     launch.cluster = sharing
-    launch.grid = "min(" .. clusters .. " * " .. work.parts .. ", CLUSTER_K and 1 << 30 or max(1, " .. sms .. " // " .. cluster .. ")) * " ..
-        cluster .. " * " .. sharing
+    launch.grid = "CLUSTER_K and " .. blocks .. " or min(" .. clusters .. " * " .. work.parts .. ", max(1, " .. sms .. " // " .. cluster ..
+        ")) * " .. cluster
     launch.args = {
         "c", tensor_map("c", { -- without WIDE_C any
             extent = { "WIDE_C and batch or 1", "WIDE_C and m or 1", "WIDE_C and n or 1" },
@@ -437,8 +437,8 @@ local function wgmma(packed)
             lines_a .. " % (8 * CLUSTER_N) == 0", lines_b .. " % (8 * CLUSTER_M) == 0",
             -- What is never better.
             packed and "not " .. whole or "true",
-            "TILE_M < 2 * m or min(TILE_M, TILE_N) < 64 or TILE_M == 64", "TILE_N < 2 * n or min(TILE_M, TILE_N) < 64 or TILE_N == 64",
-            tile_q .. " >= 64 or " .. covers, "min(m, n) > 32 or " .. tile_q .. " < 64 or FILL > 0 or k < 1024 or not " .. wide("n", "ldc"),
+            tile_p .. " < 2 * " .. size_p .. " or " .. tile_p .. " == 64",
+            tile_q .. " == 64 or " .. tile_q .. " > 64 and " .. tile_q .. " < 2 * " .. size_q .. " or " .. covers,
             "m > TILE_M * (CLUSTER_M - 1)", "n > TILE_N * (CLUSTER_N - 1)",
             -- Clusters of more than two do not find room on all multiprocessors, and what has to wait takes as long again.
             cluster .. " <= 2 or 16 * " .. cluster .. " * " .. clusters .. " <= 15 * " .. sms,
@@ -448,7 +448,7 @@ local function wgmma(packed)
             "STAGES == 8 or STAGES * (TILE_M + TILE_N) >= ((CLUSTER_K or " .. tile_q .. " < 64) and 512 or 1024)",
             "TILE_M * TILE_N <= 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
             "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
-            "FILL == 0 or " .. work.parts .. " > 1 and 4 * " .. tiles(64, 64) .. " <= " .. sms,
+            "FILL == 0 or " .. work.parts .. " > 1" .. (packed and "" or " and 4 * " .. tiles(64, 64) .. " <= " .. sms),
             "not CLUSTER_K or " .. tile_q .. " < 64 or " .. sharing .. " > 1",
             -- Of tiles of no whole panels the shortest of those that make as many, and where blocks then have less to do.
             unless("(" .. tile_q .. " % 64 == 0 or " .. covers .. ")", {
@@ -533,7 +533,7 @@ for _, few in ipairs { 16, 32 } do
     add({ "k >= 256", "k >= 1024 or " .. tiles(few, 64) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", true, few, 64))
     add({ "k >= 256", "k >= 1024 or " .. tiles(128, few) .. " <= 4 * " .. sms }, wg_shared_k("nn nt", false, 128, few))
 end
-add({ "k >= 1024" }, wg_shared_k("nn nt", false, 64, 64))
+add({ "k >= 1024" }, wg_shared_k("nn nt tn tt", false, 64, 64))
 -- About one tile for each multiprocessor: of clusters of so many blocks, with so large tiles, and work for so many sixteenths of the device at
 -- least. On an H200 1.1 to 1.7 times as fast as tiles of 128 x 256, which do for all that is larger.
 local function once(tile_m, tile_n, blocks, least)
@@ -544,11 +544,11 @@ add(once(128, 128, 1, 12), wg("nn nt", 128, 128, 6, 2, true, 0))
 add(once(192, 192, 2, 14), wg_cluster("nn", true, 96, 192, 5, 3, 2, 1))
 add(once(192, 256, 2, 10), wg_cluster("nn nt", true, 192, 128, 4, 2, 1, 2))
 add(once(256, 192, 4, 10), wg_cluster("nn", false, 64, 192, 6, 1, 4, 1))
-add(nil, wg("nn nt tn", 128, 256, 3, 2, true, 0))
+add(nil, wg("nn nt tn tt", 128, 256, 3, 2, true, 0), wg("nt", 128, 256, 3, 2, false, 0))
 -- Lines of tiles that begin anywhere in those of memory take twice as long: pairs of blocks share them, if all run at the same time.
 add({ "lda % 64 ~= 0 or ldb % 64 ~= 0", tiles(64, 128) .. " <= " .. sms, "4 * " .. tiles(64, 128) .. " >= 3 * " .. sms },
     wg_cluster("nn nt", false, 64, 128, 6, 1, 2, 1))
-add(nil, wg("nn nt", 64, 128, 6, 1, true, 0), wg("nn nt", 64, 64, 8, 1, true, 0), cluster("nt", 64, 64, 64, 32, 32, 4, 4, true))
+add(nil, wg("nn nt", 64, 128, 6, 1, true, 0), wg("nn nt tn tt", 64, 64, 8, 1, true, 0), wg("nt", 64, 64, 8, 1, false, 0))
 -- The same of rows that are no whole words. The packed tiles of 128 x 64 lead mma_packed by 1.2 to 1.8.
 add({ "k >= 8192", "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed("nn", 128, 128, 4, 2, false, 1))
 add(nil, cluster("nn", 16, 64, 64, 16, 16, 2, 8, false))
