@@ -61,10 +61,10 @@ bool asks_of_buffers(const struct variant *v);
 
 /* The first of a store's defaults that may run here. */
 int find_default(struct lookup *s, struct err *err);
-/* What that should lose beside a tuned one, by its times on that device; infinite: nothing tells. */
+/* What that should lose beside a tuned one, by its times on that device. Infinite: no default was ever timed there. */
 int loss_of_default(struct lookup *s, const struct known_device *d, const double *distance, double *out, struct err *err);
-/* The same default, where that is no more than what won there should lose. */
-int find_timed_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err);
+/* The same default, where that is hardly more than what won there should lose. */
+int find_good_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err);
 
 /* In one place: what won for another problem, there or on the most similar other device; or a default that should be as good. */
 int find_near(struct lookup *s, struct err *err);

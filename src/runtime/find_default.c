@@ -107,6 +107,7 @@ int find_default(struct lookup *s, struct err *err)
     return serve_default(s, 0, why, err);
 }
 
+/* One that was never timed on that device is newer than the tables that ship, and was chosen for problems like this one. */
 int loss_of_default(struct lookup *s, const struct known_device *d, const double *distance, double *out, struct err *err)
 {
     const struct knowledge *all = known_there(s);
@@ -116,16 +117,16 @@ int loss_of_default(struct lookup *s, const struct known_device *d, const double
     for (int i = 0; !timed && i < all->ndefaults; i++)
         timed = &all->devices[all->defaults[i].device] == d;
     int rc = timed ? first_default(s, &t, &why) : ERR_NOTFOUND;
-    *out = rc ? INFINITY : default_loss(all, d, distance, t->variant, t->json);
+    *out = rc ? INFINITY : default_loss(all, d, distance, t->variant, t->json, from_tables(s) ? 0 : INFINITY);
     return rc && !refused(rc) ? err_set(err, rc, "%s", why.msg) : 0;
 }
 
-int find_timed_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err)
+int find_good_default(struct lookup *s, const struct known_device *d, double loss, double time_ns, struct err *err)
 {
     char why[640];
     const struct question *q = s->q;
     snprintf(why, sizeof why,
-             "default: %s %s is not tuned on %s; by its times on %s the default is expected to be as good as any winner there",
+             "default: %s %s is not tuned on %s; by what is known of %s the default is expected to be as good as any winner there",
              buf_text(&q->types), buf_text(&q->sizes), s->h->dev.name, d->dev.name);
     return serve_default(s, time_ns * exp(loss), why, err);
 }

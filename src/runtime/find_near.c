@@ -93,7 +93,7 @@ static int find_on(struct lookup *s, const struct known_device *d, struct err *e
         if (best < 0)
             break;
         if (of_default < least + (from_tables(s) ? NEAR_DOUBT : 0)) {
-            rc = find_timed_default(s, d, of_default, time_ns, err);
+            rc = find_good_default(s, d, of_default, time_ns, err);
             of_default = INFINITY;
             if (!refused(rc))
                 break;

@@ -74,9 +74,9 @@ double *problem_distances(const struct knowledge *k, const struct known_device *
 double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row);
 /* What is known of a default's configuration on a device; null: it is none of the file's. */
 const struct known_default *default_known(const struct knowledge *k, const struct known_device *d, const char *variant, const char *json);
-/* What it should lose there; infinite, too, if it was timed nowhere. */
+/* What it should lose there; `untimed` if it was timed on no such problem. */
 double default_loss(const struct knowledge *k, const struct known_device *d, const double *distance, const char *variant,
-                    const char *json);
+                    const char *json, double untimed);
 /* How far a device is: the same is nearest, then backend counts, then architecture, then size. */
 double device_distance(const struct devspec *here, const struct devspec *other);
 /* The place of the least number, which becomes infinite; -1 if all are infinite. */

@@ -36,10 +36,11 @@ const struct known_default *default_known(const struct knowledge *k, const struc
 }
 
 double default_loss(const struct knowledge *k, const struct known_device *d, const double *distance, const char *variant,
-                    const char *json)
+                    const char *json, double untimed)
 {
     const struct known_default *known = default_known(k, d, variant, json);
-    return known ? column_loss(k, known->column, distance) : NEAR_UNKNOWN;
+    double loss = known ? column_loss(k, known->column, distance) : INFINITY;
+    return isinf(loss) ? untimed : loss;
 }
 
 double *candidate_losses(const struct knowledge *k, const struct known_device *d, const double *distance, int row)

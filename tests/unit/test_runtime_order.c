@@ -312,6 +312,31 @@ static void comes_to_the_tables_last(void **state)
     cutune_close(c);
 }
 
+/* There a default that was never timed is newer than what won; if it was, and lost, the winner is given. */
+static void prefers_a_new_default_of_the_tables(void **state)
+{
+    (void)state;
+    meddle("a.db", "DELETE FROM tuned");
+    for (int lost = 0; lost < 2; lost++) {
+        unlink(tables_path());
+        struct store *s = open_at("tables.db", STORE_WRITE);
+        put_winner_of(s, (struct recipe){ .m = 100, .n = 92, .tile = TILE8 });
+        put_winner_of(s, (struct recipe){ .m = 92, .n = 100, .tile = TILE8 });
+        put_default_of(s, (struct recipe){ .tile = TILE64 });
+        put_default_of(s, (struct recipe){ .rank = 1, .tile = TILE32 });
+        also(s, 100, 92, 0, TILE32, 2000);
+        if (lost)
+            also(s, 100, 92, 0, TILE64, 2000);
+        store_close(s);
+        cutune *c = open_pretend((cutune_options){ .tables = tables_path() });
+        if (lost)
+            assert_is(find(attached(c), 100, 100), CUTUNE_MATCH_NEAR, "TILE=8");
+        else
+            assert_is(find(attached(c), 100, 100), CUTUNE_MATCH_DEFAULT, "TILE=64");
+        cutune_close(c);
+    }
+}
+
 static void knows_ops_of_the_tables_alone(void **state)
 {
     (void)state;
@@ -366,6 +391,7 @@ int main(void)
         with_pretend(does_not_serve_the_unverified),
         with_pretend(serves_what_is_alone_for_its_own_problem_only),
         with_pretend(comes_to_the_tables_last),
+        with_pretend(prefers_a_new_default_of_the_tables),
         with_pretend(knows_ops_of_the_tables_alone),
         with_pretend(leaves_out_tables_of_another_form),
     };

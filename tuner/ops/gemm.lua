@@ -448,7 +448,7 @@ local function wgmma(packed)
             "STAGES == 8 or STAGES * (TILE_M + TILE_N) >= ((CLUSTER_K or " .. tile_q .. " < 64) and 512 or 1024)",
             "TILE_M * TILE_N <= 4096 or 2 * " .. blocks .. " * " .. work.parts .. " >= " .. sms,
             "FILL > 0 or CLUSTER_K or k < 1024 or 2 * " .. blocks .. " >= " .. sms,
-            "FILL == 0 or " .. work.parts .. " > 1" .. (packed and "" or " and 4 * " .. tiles(64, 64) .. " <= " .. sms),
+            "FILL == 0 or " .. work.parts .. " > 1",
             "not CLUSTER_K or " .. tile_q .. " < 64 or " .. sharing .. " > 1",
             -- Of tiles of no whole panels the shortest of those that make as many, and where blocks then have less to do.
             unless("(" .. tile_q .. " % 64 == 0 or " .. covers .. ")", {
@@ -549,6 +549,10 @@ add(nil, wg("nn nt tn tt", 128, 256, 3, 2, true, 0), wg("nt", 128, 256, 3, 2, fa
 add({ "lda % 64 ~= 0 or ldb % 64 ~= 0", tiles(64, 128) .. " <= " .. sms, "4 * " .. tiles(64, 128) .. " >= 3 * " .. sms },
     wg_cluster("nn nt", false, 64, 128, 6, 1, 2, 1))
 add(nil, wg("nn nt", 64, 128, 6, 1, true, 0), wg("nn nt tn tt", 64, 64, 8, 1, true, 0), wg("nt", 64, 64, 8, 1, false, 0))
+-- By clusters without wgmma what is newer than Hopper, which has no wgmma.
+add({ "m > 16", "m <= 32", "2 * " .. tiles(32, 64) .. " <= " .. sms }, cluster("nn", 32, 64, 64, 16, 16, 8, 2, true))
+add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16, 64, 16, 16, 4, 8, true),
+    cluster("nn nt", 64, 64, 64, 32, 32, 4, 4, true))
 -- The same of rows that are no whole words. The packed tiles of 128 x 64 lead mma_packed by 1.2 to 1.8.
 add({ "k >= 8192", "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed("nn", 128, 128, 4, 2, false, 1))
 add(nil, cluster("nn", 16, 64, 64, 16, 16, 2, 8, false))
