@@ -17,7 +17,7 @@
  * rule compared by the geometric mean of (winner's time / time of what was given): the nearest winner by the logarithms alone 0.912, with
  * divisibility 0.940, the mean over neighbours 0.955, with the other types' measurements 0.968. Halving or doubling any of the constants
  * changes the mean by less than 0.01. bench/leave_one_out measures it. The problem more came later, by the shipped tables of two devices:
- * their products, left out as below, went from 0.916 and 0.920 to 0.932 and 0.943, the others by at most 0.0012. */
+ * their products, left out as below, went from 0.916 and 0.920 to 0.935 and 0.945, the others by at most 0.003. */
 #ifndef RUNTIME_NEAR_H
 #define RUNTIME_NEAR_H
 
@@ -30,8 +30,8 @@ enum { NEIGHBOURS = 8, NEAR_TWOS = 4 };
 
 /* A winner of the shipped tables is given instead of the default if it should lose less by more than this: their problems are few and far
  * between, what won there was timed where it was promising, and a default was chosen for problems like this one. Each of their problems left
- * out, that makes 0.932 of the winners' speed for products, 0.925 for transposes, 0.924 for dot products on an H200; with 0 they reach 0.886,
- * 0.923 and 0.929. */
+ * out, that makes 0.935 of the winners' speed for products, 0.924 for transposes and for dot products on an H200; with 0 they reach 0.894,
+ * 0.922 and 0.931. */
 #define NEAR_DOUBT 0.08
 
 struct near_point {
@@ -80,15 +80,11 @@ struct near_time {
  * of problem i, negative: not comparable. Infinite if it was measured nowhere. */
 static inline double near_loss(const double *distance, const struct near_time *times, int n)
 {
-    double best[NEIGHBOURS], at[NEIGHBOURS], all = 0;
-    int found = 0, measured = 0;
+    double best[NEIGHBOURS], at[NEIGHBOURS];
+    int found = 0;
     for (int i = 0; i < n; i++) {
-        double far = distance[times[i].problem], l = times[i].loss < 1 ? times[i].loss : 1;
-        if (far < 0)
-            continue;
-        all += l;
-        measured++;
-        if (found == NEIGHBOURS && far >= best[found - 1])
+        double far = distance[times[i].problem];
+        if (far < 0 || (found == NEIGHBOURS && far >= best[found - 1]))
             continue;
         int place = found < NEIGHBOURS ? found++ : found - 1;
         while (place > 0 && best[place - 1] > far) {
@@ -97,11 +93,11 @@ static inline double near_loss(const double *distance, const struct near_time *t
             place--;
         }
         best[place] = far;
-        at[place] = l;
+        at[place] = times[i].loss < 1 ? times[i].loss : 1;
     }
-    if (!measured)
+    if (!found)
         return INFINITY;
-    double sum = NEAR_UNKNOWN + 0.1 * all / measured, weight = 1 + 0.1; /* and a little of what it does everywhere */
+    double sum = NEAR_UNKNOWN, weight = 1;
     for (int i = 0; i < found; i++) {
         sum += at[i] / (best[i] + 0.25);
         weight += 1 / (best[i] + 0.25);

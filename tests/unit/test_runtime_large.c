@@ -269,14 +269,13 @@ enum { PROBLEMS = 120, TILES = 3, GRIDS = 2, CONFIGS = TILES * GRIDS };
 
 static double plain_loss(const double *distance, const double (*loss)[CONFIGS], int config)
 {
-    double nearest[PROBLEMS], at[PROBLEMS], all = 0;
+    double nearest[PROBLEMS], at[PROBLEMS];
     int n = 0;
     for (int i = 0; i < PROBLEMS; i++) {
         if (isnan(loss[i][config]))
             continue;
         double l = loss[i][config] < 1 ? loss[i][config] : 1;
         int place = n++;
-        all += l;
         for (; place > 0 && nearest[place - 1] > distance[i]; place--) {
             nearest[place] = nearest[place - 1];
             at[place] = at[place - 1];
@@ -284,7 +283,7 @@ static double plain_loss(const double *distance, const double (*loss)[CONFIGS], 
         nearest[place] = distance[i];
         at[place] = l;
     }
-    double sum = 0.1 * all / n, weight = 0.1;
+    double sum = 0.2, weight = 1;
     for (int i = 0; i < n && i < NEIGHBOURS; i++) {
         sum += at[i] / (nearest[i] + 0.25);
         weight += 1 / (nearest[i] + 0.25);
