@@ -12,7 +12,7 @@
 #include "store/store.h"
 #include "unit.h"
 
-enum { MAX_BYTES = 52 << 20 };
+enum { MAX_BYTES = 56 << 20 };
 
 static const char path[] = TABLES;
 static struct store *store;

@@ -563,8 +563,9 @@ add(nil, cluster("nn", 64, 16, 64, 16, 16, 2, 8, false), wg_packed("nn nt", 128,
 add({ "2 * " .. tiles(64, 64) .. " >= " .. sms }, wg_packed("nn nt", 64, 64, 8, 1, false, 0))
 add(nil, cluster("nn nt", 64, 64, 32, 32, 32, 2, 8, false), cluster("nn nt", 32, 32, 32, 16, 16, 2, 4, false))
 -- What is left, what is deep, and what devices before Hopper have.
-add(nil, warps("nn nt", 128, 128, 32, 64, 32, 4, 0), warps("nn", 64, 64, 64, 32, 32, 4, 2),
+add(nil, warps("nn nt tn tt", 128, 128, 32, 64, 32, 4, 0), warps("nn", 64, 64, 64, 32, 32, 4, 2),
     warps_packed("nn nt", 64, 64, 64, 32, 32, 4, 0))
+add(nil, warps("nn nt", 16, 64, 64, 16, 16, 4, 2), warps("nn nt", 16, 64, 64, 16, 16, 4, 0), warps("nn", 64, 16, 64, 16, 16, 4, 2))
 
 -- Of the other types one row; what is small; what is deep.
 add(nil, one_row("nn", true, true, 256, 32, 1))
