@@ -114,8 +114,8 @@ static void leave_out(struct store *s, struct known_op *known, const struct know
             }
         }
         double of_default = deflt ? loss_at(k, q, deflt->column) : NAN;
-        double expected = rule < WINNERS && deflt ? default_loss(k, d, distance, deflt->variant, deflt->json, rule == SHIPPED ? 0 : INFINITY)
-                                                         : of_default;
+        double untimed = rule == SHIPPED ? 0 : INFINITY;
+        double expected = rule < WINNERS && deflt ? default_loss(k, d, distance, deflt->variant, deflt->json, untimed) : of_default;
         expected -= rule == SHIPPED ? NEAR_DOUBT : 0;
         bool last = rule == WINNERS || rule == NEAREST; /* it is given where no winner can be */
         if (!isnan(of_default) && (last ? !variant : expected < least)) {

@@ -5,6 +5,7 @@
 // every so manieth tile of A and B: gemm_parts.h; or those of a cluster, CLUSTER of them, which join their sums in shared memory.
 #include "numbers.h"
 #ifdef CLUSTER // all in one launch
+#include "cluster.h"
 #include "gemm.h"
 #define PARTS_PARAMS
 #else
@@ -198,8 +199,7 @@ DEVICE void join(const struct to *to, const float *sums, int64 top, int64 left, 
     float v[SHARE], w[SHARE];
 #pragma unroll
     for (int r = 0; r < CLUSTER; r++) {
-        uint32 there;
-        asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(r));
+        uint32 there = in_block(own, r);
         float x[SHARE], y[SHARE];
 #pragma unroll
         for (int l = 0; l < SHARE; l++) {

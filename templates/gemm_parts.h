@@ -12,8 +12,8 @@ DEVICE int64 part_begin(int64 k, int64 part, int64 parts, int64 step)
 
 #define LOADS 8 // that a thread has in flight
 
-// `lines` threads, a power of two, share an element of C. `partial` has no __restrict__: as a dependent launch this one begins while the one
-// before still writes there, and loads that are taken for read-only could be moved before the wait.
+// `lines` threads, a power of two, share an element of C. `partial` has no __restrict__: as a dependent launch this one begins while the
+// one before still writes there, and loads that are taken for read-only could be moved before the wait.
 KERNEL void __launch_bounds__(256)
 gemm_total(GLOBAL T *__restrict__ c, T_acc alpha, T_acc beta, int64 m, int64 n, int64 ldc, int64 batch, int64 parts, int64 lines,
            GLOBAL const T_acc *partial)

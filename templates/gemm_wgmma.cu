@@ -14,6 +14,7 @@
 // read from L2. With CLUSTER_K the blocks of a cluster share one tile, and take steps of k by turns; then they send each other their sums,
 // and each adds up its part of the tile. The launch sets the cluster's size.
 #define DEPENDENT 1
+#include "cluster.h"
 #include "numbers.h"
 #include "gemm_pack.h"
 #include "gemm_parts.h"
@@ -43,13 +44,14 @@
 #define AHEAD(by_depth) ((by_depth) ? 32 : 16 * LINE) // bytes of a panel that are 16 deep
 #define OWN (TILE_P / 64 / CONSUMERS) // times 64 of P that a warpgroup multiplies
 #define CLUSTER (CLUSTER_P * CLUSTER_Q)
+#define CLUSTERS (CLUSTER > 1 || CLUSTER_K) // whether there are any
 #define WRITERS (CLUSTER_P + CLUSTER_Q - 1) // blocks that write to a block's shared memory
 // The copy engine brings C to memory, in pieces of 64 columns, if its rows are whole words and tiles whole pieces; else warps do.
 #define BY_ENGINE (WIDE_C && TILE_N % 64 == 0)
 #define PIECE (16 * LINE) // bytes of 16 rows of it
 #define WARPS (4 * CONSUMERS)
-// With CLUSTER_K a block's sums are UNITS units of 16 of P by 8 of Q, 16 bytes a lane. Each block receives its share of them, UNITS / blocks
-// rounded up, from every block.
+// With CLUSTER_K a block's sums are UNITS units of 16 of P by 8 of Q, 16 bytes a lane. Each block receives its share of them,
+// UNITS / blocks rounded up, from every block.
 #define UNIT 512
 #define UNITS (TILE_P * TILE_Q / 128)
 #define MOST_K 8 // blocks of a cluster
@@ -124,7 +126,7 @@ DEVICE uint32 blocks_in_cluster()
 DEVICE uint32 rank_in_cluster()
 {
     uint32 rank = 0;
-#if CLUSTER > 1 || CLUSTER_K
+#if CLUSTERS
     asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
 #endif
     return rank;
@@ -133,7 +135,7 @@ DEVICE uint32 rank_in_cluster()
 // All blocks of the cluster have come so far.
 DEVICE void meet()
 {
-#if CLUSTER > 1 || CLUSTER_K
+#if CLUSTERS
     asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 #else
     __syncthreads();
@@ -156,10 +158,7 @@ DEVICE void release(uint32 barrier, int lane)
     else
         q = (q + lane - CLUSTER_P + 1) % CLUSTER_Q;
     if (lane < WRITERS)
-        asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                     "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
-                     "r"(p + q * CLUSTER_P)
-                     : "memory");
+        asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(in_block(barrier, p + q * CLUSTER_P)) : "memory");
 #else
     if (lane == 0)
         asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
@@ -209,9 +208,8 @@ DEVICE void send(uint32 room, float sum[OWN][TILE_Q / 2], int warp, int lane)
         for (int s = 0; s < TILE_Q / 8; s++) {
             uint32 unit = (r * (TILE_Q / 8) + s) * WARPS + warp, at = rank_in_cluster() * share + unit / blocks;
             const float *v = &sum[r][s * 4];
-            asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                         "st.shared::cluster.v4.f32 [there], {%2, %3, %4, %5};\n}" ::"r"(room + at * UNIT + lane * 16),
-                         "r"(unit % blocks), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
+            uint32 there = in_block(room + at * UNIT + lane * 16, unit % blocks);
+            asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
                          : "memory");
         }
 }
@@ -518,7 +516,7 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // nor does shared memory end before
 #endif
     }
-#if CLUSTER > 1 || CLUSTER_K
+#if CLUSTERS
     meet(); // nobody ends while another one writes to it, and all sums have come
 #endif
 #if CLUSTER_K

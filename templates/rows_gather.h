@@ -2,6 +2,8 @@
 #define WARP_LANES (LANES < 32 ? LANES : 32)
 
 #if CLUSTER > 1
+#include "cluster.h"
+
 DEVICE void cluster_arrive()
 {
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
@@ -15,10 +17,8 @@ DEVICE void cluster_wait()
 // Writes to the shared memory of another block of the cluster, at the place of p in this one's.
 DEVICE void cluster_put(float *p, int block, float v)
 {
-    unsigned int at = (unsigned int)__cvta_generic_to_shared(p);
-    asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1; st.shared::cluster.f32 [a], %2; }" ::"r"(at), "r"(block),
-                 "f"(v)
-                 : "memory");
+    uint32 there = in_block((uint32)__cvta_generic_to_shared(p), block);
+    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(there), "f"(v) : "memory");
 }
 #endif
 

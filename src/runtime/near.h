@@ -4,8 +4,8 @@
  * All measurements count, not only the winners. What a configuration lost on a tuned problem is log(its time / the best time there). Its
  * expected loss here is the weighted mean of that over the NEIGHBOURS tuned problems that are nearest to this one and where it was
  * measured. The weight is 1 / (distance + 1/4), so near problems count more. A loss counts as 1 at most: above that it only says "bad".
- * One more problem of weight 1, on which it lost 0.2, keeps what was measured far away only, or seldom, from looking better than what is known
- * well: the least of many uncertain losses is one that was estimated too low.
+ * One more problem of weight 1, on which it lost 0.2, keeps what was measured far away only, or seldom, from looking better than what is
+ * known well: the least of many uncertain losses is one that was estimated too low.
  *
  * The distance is a sum of squares over
  * - the logarithms of the sizes;
@@ -30,8 +30,8 @@ enum { NEIGHBOURS = 8, NEAR_TWOS = 4 };
 
 /* A winner of the shipped tables is given instead of the default if it should lose less by more than this: their problems are few and far
  * between, what won there was timed where it was promising, and a default was chosen for problems like this one. Each of their problems left
- * out, that makes 0.935 of the winners' speed for products, 0.924 for transposes and for dot products on an H200; with 0 they reach 0.894,
- * 0.922 and 0.931. */
+ * out, that makes 0.935 of the winners' speed for products, 0.924 for transposes and for dot products on an H200; with 0 they reach
+ * 0.894, 0.922 and 0.931. */
 #define NEAR_DOUBT 0.08
 
 struct near_point {
