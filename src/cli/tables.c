@@ -74,7 +74,7 @@ static int store_shipped(struct shipping *m, struct compiling *c, int i, struct 
         hash_hex(s->source, strlen(s->source), s->t->key);
         s->t->role = TUNED_DEFAULT;
         s->t->rank = (*s->stored)++;
-        s->t->source = s->source;
+        s->t->source = ptx.len ? "" : s->source; /* the driver compiles PTX wherever NVRTC could the source */
         s->t->portable = ptx.len ? ptx.data : NULL;
         struct op listed = *s->op;
         listed.ndefaults = *s->stored; /* those so far */
