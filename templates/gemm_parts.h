@@ -22,13 +22,15 @@ gemm_total(GLOBAL T *__restrict__ c, T_acc alpha, T_acc beta, int64 m, int64 n, 
     __shared__ T_acc sums[256];
     int across = 256 / (int)lines, t = threadIdx.x, line = t / across;
     int64 place = (int64)blockIdx.x * across + t % across, count = batch * m * n;
+    int64 step = lines * count;
     T_acc sum = 0;
     WAIT_FOR_IT;
-    for (int64 part = place < count ? line : parts; part < parts; part += LOADS * lines) {
+    partial += line * count + place;
+    for (int64 part = place < count ? line : parts; part < parts; part += LOADS * lines, partial += LOADS * step) {
         T_acc v[LOADS];
 #pragma unroll
         for (int i = 0; i < LOADS; i++)
-            v[i] = part + i * lines < parts ? partial[(part + i * lines) * count + place] : (T_acc)0;
+            v[i] = part + i * lines < parts ? partial[i * step] : (T_acc)0;
 #pragma unroll
         for (int i = 0; i < LOADS; i++)
             sum += v[i];

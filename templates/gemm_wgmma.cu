@@ -202,15 +202,20 @@ DEVICE void settle(float sum[OWN][TILE_Q / 2])
 DEVICE void send(uint32 room, float sum[OWN][TILE_Q / 2], int warp, int lane)
 {
     const uint32 blocks = blocks_in_cluster(), share = (UNITS + blocks - 1) / blocks;
+    // A warp's next unit is WARPS further: `rounds` times all blocks and `more`.
+    const uint32 rounds = WARPS / blocks, more = WARPS % blocks;
+    uint32 block = warp % blocks, at = rank_in_cluster() * share + warp / blocks;
 #pragma unroll
     for (int r = 0; r < OWN; r++)
 #pragma unroll
         for (int s = 0; s < TILE_Q / 8; s++) {
-            uint32 unit = (r * (TILE_Q / 8) + s) * WARPS + warp, at = rank_in_cluster() * share + unit / blocks;
             const float *v = &sum[r][s * 4];
-            uint32 there = in_block(room + at * UNIT + lane * 16, unit % blocks);
+            uint32 there = in_block(room + at * UNIT + lane * 16, block);
             asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
                          : "memory");
+            block += more;
+            at += rounds + (block >= blocks);
+            block -= block >= blocks ? blocks : 0;
         }
 }
 
@@ -516,11 +521,13 @@ gemm_wgmma(T *__restrict__ c, const __grid_constant__ tensor_map map_c, float al
             asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); // nor does shared memory end before
 #endif
     }
+#if CLUSTER_K
+    const struct place of = place_of(begin, across, down, (uint32)batch); // each block has but one
+#endif
 #if CLUSTERS
     meet(); // nobody ends while another one writes to it, and all sums have come
 #endif
 #if CLUSTER_K
-    struct place of = place_of(begin, across, down, (uint32)batch); // each block has but one
     if (thread >= 128)
         add_up(dynamic + (of_c - base), of.p, of.q, c + of.matrix * m * ldc, alpha, beta, m, n, ldc, thread / 32 - 4, lane);
 #endif
