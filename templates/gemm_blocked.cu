@@ -2,7 +2,11 @@
 // of LANES_Y x LANES_X threads computes a part of that, a thread ITEMS_M x ITEMS_N elements in registers. While a tile is used, the
 // next one is on its way: into registers, or if there are more STAGES than 2, by cp.async, into shared memory. Several blocks may share
 // a tile of C: gemm_parts.h. Or the CLUSTER blocks of a cluster do, each over a part of k, and add their sums in each other's shared
-// memory. WIDE_A, WIDE_B: rows of A, of B and C are whole words of 16 bytes, as they lie in memory.
+// memory. WIDE_A, WIDE_B: rows of A, of B are whole words of 16 bytes, as they lie in memory; if B is not transposed those of C, too.
+//
+// A tile lies in shared memory by steps of k, so that a thread reads what it needs for a step as words. What lies along k in memory is
+// turned on its way there, element by element; but cp.async brings whole words as they are (A_ALONG_K, B_ALONG_K), and then a thread
+// reads words along k, each for several steps.
 #include "numbers.h"
 #include "gemm_parts.h"
 
@@ -16,22 +20,29 @@
 #define ACC_BYTES (T_bytes < 4 ? 4 : T_bytes)
 #define VEC_A (WIDE_A ? 16 / T_bytes : 1)
 #define VEC_B (WIDE_B ? 16 / T_bytes : 1)
+#define WIDE_C (WIDE_B && !TB)
 #define LANES_Y (32 / LANES_X)
 // Of four neighbouring lanes two have the same row and two the same column: a warp's loads of 16 bytes from shared memory are faster so.
 #define LANE_X (lane / 4 % (LANES_X / 2) * 2 + lane % 2)
 #define LANE_Y (lane / (2 * LANES_X) * 2 + lane / 2 % 2)
 #define WARPS_X (TILE_N / (LANES_X * ITEMS_N))
 #define THREADS (TILE_M * TILE_N / (ITEMS_M * ITEMS_N))
-// In shared memory A lies turned, padded against bank conflicts. FRAG: neighbouring rows, columns of a thread.
-#define FRAG_M (ITEMS_M < 16 / ACC_BYTES ? ITEMS_M : 16 / ACC_BYTES)
-#define STRIDE_A (TILE_M + 4)
-#define TILE_B (TILE_K * STRIDE_A) // where B begins
-#define FRAG_N (ITEMS_N < 16 / ACC_BYTES ? ITEMS_N : 16 / ACC_BYTES)
-#define PLACE_A(row, column) ((column) * STRIDE_A + (row))
+#define A_ALONG_K (STAGES > 2 && WIDE_A && !TA)
+#define B_ALONG_K (STAGES > 2 && WIDE_B && TB)
+// FRAG: neighbouring rows, columns of a thread. Tiles are padded against bank conflicts.
+#define PACK (16 / ACC_BYTES)
+#define FRAG_M (A_ALONG_K ? 1 : ITEMS_M < PACK ? ITEMS_M : PACK)
+#define FRAG_N (B_ALONG_K ? 1 : ITEMS_N < PACK ? ITEMS_N : PACK)
+#define ROW_A (A_ALONG_K ? TILE_K + PACK : 1) // how far apart neighbouring rows, columns and steps are
+#define STEP_A (A_ALONG_K ? 1 : TILE_M + 4)
+#define COLUMN_B (B_ALONG_K ? TILE_K + PACK : 1)
+#define STEP_B (B_ALONG_K ? 1 : TILE_N + (TB ? 4 : 0))
+#define TILE_B (A_ALONG_K ? TILE_M * ROW_A : TILE_K * STEP_A) // where B begins
+#define STAGE (TILE_B + (B_ALONG_K ? TILE_N * COLUMN_B : TILE_K * STEP_B))
+#define PLACE_A(row, depth) ((depth) * STEP_A + (row) * ROW_A)
+#define PLACE_B(depth, column) (TILE_B + (depth) * STEP_B + (column) * COLUMN_B)
 // How far below its first row a thread's r-th row lies.
 #define ROW(r) ((r) / FRAG_M * FRAG_M * LANES_Y + (r) % FRAG_M)
-#define STRIDE_B (TILE_N + (TB ? 4 : 0))
-#define STAGE (TILE_B + TILE_K * STRIDE_B)
 #define LOADS_A (TILE_M * TILE_K / (VEC_A * THREADS))
 #define LOADS_B (TILE_N * TILE_K / (VEC_B * THREADS))
 // Of a thread's l-th pack of A or B the first element: its row of A or column of B, and its depth in the tile. A pack is a part of what is
@@ -92,8 +103,7 @@ DEVICE void fetch(uint32 stage, const T *a, const T *b, const uint32 *at_a, cons
 #pragma unroll
     for (uint32 l = 0; l < LOADS_B; l++) {
         bool there = whole || (int)DEPTH_B(l) < room;
-        copy_async(stage + (TILE_B + DEPTH_B(l) * STRIDE_B + ACROSS_B(l)) * ACC_BYTES, there ? b + at_b[l] : b, VEC_B * T_bytes,
-                   there);
+        copy_async(stage + PLACE_B(DEPTH_B(l), ACROSS_B(l)) * ACC_BYTES, there ? b + at_b[l] : b, VEC_B * T_bytes, there);
     }
 }
 #else
@@ -131,7 +141,6 @@ DEVICE void store(SHARED T_acc *stage, const struct held *h, int thread)
 #pragma unroll
         for (int e = 0; e < VEC_A; e++)
             stage[PLACE_A(ACROSS_A(l) + (TA ? e : 0), DEPTH_A(l) + (TA ? 0 : e))] = T_from(h->a[l].e[e]);
-    SHARED T_acc *tile_b = stage + TILE_B;
 #pragma unroll
     for (int l = 0; l < LOADS_B; l++)
 #if WIDE_B && !TB
@@ -140,37 +149,58 @@ DEVICE void store(SHARED T_acc *stage, const struct held *h, int thread)
             struct frag_n v;
             for (int e = 0; e < FRAG_N; e++)
                 v.e[e] = T_from(h->b[l].e[f + e]);
-            *(SHARED struct frag_n *)(tile_b + DEPTH_B(l) * STRIDE_B + ACROSS_B(l) + f) = v;
+            *(SHARED struct frag_n *)(stage + PLACE_B(DEPTH_B(l), ACROSS_B(l) + f)) = v;
         }
 #else
 #pragma unroll
         for (int e = 0; e < VEC_B; e++)
-            tile_b[(DEPTH_B(l) + e) * STRIDE_B + ACROSS_B(l)] = T_from(h->b[l].e[e]);
+            stage[PLACE_B(DEPTH_B(l) + e, ACROSS_B(l))] = T_from(h->b[l].e[e]);
 #endif
 }
 #endif
 
-// What a thread needs for a step of the inner product.
+struct __attribute__((aligned(16))) word {
+    T_acc e[PACK];
+};
+
+// What a thread needs for a step of the inner product; a word along k serves those that follow, too.
 struct frags {
     T_acc row[ITEMS_M], column[ITEMS_N];
 };
+struct words {
+    struct word row[ITEMS_M], column[ITEMS_N];
+};
 
 // x, y: the thread's first column and row in the tile.
-DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int x, int y)
+DEVICE void load(struct frags *f, struct words *w, SHARED const T_acc *stage, int q, int x, int y)
 {
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r += FRAG_M) {
-        struct frag_m v = *(SHARED const struct frag_m *)(stage + q * STRIDE_A + y + r * LANES_Y);
+        SHARED const T_acc *at = stage + q * STEP_A + y * ROW_A + r * LANES_Y * ROW_A;
+#if A_ALONG_K
+        if (q % PACK == 0)
+            w->row[r] = *(const struct word *)at;
+        f->row[r] = w->row[r].e[q % PACK];
+#else
+        struct frag_m v = *(SHARED const struct frag_m *)at;
 #pragma unroll
         for (int e = 0; e < FRAG_M; e++)
             f->row[r + e] = v.e[e];
+#endif
     }
 #pragma unroll
     for (int s = 0; s < ITEMS_N; s += FRAG_N) {
-        struct frag_n v = *(SHARED const struct frag_n *)(stage + TILE_B + q * STRIDE_B + x + s * LANES_X);
+        SHARED const T_acc *at = stage + TILE_B + q * STEP_B + x * COLUMN_B + s * LANES_X * COLUMN_B;
+#if B_ALONG_K
+        if (q % PACK == 0)
+            w->column[s] = *(const struct word *)at;
+        f->column[s] = w->column[s].e[q % PACK];
+#else
+        struct frag_n v = *(SHARED const struct frag_n *)at;
 #pragma unroll
         for (int e = 0; e < FRAG_N; e++)
             f->column[s + e] = v.e[e];
+#endif
     }
 }
 
@@ -187,11 +217,11 @@ DEVICE void multiply(T_acc sum[ITEMS_M][ITEMS_N], const struct frags *f)
 }
 
 // All steps of a tile but the last, each while the next one's elements are loaded.
-DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags f[2], SHARED const T_acc *stage, int x, int y)
+DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags f[2], struct words *w, SHARED const T_acc *stage, int x, int y)
 {
 #pragma unroll
     for (int q = 0; q < TILE_K - 1; q++) {
-        load(&f[(q + 1) % 2], stage, q + 1, x, y);
+        load(&f[(q + 1) % 2], w, stage, q + 1, x, y);
         multiply(sum, &f[q % 2]);
     }
 }
@@ -207,7 +237,7 @@ struct to {
 DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v, int count)
 {
     int64 at = to->partial ? i * to->n + j : i * to->ldc + j;
-#if WIDE_B
+#if WIDE_C
     if (j >= to->n)
         return;
     if (to->partial) {
@@ -236,7 +266,7 @@ DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v, int count
 
 #if CLUSTER > 1
 #include "gemm_cluster.h"
-#define JOINED (WIDE_B ? FRAG_N : 1) // neighbouring elements of C that a thread adds up
+#define JOINED (WIDE_C ? FRAG_N : 1) // neighbouring elements of C that a thread adds up
 #define ALL (TILE_M * TILE_N / JOINED)
 #define SHARE ((ALL / THREADS + CLUSTER - 1) / CLUSTER) // of those a thread has so many, at the most
 #define EVEN (SHARE * CLUSTER * THREADS == ALL)
@@ -250,7 +280,8 @@ struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
 
 #ifdef BACKEND_CUDA // so many registers a thread that this many blocks fit on a multiprocessor
 #define SUMS (ITEMS_M * ITEMS_N * ACC_BYTES / 4)
-#define REGISTERS (SUMS >= 128 ? 256 : SUMS >= 64 ? 128 : SUMS >= 32 ? 96 : 64)
+#define WORDS ((A_ALONG_K * ITEMS_M + B_ALONG_K * ITEMS_N) * (PACK - 1) * ACC_BYTES / 4)
+#define REGISTERS ((SUMS >= 128 ? 256 : SUMS >= 64 ? 128 : SUMS >= 32 ? 96 : 64) + WORDS)
 KERNEL void CLUSTER_DIMS __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
 #else
 KERNEL void
@@ -311,29 +342,31 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     }
     int now = 0, next = STAGES - 1;
     struct frags f[2];
+    struct words words;
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
-    load(&f[0], stages, 0, x, y);
+    load(&f[0], &words, stages, 0, x, y);
     for (int step = 0; step < steps; step++) {
         FETCH(next);
         asm volatile("cp.async.commit_group;" ::: "memory");
-        compute(sum, f, stages + now * STAGE, x, y);
+        compute(sum, f, &words, stages + now * STAGE, x, y);
         now = now + 1 < STAGES ? now + 1 : 0;
         next = next + 1 < STAGES ? next + 1 : 0;
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads(); // the next tile is here, and nobody uses this one any more
-        load(&f[0], stages + now * STAGE, 0, x, y); // behind the end it is not used
+        load(&f[0], &words, stages + now * STAGE, 0, x, y); // behind the end it is not used
         multiply(sum, &f[1]);
     }
 #else
     struct held held;
     struct frags f[2];
+    struct words words;
     if (room > 0) {
         fetch(&held, a, b, at_a, at_b, room, false, thread);
         store(stages, &held, thread);
     }
     __syncthreads();
-    load(&f[0], stages, 0, x, y);
+    load(&f[0], &words, stages, 0, x, y);
     for (int now = 0; room > 0;) {
         a += down_a;
         b += down_b;
@@ -342,12 +375,12 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
             fetch(&held, a, b, at_a, at_b, room, true, thread);
         else if (room > 0)
             fetch(&held, a, b, at_a, at_b, room, false, thread);
-        compute(sum, f, stages + now * STAGE, x, y);
+        compute(sum, f, &words, stages + now * STAGE, x, y);
         now ^= 1;
         if (room > 0)
             store(stages + now * STAGE, &held, thread);
         __syncthreads();
-        load(&f[0], stages + now * STAGE, 0, x, y); // behind the end it is not used
+        load(&f[0], &words, stages + now * STAGE, 0, x, y); // behind the end it is not used
         multiply(sum, &f[1]);
     }
 #endif
