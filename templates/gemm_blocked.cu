@@ -4,9 +4,9 @@
 // a tile of C: gemm_parts.h. Or the CLUSTER blocks of a cluster do, each over a part of k, and add their sums in each other's shared
 // memory. WIDE_A, WIDE_B: rows of A, of B are whole words of 16 bytes, as they lie in memory; if B is not transposed those of C, too.
 //
-// A tile lies in shared memory by steps of k, so that a thread reads what it needs for a step as words. What lies along k in memory is
-// turned on its way there, element by element; but cp.async brings whole words as they are (A_ALONG_K, B_ALONG_K), and then a thread
-// reads words along k, each for several steps.
+// In shared memory the rows of A and the columns of B that are used in the same step lie side by side, so that a thread reads several at
+// once. Where memory has them along k, elements are moved there one by one. cp.async of 16 bytes cannot do that: then the tile stays along
+// k (A_ALONG_K, B_ALONG_K), and what a thread reads of a row or column is for several steps.
 #include "numbers.h"
 #include "gemm_parts.h"
 
@@ -20,7 +20,6 @@
 #define ACC_BYTES (T_bytes < 4 ? 4 : T_bytes)
 #define VEC_A (WIDE_A ? 16 / T_bytes : 1)
 #define VEC_B (WIDE_B ? 16 / T_bytes : 1)
-#define WIDE_C (WIDE_B && !TB)
 #define LANES_Y (32 / LANES_X)
 // Of four neighbouring lanes two have the same row and two the same column: a warp's loads of 16 bytes from shared memory are faster so.
 #define LANE_X (lane / 4 % (LANES_X / 2) * 2 + lane % 2)
@@ -29,18 +28,19 @@
 #define THREADS (TILE_M * TILE_N / (ITEMS_M * ITEMS_N))
 #define A_ALONG_K (STAGES > 2 && WIDE_A && !TA)
 #define B_ALONG_K (STAGES > 2 && WIDE_B && TB)
-// FRAG: neighbouring rows, columns of a thread. Tiles are padded against bank conflicts.
-#define PACK (16 / ACC_BYTES)
-#define FRAG_M (A_ALONG_K ? 1 : ITEMS_M < PACK ? ITEMS_M : PACK)
-#define FRAG_N (B_ALONG_K ? 1 : ITEMS_N < PACK ? ITEMS_N : PACK)
-#define ROW_A (A_ALONG_K ? TILE_K + PACK : 1) // how far apart neighbouring rows, columns and steps are
-#define STEP_A (A_ALONG_K ? 1 : TILE_M + 4)
-#define COLUMN_B (B_ALONG_K ? TILE_K + PACK : 1)
-#define STEP_B (B_ALONG_K ? 1 : TILE_N + (TB ? 4 : 0))
-#define TILE_B (A_ALONG_K ? TILE_M * ROW_A : TILE_K * STEP_A) // where B begins
-#define STAGE (TILE_B + (B_ALONG_K ? TILE_N * COLUMN_B : TILE_K * STEP_B))
-#define PLACE_A(row, depth) ((depth) * STEP_A + (row) * ROW_A)
-#define PLACE_B(depth, column) (TILE_B + (depth) * STEP_B + (column) * COLUMN_B)
+#define WORD (16 / ACC_BYTES) // elements of a word in shared memory; along k steps that a thread reads at a time
+// FRAG: neighbouring rows, columns of a thread.
+#define FRAG_M (A_ALONG_K ? 1 : ITEMS_M < WORD ? ITEMS_M : WORD)
+#define FRAG_N (B_ALONG_K ? 1 : ITEMS_N < WORD ? ITEMS_N : WORD)
+// How far apart neighbouring rows, columns and steps of k are in shared memory; padded against bank conflicts.
+#define NEXT_ROW_A (A_ALONG_K ? TILE_K + WORD : 1)
+#define NEXT_STEP_A (A_ALONG_K ? 1 : TILE_M + 4)
+#define NEXT_COLUMN_B (B_ALONG_K ? TILE_K + WORD : 1)
+#define NEXT_STEP_B (B_ALONG_K ? 1 : TILE_N + (TB ? 4 : 0))
+#define TILE_B (A_ALONG_K ? TILE_M * NEXT_ROW_A : TILE_K * NEXT_STEP_A) // where B begins
+#define STAGE (TILE_B + (B_ALONG_K ? TILE_N * NEXT_COLUMN_B : TILE_K * NEXT_STEP_B))
+#define PLACE_A(row, depth) ((depth) * NEXT_STEP_A + (row) * NEXT_ROW_A)
+#define PLACE_B(depth, column) (TILE_B + (depth) * NEXT_STEP_B + (column) * NEXT_COLUMN_B)
 // How far below its first row a thread's r-th row lies.
 #define ROW(r) ((r) / FRAG_M * FRAG_M * LANES_Y + (r) % FRAG_M)
 #define LOADS_A (TILE_M * TILE_K / (VEC_A * THREADS))
@@ -160,51 +160,54 @@ DEVICE void store(SHARED T_acc *stage, const struct held *h, int thread)
 #endif
 
 struct __attribute__((aligned(16))) word {
-    T_acc e[PACK];
+    T_acc e[WORD];
 };
 
-// What a thread needs for a step of the inner product; a word along k serves those that follow, too.
+// What a thread needs for a step of the inner product, and what it has for the next.
 struct frags {
-    T_acc row[ITEMS_M], column[ITEMS_N];
-};
-struct words {
-    struct word row[ITEMS_M], column[ITEMS_N];
+    T_acc row[2][ITEMS_M], column[2][ITEMS_N];
+#if A_ALONG_K
+    struct word rows[ITEMS_M];
+#endif
+#if B_ALONG_K
+    struct word columns[ITEMS_N];
+#endif
 };
 
 // x, y: the thread's first column and row in the tile.
-DEVICE void load(struct frags *f, struct words *w, SHARED const T_acc *stage, int q, int x, int y)
+DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int x, int y)
 {
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r += FRAG_M) {
-        SHARED const T_acc *at = stage + q * STEP_A + y * ROW_A + r * LANES_Y * ROW_A;
+        SHARED const T_acc *at = stage + q * NEXT_STEP_A + y * NEXT_ROW_A + r * LANES_Y * NEXT_ROW_A;
 #if A_ALONG_K
-        if (q % PACK == 0)
-            w->row[r] = *(const struct word *)at;
-        f->row[r] = w->row[r].e[q % PACK];
+        if (q % WORD == 0)
+            f->rows[r] = *(const struct word *)at;
+        f->row[q % 2][r] = f->rows[r].e[q % WORD];
 #else
         struct frag_m v = *(SHARED const struct frag_m *)at;
 #pragma unroll
         for (int e = 0; e < FRAG_M; e++)
-            f->row[r + e] = v.e[e];
+            f->row[q % 2][r + e] = v.e[e];
 #endif
     }
 #pragma unroll
     for (int s = 0; s < ITEMS_N; s += FRAG_N) {
-        SHARED const T_acc *at = stage + TILE_B + q * STEP_B + x * COLUMN_B + s * LANES_X * COLUMN_B;
+        SHARED const T_acc *at = stage + TILE_B + q * NEXT_STEP_B + x * NEXT_COLUMN_B + s * LANES_X * NEXT_COLUMN_B;
 #if B_ALONG_K
-        if (q % PACK == 0)
-            w->column[s] = *(const struct word *)at;
-        f->column[s] = w->column[s].e[q % PACK];
+        if (q % WORD == 0)
+            f->columns[s] = *(const struct word *)at;
+        f->column[q % 2][s] = f->columns[s].e[q % WORD];
 #else
         struct frag_n v = *(SHARED const struct frag_n *)at;
 #pragma unroll
         for (int e = 0; e < FRAG_N; e++)
-            f->column[s + e] = v.e[e];
+            f->column[q % 2][s + e] = v.e[e];
 #endif
     }
 }
 
-DEVICE void multiply(T_acc sum[ITEMS_M][ITEMS_N], const struct frags *f)
+DEVICE void multiply(T_acc sum[ITEMS_M][ITEMS_N], const struct frags *f, int q)
 {
     // To and fro, so that each product shares a factor with the one before it: fewer registers are read at a time.
 #pragma unroll
@@ -212,17 +215,17 @@ DEVICE void multiply(T_acc sum[ITEMS_M][ITEMS_N], const struct frags *f)
 #pragma unroll
         for (int p = 0; p < ITEMS_N; p++) {
             int s = r % 2 ? ITEMS_N - 1 - p : p;
-            sum[r][s] += f->row[r] * f->column[s];
+            sum[r][s] += f->row[q % 2][r] * f->column[q % 2][s];
         }
 }
 
 // All steps of a tile but the last, each while the next one's elements are loaded.
-DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags f[2], struct words *w, SHARED const T_acc *stage, int x, int y)
+DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags *f, SHARED const T_acc *stage, int x, int y)
 {
 #pragma unroll
     for (int q = 0; q < TILE_K - 1; q++) {
-        load(&f[(q + 1) % 2], w, stage, q + 1, x, y);
-        multiply(sum, &f[q % 2]);
+        load(f, stage, q + 1, x, y);
+        multiply(sum, f, q);
     }
 }
 
@@ -231,29 +234,33 @@ struct to {
     T_acc alpha, beta;
     GLOBAL T_acc *partial; // null: the sums go to C
     int64 n, ldc;
+    bool whole; // rows are whole words: always with WIDE_B, if B is not transposed
 };
 
 // The element in row i and column j of C, and those behind it: `count` of them, or FRAG_N.
 DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v, int count)
 {
     int64 at = to->partial ? i * to->n + j : i * to->ldc + j;
-#if WIDE_C
-    if (j >= to->n)
+#if WIDE_B
+    if (to->whole) {
+        if (j >= to->n)
+            return;
+        if (to->partial) {
+            struct frag_n out;
+            for (int e = 0; e < FRAG_N; e++)
+                out.e[e] = v[e];
+            *(GLOBAL struct frag_n *)(to->partial + at) = out;
+        } else {
+            struct frag_out out;
+            if (to->beta != 0)
+                out = *(GLOBAL const struct frag_out *)(to->c + at);
+            for (int e = 0; e < FRAG_N; e++)
+                out.e[e] = T_to(to->beta == 0 ? to->alpha * v[e] : mixed(to->alpha, v[e], to->beta, T_from(out.e[e])));
+            *(GLOBAL struct frag_out *)(to->c + at) = out;
+        }
         return;
-    if (to->partial) {
-        struct frag_n out;
-        for (int e = 0; e < FRAG_N; e++)
-            out.e[e] = v[e];
-        *(GLOBAL struct frag_n *)(to->partial + at) = out;
-    } else {
-        struct frag_out out;
-        if (to->beta != 0)
-            out = *(GLOBAL const struct frag_out *)(to->c + at);
-        for (int e = 0; e < FRAG_N; e++)
-            out.e[e] = T_to(to->beta == 0 ? to->alpha * v[e] : mixed(to->alpha, v[e], to->beta, T_from(out.e[e])));
-        *(GLOBAL struct frag_out *)(to->c + at) = out;
     }
-#else
+#endif
 #pragma unroll
     for (int e = 0; e < count; e++) {
         if (j + e < to->n && to->partial)
@@ -261,12 +268,11 @@ DEVICE void put(const struct to *to, int64 i, int64 j, const T_acc *v, int count
         else if (j + e < to->n)
             c_put(to->c, at + e, to->alpha, v[e], to->beta);
     }
-#endif
 }
 
 #if CLUSTER > 1
 #include "gemm_cluster.h"
-#define JOINED (WIDE_C ? FRAG_N : 1) // neighbouring elements of C that a thread adds up
+#define JOINED (WIDE_B ? FRAG_N : 1) // neighbouring elements of C that a thread adds up
 #define ALL (TILE_M * TILE_N / JOINED)
 #define SHARE ((ALL / THREADS + CLUSTER - 1) / CLUSTER) // of those a thread has so many, at the most
 #define EVEN (SHARE * CLUSTER * THREADS == ALL)
@@ -280,8 +286,9 @@ struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
 
 #ifdef BACKEND_CUDA // so many registers a thread that this many blocks fit on a multiprocessor
 #define SUMS (ITEMS_M * ITEMS_N * ACC_BYTES / 4)
-#define WORDS ((A_ALONG_K * ITEMS_M + B_ALONG_K * ITEMS_N) * (PACK - 1) * ACC_BYTES / 4)
-#define REGISTERS ((SUMS >= 128 ? 256 : SUMS >= 64 ? 128 : SUMS >= 32 ? 96 : 64) + WORDS)
+#define WORDS ((A_ALONG_K * ITEMS_M + B_ALONG_K * ITEMS_N) * (WORD - 1) * ACC_BYTES / 4) // along k, but for the elements in use
+#define WANTED ((SUMS >= 128 ? 256 : SUMS >= 64 ? 128 : SUMS >= 32 ? 96 : 64) + WORDS)
+#define REGISTERS (WANTED < 256 ? WANTED : 256)
 KERNEL void CLUSTER_DIMS __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
 #else
 KERNEL void
@@ -341,32 +348,30 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
     int now = 0, next = STAGES - 1;
-    struct frags f[2];
-    struct words words;
+    struct frags f;
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
-    load(&f[0], &words, stages, 0, x, y);
+    load(&f, stages, 0, x, y);
     for (int step = 0; step < steps; step++) {
         FETCH(next);
         asm volatile("cp.async.commit_group;" ::: "memory");
-        compute(sum, f, &words, stages + now * STAGE, x, y);
+        compute(sum, &f, stages + now * STAGE, x, y);
         now = now + 1 < STAGES ? now + 1 : 0;
         next = next + 1 < STAGES ? next + 1 : 0;
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads(); // the next tile is here, and nobody uses this one any more
-        load(&f[0], &words, stages + now * STAGE, 0, x, y); // behind the end it is not used
-        multiply(sum, &f[1]);
+        load(&f, stages + now * STAGE, 0, x, y); // behind the end it is not used
+        multiply(sum, &f, TILE_K - 1);
     }
 #else
     struct held held;
-    struct frags f[2];
-    struct words words;
+    struct frags f;
     if (room > 0) {
         fetch(&held, a, b, at_a, at_b, room, false, thread);
         store(stages, &held, thread);
     }
     __syncthreads();
-    load(&f[0], &words, stages, 0, x, y);
+    load(&f, stages, 0, x, y);
     for (int now = 0; room > 0;) {
         a += down_a;
         b += down_b;
@@ -375,17 +380,18 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
             fetch(&held, a, b, at_a, at_b, room, true, thread);
         else if (room > 0)
             fetch(&held, a, b, at_a, at_b, room, false, thread);
-        compute(sum, f, &words, stages + now * STAGE, x, y);
+        compute(sum, &f, stages + now * STAGE, x, y);
         now ^= 1;
         if (room > 0)
             store(stages + now * STAGE, &held, thread);
         __syncthreads();
-        load(&f[0], &words, stages + now * STAGE, 0, x, y); // behind the end it is not used
-        multiply(sum, &f[1]);
+        load(&f, stages + now * STAGE, 0, x, y); // behind the end it is not used
+        multiply(sum, &f, TILE_K - 1);
     }
 #endif
 
-    const struct to to = { c + matrix * m * ldc, alpha, beta, PARTS > 1 ? partial + (part * batch + matrix) * m * n : 0, n, ldc };
+    const struct to to = { c + matrix * m * ldc, alpha, beta, PARTS > 1 ? partial + (part * batch + matrix) * m * n : 0, n, ldc,
+                           !TB || (n % FRAG_N == 0 && ldc % FRAG_N == 0 && (uint64)c % (FRAG_N * T_bytes) == 0) };
 #if CLUSTER > 1
     __syncthreads(); // nobody uses the tiles any more
 #pragma unroll

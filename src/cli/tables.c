@@ -74,7 +74,8 @@ static int store_shipped(struct shipping *m, struct compiling *c, int i, struct 
         hash_hex(s->source, strlen(s->source), s->t->key);
         s->t->role = TUNED_DEFAULT;
         s->t->rank = (*s->stored)++;
-        s->t->source = ptx.len ? "" : s->source; /* the driver compiles PTX wherever NVRTC could the source */
+        /* The driver compiles PTX wherever NVRTC could the source, but before compute capability 7.5, which PTX is for at the least. */
+        s->t->source = ptx.len && s->requires.cc >= 75 ? "" : s->source;
         s->t->portable = ptx.len ? ptx.data : NULL;
         struct op listed = *s->op;
         listed.ndefaults = *s->stored; /* those so far */

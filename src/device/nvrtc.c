@@ -335,6 +335,21 @@ static int lower_version(const struct buf *ptx, int cc, struct buf *out, struct 
     return buf_check(out, err);
 }
 
+/* Without comments and indentation, which are a sixth of it. */
+static int bare(const struct buf *ptx, struct buf *out, struct err *err)
+{
+    for (const char *at = buf_text(ptx); *at;) {
+        at += strspn(at, " \t\n");
+        size_t n = strcspn(at, "\n");
+        if (n && strncmp(at, "//", 2)) {
+            buf_put(out, at, n);
+            buf_str(out, "\n");
+        }
+        at += n;
+    }
+    return buf_check(out, err);
+}
+
 static int nvrtc_ship(const char *source, const struct requires *requires, struct buf *out, struct buf *entries, struct err *err)
 {
     enum { OLDEST = 75 }; /* that NVRTC 13 knows: drivers compile it for all later ones */
@@ -343,9 +358,11 @@ static int nvrtc_ship(const char *source, const struct requires *requires, struc
     char arch[ARCH_NAME];
     snprintf(arch, sizeof arch, "sm_%d%s", r.cc, r.arch_specific ? "a" : "");
     const struct compile_job job = { .source = source, .arch = arch, .portable = true, .entries = entries };
-    struct buf own = { 0 };
-    int rc = compile_once(&(struct devspec){ .backend = "cuda", .cc = r.cc }, &job, &own, err) ?: lower_version(&own, r.cc, out, err);
+    struct buf own = { 0 }, lower = { 0 };
+    int rc = compile_once(&(struct devspec){ .backend = "cuda", .cc = r.cc }, &job, &own, err)
+             ?: lower_version(&own, r.cc, &lower, err) ?: bare(&lower, out, err);
     buf_free(&own);
+    buf_free(&lower);
     return rc;
 }
 

@@ -123,7 +123,7 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
             return err_set(err, rc, "%s", why.msg);
         say(h->owner, "a stored binary is refused, so it is compiled again: %s", why.msg);
     }
-    if (cache_load(h, c, format))
+    if (*t->source && cache_load(h, c, format))
         return 0;
     bool can = *t->source || (t->portable && portable); /* an exported file has no source for CUDA */
     if (can && (rc = strict_compile(h, t, why.msg, err)))
@@ -131,9 +131,12 @@ int code_load(cutune_handle *h, struct code *c, struct err *err)
     /* The driver compiles it, and keeps a cache of its own. */
     if (t->portable && portable && !guest_load(h->guest, t->portable, strlen(t->portable) + 1, portable, &c->loaded, &why))
         return 0;
-    if (!*t->source)
-        return err_set(err, ERR_UNSUPPORTED, "its code was exported for %s only, not for %s%s%s", t->arch ?: "", h->dev.arch,
+    if (!*t->source && t->arch)
+        return err_set(err, ERR_UNSUPPORTED, "its code was exported for %s only, not for %s%s%s", t->arch, h->dev.arch,
                        why.msg[0] ? "; " : "", why.msg);
+    if (!*t->source)
+        return err_set(err, ERR_UNSUPPORTED, "the driver does not load its PTX, which ships without source%s%s", why.msg[0] ? ": " : "",
+                       why.msg);
     rc = compile_source(h, c, err);
     if (rc && why.msg[0])
         err_prefix(err, "%s; then, from source: ", why.msg);

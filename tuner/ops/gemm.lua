@@ -93,7 +93,10 @@ end
 local function blocked(name, requires)
     local clusters, stages = name == "cluster", name ~= "blocked"
     local blocks = tiles("TILE_M", "TILE_N")
-    local shared = (stages and "STAGES" or "2") .. " * (TILE_K * (TILE_M + TILE_N) + 4 * max(TILE_M, TILE_K) + 4 * max(TILE_N, TILE_K) * tb)"
+    local along_a, along_b = "(WIDE_A and ta == 0)", "(WIDE_B and tb == 1)" -- so they lie in shared memory, too, with more than two stages
+    local padding = "4 * (" .. (stages and "STAGES > 2 and " .. along_a or "false") .. " and TILE_M or TILE_K) + 4 * tb * (" ..
+        (stages and "STAGES > 2 and " .. along_b or "false") .. " and TILE_N or TILE_K)"
+    local shared = (stages and "STAGES" or "2") .. " * (TILE_K * (TILE_M + TILE_N) + " .. padding .. ")"
     if clusters then
         shared = "max(" .. shared .. ", TILE_M * TILE_N)"
     end
@@ -129,14 +132,14 @@ local function blocked(name, requires)
         "TILE_M * TILE_N < 32768 or device.backend == 'cuda'",
     }
     -- cp.async moves no less than 4 bytes.
-    local along_k = "(WIDE_A and ta == 0 or WIDE_B and tb == 1)"
     local async = {
         "sizeof(T) >= 4",
-        -- What is never better. Where one side is short, the other is best along k and 32 deep.
-        "(TILE_K == 32) == (min(m, n) <= 64 and " .. along_k .. ")",
+        -- What is never better. Where one side is short, tiles along k are best 32 deep, above all if it is the other one that lies so.
+        "TILE_K < 32 or k > 16 and min(m, n) <= 64 and (" .. along_a .. " or " .. along_b .. ")",
+        "TILE_K == 32 or k <= 16 or (n > 64 or not " .. along_a .. ") and (m > 64 or not " .. along_b .. ")",
         "WIDE_B or tb == 0 and TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
-        "ta == 1 or not WIDE_A or n <= 64 or tb == 0 and ITEMS_M == 4 and batch * m * n <= 1 << 18",
-        "tb == 0 or ta == 1 or WIDE_A or n > 64 or not " .. whole_a,
+        "ta == 1 or tb == 1 or not WIDE_A or n <= 64 or ITEMS_M == 4 and batch * m * n <= 1 << 18",
+        "ta == 1 or tb == 0 or WIDE_A == (n <= 64 and " .. whole_a .. ")",
     }
     local held = {
         "WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
@@ -263,14 +266,28 @@ end
 -- Copies of A and B, of 2 bytes an element, with rows of whole words of 16 bytes: templates/gemm_pack.h.
 local packed_lda, packed_ldb = "alignup(" .. columns_a .. ", 8)", "alignup(" .. columns_b .. ", 8)"
 local elements_a, elements_b = "batch * " .. rows_a .. " * " .. packed_lda, "batch * " .. rows_b .. " * " .. packed_ldb
-local function pack(work)
+-- Adds the copies of these sides, "a", "b" or "ab", and says how many elements there may be.
+local function pack(work, sides)
+    local a, b = sides:find "a", sides:find "b"
+    local elements = (a and elements_a or "0") .. " + " .. (b and elements_b or "0")
     table.insert(work.launch, 1, {
-        kernel = "gemm_pack", block = 256, grid = "ceildiv((" .. elements_a .. " + " .. elements_b .. ") // 8, 256)",
-        values = { rows_a = "batch * " .. rows_a, rows_b = "batch * " .. rows_b, columns_a = columns_a, columns_b = columns_b },
-        args = { "a", "b", "rows_a", "columns_a", "lda", "rows_b", "columns_b", "ldb", "packed_a", "packed_b" },
+        kernel = "gemm_pack", block = 256, grid = "ceildiv((" .. elements .. ") // 8, 256)",
+        values = {
+            rows_a = a and "batch * " .. rows_a or "0", rows_b = b and "batch * " .. rows_b or "0",
+            columns_a = columns_a, columns_b = columns_b,
+        },
+        args = {
+            "a", "b", "rows_a", "columns_a", "lda", "rows_b", "columns_b", "ldb", a and "packed_a" or "packed_b",
+            b and "packed_b" or "packed_a", -- without rows nothing is written there
+        },
     })
-    table.insert(work.workspaces, workspace("packed_a", "T", elements_a))
-    table.insert(work.workspaces, workspace("packed_b", "T", elements_b))
+    if a then
+        append(work.workspaces, workspace("packed_a", "T", elements_a))
+    end
+    if b then
+        append(work.workspaces, workspace("packed_b", "T", elements_b))
+    end
+    return elements .. " < 1 << 34"
 end
 
 -- Tensor cores, for f16 and bf16. `packed`: copies of A and B are made first. `joined`: all in one launch, in which the blocks of a
@@ -284,14 +301,14 @@ local function mma(packed, joined)
         "TILE_K * TILE_N + 8 * (tb == 1 and TILE_N or TILE_K))"
     local sums = "TILE_M * (TILE_N + 8) * 4"
     local whole_words = joined and "WHOLE and 16 or 4" or 16
-    local work = split("gemm_mma", threads, blocks, "4 * TILE_K", staged)
+    local work, few_enough = split("gemm_mma", threads, blocks, "4 * TILE_K", staged), nil
     if packed then
         work.launch[1].values.packed_lda, work.launch[1].values.packed_ldb = lda, ldb
         work.launch[1].args = {
             "c", "alpha", "packed_a", "packed_b", "beta", "m", "n", "k", "packed_lda", "packed_ldb", "ldc", "batch", "parts",
             "partial",
         }
-        pack(work)
+        few_enough = pack(work, "ab")
     elseif joined then
         work = {
             launch = {
@@ -320,7 +337,7 @@ local function mma(packed, joined)
             "TILE_K * WARP_M * WARP_N % (256 * TILE_N) == 0", "TILE_K * WARP_M * WARP_N % (256 * TILE_M) == 0",
             "k < 1 << 31 and (ta == 1 and TILE_K * " .. lda .. " + TILE_M or TILE_M * " .. lda .. ") < 1 << 31",
             "(tb == 1 and TILE_N * " .. ldb .. " or TILE_K * " .. ldb .. " + TILE_N) < 1 << 31",
-            packed and elements_a .. " + " .. elements_b .. " < 1 << 34" or joined and "WHOLE == " .. whole or whole,
+            packed and few_enough or joined and "WHOLE == " .. whole or whole,
             -- What is never better.
             packed and "not " .. whole or "true",
             "TILE_M < 2 * m or TILE_M == 16", "TILE_N < 2 * n or TILE_N == 16",
@@ -353,11 +370,14 @@ local function mma(packed, joined)
     return form
 end
 
--- Hopper's tensor cores and copy engine, for f16 and bf16.
+-- Hopper's tensor cores and copy engine, for f16 and bf16. `packed`: which of A and B are copied first.
 local function wgmma(packed)
+    packed = packed or ""
     local cluster, clusters = "(CLUSTER_M * CLUSTER_N)", tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N")
-    local lda, ldb = packed and packed_lda or "lda", packed and packed_ldb or "ldb"
-    local whole = wide("lda", "ldb", "(ta == 1 and tb == 0 and 8 or k)") -- rows along k, too: what is behind k is not read as 0
+    local pack_a, pack_b = packed:find "a", packed:find "b"
+    local lda, ldb = pack_a and packed_lda or "lda", pack_b and packed_ldb or "ldb"
+    -- Rows along k, too: what is behind k is not read as 0.
+    local whole = { a = wide("lda", "(ta == 1 and 8 or k)"), b = wide("ldb", "(tb == 1 and k or 8)") }
     -- The template's sides, P and Q: of rows or columns a tile has some times 64 of P, and any multiple of 8 of Q.
     local function side(plain, swapped)
         return "(SWAP and " .. swapped .. " or " .. plain .. ")"
@@ -379,7 +399,7 @@ local function wgmma(packed)
         " or FILL == 0 and TILE_M * alignup(TILE_N, 64) * 2 or 0)")
     local lines_a, lines_b = "(ta == 1 and 64 or TILE_M)", "(tb == 1 and TILE_N or 64)" -- that a cluster brings at a time
     local function map(name, height, width, ld, lines)
-        return tensor_map(packed and "packed_" .. name or name, {
+        return tensor_map(packed:find(name) and "packed_" .. name or name, {
             extent = { "batch", height, width }, stride = { height .. " * " .. ld, ld }, box = { 1, lines, 64 }, swizzle = 128,
         })
     end
@@ -396,9 +416,10 @@ local function wgmma(packed)
         "beta", "m", "n", "k", "ldc", "batch", "parts", "partial",
     }
     work.launch[2].dependent = true
-    if packed then
+    local few_enough = "true"
+    if packed ~= "" then
         launch.dependent = true
-        pack(work)
+        few_enough = pack(work, packed)
     end
     -- What a block computes of Q, all its tiles together, if each has so much of it.
     local function each(q)
@@ -416,7 +437,7 @@ local function wgmma(packed)
     -- A tile has all of Q, and hardly more.
     local covers = ("(%s >= %s and %s < %s + (%s %% 16 == 0 and 16 or 8))"):format(tile_q, size_q, tile_q, size_q, tile_q)
     return formed {
-        name = packed and "wgmma_packed" or "wgmma",
+        name = packed == "" and "wgmma" or packed == "ab" and "wgmma_packed" or "wgmma_packed_" .. packed,
         template = "gemm_wgmma.cu",
         params = {
             { "SWAP", false, true },         -- C is computed transposed
@@ -436,13 +457,13 @@ local function wgmma(packed)
             tile_p .. " % (64 * CONSUMERS) == 0",
             "TILE_M * TILE_N <= 16384 * CONSUMERS", "CONSUMERS < 3 or " .. tile_q .. " <= 200", -- registers
             "max(m, max(n, k)) <= 1 << 30", blocks .. " * " .. work.parts .. " < 1 << 31",
-            packed and elements_a .. " + " .. elements_b .. " < 1 << 34" or whole,
+            few_enough, pack_a and "true" or whole.a, pack_b and "true" or whole.b,
             "WIDE_C == (FILL == 0 and not CLUSTER_K and " .. wide("n", "ldc") .. ")", -- it writes whole words
             "not SWAP or WIDE_C or CLUSTER_K",
             "FILL == 0 or not SWAP and not CLUSTER_K and " .. cluster .. " == 1", "not CLUSTER_K or " .. cluster .. " == 1",
             lines_a .. " % (8 * CLUSTER_N) == 0", lines_b .. " % (8 * CLUSTER_M) == 0",
             -- What is never better.
-            packed and "not " .. whole or "true",
+            packed == "" and "true" or "not (" .. (pack_a and whole.a or "true") .. " and " .. (pack_b and whole.b or "true") .. ")",
             tile_p .. " < 2 * " .. size_p .. " or " .. tile_p .. " == 64",
             tile_q .. " == 64 or " .. tile_q .. " > 64 and " .. tile_q .. " < 2 * " .. size_q .. " or " .. covers,
             "m > TILE_M * (CLUSTER_M - 1)", "n > TILE_N * (CLUSTER_N - 1)",
@@ -512,7 +533,15 @@ local wg_cluster = of("wgmma", "SWAP TILE_M TILE_N STAGES CONSUMERS CLUSTER_M CL
     { WIDE_C = true, GROUP = 8, FILL = 0, CLUSTER_K = false })
 local wg_shared_k = of("wgmma", "SWAP TILE_M TILE_N",
     { STAGES = 8, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 0, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = true })
-local wg_packed = of("wgmma_packed", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
+local wg_packed_both = of("wgmma_packed", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
+local function wg_packed(...) -- of one side first, where that is enough
+    local all = {}
+    for _, side in ipairs { "_a", "_b" } do
+        append(all, table.unpack(of("wgmma_packed" .. side, "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)(...)))
+    end
+    append(all, table.unpack(wg_packed_both(...)))
+    return all
+end
 local cluster = of("mma_cluster", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES CLUSTER WHOLE")
 local warps = of("mma", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
 local warps_packed = of("mma_packed", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
@@ -567,6 +596,9 @@ add(nil, cluster("nn", 64, 16, 64, 16, 16, 2, 8, false), wg_packed("nn nt", 128,
     wg_packed("nn nt", 128, 128, 6, 2, true, 0), wg_packed("nn nt", 128, 128, 6, 2, false, 0),
     wg_packed("nn nt", 128, 64, 8, 2, true, 0), wg_packed("nn nt", 128, 64, 8, 2, false, 0))
 add({ "2 * " .. tiles(64, 64) .. " >= " .. sms }, wg_packed("nn nt", 64, 64, 8, 1, false, 0))
+add({ deep, "2 * " .. tiles(64, 64) .. " <= " .. sms }, wg_packed_both("nn nt tn tt", 64, 64, 8, 1, false, 1))
+add(nil, wg_packed_both("tn tt", 128, 128, 6, 2, true, 0), wg_packed_both("tn tt", 128, 128, 6, 2, false, 0),
+    wg_packed_both("tn tt", 64, 64, 8, 1, true, 0), wg_packed_both("tn tt", 64, 64, 8, 1, false, 0))
 add(nil, cluster("nn nt", 64, 64, 32, 32, 32, 2, 8, false), cluster("nn nt", 32, 32, 32, 16, 16, 2, 4, false))
 -- What is left, what is deep, and what devices before Hopper have.
 add(nil, warps("nn nt tn tt", 128, 128, 32, 64, 32, 4, 0), warps("nn", 64, 64, 64, 32, 32, 4, 2),
@@ -579,21 +611,30 @@ add({ gpu }, one_row("nn", true, false, 256, 32, 4), one_row("nn", true, false, 
     one_row("nn", false, false, 256, 32, 4), one_row("nn", false, false, 256, 32, 0))
 types = "T ~= 'i32'" -- of which nothing was measured
 add({ gpu, "m * n <= 1 << 15", "k < 1024" }, async("nn", 16, 64, 16, 4, 4, 8, false, true, 4, 0))
-add({ gpu, very_deep, "max(m, n) <= 32" }, async("nn", 32, 32, 16, 4, 4, 8, false, true, 3, 4))
--- In f32, few columns of a row-major A, and few rows by a B transposed: words along k. On an H200 1.2 to 1.5 times as fast as element by
--- element. The same without whole rows of B.
+-- Few columns of a row-major A, and few rows by a B transposed: words along k. On an H200 in f32 1.2 to 1.5 times as fast as element by
+-- element. The same without whole rows of one side.
 local four = "sizeof(T) == 4"
+add({ gpu, four, very_deep, "max(m, n) <= 32" }, async("nn nt", 32, 32, 32, 4, 4, 8, true, true, 3, 4))
+add({ gpu, very_deep, "max(m, n) <= 32" }, async("nn", 32, 32, 16, 4, 4, 8, false, true, 3, 4))
 for _, fill in ipairs { 4, 0 } do
-    add({ gpu, four, "n <= 16" }, async("nn nt tt", 64, 16, 32, 4, 4, 4, true, true, 3, fill),
-        async("nn", 64, 16, 32, 4, 4, 4, true, false, 3, fill))
-    add({ gpu, four, "n <= 32" }, async("nn nt tt", fill > 0 and 64 or 128, 32, 32, 8, 4, 8, true, true, 3, fill))
-    add({ gpu, four, "n <= 64" }, async("nn nt tt", 64, 64, 32, 8, 4, 8, true, true, 3, fill),
-        async("nn", 64, 64, 32, 8, 4, 8, true, false, 3, fill))
+    local tall = fill > 0 and 64 or 128
+    for _, b in ipairs { true, false } do
+        add({ gpu, four, "n <= 16" }, async("nn", 64, 16, 32, 4, 4, 4, true, b, 3, fill))
+        add({ gpu, four, "n <= 32" }, async("nn", tall, 32, 32, 8, 4, 8, true, b, 3, fill))
+        add({ gpu, four, "n <= 64" }, async("nn", 64, 64, 32, 8, 4, 8, true, b, 3, fill))
+    end
+    for _, a in ipairs { true, false } do
+        local forms = a and "nt tt" or "tt"
+        add({ gpu, "n <= 16" }, async(forms, 64, 16, 32, 4, 4, 4, a, true, 3, fill))
+        add({ gpu, "n <= 32" }, async(forms, tall, 32, 32, 8, 4, 8, a, true, 3, fill))
+        add({ gpu, "n <= 64" }, async("tt", 64, 64, 32, 8, 4, 8, a, true, 3, fill))
+    end
 end
 for _, fill in ipairs { 2, 0 } do
-    add({ gpu, four, "m <= 16" }, async("nt tt", 16, 128, 32, 4, 4, 8, false, true, 3, fill))
-    add({ gpu, four, "m <= 32" }, async("nt tt", 32, 128, 32, 4, 8, 8, false, true, 3, fill))
-    add({ gpu, four, "m <= 64" }, async("nt tt", 64, 128, 32, 4, 8, 8, false, true, 3, fill))
+    add({ gpu, "n <= 64" }, async("nt", 64, 64, 32, 8, 4, 8, true, true, 3, fill)) -- with more than three blocks some would wait
+    add({ gpu, "m <= 16" }, async("nt tt", 16, 128, 32, 4, 4, 8, false, true, 3, fill))
+    add({ gpu, "m <= 32" }, async("nt tt", 32, 128, 32, 4, 8, 8, false, true, 3, fill))
+    add({ gpu, "m <= 64" }, async("nt tt", 64, 128, 32, 4, 8, 8, false, true, 3, fill))
 end
 -- Some rows of a deep A: up to 32 by clusters of 7, where these make one and a half to two blocks for each
 -- multiprocessor; from 65 to 128 by tiles of 256 columns.
@@ -627,10 +668,13 @@ add({ gpu, four, "2 * " .. tiles(128, 128) .. " <= " .. sms }, shared("nt", 128,
     shared("tn tt", 128, 128, 16, 8, 8, 8, true, true, 3, 2))
 add({ gpu, many_idle, tiles(128, 128) .. " <= 2 * " .. sms }, async("nt", 64, 64, 16, 4, 8, 8, false, true, 3, 0),
     async("tn tt", 64, 64, 16, 8, 4, 8, true, true, 3, 0))
-add({ gpu, four }, async("tn", 16, 128, 16, 4, 4, 8, false, true, 3, 4), async("tn", 128, 16, 16, 8, 4, 4, true, true, 3, 4))
+for _, fill in ipairs { 4, 0 } do
+    add({ gpu }, async("tn", 16, 128, 16, 4, 4, 8, false, true, 3, fill), async("tn", 128, 16, 16, 8, 4, 4, true, true, 3, fill))
+end
 add({ gpu, fewer_waves, "m >= 1024" }, async("nn", 256, 64, 8, 8, 8, 8, false, true, 4, 0))
 add({ gpu, many_idle }, async("nn", 64, 64, 16, 8, 4, 8, false, true, 3, 0))
-add(nil, blocked_tiles("nn nt tn tt", 128, 256, 8, 16, 8, 8, true, true, 0))
+add(nil, blocked_tiles("nn", 128, 256, 8, 16, 8, 8, true, true, 0))
+add({ gpu, "2 * " .. waves(128, 256) .. " <= " .. waves(128, 128) .. " + 1" }, blocked_tiles("nt tn tt", 128, 256, 8, 16, 8, 8, true, true, 0))
 types = nil
 add(nil, blocked_tiles("nn nt tn tt", 128, 128, 16, 8, 8, 8, true, true, 0))
 types = "T ~= 'i32'"
@@ -657,9 +701,10 @@ add(nil, async("nn", 128, 128, 8, 8, 8, 8, false, false, 3, 0))
 add({ gpu, tiles(128, 128) .. " >= " .. sms }, async("nt tn tt", 128, 128, 8, 8, 8, 8, false, false, 3, 0),
     async("tn tt", 128, 128, 8, 8, 8, 8, false, true, 3, 0))
 add({ gpu }, async("tn tt", 64, 64, 16, 8, 4, 8, false, true, 3, 2), async("tn tt", 64, 64, 16, 8, 4, 8, false, true, 3, 0))
-add({ gpu, "m <= 16" }, async("nn nt tn tt", 16, 128, 16, 4, 4, 8, false, false, 3, 4))
+add({ gpu, "m <= 16" }, async("nn nt tn tt", 16, 128, 16, 4, 4, 8, false, false, 3, 4),
+    async("nn nt tn tt", 16, 128, 16, 4, 4, 8, false, false, 3, 0))
 add({ gpu, "n <= 32" }, shared("nn", 128, 32, 16, 4, 4, 8, false, false, 3, 7),
-    async("nn nt tn tt", 64, 16, 16, 4, 4, 4, false, false, 4, 8), async("nn", 64, 16, 16, 4, 4, 4, false, false, 4, 0))
+    async("nn nt tn tt", 64, 16, 16, 4, 4, 4, false, false, 4, 8), async("nn nt tn tt", 64, 16, 16, 4, 4, 4, false, false, 4, 0))
 add({ gpu, "m <= 32" }, async("nn nt tn tt", 32, 64, 16, 4, 4, 8, false, false, 3, 4),
     async("nn nt tn tt", 32, 64, 16, 4, 4, 8, false, false, 3, 0))
 add({ gpu }, async("nn nt tn tt", 64, 64, 16, 8, 4, 8, false, false, 3, 2),
@@ -726,8 +771,10 @@ return op {
         mma(false),
         mma(true),
         mma(false, true),
-        wgmma(false),
-        wgmma(true),
+        wgmma(),
+        wgmma("ab"),
+        wgmma("a"),
+        wgmma("b"),
         formed({
             name = "registers", -- tiles in shared memory; a thread computes ITEMS_M x ITEMS_N elements in registers
             template = "gemm_registers.cu",
