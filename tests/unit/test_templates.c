@@ -148,24 +148,25 @@ static int compile_variant(const struct op *op, int row, const struct space *spa
     return (int)n;
 }
 
-/* For a problem that most configurations allow, and for those with one small axis, for odd sizes and for several of each what is for these
- * only. Flags that have a default differ from row to row. Marks the variants that have something for one of them. */
+/* For a problem that most configurations allow, and for those with one small axis, with one odd or all, and for several of each what is for
+ * these only. Flags that have a default differ from row to row. Marks the variants that have something for one of them. */
 static int compile_row(const struct op *op, int row, bool *seen)
 {
     int compiled[MAX_VARIANTS] = { 0 }, n = 1;
     compile_config(op, row, NULL);
-    for (int round = 0; round < 2 * (op->naxes + 2); round++) {
-        const int small = round % (op->naxes + 2) - 1, several = 1 + round / (op->naxes + 2);
+    for (int round = 0; round < 2 * (2 * op->naxes + 2); round++) {
+        const int kind = round % (2 * op->naxes + 2) - 1, several = 1 + round / (2 * op->naxes + 2);
+        const int small = kind < op->naxes ? kind : -1, odd = kind - op->naxes - 1; /* axes; -1: none */
         struct problem p;
         struct space *space;
         struct err err = { 0 };
-        if (small >= 0 && small < op->naxes && op->axes[small].kind != AXIS_SIZE)
+        if ((small >= 0 && op->axes[small].kind != AXIS_SIZE) || (odd >= 0 && op->axes[odd].kind != AXIS_SIZE))
             continue;
         for (int i = 0, flags = 0; i < op->naxes; i++) {
             p.size[i] = op->axes[i].kind == AXIS_BATCH  ? several
                         : op->axes[i].kind != AXIS_SIZE ? op->axes[i].kind != AXIS_FLAG
                         : i == small                    ? 16
-                                                        : 4096 - (small == op->naxes);
+                                                        : 4096 - (i == odd || kind == op->naxes);
             if (op->axes[i].kind == AXIS_FLAG && op->axes[i].preset)
                 p.size[i] = row >> flags++ & 1;
             if (op->axes[i].kind == AXIS_STRIDE && op->axes[i].preset)
