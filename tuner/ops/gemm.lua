@@ -266,7 +266,7 @@ end
 -- Copies of A and B, of 2 bytes an element, with rows of whole words of 16 bytes: templates/gemm_pack.h.
 local packed_lda, packed_ldb = "alignup(" .. columns_a .. ", 8)", "alignup(" .. columns_b .. ", 8)"
 local elements_a, elements_b = "batch * " .. rows_a .. " * " .. packed_lda, "batch * " .. rows_b .. " * " .. packed_ldb
--- Adds the copies of these sides, "a", "b" or "ab", and says how many elements there may be.
+-- Adds copies of these sides, "a", "b" or "ab", and returns the constraint that they are not too long.
 local function pack(work, sides)
     local a, b = sides:find "a", sides:find "b"
     local elements = (a and elements_a or "0") .. " + " .. (b and elements_b or "0")
@@ -301,7 +301,7 @@ local function mma(packed, joined)
         "TILE_K * TILE_N + 8 * (tb == 1 and TILE_N or TILE_K))"
     local sums = "TILE_M * (TILE_N + 8) * 4"
     local whole_words = joined and "WHOLE and 16 or 4" or 16
-    local work, few_enough = split("gemm_mma", threads, blocks, "4 * TILE_K", staged), nil
+    local work, few_enough = split("gemm_mma", threads, blocks, "4 * TILE_K", staged)
     if packed then
         work.launch[1].values.packed_lda, work.launch[1].values.packed_ldb = lda, ldb
         work.launch[1].args = {
