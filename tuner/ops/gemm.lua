@@ -591,6 +591,8 @@ add(nil, cluster("nn nt", 16, 64, 64, 16, 16, 4, 8, true), cluster("nn", 64, 16,
 -- The same of rows that are no whole words. The packed tiles of 128 x 64 lead mma_packed by 1.2 to 1.8.
 add({ "k >= 8192", "4 * " .. tiles(128, 128) .. " <= " .. sms }, wg_packed("nn", 128, 128, 4, 2, false, 1))
 add(nil, cluster("nn", 16, 64, 64, 16, 16, 2, 8, false))
+add({ "m <= 32" }, cluster("nt tn tt", 16, 64, 64, 16, 16, 2, 8, false))
+add({ "n <= 32" }, cluster("nt tn tt", 64, 16, 64, 16, 16, 2, 8, false))
 add({ "n > 16", "n <= 32" }, cluster("nn", 128, 32, 32, 32, 32, 2, 8, false))
 add(nil, cluster("nn", 64, 16, 64, 16, 16, 2, 8, false), wg_packed("nn nt", 128, 256, 3, 2, true, 0),
     wg_packed("nn nt", 128, 128, 6, 2, true, 0), wg_packed("nn nt", 128, 128, 6, 2, false, 0),
