@@ -94,7 +94,7 @@ static void check_portable(const char *what, const struct tuned *t)
         if (!strstr(t->portable, entry))
             fail_msg("%s: its PTX has no %s", what, entry);
     }
-    if (!r->cc || t->rank % 8 == 0) /* some of the longest */
+    if (!r->cc || t->rank % 5 == 0) /* some of the longest */
         keep_ptx(t->portable);
 }
 

@@ -156,7 +156,7 @@ static int compile_row(const struct op *op, int row, bool *seen)
     compile_config(op, row, NULL);
     for (int round = 0; round < 2 * (2 * op->naxes + 2); round++) {
         const int kind = round % (2 * op->naxes + 2) - 1, several = 1 + round / (2 * op->naxes + 2);
-        const int small = kind < op->naxes ? kind : -1, odd = kind - op->naxes - 1; /* axes; -1: none */
+        const int small = kind < op->naxes ? kind : -1, odd = kind - op->naxes - 1; /* axes; negative: none */
         struct problem p;
         struct space *space;
         struct err err = { 0 };

@@ -93,10 +93,11 @@ end
 local function blocked(name, requires)
     local clusters, stages = name == "cluster", name ~= "blocked"
     local blocks = tiles("TILE_M", "TILE_N")
-    local along_a, along_b = "(WIDE_A and ta == 0)", "(WIDE_B and tb == 1)" -- so they lie in shared memory, too, with more than two stages
-    local padding = "4 * (" .. (stages and "STAGES > 2 and " .. along_a or "false") .. " and TILE_M or TILE_K) + 4 * tb * (" ..
-        (stages and "STAGES > 2 and " .. along_b or "false") .. " and TILE_N or TILE_K)"
-    local shared = (stages and "STAGES" or "2") .. " * (TILE_K * (TILE_M + TILE_N) + " .. padding .. ")"
+    -- Whether they lie along k in shared memory.
+    local along_a = stages and "(STAGES > 2 and WIDE_A and ta == 0)" or "false"
+    local along_b = stages and "(STAGES > 2 and WIDE_B and tb == 1)" or "false"
+    local shared = (stages and "STAGES" or "2") .. " * (TILE_K * (TILE_M + TILE_N) + 4 * (" .. along_a .. " and TILE_M or TILE_K) + " ..
+        "4 * tb * (" .. along_b .. " and TILE_N or TILE_K))"
     if clusters then
         shared = "max(" .. shared .. ", TILE_M * TILE_N)"
     end
@@ -370,9 +371,8 @@ local function mma(packed, joined)
     return form
 end
 
--- Hopper's tensor cores and copy engine, for f16 and bf16. `packed`: which of A and B are copied first.
+-- Hopper's tensor cores and copy engine, for f16 and bf16. `packed`: which of A and B are copied first, "", "a", "b" or "ab".
 local function wgmma(packed)
-    packed = packed or ""
     local cluster, clusters = "(CLUSTER_M * CLUSTER_N)", tiles("TILE_M * CLUSTER_M", "TILE_N * CLUSTER_N")
     local pack_a, pack_b = packed:find "a", packed:find "b"
     local lda, ldb = pack_a and packed_lda or "lda", pack_b and packed_ldb or "ldb"
@@ -528,20 +528,21 @@ local few_columns = of("rows", "WIDE_A LANES ROWS COLS ITEMS FILL", { BLOCK = 25
 local few_rows = of("rows", "WIDE_A LANES ROWS COLS ITEMS FILL", { BLOCK = 256, SWAP = true })
 local one_row = of("columns", "WIDE_A WIDE_B BLOCK LANES FILL", { ROWS = 1, DEEP = 8 })
 local alone = { SWAP = false, GROUP = 8, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = false }
-local wg = of("wgmma", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
+local function wg_tiles(variant)
+    return of(variant, "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
+end
+local wg, wg_packed_both = wg_tiles "wgmma", wg_tiles "wgmma_packed"
+local function wg_packed(...) -- of one side first, where that is enough
+    local all = {}
+    for _, sides in ipairs { "_a", "_b", "" } do
+        append(all, table.unpack(wg_tiles("wgmma_packed" .. sides)(...)))
+    end
+    return all
+end
 local wg_cluster = of("wgmma", "SWAP TILE_M TILE_N STAGES CONSUMERS CLUSTER_M CLUSTER_N",
     { WIDE_C = true, GROUP = 8, FILL = 0, CLUSTER_K = false })
 local wg_shared_k = of("wgmma", "SWAP TILE_M TILE_N",
     { STAGES = 8, CONSUMERS = 1, WIDE_C = false, GROUP = 8, FILL = 0, CLUSTER_M = 1, CLUSTER_N = 1, CLUSTER_K = true })
-local wg_packed_both = of("wgmma_packed", "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)
-local function wg_packed(...) -- of one side first, where that is enough
-    local all = {}
-    for _, side in ipairs { "_a", "_b" } do
-        append(all, table.unpack(of("wgmma_packed" .. side, "TILE_M TILE_N STAGES CONSUMERS WIDE_C FILL", alone)(...)))
-    end
-    append(all, table.unpack(wg_packed_both(...)))
-    return all
-end
 local cluster = of("mma_cluster", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES CLUSTER WHOLE")
 local warps = of("mma", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
 local warps_packed = of("mma_packed", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
@@ -773,7 +774,7 @@ return op {
         mma(false),
         mma(true),
         mma(false, true),
-        wgmma(),
+        wgmma(""),
         wgmma("ab"),
         wgmma("a"),
         wgmma("b"),
