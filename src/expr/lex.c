@@ -57,7 +57,7 @@ static void lex_word(struct lexer *l)
     while (letter(*p) || (p > start && (digit(*p) || (*p == '.' && letter(p[1])))))
         p++;
     size_t n = (size_t)(p - start);
-    const char *not_ours = foreign(start);
+    const char *not_ours = n ? NULL : foreign(start);
     if (not_ours) {
         bad(l, not_ours);
         return;

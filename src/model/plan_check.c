@@ -418,19 +418,23 @@ const char *plan_refuses_why(const struct plan *p, const struct val *slots, cons
 int op_default(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct config *out,
                struct err *err)
 {
+    /* Most are refused by a constraint, so the whole plan is made only where all of them hold. */
+    static int (*const make[])(const struct op *, int, struct plan **, struct err *) = { plan_constraints, plan_new };
     char why[160] = "there are no defaults";
     for (int i = 0; i < op->ndefaults; i++) {
-        struct plan *p;
         struct served as;
-        struct val slots[MAX_SLOTS];
         op_as_default(op, &op->defaults[i], &as);
-        int rc = plan_new(&as.op, 0, &p, err);
-        if (rc)
-            return rc;
-        plan_slots(p, prob, row, dev, &as.config, slots);
-        const char *text = plan_refuses(p, slots, dev);
-        snprintf(why, sizeof why, "%s", text ?: "");
-        plan_free(p);
+        *why = 0;
+        for (int n = 0; !*why && n < 2; n++) {
+            struct plan *p;
+            struct val slots[MAX_SLOTS];
+            int rc = make[n](&as.op, 0, &p, err);
+            if (rc)
+                return rc;
+            plan_slots(p, prob, row, dev, &as.config, slots);
+            snprintf(why, sizeof why, "%s", plan_refuses(p, slots, dev) ?: "");
+            plan_free(p);
+        }
         if (!*why) {
             *out = op->defaults[i].config;
             return 0;
@@ -455,7 +459,7 @@ int default_serves(const struct served *as, int row, const struct devspec *dev, 
     struct val slots[MAX_SLOTS];
     const char *backend = as->variant.requires.backend;
     *out = !backend || !strcmp(backend, dev->backend);
-    int rc = plan_new(&as->op, 0, &p, err);
+    int rc = plan_constraints(&as->op, 0, &p, err);
     if (rc)
         return rc;
     plan_slots(p, &none, row, dev, &as->config, slots);

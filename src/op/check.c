@@ -331,11 +331,22 @@ static int check_shapes(const struct op *op, struct err *err)
     return rc;
 }
 
+/* Scripts write lists of defaults for the same problems: the first of a list is tried. */
+static bool asks_the_same(const struct op_default *d, const struct op_default *before)
+{
+    bool same = d->config.variant == before->config.variant && d->nwhen == before->nwhen;
+    for (int i = 0; same && i < d->nwhen; i++)
+        same = !strcmp(d->when[i], before->when[i]);
+    return same;
+}
+
 static int check_whens(const struct op *op, struct err *err)
 {
     int rc = 0;
     for (int i = 0; i < op->ndefaults && !rc; i++) {
         struct served as;
+        if (i && asks_the_same(&op->defaults[i], &op->defaults[i - 1]))
+            continue;
         op_as_default(op, &op->defaults[i], &as);
         rc = op->defaults[i].nwhen ? try_all(&as.op, &as.config, NPROBLEMS, try_when, err) : 0;
         if (rc)
