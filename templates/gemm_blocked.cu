@@ -3,6 +3,7 @@
 // next one is on its way: into registers, or if there are more STAGES than 2, by cp.async, into shared memory. Several blocks may share
 // a tile of C: gemm_parts.h. Or the CLUSTER blocks of a cluster do, each over a part of k, and add their sums in each other's shared
 // memory. WIDE_A, WIDE_B: rows of A, of B are whole words of 16 bytes, as they lie in memory; if B is not transposed those of C, too.
+// With MMA_K it is for f64, by the tensor cores: gemm_dmma.h.
 //
 // In shared memory the rows of A and the columns of B that are used in the same step lie side by side, so that a thread reads several at
 // once. Where memory has them along k, elements are moved there one by one. cp.async of 16 bytes cannot do that: then the tile stays along
@@ -16,40 +17,62 @@
 #ifndef STAGES
 #define STAGES 2
 #endif
+#ifndef MMA_K
+#define MMA_K 0
+#endif
 #define PARTS (FILL == 0 ? 1 : parts)
 #define ACC_BYTES (T_bytes < 4 ? 4 : T_bytes)
 #define VEC_A (WIDE_A ? 16 / T_bytes : 1)
 #define VEC_B (WIDE_B ? 16 / T_bytes : 1)
-#define LANES_Y (32 / LANES_X)
+#if MMA_K
+#define STEPS MMA_K // of k that a warp makes at a time
+#define LANES_X 4
+#define LANE_X (lane % 4)
+#define LANE_Y (lane / 4)
+#else
+#define STEPS 1
 // Of four neighbouring lanes two have the same row and two the same column: a warp's loads of 16 bytes from shared memory are faster so.
 #define LANE_X (lane / 4 % (LANES_X / 2) * 2 + lane % 2)
 #define LANE_Y (lane / (2 * LANES_X) * 2 + lane / 2 % 2)
+#endif
+#define LANES_Y (32 / LANES_X)
 #define WARPS_X (TILE_N / (LANES_X * ITEMS_N))
 #define THREADS (TILE_M * TILE_N / (ITEMS_M * ITEMS_N))
 #define A_ALONG_K (STAGES > 2 && WIDE_A && !TA)
 #define B_ALONG_K (STAGES > 2 && WIDE_B && TB)
 #define WORD (16 / ACC_BYTES) // elements of a word in shared memory; along k steps that a thread reads at a time
 // FRAG: neighbouring rows, columns of a thread.
-#define FRAG_M (A_ALONG_K ? 1 : ITEMS_M < WORD ? ITEMS_M : WORD)
-#define FRAG_N (B_ALONG_K ? 1 : ITEMS_N < WORD ? ITEMS_N : WORD)
+#define FRAG_M (A_ALONG_K || MMA_K ? 1 : ITEMS_M < WORD ? ITEMS_M : WORD)
+#define FRAG_N (B_ALONG_K && !MMA_K ? 1 : ITEMS_N < WORD ? ITEMS_N : WORD)
 // How far apart neighbouring rows, columns and steps of k are in shared memory; padded against bank conflicts.
-#define NEXT_ROW_A (A_ALONG_K ? TILE_K + WORD : 1)
+#define PAD_K (MMA_K ? 4 : WORD)
+#define NEXT_ROW_A (A_ALONG_K ? TILE_K + PAD_K : 1)
 #define NEXT_STEP_A (A_ALONG_K ? 1 : TILE_M + 4)
-#define NEXT_COLUMN_B (B_ALONG_K ? TILE_K + WORD : 1)
-#define NEXT_STEP_B (B_ALONG_K ? 1 : TILE_N + (TB ? 4 : 0))
+#define NEXT_COLUMN_B (B_ALONG_K ? TILE_K + PAD_K : 1)
+#define NEXT_STEP_B (B_ALONG_K ? 1 : TILE_N + (TB || MMA_K ? 4 : 0))
 #define TILE_B (A_ALONG_K ? TILE_M * NEXT_ROW_A : TILE_K * NEXT_STEP_A) // where B begins
 #define STAGE (TILE_B + (B_ALONG_K ? TILE_N * NEXT_COLUMN_B : TILE_K * NEXT_STEP_B))
 #define PLACE_A(row, depth) ((depth) * NEXT_STEP_A + (row) * NEXT_ROW_A)
-#define PLACE_B(depth, column) (TILE_B + (depth) * NEXT_STEP_B + (column) * NEXT_COLUMN_B)
+#define PLACE_B(depth, column) ((depth) * NEXT_STEP_B + (column) * NEXT_COLUMN_B) // from TILE_B on
 // How far below its first row a thread's r-th row lies.
 #define ROW(r) ((r) / FRAG_M * FRAG_M * LANES_Y + (r) % FRAG_M)
-#define LOADS_A (TILE_M * TILE_K / (VEC_A * THREADS))
-#define LOADS_B (TILE_N * TILE_K / (VEC_B * THREADS))
+// Packs of A and B in a tile, and how many of them a thread loads at the most.
+#define PACKS_A (TILE_M * TILE_K / VEC_A)
+#define PACKS_B (TILE_N * TILE_K / VEC_B)
+#define LOADS_A ((PACKS_A + THREADS - 1) / THREADS)
+#define LOADS_B ((PACKS_B + THREADS - 1) / THREADS)
+#define HAS_LOAD(l, packs) (((l) + 1) * THREADS <= (packs) || (l) * THREADS + (int)thread < (packs)) // whether there is an l-th one
 // Of a thread's l-th pack of A or B the first element: its row of A or column of B, and its depth in the tile. A pack is a part of what is
 // a row in memory: it goes down if A is as it is or B transposed, else across.
-// All are powers of 2, and this way all but a constant is the same for each l.
-#define LINE(l, width) (THREADS >= (width) ? (l) * (THREADS / (width)) + thread / (width) : (l) / (((width) + THREADS - 1) / THREADS))
-#define PLACE(l, width) (THREADS >= (width) ? thread % (width) : (l) % (((width) + THREADS - 1) / THREADS) * THREADS + thread)
+// Where one of THREADS and the width of such a row divides the other, all but a constant is the same for each l.
+#define LINE(l, width)                                                                                                              \
+    (THREADS % (width) == 0   ? (l) * (THREADS / (width)) + thread / (width)                                                        \
+     : (width) % THREADS == 0 ? (l) / (((width) + THREADS - 1) / THREADS)                                                           \
+                              : ((l) * THREADS + thread) / (width))
+#define PLACE(l, width)                                                                                                             \
+    (THREADS % (width) == 0   ? thread % (width)                                                                                    \
+     : (width) % THREADS == 0 ? (l) % (((width) + THREADS - 1) / THREADS) * THREADS + thread                                        \
+                              : ((l) * THREADS + thread) % (width))
 #if TA
 #define ACROSS_A(l) (PLACE(l, TILE_M / VEC_A) * VEC_A)
 #define DEPTH_A(l) LINE(l, TILE_M / VEC_A)
@@ -98,12 +121,14 @@ DEVICE void fetch(uint32 stage, const T *a, const T *b, const uint32 *at_a, cons
 #pragma unroll
     for (uint32 l = 0; l < LOADS_A; l++) {
         bool there = whole || (int)DEPTH_A(l) < room;
-        copy_async(stage + PLACE_A(ACROSS_A(l), DEPTH_A(l)) * ACC_BYTES, there ? a + at_a[l] : a, VEC_A * T_bytes, there);
+        if (HAS_LOAD(l, PACKS_A))
+            copy_async(stage + PLACE_A(ACROSS_A(l), DEPTH_A(l)) * ACC_BYTES, there ? a + at_a[l] : a, VEC_A * T_bytes, there);
     }
 #pragma unroll
     for (uint32 l = 0; l < LOADS_B; l++) {
         bool there = whole || (int)DEPTH_B(l) < room;
-        copy_async(stage + PLACE_B(DEPTH_B(l), ACROSS_B(l)) * ACC_BYTES, there ? b + at_b[l] : b, VEC_B * T_bytes, there);
+        if (HAS_LOAD(l, PACKS_B))
+            copy_async(stage + (TILE_B + PLACE_B(DEPTH_B(l), ACROSS_B(l))) * ACC_BYTES, there ? b + at_b[l] : b, VEC_B * T_bytes, there);
     }
 }
 #else
@@ -149,16 +174,19 @@ DEVICE void store(SHARED T_acc *stage, const struct held *h, int thread)
             struct frag_n v;
             for (int e = 0; e < FRAG_N; e++)
                 v.e[e] = T_from(h->b[l].e[f + e]);
-            *(SHARED struct frag_n *)(stage + PLACE_B(DEPTH_B(l), ACROSS_B(l) + f)) = v;
+            *(SHARED struct frag_n *)(stage + TILE_B + PLACE_B(DEPTH_B(l), ACROSS_B(l) + f)) = v;
         }
 #else
 #pragma unroll
         for (int e = 0; e < VEC_B; e++)
-            stage[PLACE_B(DEPTH_B(l) + e, ACROSS_B(l))] = T_from(h->b[l].e[e]);
+            stage[TILE_B + PLACE_B(DEPTH_B(l) + e, ACROSS_B(l))] = T_from(h->b[l].e[e]);
 #endif
 }
 #endif
 
+#if MMA_K
+#include "gemm_dmma.h"
+#else
 struct __attribute__((aligned(16))) word {
     T_acc e[WORD];
 };
@@ -174,12 +202,12 @@ struct frags {
 #endif
 };
 
-// x, y: the thread's first column and row in the tile.
-DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int x, int y)
+// row, column: where the thread's first ones are in the tile.
+DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int row, int column)
 {
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r += FRAG_M) {
-        SHARED const T_acc *at = stage + q * NEXT_STEP_A + y * NEXT_ROW_A + r * LANES_Y * NEXT_ROW_A;
+        SHARED const T_acc *at = stage + row + PLACE_A(r * LANES_Y, q);
 #if A_ALONG_K
         if (q % WORD == 0)
             f->rows[r] = *(const struct word *)at;
@@ -193,7 +221,7 @@ DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int x, int y
     }
 #pragma unroll
     for (int s = 0; s < ITEMS_N; s += FRAG_N) {
-        SHARED const T_acc *at = stage + TILE_B + q * NEXT_STEP_B + x * NEXT_COLUMN_B + s * LANES_X * NEXT_COLUMN_B;
+        SHARED const T_acc *at = stage + column + PLACE_B(q, s * LANES_X);
 #if B_ALONG_K
         if (q % WORD == 0)
             f->columns[s] = *(const struct word *)at;
@@ -218,13 +246,14 @@ DEVICE void multiply(T_acc sum[ITEMS_M][ITEMS_N], const struct frags *f, int q)
             sum[r][s] += f->row[q % 2][r] * f->column[q % 2][s];
         }
 }
+#endif
 
 // All steps of a tile but the last, each while the next one's elements are loaded.
-DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags *f, SHARED const T_acc *stage, int x, int y)
+DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags *f, SHARED const T_acc *stage, int row, int column)
 {
 #pragma unroll
-    for (int q = 0; q < TILE_K - 1; q++) {
-        load(f, stage, q + 1, x, y);
+    for (int q = 0; q < TILE_K / STEPS - 1; q++) {
+        load(f, stage, q + 1, row, column);
         multiply(sum, f, q);
     }
 }
@@ -286,8 +315,13 @@ struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
 
 #ifdef BACKEND_CUDA // so many registers a thread that this many blocks fit on a multiprocessor
 #define SUMS (ITEMS_M * ITEMS_N * ACC_BYTES / 4)
+#if MMA_K
+#define NEEDED (SUMS + MMA_K * (ITEMS_M + ITEMS_N / 2) + LOADS_A + LOADS_B + 24)
+#define WANTED (NEEDED < 64 ? 64 : NEEDED) // an mma takes no less than 56
+#else
 #define WORDS ((A_ALONG_K * ITEMS_M + B_ALONG_K * ITEMS_N) * (WORD - 1) * ACC_BYTES / 4) // along k, but for the elements in use
 #define WANTED ((SUMS >= 128 ? 256 : SUMS >= 64 ? 128 : SUMS >= 32 ? 96 : 64) + WORDS)
+#endif
 #define REGISTERS (WANTED < 256 ? WANTED : 256)
 KERNEL void CLUSTER_DIMS __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
 #else
@@ -307,6 +341,11 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
     int x = warp % WARPS_X * (LANES_X * ITEMS_N) + LANE_X * FRAG_N;
     int y = warp / WARPS_X * (LANES_Y * ITEMS_M) + LANE_Y * FRAG_M;
+#if MMA_K
+    int row = PLACE_A(y, lane % 4), column = TILE_B + PLACE_B(lane % 4, warp % WARPS_X * (LANES_X * ITEMS_N) + lane / 4);
+#else
+    int row = PLACE_A(y, 0), column = TILE_B + PLACE_B(0, x);
+#endif
 
     // Rows and columns behind the edge repeat the last one: what they give is not stored.
     uint32 at_a[LOADS_A], at_b[LOADS_B];
@@ -351,17 +390,17 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     struct frags f;
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
-    load(&f, stages, 0, x, y);
+    load(&f, stages, 0, row, column);
     for (int step = 0; step < steps; step++) {
         FETCH(next);
         asm volatile("cp.async.commit_group;" ::: "memory");
-        compute(sum, &f, stages + now * STAGE, x, y);
+        compute(sum, &f, stages + now * STAGE, row, column);
         now = now + 1 < STAGES ? now + 1 : 0;
         next = next + 1 < STAGES ? next + 1 : 0;
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads(); // the next tile is here, and nobody uses this one any more
-        load(&f, stages + now * STAGE, 0, x, y); // behind the end it is not used
-        multiply(sum, &f, TILE_K - 1);
+        load(&f, stages + now * STAGE, 0, row, column); // behind the end it is not used
+        multiply(sum, &f, TILE_K / STEPS - 1);
     }
 #else
     struct held held;
@@ -371,7 +410,7 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
         store(stages, &held, thread);
     }
     __syncthreads();
-    load(&f, stages, 0, x, y);
+    load(&f, stages, 0, row, column);
     for (int now = 0; room > 0;) {
         a += down_a;
         b += down_b;
@@ -380,13 +419,13 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
             fetch(&held, a, b, at_a, at_b, room, true, thread);
         else if (room > 0)
             fetch(&held, a, b, at_a, at_b, room, false, thread);
-        compute(sum, &f, stages + now * STAGE, x, y);
+        compute(sum, &f, stages + now * STAGE, row, column);
         now ^= 1;
         if (room > 0)
             store(stages + now * STAGE, &held, thread);
         __syncthreads();
-        load(&f, stages + now * STAGE, 0, x, y); // behind the end it is not used
-        multiply(sum, &f, TILE_K - 1);
+        load(&f, stages + now * STAGE, 0, row, column); // behind the end it is not used
+        multiply(sum, &f, TILE_K / STEPS - 1);
     }
 #endif
 

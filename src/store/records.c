@@ -178,7 +178,7 @@ static int take_tuned(struct query *q, bool with_code, struct tuned **out)
     t->unverified = verified == UNVERIFIED;
     t->alone = verified == VERIFIED_ALONE;
     t->bytes = n + t->binary_bytes + strlen(t->source ?: "") + strlen(t->portable ?: "");
-    if (t->rank >= MAX_DEFAULTS)
+    if (t->rank >= MAX_OP_DEFAULTS)
         query_damaged(q, "rank");
     if (verified > (t->role == TUNED_WINNER ? VERIFIED_ALONE : VERIFIED))
         query_damaged(q, "verified");

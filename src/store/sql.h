@@ -163,7 +163,6 @@ enum {
     MAX_BINARY = 64 << 20,
     MAX_RECORD = 16 << 20, /* an op or a kernel in its serial form */
     MAX_SAMPLES = 1 << 20,
-    MAX_DEFAULTS = 256,    /* of an op, for its types, on a backend */
     MAX_TYPES_TEXT = 1023, /* a problem's types and sizes */
     MAX_SIZES_TEXT = 2047,
 };

@@ -9,25 +9,14 @@
 #include "space/space.h"
 #include "unit.h"
 
-/* An H200, but for its memory. */
-static const struct devspec sm_90 = {
-    .backend = "cuda",
-    .name = "made up",
-    .arch = "sm_90",
-    .driver = "none",
-    .multiprocessors = 132,
-    .memory = (int64_t)1 << 36,
-    .cc = 90,
-    .warp = 32,
-    .l2 = 50 << 20,
-    .max_threads = 1024,
-    .max_block = { 1024, 1024, 64 },
-    .max_grid = { INT32_MAX, 65535, 65535 },
-    .max_shared = 227 << 10,
-    .max_static_shared = 48 << 10,
-    .max_alloc = (int64_t)1 << 36,
-    .fp64 = true,
-};
+/* An H200 and an A100, but for their memory. */
+#define OF_BOTH                                                                                                                    \
+    .backend = "cuda", .name = "made up", .driver = "none", .warp = 32, .l2 = 40 << 20, .memory = (int64_t)1 << 36,                \
+    .max_alloc = (int64_t)1 << 36, .max_static_shared = 48 << 10, .max_threads = 1024, .max_block = { 1024, 1024, 64 },            \
+    .max_grid = { INT32_MAX, 65535, 65535 }, .fp64 = true
+static const struct devspec sm_90 = { OF_BOTH, .arch = "sm_90", .cc = 90, .multiprocessors = 132, .max_shared = 227 << 10 };
+static const struct devspec sm_80 = { OF_BOTH, .arch = "sm_80", .cc = 80, .multiprocessors = 108, .max_shared = 163 << 10 };
+static const struct devspec *dev = &sm_90;
 
 enum { FIRST = 3, OTHERS = 1 }; /* how many configurations of a variant: for the first types, and for each of the others */
 
@@ -96,7 +85,7 @@ static void compile(const char *what, const char *source, bool specific, const s
     char arch[ARCH_NAME];
     if (!COMPILES || !compiler)
         return;
-    const struct compile_job job = { .source = source, .arch = devspec_arch(&sm_90, specific, arch) };
+    const struct compile_job job = { .source = source, .arch = devspec_arch(dev, specific, arch) };
     int rc = cuda_backend.compiling->compile(compiler, &job, &binary, NULL, &log, &err);
     if (rc || log.len)
         fail_msg("%s: %s %s", what, err.msg, buf_text(&log));
@@ -121,7 +110,7 @@ static void compile_config(const struct op *op, int row, const struct config *c)
         config_print(&what, op, c);
     if (!c || !op->variants[c->variant].requires.arch_specific)
         hurry(&source);
-    if (source_render(op, c, row, &sm_90, &source, &err))
+    if (source_render(op, c, row, dev, &source, &err))
         fail_msg("%s: %s", buf_text(&what), err.msg);
     const struct variant *v = c ? &op->variants[c->variant] : NULL;
     if (v)
@@ -149,8 +138,9 @@ static int compile_variant(const struct op *op, int row, const struct space *spa
 }
 
 /* For a problem that most configurations allow, and for those with one small axis, with one odd or all, and for several of each what is for
- * these only. Flags that have a default differ from row to row. Marks the variants that have something for one of them. */
-static int compile_row(const struct op *op, int row, bool *seen)
+ * these only. Flags that have a default differ from row to row. Marks the variants that have something for one of them, and leaves out those
+ * that are `done`. */
+static int compile_row(const struct op *op, int row, const bool *done, bool *seen)
 {
     int compiled[MAX_VARIANTS] = { 0 }, n = 1;
     compile_config(op, row, NULL);
@@ -172,11 +162,11 @@ static int compile_row(const struct op *op, int row, bool *seen)
             if (op->axes[i].kind == AXIS_STRIDE && op->axes[i].preset)
                 assert_int_equal(axis_preset(op, i, &p, &p.size[i], &err), 0);
         }
-        if (space_new(op, &p, row, &sm_90, NULL, &space, &err))
+        if (space_new(op, &p, row, dev, NULL, &space, &err))
             fail_msg("%s: %s", op->name, err.msg);
         for (int v = 0; v < op->nvariants; v++) {
             seen[v] = seen[v] || space_variant_count(space, v);
-            if (!compiled[v])
+            if (!compiled[v] && !done[v])
                 n += compiled[v] = compile_variant(op, row, space, v);
         }
         space_free(space);
@@ -197,9 +187,16 @@ static void compiles_ops(void **state)
         if (op_load(names[i], &op, &err))
             fail_msg("%s", err.msg);
         int kernels = 0;
-        bool seen[MAX_VARIANTS] = { 0 };
+        bool done[MAX_VARIANTS] = { 0 }, seen[MAX_VARIANTS] = { 0 };
         for (int row = 0; row < op->nrows; row++)
-            kernels += compile_row(op, row, seen);
+            kernels += compile_row(op, row, done, seen);
+        memcpy(done, seen, sizeof done);
+        if (memchr(done, false, (size_t)op->nvariants)) { /* what is for older devices only */
+            dev = &sm_80;
+            for (int row = 0; row < op->nrows; row++)
+                kernels += compile_row(op, row, done, seen);
+            dev = &sm_90;
+        }
         for (int v = 0; v < op->nvariants; v++)
             if (!seen[v])
                 fail_msg("%s: %s has no valid configuration", op->name, op->variants[v].name);
@@ -233,7 +230,7 @@ static void compiles_service(void **state)
             continue;
         snprintf(what, sizeof what, "service.cu %s", dtype_at(i)->name);
         hurry(&source);
-        assert_int_equal(source_prelude(op, &sm_90, &source, &err), 0);
+        assert_int_equal(source_prelude(op, dev, &source, &err), 0);
         source_define_type(&source, "T", dtype_at(i));
         source_define_numbers(&source, "T", dtype_at(i));
         buf_put(&source, text.data, text.len);

@@ -87,37 +87,37 @@ local function unless(condition, list)
     return table.unpack(all)
 end
 
--- Tiles in shared memory, fetched while the one before is used; each warp's part of a tile in registers. `async` and `cluster` fetch
--- STAGES of them at a time, by cp.async, without which there are two. In a `cluster` blocks share a tile of C and add in each other's
--- shared memory, in place of FILL.
+-- Tiles in shared memory, fetched while the one before is used; each warp's part of a tile in registers. All but `blocked` fetch STAGES of
+-- them at a time, by cp.async, without which there are two. In `cluster` and `dmma_cluster` the blocks of a cluster share a tile of C and
+-- add in each other's shared memory, in place of FILL. `dmma`, `dmma_cluster` and, before Hopper, `dmma_8` multiply f64 by tensor cores.
 local function blocked(name, requires)
-    local clusters, stages = name == "cluster", name ~= "blocked"
+    local stages, clusters, mma, mma_8 = name ~= "blocked", name:find "cluster", name:find "dmma", name == "dmma_8"
     local blocks = tiles("TILE_M", "TILE_N")
     -- Whether they lie along k in shared memory.
     local along_a = stages and "(STAGES > 2 and WIDE_A and ta == 0)" or "false"
     local along_b = stages and "(STAGES > 2 and WIDE_B and tb == 1)" or "false"
     local shared = (stages and "STAGES" or "2") .. " * (TILE_K * (TILE_M + TILE_N) + 4 * (" .. along_a .. " and TILE_M or TILE_K) + " ..
-        "4 * tb * (" .. along_b .. " and TILE_N or TILE_K))"
+        (mma and "4" or "4 * tb") .. " * (" .. along_b .. " and TILE_N or TILE_K))"
     if clusters then
         shared = "max(" .. shared .. ", TILE_M * TILE_N)"
     end
-    local threads = "TILE_M * TILE_N // (ITEMS_M * ITEMS_N)"
+    local threads, lanes = "TILE_M * TILE_N // (ITEMS_M * ITEMS_N)", mma and "4" or "LANES_X"
     local work = split("gemm_blocked", threads, blocks, "min(64, 4 * TILE_K)", "(" .. shared .. ") * " .. acc)
+    local between = mma and { 48, 80, 96, 112 } or {}
     local params = {
-        { "TILE_M", 128, 16, 32, 64, 256 }, -- rows and columns of C that a block computes
-        { "TILE_N", 128, 16, 32, 64, 256 },
+        { "TILE_M", 128, 16, 32, 64, 256, table.unpack(between) }, -- rows and columns of C that a block computes
+        { "TILE_N", 128, 16, 32, 64, 256, table.unpack(between) },
         { "TILE_K", 8, 16, stages and 32 or nil }, -- depth of the tiles of A and B
-        { "ITEMS_M", 8, 4, 16 },            -- rows and columns of C that a thread computes
-        { "ITEMS_N", 8, 4 },
-        { "LANES_X", 8, 2, 4, 16 },         -- threads of a warp side by side
+        { "ITEMS_M", 8, 4, mma and 2 or 16 },      -- rows and columns of C that a thread computes
+        { "ITEMS_N", 8, 4, mma and 2 or nil },
+        mma and { "MMA_K", 4, not mma_8 and 8 or nil } -- steps of k that a warp makes at a time
+            or { "LANES_X", 8, 2, 4, 16 },         -- threads of a warp side by side
         { "WIDE_A", true, false },
         { "WIDE_B", true, false },
     }
     local where = {
         -- What the template needs.
-        "TILE_N % (LANES_X * ITEMS_N) == 0", "TILE_M % (32 // LANES_X * ITEMS_M) == 0",
-        "TILE_M * TILE_K * ITEMS_M * ITEMS_N % (TILE_M * TILE_N * (WIDE_A and 16 // sizeof(T) or 1)) == 0",
-        "TILE_N * TILE_K * ITEMS_M * ITEMS_N % (TILE_M * TILE_N * (WIDE_B and 16 // sizeof(T) or 1)) == 0",
+        "TILE_N % (" .. lanes .. " * ITEMS_N) == 0", "TILE_M % (32 // " .. lanes .. " * ITEMS_M) == 0",
         "k < 1 << 31 and (ta == 1 and TILE_K * lda + TILE_M or TILE_M * lda) < 1 << 31",
         "(tb == 1 and TILE_N * ldb or TILE_K * ldb + TILE_N) < 1 << 31",
         "not WIDE_A or " .. whole_a, "not WIDE_B or " .. whole_b,
@@ -127,39 +127,60 @@ local function blocked(name, requires)
         "batch * m * n <= TILE_M * TILE_N * device.multiprocessors * 32 or TILE_M * TILE_N >= 8192",
         "ITEMS_M * ITEMS_N >= 64 or TILE_M * TILE_N < 8192 or batch * m * n < 1 << 20",
         "ITEMS_M * ITEMS_N * " .. acc .. " <= 512", -- registers
-        threads .. " >= 64", threads .. " <= 256",
-        "LANES_X == 8 or LANES_X <= 4 and TILE_N == LANES_X * ITEMS_N or LANES_X == 16 and TILE_M * LANES_X == 32 * ITEMS_M",
+        threads .. " >= 64", threads .. (mma and " <= (ITEMS_M * ITEMS_N == 64 and 256 or 384)" or " <= 256"),
         "TILE_M * TILE_N >= 8192 or TILE_K > 8",
         "TILE_M * TILE_N < 32768 or device.backend == 'cuda'",
     }
-    -- cp.async moves no less than 4 bytes.
+    -- What each way of fetching needs, and of what is never better with it.
+    local held = {
+        "WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
+        "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
+    }
     local async = {
-        "sizeof(T) >= 4",
-        -- What is never better. Where one side is short, tiles along k are best 32 deep, above all if it is the other one that lies so.
+        "sizeof(T) == 4", -- cp.async moves no less; of 8 there is dmma
+        -- Where one side is short, tiles along k are best 32 deep, above all if it is the other one that lies so.
         "TILE_K < 32 or k > 16 and min(m, n) <= 64 and (" .. along_a .. " or " .. along_b .. ")",
         "TILE_K == 32 or k <= 16 or (n > 64 or not " .. along_a .. ") and (m > 64 or not " .. along_b .. ")",
         "WIDE_B or tb == 0 and TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
         "ta == 1 or tb == 1 or not WIDE_A or n <= 64 or ITEMS_M == 4 and batch * m * n <= 1 << 18",
         "ta == 1 or tb == 0 or WIDE_A == (n <= 64 and " .. whole_a .. ")",
     }
-    local held = {
-        "WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
-        "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
-    }
+    if mma then
+        local sharing = clusters and "CLUSTER" or work.parts
+        local all = "(" .. sharing .. " * " .. blocks .. ")"
+        append(where, "T == 'f64'", mma_8 and "device.cc < 90" or "TILE_K >= 2 * MMA_K",
+            -- Sides that are no powers of two where nearly all multiprocessors are busy with little else than what is asked for.
+            unless("ispow2(TILE_M) and ispow2(TILE_N)", {
+                "TILE_K == 16", all .. " <= 4 * device.multiprocessors",
+                "20 * batch * m * n * " .. sharing .. " >= 17 * TILE_M * TILE_N * alignup(" .. all .. ", device.multiprocessors)",
+            }))
+        -- Element by element, too, where only rows of one side are whole words, and for pointers that are not aligned.
+        local narrow = "not WIDE_A and not WIDE_B and (" .. whole_a .. " ~= " .. whole_b .. " or TILE_M == 64 and TILE_N == 64)"
+        async = {
+            "TILE_K < 32 or min(m, n) <= 64", "ITEMS_M * ITEMS_N > 4 or TILE_M * TILE_N <= 1024",
+            "MMA_K == 4 or ITEMS_M * ITEMS_N < 64 or WIDE_A and WIDE_B", -- registers
+            narrow .. " or WIDE_A == " .. whole_a .. " and WIDE_B == " .. whole_b,
+        }
+    else
+        append(where, "LANES_X == 8 or LANES_X <= 4 and TILE_N == LANES_X * ITEMS_N or LANES_X == 16 and TILE_M * LANES_X == 32 * ITEMS_M",
+            -- Each thread has as much to load; the template can do without, but nothing is better for it.
+            "TILE_M * TILE_K % (" .. threads .. " * (WIDE_A and 16 // sizeof(T) or 1)) == 0",
+            "TILE_N * TILE_K % (" .. threads .. " * (WIDE_B and 16 // sizeof(T) or 1)) == 0")
+    end
     if clusters then
-        append(params, { "STAGES", 3, 4, 2 }, { "CLUSTER", 8, 7, 6, 5, 4, 3, 2 }, { "FILL", 0 })
+        append(params, { "STAGES", 3, 4, not mma and 2 or nil }, { "CLUSTER", 8, 7, 6, 5, 4, 3, 2 }, { "FILL", 0 })
         work.launch[1].grid = work.launch[1].grid .. " * CLUSTER"
         append(where, unless("STAGES == 2", async))
         append(where, unless("STAGES > 2", held))
-        append(where, "STAGES > 2 or not WIDE_B and TILE_K < 32", "sizeof(T) >= 4", "k >= 2 * TILE_K * CLUSTER", "TILE_M * TILE_N <= 16384",
-            "CLUSTER * " .. blocks .. " <= 2 * device.multiprocessors",
+        append(where, "STAGES > 2 or not WIDE_B and TILE_K < 32", mma and "true" or "sizeof(T) == 4", "k >= 2 * TILE_K * CLUSTER",
+            "TILE_M * TILE_N <= 16384", "CLUSTER * " .. blocks .. " <= 2 * device.multiprocessors",
             "CLUSTER == 8 or 2 * CLUSTER * " .. blocks .. " >= device.multiprocessors",
             "TILE_M * TILE_N <= 8192 or 4 * CLUSTER * " .. blocks .. " <= 5 * device.multiprocessors") -- all at the same time
     else
         if stages then
             append(params, { "STAGES", 3, 4 })
         else
-            append(held, "device.cc < 80 or sizeof(T) < 4 or WIDE_A or WIDE_B or TILE_M + TILE_N == 64")
+            append(held, "device.cc < 80 or sizeof(T) < 4 or sizeof(T) == 4 and (WIDE_A or WIDE_B) or TILE_M + TILE_N == 64")
         end
         append(params, { "FILL", 0, 1, 2, 4, 8 }) -- blocks per multiprocessor that k is split for; 0: it is not
         append(where, table.unpack(stages and async or held))
@@ -549,6 +570,21 @@ local warps_packed = of("mma_packed", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES
 local shared = of("cluster", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N LANES_X WIDE_A WIDE_B STAGES CLUSTER")
 local async = of("async", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N LANES_X WIDE_A WIDE_B STAGES FILL")
 local blocked_tiles = of("blocked", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N LANES_X WIDE_A WIDE_B FILL")
+-- The same with a list for each of these: rows of "both", "neither", "a" or "b" are whole words.
+local function of_words(variant, names)
+    local wide = { both = { true, true }, neither = { false, false }, a = { true, false }, b = { false, true } }
+    local lists = of(variant, "WIDE_A WIDE_B " .. names)
+    return function(forms, words, ...)
+        local all = {}
+        for which in words:gmatch("%a+") do
+            append(all, table.unpack(lists(forms, wide[which][1], wide[which][2], ...)))
+        end
+        return all
+    end
+end
+local doubles = of_words("dmma", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
+local doubles_8 = of_words("dmma_8", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
+local doubles_cluster = of_words("dmma_cluster", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES CLUSTER")
 local plain_tiles = of("registers", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N")
 
 -- A matrix by a vector; few rows by a deep matrix of few columns; a vector by a matrix.
@@ -612,19 +648,91 @@ add(nil, warps("nn nt", 16, 64, 64, 16, 16, 4, 2), warps("nn nt", 16, 64, 64, 16
 add(nil, one_row("nn", true, true, 256, 32, 1))
 add({ gpu }, one_row("nn", true, false, 256, 32, 4), one_row("nn", true, false, 256, 32, 0),
     one_row("nn", false, false, 256, 32, 4), one_row("nn", false, false, 256, 32, 0))
+
+-- f64 by its tensor cores, in the order of: little of C and a deep k; few rows; few columns; small products; what blocks share; what is about
+-- one tile for each multiprocessor; the rest. Chosen by what was fastest at 59 problems on an H200.
+types = "T == 'f64'"
+local any_form, usual_forms, words = "nn nt tn tt", "nn nt tn", "both neither"
+-- Whether so many blocks for each tile are from `least` to `most` tenths of the multiprocessors.
+local function tenths(each, tile_m, tile_n, least, most)
+    local all = "10 * " .. each .. " * " .. tiles(tile_m, tile_n)
+    return "(" .. all .. " >= " .. least .. " * " .. sms .. " and " .. all .. " <= " .. most .. " * " .. sms .. ")"
+end
+-- An H200 has 132 multiprocessors, but room for 15 clusters of 8 blocks at the same time, 30 of 4 and 39 of 3, if each block is alone on one.
+local function room(each)
+    return each > 2 and 9 or 10
+end
+local little_and_deep = { "k >= 8192", tenths(1, 64, 64, 0, 3) }
+add({ "max(m, n) <= 16", table.unpack(little_and_deep) }, doubles(usual_forms, words, 16, 16, 32, 2, 2, 8, 4, 4))
+add({ "min(m, n) <= 32", tenths(1, 64, 64, 0, 1), "k >= 8192" }, doubles(any_form, words, 32, 32, 32, 2, 4, 4, 3, 2))
+add(little_and_deep, doubles(any_form, "neither", 64, 128, 8, 8, 8, 4, 4, 2), doubles(any_form, "both a b neither", 64, 64, 16, 4, 8, 8, 4, 2))
+for _, each in ipairs { 8, 4, 2 } do
+    add({ "m <= 16", tenths(each, 16, 64, 0, room(each)) }, doubles_cluster(usual_forms, words, 16, 64, 32, 2, 4, 4, 4, each))
+end
+add({ "m <= 16" }, doubles(any_form, words, 16, 128, 16, 2, 8, 4, 4, 2), doubles(any_form, words, 16, 128, 16, 2, 8, 4, 4, 0))
+add({ "n <= 16", tenths(4, 64, 16, 10, 20) }, doubles_cluster(usual_forms, words, 64, 16, 16, 2, 4, 8, 4, 4))
+add({ "n <= 16" }, doubles(any_form, words, 64, 16, 16, 4, 4, 4, 4, 4), doubles(any_form, words, 64, 16, 16, 4, 4, 4, 4, 0))
+add({ "n <= 32", tenths(1, 64, 32, 3, 1000) }, doubles(usual_forms, "neither", 128, 32, 16, 4, 8, 8, 4, 1))
+for _, few in ipairs { { "m <= 32", 32, 64 }, { "n <= 32", 64, 32 } } do
+    local when, tile_m, tile_n = table.unpack(few)
+    for _, share in ipairs { { 8, 6, 9, 16 }, { 7, 14, 20, 16 }, { 2, 6, 10, 32 } } do
+        local each, least, most, tile_k = table.unpack(share)
+        add({ when, tenths(each, tile_m, tile_n, least, most) },
+            doubles_cluster(usual_forms, words, tile_m, tile_n, tile_k, 2, 4, 4, 4, each))
+    end
+    add({ when }, doubles(any_form, words, tile_m, tile_n, 16, 4, 4, 4, 4, 2), doubles(any_form, words, tile_m, tile_n, 16, 4, 4, 4, 4, 0))
+end
+add({ "k <= 256", tenths(2, 16, 32, 0, 20) }, doubles_cluster(usual_forms, words, 16, 32, 16, 2, 4, 4, 4, 2))
+add({ "k <= 192", tenths(1, 16, 32, 0, 10) }, doubles(usual_forms, words, 16, 32, 16, 2, 2, 8, 4, 0))
+add({ "k <= 192", tenths(1, 32, 64, 0, 25) }, doubles(any_form, words, 32, 64, 16, 4, 4, 4, 4, 0))
+add({ "k > 128", tenths(3, 32, 64, 14, 20) }, doubles_cluster(usual_forms, words, 32, 64, 16, 2, 4, 4, 4, 3))
+for _, each in ipairs { 8, 4, 3 } do -- what is no longer than 512 has smaller tiles, below, if these are too few
+    add({ "k > 128", tenths(each, 64, 64, 0, room(each)), "max(m, n) >= 512 or " .. tenths(each, 64, 64, 6, room(each)) },
+        doubles_cluster(usual_forms, words, 64, 64, 16, 4, 4, 8, 4, each))
+end
+add({ "k > 128", tenths(2, 64, 64, 8, 10) .. " or " .. tenths(2, 64, 64, 15, 20) .. " or k < 2048 and " .. tenths(2, 64, 64, 6, 8) },
+    doubles_cluster(usual_forms, words, 64, 64, 16, 4, 4, 8, 4, 2))
+for _, each in ipairs { 8, 4, 2 } do
+    add({ "k > 128", tenths(each, 32, 32, 0, 20) }, doubles_cluster(usual_forms, words, 32, 32, 16, 2, 4, 4, 4, each))
+end
+add({ "k > 128", tenths(3, 64, 128, 6, room(3)) }, doubles_cluster(usual_forms, words, 64, 128, 8, 4, 8, 4, 4, 3))
+add({ "k >= 768 and " .. tenths(1, 64, 64, 0, 10) .. " or k >= 2048 and " .. tenths(1, 64, 64, 10, 15) },
+    doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 4))
+add({ tenths(1, 64, 128, 7, 10) }, doubles(usual_forms, "both", 64, 128, 8, 4, 8, 4, 4, 0),
+    doubles_cluster(usual_forms, "neither", 64, 128, 8, 4, 8, 4, 4, 2), doubles(usual_forms, "neither", 64, 128, 8, 4, 8, 4, 4, 0))
+-- Large tiles where the busiest multiprocessor computes at most a ninth more than with small ones.
+local function busiest(tile_m, tile_n)
+    return tile_m * tile_n .. " * ceildiv(" .. tiles(tile_m, tile_n) .. ", " .. sms .. ")"
+end
+for _, large in ipairs { { "nn tn", 64, 256 }, { "nn tn", 256, 64 }, { "nt tt", 128, 128 } } do
+    local forms, tile_m, tile_n = table.unpack(large)
+    add({ "9 * " .. busiest(tile_m, tile_n) .. " <= 10 * " .. busiest(64, 64) },
+        doubles(forms, "both", tile_m, tile_n, 16, 8, 8, 8, 3, 0), doubles(forms, "a b neither", tile_m, tile_n, 16, 8, 8, 4, 3, 0))
+end
+add({ tiles(64, 64) .. " > 2 * " .. sms }, doubles(any_form, "both", 64, 64, 16, 4, 8, 8, 4, 0),
+    doubles(any_form, "neither", 64, 64, 16, 4, 8, 8, 3, 0))
+add(nil, doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 0))
+-- Before Hopper: not timed.
+for _, fill in ipairs { 4, 0 } do
+    add({ "m <= 32" }, doubles_8(any_form, words, 16, 128, 16, 2, 8, 4, 4, fill))
+    add({ "n <= 32" }, doubles_8(any_form, words, 64, 16, 16, 4, 4, 4, 4, fill))
+end
+add({ tenths(1, 64, 64, 0, 15) }, doubles_8(any_form, words, 64, 64, 16, 4, 4, 4, 4, 4))
+add(nil, doubles_8(any_form, words, 128, 128, 16, 8, 8, 4, 3, 0), doubles_8(any_form, words, 64, 64, 16, 4, 4, 4, 4, 0))
+
 types = "T ~= 'i32'" -- of which nothing was measured
 add({ gpu, "m * n <= 1 << 15", "k < 1024" }, async("nn", 16, 64, 16, 4, 4, 8, false, true, 4, 0))
 -- Few columns of a row-major A, and few rows by a B transposed: words along k. On an H200 in f32 1.2 to 1.5 times as fast as element by
 -- element. The same without whole rows of one side.
 local four = "sizeof(T) == 4"
-add({ gpu, four, very_deep, "max(m, n) <= 32" }, async("nn nt", 32, 32, 32, 4, 4, 8, true, true, 3, 4))
+add({ gpu, very_deep, "max(m, n) <= 32" }, async("nn nt", 32, 32, 32, 4, 4, 8, true, true, 3, 4))
 add({ gpu, very_deep, "max(m, n) <= 32" }, async("nn", 32, 32, 16, 4, 4, 8, false, true, 3, 4))
 for _, fill in ipairs { 4, 0 } do
     local tall = fill > 0 and 64 or 128
     for _, b in ipairs { true, false } do
-        add({ gpu, four, "n <= 16" }, async("nn", 64, 16, 32, 4, 4, 4, true, b, 3, fill))
-        add({ gpu, four, "n <= 32" }, async("nn", tall, 32, 32, 8, 4, 8, true, b, 3, fill))
-        add({ gpu, four, "n <= 64" }, async("nn", 64, 64, 32, 8, 4, 8, true, b, 3, fill))
+        add({ gpu, "n <= 16" }, async("nn", 64, 16, 32, 4, 4, 4, true, b, 3, fill))
+        add({ gpu, "n <= 32" }, async("nn", tall, 32, 32, 8, 4, 8, true, b, 3, fill))
+        add({ gpu, "n <= 64" }, async("nn", 64, 64, 32, 8, 4, 8, true, b, 3, fill))
     end
     for _, a in ipairs { true, false } do
         local forms = a and "nt tt" or "tt"
@@ -645,9 +753,9 @@ local function by_sevens(tile_m, tile_n)
     local blocks = "7 * " .. tiles(tile_m, tile_n)
     return blocks .. " <= 2 * " .. sms .. " and 2 * " .. blocks .. " >= 3 * " .. sms
 end
-add({ gpu, four, deep, "m > 8", "m <= 16", by_sevens(16, 128) }, shared("nn", 16, 128, 16, 4, 4, 8, false, true, 4, 7))
-add({ gpu, four, deep, "m > 16", "m <= 32", by_sevens(32, 128) }, shared("nn", 32, 128, 16, 4, 8, 8, false, true, 4, 7))
-add({ gpu, four, deep, "m > 64", "m <= 128", "n >= 1024" }, async("nn", 64, 256, 8, 16, 8, 8, false, true, 4, 1))
+add({ gpu, deep, "m > 8", "m <= 16", by_sevens(16, 128) }, shared("nn", 16, 128, 16, 4, 4, 8, false, true, 4, 7))
+add({ gpu, deep, "m > 16", "m <= 32", by_sevens(32, 128) }, shared("nn", 32, 128, 16, 4, 8, 8, false, true, 4, 7))
+add({ gpu, deep, "m > 64", "m <= 128", "n >= 1024" }, async("nn", 64, 256, 8, 16, 8, 8, false, true, 4, 1))
 add({ gpu, "k <= 512", tiles(64, 128) .. " >= " .. sms }, async("nn", 64, 128, 8, 8, 8, 8, false, true, 3, 0))
 add({ gpu, deep, "2 * " .. tiles(128, 128) .. " <= " .. sms }, async("nn", 128, 128, 8, 8, 8, 8, false, true, 4, 1))
 -- What few blocks have to share: clusters that all run at the same time.
@@ -663,18 +771,17 @@ end
 local fewer_waves = waves(256, 64) .. " < " .. waves(128, 128)
 local many_idle = "10 * " .. tiles(128, 128) .. " < 9 * " .. sms .. " * " .. waves(128, 128)
 -- A or B transposed: where there is little of C, and where large tiles leave many multiprocessors idle.
-add({ gpu, four, "k <= 1024", "2 * " .. tiles(64, 64) .. " <= " .. sms }, shared("nt", 64, 64, 16, 4, 4, 8, false, true, 3, 2))
-add({ gpu, four, tiles(32, 64) .. " <= 2 * " .. sms }, async("nt", 32, 64, 16, 4, 8, 8, false, true, 3, 4))
+add({ gpu, "k <= 1024", "2 * " .. tiles(64, 64) .. " <= " .. sms }, shared("nt", 64, 64, 16, 4, 4, 8, false, true, 3, 2))
+add({ gpu, tiles(32, 64) .. " <= 2 * " .. sms }, async("nt", 32, 64, 16, 4, 8, 8, false, true, 3, 4))
 add({ gpu, deep, tiles(64, 64) .. " <= " .. sms }, async("nt", 64, 64, 16, 4, 8, 8, false, true, 3, 4))
 add({ gpu, tiles(64, 64) .. " <= " .. sms }, async("tn tt", 64, 64, 16, 8, 4, 8, true, true, 3, 2))
-add({ gpu, four, "2 * " .. tiles(128, 128) .. " <= " .. sms }, shared("nt", 128, 128, 16, 8, 8, 8, false, true, 3, 2),
+add({ gpu, "2 * " .. tiles(128, 128) .. " <= " .. sms }, shared("nt", 128, 128, 16, 8, 8, 8, false, true, 3, 2),
     shared("tn tt", 128, 128, 16, 8, 8, 8, true, true, 3, 2))
 add({ gpu, many_idle, tiles(128, 128) .. " <= 2 * " .. sms }, async("nt", 64, 64, 16, 4, 8, 8, false, true, 3, 0),
     async("tn tt", 64, 64, 16, 8, 4, 8, true, true, 3, 0))
 for _, fill in ipairs { 4, 0 } do
     add({ gpu }, async("tn", 16, 128, 16, 4, 4, 8, false, true, 3, fill), async("tn", 128, 16, 16, 8, 4, 4, true, true, 3, fill))
 end
-add({ gpu, fewer_waves, "m >= 1024" }, async("nn", 256, 64, 8, 8, 8, 8, false, true, 4, 0))
 add({ gpu, many_idle }, async("nn", 64, 64, 16, 8, 4, 8, false, true, 3, 0))
 add(nil, blocked_tiles("nn", 128, 256, 8, 16, 8, 8, true, true, 0))
 add({ gpu, "2 * " .. waves(128, 256) .. " <= " .. waves(128, 128) .. " + 1" }, blocked_tiles("nt tn tt", 128, 256, 8, 16, 8, 8, true, true, 0))
@@ -699,7 +806,7 @@ end
 add({ gpu, fewer_waves, "m >= 1024" }, async("nn", 256, 64, 8, 8, 8, 8, false, false, 4, 0))
 add({ gpu, four, "m > 16", "n > 32", tiles(64, 64) .. " <= 3 * " .. sms }, blocked_tiles("nn", 64, 64, 16, 8, 4, 8, true, false, 8))
 add({ gpu, "sizeof(T) >= 4", "k <= 16" }, plain_tiles("nn", 128, 128, 16, 8, 8))
-add({ gpu, four }, async("nn", 128, 64, 8, 8, 8, 8, false, false, 4, 0))
+add({ gpu }, async("nn", 128, 64, 8, 8, 8, 8, false, false, 4, 0))
 add(nil, async("nn", 128, 128, 8, 8, 8, 8, false, false, 3, 0))
 add({ gpu, tiles(128, 128) .. " >= " .. sms }, async("nt tn tt", 128, 128, 8, 8, 8, 8, false, false, 3, 0),
     async("tn tt", 128, 128, 8, 8, 8, 8, false, true, 3, 0))
@@ -768,6 +875,9 @@ return op {
         blocked("blocked"),
         blocked("async", { cc = 80 }),
         blocked("cluster", { backend = "cuda", cc = 90 }),
+        blocked("dmma", { cc = 90 }),
+        blocked("dmma_cluster", { backend = "cuda", cc = 90 }),
+        blocked("dmma_8", { cc = 80 }),
         columns(false),
         columns(true),
         rows(),
