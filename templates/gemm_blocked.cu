@@ -202,12 +202,12 @@ struct frags {
 #endif
 };
 
-// row, column: where the thread's first ones are in the tile.
-DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int row, int column)
+// first_a, first_b: where in a stage the thread's first elements of A and of B lie.
+DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int first_a, int first_b)
 {
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r += FRAG_M) {
-        SHARED const T_acc *at = stage + row + PLACE_A(r * LANES_Y, q);
+        SHARED const T_acc *at = stage + first_a + PLACE_A(r * LANES_Y, q);
 #if A_ALONG_K
         if (q % WORD == 0)
             f->rows[r] = *(const struct word *)at;
@@ -221,7 +221,7 @@ DEVICE void load(struct frags *f, SHARED const T_acc *stage, int q, int row, int
     }
 #pragma unroll
     for (int s = 0; s < ITEMS_N; s += FRAG_N) {
-        SHARED const T_acc *at = stage + column + PLACE_B(q, s * LANES_X);
+        SHARED const T_acc *at = stage + first_b + PLACE_B(q, s * LANES_X);
 #if B_ALONG_K
         if (q % WORD == 0)
             f->columns[s] = *(const struct word *)at;
@@ -249,11 +249,11 @@ DEVICE void multiply(T_acc sum[ITEMS_M][ITEMS_N], const struct frags *f, int q)
 #endif
 
 // All steps of a tile but the last, each while the next one's elements are loaded.
-DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags *f, SHARED const T_acc *stage, int row, int column)
+DEVICE void compute(T_acc sum[ITEMS_M][ITEMS_N], struct frags *f, SHARED const T_acc *stage, int first_a, int first_b)
 {
 #pragma unroll
     for (int q = 0; q < TILE_K / STEPS - 1; q++) {
-        load(f, stage, q + 1, row, column);
+        load(f, stage, q + 1, first_a, first_b);
         multiply(sum, f, q);
     }
 }
@@ -342,9 +342,9 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     int x = warp % WARPS_X * (LANES_X * ITEMS_N) + LANE_X * FRAG_N;
     int y = warp / WARPS_X * (LANES_Y * ITEMS_M) + LANE_Y * FRAG_M;
 #if MMA_K
-    int row = PLACE_A(y, lane % 4), column = TILE_B + PLACE_B(lane % 4, warp % WARPS_X * (LANES_X * ITEMS_N) + lane / 4);
+    int first_a = PLACE_A(y, lane % 4), first_b = TILE_B + PLACE_B(lane % 4, warp % WARPS_X * (LANES_X * ITEMS_N) + lane / 4);
 #else
-    int row = PLACE_A(y, 0), column = TILE_B + PLACE_B(0, x);
+    int first_a = PLACE_A(y, 0), first_b = TILE_B + PLACE_B(0, x);
 #endif
 
     // Rows and columns behind the edge repeat the last one: what they give is not stored.
@@ -390,16 +390,16 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     struct frags f;
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
-    load(&f, stages, 0, row, column);
+    load(&f, stages, 0, first_a, first_b);
     for (int step = 0; step < steps; step++) {
         FETCH(next);
         asm volatile("cp.async.commit_group;" ::: "memory");
-        compute(sum, &f, stages + now * STAGE, row, column);
+        compute(sum, &f, stages + now * STAGE, first_a, first_b);
         now = now + 1 < STAGES ? now + 1 : 0;
         next = next + 1 < STAGES ? next + 1 : 0;
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads(); // the next tile is here, and nobody uses this one any more
-        load(&f, stages + now * STAGE, 0, row, column); // behind the end it is not used
+        load(&f, stages + now * STAGE, 0, first_a, first_b); // behind the end it is not used
         multiply(sum, &f, TILE_K / STEPS - 1);
     }
 #else
@@ -410,7 +410,7 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
         store(stages, &held, thread);
     }
     __syncthreads();
-    load(&f, stages, 0, row, column);
+    load(&f, stages, 0, first_a, first_b);
     for (int now = 0; room > 0;) {
         a += down_a;
         b += down_b;
@@ -419,12 +419,12 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
             fetch(&held, a, b, at_a, at_b, room, true, thread);
         else if (room > 0)
             fetch(&held, a, b, at_a, at_b, room, false, thread);
-        compute(sum, &f, stages + now * STAGE, row, column);
+        compute(sum, &f, stages + now * STAGE, first_a, first_b);
         now ^= 1;
         if (room > 0)
             store(stages + now * STAGE, &held, thread);
         __syncthreads();
-        load(&f, stages + now * STAGE, 0, row, column); // behind the end it is not used
+        load(&f, stages + now * STAGE, 0, first_a, first_b); // behind the end it is not used
         multiply(sum, &f, TILE_K / STEPS - 1);
     }
 #endif

@@ -24,17 +24,17 @@ struct frags {
     double row[2][MMA_K / 4][ITEMS_M], column[2][MMA_K / 4][ITEMS_N / 2];
 };
 
-// row, column: where in the tile its first ones lie.
-DEVICE void load(struct frags *f, const double *stage, int q, int row, int column)
+// first_a, first_b: where in a stage its first elements of A and of B lie.
+DEVICE void load(struct frags *f, const double *stage, int q, int first_a, int first_b)
 {
 #pragma unroll
     for (int d = 0; d < MMA_K / 4; d++) {
 #pragma unroll
         for (int r = 0; r < ITEMS_M; r++)
-            f->row[q % 2][d][r] = stage[row + PLACE_A(r * 8, q * MMA_K + d * 4)];
+            f->row[q % 2][d][r] = stage[first_a + PLACE_A(r * 8, q * MMA_K + d * 4)];
 #pragma unroll
         for (int s = 0; s < ITEMS_N / 2; s++)
-            f->column[q % 2][d][s] = stage[column + PLACE_B(q * MMA_K + d * 4, s * 8)];
+            f->column[q % 2][d][s] = stage[first_b + PLACE_B(q * MMA_K + d * 4, s * 8)];
     }
 }
 

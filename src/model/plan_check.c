@@ -415,26 +415,34 @@ const char *plan_refuses_why(const struct plan *p, const struct val *slots, cons
     return NULL;
 }
 
+/* Whether what `make` makes of it refuses the configuration: then `why` says what does, else it is "". */
+static int ask(int (*make)(const struct op *, int, struct plan **, struct err *), const struct served *as, const struct problem *prob,
+               int row, const struct devspec *dev, char *why, size_t size, struct err *err)
+{
+    struct plan *p;
+    struct val slots[MAX_SLOTS];
+    int rc = make(&as->op, 0, &p, err);
+    if (rc)
+        return rc;
+    plan_slots(p, prob, row, dev, &as->config, slots);
+    snprintf(why, size, "%s", plan_refuses(p, slots, dev) ?: "");
+    plan_free(p);
+    return 0;
+}
+
 int op_default(const struct op *op, const struct problem *prob, int row, const struct devspec *dev, struct config *out,
                struct err *err)
 {
-    /* Most are refused by a constraint, so the whole plan is made only where all of them hold. */
-    static int (*const make[])(const struct op *, int, struct plan **, struct err *) = { plan_constraints, plan_new };
     char why[160] = "there are no defaults";
     for (int i = 0; i < op->ndefaults; i++) {
         struct served as;
         op_as_default(op, &op->defaults[i], &as);
-        *why = 0;
-        for (int n = 0; !*why && n < 2; n++) {
-            struct plan *p;
-            struct val slots[MAX_SLOTS];
-            int rc = make[n](&as.op, 0, &p, err);
-            if (rc)
-                return rc;
-            plan_slots(p, prob, row, dev, &as.config, slots);
-            snprintf(why, sizeof why, "%s", plan_refuses(p, slots, dev) ?: "");
-            plan_free(p);
-        }
+        /* A constraint refuses most of them, without the rest of their plans. */
+        int rc = ask(plan_constraints, &as, prob, row, dev, why, sizeof why, err);
+        if (!rc && !*why)
+            rc = ask(plan_new, &as, prob, row, dev, why, sizeof why, err);
+        if (rc)
+            return rc;
         if (!*why) {
             *out = op->defaults[i].config;
             return 0;

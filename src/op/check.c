@@ -246,7 +246,8 @@ static int try_all(const struct op *op, const struct config *config, int nproble
     struct trial t = { .op = op, .variant = config ? &op->variants[config->variant] : NULL };
     const int own = !op_limited(op) ? 0 : op->nshapes < MAX_OWN ? op->nshapes : MAX_OWN;
     struct plan *whole = NULL; /* the op's own */
-    int rc = plan_new(op, config ? config->variant : -1, &t.plan, err) ?: plan_new(op, -1, &whole, err);
+    int (*const make)(const struct op *, int, struct plan **, struct err *) = try == try_when ? plan_constraints : plan_new;
+    int rc = make(op, config ? config->variant : -1, &t.plan, err) ?: plan_new(op, -1, &whole, err);
     for (t.row = 0; t.row < op->nrows && !rc; t.row++) {
         for (int p = 0; p < nproblems + own && !rc; p++) {
             struct problem prob;
@@ -331,22 +332,11 @@ static int check_shapes(const struct op *op, struct err *err)
     return rc;
 }
 
-/* Scripts write lists of defaults for the same problems: the first of a list is tried. */
-static bool asks_the_same(const struct op_default *d, const struct op_default *before)
-{
-    bool same = d->config.variant == before->config.variant && d->nwhen == before->nwhen;
-    for (int i = 0; same && i < d->nwhen; i++)
-        same = !strcmp(d->when[i], before->when[i]);
-    return same;
-}
-
 static int check_whens(const struct op *op, struct err *err)
 {
     int rc = 0;
     for (int i = 0; i < op->ndefaults && !rc; i++) {
         struct served as;
-        if (i && asks_the_same(&op->defaults[i], &op->defaults[i - 1]))
-            continue;
         op_as_default(op, &op->defaults[i], &as);
         rc = op->defaults[i].nwhen ? try_all(&as.op, &as.config, NPROBLEMS, try_when, err) : 0;
         if (rc)

@@ -11,14 +11,16 @@
 
 /* An H200 and an A100, but for their memory. */
 #define OF_BOTH                                                                                                                    \
-    .backend = "cuda", .name = "made up", .driver = "none", .warp = 32, .l2 = 40 << 20, .memory = (int64_t)1 << 36,                \
-    .max_alloc = (int64_t)1 << 36, .max_static_shared = 48 << 10, .max_threads = 1024, .max_block = { 1024, 1024, 64 },            \
-    .max_grid = { INT32_MAX, 65535, 65535 }, .fp64 = true
-static const struct devspec sm_90 = { OF_BOTH, .arch = "sm_90", .cc = 90, .multiprocessors = 132, .max_shared = 227 << 10 };
-static const struct devspec sm_80 = { OF_BOTH, .arch = "sm_80", .cc = 80, .multiprocessors = 108, .max_shared = 163 << 10 };
+    .backend = "cuda", .name = "made up", .driver = "none", .warp = 32, .memory = (int64_t)1 << 36, .max_alloc = (int64_t)1 << 36, \
+    .max_static_shared = 48 << 10, .max_threads = 1024, .max_block = { 1024, 1024, 64 }, .max_grid = { INT32_MAX, 65535, 65535 },  \
+    .fp64 = true
+static const struct devspec sm_90 = { OF_BOTH,        .arch = "sm_90",        .cc = 90, .multiprocessors = 132,
+                                      .l2 = 50 << 20, .max_shared = 227 << 10 };
+static const struct devspec sm_80 = { OF_BOTH,        .arch = "sm_80",        .cc = 80, .multiprocessors = 108,
+                                      .l2 = 40 << 20, .max_shared = 163 << 10 };
 static const struct devspec *dev = &sm_90;
 
-enum { FIRST = 3, OTHERS = 1 }; /* how many configurations of a variant: for the first types, and for each of the others */
+enum { FIRST = 3, OTHERS = 1 }; /* how many configurations of a variant: for its first types, and for each of the others */
 
 /* No sanitizer looks into NVRTC: where there is one, the templates are filled, and that is all. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -122,9 +124,9 @@ static void compile_config(const struct op *op, int row, const struct config *c)
 }
 
 /* Evenly over the variant's part of the space. */
-static int compile_variant(const struct op *op, int row, const struct space *space, int variant)
+static int compile_variant(const struct op *op, int row, const struct space *space, int variant, int most)
 {
-    int64_t first = 0, count = space_variant_count(space, variant), most = row ? OTHERS : FIRST;
+    int64_t first = 0, count = space_variant_count(space, variant);
     for (int v = 0; v < variant; v++)
         first += space_variant_count(space, v);
     int64_t n = count < most ? count : most;
@@ -143,6 +145,8 @@ static int compile_variant(const struct op *op, int row, const struct space *spa
 static int compile_row(const struct op *op, int row, const bool *done, bool *seen)
 {
     int compiled[MAX_VARIANTS] = { 0 }, n = 1;
+    bool before[MAX_VARIANTS]; /* for other types */
+    memcpy(before, seen, sizeof before);
     compile_config(op, row, NULL);
     for (int round = 0; round < 2 * (2 * op->naxes + 2); round++) {
         const int kind = round % (2 * op->naxes + 2) - 1, several = 1 + round / (2 * op->naxes + 2);
@@ -167,7 +171,7 @@ static int compile_row(const struct op *op, int row, const bool *done, bool *see
         for (int v = 0; v < op->nvariants; v++) {
             seen[v] = seen[v] || space_variant_count(space, v);
             if (!compiled[v] && !done[v])
-                n += compiled[v] = compile_variant(op, row, space, v);
+                n += compiled[v] = compile_variant(op, row, space, v, before[v] ? OTHERS : FIRST);
         }
         space_free(space);
     }

@@ -13,6 +13,9 @@ local function tiles(tile_m, tile_n)
     return "ceildiv(n, " .. tile_n .. ") * ceildiv(m, " .. tile_m .. ") * batch"
 end
 local sms = "device.multiprocessors"
+-- Of clusters of 2, 3, 4, 6 and 8 blocks, one block a multiprocessor, an H200 has room for 66, 39, 30, 17 and 15, says
+-- cuOccupancyMaxActiveClusters: such parts of its 132 multiprocessors.
+local at_once = { [2] = "1 / 2", [3] = "3 / 10", [4] = "3 / 13", [6] = "3 / 23", [8] = "3 / 26" }
 
 -- Libraries have matrices by columns, so it is C' = B' A' to them.
 local function product(library, mode)
@@ -89,9 +92,9 @@ end
 
 -- Tiles in shared memory, fetched while the one before is used; each warp's part of a tile in registers. All but `blocked` fetch STAGES of
 -- them at a time, by cp.async, without which there are two. In `cluster` and `dmma_cluster` the blocks of a cluster share a tile of C and
--- add in each other's shared memory, in place of FILL. `dmma`, `dmma_cluster` and, before Hopper, `dmma_8` multiply f64 by tensor cores.
+-- add in each other's shared memory, in place of FILL. `dmma`, `dmma_cluster` and, before Hopper, `dmma_80` multiply f64 by tensor cores.
 local function blocked(name, requires)
-    local stages, clusters, mma, mma_8 = name ~= "blocked", name:find "cluster", name:find "dmma", name == "dmma_8"
+    local stages, clusters, mma, mma_80 = name ~= "blocked", name:find "cluster", name:find "dmma", name == "dmma_80"
     local blocks = tiles("TILE_M", "TILE_N")
     -- Whether they lie along k in shared memory.
     local along_a = stages and "(STAGES > 2 and WIDE_A and ta == 0)" or "false"
@@ -110,7 +113,7 @@ local function blocked(name, requires)
         { "TILE_K", 8, 16, stages and 32 or nil }, -- depth of the tiles of A and B
         { "ITEMS_M", 8, 4, mma and 2 or 16 },      -- rows and columns of C that a thread computes
         { "ITEMS_N", 8, 4, mma and 2 or nil },
-        mma and { "MMA_K", 4, not mma_8 and 8 or nil } -- steps of k that a warp makes at a time
+        mma and { "MMA_K", 4, not mma_80 and 8 or nil } -- steps of k that a warp makes at a time
             or { "LANES_X", 8, 2, 4, 16 },         -- threads of a warp side by side
         { "WIDE_A", true, false },
         { "WIDE_B", true, false },
@@ -124,20 +127,21 @@ local function blocked(name, requires)
         -- What is never better.
         "TILE_M < 2 * m or TILE_M == 16 or TILE_M == 32 and TILE_N == 32", "TILE_M >= 64 or m < 512",
         "TILE_N < 2 * n or TILE_N == 16 or TILE_M == 32 and TILE_N == 32", "TILE_N >= 64 or n < 512",
-        "batch * m * n <= TILE_M * TILE_N * device.multiprocessors * 32 or TILE_M * TILE_N >= 8192",
+        "batch * m * n <= TILE_M * TILE_N * device.multiprocessors * 32 or TILE_M * TILE_N >= " .. (mma and 4096 or 8192) ..
+            " or TILE_M >= m or TILE_N >= n",
         "ITEMS_M * ITEMS_N >= 64 or TILE_M * TILE_N < 8192 or batch * m * n < 1 << 20",
         "ITEMS_M * ITEMS_N * " .. acc .. " <= 512", -- registers
-        threads .. " >= 64", threads .. (mma and " <= (ITEMS_M * ITEMS_N == 64 and 256 or 384)" or " <= 256"),
+        threads .. " >= 64",
         "TILE_M * TILE_N >= 8192 or TILE_K > 8",
         "TILE_M * TILE_N < 32768 or device.backend == 'cuda'",
     }
-    -- What each way of fetching needs, and of what is never better with it.
+    -- What each way of fetching needs, and what is never better with it.
     local held = {
         "WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
         "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
     }
     local async = {
-        "sizeof(T) == 4", -- cp.async moves no less; of 8 there is dmma
+        "sizeof(T) == 4", -- cp.async moves no less; of 8 there is dmma, which was compared with this on an H200 only
         -- Where one side is short, tiles along k are best 32 deep, above all if it is the other one that lies so.
         "TILE_K < 32 or k > 16 and min(m, n) <= 64 and (" .. along_a .. " or " .. along_b .. ")",
         "TILE_K == 32 or k <= 16 or (n > 64 or not " .. along_a .. ") and (m > 64 or not " .. along_b .. ")",
@@ -148,31 +152,40 @@ local function blocked(name, requires)
     if mma then
         local sharing = clusters and "CLUSTER" or work.parts
         local all = "(" .. sharing .. " * " .. blocks .. ")"
-        append(where, "T == 'f64'", mma_8 and "device.cc < 90" or "TILE_K >= 2 * MMA_K",
+        -- Element by element, too, where only rows of one side are whole words, and for pointers that are not aligned.
+        local narrow = "not WIDE_A and not WIDE_B and (" .. whole_a .. " ~= " .. whole_b .. " or TILE_M == 64 and TILE_N == 64)"
+        async = {
+            "T == 'f64'", mma_80 and "device.cc < 90" or "true",
+            "TILE_K >= 2 * MMA_K", -- an even number of steps: the next tile's first is loaded before this one's last is multiplied
+            threads .. " <= (ITEMS_M * ITEMS_N == 64 and 256 or 384)", -- registers: of more ptxas 13.0 makes wrong code
+            -- What is never better.
+            "TILE_K < 32 or min(m, n) <= 64", "ITEMS_M * ITEMS_N > 4 or TILE_M * TILE_N <= 1024",
+            "MMA_K == 4 or ITEMS_M * ITEMS_N < 64 or WIDE_A and WIDE_B", -- registers
+            narrow .. " or WIDE_A == " .. whole_a .. " and WIDE_B == " .. whole_b,
             -- Sides that are no powers of two where nearly all multiprocessors are busy with little else than what is asked for.
             unless("ispow2(TILE_M) and ispow2(TILE_N)", {
                 "TILE_K == 16", all .. " <= 4 * device.multiprocessors",
                 "20 * batch * m * n * " .. sharing .. " >= 17 * TILE_M * TILE_N * alignup(" .. all .. ", device.multiprocessors)",
-            }))
-        -- Element by element, too, where only rows of one side are whole words, and for pointers that are not aligned.
-        local narrow = "not WIDE_A and not WIDE_B and (" .. whole_a .. " ~= " .. whole_b .. " or TILE_M == 64 and TILE_N == 64)"
-        async = {
-            "TILE_K < 32 or min(m, n) <= 64", "ITEMS_M * ITEMS_N > 4 or TILE_M * TILE_N <= 1024",
-            "MMA_K == 4 or ITEMS_M * ITEMS_N < 64 or WIDE_A and WIDE_B", -- registers
-            narrow .. " or WIDE_A == " .. whole_a .. " and WIDE_B == " .. whole_b,
+            }),
         }
     else
-        append(where, "LANES_X == 8 or LANES_X <= 4 and TILE_N == LANES_X * ITEMS_N or LANES_X == 16 and TILE_M * LANES_X == 32 * ITEMS_M",
-            -- Each thread has as much to load; the template can do without, but nothing is better for it.
+        append(where, threads .. " <= 256",
+            "LANES_X == 8 or LANES_X <= 4 and TILE_N == LANES_X * ITEMS_N or LANES_X == 16 and TILE_M * LANES_X == 32 * ITEMS_M",
+            -- Each thread has as much to load: with two stages the template needs that, with more nothing is better without.
             "TILE_M * TILE_K % (" .. threads .. " * (WIDE_A and 16 // sizeof(T) or 1)) == 0",
             "TILE_N * TILE_K % (" .. threads .. " * (WIDE_B and 16 // sizeof(T) or 1)) == 0")
     end
     if clusters then
         append(params, { "STAGES", 3, 4, not mma and 2 or nil }, { "CLUSTER", 8, 7, 6, 5, 4, 3, 2 }, { "FILL", 0 })
         work.launch[1].grid = work.launch[1].grid .. " * CLUSTER"
-        append(where, unless("STAGES == 2", async))
-        append(where, unless("STAGES > 2", held))
-        append(where, "STAGES > 2 or not WIDE_B and TILE_K < 32", mma and "true" or "sizeof(T) == 4", "k >= 2 * TILE_K * CLUSTER",
+        if mma then
+            append(where, table.unpack(async))
+        else
+            append(where, unless("STAGES == 2", async))
+            append(where, unless("STAGES > 2", held))
+            append(where, "STAGES > 2 or not WIDE_B and TILE_K < 32", "sizeof(T) == 4")
+        end
+        append(where, "k >= 2 * TILE_K * CLUSTER",
             "TILE_M * TILE_N <= 16384", "CLUSTER * " .. blocks .. " <= 2 * device.multiprocessors",
             "CLUSTER == 8 or 2 * CLUSTER * " .. blocks .. " >= device.multiprocessors",
             "TILE_M * TILE_N <= 8192 or 4 * CLUSTER * " .. blocks .. " <= 5 * device.multiprocessors") -- all at the same time
@@ -180,6 +193,7 @@ local function blocked(name, requires)
         if stages then
             append(params, { "STAGES", 3, 4 })
         else
+            -- Of cp.async and of dmma, where these are.
             append(held, "device.cc < 80 or sizeof(T) < 4 or sizeof(T) == 4 and (WIDE_A or WIDE_B) or TILE_M + TILE_N == 64")
         end
         append(params, { "FILL", 0, 1, 2, 4, 8 }) -- blocks per multiprocessor that k is split for; 0: it is not
@@ -407,11 +421,10 @@ local function wgmma(packed)
     local cluster_p, cluster_q = side("CLUSTER_M", "CLUSTER_N"), side("CLUSTER_N", "CLUSTER_M")
     local by_depth = "(SWAP and ta == 0 or not SWAP and tb == 1)" -- Q lies along k in memory
     local lines = tile_p .. " + (" .. by_depth .. " and " .. tile_q .. " or alignup(" .. tile_q .. ", 64))"
-    -- How many blocks share a tile, with CLUSTER_K: as many as all run at the same time. Of clusters of 8, 6, 4, 3 and 2 blocks, one block
-    -- a multiprocessor, an H200 has room for 15, 17, 30, 39 and 66, says cuOccupancyMaxActiveClusters: parts of its 132 multiprocessors.
+    -- How many blocks share a tile, with CLUSTER_K: as many as all run at the same time.
     local all, sharing, most = tiles("TILE_M", "TILE_N"), "1", 8
-    for _, fit in ipairs { { 2, "1 / 2" }, { 3, "3 / 10" }, { 4, "3 / 13" }, { 6, "3 / 23" }, { most, "3 / 26" } } do
-        sharing = ("%s <= %s * %s and %d or %s"):format(all, sms, fit[2], fit[1], sharing)
+    for _, each in ipairs { 2, 3, 4, 6, most } do
+        sharing = ("%s <= %s * %s and %d or %s"):format(all, sms, at_once[each], each, sharing)
     end
     sharing = "(CLUSTER_K and min(max(1, k // 128), " .. sharing .. ") or 1)"
     local blocks = sharing .. " * " .. all
@@ -583,7 +596,7 @@ local function of_words(variant, names)
     end
 end
 local doubles = of_words("dmma", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
-local doubles_8 = of_words("dmma_8", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
+local doubles_80 = of_words("dmma_80", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
 local doubles_cluster = of_words("dmma_cluster", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES CLUSTER")
 local plain_tiles = of("registers", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N")
 
@@ -650,29 +663,32 @@ add({ gpu }, one_row("nn", true, false, 256, 32, 4), one_row("nn", true, false, 
     one_row("nn", false, false, 256, 32, 4), one_row("nn", false, false, 256, 32, 0))
 
 -- f64 by its tensor cores, in the order of: little of C and a deep k; few rows; few columns; small products; what blocks share; what is about
--- one tile for each multiprocessor; the rest. Chosen by what was fastest at 59 problems on an H200.
+-- one tile for each multiprocessor; the rest. Chosen on an H200; how, and what was not timed: docs/results.md.
 types = "T == 'f64'"
 local any_form, usual_forms, words = "nn nt tn tt", "nn nt tn", "both neither"
--- Whether so many blocks for each tile are from `least` to `most` tenths of the multiprocessors.
+-- Whether so many blocks for each tile are from `least` to `most` tenths of the multiprocessors; nil: any.
 local function tenths(each, tile_m, tile_n, least, most)
     local all = "10 * " .. each .. " * " .. tiles(tile_m, tile_n)
-    return "(" .. all .. " >= " .. least .. " * " .. sms .. " and " .. all .. " <= " .. most .. " * " .. sms .. ")"
+    local enough, few_enough = all .. " >= " .. (least or 0) .. " * " .. sms, all .. " <= " .. (most or 0) .. " * " .. sms
+    return "(" .. (not least and few_enough or not most and enough or enough .. " and " .. few_enough) .. ")"
 end
--- An H200 has 132 multiprocessors, but room for 15 clusters of 8 blocks at the same time, 30 of 4 and 39 of 3, if each block is alone on one.
-local function room(each)
-    return each > 2 and 9 or 10
+local function room(each, tile_m, tile_n) -- for a cluster for each tile at the same time
+    return tiles(tile_m, tile_n) .. " <= " .. sms .. " * " .. at_once[each]
 end
-local little_and_deep = { "k >= 8192", tenths(1, 64, 64, 0, 3) }
-add({ "max(m, n) <= 16", table.unpack(little_and_deep) }, doubles(usual_forms, words, 16, 16, 32, 2, 2, 8, 4, 4))
-add({ "min(m, n) <= 32", tenths(1, 64, 64, 0, 1), "k >= 8192" }, doubles(any_form, words, 32, 32, 32, 2, 4, 4, 3, 2))
-add(little_and_deep, doubles(any_form, "neither", 64, 128, 8, 8, 8, 4, 4, 2), doubles(any_form, "both a b neither", 64, 64, 16, 4, 8, 8, 4, 2))
+local function small_tiles()
+    return doubles(any_form, words, 32, 32, 32, 2, 4, 4, 3, 2)
+end
+add({ "k >= 8192", "max(m, n) <= 16", tenths(1, 64, 64, nil, 3) }, doubles(usual_forms, words, 16, 16, 32, 2, 2, 8, 4, 4))
+add({ "k >= 8192", "min(m, n) <= 32", tenths(1, 64, 64, nil, 1) }, small_tiles())
+add({ "k >= 8192", tenths(1, 64, 64, nil, 3) }, doubles(any_form, "neither", 64, 128, 8, 8, 8, 4, 4, 2),
+    doubles(any_form, "both a b neither", 64, 64, 16, 4, 8, 8, 4, 2))
 for _, each in ipairs { 8, 4, 2 } do
-    add({ "m <= 16", tenths(each, 16, 64, 0, room(each)) }, doubles_cluster(usual_forms, words, 16, 64, 32, 2, 4, 4, 4, each))
+    add({ "m <= 16", room(each, 16, 64) }, doubles_cluster(usual_forms, words, 16, 64, 32, 2, 4, 4, 4, each))
 end
 add({ "m <= 16" }, doubles(any_form, words, 16, 128, 16, 2, 8, 4, 4, 2), doubles(any_form, words, 16, 128, 16, 2, 8, 4, 4, 0))
 add({ "n <= 16", tenths(4, 64, 16, 10, 20) }, doubles_cluster(usual_forms, words, 64, 16, 16, 2, 4, 8, 4, 4))
 add({ "n <= 16" }, doubles(any_form, words, 64, 16, 16, 4, 4, 4, 4, 4), doubles(any_form, words, 64, 16, 16, 4, 4, 4, 4, 0))
-add({ "n <= 32", tenths(1, 64, 32, 3, 1000) }, doubles(usual_forms, "neither", 128, 32, 16, 4, 8, 8, 4, 1))
+add({ "n <= 32", tenths(1, 64, 32, 3) }, doubles(usual_forms, "neither", 128, 32, 16, 4, 8, 8, 4, 1))
 for _, few in ipairs { { "m <= 32", 32, 64 }, { "n <= 32", 64, 32 } } do
     local when, tile_m, tile_n = table.unpack(few)
     for _, share in ipairs { { 8, 6, 9, 16 }, { 7, 14, 20, 16 }, { 2, 6, 10, 32 } } do
@@ -682,21 +698,21 @@ for _, few in ipairs { { "m <= 32", 32, 64 }, { "n <= 32", 64, 32 } } do
     end
     add({ when }, doubles(any_form, words, tile_m, tile_n, 16, 4, 4, 4, 4, 2), doubles(any_form, words, tile_m, tile_n, 16, 4, 4, 4, 4, 0))
 end
-add({ "k <= 256", tenths(2, 16, 32, 0, 20) }, doubles_cluster(usual_forms, words, 16, 32, 16, 2, 4, 4, 4, 2))
-add({ "k <= 192", tenths(1, 16, 32, 0, 10) }, doubles(usual_forms, words, 16, 32, 16, 2, 2, 8, 4, 0))
-add({ "k <= 192", tenths(1, 32, 64, 0, 25) }, doubles(any_form, words, 32, 64, 16, 4, 4, 4, 4, 0))
+add({ "k <= 256", tenths(2, 16, 32, nil, 20) }, doubles_cluster(usual_forms, words, 16, 32, 16, 2, 4, 4, 4, 2))
+add({ "k <= 192", tenths(1, 16, 32, nil, 10) }, doubles(usual_forms, words, 16, 32, 16, 2, 2, 8, 4, 0))
+add({ "k <= 192", tenths(1, 32, 64, nil, 25) }, doubles(any_form, words, 32, 64, 16, 4, 4, 4, 4, 0))
 add({ "k > 128", tenths(3, 32, 64, 14, 20) }, doubles_cluster(usual_forms, words, 32, 64, 16, 2, 4, 4, 4, 3))
 for _, each in ipairs { 8, 4, 3 } do -- what is no longer than 512 has smaller tiles, below, if these are too few
-    add({ "k > 128", tenths(each, 64, 64, 0, room(each)), "max(m, n) >= 512 or " .. tenths(each, 64, 64, 6, room(each)) },
+    add({ "k > 128", room(each, 64, 64), "max(m, n) >= 512 or " .. tenths(each, 64, 64, 6) },
         doubles_cluster(usual_forms, words, 64, 64, 16, 4, 4, 8, 4, each))
 end
 add({ "k > 128", tenths(2, 64, 64, 8, 10) .. " or " .. tenths(2, 64, 64, 15, 20) .. " or k < 2048 and " .. tenths(2, 64, 64, 6, 8) },
     doubles_cluster(usual_forms, words, 64, 64, 16, 4, 4, 8, 4, 2))
 for _, each in ipairs { 8, 4, 2 } do
-    add({ "k > 128", tenths(each, 32, 32, 0, 20) }, doubles_cluster(usual_forms, words, 32, 32, 16, 2, 4, 4, 4, each))
+    add({ "k > 128", tenths(each, 32, 32, nil, 20) }, doubles_cluster(usual_forms, words, 32, 32, 16, 2, 4, 4, 4, each))
 end
-add({ "k > 128", tenths(3, 64, 128, 6, room(3)) }, doubles_cluster(usual_forms, words, 64, 128, 8, 4, 8, 4, 4, 3))
-add({ "k >= 768 and " .. tenths(1, 64, 64, 0, 10) .. " or k >= 2048 and " .. tenths(1, 64, 64, 10, 15) },
+add({ "k > 128", tenths(3, 64, 128, 6), room(3, 64, 128) }, doubles_cluster(usual_forms, words, 64, 128, 8, 4, 8, 4, 4, 3))
+add({ "k >= 768 and " .. tenths(1, 64, 64, nil, 10) .. " or k >= 2048 and " .. tenths(1, 64, 64, 10, 15) },
     doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 4))
 add({ tenths(1, 64, 128, 7, 10) }, doubles(usual_forms, "both", 64, 128, 8, 4, 8, 4, 4, 0),
     doubles_cluster(usual_forms, "neither", 64, 128, 8, 4, 8, 4, 4, 2), doubles(usual_forms, "neither", 64, 128, 8, 4, 8, 4, 4, 0))
@@ -711,14 +727,15 @@ for _, large in ipairs { { "nn tn", 64, 256 }, { "nn tn", 256, 64 }, { "nt tt", 
 end
 add({ tiles(64, 64) .. " > 2 * " .. sms }, doubles(any_form, "both", 64, 64, 16, 4, 8, 8, 4, 0),
     doubles(any_form, "neither", 64, 64, 16, 4, 8, 8, 3, 0))
-add(nil, doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 0))
+add(nil, doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 0), small_tiles())
 -- Before Hopper: not timed.
 for _, fill in ipairs { 4, 0 } do
-    add({ "m <= 32" }, doubles_8(any_form, words, 16, 128, 16, 2, 8, 4, 4, fill))
-    add({ "n <= 32" }, doubles_8(any_form, words, 64, 16, 16, 4, 4, 4, 4, fill))
+    add({ "m <= 32" }, doubles_80(any_form, words, 16, 128, 16, 2, 8, 4, 4, fill))
+    add({ "n <= 32" }, doubles_80(any_form, words, 64, 16, 16, 4, 4, 4, 4, fill))
 end
-add({ tenths(1, 64, 64, 0, 15) }, doubles_8(any_form, words, 64, 64, 16, 4, 4, 4, 4, 4))
-add(nil, doubles_8(any_form, words, 128, 128, 16, 8, 8, 4, 3, 0), doubles_8(any_form, words, 64, 64, 16, 4, 4, 4, 4, 0))
+add({ tenths(1, 64, 64, nil, 15) }, doubles_80(any_form, words, 64, 64, 16, 4, 4, 4, 4, 4))
+add(nil, doubles_80(any_form, words, 128, 128, 16, 8, 8, 4, 3, 0), doubles_80(any_form, words, 64, 64, 16, 4, 4, 4, 4, 0),
+    doubles_80(any_form, words, 32, 32, 32, 2, 4, 4, 3, 2))
 
 types = "T ~= 'i32'" -- of which nothing was measured
 add({ gpu, "m * n <= 1 << 15", "k < 1024" }, async("nn", 16, 64, 16, 4, 4, 8, false, true, 4, 0))
@@ -877,7 +894,7 @@ return op {
         blocked("cluster", { backend = "cuda", cc = 90 }),
         blocked("dmma", { cc = 90 }),
         blocked("dmma_cluster", { backend = "cuda", cc = 90 }),
-        blocked("dmma_8", { cc = 80 }),
+        blocked("dmma_80", { cc = 80 }), -- a variant, since what ships is PTX for what a variant requires
         columns(false),
         columns(true),
         rows(),
