@@ -128,7 +128,7 @@ local function blocked(name, requires)
         "TILE_M < 2 * m or TILE_M == 16 or TILE_M == 32 and TILE_N == 32", "TILE_M >= 64 or m < 512",
         "TILE_N < 2 * n or TILE_N == 16 or TILE_M == 32 and TILE_N == 32", "TILE_N >= 64 or n < 512",
         "batch * m * n <= TILE_M * TILE_N * device.multiprocessors * 32 or TILE_M * TILE_N >= " .. (mma and 4096 or 8192) ..
-            " or TILE_M >= m or TILE_N >= n",
+            " or 2 * TILE_M >= m or 2 * TILE_N >= n",
         "ITEMS_M * ITEMS_N >= 64 or TILE_M * TILE_N < 8192 or batch * m * n < 1 << 20",
         "ITEMS_M * ITEMS_N * " .. acc .. " <= 512", -- registers
         threads .. " >= 64",
