@@ -807,9 +807,12 @@ add(nil, blocked_tiles("nn nt tn tt", 128, 128, 16, 8, 8, 8, true, true, 0))
 types = "T ~= 'i32'"
 -- Few rows and few columns.
 add(nil, async("nn", 16, 128, 16, 4, 4, 8, false, true, 3, 4))
+add({ gpu, "m <= 16" }, async("nn", 16, 128, 16, 4, 4, 8, false, true, 3, 0))
+add({ gpu, "m <= 32" }, async("nn", 32, 128, 16, 4, 8, 8, false, true, 3, 0))
 add({ gpu, "n <= 16" }, async("nn", 64, 16, 16, 4, 4, 4, false, true, 4, 8), async("nn", 64, 16, 16, 4, 4, 4, false, true, 4, 0))
 add({ gpu, "n <= 32" }, async("nn", 64, 32, 16, 4, 4, 8, false, true, 4, 4), async("nn", 64, 32, 16, 4, 4, 8, false, true, 4, 0))
 add({ gpu }, async("nn", 64, 64, 16, 8, 4, 8, false, true, 3, 2), async("nn", 64, 64, 16, 8, 4, 8, false, true, 4, 0))
+add({ gpu }, async("nn", 128, 128, 8, 8, 8, 8, false, true, 3, 0))
 -- Where only rows of A are whole words.
 add({ gpu, four, very_deep, "m > 16", "n > 16", tiles(32, 32) .. " <= " .. sms }, blocked_tiles("nn", 32, 32, 16, 4, 4, 8, true, false, 8))
 add({ gpu, four, "m > 64", "n > 32", tiles(128, 64) .. " >= 3 * " .. sms }, blocked_tiles("nn", 128, 64, 8, 8, 8, 8, true, false, 0))
