@@ -416,8 +416,8 @@ const char *plan_refuses_why(const struct plan *p, const struct val *slots, cons
 }
 
 /* Whether what `make` makes of it refuses the configuration: then `why` says what does, else it is "". */
-static int ask(int (*make)(const struct op *, int, struct plan **, struct err *), const struct served *as, const struct problem *prob,
-               int row, const struct devspec *dev, char *why, size_t size, struct err *err)
+static int ask(int (*make)(const struct op *, int, struct plan **, struct err *), const struct served *as,
+               const struct problem *prob, int row, const struct devspec *dev, char *why, size_t size, struct err *err)
 {
     struct plan *p;
     struct val slots[MAX_SLOTS];
@@ -435,7 +435,11 @@ int op_default(const struct op *op, const struct problem *prob, int row, const s
 {
     char why[160] = "there are no defaults";
     for (int i = 0; i < op->ndefaults; i++) {
+        const struct requires *needs = &op->variants[op->defaults[i].config.variant].requires;
         struct served as;
+        bool lacks = dev->cc < needs->cc || (needs->backend && strcmp(needs->backend, dev->backend) != 0);
+        if (lacks && i + 1 < op->ndefaults) /* the last is asked why */
+            continue;
         op_as_default(op, &op->defaults[i], &as);
         /* A constraint refuses most of them, without the rest of their plans. */
         int rc = ask(plan_constraints, &as, prob, row, dev, why, sizeof why, err);
@@ -467,8 +471,8 @@ int default_serves(const struct served *as, int row, const struct devspec *dev, 
     struct val slots[MAX_SLOTS];
     const char *backend = as->variant.requires.backend;
     *out = !backend || !strcmp(backend, dev->backend);
-    int rc = plan_constraints(&as->op, 0, &p, err);
-    if (rc)
+    int rc = *out ? plan_constraints(&as->op, 0, &p, err) : 0;
+    if (rc || !*out)
         return rc;
     plan_slots(p, &none, row, dev, &as->config, slots);
     for (int i = 0; *out && i < p->nchecks; i++)
