@@ -267,6 +267,11 @@ static int check_threads(const struct condition *c, const struct val *slots, int
     return rc;
 }
 
+static bool of_backend(const struct requires *r, const struct devspec *dev)
+{
+    return !r->backend || !strcmp(r->backend, dev->backend);
+}
+
 /* A block without threads is refused, and less than no shared memory is an error. */
 static int check_extent(const struct condition *c, const struct val *slots, const struct devspec *dev, bool *holds, struct err *err)
 {
@@ -294,7 +299,7 @@ int plan_check(const struct plan *p, int i, const struct val *slots, const struc
             err_prefix(err, "%s: ", c->fields[0]->place);
         return rc;
     case OF_BACKEND:
-        *holds = !strcmp(dev->backend, p->variant->requires.backend);
+        *holds = of_backend(&p->variant->requires, dev);
         return 0;
     case OF_CC:
         *holds = dev->cc >= p->variant->requires.cc;
@@ -437,8 +442,8 @@ int op_default(const struct op *op, const struct problem *prob, int row, const s
     for (int i = 0; i < op->ndefaults; i++) {
         const struct requires *needs = &op->variants[op->defaults[i].config.variant].requires;
         struct served as;
-        bool lacks = dev->cc < needs->cc || (needs->backend && strcmp(needs->backend, dev->backend) != 0);
-        if (lacks && i + 1 < op->ndefaults) /* the last is asked why */
+        bool may = of_backend(needs, dev) && dev->cc >= needs->cc;
+        if (!may && i + 1 < op->ndefaults) /* the last is asked why */
             continue;
         op_as_default(op, &op->defaults[i], &as);
         /* A constraint refuses most of them, without the rest of their plans. */
@@ -469,8 +474,7 @@ int default_serves(const struct served *as, int row, const struct devspec *dev, 
     static const struct problem none = { { 0 } }; /* not asked for */
     struct plan *p;
     struct val slots[MAX_SLOTS];
-    const char *backend = as->variant.requires.backend;
-    *out = !backend || !strcmp(backend, dev->backend);
+    *out = of_backend(&as->variant.requires, dev);
     int rc = *out ? plan_constraints(&as->op, 0, &p, err) : 0;
     if (rc || !*out)
         return rc;

@@ -140,22 +140,14 @@ local function blocked(name, requires)
         "WIDE_A or TILE_M + TILE_N == 64 and not WIDE_B or not " .. whole_a,
         "WIDE_B or TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
     }
-    local async = {
-        "sizeof(T) == 4", -- cp.async moves no less; of 8 there is dmma, which was compared with this on an H200 only
-        -- Where one side is short, tiles along k are best 32 deep, above all if it is the other one that lies so.
-        "TILE_K < 32 or k > 16 and min(m, n) <= 64 and (" .. along_a .. " or " .. along_b .. ")",
-        "TILE_K == 32 or k <= 16 or (n > 64 or not " .. along_a .. ") and (m > 64 or not " .. along_b .. ")",
-        "WIDE_B or tb == 0 and TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
-        "ta == 1 or tb == 1 or not WIDE_A or n <= 64 or ITEMS_M == 4 and batch * m * n <= 1 << 18",
-        "ta == 1 or tb == 0 or WIDE_A == (n <= 64 and " .. whole_a .. ")",
-    }
+    local async
     if mma then
         local sharing = clusters and "CLUSTER" or work.parts
         local all = "(" .. sharing .. " * " .. blocks .. ")"
         -- Element by element, too, where only rows of one side are whole words, and for pointers that are not aligned.
         local narrow = "not WIDE_A and not WIDE_B and (" .. whole_a .. " ~= " .. whole_b .. " or TILE_M == 64 and TILE_N == 64)"
         async = {
-            "T == 'f64'", mma_80 and "device.cc < 90" or "true",
+            "T == 'f64'",
             "TILE_K >= 2 * MMA_K", -- an even number of steps: the next tile's first is loaded before this one's last is multiplied
             threads .. " <= (ITEMS_M * ITEMS_N == 64 and 256 or 384)", -- registers: of more ptxas 13.0 makes wrong code
             -- What is never better.
@@ -168,7 +160,17 @@ local function blocked(name, requires)
                 "20 * batch * m * n * " .. sharing .. " >= 17 * TILE_M * TILE_N * alignup(" .. all .. ", device.multiprocessors)",
             }),
         }
+        append(async, mma_80 and "device.cc < 90" or nil)
     else
+        async = {
+            "sizeof(T) == 4", -- cp.async moves no less; of 8 there is dmma, which was compared with this on an H200 only
+            -- Where one side is short, tiles along k are best 32 deep, above all if it is the other one that lies so.
+            "TILE_K < 32 or k > 16 and min(m, n) <= 64 and (" .. along_a .. " or " .. along_b .. ")",
+            "TILE_K == 32 or k <= 16 or (n > 64 or not " .. along_a .. ") and (m > 64 or not " .. along_b .. ")",
+            "WIDE_B or tb == 0 and TILE_M + TILE_N == 64 and not WIDE_A or not " .. whole_b,
+            "ta == 1 or tb == 1 or not WIDE_A or n <= 64 or ITEMS_M == 4 and batch * m * n <= 1 << 18",
+            "ta == 1 or tb == 0 or WIDE_A == (n <= 64 and " .. whole_a .. ")",
+        }
         append(where, threads .. " <= 256",
             "LANES_X == 8 or LANES_X <= 4 and TILE_N == LANES_X * ITEMS_N or LANES_X == 16 and TILE_M * LANES_X == 32 * ITEMS_M",
             -- Each thread has as much to load: with two stages the template needs that, with more nothing is better without.
@@ -741,7 +743,6 @@ types = "T ~= 'i32'" -- of which nothing was measured
 add({ gpu, "m * n <= 1 << 15", "k < 1024" }, async("nn", 16, 64, 16, 4, 4, 8, false, true, 4, 0))
 -- Few columns of a row-major A, and few rows by a B transposed: words along k. On an H200 in f32 1.2 to 1.5 times as fast as element by
 -- element. The same without whole rows of one side.
-local four = "sizeof(T) == 4"
 add({ gpu, very_deep, "max(m, n) <= 32" }, async("nn nt", 32, 32, 32, 4, 4, 8, true, true, 3, 4))
 add({ gpu, very_deep, "max(m, n) <= 32" }, async("nn", 32, 32, 16, 4, 4, 8, false, true, 3, 4))
 for _, fill in ipairs { 4, 0 } do
@@ -814,6 +815,7 @@ add({ gpu, "n <= 32" }, async("nn", 64, 32, 16, 4, 4, 8, false, true, 4, 4), asy
 add({ gpu }, async("nn", 64, 64, 16, 8, 4, 8, false, true, 3, 2), async("nn", 64, 64, 16, 8, 4, 8, false, true, 4, 0))
 add({ gpu }, async("nn", 128, 128, 8, 8, 8, 8, false, true, 3, 0))
 -- Where only rows of A are whole words.
+local four = "sizeof(T) == 4"
 add({ gpu, four, very_deep, "m > 16", "n > 16", tiles(32, 32) .. " <= " .. sms }, blocked_tiles("nn", 32, 32, 16, 4, 4, 8, true, false, 8))
 add({ gpu, four, "m > 64", "n > 32", tiles(128, 64) .. " >= 3 * " .. sms }, blocked_tiles("nn", 128, 64, 8, 8, 8, 8, true, false, 0))
 -- The same of rows of any length; three stages where those of A are whole words.
