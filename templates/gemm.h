@@ -19,3 +19,29 @@ DEVICE void c_put(GLOBAL T *c, int64 at, T_acc alpha, T_acc sum, T_acc beta)
 {
     T_put(c, at, mixed(alpha, sum, beta, beta == 0 ? 0 : T_get(c, at)));
 }
+
+// Which rows or columns a tile reads, of `count`. In place of those behind the edge, whose sums are not stored, it reads others, and not
+// the same one again and again: cp.async takes far longer if many threads read one address. They are counted from `low` on, where the tile
+// before begins; this tile is `from` further.
+struct edge {
+    int64 low;
+    uint32 from, count, first; // `first` of them are read in place of others: a power of two
+};
+
+DEVICE struct edge edge_of(int64 begin, int64 tile, int64 count)
+{
+    struct edge e;
+    e.low = max(begin - tile, (int64)0);
+    e.from = (uint32)(begin - e.low);
+    e.count = e.first = (uint32)min(count - e.low, 2 * tile);
+    for (int s = 1; s < 32; s *= 2)
+        e.first |= e.first >> s;
+    e.first -= e.first >> 1;
+    return e;
+}
+
+DEVICE uint32 inside(const struct edge *e, uint32 i)
+{
+    i += e->from;
+    return i < e->count ? i : (i - e->count) & (e->first - 1);
+}

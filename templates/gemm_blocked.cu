@@ -94,6 +94,9 @@ struct __attribute__((aligned(VEC_A * T_bytes))) pack_a {
 struct __attribute__((aligned(VEC_B * T_bytes))) pack_b {
     T e[VEC_B];
 };
+struct __attribute__((aligned(16))) word {
+    T_acc e[WORD];
+};
 struct __attribute__((aligned(FRAG_M * ACC_BYTES))) frag_m {
     T_acc e[FRAG_M];
 };
@@ -187,10 +190,6 @@ DEVICE void store(SHARED T_acc *stage, const struct held *h, int thread)
 #if MMA_K
 #include "gemm_dmma.h"
 #else
-struct __attribute__((aligned(16))) word {
-    T_acc e[WORD];
-};
-
 // What a thread needs for a step of the inner product, and what it has for the next.
 struct frags {
     T_acc row[2][ITEMS_M], column[2][ITEMS_N];
@@ -323,51 +322,62 @@ struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
 #define WANTED ((SUMS >= 128 ? 256 : SUMS >= 64 ? 128 : SUMS >= 32 ? 96 : 64) + WORDS)
 #endif
 #define REGISTERS (WANTED < 256 ? WANTED : 256)
-KERNEL void CLUSTER_DIMS __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
+#define BOUNDS CLUSTER_DIMS __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
 #else
-KERNEL void
-#endif
-gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__ a, GLOBAL const T *__restrict__ b, T_acc beta,
-             int64 m, int64 n, int64 k, int64 lda, int64 ldb, int64 ldc, int64 batch, int64 parts,
-             GLOBAL T_acc *__restrict__ partial DYNAMIC_SHARED_PARAM)
-{
-    DYNAMIC_SHARED(T_acc, stages);
-    uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), tiles = across * (uint32)((m + TILE_M - 1) / TILE_M);
-    uint32 place = blockIdx.x / CLUSTER; // of a cluster only one of its blocks' parts differs
-    uint32 tile = place % tiles, part = place / tiles % (uint32)PARTS, matrix = place / tiles / (uint32)PARTS;
-    int64 top = (int64)(tile / across) * TILE_M, left = (int64)(tile % across) * TILE_N;
-    int64 slice = part * CLUSTER + blockIdx.x % CLUSTER, slices = PARTS * CLUSTER;
-    int64 begin = part_begin(k, slice, slices, TILE_K), end = part_begin(k, slice + 1, slices, TILE_K);
-    int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
-    int x = warp % WARPS_X * (LANES_X * ITEMS_N) + LANE_X * FRAG_N;
-    int y = warp / WARPS_X * (LANES_Y * ITEMS_M) + LANE_Y * FRAG_M;
-#if MMA_K
-    int first_a = PLACE_A(y, lane % 4), first_b = TILE_B + PLACE_B(lane % 4, warp % WARPS_X * (LANES_X * ITEMS_N) + lane / 4);
-#else
-    int first_a = PLACE_A(y, 0), first_b = TILE_B + PLACE_B(0, x);
+#define BOUNDS
 #endif
 
-    // Rows and columns behind the edge repeat the last one: what they give is not stored.
+// A thread's first row and column in a tile of C.
+DEVICE int first_row(int thread)
+{
+    int lane = thread % 32, warp = thread / 32;
+    return warp / WARPS_X * (LANES_Y * ITEMS_M) + LANE_Y * FRAG_M;
+}
+DEVICE int first_column(int thread)
+{
+    int lane = thread % 32, warp = thread / 32;
+    return warp % WARPS_X * (LANES_X * ITEMS_N) + LANE_X * FRAG_N;
+}
+
+// What a block sums at a time: the steps of k from `begin` to `end`, for the tile of C from row `top` and column `left` on.
+struct part {
+    int64 matrix, top, left, begin, end;
+};
+
+DEVICE void sum_up(T_acc sum[ITEMS_M][ITEMS_N], const struct part *p, GLOBAL const T *a, GLOBAL const T *b, int64 m, int64 n, int64 k,
+                   int64 lda, int64 ldb, SHARED T_acc *stages)
+{
+    int thread = threadIdx.x;
+#if MMA_K
+    int lane = thread % 32, warp = thread / 32;
+    int first_a = PLACE_A(first_row(thread), lane % 4);
+    int first_b = TILE_B + PLACE_B(lane % 4, warp % WARPS_X * (LANES_X * ITEMS_N) + lane / 4);
+#else
+    int first_a = PLACE_A(first_row(thread), 0), first_b = TILE_B + PLACE_B(0, first_column(thread));
+#endif
+
+    const struct edge rows = edge_of(p->top, TILE_M, m), columns = edge_of(p->left, TILE_N, n);
     uint32 at_a[LOADS_A], at_b[LOADS_B];
 #pragma unroll
-    for (int l = 0; l < LOADS_A; l++)
-        at_a[l] = TA ? (uint32)DEPTH_A(l) * (uint32)lda + (uint32)(min(top + ACROSS_A(l), m - VEC_A) - top)
-                     : (uint32)(min(top + ACROSS_A(l), m - 1) - top) * (uint32)lda + DEPTH_A(l);
+    for (int l = 0; l < LOADS_A; l++) {
+        uint32 i = inside(&rows, ACROSS_A(l));
+        at_a[l] = TA ? (uint32)DEPTH_A(l) * (uint32)lda + i : i * (uint32)lda + DEPTH_A(l);
+    }
 #pragma unroll
-    for (int l = 0; l < LOADS_B; l++)
-        at_b[l] = TB ? (uint32)(min(left + ACROSS_B(l), n - 1) - left) * (uint32)ldb + DEPTH_B(l)
-                     : (uint32)DEPTH_B(l) * (uint32)ldb + (uint32)(min(left + ACROSS_B(l), n - VEC_B) - left);
-    a += TA ? (matrix * k + begin) * lda + top : (matrix * m + top) * lda + begin;
-    b += TB ? (matrix * n + left) * ldb + begin : (matrix * k + begin) * ldb + left;
+    for (int l = 0; l < LOADS_B; l++) {
+        uint32 j = inside(&columns, ACROSS_B(l));
+        at_b[l] = TB ? j * (uint32)ldb + DEPTH_B(l) : (uint32)DEPTH_B(l) * (uint32)ldb + j;
+    }
+    a += TA ? (p->matrix * k + p->begin) * lda + rows.low : (p->matrix * m + rows.low) * lda + p->begin;
+    b += TB ? (p->matrix * n + columns.low) * ldb + p->begin : (p->matrix * k + p->begin) * ldb + columns.low;
 
-    T_acc sum[ITEMS_M][ITEMS_N];
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r++)
 #pragma unroll
         for (int s = 0; s < ITEMS_N; s++)
             sum[r][s] = 0;
 
-    int room = (int)(end - begin); // what is left of this part; k has 31 bits
+    int room = (int)(p->end - p->begin); // what is left; k has 31 bits
     int64 down_a = TA ? TILE_K * lda : TILE_K, down_b = TB ? TILE_K : TILE_K * ldb;
 #if STAGES > 2
     uint32 base = (uint32)__cvta_generic_to_shared(stages);
@@ -428,10 +438,47 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
         multiply(sum, &f, TILE_K / STEPS - 1);
     }
 #endif
+}
 
-    const struct to to = { c + matrix * m * ldc, alpha, beta, PARTS > 1 ? partial + (part * batch + matrix) * m * n : 0, n, ldc,
-                           !TB || (n % FRAG_N == 0 && ldc % FRAG_N == 0 && (uint64)c % (FRAG_N * T_bytes) == 0) };
+DEVICE struct to to_c(GLOBAL T *c, T_acc alpha, T_acc beta, int64 m, int64 n, int64 ldc, int64 matrix)
+{
+    struct to to = { c + matrix * m * ldc, alpha, beta, 0, n, ldc,
+                     !TB || (n % FRAG_N == 0 && ldc % FRAG_N == 0 && (uint64)c % (FRAG_N * T_bytes) == 0) };
+    return to;
+}
+
+DEVICE void put_all(const struct to *to, T_acc sum[ITEMS_M][ITEMS_N], const struct part *p, int64 m)
+{
+    int64 row = p->top + first_row(threadIdx.x), column = p->left + first_column(threadIdx.x);
+#pragma unroll
+    for (int r = 0; r < ITEMS_M; r++) {
+        if (row + ROW(r) < m) {
+#pragma unroll
+            for (int s = 0; s < ITEMS_N; s += FRAG_N)
+                put(to, row + ROW(r), column + s * LANES_X, &sum[r][s], FRAG_N);
+        }
+    }
+}
+
+KERNEL void BOUNDS
+gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__ a, GLOBAL const T *__restrict__ b, T_acc beta,
+             int64 m, int64 n, int64 k, int64 lda, int64 ldb, int64 ldc, int64 batch, int64 parts,
+             GLOBAL T_acc *__restrict__ partial DYNAMIC_SHARED_PARAM)
+{
+    DYNAMIC_SHARED(T_acc, stages);
+    uint32 across = (uint32)((n + TILE_N - 1) / TILE_N), tiles = across * (uint32)((m + TILE_M - 1) / TILE_M);
+    uint32 place = blockIdx.x / CLUSTER; // of a cluster only one of its blocks' parts differs
+    uint32 tile = place % tiles, part = place / tiles % (uint32)PARTS;
+    int64 slice = part * CLUSTER + blockIdx.x % CLUSTER, slices = PARTS * CLUSTER;
+    struct part p = { place / tiles / (uint32)PARTS, (int64)(tile / across) * TILE_M, (int64)(tile % across) * TILE_N,
+                      part_begin(k, slice, slices, TILE_K), part_begin(k, slice + 1, slices, TILE_K) };
+    T_acc sum[ITEMS_M][ITEMS_N];
+    sum_up(sum, &p, a, b, m, n, k, lda, ldb, stages);
+    struct to to = to_c(c, alpha, beta, m, n, ldc, p.matrix);
+    if (PARTS > 1)
+        to.partial = partial + (part * batch + p.matrix) * m * n;
 #if CLUSTER > 1
+    int thread = threadIdx.x;
     __syncthreads(); // nobody uses the tiles any more
 #pragma unroll
     for (int r = 0; r < ITEMS_M; r++)
@@ -440,7 +487,7 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
             struct frag_n v;
             for (int e = 0; e < FRAG_N; e++)
                 v.e[e] = sum[r][s + e];
-            *(struct frag_n *)(stages + (y + ROW(r)) * TILE_N + x + s * LANES_X) = v;
+            *(struct frag_n *)(stages + (first_row(thread) + ROW(r)) * TILE_N + first_column(thread) + s * LANES_X) = v;
         }
     CLUSTER_ARRIVE();
     CLUSTER_WAIT();
@@ -461,20 +508,12 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
 #pragma unroll
     for (int l = 0; l < SHARE; l++) {
         int e = (int)(l * CLUSTER + blockIdx.x % CLUSTER) * THREADS + thread;
-        int64 i = top + e * JOINED / TILE_N;
+        int64 i = p.top + e * JOINED / TILE_N;
         if ((EVEN || e < ALL) && i < m)
-            put(&to, i, left + e * JOINED % TILE_N, v[l].e, JOINED);
+            put(&to, i, p.left + e * JOINED % TILE_N, v[l].e, JOINED);
     }
     CLUSTER_WAIT(); // nobody ends while his sums are read
 #else
-#pragma unroll
-    for (int r = 0; r < ITEMS_M; r++) {
-        int64 i = top + y + ROW(r);
-        if (i < m) {
-#pragma unroll
-            for (int s = 0; s < ITEMS_N; s += FRAG_N)
-                put(&to, i, left + x + s * LANES_X, &sum[r][s], FRAG_N);
-        }
-    }
+    put_all(&to, sum, &p, m);
 #endif
 }

@@ -247,20 +247,19 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
     int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
     int x = warp % WARPS_X * WARP_N, y = warp / WARPS_X * WARP_M;
 
-    // Rows and columns behind the edge repeat the last ones: what they give is not stored.
-    int high = (int)min(m - top, (int64)TILE_M), broad = (int)min(n - left, (int64)TILE_N);
-    int last_a = (high - 1) / 8 * 8, last_b = (broad - 1) / 8 * 8; // the last 8 of a row
+    // Rows that are whole words are read to the end of the last one.
+    const struct edge rows = edge_of(top, TILE_M, TA ? (m + 7) / 8 * 8 : m), columns = edge_of(left, TILE_N, TB ? n : (n + 7) / 8 * 8);
     uint32 at_a[LOADS_A], at_b[LOADS_B];
 #pragma unroll
     for (int l = 0; l < LOADS_A; l++)
-        at_a[l] = TA ? ROW_A(l) * (uint32)lda + (WHOLE ? min(COLUMN_A(l), last_a) : COLUMN_A(l))
-                     : min(ROW_A(l), high - 1) * (uint32)lda + COLUMN_A(l);
+        at_a[l] = TA ? ROW_A(l) * (uint32)lda + (WHOLE ? inside(&rows, COLUMN_A(l)) : rows.from + COLUMN_A(l))
+                     : inside(&rows, ROW_A(l)) * (uint32)lda + COLUMN_A(l);
 #pragma unroll
     for (int l = 0; l < LOADS_B; l++)
-        at_b[l] = TB ? min(ROW_B(l), broad - 1) * (uint32)ldb + COLUMN_B(l)
-                     : ROW_B(l) * (uint32)ldb + (WHOLE ? min(COLUMN_B(l), last_b) : COLUMN_B(l));
-    a += TA ? (matrix * k + begin) * lda + top : (matrix * m + top) * lda + begin;
-    b += TB ? (matrix * n + left) * ldb + begin : (matrix * k + begin) * ldb + left;
+        at_b[l] = TB ? inside(&columns, ROW_B(l)) * (uint32)ldb + COLUMN_B(l)
+                     : ROW_B(l) * (uint32)ldb + (WHOLE ? inside(&columns, COLUMN_B(l)) : columns.from + COLUMN_B(l));
+    a += TA ? (matrix * k + begin) * lda + rows.low : (matrix * m + rows.low) * lda + begin;
+    b += TB ? (matrix * n + columns.low) * ldb + begin : (matrix * k + begin) * ldb + columns.low;
 
     float sum[TILES_M][TILES_N][4];
 #pragma unroll
@@ -326,9 +325,10 @@ gemm_mma(T *__restrict__ c, float alpha, const T *__restrict__ a, const T *__res
 #pragma unroll
     for (int l = 0; l < PIECES; l++) {
         bool of_b = l >= LOADS_A;
+        int there = of_b ? (int)min(n - left, (int64)TILE_N) - COLUMN_B(l - LOADS_A) : (int)min(m - top, (int64)TILE_M) - COLUMN_A(l);
         const T *from = of_b ? b + at_b[l - LOADS_A] : a + at_a[l];
         odd |= (uint32)((uint64)from / 2 % 2) << l;
-        have[l] = min(max(of_b ? broad - COLUMN_B(l - LOADS_A) : high - COLUMN_A(l), 0), 8);
+        have[l] = min(max(there, 0), 8);
     }
     FETCH(first);
     FETCH(second);
