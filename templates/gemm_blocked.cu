@@ -3,13 +3,17 @@
 // next one is on its way: into registers, or if there are more STAGES than 2, by cp.async, into shared memory. Several blocks may share
 // a tile of C: gemm_parts.h. Or the CLUSTER blocks of a cluster do, each over a part of k, and add their sums in each other's shared
 // memory. WIDE_A, WIDE_B: rows of A, of B are whole words of 16 bytes, as they lie in memory; if B is not transposed those of C, too.
-// With MMA_K it is for f64, by the tensor cores: gemm_dmma.h.
+// With STREAM parts of k may have any length: gemm_stream.h. With MMA_K it is for f64, by the tensor cores: gemm_dmma.h.
 //
 // In shared memory the rows of A and the columns of B that are used in the same step lie side by side, so that a thread reads several at
 // once. Where memory has them along k, elements are moved there one by one. cp.async of 16 bytes cannot do that: then the tile stays along
 // k (A_ALONG_K, B_ALONG_K), and what a thread reads of a row or column is for several steps.
 #include "numbers.h"
+#ifdef STREAM
+#include "gemm.h"
+#else
 #include "gemm_parts.h"
+#endif
 
 #ifndef CLUSTER
 #define CLUSTER 1
@@ -322,7 +326,12 @@ struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
 #define WANTED ((SUMS >= 128 ? 256 : SUMS >= 64 ? 128 : SUMS >= 32 ? 96 : 64) + WORDS)
 #endif
 #define REGISTERS (WANTED < 256 ? WANTED : 256)
-#define BOUNDS CLUSTER_DIMS __launch_bounds__(THREADS, 65536 / (THREADS * REGISTERS))
+#ifdef STREAM
+#define BLOCKS FILL
+#else
+#define BLOCKS (65536 / (THREADS * REGISTERS))
+#endif
+#define BOUNDS CLUSTER_DIMS __launch_bounds__(THREADS, BLOCKS)
 #else
 #define BOUNDS
 #endif
@@ -460,6 +469,9 @@ DEVICE void put_all(const struct to *to, T_acc sum[ITEMS_M][ITEMS_N], const stru
     }
 }
 
+#ifdef STREAM
+#include "gemm_stream.h"
+#else
 KERNEL void BOUNDS
 gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__ a, GLOBAL const T *__restrict__ b, T_acc beta,
              int64 m, int64 n, int64 k, int64 lda, int64 ldb, int64 ldc, int64 batch, int64 parts,
@@ -517,3 +529,4 @@ gemm_blocked(GLOBAL T *__restrict__ c, T_acc alpha, GLOBAL const T *__restrict__
     put_all(&to, sum, &p, m);
 #endif
 }
+#endif

@@ -65,6 +65,30 @@ local function split(kernel, block, blocks, deepest, shared)
     }
 end
 
+-- For variants whose blocks, FILL of them a multiprocessor, each compute as much of C: templates/gemm_stream.h.
+local function stream(block, shared)
+    local all, blocks, steps = "(" .. tiles("TILE_M", "TILE_N") .. ")", "(FILL * " .. sms .. ")", "ceildiv(k, TILE_K)"
+    local whole = "(" .. all .. " // " .. blocks .. " * " .. blocks .. ")" -- tiles that are not cut
+    local cut = "(" .. all .. " - " .. whole .. ")"
+    local each = "max(1, " .. cut .. " * " .. steps .. " // " .. blocks .. ")" -- steps of what is cut that a block has
+    local places = "((" .. steps .. " - 1) // " .. each .. " + 2)" -- a tile has no more parts
+    return {
+        all = all, blocks = blocks, steps = steps, each = each,
+        workspaces = { workspace("partial", "u8", cut .. " * " .. places .. " * TILE_M * TILE_N * " .. acc) },
+        launch = {
+            {
+                kernel = "gemm_stream", block = block, grid = blocks, shared = shared, values = { whole = whole },
+                args = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "lda", "ldb", "ldc", "batch", "whole", "partial" },
+            },
+            {
+                kernel = "gemm_join", block = block, grid = cut .. " * ITEMS_M", dependent = true,
+                values = { whole = whole, blocks = blocks },
+                args = { "c", "alpha", "beta", "m", "n", "k", "ldc", "batch", "whole", "blocks", "partial" },
+            },
+        },
+    }
+end
+
 -- The parts of k in the reference.
 local ref_parts = "(batch * m * n >= 65536 and 1 or min(ceildiv(65536, batch * m * n), ceildiv(k, 256)))"
 
@@ -92,9 +116,11 @@ end
 
 -- Tiles in shared memory, fetched while the one before is used; each warp's part of a tile in registers. All but `blocked` fetch STAGES of
 -- them at a time, by cp.async, without which there are two. In `cluster` and `dmma_cluster` the blocks of a cluster share a tile of C and
--- add in each other's shared memory, in place of FILL. `dmma`, `dmma_cluster` and, before Hopper, `dmma_80` multiply f64 by tensor cores.
+-- add in each other's shared memory, in place of FILL. In `stream` and `dmma_stream` parts of k have any length. Those named dmma multiply f64
+-- by tensor cores, before Hopper `dmma_80`.
 local function blocked(name, requires)
-    local stages, clusters, mma, mma_80 = name ~= "blocked", name:find "cluster", name:find "dmma", name == "dmma_80"
+    local stages, clusters, streams, mma, mma_80 =
+        name ~= "blocked", name:find "cluster", name:find "stream", name:find "dmma", name == "dmma_80"
     local blocks = tiles("TILE_M", "TILE_N")
     -- Whether they lie along k in shared memory.
     local along_a = stages and "(STAGES > 2 and WIDE_A and ta == 0)" or "false"
@@ -105,7 +131,8 @@ local function blocked(name, requires)
         shared = "max(" .. shared .. ", TILE_M * TILE_N)"
     end
     local threads, lanes = "TILE_M * TILE_N // (ITEMS_M * ITEMS_N)", mma and "4" or "LANES_X"
-    local work = split("gemm_blocked", threads, blocks, "min(64, 4 * TILE_K)", "(" .. shared .. ") * " .. acc)
+    shared = "(" .. shared .. ") * " .. acc
+    local work = streams and stream(threads, shared) or split("gemm_blocked", threads, blocks, "min(64, 4 * TILE_K)", shared)
     local between = mma and { 48, 80, 96, 112 } or {}
     local params = {
         { "TILE_M", 128, 16, 32, 64, 256, table.unpack(between) }, -- rows and columns of C that a block computes
@@ -132,7 +159,7 @@ local function blocked(name, requires)
         "ITEMS_M * ITEMS_N >= 64 or TILE_M * TILE_N < 8192 or batch * m * n < 1 << 20",
         "ITEMS_M * ITEMS_N * " .. acc .. " <= 512", -- registers
         threads .. " >= 64",
-        "TILE_M * TILE_N >= 8192 or TILE_K > 8",
+        "TILE_M * TILE_N >= 4096 or TILE_K > 8",
         "TILE_M * TILE_N < 32768 or device.backend == 'cuda'",
     }
     -- What each way of fetching needs, and what is never better with it.
@@ -142,7 +169,7 @@ local function blocked(name, requires)
     }
     local async
     if mma then
-        local sharing = clusters and "CLUSTER" or work.parts
+        local sharing = clusters and "CLUSTER" or work.parts or "1"
         local all = "(" .. sharing .. " * " .. blocks .. ")"
         -- Element by element, too, where only rows of one side are whole words, and for pointers that are not aligned.
         local narrow = "not WIDE_A and not WIDE_B and (" .. whole_a .. " ~= " .. whole_b .. " or TILE_M == 64 and TILE_N == 64)"
@@ -191,6 +218,14 @@ local function blocked(name, requires)
             "TILE_M * TILE_N <= 16384", "CLUSTER * " .. blocks .. " <= 2 * device.multiprocessors",
             "CLUSTER == 8 or 2 * CLUSTER * " .. blocks .. " >= device.multiprocessors",
             "TILE_M * TILE_N <= 8192 or 4 * CLUSTER * " .. blocks .. " <= 5 * device.multiprocessors") -- all at the same time
+    elseif streams then
+        append(params, { "STAGES", 3, 4 }, { "STREAM", true }, { "FILL", 2, 1, 3, 4 }) -- blocks per multiprocessor
+        append(where, table.unpack(async))
+        append(where, work.each .. " >= 4", work.all .. " * " .. work.steps .. " < 1 << 31",
+            "FILL * " .. threads .. " * (ITEMS_M * ITEMS_N * " .. acc .. " // 4 + 48) <= 65536", -- registers
+            -- What is never better: where as many whole tiles leave few multiprocessors idle, or many blocks share one.
+            "100 * " .. work.all .. " < 95 * alignup(" .. work.all .. ", " .. work.blocks .. ")",
+            "16 * " .. work.all .. " >= " .. work.blocks, "TILE_M * TILE_N >= 2048")
     else
         if stages then
             append(params, { "STAGES", 3, 4 })
@@ -203,6 +238,9 @@ local function blocked(name, requires)
         append(where, "FILL == 0 or " .. work.parts .. " > 1",
             "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors",
             "FILL * TILE_M * TILE_N <= 1024 * ITEMS_M * ITEMS_N",
+            -- Of `stream`, where it is and few blocks share a tile.
+            stages and not mma_80 and "FILL == 0 or TILE_M * TILE_N < 2048 or " .. work.parts .. " > 3 or device.cc < 90 or " ..
+                "device.backend ~= 'cuda'" or "true",
             "FILL > 0 or TILE_M * TILE_N < 32768 or 4 * " .. blocks .. " >= 3 * device.multiprocessors")
     end
     return formed {
@@ -584,6 +622,7 @@ local warps = of("mma", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
 local warps_packed = of("mma_packed", "TILE_M TILE_N TILE_K WARP_M WARP_N STAGES FILL")
 local shared = of("cluster", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N LANES_X WIDE_A WIDE_B STAGES CLUSTER")
 local async = of("async", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N LANES_X WIDE_A WIDE_B STAGES FILL")
+local streamed = of("stream", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N LANES_X WIDE_A WIDE_B STAGES FILL")
 local blocked_tiles = of("blocked", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N LANES_X WIDE_A WIDE_B FILL")
 -- The same with a list for each of these: rows of "both", "neither", "a" or "b" are whole words.
 local function of_words(variant, names)
@@ -600,6 +639,7 @@ end
 local doubles = of_words("dmma", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
 local doubles_80 = of_words("dmma_80", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
 local doubles_cluster = of_words("dmma_cluster", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES CLUSTER")
+local doubles_stream = of_words("dmma_stream", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N MMA_K STAGES FILL")
 local plain_tiles = of("registers", "TILE_M TILE_N TILE_K ITEMS_M ITEMS_N")
 
 -- A matrix by a vector; few rows by a deep matrix of few columns; a vector by a matrix.
@@ -714,6 +754,9 @@ for _, each in ipairs { 8, 4, 2 } do
     add({ "k > 128", tenths(each, 32, 32, nil, 20) }, doubles_cluster(usual_forms, words, 32, 32, 16, 2, 4, 4, 4, each))
 end
 add({ "k > 128", tenths(3, 64, 128, 6), room(3, 64, 128) }, doubles_cluster(usual_forms, words, 64, 128, 8, 4, 8, 4, 4, 3))
+add({ "m > 64", "m <= 128", tenths(1, 128, 64, 5) }, doubles_stream("nn", "a neither", 128, 64, 8, 4, 8, 4, 4, 2))
+add({ "k >= 768", tenths(1, 64, 64, 3, 12) }, doubles_stream("nn nt", "both a b neither", 64, 64, 16, 4, 8, 8, 3, 3),
+    doubles_stream("tn tt", words, 64, 64, 16, 4, 8, 8, 3, 3))
 add({ "k >= 768 and " .. tenths(1, 64, 64, nil, 10) .. " or k >= 2048 and " .. tenths(1, 64, 64, 10, 15) },
     doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 4))
 add({ tenths(1, 64, 128, 7, 10) }, doubles(usual_forms, "both", 64, 128, 8, 4, 8, 4, 4, 0),
@@ -727,6 +770,8 @@ for _, large in ipairs { { "nn tn", 64, 256 }, { "nn tn", 256, 64 }, { "nt tt", 
     add({ "9 * " .. busiest(tile_m, tile_n) .. " <= 10 * " .. busiest(64, 64) },
         doubles(forms, "both", tile_m, tile_n, 16, 8, 8, 8, 3, 0), doubles(forms, "a b neither", tile_m, tile_n, 16, 8, 8, 4, 3, 0))
 end
+add({ "10 * " .. tiles(128, 128) .. " < 9 * alignup(" .. tiles(128, 128) .. ", " .. sms .. ")", tiles(128, 128) .. " >= " .. sms },
+    doubles_stream(any_form, "both", 128, 128, 16, 8, 8, 8, 4, 1))
 add({ tiles(64, 64) .. " > 2 * " .. sms }, doubles(any_form, "both", 64, 64, 16, 4, 8, 8, 4, 0),
     doubles(any_form, "neither", 64, 64, 16, 4, 8, 8, 3, 0))
 add(nil, doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 0), small_tiles())
@@ -776,6 +821,16 @@ add({ gpu, deep, "m > 16", "m <= 32", by_sevens(32, 128) }, shared("nn", 32, 128
 add({ gpu, deep, "m > 64", "m <= 128", "n >= 1024" }, async("nn", 64, 256, 8, 16, 8, 8, false, true, 4, 1))
 add({ gpu, "k <= 512", tiles(64, 128) .. " >= " .. sms }, async("nn", 64, 128, 8, 8, 8, 8, false, true, 3, 0))
 add({ gpu, deep, "2 * " .. tiles(128, 128) .. " <= " .. sms }, async("nn", 128, 128, 8, 8, 8, 8, false, true, 4, 1))
+-- Rows of any length, where parts of k are long or blocks many; and where large tiles leave many multiprocessors idle.
+local function waves(tile_m, tile_n) -- of blocks, one a multiprocessor
+    return "ceildiv(" .. tiles(tile_m, tile_n) .. ", " .. sms .. ")"
+end
+local many_idle = "10 * " .. tiles(128, 128) .. " < 9 * " .. sms .. " * " .. waves(128, 128)
+local some = "2 * " .. tiles(128, 128) .. " >= " .. sms .. " and " .. tiles(128, 128) .. " <= 3 * " .. sms
+add({ gpu, many_idle, some }, streamed("nn nt", 128, 128, 16, 8, 8, 8, false, true, 3, 1),
+    streamed("tn tt", 128, 128, 16, 8, 8, 8, true, true, 3, 1), streamed("nn", 128, 128, 16, 8, 8, 8, false, false, 3, 1))
+add({ gpu, "k >= 1024 or 2 * " .. tiles(64, 128) .. " > " .. sms, "4 * " .. tiles(64, 64) .. " >= " .. sms },
+    streamed(any_form, 64, 64, 16, 8, 4, 8, false, false, 3, 3))
 -- What few blocks have to share: clusters that all run at the same time.
 add({ gpu, "k <= 1024", "3 * " .. tiles(32, 64) .. " <= 2 * " .. sms }, shared("nn", 32, 64, 16, 4, 4, 8, false, true, 4, 3))
 add({ gpu, "k <= 1024", "2 * " .. tiles(64, 64) .. " <= " .. sms }, shared("nn", 64, 64, 16, 4, 4, 8, false, true, 4, 2))
@@ -783,11 +838,7 @@ for _, blocks in ipairs { 8, 4, 3, 2 } do
     add({ gpu, blocks .. " * " .. tiles(128, 128) .. " <= " .. sms }, shared("nn", 128, 128, 16, 8, 8, 8, false, true, 3, blocks))
 end
 -- Large tiles; others where that leaves fewer multiprocessors idle.
-local function waves(tile_m, tile_n) -- of blocks, one a multiprocessor
-    return "ceildiv(" .. tiles(tile_m, tile_n) .. ", " .. sms .. ")"
-end
 local fewer_waves = waves(256, 64) .. " < " .. waves(128, 128)
-local many_idle = "10 * " .. tiles(128, 128) .. " < 9 * " .. sms .. " * " .. waves(128, 128)
 -- A or B transposed: where there is little of C, and where large tiles leave many multiprocessors idle.
 add({ gpu, "k <= 1024", "2 * " .. tiles(64, 64) .. " <= " .. sms }, shared("nt", 64, 64, 16, 4, 4, 8, false, true, 3, 2))
 add({ gpu, tiles(32, 64) .. " <= 2 * " .. sms }, async("nt", 32, 64, 16, 4, 8, 8, false, true, 3, 4))
@@ -899,6 +950,8 @@ return op {
         blocked("cluster", { backend = "cuda", cc = 90 }),
         blocked("dmma", { cc = 90 }),
         blocked("dmma_cluster", { backend = "cuda", cc = 90 }),
+        blocked("stream", { cc = 90 }),
+        blocked("dmma_stream", { cc = 90 }),
         blocked("dmma_80", { cc = 80 }), -- a variant, since what ships is PTX for what a variant requires
         columns(false),
         columns(true),
