@@ -25,7 +25,7 @@ DEVICE void c_put(GLOBAL T *c, int64 at, T_acc alpha, T_acc sum, T_acc beta)
 // before begins; this tile is `from` further.
 struct edge {
     int64 low;
-    uint32 from, count, first; // `first` of them are read in place of others: a power of two
+    uint32 from, count, others; // so many are read in place of those behind the edge: a power of two
 };
 
 DEVICE struct edge edge_of(int64 begin, int64 tile, int64 count)
@@ -33,15 +33,15 @@ DEVICE struct edge edge_of(int64 begin, int64 tile, int64 count)
     struct edge e;
     e.low = max(begin - tile, (int64)0);
     e.from = (uint32)(begin - e.low);
-    e.count = e.first = (uint32)min(count - e.low, 2 * tile);
+    e.count = e.others = (uint32)min(count - e.low, 2 * tile);
     for (int s = 1; s < 32; s *= 2)
-        e.first |= e.first >> s;
-    e.first -= e.first >> 1;
+        e.others |= e.others >> s;
+    e.others -= e.others >> 1;
     return e;
 }
 
 DEVICE uint32 inside(const struct edge *e, uint32 i)
 {
     i += e->from;
-    return i < e->count ? i : (i - e->count) & (e->first - 1);
+    return i < e->count ? i : (i - e->count) & (e->others - 1);
 }

@@ -327,11 +327,11 @@ struct __attribute__((aligned(JOINED * ACC_BYTES))) joined {
 #endif
 #define REGISTERS (WANTED < 256 ? WANTED : 256)
 #ifdef STREAM
-#define BLOCKS FILL
+#define PER_SM FILL
 #else
-#define BLOCKS (65536 / (THREADS * REGISTERS))
+#define PER_SM (65536 / (THREADS * REGISTERS))
 #endif
-#define BOUNDS CLUSTER_DIMS __launch_bounds__(THREADS, BLOCKS)
+#define BOUNDS CLUSTER_DIMS __launch_bounds__(THREADS, PER_SM)
 #else
 #define BOUNDS
 #endif

@@ -1,84 +1,83 @@
 // For gemm_blocked.cu with STREAM: as many blocks as run at the same time compute all of C, each as much of it (stream-K). The first
-// `whole` tiles are dealt out one by one. Of the others all steps of k are in one row, tile after tile, and each block takes an equal length
-// of that, which may begin and end in the middle of a tile. What it has of a tile then goes to `partial`, and gemm_join adds that up, in the
+// `uncut` tiles are dealt out one by one. Of the others all steps of k lie in a row, tile after tile, and each block gets an equal length of
+// it, which may begin and end in the middle of a tile. What it has of a tile then goes to `partial`, and gemm_join adds that up, in the
 // order of k. (Osama, Merrill, Cecka, Garland, Owens: Stream-K, 2023.)
 #define DEPENDENT 1
 #include "dependent.h"
 
-struct row {
-    uint32 across, tiles, whole, steps; // tiles side by side, and of a matrix; steps of a tile
+// How all is dealt out.
+struct deal {
+    uint32 across, tiles, uncut, steps; // tiles side by side, and of a matrix; steps of a tile
     uint32 each, longer;                // steps of a block; the first `longer` blocks have one more
-    uint32 places;                      // no tile has more parts
 };
 
-DEVICE struct row row_of(int64 m, int64 n, int64 k, int64 batch, int64 whole, uint32 blocks)
+DEVICE struct deal deal_of(int64 m, int64 n, int64 k, int64 batch, int64 uncut, uint32 blocks)
 {
-    struct row row;
-    row.across = (uint32)((uint32)n + TILE_N - 1) / TILE_N;
-    row.tiles = row.across * (((uint32)m + TILE_M - 1) / TILE_M);
-    row.whole = (uint32)whole;
-    row.steps = ((uint32)k + TILE_K - 1) / TILE_K;
-    uint32 cut = row.tiles * (uint32)batch - row.whole;
-    row.each = cut * row.steps / blocks;
-    row.longer = cut * row.steps - row.each * blocks;
-    row.places = (row.steps - 1) / row.each + 2;
-    return row;
+    struct deal d;
+    d.across = (uint32)((n + TILE_N - 1) / TILE_N);
+    d.tiles = d.across * (uint32)((m + TILE_M - 1) / TILE_M);
+    d.uncut = (uint32)uncut;
+    d.steps = ((uint32)k + TILE_K - 1) / TILE_K;
+    uint32 all = (d.tiles * (uint32)batch - d.uncut) * d.steps;
+    d.each = all / blocks;
+    d.longer = all - d.each * blocks;
+    return d;
 }
 
 // Where in the row a block begins, and who has a step of it.
-DEVICE uint32 begin_of(const struct row *row, uint32 block)
+DEVICE uint32 begin_of(const struct deal *d, uint32 block)
 {
-    return block * row->each + min(block, row->longer);
+    return block * d->each + min(block, d->longer);
 }
-DEVICE uint32 owner_of(const struct row *row, uint32 step)
+DEVICE uint32 owner_of(const struct deal *d, uint32 step)
 {
-    uint32 block = step / (row->each + 1);
-    return block < row->longer ? block : (step - row->longer) / row->each;
+    uint32 block = step / (d->each + 1);
+    return block < d->longer ? block : (step - d->longer) / d->each;
 }
 
-DEVICE struct part part_of(const struct row *row, uint32 tile, uint32 from, uint32 to, int64 k)
+DEVICE struct part part_of(const struct deal *d, uint32 tile, uint32 from, uint32 to, int64 k)
 {
-    uint32 matrix = tile / row->tiles, place = tile - matrix * row->tiles, down = place / row->across;
-    struct part p = { matrix, (int64)down * TILE_M, (int64)(place - down * row->across) * TILE_N, (int64)from * TILE_K,
+    uint32 matrix = tile / d->tiles, place = tile - matrix * d->tiles, down = place / d->across;
+    struct part p = { matrix, (int64)down * TILE_M, (int64)(place - down * d->across) * TILE_N, (int64)from * TILE_K,
                       min((int64)to * TILE_K, k) };
     return p;
 }
 
-// What a part of a tile has in `partial` for a thread: its sums, row by row, the words of them THREADS words apart.
+// What a block has of a tile in `partial`, for a thread: its sums, row by row, the words of them THREADS words apart. From one part in the
+// row to the next the block or the tile is another, so no two have the same place; those of a tile follow each other.
 #define PER_ROW (ITEMS_N / WORD) // words
-DEVICE struct word *kept(T_acc *partial, const struct row *row, uint32 tile, uint32 part)
+DEVICE struct word *kept(T_acc *partial, const struct deal *d, uint32 tile, uint32 block)
 {
-    return (struct word *)(partial + ((uint64)(tile - row->whole) * row->places + part) * (TILE_M * TILE_N)) + threadIdx.x;
+    return (struct word *)(partial + (uint64)(tile - d->uncut + block) * (TILE_M * TILE_N)) + threadIdx.x;
 }
 
 KERNEL void BOUNDS
 gemm_stream(T *__restrict__ c, T_acc alpha, const T *__restrict__ a, const T *__restrict__ b, T_acc beta, int64 m, int64 n, int64 k,
-            int64 lda, int64 ldb, int64 ldc, int64 batch, int64 whole, T_acc *__restrict__ partial)
+            int64 lda, int64 ldb, int64 ldc, int64 batch, int64 uncut, T_acc *__restrict__ partial)
 {
     DYNAMIC_SHARED(T_acc, stages);
     START_NEXT;
     uint32 block = blockIdx.x, next = block;
-    const struct row row = row_of(m, n, k, batch, whole, gridDim.x);
-    uint32 at = begin_of(&row, block), end = begin_of(&row, block + 1);
-    while (next < row.whole || at < end) {
-        uint32 tile = next, from = 0, to = row.steps;
-        if (next < row.whole)
+    const struct deal deal = deal_of(m, n, k, batch, uncut, gridDim.x);
+    uint32 at = begin_of(&deal, block), end = begin_of(&deal, block + 1);
+    while (next < deal.uncut || at < end) {
+        uint32 tile = next, from = 0, to = deal.steps;
+        if (next < deal.uncut)
             next += gridDim.x;
         else {
-            tile = row.whole + at / row.steps;
-            from = at % row.steps;
-            to = min(row.steps, from + (end - at));
+            tile = deal.uncut + at / deal.steps;
+            from = at % deal.steps;
+            to = min(deal.steps, from + (end - at));
             at += to - from;
         }
-        const struct part p = part_of(&row, tile, from, to, k);
+        const struct part p = part_of(&deal, tile, from, to, k);
         T_acc sum[ITEMS_M][ITEMS_N];
         sum_up(sum, &p, a, b, m, n, k, lda, ldb, stages);
-        if (to - from == row.steps) {
+        if (to - from == deal.steps) {
             const struct to dest = to_c(c, alpha, beta, m, n, ldc, p.matrix);
             put_all(&dest, sum, &p, m);
         } else {
-            uint32 part = block - owner_of(&row, (tile - row.whole) * row.steps);
-            struct word *words = kept(partial, &row, tile, part);
+            struct word *words = kept(partial, &deal, tile, block);
 #pragma unroll
             for (int w = 0; w < ITEMS_M * PER_ROW; w++) {
                 struct word v;
@@ -93,18 +92,18 @@ gemm_stream(T *__restrict__ c, T_acc alpha, const T *__restrict__ a, const T *__
 
 #define LOADS (8 / PER_ROW < 1 ? 1 : 8 / PER_ROW) // parts that a thread has on their way
 
-// ITEMS_M blocks for each tile that is cut. `partial` has no __restrict__: see gemm_total.
+// ITEMS_M blocks for each tile that is cut. `partial` has no __restrict__, as in gemm_parts.h.
 KERNEL void __launch_bounds__(THREADS)
-gemm_join(T *__restrict__ c, T_acc alpha, T_acc beta, int64 m, int64 n, int64 k, int64 ldc, int64 batch, int64 whole, int64 blocks,
+gemm_join(T *__restrict__ c, T_acc alpha, T_acc beta, int64 m, int64 n, int64 k, int64 ldc, int64 batch, int64 uncut, int64 blocks,
           T_acc *partial)
 {
-    const struct row row = row_of(m, n, k, batch, whole, (uint32)blocks);
-    uint32 tile = row.whole + blockIdx.x / ITEMS_M, first = (tile - row.whole) * row.steps;
-    int r = blockIdx.x % ITEMS_M, parts = owner_of(&row, first + row.steps - 1) - owner_of(&row, first) + 1;
-    const struct part p = part_of(&row, tile, 0, row.steps, k);
+    const struct deal deal = deal_of(m, n, k, batch, uncut, (uint32)blocks);
+    uint32 cut = blockIdx.x / ITEMS_M, tile = deal.uncut + cut, first = owner_of(&deal, cut * deal.steps);
+    int r = blockIdx.x % ITEMS_M, parts = owner_of(&deal, (cut + 1) * deal.steps - 1) - first + 1;
+    const struct part p = part_of(&deal, tile, 0, deal.steps, k);
     const struct to dest = to_c(c, alpha, beta, m, n, ldc, p.matrix);
     int64 i = p.top + first_row(threadIdx.x) + ROW(r), j = p.left + first_column(threadIdx.x);
-    const struct word *words = kept(partial, &row, tile, 0) + r * PER_ROW * THREADS;
+    const struct word *words = kept(partial, &deal, tile, first) + r * PER_ROW * THREADS;
     WAIT_FOR_IT;
     if (parts == 1 || i >= m)
         return;

@@ -25,6 +25,7 @@ static const char *const transpose_shapes[] = {
     "m=1100,n=5,ldin=8,ldout=1101,batch=3",
     NULL,
 };
+static const char *const transpose_tall[] = { "m=600001,n=2", NULL };
 static const char *const inplace_shapes[] = {
     "n=1", "n=5", "n=33", "n=64", "n=97", "n=136", "n=72,ld=80,batch=2", "n=32,ld=33,batch=3", "n=131,ld=133,batch=2", NULL
 };
@@ -48,6 +49,14 @@ static const char *const gemm_shapes[] = {
     "m=96,n=72,k=40,ta=1,tb=1",
     "m=5,n=67,k=33,ta=1,tb=1,lda=6,batch=2",
     "m=66,n=7,k=64,ta=1,tb=1,ldb=64",
+    NULL,
+};
+/* Enough for each multiprocessor to have parts of several tiles: `stream`. */
+static const char *const gemm_large[] = {
+    "m=270,n=260,k=803,batch=3",
+    "m=270,n=262,k=803,ta=1,ldc=271,batch=2",
+    "m=270,n=262,k=802,tb=1,batch=2",
+    "m=260,n=272,k=804,ta=1,tb=1,batch=2",
     NULL,
 };
 
@@ -270,12 +279,12 @@ static bool expect_stencil(const struct dtype *type, const int64_t *size, void *
 const struct known_op *known_op_at(int i)
 {
     static const struct known_op known[] = {
-        { "transpose", transpose_shapes, "m=600001,n=2", expect_transpose, NULL, NULL },
+        { "transpose", transpose_shapes, transpose_tall, expect_transpose, NULL, NULL },
         { "transpose_inplace", inplace_shapes, NULL, expect_inplace, NULL, NULL },
         { "dot", dot_shapes, NULL, expect_dot, NULL, NULL },
         { "asum", norm_shapes, NULL, expect_asum, NULL, NULL },
         { "nrm2", norm_shapes, NULL, expect_nrm2, NULL, NULL },
-        { "gemm", gemm_shapes, NULL, expect_gemm, NULL, "c" },
+        { "gemm", gemm_shapes, gemm_large, expect_gemm, NULL, "c" },
         { "softmax", rows_shapes, NULL, expect_softmax, NULL, NULL },
         { "rmsnorm", rows_shapes, NULL, expect_rmsnorm, NULL, NULL },
         { "layernorm", rows_shapes, NULL, expect_layernorm, NULL, NULL },

@@ -10,9 +10,9 @@
 struct known_op {
     const char *name;
     const char *const *shapes; /* ends with null */
-    /* One whose grid passes a limit of 65535 in y with small blocks; null: none. Only for devices that have such a limit: PoCL would
-     * compile everything once more for a grid so large. */
-    const char *limit_shape;
+    /* Larger ones, ending with null: whose grid passes a limit of 65535 in y with small blocks, say. Only for devices that have such a
+     * limit, GPUs: on PoCL they would take long. Null: none. */
+    const char *const *gpu_shapes;
     /* Writes the outputs; buffers[i] is the op's i-th argument, a scalar's value; null for a value. False where there is nothing for the type. */
     bool (*expect)(const struct dtype *type, const int64_t *size, void *const *buffers);
     const char *folder; /* of its script, in cutune's folder; null: tuner/ops */

@@ -216,8 +216,12 @@ static int begin_case(struct run *r, const char *shape, struct err *err)
 
 static int begin_cases(struct run *r, struct err *err)
 {
-    size_t most = 2; /* the limit's, or the user's */
+    static const char *const none[] = { NULL };
+    const char *const *large = r->known->gpu_shapes && r->session.spec.max_grid[1] <= UINT16_MAX ? r->known->gpu_shapes : none;
+    size_t most = 1; /* the user's */
     for (int i = 0; r->known->shapes[i]; i++)
+        most++;
+    for (int i = 0; large[i]; i++)
         most++;
     r->ncases = 0;
     r->cases = mem_array(most, sizeof *r->cases);
@@ -228,8 +232,8 @@ static int begin_cases(struct run *r, struct err *err)
     int rc = 0;
     for (int i = 0; !rc && r->known->shapes[i]; i++)
         rc = begin_case(r, r->known->shapes[i], err);
-    if (!rc && r->known->limit_shape && r->session.spec.max_grid[1] <= UINT16_MAX)
-        rc = begin_case(r, r->known->limit_shape, err);
+    for (int i = 0; !rc && large[i]; i++)
+        rc = begin_case(r, large[i], err);
     return rc;
 }
 

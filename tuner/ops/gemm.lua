@@ -48,7 +48,7 @@ local function split(kernel, block, blocks, deepest, shared)
     -- Threads that share an element of C: enough to fill the device, as long as each still adds four parts.
     local lines = "(1 << max(0, min(8, min(log2(" .. parts .. ") - 2, 16 - log2(batch * m * n)))))"
     return {
-        parts = parts,
+        parts = parts, filling = filling,
         workspaces = { workspace("partial", "u8", parts .. " == 1 and 1 or batch * m * n * " .. parts .. " * " .. acc) },
         launch = {
             {
@@ -68,22 +68,21 @@ end
 -- For variants whose blocks, FILL of them a multiprocessor, each compute as much of C: templates/gemm_stream.h.
 local function stream(block, shared)
     local all, blocks, steps = "(" .. tiles("TILE_M", "TILE_N") .. ")", "(FILL * " .. sms .. ")", "ceildiv(k, TILE_K)"
-    local whole = "(" .. all .. " // " .. blocks .. " * " .. blocks .. ")" -- tiles that are not cut
-    local cut = "(" .. all .. " - " .. whole .. ")"
-    local each = "max(1, " .. cut .. " * " .. steps .. " // " .. blocks .. ")" -- steps of what is cut that a block has
-    local places = "((" .. steps .. " - 1) // " .. each .. " + 2)" -- a tile has no more parts
+    local uncut = "(" .. all .. " // " .. blocks .. " * " .. blocks .. ")" -- whole tiles
+    local cut = "(" .. all .. " - " .. uncut .. ")"
     return {
-        all = all, blocks = blocks, steps = steps, each = each,
-        workspaces = { workspace("partial", "u8", cut .. " * " .. places .. " * TILE_M * TILE_N * " .. acc) },
+        all = all, blocks = blocks, steps = steps,
+        each = cut .. " * " .. steps .. " // " .. blocks, -- steps of what is cut that a block has
+        workspaces = { workspace("partial", "u8", "(" .. cut .. " + " .. blocks .. ") * TILE_M * TILE_N * " .. acc) },
         launch = {
             {
-                kernel = "gemm_stream", block = block, grid = blocks, shared = shared, values = { whole = whole },
-                args = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "lda", "ldb", "ldc", "batch", "whole", "partial" },
+                kernel = "gemm_stream", block = block, grid = blocks, shared = shared, values = { uncut = uncut },
+                args = { "c", "alpha", "a", "b", "beta", "m", "n", "k", "lda", "ldb", "ldc", "batch", "uncut", "partial" },
             },
             {
                 kernel = "gemm_join", block = block, grid = cut .. " * ITEMS_M", dependent = true,
-                values = { whole = whole, blocks = blocks },
-                args = { "c", "alpha", "beta", "m", "n", "k", "ldc", "batch", "whole", "blocks", "partial" },
+                values = { uncut = uncut, blocks = blocks },
+                args = { "c", "alpha", "beta", "m", "n", "k", "ldc", "batch", "uncut", "blocks", "partial" },
             },
         },
     }
@@ -159,7 +158,7 @@ local function blocked(name, requires)
         "ITEMS_M * ITEMS_N >= 64 or TILE_M * TILE_N < 8192 or batch * m * n < 1 << 20",
         "ITEMS_M * ITEMS_N * " .. acc .. " <= 512", -- registers
         threads .. " >= 64",
-        "TILE_M * TILE_N >= 4096 or TILE_K > 8",
+        "TILE_M * TILE_N >= " .. (streams and 4096 or 8192) .. " or TILE_K > 8",
         "TILE_M * TILE_N < 32768 or device.backend == 'cuda'",
     }
     -- What each way of fetching needs, and what is never better with it.
@@ -221,8 +220,12 @@ local function blocked(name, requires)
     elseif streams then
         append(params, { "STAGES", 3, 4 }, { "STREAM", true }, { "FILL", 2, 1, 3, 4 }) -- blocks per multiprocessor
         append(where, table.unpack(async))
-        append(where, work.each .. " >= 4", work.all .. " * " .. work.steps .. " < 1 << 31",
-            "FILL * " .. threads .. " * (ITEMS_M * ITEMS_N * " .. acc .. " // 4 + 48) <= 65536", -- registers
+        local registers = mma and "2 * ITEMS_M * ITEMS_N + MMA_K * (ITEMS_M + ITEMS_N // 2) + 32" or
+            "ITEMS_M * ITEMS_N + 48 + 3 * ((" .. along_a .. " and ITEMS_M or 0) + (" .. along_b .. " and ITEMS_N or 0))"
+        append(where, work.each .. " >= 4", -- the template needs one
+            work.all .. " * " .. work.steps .. " < 1 << 31",
+            -- Room for all blocks at the same time.
+            "FILL * " .. threads .. " * (" .. registers .. ") <= 65536", "FILL * (" .. shared .. " + 1024) <= device.max_shared + 1024",
             -- What is never better: where as many whole tiles leave few multiprocessors idle, or many blocks share one.
             "100 * " .. work.all .. " < 95 * alignup(" .. work.all .. ", " .. work.blocks .. ")",
             "16 * " .. work.all .. " >= " .. work.blocks, "TILE_M * TILE_N >= 2048")
@@ -239,8 +242,7 @@ local function blocked(name, requires)
             "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors",
             "FILL * TILE_M * TILE_N <= 1024 * ITEMS_M * ITEMS_N",
             -- Of `stream`, where it is and few blocks share a tile.
-            stages and not mma_80 and "FILL == 0 or TILE_M * TILE_N < 2048 or " .. work.parts .. " > 3 or device.cc < 90 or " ..
-                "device.backend ~= 'cuda'" or "true",
+            stages and "FILL == 0 or min(TILE_M, TILE_N) < 64 or min(m, n) <= 128 or " .. work.filling .. " > 3 or device.cc < 90" or "true",
             "FILL > 0 or TILE_M * TILE_N < 32768 or 4 * " .. blocks .. " >= 3 * device.multiprocessors")
     end
     return formed {
@@ -431,8 +433,8 @@ local function mma(packed, joined)
     }
     append(form.where, table.unpack(joined and {
         "WHOLE == (STAGES ~= 2)",
-        -- What is never better. Without WHOLE tiles pass through registers.
-        "WHOLE or (TILE_M + TILE_N) * TILE_K <= 48 * " .. threads,
+        "WHOLE or (TILE_M + TILE_N) * TILE_K <= 48 * " .. threads, -- tiles pass through registers; the template takes no more than 32 pieces
+        -- What is never better.
         "CLUSTER > 1 or not WHOLE", "TILE_M * TILE_N <= 4096 or TILE_M * TILE_N <= 8192 and CLUSTER <= 4",
         "TILE_K <= 64 or WHOLE and TILE_M * TILE_N <= 1024",
         "CLUSTER == 1 or CLUSTER * TILE_K < k + TILE_K",
@@ -755,10 +757,9 @@ for _, each in ipairs { 8, 4, 2 } do
 end
 add({ "k > 128", tenths(3, 64, 128, 6), room(3, 64, 128) }, doubles_cluster(usual_forms, words, 64, 128, 8, 4, 8, 4, 4, 3))
 add({ "m > 64", "m <= 128", tenths(1, 128, 64, 5) }, doubles_stream("nn", "a neither", 128, 64, 8, 4, 8, 4, 4, 2))
-add({ "k >= 768", tenths(1, 64, 64, 3, 12) }, doubles_stream("nn nt", "both a b neither", 64, 64, 16, 4, 8, 8, 3, 3),
-    doubles_stream("tn tt", words, 64, 64, 16, 4, 8, 8, 3, 3))
-add({ "k >= 768 and " .. tenths(1, 64, 64, nil, 10) .. " or k >= 2048 and " .. tenths(1, 64, 64, 10, 15) },
-    doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 4))
+add({ "k >= 768 and " .. tenths(1, 64, 64, 3, 12) .. " or k >= 2048 and " .. tenths(1, 64, 64, 12, 15) },
+    doubles_stream("nn", "both a b neither", 64, 64, 16, 4, 8, 8, 3, 3), doubles_stream("nt tn tt", words, 64, 64, 16, 4, 8, 8, 3, 3))
+add({ "k >= 768", tenths(1, 64, 64, nil, 3) }, doubles("tt", words, 64, 64, 16, 4, 4, 8, 4, 4))
 add({ tenths(1, 64, 128, 7, 10) }, doubles(usual_forms, "both", 64, 128, 8, 4, 8, 4, 4, 0),
     doubles_cluster(usual_forms, "neither", 64, 128, 8, 4, 8, 4, 4, 2), doubles(usual_forms, "neither", 64, 128, 8, 4, 8, 4, 4, 0))
 -- Large tiles where the busiest multiprocessor computes at most a ninth more than with small ones.
@@ -826,10 +827,11 @@ local function waves(tile_m, tile_n) -- of blocks, one a multiprocessor
     return "ceildiv(" .. tiles(tile_m, tile_n) .. ", " .. sms .. ")"
 end
 local many_idle = "10 * " .. tiles(128, 128) .. " < 9 * " .. sms .. " * " .. waves(128, 128)
-local some = "2 * " .. tiles(128, 128) .. " >= " .. sms .. " and " .. tiles(128, 128) .. " <= 3 * " .. sms
-add({ gpu, many_idle, some }, streamed("nn nt", 128, 128, 16, 8, 8, 8, false, true, 3, 1),
+local few_waves = tiles(128, 128) .. " <= 3 * " .. sms
+local enough = "2 * " .. tiles(128, 128) .. " >= " .. sms .. " or k >= 2048 and 4 * " .. tiles(128, 128) .. " > " .. sms
+add({ gpu, many_idle, few_waves, enough }, streamed("nn nt", 128, 128, 16, 8, 8, 8, false, true, 3, 1),
     streamed("tn tt", 128, 128, 16, 8, 8, 8, true, true, 3, 1), streamed("nn", 128, 128, 16, 8, 8, 8, false, false, 3, 1))
-add({ gpu, "k >= 1024 or 2 * " .. tiles(64, 128) .. " > " .. sms, "4 * " .. tiles(64, 64) .. " >= " .. sms },
+add({ gpu, few_waves, "k >= 1024 or 2 * " .. tiles(64, 128) .. " > " .. sms, "4 * " .. tiles(64, 64) .. " >= " .. sms },
     streamed(any_form, 64, 64, 16, 8, 4, 8, false, false, 3, 3))
 -- What few blocks have to share: clusters that all run at the same time.
 add({ gpu, "k <= 1024", "3 * " .. tiles(32, 64) .. " <= 2 * " .. sms }, shared("nn", 32, 64, 16, 4, 4, 8, false, true, 4, 3))
