@@ -48,7 +48,7 @@ local function split(kernel, block, blocks, deepest, shared)
     -- Threads that share an element of C: enough to fill the device, as long as each still adds four parts.
     local lines = "(1 << max(0, min(8, min(log2(" .. parts .. ") - 2, 16 - log2(batch * m * n)))))"
     return {
-        parts = parts, filling = filling,
+        parts = parts,
         workspaces = { workspace("partial", "u8", parts .. " == 1 and 1 or batch * m * n * " .. parts .. " * " .. acc) },
         launch = {
             {
@@ -241,8 +241,9 @@ local function blocked(name, requires)
         append(where, "FILL == 0 or " .. work.parts .. " > 1",
             "FILL > 0 or k < 1024 or 2 * " .. blocks .. " >= device.multiprocessors",
             "FILL * TILE_M * TILE_N <= 1024 * ITEMS_M * ITEMS_N",
-            -- Of `stream`, where it is and few blocks share a tile.
-            stages and "FILL == 0 or min(TILE_M, TILE_N) < 64 or min(m, n) <= 128 or " .. work.filling .. " > 3 or device.cc < 90" or "true",
+            -- Not where there is `stream`, but for what few tiles or a short k leave to this: of 13 odd sizes it was best at none.
+            stages and "FILL == 0 or min(TILE_M, TILE_N) < 64 or min(m, n) <= 128 or k < 512 or 4 * " .. blocks .. " <= " .. sms ..
+                " or device.cc < 90" or "true",
             "FILL > 0 or TILE_M * TILE_N < 32768 or 4 * " .. blocks .. " >= 3 * device.multiprocessors")
     end
     return formed {
@@ -844,6 +845,8 @@ local fewer_waves = waves(256, 64) .. " < " .. waves(128, 128)
 -- A or B transposed: where there is little of C, and where large tiles leave many multiprocessors idle.
 add({ gpu, "k <= 1024", "2 * " .. tiles(64, 64) .. " <= " .. sms }, shared("nt", 64, 64, 16, 4, 4, 8, false, true, 3, 2))
 add({ gpu, tiles(32, 64) .. " <= 2 * " .. sms }, async("nt", 32, 64, 16, 4, 8, 8, false, true, 3, 4))
+add({ gpu, deep, tiles(64, 64) .. " <= " .. sms }, streamed("nt", 64, 64, 16, 4, 8, 8, false, true, 3, 3))
+add({ gpu, "k >= 512", tiles(64, 64) .. " <= " .. sms }, streamed("tn tt", 64, 64, 16, 8, 4, 8, true, true, 3, 3))
 add({ gpu, deep, tiles(64, 64) .. " <= " .. sms }, async("nt", 64, 64, 16, 4, 8, 8, false, true, 3, 4))
 add({ gpu, tiles(64, 64) .. " <= " .. sms }, async("tn tt", 64, 64, 16, 8, 4, 8, true, true, 3, 2))
 add({ gpu, "2 * " .. tiles(128, 128) .. " <= " .. sms }, shared("nt", 128, 128, 16, 8, 8, 8, false, true, 3, 2),
