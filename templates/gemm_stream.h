@@ -90,7 +90,7 @@ gemm_stream(T *__restrict__ c, T_acc alpha, const T *__restrict__ a, const T *__
     }
 }
 
-#define LOADS (8 / PER_ROW < 1 ? 1 : 8 / PER_ROW) // parts that a thread has on their way
+#define LOADS (8 / PER_ROW) // parts that a thread has on their way
 
 // ITEMS_M blocks for each tile that is cut. `partial` has no __restrict__, as in gemm_parts.h.
 KERNEL void __launch_bounds__(THREADS)

@@ -572,6 +572,11 @@ end
 local defaults = {}
 local gpu, deep, very_deep = "device.backend == 'cuda'", "k >= 2048", "k >= 16384"
 
+local function waves(tile_m, tile_n) -- of blocks, one a multiprocessor
+    return "ceildiv(" .. tiles(tile_m, tile_n) .. ", " .. sms .. ")"
+end
+local many_idle = "10 * " .. tiles(128, 128) .. " < 9 * " .. sms .. " * " .. waves(128, 128) -- with large tiles
+
 local types -- for which those that follow are; nil: for any
 
 -- Adds some for problems of which all of `when` holds; nil: for any. Each is a list, with one for each form.
@@ -765,15 +770,14 @@ add({ tenths(1, 64, 128, 7, 10) }, doubles(usual_forms, "both", 64, 128, 8, 4, 8
     doubles_cluster(usual_forms, "neither", 64, 128, 8, 4, 8, 4, 4, 2), doubles(usual_forms, "neither", 64, 128, 8, 4, 8, 4, 4, 0))
 -- Large tiles where the busiest multiprocessor computes at most a ninth more than with small ones.
 local function busiest(tile_m, tile_n)
-    return tile_m * tile_n .. " * ceildiv(" .. tiles(tile_m, tile_n) .. ", " .. sms .. ")"
+    return tile_m * tile_n .. " * " .. waves(tile_m, tile_n)
 end
 for _, large in ipairs { { "nn tn", 64, 256 }, { "nn tn", 256, 64 }, { "nt tt", 128, 128 } } do
     local forms, tile_m, tile_n = table.unpack(large)
     add({ "9 * " .. busiest(tile_m, tile_n) .. " <= 10 * " .. busiest(64, 64) },
         doubles(forms, "both", tile_m, tile_n, 16, 8, 8, 8, 3, 0), doubles(forms, "a b neither", tile_m, tile_n, 16, 8, 8, 4, 3, 0))
 end
-add({ "10 * " .. tiles(128, 128) .. " < 9 * alignup(" .. tiles(128, 128) .. ", " .. sms .. ")", tiles(128, 128) .. " >= " .. sms },
-    doubles_stream(any_form, "both", 128, 128, 16, 8, 8, 8, 4, 1))
+add({ many_idle, tiles(128, 128) .. " >= " .. sms }, doubles_stream(any_form, "both", 128, 128, 16, 8, 8, 8, 4, 1))
 add({ tiles(64, 64) .. " > 2 * " .. sms }, doubles(any_form, "both", 64, 64, 16, 4, 8, 8, 4, 0),
     doubles(any_form, "neither", 64, 64, 16, 4, 8, 8, 3, 0))
 add(nil, doubles(any_form, words, 64, 64, 16, 4, 4, 8, 4, 0), small_tiles())
@@ -824,10 +828,6 @@ add({ gpu, deep, "m > 64", "m <= 128", "n >= 1024" }, async("nn", 64, 256, 8, 16
 add({ gpu, "k <= 512", tiles(64, 128) .. " >= " .. sms }, async("nn", 64, 128, 8, 8, 8, 8, false, true, 3, 0))
 add({ gpu, deep, "2 * " .. tiles(128, 128) .. " <= " .. sms }, async("nn", 128, 128, 8, 8, 8, 8, false, true, 4, 1))
 -- Rows of any length, where parts of k are long or blocks many; and where large tiles leave many multiprocessors idle.
-local function waves(tile_m, tile_n) -- of blocks, one a multiprocessor
-    return "ceildiv(" .. tiles(tile_m, tile_n) .. ", " .. sms .. ")"
-end
-local many_idle = "10 * " .. tiles(128, 128) .. " < 9 * " .. sms .. " * " .. waves(128, 128)
 local few_waves = tiles(128, 128) .. " <= 3 * " .. sms
 local enough = "2 * " .. tiles(128, 128) .. " >= " .. sms .. " or k >= 2048 and 4 * " .. tiles(128, 128) .. " > " .. sms
 add({ gpu, many_idle, few_waves, enough }, streamed("nn nt", 128, 128, 16, 8, 8, 8, false, true, 3, 1),
